@@ -1,0 +1,68 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "slicewise/codes.hpp"
+
+// What slicewise says about a user's input. Library code returns these; only tools/ prints them.
+namespace slicewise {
+
+// A span of characters in an input file. Lines and columns count from 1, columns in characters.
+// line == 0 means "no place in a file" (a flag, the catalogue, a result).
+struct SourceLocation {
+  std::string file;
+  int line = 0;
+  int column = 0;
+  int length = 1;
+
+  friend bool operator==(const SourceLocation&, const SourceLocation&) = default;
+};
+
+// A value together with the place in the file it was read from.
+template <class T>
+struct Located {
+  T value{};
+  SourceLocation where;
+};
+
+struct Diagnostic {
+  Code code;
+  Severity severity;
+  SourceLocation where;
+  std::string message;  // what is wrong, one sentence, no full stop
+  std::string label;    // printed beside the caret, may be empty
+  std::string help;     // what to do, may be empty
+};
+
+using Diagnostics = std::vector<Diagnostic>;
+
+inline Diagnostic make_diagnostic(Code code, SourceLocation where, std::string message,
+                                  std::string help = {}, std::string label = {}) {
+  return {
+      code,           info(code).severity, std::move(where), std::move(message), std::move(label),
+      std::move(help)};
+}
+
+inline bool has_errors(const Diagnostics& diagnostics) {
+  for (const Diagnostic& d : diagnostics) {
+    if (d.severity == Severity::Error) return true;
+  }
+  return false;
+}
+
+// The text of an input file, kept so that a diagnostic can show its line.
+struct SourceText {
+  std::string name;  // as the user gave it; "-" is standard input
+  std::string text;
+};
+
+// Either a value or every problem that was found, in the order of the file.
+template <class T>
+using Expected = tl::expected<T, Diagnostics>;
+
+}  // namespace slicewise

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/models/sourced.hpp"
+#include "slicewise/units.hpp"
+
+namespace slicewise::models {
+
+enum class PurchaseOption : std::uint8_t { OnDemand, Spot, Reserved };
+
+struct Price {
+  UsdPerHour usd;
+  Source source;
+};
+
+// What an instance-hour costs. A price that nobody knows is absent, never zero.
+class PriceBook {
+ public:
+  // REQUIRES: price.usd > 0. Replaces an earlier price of the same key.
+  void set(std::string_view instance, std::string_view region, PurchaseOption option, Price price);
+  void set_unknown_reason(std::string_view instance, std::string_view region, std::string reason);
+  void set_date(std::string date) { date_ = std::move(date); }
+
+  // The price, or PRICE_UNKNOWN that names type, region and purchase option, says why it is
+  // missing, and lists the regions where the price is known.
+  Expected<Price> find(std::string_view instance, std::string_view region,
+                       PurchaseOption option) const;
+
+  std::vector<std::string> regions() const;          // sorted
+  const std::string& date() const { return date_; }  // of the newest price in the book, ISO
+
+ private:
+  struct Key {
+    std::string instance;
+    std::string region;
+    PurchaseOption option;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  std::map<Key, Price> prices_;
+  std::map<std::pair<std::string, std::string>, std::string> unknown_;
+  std::string date_;
+};
+
+// Reads a user's price file (JSON or YAML is not accepted here: JSON only):
+//   {"date": "2026-11-01", "prices": [{"instanceType": "p4d.24xlarge", "region": "us-east-1",
+//    "purchase": "on-demand", "usdPerHour": 21.96, "source": "our agreement"}]}
+// and lays it over `book`. Unknown keys, prices <= 0 and malformed JSON are diagnostics with
+// file:line:col.
+Expected<PriceBook> with_overrides(PriceBook book, const SourceText& prices_file);
+
+}  // namespace slicewise::models

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/reports/diagnostics_text.hpp"
+
+namespace slicewise::reports {
+
+// What a code or a field of the scenario file means: for a code what happens in the cluster, the
+// real message, the fix and the source; for a field its type, default, meaning and example.
+// Unknown topics are a PATH_UNKNOWN diagnostic with the nearest names.
+Expected<std::string> explain(std::string_view topic, const TextStyle& style);
+
+// Every topic that explain() knows, for completion and tests.
+std::string explain_topics();
+
+}  // namespace slicewise::reports

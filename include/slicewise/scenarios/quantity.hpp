@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <tl/expected.hpp>
+
+#include "slicewise/codes.hpp"
+#include "slicewise/units.hpp"
+
+// The value notations of scenario files, as a Kubernetes user writes them.
+namespace slicewise::scenarios {
+
+// Why a text is not a quantity, with a suggestion that can be pasted.
+struct QuantityError {
+  Code code;            // UnitMissing, UnitUnknown, FieldType or ValueRange
+  std::string message;  // "\"8GB\" is not a Kubernetes quantity"
+  std::string help;     // "did you mean 8G (8 000 000 000 bytes) or 8Gi (8 589 934 592 bytes)?"
+};
+
+template <class T>
+using Parsed = tl::expected<T, QuantityError>;
+
+Parsed<Bytes> parse_bytes(std::string_view text);        // 8Gi, 3000Mi, 16G; "0" needs no unit
+Parsed<Millicores> parse_cpu(std::string_view text);     // 500m, 2, 1.5
+Parsed<Duration> parse_duration(std::string_view text);  // 2ms, 1m30s, 24h, 28d, 1.5s; "0" too
+Parsed<double> parse_percent(std::string_view text);     // 99.9% -> 0.999; 0 % .. 100 %
+Parsed<Rate> parse_rate(std::string_view text);          // 12/s, 0.5/m, 90/h
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,216 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/units.hpp"
+
+// A scenario as plain data: what a file asks for, with units resolved and defaults filled in, and
+// with the place of every name that only the catalogue can check. Knows nothing of the catalogue.
+namespace slicewise::scenarios {
+
+enum class Provenance : std::uint8_t { Measured, Catalog, Assumed };
+enum class CapacityType : std::uint8_t { OnDemand, Spot, Reserved };
+enum class MigStrategy : std::uint8_t { None, Single, Mixed };
+enum class AllocationPolicy : std::uint8_t { Distributed, Packed };
+enum class Allocator : std::uint8_t { OnDemand, Greedy, Capped };
+enum class WorkloadKind : std::uint8_t { Job, Deployment, Service };
+enum class RestartPolicy : std::uint8_t { Never, OnFailure, Always };
+enum class ScorePolicy : std::uint8_t { LeastAllocated, MostAllocated };
+
+// One entry of the device plugin's sharing.<mode>.resources.
+struct SharedResource {
+  Located<std::string> name;  // "nvidia.com/gpu"; the prefix is added when missing
+  int replicas = 2;
+  SourceLocation replicas_where;
+};
+
+struct PluginSharing {
+  bool rename_by_default = false;
+  bool fail_requests_greater_than_one = false;
+  std::vector<SharedResource> resources;
+  SourceLocation where;
+};
+
+// The NVIDIA device plugin's own config file (version v1), pasted as is.
+struct DevicePlugin {
+  MigStrategy mig_strategy = MigStrategy::None;
+  AllocationPolicy allocation_policy = AllocationPolicy::Distributed;
+  std::optional<PluginSharing> time_slicing;
+  std::optional<PluginSharing> mps;
+  // flags.* that do not change the simulation, in file order, as (dotted path below the plugin
+  // config, YAML scalar as written): export writes them back unchanged.
+  std::vector<std::pair<std::string, std::string>> other_flags;
+  SourceLocation where;
+};
+
+struct MigLayout {
+  MigStrategy strategy = MigStrategy::Single;
+  Located<std::string> config;  // value of the nvidia.com/mig.config node label
+};
+
+struct Taint {
+  std::string key;
+  std::string value;
+  std::string effect;  // NoSchedule, PreferNoSchedule, NoExecute
+};
+
+struct Toleration {
+  std::string key;  // "" with operator Exists tolerates everything
+  std::string op;   // Exists or Equal
+  std::string value;
+  std::string effect;  // "" matches all effects
+};
+
+// Overrides of the GPU's time-slice figures; what is absent comes from the catalogue.
+struct GpuOverrides {
+  std::optional<Duration> time_slice;
+  std::optional<Duration> switch_cost;
+  std::optional<double> cold_cache;     // kappa, 0..1
+  std::optional<Bytes> context_memory;  // CUDA context per process
+};
+
+struct NodePool {
+  Located<std::string> name;
+  Located<std::string> instance_type;
+  int nodes = 1;
+  CapacityType capacity_type = CapacityType::OnDemand;
+  SourceLocation capacity_type_where;
+  std::optional<DevicePlugin> device_plugin;  // absent: nvidia.com/gpu, unshared
+  std::optional<MigLayout> mig;
+  std::vector<Taint> taints;
+  std::map<std::string, std::string> labels;
+  GpuOverrides gpu;
+  SourceLocation where;
+};
+
+struct ExtendedRequest {
+  Located<std::string> name;  // "nvidia.com/gpu"
+  std::int64_t count = 1;
+  SourceLocation count_where;
+};
+
+struct PodTemplate {
+  Millicores cpu_request;
+  std::optional<Millicores> cpu_limit;
+  Bytes memory_request;
+  std::vector<ExtendedRequest> extended;  // limits of extended resources
+  std::vector<Toleration> tolerations;
+  std::map<std::string, std::string> node_selector;
+  std::map<std::string, std::string> env;  // TF_FORCE_GPU_ALLOW_GROWTH=true changes the allocator
+  SourceLocation where;
+  SourceLocation cpu_where;
+};
+
+struct GpuMemory {
+  Allocator allocator = Allocator::OnDemand;
+  Bytes resident;             // after start-up, without the CUDA context
+  std::optional<Bytes> peak;  // the most it ever holds; absent: resident
+  SourceLocation where;
+};
+
+struct Startup {
+  Duration image_pull;  // first pod of the workload on a node
+  Duration model_load;  // every container start
+};
+
+// A batch of work of one Job pod, or of one life of a Deployment's container.
+struct Work {
+  std::int64_t units = 1;  // epochs, files, ...
+  std::string unit_name = "unit";
+  std::optional<std::int64_t> steps_per_unit;  // GPU bursts in a unit; absent: see Fidelity
+};
+
+// A positive random time.
+struct ServiceTime {
+  enum class Law : std::uint8_t { Deterministic, Exponential, LogNormal };
+  Law law = Law::Deterministic;
+  Duration mean;
+  double sigma = 0;  // of the logarithm, LogNormal only
+};
+
+// One pod alone on one whole GPU of `device`.
+struct Measured {
+  Located<std::string> device;        // GPU model name or alias; "" = the pool's own GPU
+  std::optional<Duration> unit_time;  // wall time per work unit
+  double unit_time_cv = 0;            // between pods; 0 = all alike
+  std::optional<double> gpu_busy;     // d: share of the time some kernel runs
+  std::optional<double> sm_active;    // share of the time an SM is busy, averaged over SMs
+  std::optional<Millicores> cpu;      // host CPU used on average while it runs
+  std::optional<ServiceTime> request_gpu_time;
+  std::optional<double> bandwidth_share;  // beta
+  Provenance provenance = Provenance::Assumed;
+  SourceLocation where;
+};
+
+// Requests of a Service, split at random over its replicas.
+struct Traffic {
+  enum class Shape : std::uint8_t { Poisson, Constant };
+  Shape shape = Shape::Poisson;
+  Rate mean;
+  SourceLocation where;
+};
+
+// A limit on a result figure; the run exits 99 when one is missed.
+struct Objective {
+  enum class Figure : std::uint8_t { LatencyP50, LatencyP95, LatencyP99, CompletionP95, WaitP95 };
+  Figure figure = Figure::LatencyP99;
+  Duration limit;
+  SourceLocation where;
+};
+
+struct Workload {
+  Located<std::string> name;
+  WorkloadKind kind = WorkloadKind::Job;
+  std::string namespace_name = "default";
+  int count = 1;  // Jobs, or replicas of a Deployment or Service
+  RestartPolicy restart_policy = RestartPolicy::OnFailure;
+  int backoff_limit = 6;  // Jobs
+  int priority = 0;
+  Duration submit_at;            // of the first pod
+  Duration submit_interval;      // between pods; 0 = all at once
+  Located<std::string> profile;  // catalogue profile, "" = none
+  PodTemplate pod;
+  GpuMemory gpu_memory;
+  Startup startup;
+  std::optional<Work> work;  // Job, Deployment
+  std::optional<Measured> measured;
+  std::optional<Traffic> traffic;  // Service
+  std::vector<Objective> objectives;
+  SourceLocation where;
+};
+
+enum class Fidelity : std::uint8_t { Auto, Exact };
+
+// One configuration to simulate: the base of the file, a variant of it, or a point of a sweep.
+struct Scenario {
+  std::string name;  // variant name, "base" for a file without variants
+  std::string description;
+  std::string region = "us-east-1";
+  std::optional<Duration> duration;  // absent: until all Jobs are done
+  Duration warmup;
+  std::uint64_t seed = 42;
+  int replications = 5;
+  Fidelity fidelity = Fidelity::Auto;
+  ScorePolicy score_policy = ScorePolicy::LeastAllocated;
+  std::vector<NodePool> node_pools;
+  std::vector<Workload> workloads;
+  SourceLocation where;
+};
+
+// A scenario file after loading: metadata plus at least one scenario, in the order of the file.
+struct ScenarioSet {
+  std::string name;
+  std::map<std::string, std::string> annotations;
+  std::string sha256;  // hex; of the file's bytes, then "\n" and each --set in order
+  std::vector<Scenario> variants;
+  Diagnostics notes;  // warnings and notes; never errors
+};
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "slicewise/units.hpp"
+
+namespace slicewise::sim {
+
+// The event queue: one slot per timer, not per event. A timer belongs to one entity for the whole
+// run; setting it replaces its earlier time. Ties fire in order of timer number, so the order of
+// events never depends on the shape of the heap.
+//
+// Index-tracked 4-ary heap; set and clear are O(log n), top is O(1). Nothing is allocated after
+// construction. Not thread-safe.
+class TimerHeap {
+ public:
+  explicit TimerHeap(std::size_t timers);
+
+  // REQUIRES: timer < timers. Sets or moves the timer; kNever clears it.
+  void set(std::uint32_t timer, TimePoint at);
+  void clear(std::uint32_t timer);
+
+  bool empty() const { return heap_.empty(); }
+  // REQUIRES: !empty().
+  std::uint32_t top() const { return heap_.front().timer; }
+  TimePoint top_time() const { return heap_.front().at; }
+  void pop();
+
+  TimePoint time_of(std::uint32_t timer) const;  // kNever when not set
+  std::size_t size() const { return heap_.size(); }
+
+ private:
+  struct Entry {
+    TimePoint at;
+    std::uint32_t timer;
+  };
+  std::vector<Entry> heap_;
+  std::vector<std::uint32_t> position_;  // of a timer in heap_, kAbsent when not set
+  // (H3 completes the private part.)
+};
+
+}  // namespace slicewise::sim

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/units.hpp"
+
+// What a run found, merged over its replications and ready to be shown. Plain data: reports only
+// formats it.
+namespace slicewise::sim {
+
+// Of a sample of times, pooled over the replications. Quantiles are absent when nothing was
+// observed; p999 also when fewer than 1,000 values were.
+struct TimeSummary {
+  std::int64_t count = 0;
+  Duration mean;
+  Duration p50;
+  Duration p95;
+  Duration p99;
+  std::optional<Duration> p999;
+  std::optional<Duration>
+      ci95;  // half width of the 95 % interval of the mean; needs 2 replications
+};
+
+struct ObjectiveResult {
+  std::string name;  // "latencyP99"
+  Duration limit;
+  Duration value;
+  std::optional<Duration> ci95;
+  bool pass = false;
+};
+
+struct WorkloadResult {
+  std::string name;
+  std::string kind;       // "Job", "Deployment", "Service"
+  std::string unit_name;  // of a Job's work; "request" for a Service
+  double completed = 0;   // jobs (or container runs, requests) finished, mean per replication
+  double throughput_per_second = 0;  // units (epochs, requests) finished per second of the run
+  double goodput_per_second = 0;     // of those, the ones that met every objective
+  std::optional<TimeSummary> job_completion;  // submitted -> succeeded
+  std::optional<TimeSummary> wait;            // submitted -> first container running
+  std::optional<TimeSummary> latency;         // Service: arrival -> response
+  std::vector<ObjectiveResult> objectives;
+  double gpu_busy_share = 0;  // of all GPU time of the run
+  std::string bound_by;       // "GPU", "host CPU", "GPU memory", "waiting for a GPU", ""
+};
+
+struct GpuResult {
+  std::string node;
+  int index = 0;
+  std::string model;
+  double time_busy_ratio = 0;             // kernels of some context run
+  std::optional<double> sm_active_ratio;  // absent when no resident workload says
+  double context_switch_ratio = 0;        // share of GPU time spent switching contexts
+  Bytes memory_peak;
+  Bytes memory_total;  // usable
+};
+
+struct NodeResult {
+  std::string name;
+  std::string pool;
+  double cpu_busy_ratio = 0;  // of the node's vCPUs, mean over the run
+};
+
+// Adds up to `total` exactly, in nano-dollars.
+struct CostLedger {
+  Usd total;
+  Usd useful;      // GPU time of work that was finished or still running at the end
+  Usd idle;        // nobody's kernels ran
+  Usd switching;   // context switches
+  Usd failed;      // work of containers that died
+  Usd cold_start;  // image pull and model load while the GPU had nothing else to do
+  Usd missed_slo;  // requests served too late
+};
+
+struct Cost {
+  CostLedger ledger;           // mean per replication
+  std::optional<Usd> per_job;  // total / jobs finished; absent when none was
+  std::optional<Usd> per_1k_requests_in_slo;
+  Usd monthly;  // nodes x price x 730 h
+};
+
+struct NodePoolResult {
+  std::string name;
+  std::string instance_type;
+  std::string gpu_model;
+  std::string region;
+  std::string purchase_option;  // "on-demand"
+  std::string strategy;         // "exclusive", "timeSlicing"
+  int nodes = 0;
+  int gpus_per_node = 0;
+  UsdPerHour price;
+  std::string price_source;
+  std::optional<Duration> turn;  // time-slicing: q and c in force
+  std::optional<Duration> switch_cost;
+  std::map<std::string, std::int64_t> advertised;  // extended resources of all nodes of the pool
+};
+
+struct PodCounts {
+  double submitted = 0;  // means per replication, except the maxima
+  std::int64_t running_max = 0;
+  std::int64_t pending_max = 0;
+  double succeeded = 0;
+  double failed = 0;
+  double oom_kills = 0;
+  double restarts = 0;
+  std::vector<std::string> pending_reasons;  // scheduler messages, distinct, in order of appearance
+};
+
+struct ProvenanceCounts {
+  int measured = 0;
+  int catalog = 0;
+  int assumed = 0;
+  std::vector<std::string> assumed_inputs;  // "cifar10: unitTime", in order
+};
+
+struct VariantResult {
+  std::string name;
+  std::string description;
+  std::string strategy;  // of its pools, joined by "+" when they differ
+  int replications = 0;
+  TimeSummary makespan;  // length of the run, one value per replication
+  std::vector<NodePoolResult> node_pools;
+  PodCounts pods;
+  std::vector<WorkloadResult> workloads;
+  std::vector<GpuResult> gpus;    // mean over replications
+  std::vector<NodeResult> nodes;  // mean over replications
+  Cost cost;
+  Diagnostics findings;
+  ProvenanceCounts provenance;
+};
+
+struct Result {
+  std::string scenario;
+  std::string scenario_sha256;
+  std::uint64_t seed = 0;
+  int replications = 0;
+  std::string price_date;
+  std::vector<VariantResult> variants;
+};
+
+}  // namespace slicewise::sim

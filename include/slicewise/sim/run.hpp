@@ -1,0 +1,29 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/result.hpp"
+#include "slicewise/sim/world.hpp"
+
+namespace slicewise::sim {
+
+struct RunOptions {
+  int threads = 1;  // replications in parallel; never changes a byte of the result
+  // Called after each replication with (done, total), from any thread, one call at a time.
+  std::function<void(int done, int total)> progress;
+  // Set to true from a signal handler to stop: the replications that have finished are reported.
+  const std::atomic<bool>* interrupted = nullptr;
+};
+
+// Simulates one world: all its replications, merged in index order.
+VariantResult simulate(const World& world, const RunOptions& options = {});
+
+// Simulates every variant of a scenario file. Diagnostics of all variants come back together,
+// each mistake once.
+Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,
+                              const RunOptions& options = {});
+
+}  // namespace slicewise::sim
