@@ -1,0 +1,1 @@
+#include "slicewise/reports/explain.hpp"

@@ -1,0 +1,1 @@
+#include "slicewise/scenarios/quantity.hpp"

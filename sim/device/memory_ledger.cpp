@@ -1,0 +1,1 @@
+#include "slicewise/sim/device/memory_ledger.hpp"
