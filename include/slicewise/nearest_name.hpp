@@ -1,0 +1,72 @@
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// "Did you mean": the known name that a misspelt one most likely stands for.
+namespace slicewise {
+
+// Damerau-Levenshtein distance (optimal string alignment) that ignores ASCII case: insertions,
+// deletions, substitutions and swaps of neighbours cost 1 each. O(|a| |b|).
+inline std::size_t edit_distance(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  std::vector<std::size_t> two_back;
+  std::vector<std::size_t> previous(b.size() + 1);
+  std::vector<std::size_t> current(b.size() + 1);
+  for (std::size_t column = 0; column <= b.size(); ++column) {
+    previous[column] = column;
+  }
+  for (std::size_t row = 1; row <= a.size(); ++row) {
+    current[0] = row;
+    for (std::size_t column = 1; column <= b.size(); ++column) {
+      const char x = lower(a[row - 1]);
+      const char y = lower(b[column - 1]);
+      current[column] = std::min({previous[column] + 1, current[column - 1] + 1,
+                                  previous[column - 1] + (x == y ? 0U : 1U)});
+      if (row > 1 && column > 1 && x == lower(b[column - 2]) && lower(a[row - 2]) == y) {
+        current[column] = std::min(current[column], two_back[column - 2] + 1);
+      }
+    }
+    two_back = previous;
+    previous = current;
+  }
+  return previous[b.size()];
+}
+
+// The name of `known` that is nearest to `wrong`: at most a third of the longer name's letters
+// (one at least) may differ. A name of which `wrong` is the beginning is accepted at any distance
+// when three letters or more agree. Ties go to the earlier name, so the answer depends on the order
+// of `known` only.
+template <std::ranges::input_range Names>
+requires std::convertible_to<std::ranges::range_reference_t<Names>, std::string_view>
+    std::optional<std::string> nearest_name(std::string_view wrong, Names&& known) {
+  constexpr std::size_t kShortestPrefix = 3;
+  std::size_t best = std::numeric_limits<std::size_t>::max();
+  std::optional<std::string> answer;
+  for (auto&& name : known) {
+    const std::string_view candidate = name;
+    const bool prefix = wrong.size() >= kShortestPrefix &&
+                        edit_distance(wrong, candidate.substr(0, wrong.size())) == 0;
+    const std::size_t cap = std::max<std::size_t>(1, std::max(wrong.size(), candidate.size()) / 3);
+    const std::size_t distance = edit_distance(wrong, candidate);
+    if (!prefix && (distance > cap || distance >= candidate.size())) {
+      continue;
+    }
+    // A shared prefix halves the distance: "replica" means "replicas" before "replace".
+    const std::size_t rank = prefix ? distance : 2 * distance;
+    if (rank < best) {
+      best = rank;
+      answer = std::string(candidate);
+    }
+  }
+  return answer;
+}
+
+}  // namespace slicewise
