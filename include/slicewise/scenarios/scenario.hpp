@@ -193,6 +193,7 @@ struct Scenario {
   std::string name;  // variant name, "base" for a file without variants
   std::string description;
   std::string region = "us-east-1";
+  SourceLocation region_where;
   std::optional<Duration> duration;  // absent: until all Jobs are done
   Duration warmup;
   std::uint64_t seed = 42;

@@ -37,6 +37,8 @@ struct PoolModel {
   Bytes gpu_memory;                       // usable, per device
   Bytes context_memory;                   // per CUDA process
   models::Sharing sharing;
+  bool exact =
+      false;  // GPUs are simulated request by request, else in steady state (closed_network.hpp)
   scenarios::AllocationPolicy allocation = scenarios::AllocationPolicy::Distributed;
   Millicores allocatable_cpu;
   Bytes allocatable_memory;
@@ -47,27 +49,28 @@ struct PoolModel {
   models::Price price;
 };
 
-// What a workload does on the GPUs of one pool, alone: the closed loop of a batch pod or the
-// requests of a service. Times are already carried over to that pool's GPU.
+// What one unit of a workload (an epoch of a batch pod, a request of a service) costs on the GPUs
+// of one pool when it runs alone there. Times are already carried over to that pool's GPU.
 struct Demand {
-  bool feasible = false;        // the pool offers what the pod asks for
-  Duration step_gpu;            // D: GPU time of one step (batch) or mean of a request (service)
-  Duration step_host;           // Z: host time of one step during which the GPU is not used
-  double cpu_per_step = 0;      // vCPU-seconds of host work in a step
-  double gpu_scale = 1;         // times longer than on the measured device
-  double sm_active_share = -1;  // SM-active time / GPU-busy time; < 0 = unknown
+  bool offered = false;                   // the pool offers what the pod asks for
+  Duration gpu;                           // D: GPU time; of a request: the mean
+  Duration host;                          // Z: time during which the GPU waits for the host
+  Duration cpu;                           // host CPU time, all cores added up
+  double gpu_scale = 1;                   // times longer on this GPU than on the measured one
+  std::optional<double> sm_active_share;  // SM-active time / GPU-busy time
 };
 
 struct WorkloadModel {
   std::string name;
   scenarios::Workload spec;
-  std::int64_t steps = 0;  // of one batch run: units x steps per unit
-  std::int64_t steps_per_unit = 1;
-  Bytes gpu_memory_needed;      // peak, without the context
-  bool greedy = false;          // maps all free memory at start
-  std::vector<Demand> on_pool;  // by PoolId
-  ResourceId resource{};        // into World::resources; unused when gpu_count == 0
-  std::int64_t gpu_count = 0;
+  std::int64_t units = 0;                 // of one batch run
+  std::int64_t steps_per_unit = 1;        // GPU bursts in a unit, when simulated exactly
+  Bytes gpu_memory;                       // peak of a process, without its CUDA context
+  bool greedy = false;                    // maps all free GPU memory at start
+  std::optional<Duration> latency_limit;  // a request slower than this missed its objective
+  ResourceId resource{};                  // what it asks for: into World::resources
+  std::int64_t tickets = 1;               // how many of it
+  std::vector<Demand> on_pool;            // by PoolId
 };
 
 struct World {

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "slicewise/sim/metrics/histogram.hpp"
+#include "slicewise/units.hpp"
+
+// What one replication recorded: raw sums, integers wherever they can be. Merged by summary.hpp.
+namespace slicewise::sim {
+
+// Where the time of one GPU went. Sums to the length of the run.
+struct GpuTime {
+  Duration useful;      // kernels of work that finished, or still ran at the end
+  Duration late;        // kernels of requests that missed their objective
+  Duration failed;      // kernels of containers that died
+  Duration switching;
+  Duration cold_start;  // idle, but a container on it was pulling its image or loading its model
+  Duration sm_active;   // of the kernel time; not a part of the sum
+  bool sm_known = true; // every workload that ran here says how much of the SMs it uses
+
+  Duration busy() const { return useful + late + failed; }
+};
+
+struct GpuRecord {
+  GpuTime time;
+  Bytes memory_peak;
+};
+
+struct NodeRecord {
+  Duration cpu_time;  // vCPU time used by pods
+};
+
+// Why a pod could not be placed: how many nodes fell to each reason. Turned into the scheduler's
+// message at the end, so that the event loop handles no text.
+struct PendingReason {
+  std::vector<std::uint32_t> nodes_by_cause;  // index: see cluster/scheduler.hpp
+  friend bool operator==(const PendingReason&, const PendingReason&) = default;
+};
+
+struct WorkloadRecord {
+  std::int64_t jobs_done = 0;     // Job pods, container runs of a Deployment
+  std::int64_t jobs_failed = 0;
+  std::int64_t units_done = 0;    // epochs, requests
+  std::int64_t units_in_objective = 0;
+  std::vector<Duration> completion;  // by finished job, in order of finishing
+  std::vector<Duration> wait;        // by pod that got to run
+  Histogram latency;                 // Service
+  Duration gpu_busy;
+  Duration pod_running;      // container time
+  Duration stretched_by_gpu; // of that, how much longer it took because of GPU neighbours
+  Duration stretched_by_cpu; // ... and because of the host CPU
+};
+
+struct Replication {
+  Duration length;  // of the run; what is billed is at least 60 s
+  std::vector<GpuRecord> gpus;
+  std::vector<NodeRecord> nodes;
+  std::vector<WorkloadRecord> workloads;
+  std::vector<PendingReason> pending_reasons;  // distinct, in order of appearance
+  std::int64_t pods_submitted = 0;
+  std::int64_t running_max = 0;
+  std::int64_t pending_max = 0;
+  std::int64_t pending_at_end = 0;
+  std::int64_t succeeded = 0;
+  std::int64_t failed = 0;
+  std::int64_t oom_kills = 0;
+  std::int64_t restarts = 0;
+};
+
+}  // namespace slicewise::sim
