@@ -1,0 +1,129 @@
+#include "text_table.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <numeric>
+
+namespace slicewise::reports {
+namespace {
+
+constexpr int kGap = 2;
+
+// The code point that starts at text[at]; moves `at` behind it. Broken UTF-8 counts byte by byte.
+std::uint32_t next_code_point(std::string_view text, std::size_t& at) {
+  const auto lead = static_cast<unsigned char>(text[at++]);
+  const int continuation = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0;
+  std::uint32_t code = continuation == 0 ? lead : lead & (0x3FU >> continuation);
+  for (int i = 0; i < continuation && at < text.size(); ++i) {
+    code = (code << 6) | (static_cast<unsigned char>(text[at++]) & 0x3FU);
+  }
+  return code;
+}
+
+int cells_of(std::uint32_t code) {
+  const auto within = [code](std::uint32_t low, std::uint32_t high) {
+    return code >= low && code <= high;
+  };
+  if (within(0x0300, 0x036F) || within(0x200B, 0x200F) || within(0xFE00, 0xFE0F)) return 0;
+  const bool wide = within(0x1100, 0x115F) || within(0x2E80, 0xA4CF) || within(0xAC00, 0xD7A3) ||
+                    within(0xF900, 0xFAFF) || within(0xFE30, 0xFE6F) || within(0xFF00, 0xFF60) ||
+                    within(0x1F300, 0x1FAFF) || within(0x20000, 0x3FFFD);
+  return wide ? 2 : 1;
+}
+
+std::vector<int> column_widths(const std::vector<Column>& columns,
+                               const std::vector<std::vector<std::string>>& rows) {
+  std::vector<int> widths;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    int widest = display_width(columns[c].header);
+    for (const auto& row : rows) {
+      assert(row.size() == columns.size());
+      widest = std::max(widest, display_width(row[c]));
+    }
+    widths.push_back(widest);
+  }
+  return widths;
+}
+
+// Indexes of the columns that fit, in table order.
+std::vector<std::size_t> fitting_columns(const std::vector<Column>& columns,
+                                         const std::vector<int>& widths, int width) {
+  std::vector<std::size_t> kept(columns.size());
+  std::iota(kept.begin(), kept.end(), std::size_t{0});
+  const auto total = [&] {
+    int sum = -kGap;
+    for (const std::size_t c : kept) sum += widths[c] + kGap;
+    return sum;
+  };
+  while (width > 0 && total() > width) {
+    auto drop = kept.end();
+    int highest = 0;
+    for (auto it = kept.begin(); it != kept.end(); ++it) {
+      if (columns[*it].priority > 0 && columns[*it].priority >= highest) {
+        highest = columns[*it].priority;
+        drop = it;
+      }
+    }
+    if (drop == kept.end()) break;
+    kept.erase(drop);
+  }
+  return kept;
+}
+
+void append_line(std::string& out, const std::vector<Column>& columns,
+                 const std::vector<int>& widths, const std::vector<std::size_t>& kept,
+                 const auto& cell_of) {
+  std::string line;
+  for (const std::size_t c : kept) {
+    const std::string& cell = cell_of(c);
+    const auto padding = static_cast<std::size_t>(widths[c] - display_width(cell));
+    if (c != kept.front()) line.append(kGap, ' ');
+    if (columns[c].right_align) line.append(padding, ' ');
+    line += cell;
+    if (!columns[c].right_align) line.append(padding, ' ');
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  out += line + "\n";
+}
+
+}  // namespace
+
+int display_width(std::string_view utf8) {
+  int width = 0;
+  std::size_t at = 0;
+  while (at < utf8.size()) {
+    if (utf8.substr(at).starts_with("\x1b[")) {
+      const std::size_t end = utf8.find('m', at);
+      if (end == std::string_view::npos) break;
+      at = end + 1;
+      continue;
+    }
+    width += cells_of(next_code_point(utf8, at));
+  }
+  return width;
+}
+
+std::string text_table(const std::vector<Column>& columns,
+                       const std::vector<std::vector<std::string>>& rows, int width,
+                       std::vector<std::string>* dropped_headers) {
+  const std::vector<int> widths = column_widths(columns, rows);
+  const std::vector<std::size_t> kept = fitting_columns(columns, widths, width);
+  if (dropped_headers != nullptr) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (std::find(kept.begin(), kept.end(), c) == kept.end()) {
+        dropped_headers->push_back(columns[c].header);
+      }
+    }
+  }
+  std::string out;
+  append_line(out, columns, widths, kept,
+              [&](std::size_t c) -> const std::string& { return columns[c].header; });
+  for (const auto& row : rows) {
+    append_line(out, columns, widths, kept,
+                [&](std::size_t c) -> const std::string& { return row[c]; });
+  }
+  return out;
+}
+
+}  // namespace slicewise::reports

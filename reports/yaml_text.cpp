@@ -1,0 +1,97 @@
+#include "yaml_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <nlohmann/json.hpp>
+
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+
+// Words that YAML 1.1 reads as booleans or null, in lower case.
+constexpr std::array<std::string_view, 10> kReserved = {"y",   "n",    "yes",   "no",   "on",
+                                                        "off", "true", "false", "null", "~"};
+
+bool reserved(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return std::find(kReserved.begin(), kReserved.end(), lower) != kReserved.end();
+}
+
+// Starts with a letter, a slash or a dollar sign and holds no character that means something to
+// YAML in the middle of a plain scalar. Numbers, dates and durations all start otherwise.
+bool plain(std::string_view text) {
+  if (text.empty() || text.back() == ' ' || text.back() == ':' || reserved(text)) return false;
+  const auto first = static_cast<unsigned char>(text.front());
+  if (!std::isalpha(first) && first != '/' && first != '$') return false;
+  if (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos) {
+    return false;
+  }
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte != 0x7F;
+  });
+}
+
+void append(std::string& out, const json& value, int indent);
+
+void append_mapping(std::string& out, const json& value, int indent) {
+  bool first = true;
+  for (const auto& [key, member] : value.items()) {
+    if (!first) out.append(static_cast<std::size_t>(indent), ' ');
+    first = false;
+    out += yaml_scalar(key) + ":";
+    const bool block = member.is_structured() && !member.empty();
+    // kubectl and helm write sequences at the indentation of their key.
+    const int deeper = member.is_array() ? indent : indent + 2;
+    if (block) {
+      out += "\n" + std::string(static_cast<std::size_t>(deeper), ' ');
+    } else {
+      out += " ";
+    }
+    append(out, member, deeper);
+  }
+}
+
+void append_sequence(std::string& out, const json& value, int indent) {
+  bool first = true;
+  for (const json& element : value) {
+    if (!first) out.append(static_cast<std::size_t>(indent), ' ');
+    first = false;
+    out += "- ";
+    append(out, element, indent + 2);
+  }
+}
+
+// REQUIRES: `out` already stands at column `indent` of a fresh line, or behind "key: ".
+void append(std::string& out, const json& value, int indent) {
+  if (value.is_object() && !value.empty()) {
+    append_mapping(out, value, indent);
+  } else if (value.is_array() && !value.empty()) {
+    append_sequence(out, value, indent);
+  } else if (value.is_string()) {
+    out += yaml_scalar(value.get_ref<const std::string&>()) + "\n";
+  } else {
+    out += value.dump() + "\n";
+  }
+}
+
+}  // namespace
+
+std::string yaml_scalar(std::string_view text) {
+  // A JSON string is a YAML double-quoted scalar.
+  return plain(text) ? std::string(text) : json(text).dump();
+}
+
+std::string yaml_text(const nlohmann::json& value) {
+  std::string out;
+  append(out, value, 0);
+  return out;
+}
+
+}  // namespace slicewise::reports
