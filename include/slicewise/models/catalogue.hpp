@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +17,11 @@ namespace slicewise::models {
 struct SpotMarket {
   std::string instance;
   std::string region;
-  int savings_percent = 0;           // Spot Advisor, against on-demand
-  std::string interruption_bucket;   // monthly reclaim frequency: "<5%", ..., ">20%"
-  std::optional<UsdPerHour> median;  // over availability zones with a real market
-  std::string date;
+  std::optional<int> savings_percent;  // Spot Advisor, against on-demand
+  std::string interruption_bucket;     // monthly reclaim frequency: "<5%", ..., ">20%"; "" unknown
+  std::optional<UsdPerHour> median;    // over availability zones with a real market
+  std::string advisor_date;            // "" without Spot Advisor figures
+  std::string median_date;             // "" without a median
 };
 
 struct Commitment {

@@ -25,14 +25,15 @@ Bytes context_state(const GpuModel& gpu);
 
 // c = c0 + 2 S/B + kappa L2/B with S = context_state, B = 0.71 x peak DRAM bandwidth.
 // kappa in [0, 1] is the share of the L2 cache that the next context has to refill.
-// Anchored by measurements on A100 only; elsewhere the formula is an estimate.
+// Anchored by measurements on A100 only; elsewhere the formula is an estimate. The L2 term is left
+// out where the size of the L2 cache is unknown (B300).
 Duration switch_cost(const GpuModel& gpu, double kappa);
 
 // kappa that reproduces nos' time-slicing of 3, 5 and 7 pods on A100 (0.0-0.1 % error).
 inline constexpr double kDefaultColdCache = 1.0;
 
 // Driver memory that every process pays for its CUDA context.
-// Source: T4 100 MiB measured; others are marked Assumed by the caller. Never negative.
+// Source: T4 100 MiB measured; the others are estimates, which the caller marks Assumed.
 struct ContextMemory {
   Bytes bytes;
   bool measured = false;

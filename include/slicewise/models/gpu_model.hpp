@@ -19,8 +19,8 @@ struct GpuModel {
                                    // = unknown
   int sm_count = 0;
   Bytes register_file_per_sm;
-  Bytes shared_memory_per_sm;  // the most a kernel may use
-  Bytes l2_cache;
+  Bytes shared_memory_per_sm;     // the most a kernel may use
+  std::optional<Bytes> l2_cache;  // nullopt: not published
   double memory_bandwidth_bytes_per_second = 0;
   Bytes memory_total;                  // as recent nvidia-smi prints it
   std::optional<Bytes> memory_usable;  // as CUDA reports it (cudaMemGetInfo total)
@@ -31,6 +31,8 @@ struct GpuModel {
   int tdp_watts = 0;
   bool supports_mig = false;
   int mps_max_clients = 48;  // CUDA 13.0 and older; 60 from CUDA 13.1
+  // Figures above that have no primary source ("l2_cache"): recalled, or taken over from a sibling.
+  std::vector<std::string> unverified;
   std::vector<Source> sources;
 };
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <map>
-#include <optional>
 #include <string>
 
 #include "slicewise/models/sourced.hpp"
@@ -22,11 +20,15 @@ struct InstanceType {
   Bytes gpu_memory;            // per device
   Millicores allocatable_cpu;  // after kube-reserved (EKS AL2023 formula)
   Bytes allocatable_memory;    // after kube-reserved, eviction threshold and VM overhead
+  // Allocatable memory from a MemTotal read on a running instance; else Karpenter's rule, which
+  // takes 7.5 % of the memory as VM overhead and so understates what the node offers.
+  bool allocatable_memory_measured = false;
   int max_pods = 0;
   double network_gbps = 0;  // sustained
   int local_nvme_gb = 0;
   std::string interconnect;  // "NVSwitch", "hybrid cube mesh", "none (single GPU)", ...
-  Source source;
+  std::string note;          // "Capacity Blocks and Spot only", "vGPU profile L4-3Q", ...
+  Source source;             // of the sizes: vCPUs, memory, GPUs, allocatable
 };
 
 }  // namespace slicewise::models

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,11 @@ struct MigProfile {
   int gi_profile_id = 0;
   int compute_slices = 0;
   int memory_slices = 0;
-  int sm_count = 0;
-  Bytes memory;
+  std::optional<int> sm_count;  // nullopt here and below: nobody has published it (B300)
+  std::optional<Bytes> memory;
   int max_count = 0;
-  int copy_engines = 0;
-  int nvdec = 0;
+  std::optional<int> copy_engines;
+  std::optional<int> nvdec;
   bool media_extensions = false;
   std::string confidence;  // "high", "medium", ... of the figures
   std::string note;

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +11,8 @@
 #include "slicewise/units.hpp"
 
 namespace slicewise::models {
+
+struct Catalogue;
 
 enum class PurchaseOption : std::uint8_t { OnDemand, Spot, Reserved };
 
@@ -32,6 +34,8 @@ class PriceBook {
   Expected<Price> find(std::string_view instance, std::string_view region,
                        PurchaseOption option) const;
 
+  // Regions where the instance type has a price, sorted.
+  std::vector<std::string> regions_with(std::string_view instance, PurchaseOption option) const;
   std::vector<std::string> regions() const;          // sorted
   const std::string& date() const { return date_; }  // of the newest price in the book, ISO
 
@@ -47,11 +51,16 @@ class PriceBook {
   std::string date_;
 };
 
-// Reads a user's price file (JSON or YAML is not accepted here: JSON only):
+// "on-demand", "spot", "reserved": as price files and messages write it.
+std::string_view name_of(PurchaseOption option);
+
+// Reads a user's price file (JSON):
 //   {"date": "2026-11-01", "prices": [{"instanceType": "p4d.24xlarge", "region": "us-east-1",
 //    "purchase": "on-demand", "usdPerHour": 21.96, "source": "our agreement"}]}
-// and lays it over `book`. Unknown keys, prices <= 0 and malformed JSON are diagnostics with
-// file:line:col.
-Expected<PriceBook> with_overrides(PriceBook book, const SourceText& prices_file);
+// and returns the catalogue's price book with those prices laid over it. `purchase` is on-demand
+// when absent, `source` is the file's name, `date` dates every price of the file. Malformed JSON,
+// unknown keys, prices <= 0 and unknown instance types or regions are diagnostics with
+// file:line:col, all of them at once.
+Expected<PriceBook> with_overrides(const Catalogue& catalogue, const SourceText& prices_file);
 
 }  // namespace slicewise::models

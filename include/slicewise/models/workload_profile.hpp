@@ -17,14 +17,18 @@ struct WorkloadProfile {
   std::string gpu_model;  // GpuModel::name, or the published name when EC2 has no such GPU
   std::optional<int> batch;
   std::string precision;
-  std::optional<Duration> solo_step;   // T1
-  std::optional<Duration> fixed_part;  // T0: does not speed up with GPU size
-  std::optional<Duration> gpu_work;    // W: whole-GPU time
+  std::optional<double> items_per_step;         // requests, samples or tokens per step
+  std::optional<double> throughput_per_second;  // of items, alone on the whole GPU
+  std::optional<Duration> solo_step;            // T1
+  std::optional<Duration> fixed_part;           // T0: does not speed up with GPU size
+  std::optional<Duration> gpu_work;             // W: whole-GPU time
   std::optional<double> norm_p;
   std::optional<double> capacity_share;   // u = W/T1
   std::optional<double> bandwidth_share;  // beta
   std::optional<double> duty;             // d: share of wall time the GPU is busy when alone
   std::optional<Bytes> memory;
+  std::optional<Duration> burst;  // interactive use: busy for this long,
+  std::optional<Duration> idle;   // then idle for this long
   std::string source;
   std::map<std::string, std::string>
       provenance;  // figure -> "measured", "fitted over ...", "estimate"
