@@ -1,0 +1,220 @@
+#include "result_document.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "slicewise/version.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+
+// 3600 rather than 3600.0, in every format.
+json whole_or_double(double value) {
+  constexpr double kExactBelow = 9007199254740992.0;  // 2^53
+  const bool whole = std::abs(value) < kExactBelow && value == std::trunc(value);
+  return whole ? json(static_cast<std::int64_t>(value)) : json(value);
+}
+
+// Nine significant digits: far more than the model is worth, and the same text everywhere even
+// where two compilers differ in the last bit of a sum. Not finite: absent.
+json number(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  const double rounded = std::strtod(fmt::format("{:.9g}", value).c_str(), nullptr);
+  return whole_or_double(rounded);
+}
+
+json number(const std::optional<double>& value) { return value ? number(*value) : json(nullptr); }
+
+json in_seconds(Duration d) { return number(to_seconds(d)); }
+
+json in_seconds(const std::optional<Duration>& d) { return d ? in_seconds(*d) : json(nullptr); }
+
+// A division, not to_dollars(): it rounds correctly, so that the decimal comes out as it went in.
+json in_dollars(Usd u) { return whole_or_double(static_cast<double>(u.nano) / 1e9); }
+
+json in_dollars(const std::optional<Usd>& u) { return u ? in_dollars(*u) : json(nullptr); }
+
+json text(const std::string& value) { return value.empty() ? json(nullptr) : json(value); }
+
+void drop_absent(json& object) {
+  for (auto it = object.begin(); it != object.end();) {
+    it = it->is_null() ? object.erase(it) : std::next(it);
+  }
+}
+
+json present(json object) {
+  drop_absent(object);
+  return object;
+}
+
+template <class Items, class ToJson>
+json list(const Items& items, ToJson to_json) {
+  json out = json::array();
+  for (const auto& item : items) out.push_back(to_json(item));
+  return out;
+}
+
+json time_summary(const sim::TimeSummary& t) {
+  return present({{"count", t.count},
+                  {"mean", in_seconds(t.mean)},
+                  {"p50", in_seconds(t.p50)},
+                  {"p95", in_seconds(t.p95)},
+                  {"p99", in_seconds(t.p99)},
+                  {"p999", in_seconds(t.p999)},
+                  {"ci95", in_seconds(t.ci95)}});
+}
+
+// Nothing was observed: there is no mean to report.
+json time_summary(const std::optional<sim::TimeSummary>& t) {
+  return t && t->count > 0 ? time_summary(*t) : json(nullptr);
+}
+
+json node_pool(const sim::NodePoolResult& pool) {
+  return present({{"name", pool.name},
+                  {"instanceType", pool.instance_type},
+                  {"gpuModel", text(pool.gpu_model)},
+                  {"region", text(pool.region)},
+                  {"purchaseOption", text(pool.purchase_option)},
+                  {"strategy", pool.strategy},
+                  {"nodes", pool.nodes},
+                  {"gpusPerNode", pool.gpus_per_node},
+                  {"usdPerHour", in_dollars(pool.price.per_hour)},
+                  {"priceSource", text(pool.price_source)},
+                  {"turnSeconds", in_seconds(pool.turn)},
+                  {"switchCostSeconds", in_seconds(pool.switch_cost)},
+                  {"advertised", json(pool.advertised)}});
+}
+
+json pods(const sim::PodCounts& counts) {
+  return present({{"submitted", number(counts.submitted)},
+                  {"runningMax", counts.running_max},
+                  {"pendingMax", counts.pending_max},
+                  {"succeeded", number(counts.succeeded)},
+                  {"failed", number(counts.failed)},
+                  {"oomKilled", number(counts.oom_kills)},
+                  {"restarts", number(counts.restarts)},
+                  {"pendingReasons", json(counts.pending_reasons)}});
+}
+
+json objective(const sim::ObjectiveResult& o) {
+  return present({{"name", o.name},
+                  {"limit", in_seconds(o.limit)},
+                  {"value", in_seconds(o.value)},
+                  {"ci95", in_seconds(o.ci95)},
+                  {"pass", o.pass}});
+}
+
+json workload(const sim::WorkloadResult& w) {
+  return present({{"name", w.name},
+                  {"kind", w.kind},
+                  {"unitName", text(w.unit_name)},
+                  {"completed", number(w.completed)},
+                  {"throughputPerSecond", number(w.throughput_per_second)},
+                  {"goodputPerSecond", number(w.goodput_per_second)},
+                  {"jobCompletionSeconds", time_summary(w.job_completion)},
+                  {"waitSeconds", time_summary(w.wait)},
+                  {"latencySeconds", time_summary(w.latency)},
+                  {"objectives", list(w.objectives, objective)},
+                  {"gpuBusyShare", number(w.gpu_busy_share)},
+                  {"boundBy", text(w.bound_by)}});
+}
+
+json gpu(const sim::GpuResult& g) {
+  return present({{"node", g.node},
+                  {"index", g.index},
+                  {"model", g.model},
+                  {"timeBusyRatio", number(g.time_busy_ratio)},
+                  {"smActiveRatio", number(g.sm_active_ratio)},
+                  {"contextSwitchRatio", number(g.context_switch_ratio)},
+                  {"memoryPeakBytes", g.memory_peak.count},
+                  {"memoryTotalBytes", g.memory_total.count}});
+}
+
+json node(const sim::NodeResult& n) {
+  return present({{"name", n.name}, {"pool", n.pool}, {"cpuBusyRatio", number(n.cpu_busy_ratio)}});
+}
+
+json cost(const sim::Cost& c) {
+  return present({{"totalUsd", in_dollars(c.ledger.total)},
+                  {"usefulUsd", in_dollars(c.ledger.useful)},
+                  {"idleUsd", in_dollars(c.ledger.idle)},
+                  {"switchUsd", in_dollars(c.ledger.switching)},
+                  {"failedUsd", in_dollars(c.ledger.failed)},
+                  {"coldStartUsd", in_dollars(c.ledger.cold_start)},
+                  {"missedSloUsd", in_dollars(c.ledger.missed_slo)},
+                  {"perJobUsd", in_dollars(c.per_job)},
+                  {"per1kRequestsInSloUsd", in_dollars(c.per_1k_requests_in_slo)},
+                  {"monthlyUsd", in_dollars(c.monthly)}});
+}
+
+std::string_view severity_name(Severity severity) {
+  switch (severity) {
+    case Severity::Error:
+      return "error";
+    case Severity::Warning:
+      return "warning";
+    case Severity::Note:
+      return "note";
+  }
+  return "note";
+}
+
+json finding(const Diagnostic& d) {
+  json out{{"code", info(d.code).name},
+           {"severity", severity_name(d.severity)},
+           {"message", d.message},
+           {"help", text(d.help)}};
+  if (d.where.line > 0) {
+    out["file"] = d.where.file;
+    out["line"] = d.where.line;
+    out["column"] = d.where.column;
+  }
+  return present(std::move(out));
+}
+
+json provenance(const sim::ProvenanceCounts& p) {
+  return {{"measured", p.measured},
+          {"catalog", p.catalog},
+          {"assumed", p.assumed},
+          {"assumedInputs", p.assumed_inputs}};
+}
+
+json variant(const sim::VariantResult& v) {
+  return present({{"name", v.name},
+                  {"description", text(v.description)},
+                  {"strategy", v.strategy},
+                  {"makespanSeconds", v.makespan.count > 0 ? time_summary(v.makespan) : json()},
+                  {"nodePools", list(v.node_pools, node_pool)},
+                  {"pods", pods(v.pods)},
+                  {"workloads", list(v.workloads, workload)},
+                  {"gpus", list(v.gpus, gpu)},
+                  {"nodes", list(v.nodes, node)},
+                  {"cost", cost(v.cost)},
+                  {"findings", list(v.findings, finding)},
+                  {"provenance", provenance(v.provenance)}});
+}
+
+}  // namespace
+
+json result_document(const sim::Result& result) {
+  json metadata = present({{"scenario", result.scenario},
+                           {"scenarioSha256", result.scenario_sha256},
+                           {"seed", result.seed},
+                           {"replications", result.replications},
+                           {"version", kVersion},
+                           {"priceDate", text(result.price_date)}});
+  return {{"apiVersion", kResultApiVersion},
+          {"kind", "Result"},
+          {"metadata", std::move(metadata)},
+          {"variants", list(result.variants, variant)}};
+}
+
+}  // namespace slicewise::reports

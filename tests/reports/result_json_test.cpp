@@ -1,0 +1,97 @@
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "slicewise/reports/result_report.hpp"
+#include "slicewise/version.hpp"
+
+#include "golden_file.hpp"
+#include "result_samples.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+
+TEST(ResultJson, MatchesTheGoldenDocuments) {
+  expect_golden("aws_demo.json", result_json(samples::aws_demo()));
+  expect_golden("voice.json", result_json(samples::voice()));
+}
+
+TEST(ResultJson, CarriesTheNamesThatScriptsDependOn) {
+  const json document = json::parse(result_json(samples::aws_demo()));
+  EXPECT_EQ(document["apiVersion"], "slicewise.dev/result.v1alpha1");
+  EXPECT_EQ(document["kind"], "Result");
+  EXPECT_EQ(document["metadata"]["version"], kVersion);
+  const json& grown = document["variants"][2];
+  EXPECT_EQ(grown["nodePools"][0]["advertised"]["nvidia.com/gpu"], 40);
+  EXPECT_EQ(grown["pods"]["runningMax"], 20);
+  EXPECT_EQ(grown["workloads"][0]["jobCompletionSeconds"]["p95"], 3600);
+  EXPECT_EQ(grown["cost"]["perJobUsd"], 0.612);
+}
+
+// Usd counts nano-dollars, a double has 53 bits: the printed decimals must still be the ledger's.
+TEST(ResultJson, CostPartsAddUpToTheTotalInDecimalNanoDollars) {
+  sim::Result result = samples::aws_demo();
+  result.variants.resize(1);
+  result.variants[0].cost.ledger = {{123'456'789'012'347},
+                                    {100'000'000'000'001},
+                                    {23'000'000'000'003},
+                                    {456'000'000'007},
+                                    {789'000'011},
+                                    {11'000},
+                                    {1'325}};
+  const json cost = json::parse(result_json(result))["variants"][0]["cost"];
+  std::int64_t sum = 0;
+  for (const char* part :
+       {"usefulUsd", "idleUsd", "switchUsd", "failedUsd", "coldStartUsd", "missedSloUsd"}) {
+    sum += std::llround(cost[part].get<double>() * 1e9);
+  }
+  EXPECT_EQ(sum, std::llround(cost["totalUsd"].get<double>() * 1e9));
+  EXPECT_NE(result_json(result).find("\"totalUsd\": 123456.789012347"), std::string::npos);
+}
+
+TEST(ResultJson, RoundsToNineSignificantDigitsAndLeavesOutWhatIsNotFinite) {
+  sim::Result result = samples::voice();
+  sim::WorkloadResult& asr = result.variants[0].workloads[0];
+  asr.throughput_per_second = 1.0 / 3.0;
+  asr.goodput_per_second = std::numeric_limits<double>::quiet_NaN();
+  const std::string text = result_json(result);
+  EXPECT_NE(text.find("\"throughputPerSecond\": 0.333333333,"), std::string::npos);
+  EXPECT_FALSE(json::parse(text)["variants"][0]["workloads"][0].contains("goodputPerSecond"));
+}
+
+TEST(ResultJson, LeavesOutWhatDoesNotApply) {
+  const std::string text = result_json(samples::voice());
+  EXPECT_EQ(text.find("null"), std::string::npos);
+  const json variant = json::parse(text)["variants"][0];
+  EXPECT_FALSE(variant["workloads"][0].contains("jobCompletionSeconds"));
+  EXPECT_FALSE(variant["workloads"][0]["latencySeconds"].contains("ci95"));
+  EXPECT_FALSE(variant["gpus"][0].contains("smActiveRatio"));
+  EXPECT_FALSE(variant["cost"].contains("perJobUsd"));
+}
+
+TEST(ResultJson, PrintsWholeNumbersAsIntegers) {
+  const std::string text = result_json(samples::aws_demo());
+  EXPECT_NE(text.find("\"submitted\": 20,"), std::string::npos);
+  EXPECT_EQ(text.find(".0,"), std::string::npos);
+}
+
+TEST(ResultJson, EmptyResultIsAnEmptyList) {
+  const json document = json::parse(result_json(sim::Result{}));
+  EXPECT_TRUE(document["variants"].is_array());
+  EXPECT_TRUE(document["variants"].empty());
+}
+
+TEST(Version, IsTheVersionOfTheProject) {
+  const std::string cmake =
+      file_text(std::filesystem::path(SLICEWISE_SOURCE_DIR) / "CMakeLists.txt");
+  EXPECT_NE(cmake.find("project(slicewise VERSION " + std::string(kVersion) + " "),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace slicewise::reports
