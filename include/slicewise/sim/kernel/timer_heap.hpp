@@ -36,9 +36,16 @@ class TimerHeap {
     TimePoint at;
     std::uint32_t timer;
   };
+  static constexpr std::uint32_t kAbsent = UINT32_MAX;
+
+  static bool before(const Entry& a, const Entry& b);
+  void place(std::size_t slot, Entry entry);
+  void sift_up(std::size_t slot, Entry entry);
+  void sift_down(std::size_t slot, Entry entry);
+  void remove(std::size_t slot);
+
   std::vector<Entry> heap_;
   std::vector<std::uint32_t> position_;  // of a timer in heap_, kAbsent when not set
-  // (H3 completes the private part.)
 };
 
 }  // namespace slicewise::sim

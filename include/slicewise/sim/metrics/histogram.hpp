@@ -8,21 +8,22 @@
 namespace slicewise::sim {
 
 // Latencies from 1 ns to 292 years in log-linear buckets: 128 per octave, so a quantile is off by
-// less than 0.4 % of its value (half a bucket). Adding is two instructions and a store; merging
-// adds counts, so the order of merging does not matter. Allocates once.
+// less than 0.4 % of its value (half a bucket), and exact below 256 ns. Adding is a few
+// instructions and a store; merging adds counts, so the order of merging does not matter.
+// Allocates once, 57 KiB.
 class Histogram {
  public:
   Histogram();
   void add(Duration value);  // negative counts as 0
   void merge(const Histogram& other);
   std::int64_t count() const { return count_; }
-  Duration mean() const;  // exact. REQUIRES: count() > 0
+  Duration mean() const;  // exact, to the nearest ns. REQUIRES: count() > 0
   // The smallest bucket middle v with at least ceil(q * count()) values <= v's bucket.
   // REQUIRES: 0 < q <= 1, count() > 0.
   Duration quantile(double q) const;
 
  private:
-  std::vector<std::uint32_t> buckets_;
+  std::vector<std::int64_t> buckets_;
   std::int64_t count_ = 0;
   Int128 sum_ = 0;
 };

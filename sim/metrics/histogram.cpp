@@ -1,0 +1,67 @@
+#include "slicewise/sim/metrics/histogram.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cmath>
+
+namespace slicewise::sim {
+namespace {
+
+constexpr int kSubBits = 7;  // 2^7 buckets per octave
+constexpr std::size_t kPerOctave = std::size_t{1} << kSubBits;
+// Octaves 2^7 .. 2^62 and one block of exact values below them.
+constexpr std::size_t kBuckets = (63 - kSubBits + 1) * kPerOctave;
+
+// The leading bit and the seven below it select the bucket.
+std::size_t bucket_of(std::int64_t value) {
+  const auto v = static_cast<std::uint64_t>(value);
+  const int octave = std::max(static_cast<int>(std::bit_width(v)) - 1 - kSubBits, 0);
+  return static_cast<std::size_t>(octave) * kPerOctave + (v >> octave);
+}
+
+std::int64_t middle_of(std::size_t bucket) {
+  if (bucket < 2 * kPerOctave) return static_cast<std::int64_t>(bucket);
+  const std::size_t octave = bucket / kPerOctave - 1;
+  const auto low = static_cast<std::int64_t>(bucket - octave * kPerOctave) << octave;
+  return low + ((std::int64_t{1} << octave) - 1) / 2;
+}
+
+}  // namespace
+
+Histogram::Histogram() : buckets_(kBuckets, 0) {}
+
+void Histogram::add(Duration value) {
+  const std::int64_t ns = std::max<std::int64_t>(value.ns, 0);
+  ++buckets_[bucket_of(ns)];
+  ++count_;
+  sum_ += ns;
+}
+
+void Histogram::merge(const Histogram& other) {
+  for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
+    buckets_[bucket] += other.buckets_[bucket];
+  }
+  count_ += other.count_;
+  sum_ += other.sum_;
+}
+
+Duration Histogram::mean() const {
+  assert(count_ > 0);
+  return {static_cast<std::int64_t>((sum_ + count_ / 2) / count_)};
+}
+
+Duration Histogram::quantile(double q) const {
+  assert(q > 0 && q <= 1 && count_ > 0);
+  const auto wanted = static_cast<std::int64_t>(std::ceil(q * static_cast<double>(count_)));
+  const std::int64_t rank = std::clamp<std::int64_t>(wanted, 1, count_);
+  std::int64_t seen = 0;
+  std::size_t bucket = 0;
+  for (; bucket < kBuckets; ++bucket) {
+    seen += buckets_[bucket];
+    if (seen >= rank) break;
+  }
+  return {middle_of(bucket)};
+}
+
+}  // namespace slicewise::sim

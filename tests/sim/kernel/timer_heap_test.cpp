@@ -1,0 +1,72 @@
+#include "slicewise/sim/kernel/timer_heap.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "slicewise/sim/kernel/random.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+TEST(TimerHeap, FiresInOrderOfTimeThenOfTimerNumber) {
+  TimerHeap heap(4);
+  heap.set(3, {10});
+  heap.set(1, {10});
+  heap.set(2, {5});
+  heap.set(0, {11});
+  std::vector<std::uint32_t> fired;
+  for (; !heap.empty(); heap.pop()) fired.push_back(heap.top());
+  EXPECT_EQ(fired, (std::vector<std::uint32_t>{2, 1, 3, 0}));
+}
+
+TEST(TimerHeap, SettingReplacesAndNeverClears) {
+  TimerHeap heap(2);
+  heap.set(0, {10});
+  heap.set(1, {20});
+  heap.set(0, {30});
+  EXPECT_EQ(heap.top(), 1U);
+  EXPECT_EQ(heap.time_of(0), TimePoint{30});
+  heap.set(1, kNever);
+  EXPECT_EQ(heap.size(), 1U);
+  EXPECT_EQ(heap.time_of(1), kNever);
+  heap.clear(1);  // no effect when not set
+  EXPECT_EQ(heap.top(), 0U);
+}
+
+// Differential test against a std::set of (time, timer): same top after each of 200,000 random
+// operations, ties included.
+TEST(TimerHeap, AgreesWithAnOrderedSet) {
+  constexpr std::uint32_t kTimers = 200;
+  TimerHeap heap(kTimers);
+  std::map<std::uint32_t, TimePoint> times;
+  std::set<std::pair<TimePoint, std::uint32_t>> order;
+  RandomStream random(1, 0, 0, Purpose::Test);
+  for (int step = 0; step < 200'000; ++step) {
+    const std::uint32_t timer = random.below(kTimers);
+    const auto known = times.find(timer);
+    if (known != times.end()) order.erase({known->second, timer});
+    times.erase(timer);
+    if (random.below(3) == 0) {
+      heap.clear(timer);
+    } else {
+      const TimePoint at{random.below(1'000)};
+      heap.set(timer, at);
+      times[timer] = at;
+      order.insert({at, timer});
+    }
+    if (!order.empty() && random.below(8) == 0) {
+      times.erase(order.begin()->second);
+      order.erase(order.begin());
+      heap.pop();
+    }
+    ASSERT_EQ(heap.size(), order.size());
+    if (order.empty()) continue;
+    ASSERT_EQ(heap.top(), order.begin()->second);
+    ASSERT_EQ(heap.top_time(), order.begin()->first);
+  }
+}
+
+}  // namespace
+}  // namespace slicewise::sim
