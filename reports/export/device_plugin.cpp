@@ -1,0 +1,176 @@
+#include "slicewise/reports/export/device_plugin.hpp"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "../yaml_text.hpp"
+#include "guide.hpp"
+#include "plugin_plan.hpp"
+#include "text_block.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+constexpr std::string_view kDemoKey = "any";
+
+// Chart 0.14 goes where the AWS demo put it, so that an upgrade replaces the demo's release.
+bool as_in_demo(const PluginPlan& plan) { return plan.chart_minor == kOldestChartMinor; }
+
+Release release_of(const PluginPlan& plan, const ExportOptions& options) {
+  return {"nvdp", as_in_demo(plan) ? "kube-system" : "nvidia-device-plugin", options.chart_version};
+}
+
+std::string upgrade_command(const Release& release) {
+  return fmt::format(
+      "  helm upgrade -i {} nvdp/nvidia-device-plugin --version {} \\\n"
+      "    -n {} --create-namespace",
+      release.name, release.chart_version, release.namespace_name);
+}
+
+std::string status_command(const Release& release) {
+  return fmt::format("  kubectl -n {} rollout status daemonset/{}\n", release.namespace_name,
+                     plugin_daemonset(release));
+}
+
+// `key: |-` and the config file below it, for config.map and for ConfigMap data alike.
+std::string literal_entry(const NamedConfig& config) {
+  return fmt::format("{}: |-\n", yaml_scalar(config.key)) + indented(config.yaml, 2);
+}
+
+std::string node_selector_block(const ExportOptions& options) {
+  if (options.node_selector.empty()) return {};
+  std::string out =
+      comment("Only these nodes run the plugin and GPU Feature Discovery.") + "nodeSelector:\n";
+  for (const auto& [key, value] : options.node_selector) {
+    out += fmt::format("  {}: {}\n", yaml_scalar(key), yaml_scalar(value));
+  }
+  return out;
+}
+
+std::string mps_block(const PluginPlan& plan) {
+  if (plan.mps_root.empty()) return {};
+  return "mps:\n" +
+         comment(
+             "Host directory of the MPS pipes and logs; the chart gives it to plugin and daemon.",
+             2) +
+         fmt::format("  root: {}\n", yaml_scalar(plan.mps_root));
+}
+
+std::string helm_title(const scenarios::Scenario& scenario, const PluginPlan& plan,
+                       const Release& release) {
+  std::string out =
+      title_comment(fmt::format("Values of Helm chart nvidia-device-plugin {} (nvdp-values.yaml)",
+                                release.chart_version),
+                    scenario, plan);
+  out += "#\n" + comment("Roll out:") + helm_repo_comment();
+  out += commented(upgrade_command(release) + " -f nvdp-values.yaml\n" + status_command(release));
+  return out + label_comment(plan);
+}
+
+std::string values_body(const PluginPlan& plan, const ExportOptions& options) {
+  std::string out = "config:\n";
+  out +=
+      comment("For nodes without the label nvidia.com/device-plugin.config; a key of the map.", 2);
+  out += fmt::format("  default: {}\n  map:\n", yaml_scalar(plan.default_key));
+  for (const NamedConfig& config : plan.configs) {
+    out += indented(config_comment(config, plan) + literal_entry(config), 4);
+  }
+  out += "gfd:\n" + gfd_comment(plan) + "  enabled: true\n";
+  return out + mps_block(plan) + node_selector_block(options);
+}
+
+std::string aftermath(const scenarios::Scenario& scenario, const PluginPlan& plan,
+                      const Release& release) {
+  std::string out = "\n" + expected_node_comment(plan) + "#\n" + running_pods_comment() + "#\n" +
+                    rollback_comment(release, plan);
+  const std::string patches = pod_patch_comment(scenario);
+  return patches.empty() ? out : out + "#\n" + patches;
+}
+
+// The demo's file has the one key "any".
+void use_demo_key(PluginPlan& plan) {
+  if (!as_in_demo(plan) || plan.configs.size() != 1) return;
+  plan.configs.front().key = kDemoKey;
+  plan.default_key = kDemoKey;
+}
+
+// --set takes a dot for a path: dots inside a key are escaped.
+std::string set_argument(const std::string& path, const std::string& value) {
+  return fmt::format(" \\\n    --set-string '{}={}'", path, value);
+}
+
+std::string escaped_dots(std::string_view key) {
+  std::string out;
+  for (const char c : key) {
+    if (c == '.') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string install_command(const PluginPlan& plan, const ExportOptions& options,
+                            const Release& release, const std::string& map_name) {
+  std::string out = upgrade_command(release) + set_argument("config.name", map_name) +
+                    set_argument("config.default", plan.default_key) +
+                    " \\\n    --set gfd.enabled=true";
+  if (!plan.mps_root.empty()) out += set_argument("mps.root", plan.mps_root);
+  for (const auto& [key, value] : options.node_selector) {
+    out += set_argument("nodeSelector." + escaped_dots(key), value);
+  }
+  return out + "\n";
+}
+
+std::string config_map_title(const scenarios::Scenario& scenario, const PluginPlan& plan,
+                             const ExportOptions& options, const std::string& map_name) {
+  const Release release = release_of(plan, options);
+  std::string out = title_comment(
+      fmt::format("Configuration of the NVIDIA device plugin for chart {} with config.name "
+                  "(nvdp-configs.yaml)",
+                  release.chart_version),
+      scenario, plan);
+  const std::string gfd = as_in_demo(plan) ? release.name + "-gpu-feature-discovery"
+                                           : plugin_daemonset(release) + "-gpu-feature-discovery";
+  out += "#\n" + comment("Roll out, in the namespace of the release:") + helm_repo_comment();
+  std::string commands;
+  if (!as_in_demo(plan)) {
+    commands += fmt::format("  kubectl create namespace {}\n", release.namespace_name);
+  }
+  commands += "  kubectl apply -f nvdp-configs.yaml\n" +
+              install_command(plan, options, release, map_name) + status_command(release);
+  out += commented(commands) + label_comment(plan);
+  out += comment("A changed ConfigMap restarts nothing. After a later kubectl apply:");
+  return out + commented(fmt::format("  kubectl -n {} rollout restart daemonset/{} daemonset/{}\n",
+                                     release.namespace_name, plugin_daemonset(release), gfd));
+}
+
+}  // namespace
+
+Expected<std::string> helm_values(const scenarios::Scenario& scenario,
+                                  const models::Catalogue& catalogue,
+                                  const ExportOptions& options) {
+  const Expected<PluginPlan> plan = plan_plugin(scenario, catalogue, options.chart_version);
+  if (!plan) return tl::unexpected(plan.error());
+  const Release release = release_of(*plan, options);
+  return helm_title(scenario, *plan, release) + "\n" + values_body(*plan, options) +
+         aftermath(scenario, *plan, release);
+}
+
+Expected<std::string> config_map(const scenarios::Scenario& scenario,
+                                 const models::Catalogue& catalogue, const ExportOptions& options) {
+  Expected<PluginPlan> plan = plan_plugin(scenario, catalogue, options.chart_version);
+  if (!plan) return tl::unexpected(std::move(plan.error()));
+  use_demo_key(*plan);
+  const Release release = release_of(*plan, options);
+  const std::string name = as_in_demo(*plan) ? "nvidia-device-plugin" : "nvidia-plugin-configs";
+  std::string out = config_map_title(scenario, *plan, options, name) + "\n";
+  out += fmt::format(
+      "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {}\n  namespace: {}\ndata:\n", name,
+      release.namespace_name);
+  for (const NamedConfig& config : plan->configs) {
+    out += indented(config_comment(config, *plan) + literal_entry(config), 2);
+  }
+  return out + aftermath(scenario, *plan, release);
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "slicewise/scenarios/scenario.hpp"
+
+#include "plugin_plan.hpp"
+
+// The comments around an exported plugin configuration: what it is for, how to roll it out and
+// back, and what to expect. Every function returns comment lines.
+namespace slicewise::reports {
+
+// Where this chart generation is installed.
+struct Release {
+  std::string name = "nvdp";
+  std::string namespace_name;
+  std::string chart_version;
+};
+
+// Name of the DaemonSet that the chart renders for the release.
+std::string plugin_daemonset(const Release& release);
+
+// Which variant and node pools the file is for, and on which nodes it may be installed.
+std::string title_comment(std::string_view what, const scenarios::Scenario& scenario,
+                          const PluginPlan& plan);
+
+// Which nodes get this entry, what renameByDefault means for them and when to choose the other.
+std::string config_comment(const NamedConfig& config, const PluginPlan& plan);
+
+std::string gfd_comment(const PluginPlan& plan);
+
+std::string helm_repo_comment();
+// Labels that tell nodes apart; "" when one config serves all.
+std::string label_comment(const PluginPlan& plan);
+std::string running_pods_comment();
+std::string rollback_comment(const Release& release, const PluginPlan& plan);
+
+// `kubectl describe node` of each pool once the plugin has registered.
+std::string expected_node_comment(const PluginPlan& plan);
+
+std::string pod_patch_comment(const scenarios::Scenario& scenario);
+
+}  // namespace slicewise::reports

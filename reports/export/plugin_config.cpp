@@ -1,0 +1,229 @@
+#include "plugin_config.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "../yaml_text.hpp"
+#include "plugin_plan.hpp"
+#include "text_block.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using scenarios::AllocationPolicy;
+using scenarios::DevicePlugin;
+using scenarios::MigStrategy;
+using scenarios::NodePool;
+using scenarios::PluginSharing;
+
+constexpr std::string_view kPolicyPath = "flags.plugin.sharedDevicesAllocationPolicy";
+
+// A mapping in the order of first mention, filled from dotted paths.
+struct Mapping {
+  std::string key;
+  std::string value;  // of a leaf
+  std::vector<Mapping> children;
+};
+
+void insert(Mapping& into, std::string_view path, std::string_view value) {
+  const std::size_t dot = path.find('.');
+  const std::string_view key = path.substr(0, dot);
+  auto found = std::find_if(into.children.begin(), into.children.end(),
+                            [&](const Mapping& child) { return child.key == key; });
+  if (found == into.children.end()) {
+    into.children.push_back({std::string(key), {}, {}});
+    found = std::prev(into.children.end());
+  }
+  if (dot == std::string_view::npos) {
+    found->value = value;
+  } else {
+    insert(*found, path.substr(dot + 1), value);
+  }
+}
+
+std::string block(const Mapping& mapping) {
+  std::string out;
+  for (const Mapping& child : mapping.children) {
+    out += child.children.empty() ? fmt::format("{}: {}\n", child.key, child.value)
+                                  : child.key + ":\n" + indented(block(child), 2);
+  }
+  return out;
+}
+
+std::string sharing_block(std::string_view mode, const PluginSharing& sharing) {
+  std::string out = fmt::format(
+      "sharing:\n  {}:\n    renameByDefault: {}\n    failRequestsGreaterThanOne: {}\n"
+      "    resources:\n",
+      mode, sharing.rename_by_default, sharing.fail_requests_greater_than_one);
+  for (const scenarios::SharedResource& resource : sharing.resources) {
+    out += fmt::format("    - name: {}\n      replicas: {}\n", yaml_scalar(resource.name.value),
+                       resource.replicas);
+  }
+  return out;
+}
+
+// api/config/v1 of the plugin at the tags v0.14.0 to v0.20.0. The parser is not strict: an older
+// plugin reads past a key that it does not know.
+struct KeySince {
+  std::string_view path;
+  int minor;
+};
+constexpr KeySince kKeysSince[] = {
+    {"flags.mpsRoot", 15},
+    {"flags.useNodeFeatureAPI", 15},
+    {"flags.nvidiaDevRoot", 16},
+    {"flags.deviceDiscoveryStrategy", 16},
+    {"imex", 17},
+    {"flags.gdrcopyEnabled", 18},
+    {kPolicyPath, 20},
+};
+
+class Checker {
+ public:
+  Checker(const NodePool& pool, const models::GpuModel& gpu, int chart_minor)
+      : pool_(pool), gpu_(gpu), chart_minor_(chart_minor) {}
+
+  Diagnostics run() {
+    check_mig();
+    if (!pool_.device_plugin) return std::move(found_);
+    check_keys();
+    const DevicePlugin& plugin = *pool_.device_plugin;
+    if (plugin.time_slicing && plugin.mps) {
+      add(Code::MpsWithTimeSlicing, plugin.mps->where,
+          "sharing.timeSlicing and sharing.mps exclude each other", "keep one of them");
+    }
+    if (plugin.time_slicing) check_resources(*plugin.time_slicing);
+    if (plugin.mps) check_mps(*plugin.mps);
+    return std::move(found_);
+  }
+
+ private:
+  void add(Code code, const SourceLocation& where, std::string message, std::string help) {
+    found_.push_back(make_diagnostic(code, where, std::move(message), std::move(help)));
+  }
+
+  void check_mig() {
+    const MigStrategy strategy = mig_strategy_of(pool_);
+    if (strategy != MigStrategy::None && !gpu_.supports_mig) {
+      add(Code::MigUnsupported, pool_.mig ? pool_.mig->config.where : pool_.device_plugin->where,
+          fmt::format("{} has no MIG", gpu_.name), "leave migStrategy out or choose another GPU");
+    }
+    if (pool_.mig && pool_.device_plugin &&
+        pool_.device_plugin->mig_strategy != MigStrategy::None &&
+        pool_.device_plugin->mig_strategy != pool_.mig->strategy) {
+      add(Code::SettingConflict, pool_.device_plugin->where,
+          fmt::format("mig.strategy is {} but devicePlugin.flags.migStrategy is {}",
+                      mig_strategy_name(pool_.mig->strategy),
+                      mig_strategy_name(pool_.device_plugin->mig_strategy)),
+          "make them equal");
+    }
+  }
+
+  void check_keys() {
+    const DevicePlugin& plugin = *pool_.device_plugin;
+    for (const auto& [path, value] : plugin.other_flags) check_key(path);
+    if (plugin.allocation_policy == AllocationPolicy::Packed) check_key(kPolicyPath);
+  }
+
+  void check_key(std::string_view path) {
+    for (const KeySince& key : kKeysSince) {
+      const bool below = path.size() > key.path.size() && path[key.path.size()] == '.';
+      if (path.substr(0, key.path.size()) != key.path || !(path == key.path || below)) continue;
+      if (chart_minor_ >= key.minor) continue;
+      add(Code::SettingConflict, pool_.device_plugin->where,
+          fmt::format("device plugin 0.{} ignores {}, known since 0.{}", chart_minor_, path,
+                      key.minor),
+          fmt::format("leave it out or use chart 0.{} or newer", key.minor));
+    }
+  }
+
+  void check_resources(const PluginSharing& sharing) {
+    if (sharing.resources.empty()) {
+      add(Code::FieldMissing, sharing.where, "no resources specified", "name nvidia.com/gpu");
+    }
+    for (const scenarios::SharedResource& resource : sharing.resources) {
+      if (resource.replicas >= 2) continue;
+      add(Code::ReplicasTooFew, resource.replicas_where,
+          fmt::format("number of replicas must be >= 2, not {}", resource.replicas),
+          "for whole GPUs leave `sharing` out");
+    }
+  }
+
+  void check_mps(const PluginSharing& mps) {
+    check_resources(mps);
+    if (chart_minor_ < 15) {
+      add(Code::SettingConflict, mps.where, "device plugin 0.14 has no MPS, known since 0.15",
+          "use chart 0.15 or newer");
+    }
+    if (mig_strategy_of(pool_) != MigStrategy::None) {
+      add(Code::SettingConflict, mps.where, "the device plugin refuses MPS on MIG devices",
+          "use timeSlicing, or MPS without MIG");
+    }
+    // cmd/mps-control-daemon/mps/device.go: 48 clients from compute capability 7.5, else 16.
+    const int limit =
+        gpu_.compute_capability < "7.5" && gpu_.compute_capability.find('.') == 1 ? 16 : 48;
+    for (const scenarios::SharedResource& resource : mps.resources) {
+      if (resource.replicas <= limit) continue;
+      add(Code::SettingConflict, resource.replicas_where,
+          fmt::format("maximum allowed replicas exceeded: {} > {} with MPS on {}",
+                      resource.replicas, limit, gpu_.name),
+          fmt::format("at most {}", limit));
+    }
+  }
+
+  const NodePool& pool_;
+  const models::GpuModel& gpu_;
+  int chart_minor_;
+  Diagnostics found_;
+};
+
+}  // namespace
+
+MigStrategy mig_strategy_of(const NodePool& pool) {
+  if (pool.mig) return pool.mig->strategy;
+  return pool.device_plugin ? pool.device_plugin->mig_strategy : MigStrategy::None;
+}
+
+std::string mig_strategy_name(MigStrategy strategy) {
+  switch (strategy) {
+    case MigStrategy::None:
+      return "none";
+    case MigStrategy::Single:
+      return "single";
+    case MigStrategy::Mixed:
+      return "mixed";
+  }
+  return {};
+}
+
+std::string mps_root_of(const NodePool& pool) {
+  if (!pool.device_plugin) return {};
+  for (const auto& [path, value] : pool.device_plugin->other_flags) {
+    if (path == "flags.mpsRoot") return value;
+  }
+  return {};
+}
+
+std::string plugin_config_yaml(const NodePool& pool) {
+  Mapping config;
+  insert(config, "version", "v1");
+  insert(config, "flags.migStrategy", mig_strategy_name(mig_strategy_of(pool)));
+  if (!pool.device_plugin) return block(config);
+  const DevicePlugin& plugin = *pool.device_plugin;
+  for (const auto& [path, value] : plugin.other_flags) insert(config, path, value);
+  if (plugin.allocation_policy == AllocationPolicy::Packed) insert(config, kPolicyPath, "packed");
+  std::string out = block(config);
+  if (plugin.time_slicing) out += sharing_block("timeSlicing", *plugin.time_slicing);
+  if (plugin.mps) out += sharing_block("mps", *plugin.mps);
+  return out;
+}
+
+Diagnostics check_plugin_config(const NodePool& pool, const models::GpuModel& gpu,
+                                int chart_minor) {
+  return Checker(pool, gpu, chart_minor).run();
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,191 @@
+#include "plugin_plan.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "plugin_config.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using scenarios::MigStrategy;
+using scenarios::NodePool;
+using scenarios::PluginSharing;
+
+constexpr std::string_view kExclusive = "exclusive";
+constexpr std::string_view kDefaultMpsRoot = "/run/nvidia/mps";
+constexpr std::size_t kPoolPartOfKey = 40;  // a label value holds 63 characters
+
+// Takes one number off the front of "20.0"; nullopt when there is none.
+std::optional<int> take_number(std::string_view& text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0 || text.front() == '-') return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+bool take_dot(std::string_view& text) {
+  if (text.empty() || text.front() != '.') return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+// The minor of 0.<minor>.<patch>, nullopt for anything else.
+std::optional<int> chart_minor(std::string_view version) {
+  const std::optional<int> major = take_number(version);
+  if (major != 0 || !take_dot(version)) return std::nullopt;
+  const std::optional<int> minor = take_number(version);
+  if (!minor || !take_dot(version) || !take_number(version) || !version.empty()) {
+    return std::nullopt;
+  }
+  if (*minor < kOldestChartMinor || *minor > kNewestChartMinor) return std::nullopt;
+  return minor;
+}
+
+Diagnostic unknown_chart(std::string_view version) {
+  return make_diagnostic(
+      Code::EnumUnknown, {},
+      fmt::format("chart version \"{}\" of nvidia-device-plugin is not supported", version),
+      "supported: 0.20.x, 0.15.x to 0.19.x, 0.14.x, in full, as in 0.20.0 or 0.14.5");
+}
+
+std::string key_of(const NodePool& pool) {
+  const PluginSharing* sharing = sharing_of(pool);
+  const MigStrategy mig = mig_strategy_of(pool);
+  const bool other_flags = pool.device_plugin && !pool.device_plugin->other_flags.empty();
+  if (!sharing && mig == MigStrategy::None && !other_flags) return std::string(kExclusive);
+  std::string key = pool.name.value.substr(0, kPoolPartOfKey);
+  if (mig != MigStrategy::None) key += "-mig-" + mig_strategy_name(mig);
+  if (!sharing) return mig == MigStrategy::None ? fmt::format("{}-{}", key, kExclusive) : key;
+  const bool mps = pool.device_plugin->mps.has_value();
+  return fmt::format("{}-{}{}", key, mps ? "mps" : "timeslicing",
+                     sharing->resources.front().replicas);
+}
+
+class Planner {
+ public:
+  Planner(const models::Catalogue& catalogue, int minor) : catalogue_(catalogue) {
+    plan_.chart_minor = minor;
+  }
+
+  void add(const NodePool& pool) {
+    const models::InstanceType* instance = catalogue_.find_instance(pool.instance_type.value);
+    if (!instance) {
+      found_.push_back(make_diagnostic(
+          Code::InstanceUnknown, pool.instance_type.where,
+          fmt::format("instance type \"{}\" is not in the catalogue", pool.instance_type.value),
+          "slicewise get instances lists them"));
+      return;
+    }
+    const models::GpuModel* gpu = catalogue_.find_gpu(instance->gpu_model);
+    if (!gpu) {
+      found_.push_back(make_diagnostic(
+          Code::GpuUnknown, pool.instance_type.where,
+          fmt::format("GPU model \"{}\" is not in the catalogue", instance->gpu_model)));
+      return;
+    }
+    Diagnostics refused = check_plugin_config(pool, *gpu, plan_.chart_minor);
+    if (!refused.empty()) {
+      std::move(refused.begin(), refused.end(), std::back_inserter(found_));
+      return;
+    }
+    add_config({&pool, instance, gpu});
+    add_mps_root(pool);
+  }
+
+  Expected<PluginPlan> finish() {
+    if (!found_.empty()) return tl::unexpected(std::move(found_));
+    const bool whole_gpus = key_taken(std::string(kExclusive));
+    plan_.default_key = whole_gpus ? std::string(kExclusive) : plan_.configs.front().key;
+    return std::move(plan_);
+  }
+
+ private:
+  bool key_taken(const std::string& key) const {
+    return std::any_of(plan_.configs.begin(), plan_.configs.end(),
+                       [&](const NamedConfig& config) { return config.key == key; });
+  }
+
+  void add_config(const PoolTarget& target) {
+    std::string text = plugin_config_yaml(*target.pool);
+    for (NamedConfig& config : plan_.configs) {
+      if (config.yaml != text) continue;
+      config.pools.push_back(target);
+      return;
+    }
+    std::string key = key_of(*target.pool);
+    for (int n = 2; key_taken(key); ++n) key = fmt::format("{}-{}", key_of(*target.pool), n);
+    plan_.configs.push_back({std::move(key), std::move(text), {target}});
+  }
+
+  // The chart sets MPS_ROOT from its value mps.root, which beats flags.mpsRoot of the file.
+  void add_mps_root(const NodePool& pool) {
+    if (!pool.device_plugin || !pool.device_plugin->mps) return;
+    std::string root = mps_root_of(pool);
+    if (root.empty()) root = kDefaultMpsRoot;
+    if (!plan_.mps_root.empty() && plan_.mps_root != root) {
+      found_.push_back(make_diagnostic(
+          Code::SettingConflict, pool.device_plugin->mps->where,
+          fmt::format("two values of flags.mpsRoot: {} and {}", plan_.mps_root, root),
+          "the chart has one mps.root for all nodes"));
+    }
+    plan_.mps_root = std::move(root);
+  }
+
+  const models::Catalogue& catalogue_;
+  PluginPlan plan_;
+  Diagnostics found_;
+};
+
+}  // namespace
+
+const PluginSharing* sharing_of(const NodePool& pool) {
+  if (!pool.device_plugin) return nullptr;
+  if (pool.device_plugin->mps) return &*pool.device_plugin->mps;
+  return pool.device_plugin->time_slicing ? &*pool.device_plugin->time_slicing : nullptr;
+}
+
+std::string advertised_name(const PluginSharing& sharing,
+                            const scenarios::SharedResource& resource) {
+  constexpr std::string_view kPrefix = "nvidia.com/";
+  const std::string& name = resource.name.value;
+  const bool prefixed = name.substr(0, kPrefix.size()) == kPrefix;
+  return fmt::format("{}{}{}", prefixed ? "" : kPrefix, name,
+                     sharing.rename_by_default ? ".shared" : "");
+}
+
+std::vector<AdvertisedResource> advertised(const PoolTarget& target) {
+  const int gpus = target.instance->gpu_count;
+  const MigStrategy mig = mig_strategy_of(*target.pool);
+  std::vector<AdvertisedResource> out;
+  if (const PluginSharing* sharing = sharing_of(*target.pool)) {
+    for (const scenarios::SharedResource& resource : sharing->resources) {
+      const bool whole_gpus = mig == MigStrategy::None;
+      out.push_back({advertised_name(*sharing, resource),
+                     whole_gpus ? std::optional(gpus * resource.replicas) : std::nullopt});
+    }
+    return out;
+  }
+  if (mig == MigStrategy::None) return {{"nvidia.com/gpu", gpus}};
+  return {
+      {mig == MigStrategy::Single ? "nvidia.com/gpu" : "nvidia.com/mig-<profile>", std::nullopt}};
+}
+
+Expected<PluginPlan> plan_plugin(const scenarios::Scenario& scenario,
+                                 const models::Catalogue& catalogue,
+                                 std::string_view chart_version) {
+  const std::optional<int> minor = chart_minor(chart_version);
+  if (!minor) return tl::unexpected(Diagnostics{unknown_chart(chart_version)});
+  if (scenario.node_pools.empty()) {
+    return tl::unexpected(Diagnostics{
+        make_diagnostic(Code::FieldMissing, scenario.where, "no node pool to write a config for")});
+  }
+  Planner planner(catalogue, *minor);
+  for (const NodePool& pool : scenario.node_pools) planner.add(pool);
+  return planner.finish();
+}
+
+}  // namespace slicewise::reports

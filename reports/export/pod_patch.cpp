@@ -1,0 +1,150 @@
+#include "slicewise/reports/export/pod_patch.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "../yaml_text.hpp"
+#include "plugin_plan.hpp"
+#include "text_block.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+using scenarios::PodTemplate;
+using scenarios::Scenario;
+using scenarios::Workload;
+using scenarios::WorkloadKind;
+
+constexpr std::string_view kGpuTaint = "nvidia.com/gpu";
+constexpr const char* kAllowGrowth = "TF_FORCE_GPU_ALLOW_GROWTH";
+
+std::string cpu_text(Millicores cpu) {
+  return cpu.count % 1000 == 0 ? std::to_string(cpu.count / 1000) : fmt::format("{}m", cpu.count);
+}
+
+std::string memory_text(Bytes memory) {
+  constexpr std::array<std::pair<int, std::string_view>, 3> kUnits = {
+      {{30, "Gi"}, {20, "Mi"}, {10, "Ki"}}};
+  for (const auto& [bits, unit] : kUnits) {
+    const std::int64_t one = std::int64_t{1} << bits;
+    if (memory.count >= one && memory.count % one == 0) {
+      return fmt::format("{}{}", memory.count / one, unit);
+    }
+  }
+  return std::to_string(memory.count);
+}
+
+// Whether the pod asks for a name that some pool advertises for time-slicing.
+bool shares_by_time_slicing(const Scenario& scenario, const PodTemplate& pod) {
+  for (const scenarios::NodePool& pool : scenario.node_pools) {
+    if (!pool.device_plugin || !pool.device_plugin->time_slicing) continue;
+    const scenarios::PluginSharing& sharing = *pool.device_plugin->time_slicing;
+    for (const scenarios::SharedResource& resource : sharing.resources) {
+      const std::string name = advertised_name(sharing, resource);
+      const auto asks = [&](const auto& request) { return request.name.value == name; };
+      if (std::any_of(pod.extended.begin(), pod.extended.end(), asks)) return true;
+    }
+  }
+  return false;
+}
+
+bool needs_allow_growth(const Scenario& scenario, const Workload& workload) {
+  return workload.gpu_memory.allocator == scenarios::Allocator::Greedy &&
+         workload.pod.env.count(kAllowGrowth) == 0 &&
+         shares_by_time_slicing(scenario, workload.pod);
+}
+
+json env_of(const Workload& workload, bool allow_growth) {
+  std::map<std::string, std::string> env = workload.pod.env;
+  if (allow_growth) env[kAllowGrowth] = "true";
+  json out = json::array();
+  for (const auto& [name, value] : env) out.push_back({{"name", name}, {"value", value}});
+  return out;
+}
+
+// GPU node groups carry the taint nvidia.com/gpu by habit of most guides and of eksdemo.
+json tolerations_of(const PodTemplate& pod) {
+  json out = json::array();
+  bool tolerates_gpu = false;
+  for (const scenarios::Toleration& toleration : pod.tolerations) {
+    json entry = {{"operator", toleration.op}};
+    if (!toleration.key.empty()) entry["key"] = toleration.key;
+    if (!toleration.value.empty()) entry["value"] = toleration.value;
+    if (!toleration.effect.empty()) entry["effect"] = toleration.effect;
+    tolerates_gpu = tolerates_gpu || toleration.key.empty() || toleration.key == kGpuTaint;
+    out.push_back(std::move(entry));
+  }
+  if (!tolerates_gpu) {
+    out.push_back({{"key", kGpuTaint}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
+  }
+  return out;
+}
+
+json container_of(const Workload& workload, bool allow_growth) {
+  const PodTemplate& pod = workload.pod;
+  json container = {{"name", workload.name.value}};
+  json& resources = container["resources"];
+  if (pod.cpu_request.count > 0) resources["requests"]["cpu"] = cpu_text(pod.cpu_request);
+  if (pod.memory_request.count > 0) {
+    resources["requests"]["memory"] = memory_text(pod.memory_request);
+  }
+  if (pod.cpu_limit) resources["limits"]["cpu"] = cpu_text(*pod.cpu_limit);
+  for (const scenarios::ExtendedRequest& request : pod.extended) {
+    resources["limits"][request.name.value] = request.count;
+  }
+  json env = env_of(workload, allow_growth);
+  if (!env.empty()) container["env"] = std::move(env);
+  return container;
+}
+
+json patch_of(const Workload& workload, bool allow_growth) {
+  const bool job = workload.kind == WorkloadKind::Job;
+  json pod_spec = {{"containers", json::array({container_of(workload, allow_growth)})},
+                   {"tolerations", tolerations_of(workload.pod)}};
+  if (!workload.pod.node_selector.empty()) pod_spec["nodeSelector"] = workload.pod.node_selector;
+  json patch = {
+      {"apiVersion", job ? "batch/v1" : "apps/v1"},
+      {"kind", job ? "Job" : "Deployment"},
+      {"metadata", {{"name", workload.name.value}, {"namespace", workload.namespace_name}}}};
+  patch["spec"]["template"]["spec"] = std::move(pod_spec);
+  if (!job) patch["spec"]["replicas"] = workload.count;
+  return patch;
+}
+
+std::string remarks_on(const Workload& workload, bool allow_growth) {
+  std::string out =
+      comment("The container is matched by its name: put the name that your manifest has.");
+  if (workload.kind == WorkloadKind::Job) {
+    out += comment(
+        "A Job's pod template cannot be changed once it exists: patch the manifest, then create "
+        "it.");
+  }
+  if (allow_growth) {
+    out += comment(fmt::format(
+        "{}: TensorFlow maps almost the whole GPU at start (allocator Greedy). Time-slicing has no "
+        "memory limit, so the next pod on the same GPU would die with CUDA out of memory. For "
+        "other "
+        "frameworks set their own limit and drop this variable.",
+        kAllowGrowth));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string pod_patches(const Scenario& scenario) {
+  std::string out;
+  for (const Workload& workload : scenario.workloads) {
+    const bool allow_growth = needs_allow_growth(scenario, workload);
+    if (!out.empty()) out += "---\n";
+    out += remarks_on(workload, allow_growth);
+    out += yaml_text(patch_of(workload, allow_growth));
+  }
+  return out;
+}
+
+}  // namespace slicewise::reports
