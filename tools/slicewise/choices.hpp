@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "command_tree.hpp"
+#include "commands.hpp"
+
+// The words that options take and what each stands for.
+namespace slicewise::tools {
+
+template <class Value>
+struct Choice {
+  std::string_view word;
+  Value value;
+};
+
+inline constexpr std::array kColors = {
+    Choice{"auto", ColorChoice::Auto},
+    Choice{"always", ColorChoice::Always},
+    Choice{"never", ColorChoice::Never},
+};
+
+inline constexpr std::array kProgress = {
+    Choice{"auto", ProgressChoice::Auto},
+    Choice{"tty", ProgressChoice::Tty},
+    Choice{"plain", ProgressChoice::Plain},
+    Choice{"none", ProgressChoice::None},
+};
+
+inline constexpr std::array kRunFormats = {
+    Choice{"table", RunFormat::Table}, Choice{"wide", RunFormat::Wide},
+    Choice{"json", RunFormat::Json},   Choice{"yaml", RunFormat::Yaml},
+    Choice{"csv", RunFormat::Csv},     Choice{"md", RunFormat::Markdown},
+};
+
+inline constexpr std::array kFidelities = {
+    Choice{"auto", scenarios::Fidelity::Auto},
+    Choice{"exact", scenarios::Fidelity::Exact},
+};
+
+inline constexpr std::array kExportTargets = {
+    Choice{"helm-values", ExportTarget::HelmValues},
+    Choice{"configmap", ExportTarget::ConfigMap},
+    Choice{"pod-patch", ExportTarget::PodPatch},
+};
+
+inline constexpr std::array kListFormats = {
+    Choice{"table", reports::ListFormat::Table}, Choice{"wide", reports::ListFormat::Wide},
+    Choice{"json", reports::ListFormat::Json},   Choice{"yaml", reports::ListFormat::Yaml},
+    Choice{"csv", reports::ListFormat::Csv},     Choice{"name", reports::ListFormat::Name},
+};
+
+inline constexpr std::array kInstanceOrders = {
+    Choice{"name", "name"},
+    Choice{"price", "price"},
+    Choice{"price-per-gpu", "price-per-gpu"},
+    Choice{"gpu-memory", "gpu-memory"},
+};
+
+inline constexpr std::array kSchemas = {
+    Choice{"scenario", SchemaKind::Scenario},
+    Choice{"result", SchemaKind::Result},
+};
+
+inline constexpr std::array kVersionFormats = {Choice{"text", false}, Choice{"json", true}};
+
+inline constexpr std::array kShells = {
+    Choice{"bash", Shell::Bash},
+    Choice{"zsh", Shell::Zsh},
+    Choice{"fish", Shell::Fish},
+    Choice{"powershell", Shell::PowerShell},
+};
+
+}  // namespace slicewise::tools

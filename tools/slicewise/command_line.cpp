@@ -1,0 +1,360 @@
+#include "command_line.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "choices.hpp"
+#include "command_tree.hpp"
+#include "suggestions.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+// Examples come before everything else: they answer most questions.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() { column_width(34); }
+  std::string make_description(const CLI::App* app) const override {
+    const std::string examples = app->get_footer();
+    return app->get_description() + "\n\n" +
+           (examples.empty() ? "" : "Examples:\n" + examples + "\n\n");
+  }
+  std::string make_footer(const CLI::App* app) const override {
+    return app->get_parent() == nullptr
+               ? "SLICEWISE_* variables stand in for flags that are absent.\n"
+                 "slicewise VERB --help, slicewise help exit-codes\n"
+               : "";
+  }
+};
+
+std::vector<std::string> split_choices(const std::string& text) {
+  std::vector<std::string> words;
+  if (text.find('|') != std::string::npos) {
+    words = CLI::detail::split(text, '|');
+  }
+  return words;
+}
+
+// An option that takes one of a few words. `choices` lives as long as the program.
+template <class Value, std::size_t kCount, class Target>
+CLI::Option* add_choice(CLI::App& app, const std::string& names,
+                        const std::array<Choice<Value>, kCount>& choices, Target& target,
+                        const std::string& description) {
+  std::vector<std::string> words;
+  for (const Choice<Value>& choice : choices) {
+    words.emplace_back(choice.word);
+  }
+  const std::string shown = names.substr(names.starts_with("-") ? names.find("--") : 0);
+  const auto assign = [&choices, &target, shown, words](const std::string& word) {
+    const auto found = std::ranges::find(choices, word, &Choice<Value>::word);
+    if (found == choices.end()) {
+      throw CLI::ValidationError(shown, "\"" + word + "\" is not one of " + joined(words, ", ") +
+                                            did_you_mean(word, words));
+    }
+    target = found->value;
+  };
+  return app.add_option_function<std::string>(names, assign, description)
+      ->type_name(joined(words, "|"));
+}
+
+// Everything that the flags are stored in.
+struct Settings {
+  CommonFlags flags;
+  RunCommand run;
+  ExportCommand exporting;
+  GetCommand get;
+  ExplainCommand explain;
+  SchemaCommand schema;
+  VersionCommand version;
+  Shell shell = Shell::Bash;
+  std::string help_topic;
+};
+
+CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& description,
+                   const std::string& examples, CommonFlags& flags) {
+  CLI::App& verb = *app.add_subcommand(name, description);
+  verb.footer(examples);
+  // Makes CLI11 read the environment for the verb that was called only.
+  verb.parse_complete_callback([] {});
+  add_choice(verb, "--color", kColors, flags.color, "Colour (default auto: on a terminal)")
+      ->envname("SLICEWISE_COLOR");
+  verb.add_flag("-q,--quiet", flags.quiet, "Print errors only on standard error")
+      ->envname("SLICEWISE_QUIET");
+  return verb;
+}
+
+CLI::Option* add_text(CLI::App& app, const std::string& names, std::string& target,
+                      const std::string& type, const std::string& description) {
+  return app.add_option(names, target, description)->type_name(type);
+}
+
+void add_scenario_flags(CLI::App& verb, std::string& file, std::vector<std::string>& set,
+                        std::string& out) {
+  add_text(verb, "-f,--file", file, "FILE", "Scenario to read, - for standard input")->required();
+  verb.add_option("--set", set, "Change the scenario first: workloads.train.count=3")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+  add_text(verb, "--out", out, "FILE", "Write here instead of standard output");
+}
+
+void add_prices(CLI::App& verb, std::string& target) {
+  add_text(verb, "--prices", target, "FILE", "JSON file of prices that replace the catalogue's")
+      ->envname("SLICEWISE_PRICES");
+}
+
+void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
+  CLI::App& verb = add_verb(
+      app, "run", "Simulate a scenario and report cost, throughput and latency",
+      "  slicewise run -f scenarios/examples/aws-cifar10.yaml\n"
+      "  slicewise run -f scenarios/examples/aws-cifar10.yaml --variant before -o json\n"
+      "  slicewise run -f - --set nodePools.v100.nodes=2 < scenarios/examples/aws-cifar10.yaml",
+      flags);
+  add_scenario_flags(verb, run.file, run.set, run.out);
+  add_choice(verb, "-o,--output", kRunFormats, run.format, "Format (default table)")
+      ->envname("SLICEWISE_OUTPUT");
+  verb.add_option("--variant", run.variants, "Only this variant; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  verb.add_option("--seed", run.seed, "Seed of the random numbers (default: the scenario's)")
+      ->type_name("N");
+  verb.add_option("--replications", run.replications, "Independent runs (default: the scenario's)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100'000).description(""));
+  add_choice(verb, "--fidelity", kFidelities, run.fidelity,
+             "Engine choice (default: the scenario's)");
+  add_prices(verb, run.prices);
+  verb.add_option("-j,--jobs", run.jobs, "Threads; never changes the result (default: all CPUs)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'024).description(""))
+      ->envname("SLICEWISE_JOBS");
+  add_choice(verb, "--progress", kProgress, run.progress,
+             "Progress on standard error (default auto)")
+      ->envname("SLICEWISE_PROGRESS");
+}
+
+void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
+  CLI::App& verb = add_verb(
+      app, "export", "Write the configuration that puts a scenario in place",
+      "  slicewise export -f scenarios/examples/aws-cifar10.yaml --variant after --to helm-values\n"
+      "  slicewise export -f scenarios/examples/aws-cifar10.yaml --variant after --to configmap "
+      "--chart-version 0.14.5",
+      flags);
+  add_scenario_flags(verb, exporting.file, exporting.set, exporting.out);
+  add_choice(verb, "--to", kExportTargets, exporting.target, "What to write")->required();
+  add_text(verb, "--variant", exporting.variant, "NAME", "Which variant of the scenario");
+  add_text(verb, "--chart-version", exporting.chart_version, "VERSION",
+           "Device plugin chart to write for (default 0.20.0)");
+}
+
+CLI::App& add_listing(CLI::App& get, const std::string& name, const std::string& description,
+                      const std::string& examples, Listing listing, Settings& settings) {
+  CLI::App& verb = add_verb(get, name, description, examples, settings.flags);
+  verb.parse_complete_callback([&settings, listing] { settings.get.listing = listing; });
+  add_choice(verb, "-o,--output", kListFormats, settings.get.format, "Format (default table)");
+  return verb;
+}
+
+void add_region(CLI::App& verb, GetCommand& get, const std::string& description) {
+  add_text(verb, "--region", get.region, "REGION", description)->envname("SLICEWISE_REGION");
+}
+
+void add_get(CLI::App& app, Settings& settings) {
+  GetCommand& get = settings.get;
+  CLI::App& verb = *app.add_subcommand("get", "List what the catalogue knows, with its sources");
+  verb.footer("  slicewise get instances --family g5\n  slicewise get gpus -o wide");
+  verb.require_subcommand(1);
+
+  CLI::App& instances = add_listing(verb, "instances", "EC2 instance types with NVIDIA GPUs",
+                                    "  slicewise get instances --fits 20Gi --sort price",
+                                    Listing::Instances, settings);
+  add_text(instances, "name", get.name, "NAME", "Only this instance type");
+  add_text(instances, "--family", get.family, "FAMILY", "Only this family: g5")->excludes("name");
+  add_text(instances, "--gpu", get.gpu, "GPU", "Only instances with this GPU model: A10G");
+  add_text(instances, "--fits", get.fits, "QUANTITY", "Only GPUs with at least this memory: 16Gi");
+  add_choice(instances, "--sort", kInstanceOrders, get.sort, "Order (default: the catalogue's)");
+  add_region(instances, get, "Whose prices to show (default us-east-1)");
+  add_prices(instances, get.prices);
+
+  CLI::App& gpus = add_listing(verb, "gpus", "GPU models", "  slicewise get gpus -o wide",
+                               Listing::Gpus, settings);
+  add_text(gpus, "name", get.name, "NAME", "Only this GPU model");
+
+  CLI::App& mig =
+      add_listing(verb, "mig-profiles", "MIG profiles and where they may be placed",
+                  "  slicewise get mig-profiles A100-SXM4-40GB", Listing::MigProfiles, settings);
+  add_text(mig, "gpu", get.name, "GPU", "Only this GPU model");
+
+  CLI::App& profiles = add_listing(verb, "profiles", "Measured workloads",
+                                   "  slicewise get profiles", Listing::Profiles, settings);
+  add_text(profiles, "name", get.name, "NAME", "Only this profile");
+  add_text(profiles, "--kind", get.kind, "KIND", "Only this kind of workload");
+  add_text(profiles, "--gpu", get.gpu, "GPU", "Only what was measured on this GPU model");
+
+  CLI::App& prices = add_listing(verb, "prices", "On-demand, spot and commitment prices",
+                                 "  slicewise get prices g5.xlarge", Listing::Prices, settings);
+  add_text(prices, "name", get.name, "INSTANCE", "Only this instance type");
+  add_region(prices, get, "Only this region");
+  add_prices(prices, get.prices);
+}
+
+void add_reference_verbs(CLI::App& app, Settings& settings) {
+  CLI::App& explain = add_verb(app, "explain", "Say what a code or a scenario field means",
+                               "  slicewise explain GPU_MEM_GREEDY\n"
+                               "  slicewise explain spec.nodePools.devicePlugin",
+                               settings.flags);
+  add_text(explain, "topic", settings.explain.topic, "TOPIC",
+           "A code or a field path (default: list the topics)");
+
+  CLI::App& schema = add_verb(app, "schema", "Print the JSON Schema of a file format",
+                              "  slicewise schema scenario", settings.flags);
+  add_choice(schema, "kind", kSchemas, settings.schema.kind, "Which format")->required();
+
+  CLI::App& version = add_verb(app, "version", "Print version, commit and price date",
+                               "  slicewise version -o json", settings.flags);
+  add_choice(version, "-o,--output", kVersionFormats, settings.version.json,
+             "Format (default text)");
+
+  CLI::App& completion =
+      add_verb(app, "completion", "Print the script that completes slicewise in a shell",
+               "  source <(slicewise completion bash)", settings.flags);
+  add_choice(completion, "shell", kShells, settings.shell, "Which shell")->required();
+
+  CLI::App& help = add_verb(app, "help", "Explain a verb or the exit codes",
+                            "  slicewise help exit-codes", settings.flags);
+  add_text(help, "topic", settings.help_topic, "TOPIC", "A verb, or exit-codes");
+}
+
+FlagInfo flag_info(const CLI::Option& option) {
+  FlagInfo flag;
+  for (const std::string& name : option.get_lnames()) {
+    flag.names.push_back("--" + name);
+  }
+  for (const std::string& name : option.get_snames()) {
+    flag.names.push_back("-" + name);
+  }
+  flag.description = option.get_description();
+  flag.takes_value = option.get_items_expected_max() > 0;
+  flag.takes_file = option.get_type_name() == "FILE";
+  flag.choices = split_choices(option.get_type_name());
+  return flag;
+}
+
+CommandInfo command_info(const CLI::App& app) {
+  CommandInfo info{.name = app.get_name(),
+                   .description = app.get_description(),
+                   .flags = {},
+                   .positional_choices = {},
+                   .commands = {}};
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional()) {
+      info.positional_choices = split_choices(option->get_type_name());
+    } else {
+      info.flags.push_back(flag_info(*option));
+    }
+  }
+  for (const CLI::App* verb : app.get_subcommands({})) {
+    info.commands.push_back(command_info(*verb));
+  }
+  if (info.name == "help") {
+    info.positional_choices = {"exit-codes"};
+  }
+  return info;
+}
+
+const CLI::App& called(const CLI::App& app) {
+  const std::vector<CLI::App*> verbs = app.get_subcommands();
+  return verbs.empty() ? app : called(*verbs.back());
+}
+
+std::string full_name(const CLI::App& app) {
+  return (app.get_parent() == nullptr ? "" : full_name(*app.get_parent()) + " ") + app.get_name();
+}
+
+UsageError explain_error(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& verb = called(app);
+  const std::vector<std::string> extra = app.remaining(true);
+  if (!extra.empty()) {
+    return unknown_argument(command_info(verb), full_name(verb), extra.front());
+  }
+  if (!command_info(verb).commands.empty()) {
+    return {
+        full_name(verb) + " needs one of " + joined(names_of(command_info(verb).commands), ", "),
+        "see " + full_name(verb) + " --help"};
+  }
+  return {error.what(), "see " + full_name(verb) + " --help"};
+}
+
+tl::expected<Command, UsageError> help_command(const CLI::App& app, const std::string& topic) {
+  if (topic == "exit-codes") {
+    return HelpExitCodesCommand{};
+  }
+  if (topic.empty()) {
+    return ShowTextCommand{
+        app.get_formatter()->make_help(&app, "slicewise", CLI::AppFormatMode::Normal)};
+  }
+  std::vector<std::string> topics = names_of(command_info(app).commands);
+  if (std::ranges::find(topics, topic) != topics.end()) {
+    return ShowTextCommand{app.get_subcommand(topic)->help("slicewise")};
+  }
+  topics.emplace_back("exit-codes");
+  return tl::unexpected(UsageError{"no help on \"" + topic + "\"" + did_you_mean(topic, topics),
+                                   "topics: " + joined(topics, ", ")});
+}
+
+tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Settings& settings) {
+  const std::string verb = app.get_subcommands().front()->get_name();
+  if (verb == "run") return settings.run;
+  if (verb == "export") return settings.exporting;
+  if (verb == "get") return settings.get;
+  if (verb == "explain") return settings.explain;
+  if (verb == "schema") return settings.schema;
+  if (verb == "version") return settings.version;
+  if (verb == "completion") {
+    return ShowTextCommand{completion_script(command_info(app), settings.shell)};
+  }
+  return help_command(app, settings.help_topic);
+}
+
+}  // namespace
+
+tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* const* argv) {
+  CLI::App app(
+      "Simulate GPU sharing on Amazon EKS: what it does to cost, throughput and latency,\n"
+      "and what to apply to get it.",
+      "slicewise");
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.footer(
+      "  slicewise run -f scenarios/examples/aws-cifar10.yaml\n"
+      "  slicewise get instances --fits 20Gi --sort price\n"
+      "  slicewise explain GPU_MEM_GREEDY");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "");
+  Settings settings;
+  add_run(app, settings.run, settings.flags);
+  add_export(app, settings.exporting, settings.flags);
+  add_get(app, settings);
+  add_reference_verbs(app, settings);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return Invocation{settings.flags, ShowTextCommand{app.help()}};
+  } catch (const CLI::CallForVersion&) {
+    return Invocation{settings.flags, VersionCommand{}};
+  } catch (const CLI::ParseError& error) {
+    return tl::unexpected(explain_error(app, error));
+  }
+  auto command = selected_command(app, settings);
+  if (!command) {
+    return tl::unexpected(command.error());
+  }
+  return Invocation{settings.flags, std::move(*command)};
+}
+
+}  // namespace slicewise::tools

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// The command line as plain data, taken from the parser itself, so that completion scripts and
+// suggestions cannot drift from what is accepted.
+namespace slicewise::tools {
+
+struct FlagInfo {
+  std::vector<std::string> names;  // "--output", "-o"
+  std::string description;
+  bool takes_value = false;
+  bool takes_file = false;
+  std::vector<std::string> choices;  // allowed values, empty when free
+};
+
+struct CommandInfo {
+  std::string name;
+  std::string description;
+  std::vector<FlagInfo> flags;
+  std::vector<std::string> positional_choices;
+  std::vector<CommandInfo> commands;
+};
+
+std::vector<std::string> names_of(const std::vector<CommandInfo>& commands);
+std::string joined(const std::vector<std::string>& words, const std::string& separator);
+
+enum class Shell : std::uint8_t { Bash, Zsh, Fish, PowerShell };
+
+// The script that completes `root` in a shell.
+std::string completion_script(const CommandInfo& root, Shell shell);
+
+}  // namespace slicewise::tools

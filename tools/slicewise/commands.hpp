@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "slicewise/reports/catalogue_report.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+
+#include "exit_code.hpp"
+
+// The verbs of the command line, one struct of settings each and one execute() each, in the file
+// named after the verb.
+namespace slicewise::tools {
+
+enum class ColorChoice : std::uint8_t { Auto, Always, Never };
+enum class ProgressChoice : std::uint8_t { Auto, Tty, Plain, None };
+
+// Flags that every verb has.
+struct CommonFlags {
+  ColorChoice color = ColorChoice::Auto;
+  bool quiet = false;
+};
+
+enum class RunFormat : std::uint8_t { Table, Wide, Json, Yaml, Csv, Markdown };
+
+struct RunCommand {
+  std::string file;
+  RunFormat format = RunFormat::Table;
+  std::vector<std::string> variants;  // empty: all
+  std::optional<std::uint64_t> seed;
+  std::optional<int> replications;
+  std::vector<std::string> set;
+  std::string prices;
+  int jobs = 0;  // 0: one per CPU
+  std::optional<scenarios::Fidelity> fidelity;
+  ProgressChoice progress = ProgressChoice::Auto;
+  std::string out;  // "": standard output
+};
+
+enum class ExportTarget : std::uint8_t { HelmValues, ConfigMap, PodPatch };
+
+struct ExportCommand {
+  std::string file;
+  std::string variant;  // "": the only one
+  ExportTarget target = ExportTarget::HelmValues;
+  std::string chart_version;  // "": the newest that slicewise knows
+  std::vector<std::string> set;
+  std::string out;
+};
+
+enum class Listing : std::uint8_t { Instances, Gpus, MigProfiles, Profiles, Prices };
+
+struct GetCommand {
+  Listing listing = Listing::Instances;
+  reports::ListFormat format = reports::ListFormat::Table;
+  std::string name;  // positional filter
+  std::string family;
+  std::string gpu;
+  std::string region;
+  std::string fits;  // Kubernetes quantity
+  std::string sort;
+  std::string kind;
+  std::string prices;
+};
+
+struct ExplainCommand {
+  std::string topic;  // "": list the topics
+};
+
+enum class SchemaKind : std::uint8_t { Scenario, Result };
+
+struct SchemaCommand {
+  SchemaKind kind = SchemaKind::Scenario;
+};
+
+struct VersionCommand {
+  bool json = false;
+};
+
+struct HelpExitCodesCommand {};
+
+// Text made while the command line was read: help pages and completion scripts.
+struct ShowTextCommand {
+  std::string text;
+};
+
+using Command = std::variant<RunCommand, ExportCommand, GetCommand, ExplainCommand, SchemaCommand,
+                             VersionCommand, HelpExitCodesCommand, ShowTextCommand>;
+
+ExitCode execute(const RunCommand& command, const CommonFlags& flags);
+ExitCode execute(const ExportCommand& command, const CommonFlags& flags);
+ExitCode execute(const GetCommand& command, const CommonFlags& flags);
+ExitCode execute(const ExplainCommand& command, const CommonFlags& flags);
+ExitCode execute(const SchemaCommand& command, const CommonFlags& flags);
+ExitCode execute(const VersionCommand& command, const CommonFlags& flags);
+ExitCode execute(const HelpExitCodesCommand& command, const CommonFlags& flags);
+ExitCode execute(const ShowTextCommand& command, const CommonFlags& flags);
+
+}  // namespace slicewise::tools

@@ -1,0 +1,94 @@
+#include "completion_routes.hpp"
+
+// Both shells walk the words before the cursor to a route, then look up what may come next. They
+// differ only in how words are offered.
+namespace slicewise::tools {
+namespace {
+
+struct Dialect {
+  std::string offer_words;  // followed by the quoted, space-separated words
+  std::string after_words;
+  std::string offer_files;
+};
+
+std::string known_routes(const std::vector<Route>& all) {
+  std::vector<std::string> paths;
+  for (const Route& route : all) {
+    if (!route.path.empty()) {
+      paths.push_back(route.path);
+    }
+  }
+  return joined(paths, "|");
+}
+
+std::string offer(const Dialect& dialect, const std::vector<std::string>& words) {
+  return dialect.offer_words + "'" + joined(words, " ") + "'" + dialect.after_words;
+}
+
+// The cases for the word after a flag that takes a value.
+std::string value_cases(const std::vector<Route>& all, const Dialect& dialect) {
+  std::string text;
+  for (const Route& route : all) {
+    for (const FlagInfo& flag : route.command->flags) {
+      if (!flag.takes_value) {
+        continue;
+      }
+      std::vector<std::string> patterns;
+      for (const std::string& name : flag.names) {
+        patterns.push_back("'" + route.path + " " + name + "'");
+      }
+      const std::string action = flag.takes_file        ? dialect.offer_files + "; return"
+                                 : flag.choices.empty() ? std::string("return")
+                                                        : offer(dialect, flag.choices) + "; return";
+      text += "    " + joined(patterns, " | ") + ") " + action + " ;;\n";
+    }
+  }
+  return text;
+}
+
+std::string route_cases(const std::vector<Route>& all, const Dialect& dialect) {
+  std::string text;
+  for (const Route& route : all) {
+    text += "    '" + route.path + "') " + offer(dialect, next_words(*route.command)) + " ;;\n";
+  }
+  return text;
+}
+
+std::string walk(const std::vector<Route>& all, const std::string& words_before) {
+  return "  local route='' word\n  for word in " + words_before +
+         "; do\n    case \"$route/$word\" in\n      " + known_routes(all) +
+         ") route=\"$route/$word\" ;;\n    esac\n  done\n";
+}
+
+std::string cases(const std::vector<Route>& all, const Dialect& dialect,
+                  const std::string& previous_word) {
+  return "  case \"$route " + previous_word + "\" in\n" + value_cases(all, dialect) +
+         "  esac\n  case \"$route\" in\n" + route_cases(all, dialect) + "  esac\n";
+}
+
+}  // namespace
+
+std::string bash_completion(const CommandInfo& root) {
+  const std::vector<Route> all = routes(root);
+  const Dialect dialect = {.offer_words = "mapfile -t COMPREPLY < <(compgen -W ",
+                           .after_words = " -- \"$current\")",
+                           .offer_files = "mapfile -t COMPREPLY < <(compgen -f -- \"$current\")"};
+  return "# bash completion of slicewise: source <(slicewise completion bash)\n_slicewise() {\n"
+         "  local current=\"${COMP_WORDS[COMP_CWORD]}\"\n  COMPREPLY=()\n" +
+         walk(all, "\"${COMP_WORDS[@]:1:COMP_CWORD-1}\"") +
+         cases(all, dialect, "${COMP_WORDS[COMP_CWORD-1]}") +
+         "}\ncomplete -o filenames -F _slicewise slicewise\n";
+}
+
+std::string zsh_completion(const CommandInfo& root) {
+  const std::vector<Route> all = routes(root);
+  const Dialect dialect = {
+      .offer_words = "compadd -- ${=:-", .after_words = "}", .offer_files = "_files"};
+  return "#compdef slicewise\n# zsh completion of slicewise: source <(slicewise completion zsh)\n"
+         "_slicewise() {\n" +
+         walk(all, "\"${(@)words[2,CURRENT-1]}\"") + cases(all, dialect, "${words[CURRENT-1]}") +
+         "}\nif [ \"$funcstack[1]\" = \"_slicewise\" ]; then _slicewise; "
+         "else compdef _slicewise slicewise; fi\n";
+}
+
+}  // namespace slicewise::tools

@@ -1,0 +1,59 @@
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/reports/export/device_plugin.hpp"
+#include "slicewise/reports/export/pod_patch.hpp"
+#include "slicewise/scenarios/load.hpp"
+
+#include "commands.hpp"
+#include "files.hpp"
+#include "terminal.hpp"
+#include "variants.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+Expected<std::string> render(const ExportCommand& command, const scenarios::Scenario& scenario) {
+  const models::Catalogue catalogue = models::load_catalogue();
+  reports::ExportOptions options;
+  if (!command.chart_version.empty()) {
+    options.chart_version = command.chart_version;
+  }
+  switch (command.target) {
+    case ExportTarget::HelmValues:
+      return reports::helm_values(scenario, catalogue, options);
+    case ExportTarget::ConfigMap:
+      return reports::config_map(scenario, catalogue, options);
+    case ExportTarget::PodPatch:
+      return reports::pod_patches(scenario);
+  }
+  return {};
+}
+
+}  // namespace
+
+ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
+  const Expected<SourceText> source = read_source(command.file);
+  if (!source) {
+    return fail(source.error(), {}, flags);
+  }
+  Expected<scenarios::ScenarioSet> set = scenarios::load_scenario(*source, {.set = command.set});
+  if (!set) {
+    return fail(set.error(), {*source}, flags);
+  }
+  if (command.variant.empty() && set->variants.size() > 1) {
+    return usage_error(set->name + " has several variants: say which one with --variant",
+                       "its variants are " + variant_names(*set));
+  }
+  const std::vector<std::string> wanted =
+      command.variant.empty() ? std::vector<std::string>() : std::vector{command.variant};
+  if (const ExitCode code = keep_variants(*set, wanted); code != ExitCode::Success) {
+    return code;
+  }
+  const Expected<std::string> text = render(command, set->variants.front());
+  if (!text) {
+    return fail(text.error(), {*source}, flags);
+  }
+  print_diagnostics(set->notes, {*source}, flags);
+  return write_text(command.out, *text);
+}
+
+}  // namespace slicewise::tools

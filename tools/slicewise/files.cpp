@@ -1,0 +1,93 @@
+#include "files.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include <unistd.h>
+
+#include "terminal.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+struct FileCloser {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using FilePointer = std::unique_ptr<std::FILE, FileCloser>;
+
+// Reads to the end; false with errno set when that fails.
+bool read_all(std::FILE* file, std::string& text) {
+  constexpr std::size_t kChunk = 65'536;
+  std::string chunk(kChunk, '\0');
+  std::size_t got = 0;
+  while ((got = std::fread(chunk.data(), 1, kChunk, file)) > 0) {
+    text.append(chunk, 0, got);
+  }
+  return std::ferror(file) == 0;
+}
+
+bool write_all(std::FILE* file, std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+}
+
+tl::unexpected<Diagnostics> unreadable(const std::string& path) {
+  const std::string reason = std::strerror(errno);
+  const std::string name = path == "-" ? "standard input" : "\"" + path + "\"";
+  return tl::unexpected(Diagnostics{make_diagnostic(Code::FileUnreadable, {.file = path, .line = 0},
+                                                    "cannot read " + name + ": " + reason)});
+}
+
+ExitCode not_written(const std::string& name) {
+  print_error("error: cannot write " + name + ": " + std::strerror(errno));
+  return ExitCode::FileAccess;
+}
+
+// A device or pipe must be written in place: renaming a file over it would replace it.
+bool must_write_in_place(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
+}
+
+}  // namespace
+
+Expected<SourceText> read_source(const std::string& path) {
+  SourceText source{.name = path, .text = {}};
+  if (path == "-") {
+    if (!read_all(stdin, source.text)) {
+      return unreadable(path);
+    }
+    return source;
+  }
+  const FilePointer file(std::fopen(path.c_str(), "rb"));
+  if (file == nullptr || !read_all(file.get(), source.text)) {
+    return unreadable(path);
+  }
+  return source;
+}
+
+ExitCode write_text(const std::string& path, std::string_view text) {
+  if (path.empty()) {
+    return write_all(stdout, text) ? ExitCode::Success : not_written("to standard output");
+  }
+  const bool in_place = must_write_in_place(path);
+  const std::string written = in_place ? path : path + ".tmp" + std::to_string(getpid());
+  const std::string quoted = "\"" + path + "\"";
+  FilePointer file(std::fopen(written.c_str(), in_place ? "wb" : "wbx"));
+  if (file == nullptr) {
+    return not_written(quoted);
+  }
+  const bool complete = write_all(file.get(), text) && std::fclose(file.release()) == 0;
+  if (!complete || (!in_place && std::rename(written.c_str(), path.c_str()) != 0)) {
+    const ExitCode code = not_written(quoted);
+    if (!in_place) {
+      std::remove(written.c_str());
+    }
+    return code;
+  }
+  return ExitCode::Success;
+}
+
+}  // namespace slicewise::tools

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "slicewise/diagnostics.hpp"
+
+#include "exit_code.hpp"
+
+namespace slicewise::tools {
+
+// The whole of a file, or of standard input for "-". FILE_UNREADABLE when that fails.
+Expected<SourceText> read_source(const std::string& path);
+
+// Writes all of `text` to a file, or to standard output for "". A file is written under a temporary
+// name and renamed, so that a reader never sees half of it. Says why on standard error when that
+// fails and returns ExitCode::FileAccess.
+ExitCode write_text(const std::string& path, std::string_view text);
+
+}  // namespace slicewise::tools

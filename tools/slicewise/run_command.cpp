@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <string>
+#include <thread>
+
+#include <unistd.h>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/reports/result_report.hpp"
+#include "slicewise/scenarios/load.hpp"
+#include "slicewise/sim/run.hpp"
+
+#include "commands.hpp"
+#include "files.hpp"
+#include "interrupt.hpp"
+#include "prices.hpp"
+#include "progress.hpp"
+#include "terminal.hpp"
+#include "variants.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+void apply_flags(const RunCommand& command, scenarios::ScenarioSet& set) {
+  for (scenarios::Scenario& scenario : set.variants) {
+    scenario.seed = command.seed.value_or(scenario.seed);
+    scenario.replications = command.replications.value_or(scenario.replications);
+    scenario.fidelity = command.fidelity.value_or(scenario.fidelity);
+  }
+}
+
+std::string render(const sim::Result& result, const RunCommand& command, const CommonFlags& flags) {
+  reports::TextStyle style = style_for(STDOUT_FILENO, flags.color);
+  if (!command.out.empty() && flags.color == ColorChoice::Auto) {
+    style.color = false;
+  }
+  switch (command.format) {
+    case RunFormat::Table:
+      return reports::result_table(result, style, false);
+    case RunFormat::Wide:
+      return reports::result_table(result, style, true);
+    case RunFormat::Json:
+      return reports::result_json(result);
+    case RunFormat::Yaml:
+      return reports::result_yaml(result);
+    case RunFormat::Csv:
+      return reports::result_csv(result);
+    case RunFormat::Markdown:
+      return reports::result_markdown(result);
+  }
+  return {};
+}
+
+bool same(const Diagnostic& a, const Diagnostic& b) {
+  return a.code == b.code && a.where == b.where && a.message == b.message;
+}
+
+// What the loader noted, and for the formats made for programs the findings of the run: a person
+// reads those in the table itself. Several variants often have the same finding.
+Diagnostics remarks(const scenarios::ScenarioSet& set, const sim::Result& result,
+                    RunFormat format) {
+  Diagnostics findings;
+  for (const sim::VariantResult& variant : result.variants) {
+    for (const Diagnostic& finding : variant.findings) {
+      findings.push_back(finding);
+    }
+  }
+  const auto add_new = [](Diagnostics& to, const Diagnostic& diagnostic, const Diagnostics& known) {
+    const auto is_same = [&](const Diagnostic& other) { return same(other, diagnostic); };
+    if (std::ranges::none_of(to, is_same) && std::ranges::none_of(known, is_same)) {
+      to.push_back(diagnostic);
+    }
+  };
+  Diagnostics shown;
+  for (const Diagnostic& note : set.notes) {
+    add_new(shown, note, findings);
+  }
+  if (format == RunFormat::Table || format == RunFormat::Wide) {
+    return shown;
+  }
+  for (const Diagnostic& finding : findings) {
+    if (finding.severity != Severity::Note) {
+      add_new(shown, finding, {});
+    }
+  }
+  return shown;
+}
+
+bool objective_missed(const sim::Result& result) {
+  for (const sim::VariantResult& variant : result.variants) {
+    for (const sim::WorkloadResult& workload : variant.workloads) {
+      if (!std::ranges::all_of(workload.objectives, &sim::ObjectiveResult::pass)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+int thread_count(int jobs) {
+  return jobs > 0 ? jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+ExitCode run(const scenarios::ScenarioSet& set, const SourceText& source, const RunCommand& command,
+             const CommonFlags& flags) {
+  models::Catalogue catalogue = models::load_catalogue();
+  if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags);
+      code != ExitCode::Success) {
+    return code;
+  }
+  const std::atomic<bool>& interrupted = catch_interrupt();
+  Progress progress(command.progress, flags.quiet);
+  const Expected<sim::Result> result =
+      sim::run_scenario(set, catalogue,
+                        {.threads = thread_count(command.jobs),
+                         .progress = [&](int done, int total) { progress.update(done, total); },
+                         .interrupted = &interrupted});
+  progress.finish();
+  if (!result) {
+    return fail(result.error(), {source}, flags);
+  }
+  if (const ExitCode code = write_text(command.out, render(*result, command, flags));
+      code != ExitCode::Success) {
+    return code;
+  }
+  print_diagnostics(remarks(set, *result, command.format), {source}, flags);
+  if (interrupted) {
+    print_error("interrupted: the report covers the replications that had finished");
+    return ExitCode::Interrupted;
+  }
+  return objective_missed(*result) ? ExitCode::ObjectiveMissed : ExitCode::Success;
+}
+
+}  // namespace
+
+ExitCode execute(const RunCommand& command, const CommonFlags& flags) {
+  const Expected<SourceText> source = read_source(command.file);
+  if (!source) {
+    return fail(source.error(), {}, flags);
+  }
+  Expected<scenarios::ScenarioSet> set = scenarios::load_scenario(*source, {.set = command.set});
+  if (!set) {
+    return fail(set.error(), {*source}, flags);
+  }
+  if (const ExitCode code = keep_variants(*set, command.variants); code != ExitCode::Success) {
+    return code;
+  }
+  apply_flags(command, *set);
+  return run(*set, *source, command, flags);
+}
+
+}  // namespace slicewise::tools
