@@ -1,9 +1,9 @@
 #include "slicewise/sim/kernel/timer_heap.hpp"
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <set>
+
+#include <gtest/gtest.h>
 
 #include "slicewise/sim/kernel/random.hpp"
 

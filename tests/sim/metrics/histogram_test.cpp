@@ -1,0 +1,85 @@
+#include "slicewise/sim/metrics/histogram.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/kernel/portable_math.hpp"
+#include "slicewise/sim/kernel/random.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using Sampler = std::function<double(RandomStream&)>;  // ns
+
+// Law: a quantile is within half a bucket, 0.4 %, of the order statistic of the same rank.
+void expect_quantiles_of(const Sampler& sampler) {
+  RandomStream random(9, 0, 0, Purpose::Test);
+  Histogram histogram;
+  std::vector<std::int64_t> values;
+  Int128 sum = 0;
+  for (int draw = 0; draw < 50'000; ++draw) {
+    values.push_back(static_cast<std::int64_t>(sampler(random)));
+    histogram.add({values.back()});
+    sum += values.back();
+  }
+  std::sort(values.begin(), values.end());
+  for (const double q : {1e-5, 0.01, 0.25, 0.5, 0.95, 0.99, 0.999, 1.0}) {
+    const auto rank = static_cast<std::size_t>(std::ceil(q * 50'000)) - 1;
+    const auto exact = static_cast<double>(values[rank]);
+    EXPECT_NEAR(static_cast<double>(histogram.quantile(q).ns), exact, 0.004 * exact) << q;
+  }
+  EXPECT_EQ(histogram.mean().ns, static_cast<std::int64_t>((sum + 25'000) / 50'000));
+}
+
+TEST(Histogram, QuantilesOfExponential) {
+  expect_quantiles_of([](RandomStream& random) { return 5e6 * random.exponential(); });
+}
+TEST(Histogram, QuantilesOfLognormal) {
+  expect_quantiles_of(
+      [](RandomStream& random) { return portable_exp(14 + 2.5 * random.normal()); });
+}
+TEST(Histogram, QuantilesOfUniform) {
+  expect_quantiles_of([](RandomStream& random) { return 1e12 * random.uniform(); });
+}
+TEST(Histogram, QuantilesOfTwoFarPoints) {
+  expect_quantiles_of([](RandomStream& random) { return random.below(100) < 3 ? 9e15 : 300; });
+}
+
+TEST(Histogram, ExactBelow256NanosecondsAndOverTheWholeRange) {
+  for (std::int64_t value = 0; value < 256; ++value) {
+    Histogram histogram;
+    histogram.add({value});
+    EXPECT_EQ(histogram.quantile(0.5).ns, value);
+  }
+  Histogram histogram;
+  histogram.add({-5});
+  EXPECT_EQ(histogram.quantile(1).ns, 0);
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  histogram.add({kMost});
+  EXPECT_NEAR(static_cast<double>(histogram.quantile(1).ns) / static_cast<double>(kMost), 1, 0.004);
+}
+
+TEST(Histogram, MergingEqualsAddingInAnyOrder) {
+  RandomStream random(10, 0, 0, Purpose::Test);
+  Histogram all;
+  Histogram first;
+  Histogram second;
+  for (int draw = 0; draw < 10'000; ++draw) {
+    const Duration value{static_cast<std::int64_t>(random.exponential() * 1e6)};
+    all.add(value);
+    (draw % 3 == 0 ? first : second).add(value);
+  }
+  Histogram merged = second;
+  merged.merge(first);
+  EXPECT_EQ(merged.count(), all.count());
+  EXPECT_EQ(merged.mean(), all.mean());
+  for (const double q : {0.1, 0.5, 0.9, 0.999}) EXPECT_EQ(merged.quantile(q), all.quantile(q));
+}
+
+}  // namespace
+}  // namespace slicewise::sim
