@@ -20,7 +20,10 @@ namespace {
 // Examples come before everything else: they answer most questions.
 class HelpFormatter : public CLI::Formatter {
  public:
-  HelpFormatter() { column_width(34); }
+  HelpFormatter() {
+    column_width(34);
+    label("SUBCOMMAND", "VERB");
+  }
   std::string make_description(const CLI::App* app) const override {
     const std::string examples = app->get_footer();
     return app->get_description() + "\n\n" +
@@ -80,7 +83,7 @@ struct Settings {
 CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& description,
                    const std::string& examples, CommonFlags& flags) {
   CLI::App& verb = *app.add_subcommand(name, description);
-  verb.footer(examples);
+  verb.footer(examples)->group("Verbs");
   // Makes CLI11 read the environment for the verb that was called only.
   verb.parse_complete_callback([] {});
   add_choice(verb, "--color", kColors, flags.color, "Colour (default auto: on a terminal)")
@@ -123,7 +126,8 @@ void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   verb.add_option("--seed", run.seed, "Seed of the random numbers (default: the scenario's)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
   verb.add_option("--replications", run.replications, "Independent runs (default: the scenario's)")
       ->type_name("N")
       ->check(CLI::Range(1, 100'000).description(""));
@@ -168,7 +172,8 @@ void add_region(CLI::App& verb, GetCommand& get, const std::string& description)
 void add_get(CLI::App& app, Settings& settings) {
   GetCommand& get = settings.get;
   CLI::App& verb = *app.add_subcommand("get", "List what the catalogue knows, with its sources");
-  verb.footer("  slicewise get instances --family g5\n  slicewise get gpus -o wide");
+  verb.footer("  slicewise get instances --family g5\n  slicewise get gpus -o wide")
+      ->group("Verbs");
   verb.require_subcommand(1);
 
   CLI::App& instances = add_listing(verb, "instances", "EC2 instance types with NVIDIA GPUs",

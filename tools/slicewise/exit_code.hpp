@@ -25,7 +25,7 @@ struct ExitCodeInfo {
 
 inline constexpr std::array kExitCodes = {
     ExitCodeInfo{ExitCode::Success, "success, warnings included"},
-    ExitCodeInfo{ExitCode::Usage, "wrong command line: unknown flag, missing or contradictory"},
+    ExitCodeInfo{ExitCode::Usage, "wrong command line: an unknown, missing or contradictory flag"},
     ExitCodeInfo{ExitCode::InvalidInput, "a scenario or price file has mistakes"},
     ExitCodeInfo{ExitCode::Infeasible, "no candidate can run the workload"},
     ExitCodeInfo{ExitCode::FileAccess, "a file cannot be read or written"},
