@@ -20,6 +20,7 @@ struct SpotMarket {
   std::optional<int> savings_percent;  // Spot Advisor, against on-demand
   std::string interruption_bucket;     // monthly reclaim frequency: "<5%", ..., ">20%"; "" unknown
   std::optional<UsdPerHour> median;    // over availability zones with a real market
+  int zones = 0;                       // behind the median
   std::string advisor_date;            // "" without Spot Advisor figures
   std::string median_date;             // "" without a median
 };
@@ -30,8 +31,9 @@ struct Commitment {
   std::string region;  // or "most regions"
   std::optional<double> discount_percent;
   std::optional<UsdPerHour> usd;
-  std::string valid;
-  std::string source;
+  std::string valid;  // when the figure held
+  std::string note;
+  Source source;
 };
 
 // Everything that is true before a run starts: read once from the data embedded in the binary,

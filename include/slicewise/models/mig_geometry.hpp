@@ -41,6 +41,8 @@ struct MigGeometry {
   int sm_usable = 0;  // SMs left when MIG is on
   bool mode_change_needs_reset = false;
   std::vector<std::string> sources;
+  std::string date;  // when the sources were read
+  std::string note;
   std::vector<MigProfile> profiles;
 };
 

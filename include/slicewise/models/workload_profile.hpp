@@ -30,6 +30,7 @@ struct WorkloadProfile {
   std::optional<Duration> burst;  // interactive use: busy for this long,
   std::optional<Duration> idle;   // then idle for this long
   std::string source;
+  std::string date;  // when the source was read
   std::map<std::string, std::string>
       provenance;  // figure -> "measured", "fitted over ...", "estimate"
   std::string note;

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "slicewise/models/sourced.hpp"
+#include "slicewise/units.hpp"
+
+namespace slicewise::models {
+
+// The fields of one object in a catalogue file, read strictly: a field that is missing or of the
+// wrong type, and (by done()) one that nobody asked for, throws std::runtime_error naming file and
+// field. Refers to the parsed file, which must outlive it.
+class CatalogFields {
+ public:
+  CatalogFields(const nlohmann::json& object, std::string where);
+
+  bool has(const std::string& name) const;
+  std::vector<std::string> names() const;  // of all fields, sorted
+  std::string text(const std::string& name);
+  std::int64_t integer(const std::string& name);
+  int small_integer(const std::string& name);  // one that fits an int
+  double number(const std::string& name);
+  bool flag(const std::string& name);
+  CatalogFields object(const std::string& name);
+  std::vector<CatalogFields> objects(const std::string& name);
+  std::vector<std::string> texts(const std::string& name);
+  std::vector<int> integers(const std::string& name);
+  // The members of an object whose keys are names, in the order of the keys.
+  std::vector<std::pair<std::string, CatalogFields>> named_objects(const std::string& name);
+  std::map<std::string, std::string> named_texts(const std::string& name);
+
+  // nullopt ("" for texts) when the field is absent.
+  std::string text_or_empty(const std::string& name);
+  std::optional<int> maybe_integer(const std::string& name);
+  std::optional<double> maybe_number(const std::string& name);
+  std::optional<Bytes> maybe_mebibytes(const std::string& name);
+  std::optional<Duration> maybe_milliseconds(const std::string& name);
+
+  const std::string& where() const { return where_; }  // "gpus.json.gpus[3]"
+  // Throws when a field was never read.
+  void done() const;
+  [[noreturn]] void fail(const std::string& field, const std::string& problem) const;
+
+ private:
+  const nlohmann::json& take(const std::string& name);
+
+  const nlohmann::json* object_;
+  std::string where_;
+  std::set<std::string> taken_;
+};
+
+// A file's `sources` table: id -> text and date.
+class SourceTable {
+ public:
+  explicit SourceTable(CatalogFields& file);
+  // Throws when the table has no such id.
+  const Source& find(const std::string& id) const;
+
+ private:
+  std::string where_;
+  std::map<std::string, Source> sources_;
+};
+
+}  // namespace slicewise::models

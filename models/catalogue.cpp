@@ -1,0 +1,63 @@
+#include "slicewise/models/catalogue.hpp"
+
+#include <algorithm>
+
+#include "catalog_readers.hpp"
+#include "embedded_files.hpp"
+
+namespace slicewise::models {
+namespace {
+
+bool same_ignoring_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+template <class T, class Predicate>
+const T* find_in(const std::vector<T>& list, Predicate matches) {
+  const auto found = std::find_if(list.begin(), list.end(), matches);
+  return found == list.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const GpuModel* Catalogue::find_gpu(std::string_view name) const {
+  return find_in(gpus, [name](const GpuModel& gpu) {
+    return same_ignoring_case(gpu.name, name) ||
+           std::any_of(gpu.aliases.begin(), gpu.aliases.end(), [name](const std::string& alias) {
+             return same_ignoring_case(alias, name);
+           });
+  });
+}
+
+const InstanceType* Catalogue::find_instance(std::string_view name) const {
+  return find_in(instances, [name](const InstanceType& type) { return type.name == name; });
+}
+
+const MigGeometry* Catalogue::find_mig(std::string_view gpu_model) const {
+  const GpuModel* gpu = find_gpu(gpu_model);
+  const std::string_view name = gpu == nullptr ? gpu_model : std::string_view(gpu->name);
+  return find_in(mig, [name](const MigGeometry& geometry) {
+    return same_ignoring_case(geometry.gpu_model, name);
+  });
+}
+
+const WorkloadProfile* Catalogue::find_profile(std::string_view name) const {
+  return find_in(profiles, [name](const WorkloadProfile& profile) { return profile.name == name; });
+}
+
+Catalogue load_catalogue() {
+  Catalogue catalogue;
+  catalogue.gpus = read_gpus(embedded::gpus_json());
+  catalogue.instances = read_instances(embedded::instances_json());
+  catalogue.mig = read_mig(embedded::mig_json());
+  catalogue.profiles = read_profiles(embedded::profiles_json());
+  catalogue.spot = read_spot(embedded::spot_json());
+  catalogue.commitments = read_commitments(embedded::commitments_json());
+  catalogue.prices = read_prices(embedded::prices_json());
+  add_spot_prices(catalogue.prices, catalogue.spot);
+  return catalogue;
+}
+
+}  // namespace slicewise::models
