@@ -1,16 +1,16 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string_view>
 #include <vector>
 
-#include "parts.hpp"
+#include <fmt/format.h>
+
 #include "slicewise/nearest_name.hpp"
+
+#include "parts.hpp"
 
 namespace slicewise::sim {
 namespace {
 
-using models::Overloaded;
 using scenarios::NodePool;
 
 constexpr std::string_view kWholeGpu = "nvidia.com/gpu";
@@ -55,10 +55,10 @@ const models::InstanceType* find_instance(const NodePool& pool, const models::Ca
     return nullptr;
   }
   if (!type->retired_on.empty()) {
-    found.push_back(make_diagnostic(
-        Code::InstanceRetired, wanted.where,
-        fmt::format("{} was retired by AWS on {}: for replays and comparisons only", type->name,
-                    type->retired_on)));
+    found.push_back(
+        make_diagnostic(Code::InstanceRetired, wanted.where,
+                        fmt::format("{} was retired by AWS on {}: for replays and comparisons only",
+                                    type->name, type->retired_on)));
   }
   return type;
 }
@@ -78,8 +78,8 @@ std::optional<models::Price> find_price(const scenarios::Scenario& scenario, con
   }
   for (Diagnostic& problem : price.error()) {
     if (problem.where.line == 0) {
-      problem.where = problem.code == Code::RegionUnknown ? scenario.region_where
-                                                          : pool.instance_type.where;
+      problem.where =
+          problem.code == Code::RegionUnknown ? scenario.region_where : pool.instance_type.where;
     }
     found.push_back(std::move(problem));
   }
@@ -98,11 +98,11 @@ void check_mig(const NodePool& pool, const models::GpuModel& gpu,
   }
   const SourceLocation where = pool.mig ? pool.mig->config.where : pool.device_plugin->where;
   if (!gpu.supports_mig) {
-    found.push_back(make_diagnostic(
-        Code::MigUnsupported, where,
-        fmt::format("{} ({}) has no MIG", gpu.name, pool.instance_type.value),
-        "A100, H100, H200 and B200 have it: p4d, p4de, p5, p5e, p5en, p6-b200; use "
-        "sharing.timeSlicing here"));
+    found.push_back(
+        make_diagnostic(Code::MigUnsupported, where,
+                        fmt::format("{} ({}) has no MIG", gpu.name, pool.instance_type.value),
+                        "A100, H100, H200 and B200 have it: p4d, p4de, p5, p5e, p5en, p6-b200; use "
+                        "sharing.timeSlicing here"));
     return;
   }
   if (pool.mig && pool.mig->config.value.starts_with("all-")) {
@@ -137,50 +137,62 @@ models::TimeSlice time_slice(const NodePool& pool, const models::GpuModel& gpu) 
   return slice;
 }
 
-// The sharing strategy and what the device plugin advertises because of it (CONFIG: one entry per
-// resource name; renameByDefault replaces the name, it does not add one).
-void apply_device_plugin(const NodePool& pool, PoolModel& model, Diagnostics& found) {
-  ResourceOffer offer{std::string(kWholeGpu), 1, false, false};
-  model.sharing = models::Exclusive{};
-  if (pool.device_plugin && pool.device_plugin->mps) {
+// Refuses the sharing blocks that match no device of the pool or are not simulated yet.
+void check_sharing(const NodePool& pool, Diagnostics& found) {
+  if (!pool.device_plugin) return;
+  if (pool.device_plugin->mps) {
     found.push_back(make_diagnostic(Code::StrategyNotModelled, pool.device_plugin->mps->where,
                                     "MPS is read and checked, but not simulated by this version",
                                     "use sharing.timeSlicing, or leave `sharing` out"));
   }
-  if (pool.device_plugin && pool.device_plugin->time_slicing) {
-    const scenarios::PluginSharing& sharing = *pool.device_plugin->time_slicing;
-    for (const scenarios::SharedResource& resource : sharing.resources) {
-      if (resource.name.value != kWholeGpu) {
-        found.push_back(make_diagnostic(
-            Code::ResourceNameMismatch, resource.name.where,
-            fmt::format("\"{}\" matches no device of node pool \"{}\": the plugin would ignore it",
-                        resource.name.value, pool.name.value),
-            fmt::format("without MIG the devices are called {}", kWholeGpu)));
-        continue;
-      }
-      model.sharing = models::TimeSlicing{resource.replicas, time_slice(pool, *model.gpu)};
-      offer.per_gpu = resource.replicas;
-      offer.shared = true;
-      offer.refuses_more_than_one = sharing.fail_requests_greater_than_one;
-      if (sharing.rename_by_default) offer.name += ".shared";
-    }
+  if (!pool.device_plugin->time_slicing) return;
+  for (const scenarios::SharedResource& resource : pool.device_plugin->time_slicing->resources) {
+    if (resource.name.value == kWholeGpu) continue;
+    found.push_back(make_diagnostic(
+        Code::ResourceNameMismatch, resource.name.where,
+        fmt::format("\"{}\" matches no device of node pool \"{}\": the plugin would ignore it",
+                    resource.name.value, pool.name.value),
+        fmt::format("without MIG the devices are called {}", kWholeGpu)));
   }
-  model.offers.push_back(std::move(offer));
+}
+
+// The sharing.timeSlicing entry for whole GPUs, nullptr when there is none.
+const scenarios::SharedResource* time_sliced_gpus(const NodePool& pool) {
+  if (!pool.device_plugin || !pool.device_plugin->time_slicing) return nullptr;
+  const auto& resources = pool.device_plugin->time_slicing->resources;
+  const auto entry = std::ranges::find_if(
+      resources, [](const auto& resource) { return resource.name.value == kWholeGpu; });
+  return entry == resources.end() ? nullptr : &*entry;
+}
+
+models::Sharing sharing_of(const NodePool& pool, const models::GpuModel& gpu) {
+  const scenarios::SharedResource* entry = time_sliced_gpus(pool);
+  if (entry == nullptr) return models::Exclusive{};
+  return models::TimeSlicing{entry->replicas, time_slice(pool, gpu)};
 }
 
 }  // namespace
 
+ResourceOffer plugin_offer(const NodePool& pool) {
+  const scenarios::SharedResource* entry = time_sliced_gpus(pool);
+  if (entry == nullptr) return {std::string(kWholeGpu), 1, false, false};
+  const scenarios::PluginSharing& sharing = *pool.device_plugin->time_slicing;
+  return {std::string(kWholeGpu) + (sharing.rename_by_default ? ".shared" : ""), entry->replicas,
+          true, sharing.fail_requests_greater_than_one};
+}
+
 std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const NodePool& pool,
                                     const models::Catalogue& catalogue, Diagnostics& found) {
+  check_sharing(pool, found);
   const models::InstanceType* type = find_instance(pool, catalogue, found);
   if (type == nullptr) return std::nullopt;
   const std::optional<models::Price> price = find_price(scenario, pool, catalogue, found);
   const models::GpuModel* gpu = catalogue.find_gpu(type->gpu_model);
   if (gpu == nullptr) {
-    found.push_back(make_diagnostic(
-        Code::GpuUnknown, pool.instance_type.where,
-        fmt::format("the catalogue has no figures for {}, the GPU of {}", type->gpu_model,
-                    type->name)));
+    found.push_back(
+        make_diagnostic(Code::GpuUnknown, pool.instance_type.where,
+                        fmt::format("the catalogue has no figures for {}, the GPU of {}",
+                                    type->gpu_model, type->name)));
     return std::nullopt;
   }
   check_mig(pool, *gpu, catalogue, found);
@@ -194,8 +206,7 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   model.gpus_per_node = type->gpu_count;
   model.gpu = gpu;
   model.gpu_memory = type->gpu_fraction < 1 ? type->gpu_memory : usable_memory(*gpu);
-  model.context_memory =
-      pool.gpu.context_memory.value_or(models::context_memory(*gpu).bytes);
+  model.context_memory = pool.gpu.context_memory.value_or(models::context_memory(*gpu).bytes);
   model.vcpus = type->vcpus;
   model.allocatable_cpu = type->allocatable_cpu;
   model.allocatable_memory = type->allocatable_memory;
@@ -205,7 +216,8 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   model.labels.try_emplace("node.kubernetes.io/instance-type", type->name);
   model.labels.try_emplace("karpenter.sh/nodepool", pool.name.value);
   if (pool.device_plugin) model.allocation = pool.device_plugin->allocation_policy;
-  apply_device_plugin(pool, model, found);
+  model.sharing = sharing_of(pool, *gpu);
+  model.offer = plugin_offer(pool);
   if (!price) return std::nullopt;
   model.price = *price;
   return model;

@@ -10,6 +10,10 @@
 // The steps of build_world. Each appends what it finds wrong to `found` and goes on.
 namespace slicewise::sim {
 
+// What the device plugin advertises for the pool's GPUs: renameByDefault replaces the name of a
+// shared resource, it does not add one.
+ResourceOffer plugin_offer(const scenarios::NodePool& pool);
+
 // nullopt when the pool's instance type, GPU or price is unknown, or its strategy is refused.
 std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario,
                                     const scenarios::NodePool& pool,

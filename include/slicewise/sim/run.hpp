@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/scenario.hpp"
@@ -18,8 +19,9 @@ struct RunOptions {
   const std::atomic<bool>* interrupted = nullptr;
 };
 
-// Simulates one world: all its replications, merged in index order.
-VariantResult simulate(const World& world, const RunOptions& options = {});
+// Simulates one world: all its replications, merged in index order. nullopt when it was interrupted
+// before the first one was done.
+std::optional<VariantResult> simulate(const World& world, const RunOptions& options = {});
 
 // Simulates every variant of a scenario file. Diagnostics of all variants come back together,
 // each mistake once.

@@ -17,7 +17,7 @@
 // The one place where a scenario meets the catalogue.
 namespace slicewise::sim {
 
-// How much an extended resource of a node pool stands for.
+// The extended resource that a node pool's GPUs are advertised as.
 struct ResourceOffer {
   std::string name;     // as advertised: "nvidia.com/gpu", "nvidia.com/gpu.shared"
   int per_gpu = 1;      // tickets per physical GPU
@@ -43,7 +43,7 @@ struct PoolModel {
   Millicores allocatable_cpu;
   Bytes allocatable_memory;
   int max_pods = 0;
-  std::vector<ResourceOffer> offers;
+  ResourceOffer offer;
   std::vector<scenarios::Taint> taints;
   std::map<std::string, std::string> labels;
   models::Price price;

@@ -15,7 +15,7 @@ enum class Purpose : std::uint32_t {
   Placement,
   ScheduleTie,
   UnitTime,
-  Startup,
+  Host,
   Test
 };
 

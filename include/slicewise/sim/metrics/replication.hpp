@@ -11,13 +11,13 @@ namespace slicewise::sim {
 
 // Where the time of one GPU went. Sums to the length of the run.
 struct GpuTime {
-  Duration useful;      // kernels of work that finished, or still ran at the end
-  Duration late;        // kernels of requests that missed their objective
-  Duration failed;      // kernels of containers that died
+  Duration useful;  // kernels of work that finished, or still ran at the end
+  Duration late;    // kernels of requests that missed their objective
+  Duration failed;  // kernels of containers that died
   Duration switching;
-  Duration cold_start;  // idle, but a container on it was pulling its image or loading its model
-  Duration sm_active;   // of the kernel time; not a part of the sum
-  bool sm_known = true; // every workload that ran here says how much of the SMs it uses
+  Duration cold_start;   // idle, but a container on it was pulling its image or loading its model
+  Duration sm_active;    // of the kernel time; not a part of the sum
+  bool sm_known = true;  // every workload that ran here says how much of the SMs it uses
 
   Duration busy() const { return useful + late + failed; }
 };
@@ -39,17 +39,17 @@ struct PendingReason {
 };
 
 struct WorkloadRecord {
-  std::int64_t jobs_done = 0;     // Job pods, container runs of a Deployment
+  std::int64_t jobs_done = 0;  // Job pods, container runs of a Deployment
   std::int64_t jobs_failed = 0;
-  std::int64_t units_done = 0;    // epochs, requests
+  std::int64_t units_done = 0;  // epochs, requests
   std::int64_t units_in_objective = 0;
   std::vector<Duration> completion;  // by finished job, in order of finishing
   std::vector<Duration> wait;        // by pod that got to run
   Histogram latency;                 // Service
   Duration gpu_busy;
-  Duration pod_running;      // container time
-  Duration stretched_by_gpu; // of that, how much longer it took because of GPU neighbours
-  Duration stretched_by_cpu; // ... and because of the host CPU
+  Duration pod_running;       // container time
+  Duration stretched_by_gpu;  // of that, how much longer it took because of GPU neighbours
+  Duration stretched_by_cpu;  // ... and because of the host CPU
 };
 
 struct Replication {
@@ -66,6 +66,7 @@ struct Replication {
   std::int64_t failed = 0;
   std::int64_t oom_kills = 0;
   std::int64_t restarts = 0;
+  bool cut_off = false;  // stopped after a simulated year with Jobs still waiting
 };
 
 }  // namespace slicewise::sim

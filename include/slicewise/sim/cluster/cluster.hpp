@@ -1,0 +1,23 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "slicewise/sim/metrics/replication.hpp"
+#include "slicewise/sim/world.hpp"
+
+namespace slicewise::sim {
+
+// One replication of a world: pods are created, scheduled, started, restarted and finished as
+// Kubernetes does it, and share GPUs as the pool's strategy does. Same world and replication, same
+// record. Single-threaded; returns early (with `length` = the time reached) when `interrupted`
+// turns true.
+Replication run_replication(const World& world, std::uint32_t replication,
+                            const std::atomic<bool>* interrupted = nullptr);
+
+// The kube-scheduler's event text for a reason, for example
+// "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."
+std::string pending_message(const World& world, const PendingReason& reason);
+
+}  // namespace slicewise::sim

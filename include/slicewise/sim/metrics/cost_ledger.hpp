@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+
+#include "slicewise/models/price_book.hpp"
+#include "slicewise/sim/metrics/replication.hpp"
+#include "slicewise/sim/result.hpp"
+
+namespace slicewise::sim {
+
+// EC2 bills Linux instances per second, 60 s at least.
+inline constexpr Duration kShortestBill = seconds(60);
+
+// What one node costs for a run, split by what its GPUs did. Each GPU carries an equal part of the
+// node's price. The parts add up to the total to the nano-dollar: what is left over by rounding
+// down is idle.
+CostLedger node_cost(UsdPerHour price, Duration run_length, std::span<const GpuRecord> gpus);
+
+// Sum and mean of ledgers; both keep the parts adding up to the total. REQUIRES: n > 0.
+CostLedger& operator+=(CostLedger& sum, const CostLedger& other);
+CostLedger mean_of(const CostLedger& sum, std::int64_t n);
+
+}  // namespace slicewise::sim

@@ -1,0 +1,163 @@
+#include "cluster_run.hpp"
+
+#include <algorithm>
+
+#include "slicewise/sim/cluster/cluster.hpp"
+#include "slicewise/sim/kernel/portable_math.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::WorkloadKind;
+
+// A run without an end of its own (a Job that can never be placed beside a Deployment that never
+// stops) is cut here, and the report says so.
+constexpr Duration kLongestRun = hours(24 * 366);
+
+// Looking at the flag costs an atomic load; once in this many events is often enough for Ctrl-C.
+constexpr std::uint32_t kEventsBetweenChecks = 4096;
+
+// Lognormal with mean 1 and the given coefficient of variation.
+double random_size(RandomStream& random, double variation) {
+  if (variation <= 0) return 1;
+  const double sigma2 = portable_log(1 + variation * variation);
+  return portable_exp(std::sqrt(sigma2) * random.normal() - sigma2 / 2);
+}
+
+std::uint32_t timer_count(const ClusterState& cluster, const World& world) {
+  const auto services = std::ranges::count_if(
+      world.workloads, [](const WorkloadModel& w) { return w.spec.kind == WorkloadKind::Service; });
+  return static_cast<std::uint32_t>(cluster.pods.size() + cluster.gpus.size()) +
+         static_cast<std::uint32_t>(services) + 2;
+}
+
+Duration rounded(double ns) { return {static_cast<std::int64_t>(ns + 0.5)}; }
+
+}  // namespace
+
+ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
+    : world_(world),
+      replication_(replication),
+      cluster_(make_cluster(world)),
+      scheduler_(cluster_, world.seed, replication),
+      node_rates_(world),
+      timers_(timer_count(cluster_, world)),
+      queue_(cluster_.pods.size()) {
+  const auto pods = static_cast<std::uint32_t>(cluster_.pods.size());
+  first_gpu_timer_ = pods;
+  first_service_timer_ = pods + static_cast<std::uint32_t>(cluster_.gpus.size());
+  service_of_.resize(world.workloads.size());
+  record_.workloads.resize(world.workloads.size());
+  for (std::uint32_t w = 0; w < world.workloads.size(); ++w) {
+    if (world.workloads[w].spec.kind != WorkloadKind::Service) continue;
+    service_of_[w] = static_cast<std::uint32_t>(traffic_.size());
+    service_workload_.push_back(w);
+    traffic_.emplace_back(world.workloads[w], world.seed, replication, w);
+  }
+  ready_.resize(traffic_.size());
+  backlog_.resize(traffic_.size());
+  scheduler_timer_ = first_service_timer_ + static_cast<std::uint32_t>(traffic_.size());
+  end_timer_ = scheduler_timer_ + 1;
+  bound_.reserve(pods);
+
+  std::vector<std::uint32_t> ordinal(world.workloads.size(), 0);
+  for (std::uint32_t p = 0; p < pods; ++p) {
+    Pod& pod = cluster_.pods[p];
+    const scenarios::Workload& spec = cluster_.model(pod).spec;
+    const auto w = static_cast<std::uint32_t>(index(pod.workload));
+    const std::uint32_t nth = ordinal[w]++;
+    // Entity by workload and position in it: adding a workload moves no other one's numbers.
+    const std::uint32_t entity = (w << 20) | nth;
+    RandomStream size(world.seed, replication, entity, Purpose::UnitTime);
+    pod.size = spec.measured ? random_size(size, spec.measured->unit_time_cv) : 1;
+    host_jitter_.emplace_back(world.seed, replication, entity, Purpose::Host);
+    timers_.set(p, TimePoint{} + spec.submit_at + spec.submit_interval * nth);
+    if (spec.kind == WorkloadKind::Job && scheduler_.fits_empty_node(cluster_.model(pod))) {
+      ++jobs_left_;
+    }
+  }
+  for (std::uint32_t s = 0; s < traffic_.size(); ++s) {
+    timers_.set(first_service_timer_ + s, traffic_[s].next_arrival());
+  }
+  timers_.set(end_timer_, TimePoint{} + world.duration.value_or(kLongestRun));
+}
+
+Replication ClusterRun::run(const std::atomic<bool>* interrupted) {
+  std::uint32_t events = 0;
+  while (!ended_) {
+    const std::uint32_t timer = timers_.top();
+    now_ = timers_.top_time();
+    timers_.pop();
+    dispatch(timer);
+    if (++events % kEventsBetweenChecks == 0 && interrupted != nullptr && interrupted->load()) {
+      break;
+    }
+  }
+  end_run();
+  return std::move(record_);
+}
+
+void ClusterRun::dispatch(std::uint32_t timer) {
+  if (timer < first_gpu_timer_) return on_pod_timer(timer);
+  if (timer < first_service_timer_) return on_gpu_timer(timer - first_gpu_timer_);
+  if (timer < scheduler_timer_) return on_arrival(timer - first_service_timer_);
+  if (timer == scheduler_timer_) return run_scheduler();
+  record_.cut_off = !world_.duration && jobs_left_ > 0;
+  ended_ = true;
+}
+
+void ClusterRun::run_scheduler() {
+  bound_.clear();
+  const TimePoint retry = scheduler_.cycle(now_, bound_);
+  if (retry != kNever) timers_.set(scheduler_timer_, retry);
+  for (const std::uint32_t pod : bound_) on_bound(pod);
+  record_.pending_max =
+      std::max(record_.pending_max, static_cast<std::int64_t>(scheduler_.pending()));
+  check_all_done();
+}
+
+// Without a duration, a run lasts until the last Job that a node could hold has ended. Pods that no
+// node could ever hold stay Pending and are reported.
+void ClusterRun::check_all_done() {
+  if (world_.duration || jobs_left_ > 0) return;
+  timers_.set(end_timer_, now_);
+}
+
+void ClusterRun::end_run() {
+  record_.length = now_ - TimePoint{};
+  for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) settle_node(make_id<NodeId>(n));
+  for (std::uint32_t p = 0; p < cluster_.pods.size(); ++p) {
+    const PodPhase phase = cluster_.pods[p].phase;
+    if (phase == PodPhase::Loading || phase == PodPhase::Working) end_container(p, true);
+  }
+  for (std::size_t g = 0; g < cluster_.gpus.size(); ++g) finish_gpu(g);
+  for (const Node& node : cluster_.nodes) record_.nodes.push_back({rounded(node.cpu_ns)});
+  record_.pending_reasons = scheduler_.reasons();
+  record_.pending_at_end = static_cast<std::int64_t>(scheduler_.pending());
+}
+
+void ClusterRun::finish_gpu(std::size_t g) {
+  Gpu& gpu = cluster_.gpus[g];
+  account_cold(gpu);
+  GpuRecord record;
+  record.time.useful = rounded(gpu.useful_ns);
+  record.time.late = rounded(gpu.late_ns);
+  record.time.failed = rounded(gpu.failed_ns);
+  record.time.switching = rounded(gpu.switch_ns);
+  record.time.cold_start = rounded(gpu.cold_ns);
+  record.time.sm_active = rounded(gpu.sm_ns);
+  record.time.sm_known = gpu.sm_known;
+  record.memory_peak = gpu.memory.peak();
+  with_engine(gpu, [&](auto& engine) {
+    engine.advance(now_);
+    record.time.switching = engine.time().switching;
+  });
+  record_.gpus.push_back(record);
+}
+
+Replication run_replication(const World& world, std::uint32_t replication,
+                            const std::atomic<bool>* interrupted) {
+  return ClusterRun(world, replication).run(interrupted);
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "slicewise/sim/kernel/timer_heap.hpp"
+#include "slicewise/sim/metrics/replication.hpp"
+
+#include "node_rates.hpp"
+#include "scheduler.hpp"
+#include "state.hpp"
+#include "traffic.hpp"
+
+namespace slicewise::sim {
+
+// The event loop of one replication and the controllers it drives. Timers, in order of firing at
+// the same instant: one per pod, one per GPU, one per service, the scheduler, the end of the run.
+//
+//   cluster_run.cpp    the loop, the end of the run
+//   pod_lifecycle.cpp  submit -> bind -> pull -> start -> work -> end, restarts and back-offs
+//   batch_work.cpp     progress of batch pods, in steady state and step by step
+//   request_work.cpp   requests of services
+class ClusterRun {
+ public:
+  ClusterRun(const World& world, std::uint32_t replication);
+
+  Replication run(const std::atomic<bool>* interrupted);
+
+ private:
+  // cluster_run.cpp
+  void dispatch(std::uint32_t timer);
+  void run_scheduler();
+  void wake_scheduler() { timers_.set(scheduler_timer_, now_); }
+  void end_run();
+  void check_all_done();
+  void finish_gpu(std::size_t gpu);
+
+  // pod_lifecycle.cpp
+  void on_pod_timer(std::uint32_t pod);
+  void submit(std::uint32_t pod);
+  void on_bound(std::uint32_t pod);
+  void start_container(std::uint32_t pod);
+  void begin_work(std::uint32_t pod);
+  void end_container(std::uint32_t pod, bool useful);
+  void crash(std::uint32_t pod);
+  void back_off(std::uint32_t pod);
+  void job_pod_failed(std::uint32_t pod);
+  void leave(std::uint32_t pod, PodPhase final_phase);
+  void set_activity(std::uint32_t pod, PodPhase phase);
+  void account_cold(Gpu& gpu);
+
+  // batch_work.cpp
+  void start_batch(std::uint32_t pod);
+  void finish_batch(std::uint32_t pod);
+  void settle_node(NodeId node);
+  void settle_pod(Pod& pod, double elapsed_ns);
+  void resolve_node(NodeId node);
+  void think(std::uint32_t pod);
+  void start_step(std::uint32_t pod);
+  void step_done(std::uint32_t pod);
+  Duration step_part(const Pod& pod, Duration unit, std::int64_t step) const;
+
+  // request_work.cpp
+  void on_arrival(std::size_t service);
+  void become_ready(std::uint32_t pod);
+  void stop_serving(std::uint32_t pod);
+  void serve_next(std::uint32_t pod);
+  void request_done(std::uint32_t pod);
+
+  // The engines of GPUs that are simulated exactly.
+  void on_gpu_timer(std::size_t gpu);
+  void start_on_gpu(const Pod& pod, Duration work);
+  void cancel_on_gpu(const Pod& pod);
+  Duration busy_on_gpu(const Pod& pod);
+  void arm_gpu(std::size_t gpu);
+
+  const World& world_;
+  std::uint32_t replication_;
+  ClusterState cluster_;
+  Scheduler scheduler_;
+  NodeRates node_rates_;
+  TimerHeap timers_;
+  Replication record_;
+
+  std::vector<RandomStream> host_jitter_;          // by pod, exact batch work
+  std::vector<Traffic> traffic_;                   // of each service
+  std::vector<std::uint32_t> service_workload_;    // by service: its workload
+  std::vector<std::uint32_t> service_of_;          // by workload: its service
+  std::vector<std::vector<std::uint32_t>> ready_;  // by service: pods that serve
+  std::vector<RequestQueue> backlog_;              // by service: no pod serves yet
+  std::vector<RequestQueue> queue_;                // by pod
+  std::vector<std::uint32_t> bound_;               // scratch of run_scheduler
+
+  std::uint32_t first_gpu_timer_ = 0;
+  std::uint32_t first_service_timer_ = 0;
+  std::uint32_t scheduler_timer_ = 0;
+  std::uint32_t end_timer_ = 0;
+  std::int64_t jobs_left_ = 0;
+  std::int64_t running_ = 0;  // containers
+  TimePoint now_;
+  bool ended_ = false;
+};
+
+}  // namespace slicewise::sim

@@ -1,0 +1,216 @@
+#include <algorithm>
+
+#include "cluster_run.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::RestartPolicy;
+using scenarios::WorkloadKind;
+
+// kubelet: the first restart is immediate, then 10 s doubling to 5 min; 10 minutes without a crash
+// start over. Source: Kubernetes documentation, "Pod Lifecycle", container restart back-off.
+constexpr Duration kFirstCrashBackoff = seconds(10);
+constexpr Duration kLongestCrashBackoff = seconds(300);
+constexpr Duration kCrashBackoffReset = minutes(10);
+
+// Job controller: 10 s doubling to 6 min before it replaces a failed pod.
+// Source: Kubernetes documentation, "Jobs", pod backoff failure policy.
+constexpr Duration kFirstJobBackoff = seconds(10);
+constexpr Duration kLongestJobBackoff = minutes(6);
+
+Duration doubled(Duration first, int times, Duration longest) {
+  Duration backoff = first;
+  for (int n = 0; n < times && backoff < longest; ++n) backoff = backoff * 2;
+  return std::min(backoff, longest);
+}
+
+bool holds_container(PodPhase phase) {
+  return phase == PodPhase::Loading || phase == PodPhase::Working;
+}
+
+bool is_loading(PodPhase phase) { return phase == PodPhase::Pulling || phase == PodPhase::Loading; }
+
+}  // namespace
+
+void ClusterRun::on_pod_timer(std::uint32_t p) {
+  Pod& pod = cluster_.pods[p];
+  switch (pod.phase) {
+    case PodPhase::Unsubmitted:
+      pod.submitted = now_;
+      return submit(p);
+    case PodPhase::Recreating:
+      return submit(p);
+    case PodPhase::Pulling:
+    case PodPhase::BackOff:
+      return start_container(p);
+    case PodPhase::Loading:
+      return begin_work(p);
+    case PodPhase::Working:
+      if (cluster_.pool(cluster_.nodes[index(pod.node)]).exact) return start_step(p);
+      return finish_batch(p);
+    case PodPhase::Pending:
+    case PodPhase::Succeeded:
+    case PodPhase::Failed:
+      return;
+  }
+}
+
+void ClusterRun::submit(std::uint32_t p) {
+  Pod& pod = cluster_.pods[p];
+  pod.phase = PodPhase::Pending;
+  pod.container_started_before = false;
+  pod.restarts = 0;
+  pod.crash_streak = 0;
+  pod.eligible_at = now_;
+  ++record_.pods_submitted;
+  scheduler_.add(p);
+  wake_scheduler();
+}
+
+// The first pod of a workload on a node pulls the image; later ones wait for that pull.
+void ClusterRun::on_bound(std::uint32_t p) {
+  Pod& pod = cluster_.pods[p];
+  TimePoint& image_ready = cluster_.nodes[index(pod.node)].image_ready[index(pod.workload)];
+  if (image_ready == kNever) image_ready = now_ + cluster_.model(pod).spec.startup.image_pull;
+  set_activity(p, PodPhase::Pulling);
+  timers_.set(p, std::max(now_, image_ready));
+}
+
+void ClusterRun::start_container(std::uint32_t p) {
+  Pod& pod = cluster_.pods[p];
+  const WorkloadModel& model = cluster_.model(pod);
+  if (pod.container_started_before) {
+    ++pod.restarts;
+    ++record_.restarts;
+    // Job controller, restartPolicy OnFailure: the Job fails when its container was restarted
+    // backoffLimit times; a limit of 0 allows no restart either.
+    if (model.spec.kind == WorkloadKind::Job &&
+        pod.restarts >= std::max(1, model.spec.backoff_limit)) {
+      return leave(p, PodPhase::Failed);
+    }
+  }
+  pod.container_started_before = true;
+  pod.container_started = now_;
+  Gpu& gpu = cluster_.gpus[index(pod.gpu)];
+  if (!gpu.memory.open(pod.context, model.gpu_memory, model.greedy)) {
+    ++record_.oom_kills;
+    return crash(p);
+  }
+  if (!pod.has_run) {
+    pod.has_run = true;
+    record_.workloads[index(pod.workload)].wait.push_back(now_ - pod.submitted);
+  }
+  record_.running_max = std::max(record_.running_max, ++running_);
+  set_activity(p, PodPhase::Loading);
+  timers_.set(p, now_ + model.spec.startup.model_load);
+}
+
+void ClusterRun::begin_work(std::uint32_t p) {
+  Pod& pod = cluster_.pods[p];
+  settle_node(pod.node);
+  set_activity(p, PodPhase::Working);
+  pod.busy_ns = 0;
+  pod.late = {};
+  pod.busy_before = busy_on_gpu(pod);
+  if (cluster_.model(pod).spec.kind == WorkloadKind::Service) return become_ready(p);
+  start_batch(p);
+}
+
+// The process is gone: its memory is free, and its GPU time was useful or was not.
+void ClusterRun::end_container(std::uint32_t p, bool useful) {
+  Pod& pod = cluster_.pods[p];
+  Gpu& gpu = cluster_.gpus[index(pod.gpu)];
+  const bool worked = pod.phase == PodPhase::Working;
+  if (worked) {
+    settle_node(pod.node);
+    cancel_on_gpu(pod);
+    const double exact_ns = static_cast<double>((busy_on_gpu(pod) - pod.busy_before).ns);
+    const double busy_ns = pod.busy_ns + exact_ns;
+    const double late_ns = static_cast<double>(pod.late.ns);
+    (useful ? gpu.useful_ns : gpu.failed_ns) += busy_ns - late_ns;
+    gpu.late_ns += late_ns;
+    const auto& sm_share = cluster_.demand(pod).sm_active_share;
+    gpu.sm_ns += busy_ns * sm_share.value_or(0);
+    gpu.sm_known = gpu.sm_known && sm_share.has_value();
+    WorkloadRecord& record = record_.workloads[index(pod.workload)];
+    record.gpu_busy += nanoseconds(static_cast<std::int64_t>(busy_ns + 0.5));
+    record.pod_running += now_ - pod.container_started;
+  }
+  gpu.memory.close(pod.context);
+  --running_;
+  timers_.clear(p);
+  const NodeId node = pod.node;
+  if (worked && cluster_.model(pod).spec.kind == WorkloadKind::Service) stop_serving(p);
+  set_activity(p, PodPhase::BackOff);
+  if (worked && !ended_) resolve_node(node);
+}
+
+void ClusterRun::crash(std::uint32_t p) {
+  const Pod& pod = cluster_.pods[p];
+  if (holds_container(pod.phase)) end_container(p, false);
+  const scenarios::Workload& spec = cluster_.model(pod).spec;
+  if (spec.kind == WorkloadKind::Job && spec.restart_policy == RestartPolicy::Never) {
+    return job_pod_failed(p);
+  }
+  back_off(p);
+}
+
+void ClusterRun::back_off(std::uint32_t p) {
+  Pod& pod = cluster_.pods[p];
+  if (now_ - pod.container_started >= kCrashBackoffReset) pod.crash_streak = 0;
+  const Duration wait = pod.crash_streak == 0 ? Duration{}
+                                              : doubled(kFirstCrashBackoff, pod.crash_streak - 1,
+                                                        kLongestCrashBackoff);
+  ++pod.crash_streak;
+  set_activity(p, PodPhase::BackOff);
+  timers_.set(p, now_ + wait);
+}
+
+void ClusterRun::job_pod_failed(std::uint32_t p) {
+  Pod& pod = cluster_.pods[p];
+  ++pod.pods_failed;
+  if (pod.pods_failed > cluster_.model(pod).spec.backoff_limit) return leave(p, PodPhase::Failed);
+  set_activity(p, PodPhase::Recreating);
+  scheduler_.release(p);
+  wake_scheduler();
+  timers_.set(p, now_ + doubled(kFirstJobBackoff, pod.pods_failed - 1, kLongestJobBackoff));
+}
+
+// The Job has ended, one way or the other: its pod gives everything back.
+void ClusterRun::leave(std::uint32_t p, PodPhase final_phase) {
+  Pod& pod = cluster_.pods[p];
+  set_activity(p, final_phase);
+  timers_.clear(p);
+  scheduler_.release(p);
+  WorkloadRecord& record = record_.workloads[index(pod.workload)];
+  if (final_phase == PodPhase::Succeeded) {
+    ++record_.succeeded;
+    record.completion.push_back(now_ - pod.submitted);
+  } else {
+    ++record_.failed;
+    ++record.jobs_failed;
+  }
+  --jobs_left_;
+  wake_scheduler();
+}
+
+// Moves the pod to another phase and keeps its GPU's counts of loading and working containers.
+void ClusterRun::set_activity(std::uint32_t p, PodPhase phase) {
+  Pod& pod = cluster_.pods[p];
+  Gpu& gpu = cluster_.gpus[index(pod.gpu)];
+  account_cold(gpu);
+  gpu.loading += static_cast<int>(is_loading(phase)) - static_cast<int>(is_loading(pod.phase));
+  gpu.working += static_cast<int>(phase == PodPhase::Working) -
+                 static_cast<int>(pod.phase == PodPhase::Working);
+  gpu.cold_since = gpu.loading > 0 && gpu.working == 0 ? now_ : kNever;
+  pod.phase = phase;
+}
+
+void ClusterRun::account_cold(Gpu& gpu) {
+  if (gpu.cold_since == kNever) return;
+  gpu.cold_ns += static_cast<double>((now_ - gpu.cold_since).ns);
+  gpu.cold_since = now_;
+}
+
+}  // namespace slicewise::sim

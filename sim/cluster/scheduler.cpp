@@ -1,0 +1,221 @@
+#include "scheduler.hpp"
+
+#include <algorithm>
+
+namespace slicewise::sim {
+namespace {
+
+constexpr Duration kInitialBackoff = seconds(1);
+constexpr Duration kLongestBackoff = seconds(10);
+
+Duration scheduling_backoff(int attempts) {
+  Duration backoff = kInitialBackoff;
+  for (int n = 1; n < attempts && backoff < kLongestBackoff; ++n) backoff = backoff * 2;
+  return std::min(backoff, kLongestBackoff);
+}
+
+bool tolerates(const scenarios::Toleration& toleration, const scenarios::Taint& taint) {
+  if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
+  if (toleration.key.empty()) return toleration.op == "Exists";
+  if (toleration.key != taint.key) return false;
+  return toleration.op == "Exists" || toleration.value == taint.value;
+}
+
+bool has_untolerated_taint(const PoolModel& pool, const scenarios::PodTemplate& pod) {
+  return std::ranges::any_of(pool.taints, [&](const scenarios::Taint& taint) {
+    if (taint.effect == "PreferNoSchedule") return false;
+    return std::ranges::none_of(
+        pod.tolerations, [&](const auto& toleration) { return tolerates(toleration, taint); });
+  });
+}
+
+bool matches_selector(const PoolModel& pool, const scenarios::PodTemplate& pod) {
+  return std::ranges::all_of(pod.node_selector, [&](const auto& wanted) {
+    const auto label = pool.labels.find(wanted.first);
+    return label != pool.labels.end() && label->second == wanted.second;
+  });
+}
+
+}  // namespace
+
+GpuId choose_gpu(const ClusterState& cluster, const Node& node, RandomStream& random) {
+  const PoolModel& pool = cluster.pool(node);
+  const bool packed = pool.allocation == scenarios::AllocationPolicy::Packed;
+  GpuId best{};
+  int best_allocated = -1;
+  std::uint32_t ties = 0;
+  for (const GpuId id : node.gpus) {
+    const Gpu& gpu = cluster.gpus[index(id)];
+    if (gpu.allocated == gpu.tickets) continue;
+    const bool better = best_allocated < 0 ||
+                        (packed ? gpu.allocated > best_allocated : gpu.allocated < best_allocated);
+    if (better) {
+      best = id;
+      best_allocated = gpu.allocated;
+      ties = 1;
+    } else if (pool.offer.shared && gpu.allocated == best_allocated && random.below(++ties) == 0) {
+      best = id;
+    }
+  }
+  return best;
+}
+
+Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t replication)
+    : cluster_(cluster),
+      ties_(seed, replication, 0, Purpose::ScheduleTie),
+      placement_(seed, replication, 0, Purpose::Placement),
+      turned_down_(cluster.world->workloads.size(), 0) {
+  queue_.reserve(cluster.pods.size());
+  scratch_.nodes_by_cause.resize(kResourceCause + cluster.world->resources.size());
+}
+
+void Scheduler::add(std::uint32_t pod) {
+  const int priority = cluster_.model(cluster_.pods[pod]).spec.priority;
+  const auto place = std::ranges::find_if(queue_, [&](std::uint32_t queued) {
+    return cluster_.model(cluster_.pods[queued]).spec.priority < priority;
+  });
+  queue_.insert(place, pod);
+}
+
+std::optional<RejectCause> Scheduler::static_reject(const Node& node,
+                                                    const WorkloadModel& workload) const {
+  const PoolModel& pool = cluster_.pool(node);
+  if (has_untolerated_taint(pool, workload.spec.pod)) return RejectCause::Taint;
+  if (!matches_selector(pool, workload.spec.pod)) return RejectCause::NodeSelector;
+  return std::nullopt;
+}
+
+// Filters as kube-scheduler does: taints and selectors stop at the first, NodeResourcesFit counts
+// every resource that is short.
+bool Scheduler::fits(const Node& node, const WorkloadModel& workload) {
+  if (const auto cause = static_reject(node, workload)) {
+    ++scratch_.nodes_by_cause[static_cast<std::size_t>(*cause)];
+    return false;
+  }
+  bool fits = true;
+  const auto require = [&](bool enough, std::size_t cause) {
+    if (enough) return;
+    ++scratch_.nodes_by_cause[cause];
+    fits = false;
+  };
+  const scenarios::PodTemplate& pod = workload.spec.pod;
+  require(node.pods_free >= 1, static_cast<std::size_t>(RejectCause::TooManyPods));
+  require(node.cpu_free >= pod.cpu_request, static_cast<std::size_t>(RejectCause::Cpu));
+  require(node.memory_free >= pod.memory_request, static_cast<std::size_t>(RejectCause::Memory));
+  const bool offers = workload.on_pool[index(node.pool)].offered;
+  require(offers && node.tickets_free >= workload.tickets,
+          kResourceCause + index(workload.resource));
+  return fits;
+}
+
+// NodeResourcesFit's score with its default resources: mean of the CPU and memory share that would
+// be free (LeastAllocated) or used (MostAllocated), 0..100.
+std::int64_t Scheduler::score(const Node& node, const WorkloadModel& workload) const {
+  const PoolModel& pool = cluster_.pool(node);
+  const std::int64_t cpu_free = (node.cpu_free - workload.spec.pod.cpu_request).count * 100 /
+                                std::max<std::int64_t>(1, pool.allocatable_cpu.count);
+  const std::int64_t memory_free = (node.memory_free - workload.spec.pod.memory_request).count /
+                                   std::max<std::int64_t>(1, pool.allocatable_memory.count / 100);
+  const std::int64_t free = (cpu_free + memory_free) / 2;
+  return cluster_.world->score_policy == scenarios::ScorePolicy::LeastAllocated ? free : 100 - free;
+}
+
+std::optional<std::uint32_t> Scheduler::choose_node(const WorkloadModel& workload) {
+  std::ranges::fill(scratch_.nodes_by_cause, 0U);
+  std::optional<std::uint32_t> best;
+  std::int64_t best_score = 0;
+  std::uint32_t ties = 0;
+  for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
+    if (!fits(cluster_.nodes[n], workload)) continue;
+    const std::int64_t node_score = score(cluster_.nodes[n], workload);
+    if (!best || node_score > best_score) {
+      best = n;
+      best_score = node_score;
+      ties = 1;
+    } else if (node_score == best_score && ties_.below(++ties) == 0) {
+      best = n;
+    }
+  }
+  return best;
+}
+
+void Scheduler::bind(std::uint32_t pod_index, NodeId node_id) {
+  Pod& pod = cluster_.pods[pod_index];
+  Node& node = cluster_.nodes[index(node_id)];
+  const WorkloadModel& workload = cluster_.model(pod);
+  pod.node = node_id;
+  node.cpu_free = node.cpu_free - workload.spec.pod.cpu_request;
+  node.memory_free -= workload.spec.pod.memory_request;
+  --node.pods_free;
+  node.tickets_free -= workload.tickets;
+  pod.tickets.clear();
+  for (std::int64_t n = 0; n < workload.tickets; ++n) {
+    const GpuId id = choose_gpu(cluster_, node, placement_);
+    ++cluster_.gpus[index(id)].allocated;
+    pod.tickets.push_back(id);
+  }
+  pod.gpu = pod.tickets.front();
+  Gpu& gpu = cluster_.gpus[index(pod.gpu)];
+  const auto free_context = std::ranges::find(gpu.owner, kNoOwner);
+  pod.context = static_cast<std::uint32_t>(free_context - gpu.owner.begin());
+  *free_context = pod_index;
+}
+
+void Scheduler::release(std::uint32_t pod_index) {
+  Pod& pod = cluster_.pods[pod_index];
+  Node& node = cluster_.nodes[index(pod.node)];
+  const WorkloadModel& workload = cluster_.model(pod);
+  node.cpu_free = node.cpu_free + workload.spec.pod.cpu_request;
+  node.memory_free += workload.spec.pod.memory_request;
+  ++node.pods_free;
+  node.tickets_free += workload.tickets;
+  for (const GpuId id : pod.tickets) --cluster_.gpus[index(id)].allocated;
+  pod.tickets.clear();
+  cluster_.gpus[index(pod.gpu)].owner[pod.context] = kNoOwner;
+}
+
+void Scheduler::record_reason() {
+  if (std::ranges::find(reasons_, scratch_) == reasons_.end()) reasons_.push_back(scratch_);
+}
+
+TimePoint Scheduler::cycle(TimePoint now, std::vector<std::uint32_t>& bound) {
+  std::ranges::fill(turned_down_, char{0});
+  TimePoint retry = kNever;
+  std::size_t kept = 0;
+  for (const std::uint32_t pod_index : queue_) {
+    Pod& pod = cluster_.pods[pod_index];
+    const std::size_t workload = index(pod.workload);
+    if (pod.eligible_at > now) {
+      retry = std::min(retry, pod.eligible_at);
+      queue_[kept++] = pod_index;
+      continue;
+    }
+    // Pods of one workload ask for the same: when one does not fit now, none does.
+    if (turned_down_[workload] == 0) {
+      if (const auto node = choose_node(cluster_.world->workloads[workload])) {
+        bind(pod_index, make_id<NodeId>(*node));
+        pod.schedule_attempts = 0;
+        bound.push_back(pod_index);
+        continue;
+      }
+      turned_down_[workload] = 1;
+      record_reason();
+    }
+    pod.eligible_at = now + scheduling_backoff(++pod.schedule_attempts);
+    queue_[kept++] = pod_index;
+  }
+  queue_.resize(kept);
+  return retry;
+}
+
+bool Scheduler::fits_empty_node(const WorkloadModel& workload) const {
+  return std::ranges::any_of(cluster_.nodes, [&](const Node& node) {
+    const PoolModel& pool = cluster_.pool(node);
+    return !static_reject(node, workload) && workload.on_pool[index(node.pool)].offered &&
+           workload.tickets <= std::int64_t{pool.gpus_per_node} * pool.offer.per_gpu &&
+           pool.max_pods >= 1 && workload.spec.pod.cpu_request <= pool.allocatable_cpu &&
+           workload.spec.pod.memory_request <= pool.allocatable_memory;
+  });
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,272 @@
+#include "merge.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "slicewise/sim/cluster/cluster.hpp"
+#include "slicewise/sim/metrics/cost_ledger.hpp"
+#include "slicewise/sim/metrics/interval.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::WorkloadKind;
+
+constexpr std::int64_t kHoursPerMonth = 730;
+
+std::string_view kind_name(WorkloadKind kind) {
+  switch (kind) {
+    case WorkloadKind::Job:
+      return "Job";
+    case WorkloadKind::Deployment:
+      return "Deployment";
+    case WorkloadKind::Service:
+      return "Service";
+  }
+  return "Job";
+}
+
+std::string_view strategy_name(const models::Sharing& sharing) {
+  return std::visit(models::Overloaded{
+                        [](const models::Exclusive&) { return std::string_view("exclusive"); },
+                        [](const models::TimeSlicing&) { return std::string_view("timeSlicing"); },
+                    },
+                    sharing);
+}
+
+template <class Get>
+double mean_over(std::span<const Replication> replications, Get get) {
+  double sum = 0;
+  for (const Replication& r : replications) sum += static_cast<double>(get(r));
+  return sum / static_cast<double>(replications.size());
+}
+
+double ratio(Duration part, Duration whole) {
+  return whole.ns == 0 ? 0 : static_cast<double>(part.ns) / static_cast<double>(whole.ns);
+}
+
+double per_second(std::int64_t count, Duration over) {
+  return over.ns <= 0 ? 0 : static_cast<double>(count) / to_seconds(over);
+}
+
+NodePoolResult pool_result(const PoolModel& pool) {
+  NodePoolResult result;
+  result.name = pool.name;
+  result.instance_type = pool.instance_type;
+  result.gpu_model = pool.gpu->name;
+  result.region = pool.region;
+  result.purchase_option = pool.purchase_option;
+  result.strategy = strategy_name(pool.sharing);
+  result.nodes = pool.nodes;
+  result.gpus_per_node = pool.gpus_per_node;
+  result.price = pool.price.usd;
+  result.price_source = pool.price.source.text;
+  if (const auto* slicing = std::get_if<models::TimeSlicing>(&pool.sharing)) {
+    result.turn = slicing->slice.turn;
+    result.switch_cost = slicing->slice.switch_cost;
+  }
+  result.advertised[pool.offer.name] =
+      std::int64_t{pool.nodes} * pool.gpus_per_node * pool.offer.per_gpu;
+  return result;
+}
+
+PodCounts count_pods(const World& world, std::span<const Replication> replications) {
+  PodCounts pods;
+  const auto mean = [&](std::int64_t Replication::*count) {
+    return mean_over(replications, [&](const Replication& r) { return r.*count; });
+  };
+  pods.submitted = mean(&Replication::pods_submitted);
+  pods.succeeded = mean(&Replication::succeeded);
+  pods.failed = mean(&Replication::failed);
+  pods.oom_kills = mean(&Replication::oom_kills);
+  pods.restarts = mean(&Replication::restarts);
+  for (const Replication& r : replications) {
+    pods.running_max = std::max(pods.running_max, r.running_max);
+    pods.pending_max = std::max(pods.pending_max, r.pending_max);
+    for (const PendingReason& reason : r.pending_reasons) {
+      std::string message = pending_message(world, reason);
+      if (std::ranges::find(pods.pending_reasons, message) == pods.pending_reasons.end()) {
+        pods.pending_reasons.push_back(std::move(message));
+      }
+    }
+  }
+  return pods;
+}
+
+// What kept the workload from running as fast as alone: the largest of its delays, when one of
+// them is worth naming (5 % of the time its containers ran).
+std::string bound_by(const WorkloadResult& result, std::size_t workload,
+                     std::span<const Replication> replications) {
+  double running = 0;
+  double gpu = 0;
+  double cpu = 0;
+  double waiting = 0;
+  std::int64_t failed = 0;
+  std::int64_t done = 0;
+  for (const Replication& r : replications) {
+    const WorkloadRecord& record = r.workloads[workload];
+    running += to_seconds(record.pod_running);
+    gpu += to_seconds(record.stretched_by_gpu);
+    cpu += to_seconds(record.stretched_by_cpu);
+    for (const Duration wait : record.wait) waiting += to_seconds(wait);
+    failed += record.jobs_failed;
+    done += record.jobs_done;
+  }
+  if (failed > done) return "GPU memory";
+  const double largest = std::max({gpu, cpu, waiting});
+  constexpr double kWorthNaming = 0.05;
+  if (result.kind == "Service" || largest < kWorthNaming * running) return {};
+  if (largest == waiting) return "waiting for a GPU";
+  return largest == gpu ? "GPU" : "host CPU";
+}
+
+std::int64_t units_in_objective(const WorkloadModel& model, const WorkloadRecord& record) {
+  for (const scenarios::Objective& objective : model.spec.objectives) {
+    if (objective.figure != scenarios::Objective::Figure::CompletionP95) continue;
+    const auto in_time = std::ranges::count_if(
+        record.completion, [&](Duration completion) { return completion <= objective.limit; });
+    return in_time * model.units;
+  }
+  return record.units_in_objective;
+}
+
+WorkloadResult workload_result(const World& world, std::size_t w,
+                               std::span<const Replication> replications) {
+  const WorkloadModel& model = world.workloads[w];
+  const bool service = model.spec.kind == WorkloadKind::Service;
+  WorkloadResult result;
+  result.name = model.name;
+  result.kind = kind_name(model.spec.kind);
+  result.unit_name = service ? "request" : (model.spec.work ? model.spec.work->unit_name : "unit");
+  const auto observed = [&](const Replication& r) {
+    return service ? r.length - world.warmup : r.length;
+  };
+  result.completed = mean_over(replications, [&](const Replication& r) {
+    return service ? r.workloads[w].units_done : r.workloads[w].jobs_done;
+  });
+  result.throughput_per_second = mean_over(replications, [&](const Replication& r) {
+    return per_second(r.workloads[w].units_done, observed(r));
+  });
+  result.goodput_per_second = mean_over(replications, [&](const Replication& r) {
+    return per_second(units_in_objective(model, r.workloads[w]), observed(r));
+  });
+  std::vector<std::vector<Duration>> completions;
+  std::vector<std::vector<Duration>> waits;
+  std::vector<Histogram> latencies;
+  for (const Replication& r : replications) {
+    completions.push_back(r.workloads[w].completion);
+    waits.push_back(r.workloads[w].wait);
+    if (service) latencies.push_back(r.workloads[w].latency);
+  }
+  result.job_completion = summarize(completions);
+  result.wait = summarize(waits);
+  result.latency = summarize(latencies);
+  result.gpu_busy_share = mean_over(replications, [&](const Replication& r) {
+    return ratio(r.workloads[w].gpu_busy, r.length) / static_cast<double>(r.gpus.size());
+  });
+  result.bound_by = bound_by(result, w, replications);
+  result.objectives = judge_objectives(model, w, replications, result);
+  return result;
+}
+
+void add_nodes(const World& world, std::span<const Replication> replications,
+               VariantResult& result) {
+  std::size_t g = 0;
+  std::size_t n = 0;
+  for (const PoolModel& pool : world.pools) {
+    for (int node = 0; node < pool.nodes; ++node, ++n) {
+      const std::string name = fmt::format("{}-{}", pool.name, node + 1);
+      result.nodes.push_back({name, pool.name, mean_over(replications, [&](const Replication& r) {
+                                return ratio(r.nodes[n].cpu_time, r.length) / pool.vcpus;
+                              })});
+      for (int position = 0; position < pool.gpus_per_node; ++position, ++g) {
+        GpuResult gpu{name, position, pool.gpu->name, 0, {}, 0, {}, pool.gpu_memory};
+        const auto mean = [&](auto time_of) {
+          return mean_over(replications, [&](const Replication& r) {
+            return ratio(time_of(r.gpus[g].time), r.length);
+          });
+        };
+        gpu.time_busy_ratio = mean([](const GpuTime& t) { return t.busy(); });
+        gpu.context_switch_ratio = mean([](const GpuTime& t) { return t.switching; });
+        if (std::ranges::all_of(replications,
+                                [&](const Replication& r) { return r.gpus[g].time.sm_known; })) {
+          gpu.sm_active_ratio = mean([](const GpuTime& t) { return t.sm_active; });
+        }
+        for (const Replication& r : replications) {
+          gpu.memory_peak = std::max(gpu.memory_peak, r.gpus[g].memory_peak);
+        }
+        result.gpus.push_back(std::move(gpu));
+      }
+    }
+  }
+}
+
+CostLedger replication_cost(const World& world, const Replication& replication) {
+  CostLedger sum;
+  std::span<const GpuRecord> gpus = replication.gpus;
+  for (const PoolModel& pool : world.pools) {
+    const auto per_node = static_cast<std::size_t>(pool.gpus_per_node);
+    for (int node = 0; node < pool.nodes; ++node) {
+      sum += node_cost(pool.price.usd, replication.length, gpus.first(per_node));
+      gpus = gpus.subspan(per_node);
+    }
+  }
+  return sum;
+}
+
+Cost cost_result(const World& world, std::span<const Replication> replications) {
+  Cost cost;
+  CostLedger sum;
+  std::int64_t jobs = 0;
+  std::int64_t in_slo = 0;
+  for (const Replication& r : replications) {
+    sum += replication_cost(world, r);
+    for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+      const bool service = world.workloads[w].spec.kind == WorkloadKind::Service;
+      (service ? in_slo : jobs) +=
+          service ? r.workloads[w].units_in_objective : r.workloads[w].jobs_done;
+    }
+  }
+  cost.ledger = mean_of(sum, static_cast<std::int64_t>(replications.size()));
+  if (jobs > 0) cost.per_job = Usd{sum.total.nano / jobs};
+  if (in_slo > 0) {
+    cost.per_1k_requests_in_slo =
+        Usd{static_cast<std::int64_t>(static_cast<Int128>(sum.total.nano) * 1000 / in_slo)};
+  }
+  for (const PoolModel& pool : world.pools) {
+    cost.monthly += Usd{pool.price.usd.per_hour.nano * pool.nodes * kHoursPerMonth};
+  }
+  return cost;
+}
+
+}  // namespace
+
+VariantResult merge(const World& world, std::span<const Replication> replications) {
+  VariantResult result;
+  result.name = world.name;
+  result.description = world.description;
+  result.replications = static_cast<int>(replications.size());
+  for (const PoolModel& pool : world.pools) {
+    const std::string_view strategy = strategy_name(pool.sharing);
+    if (result.strategy.find(strategy) == std::string::npos) {
+      result.strategy += (result.strategy.empty() ? "" : "+") + std::string(strategy);
+    }
+    result.node_pools.push_back(pool_result(pool));
+  }
+  std::vector<std::vector<Duration>> lengths;
+  for (const Replication& r : replications) lengths.push_back({r.length});
+  result.makespan = *summarize(lengths);
+  result.pods = count_pods(world, replications);
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    result.workloads.push_back(workload_result(world, w, replications));
+  }
+  add_nodes(world, replications, result);
+  result.cost = cost_result(world, replications);
+  result.findings = run_findings(world, replications, result);
+  result.provenance = world.provenance;
+  return result;
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,55 @@
+#include "slicewise/sim/metrics/cost_ledger.hpp"
+
+#include <algorithm>
+
+namespace slicewise::sim {
+namespace {
+
+// Idle is what remains, so that the parts always add up.
+void close(CostLedger& ledger) {
+  ledger.idle = ledger.total - ledger.useful - ledger.switching - ledger.failed -
+                ledger.cold_start - ledger.missed_slo;
+}
+
+}  // namespace
+
+CostLedger node_cost(UsdPerHour price, Duration run_length, std::span<const GpuRecord> gpus) {
+  CostLedger ledger;
+  ledger.total = cost_of(price, std::max(run_length, kShortestBill));
+  const auto gpu_count = static_cast<std::int64_t>(gpus.size());
+  for (const GpuRecord& gpu : gpus) {
+    const auto part = [&](Duration time) { return Usd{cost_of(price, time).nano / gpu_count}; };
+    ledger.useful += part(gpu.time.useful);
+    ledger.switching += part(gpu.time.switching);
+    ledger.failed += part(gpu.time.failed);
+    ledger.cold_start += part(gpu.time.cold_start);
+    ledger.missed_slo += part(gpu.time.late);
+  }
+  close(ledger);
+  return ledger;
+}
+
+CostLedger& operator+=(CostLedger& sum, const CostLedger& other) {
+  sum.total += other.total;
+  sum.useful += other.useful;
+  sum.idle += other.idle;
+  sum.switching += other.switching;
+  sum.failed += other.failed;
+  sum.cold_start += other.cold_start;
+  sum.missed_slo += other.missed_slo;
+  return sum;
+}
+
+CostLedger mean_of(const CostLedger& sum, std::int64_t n) {
+  CostLedger mean;
+  mean.total = {sum.total.nano / n};
+  mean.useful = {sum.useful.nano / n};
+  mean.switching = {sum.switching.nano / n};
+  mean.failed = {sum.failed.nano / n};
+  mean.cold_start = {sum.cold_start.nano / n};
+  mean.missed_slo = {sum.missed_slo.nano / n};
+  close(mean);
+  return mean;
+}
+
+}  // namespace slicewise::sim

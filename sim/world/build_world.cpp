@@ -1,0 +1,89 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "slicewise/sim/world.hpp"
+
+#include "parts.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::WorkloadKind;
+
+void check_end(const scenarios::Scenario& scenario, Diagnostics& found) {
+  if (scenario.duration) return;
+  const bool has_job = std::ranges::any_of(
+      scenario.workloads, [](const auto& w) { return w.kind == WorkloadKind::Job; });
+  if (has_job) return;
+  found.push_back(make_diagnostic(Code::RunNeverEnds, scenario.where,
+                                  "there is no Job to wait for: a Deployment restarts what "
+                                  "completes, a Service serves for ever",
+                                  "set spec.duration, for example `duration: 1h`"));
+}
+
+// A pool is simulated request by request when a service may land on it: steady state says nothing
+// about the latency of one request.
+void choose_engines(World& world) {
+  for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
+    world.pools[pool].exact =
+        world.fidelity == scenarios::Fidelity::Exact ||
+        std::ranges::any_of(world.workloads, [&](const WorkloadModel& w) {
+          return w.spec.kind == WorkloadKind::Service && w.on_pool[pool].offered;
+        });
+  }
+}
+
+// Requests that arrive faster than the GPUs of all pools that offer the resource can serve.
+void check_stability(World& world) {
+  for (const WorkloadModel& w : world.workloads) {
+    if (w.spec.kind != WorkloadKind::Service || !w.spec.traffic) continue;
+    double load_per_replica = 0;
+    for (const Demand& demand : w.on_pool) {
+      if (!demand.offered) continue;
+      load_per_replica = w.spec.traffic->mean.per_second * to_seconds(demand.gpu) /
+                         static_cast<double>(w.spec.count);
+    }
+    if (load_per_replica < 1) continue;
+    world.findings.push_back(make_diagnostic(
+        Code::QueueUnstable, w.spec.traffic->where,
+        fmt::format("\"{}\" gets {:.3g} s of GPU work per second and replica: the queue only grows",
+                    w.name, load_per_replica),
+        "add replicas, or lower traffic.mean"));
+  }
+}
+
+}  // namespace
+
+Expected<World> build_world(const scenarios::Scenario& scenario,
+                            const models::Catalogue& catalogue) {
+  Diagnostics found;
+  World world;
+  world.name = scenario.name;
+  world.description = scenario.description;
+  world.duration = scenario.duration;
+  world.warmup = scenario.warmup;
+  world.seed = scenario.seed;
+  world.replications = scenario.replications;
+  world.fidelity = scenario.fidelity;
+  world.score_policy = scenario.score_policy;
+  for (const scenarios::NodePool& pool : scenario.node_pools) {
+    if (auto model = model_pool(scenario, pool, catalogue, found)) {
+      world.pools.push_back(std::move(*model));
+    }
+    std::string resource = plugin_offer(pool).name;
+    if (std::ranges::find(world.resources, resource) == world.resources.end()) {
+      world.resources.push_back(std::move(resource));
+    }
+  }
+  model_workloads(scenario, catalogue, world, found);
+  check_end(scenario, found);
+  if (has_errors(found)) return tl::unexpected(std::move(found));
+  world.findings = std::move(found);
+  choose_engines(world);
+  check_stability(world);
+  count_provenance(scenario, world);
+  return world;
+}
+
+}  // namespace slicewise::sim

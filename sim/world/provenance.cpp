@@ -1,0 +1,106 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "parts.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Provenance;
+
+class Counter {
+ public:
+  explicit Counter(ProvenanceCounts& counts) : counts_(counts) {}
+
+  void add(Provenance provenance, const std::string& owner, const std::string& input) {
+    switch (provenance) {
+      case Provenance::Measured:
+        ++counts_.measured;
+        return;
+      case Provenance::Catalog:
+        ++counts_.catalog;
+        return;
+      case Provenance::Assumed:
+        ++counts_.assumed;
+        counts_.assumed_inputs.push_back(owner + ": " + input);
+        return;
+    }
+  }
+
+ private:
+  ProvenanceCounts& counts_;
+};
+
+// Switch cost and context memory come from a formula and from few measurements: only the A100's
+// switch cost and the T4's context are anchored.
+void count_pool(const scenarios::NodePool& spec, const PoolModel& pool, Counter& counter) {
+  counter.add(Provenance::Catalog, pool.name, "instance figures");
+  counter.add(Provenance::Catalog, pool.name, "price");
+  const bool context_measured =
+      !spec.gpu.context_memory && models::context_memory(*pool.gpu).measured;
+  counter.add(context_measured ? Provenance::Catalog : Provenance::Assumed, pool.name,
+              "CUDA context memory");
+  if (!std::holds_alternative<models::TimeSlicing>(pool.sharing)) return;
+  counter.add(spec.gpu.time_slice ? Provenance::Assumed : Provenance::Catalog, pool.name,
+              "time slice");
+  const bool anchored = !spec.gpu.switch_cost && pool.gpu->name.starts_with("A100");
+  counter.add(anchored ? Provenance::Catalog : Provenance::Assumed, pool.name,
+              "context-switch cost");
+}
+
+void count_workload(const WorkloadModel& model, Counter& counter) {
+  const scenarios::Workload& spec = model.spec;
+  const scenarios::Measured& m = *spec.measured;
+  const auto add = [&](bool given, const char* input) {
+    if (given) counter.add(m.provenance, model.name, input);
+  };
+  if (spec.kind == scenarios::WorkloadKind::Service) {
+    add(m.request_gpu_time.has_value(), "requestGpuTime");
+  } else {
+    add(m.unit_time.has_value(), "unitTime");
+    counter.add(m.gpu_busy ? m.provenance : Provenance::Assumed, model.name,
+                m.gpu_busy ? "gpuBusy" : "gpuBusy (taken as 100 %)");
+    add(m.cpu.has_value(), "cpu");
+  }
+  add(m.sm_active.has_value(), "smActive");
+  const bool memory_given = spec.gpu_memory.resident.count > 0;
+  counter.add(memory_given ? m.provenance : Provenance::Assumed, model.name,
+              memory_given ? "gpuMemory" : "gpuMemory (taken as 0)");
+}
+
+void count_carried_over(const WorkloadModel& model, World& world, Counter& counter) {
+  for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
+    const Demand& demand = model.on_pool[pool];
+    const scenarios::Measured& m = *model.spec.measured;
+    if (!demand.offered || demand.gpu_scale == 1) continue;
+    counter.add(Provenance::Assumed, model.name,
+                fmt::format("GPU time on {}", world.pools[pool].gpu->name));
+    world.findings.push_back(make_diagnostic(
+        Code::ProfileScaled, m.device.where,
+        fmt::format("GPU time of \"{}\" carried over from {} to {} by the roofline rule: x {:.3f}",
+                    model.name, m.device.value, world.pools[pool].gpu->name, demand.gpu_scale),
+        "measure on the target GPU to replace this estimate"));
+  }
+}
+
+}  // namespace
+
+void count_provenance(const scenarios::Scenario& scenario, World& world) {
+  Counter counter(world.provenance);
+  for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
+    count_pool(scenario.node_pools[pool], world.pools[pool], counter);
+  }
+  for (const WorkloadModel& model : world.workloads) {
+    count_workload(model, counter);
+    count_carried_over(model, world, counter);
+    const bool exact_batch =
+        model.spec.kind != scenarios::WorkloadKind::Service &&
+        std::ranges::any_of(world.pools, [](const PoolModel& p) { return p.exact; });
+    if (exact_batch && model.spec.work && !model.spec.work->steps_per_unit) {
+      counter.add(Provenance::Assumed, model.name, "stepsPerUnit (GPU bursts of 50 ms)");
+    }
+  }
+}
+
+}  // namespace slicewise::sim
