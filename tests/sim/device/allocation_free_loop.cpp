@@ -1,0 +1,68 @@
+// Of its own executable, because it replaces operator new for all of it.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/device/exclusive.hpp"
+
+#include "pods_on_one_gpu.hpp"
+
+namespace {
+
+// A count of calls to operator new is global by nature.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+std::atomic<long> allocations{0};
+
+void* counted(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size); }
+void* operator new[](std::size_t size) { return counted(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace slicewise::sim {
+namespace {
+
+// 100,000 requests from ten pods: arrivals, queues, turns, departures, histogram.
+TEST(AllocationFreeLoop, TimeSlicing) {
+  const models::TimeSlice slice{microseconds(1'024), microseconds(113)};
+  const auto service = [](RandomStream& random) {
+    return Duration{1 + static_cast<std::int64_t>(random.exponential() * 2e6)};
+  };
+  const long before_building = allocations;
+  PodsOnOneGpu model(10, RoundRobin(10, slice, slice.switch_cost), 30, service, 1);
+  const long before = allocations;
+  EXPECT_GT(before, before_building);  // the count counts
+  model.run(kNever - Duration{1}, 100'000);
+  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(model.latencies().count(), 100'000);
+}
+
+TEST(AllocationFreeLoop, ExclusiveWithCancels) {
+  Exclusive gpu(64);
+  RandomStream random(1, 0, 0, Purpose::Test);
+  const long before = allocations;
+  std::uint32_t started = 0;
+  for (int step = 0; step < 100'000; ++step) {
+    gpu.cancel(started % 64);
+    gpu.start(started++ % 64, {1 + random.below(100)});
+    if (random.below(2) == 0) {
+      gpu.advance(gpu.next().at);
+      gpu.complete();
+    }
+  }
+  EXPECT_EQ(allocations, before);
+}
+
+}  // namespace
+}  // namespace slicewise::sim
