@@ -1,0 +1,155 @@
+"""The tree shows the architecture: who may include whom, and where things may live."""
+
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+ROOT = pathlib.Path(os.environ["SLICEWISE_SOURCE_DIR"])
+MAX_LINES = 400
+
+# What each folder may include of the public headers, besides the vocabulary at their root.
+# tools -> reports -> sim -> {scenarios, models}; scenarios and models do not know each other.
+MAY_INCLUDE = {
+    "models": {"models"},
+    "scenarios": {"scenarios"},
+    "sim": {"models", "scenarios", "sim"},
+    "reports": {"models", "scenarios", "sim", "reports"},
+    "tools": {"models", "scenarios", "sim", "reports"},
+}
+# Inside sim each stage sees only those left of it. The world says what to run, so all but the
+# kernel may look at it.
+SIM_MAY_INCLUDE = {
+    "kernel": {"kernel"},
+    "device": {"kernel", "device"},
+    "metrics": {"kernel", "metrics"},
+}
+TOP_LEVEL = {
+    "CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md",
+    "include", "models", "reports", "scenarios", "sim", "tests", "tools",
+}
+VAGUE_NAMES = {"utils", "util", "common", "helpers", "helper", "misc"}
+SOURCE_SUFFIXES = {".cpp", ".hpp", ".py", ".S"}
+
+
+def tracked_files():
+    """Files of the checkout; without git, every file that is not a build output."""
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True, check=False)
+    if listing.returncode == 0 and listing.stdout:
+        files = [pathlib.PurePath(line) for line in listing.stdout.splitlines()]
+    else:
+        files = [path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file()]
+    return [f for f in files if f.parts[0] not in {"build", ".git"} and (ROOT / f).is_file()]
+
+
+FILES = tracked_files()
+
+
+def owner(file):
+    """The library that a file belongs to: public headers belong to the folder they describe."""
+    parts = file.parts
+    if parts[:2] == ("include", "slicewise"):
+        return parts[2] if len(parts) > 3 else "vocabulary"
+    return parts[0]
+
+
+def public_includes(file):
+    text = (ROOT / file).read_text(encoding="utf-8")
+    return re.findall(r'^\s*#include "slicewise/([^"]+)"', text, re.MULTILINE)
+
+
+def sources(*suffixes):
+    return [f for f in FILES if f.suffix in suffixes]
+
+
+class IncludeDirection(unittest.TestCase):
+    def test_a_folder_includes_only_what_its_layer_may_see(self):
+        wrong = []
+        for file in sources(".cpp", ".hpp"):
+            allowed = MAY_INCLUDE.get(owner(file), set() if owner(file) == "vocabulary" else None)
+            if allowed is None:
+                continue
+            for header in public_includes(file):
+                folder = header.split("/")[0] if "/" in header else None
+                if folder is not None and folder not in allowed:
+                    wrong.append(f"{file} includes slicewise/{header}")
+        self.assertEqual(wrong, [])
+
+    def test_a_stage_of_sim_sees_only_the_stages_before_it(self):
+        wrong = []
+        for file in sources(".cpp", ".hpp"):
+            parts = file.parts
+            below = parts[1:-1] if parts[0] == "sim" else (
+                parts[3:-1] if parts[:3] == ("include", "slicewise", "sim") else ())
+            if not below or below[0] not in SIM_MAY_INCLUDE:
+                continue
+            for header in public_includes(file):
+                target = header.split("/")
+                if target[0] == "sim" and len(target) == 3 and \
+                        target[1] not in SIM_MAY_INCLUDE[below[0]]:
+                    wrong.append(f"{file} includes slicewise/{header}")
+        self.assertEqual(wrong, [])
+
+    def test_private_headers_stay_in_their_folder(self):
+        wrong = []
+        for file in sources(".cpp", ".hpp"):
+            if file.parts[0] == "tests":
+                continue
+            text = (ROOT / file).read_text(encoding="utf-8")
+            for header in re.findall(r'^\s*#include "((?!slicewise/)[^"]+)"', text, re.MULTILINE):
+                target = (ROOT / file.parent / header).resolve()
+                if not target.is_relative_to(ROOT / file.parts[0]):
+                    wrong.append(f"{file} includes {header}")
+        self.assertEqual(wrong, [])
+
+    def test_heavy_headers_stay_out_of_headers(self):
+        heavy = re.compile(r"#include <(nlohmann/json\.hpp|yaml-cpp/|CLI/|Eigen/)")
+        self.assertEqual([str(f) for f in sources(".hpp")
+                          if heavy.search((ROOT / f).read_text(encoding="utf-8"))
+                          and f.parts[0] == "include"], [])
+
+    def test_the_command_line_library_is_in_one_file(self):
+        users = [f for f in sources(".cpp", ".hpp")
+                 if "#include <CLI/" in (ROOT / f).read_text(encoding="utf-8")]
+        self.assertLessEqual(len(users), 1, users)
+
+
+class Layout(unittest.TestCase):
+    def test_the_top_level_holds_only_the_stages_of_the_data_flow(self):
+        extra = {f.parts[0] for f in FILES if not f.parts[0].startswith(".")} - TOP_LEVEL
+        self.assertEqual(extra, set())
+
+    def test_every_top_level_folder_has_a_readme(self):
+        folders = {f.parts[0] for f in FILES if len(f.parts) > 1 and not f.parts[0].startswith(".")}
+        self.assertEqual([f for f in sorted(folders) if not (ROOT / f / "README.md").is_file()], [])
+
+    def test_no_name_says_nothing(self):
+        vague = [str(f) for f in FILES
+                 if any(word in VAGUE_NAMES
+                        for part in f.parts for word in re.split(r"[_.\-]", part.lower()))]
+        self.assertEqual(vague, [])
+
+    def test_no_source_file_is_too_long_to_read(self):
+        long = []
+        for file in sources(*SOURCE_SUFFIXES):
+            lines = (ROOT / file).read_text(encoding="utf-8").count("\n")
+            if lines > MAX_LINES:
+                long.append(f"{file}: {lines} lines")
+        self.assertEqual(long, [])
+
+    def test_nothing_points_outside_the_repository(self):
+        """Tests alone may look beside the checkout, and only through SLICEWISE_SHARED_DIR."""
+        outside = re.compile(r"\.\./shared|/work/")
+        found = [str(f) for f in FILES
+                 if f.suffix in SOURCE_SUFFIXES | {".md", ".txt", ".yaml", ".json"}
+                 and f != pathlib.PurePath("tests/CMakeLists.txt")
+                 and f != pathlib.PurePath("tests/architecture/tree_test.py")
+                 and outside.search((ROOT / f).read_text(encoding="utf-8", errors="replace"))]
+        self.assertEqual(found, [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,98 @@
+"""The completion scripts offer what the program accepts."""
+
+import shutil
+import subprocess
+import unittest
+
+from program import BINARY, environment, run
+
+
+def bash_offers(*words):
+    """What bash offers for the last word of a command line."""
+    script = run("completion", "bash").stdout
+    quoted = " ".join(f"'{word}'" for word in ("slicewise", *words))
+    command = (f"{script}\nCOMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _slicewise; "
+               'printf "%s\\n" "${COMPREPLY[@]}"')
+    result = subprocess.run(["bash", "-c", command], env=environment(), capture_output=True,
+                            text=True, check=True)
+    return result.stdout.split()
+
+
+class Bash(unittest.TestCase):
+    def test_verbs(self):
+        offers = bash_offers("")
+        for verb in ("run", "export", "get", "explain", "schema", "version", "completion", "help"):
+            self.assertIn(verb, offers)
+        self.assertEqual(bash_offers("ex"), ["export", "explain"])
+
+    def test_flags_of_a_verb(self):
+        self.assertIn("--replications", bash_offers("run", "--r"))
+        self.assertNotIn("--replications", bash_offers("export", "--"))
+        self.assertIn("--chart-version", bash_offers("export", "-f", "x.yaml", "--ch"))
+
+    def test_values(self):
+        self.assertEqual(bash_offers("run", "-o", "j"), ["json"])
+        self.assertEqual(bash_offers("export", "--to", ""),
+                         ["helm-values", "configmap", "pod-patch"])
+        self.assertEqual(bash_offers("schema", "s"), ["scenario"])
+        self.assertIn("mig-profiles", bash_offers("get", "m"))
+        self.assertIn("--family", bash_offers("get", "instances", "--fam"))
+
+    def test_nothing_is_offered_for_a_free_value(self):
+        self.assertEqual(bash_offers("run", "--seed", ""), [])
+
+    def test_every_offered_flag_is_accepted(self):
+        for verb in ("run", "export", "explain", "schema", "version", "completion", "help"):
+            text = run(verb, "--help").stdout
+            for flag in bash_offers(verb, "-"):
+                with self.subTest(verb=verb, flag=flag):
+                    self.assertRegex(text, rf"(?m)(^|[ ,]){flag}\b")
+
+
+class Syntax(unittest.TestCase):
+    def check(self, shell, *command):
+        if shutil.which(command[0]) is None:
+            self.skipTest(f"{command[0]} is not installed")
+        script = run("completion", shell).stdout
+        result = subprocess.run(command, input=script, env=environment(), capture_output=True,
+                                text=True, check=False)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_bash(self):
+        self.check("bash", "bash", "-n")
+
+    def test_zsh(self):
+        self.check("zsh", "zsh", "-n")
+
+    def test_fish(self):
+        self.check("fish", "fish", "--no-execute")
+
+    def test_zsh_offers_values(self):
+        if shutil.which("zsh") is None:
+            self.skipTest("zsh is not installed")
+        script = run("completion", "zsh").stdout
+        # compadd and compdef belong to the interactive shell: stand-ins print what is offered.
+        command = ('compdef() { :; }; compadd() { shift; print -l -- "$@"; }\n' + script +
+                   "\nwords=(slicewise run -o ''); CURRENT=4; _slicewise\n")
+        result = subprocess.run(["zsh", "-f", "-c", command], env=environment(),
+                                capture_output=True, text=True, check=True)
+        self.assertEqual(result.stdout.split(), ["table", "wide", "json", "yaml", "csv", "md"])
+
+    def test_fish_offers_values(self):
+        if shutil.which("fish") is None:
+            self.skipTest("fish is not installed")
+        script = run("completion", "fish").stdout
+        result = subprocess.run(
+            ["fish", "--no-config", "-c", script + "\ncomplete -C 'slicewise run --output j'"],
+            env=environment(), capture_output=True, text=True, check=True)
+        self.assertTrue(result.stdout.startswith("json"), result.stdout)
+
+    def test_powershell_brackets_match(self):
+        script = run("completion", "powershell").stdout
+        for opening, closing in ("()", "{}"):
+            self.assertEqual(script.count(opening), script.count(closing))
+        self.assertIn("'/run --output' = @('table', 'wide'", script)
+
+
+if __name__ == "__main__":
+    unittest.main()

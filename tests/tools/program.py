@@ -1,0 +1,48 @@
+"""Runs the program under test as a user's shell would."""
+
+import os
+import pathlib
+import pty
+import select
+import subprocess
+
+BINARY = os.environ["SLICEWISE_BINARY"]
+ROOT = pathlib.Path(os.environ["SLICEWISE_SOURCE_DIR"])
+EXAMPLE = "scenarios/examples/aws-cifar10.yaml"
+TIMEOUT_S = 300
+
+
+def environment(**extra):
+    """Nothing of the machine's own settings but what processes need."""
+    kept = {name: value for name, value in os.environ.items()
+            if name in {"PATH", "HOME", "TMPDIR"} or name.endswith("SAN_OPTIONS")}
+    return {**kept, **extra}
+
+
+def run(*arguments, stdin="", cwd=ROOT, env=None):
+    return subprocess.run([BINARY, *arguments], input=stdin, cwd=cwd, text=True,
+                          env=environment(**(env or {})), capture_output=True,
+                          timeout=TIMEOUT_S, check=False)
+
+
+def run_on_terminal(*arguments, terminal="stdout", env=None):
+    """Runs with one stream on a pseudo-terminal; returns what was written to that stream."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [BINARY, *arguments], cwd=ROOT, stdin=subprocess.DEVNULL,
+        stdout=slave if terminal == "stdout" else subprocess.DEVNULL,
+        stderr=slave if terminal == "stderr" else subprocess.DEVNULL,
+        env=environment(TERM="xterm", **(env or {})))
+    os.close(slave)
+    output = b""
+    while select.select([master], [], [], TIMEOUT_S)[0]:
+        try:
+            chunk = os.read(master, 65536)
+        except OSError:  # the other side is closed
+            break
+        if not chunk:
+            break
+        output += chunk
+    process.wait(timeout=TIMEOUT_S)
+    os.close(master)
+    return output.decode("utf-8")
