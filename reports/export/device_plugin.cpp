@@ -74,7 +74,7 @@ std::string values_body(const PluginPlan& plan, const ExportOptions& options) {
       comment("For nodes without the label nvidia.com/device-plugin.config; a key of the map.", 2);
   out += fmt::format("  default: {}\n  map:\n", yaml_scalar(plan.default_key));
   for (const NamedConfig& config : plan.configs) {
-    out += indented(config_comment(config, plan) + literal_entry(config), 4);
+    out += config_comment(config, plan, 4) + indented(literal_entry(config), 4);
   }
   out += "gfd:\n" + gfd_comment(plan) + "  enabled: true\n";
   return out + mps_block(plan) + node_selector_block(options);
@@ -168,7 +168,7 @@ Expected<std::string> config_map(const scenarios::Scenario& scenario,
       "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {}\n  namespace: {}\ndata:\n", name,
       release.namespace_name);
   for (const NamedConfig& config : plan->configs) {
-    out += indented(config_comment(config, *plan) + literal_entry(config), 2);
+    out += config_comment(config, *plan, 2) + indented(literal_entry(config), 2);
   }
   return out + aftermath(scenario, *plan, release);
 }

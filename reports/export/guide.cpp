@@ -120,24 +120,26 @@ std::string title_comment(std::string_view what, const scenarios::Scenario& scen
              "plugin per node.");
 }
 
-std::string config_comment(const NamedConfig& config, const PluginPlan& plan) {
+std::string config_comment(const NamedConfig& config, const PluginPlan& plan, int indent) {
   const bool is_default = config.key == plan.default_key;
   std::string out = comment(
       fmt::format("{}: node pool {}{}", config.key, pool_names(config),
                   is_default ? "; also every node without a label"
-                             : fmt::format("; needs the label {}={}", kConfigLabel, config.key)));
+                             : fmt::format("; needs the label {}={}", kConfigLabel, config.key)),
+      indent);
   const PoolTarget& target = config.pools.front();
   const PluginSharing* sharing = sharing_of(*target.pool);
-  if (!sharing) return out + comment("Not shared: one pod per device.");
-  out += comment(rename_text(*sharing, target));
+  if (!sharing) return out + comment("Not shared: one pod per device.", indent);
+  out += comment(rename_text(*sharing, target), indent);
   return out + comment(requests_text(*sharing, target.pool->device_plugin->mps.has_value(),
-                                     plan.chart_minor));
+                                     plan.chart_minor),
+                       indent);
 }
 
 std::string gfd_comment(const PluginPlan& plan) {
   std::string why =
-      "GPU Feature Discovery writes the labels nvidia.com/gpu.replicas and gpu.product, the only "
-      "place where a node says that its GPUs are shared. It brings Node Feature Discovery, whose "
+      "GPU Feature Discovery writes the labels nvidia.com/gpu.replicas and gpu.product, "
+      "where a node says that its GPUs are shared. It brings Node Feature Discovery, whose "
       "label pci-10de.present the DaemonSets need to be scheduled (or label the nodes "
       "nvidia.com/gpu.present=true).";
   if (!plan.mps_root.empty()) {

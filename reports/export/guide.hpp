@@ -26,7 +26,7 @@ std::string title_comment(std::string_view what, const scenarios::Scenario& scen
                           const PluginPlan& plan);
 
 // Which nodes get this entry, what renameByDefault means for them and when to choose the other.
-std::string config_comment(const NamedConfig& config, const PluginPlan& plan);
+std::string config_comment(const NamedConfig& config, const PluginPlan& plan, int indent);
 
 std::string gfd_comment(const PluginPlan& plan);
 

@@ -111,15 +111,6 @@ class Checker {
       add(Code::MigUnsupported, pool_.mig ? pool_.mig->config.where : pool_.device_plugin->where,
           fmt::format("{} has no MIG", gpu_.name), "leave migStrategy out or choose another GPU");
     }
-    if (pool_.mig && pool_.device_plugin &&
-        pool_.device_plugin->mig_strategy != MigStrategy::None &&
-        pool_.device_plugin->mig_strategy != pool_.mig->strategy) {
-      add(Code::SettingConflict, pool_.device_plugin->where,
-          fmt::format("mig.strategy is {} but devicePlugin.flags.migStrategy is {}",
-                      mig_strategy_name(pool_.mig->strategy),
-                      mig_strategy_name(pool_.device_plugin->mig_strategy)),
-          "make them equal");
-    }
   }
 
   void check_keys() {
@@ -202,7 +193,9 @@ std::string mig_strategy_name(MigStrategy strategy) {
 std::string mps_root_of(const NodePool& pool) {
   if (!pool.device_plugin) return {};
   for (const auto& [path, value] : pool.device_plugin->other_flags) {
-    if (path == "flags.mpsRoot") return value;
+    if (path != "flags.mpsRoot") continue;
+    const bool in_quotes = value.size() >= 2 && value.front() == '"';
+    return in_quotes ? value.substr(1, value.size() - 2) : value;
   }
   return {};
 }

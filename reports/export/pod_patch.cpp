@@ -116,8 +116,9 @@ json patch_of(const Workload& workload, bool allow_growth) {
 }
 
 std::string remarks_on(const Workload& workload, bool allow_growth) {
-  std::string out =
-      comment("The container is matched by its name: put the name that your manifest has.");
+  std::string out = comment(
+      "The container is matched by its name: put the name that your manifest has. "
+      "The list of tolerations replaces the manifest's.");
   if (workload.kind == WorkloadKind::Job) {
     out += comment(
         "A Job's pod template cannot be changed once it exists: patch the manifest, then create "

@@ -1,0 +1,154 @@
+#include "scenario_samples.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using scenarios::MigStrategy;
+using scenarios::NodePool;
+using scenarios::PluginSharing;
+using scenarios::Scenario;
+using scenarios::SharedResource;
+using scenarios::Workload;
+using scenarios::WorkloadKind;
+
+models::GpuModel gpu(std::string name, std::string product, std::string capability, bool mig) {
+  models::GpuModel out;
+  out.name = std::move(name);
+  out.kubernetes_product = std::move(product);
+  out.compute_capability = std::move(capability);
+  out.supports_mig = mig;
+  return out;
+}
+
+models::InstanceType instance(std::string name, std::string gpu_model, int count) {
+  models::InstanceType out;
+  out.name = std::move(name);
+  out.gpu_model = std::move(gpu_model);
+  out.gpu_count = count;
+  return out;
+}
+
+PluginSharing sharing(int replicas, bool rename) {
+  PluginSharing out;
+  out.rename_by_default = rename;
+  SharedResource resource;
+  resource.name.value = "nvidia.com/gpu";
+  resource.replicas = replicas;
+  out.resources = {resource};
+  return out;
+}
+
+Workload workload(std::string name, WorkloadKind kind, std::string resource) {
+  Workload out;
+  out.name.value = std::move(name);
+  out.kind = kind;
+  out.pod.cpu_request = {1500};
+  out.pod.memory_request = gibibytes(4);
+  scenarios::ExtendedRequest request;
+  request.name.value = std::move(resource);
+  out.pod.extended = {request};
+  return out;
+}
+
+Scenario scenario(std::string name, std::vector<NodePool> pools, std::vector<Workload> workloads) {
+  Scenario out;
+  out.name = std::move(name);
+  out.node_pools = std::move(pools);
+  out.workloads = std::move(workloads);
+  return out;
+}
+
+Scenario several_pools() {
+  NodePool flags = whole_gpus("t4", "g4dn.12xlarge");
+  flags.device_plugin.emplace();
+  flags.device_plugin->other_flags = {{"flags.failOnInitError", "false"},
+                                      {"flags.plugin.passDeviceSpecs", "true"},
+                                      {"flags.plugin.deviceListStrategy", "volume-mounts"}};
+  Workload service = workload("asr", WorkloadKind::Service, "nvidia.com/gpu.shared");
+  service.namespace_name = "voice";
+  service.count = 3;
+  service.pod.cpu_limit = Millicores{2000};
+  service.pod.env = {{"MODE", "on"}};
+  service.pod.tolerations = {{"nvidia.com/gpu", "Equal", "present", "NoSchedule"}};
+  service.pod.node_selector = {{"eks.amazonaws.com/nodegroup", "l4"}};
+  return scenario(
+      "several pools",
+      {whole_gpus("v100", "p3.8xlarge"), std::move(flags), time_sliced("l4", "g6.xlarge", 4, true),
+       time_sliced("l4b", "g6.xlarge", 4, true)},
+      {workload("train", WorkloadKind::Job, "nvidia.com/gpu"), std::move(service)});
+}
+
+Scenario mig_time_slicing() {
+  NodePool pool = time_sliced("a100", "p4d.24xlarge", 2, true);
+  pool.mig.emplace();
+  pool.mig->strategy = MigStrategy::Mixed;
+  pool.device_plugin->time_slicing->resources.front().name.value = "nvidia.com/mig-1g.5gb";
+  return scenario("mig", {std::move(pool)},
+                  {workload("tenant", WorkloadKind::Job, "nvidia.com/mig-1g.5gb.shared")});
+}
+
+}  // namespace
+
+models::Catalogue sample_catalogue() {
+  models::Catalogue out;
+  out.gpus = {gpu("V100-SXM2-16GB", "Tesla-V100-SXM2-16GB", "7.0", false),
+              gpu("T4", "Tesla-T4", "7.5", false),
+              gpu("A100-SXM4-40GB", "NVIDIA-A100-SXM4-40GB", "8.0", true),
+              gpu("L4", "", "8.9", false)};
+  out.instances = {instance("p3.8xlarge", "V100-SXM2-16GB", 4), instance("g4dn.12xlarge", "T4", 4),
+                   instance("p4d.24xlarge", "A100-SXM4-40GB", 8), instance("g6.xlarge", "L4", 1)};
+  return out;
+}
+
+NodePool whole_gpus(std::string name, std::string instance_type) {
+  NodePool out;
+  out.name.value = std::move(name);
+  out.instance_type.value = std::move(instance_type);
+  return out;
+}
+
+NodePool time_sliced(std::string name, std::string instance_type, int replicas, bool rename) {
+  NodePool out = whole_gpus(std::move(name), std::move(instance_type));
+  out.device_plugin.emplace();
+  out.device_plugin->time_slicing = sharing(replicas, rename);
+  return out;
+}
+
+NodePool with_mps(std::string name, std::string instance_type, int replicas) {
+  NodePool out = whole_gpus(std::move(name), std::move(instance_type));
+  out.device_plugin.emplace();
+  out.device_plugin->mps = sharing(replicas, false);
+  return out;
+}
+
+Scenario demo_after() {
+  Workload cifar10 = workload("cifar10", WorkloadKind::Deployment, "nvidia.com/gpu");
+  cifar10.count = 20;
+  cifar10.gpu_memory.allocator = scenarios::Allocator::Greedy;
+  return scenario("after", {time_sliced("v100", "p3.8xlarge", 10)}, {std::move(cifar10)});
+}
+
+std::vector<std::pair<std::string, Scenario>> sample_scenarios(int chart_minor) {
+  const Workload job = workload("train", WorkloadKind::Job, "nvidia.com/gpu");
+  std::vector<std::pair<std::string, Scenario>> out = {
+      {"demo-after", demo_after()},
+      {"demo-before", scenario("before", {whole_gpus("v100", "p3.8xlarge")}, {job})},
+      {"odd-names", scenario("after: \"it\"\nworks # really", {time_sliced("1e3", "g6.xlarge", 2)},
+                             {workload("0123", WorkloadKind::Job, "nvidia.com/gpu")})},
+      {"several-pools", several_pools()},
+      {"mig-time-slicing", mig_time_slicing()},
+  };
+  if (chart_minor >= 15) {
+    NodePool pool = with_mps("t4", "g4dn.12xlarge", 8);
+    pool.device_plugin->other_flags = {{"flags.mpsRoot", "/var/run/mps"}};
+    out.emplace_back("mps", scenario("mps", {std::move(pool)}, {job}));
+  }
+  if (chart_minor >= 20) {
+    NodePool pool = time_sliced("v100", "p3.8xlarge", 10);
+    pool.device_plugin->allocation_policy = scenarios::AllocationPolicy::Packed;
+    out.emplace_back("packed", scenario("packed", {std::move(pool)}, {job}));
+  }
+  return out;
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+"""Checks exported files with the tools that will read them.
+
+  validate_exports.py helm    EXPORTS CHART_VERSION   helm template on the real chart
+  validate_exports.py parser  EXPORTS                 the device plugin's own config parser
+  validate_exports.py configs DIRECTORY               the same over accepted/, refused/, ...
+  validate_exports.py schema  EXPORTS                 Kubernetes' object schemas
+
+EXPORTS/<chart version>/<case>/ holds nvdp-values.yaml, nvdp-configs.yaml and pod-patches.yaml as
+write_exports left them. The tools come from tools/export_validators. Exit: 0 all good, 1 something
+is wrong, 77 a tool is missing (1 with SLICEWISE_REQUIRE_VALIDATORS=1).
+"""
+
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+SKIPPED = 77
+HERE = pathlib.Path(__file__).resolve().parent
+RELEASE_DAEMONSET = "nvdp-nvidia-device-plugin"
+CHART_LABELS = {"feature.node.kubernetes.io/pci-10de.present", "nvidia.com/gpu.present"}
+
+
+def skip(why, required=True):
+    print(f"SKIPPED: {why} (tools/export_validators installs it)")
+    demanded = required and os.environ.get("SLICEWISE_REQUIRE_VALIDATORS") == "1"
+    sys.exit(1 if demanded else SKIPPED)
+
+
+try:
+    import yaml
+except ImportError:
+    skip("python3-yaml is missing")
+
+
+def pinned():
+    """The assignments of versions.env."""
+    lines = (HERE / "versions.env").read_text().splitlines()
+    return dict(shlex.split(line)[0].split("=", 1) for line in lines if re.match(r"[A-Z_]+=", line))
+
+
+def validators():
+    given = os.environ.get("SLICEWISE_VALIDATORS_DIR")
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return pathlib.Path(given or os.path.join(cache, "slicewise"))
+
+
+def tool(*parts):
+    path = validators().joinpath(*parts)
+    if not path.exists():
+        skip(f"{path} is missing")
+    return path
+
+
+class Problems:
+    def __init__(self):
+        self.count = 0
+        self.checked = 0
+
+    def check(self, good, where, what):
+        self.checked += 1
+        if not good:
+            self.count += 1
+            print(f"{where}: {what}")
+
+    def exit(self, minimum=1):
+        self.check(self.checked >= minimum, "nothing to check", f"{self.checked} < {minimum}")
+        print(f"{self.checked} checks, {self.count} failed")
+        sys.exit(1 if self.count else 0)
+
+
+def cases(exports, version):
+    found = sorted(path for path in (exports / version).iterdir() if path.is_dir())
+    if not found:
+        sys.exit(f"{exports / version} holds no exports")
+    return found
+
+
+def documented_helm_command(text):
+    """The `helm upgrade -i` of the comments, as words."""
+    lines = [line[1:].strip() for line in text.splitlines() if line.startswith("#")]
+    start = next(i for i, line in enumerate(lines) if line.startswith("helm upgrade -i"))
+    end = start
+    while lines[end].endswith("\\"):
+        end += 1
+    return shlex.split(" ".join(line.rstrip("\\") for line in lines[start : end + 1]))
+
+
+def rendered(command, chart, version, directory):
+    """Runs the documented command as `helm template` on the chart's own files."""
+    expected = ["helm", "upgrade", "-i", "nvdp", "nvdp/nvidia-device-plugin", "--version", version]
+    if command[:7] != expected:
+        sys.exit(f"{directory}: documented command is {command}")
+    options = [word for word in command[7:] if word != "--create-namespace"]
+    helm = tool("bin", "helm-" + pinned()["HELM_VERSION"])
+    out = subprocess.run([helm, "template", "nvdp", chart, *options], cwd=directory,
+                         capture_output=True, text=True, check=False)
+    if out.returncode:
+        sys.exit(f"{directory}: helm template: {out.stderr}")
+    return [document for document in yaml.safe_load_all(out.stdout) if document]
+
+
+def unknown_keys(values, known, path=""):
+    """Keys of ours that the chart's values.yaml lacks: Helm ignores them without a word."""
+    for key, value in values.items():
+        here = f"{path}{key}"
+        if key not in known:
+            yield here
+        elif isinstance(value, dict) and known[key]:  # an empty mapping takes any key
+            yield from unknown_keys(value, known[key], here + ".")
+
+
+def named(documents, kind, name):
+    return next((d for d in documents if d["kind"] == kind and d["metadata"]["name"] == name), None)
+
+
+def environment(container):
+    return {entry["name"]: entry.get("value") for entry in container.get("env", [])}
+
+
+def check_daemonsets(problems, where, documents, text, default_key):
+    mentioned = set(re.findall(r"daemonset/(\S+)", text)) | {RELEASE_DAEMONSET}
+    for name in sorted(mentioned):
+        problems.check(named(documents, "DaemonSet", name), where, f"no DaemonSet {name}")
+    plugin = named(documents, "DaemonSet", RELEASE_DAEMONSET)
+    if plugin is None:
+        return
+    pod = plugin["spec"]["template"]["spec"]
+    for container in pod["initContainers"]:
+        got = environment(container)["DEFAULT_CONFIG"]
+        problems.check(got == default_key, where, f"DEFAULT_CONFIG is {got}, not {default_key}")
+    terms = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    labels = {e["key"] for t in terms["nodeSelectorTerms"] for e in t["matchExpressions"]}
+    problems.check(CHART_LABELS <= labels, where, f"affinity asks for {sorted(labels)} only")
+    gfd = [d for d in documents if d["kind"] == "DaemonSet"
+           and d["metadata"]["name"].endswith("gpu-feature-discovery")]
+    problems.check(len(gfd) == 1, where, "no GPU Feature Discovery")
+    nfd = [d for d in documents if d["kind"] == "DaemonSet"
+           and d["metadata"]["name"].endswith("node-feature-discovery-worker")]
+    problems.check(len(nfd) == 1, where, "no Node Feature Discovery")
+
+
+def check_node_selector(problems, where, documents, wanted):
+    pod = named(documents, "DaemonSet", RELEASE_DAEMONSET)["spec"]["template"]["spec"]
+    got = pod.get("nodeSelector", {})
+    problems.check(got == wanted, where, f"nodeSelector is {got}, not {wanted}")
+
+
+def check_mps(problems, where, documents, root):
+    daemon = named(documents, "DaemonSet", RELEASE_DAEMONSET + "-mps-control-daemon")
+    problems.check(daemon, where, "no MPS control daemon")
+    plugin = named(documents, "DaemonSet", RELEASE_DAEMONSET)["spec"]["template"]["spec"]
+    volumes = {v["name"]: v.get("hostPath", {}).get("path") for v in plugin["volumes"]}
+    problems.check(volumes.get("mps-root") == root, where, f"MPS root: {volumes}")
+
+
+def check_values(problems, directory, chart, version):
+    text = (directory / "nvdp-values.yaml").read_text()
+    values = yaml.safe_load(text)
+    where = str(directory / "nvdp-values.yaml")
+    for key in unknown_keys(values, yaml.safe_load((chart / "values.yaml").read_text())):
+        problems.check(False, where, f"the chart has no value {key}")
+    documents = rendered(documented_helm_command(text), chart, version, directory)
+    check_daemonsets(problems, where, documents, text, values["config"]["default"])
+    check_node_selector(problems, where, documents, values.get("nodeSelector", {}))
+    if "mps" in values:
+        check_mps(problems, where, documents, values["mps"]["root"])
+    config = named(documents, "ConfigMap", RELEASE_DAEMONSET + "-configs")
+    problems.check(config and config["data"] == values["config"]["map"], where,
+                   "the rendered ConfigMap differs from config.map")
+    problems.check(values["config"]["default"] in values["config"]["map"], where,
+                   "config.default is not a key of config.map")
+    problems.check(values["gfd"]["enabled"] is True, where, "gfd.enabled")
+
+
+def check_config_map(problems, directory, chart, version):
+    text = (directory / "nvdp-configs.yaml").read_text()
+    config = yaml.safe_load(text)
+    where = str(directory / "nvdp-configs.yaml")
+    command = documented_helm_command(text)
+    documents = rendered(command, chart, version, directory)
+    namespace = command[command.index("-n") + 1]
+    default_key = next(w for w in command if w.startswith("config.default=")).partition("=")[2]
+    problems.check(default_key in config["data"], where, f"{default_key} is not a key of the map")
+    problems.check(config["metadata"]["namespace"] == namespace, where, "another namespace")
+    check_daemonsets(problems, where, documents, text, default_key)
+    plugin = named(documents, "DaemonSet", RELEASE_DAEMONSET)["spec"]["template"]["spec"]
+    mounted = [v["configMap"]["name"] for v in plugin["volumes"] if "configMap" in v]
+    problems.check(mounted == [config["metadata"]["name"]], where, f"the pod mounts {mounted}")
+    values = yaml.safe_load((directory / "nvdp-values.yaml").read_text())
+    check_node_selector(problems, where, documents, values.get("nodeSelector", {}))
+    problems.check(list(config["data"].values()) == list(values["config"]["map"].values()), where,
+                   "ConfigMap and Helm values differ")
+
+
+def run_helm(exports, version):
+    problems = Problems()
+    chart = validators() / "charts" / version
+    if not chart.is_dir():
+        skip(f"chart {version} is missing",
+             required=version not in pinned()["CHART_VERSIONS_OPTIONAL"].split())
+    for directory in cases(exports, version):
+        check_values(problems, directory, chart, version)
+        check_config_map(problems, directory, chart, version)
+    problems.exit(minimum=10)
+
+
+def parse(config):
+    """(sharing as the plugin understood it, error)."""
+    out = subprocess.run([tool("bin", "plugin_parser")], input=config, capture_output=True,
+                         text=True, check=False)
+    return (json.loads(out.stdout) if out.returncode == 0 else None), out.stderr.strip()
+
+
+def check_parsed(problems, where, config):
+    parsed, error = parse(config)
+    problems.check(parsed is not None, where, f"refused: {error}")
+    if parsed is None:
+        return
+    written = yaml.safe_load(config)
+    sharing = written.get("sharing", {})
+    mode = {"timeSlicing": "time-slicing", "mps": "mps"}.get(next(iter(sharing), None), "none")
+    problems.check(parsed["strategy"] == mode, where, f"{parsed['strategy']} instead of {mode}")
+    got = [(r["name"], r["replicas"]) for r in parsed["sharing"].get("resources") or []]
+    wanted = [(r["name"] if "/" in r["name"] else "nvidia.com/" + r["name"], r["replicas"])
+              for block in sharing.values() for r in block["resources"]]
+    problems.check(got == wanted, where, f"the plugin shares {got}, not {wanted}")
+    renames = parsed["sharing"].get("renameByDefault", False)
+    wanted = any(block["renameByDefault"] for block in sharing.values())
+    problems.check(renames == wanted, where, f"renameByDefault is {renames}")
+    strategy = written.get("flags", {}).get("migStrategy")
+    problems.check(parsed["migStrategy"] == strategy, where, f"migStrategy is not {strategy}")
+
+
+def run_parser(exports):
+    problems = Problems()
+    for path in sorted(exports.glob("*/*/nvdp-*.yaml")):
+        document = yaml.safe_load(path.read_text())
+        configs = document["data"] if document.get("kind") else document["config"]["map"]
+        for key, config in configs.items():
+            check_parsed(problems, f"{path} {key}", config)
+    problems.exit(minimum=10)
+
+
+def run_configs(directory):
+    """Each config file: the plugin accepts or refuses it as the folder's name says."""
+    problems = Problems()
+    for path in sorted(directory.glob("*/*.yaml")):
+        parsed, error = parse(path.read_text())
+        refused = path.parent.name == "refused"
+        problems.check((parsed is None) == refused, path, error or "accepted by the plugin")
+        reason = re.match(r"# plugin: (.*)", path.read_text())
+        problems.check(not refused or (reason and reason[1] in error), path, error)
+    problems.exit(minimum=10)
+
+
+def run_schema(exports):
+    sys.path.insert(0, str(tool("python", "kubernetes-validate-"
+                                + pinned()["KUBERNETES_VALIDATE_VERSION"])))
+    import kubernetes_validate  # pylint: disable=import-error,import-outside-toplevel
+
+    kubernetes = ".".join(pinned()["KUBERNETES_VALIDATE_VERSION"].split(".")[:2])
+    problems = Problems()
+
+    def check(where, document):
+        error = None
+        try:
+            kubernetes_validate.validate(document, kubernetes, strict=True)
+        except kubernetes_validate.ValidationError as found:
+            error = found.message
+        problems.check(error is None, where, error)
+
+    for path in sorted(exports.glob("*/*/nvdp-configs.yaml")):
+        check(path, yaml.safe_load(path.read_text()))
+    for path in sorted(exports.glob("*/*/pod-patches.yaml")):
+        for patch in yaml.safe_load_all(path.read_text()):
+            check(path, completed(patch))
+    problems.exit(minimum=10)
+
+
+def completed(patch):
+    """The manifest that a patch would be merged into, for the schema of a whole object."""
+    labels = {"app": patch["metadata"]["name"]}
+    template = patch["spec"]["template"]
+    template["metadata"] = {"labels": labels}
+    for container in template["spec"]["containers"]:
+        container["image"] = "image"
+    if patch["kind"] == "Deployment":
+        patch["spec"]["selector"] = {"matchLabels": labels}
+    return patch
+
+
+def main():
+    mode, path, *rest = sys.argv[1:]
+    run = {"helm": run_helm, "parser": run_parser, "configs": run_configs, "schema": run_schema}
+    run[mode](pathlib.Path(path), *rest)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+// write_exports OUT_DIR EXAMPLES_DIR CHART_VERSION...: writes every export of the sample scenarios
+// and of every example for each chart version to OUT_DIR/<chart version>/<case>/, for the
+// validators. Fails when a sample or an example is refused by the newest chart.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "slicewise/reports/export/device_plugin.hpp"
+#include "slicewise/reports/export/pod_patch.hpp"
+#include "slicewise/scenarios/load.hpp"
+
+#include "scenario_samples.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace slicewise;
+
+void print(const Diagnostics& diagnostics) {
+  for (const Diagnostic& d : diagnostics) {
+    std::cerr << d.where.file << ':' << d.where.line << ": " << info(d.code).name << ": "
+              << d.message << '\n';
+  }
+}
+
+void write(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+bool write_case(const fs::path& directory, const scenarios::Scenario& scenario,
+                const models::Catalogue& catalogue, const reports::ExportOptions& options) {
+  const Expected<std::string> values = reports::helm_values(scenario, catalogue, options);
+  const Expected<std::string> map = reports::config_map(scenario, catalogue, options);
+  if (!values || !map) {
+    print(values ? map.error() : values.error());
+    return false;
+  }
+  write(directory / "nvdp-values.yaml", *values);
+  write(directory / "nvdp-configs.yaml", *map);
+  write(directory / "pod-patches.yaml", reports::pod_patches(scenario));
+  return true;
+}
+
+bool write_samples(const fs::path& directory, const std::string& chart) {
+  bool good = true;
+  for (const auto& [name, scenario] : reports::sample_scenarios(std::stoi(chart.substr(2)))) {
+    reports::ExportOptions options{chart, {}};
+    if (name == "demo-after") options.node_selector = {{"eks-node", "gpu"}};
+    good &= write_case(directory / name, scenario, reports::sample_catalogue(), options);
+  }
+  return good;
+}
+
+std::string file_text(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+bool write_example(const fs::path& file, const fs::path& directory, const std::string& chart) {
+  const auto set = scenarios::load_scenario({file.string(), file_text(file)});
+  if (!set) {
+    print(set.error());
+    return false;
+  }
+  const models::Catalogue catalogue = models::load_catalogue();
+  bool good = true;
+  for (const scenarios::Scenario& scenario : set->variants) {
+    const std::string name = file.stem().string() + "-" + scenario.name;
+    good &= write_case(directory / name, scenario, catalogue, {chart, {}});
+  }
+  return good;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const fs::path out = arguments.at(0);
+  fs::remove_all(out);
+  std::vector<fs::path> examples;
+  for (const fs::directory_entry& entry : fs::directory_iterator(arguments.at(1))) {
+    if (entry.path().extension() == ".yaml") examples.push_back(entry.path());
+  }
+  std::sort(examples.begin(), examples.end());
+  bool good = true;
+  for (std::size_t i = 2; i < arguments.size(); ++i) {
+    good &= write_samples(out / arguments[i], arguments[i]);
+    for (const fs::path& example : examples) {
+      good &= write_example(example, out / arguments[i], arguments[i]);
+    }
+  }
+  return good ? 0 : 1;
+}
