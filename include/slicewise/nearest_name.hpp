@@ -17,7 +17,7 @@ namespace slicewise {
 // deletions, substitutions and swaps of neighbours cost 1 each. O(|a| |b|).
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  std::vector<std::size_t> two_back;
+  std::vector<std::size_t> two_back(b.size() + 1);
   std::vector<std::size_t> previous(b.size() + 1);
   std::vector<std::size_t> current(b.size() + 1);
   for (std::size_t column = 0; column <= b.size(); ++column) {
@@ -34,8 +34,8 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
         current[column] = std::min(current[column], two_back[column - 2] + 1);
       }
     }
-    two_back = previous;
-    previous = current;
+    two_back.swap(previous);
+    previous.swap(current);
   }
   return previous[b.size()];
 }

@@ -1,0 +1,82 @@
+#include "slicewise/models/execution_law.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/models/catalogue.hpp"
+
+namespace slicewise::models {
+namespace {
+
+const Catalogue& catalogue() {
+  static const Catalogue kLoaded = load_catalogue();
+  return kLoaded;
+}
+
+std::int64_t microseconds_of(Duration d) { return (d.ns + 500) / 1'000; }
+
+// c = 20 us + 2 S/(0.71 B) + kappa L2/(0.71 B), in whole microseconds.
+TEST(SwitchCost, FollowsTheFormulaForEveryGpu) {
+  struct Row {
+    const char* gpu;
+    double state_megabytes;
+    std::int64_t warm;  // kappa 0
+    std::int64_t cold;  // kappa 1
+  };
+  const Row rows[] = {{"V100", 28.8, 110, 120},      {"T4", 13.1, 135, 154},
+                      {"A10G", 29.2, 157, 172},      {"L4", 21.1, 219, 455},
+                      {"A100-40GB", 46.4, 104, 142}, {"A100-80GB", 46.4, 84, 113},
+                      {"H100", 65.4, 75, 97}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.gpu);
+    const GpuModel& gpu = *catalogue().find_gpu(row.gpu);
+    EXPECT_NEAR(static_cast<double>(context_state(gpu).count) / 1e6, row.state_megabytes, 0.05);
+    EXPECT_EQ(microseconds_of(switch_cost(gpu, 0)), row.warm);
+    EXPECT_EQ(microseconds_of(switch_cost(gpu, 1)), row.cold);
+  }
+}
+
+// H200: 74 us with the 50 MiB of L2 that tables copy from H100, 77 us with the 60 MiB that its
+// driver reports.
+TEST(SwitchCost, H200DependsOnItsCacheSize) {
+  GpuModel gpu = *catalogue().find_gpu("H200");
+  EXPECT_EQ(microseconds_of(switch_cost(gpu, 0)), 58);
+  EXPECT_EQ(microseconds_of(switch_cost(gpu, 1)), 77);
+  gpu.l2_cache = mebibytes(50);
+  EXPECT_EQ(microseconds_of(switch_cost(gpu, 1)), 74);
+}
+
+// nos on A100-80GB PCIe: c/q = 0.109 at the default turn of 1.024 to 1.049 ms.
+TEST(SwitchCost, ReproducesTheMeasuredShareOnA100) {
+  const GpuModel& gpu = *catalogue().find_gpu("A100-80GB");
+  const double share = to_seconds(switch_cost(gpu, kDefaultColdCache)) / to_seconds(kDefaultTurn);
+  EXPECT_NEAR(share, 0.109, 0.003);
+}
+
+TEST(SwitchCost, UnknownCacheAddsNothing) {
+  const GpuModel& gpu = *catalogue().find_gpu("B300");
+  ASSERT_FALSE(gpu.l2_cache.has_value());
+  EXPECT_EQ(switch_cost(gpu, 1), switch_cost(gpu, 0));
+}
+
+TEST(ContextMemory, IsMeasuredOnT4AndEstimatedElsewhere) {
+  EXPECT_EQ(context_memory(*catalogue().find_gpu("T4")).bytes, mebibytes(100));
+  for (const GpuModel& gpu : catalogue().gpus) {
+    EXPECT_EQ(context_memory(gpu).measured, gpu.name == "T4") << gpu.name;
+    EXPECT_GE(context_memory(gpu).bytes, mebibytes(100)) << gpu.name;
+  }
+}
+
+// Compute-bound work scales with FP32 peaks, memory-bound work with bandwidth.
+TEST(RooflineScale, InterpolatesBetweenComputeAndBandwidth) {
+  const GpuModel& v100 = *catalogue().find_gpu("V100");
+  const GpuModel& t4 = *catalogue().find_gpu("T4");
+  EXPECT_NEAR(roofline_scale(v100, t4, 0), 15.7 / 8.1, 1e-12);
+  EXPECT_NEAR(roofline_scale(v100, t4, 1), 900.0 / 320.0, 1e-12);
+  EXPECT_NEAR(roofline_scale(v100, t4, 0.5), (15.7 / 8.1 + 900.0 / 320.0) / 2, 1e-12);
+  EXPECT_DOUBLE_EQ(roofline_scale(v100, v100, 0.3), 1.0);
+}
+
+}  // namespace
+}  // namespace slicewise::models

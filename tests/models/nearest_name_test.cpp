@@ -1,0 +1,38 @@
+#include "slicewise/nearest_name.hpp"
+
+#include <array>
+
+#include <gtest/gtest.h>
+
+namespace slicewise {
+namespace {
+
+constexpr std::array<std::string_view, 5> kKnown = {"replicas", "replace", "name", "nodes",
+                                                    "gpuMemory"};
+
+TEST(EditDistance, CountsInsertionsDeletionsSubstitutionsAndSwapsOnce) {
+  EXPECT_EQ(edit_distance("", "abc"), 3U);
+  EXPECT_EQ(edit_distance("nmae", "name"), 1U);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
+  EXPECT_EQ(edit_distance("GPUMemory", "gpuMemory"), 0U);
+}
+
+TEST(NearestName, FindsTheMisspeltOne) {
+  EXPECT_EQ(nearest_name("replica", kKnown), "replicas");
+  EXPECT_EQ(nearest_name("nmae", kKnown), "name");
+  EXPECT_EQ(nearest_name("gpumemory", kKnown), "gpuMemory");
+  EXPECT_EQ(nearest_name("gpu", kKnown), "gpuMemory") << "the beginning of a name will do";
+}
+
+TEST(NearestName, IsSilentWhenNothingIsNear) {
+  EXPECT_EQ(nearest_name("throughput", kKnown), std::nullopt);
+  EXPECT_EQ(nearest_name("", kKnown), std::nullopt);
+  EXPECT_EQ(nearest_name("x", kKnown), std::nullopt);
+}
+
+TEST(NearestName, TiesGoToTheEarlierName) {
+  EXPECT_EQ(nearest_name("g7", std::array<std::string_view, 2>{"g5", "g6"}), "g5");
+}
+
+}  // namespace
+}  // namespace slicewise
