@@ -1,0 +1,178 @@
+#include "result_comparison.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "result_figures.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using sim::TimeSummary;
+using sim::VariantResult;
+using sim::WorkloadResult;
+
+// "" when the variant has nothing to show in this column.
+using Cell = std::function<std::string(const VariantResult&)>;
+
+struct Measure {
+  Column column;
+  Cell cell;
+};
+
+using SummaryField = std::optional<TimeSummary> WorkloadResult::*;
+
+// The workload that is worst off: the one a reader must look at first.
+const TimeSummary* slowest(const VariantResult& variant, SummaryField field,
+                           Duration TimeSummary::*quantile) {
+  const TimeSummary* worst = nullptr;
+  for (const WorkloadResult& w : variant.workloads) {
+    const std::optional<TimeSummary>& times = w.*field;
+    if (!times || times->count == 0) continue;
+    if (worst == nullptr || (*times).*quantile > worst->*quantile) worst = &*times;
+  }
+  return worst;
+}
+
+Cell worst_quantile(SummaryField field, Duration TimeSummary::*quantile) {
+  return [=](const VariantResult& v) -> std::string {
+    const TimeSummary* times = slowest(v, field, quantile);
+    return times == nullptr ? "" : duration_text(times->*quantile);
+  };
+}
+
+bool has_jobs(const VariantResult& variant) {
+  return std::any_of(variant.workloads.begin(), variant.workloads.end(),
+                     [](const WorkloadResult& w) { return w.kind == "Job"; });
+}
+
+template <class Ratio>
+std::string mean_over_gpus(const VariantResult& variant, Ratio ratio) {
+  if (variant.gpus.empty()) return "";
+  double sum = 0;
+  for (const sim::GpuResult& gpu : variant.gpus) sum += gpu.*ratio;
+  return percent_text(sum / static_cast<double>(variant.gpus.size()));
+}
+
+std::string run_length(const VariantResult& variant) {
+  return variant.makespan.count == 0 ? "" : duration_text(variant.makespan.mean);
+}
+
+std::string objectives_met(const VariantResult& variant) {
+  std::size_t objectives = 0;
+  std::size_t missed = 0;
+  for (const WorkloadResult& w : variant.workloads) {
+    for (const sim::ObjectiveResult& o : w.objectives) {
+      ++objectives;
+      missed += o.pass ? 0 : 1;
+    }
+  }
+  if (objectives == 0) return "";
+  return missed == 0 ? "met" : fmt::format("{} MISSED", missed);
+}
+
+std::string money_or_nothing(const std::optional<Usd>& amount) {
+  return amount ? money_text(*amount) : "";
+}
+
+bool several_services(const sim::Result& result) {
+  return std::any_of(
+      result.variants.begin(), result.variants.end(), [](const VariantResult& variant) {
+        return std::count_if(variant.workloads.begin(), variant.workloads.end(),
+                             [](const WorkloadResult& w) { return w.latency.has_value(); }) > 1;
+      });
+}
+
+// A column of nothing but zeros is the first to go when the terminal is narrow.
+constexpr int kAllZero = 9;
+
+int unless_zero(const sim::Result& result, double sim::PodCounts::*count) {
+  const bool zero =
+      std::all_of(result.variants.begin(), result.variants.end(),
+                  [&](const VariantResult& variant) { return variant.pods.*count == 0; });
+  return zero ? kAllZero : 0;
+}
+
+std::vector<Measure> pod_measures(const sim::Result& result) {
+  return {
+      {{"VARIANT"}, [](const VariantResult& v) { return v.name; }},
+      {{"STRATEGY", false, 5}, [](const VariantResult& v) { return strategy_text(v.strategy); }},
+      {{"RUN/PEND", true},
+       [](const VariantResult& v) {
+         return fmt::format("{}/{}", v.pods.running_max, v.pods.pending_max);
+       }},
+      {{"JOBS", true},
+       [](const VariantResult& v) { return has_jobs(v) ? count_text(jobs_done(v)) : ""; }},
+      {{"FAILED", true, unless_zero(result, &sim::PodCounts::failed)},
+       [](const VariantResult& v) { return count_text(v.pods.failed); }},
+      {{"OOM", true, unless_zero(result, &sim::PodCounts::oom_kills)},
+       [](const VariantResult& v) { return count_text(v.pods.oom_kills); }},
+      {{"RESTARTS", true, unless_zero(result, &sim::PodCounts::restarts) + 6},
+       [](const VariantResult& v) { return count_text(v.pods.restarts); }},
+      {{"SLO"}, objectives_met},
+  };
+}
+
+std::vector<Measure> time_measures(const sim::Result& result) {
+  const std::string worst = several_services(result) ? "WORST " : "";
+  return {
+      {{"MAKESPAN", true}, run_length},
+      {{"WAIT", true, 2}, worst_quantile(&WorkloadResult::wait, &TimeSummary::mean)},
+      {{"JOB P95", true, 1}, worst_quantile(&WorkloadResult::job_completion, &TimeSummary::p95)},
+      {{worst + "P50", true, 3}, worst_quantile(&WorkloadResult::latency, &TimeSummary::p50)},
+      {{worst + "P95", true, 2}, worst_quantile(&WorkloadResult::latency, &TimeSummary::p95)},
+      {{worst + "P99", true}, worst_quantile(&WorkloadResult::latency, &TimeSummary::p99)},
+      {{"GPU BUSY", true, 3},
+       [](const VariantResult& v) { return mean_over_gpus(v, &sim::GpuResult::time_busy_ratio); }},
+      {{"SWITCH", true, 4},
+       [](const VariantResult& v) {
+         return mean_over_gpus(v, &sim::GpuResult::context_switch_ratio);
+       }},
+      {{"COST", true}, [](const VariantResult& v) { return money_text(v.cost.ledger.total); }},
+      {{"$/JOB", true}, [](const VariantResult& v) { return money_or_nothing(v.cost.per_job); }},
+      {{"$/1K IN SLO", true},
+       [](const VariantResult& v) { return money_or_nothing(v.cost.per_1k_requests_in_slo); }},
+  };
+}
+
+}  // namespace
+
+std::string strategy_text(const std::string& strategy) {
+  if (strategy == "timeSlicing") return "time-slicing";
+  if (strategy == "mps") return "MPS";
+  if (strategy == "mig") return "MIG";
+  return strategy;
+}
+
+double jobs_done(const VariantResult& variant) {
+  double done = 0;
+  for (const WorkloadResult& w : variant.workloads) {
+    if (w.kind == "Job") done += w.completed;
+  }
+  return done;
+}
+
+Comparison comparison(const sim::Result& result, const TextStyle& style) {
+  std::vector<Measure> measures = pod_measures(result);
+  for (Measure& m : time_measures(result)) measures.push_back(std::move(m));
+
+  Comparison out;
+  out.rows.resize(result.variants.size());
+  for (const Measure& measure : measures) {
+    std::vector<std::string> cells;
+    for (const VariantResult& variant : result.variants) cells.push_back(measure.cell(variant));
+    const bool empty =
+        std::all_of(cells.begin(), cells.end(), [](const std::string& c) { return c.empty(); });
+    if (empty) continue;
+    out.columns.push_back(measure.column);
+    for (std::size_t row = 0; row < cells.size(); ++row) {
+      out.rows[row].push_back(cells[row].empty() ? std::string(signs(style).none) : cells[row]);
+    }
+  }
+  return out;
+}
+
+}  // namespace slicewise::reports

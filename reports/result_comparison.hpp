@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/sim/result.hpp"
+
+#include "text_table.hpp"
+
+// The variants of a result side by side: the first block of the table and of the Markdown report.
+namespace slicewise::reports {
+
+struct Comparison {
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;  // one per variant
+};
+
+// Columns that no variant has anything for (services in a run of jobs) are left out.
+Comparison comparison(const sim::Result& result, const TextStyle& style);
+
+// "time-slicing" for "timeSlicing": as people write it.
+std::string strategy_text(const std::string& strategy);
+
+// Jobs finished, over all Job workloads.
+double jobs_done(const sim::VariantResult& variant);
+
+}  // namespace slicewise::reports

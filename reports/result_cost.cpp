@@ -1,0 +1,91 @@
+#include "result_cost.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace slicewise::reports {
+namespace {
+
+struct NamedAmount {
+  std::string_view name;
+  std::int64_t nano;
+};
+
+std::vector<NamedAmount> nonzero_parts(const sim::CostLedger& ledger) {
+  const std::array<NamedAmount, 6> all = {{{"useful", ledger.useful.nano},
+                                           {"idle", ledger.idle.nano},
+                                           {"switching", ledger.switching.nano},
+                                           {"failed work", ledger.failed.nano},
+                                           {"cold start", ledger.cold_start.nano},
+                                           {"missed SLO", ledger.missed_slo.nano}}};
+  std::vector<NamedAmount> parts;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(parts),
+               [](const NamedAmount& part) { return part.nano != 0; });
+  return parts;
+}
+
+// Whole steps of each part such that they sum to `total` steps: round down, then give the steps
+// that are missing to the largest remainders (of equals, the first).
+std::vector<std::int64_t> in_steps(const std::vector<NamedAmount>& parts, std::int64_t step,
+                                   std::int64_t total) {
+  std::vector<std::int64_t> steps;
+  for (const NamedAmount& part : parts) steps.push_back(part.nano / step);
+  std::vector<std::size_t> by_remainder(parts.size());
+  std::iota(by_remainder.begin(), by_remainder.end(), std::size_t{0});
+  std::stable_sort(by_remainder.begin(), by_remainder.end(), [&](std::size_t a, std::size_t b) {
+    return parts[a].nano % step > parts[b].nano % step;
+  });
+  std::int64_t missing = total - std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
+  for (const std::size_t i : by_remainder) {
+    if (missing <= 0) break;
+    ++steps[i];
+    --missing;
+  }
+  return steps;
+}
+
+std::string share_text(std::int64_t part, std::int64_t total) {
+  const double percent = 100 * static_cast<double>(part) / static_cast<double>(total);
+  return percent < 0.5 ? "<1%" : fmt::format("{:.0f}%", percent);
+}
+
+}  // namespace
+
+CostSplit cost_split(const sim::CostLedger& ledger) {
+  // Cents from a dollar upwards, else hundredths of a cent.
+  const bool cents = ledger.total.nano >= 1'000'000'000;
+  const int decimals = cents ? 2 : 4;
+  const std::int64_t step = cents ? 10'000'000 : 100'000;
+  const auto amount = [&](std::int64_t steps) {
+    return fmt::format("{:.{}f}", static_cast<double>(steps) / (cents ? 100.0 : 10'000.0),
+                       decimals);
+  };
+  const std::int64_t total = (ledger.total.nano + step / 2) / step;
+  const std::vector<NamedAmount> parts = nonzero_parts(ledger);
+  const std::vector<std::int64_t> steps = in_steps(parts, step, total);
+
+  CostSplit split{amount(total), {}};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    split.parts.push_back({std::string(parts[i].name), amount(steps[i]),
+                           share_text(parts[i].nano, ledger.total.nano)});
+  }
+  return split;
+}
+
+std::string cost_equation(const sim::CostLedger& ledger) {
+  const CostSplit split = cost_split(ledger);
+  std::string out = "$" + split.total;
+  std::string_view sign = " = ";
+  for (const CostPart& part : split.parts) {
+    out += fmt::format("{}{} {} ({})", sign, part.name, part.amount, part.share);
+    sign = " + ";
+  }
+  return out;
+}
+
+}  // namespace slicewise::reports

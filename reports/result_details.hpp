@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/sim/result.hpp"
+
+namespace slicewise::reports {
+
+// "Set apart" in a terminal report: bold, green or red when the style has colour.
+enum class Emphasis : std::uint8_t { Heading, Good, Bad };
+std::string emphasised(std::string_view text, Emphasis emphasis, const TextStyle& style);
+
+// "time-slicing on 1 x p3.8xlarge (4 x V100), us-east-1, on-demand, $12.24/h"
+std::string pool_sentence(const sim::NodePoolResult& pool);
+
+// Everything about each variant: objectives, workloads, GPUs, cost, advertised resources, warnings.
+// One text per variant, with the same columns in all of them. `wide` keeps every column and a row
+// for each GPU.
+std::vector<std::string> variant_details(const sim::Result& result, const TextStyle& style,
+                                         bool wide);
+
+}  // namespace slicewise::reports

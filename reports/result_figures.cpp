@@ -1,0 +1,130 @@
+#include "result_figures.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace slicewise::reports {
+namespace {
+
+constexpr Signs kUnicode{"✓", "✗", "!", "±", " · ", "█", "░", "…", "–"};
+constexpr Signs kAscii{"ok", "X", "!", "+-", " | ", "#", ".", "...", "-"};
+
+// Three digits where there are that many before the point; never an exponent.
+std::string three_digits(double value) {
+  const double magnitude = std::abs(value);
+  const int decimals = magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string with_thousands(std::string digits) {
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  const std::size_t first = digits.starts_with('-') ? 1 : 0;
+  for (std::size_t at = point; at > first + 3;) {
+    at -= 3;
+    digits.insert(at, ",");
+  }
+  return digits;
+}
+
+struct TimeUnit {
+  std::int64_t ns;
+  double below;  // in this unit: what would round to 1000 belongs to the next one
+  std::string_view name;
+};
+
+constexpr std::array<TimeUnit, 3> kTimeUnits = {
+    {{1'000, 999.5, " us"}, {1'000'000, 999.5, " ms"}, {1'000'000'000, 59.95, " s"}}};
+
+// nullptr: a minute or more.
+const TimeUnit* unit_of(Duration duration) {
+  for (const TimeUnit& unit : kTimeUnits) {
+    const double value = static_cast<double>(duration.ns) / static_cast<double>(unit.ns);
+    if (value < unit.below) return &unit;
+  }
+  return nullptr;
+}
+
+std::string in_unit(Duration duration, const TimeUnit& unit) {
+  return three_digits(static_cast<double>(duration.ns) / static_cast<double>(unit.ns));
+}
+
+std::string clock_text(Duration duration) {
+  const std::int64_t whole_seconds = (duration.ns + 500'000'000) / 1'000'000'000;
+  if (whole_seconds < 3600) {
+    return fmt::format("{}m{:02}s", whole_seconds / 60, whole_seconds % 60);
+  }
+  const std::int64_t whole_minutes = (whole_seconds + 30) / 60;
+  return fmt::format("{}h{:02}m", whole_minutes / 60, whole_minutes % 60);
+}
+
+}  // namespace
+
+const Signs& signs(const TextStyle& style) { return style.unicode ? kUnicode : kAscii; }
+
+std::string duration_text(Duration duration) {
+  if (duration.ns == 0) return "0 s";
+  if (duration.ns < 0) return "-" + duration_text(Duration{-duration.ns});
+  const TimeUnit* unit = unit_of(duration);
+  return unit != nullptr ? in_unit(duration, *unit) + std::string(unit->name)
+                         : clock_text(duration);
+}
+
+std::string interval_text(Duration value, const std::optional<Duration>& half_width,
+                          const TextStyle& style) {
+  constexpr std::int64_t kTooSmallToShow = 1'000;  // of the value
+  if (!half_width || half_width->ns * kTooSmallToShow <= value.ns) return duration_text(value);
+  const std::string_view sign = signs(style).plus_minus;
+  const TimeUnit* unit = unit_of(value);
+  if (unit == nullptr || value.ns == 0 || half_width->ns > value.ns) {
+    return fmt::format("{} {}{}", duration_text(value), sign, duration_text(*half_width));
+  }
+  // One unit for both, and no more decimals than the value has.
+  const std::string shown = in_unit(value, *unit);
+  const std::size_t point = shown.find('.');
+  const std::size_t decimals = point == std::string::npos ? 0 : shown.size() - point - 1;
+  const double width = static_cast<double>(half_width->ns) / static_cast<double>(unit->ns);
+  return fmt::format("{} {}{:.{}f}{}", shown, sign, width, decimals, unit->name);
+}
+
+std::string money_text(Usd amount) {
+  if (amount.nano < 0) return "-" + money_text(Usd{-amount.nano});
+  const double dollars = static_cast<double>(amount.nano) / 1e9;
+  if (amount.nano == 0) return "$0";
+  if (dollars >= 999.995) return "$" + with_thousands(fmt::format("{:.0f}", dollars));
+  if (dollars >= 0.1) return fmt::format("${:.2f}", dollars);
+  if (dollars >= 0.01) return fmt::format("${:.4f}", dollars);
+  return fmt::format("${:.6f}", dollars);
+}
+
+std::string memory_text(Bytes amount) {
+  const double mebibytes = static_cast<double>(amount.count) / 1048576.0;
+  if (mebibytes < 1023.5) return fmt::format("{:.0f}Mi", mebibytes);
+  return fmt::format("{:.1f}Gi", mebibytes / 1024.0);
+}
+
+std::string percent_text(double ratio) {
+  const double percent = ratio * 100;
+  if (percent == 0) return "0%";
+  if (percent > 0 && percent < 0.05) return "<0.1%";
+  return percent < 9.95 ? fmt::format("{:.1f}%", percent) : fmt::format("{:.0f}%", percent);
+}
+
+std::string count_text(double count) {
+  const bool whole = std::abs(count - std::round(count)) < 0.05;
+  return with_thousands(fmt::format("{:.{}f}", count, whole || count >= 999.5 ? 0 : 1));
+}
+
+std::string rate_text(double per_second, std::string_view unit) {
+  const bool slow = per_second < 0.9995;
+  return fmt::format("{} {}/{}",
+                     with_thousands(three_digits(slow ? per_second * 3600 : per_second)), unit,
+                     slow ? 'h' : 's');
+}
+
+}  // namespace slicewise::reports

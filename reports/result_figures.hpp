@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/units.hpp"
+
+// Figures as people read them: three digits, the unit that fits, no locale.
+namespace slicewise::reports {
+
+// The signs of a report in UTF-8 or, where the terminal has none, in ASCII.
+struct Signs {
+  std::string_view pass, fail, warn, plus_minus, dot, full, empty, ellipsis, none;
+};
+const Signs& signs(const TextStyle& style);
+
+// "2h30m", "31m00s", "18.0 s", "412 ms", "1.05 ms", "110 us", "0 s".
+std::string duration_text(Duration duration);
+// "412 ±9 ms", "59m00s ±35.4 s"; without a half width, or where it rounds to nothing beside the
+// value, just the value.
+std::string interval_text(Duration value, const std::optional<Duration>& half_width,
+                          const TextStyle& style);
+// "$12.24", "$0.0110", "$8,935".
+std::string money_text(Usd amount);
+// "14.6Gi", "412Mi".
+std::string memory_text(Bytes amount);
+// "81%", "9.5%" (below ten), "<0.1%", "0%".
+std::string percent_text(double ratio);
+// "20", "15.6" (a mean over replications), "107,958".
+std::string count_text(double count);
+// "30.0 request/s", "500 epoch/h" when less than one a second.
+std::string rate_text(double per_second, std::string_view unit);
+
+}  // namespace slicewise::reports

@@ -1,0 +1,103 @@
+#include "result_notes.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "slicewise/version.hpp"
+
+#include "result_figures.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+void add_once(std::vector<std::string>& lines, std::string line) {
+  if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+}
+
+std::string joined(const std::vector<std::string>& items) {
+  std::string out;
+  for (const std::string& item : items) out += (out.empty() ? "" : ", ") + item;
+  return out;
+}
+
+// The variants of a scenario mostly share their inputs; each is named once.
+std::string assumed_line(const sim::Result& result) {
+  std::vector<std::string> inputs;
+  int counted = 0;
+  for (const sim::VariantResult& variant : result.variants) {
+    counted = std::max(counted, variant.provenance.assumed);
+    for (const std::string& input : variant.provenance.assumed_inputs) add_once(inputs, input);
+  }
+  if (inputs.empty()) {
+    return counted == 0 ? "" : fmt::format("{} inputs Assumed: nobody measured them", counted);
+  }
+  return fmt::format("{} {} Assumed: nobody measured {}: {}", inputs.size(),
+                     inputs.size() == 1 ? "input" : "inputs", inputs.size() == 1 ? "it" : "them",
+                     joined(inputs));
+}
+
+}  // namespace
+
+const std::vector<NotModelled>& not_modelled() {
+  static const std::vector<NotModelled> kNotModelled = {
+      {"PCIe and NVLink contention",
+       "jobs that copy much between host and GPU, or between GPUs, disturb each other more than "
+       "is shown"},
+      {"power and clock changes",
+       "a GPU that is kept busier may lower its clock; the speed of a job does not change here"},
+      {"NUMA placement", "a pod whose CPUs sit on the far socket feeds its GPU more slowly"},
+      {"image registry throughput",
+       "many nodes that pull at once share a registry; here each pull takes its own time only"},
+      {"kernel interference in caches",
+       "beyond the refill of a cold L2 after a switch, tenants do not slow each other's kernels"},
+      {"CFS weights between pods",
+       "when the vCPUs of a node bind, all pods slow down alike, whatever they requested"},
+      {"allocators that give memory back",
+       "GPU memory that a process has taken stays taken until the process ends"},
+  };
+  return kNotModelled;
+}
+
+std::string not_modelled_text() {
+  std::vector<std::string> names;
+  for (const NotModelled& item : not_modelled()) names.emplace_back(item.what);
+  return joined(names);
+}
+
+std::vector<std::string> note_lines(const sim::Result& result) {
+  std::vector<std::string> lines;
+  for (const sim::VariantResult& variant : result.variants) {
+    for (const Diagnostic& d : variant.findings) {
+      // The assumed inputs have a line of their own.
+      if (d.severity != Severity::Note || d.code == Code::InputAssumed) continue;
+      add_once(lines, fmt::format("{}: {}", info(d.code).name, d.message));
+    }
+  }
+  if (std::string assumed = assumed_line(result); !assumed.empty()) {
+    lines.push_back(std::move(assumed));
+  }
+  lines.push_back("not modelled: " + not_modelled_text());
+  return lines;
+}
+
+std::string origin_line(const sim::Result& result, const TextStyle& style) {
+  constexpr std::size_t kHashShown = 8;
+  const Signs& s = signs(style);
+  std::vector<std::string> parts = {fmt::format("seed {}", result.seed)};
+  parts.push_back(
+      fmt::format("{} {}", result.replications, result.replications == 1 ? "run" : "runs"));
+  parts.emplace_back(result.replications > 1 ? "95% intervals" : "no intervals");
+  if (!result.price_date.empty()) parts.push_back("prices " + result.price_date);
+  if (!result.scenario_sha256.empty()) {
+    parts.push_back(
+        fmt::format("scenario {}{}", result.scenario_sha256.substr(0, kHashShown), s.ellipsis));
+  }
+  parts.push_back(fmt::format("slicewise v{}", kVersion));
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : std::string(s.dot)) + part;
+  return out;
+}
+
+}  // namespace slicewise::reports

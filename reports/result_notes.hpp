@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/sim/result.hpp"
+
+// What a reader needs to judge a result, below every report.
+namespace slicewise::reports {
+
+// What the simulator leaves out, each with its consequence: `explain not-modelled` prints both.
+struct NotModelled {
+  std::string_view what;
+  std::string_view consequence;
+};
+const std::vector<NotModelled>& not_modelled();
+
+// "PCIe and NVLink contention, ..., ..."
+std::string not_modelled_text();
+
+// One sentence each: notes found by the run, assumed inputs, what is not modelled.
+std::vector<std::string> note_lines(const sim::Result& result);
+
+// "seed 42 · 5 runs · 95% intervals · prices 2026-07-20 · scenario 9f3c1e7a… · slicewise v0.1.0"
+std::string origin_line(const sim::Result& result, const TextStyle& style);
+
+}  // namespace slicewise::reports

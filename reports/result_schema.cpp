@@ -1,0 +1,229 @@
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "slicewise/reports/result_report.hpp"
+
+#include "result_document.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+
+struct Property {
+  const char* name;
+  json schema;
+  bool required = true;
+};
+
+constexpr bool kOptional = false;
+
+json described(json schema, std::string_view description) {
+  schema["description"] = description;
+  return schema;
+}
+
+json text(std::string_view description) { return described({{"type", "string"}}, description); }
+
+json number(std::string_view description) {
+  return described({{"type", "number"}, {"minimum", 0}}, description);
+}
+
+json whole(std::string_view description) {
+  return described({{"type", "integer"}, {"minimum", 0}}, description);
+}
+
+json ratio(std::string_view description) {
+  return described({{"type", "number"}, {"minimum", 0}, {"maximum", 1}}, description);
+}
+
+json one_of(std::vector<std::string> values, std::string_view description) {
+  return described({{"enum", std::move(values)}}, description);
+}
+
+json list_of(json items, std::string_view description) {
+  return described({{"type", "array"}, {"items", std::move(items)}}, description);
+}
+
+json object(const std::vector<Property>& properties, std::string_view description) {
+  json schema{{"type", "object"}, {"additionalProperties", false}};
+  schema["properties"] = json::object();
+  schema["required"] = json::array();
+  for (const Property& property : properties) {
+    schema["properties"][property.name] = property.schema;
+    if (property.required) schema["required"].push_back(property.name);
+  }
+  return described(std::move(schema), description);
+}
+
+json times(std::string_view description) {
+  return object({{"count", whole("values observed, over all replications")},
+                 {"mean", number("seconds")},
+                 {"p50", number("seconds")},
+                 {"p95", number("seconds")},
+                 {"p99", number("seconds")},
+                 {"p999", number("seconds; absent below 1,000 values"), kOptional},
+                 {"ci95",
+                  number("half width of the 95 % interval of the mean, seconds; absent with one "
+                         "replication"),
+                  kOptional}},
+                description);
+}
+
+json metadata() {
+  return object({{"scenario", text("metadata.name of the scenario")},
+                 {"scenarioSha256", text("SHA-256 of the scenario, in hexadecimal")},
+                 {"seed", whole("seed of the random streams")},
+                 {"replications", whole("runs per variant, each with its own random streams")},
+                 {"version", text("version of slicewise")},
+                 {"priceDate", text("date of the prices, YYYY-MM-DD"), kOptional}},
+                "what produced the result; the same values produce the same bytes");
+}
+
+json node_pool() {
+  return object(
+      {{"name", text("name in the scenario")},
+       {"instanceType", text("EC2 instance type")},
+       {"gpuModel", text("catalogue name of its GPUs"), kOptional},
+       {"region", text("AWS region of the price"), kOptional},
+       {"purchaseOption", text("on-demand, spot or reserved"), kOptional},
+       {"strategy", text("how its GPUs are shared: exclusive, timeSlicing, ...")},
+       {"nodes", whole("number of nodes")},
+       {"gpusPerNode", whole("physical GPUs of a node")},
+       {"usdPerHour", number("price of one node, US dollars per hour")},
+       {"priceSource", text("where the price comes from"), kOptional},
+       {"turnSeconds", number("time slice of a context, seconds"), kOptional},
+       {"switchCostSeconds", number("cost of one context switch, seconds"), kOptional},
+       {"advertised", described({{"type", "object"},
+                                 {"additionalProperties", whole("units, all nodes together")}},
+                                "extended resources that the kubelets advertise")}},
+      "a group of equal nodes");
+}
+
+json pods() {
+  return object({{"submitted", number("pods created, mean per replication")},
+                 {"runningMax", whole("most pods Running at once")},
+                 {"pendingMax", whole("most pods Pending at once")},
+                 {"succeeded", number("pods Succeeded, mean per replication")},
+                 {"failed", number("pods Failed, mean per replication")},
+                 {"oomKilled", number("containers that ran out of GPU memory, mean per "
+                                      "replication")},
+                 {"restarts", number("container restarts, mean per replication")},
+                 {"pendingReasons", list_of(text("message of the kube-scheduler"),
+                                            "distinct messages, in order of appearance")}},
+                "what became of the pods");
+}
+
+json workload() {
+  const json objective = object({{"name", text("objective, as in the scenario")},
+                                 {"limit", number("seconds")},
+                                 {"value", number("seconds")},
+                                 {"ci95", number("half width, seconds"), kOptional},
+                                 {"pass", described({{"type", "boolean"}}, "value <= limit")}},
+                                "one objective of the workload");
+  return object(
+      {{"name", text("name in the scenario")},
+       {"kind", text("Job, Deployment or Service")},
+       {"unitName", text("unit of throughput: epoch, request, ..."), kOptional},
+       {"completed", number("jobs, container runs or requests finished, mean per replication")},
+       {"throughputPerSecond", number("units finished per second of the run"), kOptional},
+       {"goodputPerSecond", number("units that met every objective, per second"), kOptional},
+       {"jobCompletionSeconds", times("from submission to success"), kOptional},
+       {"waitSeconds", times("from submission to the first running container"), kOptional},
+       {"latencySeconds", times("from arrival to response"), kOptional},
+       {"objectives", list_of(objective, "empty when the scenario sets none")},
+       {"gpuBusyShare", ratio("share of the GPU time of the run that its kernels took"), kOptional},
+       {"boundBy", text("what limits it: GPU, host CPU, GPU memory, ..."), kOptional}},
+      "results of one workload");
+}
+
+json gpu() {
+  return object(
+      {{"node", text("name of the node")},
+       {"index", whole("index of the GPU in its node")},
+       {"model", text("catalogue name")},
+       {"timeBusyRatio", ratio("share of the run in which a kernel ran"), kOptional},
+       {"smActiveRatio", ratio("mean share of busy multiprocessors; absent when unknown"),
+        kOptional},
+       {"contextSwitchRatio", ratio("share of the run spent switching contexts"), kOptional},
+       {"memoryPeakBytes", whole("highest memory in use, bytes")},
+       {"memoryTotalBytes", whole("memory that processes can use, bytes")}},
+      "means over the replications for one GPU");
+}
+
+json node() {
+  return object({{"name", text("name of the node")},
+                 {"pool", text("its node pool")},
+                 {"cpuBusyRatio", ratio("busy share of its vCPUs"), kOptional}},
+                "means over the replications for one node");
+}
+
+json cost() {
+  return object(
+      {{"totalUsd", number("nodes x time x price; the sum of the six parts below, exactly")},
+       {"usefulUsd", number("GPU time of work that was finished or still ran at the end")},
+       {"idleUsd", number("time in which no kernel ran")},
+       {"switchUsd", number("context switches")},
+       {"failedUsd", number("work of containers that died")},
+       {"coldStartUsd", number("image pull and model load on an otherwise idle GPU")},
+       {"missedSloUsd", number("requests served too late")},
+       {"perJobUsd", number("total / jobs finished; absent when none was"), kOptional},
+       {"per1kRequestsInSloUsd", number("total / thousands of requests in SLO"), kOptional},
+       {"monthlyUsd", number("nodes x price x 730 h")}},
+      "US dollars, mean per replication");
+}
+
+json finding() {
+  return object({{"code", text("stable code; `slicewise explain CODE` describes it")},
+                 {"severity", one_of({"error", "warning", "note"}, "how bad it is")},
+                 {"message", text("what was found")},
+                 {"help", text("what to do"), kOptional},
+                 {"file", text("input file it comes from"), kOptional},
+                 {"line", whole("line in that file, from 1"), kOptional},
+                 {"column", whole("column in that line, from 1"), kOptional}},
+                "something the user should know");
+}
+
+json provenance() {
+  return object({{"measured", whole("inputs that were measured")},
+                 {"catalog", whole("inputs from the catalogue")},
+                 {"assumed", whole("inputs that nobody measured")},
+                 {"assumedInputs", list_of(text("workload: field"), "which ones")}},
+                "where the inputs of the variant come from");
+}
+
+json variant() {
+  return object(
+      {{"name", text("name in the scenario")},
+       {"description", text("description in the scenario"), kOptional},
+       {"strategy", text("of its pools, joined by + when they differ")},
+       {"makespanSeconds", times("length of the run, one value per replication"), kOptional},
+       {"nodePools", list_of(node_pool(), "in the order of the scenario")},
+       {"pods", pods()},
+       {"workloads", list_of(workload(), "in the order of the scenario")},
+       {"gpus", list_of(gpu(), "in the order of nodes and indexes")},
+       {"nodes", list_of(node(), "in the order of the pools")},
+       {"cost", cost()},
+       {"findings", list_of(finding(), "in the order found")},
+       {"provenance", provenance()}},
+      "one variant of the scenario");
+}
+
+}  // namespace
+
+std::string result_schema_json() {
+  json schema = object({{"apiVersion", {{"const", kResultApiVersion}}},
+                        {"kind", {{"const", "Result"}}},
+                        {"metadata", metadata()},
+                        {"variants", list_of(variant(), "in the order of the scenario")}},
+                       "What `slicewise run -o json` prints. SI units in the keys; fields that do "
+                       "not apply are absent. Keys are added, never renamed.");
+  schema["$schema"] = "http://json-schema.org/draft-07/schema#";
+  schema["title"] = "slicewise result";
+  return json_text(schema);
+}
+
+}  // namespace slicewise::reports

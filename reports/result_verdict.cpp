@@ -1,0 +1,82 @@
+#include "result_verdict.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "result_comparison.hpp"
+#include "result_figures.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using sim::VariantResult;
+using Price = std::optional<Usd> sim::Cost::*;
+
+bool meets_objectives(const VariantResult& variant) {
+  return std::all_of(variant.workloads.begin(), variant.workloads.end(), [](const auto& w) {
+    return std::all_of(w.objectives.begin(), w.objectives.end(),
+                       [](const sim::ObjectiveResult& o) { return o.pass; });
+  });
+}
+
+const VariantResult* cheapest(const sim::Result& result, Price price) {
+  const VariantResult* best = nullptr;
+  for (const VariantResult& variant : result.variants) {
+    if (!(variant.cost.*price) || !meets_objectives(variant)) continue;
+    if (best == nullptr || *(variant.cost.*price) < *(best->cost.*price)) best = &variant;
+  }
+  return best;
+}
+
+// ", 75% less than before ($2.45)"
+std::string against_first(const VariantResult& best, const VariantResult& first, Price price) {
+  const std::optional<Usd>& reference = first.cost.*price;
+  if (&best == &first || !reference || reference->nano <= 0) return "";
+  const double saved =
+      1 - static_cast<double>((best.cost.*price)->nano) / static_cast<double>(reference->nano);
+  return fmt::format(", {} less than {} ({})", percent_text(saved), first.name,
+                     money_text(*reference));
+}
+
+std::string about_jobs(const sim::Result& result, const VariantResult& best) {
+  const double done = jobs_done(best);
+  const std::string work =
+      fmt::format("{} {} for {}, {} each", count_text(done), done == 1 ? "job" : "jobs",
+                  money_text(best.cost.ledger.total), money_text(*best.cost.per_job));
+  if (result.variants.size() == 1) return fmt::format("{} finishes {}.", best.name, work);
+  return fmt::format("{} finishes the most jobs per dollar: {}{}.", best.name, work,
+                     against_first(best, result.variants.front(), &sim::Cost::per_job));
+}
+
+std::string about_requests(const sim::Result& result, const VariantResult& best) {
+  const std::string price = money_text(*best.cost.per_1k_requests_in_slo);
+  const char* objectives = "meets every objective";
+  if (result.variants.size() == 1) {
+    return fmt::format("{} {} at {} per 1,000 requests in SLO.", best.name, objectives, price);
+  }
+  return fmt::format(
+      "{} {} at the lowest price, {} per 1,000 requests in SLO{}.", best.name, objectives, price,
+      against_first(best, result.variants.front(), &sim::Cost::per_1k_requests_in_slo));
+}
+
+}  // namespace
+
+std::string verdict(const sim::Result& result) {
+  if (result.variants.empty()) return "Nothing was simulated: the scenario has no variants.";
+  if (const VariantResult* best = cheapest(result, &sim::Cost::per_job)) {
+    return about_jobs(result, *best);
+  }
+  if (const VariantResult* best = cheapest(result, &sim::Cost::per_1k_requests_in_slo)) {
+    return about_requests(result, *best);
+  }
+  const bool one = result.variants.size() == 1;
+  if (std::none_of(result.variants.begin(), result.variants.end(), meets_objectives)) {
+    return one ? result.variants.front().name + " misses an objective."
+               : "No variant meets every objective.";
+  }
+  return "No job was finished and no request was served in time.";
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,60 @@
+#include "../../reports/result_figures.hpp"
+
+#include <optional>
+
+#include <gtest/gtest.h>
+
+namespace slicewise::reports {
+namespace {
+
+constexpr TextStyle kUtf8{};
+constexpr TextStyle kAscii{false, false, 100};
+
+TEST(DurationText, UsesTheUnitThatFits) {
+  EXPECT_EQ(duration_text(Duration{}), "0 s");
+  EXPECT_EQ(duration_text(microseconds(110)), "110 us");
+  EXPECT_EQ(duration_text(microseconds(1049)), "1.05 ms");
+  EXPECT_EQ(duration_text(milliseconds(412)), "412 ms");
+  EXPECT_EQ(duration_text(seconds(18)), "18.0 s");
+  EXPECT_EQ(duration_text(minutes(31)), "31m00s");
+  EXPECT_EQ(duration_text(hours(1)), "1h00m");
+  EXPECT_EQ(duration_text(minutes(150)), "2h30m");
+}
+
+TEST(DurationText, RoundsIntoTheNextUnitNeverToAThousandOrSixty) {
+  EXPECT_EQ(duration_text(Duration{999'600}), "1.00 ms");
+  EXPECT_EQ(duration_text(milliseconds(59'960)), "1m00s");
+  EXPECT_EQ(duration_text(milliseconds(3'599'700)), "1h00m");
+}
+
+TEST(IntervalText, SharesTheUnitAndIsAbsentWhenItRoundsToNothing) {
+  EXPECT_EQ(interval_text(milliseconds(412), milliseconds(9), kUtf8), "412 ±9 ms");
+  EXPECT_EQ(interval_text(milliseconds(412), milliseconds(9), kAscii), "412 +-9 ms");
+  EXPECT_EQ(interval_text(minutes(59), milliseconds(35'400), kUtf8), "59m00s ±35.4 s");
+  EXPECT_EQ(interval_text(milliseconds(412), Duration{}, kUtf8), "412 ms");
+  EXPECT_EQ(interval_text(milliseconds(412), std::nullopt, kUtf8), "412 ms");
+}
+
+TEST(MoneyText, KeepsThreeDigitsOfSmallAmounts) {
+  EXPECT_EQ(money_text(from_dollars(12.24)), "$12.24");
+  EXPECT_EQ(money_text(from_dollars(0.612)), "$0.61");
+  EXPECT_EQ(money_text(from_dollars(0.011)), "$0.0110");
+  EXPECT_EQ(money_text(from_dollars(1151.94)), "$1,152");
+  EXPECT_EQ(money_text(from_dollars(1234567)), "$1,234,567");
+  EXPECT_EQ(money_text(Usd{}), "$0");
+}
+
+TEST(OtherFigures, AreShort) {
+  EXPECT_EQ(memory_text(mebibytes(14910)), "14.6Gi");
+  EXPECT_EQ(memory_text(mebibytes(412)), "412Mi");
+  EXPECT_EQ(percent_text(0.81), "81%");
+  EXPECT_EQ(percent_text(0.095), "9.5%");
+  EXPECT_EQ(percent_text(0.0001), "<0.1%");
+  EXPECT_EQ(count_text(15.6), "15.6");
+  EXPECT_EQ(count_text(107958), "107,958");
+  EXPECT_EQ(rate_text(30, "request"), "30.0 request/s");
+  EXPECT_EQ(rate_text(500.0 / 3600, "epoch"), "500 epoch/h");
+}
+
+}  // namespace
+}  // namespace slicewise::reports

@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slicewise/reports/result_report.hpp"
+
+#include "golden_file.hpp"
+#include "result_samples.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST(ResultYaml, MatchesTheGoldenDocument) {
+  expect_golden("voice.yaml", result_yaml(samples::voice()));
+}
+
+TEST(ResultCsv, MatchesTheGoldenRows) {
+  expect_golden("aws_demo.csv", result_csv(samples::aws_demo()));
+  expect_golden("voice.csv", result_csv(samples::voice()));
+}
+
+TEST(ResultCsv, QuotesCommasQuotesAndLineBreaks) {
+  sim::Result result = samples::aws_demo();
+  result.variants.resize(1);
+  result.variants[0].name = "one, \"two\"\nthree";
+  EXPECT_THAT(result_csv(result), HasSubstr(",\"one, \"\"two\"\"\nthree\",exclusive,"));
+}
+
+TEST(ResultCsv, EveryRecordHasAsManyFieldsAsTheHeader) {
+  const std::string csv = result_csv(samples::voice());
+  const auto commas = [&](std::size_t begin, std::size_t end) {
+    return std::count(csv.begin() + static_cast<std::ptrdiff_t>(begin),
+                      csv.begin() + static_cast<std::ptrdiff_t>(end), ',');
+  };
+  const std::size_t header_end = csv.find("\r\n");
+  std::size_t begin = header_end + 2;
+  for (int record = 0; record < 2; ++record) {
+    const std::size_t end = csv.find("\r\n", begin);
+    ASSERT_NE(end, std::string::npos);
+    EXPECT_EQ(commas(begin, end), commas(0, header_end));
+    begin = end + 2;
+  }
+  EXPECT_EQ(begin, csv.size());
+}
+
+TEST(ResultMarkdown, MatchesTheGoldenReport) {
+  expect_golden("aws_demo.md", result_markdown(samples::aws_demo()));
+}
+
+TEST(ResultMarkdown, SaysFirstWhichVariantDoesMostForTheMoney) {
+  EXPECT_THAT(result_markdown(samples::aws_demo()),
+              StartsWith("### aws-cifar10\n\nafter-memory-growth finishes the most jobs per "
+                         "dollar: 20 jobs for $12.24, $0.61 each, 75% less than before ($2.45)."));
+  EXPECT_THAT(result_markdown(samples::voice()), HasSubstr("default misses an objective."));
+}
+
+TEST(ResultMarkdown, StaysBelowTheLimitByLeavingOutTheLargestSectionFirst) {
+  sim::Result result = samples::aws_demo();
+  sim::VariantResult& large = result.variants[1];
+  while (large.findings.size() < 1000) {
+    large.findings.push_back(
+        samples::finding(Code::GpuOom, std::string(80, 'x'), static_cast<int>(large.gpus.size())));
+  }
+  const std::string text = result_markdown(result);
+  EXPECT_LE(text.size(), 60'000U);
+  EXPECT_THAT(text, HasSubstr("1 of 4 sections were left out"));
+  EXPECT_THAT(text, Not(HasSubstr("<summary>Variant after</summary>")));
+  EXPECT_THAT(text, HasSubstr("<summary>Variant before</summary>"));
+}
+
+TEST(ResultMarkdown, NamesCannotBreakTheTable) {
+  sim::Result result = samples::aws_demo();
+  result.variants[0].name = "a|b<script>";
+  EXPECT_THAT(result_markdown(result), HasSubstr("| a\\|b&lt;script> |"));
+}
+
+TEST(EveryFormat, ToleratesAResultWithoutVariantsOrWorkloads) {
+  sim::Result empty;
+  sim::Result bare;
+  bare.variants.emplace_back();
+  for (const sim::Result* result : {&empty, &bare}) {
+    EXPECT_FALSE(result_table(*result, {}, true).empty());
+    EXPECT_FALSE(result_json(*result).empty());
+    EXPECT_FALSE(result_yaml(*result).empty());
+    EXPECT_THAT(result_csv(*result), StartsWith("scenario,seed,variant,"));
+    EXPECT_FALSE(result_markdown(*result).empty());
+  }
+}
+
+}  // namespace
+}  // namespace slicewise::reports

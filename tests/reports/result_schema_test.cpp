@@ -1,0 +1,66 @@
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/reports/result_report.hpp"
+
+#include "golden_file.hpp"
+#include "result_samples.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kSchemaFile =
+    fs::path(SLICEWISE_SOURCE_DIR) / "reports" / "schema" / "result.v1alpha1.json";
+
+TEST(ResultSchema, CommittedFileIsWhatTheProgramPrints) {
+  if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(kSchemaFile, std::ios::binary) << result_schema_json();
+  }
+  EXPECT_EQ(file_text(kSchemaFile), result_schema_json());
+}
+
+class ValidatedBySchema : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system("python3 -c 'import jsonschema' 2>/dev/null") == 0) return;
+    const char* reason = "python3 has no jsonschema module (apt install python3-jsonschema)";
+    if (std::getenv("CI") != nullptr) FAIL() << reason;
+    GTEST_SKIP() << reason;
+  }
+
+  static bool valid(const std::string& document) {
+    const std::string path = ::testing::TempDir() + "slicewise_result_schema_test.json";
+    std::ofstream(path, std::ios::binary) << document;
+    const std::string check =
+        "import json,sys,jsonschema as j; s=json.load(open(sys.argv[1])); "
+        "j.Draft7Validator.check_schema(s); "
+        "e=list(j.Draft7Validator(s).iter_errors(json.load(open(sys.argv[2])))); "
+        "[print(x.json_path, x.message) for x in e]; sys.exit(bool(e))";
+    const std::string command =
+        "python3 -c '" + check + "' '" + kSchemaFile.string() + "' '" + path + "'";
+    const bool accepted = std::system(command.c_str()) == 0;
+    fs::remove(path);
+    return accepted;
+  }
+};
+
+TEST_F(ValidatedBySchema, AcceptsWhatIsPrinted) {
+  EXPECT_TRUE(valid(result_json(samples::aws_demo())));
+  EXPECT_TRUE(valid(result_json(samples::voice())));
+  EXPECT_TRUE(valid(result_json(sim::Result{})));
+}
+
+TEST_F(ValidatedBySchema, RefusesAnUnknownKeyAndAMissingOne) {
+  std::string unknown = result_json(samples::aws_demo());
+  unknown.replace(unknown.find("\"runningMax\""), 12, "\"runningMix\"");
+  EXPECT_FALSE(valid(unknown));
+}
+
+}  // namespace
+}  // namespace slicewise::reports

@@ -1,0 +1,111 @@
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slicewise/reports/result_report.hpp"
+
+#include "golden_file.hpp"
+#include "result_samples.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr TextStyle kTerminal{false, true, 100};
+constexpr TextStyle kAscii{false, false, 100};
+
+// Code points: every sign of a report takes one column.
+std::size_t columns(const std::string& line) {
+  std::size_t count = 0;
+  for (const char c : line) count += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0;
+  return count;
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) widest = std::max(widest, columns(line));
+  return widest;
+}
+
+TEST(ResultTable, MatchesTheGoldenScreens) {
+  expect_golden("aws_demo.txt", result_table(samples::aws_demo(), kTerminal, false));
+  expect_golden("aws_demo_wide.txt", result_table(samples::aws_demo(), kTerminal, true));
+  expect_golden("voice_ascii.txt", result_table(samples::voice(), kAscii, false));
+}
+
+TEST(ResultTable, FitsAHundredColumns) {
+  EXPECT_LE(widest_line(result_table(samples::aws_demo(), kTerminal, false)), 100);
+  EXPECT_LE(widest_line(result_table(samples::voice(), kTerminal, false)), 100);
+}
+
+TEST(ResultTable, NarrowTerminalDropsColumnsAndSaysWhich) {
+  const std::string text = result_table(samples::aws_demo(), {false, true, 80}, false);
+  EXPECT_LE(widest_line(text), 80);
+  EXPECT_THAT(text, HasSubstr("not shown: STRATEGY,"));
+  EXPECT_THAT(result_table(samples::aws_demo(), kTerminal, true), Not(HasSubstr("not shown")));
+}
+
+TEST(ResultTable, ColourIsOnlyWrittenWhenAsked) {
+  EXPECT_THAT(result_table(samples::voice(), kTerminal, false), Not(HasSubstr("\x1b")));
+  const std::string coloured = result_table(samples::voice(), {true, true, 100}, false);
+  EXPECT_THAT(coloured, HasSubstr("\x1b[31m✗ MISSED\x1b[0m"));
+  EXPECT_THAT(coloured, HasSubstr("\x1b[32m✓ met\x1b[0m"));
+}
+
+TEST(ResultTable, AsciiHasNoOtherBytes) {
+  const std::string text = result_table(samples::voice(), kAscii, false);
+  for (const char c : text) ASSERT_LT(static_cast<unsigned char>(c), 0x80U) << text;
+  EXPECT_THAT(text, HasSubstr("X MISSED"));
+}
+
+TEST(ResultTable, LastLineSaysWhereTheNumbersComeFrom) {
+  const std::string text = result_table(samples::aws_demo(), kTerminal, false);
+  const std::string last = text.substr(text.rfind('\n', text.size() - 2) + 1);
+  EXPECT_EQ(last,
+            "seed 42 · 5 runs · 95% intervals · prices 2026-07-20 · scenario 9f3c1e0a… · "
+            "slicewise v0.1.0\n");
+}
+
+TEST(ResultTable, NamesTheAssumedInputsOnceAndWhatIsNotModelled) {
+  const std::string text = result_table(samples::aws_demo(), {false, true, 0}, false);
+  EXPECT_THAT(text, HasSubstr("4 inputs Assumed: nobody measured them: cifar10: unitTime, "));
+  EXPECT_EQ(text.find("nobody measured"), text.rfind("nobody measured"));
+  EXPECT_THAT(text, HasSubstr("not modelled: PCIe and NVLink contention, "));
+}
+
+TEST(ResultTable, SayNoVariantsWhenThereAreNone) {
+  sim::Result empty = samples::aws_demo();
+  empty.variants.clear();
+  EXPECT_THAT(result_table(empty, kTerminal, false), HasSubstr("aws-cifar10: no variants\n"));
+}
+
+TEST(ResultTable, SweepShowsTheComparisonOnlyUnlessWide) {
+  sim::Result sweep = samples::aws_demo();
+  while (sweep.variants.size() < 7) sweep.variants.push_back(samples::before());
+  EXPECT_THAT(result_table(sweep, kTerminal, false), HasSubstr("7 variants; -o wide shows each"));
+  EXPECT_THAT(result_table(sweep, kTerminal, false), Not(HasSubstr("MEMORY PEAK")));
+  EXPECT_THAT(result_table(sweep, kTerminal, true), HasSubstr("MEMORY PEAK"));
+}
+
+TEST(ResultTable, MoreThanEightGpusOfANodeAreSummedUpUnlessWide) {
+  sim::Result result = samples::aws_demo();
+  result.variants.resize(1);
+  auto& gpus = result.variants[0].gpus;
+  gpus.clear();
+  for (int i = 0; i < 16; ++i) {
+    gpus.push_back(samples::v100(i, i % 2 == 0 ? 0.2 : 0.6, 0.1, mebibytes(1024 * (i + 1) / 2)));
+  }
+  const std::string text = result_table(result, kTerminal, false);
+  EXPECT_THAT(text, HasSubstr("v100-0 (16 GPUs)  ████░░░░░░  40%"));
+  EXPECT_THAT(text, HasSubstr("8.0Gi of 15.8Gi"));
+  EXPECT_THAT(text, Not(HasSubstr("v100-0 #15")));
+  EXPECT_THAT(result_table(result, kTerminal, true), HasSubstr("v100-0 #15"));
+}
+
+}  // namespace
+}  // namespace slicewise::reports
