@@ -48,7 +48,8 @@ TEST_P(FiniteTurnLaw, MeanOverPhases) {
   }
   const double q = to_seconds(kSlice.turn);
   const double c = to_seconds(kSlice.switch_cost);
-  const auto turns = static_cast<double>((work.ns + kSlice.turn.ns - 1) / kSlice.turn.ns);
+  const std::int64_t whole_turns = (work.ns + kSlice.turn.ns - 1) / kSlice.turn.ns;
+  const auto turns = static_cast<double>(whole_turns);
   const double published =
       static_cast<double>(others) * (q + c) * (turns - 0.5) + to_seconds(work) + turns * c;
   const double expected = published - (renews ? c / 2 : 0);

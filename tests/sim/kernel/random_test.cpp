@@ -68,6 +68,7 @@ template <class Sampler>
 std::vector<double> draw(Sampler sampler) {
   RandomStream stream(11, 0, 0, Purpose::Test);
   std::vector<double> draws;
+  draws.reserve(kDraws);
   for (int count = 0; count < kDraws; ++count) draws.push_back(sampler(stream));
   return draws;
 }
