@@ -100,6 +100,7 @@ struct PodTemplate {
   Millicores cpu_request;
   std::optional<Millicores> cpu_limit;
   Bytes memory_request;
+  std::optional<Bytes> memory_limit;  // host memory; carried to exports, not simulated
   std::vector<ExtendedRequest> extended;  // limits of extended resources
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;

@@ -1,0 +1,188 @@
+#include "slicewise/reports/diagnostics_text.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace slicewise::reports {
+namespace {
+
+constexpr std::string_view kBom = "\xEF\xBB\xBF";
+constexpr std::string_view kBold = "\x1b[1m";
+constexpr std::string_view kReset = "\x1b[0m";
+
+std::string_view severity_name(Severity severity) {
+  switch (severity) {
+    case Severity::Error:
+      return "error";
+    case Severity::Warning:
+      return "warning";
+    case Severity::Note:
+      return "note";
+  }
+  return "";
+}
+
+std::string_view severity_color(Severity severity) {
+  switch (severity) {
+    case Severity::Error:
+      return "\x1b[1;31m";
+    case Severity::Warning:
+      return "\x1b[1;33m";
+    case Severity::Note:
+      return "\x1b[1;36m";
+  }
+  return "";
+}
+
+bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+// A source line cut into characters, so that columns can be counted.
+std::vector<std::string> characters(std::string_view line) {
+  std::vector<std::string> result;
+  for (const char c : line) {
+    if (starts_character(c) || result.empty()) result.emplace_back();
+    result.back() += c;
+  }
+  return result;
+}
+
+std::string_view line_of(std::string_view text, int number) {
+  if (text.starts_with(kBom)) text.remove_prefix(kBom.size());
+  for (int line = 1; line < number; ++line) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  std::string_view line = text.substr(0, text.find('\n'));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+const SourceText* find_source(const std::vector<SourceText>& sources, const std::string& name) {
+  const auto found = std::find_if(sources.begin(), sources.end(),
+                                  [&](const SourceText& source) { return source.name == name; });
+  return found == sources.end() ? nullptr : &*found;
+}
+
+bool printable_ascii(const std::string& character) {
+  return character.size() == 1 && character[0] >= ' ' && character[0] <= '~';
+}
+
+// The part of a long line around the caret, and where the caret stands in it.
+struct Excerpt {
+  std::string text;
+  std::size_t caret = 0;   // characters before it
+  std::size_t length = 1;  // of the underline
+};
+
+Excerpt excerpt_of(std::string_view line, const SourceLocation& where, const TextStyle& style,
+                   std::size_t room) {
+  std::vector<std::string> all = characters(line);
+  for (std::string& c : all) {
+    if (c == "\t") c.assign(1, ' ');  // one column each, so that the caret stays below its character
+    const bool control = c.size() == 1 && !printable_ascii(c);
+    if (control || (!style.unicode && !printable_ascii(c))) c.assign(1, '?');
+  }
+  const std::size_t caret =
+      std::min(static_cast<std::size_t>(std::max(where.column - 1, 0)), all.size());
+  std::size_t first = 0;
+  if (caret + 1 > room) first = caret - room / 2;
+  const std::size_t last = std::min(all.size(), first + room);
+  Excerpt excerpt;
+  for (std::size_t i = first; i < last; ++i) excerpt.text += all[i];
+  excerpt.caret = caret - first;
+  const auto length = static_cast<std::size_t>(std::max(where.length, 1));
+  excerpt.length = std::max<std::size_t>(1, std::min(length, last > caret ? last - caret : 1));
+  return excerpt;
+}
+
+class Printer {
+ public:
+  Printer(const std::vector<SourceText>& sources, const TextStyle& style)
+      : sources_(sources), style_(style) {}
+
+  std::string print(const Diagnostic& d) const {
+    std::string text =
+        place(d.where) + paint(severity_color(d.severity),
+                               fmt::format("{}[{}]", severity_name(d.severity), info(d.code).name));
+    text += fmt::format(": {}\n", paint(kBold, d.message));
+    const int gutter = std::max(5, static_cast<int>(std::to_string(d.where.line).size()) + 1);
+    const std::string excerpt = source_lines(d, gutter);
+    text += excerpt;
+    const std::string indent(static_cast<std::size_t>(gutter) + 1, ' ');
+    if (excerpt.empty() && !d.label.empty()) text += fmt::format("{}= {}\n", indent, d.label);
+    if (!d.help.empty()) text += fmt::format("{}help: {}\n", indent, d.help);
+    return text;
+  }
+
+ private:
+  std::string paint(std::string_view color, std::string_view text) const {
+    if (!style_.color) return std::string(text);
+    return fmt::format("{}{}{}", color, text, kReset);
+  }
+
+  std::string place(const SourceLocation& where) const {
+    if (where.line > 0) {
+      return paint(kBold, fmt::format("{}:{}:{}:", where.file, where.line, where.column)) + " ";
+    }
+    return where.file.empty() ? "" : paint(kBold, where.file + ":") + " ";
+  }
+
+  // The line of the file and the caret under it; empty when the text is not at hand.
+  std::string source_lines(const Diagnostic& d, int gutter) const {
+    const SourceText* source = find_source(sources_, d.where.file);
+    if (source == nullptr || d.where.line <= 0) return {};
+    const std::string_view line = line_of(source->text, d.where.line);
+    if (line.empty()) return {};
+    const std::size_t room = style_.width <= 0 ? line.size() + 1 : room_for_source(gutter);
+    const Excerpt excerpt = excerpt_of(line, d.where, style_, room);
+    const std::string marks =
+        fmt::format("{:^>{}}{}{}", "", excerpt.length, d.label.empty() ? "" : " ", d.label);
+    return fmt::format("{:>{}} | {}\n{:>{}} | {:>{}}{}\n", d.where.line, gutter, excerpt.text, "",
+                       gutter, "", excerpt.caret, paint(severity_color(d.severity), marks));
+  }
+
+  std::size_t room_for_source(int gutter) const {
+    constexpr int kLeast = 20;
+    return static_cast<std::size_t>(std::max(kLeast, style_.width - gutter - 3));
+  }
+
+  const std::vector<SourceText>& sources_;
+  const TextStyle& style_;
+};
+
+std::string counted(int count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// "3 errors, 1 warning in voice-t4.yaml".
+std::string total(const Diagnostics& diagnostics) {
+  int errors = 0;
+  int warnings = 0;
+  std::string file;
+  for (const Diagnostic& d : diagnostics) {
+    if (d.severity == Severity::Error) ++errors;
+    if (d.severity == Severity::Warning) ++warnings;
+    if (file.empty() && d.where.line > 0) file = d.where.file;
+  }
+  if (errors == 0) return {};
+  std::string text = counted(errors, "error");
+  if (warnings > 0) text += ", " + counted(warnings, "warning");
+  return file.empty() ? text + "\n" : fmt::format("{} in {}\n", text, file);
+}
+
+}  // namespace
+
+std::string diagnostics_text(const Diagnostics& diagnostics, const std::vector<SourceText>& sources,
+                             const TextStyle& style, Severity least) {
+  const Printer printer(sources, style);
+  std::string text;
+  for (const Diagnostic& d : diagnostics) {
+    if (d.severity <= least) text += printer.print(d);
+  }
+  return text + total(diagnostics);
+}
+
+}  // namespace slicewise::reports

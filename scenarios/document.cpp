@@ -1,0 +1,332 @@
+#include "document.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include "source_places.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+constexpr std::size_t kMostBytes = 16U << 20U;  // of a file
+constexpr std::size_t kMostNodes = 200'000;     // aliases expanded
+constexpr std::size_t kDeepest = 64;            // levels of nesting
+constexpr std::string_view kBom = "\xEF\xBB\xBF";
+
+bool all_of(std::string_view text, std::string_view allowed) {
+  return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+bool is_float(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  const std::size_t exponent = text.find_first_of("eE");
+  if (exponent != std::string_view::npos) {
+    std::string_view power = text.substr(exponent + 1);
+    if (power.starts_with('+') || power.starts_with('-')) power.remove_prefix(1);
+    if (!all_of(power, kDigits)) return false;
+    text = text.substr(0, exponent);
+  }
+  const std::size_t dot = text.find('.');
+  if (dot == std::string_view::npos) return all_of(text, kDigits);
+  const std::string_view whole = text.substr(0, dot);
+  const std::string_view part = text.substr(dot + 1);
+  if (whole.empty()) return all_of(part, kDigits);
+  return all_of(whole, kDigits) && (part.empty() || all_of(part, kDigits));
+}
+
+// The innermost list or mapping that is still open.
+struct Frame {
+  std::shared_ptr<Node> node;
+  YAML::anchor_t anchor = YAML::NullAnchor;
+  bool has_key = false;  // a Map whose next event is a value
+  bool drop_value = false;
+};
+
+// Builds the tree from the parser's events. A document that cannot be used stops the parser with
+// the parser's own exception, the only way out of its recursion.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  TreeBuilder(const SourcePlaces& places, Diagnostics& found) : places_(places), found_(found) {}
+
+  NodePtr take_root() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    auto node = std::make_shared<Node>();
+    const std::size_t offset = offset_of(mark);
+    const std::string_view rest = places_.text().substr(std::min(offset, places_.text().size()));
+    const bool written = rest.starts_with('~') || rest.starts_with("null") ||
+                         rest.starts_with("Null") || rest.starts_with("NULL");
+    node->where = written ? places_.at(offset, rest[0] == '~' ? 1 : 4) : place_of_nothing(mark);
+    add(std::move(node), mark, anchor);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto target = anchors_.find(anchor);
+    if (target == anchors_.end()) throw YAML::ParserException(mark, "an alias to its own parent");
+    add(target->second, mark, YAML::NullAnchor);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    auto node = std::make_shared<Node>();
+    const std::size_t offset = offset_of(mark);
+    node->quoted = tag != "?";
+    node->text = value;
+    node->where = places_.at(offset, places_.scalar_bytes(offset, value));
+    node->kind = node->quoted ? Node::Kind::Text : core_schema_kind(value);
+    refuse_tag(tag, node->where);
+    add(std::move(node), mark, anchor);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value /*style*/) override {
+    open(Node::Kind::List, mark, tag, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value /*style*/) override {
+    open(Node::Kind::Map, mark, tag, anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  std::size_t offset_of(const YAML::Mark& mark) const {
+    return places_.skip_properties(static_cast<std::size_t>(std::max(mark.pos, 0)));
+  }
+
+  bool expects_key() const {
+    return !open_.empty() && open_.back().node->kind == Node::Kind::Map && !open_.back().has_key;
+  }
+
+  // `key:` without a value: the parser's mark is that of the next token, so show the key.
+  SourceLocation place_of_nothing(const YAML::Mark& mark) const {
+    if (!open_.empty() && open_.back().has_key && !open_.back().drop_value) {
+      return open_.back().node->entries.back().key_where;
+    }
+    return places_.at(offset_of(mark));
+  }
+
+  void refuse_tag(const std::string& tag, const SourceLocation& where) {
+    if (tag == "?" || tag == "!" || tag.empty()) return;
+    found_.push_back(make_diagnostic(Code::YamlSyntax, where,
+                                     "scenario files have no tags such as !!str",
+                                     "quote the value to make it text"));
+  }
+
+  void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag,
+            YAML::anchor_t anchor) {
+    if (open_.size() >= kDeepest) {
+      throw YAML::ParserException(mark, fmt::format("nested deeper than {} levels", kDeepest));
+    }
+    if (expects_key()) throw YAML::ParserException(mark, "a key must be text");
+    auto node = std::make_shared<Node>();
+    node->kind = kind;
+    node->where = places_.at(offset_of(mark));
+    refuse_tag(tag, node->where);
+    ++total_;
+    open_.push_back({std::move(node), anchor});
+  }
+
+  void close() {
+    Frame frame = std::move(open_.back());
+    open_.pop_back();
+    if (frame.anchor != YAML::NullAnchor) anchors_[frame.anchor] = frame.node;
+    attach(std::move(frame.node));
+  }
+
+  void add(NodePtr node, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    total_ += node->weight;
+    if (total_ > kMostNodes) {
+      throw YAML::ParserException(mark,
+                                  fmt::format("more than {} values, aliases expanded", kMostNodes));
+    }
+    if (anchor != YAML::NullAnchor) anchors_[anchor] = node;
+    if (expects_key()) {
+      add_key(*node, mark);
+    } else {
+      attach(std::move(node));
+    }
+  }
+
+  void add_key(const Node& key, const YAML::Mark& mark) {
+    if (!key.is_scalar() || key.kind == Node::Kind::Null) {
+      throw YAML::ParserException(mark, "a key must be text");
+    }
+    Frame& frame = open_.back();
+    const Entry* first = frame.node->entry(key.text);
+    frame.has_key = true;
+    frame.drop_value = first != nullptr;
+    if (first == nullptr) {
+      frame.node->entries.push_back({key.text, key.where, nullptr});
+      return;
+    }
+    found_.push_back(make_diagnostic(
+        Code::FieldDuplicate, key.where, fmt::format("\"{}\" is set twice", key.text),
+        "remove one of the two: programs differ in which one they take",
+        fmt::format("first set on line {}", first->key_where.line)));
+  }
+
+  void attach(NodePtr node) {
+    if (open_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Frame& frame = open_.back();
+    if (!frame.drop_value) frame.node->weight += node->weight;
+    if (frame.node->kind == Node::Kind::List) {
+      frame.node->items.push_back(std::move(node));
+    } else if (!frame.drop_value) {
+      frame.node->entries.back().value = std::move(node);
+    }
+    frame.has_key = false;
+    frame.drop_value = false;
+  }
+
+  const SourcePlaces& places_;
+  Diagnostics& found_;
+  std::vector<Frame> open_;
+  std::map<YAML::anchor_t, NodePtr> anchors_;
+  NodePtr root_;
+  std::size_t total_ = 0;
+};
+
+std::string syntax_help(std::string_view message) {
+  if (message.find("tab") != std::string_view::npos) return "indent with spaces, not tabs";
+  if (message == YAML::ErrorMsg::MAP_VALUE) {
+    return "a value that holds \": \" needs quotes; a key needs the indentation of its siblings";
+  }
+  if (message == YAML::ErrorMsg::END_OF_MAP || message == YAML::ErrorMsg::END_OF_SEQ) {
+    return "check the indentation: every key of a mapping starts in the same column";
+  }
+  if (message == YAML::ErrorMsg::END_OF_MAP_FLOW) return "a { has no matching }";
+  if (message == YAML::ErrorMsg::END_OF_SEQ_FLOW) return "a [ has no matching ]";
+  if (message == YAML::ErrorMsg::UNKNOWN_TOKEN) {
+    return "a value that starts with one of @ ` % needs quotes";
+  }
+  return {};
+}
+
+// Empty when the bytes can be given to the parser.
+std::optional<Diagnostic> unreadable(const SourceText& source, const SourcePlaces& places) {
+  if (source.text.size() > kMostBytes) {
+    return make_diagnostic(Code::YamlSyntax, {source.name}, "the file is larger than 16 MiB");
+  }
+  if (const auto bad = first_bad_byte(places.text())) {
+    const auto byte = static_cast<unsigned char>(places.text()[*bad]);
+    return make_diagnostic(Code::YamlSyntax, places.at(*bad),
+                           fmt::format("byte 0x{:02x} is {}", byte,
+                                       byte < 0x80 ? "a control character" : "not valid UTF-8"),
+                           "scenario files are UTF-8 text");
+  }
+  return std::nullopt;
+}
+
+void refuse_second_document(YAML::Parser& parser, const SourcePlaces& places, Diagnostics& found) {
+  Diagnostics ignored;
+  TreeBuilder rest(places, ignored);
+  while (parser.HandleNextDocument(rest)) {
+    const NodePtr root = rest.take_root();
+    if (root == nullptr || root->kind == Node::Kind::Null) continue;
+    found.push_back(make_diagnostic(Code::YamlSyntax, root->where,
+                                    "a second document in a scenario file",
+                                    "one file holds one scenario; use variants or two files"));
+    return;
+  }
+}
+
+}  // namespace
+
+const Entry* Node::entry(std::string_view key) const {
+  for (const Entry& candidate : entries) {
+    if (candidate.key == key) return &candidate;
+  }
+  return nullptr;
+}
+
+const Node* Node::find(std::string_view key) const {
+  const Entry* found = entry(key);
+  return found == nullptr ? nullptr : found->value.get();
+}
+
+Node::Kind core_schema_kind(std::string_view plain_scalar) {
+  constexpr std::string_view kDigits = "0123456789";
+  std::string_view text = plain_scalar;
+  if (is_one_of(text, {"", "~", "null", "Null", "NULL"})) return Node::Kind::Null;
+  if (is_one_of(text, {"true", "True", "TRUE", "false", "False", "FALSE"})) {
+    return Node::Kind::Boolean;
+  }
+  if (is_one_of(text, {".nan", ".NaN", ".NAN"})) return Node::Kind::Float;
+  if (text.starts_with("0o") && all_of(text.substr(2), "01234567")) return Node::Kind::Integer;
+  if (text.starts_with("0x") && all_of(text.substr(2), "0123456789abcdefABCDEF")) {
+    return Node::Kind::Integer;
+  }
+  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+  if (is_one_of(text, {".inf", ".Inf", ".INF"})) return Node::Kind::Float;
+  if (all_of(text, kDigits)) return Node::Kind::Integer;
+  return is_float(text) ? Node::Kind::Float : Node::Kind::Text;
+}
+
+std::string_view kind_name(Node::Kind kind) {
+  switch (kind) {
+    case Node::Kind::Null:
+      return "nothing";
+    case Node::Kind::Boolean:
+      return "true or false";
+    case Node::Kind::Integer:
+      return "a whole number";
+    case Node::Kind::Float:
+      return "a number";
+    case Node::Kind::Text:
+      return "text";
+    case Node::Kind::Map:
+      return "a mapping";
+    case Node::Kind::List:
+      return "a list";
+  }
+  return "";
+}
+
+NodePtr read_document(const SourceText& source, Diagnostics& found) {
+  std::string_view text = source.text;
+  if (text.starts_with(kBom)) text.remove_prefix(kBom.size());
+  const SourcePlaces places(source.name, text);
+  if (auto problem = unreadable(source, places)) {
+    found.push_back(std::move(*problem));
+    return nullptr;
+  }
+  TreeBuilder builder(places, found);
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    parser.HandleNextDocument(builder);
+    refuse_second_document(parser, places, found);
+  } catch (const YAML::Exception& error) {
+    const auto offset = static_cast<std::size_t>(std::max(error.mark.pos, 0));
+    found.push_back(make_diagnostic(Code::YamlSyntax, places.at(offset),
+                                    "not valid YAML: " + error.msg, syntax_help(error.msg)));
+    return nullptr;
+  }
+  NodePtr root = builder.take_root();
+  if (root != nullptr && root->kind != Node::Kind::Null) return root;
+  found.push_back(make_diagnostic(Code::YamlSyntax, places.at(0), "the file holds no scenario",
+                                  "start with scenarios/examples/aws-cifar10.yaml"));
+  return nullptr;
+}
+
+}  // namespace slicewise::scenarios

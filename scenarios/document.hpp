@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+
+// A YAML or JSON document in which every key and value knows its place in the file.
+namespace slicewise::scenarios {
+
+struct Node;
+using NodePtr = std::shared_ptr<const Node>;
+
+struct Entry {
+  std::string key;
+  SourceLocation key_where;
+  NodePtr value;
+};
+
+// Immutable once read: variants of a scenario share the nodes they do not change, and a node that
+// a patch brings in keeps the place of the patch.
+struct Node {
+  enum class Kind : std::uint8_t { Null, Boolean, Integer, Float, Text, Map, List };
+
+  Kind kind = Kind::Null;
+  bool quoted = false;
+  std::string text;  // of a scalar, escapes resolved
+  SourceLocation where;
+  std::vector<Entry> entries;  // of a Map, in file order
+  std::vector<NodePtr> items;  // of a List
+  std::size_t weight = 1;      // nodes at and below this one, aliases expanded
+
+  bool is_scalar() const { return kind != Kind::Map && kind != Kind::List; }
+  const Entry* entry(std::string_view key) const;  // nullptr when absent
+  const Node* find(std::string_view key) const;    // nullptr when absent
+};
+
+// "true", "06:00", 1.5 ... by the core schema of YAML 1.2, where `on`, `yes` and dates are text.
+Node::Kind core_schema_kind(std::string_view plain_scalar);
+
+// What `kind` is called in messages: "a mapping", "a list", "a number" ...
+std::string_view kind_name(Node::Kind kind);
+
+// Reads one document. Duplicate keys are reported in `found` and the first one wins; anything that
+// is not one YAML 1.2 document is reported and the answer is null. Never throws on any bytes.
+NodePtr read_document(const SourceText& source, Diagnostics& found);
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "slicewise/diagnostics.hpp"
+
+namespace slicewise::scenarios {
+
+// Collects diagnostics. The same node is checked once per variant; what is wrong with it is said
+// once.
+class Findings {
+ public:
+  void add(Code code, const SourceLocation& where, std::string message, std::string help = {},
+           std::string label = {}) {
+    add(make_diagnostic(code, where, std::move(message), std::move(help), std::move(label)));
+  }
+
+  void add(Diagnostic diagnostic) {
+    const auto key = std::tuple(diagnostic.code, diagnostic.where.file, diagnostic.where.line,
+                                diagnostic.where.column, diagnostic.message);
+    if (seen_.insert(key).second) found_.push_back(std::move(diagnostic));
+  }
+
+  // In file order: first the scenario file `file`, then what --set brought in.
+  Diagnostics take_sorted(const std::string& file);
+
+ private:
+  std::set<std::tuple<Code, std::string, int, int, std::string>> seen_;
+  Diagnostics found_;
+};
+
+}  // namespace slicewise::scenarios

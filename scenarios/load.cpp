@@ -1,0 +1,59 @@
+#include "slicewise/scenarios/load.hpp"
+
+#include "check_fields.hpp"
+#include "document.hpp"
+#include "fields.hpp"
+#include "findings.hpp"
+#include "node_values.hpp"
+#include "read_scenario.hpp"
+#include "sha256.hpp"
+#include "variants.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+// The rules and values of every variant. What they share is reported once.
+std::vector<Scenario> read_variants(const Node& document, const Overrides& overrides,
+                                    Findings& findings, Diagnostics& notes) {
+  std::vector<Scenario> scenarios;
+  const Entry* spec = document.entry("spec");
+  if (spec == nullptr || spec->value->kind != Node::Kind::Map) return scenarios;
+  for (const Variant& variant : expand_variants(spec->value, overrides.set, findings, notes)) {
+    check_field(spec_field(), *variant.spec, "spec", spec->key_where, Completeness::Whole,
+                findings);
+    scenarios.push_back(read_scenario(*variant.spec, findings));
+    scenarios.back().name = variant.name;
+    scenarios.back().description = variant.description;
+  }
+  return scenarios;
+}
+
+// The file as it stands. With variants, spec is only what they have in common.
+void check_document(const Node& document, Findings& findings) {
+  const bool has_variants = blocks(document.find("spec"), "variants") != nullptr;
+  check_field(scenario_field(), document, "", document.where,
+              has_variants ? Completeness::Part : Completeness::Whole, findings);
+}
+
+}  // namespace
+
+Expected<ScenarioSet> load_scenario(const SourceText& source, const Overrides& overrides) {
+  Findings findings;
+  Diagnostics syntax;
+  const NodePtr document = read_document(source, syntax);
+  for (Diagnostic& problem : syntax) findings.add(std::move(problem));
+  ScenarioSet set;
+  if (document != nullptr) {
+    check_document(*document, findings);
+    set.variants = read_variants(*document, overrides, findings, set.notes);
+  }
+  Diagnostics problems = findings.take_sorted(source.name);
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  const Node* metadata = block(document.get(), "metadata");
+  set.name = text_at(metadata, "name").value_or("");
+  set.annotations = labels_at(metadata, "annotations");
+  set.sha256 = sha256_hex(source.text, overrides.set);
+  return set;
+}
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,68 @@
+#include "read_scenario.hpp"
+
+#include <fmt/format.h>
+
+#include "node_values.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+constexpr std::pair<std::string_view, Fidelity> kFidelities[] = {{"auto", Fidelity::Auto},
+                                                                 {"exact", Fidelity::Exact}};
+constexpr std::pair<std::string_view, ScorePolicy> kScorePolicies[] = {
+    {"LeastAllocated", ScorePolicy::LeastAllocated},
+    {"MostAllocated", ScorePolicy::MostAllocated},
+};
+
+void check_end(const Node& spec, const Scenario& scenario, Findings& findings) {
+  const Entry* duration = spec.entry("duration");
+  if (duration != nullptr && spec.entry("until") != nullptr) {
+    const SourceLocation first = duration->key_where;
+    const SourceLocation second = spec.entry("until")->key_where;
+    const bool in_order = first.line <= second.line;
+    findings.add(Code::SettingConflict, in_order ? second : first,
+                 "duration and until are both set", "a run has one end: remove one of the two");
+  }
+  if (scenario.duration && scenario.warmup >= *scenario.duration) {
+    findings.add(Code::SettingConflict, value_place(spec, "warmup"),
+                 "warmup is not shorter than duration",
+                 "nothing would be left to measure: shorten warmup");
+  }
+}
+
+}  // namespace
+
+Scenario read_scenario(const Node& spec, Findings& findings) {
+  Scenario scenario;
+  scenario.where = spec.where;
+  scenario.region = text_at(&spec, "region").value_or(scenario.region);
+  scenario.duration = duration_at(&spec, "duration");
+  scenario.warmup = duration_at(&spec, "warmup").value_or(scenario.warmup);
+  if (const auto seed = integer_at(&spec, "seed")) {
+    scenario.seed = static_cast<std::uint64_t>(*seed);
+  }
+  if (const auto replications = integer_at(&spec, "replications")) {
+    scenario.replications = static_cast<int>(*replications);
+  }
+  scenario.fidelity = word_at(&spec, "fidelity", kFidelities).value_or(scenario.fidelity);
+  scenario.score_policy = word_at(block(&spec, "scheduler"), "scorePolicy", kScorePolicies)
+                              .value_or(scenario.score_policy);
+  check_end(spec, scenario, findings);
+  if (const Node* pools = blocks(&spec, "nodePools")) {
+    for (const NodePtr& pool : pools->items) {
+      if (pool->kind == Node::Kind::Map) {
+        scenario.node_pools.push_back(read_node_pool(*pool, findings));
+      }
+    }
+  }
+  if (const Node* workloads = blocks(&spec, "workloads")) {
+    for (const NodePtr& workload : workloads->items) {
+      if (workload->kind == Node::Kind::Map) {
+        scenario.workloads.push_back(read_workload(*workload, findings));
+      }
+    }
+  }
+  return scenario;
+}
+
+}  // namespace slicewise::scenarios
