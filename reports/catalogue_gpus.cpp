@@ -1,0 +1,170 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/models/execution_law.hpp"
+
+#include "catalogue_listing.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using models::GpuModel;
+using nlohmann::json;
+
+// Instance families that carry the GPU, in catalogue order.
+std::vector<std::string> families_with(const models::Catalogue& catalogue, const GpuModel& gpu) {
+  std::vector<std::string> families;
+  for (const models::InstanceType& type : catalogue.instances) {
+    if (type.gpu_model == gpu.name &&
+        std::find(families.begin(), families.end(), type.family) == families.end()) {
+      families.push_back(type.family);
+    }
+  }
+  return families;
+}
+
+bool unverified(const GpuModel& gpu, const std::string& figure) {
+  return std::find(gpu.unverified.begin(), gpu.unverified.end(), figure) != gpu.unverified.end();
+}
+
+json item_of(const GpuModel& gpu, const std::vector<std::string>& families) {
+  json item = {{"name", gpu.name},
+               {"aliases", gpu.aliases},
+               {"architecture", gpu.architecture},
+               {"computeCapability", gpu.compute_capability},
+               {"smCount", gpu.sm_count},
+               {"registerFileBytesPerSm", gpu.register_file_per_sm.count},
+               {"sharedMemoryBytesPerSm", gpu.shared_memory_per_sm.count},
+               {"memoryBandwidthBytesPerSecond", gpu.memory_bandwidth_bytes_per_second},
+               {"memoryTotalBytes", gpu.memory_total.count},
+               {"nvlinkLinks", gpu.nvlink_links},
+               {"nvlinkBytesPerSecond", gpu.nvlink_gbytes_per_second * 1e9},
+               {"tdpWatts", gpu.tdp_watts},
+               {"supportsMig", gpu.supports_mig},
+               {"mpsMaxClients", gpu.mps_max_clients},
+               {"contextStateBytes", models::context_state(gpu).count},
+               {"contextMemoryBytes", models::context_memory(gpu).bytes.count},
+               {"contextMemoryMeasured", models::context_memory(gpu).measured},
+               {"switchCostSeconds",
+                static_cast<double>(models::switch_cost(gpu, models::kDefaultColdCache).ns) / 1e9},
+               {"instanceFamilies", families}};
+  if (!gpu.kubernetes_product.empty()) item["kubernetesProduct"] = gpu.kubernetes_product;
+  if (gpu.l2_cache) item["l2CacheBytes"] = gpu.l2_cache->count;
+  if (gpu.memory_usable) item["memoryUsableBytes"] = gpu.memory_usable->count;
+  if (gpu.fp32_tflops) item["fp32FlopsPerSecond"] = *gpu.fp32_tflops * 1e12;
+  if (gpu.fp16_tensor_tflops) item["fp16TensorFlopsPerSecond"] = *gpu.fp16_tensor_tflops * 1e12;
+  if (!gpu.unverified.empty()) item["unverified"] = gpu.unverified;
+  for (const models::Source& source : gpu.sources) {
+    item["sources"].push_back({{"text", source.text}, {"date", source.date}});
+  }
+  return item;
+}
+
+std::vector<std::string> cells_of(const GpuModel& gpu, const std::vector<std::string>& families,
+                                  bool wide) {
+  const auto marked = [&](std::string cell, const char* figure) {
+    return cell + (unverified(gpu, figure) ? "?" : "");
+  };
+  std::vector<std::string> cells = {
+      gpu.name,
+      fmt::format("{}", fmt::join(gpu.aliases, ", ")),
+      gpu.architecture,
+      marked(std::to_string(gpu.sm_count), "sm_count"),
+      memory_cell(gpu.memory_total),
+      number_cell(gpu.memory_bandwidth_bytes_per_second / 1e9, 0),
+      number_cell(gpu.fp32_tflops, 1),
+      number_cell(gpu.fp16_tensor_tflops, 0),
+      gpu.supports_mig ? "yes" : "no",
+      number_cell(to_seconds(models::switch_cost(gpu, models::kDefaultColdCache)) * 1e6, 0),
+      fmt::format("{}", fmt::join(families, ", "))};
+  if (!wide) return cells;
+  const models::ContextMemory context = models::context_memory(gpu);
+  const std::vector<std::string> more = {
+      gpu.compute_capability,
+      memory_cell(gpu.memory_usable),
+      gpu.l2_cache ? marked(memory_cell(gpu.l2_cache), "l2_cache") : "-",
+      memory_cell(context.bytes) + (context.measured ? "" : "*"),
+      gpu.nvlink_links == 0 ? "none" : number_cell(gpu.nvlink_gbytes_per_second, 0) + " GB/s",
+      std::to_string(gpu.tdp_watts),
+      std::to_string(gpu.mps_max_clients),
+      gpu.kubernetes_product.empty() ? "-" : gpu.kubernetes_product};
+  cells.insert(cells.end(), more.begin(), more.end());
+  return cells;
+}
+
+std::vector<Column> columns_of(bool wide) {
+  std::vector<Column> columns = {
+      {"NAME", false, 0},  {"ALIASES", false, 4},  {"ARCHITECTURE", false, 5}, {"SMS", true, 1},
+      {"MEMORY", true, 0}, {"GB/S", true, 1},      {"FP32", true, 2},          {"FP16", true, 3},
+      {"MIG", false, 0},   {"SWITCH-US", true, 2}, {"INSTANCES", false, 0}};
+  if (!wide) return columns;
+  const std::vector<Column> more = {{"CC", false, 0},         {"USABLE", true, 0},
+                                    {"L2", true, 0},          {"CONTEXT", true, 0},
+                                    {"NVLINK", true, 0},      {"WATTS", true, 0},
+                                    {"MPS-CLIENTS", true, 0}, {"PRODUCT-LABEL", false, 0}};
+  columns.insert(columns.end(), more.begin(), more.end());
+  return columns;
+}
+
+std::vector<std::string> footnotes_of(bool wide) {
+  std::vector<std::string> notes = {
+      "MEMORY as nvidia-smi prints it; FP32 and FP16 (dense tensor) in TFLOPS; SWITCH-US: cost of "
+      "a "
+      "time-slice switch in microseconds, measured on A100, elsewhere by formula; ? no document "
+      "confirms the figure; - not published."};
+  if (wide) {
+    notes.emplace_back(
+        "USABLE: what CUDA reports; CONTEXT: memory per CUDA process, * estimated. Sources: -o "
+        "json.");
+  }
+  return notes;
+}
+
+}  // namespace
+
+Expected<std::string> list_gpus(const models::Catalogue& catalogue, const std::string& name_filter,
+                                ListFormat format, const TextStyle& style) {
+  const GpuModel* wanted = name_filter.empty() ? nullptr : catalogue.find_gpu(name_filter);
+  if (!name_filter.empty() && wanted == nullptr) {
+    return tl::unexpected(unknown_gpu(catalogue, name_filter));
+  }
+  const bool wide = format == ListFormat::Wide;
+  Listing listing;
+  listing.kind = "GpuList";
+  listing.name_key = "name";
+  listing.csv_fields = {"name",
+                        "aliases",
+                        "architecture",
+                        "computeCapability",
+                        "smCount",
+                        "memoryTotalBytes",
+                        "memoryUsableBytes",
+                        "memoryBandwidthBytesPerSecond",
+                        "l2CacheBytes",
+                        "fp32FlopsPerSecond",
+                        "fp16TensorFlopsPerSecond",
+                        "supportsMig",
+                        "mpsMaxClients",
+                        "switchCostSeconds",
+                        "contextStateBytes",
+                        "contextMemoryBytes",
+                        "nvlinkLinks",
+                        "nvlinkBytesPerSecond",
+                        "tdpWatts",
+                        "kubernetesProduct",
+                        "instanceFamilies",
+                        "unverified"};
+  listing.columns = columns_of(wide);
+  listing.footnotes = footnotes_of(wide);
+  for (const GpuModel& gpu : catalogue.gpus) {
+    if (wanted != nullptr && &gpu != wanted) continue;
+    const std::vector<std::string> families = families_with(catalogue, gpu);
+    listing.items.push_back(item_of(gpu, families));
+    listing.rows.push_back(cells_of(gpu, families, wide));
+  }
+  return render(listing, format, style);
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,280 @@
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/nearest_name.hpp"
+
+#include "catalogue_listing.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using models::Catalogue;
+using models::InstanceType;
+using models::PurchaseOption;
+using nlohmann::json;
+
+constexpr std::array<std::string_view, 4> kSortKeys = {"name", "price", "price-per-gpu",
+                                                       "gpu-memory"};
+
+struct Row {
+  const InstanceType* type;
+  Expected<models::Price> price;
+};
+
+// Whole GPUs on the node: 1/8 for the smallest g6f.
+double whole_gpus(const InstanceType& type) { return type.gpu_count * type.gpu_fraction; }
+
+double price_per_gpu(const Row& row) { return dollars_of(row.price->usd) / whole_gpus(*row.type); }
+
+// Memory that processes can use on one device.
+Bytes usable_memory_of(const Catalogue& catalogue, const InstanceType& type) {
+  const models::GpuModel* gpu = catalogue.find_gpu(type.gpu_model);
+  return type.gpu_fraction < 1 || gpu == nullptr ? type.gpu_memory : models::usable_memory(*gpu);
+}
+
+Diagnostics check(const Catalogue& catalogue, const InstanceFilter& filter) {
+  Diagnostics problems;
+  std::vector<std::string> known;
+  for (const InstanceType& type : catalogue.instances) {
+    if (std::find(known.begin(), known.end(), type.family) == known.end()) {
+      known.push_back(type.family);
+    }
+  }
+  const std::string families = fmt::format("{}", fmt::join(known, ", "));
+  for (const InstanceType& type : catalogue.instances) known.push_back(type.name);
+  if (!filter.family.empty() &&
+      std::find(known.begin(), known.end(), filter.family) == known.end()) {
+    const auto nearest = nearest_name(filter.family, known);
+    problems.push_back(make_diagnostic(
+        Code::InstanceUnknown, {},
+        fmt::format("no instance family or type is called {}", filter.family),
+        nearest ? fmt::format("did you mean {}?", *nearest) : "families: " + families));
+  }
+  if (!filter.gpu.empty() && catalogue.find_gpu(filter.gpu) == nullptr) {
+    const Diagnostics unknown = unknown_gpu(catalogue, filter.gpu);
+    problems.insert(problems.end(), unknown.begin(), unknown.end());
+  }
+  const auto regions = catalogue.prices.regions();
+  if (std::find(regions.begin(), regions.end(), filter.region) == regions.end()) {
+    const Diagnostics unknown = unknown_region(catalogue, filter.region);
+    problems.insert(problems.end(), unknown.begin(), unknown.end());
+  }
+  if (!filter.sort.empty() &&
+      std::find(kSortKeys.begin(), kSortKeys.end(), filter.sort) == kSortKeys.end()) {
+    problems.push_back(make_diagnostic(Code::EnumUnknown, {},
+                                       fmt::format("cannot sort by {}", filter.sort),
+                                       fmt::format("one of {}", fmt::join(kSortKeys, ", "))));
+  }
+  return problems;
+}
+
+// Types without a price come last; equals keep the order of the catalogue.
+void sort_rows(std::vector<Row>& rows, const std::string& key) {
+  const auto by = [&](const auto& less) { std::stable_sort(rows.begin(), rows.end(), less); };
+  if (key == "name") by([](const Row& a, const Row& b) { return a.type->name < b.type->name; });
+  if (key == "gpu-memory") {
+    by([](const Row& a, const Row& b) { return a.type->gpu_memory < b.type->gpu_memory; });
+  }
+  if (key == "price") {
+    by([](const Row& a, const Row& b) {
+      return a.price && b.price ? a.price->usd < b.price->usd : a.price.has_value() && !b.price;
+    });
+  }
+  if (key == "price-per-gpu") {
+    by([](const Row& a, const Row& b) {
+      return a.price && b.price ? price_per_gpu(a) < price_per_gpu(b)
+                                : a.price.has_value() && !b.price;
+    });
+  }
+}
+
+std::vector<Row> select(const Catalogue& catalogue, const InstanceFilter& filter) {
+  const models::GpuModel* gpu = filter.gpu.empty() ? nullptr : catalogue.find_gpu(filter.gpu);
+  std::vector<Row> rows;
+  for (const InstanceType& type : catalogue.instances) {
+    if (!filter.family.empty() && type.family != filter.family && type.name != filter.family) {
+      continue;
+    }
+    if (gpu != nullptr && type.gpu_model != gpu->name) continue;
+    if (usable_memory_of(catalogue, type) < filter.fits) continue;
+    if (!filter.include_retired && !type.retired_on.empty()) continue;
+    rows.push_back(
+        {&type, catalogue.prices.find(type.name, filter.region, PurchaseOption::OnDemand)});
+  }
+  sort_rows(rows, filter.sort);
+  return rows;
+}
+
+json item_of(const Row& row, const std::string& region) {
+  const InstanceType& type = *row.type;
+  json item = {{"name", type.name},
+               {"family", type.family},
+               {"gpuCount", type.gpu_count},
+               {"gpuFraction", type.gpu_fraction},
+               {"gpuModel", type.gpu_model},
+               {"gpuMemoryBytes", type.gpu_memory.count},
+               {"vcpus", type.vcpus},
+               {"memoryBytes", type.memory.count},
+               {"allocatableCpus", static_cast<double>(type.allocatable_cpu.count) / 1'000},
+               {"allocatableMemoryBytes", type.allocatable_memory.count},
+               {"allocatableMemoryMeasured", type.allocatable_memory_measured},
+               {"maxPods", type.max_pods},
+               {"networkBitsPerSecond", type.network_gbps * 1e9},
+               {"localNvmeBytes", type.local_nvme_gb * std::int64_t{1'000'000'000}},
+               {"interconnect", type.interconnect},
+               {"source", type.source.text},
+               {"sourceDate", type.source.date},
+               {"region", region}};
+  if (!type.retired_on.empty()) item["retiredOn"] = type.retired_on;
+  if (!type.note.empty()) item["note"] = type.note;
+  if (!row.price) {
+    item["priceMissing"] = row.price.error().front().help;
+    return item;
+  }
+  item["usdPerHour"] = dollars_of(row.price->usd);
+  item["usdPerGpuHour"] = price_per_gpu(row);
+  item["priceSource"] = row.price->source.text;
+  item["priceDate"] = row.price->source.date;
+  item["priceDerived"] = row.price->source.derived;
+  return item;
+}
+
+std::string gpus_cell(const InstanceType& type) {
+  if (type.gpu_fraction == 1) return std::to_string(type.gpu_count);
+  return "1/" + number_cell(1 / type.gpu_fraction, 0);
+}
+
+std::string note_cell(const InstanceType& type, bool wide) {
+  if (!type.retired_on.empty()) return wide ? "retired " + type.retired_on : "retired";
+  if (wide) return type.note;
+  if (type.gpu_fraction < 1) return "vGPU";
+  const std::size_t end = type.note.find_first_of(",:");
+  return type.note.substr(0, end == std::string::npos ? type.note.size() : end);
+}
+
+std::vector<std::string> cells_of(const Row& row, bool wide) {
+  const InstanceType& type = *row.type;
+  const std::string mark = row.price && row.price->source.derived ? "~" : "";
+  std::vector<std::string> cells = {
+      type.name,
+      gpus_cell(type),
+      type.gpu_model,
+      memory_cell(type.gpu_memory),
+      std::to_string(type.vcpus),
+      memory_cell(type.memory),
+      row.price ? mark + price_cell(row.price->usd) : "-",
+      row.price ? mark + fmt::format("{:.4f}", price_per_gpu(row)) : "-",
+      note_cell(type, wide)};
+  if (!wide) return cells;
+  const std::vector<std::string> more = {
+      number_cell(static_cast<double>(type.allocatable_cpu.count) / 1'000, 3),
+      memory_cell(type.allocatable_memory) + (type.allocatable_memory_measured ? "" : "*"),
+      std::to_string(type.max_pods),
+      number_cell(type.network_gbps, 1) + " Gbps",
+      type.local_nvme_gb == 0 ? "none" : std::to_string(type.local_nvme_gb) + " GB",
+      type.interconnect,
+      row.price ? row.price->source.date : "-",
+      row.price ? row.price->source.text : "-"};
+  cells.insert(cells.end(), more.begin(), more.end());
+  return cells;
+}
+
+std::vector<Column> columns_of(bool wide) {
+  std::vector<Column> columns = {{"NAME", false, 0},      {"GPUS", true, 0},    {"MODEL", false, 0},
+                                 {"GPU-MEMORY", true, 2}, {"VCPU", true, 4},    {"MEMORY", true, 4},
+                                 {"$/H", true, 0},        {"$/GPU-H", true, 3}, {"NOTE", false, 1}};
+  if (!wide) return columns;
+  const std::vector<Column> more = {{"CPU-FOR-PODS", true, 0}, {"MEMORY-FOR-PODS", true, 0},
+                                    {"MAX-PODS", true, 0},     {"NETWORK", true, 0},
+                                    {"NVME", true, 0},         {"INTERCONNECT", false, 0},
+                                    {"PRICE-DATE", false, 0},  {"PRICE-SOURCE", false, 0}};
+  columns.insert(columns.end(), more.begin(), more.end());
+  return columns;
+}
+
+// What the marks of the table mean, and which prices are missing for which reason.
+std::vector<std::string> footnotes_of(const std::vector<Row>& rows, const InstanceFilter& filter,
+                                      const std::string& date, bool wide) {
+  std::vector<std::string> notes;
+  std::map<std::string, std::vector<std::string>> missing;
+  const auto any = [&](const auto& holds) { return std::any_of(rows.begin(), rows.end(), holds); };
+  for (const Row& row : rows) {
+    if (!row.price) missing[row.price.error().front().help].push_back(row.type->name);
+  }
+  for (const auto& [reason, types] : missing) {
+    notes.push_back(fmt::format("- no on-demand price in {} for {}: {}.", filter.region,
+                                fmt::join(types, ", "), reason));
+  }
+  if (any([](const Row& row) { return row.price && row.price->source.derived; })) {
+    notes.emplace_back("~ derived from the us-east-1 price (-o wide names the rule).");
+  }
+  if (any([](const Row& row) { return !row.type->retired_on.empty(); })) {
+    notes.emplace_back("retired: AWS has withdrawn the type; useful for replays only.");
+  }
+  if (any([](const Row& row) { return row.type->gpu_fraction < 1; })) {
+    notes.emplace_back(
+        "vGPU: the node offers one nvidia.com/gpu, a fraction of the card; $/GPU-H is per whole "
+        "card.");
+  }
+  if (wide && any([](const Row& row) { return !row.type->allocatable_memory_measured; })) {
+    notes.emplace_back("* Karpenter's estimate; the others come from measured instances.");
+  }
+  notes.push_back(
+      fmt::format("On-demand prices in {}, Linux, as of {}; --region and --prices change them.",
+                  filter.region, date));
+  return notes;
+}
+
+}  // namespace
+
+Expected<std::string> list_instances(const Catalogue& catalogue, const InstanceFilter& wanted,
+                                     ListFormat format, const TextStyle& style) {
+  InstanceFilter filter = wanted;
+  if (filter.region.empty()) filter.region = InstanceFilter().region;
+  const Diagnostics problems = check(catalogue, filter);
+  if (!problems.empty()) return tl::unexpected(problems);
+
+  const bool wide = format == ListFormat::Wide;
+  const std::vector<Row> rows = select(catalogue, filter);
+  Listing listing;
+  listing.kind = "InstanceList";
+  listing.name_key = "name";
+  listing.csv_fields = {"name",
+                        "family",
+                        "gpuCount",
+                        "gpuFraction",
+                        "gpuModel",
+                        "gpuMemoryBytes",
+                        "vcpus",
+                        "memoryBytes",
+                        "allocatableCpus",
+                        "allocatableMemoryBytes",
+                        "maxPods",
+                        "networkBitsPerSecond",
+                        "localNvmeBytes",
+                        "interconnect",
+                        "retiredOn",
+                        "note",
+                        "region",
+                        "usdPerHour",
+                        "usdPerGpuHour",
+                        "priceDerived",
+                        "priceDate",
+                        "priceSource"};
+  listing.columns = columns_of(wide);
+  listing.nothing = "No instance type matches.";
+  for (const Row& row : rows) {
+    listing.items.push_back(item_of(row, filter.region));
+    listing.rows.push_back(cells_of(row, wide));
+  }
+  if (!rows.empty()) {
+    listing.footnotes = footnotes_of(rows, filter, catalogue.prices.date(), wide);
+  }
+  return render(listing, format, style);
+}
+
+}  // namespace slicewise::reports

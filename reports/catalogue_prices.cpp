@@ -1,0 +1,178 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/nearest_name.hpp"
+
+#include "catalogue_listing.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using models::Catalogue;
+using models::Commitment;
+using models::PurchaseOption;
+using models::SpotMarket;
+using nlohmann::json;
+
+Diagnostics check(const Catalogue& catalogue, const std::string& instance,
+                  const std::string& region) {
+  Diagnostics problems;
+  if (!instance.empty() && catalogue.find_instance(instance) == nullptr) {
+    std::vector<std::string> known;
+    for (const models::InstanceType& type : catalogue.instances) known.push_back(type.name);
+    const auto nearest = nearest_name(instance, known);
+    problems.push_back(
+        make_diagnostic(Code::InstanceUnknown, {},
+                        fmt::format("instance type {} is not in the catalogue", instance),
+                        nearest ? fmt::format("did you mean {}?", *nearest)
+                                : std::string("`slicewise get instances -o name` lists them")));
+  }
+  const auto regions = catalogue.prices.regions();
+  if (!region.empty() && std::find(regions.begin(), regions.end(), region) == regions.end()) {
+    const Diagnostics unknown = unknown_region(catalogue, region);
+    problems.insert(problems.end(), unknown.begin(), unknown.end());
+  }
+  return problems;
+}
+
+const SpotMarket* market_of(const Catalogue& catalogue, const std::string& instance,
+                            const std::string& region) {
+  for (const SpotMarket& market : catalogue.spot) {
+    if (market.instance == instance && market.region == region) return &market;
+  }
+  return nullptr;
+}
+
+json price_item(const Catalogue& catalogue, const std::string& instance, const std::string& region,
+                PurchaseOption option) {
+  json item = {{"instanceType", instance},
+               {"region", region},
+               {"purchase", std::string(models::name_of(option))}};
+  const auto price = catalogue.prices.find(instance, region, option);
+  if (price) {
+    item["usdPerHour"] = dollars_of(price->usd);
+    item["derived"] = price->source.derived;
+    item["date"] = price->source.date;
+    item["source"] = price->source.text;
+  } else {
+    item["priceMissing"] = price.error().front().help;
+  }
+  const SpotMarket* market =
+      option == PurchaseOption::Spot ? market_of(catalogue, instance, region) : nullptr;
+  if (market != nullptr && market->savings_percent) {
+    item["savingsPercent"] = *market->savings_percent;
+    item["interruptionsPerMonth"] = market->interruption_bucket;
+    item["advisorDate"] = market->advisor_date;
+  }
+  return item;
+}
+
+json commitment_item(const Commitment& commitment) {
+  json item = {{"instanceType", commitment.instance}, {"region", commitment.region},
+               {"purchase", commitment.kind},         {"derived", false},
+               {"date", commitment.source.date},      {"valid", commitment.valid},
+               {"source", commitment.source.text}};
+  if (commitment.usd) item["usdPerHour"] = dollars_of(*commitment.usd);
+  if (commitment.discount_percent) item["savingsPercent"] = *commitment.discount_percent;
+  if (!commitment.note.empty()) item["note"] = commitment.note;
+  return item;
+}
+
+std::string text_of(const json& item, const char* key) {
+  return item.contains(key) ? item.at(key).get<std::string>() : "-";
+}
+
+std::vector<std::string> cells_of(const json& item) {
+  const bool derived = item.value("derived", false);
+  const std::string usd = item.contains("usdPerHour")
+                              ? fmt::format("{:.4f}", item.at("usdPerHour").get<double>())
+                              : "-";
+  const std::string saving = item.contains("savingsPercent")
+                                 ? number_cell(item.at("savingsPercent").get<double>(), 1) + " %"
+                                 : "-";
+  return {text_of(item, "instanceType"),
+          text_of(item, "region"),
+          text_of(item, "purchase"),
+          (derived ? "~" : "") + usd,
+          saving,
+          text_of(item, "interruptionsPerMonth"),
+          text_of(item, "date"),
+          text_of(item, "source")};
+}
+
+// Every price of one type: region by region, then its commitments.
+std::vector<json> items_of(const Catalogue& catalogue, const std::string& instance,
+                           const std::string& region) {
+  std::vector<json> items;
+  for (const std::string& place : catalogue.prices.regions()) {
+    if (!region.empty() && place != region) continue;
+    items.push_back(price_item(catalogue, instance, place, PurchaseOption::OnDemand));
+    const bool spot = catalogue.prices.find(instance, place, PurchaseOption::Spot).has_value();
+    if (spot || market_of(catalogue, instance, place) != nullptr) {
+      items.push_back(price_item(catalogue, instance, place, PurchaseOption::Spot));
+    }
+    if (catalogue.prices.find(instance, place, PurchaseOption::Reserved)) {
+      items.push_back(price_item(catalogue, instance, place, PurchaseOption::Reserved));
+    }
+  }
+  for (const Commitment& commitment : catalogue.commitments) {
+    const bool here =
+        region.empty() || commitment.region == region || commitment.region == "most regions";
+    if (commitment.instance == instance && here) items.push_back(commitment_item(commitment));
+  }
+  return items;
+}
+
+std::vector<std::string> footnotes_of(const Catalogue& catalogue, const std::string& instance) {
+  std::vector<std::string> notes = {
+      "USD per instance-hour, Linux. ~ derived: -o wide says how. SAVING is against on-demand; "
+      "INTERRUPTED is the share of spot instances reclaimed per month."};
+  if (instance.empty()) {
+    notes.emplace_back("- unknown; `slicewise get prices TYPE` says why.");
+    return notes;
+  }
+  for (const std::string& region : catalogue.prices.regions()) {
+    const auto price = catalogue.prices.find(instance, region, PurchaseOption::OnDemand);
+    if (!price) {
+      notes.push_back(
+          fmt::format("- {}: {}.", price.error().front().message, price.error().front().help));
+    }
+  }
+  return notes;
+}
+
+}  // namespace
+
+Expected<std::string> list_prices(const Catalogue& catalogue, const std::string& instance,
+                                  const std::string& region, ListFormat format,
+                                  const TextStyle& style) {
+  const Diagnostics problems = check(catalogue, instance, region);
+  if (!problems.empty()) return tl::unexpected(problems);
+
+  Listing listing;
+  listing.kind = "PriceList";
+  listing.name_key = "instanceType";
+  listing.csv_fields = {
+      "instanceType", "region", "purchase", "usdPerHour", "savingsPercent", "interruptionsPerMonth",
+      "derived",      "date",   "valid",    "source",     "note",           "priceMissing"};
+  listing.columns = {{"NAME", false, 0}, {"REGION", false, 0}, {"PURCHASE", false, 0},
+                     {"$/H", true, 0},   {"SAVING", true, 1},  {"INTERRUPTED", true, 2},
+                     {"DATE", false, 3}, {"SOURCE", false, 4}};
+  for (const models::InstanceType& type : catalogue.instances) {
+    if (!instance.empty() && type.name != instance) continue;
+    for (json& item : items_of(catalogue, type.name, region)) {
+      listing.rows.push_back(cells_of(item));
+      listing.items.push_back(std::move(item));
+    }
+  }
+  if (format != ListFormat::Wide) {
+    listing.columns.pop_back();
+    for (auto& row : listing.rows) row.pop_back();
+  }
+  listing.footnotes = footnotes_of(catalogue, instance);
+  return render(listing, format, style);
+}
+
+}  // namespace slicewise::reports

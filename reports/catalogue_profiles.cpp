@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/nearest_name.hpp"
+
+#include "catalogue_listing.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using models::Catalogue;
+using models::WorkloadProfile;
+using nlohmann::json;
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return text;
+}
+
+json item_of(const WorkloadProfile& profile) {
+  json item = {{"name", profile.name},       {"title", profile.title},
+               {"kind", profile.kind},       {"source", profile.source},
+               {"sourceDate", profile.date}, {"provenance", profile.provenance}};
+  const auto put = [&item](const char* key, const auto& value) {
+    if (value) item[key] = *value;
+  };
+  const auto put_time = [&item](const char* key, const std::optional<Duration>& value) {
+    if (value) item[key] = static_cast<double>(value->ns) / 1e9;
+  };
+  if (!profile.gpu_model.empty()) item["gpuModel"] = profile.gpu_model;
+  if (!profile.precision.empty()) item["precision"] = profile.precision;
+  if (!profile.note.empty()) item["note"] = profile.note;
+  put("batch", profile.batch);
+  put("itemsPerStep", profile.items_per_step);
+  put("throughputPerSecond", profile.throughput_per_second);
+  put_time("soloStepSeconds", profile.solo_step);
+  put_time("fixedSeconds", profile.fixed_part);
+  put_time("gpuWorkSeconds", profile.gpu_work);
+  put("normP", profile.norm_p);
+  put("capacityShare", profile.capacity_share);
+  put("bandwidthShare", profile.bandwidth_share);
+  put("duty", profile.duty);
+  put_time("burstSeconds", profile.burst);
+  put_time("idleSeconds", profile.idle);
+  if (profile.memory) item["memoryBytes"] = profile.memory->count;
+  return item;
+}
+
+std::string time_cell(const std::optional<Duration>& time) {
+  return time ? number_cell(to_seconds(*time) * 1e3, 2) : "-";
+}
+
+// "measured", "fitted", "estimate", ...: the first word on where the step time comes from.
+std::string basis_cell(const WorkloadProfile& profile) {
+  for (const char* figure : {"soloMs", "*"}) {
+    const auto found = profile.provenance.find(figure);
+    if (found != profile.provenance.end()) {
+      return found->second.substr(0, found->second.find_first_of(" ;,:"));
+    }
+  }
+  return "-";
+}
+
+std::vector<std::string> cells_of(const WorkloadProfile& profile, bool wide) {
+  std::vector<std::string> cells = {profile.name,
+                                    profile.kind,
+                                    profile.gpu_model.empty() ? "any" : profile.gpu_model,
+                                    profile.batch ? std::to_string(*profile.batch) : "-",
+                                    time_cell(profile.solo_step),
+                                    number_cell(profile.capacity_share, 2),
+                                    profile.memory ? memory_cell(profile.memory) : "-",
+                                    basis_cell(profile)};
+  if (!wide) return cells;
+  const std::vector<std::string> more = {time_cell(profile.fixed_part),
+                                         time_cell(profile.gpu_work),
+                                         number_cell(profile.norm_p, 1),
+                                         number_cell(profile.bandwidth_share, 2),
+                                         number_cell(profile.duty, 2),
+                                         number_cell(profile.throughput_per_second, 1),
+                                         profile.precision.empty() ? "-" : profile.precision,
+                                         profile.source};
+  cells.insert(cells.end(), more.begin(), more.end());
+  return cells;
+}
+
+std::vector<Column> columns_of(bool wide) {
+  std::vector<Column> columns = {{"NAME", false, 0},  {"KIND", false, 3},   {"GPU", false, 1},
+                                 {"BATCH", true, 2},  {"STEP-MS", true, 0}, {"U", true, 2},
+                                 {"MEMORY", true, 1}, {"BASIS", false, 2}};
+  if (!wide) return columns;
+  const std::vector<Column> more = {
+      {"FIXED-MS", true, 0}, {"WORK-MS", true, 0}, {"P", true, 0},          {"BETA", true, 0},
+      {"DUTY", true, 0},     {"ITEMS/S", true, 0}, {"PRECISION", false, 0}, {"SOURCE", false, 0}};
+  columns.insert(columns.end(), more.begin(), more.end());
+  return columns;
+}
+
+Diagnostics check(const Catalogue& catalogue, const std::string& kind, const std::string& gpu) {
+  Diagnostics problems;
+  std::set<std::string> kinds;
+  bool published = false;  // on a GPU that EC2 does not offer
+  for (const WorkloadProfile& profile : catalogue.profiles) {
+    kinds.insert(profile.kind);
+    published = published || lower(profile.gpu_model) == lower(gpu);
+  }
+  if (!kind.empty() && !kinds.contains(kind)) {
+    problems.push_back(make_diagnostic(Code::EnumUnknown, {},
+                                       fmt::format("no workload profile is of kind {}", kind),
+                                       fmt::format("one of {}", fmt::join(kinds, ", "))));
+  }
+  if (!gpu.empty() && !published && catalogue.find_gpu(gpu) == nullptr) {
+    const Diagnostics unknown = unknown_gpu(catalogue, gpu);
+    problems.insert(problems.end(), unknown.begin(), unknown.end());
+  }
+  return problems;
+}
+
+Diagnostics unknown_profile(const Catalogue& catalogue, const std::string& name) {
+  std::vector<std::string> names;
+  for (const WorkloadProfile& profile : catalogue.profiles) {
+    names.push_back(profile.name.substr(0, profile.name.find('/')));
+    names.push_back(profile.name);
+  }
+  const auto nearest = nearest_name(name, names);
+  return {make_diagnostic(Code::ProfileUnknown, {},
+                          fmt::format("no workload profile is called {}", name),
+                          nearest ? fmt::format("did you mean {}?", *nearest)
+                                  : std::string("`slicewise get profiles -o name` lists them"))};
+}
+
+}  // namespace
+
+Expected<std::string> list_profiles(const Catalogue& catalogue, const std::string& kind,
+                                    const std::string& gpu, const std::string& name_filter,
+                                    ListFormat format, const TextStyle& style) {
+  const Diagnostics problems = check(catalogue, kind, gpu);
+  if (!problems.empty()) return tl::unexpected(problems);
+
+  const models::GpuModel* model = catalogue.find_gpu(gpu);
+  const std::string wanted_gpu = lower(model == nullptr ? gpu : model->name);
+  const bool wide = format == ListFormat::Wide;
+  Listing listing;
+  listing.kind = "WorkloadProfileList";
+  listing.name_key = "name";
+  listing.csv_fields = {"name",
+                        "title",
+                        "kind",
+                        "gpuModel",
+                        "batch",
+                        "precision",
+                        "itemsPerStep",
+                        "throughputPerSecond",
+                        "soloStepSeconds",
+                        "fixedSeconds",
+                        "gpuWorkSeconds",
+                        "normP",
+                        "capacityShare",
+                        "bandwidthShare",
+                        "duty",
+                        "memoryBytes",
+                        "burstSeconds",
+                        "idleSeconds",
+                        "source",
+                        "note"};
+  listing.columns = columns_of(wide);
+  listing.nothing = "No workload profile matches.";
+  bool name_seen = name_filter.empty();
+  for (const WorkloadProfile& profile : catalogue.profiles) {
+    const std::string text = lower(profile.name + " " + profile.title);
+    if (text.find(lower(name_filter)) == std::string::npos) continue;
+    name_seen = true;
+    if (!kind.empty() && profile.kind != kind) continue;
+    if (!gpu.empty() && lower(profile.gpu_model) != wanted_gpu) continue;
+    listing.items.push_back(item_of(profile));
+    listing.rows.push_back(cells_of(profile, wide));
+  }
+  if (!name_seen) return tl::unexpected(unknown_profile(catalogue, name_filter));
+  listing.footnotes = {
+      "STEP-MS: one step alone on the whole GPU; U: share of the GPU's capacity that it uses; "
+      "BASIS: where the step time comes from (-o json: every figure)."};
+  return render(listing, format, style);
+}
+
+}  // namespace slicewise::reports
