@@ -1,0 +1,139 @@
+#pragma once
+
+#include <array>
+
+#include "explain_topics.hpp"
+
+// Codes about what a cluster does with the configuration, in the order of codes.hpp.
+namespace slicewise::reports {
+
+inline constexpr std::string_view kExtendedResources =
+    "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/"
+    "#extended-resources";
+
+inline constexpr std::array kClusterCodes = {
+    CodeExplanation{
+        Code::ResourceNameMismatch,
+        "The pod asks for a resource that no node advertises, so it stays Pending for ever. With "
+        "renameByDefault the device plugin advertises nvidia.com/gpu.shared and no longer "
+        "nvidia.com/gpu; Bottlerocket renames unless told otherwise.",
+        "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.",
+        "Ask for the name that the pool advertises, or set renameByDefault to match.",
+        "https://github.com/bottlerocket-os/bottlerocket/issues/4250"},
+    CodeExplanation{
+        Code::RequestTooLarge,
+        "The scheduler binds the pod, then the kubelet rejects it: with "
+        "failRequestsGreaterThanOne a container may hold one shared replica. The pod is Failed; a "
+        "controller creates the next one, which fails alike.",
+        "UnexpectedAdmissionError: ... invalid request: maximum request size for shared resources "
+        "is 1; found 2",
+        "Ask for 1. Two replicas would not give twice the compute.",
+        "https://github.com/NVIDIA/k8s-device-plugin/issues/929"},
+    CodeExplanation{
+        Code::RequestNoEffect,
+        "Without failRequestsGreaterThanOne a container gets the replicas it asks for, but they "
+        "are tickets to the same GPU (or to two): its share of the GPU's time does not grow, and "
+        "other pods find fewer tickets.",
+        "", "Ask for 1, and set failRequestsGreaterThanOne: true so that nobody is misled.",
+        "https://github.com/NVIDIA/gpu-operator/issues/386"},
+    CodeExplanation{
+        Code::ExtendedResourceInteger,
+        "The API server refuses the pod: extended resources are integers, and the limit must "
+        "equal the request. There is no half of an nvidia.com/gpu.",
+        "Invalid value: must be an integer",
+        "Ask for 1 of a shared resource instead: time-slicing, MPS or a MIG profile decide what "
+        "it stands for.",
+        kExtendedResources},
+    CodeExplanation{Code::InputMissing,
+                    "The simulation needs a figure that is neither in the scenario nor in the "
+                    "catalogue. It is not invented.",
+                    "",
+                    "Measure it, take it from a profile, or write an estimate with provenance: "
+                    "Assumed; the report then says so.",
+                    "slicewise explain spec.workloads"},
+    CodeExplanation{Code::RunNeverEnds,
+                    "Deployments and services run for ever, and the scenario gives no end.", "",
+                    "Set `until` to a duration, or to AllJobsDone when there are jobs.",
+                    "slicewise explain spec.until"},
+    CodeExplanation{
+        Code::GpuMemGreedy,
+        "TensorFlow by default maps nearly all memory of each GPU it sees when it starts. The "
+        "first process on a shared GPU takes it; those that come later find none and die. "
+        "Time-slicing sets no limit.",
+        "CUDA_ERROR_OUT_OF_MEMORY: out of memory",
+        "Set TF_FORCE_GPU_ALLOW_GROWTH=true in the pod (allocator: OnDemand), or a fixed limit in "
+        "the program (allocator: Capped).",
+        "https://www.tensorflow.org/guide/gpu#limiting_gpu_memory_growth ; "
+        "https://github.com/NVIDIA/k8s-device-plugin/issues/461"},
+    CodeExplanation{
+        Code::GpuOom,
+        "The processes on one GPU need more memory than it has. The allocation that does not fit "
+        "fails, that container exits, and the kubelet restarts it after 10 s, 20 s, 40 s and so "
+        "on up to 5 min: CrashLoopBackOff. The node's own memory is not involved, so the pod does "
+        "not show OOMKilled.",
+        "CUDA_ERROR_OUT_OF_MEMORY: out of memory",
+        "Fewer replicas per GPU, a GPU with more memory, or a memory limit in the framework. The "
+        "sum of the peaks plus a CUDA context per process must fit.",
+        "https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy ; "
+        "https://github.com/aws/karpenter-provider-aws/issues/3376"},
+    CodeExplanation{
+        Code::PodPending,
+        "The kube-scheduler found no node that has all the pod asks for. It tries again when "
+        "something changes, a pod that ends for example.",
+        "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.",
+        "Share the GPUs, add nodes, or lower the request that the message names.",
+        "https://kubernetes.io/docs/concepts/scheduling-eviction/kube-scheduler/"},
+    CodeExplanation{
+        Code::HostCpuOversubscribed,
+        "The pods on a node want more vCPUs than it has, so their data loading slows down and the "
+        "GPU waits. Ten pods that share one GPU still need ten times the CPU of one. Nothing is "
+        "logged.",
+        "",
+        "An instance type with more vCPUs per GPU, fewer replicas, or CPU requests that tell the "
+        "scheduler the truth.",
+        "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/"},
+    CodeExplanation{
+        Code::CpuLimitThrottles,
+        "The pod uses more CPU than its limit, so the kernel stops it for the rest of each period "
+        "(100 ms) although the node may have idle vCPUs. Nothing is logged; the metric "
+        "container_cpu_cfs_throttled_seconds_total grows.",
+        "", "Raise or remove the CPU limit; keep the request.",
+        "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/"
+        "#how-pods-with-resource-limits-are-run"},
+    CodeExplanation{Code::ObjectiveMissed,
+                    "A figure of a workload is above the limit that the scenario sets.", "",
+                    "Fewer tenants per GPU, more nodes, or a faster GPU. The table says what the "
+                    "workload is bound by.",
+                    "slicewise explain spec.workloads"},
+    CodeExplanation{
+        Code::QueueUnstable,
+        "Requests arrive faster than they can be served. The queue grows as long as the run "
+        "lasts, so latencies depend on its length and mean nothing else. With time-slicing the "
+        "switches count, too: the sum of rate x GPU time x (1 + switch / turn) must stay below 1.",
+        "", "More GPUs, fewer tenants per GPU, or less load.", "slicewise explain time-slicing"},
+    CodeExplanation{Code::InstanceRetired,
+                    "AWS has retired this instance type. It can be simulated, to "
+                    "understand an older example, but not rented.",
+                    "", "Plan with a current type: slicewise get instances.",
+                    "slicewise get instances -o wide: date and source"},
+    CodeExplanation{Code::InputAssumed,
+                    "An input of the simulation is a guess. The result is as good as the guess.",
+                    "", "Measure it in a run on one GPU alone, and write provenance: Measured.",
+                    "slicewise explain not-modelled"},
+    CodeExplanation{
+        Code::ProfileScaled,
+        "The profile was measured on another GPU model; its times were scaled by the speed of the "
+        "two. Such a figure is an estimate.",
+        "", "Measure the workload on the GPU you will use.", "slicewise get profiles -o wide"},
+    CodeExplanation{Code::PriceDerived,
+                    "No price is recorded for this size; it was derived from another size of the "
+                    "family, whose prices are proportional.",
+                    "", "Bring the real price with --prices FILE.",
+                    "slicewise get instances -o wide"},
+    CodeExplanation{Code::SweepSkipped,
+                    "A path of the sweep does not exist in this variant (its patch removed it), so "
+                    "the variant runs once, without that sweep.",
+                    "", "Nothing to do, if you meant it.", "slicewise explain spec.sweep"},
+};
+
+}  // namespace slicewise::reports

@@ -1,0 +1,81 @@
+#include "explain_topics.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "result_notes.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+constexpr const char* kExitCodes = R"(
+  0    success, warnings included
+  1    diff --exit-code only: the results differ
+  2    usage: unknown flag or bad combination of flags
+  3    invalid input: scenario, trace or manifest
+  4    infeasible: no configuration can run the workload
+  5    a file cannot be read or written
+  70   internal error: a bug in slicewise
+  99   the run went well, but an objective or policy failed
+  130  interrupted
+Results go to standard output; progress, notes, warnings and errors to standard error.)";
+
+constexpr const char* kSharing = R"(
+A replica is a ticket, never a fraction. replicas: 4 lets four pods be scheduled to one GPU; it gives none of them a quarter of its time or memory. A pod that is alone on the GPU has all of it; of k pods whose kernels are ready, each gets about one k-th of the time.
+  STRATEGY      MEMORY                  COMPUTE                     FAULT
+  exclusive     own GPU                 own GPU                     own GPU
+  time-slicing  no limit: who comes     turns; a busy neighbour     separate processes, but
+                first takes it          costs a share of the time   one GPU to reset
+  MPS           cap per CUDA process    side by side; cap on the    a fatal fault can end
+                (total / replicas)      threads (100 / replicas %)  every client of the GPU
+  MIG           own slice               own multiprocessors         own instance
+With MPS the caps hold for each CUDA process, not for the pod: a pod with two processes gets two shares. MIG exists on P4d, P4de, P5, P6 and G7e only. This version simulates exclusive GPUs and time-slicing.
+Sources: https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus ; https://docs.nvidia.com/deploy/mps/ ; https://docs.nvidia.com/datacenter/tesla/mig-user-guide/ ; https://github.com/NVIDIA/k8s-device-plugin/issues/720)";
+
+constexpr const char* kTimeSlicing = R"(
+The GPU runs one context (one process) at a time and takes turns among those that have work. A turn lasts q; when a context runs out of work, its turn ends at once, so idle pods cost nothing but memory. Switching costs c, which is not part of the turn. A context alone on the GPU never switches.
+  share of each of n busy contexts    1 / (n (1 + c/q))     n >= 2
+  GPU time lost to switching          c / (q + c)           n >= 2
+  mean response of a request of GPU time s beside n-1 busy contexts
+                                      (n-1)(q+c)(ceil(s/q) - 1/2) + s + ceil(s/q) c
+The hardware's initial turn is 128 << 3 units of 1024 ns, 1.05 ms. The device plugin does not change it, and NVIDIA does not publish the lengths behind nvidia-smi's SHORT, MEDIUM and LONG.
+  c = c0 + 2 S/B + kappa L2/B
+  S   registers and shared memory of all multiprocessors, saved and restored
+  B   0.71 of the peak memory bandwidth
+  c0  20 us;  kappa  0 to 1: how much of the L2 cache has to be filled again
+For the A100 this agrees with the measured 100 us; for other GPUs it is an estimate. Both q and c can be set in the scenario (slicewise explain spec.nodePools.gpu).
+Sources: NVIDIA/open-gpu-doc manuals/ampere/ga100/dev_ram.ref.txt and dev_pbdma.ref.txt ; GPreempt (USENIX ATC 2025) ; nebuly-ai/nos demos/gpu-sharing-comparison ; https://github.com/NVIDIA/k8s-device-plugin/issues/354)";
+
+constexpr const char* kCost = R"(
+The bill of a run is nodes x time x price, and every nano-dollar of it goes to one of six parts, so that they always add up to the total.
+  useful      GPU time of work that was finished, or still ran at the end
+  idle        no kernel ran
+  switching   context switches
+  failed      work of containers that died
+  cold start  image pull and model load while the GPU had nothing else to do
+  missed SLO  requests that were served too late
+The price per finished job is the whole bill divided by the jobs that succeeded: idle time and failed work are paid by the jobs that were done. The price per 1,000 requests counts the requests that met every objective. The monthly figure is nodes x price x 730 h. Prices are those of the catalogue, or of --prices FILE; no discount, tax, storage or traffic is included.)";
+
+std::string not_modelled_topic() {
+  std::string text = "\nThe simulation leaves these out; each line says what that means.";
+  for (const NotModelled& item : not_modelled()) {
+    text += fmt::format("\n{}: {}.", item.what, item.consequence);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::span<const Topic> topics() {
+  static const std::array kTopics = {
+      Topic{"cost", "Where the money goes", kCost},
+      Topic{"exit-codes", "What the exit code of slicewise says", kExitCodes},
+      Topic{"not-modelled", "What the simulation cannot tell", not_modelled_topic()},
+      Topic{"sharing", "What each way of sharing a GPU separates", kSharing},
+      Topic{"time-slicing", "How time-slicing works and what it costs", kTimeSlicing},
+  };
+  return kTopics;
+}
+
+}  // namespace slicewise::reports
