@@ -1,0 +1,121 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "demo.hpp"
+
+// The whole simulator against closed forms and against itself.
+namespace slicewise::sim {
+namespace {
+
+using Law = scenarios::ServiceTime::Law;
+
+scenarios::Scenario one_gpu(std::vector<scenarios::Workload> workloads, int replicas) {
+  scenarios::Scenario s = demo::scenario(demo::pool(replicas), std::move(workloads));
+  s.node_pools[0].instance_type.value = "p3.2xlarge";
+  return s;
+}
+
+double mean_latency(const VariantResult& r) { return to_seconds(r.workloads[0].latency->mean); }
+double interval(const VariantResult& r) { return to_seconds(*r.workloads[0].latency->ci95); }
+
+// M/M/1 and M/D/1 first come, first served: R = S/(1-rho) and S (1 + rho/(2 (1-rho))), from the
+// scenario to the report. The bound is twice the 95 % interval of 10 replications.
+TEST(ExclusiveService, MeetsTheClosedFormsAtEveryLoad) {
+  for (const double rho : {0.3, 0.5, 0.7, 0.9, 0.95}) {
+    for (const Law law : {Law::Exponential, Law::Deterministic}) {
+      scenarios::Scenario s = one_gpu({demo::service(1, rho / 0.010, milliseconds(10), law)}, 0);
+      s.duration = seconds(rho > 0.8 ? 5'000 : 1'000);
+      s.warmup = seconds(100);
+      s.replications = 10;
+      const double expected =
+          0.010 * (law == Law::Exponential ? 1 / (1 - rho) : 1 + rho / (2 * (1 - rho)));
+      const VariantResult r = demo::result(s, 2);
+      EXPECT_NEAR(mean_latency(r), expected, 2 * interval(r)) << "rho " << rho;
+      EXPECT_LT(interval(r), 0.15 * expected);
+      EXPECT_NEAR(r.gpus[0].time_busy_ratio, rho, 0.01);
+    }
+  }
+}
+
+// A tenant on a GPU with three saturating neighbours waits for its turns:
+// R = (n-1)(q+c)(ceil(s/q) - 1/2) + s + ceil(s/q) c, at random arrival phases and light load.
+TEST(TimeSlicedService, WaitsForTheTurnsOfSaturatingNeighbours) {
+  scenarios::Workload busy = demo::training(3);
+  busy.measured->gpu_busy = 1.0;
+  busy.pod.cpu_request = {100};
+  busy.work->units = 1'000'000;
+  scenarios::Workload probe = demo::service(1, 0.5, milliseconds(5), Law::Deterministic);
+  scenarios::Scenario s = one_gpu({probe, busy}, 4);
+  s.duration = seconds(4'000);
+  s.replications = 4;
+  s.node_pools[0].gpu.switch_cost = microseconds(110);
+  const double q = 1.024e-3;
+  const double c = 110e-6;
+  const double turns = std::ceil(5e-3 / q);
+  const double expected = 3 * (q + c) * (turns - 0.5) + 5e-3 + turns * c;
+  const VariantResult r = demo::result(s, 2);
+  EXPECT_NEAR(mean_latency(r), expected, 0.03 * expected);
+  EXPECT_NEAR(r.gpus[0].context_switch_ratio, c / (q + c), 0.002);
+}
+
+// Batch pods in steady state (one event per pod) and step by step (one event per step) are two
+// implementations of one model. The steps see finite turns (4.4 steps per burst here), the steady
+// state does not: 3 %.
+TEST(BatchEngines, SteadyStateAgreesWithStepByStep) {
+  for (const int pods : {1, 2, 5, 10}) {
+    scenarios::Workload w = demo::training(pods);
+    w.work->units = 3;
+    w.pod.cpu_request = {500};
+    scenarios::Scenario s = one_gpu({w}, 10);
+    s.replications = 3;
+    const VariantResult steady = demo::result(s);
+    s.fidelity = scenarios::Fidelity::Exact;
+    const VariantResult exact = demo::result(s, 2);
+    const double expected = to_seconds(steady.workloads[0].job_completion->mean);
+    EXPECT_NEAR(to_seconds(exact.workloads[0].job_completion->mean), expected, 0.03 * expected)
+        << pods;
+    EXPECT_NEAR(exact.gpus[0].time_busy_ratio, steady.gpus[0].time_busy_ratio, 0.03);
+    EXPECT_NEAR(exact.gpus[0].context_switch_ratio, steady.gpus[0].context_switch_ratio, 0.02);
+  }
+}
+
+// 20 pods that use 2.6 vCPU each on 31.85: no more than 31.85/46.8 epochs per second, and the
+// vCPUs are full.
+TEST(HostCpu, BindsWhenThePodsWantMoreThanTheNodeHas) {
+  scenarios::Workload w = demo::training(20);
+  w.measured->gpu_busy = 0.05;
+  w.measured->cpu = Millicores{2600};
+  const VariantResult r = demo::result(demo::scenario(demo::pool(10), {w}));
+  const double vcpus = 31.85;
+  const double epochs = 20 * 100;
+  EXPECT_NEAR(to_seconds(r.makespan.mean), epochs * 18 * 2.6 / vcpus, 1);
+  EXPECT_EQ(r.workloads[0].bound_by, "host CPU");
+  EXPECT_NEAR(r.nodes[0].cpu_busy_ratio, vcpus / 32, 0.001);
+  EXPECT_TRUE(demo::has(r.findings, Code::HostCpuOversubscribed));
+}
+
+TEST(HostCpu, ACpuLimitHoldsThePod) {
+  scenarios::Workload w = demo::training(1);
+  w.measured->cpu = Millicores{2600};
+  w.pod.cpu_limit = Millicores{1300};
+  const VariantResult r = demo::result(demo::scenario(demo::pool(0), {w}));
+  EXPECT_EQ(r.makespan.mean, minutes(60));
+}
+
+// More pods on a GPU never finish sooner, and money is only ever lost to switching.
+TEST(BatchEngines, SharingIsMonotone) {
+  Duration previous;
+  for (int pods = 1; pods <= 10; ++pods) {
+    scenarios::Workload w = demo::training(pods);
+    w.pod.cpu_request = {500};
+    const VariantResult r = demo::result(one_gpu({w}, 10));
+    EXPECT_GE(r.makespan.mean, previous);
+    // Work is conserved: every epoch took its 6.84 s of GPU.
+    EXPECT_NEAR(r.gpus[0].time_busy_ratio * to_seconds(r.makespan.mean), pods * 684.0, 0.01);
+    previous = r.makespan.mean;
+  }
+}
+
+}  // namespace
+}  // namespace slicewise::sim

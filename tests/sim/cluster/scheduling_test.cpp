@@ -1,0 +1,174 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "demo.hpp"
+
+// kube-scheduler, device plugin, kubelet and controllers, each in the smallest setting that shows
+// its rule.
+namespace slicewise::sim {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+std::vector<int> busy_gpus_by_node(const VariantResult& r, std::size_t gpus_per_node) {
+  std::vector<int> busy(r.gpus.size() / gpus_per_node, 0);
+  for (std::size_t g = 0; g < r.gpus.size(); ++g) {
+    if (r.gpus[g].time_busy_ratio > 0) ++busy[g / gpus_per_node];
+  }
+  return busy;
+}
+
+TEST(Scheduler, LeastAllocatedSpreadsAndMostAllocatedPacks) {
+  scenarios::Scenario s = demo::scenario(demo::pool(0, 2), {demo::training(4)});
+  EXPECT_THAT(busy_gpus_by_node(demo::result(s), 4), ElementsAre(2, 2));
+  s.score_policy = scenarios::ScorePolicy::MostAllocated;
+  EXPECT_THAT(busy_gpus_by_node(demo::result(s), 4), UnorderedElementsAre(4, 0));
+}
+
+TEST(Scheduler, EveryResourceCountsAndTheMessageNamesTheOneThatIsShort) {
+  scenarios::Workload w = demo::training(8);
+  w.pod.cpu_request = {7000};  // 31.85 allocatable vCPU hold four of them, 40 tickets or not
+  const VariantResult r = demo::result(demo::scenario(demo::pool(10), {w}));
+  EXPECT_EQ(r.pods.running_max, 4);
+  EXPECT_EQ(r.pods.pending_max, 4);
+  EXPECT_THAT(r.pods.pending_reasons, ElementsAre("0/1 nodes are available: 1 Insufficient cpu."));
+}
+
+TEST(Scheduler, TaintsNeedATolerationAndSelectorsALabel) {
+  scenarios::NodePool tainted = demo::pool(0);
+  tainted.taints.push_back({"nvidia.com/gpu", "true", "NoSchedule"});
+  const scenarios::Workload plain = demo::training(1);
+  scenarios::Workload tolerant = plain;
+  tolerant.pod.tolerations.push_back({"nvidia.com/gpu", "Exists", "", "NoSchedule"});
+  const VariantResult refused = demo::result(demo::scenario(tainted, {plain}));
+  EXPECT_EQ(refused.pods.running_max, 0);
+  EXPECT_THAT(
+      refused.pods.pending_reasons,
+      ElementsAre(
+          "0/1 nodes are available: 1 node(s) had untolerated taint {nvidia.com/gpu: true}."));
+  EXPECT_EQ(demo::result(demo::scenario(tainted, {tolerant})).pods.succeeded, 1);
+
+  scenarios::Workload picky = plain;
+  picky.pod.node_selector["eks-node"] = "gpu";
+  EXPECT_THAT(demo::result(demo::scenario(demo::pool(0), {picky})).pods.pending_reasons,
+              ElementsAre("0/1 nodes are available: 1 node(s) didn't match Pod's node "
+                          "affinity/selector."));
+  scenarios::NodePool labelled = demo::pool(0);
+  labelled.labels["eks-node"] = "gpu";
+  EXPECT_EQ(demo::result(demo::scenario(labelled, {picky})).pods.succeeded, 1);
+}
+
+// A pod that no node could ever hold does not keep the run from ending.
+TEST(Scheduler, ARunEndsWhenWhatCanRunHasRun) {
+  scenarios::Workload giant = demo::training(1);
+  giant.name.value = "giant";
+  giant.pod.cpu_request = {64000};
+  const VariantResult r = demo::result(demo::scenario(demo::pool(0), {demo::training(2), giant}));
+  EXPECT_EQ(r.makespan.mean, minutes(30));
+  EXPECT_EQ(r.pods.succeeded, 2);
+  EXPECT_EQ(r.pods.pending_max, 1);
+}
+
+TEST(Scheduler, HigherPriorityGoesFirst) {
+  scenarios::Workload low = demo::training(4);
+  scenarios::Workload high = demo::training(4);
+  low.name.value = "low";
+  high.name.value = "high";
+  high.priority = 10;
+  const VariantResult r = demo::result(demo::scenario(demo::pool(0), {low, high}));
+  EXPECT_EQ(r.workloads[0].wait->p50, minutes(30));
+  EXPECT_EQ(r.workloads[1].wait->p50, Duration{});
+}
+
+TEST(DevicePlugin, DistributedSpreadsOverGpusAndPackedFillsThem) {
+  scenarios::Scenario s = demo::scenario(demo::pool(10), {demo::training(8)});
+  for (const GpuResult& gpu : demo::result(s).gpus) EXPECT_GT(gpu.time_busy_ratio, 0.6);
+  s.node_pools[0].device_plugin->allocation_policy = scenarios::AllocationPolicy::Packed;
+  EXPECT_THAT(busy_gpus_by_node(demo::result(s), 1), UnorderedElementsAre(1, 0, 0, 0));
+}
+
+TEST(DevicePlugin, RenameReplacesTheResourceName) {
+  scenarios::Scenario s = demo::scenario(demo::pool(10), {demo::training(1)});
+  s.node_pools[0].device_plugin->time_slicing->rename_by_default = true;
+  const auto refused = build_world(s, demo::catalogue());
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(demo::has(refused.error(), Code::ResourceNameMismatch));
+  s.workloads[0].pod.extended[0].name.value = "nvidia.com/gpu.shared";
+  EXPECT_EQ(demo::result(s).node_pools[0].advertised.at("nvidia.com/gpu.shared"), 40);
+}
+
+TEST(DevicePlugin, TwoReplicasAreRefusedOrUseless) {
+  scenarios::Scenario s = demo::scenario(demo::pool(10), {demo::training(1)});
+  s.workloads[0].pod.extended[0].count = 2;
+  const VariantResult useless = demo::result(s);
+  EXPECT_EQ(useless.makespan.mean, minutes(30));
+  EXPECT_TRUE(demo::has(useless.findings, Code::RequestNoEffect));
+  s.node_pools[0].device_plugin->time_slicing->fail_requests_greater_than_one = true;
+  const auto refused = build_world(s, demo::catalogue());
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(demo::has(refused.error(), Code::RequestTooLarge));
+}
+
+// restartPolicy Never: each crash is a failed pod; the Job gives up after backoffLimit + 1 of them.
+TEST(JobController, ReplacesFailedPodsUpToTheBackoffLimit) {
+  scenarios::Workload hog = demo::training(1);
+  hog.gpu_memory.resident = gibibytes(40);  // never fits a V100
+  hog.restart_policy = scenarios::RestartPolicy::Never;
+  hog.backoff_limit = 3;
+  const VariantResult r = demo::result(demo::scenario(demo::pool(0), {hog}));
+  EXPECT_EQ(r.pods.submitted, 4);
+  EXPECT_EQ(r.pods.oom_kills, 4);
+  EXPECT_EQ(r.pods.restarts, 0);
+  EXPECT_EQ(r.pods.failed, 1);
+  EXPECT_EQ(r.makespan.mean, seconds(10 + 20 + 40));
+}
+
+// What the AWS demo deploys never finishes: a Deployment starts completed training again. A run
+// of over 10 minutes resets the back-off, so there is no pause.
+TEST(DeploymentController, RestartsWhatCompletes) {
+  scenarios::Workload w = demo::training(4);
+  w.kind = scenarios::WorkloadKind::Deployment;
+  w.restart_policy = scenarios::RestartPolicy::Always;
+  scenarios::Scenario s = demo::scenario(demo::pool(0), {w});
+  s.duration = minutes(119);
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.workloads[0].completed, 4 * 3);  // at 30, 60 and 90 min
+  EXPECT_EQ(r.pods.restarts, 4 * 3);
+  EXPECT_EQ(r.pods.succeeded, 0);
+}
+
+// Containers that complete within 10 minutes are in CrashLoopBackOff: 0, 10, 20, 40 s, ...
+TEST(DeploymentController, ShortRunsBackOffLikeCrashes) {
+  scenarios::Workload w = demo::training(1);
+  w.kind = scenarios::WorkloadKind::Deployment;
+  w.work->units = 1;  // 18 s
+  scenarios::Scenario s = demo::scenario(demo::pool(0), {w});
+  s.duration = seconds(18 + 18 + 10 + 18 + 20 + 18 + 1);
+  EXPECT_EQ(demo::result(s).workloads[0].completed, 4);
+}
+
+TEST(Kubelet, OnePullServesAllPodsOfAWorkloadAndIsColdStart) {
+  scenarios::Workload w = demo::training(4);
+  w.startup = {minutes(3), minutes(2)};
+  const VariantResult r = demo::result(demo::scenario(demo::pool(0), {w}));
+  EXPECT_EQ(r.makespan.mean, minutes(35));
+  EXPECT_EQ(r.workloads[0].wait->mean, minutes(3));
+  // All four GPUs idle for 5 of 35 minutes.
+  EXPECT_EQ(r.cost.ledger.cold_start, cost_of({from_dollars(12.24)}, minutes(5)));
+}
+
+TEST(RunScenario, ThreadsDoNotChangeTheResult) {
+  scenarios::Scenario s = demo::scenario(demo::pool(10), {demo::training(9)});
+  s.workloads[0].measured->unit_time_cv = 0.3;
+  s.replications = 8;
+  const VariantResult one = demo::result(s, 1);
+  const VariantResult four = demo::result(s, 4);
+  EXPECT_EQ(one.makespan.mean, four.makespan.mean);
+  EXPECT_EQ(one.makespan.ci95, four.makespan.ci95);
+  EXPECT_EQ(one.cost.ledger.useful, four.cost.ledger.useful);
+  EXPECT_GT(*one.makespan.ci95, Duration{});
+}
+
+}  // namespace
+}  // namespace slicewise::sim
