@@ -63,7 +63,7 @@ class ExitCodes(unittest.TestCase):
     def test_a_missed_objective_is_99_and_the_report_is_complete(self):
         scenario = (ROOT / EXAMPLE).read_text(encoding="utf-8")
         self.assertIn("work:", scenario)
-        scenario = scenario.replace("work:", "objectives: {completionP95: 1s}\n    work:", 1)
+        scenario = scenario.replace("work:", "slo: {completionP95: 1s}\n    work:", 1)
         result = self.expect(99, "run", "-f", "-", "--replications", "1", "-o", "json",
                              stdin=scenario)
         self.assertEqual(json.loads(result.stdout)["kind"], "Result")
@@ -141,8 +141,8 @@ class RunFlags(unittest.TestCase):
     def test_set_changes_the_scenario_and_its_hash(self):
         plain = self.result("--replications", "1", "--variant", "before")
         changed = self.result("--replications", "1", "--variant", "before",
-                              "--set", "workloads.cifar10.count=3")
-        self.assertEqual(changed["variants"][0]["pods"]["submitted"], 3)
+                              "--set", "nodePools.gpu.nodes=2")
+        self.assertEqual(changed["variants"][0]["nodePools"][0]["nodes"], 2)
         self.assertNotEqual(plain["metadata"]["scenarioSha256"],
                             changed["metadata"]["scenarioSha256"])
 
@@ -168,7 +168,7 @@ class Version(unittest.TestCase):
         document = json.loads(run("version", "-o", "json").stdout)
         self.assertRegex(document["version"], r"^\d+\.\d+\.\d+$")
         self.assertRegex(document["priceDate"], r"^\d{4}-\d{2}-\d{2}$")
-        self.assertGreater(document["instanceTypes"], 50)
+        self.assertGreater(document["instanceTypes"], 40)
         self.assertTrue(document["compiler"])
 
     def test_both_spellings_agree(self):

@@ -32,7 +32,7 @@ def run_on_terminal(*arguments, terminal="stdout", env=None):
         [BINARY, *arguments], cwd=ROOT, stdin=subprocess.DEVNULL,
         stdout=slave if terminal == "stdout" else subprocess.DEVNULL,
         stderr=slave if terminal == "stderr" else subprocess.DEVNULL,
-        env=environment(TERM="xterm", **(env or {})))
+        env=environment(**{"TERM": "xterm", **(env or {})}))
     os.close(slave)
     output = b""
     while select.select([master], [], [], TIMEOUT_S)[0]:

@@ -117,7 +117,7 @@ void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
       app, "run", "Simulate a scenario and report cost, throughput and latency",
       "  slicewise run -f scenarios/examples/aws-cifar10.yaml\n"
       "  slicewise run -f scenarios/examples/aws-cifar10.yaml --variant before -o json\n"
-      "  slicewise run -f - --set nodePools.v100.nodes=2 < scenarios/examples/aws-cifar10.yaml",
+      "  slicewise run -f - --set nodePools.gpu.nodes=2 < scenarios/examples/aws-cifar10.yaml",
       flags);
   add_scenario_flags(verb, run.file, run.set, run.out);
   add_choice(verb, "-o,--output", kRunFormats, run.format, "Format (default table)")
