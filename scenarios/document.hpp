@@ -45,8 +45,9 @@ Node::Kind core_schema_kind(std::string_view plain_scalar);
 // What `kind` is called in messages: "a mapping", "a list", "a number" ...
 std::string_view kind_name(Node::Kind kind);
 
-// Reads one document. Duplicate keys are reported in `found` and the first one wins; anything that
-// is not one YAML 1.2 document is reported and the answer is null. Never throws on any bytes.
+// Reads one document; an empty file is a Null node. Duplicate keys are reported in `found` and the
+// first one wins; what is not one YAML 1.2 document is reported and the answer is nullptr. Never
+// throws on any bytes.
 NodePtr read_document(const SourceText& source, Diagnostics& found);
 
 }  // namespace slicewise::scenarios

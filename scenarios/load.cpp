@@ -43,7 +43,10 @@ Expected<ScenarioSet> load_scenario(const SourceText& source, const Overrides& o
   const NodePtr document = read_document(source, syntax);
   for (Diagnostic& problem : syntax) findings.add(std::move(problem));
   ScenarioSet set;
-  if (document != nullptr) {
+  if (document != nullptr && document->kind == Node::Kind::Null) {
+    findings.add(Code::YamlSyntax, document->where, "the file holds no scenario",
+                 "start from scenarios/examples/aws-cifar10.yaml");
+  } else if (document != nullptr) {
     check_document(*document, findings);
     set.variants = read_variants(*document, overrides, findings, set.notes);
   }

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document.hpp"
+#include "fields.hpp"
+#include "findings.hpp"
+
+namespace slicewise::scenarios {
+
+// Changes one value of spec at a dotted path, as `helm --set` does: entries of lists go by name or
+// position ("nodePools.v100.devicePlugin.sharing.timeSlicing.resources[0].replicas").
+class PathSetter {
+ public:
+  enum class Outcome : std::uint8_t {
+    Done,
+    Absent,   // the path is right, but this spec has nothing there
+    Unknown,  // no spec can have it; reported
+  };
+  enum class Parents : std::uint8_t { Create, MustExist };
+
+  // `where` is the place of the path, for reports in `findings`.
+  PathSetter(std::string path, SourceLocation where, Findings& findings);
+
+  // Puts `value` into `spec`, which shares all other nodes with what it was. Null removes.
+  Outcome set(NodePtr& spec, const NodePtr& value, Parents parents);
+
+  // The last name of the path, "replicas"; empty before the first Done or Absent.
+  const std::string& last_name() const { return last_name_; }
+
+ private:
+  NodePtr set_in(const Node* node, const Field& field, std::string_view rest,
+                 std::string_view done);
+  NodePtr set_in_map(const Node* node, const Field& field, std::string_view rest,
+                     std::string_view done);
+  NodePtr set_in_list(const Node* node, const Field& field, std::string_view rest,
+                      std::string_view done);
+  NodePtr with_entry(const Node* node, std::string_view key, const Field& field,
+                     std::string_view rest, std::string_view done);
+  NodePtr unknown(std::string_view done, std::string_view rest,
+                  const std::vector<std::string>& known);
+  NodePtr absent();
+
+  std::string path_;
+  SourceLocation where_;
+  Findings& findings_;
+  NodePtr value_;
+  Parents parents_ = Parents::MustExist;
+  Outcome outcome_ = Outcome::Done;
+  std::string last_name_;
+};
+
+}  // namespace slicewise::scenarios

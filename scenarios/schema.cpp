@@ -1,0 +1,201 @@
+#include "slicewise/scenarios/schema.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "fields.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kDecimal = "[0-9]+(\\.[0-9]+)?";
+
+Json text_matching(std::string pattern) {
+  return {{"type", "string"}, {"pattern", std::move(pattern)}};
+}
+
+Json any_of(Json first, Json second) {
+  return {{"anyOf", Json::array({std::move(first), std::move(second)})}};
+}
+
+// A value that is more than zero has a digit from 1 to 9.
+constexpr std::string_view kNonZero = "(?=.*[1-9])";
+
+Json bytes_schema() {
+  const std::string pattern = "^([0-9]+(\\.[0-9]+)?(k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)|0+(\\.0+)?)$";
+  return any_of(text_matching(pattern), {{"type", "integer"}, {"const", 0}});
+}
+
+Json cpu_schema() {
+  return any_of(text_matching("^([0-9]+m|[0-9]+(\\.[0-9]{1,3})?)$"),
+                {{"type", "number"}, {"minimum", 0}});
+}
+
+Json duration_schema(bool positive) {
+  Json text = text_matching(
+      fmt::format("^{}(0|({}(ns|us|ms|s|m|h|d))+)$", positive ? kNonZero : "", kDecimal));
+  if (positive) return text;
+  return any_of(std::move(text), {{"type", "integer"}, {"const", 0}});
+}
+
+Json words_schema(const WordList& words) {
+  Json list = Json::array();
+  for (const std::string_view word : words) list.push_back(word);
+  return {{"type", "string"}, {"enum", std::move(list)}};
+}
+
+Json labels_schema(bool partial) {
+  Json value = {{"type", partial ? Json::array({"string", "null"}) : Json("string")}};
+  return {{"type", "object"}, {"additionalProperties", std::move(value)}};
+}
+
+Json or_null(Json schema, bool nullable) {
+  return nullable ? any_of(std::move(schema), {{"type", "null"}}) : schema;
+}
+
+Json resources_schema(bool partial) {
+  Json extended = any_of({{"type", "integer"}, {"minimum", 0}}, text_matching("^[0-9]+$"));
+  return {{"type", "object"},
+          {"properties",
+           {{"cpu", or_null(cpu_schema(), partial)}, {"memory", or_null(bytes_schema(), partial)}}},
+          {"patternProperties", {{"/", or_null(std::move(extended), partial)}}},
+          {"additionalProperties", false}};
+}
+
+Json field_schema(const Field& field, bool partial);
+
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+Json object_schema(FieldList fields, bool partial) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  for (const Field& field : fields) {
+    if (field.type == FieldType::Ignored) continue;
+    properties[std::string(field.name)] = field_schema(field, partial);
+    if (field.required && !partial) required.push_back(field.name);
+  }
+  Json schema = {{"type", "object"}};
+  if (!required.empty()) schema["required"] = std::move(required);
+  schema["additionalProperties"] = false;
+  schema["properties"] = std::move(properties);
+  return schema;
+}
+
+// A whole number with a mean, or with two percentiles.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+Json request_time_schema(const Field& field, bool partial) {
+  if (partial) return any_of(duration_schema(true), object_schema(field.children, true));
+  const auto part = [&](std::initializer_list<std::string_view> names,
+                        std::initializer_list<std::string_view> required) {
+    Json schema = {{"type", "object"}, {"required", required}, {"additionalProperties", false}};
+    for (const std::string_view name : names) {
+      schema["properties"][std::string(name)] = field_schema(*field.children.find(name), false);
+    }
+    return schema;
+  };
+  return {{"anyOf", Json::array({duration_schema(true), part({"mean", "distribution"}, {"mean"}),
+                                 part({"p50", "p99"}, {"p50", "p99"})})}};
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+Json list_schema(const Field& field, Json items, bool partial) {
+  Json schema = {{"type", "array"}, {"items", std::move(items)}};
+  if (field.least > 0 && !partial) schema["minItems"] = field.least;
+  return schema;
+}
+
+Json integer_schema(const Field& field) {
+  return {{"type", "integer"}, {"minimum", field.least}, {"maximum", field.most}};
+}
+
+Json text_schema(const Field& field) {
+  Json schema = {{"type", "string"}};
+  if (field.least > 0) schema["minLength"] = field.least;
+  return schema;
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+Json value_schema(const Field& field, bool partial) {
+  switch (field.type) {
+    case FieldType::Block:
+      return object_schema(field.children, partial);
+    case FieldType::Blocks:
+      return list_schema(field, object_schema(field.children, partial), partial);
+    case FieldType::Text:
+      return text_schema(field);
+    case FieldType::Name:
+      return text_matching("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$");
+    case FieldType::Word:
+      return words_schema(field.words);
+    case FieldType::Words: {
+      Json list = {{"type", "array"}, {"items", words_schema(field.words)}, {"minItems", 1}};
+      return any_of(words_schema(field.words), std::move(list));
+    }
+    case FieldType::Boolean:
+      return {{"type", "boolean"}};
+    case FieldType::Integer:
+      return integer_schema(field);
+    case FieldType::Integers:
+      return {{"type", "array"}, {"items", integer_schema(field)}};
+    case FieldType::Bytes:
+      return bytes_schema();
+    case FieldType::Cpu:
+      return cpu_schema();
+    case FieldType::Duration:
+      return duration_schema(field.least > 0);
+    case FieldType::Percent:
+      return text_matching("^(100(\\.0+)?|[0-9]{1,2}(\\.[0-9]+)?)%$");
+    case FieldType::Rate:
+      return text_matching(fmt::format("^{}{}/(s|m|h|d)$", kNonZero, kDecimal));
+    case FieldType::Labels:
+      return labels_schema(partial);
+    case FieldType::Resources:
+      return resources_schema(partial);
+    case FieldType::Environment:
+      return any_of(labels_schema(partial),
+                    list_schema(field, object_schema(field.children, partial), partial));
+    case FieldType::RequestTime:
+      return request_time_schema(field, partial);
+    case FieldType::Patch:
+      return {{"$ref", "#/definitions/patch"}};
+    case FieldType::Sweep:
+      return {{"type", "object"}, {"additionalProperties", {{"type", "array"}, {"minItems", 1}}}};
+    case FieldType::Ignored:
+      break;
+  }
+  return false;
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+Json field_schema(const Field& field, bool partial) {
+  Json schema = {{"description", field.description}};
+  // draft-07 ignores what stands beside a $ref.
+  if (field.type == FieldType::Patch) {
+    schema["anyOf"] = Json::array({value_schema(field, partial)});
+  } else {
+    schema.update(or_null(value_schema(field, partial), partial || field.nullable));
+  }
+  if (!field.example.empty()) schema["examples"] = Json::array({field.example});
+  return schema;
+}
+
+Json patch_schema() {
+  Json schema = object_schema(spec_field().children, true);
+  schema["properties"].erase("variants");
+  schema["properties"].erase("sweep");
+  return schema;
+}
+
+}  // namespace
+
+std::string scenario_schema_json() {
+  Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                 {"$id", "https://slicewise.dev/schema/scenario.v1alpha1.json"},
+                 {"title", "slicewise scenario"}};
+  schema.update(field_schema(scenario_field(), false));
+  schema["definitions"] = {{"patch", patch_schema()}};
+  return schema.dump(2) + "\n";
+}
+
+}  // namespace slicewise::scenarios
