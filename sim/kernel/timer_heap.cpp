@@ -16,7 +16,7 @@ TimerHeap::TimerHeap(std::size_t timers) : position_(timers, kAbsent) { heap_.re
 // One 128-bit comparison: no branch to mispredict on the order of two random times.
 bool TimerHeap::before(const Entry& a, const Entry& b) {
   const auto key = [](const Entry& entry) {
-    return (static_cast<Int128>(entry.at.ns) << 32) | static_cast<Int128>(entry.timer);
+    return (static_cast<Int128>(entry.at.ns) << 64) | static_cast<Int128>(entry.timer);
   };
   return key(a) < key(b);
 }
