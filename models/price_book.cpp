@@ -45,15 +45,20 @@ Expected<Price> PriceBook::find(std::string_view instance, std::string_view regi
   const auto found = prices_.find({std::string(instance), std::string(region), option});
   if (found != prices_.end()) return found->second;
 
-  const auto unknown = unknown_.find({std::string(instance), std::string(region)});
-  const bool listed = option == PurchaseOption::OnDemand && unknown != unknown_.end();
   const std::vector<std::string> elsewhere = regions_with(instance, option);
-  std::string help = listed ? unknown->second : reason_without_list_price(option);
+  std::string help = missing_reason(instance, region, option);
   if (!elsewhere.empty()) help += fmt::format("; known in {}", fmt::join(elsewhere, ", "));
   return tl::unexpected(Diagnostics{
       make_diagnostic(Code::PriceUnknown, {},
                       fmt::format("no {} price for {} in {}", name_of(option), instance, region),
                       help + "; give it with --prices FILE")});
+}
+
+std::string PriceBook::missing_reason(std::string_view instance, std::string_view region,
+                                      PurchaseOption option) const {
+  const auto unknown = unknown_.find({std::string(instance), std::string(region)});
+  const bool listed = option == PurchaseOption::OnDemand && unknown != unknown_.end();
+  return listed ? unknown->second : reason_without_list_price(option);
 }
 
 std::vector<std::string> PriceBook::regions_with(std::string_view instance,

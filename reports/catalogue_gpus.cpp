@@ -112,7 +112,8 @@ std::vector<std::string> footnotes_of(bool wide) {
   std::vector<std::string> notes = {
       "MEMORY as nvidia-smi prints it; FP32 and FP16 (dense tensor) in TFLOPS; SWITCH-US: cost of "
       "a "
-      "time-slice switch in microseconds, measured on A100, elsewhere by formula; ? no document "
+      "time-slice switch in microseconds, by a formula that measurements confirm on A100 only; ? "
+      "no document "
       "confirms the figure; - not published."};
   if (wide) {
     notes.emplace_back(

@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, 4> kSortKeys = {"name", "price", "price-p
 struct Row {
   const InstanceType* type;
   Expected<models::Price> price;
+  std::string missing;  // why there is no price
 };
 
 // Whole GPUs on the node: 1/8 for the smallest g6f.
@@ -102,8 +103,12 @@ std::vector<Row> select(const Catalogue& catalogue, const InstanceFilter& filter
     if (gpu != nullptr && type.gpu_model != gpu->name) continue;
     if (usable_memory_of(catalogue, type) < filter.fits) continue;
     if (!filter.include_retired && !type.retired_on.empty()) continue;
-    rows.push_back(
-        {&type, catalogue.prices.find(type.name, filter.region, PurchaseOption::OnDemand)});
+    Row row{&type, catalogue.prices.find(type.name, filter.region, PurchaseOption::OnDemand), {}};
+    if (!row.price) {
+      row.missing =
+          catalogue.prices.missing_reason(type.name, filter.region, PurchaseOption::OnDemand);
+    }
+    rows.push_back(std::move(row));
   }
   sort_rows(rows, filter.sort);
   return rows;
@@ -132,7 +137,7 @@ json item_of(const Row& row, const std::string& region) {
   if (!type.retired_on.empty()) item["retiredOn"] = type.retired_on;
   if (!type.note.empty()) item["note"] = type.note;
   if (!row.price) {
-    item["priceMissing"] = row.price.error().front().help;
+    item["priceMissing"] = row.missing;
     return item;
   }
   item["usdPerHour"] = dollars_of(row.price->usd);
@@ -151,9 +156,7 @@ std::string gpus_cell(const InstanceType& type) {
 std::string note_cell(const InstanceType& type, bool wide) {
   if (!type.retired_on.empty()) return wide ? "retired " + type.retired_on : "retired";
   if (wide) return type.note;
-  if (type.gpu_fraction < 1) return "vGPU";
-  const std::size_t end = type.note.find_first_of(",:");
-  return type.note.substr(0, end == std::string::npos ? type.note.size() : end);
+  return type.gpu_fraction < 1 ? "vGPU" : "";
 }
 
 std::vector<std::string> cells_of(const Row& row, bool wide) {
@@ -203,7 +206,7 @@ std::vector<std::string> footnotes_of(const std::vector<Row>& rows, const Instan
   std::map<std::string, std::vector<std::string>> missing;
   const auto any = [&](const auto& holds) { return std::any_of(rows.begin(), rows.end(), holds); };
   for (const Row& row : rows) {
-    if (!row.price) missing[row.price.error().front().help].push_back(row.type->name);
+    if (!row.price) missing[row.missing].push_back(row.type->name);
   }
   for (const auto& [reason, types] : missing) {
     notes.push_back(fmt::format("- no on-demand price in {} for {}: {}.", filter.region,
@@ -212,8 +215,12 @@ std::vector<std::string> footnotes_of(const std::vector<Row>& rows, const Instan
   if (any([](const Row& row) { return row.price && row.price->source.derived; })) {
     notes.emplace_back("~ derived from the us-east-1 price (-o wide names the rule).");
   }
-  if (any([](const Row& row) { return !row.type->retired_on.empty(); })) {
-    notes.emplace_back("retired: AWS has withdrawn the type; useful for replays only.");
+  const auto retired = std::find_if(rows.begin(), rows.end(),
+                                    [](const Row& row) { return !row.type->retired_on.empty(); });
+  if (retired != rows.end()) {
+    notes.push_back(
+        fmt::format("retired: AWS withdrew the type on {}; slicewise still simulates it.",
+                    retired->type->retired_on));
   }
   if (any([](const Row& row) { return row.type->gpu_fraction < 1; })) {
     notes.emplace_back(

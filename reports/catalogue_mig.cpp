@@ -119,8 +119,7 @@ Expected<std::string> list_mig_profiles(const Catalogue& catalogue, const std::s
   listing.columns = columns_of(wide);
   listing.footnotes = {
       "Instances must sit at one of their STARTS-AT memory slices without overlap, at most MAX of "
-      "a profile. 3g takes 4 of the 8 memory slices, so 3g + 3g leaves a compute slice unused.",
-      "- not published."};
+      "a profile. 3g takes 4 of the 8 memory slices, so 3g + 3g leaves a compute slice unused."};
   for (const MigGeometry& geometry : catalogue.mig) {
     if (wanted != nullptr && &geometry != wanted) continue;
     for (const MigProfile& profile : geometry.profiles) {
@@ -128,6 +127,9 @@ Expected<std::string> list_mig_profiles(const Catalogue& catalogue, const std::s
       listing.rows.push_back(cells_of(geometry, profile, wide));
     }
   }
+  const bool gaps = std::any_of(listing.items.begin(), listing.items.end(),
+                                [](const json& item) { return !item.contains("smCount"); });
+  if (gaps) listing.footnotes.emplace_back("- not published.");
   return render(listing, format, style);
 }
 

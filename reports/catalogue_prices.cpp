@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -57,7 +58,7 @@ json price_item(const Catalogue& catalogue, const std::string& instance, const s
     item["date"] = price->source.date;
     item["source"] = price->source.text;
   } else {
-    item["priceMissing"] = price.error().front().help;
+    item["priceMissing"] = catalogue.prices.missing_reason(instance, region, option);
   }
   const SpotMarket* market =
       option == PurchaseOption::Spot ? market_of(catalogue, instance, region) : nullptr;
@@ -125,20 +126,23 @@ std::vector<json> items_of(const Catalogue& catalogue, const std::string& instan
   return items;
 }
 
-std::vector<std::string> footnotes_of(const Catalogue& catalogue, const std::string& instance) {
+// The legend, and why prices are missing when the listing is about one type.
+std::vector<std::string> footnotes_of(const std::vector<json>& items, const std::string& instance) {
   std::vector<std::string> notes = {
       "USD per instance-hour, Linux. ~ derived: -o wide says how. SAVING is against on-demand; "
       "INTERRUPTED is the share of spot instances reclaimed per month."};
-  if (instance.empty()) {
+  std::map<std::string, std::vector<std::string>> missing;
+  for (const json& item : items) {
+    if (item.contains("priceMissing")) {
+      missing[text_of(item, "priceMissing")].push_back(text_of(item, "region"));
+    }
+  }
+  if (instance.empty() && !missing.empty()) {
     notes.emplace_back("- unknown; `slicewise get prices TYPE` says why.");
     return notes;
   }
-  for (const std::string& region : catalogue.prices.regions()) {
-    const auto price = catalogue.prices.find(instance, region, PurchaseOption::OnDemand);
-    if (!price) {
-      notes.push_back(
-          fmt::format("- {}: {}.", price.error().front().message, price.error().front().help));
-    }
+  for (const auto& [reason, regions] : missing) {
+    notes.push_back(fmt::format("- no price in {}: {}.", fmt::join(regions, ", "), reason));
   }
   return notes;
 }
@@ -171,7 +175,7 @@ Expected<std::string> list_prices(const Catalogue& catalogue, const std::string&
     listing.columns.pop_back();
     for (auto& row : listing.rows) row.pop_back();
   }
-  listing.footnotes = footnotes_of(catalogue, instance);
+  listing.footnotes = footnotes_of(listing.items, instance);
   return render(listing, format, style);
 }
 

@@ -34,6 +34,10 @@ class PriceBook {
   Expected<Price> find(std::string_view instance, std::string_view region,
                        PurchaseOption option) const;
 
+  // Why find() has no such price, half a sentence. REQUIRES: it has none.
+  std::string missing_reason(std::string_view instance, std::string_view region,
+                             PurchaseOption option) const;
+
   // Regions where the instance type has a price, sorted.
   std::vector<std::string> regions_with(std::string_view instance, PurchaseOption option) const;
   std::vector<std::string> regions() const;          // sorted

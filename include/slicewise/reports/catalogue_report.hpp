@@ -12,12 +12,12 @@ enum class ListFormat : std::uint8_t { Table, Wide, Json, Yaml, Csv, Name };
 
 // Which rows of `slicewise get` to show. Empty strings match everything.
 struct InstanceFilter {
-  std::string family;                // "g5"
-  std::string gpu;                   // GPU model or alias
+  std::string family = {};           // "g5", or one type: "g5.xlarge"
+  std::string gpu = {};              // GPU model or alias
   std::string region = "us-east-1";  // whose price is shown
-  Bytes fits;                        // per-GPU memory at least this
+  Bytes fits = {};                   // memory that CUDA can use on one device at least this
   bool include_retired = true;
-  std::string sort;  // "", "name", "price", "price-per-gpu", "gpu-memory"
+  std::string sort = {};  // "", "name", "price", "price-per-gpu", "gpu-memory"
 };
 
 Expected<std::string> list_instances(const models::Catalogue& catalogue,
