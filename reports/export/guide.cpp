@@ -128,6 +128,13 @@ std::string config_comment(const NamedConfig& config, const PluginPlan& plan, in
                              : fmt::format("; needs the label {}={}", kConfigLabel, config.key)),
       indent);
   const PoolTarget& target = config.pools.front();
+  if (target.pool->mig) {
+    out +=
+        comment(fmt::format("MIG layout: the plugin only finds it. mig-manager makes it on nodes "
+                            "labelled nvidia.com/mig.config={}.",
+                            target.pool->mig->config.value),
+                indent);
+  }
   const PluginSharing* sharing = sharing_of(*target.pool);
   if (!sharing) return out + comment("Not shared: one pod per device.", indent);
   out += comment(rename_text(*sharing, target), indent);

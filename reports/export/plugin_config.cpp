@@ -101,8 +101,9 @@ class Checker {
   }
 
  private:
-  void add(Code code, const SourceLocation& where, std::string message, std::string help) {
-    found_.push_back(make_diagnostic(code, where, std::move(message), std::move(help)));
+  void add(Code code, const SourceLocation& where, const std::string& message,
+           const std::string& help) {
+    found_.push_back(make_diagnostic(code, where, message, help));
   }
 
   void check_mig() {

@@ -82,6 +82,7 @@ Scenario mig_time_slicing() {
   NodePool pool = time_sliced("a100", "p4d.24xlarge", 2, true);
   pool.mig.emplace();
   pool.mig->strategy = MigStrategy::Mixed;
+  pool.mig->config.value = "all-1g.5gb";
   pool.device_plugin->time_slicing->resources.front().name.value = "nvidia.com/mig-1g.5gb";
   return scenario("mig", {std::move(pool)},
                   {workload("tenant", WorkloadKind::Job, "nvidia.com/mig-1g.5gb.shared")});
