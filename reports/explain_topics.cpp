@@ -68,14 +68,14 @@ std::string not_modelled_topic() {
 }  // namespace
 
 std::span<const Topic> topics() {
-  static const std::array kTopics = {
+  static const std::array all = {
       Topic{"cost", "Where the money goes", kCost},
       Topic{"exit-codes", "What the exit code of slicewise says", kExitCodes},
       Topic{"not-modelled", "What the simulation cannot tell", not_modelled_topic()},
       Topic{"sharing", "What each way of sharing a GPU separates", kSharing},
       Topic{"time-slicing", "How time-slicing works and what it costs", kTimeSlicing},
   };
-  return kTopics;
+  return all;
 }
 
 }  // namespace slicewise::reports

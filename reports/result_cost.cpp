@@ -34,6 +34,7 @@ std::vector<NamedAmount> nonzero_parts(const sim::CostLedger& ledger) {
 std::vector<std::int64_t> in_steps(const std::vector<NamedAmount>& parts, std::int64_t step,
                                    std::int64_t total) {
   std::vector<std::int64_t> steps;
+  steps.reserve(parts.size());
   for (const NamedAmount& part : parts) steps.push_back(part.nano / step);
   std::vector<std::size_t> by_remainder(parts.size());
   std::iota(by_remainder.begin(), by_remainder.end(), std::size_t{0});

@@ -41,7 +41,7 @@ std::string assumed_line(const sim::Result& result) {
 }  // namespace
 
 const std::vector<NotModelled>& not_modelled() {
-  static const std::vector<NotModelled> kNotModelled = {
+  static const std::vector<NotModelled> items = {
       {"PCIe and NVLink contention",
        "jobs that copy much between host and GPU, or between GPUs, disturb each other more than "
        "is shown"},
@@ -57,7 +57,7 @@ const std::vector<NotModelled>& not_modelled() {
       {"allocators that give memory back",
        "GPU memory that a process has taken stays taken until the process ends"},
   };
-  return kNotModelled;
+  return items;
 }
 
 std::string not_modelled_text() {
