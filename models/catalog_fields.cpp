@@ -3,6 +3,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace slicewise::models {
@@ -72,7 +73,7 @@ std::vector<CatalogFields> CatalogFields::objects(const std::string& name) {
   if (!list.is_array()) fail(name, "not a list");
   std::vector<CatalogFields> out;
   for (const json& element : list) {
-    out.emplace_back(element, where_ + "." + name + "[" + std::to_string(out.size()) + "]");
+    out.emplace_back(element, fmt::format("{}.{}[{}]", where_, name, out.size()));
   }
   return out;
 }
@@ -105,7 +106,7 @@ std::vector<std::pair<std::string, CatalogFields>> CatalogFields::named_objects(
   if (!members.is_object()) fail(name, "not an object");
   std::vector<std::pair<std::string, CatalogFields>> out;
   for (const auto& [key, member] : members.items()) {
-    out.emplace_back(key, CatalogFields(member, where_ + "." + name + "." + key));
+    out.emplace_back(key, CatalogFields(member, fmt::format("{}.{}.{}", where_, name, key)));
   }
   return out;
 }

@@ -48,7 +48,8 @@ class PriceBook {
     std::string instance;
     std::string region;
     PurchaseOption option;
-    friend auto operator<=>(const Key&, const Key&) = default;
+    // clang-tidy 14 takes the comparison with 0 that the compiler writes here for a pointer's.
+    friend auto operator<=>(const Key&, const Key&) = default;  // NOLINT(modernize-use-nullptr)
   };
   std::map<Key, Price> prices_;
   std::map<std::pair<std::string, std::string>, std::string> unknown_;
