@@ -116,7 +116,7 @@ std::map<std::string, std::string> CatalogFields::named_texts(const std::string&
   if (!members.is_object()) fail(name, "not an object");
   std::map<std::string, std::string> out;
   for (const auto& [key, member] : members.items()) {
-    if (!member.is_string()) fail(name + "." + key, "not a string");
+    if (!member.is_string()) fail(fmt::format("{}.{}", name, key), "not a string");
     out.emplace(key, member.get<std::string>());
   }
   return out;
