@@ -155,10 +155,21 @@ class Checker {
                       fmt::format("the device plugin ignores \"{}\"{}", entry.key, in_path(path)),
                       std::string(field->description));
       } else {
-        check(*field, *entry.value, child_path(path, entry.key), entry.key_where);
+        Checker(completeness_below(*field), findings_)
+            .check(*field, *entry.value, child_path(path, entry.key), entry.key_where);
       }
     }
-    if (completeness_ == Completeness::Whole) require(fields, node, path, where);
+    const bool top = fields.first == scenario_field().children.first;
+    if (completeness_ == Completeness::Whole || top) require(fields, node, path, where);
+  }
+
+  // With variants, only spec may be incomplete, and of spec neither variants nor sweep.
+  Completeness completeness_below(const Field& field) const {
+    if (completeness_ != Completeness::Base || &field == &spec_field()) return completeness_;
+    const FieldList spec = spec_field().children;
+    const bool in_spec = &field >= spec.begin() && &field < spec.end();
+    const bool own = field.name == "variants" || field.name == "sweep";
+    return in_spec && !own ? Completeness::Part : Completeness::Whole;
   }
 
   static std::string child_path(const std::string& path, const std::string& key) {

@@ -13,6 +13,7 @@ namespace slicewise::scenarios {
 
 enum class Completeness : std::uint8_t {
   Whole,  // required fields must be there, null only where the table says so
+  Base,   // a file with variants: spec is only what they have in common
   Part,   // a patch: nothing is required, null removes a field
 };
 

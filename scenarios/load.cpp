@@ -32,7 +32,7 @@ std::vector<Scenario> read_variants(const Node& document, const Overrides& overr
 void check_document(const Node& document, Findings& findings) {
   const bool has_variants = blocks(document.find("spec"), "variants") != nullptr;
   check_field(scenario_field(), document, "", document.where,
-              has_variants ? Completeness::Part : Completeness::Whole, findings);
+              has_variants ? Completeness::Base : Completeness::Whole, findings);
 }
 
 }  // namespace

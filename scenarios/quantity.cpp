@@ -182,6 +182,16 @@ tl::unexpected<QuantityError> not_a(std::string_view text, std::string_view what
               fmt::format("write it like {}", example));
 }
 
+// 0.62 is a share, 62 a percentage without its sign.
+std::string percent_help(const Number& number) {
+  if (number.decimals < 2 || number.digits > power_of_ten(number.decimals)) {
+    return fmt::format("did you mean {}%?", number.written);
+  }
+  const double share =
+      static_cast<double>(number.digits) / static_cast<double>(power_of_ten(number.decimals));
+  return fmt::format("did you mean {:.6g}%?", 100 * share);
+}
+
 std::string_view time_unit_of(std::string_view rest) {
   std::size_t length = 0;
   while (length < rest.size() && !is_digit(rest[length]) && rest[length] != '.') ++length;
@@ -263,7 +273,7 @@ Parsed<double> parse_percent(std::string_view text) {
   if (!number) return not_a(text, "a percentage", "38% or 99.9%");
   if (number->rest.empty()) {
     return fail(Code::UnitMissing, fmt::format("\"{}\" has no percent sign", text),
-                fmt::format("did you mean {}%?", number->written));
+                percent_help(*number));
   }
   if (number->rest != "%") return not_a(text, "a percentage", "38% or 99.9%");
   const std::int64_t hundred = 100 * power_of_ten(number->decimals > 16 ? 0 : number->decimals);

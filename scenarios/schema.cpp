@@ -169,14 +169,15 @@ Json value_schema(const Field& field, bool partial) {
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
 Json field_schema(const Field& field, bool partial) {
-  Json schema = {{"description", field.description}};
+  std::string description(field.description);
+  if (!field.example.empty()) description += fmt::format(" Example: `{}`", field.example);
+  Json schema = {{"description", std::move(description)}};
   // draft-07 ignores what stands beside a $ref.
   if (field.type == FieldType::Patch) {
     schema["anyOf"] = Json::array({value_schema(field, partial)});
   } else {
     schema.update(or_null(value_schema(field, partial), partial || field.nullable));
   }
-  if (!field.example.empty()) schema["examples"] = Json::array({field.example});
   return schema;
 }
 

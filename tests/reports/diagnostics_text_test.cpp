@@ -1,0 +1,82 @@
+#include "slicewise/reports/diagnostics_text.hpp"
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/load.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+std::string read(const std::string& path) {
+  std::ifstream file(std::string(SLICEWISE_SOURCE_DIR) + "/" + path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+const SourceText kSource{"f.yaml", "spec:\n  gpuMemory: {resident: 8GB}\n"};
+
+TEST(DiagnosticsText, ManyMistakesInOneFileAreAllShownAtTheirPlaces) {
+  const SourceText source{"ten_mistakes.yaml", read("tests/scenarios/ten_mistakes.yaml")};
+  const auto loaded = scenarios::load_scenario(source);
+  ASSERT_FALSE(loaded.has_value());
+  EXPECT_EQ(diagnostics_text(loaded.error(), {source}, {}),
+            read("tests/scenarios/ten_mistakes.txt"));
+}
+
+TEST(DiagnosticsText, CaretStandsUnderTheValue) {
+  const Diagnostics found{
+      make_diagnostic(Code::UnitUnknown, {"f.yaml", 2, 25, 3}, "what", "do", "oh")};
+  EXPECT_EQ(diagnostics_text(found, {kSource}, {}),
+            "f.yaml:2:25: error[UNIT_UNKNOWN]: what\n"
+            "    2 |   gpuMemory: {resident: 8GB}\n"
+            "      |                         ^^^ oh\n"
+            "      help: do\n"
+            "1 error in f.yaml\n");
+}
+
+TEST(DiagnosticsText, WithoutAPlaceThereIsNoCaret) {
+  const Diagnostics found{make_diagnostic(Code::GpuOom, {}, "what", "do")};
+  EXPECT_EQ(diagnostics_text(found, {kSource}, {}), "warning[GPU_OOM]: what\n      help: do\n");
+}
+
+TEST(DiagnosticsText, QuietKeepsErrorsOnly) {
+  const Diagnostics found{make_diagnostic(Code::InputAssumed, {}, "a note"),
+                          make_diagnostic(Code::GpuOom, {}, "a warning")};
+  EXPECT_EQ(diagnostics_text(found, {}, {}, Severity::Error), "");
+}
+
+TEST(DiagnosticsText, ColourNeverCarriesMeaningAlone) {
+  const Diagnostics found{make_diagnostic(Code::GpuOom, {}, "what")};
+  const std::string colored = diagnostics_text(found, {}, {.color = true});
+  EXPECT_NE(colored.find("\x1b["), std::string::npos);
+  EXPECT_NE(colored.find("warning[GPU_OOM]"), std::string::npos);
+}
+
+TEST(DiagnosticsText, ALongLineIsCutAroundTheCaret) {
+  const SourceText source{"f.yaml", std::string(500, 'a') + "X" + std::string(500, 'b')};
+  const Diagnostics found{make_diagnostic(Code::FieldType, {"f.yaml", 1, 501, 1}, "what")};
+  std::istringstream lines(diagnostics_text(found, {source}, {.width = 60}));
+  std::string line;
+  std::string marked;
+  std::getline(lines, line);
+  std::getline(lines, marked);
+  std::getline(lines, line);
+  EXPECT_LE(marked.size(), 60U);
+  EXPECT_EQ(marked[line.find('^')], 'X');
+}
+
+TEST(DiagnosticsText, AsciiTerminalsGetAscii) {
+  const SourceText source{"f.yaml", "n: \xC3\xA4\xC3\xB6 x"};
+  const Diagnostics found{make_diagnostic(Code::FieldType, {"f.yaml", 1, 7, 1}, "what")};
+  EXPECT_NE(
+      diagnostics_text(found, {source}, {.unicode = false}).find("| n: ?? x\n      |       ^"),
+      std::string::npos);
+}
+
+}  // namespace
+}  // namespace slicewise::reports

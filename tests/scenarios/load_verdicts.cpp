@@ -1,0 +1,26 @@
+// Reads one scenario per line (JSON) and prints a line for each: "accepted", or the codes of what
+// is wrong. schema_agreement_test.py compares this with a JSON Schema validator. With the argument
+// "schema" it prints the schema instead.
+#include <iostream>
+#include <string>
+
+#include "slicewise/scenarios/load.hpp"
+#include "slicewise/scenarios/schema.hpp"
+
+int main(int argc, char** /*argv*/) {
+  if (argc > 1) {
+    std::cout << slicewise::scenarios::scenario_schema_json();
+    return 0;
+  }
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto loaded = slicewise::scenarios::load_scenario({"line", line});
+    if (loaded) {
+      std::cout << "accepted\n";
+      continue;
+    }
+    for (const slicewise::Diagnostic& problem : loaded.error()) {
+      std::cout << slicewise::info(problem.code).name << ' ';
+    }
+    std::cout << '\n';
+  }
+}

@@ -1,0 +1,152 @@
+"""The published JSON Schema and the loader accept and refuse the same files.
+
+Arguments: the program load_verdicts, the root of the source tree. Every example and every_field.yaml
+must be accepted by both; then each field of the schema is broken in turn, in every way that its type
+allows, and both must refuse.
+"""
+
+import copy
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+
+try:
+    import jsonschema
+    import yaml
+except ImportError as missing:
+    print(f"SKIPPED: {missing}")
+    sys.exit(1 if os.environ.get("CI") else 77)
+
+
+class Core(yaml.SafeLoader):
+    """YAML 1.2 core schema: dates, `on` and 06:00 are text."""
+
+
+Core.yaml_implicit_resolvers = {}
+for tag, pattern, first in (
+        ("null", r"^(~|null|Null|NULL|)$", ["~", "n", "N", ""]),
+        ("bool", r"^(true|True|TRUE|false|False|FALSE)$", list("tTfF")),
+        ("int", r"^[-+]?[0-9]+$", list("-+0123456789")),
+        ("float", r"^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$", list("-+.0123456789"))):
+    Core.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(pattern), first)
+
+
+PATCH = {}  # definitions/patch, the only $ref of the schema
+
+
+def branches(schema):
+    return [PATCH if "$ref" in option else option for option in schema.get("anyOf", [schema])]
+
+
+def with_value(document, path, value):
+    """A copy of the document with `value` at `path`; the ellipsis removes what is there."""
+    changed = copy.deepcopy(document)
+    holder = changed
+    for step in path[:-1]:
+        holder = holder[step]
+    if value is ...:
+        del holder[path[-1]]
+    else:
+        holder[path[-1]] = value
+    return changed
+
+
+def walk(schema, value, path, seen):
+    """Yields (what, path, broken value) for every mistake that the schema can see below `path`."""
+    options = branches(schema)
+    kinds = {option.get("type") for option in options}
+    if isinstance(value, dict):
+        option = next(o for o in options if o.get("type") == "object" and (
+            set(value) <= set(o.get("properties", value)) or "patternProperties" in o))
+        if option.get("additionalProperties") is False:
+            yield "unknown key", path + ["someKey"], 1
+        for key in option.get("required", []):
+            yield "missing key", path + [key], ...
+        for key, below in value.items():
+            seen.add(id(option.get("properties", {}).get(key)))
+            if key in option.get("properties", {}):
+                yield from walk(option["properties"][key], below, path + [key], seen)
+        yield "mapping as text", path, "text"
+        if "array" not in kinds:
+            yield "mapping as list", path, ["text"]
+    elif isinstance(value, list):
+        option = next(o for o in options if o.get("type") == "array")
+        if isinstance(option.get("items"), dict):
+            for index, below in enumerate(value):
+                yield from walk(option["items"], below, path + [index], seen)
+        yield "list as number", path, 7
+    else:
+        yield "mapping", path, {"someKey": 1}
+        yield "boolean as number" if kinds == {"boolean"} else "boolean", path, (
+            1 if kinds == {"boolean"} else True)
+        if any("enum" in option for option in options):
+            yield "bad word", path, "someWord"
+        elif any("pattern" in option for option in options):
+            yield "bad unit", path, "8GB"
+            yield "negative", path, "-1s"
+        elif "integer" in kinds:
+            yield "text for a number", path, "7"
+            yield "fraction", path, 1.5
+            yield "too small", path, -3_000_000_000
+        if kinds == {"string"}:
+            yield "number for text", path, 7
+
+
+def schema_properties(schema):
+    for option in schema.get("anyOf", [schema]):
+        for name, below in option.get("properties", {}).items():
+            yield name, below
+            yield from schema_properties(below)
+        if isinstance(option.get("items"), dict):
+            yield from schema_properties(option["items"])
+
+
+def main():
+    program, root = sys.argv[1:3]
+    schema_file = os.path.join(root, "scenarios/schema/scenario.v1alpha1.json")
+    printed = subprocess.run([program, "schema"], capture_output=True, text=True, check=True).stdout
+    problems = []
+    if open(schema_file, encoding="utf-8").read() != printed:
+        problems.append(f"{schema_file} is not what the program prints; write it anew")
+    schema = json.loads(printed)
+    jsonschema.Draft7Validator.check_schema(schema)
+    PATCH.update(schema["definitions"]["patch"])
+    validator = jsonschema.Draft7Validator(schema)
+
+    good = glob.glob(os.path.join(root, "scenarios/examples/*.yaml"))
+    seed_file = os.path.join(root, "tests/scenarios/every_field.yaml")
+    cases = []
+    for name in sorted(good) + [seed_file]:
+        with open(name, encoding="utf-8") as file:
+            cases.append((True, name, [], yaml.load(file, Core)))
+    seed = cases[-1][3]
+    seen = set()
+    for what, path, value in walk(schema, seed, [], seen):
+        if path:
+            cases.append((False, what, path, with_value(seed, path, value)))
+    # The two shapes of a request time are listed twice in the schema, seen through one each.
+    unseen = [name for name, below in schema_properties(schema)
+              if id(below) not in seen and name not in ("until", "mean", "distribution", "p50", "p99")]
+    if unseen:
+        problems.append(f"every_field.yaml does not use: {unseen}")
+
+    lines = "".join(json.dumps(case[3]) + "\n" for case in cases)
+    answers = subprocess.run([program], input=lines, capture_output=True, text=True,
+                             check=True).stdout.splitlines()
+    for (expected, what, path, document), answer in zip(cases, answers, strict=True):
+        by_schema = validator.is_valid(document)
+        if (answer == "accepted") != expected or by_schema != expected:
+            problems.append(f"{what} at {path}: loader {answer}, schema "
+                            f"{'accepts' if by_schema else 'refuses'}")
+    refused = sum(not case[0] for case in cases)
+    if refused < 60:
+        problems.append(f"only {refused} broken documents")
+    print(f"{len(cases) - refused} good and {refused} broken documents")
+    print("\n".join(problems))
+    sys.exit(1 if problems else 0)
+
+
+main()
