@@ -8,8 +8,8 @@
 #include "slicewise/codes.hpp"
 
 // The one table of the fields of a scenario file. The checks, the JSON Schema and `explain` are all
-// read from it, so they cannot disagree. A new field is one line in fields.cpp and its reading in
-// read_*.cpp.
+// read from it, so they cannot disagree. A new field is one entry in fields*.{hpp,cpp} and its
+// reading in read_*.cpp.
 namespace slicewise::scenarios {
 
 enum class FieldType : std::uint8_t {
@@ -73,6 +73,20 @@ struct Field {
 };
 
 inline const Field* FieldList::end() const { return first + count; }
+
+namespace table {
+
+template <std::size_t N>
+constexpr FieldList list(const Field (&fields)[N]) {
+  return {fields, N};
+}
+
+template <std::size_t N>
+constexpr WordList list(const std::string_view (&words)[N]) {
+  return {words, N};
+}
+
+}  // namespace table
 
 // The file as a whole: a Block with apiVersion, kind, metadata and spec.
 const Field& scenario_field();

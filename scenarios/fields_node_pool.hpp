@@ -1,0 +1,127 @@
+#pragma once
+
+#include <string_view>
+
+#include "fields.hpp"
+#include "fields_device_plugin.hpp"
+
+// The fields of nodePools[].
+namespace slicewise::scenarios::table {
+
+inline constexpr std::string_view kCapacityTypes[] = {"on-demand", "spot", "reserved"};
+
+inline constexpr std::string_view kTaintEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
+
+inline constexpr Field kMig[] = {
+    {.name = "strategy",
+     .type = FieldType::Word,
+     .default_value = "single",
+     .description = "How the plugin names the instances.",
+     .example = "strategy: mixed",
+     .words = list(kMigStrategies)},
+    {.name = "config",
+     .type = FieldType::Text,
+     .required = true,
+     .description = "Layout: a value of the node label nvidia.com/mig.config.",
+     .example = "config: all-1g.5gb",
+     .least = 1},
+};
+
+inline constexpr Field kTaint[] = {
+    {.name = "key",
+     .type = FieldType::Text,
+     .required = true,
+     .description = "Key of the taint.",
+     .example = "key: nvidia.com/gpu",
+     .least = 1},
+    {.name = "value",
+     .type = FieldType::Text,
+     .description = "Value of the taint.",
+     .example = "value: present"},
+    {.name = "effect",
+     .type = FieldType::Word,
+     .required = true,
+     .description = "What happens to pods that do not tolerate it.",
+     .example = "effect: NoSchedule",
+     .words = list(kTaintEffects)},
+};
+
+inline constexpr Field kGpu[] = {
+    {.name = "timeSlice",
+     .type = FieldType::Duration,
+     .default_value = "the GPU model's",
+     .description = "Length of a turn under time-slicing.",
+     .example = "timeSlice: 2ms",
+     .least = 1},
+    {.name = "switchCost",
+     .type = FieldType::Duration,
+     .default_value = "from the GPU model's figures",
+     .description = "Time lost when the GPU changes from one process to another.",
+     .example = "switchCost: 100us"},
+    {.name = "coldCache",
+     .type = FieldType::Percent,
+     .default_value = "the GPU model's",
+     .description = "Share of the L2 cache that a process refills when its turn begins.",
+     .example = "coldCache: 50%"},
+    {.name = "contextMemory",
+     .type = FieldType::Bytes,
+     .default_value = "the GPU model's",
+     .description = "GPU memory of one CUDA context.",
+     .example = "contextMemory: 320Mi"},
+};
+
+inline constexpr Field kNodePool[] = {
+    {.name = "name",
+     .type = FieldType::Name,
+     .required = true,
+     .description = "Name of the pool; patches and sweeps address it by this name.",
+     .example = "name: v100"},
+    {.name = "instanceType",
+     .type = FieldType::Text,
+     .required = true,
+     .description = "EC2 instance type (slicewise get instances).",
+     .example = "instanceType: p3.8xlarge",
+     .least = 1},
+    {.name = "nodes",
+     .type = FieldType::Integer,
+     .default_value = "1",
+     .description = "Number of nodes, from the start to the end of the run.",
+     .example = "nodes: 2",
+     .least = 1,
+     .most = 10'000},
+    {.name = "capacityType",
+     .type = FieldType::Word,
+     .default_value = "on-demand",
+     .description = "How the nodes are bought.",
+     .example = "capacityType: spot",
+     .words = list(kCapacityTypes)},
+    {.name = "devicePlugin",
+     .type = FieldType::Block,
+     .nullable = true,
+     .description = "Config file of the NVIDIA device plugin, pasted as it is. null or absent: "
+                    "no sharing.",
+     .example = "devicePlugin: {version: v1, sharing: {timeSlicing: {resources: [{name: "
+                "nvidia.com/gpu, replicas: 10}]}}}",
+     .children = list(kDevicePlugin)},
+    {.name = "mig",
+     .type = FieldType::Block,
+     .description = "Partition the GPUs with MIG.",
+     .example = "mig: {strategy: mixed, config: all-1g.5gb}",
+     .children = list(kMig)},
+    {.name = "taints",
+     .type = FieldType::Blocks,
+     .description = "Taints of the nodes.",
+     .example = "taints: [{key: nvidia.com/gpu, effect: NoSchedule}]",
+     .children = list(kTaint)},
+    {.name = "labels",
+     .type = FieldType::Labels,
+     .description = "Labels of the nodes.",
+     .example = "labels: {team: vision}"},
+    {.name = "gpu",
+     .type = FieldType::Block,
+     .description = "Figures of the GPU that replace those of the catalogue.",
+     .example = "gpu: {timeSlice: 2ms}",
+     .children = list(kGpu)},
+};
+
+}  // namespace slicewise::scenarios::table
