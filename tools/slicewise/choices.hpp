@@ -14,6 +14,9 @@ struct Choice {
   std::string_view word;
   Value value;
 };
+// clang 14 does not deduce the arguments of an aggregate by itself.
+template <class Value>
+Choice(const char*, Value) -> Choice<Value>;
 
 inline constexpr std::array kColors = {
     Choice{"auto", ColorChoice::Auto},

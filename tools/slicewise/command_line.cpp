@@ -50,10 +50,9 @@ template <class Value, std::size_t kCount, class Target>
 CLI::Option* add_choice(CLI::App& app, const std::string& names,
                         const std::array<Choice<Value>, kCount>& choices, Target& target,
                         const std::string& description) {
-  std::vector<std::string> words;
-  for (const Choice<Value>& choice : choices) {
-    words.emplace_back(choice.word);
-  }
+  std::vector<std::string> words(kCount);
+  std::ranges::transform(choices, words.begin(),
+                         [](const Choice<Value>& choice) { return std::string(choice.word); });
   const std::string shown = names.substr(names.starts_with("-") ? names.find("--") : 0);
   const auto assign = [&choices, &target, shown, words](const std::string& word) {
     const auto found = std::ranges::find(choices, word, &Choice<Value>::word);

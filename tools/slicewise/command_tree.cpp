@@ -1,12 +1,12 @@
 #include "command_tree.hpp"
 
+#include <algorithm>
+
 namespace slicewise::tools {
 
 std::vector<std::string> names_of(const std::vector<CommandInfo>& commands) {
-  std::vector<std::string> names;
-  for (const CommandInfo& command : commands) {
-    names.push_back(command.name);
-  }
+  std::vector<std::string> names(commands.size());
+  std::ranges::transform(commands, names.begin(), &CommandInfo::name);
   return names;
 }
 
