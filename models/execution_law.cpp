@@ -39,4 +39,12 @@ double roofline_scale(const GpuModel& from, const GpuModel& to, double beta) {
   return (1 - beta) * compute + beta * bandwidth;
 }
 
+Bytes greedy_reserve(const GpuModel& gpu) {
+  // compute_capability is "major.minor"; a major of two digits is newer than all listed here.
+  const std::size_t dot = gpu.compute_capability.find('.');
+  if (dot != 1 || gpu.compute_capability[0] >= '9') return mebibytes(1'800);
+  if (gpu.compute_capability[0] == '8') return mebibytes(1'536);
+  return gpu.compute_capability[0] == '7' ? mebibytes(1'050) : mebibytes(500);
+}
+
 }  // namespace slicewise::models

@@ -83,12 +83,12 @@ void pending_finding(const World& world, std::span<const Replication> replicatio
   if (result.pods.pending_max == 0) return;
   const bool for_ever =
       std::ranges::any_of(replications, [](const Replication& r) { return r.pending_at_end > 0; });
-  found.push_back(
-      make_diagnostic(Code::PodPending, world.workloads.front().spec.name.where,
-                      fmt::format("up to {} pods Pending{}: {}", result.pods.pending_max,
-                                  for_ever ? ", some until the end" : "",
-                                  fmt::join(result.pods.pending_reasons, " / ")),
-                      for_ever ? "add nodes or replicas, or lower the requests" : ""));
+  found.push_back(make_diagnostic(
+      Code::PodPending, world.workloads.front().spec.name.where,
+      fmt::format("up to {} pod{} Pending{}: {}", result.pods.pending_max,
+                  result.pods.pending_max == 1 ? "" : "s", for_ever ? ", some until the end" : "",
+                  fmt::join(result.pods.pending_reasons, " / ")),
+      for_ever ? "add nodes or replicas, or lower the requests" : ""));
 }
 
 void host_cpu_finding(const World& world, std::span<const Replication> replications,

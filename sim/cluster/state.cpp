@@ -9,7 +9,8 @@ Gpu make_gpu(const PoolModel& pool, NodeId node, std::uint32_t position) {
   Gpu gpu{.node = node,
           .index = position,
           .tickets = tickets,
-          .memory = MemoryLedger(contexts, pool.gpu_memory, pool.context_memory),
+          .memory = MemoryLedger(contexts, pool.gpu_memory, pool.context_memory,
+                                 models::greedy_reserve(*pool.gpu)),
           .engine = {},
           .owner = std::vector<std::uint32_t>(contexts, kNoOwner)};
   if (!pool.exact) return gpu;

@@ -3,30 +3,34 @@
 #include <algorithm>
 #include <cassert>
 
+#include "slicewise/models/execution_law.hpp"
+
 namespace slicewise::sim {
 namespace {
 
-// What TensorFlow's allocator leaves to the system when it maps "all" memory. Assumed: the rule of
-// MinSystemMemory in TensorFlow 1.x gpu_device.cc; later versions keep more on newer GPUs.
-constexpr Bytes kLeastReserve = mebibytes(300);
-constexpr std::int64_t kReserveDivisor = 20;  // 5 %
-
-Bytes reserve_of(Bytes available) {
-  return std::max(kLeastReserve, Bytes{available.count / kReserveDivisor});
-}
+constexpr Bytes kPlenty = gibibytes(2);
 
 }  // namespace
 
-MemoryLedger::MemoryLedger(std::uint32_t contexts, Bytes usable, Bytes context_memory)
-    : usable_(usable), context_memory_(context_memory), held_(contexts) {
-  assert(usable.count >= 0 && context_memory.count >= 0);
+MemoryLedger::MemoryLedger(std::uint32_t contexts, Bytes usable, Bytes context_memory,
+                           Bytes greedy_reserve)
+    : usable_(usable),
+      context_memory_(context_memory),
+      greedy_reserve_(greedy_reserve),
+      held_(contexts) {
+  assert(usable.count >= 0 && context_memory.count >= 0 && greedy_reserve.count >= 0);
+}
+
+// All that is free but for the reserve.
+Bytes MemoryLedger::greedy_share(Bytes available) const {
+  return available - (available < kPlenty ? models::kSmallGreedyReserve : greedy_reserve_);
 }
 
 std::optional<Bytes> MemoryLedger::open(std::uint32_t context, Bytes needed, bool greedy) {
   assert(needed.count >= 0 && held_[context] == Bytes{});
   const Bytes available = usable_ - used_ - context_memory_;
   if (needed > available) return std::nullopt;
-  const Bytes mapped = greedy ? std::max(needed, available - reserve_of(available)) : needed;
+  const Bytes mapped = greedy ? std::max(needed, greedy_share(available)) : needed;
   held_[context] = context_memory_ + mapped;
   used_ += held_[context];
   peak_ = std::max(peak_, used_);

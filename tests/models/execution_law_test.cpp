@@ -78,5 +78,15 @@ TEST(RooflineScale, InterpolatesBetweenComputeAndBandwidth) {
   EXPECT_DOUBLE_EQ(roofline_scale(v100, v100, 0.3), 1.0);
 }
 
+// TensorFlow's MinSystemMemory by the major compute capability.
+TEST(GreedyReserve, FollowsTheComputeCapability) {
+  EXPECT_EQ(greedy_reserve(*catalogue().find_gpu("V100")), mebibytes(1'050));
+  EXPECT_EQ(greedy_reserve(*catalogue().find_gpu("T4")), mebibytes(1'050));
+  EXPECT_EQ(greedy_reserve(*catalogue().find_gpu("A10G")), mebibytes(1'536));
+  EXPECT_EQ(greedy_reserve(*catalogue().find_gpu("A100-40GB")), mebibytes(1'536));
+  EXPECT_EQ(greedy_reserve(*catalogue().find_gpu("H100")), mebibytes(1'800));
+  EXPECT_EQ(greedy_reserve(*catalogue().find_gpu("B200")), mebibytes(1'800));
+}
+
 }  // namespace
 }  // namespace slicewise::models

@@ -40,6 +40,14 @@ struct ContextMemory {
 };
 ContextMemory context_memory(const GpuModel& gpu);
 
+// What TensorFlow leaves to others when it maps "all" GPU memory at start and 2 GiB or more are
+// free: 500 MiB up to compute capability 6, 1,050 MiB for 7, 1,536 MiB for 8, 1,800 MiB from 9 on.
+// Source: tensorflow/core/common_runtime/gpu/gpu_device.cc, MinSystemMemory.
+Bytes greedy_reserve(const GpuModel& gpu);
+
+// The same when less than 2 GiB are free.
+inline constexpr Bytes kSmallGreedyReserve = mebibytes(225);
+
 // Roofline rule: how many times longer the same GPU work takes on `to` than on `from`:
 // (1 - beta) F_from/F_to + beta B_from/B_to with F = FP32 peak and B = DRAM bandwidth.
 // REQUIRES: both GPUs have FP32 figures; beta in [0, 1]. 1.0 when from and to are the same model.

@@ -12,7 +12,8 @@ namespace slicewise::sim {
 // that does not fit fails that process, whoever filled the GPU.
 class MemoryLedger {
  public:
-  MemoryLedger(std::uint32_t contexts, Bytes usable, Bytes context_memory);
+  // `greedy_reserve`: what a greedy process leaves free, see models::greedy_reserve.
+  MemoryLedger(std::uint32_t contexts, Bytes usable, Bytes context_memory, Bytes greedy_reserve);
 
   // A process opens its CUDA context and allocates `needed`. A greedy process then maps what is
   // left, but for the reserve that TensorFlow leaves. Returns the bytes it holds (context
@@ -26,8 +27,11 @@ class MemoryLedger {
   Bytes held_by(std::uint32_t context) const { return held_[context]; }
 
  private:
+  Bytes greedy_share(Bytes available) const;
+
   Bytes usable_;
   Bytes context_memory_;
+  Bytes greedy_reserve_;
   Bytes used_;
   Bytes peak_;
   std::vector<Bytes> held_;
