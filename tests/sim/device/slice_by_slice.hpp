@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -19,7 +20,7 @@ class SliceBySlice {
   Completion next() const {
     SliceBySlice rehearsal = *this;
     while (rehearsal.anybody()) {
-      if (rehearsal.finished()) return {rehearsal.now_, *rehearsal.holder_};
+      if (rehearsal.finished()) return {rehearsal.now_, rehearsal.holder_};
       rehearsal.step(kNever);
     }
     return {kNever, 0};
@@ -30,13 +31,13 @@ class SliceBySlice {
   }
 
   std::uint32_t complete() {
-    work_[*holder_].reset();
-    return *holder_;
+    work_[holder_].reset();
+    return holder_;
   }
 
   void start(std::uint32_t context, Duration work) {
     work_[context] = work;
-    if (holder_ || switching_to_) return;
+    if (holder_ != kNobody || switching_to_ != kNobody) return;
     holder_ = context;
     turn_left_ = slice_.turn;
   }
@@ -47,13 +48,15 @@ class SliceBySlice {
   Duration busy_of(std::uint32_t context) const { return busy_[context]; }
 
  private:
+  static constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
+
   bool anybody() const {
     for (const auto& work : work_) {
       if (work) return true;
     }
     return false;
   }
-  bool finished() const { return holder_ && work_[*holder_] == Duration{}; }
+  bool finished() const { return holder_ != kNobody && work_[holder_] == Duration{}; }
 
   std::uint32_t next_after(std::uint32_t context) const {
     const auto contexts = static_cast<std::uint32_t>(work_.size());
@@ -65,19 +68,19 @@ class SliceBySlice {
   }
 
   void switch_from(std::uint32_t context, Duration cost) {
-    holder_.reset();
+    holder_ = kNobody;
     switching_to_ = next_after(context);
     switch_left_ = cost;
   }
 
   // One decision, or one stretch of time in which a single thing happens, up to `limit`.
   void step(TimePoint limit) {
-    if (switching_to_) return step_switch(limit);
-    if (!holder_) return idle(limit);
-    const std::uint32_t holder = *holder_;
+    if (switching_to_ != kNobody) return step_switch(limit);
+    if (holder_ == kNobody) return idle(limit);
+    const std::uint32_t holder = holder_;
     if (!work_[holder]) {
       if (anybody()) return switch_from(holder, yield_cost_);
-      holder_.reset();
+      holder_ = kNobody;
       return;
     }
     if (turn_left_ == Duration{}) {
@@ -98,8 +101,8 @@ class SliceBySlice {
     switch_left_ -= spent;
     time_.switching += spent;
     if (switch_left_ > Duration{} || now_ == limit) return;
-    const std::uint32_t target = *switching_to_;
-    switching_to_.reset();
+    const std::uint32_t target = switching_to_;
+    switching_to_ = kNobody;
     if (work_[target]) {
       holder_ = target;
       turn_left_ = slice_.turn;
@@ -116,8 +119,8 @@ class SliceBySlice {
   models::TimeSlice slice_;
   Duration yield_cost_;
   TimePoint now_;
-  std::optional<std::uint32_t> holder_;        // owns the turn, perhaps dry
-  std::optional<std::uint32_t> switching_to_;  // of a switch under way
+  std::uint32_t holder_ = kNobody;        // owns the turn, perhaps dry
+  std::uint32_t switching_to_ = kNobody;  // of a switch under way
   Duration turn_left_;
   Duration switch_left_;
   std::vector<std::optional<Duration>> work_;
