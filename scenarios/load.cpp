@@ -37,12 +37,13 @@ void check_document(const Node& document, Findings& findings) {
 
 }  // namespace
 
-Expected<ScenarioSet> load_scenario(const SourceText& source, const Overrides& overrides) {
+LoadedScenario read_scenario_file(const SourceText& source, const Overrides& overrides) {
   Findings findings;
   Diagnostics syntax;
   const NodePtr document = read_document(source, syntax);
   for (Diagnostic& problem : syntax) findings.add(std::move(problem));
-  ScenarioSet set;
+  LoadedScenario loaded;
+  ScenarioSet& set = loaded.set;
   if (document != nullptr && document->kind == Node::Kind::Null) {
     findings.add(Code::YamlSyntax, document->where, "the file holds no scenario",
                  "start from scenarios/examples/aws-cifar10.yaml");
@@ -50,13 +51,18 @@ Expected<ScenarioSet> load_scenario(const SourceText& source, const Overrides& o
     check_document(*document, findings);
     set.variants = read_variants(*document, overrides, findings, set.notes);
   }
-  Diagnostics problems = findings.take_sorted(source.name);
-  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  loaded.problems = findings.take_sorted(source.name);
   const Node* metadata = block(document.get(), "metadata");
   set.name = text_at(metadata, "name").value_or("");
   set.annotations = labels_at(metadata, "annotations");
   set.sha256 = sha256_hex(source.text, overrides.set);
-  return set;
+  return loaded;
+}
+
+Expected<ScenarioSet> load_scenario(const SourceText& source, const Overrides& overrides) {
+  LoadedScenario loaded = read_scenario_file(source, overrides);
+  if (!loaded.problems.empty()) return tl::unexpected(std::move(loaded.problems));
+  return std::move(loaded.set);
 }
 
 }  // namespace slicewise::scenarios

@@ -36,6 +36,7 @@ Scenario read_scenario(const Node& spec, Findings& findings) {
   Scenario scenario;
   scenario.where = spec.where;
   scenario.region = text_at(&spec, "region").value_or(scenario.region);
+  scenario.region_where = value_place(spec, "region");
   scenario.duration = duration_at(&spec, "duration");
   scenario.warmup = duration_at(&spec, "warmup").value_or(scenario.warmup);
   if (const auto seed = integer_at(&spec, "seed")) {

@@ -11,6 +11,18 @@ namespace {
 
 using scenarios::WorkloadKind;
 
+void check_region(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
+                  Diagnostics& found) {
+  if (has_prices(catalogue, scenario.region)) return;
+  const std::vector<std::string> regions = catalogue.prices.regions();
+  const auto near = nearest_name(scenario.region, regions);
+  found.push_back(make_diagnostic(
+      Code::RegionUnknown, scenario.region_where,
+      fmt::format("the price book has no region \"{}\"", scenario.region),
+      near ? fmt::format("did you mean {}?", *near)
+           : fmt::format("it has {}; add yours with --prices", fmt::join(regions, ", "))));
+}
+
 void check_end(const scenarios::Scenario& scenario, Diagnostics& found) {
   if (scenario.duration) return;
   const bool has_job = std::ranges::any_of(
@@ -58,6 +70,7 @@ void check_stability(World& world) {
 Expected<World> build_world(const scenarios::Scenario& scenario,
                             const models::Catalogue& catalogue) {
   Diagnostics found;
+  check_region(scenario, catalogue, found);
   World world;
   world.name = scenario.name;
   world.description = scenario.description;

@@ -173,6 +173,10 @@ models::Sharing sharing_of(const NodePool& pool, const models::GpuModel& gpu) {
 
 }  // namespace
 
+bool has_prices(const models::Catalogue& catalogue, const std::string& region) {
+  return std::ranges::binary_search(catalogue.prices.regions(), region);
+}
+
 ResourceOffer plugin_offer(const NodePool& pool) {
   const scenarios::SharedResource* entry = time_sliced_gpus(pool);
   if (entry == nullptr) return {std::string(kWholeGpu), 1, false, false};

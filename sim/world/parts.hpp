@@ -10,6 +10,9 @@
 // The steps of build_world. Each appends what it finds wrong to `found` and goes on.
 namespace slicewise::sim {
 
+// Whether the price book knows the region at all.
+bool has_prices(const models::Catalogue& catalogue, const std::string& region);
+
 // What the device plugin advertises for the pool's GPUs: renameByDefault replaces the name of a
 // shared resource, it does not add one.
 ResourceOffer plugin_offer(const scenarios::NodePool& pool);

@@ -1,18 +1,19 @@
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/export/device_plugin.hpp"
 #include "slicewise/reports/export/pod_patch.hpp"
-#include "slicewise/scenarios/load.hpp"
+#include "slicewise/sim/check.hpp"
 
 #include "commands.hpp"
 #include "files.hpp"
+#include "scenario_file.hpp"
 #include "terminal.hpp"
 #include "variants.hpp"
 
 namespace slicewise::tools {
 namespace {
 
-Expected<std::string> render(const ExportCommand& command, const scenarios::Scenario& scenario) {
-  const models::Catalogue catalogue = models::load_catalogue();
+Expected<std::string> render(const ExportCommand& command, const scenarios::Scenario& scenario,
+                             const models::Catalogue& catalogue) {
   reports::ExportOptions options;
   if (!command.chart_version.empty()) {
     options.chart_version = command.chart_version;
@@ -31,28 +32,29 @@ Expected<std::string> render(const ExportCommand& command, const scenarios::Scen
 }  // namespace
 
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
-  const Expected<SourceText> source = read_source(command.file);
-  if (!source) {
-    return fail(source.error(), {}, flags);
+  Expected<ScenarioFile> file = open_scenario(command.file, command.set);
+  if (!file) {
+    return fail(file.error(), {}, flags);
   }
-  Expected<scenarios::ScenarioSet> set = scenarios::load_scenario(*source, {.set = command.set});
-  if (!set) {
-    return fail(set.error(), {*source}, flags);
+  const models::Catalogue catalogue = models::load_catalogue();
+  if (const Diagnostics problems = sim::check_names(file->loaded, catalogue); !problems.empty()) {
+    return fail(problems, file->texts, flags);
   }
-  if (command.variant.empty() && set->variants.size() > 1) {
-    return usage_error(set->name + " has several variants: say which one with --variant",
-                       "its variants are " + variant_names(*set));
+  scenarios::ScenarioSet& set = file->loaded.set;
+  if (command.variant.empty() && set.variants.size() > 1) {
+    return usage_error(set.name + " has several variants: say which one with --variant",
+                       "its variants are " + variant_names(set));
   }
   const std::vector<std::string> wanted =
       command.variant.empty() ? std::vector<std::string>() : std::vector{command.variant};
-  if (const ExitCode code = keep_variants(*set, wanted); code != ExitCode::Success) {
+  if (const ExitCode code = keep_variants(set, wanted); code != ExitCode::Success) {
     return code;
   }
-  const Expected<std::string> text = render(command, set->variants.front());
+  const Expected<std::string> text = render(command, set.variants.front(), catalogue);
   if (!text) {
-    return fail(text.error(), {*source}, flags);
+    return fail(text.error(), file->texts, flags);
   }
-  print_diagnostics(set->notes, {*source}, flags);
+  print_diagnostics(set.notes, file->texts, flags);
   return write_text(command.out, *text);
 }
 

@@ -6,7 +6,7 @@
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/result_report.hpp"
-#include "slicewise/scenarios/load.hpp"
+#include "slicewise/sim/check.hpp"
 #include "slicewise/sim/run.hpp"
 
 #include "commands.hpp"
@@ -14,6 +14,7 @@
 #include "interrupt.hpp"
 #include "prices.hpp"
 #include "progress.hpp"
+#include "scenario_file.hpp"
 #include "terminal.hpp"
 #include "variants.hpp"
 
@@ -100,13 +101,9 @@ int thread_count(int jobs) {
   return jobs > 0 ? jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-ExitCode run(const scenarios::ScenarioSet& set, const SourceText& source, const RunCommand& command,
-             const CommonFlags& flags) {
-  models::Catalogue catalogue = models::load_catalogue();
-  if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags);
-      code != ExitCode::Success) {
-    return code;
-  }
+ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue,
+             const RunCommand& command, const CommonFlags& flags) {
+  const scenarios::ScenarioSet& set = file.loaded.set;
   const std::atomic<bool>& interrupted = catch_interrupt();
   Progress progress(command.progress, flags.quiet);
   const Expected<sim::Result> result =
@@ -116,13 +113,13 @@ ExitCode run(const scenarios::ScenarioSet& set, const SourceText& source, const 
                          .interrupted = &interrupted});
   progress.finish();
   if (!result) {
-    return fail(result.error(), {source}, flags);
+    return fail(result.error(), file.texts, flags);
   }
   if (const ExitCode code = write_text(command.out, render(*result, command, flags));
       code != ExitCode::Success) {
     return code;
   }
-  print_diagnostics(remarks(set, *result, command.format), {source}, flags);
+  print_diagnostics(remarks(set, *result, command.format), file.texts, flags);
   if (interrupted) {
     print_error("interrupted: the report covers the replications that had finished");
     return ExitCode::Interrupted;
@@ -133,19 +130,24 @@ ExitCode run(const scenarios::ScenarioSet& set, const SourceText& source, const 
 }  // namespace
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags) {
-  const Expected<SourceText> source = read_source(command.file);
-  if (!source) {
-    return fail(source.error(), {}, flags);
+  Expected<ScenarioFile> file = open_scenario(command.file, command.set);
+  if (!file) {
+    return fail(file.error(), {}, flags);
   }
-  Expected<scenarios::ScenarioSet> set = scenarios::load_scenario(*source, {.set = command.set});
-  if (!set) {
-    return fail(set.error(), {*source}, flags);
-  }
-  if (const ExitCode code = keep_variants(*set, command.variants); code != ExitCode::Success) {
+  models::Catalogue catalogue = models::load_catalogue();
+  if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags);
+      code != ExitCode::Success) {
     return code;
   }
-  apply_flags(command, *set);
-  return run(*set, *source, command, flags);
+  if (!file->loaded.problems.empty()) {
+    return fail(sim::check_names(file->loaded, catalogue), file->texts, flags);
+  }
+  if (const ExitCode code = keep_variants(file->loaded.set, command.variants);
+      code != ExitCode::Success) {
+    return code;
+  }
+  apply_flags(command, file->loaded.set);
+  return run(*file, catalogue, command, flags);
 }
 
 }  // namespace slicewise::tools

@@ -14,8 +14,17 @@ struct Overrides {
   std::vector<std::string> set;
 };
 
-// Reads a scenario (YAML 1.2 core schema or JSON). On failure returns every mistake in the file in
-// one pass, in file order: a mistake in one place hides none in another. Reads no other file.
+// A scenario file as far as it could be read.
+struct LoadedScenario {
+  ScenarioSet set;       // complete when there are no problems, else what could be made out
+  Diagnostics problems;  // every mistake, in file order
+};
+
+// Reads a scenario (YAML 1.2 core schema or JSON) to the end, whatever is wrong with it: a mistake
+// in one place hides none in another. Reads no other file.
+LoadedScenario read_scenario_file(const SourceText& source, const Overrides& overrides = {});
+
+// The same for callers who want a scenario without mistakes or the list of them.
 Expected<ScenarioSet> load_scenario(const SourceText& source, const Overrides& overrides = {});
 
 }  // namespace slicewise::scenarios

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slicewise/scenarios/load.hpp"
+
+namespace slicewise::tools {
+
+// A scenario file as the user gave it, with the --set flags: what diagnostics point into.
+struct ScenarioFile {
+  std::vector<SourceText> texts;  // the file, then "--set" with one flag a line
+  scenarios::LoadedScenario loaded;
+};
+
+// FILE_UNREADABLE when there is no such file; mistakes in the file are in `loaded.problems`.
+Expected<ScenarioFile> open_scenario(const std::string& path, const std::vector<std::string>& set);
+
+}  // namespace slicewise::tools
