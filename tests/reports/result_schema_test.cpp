@@ -35,7 +35,10 @@ class ValidatedBySchema : public ::testing::Test {
   }
 
   static bool valid(const std::string& document) {
-    const std::string path = ::testing::TempDir() + "slicewise_result_schema_test.json";
+    // ctest runs the cases of this fixture at the same time: each has its own file.
+    const std::string path = ::testing::TempDir() + "slicewise_result_schema_" +
+                             ::testing::UnitTest::GetInstance()->current_test_info()->name() +
+                             ".json";
     std::ofstream(path, std::ios::binary) << document;
     const std::string check =
         "import json,sys,jsonschema as j; s=json.load(open(sys.argv[1])); "
