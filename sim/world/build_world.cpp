@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/sim/world.hpp"
 
 #include "parts.hpp"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "demo.hpp"
+#include "../demo.hpp"
 
 // The facts of the AWS time-slicing demo: what Kubernetes shows before and after.
 namespace slicewise::sim {

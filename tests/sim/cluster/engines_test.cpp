@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "demo.hpp"
+#include "../demo.hpp"
 
 // The whole simulator against closed forms and against itself.
 namespace slicewise::sim {

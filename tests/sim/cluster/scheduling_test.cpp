@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "demo.hpp"
+#include "../demo.hpp"
 
 // kube-scheduler, device plugin, kubelet and controllers, each in the smallest setting that shows
 // its rule.

@@ -1,0 +1,162 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/check.hpp"
+#include "slicewise/sim/world.hpp"
+
+#include "../demo.hpp"
+
+// Where a scenario meets the catalogue: what is refused, what is carried over, what is counted.
+namespace slicewise::sim {
+namespace {
+
+using ::testing::HasSubstr;
+
+Diagnostics refused(const scenarios::Scenario& s) {
+  const auto world = build_world(s, demo::catalogue());
+  return world ? Diagnostics{} : world.error();
+}
+
+const Diagnostic* find(const Diagnostics& diagnostics, Code code) {
+  const auto found = std::ranges::find(diagnostics, code, &Diagnostic::code);
+  return found == diagnostics.end() ? nullptr : &*found;
+}
+
+scenarios::Scenario plain() { return demo::scenario(demo::pool(10), {demo::training(1)}); }
+
+TEST(BuildWorld, NamesThatTheCatalogueDoesNotKnowGetTheNearestOne) {
+  scenarios::Scenario s = plain();
+  s.node_pools[0].instance_type.value = "p3.8xlage";
+  s.region = "us-est-1";
+  s.workloads[0].measured->device.value = "V100-SXM2-61GB";
+  s.workloads[0].pod.extended[0].name.value = "nvidia.com/gpus";
+  const Diagnostics found = refused(s);
+  ASSERT_NE(find(found, Code::InstanceUnknown), nullptr);
+  EXPECT_THAT(find(found, Code::InstanceUnknown)->help, HasSubstr("p3.8xlarge"));
+  ASSERT_NE(find(found, Code::RegionUnknown), nullptr);
+  EXPECT_THAT(find(found, Code::RegionUnknown)->help, HasSubstr("us-east-1"));
+  ASSERT_NE(find(found, Code::GpuUnknown), nullptr);
+  EXPECT_THAT(find(found, Code::GpuUnknown)->help, HasSubstr("V100-SXM2-16GB"));
+  ASSERT_NE(find(found, Code::ResourceNameMismatch), nullptr);
+  EXPECT_THAT(find(found, Code::ResourceNameMismatch)->help, HasSubstr("nvidia.com/gpu"));
+}
+
+TEST(BuildWorld, AnUnknownPriceIsAnErrorThatNamesWhatIsMissing) {
+  scenarios::Scenario s = plain();
+  s.region = "ap-south-1";  // AWS never sold p3 there
+  const Diagnostics found = refused(s);
+  ASSERT_NE(find(found, Code::PriceUnknown), nullptr);
+  EXPECT_THAT(find(found, Code::PriceUnknown)->message, HasSubstr("p3.8xlarge"));
+  EXPECT_THAT(find(found, Code::PriceUnknown)->message, HasSubstr("ap-south-1"));
+}
+
+TEST(BuildWorld, MigNeedsAGpuThatHasItAndALayoutThatExists) {
+  scenarios::Scenario s = plain();
+  s.node_pools[0].device_plugin.reset();
+  s.node_pools[0].mig = scenarios::MigLayout{scenarios::MigStrategy::Single, {"all-1g.5gb", {}}};
+  EXPECT_NE(find(refused(s), Code::MigUnsupported), nullptr);
+  s.node_pools[0].instance_type.value = "p4de.24xlarge";  // 80 GB: its 1g is called 1g.10gb
+  EXPECT_NE(find(refused(s), Code::MigConfigUnknown), nullptr);
+  s.node_pools[0].mig->config.value = "all-1g.10gb";
+  EXPECT_NE(find(refused(s), Code::StrategyNotModelled), nullptr);
+}
+
+TEST(BuildWorld, WhatIsNotSimulatedIsRefusedNotIgnored) {
+  scenarios::Scenario mps = plain();
+  std::swap(mps.node_pools[0].device_plugin->mps, mps.node_pools[0].device_plugin->time_slicing);
+  EXPECT_NE(find(refused(mps), Code::StrategyNotModelled), nullptr);
+  scenarios::Scenario two_gpus = demo::scenario(demo::pool(0), {demo::training(1)});
+  two_gpus.workloads[0].pod.extended[0].count = 2;
+  EXPECT_NE(find(refused(two_gpus), Code::StrategyNotModelled), nullptr);
+  scenarios::Scenario no_gpu = plain();
+  no_gpu.workloads[0].pod.extended.clear();
+  EXPECT_NE(find(refused(no_gpu), Code::StrategyNotModelled), nullptr);
+}
+
+TEST(BuildWorld, ARunWithoutAnEndIsRefused) {
+  scenarios::Scenario s = plain();
+  s.workloads[0].kind = scenarios::WorkloadKind::Deployment;
+  EXPECT_NE(find(refused(s), Code::RunNeverEnds), nullptr);
+  s.duration = hours(1);
+  EXPECT_TRUE(refused(s).empty());
+}
+
+// The roofline rule scales the GPU part only, (1 - beta) F/F' + beta B/B', and says so.
+TEST(BuildWorld, CarriesGpuTimeOverToAnotherModelAndMarksItAssumed) {
+  scenarios::Scenario s = plain();
+  s.node_pools[0].instance_type.value = "g5.12xlarge";
+  const World world = demo::world(s);
+  const Demand& demand = world.workloads[0].on_pool[0];
+  const double expected = models::roofline_scale(*demo::catalogue().find_gpu("V100"),
+                                                 *demo::catalogue().find_gpu("A10G"), 0.5);
+  EXPECT_DOUBLE_EQ(demand.gpu_scale, expected);
+  EXPECT_EQ(demand.host, seconds(18) - from_seconds(0.38 * 18));
+  EXPECT_NEAR(to_seconds(demand.gpu), 0.38 * 18 * expected, 1e-8);
+  EXPECT_NE(find(world.findings, Code::ProfileScaled), nullptr);
+  EXPECT_THAT(world.provenance.assumed_inputs, ::testing::Contains("cifar10: GPU time on A10G"));
+}
+
+TEST(BuildWorld, FillsInACatalogueProfile) {
+  const auto profile = std::ranges::find_if(demo::catalogue().profiles, [](const auto& p) {
+    return p.kind == "train" && p.gpu_model == "A100-SXM4-40GB" && p.memory && p.solo_step;
+  });
+  ASSERT_NE(profile, demo::catalogue().profiles.end());
+  scenarios::Scenario s = plain();
+  s.node_pools[0].instance_type.value = "p4d.24xlarge";
+  s.workloads[0].measured.reset();
+  s.workloads[0].gpu_memory = {};
+  s.workloads[0].profile.value = profile->name;
+  const World world = demo::world(s);
+  EXPECT_EQ(world.workloads[0].gpu_memory, *profile->memory);
+  EXPECT_EQ(world.workloads[0].on_pool[0].gpu + world.workloads[0].on_pool[0].host,
+            *profile->solo_step);
+  EXPECT_GT(world.provenance.catalog, 3);
+  s.workloads[0].profile.value = "no-such-profile";
+  EXPECT_NE(find(refused(s), Code::ProfileUnknown), nullptr);
+}
+
+TEST(BuildWorld, SpotCostsLessThanOnDemand) {
+  scenarios::Scenario s = plain();
+  s.node_pools[0].instance_type.value = "g4dn.xlarge";
+  const UsdPerHour on_demand = demo::world(s).pools[0].price.usd;
+  s.node_pools[0].capacity_type = scenarios::CapacityType::Spot;
+  EXPECT_LT(demo::world(s).pools[0].price.usd, on_demand);
+  s.node_pools[0].capacity_type = scenarios::CapacityType::Reserved;
+  EXPECT_NE(find(refused(s), Code::PriceUnknown), nullptr);
+}
+
+TEST(BuildWorld, WarnsOfAQueueThatOnlyGrows) {
+  scenarios::Scenario s = demo::scenario(
+      demo::pool(0),
+      {demo::service(1, 200, milliseconds(10), scenarios::ServiceTime::Law::Deterministic)});
+  s.duration = minutes(1);
+  EXPECT_NE(find(demo::world(s).findings, Code::QueueUnstable), nullptr);
+}
+
+// One pass: what the loader found and what the catalogue knows better, in file order, and nothing
+// about a place that is already known to be wrong.
+TEST(CheckNames, JoinsTheLoaderAndTheCatalogue) {
+  const SourceText text{"s.yaml", R"(apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: s}
+spec:
+  region: us-east-9
+  nodePools:
+  - {name: gpu, instanceType: g5.12xlage}
+  workloads:
+  - name: w
+    podTemplate: {resources: {limits: {nvidia.com/gpu.shared: 1}}}
+    work: {units: 1}
+    measured: {unitTime: 18}
+)"};
+  const Diagnostics found = check_names(scenarios::read_scenario_file(text), demo::catalogue());
+  std::vector<std::pair<int, Code>> places;
+  for (const Diagnostic& d : found) places.emplace_back(d.where.line, d.code);
+  EXPECT_THAT(places, ::testing::ElementsAre(std::pair(5, Code::RegionUnknown),
+                                             std::pair(7, Code::InstanceUnknown),
+                                             std::pair(10, Code::ResourceNameMismatch),
+                                             std::pair(12, Code::UnitMissing)));
+}
+
+}  // namespace
+}  // namespace slicewise::sim
