@@ -1,49 +1,21 @@
 #include "check_fields.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
-#include "slicewise/scenarios/quantity.hpp"
+
+#include "check_scalar.hpp"
 
 namespace slicewise::scenarios {
 namespace {
 
 using Kind = Node::Kind;
 
-constexpr std::size_t kLongestShown = 40;  // characters of a value in a message
-
-// The value as messages show it.
-std::string shown(const Node& node) {
-  if (!node.is_scalar() || node.kind == Kind::Null) return std::string(kind_name(node.kind));
-  if (node.text.size() <= kLongestShown) return fmt::format("\"{}\"", node.text);
-  return "this text";
-}
-
 std::string in_path(const std::string& path) { return path.empty() ? "" : " in " + path; }
-
-std::string did_you_mean(std::optional<std::string> name) {
-  return name ? fmt::format("did you mean \"{}\"?", *name) : std::string{};
-}
-
-std::string last_name(const std::string& path) {
-  const std::size_t dot = path.rfind('.');
-  return dot == std::string::npos ? path : path.substr(dot + 1);
-}
-
-std::string list_of(const auto& words) {
-  std::string text;
-  for (const std::string_view word : words) {
-    if (!text.empty()) text += ", ";
-    text += word;
-  }
-  return text;
-}
 
 class Checker {
  public:
@@ -64,26 +36,21 @@ class Checker {
         return Checker(Completeness::Part, findings_).check_patch(node, path, where);
       case FieldType::Blocks:
         return check_blocks(field, node, path);
-      case FieldType::Text:
-        return check_text(field, node, path);
-      case FieldType::Name:
-        return check_name(node, path);
-      case FieldType::Word:
-        return check_word(field, node, path);
       case FieldType::Words:
         return check_words(field, node, path);
-      case FieldType::Boolean:
-        return check_boolean(node, path);
-      case FieldType::Integer:
-        return check_integer(field, node, path);
       case FieldType::Integers:
         return check_integers(field, node, path);
+      case FieldType::Text:
+      case FieldType::Name:
+      case FieldType::Word:
+      case FieldType::Boolean:
+      case FieldType::Integer:
       case FieldType::Bytes:
       case FieldType::Cpu:
       case FieldType::Duration:
       case FieldType::Percent:
       case FieldType::Rate:
-        return check_quantity(field, node, path);
+        return check_scalar(field, node, path, findings_);
       case FieldType::Labels:
         return check_labels(node, path);
       case FieldType::Resources:
@@ -106,23 +73,15 @@ class Checker {
                   fmt::format("write it like `{}`, or remove the key", field.example));
   }
 
-  void wrong_type(const Node& node, const std::string& path, std::string_view expected,
-                  std::string help = {}) {
-    findings_.add(Code::FieldType, node.where,
-                  fmt::format("{} must be {}, not {}", path, expected,
-                              node.is_scalar() ? shown(node) : std::string(kind_name(node.kind))),
-                  std::move(help));
-  }
-
   bool must_be_map(const Node& node, const std::string& path) {
     if (node.kind == Kind::Map) return true;
-    wrong_type(node, path.empty() ? "a scenario file" : path, "a mapping");
+    report_type(node, path.empty() ? "a scenario file" : path, "a mapping", findings_);
     return false;
   }
 
   bool must_be_list(const Node& node, const std::string& path, std::string_view example) {
     if (node.kind == Kind::List) return true;
-    wrong_type(node, path, "a list", fmt::format("write it like `{}`", example));
+    report_type(node, path, "a list", findings_, fmt::format("write it like `{}`", example));
     return false;
   }
 
@@ -229,140 +188,24 @@ class Checker {
                   "give each its own name", fmt::format("first used on line {}", first->second));
   }
 
-  bool must_be_text(const Node& node, const std::string& path) {
-    if (node.kind == Kind::Text) return true;
-    std::string help;
-    if (node.is_scalar()) help = fmt::format("quote it: \"{}\"", node.text);
-    wrong_type(node, path, "text", std::move(help));
-    return false;
-  }
-
-  void check_text(const Field& field, const Node& node, const std::string& path) {
-    if (!must_be_text(node, path)) return;
-    if (node.text.size() >= static_cast<std::size_t>(field.least)) return;
-    findings_.add(Code::ValueRange, node.where, fmt::format("{} is empty", path));
-  }
-
-  void check_name(const Node& node, const std::string& path) {
-    if (!must_be_text(node, path) || is_dns_label(node.text)) return;
-    findings_.add(Code::NameInvalid, node.where,
-                  fmt::format("{} is not a name that Kubernetes accepts", shown(node)),
-                  "a name has at most 63 lower-case letters, digits and '-', and starts and ends "
-                  "with a letter or digit");
-  }
-
-  bool is_word(const Field& field, const Node& node) {
-    return node.kind == Kind::Text &&
-           std::find(field.words.begin(), field.words.end(), node.text) != field.words.end();
-  }
-
-  void check_word(const Field& field, const Node& node, const std::string& path) {
-    if (!node.is_scalar()) return wrong_type(node, path, "one of " + list_of(field.words));
-    if (is_word(field, node)) return;
-    std::string help = did_you_mean(nearest_name(node.text, field.words));
-    if (help.empty())
-      help = (field.words.count == 1 ? "write " : "one of: ") + list_of(field.words);
-    findings_.add(field.wrong_word, node.where,
-                  fmt::format("{} is not a value of {}", shown(node), last_name(path)),
-                  std::move(help));
-  }
-
   void check_words(const Field& field, const Node& node, const std::string& path) {
-    if (node.kind != Kind::List) return check_word(field, node, path);
-    for (const NodePtr& item : node.items) check_word(field, *item, path);
+    if (node.kind != Kind::List) return check_scalar(field, node, path, findings_);
+    for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings_);
     if (node.items.empty()) {
       findings_.add(Code::ValueRange, node.where, fmt::format("{} is empty", path));
     }
   }
 
-  void check_boolean(const Node& node, const std::string& path) {
-    if (node.kind == Kind::Boolean) return;
-    constexpr std::string_view kYes[] = {"yes", "on", "y"};
-    constexpr std::string_view kNo[] = {"no", "off", "n"};
-    std::string help;
-    if (std::find(std::begin(kYes), std::end(kYes), node.text) != std::end(kYes)) {
-      help = "write true: in YAML 1.2 this word is text";
-    }
-    if (std::find(std::begin(kNo), std::end(kNo), node.text) != std::end(kNo)) {
-      help = "write false: in YAML 1.2 this word is text";
-    }
-    if (node.quoted) help = "remove the quotes";
-    wrong_type(node, path, "true or false", std::move(help));
-  }
-
-  void check_integer(const Field& field, const Node& node, const std::string& path) {
-    if (node.kind != Kind::Integer) {
-      const bool quoted_number = node.quoted && core_schema_kind(node.text) == Kind::Integer;
-      return wrong_type(node, path, "a whole number", quoted_number ? "remove the quotes" : "");
-    }
-    const auto value = to_integer(node.text);
-    if (value && *value >= field.least && *value <= field.most) return;
-    if (value && *value < field.least && field.below == Code::ReplicasTooFew) {
-      findings_.add(Code::ReplicasTooFew, node.where,
-                    fmt::format("{}: the device plugin refuses this with \"number of replicas "
-                                "must be >= 2\"",
-                                path),
-                    "for no sharing remove `sharing`, or write `devicePlugin: null`");
-      return;
-    }
-    findings_.add(Code::ValueRange, node.where,
-                  fmt::format("{} must be between {} and {}, not {}", path, field.least, field.most,
-                              node.text));
-  }
-
   void check_integers(const Field& field, const Node& node, const std::string& path) {
     if (!must_be_list(node, path, field.example)) return;
-    for (const NodePtr& item : node.items) check_integer(field, *item, path);
-  }
-
-  void check_quantity(const Field& field, const Node& node, const std::string& path) {
-    if (!node.is_scalar() || node.kind == Kind::Boolean) {
-      return wrong_type(node, path, "a " + type_text(field));
-    }
-    const std::optional<QuantityError> error = quantity_error(field, node.text);
-    if (!error) return;
-    // "did you mean" belongs beside the caret, as it is about these very characters.
-    const bool short_help = error->help.starts_with("did you mean");
-    findings_.add(error->code, node.where, error->message, short_help ? "" : error->help,
-                  short_help ? error->help : "");
-  }
-
-  static std::optional<QuantityError> quantity_error(const Field& field, std::string_view text) {
-    switch (field.type) {
-      case FieldType::Bytes:
-        return error_of(parse_bytes(text));
-      case FieldType::Cpu:
-        return error_of(parse_cpu(text));
-      case FieldType::Percent:
-        return error_of(parse_percent(text));
-      case FieldType::Rate: {
-        const auto rate = parse_rate(text);
-        if (rate && rate->per_second <= 0) return must_be_positive(text);
-        return error_of(rate);
-      }
-      default: {
-        const auto duration = parse_duration(text);
-        if (duration && duration->ns < field.least) return must_be_positive(text);
-        return error_of(duration);
-      }
-    }
-  }
-
-  static QuantityError must_be_positive(std::string_view text) {
-    return {Code::ValueRange, fmt::format("\"{}\" must be more than zero", text), ""};
-  }
-
-  template <class Value>
-  static std::optional<QuantityError> error_of(const Parsed<Value>& parsed) {
-    if (parsed) return std::nullopt;
-    return parsed.error();
+    for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings_);
   }
 
   void check_labels(const Node& node, const std::string& path) {
     if (!must_be_map(node, path)) return;
     for (const Entry& entry : node.entries) {
       if (entry.value->kind == Kind::Null && completeness_ == Completeness::Part) continue;
-      must_be_text(*entry.value, fmt::format("{}[\"{}\"]", path, entry.key));
+      must_be_text(*entry.value, fmt::format("{}[\"{}\"]", path, entry.key), findings_);
     }
   }
 
@@ -409,7 +252,7 @@ class Checker {
 
   void check_request_time(const Field& field, const Node& node, const std::string& path,
                           const SourceLocation& where) {
-    if (node.kind != Kind::Map) return check_quantity(field, node, path);
+    if (node.kind != Kind::Map) return check_scalar(field, node, path, findings_);
     check_entries(field.children, node, path, where);
     if (completeness_ == Completeness::Part) return;
     const bool mean = node.entry("mean") != nullptr;
@@ -451,32 +294,6 @@ class Checker {
 void check_field(const Field& field, const Node& node, const std::string& path,
                  const SourceLocation& where, Completeness completeness, Findings& findings) {
   Checker(completeness, findings).check(field, node, path, where);
-}
-
-bool is_dns_label(std::string_view text) {
-  constexpr std::size_t kLongest = 63;
-  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !text.empty() && text.size() <= kLongest && plain(text.front()) && plain(text.back()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return plain(c) || c == '-'; });
-}
-
-std::optional<std::int64_t> to_integer(std::string_view text) {
-  int base = 10;
-  if (text.starts_with("0x")) base = 16;
-  if (text.starts_with("0o")) base = 8;
-  if (base != 10) text.remove_prefix(2);
-  if (text.starts_with('+')) text.remove_prefix(1);
-  std::int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value, base);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return value;
-}
-
-std::optional<std::int64_t> extended_count(const Node& node) {
-  if (!node.is_scalar() || core_schema_kind(node.text) != Kind::Integer) return std::nullopt;
-  const auto value = to_integer(node.text);
-  return value && *value >= 0 ? value : std::nullopt;
 }
 
 std::string join_path(const std::string& path, std::string_view name) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,17 +20,6 @@ enum class Completeness : std::uint8_t {
 // call the node ("workloads[1]"), `where` the place to show when something is missing from it.
 void check_field(const Field& field, const Node& node, const std::string& path,
                  const SourceLocation& where, Completeness completeness, Findings& findings);
-
-// ---- single values, also used where a value is read -------------------------------------------
-
-// True when `text` is a DNS-1123 label, the form of most Kubernetes names.
-bool is_dns_label(std::string_view text);
-
-// A whole number in the notations of YAML 1.2; nullopt when it does not fit 64 bits.
-std::optional<std::int64_t> to_integer(std::string_view text);
-
-// A count of an extended resource: a whole number, quoted or not.
-std::optional<std::int64_t> extended_count(const Node& node);
 
 // "a" + "b" -> "a.b".
 std::string join_path(const std::string& path, std::string_view name);

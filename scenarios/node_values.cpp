@@ -1,6 +1,6 @@
 #include "node_values.hpp"
 
-#include "check_fields.hpp"
+#include "check_scalar.hpp"
 
 namespace slicewise::scenarios {
 namespace {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "check_fields.hpp"
+#include "check_scalar.hpp"
 #include "node_values.hpp"
 #include "read_scenario.hpp"
 

@@ -1,0 +1,223 @@
+#include "check_scalar.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/quantity.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+using Kind = Node::Kind;
+
+constexpr std::size_t kLongestShown = 40;  // characters of a value in a message
+
+std::string did_you_mean(std::optional<std::string> name) {
+  return name ? fmt::format("did you mean \"{}\"?", *name) : std::string{};
+}
+
+std::string last_name(const std::string& path) {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string::npos ? path : path.substr(dot + 1);
+}
+
+class ScalarChecker {
+ public:
+  explicit ScalarChecker(Findings& findings) : findings_(findings) {}
+
+  void check(const Field& field, const Node& node, const std::string& path) {
+    switch (field.type) {
+      case FieldType::Text:
+        return check_text(field, node, path);
+      case FieldType::Name:
+        return check_name(node, path);
+      case FieldType::Word:
+      case FieldType::Words:
+        return check_word(field, node, path);
+      case FieldType::Boolean:
+        return check_boolean(node, path);
+      case FieldType::Integer:
+      case FieldType::Integers:
+        return check_integer(field, node, path);
+      default:
+        return check_quantity(field, node, path);
+    }
+  }
+
+ private:
+  void wrong_type(const Node& node, const std::string& path, std::string_view expected,
+                  std::string help = {}) {
+    report_type(node, path, expected, findings_, std::move(help));
+  }
+
+  void check_text(const Field& field, const Node& node, const std::string& path) {
+    if (!must_be_text(node, path, findings_)) return;
+    if (node.text.size() >= static_cast<std::size_t>(field.least)) return;
+    findings_.add(Code::ValueRange, node.where, fmt::format("{} is empty", path));
+  }
+
+  void check_name(const Node& node, const std::string& path) {
+    if (!must_be_text(node, path, findings_) || is_dns_label(node.text)) return;
+    findings_.add(Code::NameInvalid, node.where,
+                  fmt::format("{} is not a name that Kubernetes accepts", shown(node)),
+                  "a name has at most 63 lower-case letters, digits and '-', and starts and ends "
+                  "with a letter or digit");
+  }
+
+  bool is_word(const Field& field, const Node& node) {
+    return node.kind == Kind::Text &&
+           std::find(field.words.begin(), field.words.end(), node.text) != field.words.end();
+  }
+
+  void check_word(const Field& field, const Node& node, const std::string& path) {
+    if (!node.is_scalar()) return wrong_type(node, path, "one of " + list_of(field.words));
+    if (is_word(field, node)) return;
+    std::string help = did_you_mean(nearest_name(node.text, field.words));
+    if (help.empty())
+      help = (field.words.count == 1 ? "write " : "one of: ") + list_of(field.words);
+    findings_.add(field.wrong_word, node.where,
+                  fmt::format("{} is not a value of {}", shown(node), last_name(path)),
+                  std::move(help));
+  }
+
+  void check_boolean(const Node& node, const std::string& path) {
+    if (node.kind == Kind::Boolean) return;
+    constexpr std::string_view kYes[] = {"yes", "on", "y"};
+    constexpr std::string_view kNo[] = {"no", "off", "n"};
+    std::string help;
+    if (std::find(std::begin(kYes), std::end(kYes), node.text) != std::end(kYes)) {
+      help = "write true: in YAML 1.2 this word is text";
+    }
+    if (std::find(std::begin(kNo), std::end(kNo), node.text) != std::end(kNo)) {
+      help = "write false: in YAML 1.2 this word is text";
+    }
+    if (node.quoted) help = "remove the quotes";
+    wrong_type(node, path, "true or false", std::move(help));
+  }
+
+  void check_integer(const Field& field, const Node& node, const std::string& path) {
+    if (node.kind != Kind::Integer) {
+      const bool quoted_number = node.quoted && core_schema_kind(node.text) == Kind::Integer;
+      return wrong_type(node, path, "a whole number", quoted_number ? "remove the quotes" : "");
+    }
+    const auto value = to_integer(node.text);
+    if (value && *value >= field.least && *value <= field.most) return;
+    if (value && *value < field.least && field.below == Code::ReplicasTooFew) {
+      findings_.add(Code::ReplicasTooFew, node.where,
+                    fmt::format("{}: the device plugin refuses this with \"number of replicas "
+                                "must be >= 2\"",
+                                path),
+                    "for no sharing remove `sharing`, or write `devicePlugin: null`");
+      return;
+    }
+    findings_.add(Code::ValueRange, node.where,
+                  fmt::format("{} must be between {} and {}, not {}", path, field.least, field.most,
+                              node.text));
+  }
+
+  void check_quantity(const Field& field, const Node& node, const std::string& path) {
+    if (!node.is_scalar() || node.kind == Kind::Boolean) {
+      return wrong_type(node, path, "a " + type_text(field));
+    }
+    const std::optional<QuantityError> error = quantity_error(field, node.text);
+    if (!error) return;
+    // "did you mean" belongs beside the caret, as it is about these very characters.
+    const bool short_help = error->help.starts_with("did you mean");
+    findings_.add(error->code, node.where, error->message, short_help ? "" : error->help,
+                  short_help ? error->help : "");
+  }
+
+  static std::optional<QuantityError> quantity_error(const Field& field, std::string_view text) {
+    switch (field.type) {
+      case FieldType::Bytes:
+        return error_of(parse_bytes(text));
+      case FieldType::Cpu:
+        return error_of(parse_cpu(text));
+      case FieldType::Percent:
+        return error_of(parse_percent(text));
+      case FieldType::Rate: {
+        const auto rate = parse_rate(text);
+        if (rate && rate->per_second <= 0) return must_be_positive(text);
+        return error_of(rate);
+      }
+      default: {
+        const auto duration = parse_duration(text);
+        if (duration && duration->ns < field.least) return must_be_positive(text);
+        return error_of(duration);
+      }
+    }
+  }
+
+  static QuantityError must_be_positive(std::string_view text) {
+    return {Code::ValueRange, fmt::format("\"{}\" must be more than zero", text), ""};
+  }
+
+  template <class Value>
+  static std::optional<QuantityError> error_of(const Parsed<Value>& parsed) {
+    if (parsed) return std::nullopt;
+    return parsed.error();
+  }
+
+  Findings& findings_;
+};
+
+}  // namespace
+
+void check_scalar(const Field& field, const Node& node, const std::string& path,
+                  Findings& findings) {
+  ScalarChecker(findings).check(field, node, path);
+}
+
+bool must_be_text(const Node& node, const std::string& path, Findings& findings) {
+  if (node.kind == Kind::Text) return true;
+  std::string help;
+  if (node.is_scalar()) help = fmt::format("quote it: \"{}\"", node.text);
+  report_type(node, path, "text", findings, std::move(help));
+  return false;
+}
+
+void report_type(const Node& node, const std::string& path, std::string_view expected,
+                 Findings& findings, std::string help) {
+  findings.add(Code::FieldType, node.where,
+               fmt::format("{} must be {}, not {}", path, expected,
+                           node.is_scalar() ? shown(node) : std::string(kind_name(node.kind))),
+               std::move(help));
+}
+
+// The value as messages show it.
+std::string shown(const Node& node) {
+  if (!node.is_scalar() || node.kind == Kind::Null) return std::string(kind_name(node.kind));
+  if (node.text.size() <= kLongestShown) return fmt::format("\"{}\"", node.text);
+  return "this text";
+}
+
+bool is_dns_label(std::string_view text) {
+  constexpr std::size_t kLongest = 63;
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= kLongest && plain(text.front()) && plain(text.back()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return plain(c) || c == '-'; });
+}
+
+std::optional<std::int64_t> to_integer(std::string_view text) {
+  int base = 10;
+  if (text.starts_with("0x")) base = 16;
+  if (text.starts_with("0o")) base = 8;
+  if (base != 10) text.remove_prefix(2);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value, base);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
+std::optional<std::int64_t> extended_count(const Node& node) {
+  if (!node.is_scalar() || core_schema_kind(node.text) != Kind::Integer) return std::nullopt;
+  const auto value = to_integer(node.text);
+  return value && *value >= 0 ? value : std::nullopt;
+}
+
+}  // namespace slicewise::scenarios
