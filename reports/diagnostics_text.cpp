@@ -5,24 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "severity_name.hpp"
+
 namespace slicewise::reports {
 namespace {
 
 constexpr std::string_view kBom = "\xEF\xBB\xBF";
 constexpr std::string_view kBold = "\x1b[1m";
 constexpr std::string_view kReset = "\x1b[0m";
-
-std::string_view severity_name(Severity severity) {
-  switch (severity) {
-    case Severity::Error:
-      return "error";
-    case Severity::Warning:
-      return "warning";
-    case Severity::Note:
-      return "note";
-  }
-  return "";
-}
 
 std::string_view severity_color(Severity severity) {
   switch (severity) {
@@ -81,7 +71,8 @@ Excerpt excerpt_of(std::string_view line, const SourceLocation& where, const Tex
                    std::size_t room) {
   std::vector<std::string> all = characters(line);
   for (std::string& c : all) {
-    if (c == "\t") c.assign(1, ' ');  // one column each, so that the caret stays below its character
+    if (c == "\t")
+      c.assign(1, ' ');  // one column each, so that the caret stays below its character
     const bool control = c.size() == 1 && !printable_ascii(c);
     if (control || (!style.unicode && !printable_ascii(c))) c.assign(1, '?');
   }

@@ -10,22 +10,11 @@
 #include "slicewise/scenarios/schema.hpp"
 
 #include "explain_topics.hpp"
+#include "severity_name.hpp"
 #include "wrapped_text.hpp"
 
 namespace slicewise::reports {
 namespace {
-
-std::string_view severity_name(Severity severity) {
-  switch (severity) {
-    case Severity::Error:
-      return "error";
-    case Severity::Warning:
-      return "warning";
-    case Severity::Note:
-      return "note";
-  }
-  return "note";
-}
 
 // "FIX   Write 2 or more ...", with the text aligned behind the label; nothing for no text.
 std::string labelled(std::string_view label, std::string_view text, const TextStyle& style) {

@@ -11,6 +11,8 @@
 
 #include "slicewise/version.hpp"
 
+#include "severity_name.hpp"
+
 namespace slicewise::reports {
 namespace {
 
@@ -119,6 +121,7 @@ json workload(const sim::WorkloadResult& w) {
                   {"completed", number(w.completed)},
                   {"throughputPerSecond", number(w.throughput_per_second)},
                   {"goodputPerSecond", number(w.goodput_per_second)},
+                  {"refusedRequests", number(w.refused)},
                   {"jobCompletionSeconds", time_summary(w.job_completion)},
                   {"waitSeconds", time_summary(w.wait)},
                   {"latencySeconds", time_summary(w.latency)},
@@ -153,18 +156,6 @@ json cost(const sim::Cost& c) {
                   {"perJobUsd", in_dollars(c.per_job)},
                   {"per1kRequestsInSloUsd", in_dollars(c.per_1k_requests_in_slo)},
                   {"monthlyUsd", in_dollars(c.monthly)}});
-}
-
-std::string_view severity_name(Severity severity) {
-  switch (severity) {
-    case Severity::Error:
-      return "error";
-    case Severity::Warning:
-      return "warning";
-    case Severity::Note:
-      return "note";
-  }
-  return "note";
 }
 
 json finding(const Diagnostic& d) {
