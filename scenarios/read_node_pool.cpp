@@ -83,7 +83,7 @@ void collect_flags(const Node& node, const std::string& path,
   }
 }
 
-std::string with_prefix(std::string name) {
+std::string with_prefix(const std::string& name) {
   return name.find('/') == std::string::npos ? "nvidia.com/" + name : name;
 }
 

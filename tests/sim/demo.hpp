@@ -15,8 +15,8 @@
 namespace slicewise::sim::demo {
 
 inline const models::Catalogue& catalogue() {
-  static const models::Catalogue kCatalogue = models::load_catalogue();
-  return kCatalogue;
+  static const models::Catalogue loaded = models::load_catalogue();
+  return loaded;
 }
 
 // `nodes` x p3.8xlarge (4 x V100, 12.24 USD/h in us-east-1); replicas 0 = no sharing.
