@@ -111,6 +111,15 @@ inline constexpr std::array kClusterCodes = {
         "lasts, so latencies depend on its length and mean nothing else. With time-slicing the "
         "switches count, too: the sum of rate x GPU time x (1 + switch / turn) must stay below 1.",
         "", "More GPUs, fewer tenants per GPU, or less load.", "slicewise explain time-slicing"},
+    CodeExplanation{
+        Code::RequestsRefused,
+        "Requests arrived while no replica of the Service was ready: its pods were Pending, pulled "
+        "their image, loaded the model or had died. A Kubernetes Service without endpoints refuses "
+        "the connection, so these requests have no latency; they count as not served.",
+        "connect: connection refused",
+        "More replicas, a shorter start-up, or a warmup longer than the start-up when only the "
+        "steady state matters.",
+        "Kubernetes documentation, Service: traffic goes to ready endpoints only"},
     CodeExplanation{Code::InstanceRetired,
                     "AWS has retired this instance type. It can be simulated, to "
                     "understand an older example, but not rented.",

@@ -33,6 +33,7 @@ constexpr std::array kColumns = {
     CsvColumn{"completed", Level::Workload, "/completed"},
     CsvColumn{"throughputPerSecond", Level::Workload, "/throughputPerSecond"},
     CsvColumn{"goodputPerSecond", Level::Workload, "/goodputPerSecond"},
+    CsvColumn{"refusedRequests", Level::Workload, "/refusedRequests"},
     CsvColumn{"jobCompletionMeanSeconds", Level::Workload, "/jobCompletionSeconds/mean"},
     CsvColumn{"jobCompletionCi95Seconds", Level::Workload, "/jobCompletionSeconds/ci95"},
     CsvColumn{"jobCompletionP50Seconds", Level::Workload, "/jobCompletionSeconds/p50"},

@@ -20,7 +20,7 @@ class Findings {
 
   void add(Diagnostic diagnostic) {
     const auto key = std::tuple(diagnostic.code, diagnostic.where.file, diagnostic.where.line,
-                                diagnostic.where.column, diagnostic.message);
+                                diagnostic.where.column);
     if (seen_.insert(key).second) found_.push_back(std::move(diagnostic));
   }
 
@@ -28,7 +28,7 @@ class Findings {
   Diagnostics take_sorted(const std::string& file);
 
  private:
-  std::set<std::tuple<Code, std::string, int, int, std::string>> seen_;
+  std::set<std::tuple<Code, std::string, int, int>> seen_;
   Diagnostics found_;
 };
 

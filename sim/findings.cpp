@@ -60,7 +60,7 @@ std::optional<Duration> latency_interval(Figure figure, std::size_t workload,
   }
   const auto half_width = half_width_95(values);
   if (!half_width) return std::nullopt;
-  return Duration{static_cast<std::int64_t>(*half_width + 0.5)};
+  return Duration{std::llround(*half_width)};
 }
 
 void memory_finding(const World& world, const VariantResult& result, Diagnostics& found) {
@@ -112,6 +112,18 @@ void host_cpu_finding(const World& world, std::span<const Replication> replicati
   }
 }
 
+void refused_finding(const World& world, const VariantResult& result, Diagnostics& found) {
+  for (std::size_t w = 0; w < result.workloads.size(); ++w) {
+    const WorkloadResult& workload = result.workloads[w];
+    if (workload.refused.value_or(0) == 0) continue;
+    found.push_back(make_diagnostic(
+        Code::RequestsRefused, world.workloads[w].spec.name.where,
+        fmt::format("{:.4g} requests of \"{}\" found no ready replica and were refused",
+                    *workload.refused, workload.name),
+        "they are not part of the latency; a warmup longer than the start-up leaves them out"));
+  }
+}
+
 }  // namespace
 
 std::vector<ObjectiveResult> judge_objectives(const WorkloadModel& model, std::size_t workload,
@@ -138,6 +150,7 @@ Diagnostics run_findings(const World& world, std::span<const Replication> replic
   memory_finding(world, result, found);
   pending_finding(world, replications, result, found);
   host_cpu_finding(world, replications, found);
+  refused_finding(world, result, found);
   for (std::size_t w = 0; w < result.workloads.size(); ++w) {
     const auto& objectives = world.workloads[w].spec.objectives;
     for (std::size_t o = 0; o < objectives.size(); ++o) {

@@ -117,7 +117,7 @@ std::string bound_by(const WorkloadResult& result, std::size_t workload,
   if (failed > done) return "GPU memory";
   const double largest = std::max({gpu, cpu, waiting});
   constexpr double kWorthNaming = 0.05;
-  if (result.kind == "Service" || largest < kWorthNaming * running) return {};
+  if (result.kind == "Service" || largest <= kWorthNaming * running) return {};
   if (largest == waiting) return "waiting for a GPU";
   return largest == gpu ? "GPU" : "host CPU";
 }
@@ -152,6 +152,10 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   result.goodput_per_second = mean_over(replications, [&](const Replication& r) {
     return per_second(units_in_objective(model, r.workloads[w]), observed(r));
   });
+  if (service) {
+    result.refused =
+        mean_over(replications, [&](const Replication& r) { return r.workloads[w].refused; });
+  }
   std::vector<std::vector<Duration>> completions;
   std::vector<std::vector<Duration>> waits;
   std::vector<Histogram> latencies;

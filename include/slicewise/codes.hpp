@@ -54,6 +54,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(CpuLimitThrottles, "CPU_LIMIT_THROTTLES", Warning, "a CPU limit below what the pod uses")   \
   X(ObjectiveMissed, "OBJECTIVE_MISSED", Warning, "an objective of a workload was not met")     \
   X(QueueUnstable, "QUEUE_UNSTABLE", Warning, "requests arrive faster than they are served")    \
+  X(RequestsRefused, "REQUESTS_REFUSED", Warning, "requests found no ready replica")            \
   X(InstanceRetired, "INSTANCE_RETIRED", Note, "an instance type that AWS has retired")         \
   X(InputAssumed, "INPUT_ASSUMED", Note, "an input that nobody measured")                       \
   X(ProfileScaled, "PROFILE_SCALED", Note, "a figure carried over from another GPU model")      \

@@ -44,6 +44,16 @@ void ClusterRun::finish_batch(std::uint32_t p) {
   }
 }
 
+// Whole units that a pod which still runs has behind it; 0 for a Service.
+std::int64_t ClusterRun::units_finished(const Pod& pod) const {
+  const WorkloadModel& model = cluster_.model(pod);
+  if (pod.phase != PodPhase::Working || model.spec.kind == WorkloadKind::Service) return 0;
+  if (cluster_.pool(cluster_.nodes[index(pod.node)]).exact) {
+    return (model.units * model.steps_per_unit - pod.steps_left) / model.steps_per_unit;
+  }
+  return model.units - static_cast<std::int64_t>(std::ceil(pod.units_left));
+}
+
 // Accounts for the time since the node's rates last changed.
 void ClusterRun::settle_node(NodeId id) {
   Node& node = cluster_.nodes[index(id)];
@@ -98,7 +108,7 @@ Duration ClusterRun::step_part(const Pod& pod, Duration unit, std::int64_t step)
     return static_cast<std::int64_t>(static_cast<Int128>(unit.ns) * n / steps);
   };
   const double part = static_cast<double>(up_to(step + 1) - up_to(step)) * pod.size;
-  return nanoseconds(static_cast<std::int64_t>(part + 0.5));
+  return nanoseconds(std::llround(part));
 }
 
 // Host phase of the next step: exponential, so that pods that start together do not march in step.

@@ -1,6 +1,7 @@
 #include "cluster_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "slicewise/sim/cluster/cluster.hpp"
 #include "slicewise/sim/kernel/portable_math.hpp"
@@ -12,7 +13,7 @@ using scenarios::WorkloadKind;
 
 // A run without an end of its own (a Job that can never be placed beside a Deployment that never
 // stops) is cut here, and the report says so.
-constexpr Duration kLongestRun = hours(24 * 366);
+constexpr Duration kLongestRun = hours(std::int64_t{24} * 366);
 
 // Looking at the flag costs an atomic load; once in this many events is often enough for Ctrl-C.
 constexpr std::uint32_t kEventsBetweenChecks = 4096;
@@ -31,7 +32,7 @@ std::uint32_t timer_count(const ClusterState& cluster, const World& world) {
          static_cast<std::uint32_t>(services) + 2;
 }
 
-Duration rounded(double ns) { return {static_cast<std::int64_t>(ns + 0.5)}; }
+Duration rounded(double ns) { return {std::llround(ns)}; }
 
 }  // namespace
 
@@ -55,7 +56,6 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
     traffic_.emplace_back(world.workloads[w], world.seed, replication, w);
   }
   ready_.resize(traffic_.size());
-  backlog_.resize(traffic_.size());
   scheduler_timer_ = first_service_timer_ + static_cast<std::uint32_t>(traffic_.size());
   end_timer_ = scheduler_timer_ + 1;
   bound_.reserve(pods);
@@ -127,8 +127,12 @@ void ClusterRun::end_run() {
   record_.length = now_ - TimePoint{};
   for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) settle_node(make_id<NodeId>(n));
   for (std::uint32_t p = 0; p < cluster_.pods.size(); ++p) {
-    const PodPhase phase = cluster_.pods[p].phase;
-    if (phase == PodPhase::Loading || phase == PodPhase::Working) end_container(p, true);
+    const Pod& pod = cluster_.pods[p];
+    if (pod.phase != PodPhase::Loading && pod.phase != PodPhase::Working) continue;
+    WorkloadRecord& record = record_.workloads[index(pod.workload)];
+    record.units_done += units_finished(pod);
+    record.units_in_objective += units_finished(pod);
+    end_container(p, true);
   }
   for (std::size_t g = 0; g < cluster_.gpus.size(); ++g) finish_gpu(g);
   for (const Node& node : cluster_.nodes) record_.nodes.push_back({rounded(node.cpu_ns)});

@@ -53,6 +53,7 @@ class ClusterRun {
   // batch_work.cpp
   void start_batch(std::uint32_t pod);
   void finish_batch(std::uint32_t pod);
+  std::int64_t units_finished(const Pod& pod) const;
   void settle_node(NodeId node);
   void settle_pod(Pod& pod, double elapsed_ns);
   void resolve_node(NodeId node);
@@ -63,7 +64,8 @@ class ClusterRun {
 
   // request_work.cpp
   void on_arrival(std::size_t service);
-  void become_ready(std::uint32_t pod);
+  bool counts(const Request& request) const;  // arrived after the warm-up
+  void start_serving(std::uint32_t pod);
   void stop_serving(std::uint32_t pod);
   void serve_next(std::uint32_t pod);
   void request_done(std::uint32_t pod);
@@ -88,7 +90,6 @@ class ClusterRun {
   std::vector<std::uint32_t> service_workload_;    // by service: its workload
   std::vector<std::uint32_t> service_of_;          // by workload: its service
   std::vector<std::vector<std::uint32_t>> ready_;  // by service: pods that serve
-  std::vector<RequestQueue> backlog_;              // by service: no pod serves yet
   std::vector<RequestQueue> queue_;                // by pod
   std::vector<std::uint32_t> bound_;               // scratch of run_scheduler
 

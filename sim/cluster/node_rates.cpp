@@ -22,6 +22,23 @@ double switch_overhead(const models::Sharing& sharing) {
                     sharing);
 }
 
+// What the replicas of services on the node leave of its vCPUs. Services come first: they are few,
+// and nothing says how their latency stretches. At least a tenth is left.
+double vcpus_for_batch(const ClusterState& cluster, const Node& node) {
+  const Millicores allocatable = cluster.pool(node).allocatable_cpu;
+  Millicores left = allocatable;
+  for (const GpuId gpu : node.gpus) {
+    for (const std::uint32_t owner : cluster.gpus[index(gpu)].owner) {
+      if (owner == kNoOwner || cluster.pods[owner].phase != PodPhase::Working) continue;
+      const scenarios::Workload& spec = cluster.model(cluster.pods[owner]).spec;
+      if (spec.kind != scenarios::WorkloadKind::Service) continue;
+      left = left - spec.measured->cpu.value_or(Millicores{});
+    }
+  }
+  const Millicores least{allocatable.count / 10};
+  return static_cast<double>(std::max(left, least).count) / 1000.0;
+}
+
 }  // namespace
 
 NodeRates::NodeRates(const World& world) {
@@ -102,7 +119,7 @@ void NodeRates::solve(ClusterState& cluster, NodeId id) {
       for (const Client& client : clients_[g]) cluster.pods[client.pod].*rate = rate_[next++];
     }
   };
-  const double vcpus = static_cast<double>(cluster.pool(node).allocatable_cpu.count) / 1000.0;
+  const double vcpus = vcpus_for_batch(cluster, node);
   const double wanted = rates(cluster, node, 1);
   assign(&Pod::unhindered_by_cpu);
   node.host_stretch = 1;

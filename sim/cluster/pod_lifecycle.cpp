@@ -29,6 +29,12 @@ bool holds_container(PodPhase phase) {
   return phase == PodPhase::Loading || phase == PodPhase::Working;
 }
 
+// measured.cpu of a Service is what one replica uses on average while it serves.
+Duration service_cpu_time(const scenarios::Workload& spec, Duration served) {
+  const Millicores cpu = spec.measured->cpu.value_or(Millicores{});
+  return {static_cast<std::int64_t>(static_cast<Int128>(served.ns) * cpu.count / 1000)};
+}
+
 bool is_loading(PodPhase phase) { return phase == PodPhase::Pulling || phase == PodPhase::Loading; }
 
 }  // namespace
@@ -110,10 +116,14 @@ void ClusterRun::begin_work(std::uint32_t p) {
   Pod& pod = cluster_.pods[p];
   settle_node(pod.node);
   set_activity(p, PodPhase::Working);
+  pod.work_started = now_;
   pod.busy_ns = 0;
   pod.late = {};
   pod.busy_before = busy_on_gpu(pod);
-  if (cluster_.model(pod).spec.kind == WorkloadKind::Service) return become_ready(p);
+  if (cluster_.model(pod).spec.kind == WorkloadKind::Service) {
+    start_serving(p);
+    return resolve_node(pod.node);
+  }
   start_batch(p);
 }
 
@@ -134,14 +144,18 @@ void ClusterRun::end_container(std::uint32_t p, bool useful) {
     gpu.sm_ns += busy_ns * sm_share.value_or(0);
     gpu.sm_known = gpu.sm_known && sm_share.has_value();
     WorkloadRecord& record = record_.workloads[index(pod.workload)];
-    record.gpu_busy += nanoseconds(static_cast<std::int64_t>(busy_ns + 0.5));
+    record.gpu_busy += nanoseconds(std::llround(busy_ns));
     record.pod_running += now_ - pod.container_started;
   }
   gpu.memory.close(pod.context);
   --running_;
   timers_.clear(p);
   const NodeId node = pod.node;
-  if (worked && cluster_.model(pod).spec.kind == WorkloadKind::Service) stop_serving(p);
+  if (worked && cluster_.model(pod).spec.kind == WorkloadKind::Service) {
+    stop_serving(p);
+    const Duration cpu_time = service_cpu_time(cluster_.model(pod).spec, now_ - pod.work_started);
+    cluster_.nodes[index(node)].cpu_ns += static_cast<double>(cpu_time.ns);
+  }
   set_activity(p, PodPhase::BackOff);
   if (worked && !ended_) resolve_node(node);
 }

@@ -5,11 +5,11 @@
 namespace slicewise::sim {
 
 void ClusterRun::on_arrival(std::size_t s) {
-  const WorkloadModel& model = world_.workloads[service_workload_[s]];
   Traffic& traffic = traffic_[s];
   if (ready_[s].empty()) {
-    const auto pool = std::ranges::find_if(model.on_pool, &Demand::offered);
-    backlog_[s].push(traffic.take(pool->gpu));
+    // A Kubernetes Service without endpoints refuses the connection.
+    const Request refused = traffic.take(seconds(1));
+    if (counts(refused)) ++record_.workloads[service_workload_[s]].refused;
   } else {
     const auto replicas = static_cast<std::uint32_t>(ready_[s].size());
     const std::uint32_t p = ready_[s][traffic.route(replicas)];
@@ -20,15 +20,12 @@ void ClusterRun::on_arrival(std::size_t s) {
   timers_.set(first_service_timer_ + static_cast<std::uint32_t>(s), traffic.next_arrival());
 }
 
-// The first replica that is ready takes what has piled up.
-void ClusterRun::become_ready(std::uint32_t p) {
-  const std::uint32_t service = service_of_[index(cluster_.pods[p].workload)];
-  ready_[service].push_back(p);
-  const bool was_idle = queue_[p].empty();
-  for (; !backlog_[service].empty(); backlog_[service].pop()) {
-    queue_[p].push(backlog_[service].front());
-  }
-  if (was_idle && !queue_[p].empty()) serve_next(p);
+bool ClusterRun::counts(const Request& request) const {
+  return request.arrived - TimePoint{} >= world_.warmup;
+}
+
+void ClusterRun::start_serving(std::uint32_t p) {
+  ready_[service_of_[index(cluster_.pods[p].workload)]].push_back(p);
 }
 
 void ClusterRun::stop_serving(std::uint32_t p) {
@@ -47,7 +44,7 @@ void ClusterRun::request_done(std::uint32_t p) {
   const Duration latency = now_ - request.arrived;
   const bool late = model.latency_limit && latency > *model.latency_limit;
   if (late) pod.late += request.work;
-  if (request.arrived - TimePoint{} >= world_.warmup) {
+  if (counts(request)) {
     WorkloadRecord& record = record_.workloads[index(pod.workload)];
     record.latency.add(latency);
     ++record.units_done;

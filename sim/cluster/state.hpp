@@ -40,6 +40,7 @@ struct Pod {
   std::vector<GpuId> tickets;  // all GPUs it holds a ticket of, `gpu` first
   TimePoint submitted;
   TimePoint container_started;
+  TimePoint work_started;
   bool has_run = false;
   bool container_started_before = false;  // in this pod: the next start is a restart
   int restarts = 0;                       // of this pod's container

@@ -19,7 +19,7 @@ Duration nearest_rank(const std::vector<Duration>& sorted, double q) {
 std::optional<Duration> interval(const std::vector<double>& means) {
   const auto half_width = half_width_95(means);
   if (!half_width) return std::nullopt;
-  return Duration{static_cast<std::int64_t>(*half_width + 0.5)};
+  return Duration{std::llround(*half_width)};
 }
 
 }  // namespace

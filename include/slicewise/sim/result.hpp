@@ -41,6 +41,7 @@ struct WorkloadResult {
   double completed = 0;   // jobs (or container runs, requests) finished, mean per replication
   double throughput_per_second = 0;  // units (epochs, requests) finished per second of the run
   double goodput_per_second = 0;     // of those, the ones that met every objective
+  std::optional<double> refused;  // Service: requests that found no ready replica, mean per run
   std::optional<TimeSummary> job_completion;  // submitted -> succeeded
   std::optional<TimeSummary> wait;            // submitted -> first container running
   std::optional<TimeSummary> latency;         // Service: arrival -> response

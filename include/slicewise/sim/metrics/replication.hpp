@@ -43,6 +43,7 @@ struct WorkloadRecord {
   std::int64_t jobs_failed = 0;
   std::int64_t units_done = 0;  // epochs, requests
   std::int64_t units_in_objective = 0;
+  std::int64_t refused = 0;          // requests that found no ready replica
   std::vector<Duration> completion;  // by finished job, in order of finishing
   std::vector<Duration> wait;        // by pod that got to run
   Histogram latency;                 // Service
