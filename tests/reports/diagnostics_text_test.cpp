@@ -1,21 +1,18 @@
 #include "slicewise/reports/diagnostics_text.hpp"
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "slicewise/scenarios/load.hpp"
 
+#include "golden_file.hpp"
+
 namespace slicewise::reports {
 namespace {
 
 std::string read(const std::string& path) {
-  std::ifstream file(std::string(SLICEWISE_SOURCE_DIR) + "/" + path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return file_text(std::string(SLICEWISE_SOURCE_DIR) + "/" + path);
 }
 
 const SourceText kSource{"f.yaml", "spec:\n  gpuMemory: {resident: 8GB}\n"};

@@ -2,16 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "run_next.hpp"
+
 namespace slicewise::sim {
 namespace {
-
-std::int64_t run_next(Exclusive& gpu, std::uint32_t expected_context) {
-  const Completion next = gpu.next();
-  EXPECT_EQ(next.context, expected_context);
-  gpu.advance(next.at);
-  EXPECT_EQ(gpu.complete(), expected_context);
-  return next.at.ns;
-}
 
 TEST(Exclusive, ServesWholeRequestsInOrderOfStart) {
   Exclusive gpu(3);

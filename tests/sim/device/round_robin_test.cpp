@@ -4,6 +4,7 @@
 
 #include "slicewise/sim/kernel/random.hpp"
 
+#include "run_next.hpp"
 #include "slice_by_slice.hpp"
 
 namespace slicewise::sim {
@@ -11,14 +12,6 @@ namespace {
 
 constexpr models::TimeSlice kSlice{{100}, {10}};  // q = 100 ns, c = 10 ns
 constexpr Duration kYield{4};
-
-std::int64_t run_next(RoundRobin& gpu, std::uint32_t expected_context) {
-  const Completion next = gpu.next();
-  EXPECT_EQ(next.context, expected_context);
-  gpu.advance(next.at);
-  EXPECT_EQ(gpu.complete(), expected_context);
-  return next.at.ns;
-}
 
 TEST(RoundRobin, AloneRunsWithoutSwitches) {
   RoundRobin gpu(3, kSlice, kYield);
