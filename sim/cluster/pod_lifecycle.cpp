@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "cluster_run.hpp"
 

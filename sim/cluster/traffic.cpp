@@ -1,6 +1,7 @@
 #include "traffic.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "slicewise/sim/kernel/portable_math.hpp"
 

@@ -13,10 +13,10 @@
 
 #include "scenario_samples.hpp"
 
+namespace slicewise {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace slicewise;
 
 void print(const Diagnostics& diagnostics) {
   for (const Diagnostic& d : diagnostics) {
@@ -75,10 +75,7 @@ bool write_example(const fs::path& file, const fs::path& directory, const std::s
   return good;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
+bool write_all(const std::vector<std::string>& arguments) {
   const fs::path out = arguments.at(0);
   fs::remove_all(out);
   std::vector<fs::path> examples;
@@ -93,5 +90,10 @@ int main(int argc, char** argv) {
       good &= write_example(example, out / arguments[i], arguments[i]);
     }
   }
-  return good ? 0 : 1;
+  return good;
 }
+
+}  // namespace
+}  // namespace slicewise
+
+int main(int argc, char** argv) { return slicewise::write_all({argv + 1, argv + argc}) ? 0 : 1; }

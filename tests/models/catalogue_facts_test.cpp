@@ -15,8 +15,8 @@ namespace {
 using nlohmann::json;
 
 const Catalogue& catalogue() {
-  static const Catalogue kLoaded = load_catalogue();
-  return kLoaded;
+  static const Catalogue loaded = load_catalogue();
+  return loaded;
 }
 
 TEST(CatalogueFacts, FiftyInstanceTypesWithTheirSizes) {
@@ -70,7 +70,7 @@ TEST(CatalogueFacts, OnDemandPricesOfSevenRegionsWithTheirGaps) {
   for (const json& fact : facts["instances"]) {
     const auto name = fact["instance_type"].get<std::string>();
     for (const auto& [region, usd] : fact["on_demand_usd_per_hour"].items()) {
-      SCOPED_TRACE(name + " " + region);
+      SCOPED_TRACE(::testing::Message() << name << ' ' << region);
       const auto price = catalogue().prices.find(name, region, PurchaseOption::OnDemand);
       if (usd.is_null()) {
         ASSERT_FALSE(price.has_value());
@@ -118,7 +118,7 @@ TEST(CatalogueFacts, SpotPricesAreMediansOfMarketsElseTheAdvisorsSaving) {
     const json& advisor = fact["spot"]["advisor_snapshot_2025_06_28"];
     const json& zones = fact["spot"]["skypilot_v8_snapshot_2025H2"];
     for (const auto& [region, on_demand] : fact["on_demand_usd_per_hour"].items()) {
-      SCOPED_TRACE(name + " " + region);
+      SCOPED_TRACE(::testing::Message() << name << ' ' << region);
       const auto price = catalogue().prices.find(name, region, PurchaseOption::Spot);
       const double median =
           zones.contains(region) ? median_of_markets(zones[region]["az_prices"], on_demand) : 0;

@@ -14,7 +14,9 @@ inline std::optional<nlohmann::json> facts_file(const std::string& name) {
   return nlohmann::json::parse(in);
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is the name of what is declared.
 #define SLICEWISE_FACTS_OR_SKIP(variable, name)                                       \
   const auto variable##_text = facts_file(name);                                      \
   if (!variable##_text) GTEST_SKIP() << "SKIPPED: no facts/" name " to compare with"; \
   const nlohmann::json& variable = *variable##_text
+// NOLINTEND(bugprone-macro-parentheses)

@@ -13,7 +13,6 @@ namespace {
 struct Instance {
   std::size_t profile;
   unsigned slices;  // bit set of memory slices
-  friend auto operator<=>(const Instance&, const Instance&) = default;
 };
 
 struct Enumeration {
