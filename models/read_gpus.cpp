@@ -39,6 +39,7 @@ GpuModel read_gpu(CatalogFields fields, const SourceTable& sources) {
   gpu.tdp_watts = fields.small_integer("tdpWatts");
   gpu.supports_mig = fields.flag("supportsMig");
   gpu.mps_max_clients = fields.small_integer("mpsMaxClients");
+  gpu.time_slice = microseconds(fields.integer("timeSliceMicroseconds"));
   if (fields.has("unverified")) gpu.unverified = fields.texts("unverified");
   gpu.sources = read_sources(fields, sources);
   fields.done();

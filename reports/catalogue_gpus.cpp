@@ -47,6 +47,7 @@ json item_of(const GpuModel& gpu, const std::vector<std::string>& families) {
                {"contextStateBytes", models::context_state(gpu).count},
                {"contextMemoryBytes", models::context_memory(gpu).bytes.count},
                {"contextMemoryMeasured", models::context_memory(gpu).measured},
+               {"timeSliceSeconds", static_cast<double>(gpu.time_slice.ns) / 1e9},
                {"switchCostSeconds",
                 static_cast<double>(models::switch_cost(gpu, models::kDefaultColdCache).ns) / 1e9},
                {"instanceFamilies", families}};
@@ -86,6 +87,7 @@ std::vector<std::string> cells_of(const GpuModel& gpu, const std::vector<std::st
       memory_cell(gpu.memory_usable),
       gpu.l2_cache ? marked(memory_cell(gpu.l2_cache), "l2_cache") : "-",
       memory_cell(context.bytes) + (context.measured ? "" : "*"),
+      number_cell(to_seconds(gpu.time_slice) * 1e6, 0),
       gpu.nvlink_links == 0 ? "none" : number_cell(gpu.nvlink_gbytes_per_second, 0) + " GB/s",
       std::to_string(gpu.tdp_watts),
       std::to_string(gpu.mps_max_clients),
@@ -100,10 +102,10 @@ std::vector<Column> columns_of(bool wide) {
       {"MEMORY", true, 0}, {"GB/S", true, 1},      {"FP32", true, 2},          {"FP16", true, 3},
       {"MIG", false, 0},   {"SWITCH-US", true, 2}, {"INSTANCES", false, 0}};
   if (!wide) return columns;
-  const std::vector<Column> more = {{"CC", false, 0},         {"USABLE", true, 0},
-                                    {"L2", true, 0},          {"CONTEXT", true, 0},
-                                    {"NVLINK", true, 0},      {"WATTS", true, 0},
-                                    {"MPS-CLIENTS", true, 0}, {"PRODUCT-LABEL", false, 0}};
+  const std::vector<Column> more = {
+      {"CC", false, 0},     {"USABLE", true, 0},      {"L2", true, 0},
+      {"CONTEXT", true, 0}, {"TURN-US", true, 0},     {"NVLINK", true, 0},
+      {"WATTS", true, 0},   {"MPS-CLIENTS", true, 0}, {"PRODUCT-LABEL", false, 0}};
   columns.insert(columns.end(), more.begin(), more.end());
   return columns;
 }
@@ -111,14 +113,12 @@ std::vector<Column> columns_of(bool wide) {
 std::vector<std::string> footnotes_of(bool wide) {
   std::vector<std::string> notes = {
       "MEMORY as nvidia-smi prints it; FP32 and FP16 (dense tensor) in TFLOPS; SWITCH-US: cost of "
-      "a "
-      "time-slice switch in microseconds, by a formula that measurements confirm on A100 only; ? "
-      "no document "
-      "confirms the figure; - not published."};
+      "a time-slice switch in microseconds, by a formula that measurements confirm on A100 only; ? "
+      "no document confirms the figure; - not published."};
   if (wide) {
     notes.emplace_back(
-        "USABLE: what CUDA reports; CONTEXT: memory per CUDA process, * estimated. Sources: -o "
-        "json.");
+        "USABLE: what CUDA reports; CONTEXT: memory per CUDA process, * estimated; TURN-US: the "
+        "driver's default time slice in microseconds. Sources: -o json.");
   }
   return notes;
 }
@@ -148,6 +148,7 @@ Expected<std::string> list_gpus(const models::Catalogue& catalogue, const std::s
                         "fp16TensorFlopsPerSecond",
                         "supportsMig",
                         "mpsMaxClients",
+                        "timeSliceSeconds",
                         "switchCostSeconds",
                         "contextStateBytes",
                         "contextMemoryBytes",

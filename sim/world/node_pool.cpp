@@ -131,7 +131,7 @@ void check_mig(const NodePool& pool, const models::GpuModel& gpu,
 
 models::TimeSlice time_slice(const NodePool& pool, const models::GpuModel& gpu) {
   models::TimeSlice slice;
-  slice.turn = pool.gpu.time_slice.value_or(models::kDefaultTurn);
+  slice.turn = pool.gpu.time_slice.value_or(gpu.time_slice);
   const double kappa = pool.gpu.cold_cache.value_or(models::kDefaultColdCache);
   slice.switch_cost = pool.gpu.switch_cost.value_or(models::switch_cost(gpu, kappa));
   return slice;

@@ -47,10 +47,10 @@ TEST(SwitchCost, H200DependsOnItsCacheSize) {
   EXPECT_EQ(microseconds_of(switch_cost(gpu, 1)), 74);
 }
 
-// nos on A100-80GB PCIe: c/q = 0.109 at the default turn of 1.024 to 1.049 ms.
+// nos on A100-80GB PCIe: c/q = 0.109 at the default turn of 1.024 ms.
 TEST(SwitchCost, ReproducesTheMeasuredShareOnA100) {
   const GpuModel& gpu = *catalogue().find_gpu("A100-80GB");
-  const double share = to_seconds(switch_cost(gpu, kDefaultColdCache)) / to_seconds(kDefaultTurn);
+  const double share = to_seconds(switch_cost(gpu, kDefaultColdCache)) / to_seconds(gpu.time_slice);
   EXPECT_NEAR(share, 0.109, 0.003);
 }
 

@@ -12,10 +12,6 @@ struct TimeSlice {
   Duration switch_cost;  // c: not charged to the turn
 };
 
-// Default turn: TIMEOUT 128 << SCALE 3 x 1.024 us, rounded by the open driver to 1,024 us.
-// Source: NVIDIA open-gpu-kernel-modules 595.45.04 kernel_fifo_gv100.c; gpu_ext live trace.
-inline constexpr Duration kDefaultTurn = microseconds(1'024);
-
 // Part of a switch that does not depend on the state saved. Source: closes GPreempt's (ATC'25)
 // measured total of about 100 us on A100 against its 40 us of state saving.
 inline constexpr Duration kSwitchBase = microseconds(20);

@@ -31,6 +31,7 @@ struct GpuModel {
   int tdp_watts = 0;
   bool supports_mig = false;
   int mps_max_clients = 48;  // CUDA 13.0 and older; 60 from CUDA 13.1
+  Duration time_slice;       // turn of the driver's round robin, q
   // Figures above that have no primary source ("l2_cache"): recalled, or taken over from a sibling.
   std::vector<std::string> unverified;
   std::vector<Source> sources;
