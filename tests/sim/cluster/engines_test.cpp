@@ -117,5 +117,44 @@ TEST(BatchEngines, SharingIsMonotone) {
   }
 }
 
+// No endpoint, no connection: what arrives during the 10 s of start-up is refused, not queued.
+TEST(ServiceStart, RequestsWithoutAReadyReplicaAreRefused) {
+  scenarios::Workload w = demo::service(1, 100, milliseconds(1), Law::Deterministic);
+  w.traffic->shape = scenarios::Traffic::Shape::Constant;
+  w.startup.model_load = seconds(10);
+  scenarios::Scenario s = one_gpu({w}, 0);
+  s.duration = seconds(100);
+  const VariantResult cold = demo::result(s);
+  EXPECT_NEAR(*cold.workloads[0].refused, 1'000, 1);
+  EXPECT_NEAR(cold.workloads[0].completed, 9'000, 2);
+  EXPECT_TRUE(demo::has(cold.findings, Code::RequestsRefused));
+  EXPECT_LT(cold.workloads[0].latency->p99, milliseconds(2));
+  s.warmup = seconds(11);
+  EXPECT_EQ(*demo::result(s).workloads[0].refused, 0);
+}
+
+// What runs at the end has done work, even if its Job is not finished: 5 of 100 epochs each.
+TEST(RunWithDuration, CountsTheUnitsOfPodsThatStillRun) {
+  for (const auto fidelity : {scenarios::Fidelity::Auto, scenarios::Fidelity::Exact}) {
+    scenarios::Scenario s = demo::scenario(demo::pool(0), {demo::training(4)});
+    s.duration = seconds(18 * 5 + 9);
+    s.fidelity = fidelity;
+    const VariantResult r = demo::result(s);
+    EXPECT_EQ(r.workloads[0].completed, 0);
+    EXPECT_NEAR(r.workloads[0].throughput_per_second * (18 * 5 + 9), 4 * 5, 1e-6);
+    EXPECT_EQ(r.cost.ledger.failed, Usd{});
+    EXPECT_GT(r.cost.ledger.useful, Usd{});
+  }
+}
+
+// A Service's measured.cpu is used while it serves, and is not there for the batch pods.
+TEST(HostCpu, ServicesAreCountedAndComeFirst) {
+  scenarios::Workload api = demo::service(2, 1, milliseconds(1), Law::Deterministic);
+  api.measured->cpu = Millicores{2000};
+  scenarios::Scenario s = one_gpu({api}, 10);
+  s.duration = seconds(100);
+  EXPECT_NEAR(demo::result(s).nodes[0].cpu_busy_ratio, 2 * 2.0 / 8, 1e-6);
+}
+
 }  // namespace
 }  // namespace slicewise::sim
