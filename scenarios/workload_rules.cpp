@@ -14,18 +14,6 @@ bool kind_is_known(const Node& node) {
          kind->text == "Service";
 }
 
-std::string_view kind_name(WorkloadKind kind) {
-  switch (kind) {
-    case WorkloadKind::Job:
-      return "Job";
-    case WorkloadKind::Deployment:
-      return "Deployment";
-    case WorkloadKind::Service:
-      return "Service";
-  }
-  return "";
-}
-
 class WorkloadRules {
  public:
   WorkloadRules(const Node& node, const Workload& workload, Findings& findings)

@@ -16,18 +16,6 @@ using scenarios::WorkloadKind;
 
 constexpr std::int64_t kHoursPerMonth = 730;
 
-std::string_view kind_name(WorkloadKind kind) {
-  switch (kind) {
-    case WorkloadKind::Job:
-      return "Job";
-    case WorkloadKind::Deployment:
-      return "Deployment";
-    case WorkloadKind::Service:
-      return "Service";
-  }
-  return "Job";
-}
-
 std::string_view strategy_name(const models::Sharing& sharing) {
   return std::visit(models::Overloaded{
                         [](const models::Exclusive&) { return std::string_view("exclusive"); },
@@ -138,7 +126,7 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   const bool service = model.spec.kind == WorkloadKind::Service;
   WorkloadResult result;
   result.name = model.name;
-  result.kind = kind_name(model.spec.kind);
+  result.kind = scenarios::kind_name(model.spec.kind);
   result.unit_name = service ? "request" : (model.spec.work ? model.spec.work->unit_name : "unit");
   const auto observed = [&](const Replication& r) {
     return service ? r.length - world.warmup : r.length;

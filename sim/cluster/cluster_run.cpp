@@ -50,6 +50,9 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
   service_of_.resize(world.workloads.size());
   record_.workloads.resize(world.workloads.size());
   for (std::uint32_t w = 0; w < world.workloads.size(); ++w) {
+    const auto pods_of_workload = static_cast<std::size_t>(world.workloads[w].spec.count);
+    record_.workloads[w].completion.reserve(pods_of_workload);
+    record_.workloads[w].wait.reserve(pods_of_workload);
     if (world.workloads[w].spec.kind != WorkloadKind::Service) continue;
     service_of_[w] = static_cast<std::uint32_t>(traffic_.size());
     service_workload_.push_back(w);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "slicewise/sim/device/closed_network.hpp"
-
 namespace slicewise::sim {
 namespace {
 
@@ -77,16 +75,15 @@ double NodeRates::rates(const ClusterState& cluster, const Node& node, double st
   const double overhead = switch_overhead(cluster.pool(node).sharing);
   double vcpus_used = 0;
   rate_.clear();
-  std::vector<LoopingClient> loop;
   for (std::size_t g = 0; g < node.gpus.size(); ++g) {
     switch_share_[g] = 0;
     if (clients_[g].empty()) continue;
-    loop.clear();
+    loop_.clear();
     for (const Client& client : clients_[g]) {
-      loop.push_back(
+      loop_.push_back(
           {client.host_s + (stretch - 1) * (client.host_s + client.gpu_s), client.gpu_s});
     }
-    const ClosedSolution solution = solve_closed_network(loop, overhead);
+    const ClosedSolution& solution = solver_.solve(loop_, overhead);
     switch_share_[g] = solution.switch_share;
     for (std::size_t c = 0; c < clients_[g].size(); ++c) {
       rate_.push_back(solution.cycles_per_second[c]);

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "slicewise/sim/device/closed_network.hpp"
+
 #include "state.hpp"
 
 namespace slicewise::sim {
@@ -37,6 +39,8 @@ class NodeRates {
   std::vector<std::vector<Client>> clients_;  // by GPU of the node
   std::vector<double> rate_;                  // of the clients, GPU by GPU
   std::vector<double> switch_share_;          // by GPU of the node
+  std::vector<LoopingClient> loop_;
+  ClosedNetworkSolver solver_;
 };
 
 }  // namespace slicewise::sim

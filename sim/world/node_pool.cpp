@@ -44,14 +44,10 @@ const models::InstanceType* find_instance(const NodePool& pool, const models::Ca
   const auto& wanted = pool.instance_type;
   const models::InstanceType* type = catalogue.find_instance(wanted.value);
   if (type == nullptr) {
-    std::vector<std::string_view> known;
-    for (const auto& t : catalogue.instances) known.push_back(t.name);
-    const auto near = nearest_name(wanted.value, known);
-    found.push_back(make_diagnostic(
-        Code::InstanceUnknown, wanted.where,
-        fmt::format("instance type \"{}\" is not in the catalogue", wanted.value),
-        near ? fmt::format("did you mean {}? `slicewise get instances` lists all", *near)
-             : "`slicewise get instances` lists the GPU instance types"));
+    found.push_back(
+        unknown_name(Code::InstanceUnknown, wanted,
+                     fmt::format("instance type \"{}\" is not in the catalogue", wanted.value),
+                     catalogue.instances, "slicewise get instances"));
     return nullptr;
   }
   if (!type->retired_on.empty()) {
@@ -113,14 +109,9 @@ void check_mig(const NodePool& pool, const models::GpuModel& gpu,
         std::ranges::none_of(geometry->profiles, [&](const auto& p) {
           return p.name == profile || (p.media_extensions && p.name == profile + "+me");
         })) {
-      std::vector<std::string_view> known;
-      for (const auto& p : geometry->profiles) known.push_back(p.name);
-      const auto near = nearest_name(profile, known);
-      found.push_back(make_diagnostic(
-          Code::MigConfigUnknown, where,
-          fmt::format("{} has no MIG profile \"{}\"", gpu.name, profile),
-          near ? fmt::format("did you mean all-{}? `slicewise get mig-profiles` lists all", *near)
-               : "`slicewise get mig-profiles` lists what each GPU offers"));
+      found.push_back(unknown_name(Code::MigConfigUnknown, {profile, where},
+                                   fmt::format("{} has no MIG profile \"{}\"", gpu.name, profile),
+                                   geometry->profiles, "slicewise get mig-profiles"));
       return;
     }
   }

@@ -23,13 +23,10 @@ void apply_profile(const models::Catalogue& catalogue, Workload& spec, Diagnosti
   if (spec.profile.value.empty()) return;
   const models::WorkloadProfile* profile = catalogue.find_profile(spec.profile.value);
   if (profile == nullptr) {
-    std::vector<std::string_view> known;
-    for (const auto& p : catalogue.profiles) known.push_back(p.name);
-    const auto near = nearest_name(spec.profile.value, known);
-    found.push_back(make_diagnostic(
-        Code::ProfileUnknown, spec.profile.where,
-        fmt::format("the catalogue has no profile \"{}\"", spec.profile.value),
-        near ? fmt::format("did you mean {}?", *near) : "`slicewise get profiles` lists all"));
+    found.push_back(
+        unknown_name(Code::ProfileUnknown, spec.profile,
+                     fmt::format("the catalogue has no profile \"{}\"", spec.profile.value),
+                     catalogue.profiles, "slicewise get profiles"));
     return;
   }
   const bool measured_by_user = spec.measured.has_value();
@@ -76,14 +73,10 @@ const models::GpuModel* measured_gpu(const Workload& spec, const models::Catalog
   const auto& device = spec.measured->device;
   const models::GpuModel* gpu = catalogue.find_gpu(device.value);
   if (gpu == nullptr) {
-    std::vector<std::string_view> known;
-    for (const auto& g : catalogue.gpus) known.push_back(g.name);
-    const auto near = nearest_name(device.value, known);
-    found.push_back(make_diagnostic(
-        Code::GpuUnknown, device.where,
-        fmt::format("GPU model \"{}\" is not in the catalogue", device.value),
-        near ? fmt::format("did you mean {}? `slicewise get gpus` lists all", *near)
-             : "`slicewise get gpus` lists the models whose figures can be carried over"));
+    found.push_back(
+        unknown_name(Code::GpuUnknown, device,
+                     fmt::format("GPU model \"{}\" is not in the catalogue", device.value),
+                     catalogue.gpus, "slicewise get gpus"));
   }
   return gpu;
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -23,6 +24,19 @@ enum class Allocator : std::uint8_t { OnDemand, Greedy, Capped };
 enum class WorkloadKind : std::uint8_t { Job, Deployment, Service };
 enum class RestartPolicy : std::uint8_t { Never, OnFailure, Always };
 enum class ScorePolicy : std::uint8_t { LeastAllocated, MostAllocated };
+
+// As scenario files and reports spell it.
+constexpr std::string_view kind_name(WorkloadKind kind) {
+  switch (kind) {
+    case WorkloadKind::Job:
+      return "Job";
+    case WorkloadKind::Deployment:
+      return "Deployment";
+    case WorkloadKind::Service:
+      return "Service";
+  }
+  return "Job";
+}
 
 // One entry of the device plugin's sharing.<mode>.resources.
 struct SharedResource {
@@ -100,7 +114,7 @@ struct PodTemplate {
   Millicores cpu_request;
   std::optional<Millicores> cpu_limit;
   Bytes memory_request;
-  std::optional<Bytes> memory_limit;  // host memory; carried to exports, not simulated
+  std::optional<Bytes> memory_limit;      // host memory; carried to exports, not simulated
   std::vector<ExtendedRequest> extended;  // limits of extended resources
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -24,8 +25,30 @@ struct ClosedSolution {
 // two or more, o = c/q. Product form (BCMP), exact for any distribution of Z and D with those
 // means: the weight of a set S of clients at the GPU is |S|! / (phi(1)...phi(|S|)) prod D_i
 // prod_{j not in S} Z_j. Elementary symmetric polynomials give it in O(n^2) per client, O(n^3) in
-// all. Deterministic; no libm.
-// REQUIRES: overhead >= 0; at least one client.
-ClosedSolution solve_closed_network(std::span<const LoopingClient> clients, double overhead);
+// all. Deterministic; no libm. Keeps its working memory: allocates only when n grows.
+class ClosedNetworkSolver {
+ public:
+  // REQUIRES: overhead >= 0; at least one client. The answer is valid until the next call.
+  const ClosedSolution& solve(std::span<const LoopingClient> clients, double overhead);
+
+ private:
+  double factor(const LoopingClient& client) const {
+    return client.host_seconds + scale_ * client.gpu_seconds;
+  }
+  void set_weights(std::size_t clients, double overhead);
+  void multiply_out(std::span<const LoopingClient> clients, std::size_t left_out);
+  double weight_from(std::size_t at_gpu) const;
+
+  double scale_ = 1;
+  std::vector<double> weights_;       // by number of clients at the GPU
+  std::vector<double> coefficients_;  // of the product multiplied out last
+  ClosedSolution solution_;
+};
+
+// The same, once.
+inline ClosedSolution solve_closed_network(std::span<const LoopingClient> clients,
+                                           double overhead) {
+  return ClosedNetworkSolver().solve(clients, overhead);
+}
 
 }  // namespace slicewise::sim
