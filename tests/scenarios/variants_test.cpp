@@ -73,7 +73,7 @@ TEST(Variants, APatchOfAnUnknownEntryIsAnError) {
 
 TEST(Variants, ThePlaceOfAPatchedValueIsThatOfThePatch) {
   const Diagnostics found =
-      problems("  variants:\n  - {name: one, patch: {workloads: [{name: a, count: 0}]}}\n");
+      problems("  variants:\n  - {name: one, patch: {workloads: [{name: a, count: -1}]}}\n");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].code, Code::ValueRange);
   EXPECT_EQ(found[0].where.line, 13);
