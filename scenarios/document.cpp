@@ -10,14 +10,15 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include "slicewise/scenarios/load.hpp"
+
 #include "source_places.hpp"
 
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::size_t kMostBytes = 16U << 20U;  // of a file
-constexpr std::size_t kMostNodes = 200'000;     // aliases expanded
-constexpr std::size_t kDeepest = 64;            // levels of nesting
+constexpr std::size_t kMostNodes = 200'000;  // aliases expanded
+constexpr std::size_t kDeepest = 64;         // levels of nesting
 constexpr std::string_view kBom = "\xEF\xBB\xBF";
 
 bool all_of(std::string_view text, std::string_view allowed) {
@@ -223,7 +224,7 @@ std::string syntax_help(std::string_view message) {
 
 // Empty when the bytes can be given to the parser.
 std::optional<Diagnostic> unreadable(const SourceText& source, const SourcePlaces& places) {
-  if (source.text.size() > kMostBytes) {
+  if (source.text.size() > kLargestScenario) {
     return make_diagnostic(Code::YamlSyntax, {source.name}, "the file is larger than 16 MiB");
   }
   if (const auto bad = first_bad_byte(places.text())) {

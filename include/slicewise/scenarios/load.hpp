@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,9 @@
 #include "slicewise/scenarios/scenario.hpp"
 
 namespace slicewise::scenarios {
+
+// Bytes of the largest scenario file that is read; a larger one is a YAML_SYNTAX.
+inline constexpr std::size_t kLargestScenario = 16U << 20U;
 
 // Changes made on the command line before variants are applied, as `helm --set` does:
 // "workloads.cifar10.count=3", "nodePools.v100.instanceType=g5.12xlarge".
