@@ -25,6 +25,7 @@ class Checker {
   // NOLINTNEXTLINE(misc-no-recursion): the reader limits the depth of a document.
   void check(const Field& field, const Node& node, const std::string& path,
              const SourceLocation& where) {
+    if (node.refused) return;
     if (node.kind == Kind::Null && field.type != FieldType::Ignored) {
       check_null(field, node, path);
       return;
@@ -238,7 +239,7 @@ class Checker {
   void check_extended(const Entry& entry, const std::string& path) {
     const Node& node = *entry.value;
     if (node.kind == Kind::Null && completeness_ == Completeness::Part) return;
-    if (extended_count(node)) return;
+    if (node.refused || extended_count(node)) return;
     findings_.add(Code::ExtendedResourceInteger, node.where,
                   fmt::format("{} must be a whole number, not {}", path, shown(node)),
                   "Kubernetes counts extended resources in whole units; to share a GPU set "

@@ -168,10 +168,12 @@ class ScalarChecker {
 
 void check_scalar(const Field& field, const Node& node, const std::string& path,
                   Findings& findings) {
+  if (node.refused) return;
   ScalarChecker(findings).check(field, node, path);
 }
 
 bool must_be_text(const Node& node, const std::string& path, Findings& findings) {
+  if (node.refused) return false;
   if (node.kind == Kind::Text) return true;
   std::string help;
   if (node.is_scalar()) help = fmt::format("quote it: \"{}\"", node.text);

@@ -12,6 +12,7 @@
 
 #include "slicewise/scenarios/load.hpp"
 
+#include "flow_brackets.hpp"
 #include "source_places.hpp"
 
 namespace slicewise::scenarios {
@@ -89,7 +90,7 @@ class TreeBuilder : public YAML::EventHandler {
     node->text = value;
     node->where = places_.at(offset, places_.scalar_bytes(offset, value));
     node->kind = node->quoted ? Node::Kind::Text : core_schema_kind(value);
-    refuse_tag(tag, node->where);
+    node->refused = refuse_tag(tag, mark) || refuse_leading_zero(*node);
     add(std::move(node), mark, anchor);
   }
 
@@ -122,11 +123,32 @@ class TreeBuilder : public YAML::EventHandler {
     return places_.at(offset_of(mark));
   }
 
-  void refuse_tag(const std::string& tag, const SourceLocation& where) {
-    if (tag == "?" || tag == "!" || tag.empty()) return;
-    found_.push_back(make_diagnostic(Code::YamlSyntax, where,
+  bool refuse_tag(const std::string& tag, const YAML::Mark& mark) {
+    if (tag == "?" || tag == "!" || tag.empty()) return false;
+    const std::string_view text = places_.text();
+    const std::size_t start =
+        std::min(text.find('!', static_cast<std::size_t>(std::max(mark.pos, 0))), offset_of(mark));
+    const std::size_t stop = std::min(text.find_first_of(" \t\r\n,]}", start), text.size());
+    found_.push_back(make_diagnostic(Code::YamlSyntax, places_.at(start, stop - start),
                                      "scenario files have no tags such as !!str",
                                      "quote the value to make it text"));
+    return true;
+  }
+
+  // Kubernetes' tools read YAML 1.1, in which 017 is 15.
+  bool refuse_leading_zero(const Node& value) {
+    if (value.kind != Node::Kind::Integer || expects_key()) return false;
+    const std::string_view text = value.text;
+    const std::string_view sign = text.substr(0, text.find_first_of("0123456789"));
+    const std::string_view digits = text.substr(sign.size());
+    if (digits.size() < 2 || digits[0] != '0' || digits[1] == 'x' || digits[1] == 'o') return false;
+    const std::size_t first = std::min(digits.find_first_not_of('0'), digits.size() - 1);
+    found_.push_back(make_diagnostic(
+        Code::FieldType, value.where,
+        fmt::format("{} has a leading zero: YAML 1.2 reads a decimal number, YAML 1.1 an octal one",
+                    text),
+        fmt::format("write {}{}, or \"{}\" for text", sign, digits.substr(first), text)));
+    return true;
   }
 
   void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag,
@@ -138,7 +160,7 @@ class TreeBuilder : public YAML::EventHandler {
     auto node = std::make_shared<Node>();
     node->kind = kind;
     node->where = places_.at(offset_of(mark));
-    refuse_tag(tag, node->where);
+    refuse_tag(tag, mark);
     ++total_;
     open_.push_back({std::move(node), anchor});
   }
@@ -214,8 +236,8 @@ std::string syntax_help(std::string_view message) {
   if (message == YAML::ErrorMsg::END_OF_MAP || message == YAML::ErrorMsg::END_OF_SEQ) {
     return "check the indentation: every key of a mapping starts in the same column";
   }
-  if (message == YAML::ErrorMsg::END_OF_MAP_FLOW) return "a { has no matching }";
-  if (message == YAML::ErrorMsg::END_OF_SEQ_FLOW) return "a [ has no matching ]";
+  if (message == YAML::ErrorMsg::END_OF_MAP_FLOW) return "check the commas of this { } mapping";
+  if (message == YAML::ErrorMsg::END_OF_SEQ_FLOW) return "check the commas of this [ ] list";
   if (message == YAML::ErrorMsg::UNKNOWN_TOKEN) {
     return "a value that starts with one of @ ` % needs quotes";
   }
@@ -235,6 +257,28 @@ std::optional<Diagnostic> unreadable(const SourceText& source, const SourcePlace
                            "scenario files are UTF-8 text");
   }
   return std::nullopt;
+}
+
+Diagnostic too_deep(const SourceLocation& where) {
+  return make_diagnostic(Code::YamlSyntax, where,
+                         fmt::format("nested deeper than {} levels", kDeepest));
+}
+
+// The parser notices an open bracket far from it, or takes it for something else.
+Diagnostic syntax_problem(const YAML::Exception& error, const FlowBrackets& brackets,
+                          const SourcePlaces& places) {
+  if (!brackets.open.empty()) {
+    const std::size_t offset = brackets.open.back();
+    const SourceLocation where = places.at(offset);
+    const bool mapping = places.text()[offset] == '{';
+    return make_diagnostic(Code::YamlSyntax, where,
+                           fmt::format("the {} that opens at {}:{} is never closed",
+                                       mapping ? "mapping" : "list", where.line, where.column),
+                           fmt::format("add the missing {}", mapping ? '}' : ']'));
+  }
+  const auto offset = static_cast<std::size_t>(std::max(error.mark.pos, 0));
+  return make_diagnostic(Code::YamlSyntax, places.at(offset), "not valid YAML: " + error.msg,
+                         syntax_help(error.msg));
 }
 
 void refuse_second_document(YAML::Parser& parser, const SourcePlaces& places, Diagnostics& found) {
@@ -310,6 +354,12 @@ NodePtr read_document(const SourceText& source, Diagnostics& found) {
     found.push_back(std::move(*problem));
     return nullptr;
   }
+  // The parser needs time quadratic in the depth, so brackets are counted before it starts.
+  const FlowBrackets brackets = find_flow_brackets(text, kDeepest);
+  if (brackets.open.size() > kDeepest) {
+    found.push_back(too_deep(places.at(brackets.open.back())));
+    return nullptr;
+  }
   TreeBuilder builder(places, found);
   try {
     std::istringstream stream{std::string(text)};
@@ -317,9 +367,7 @@ NodePtr read_document(const SourceText& source, Diagnostics& found) {
     parser.HandleNextDocument(builder);
     refuse_second_document(parser, places, found);
   } catch (const YAML::Exception& error) {
-    const auto offset = static_cast<std::size_t>(std::max(error.mark.pos, 0));
-    found.push_back(make_diagnostic(Code::YamlSyntax, places.at(offset),
-                                    "not valid YAML: " + error.msg, syntax_help(error.msg)));
+    found.push_back(syntax_problem(error, brackets, places));
     return nullptr;
   }
   NodePtr root = builder.take_root();

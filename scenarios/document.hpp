@@ -28,7 +28,8 @@ struct Node {
 
   Kind kind = Kind::Null;
   bool quoted = false;
-  std::string text;  // of a scalar, escapes resolved
+  bool refused = false;  // of a scalar: reported by the reader, so that its value is not judged
+  std::string text;      // of a scalar, escapes resolved
   SourceLocation where;
   std::vector<Entry> entries;  // of a Map, in file order
   std::vector<NodePtr> items;  // of a List
