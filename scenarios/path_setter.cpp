@@ -65,6 +65,8 @@ PathSetter::Outcome PathSetter::set(NodePtr& spec, const NodePtr& value, Parents
   value_ = value;
   parents_ = parents;
   outcome_ = Outcome::Done;
+  reached_text_ = false;
+  steps_.clear();
   std::string_view rest = path_;
   if (rest.starts_with("spec.")) rest.remove_prefix(5);
   for (const std::string_view reserved : {"variants", "sweep"}) {
@@ -81,7 +83,10 @@ PathSetter::Outcome PathSetter::set(NodePtr& spec, const NodePtr& value, Parents
 // NOLINTNEXTLINE(misc-no-recursion): one level per name of the path
 NodePtr PathSetter::set_in(const Node* node, const Field& field, std::string_view rest,
                            std::string_view done) {
-  if (rest.empty()) return value_->kind == Node::Kind::Null ? nullptr : value_;
+  if (rest.empty()) {
+    reached_text_ = field.type == FieldType::Text;
+    return value_->kind == Node::Kind::Null ? nullptr : value_;
+  }
   if (node != nullptr && node->kind == Node::Kind::Null) node = nullptr;
   const bool list = node != nullptr && node->kind == Node::Kind::List;
   const bool may_be_list = field.type == FieldType::Blocks || field.type == FieldType::Environment;
@@ -98,9 +103,11 @@ NodePtr PathSetter::set_in_map(const Node* node, const Field& field, std::string
   if (node == nullptr && parents_ == Parents::MustExist) outcome_ = Outcome::Absent;
   if (node != nullptr && node->kind != Node::Kind::Map) return absent();
   if (is_free_map(field)) {
-    static constexpr Field kFreeValue{.name = "value"};
+    static constexpr Field kText{.name = "value", .type = FieldType::Text};
+    static constexpr Field kQuantity{.name = "value", .type = FieldType::Cpu};
     last_name_ = rest;
-    return with_entry(node, rest, kFreeValue, "", done);
+    steps_.emplace_back(rest);
+    return with_entry(node, rest, field.type == FieldType::Resources ? kQuantity : kText, "", done);
   }
   const std::string_view name = first_name(rest);
   const Field* child = field.children.find(name);
@@ -110,6 +117,7 @@ NodePtr PathSetter::set_in_map(const Node* node, const Field& field, std::string
     return unknown(done, rest, known);
   }
   last_name_ = name;
+  steps_.emplace_back(name);
   return with_entry(node, name, *child, after(rest, name.size()), name);
 }
 
@@ -137,7 +145,10 @@ NodePtr PathSetter::with_entry(const Node* node, std::string_view key, const Fie
 // NOLINTNEXTLINE(misc-no-recursion): one level per name of the path
 NodePtr PathSetter::set_in_list(const Node* node, const Field& field, std::string_view rest,
                                 std::string_view done) {
-  if (node == nullptr || node->kind != Node::Kind::List) return absent();
+  if (node == nullptr || node->kind != Node::Kind::List) {
+    steps_.emplace_back(rest);
+    return absent();
+  }
   std::size_t index = node->items.size();
   std::size_t length = 0;
   const std::vector<std::string> names = names_of(*node);
@@ -154,10 +165,16 @@ NodePtr PathSetter::set_in_list(const Node* node, const Field& field, std::strin
   }
   if (index >= node->items.size()) return unknown(done, rest, names);
   last_name_ = names[index];
+  steps_.push_back(std::to_string(index));
   static constexpr Field kItem{.name = "item", .type = FieldType::Block};
   Field item = kItem;
   item.children = field.children;
-  const NodePtr changed = set_in(node->items[index].get(), item, after(rest, length), names[index]);
+  std::string_view below = after(rest, length);
+  if (below.empty() && field.type == FieldType::Environment && value_->is_scalar() &&
+      value_->kind != Node::Kind::Null) {
+    below = "value";  // env.NAME=value in either notation of env
+  }
+  const NodePtr changed = set_in(node->items[index].get(), item, below, names[index]);
   auto result = std::make_shared<Node>(*node);
   if (changed != nullptr) {
     result->items[index] = changed;

@@ -30,6 +30,13 @@ class PathSetter {
   // The last name of the path, "replicas"; empty before the first Done or Absent.
   const std::string& last_name() const { return last_name_; }
 
+  // Field names and list positions up to where the spec had no list to go through; what was left
+  // of the path is one more step. The same place by name and by position has the same steps.
+  const std::vector<std::string>& steps() const { return steps_; }
+
+  // True after a Done at a place that holds text, where `true` and `3` need quotes in a file.
+  bool reached_text() const { return reached_text_; }
+
  private:
   NodePtr set_in(const Node* node, const Field& field, std::string_view rest,
                  std::string_view done);
@@ -50,6 +57,8 @@ class PathSetter {
   Parents parents_ = Parents::MustExist;
   Outcome outcome_ = Outcome::Done;
   std::string last_name_;
+  std::vector<std::string> steps_;
+  bool reached_text_ = false;
 };
 
 }  // namespace slicewise::scenarios
