@@ -53,8 +53,8 @@ inline constexpr std::array kClusterCodes = {
                     "slicewise explain spec.workloads"},
     CodeExplanation{Code::RunNeverEnds,
                     "Deployments and services run for ever, and the scenario gives no end.", "",
-                    "Set `until` to a duration, or to AllJobsDone when there are jobs.",
-                    "slicewise explain spec.until"},
+                    "Set spec.duration, or spec.until to AllJobsDone when there are jobs.",
+                    "slicewise explain spec.duration"},
     CodeExplanation{
         Code::GpuMemGreedy,
         "TensorFlow by default maps nearly all memory of each GPU it sees when it starts. The "
@@ -76,6 +76,14 @@ inline constexpr std::array kClusterCodes = {
         "sum of the peaks plus a CUDA context per process must fit.",
         "https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy ; "
         "https://github.com/aws/karpenter-provider-aws/issues/3376"},
+    CodeExplanation{
+        Code::CrashLoopBackOff,
+        "A container ended, well or badly, and the kubelet restarts it: at once the first time, "
+        "then after 10 s doubling to 5 min; 10 minutes without an end start over. A Deployment "
+        "restarts containers that complete, too, so training in a Deployment waits between runs "
+        "while it holds its share of the GPU.",
+        "Back-off restarting failed container", "Run work that completes as a Job.",
+        "https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy"},
     CodeExplanation{
         Code::PodPending,
         "The kube-scheduler found no node that has all the pod asks for. It tries again when "

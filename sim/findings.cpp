@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/cluster/reject_cause.hpp"
 #include "slicewise/sim/metrics/interval.hpp"
 
 #include "merge.hpp"
@@ -72,11 +73,30 @@ void memory_finding(const World& world, const VariantResult& result, Diagnostics
   }
   found.push_back(make_diagnostic(
       Code::GpuOom, culprit->spec.gpu_memory.where,
-      fmt::format("CUDA out of memory killed containers {:.4g} times: {:.4g} of {:.4g} pods failed "
+      fmt::format("CUDA out of memory killed containers {:.0f} times; {:.0f} of {:.0f} pods failed "
                   "for good",
                   result.pods.oom_kills, result.pods.failed, result.pods.submitted),
       culprit->greedy ? "stop the process from mapping the whole GPU (GPU_MEM_GREEDY)"
                       : "fewer replicas, or less gpuMemory per pod: time-slicing limits nothing"));
+}
+
+// What to do about pods that no node took, by the first cause that some node gave.
+std::string_view pending_help(std::span<const Replication> replications) {
+  const auto gave = [&](RejectCause cause) {
+    return std::ranges::any_of(replications, [&](const Replication& r) {
+      return std::ranges::any_of(r.pending_reasons, [&](const PendingReason& reason) {
+        return reason.nodes_by_cause[static_cast<std::size_t>(cause)] > 0;
+      });
+    });
+  };
+  if (gave(RejectCause::Taint)) return "add the toleration to podTemplate.tolerations";
+  if (gave(RejectCause::NodeSelector)) {
+    return "no node has these labels: change podTemplate.nodeSelector or nodePools.labels";
+  }
+  if (gave(RejectCause::Cpu) || gave(RejectCause::Memory)) {
+    return "lower the requests, or take a larger instance type";
+  }
+  return "add nodes or replicas, or ask for fewer GPUs per pod";
 }
 
 void pending_finding(const World& world, std::span<const Replication> replications,
@@ -89,7 +109,57 @@ void pending_finding(const World& world, std::span<const Replication> replicatio
       fmt::format("up to {} pod{} Pending{}: {}", result.pods.pending_max,
                   result.pods.pending_max == 1 ? "" : "s", for_ever ? ", some until the end" : "",
                   fmt::join(result.pods.pending_reasons, " / ")),
-      for_ever ? "add nodes or replicas, or lower the requests" : ""));
+      for_ever ? std::string(pending_help(replications)) : ""));
+}
+
+// A stable queue is a handful of requests; one that holds a fiftieth of all that came only grows.
+void queue_finding(const World& world, std::span<const Replication> replications,
+                   Diagnostics& found) {
+  constexpr std::int64_t kWorthSaying = 100;
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    std::int64_t arrived = 0;
+    std::int64_t open = 0;
+    for (const Replication& r : replications) {
+      const WorkloadRecord& record = r.workloads[w];
+      arrived += record.arrived;
+      open += record.arrived - record.refused - record.units_done;
+    }
+    const auto runs = static_cast<std::int64_t>(replications.size());
+    const scenarios::Workload& spec = world.workloads[w].spec;
+    if (!spec.traffic || open < kWorthSaying * runs || open * 50 < arrived) continue;
+    found.push_back(make_diagnostic(
+        Code::QueueUnstable, spec.traffic->where,
+        fmt::format("\"{}\" ended with {} of {} requests unanswered: they arrive faster than the "
+                    "GPUs serve them, and the latencies only tell how long the run was",
+                    spec.name.value, open / runs, arrived / runs),
+        "add replicas on more GPUs, or lower traffic.mean; with time-slicing the switches count"));
+  }
+}
+
+// Time that containers spent waiting for their restart, when it is worth saying.
+void back_off_finding(const World& world, std::span<const Replication> replications,
+                      Diagnostics& found) {
+  constexpr double kWorthSaying = 0.01;
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    double backing_off = 0;
+    double running = 0;
+    for (const Replication& r : replications) {
+      backing_off += to_seconds(r.workloads[w].backing_off);
+      running += to_seconds(r.workloads[w].pod_running);
+    }
+    const double share = backing_off / std::max(1e-9, backing_off + running);
+    if (share < kWorthSaying) continue;
+    const scenarios::Workload& spec = world.workloads[w].spec;
+    const bool completes = spec.kind == scenarios::WorkloadKind::Deployment;
+    found.push_back(make_diagnostic(
+        Code::CrashLoopBackOff, spec.name.where,
+        fmt::format(
+            "containers of \"{}\" spent {:.0f} % of their time in CrashLoopBackOff, holding "
+            "their GPU",
+            spec.name.value, 100 * share),
+        completes ? "a Deployment backs off after clean exits, too: run work that ends as a Job"
+                  : ""));
+  }
 }
 
 void host_cpu_finding(const World& world, std::span<const Replication> replications,
@@ -119,7 +189,7 @@ void refused_finding(const World& world, const VariantResult& result, Diagnostic
     if (workload.refused.value_or(0) == 0) continue;
     found.push_back(make_diagnostic(
         Code::RequestsRefused, world.workloads[w].spec.name.where,
-        fmt::format("{:.4g} requests of \"{}\" found no ready replica and were refused",
+        fmt::format("{:.0f} requests of \"{}\" found no ready replica and were refused",
                     *workload.refused, workload.name),
         "they are not part of the latency; a warmup longer than the start-up leaves them out"));
   }
@@ -152,6 +222,8 @@ Diagnostics run_findings(const World& world, std::span<const Replication> replic
   pending_finding(world, replications, result, found);
   host_cpu_finding(world, replications, found);
   refused_finding(world, result, found);
+  queue_finding(world, replications, found);
+  back_off_finding(world, replications, found);
   for (std::size_t w = 0; w < result.workloads.size(); ++w) {
     const auto& objectives = world.workloads[w].spec.objectives;
     for (std::size_t o = 0; o < objectives.size(); ++o) {

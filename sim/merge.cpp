@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/sim/cluster/cluster.hpp"
+#include "slicewise/sim/cluster/reject_cause.hpp"
 #include "slicewise/sim/metrics/cost_ledger.hpp"
 #include "slicewise/sim/metrics/interval.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
@@ -83,10 +84,27 @@ PodCounts count_pods(const World& world, std::span<const Replication> replicatio
   return pods;
 }
 
+// What Pending pods waited for. The records do not tell workloads apart: a GPU, when any did.
+std::string_view waited_for(std::span<const Replication> replications) {
+  bool cpu = false;
+  bool memory = false;
+  for (const Replication& r : replications) {
+    for (const PendingReason& reason : r.pending_reasons) {
+      for (std::size_t cause = kResourceCause; cause < reason.nodes_by_cause.size(); ++cause) {
+        if (reason.nodes_by_cause[cause] > 0) return "waiting for a GPU";
+      }
+      cpu = cpu || reason.nodes_by_cause[static_cast<std::size_t>(RejectCause::Cpu)] > 0;
+      memory = memory || reason.nodes_by_cause[static_cast<std::size_t>(RejectCause::Memory)] > 0;
+    }
+  }
+  if (cpu) return "waiting for CPU";
+  return memory ? "waiting for memory" : "waiting for a node";
+}
+
 // What kept the workload from running as fast as alone: the largest of its delays, when one of
 // them is worth naming (5 % of the time its containers ran).
-std::string bound_by(const WorkloadResult& result, std::size_t workload,
-                     std::span<const Replication> replications) {
+std::string_view bound_by(const WorkloadResult& result, std::size_t workload,
+                          std::span<const Replication> replications) {
   double running = 0;
   double gpu = 0;
   double cpu = 0;
@@ -106,7 +124,7 @@ std::string bound_by(const WorkloadResult& result, std::size_t workload,
   const double largest = std::max({gpu, cpu, waiting});
   constexpr double kWorthNaming = 0.05;
   if (result.kind == "Service" || largest <= kWorthNaming * running) return {};
-  if (largest == waiting) return "waiting for a GPU";
+  if (largest == waiting) return waited_for(replications);
   return largest == gpu ? "GPU" : "host CPU";
 }
 

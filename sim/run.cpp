@@ -109,6 +109,8 @@ Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::C
   run_tasks(tasks, options);
 
   Result result;
+  result.interrupted =
+      std::ranges::any_of(tasks, [](const Task& task) { return !task.record.has_value(); });
   result.scenario = set.name;
   result.scenario_sha256 = set.sha256;
   result.price_date = catalogue.prices.date();

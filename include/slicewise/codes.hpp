@@ -49,6 +49,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(RunNeverEnds, "RUN_NEVER_ENDS", Error, "no end is given and the workloads never finish")    \
   X(GpuMemGreedy, "GPU_MEM_GREEDY", Warning, "one process maps the whole GPU at start")         \
   X(GpuOom, "GPU_OOM", Warning, "processes that share a GPU ran out of its memory")             \
+  X(CrashLoopBackOff, "CRASH_LOOP_BACK_OFF", Warning, "containers waited to be restarted")      \
   X(PodPending, "POD_PENDING", Warning, "pods waited because no node could hold them")          \
   X(HostCpuOversubscribed, "HOST_CPU_OVERSUBSCRIBED", Warning, "the node's vCPUs bind")         \
   X(CpuLimitThrottles, "CPU_LIMIT_THROTTLES", Warning, "a CPU limit below what the pod uses")   \

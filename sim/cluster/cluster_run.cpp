@@ -83,6 +83,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
     timers_.set(first_service_timer_ + s, traffic_[s].next_arrival());
   }
   timers_.set(end_timer_, TimePoint{} + world.duration.value_or(kLongestRun));
+  check_all_done();
 }
 
 Replication ClusterRun::run(const std::atomic<bool>* interrupted) {

@@ -64,7 +64,6 @@ class ClusterRun {
 
   // request_work.cpp
   void on_arrival(std::size_t service);
-  bool counts(const Request& request) const;  // arrived after the warm-up
   void start_serving(std::uint32_t pod);
   void stop_serving(std::uint32_t pod);
   void serve_next(std::uint32_t pod);

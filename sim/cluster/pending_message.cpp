@@ -5,8 +5,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/sim/cluster/cluster.hpp"
-
-#include "scheduler.hpp"
+#include "slicewise/sim/cluster/reject_cause.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -66,6 +66,7 @@ void ClusterRun::on_pod_timer(std::uint32_t p) {
 void ClusterRun::submit(std::uint32_t p) {
   Pod& pod = cluster_.pods[p];
   pod.phase = PodPhase::Pending;
+  pod.queued = now_;
   pod.container_started_before = false;
   pod.restarts = 0;
   pod.crash_streak = 0;
@@ -178,6 +179,7 @@ void ClusterRun::back_off(std::uint32_t p) {
                                               : doubled(kFirstCrashBackoff, pod.crash_streak - 1,
                                                         kLongestCrashBackoff);
   ++pod.crash_streak;
+  record_.workloads[index(pod.workload)].backing_off += wait;
   set_activity(p, PodPhase::BackOff);
   timers_.set(p, now_ + wait);
 }

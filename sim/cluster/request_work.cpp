@@ -6,10 +6,13 @@ namespace slicewise::sim {
 
 void ClusterRun::on_arrival(std::size_t s) {
   Traffic& traffic = traffic_[s];
+  WorkloadRecord& record = record_.workloads[service_workload_[s]];
+  const bool counted = now_ - TimePoint{} >= world_.warmup;
+  record.arrived += counted ? 1 : 0;
   if (ready_[s].empty()) {
     // A Kubernetes Service without endpoints refuses the connection.
-    const Request refused = traffic.take(seconds(1));
-    if (counts(refused)) ++record_.workloads[service_workload_[s]].refused;
+    traffic.take(seconds(1));
+    record.refused += counted ? 1 : 0;
   } else {
     const auto replicas = static_cast<std::uint32_t>(ready_[s].size());
     const std::uint32_t p = ready_[s][traffic.route(replicas)];
@@ -18,10 +21,6 @@ void ClusterRun::on_arrival(std::size_t s) {
     if (was_idle) serve_next(p);
   }
   timers_.set(first_service_timer_ + static_cast<std::uint32_t>(s), traffic.next_arrival());
-}
-
-bool ClusterRun::counts(const Request& request) const {
-  return request.arrived - TimePoint{} >= world_.warmup;
 }
 
 void ClusterRun::start_serving(std::uint32_t p) {
@@ -44,7 +43,7 @@ void ClusterRun::request_done(std::uint32_t p) {
   const Duration latency = now_ - request.arrived;
   const bool late = model.latency_limit && latency > *model.latency_limit;
   if (late) pod.late += request.work;
-  if (counts(request)) {
+  if (request.arrived - TimePoint{} >= world_.warmup) {
     WorkloadRecord& record = record_.workloads[index(pod.workload)];
     record.latency.add(latency);
     ++record.units_done;

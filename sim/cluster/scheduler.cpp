@@ -14,6 +14,20 @@ Duration scheduling_backoff(int attempts) {
   return std::min(backoff, kLongestBackoff);
 }
 
+// What the scores count for a container without a request.
+// Source: Kubernetes pkg/scheduler/util/pod_resources.go, DefaultMilliCPURequest and
+// DefaultMemoryRequest.
+constexpr Millicores kUnrequestedCpu{100};
+constexpr Bytes kUnrequestedMemory{200LL * 1024 * 1024};
+
+Millicores scored_cpu(const scenarios::PodTemplate& pod) {
+  return pod.cpu_request.count > 0 ? pod.cpu_request : kUnrequestedCpu;
+}
+
+Bytes scored_memory(const scenarios::PodTemplate& pod) {
+  return pod.memory_request.count > 0 ? pod.memory_request : kUnrequestedMemory;
+}
+
 bool tolerates(const scenarios::Toleration& toleration, const scenarios::Taint& taint) {
   if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
   if (toleration.key.empty()) return toleration.op == "Exists";
@@ -65,16 +79,21 @@ Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t re
       ties_(seed, replication, 0, Purpose::ScheduleTie),
       placement_(seed, replication, 0, Purpose::Placement),
       turned_down_(cluster.world->workloads.size(), 0) {
-  queue_.reserve(cluster.pods.size());
+  for (const WorkloadModel& workload : cluster.world->workloads) {
+    queues_.emplace_back(static_cast<std::size_t>(workload.spec.count));
+  }
   scratch_.nodes_by_cause.resize(kResourceCause + cluster.world->resources.size());
 }
 
+void PendingPods::remove(std::size_t place) {
+  for (; place > 0; --place) ring_[slot(place)] = ring_[slot(place - 1)];
+  head_ = slot(1);
+  --count_;
+}
+
 void Scheduler::add(std::uint32_t pod) {
-  const int priority = cluster_.model(cluster_.pods[pod]).spec.priority;
-  const auto place = std::ranges::find_if(queue_, [&](std::uint32_t queued) {
-    return cluster_.model(cluster_.pods[queued]).spec.priority < priority;
-  });
-  queue_.insert(place, pod);
+  queues_[index(cluster_.pods[pod].workload)].push_back(pod);
+  ++pending_count_;
 }
 
 std::optional<RejectCause> Scheduler::static_reject(const Node& node,
@@ -109,14 +128,19 @@ bool Scheduler::fits(const Node& node, const WorkloadModel& workload) {
 }
 
 // NodeResourcesFit's score with its default resources: mean of the CPU and memory share that would
-// be free (LeastAllocated) or used (MostAllocated), 0..100.
+// be free (LeastAllocated) or used (MostAllocated), 0..100. Pods without a request count with the
+// scheduler's default, see scored_cpu and scored_memory.
 std::int64_t Scheduler::score(const Node& node, const WorkloadModel& workload) const {
   const PoolModel& pool = cluster_.pool(node);
-  const std::int64_t cpu_free = (node.cpu_free - workload.spec.pod.cpu_request).count * 100 /
-                                std::max<std::int64_t>(1, pool.allocatable_cpu.count);
-  const std::int64_t memory_free = (node.memory_free - workload.spec.pod.memory_request).count /
-                                   std::max<std::int64_t>(1, pool.allocatable_memory.count / 100);
-  const std::int64_t free = (cpu_free + memory_free) / 2;
+  const auto free_share = [](std::int64_t free, std::int64_t allocatable) {
+    return std::max<std::int64_t>(0, free) * 100 / std::max<std::int64_t>(1, allocatable);
+  };
+  const std::int64_t cpu = free_share((node.scored_cpu_free - scored_cpu(workload.spec.pod)).count,
+                                      pool.allocatable_cpu.count);
+  const std::int64_t memory =
+      free_share((node.scored_memory_free - scored_memory(workload.spec.pod)).count >> 20,
+                 pool.allocatable_memory.count >> 20);
+  const std::int64_t free = (cpu + memory) / 2;
   return cluster_.world->score_policy == scenarios::ScorePolicy::LeastAllocated ? free : 100 - free;
 }
 
@@ -146,6 +170,8 @@ void Scheduler::bind(std::uint32_t pod_index, NodeId node_id) {
   pod.node = node_id;
   node.cpu_free = node.cpu_free - workload.spec.pod.cpu_request;
   node.memory_free -= workload.spec.pod.memory_request;
+  node.scored_cpu_free = node.scored_cpu_free - scored_cpu(workload.spec.pod);
+  node.scored_memory_free -= scored_memory(workload.spec.pod);
   --node.pods_free;
   node.tickets_free -= workload.tickets;
   pod.tickets.clear();
@@ -167,6 +193,8 @@ void Scheduler::release(std::uint32_t pod_index) {
   const WorkloadModel& workload = cluster_.model(pod);
   node.cpu_free = node.cpu_free + workload.spec.pod.cpu_request;
   node.memory_free += workload.spec.pod.memory_request;
+  node.scored_cpu_free = node.scored_cpu_free + scored_cpu(workload.spec.pod);
+  node.scored_memory_free += scored_memory(workload.spec.pod);
   ++node.pods_free;
   node.tickets_free += workload.tickets;
   for (const GpuId id : pod.tickets) --cluster_.gpus[index(id)].allocated;
@@ -178,33 +206,54 @@ void Scheduler::record_reason() {
   if (std::ranges::find(reasons_, scratch_) == reasons_.end()) reasons_.push_back(scratch_);
 }
 
+bool Scheduler::goes_before(const Candidate& a, const Candidate& b) const {
+  const auto& workloads = cluster_.world->workloads;
+  const int priority_a = workloads[a.workload].spec.priority;
+  const int priority_b = workloads[b.workload].spec.priority;
+  if (priority_a != priority_b) return priority_a > priority_b;
+  const TimePoint queued_a = cluster_.pods[queues_[a.workload][a.place]].queued;
+  const TimePoint queued_b = cluster_.pods[queues_[b.workload][b.place]].queued;
+  return queued_a < queued_b;
+}
+
+std::optional<Scheduler::Candidate> Scheduler::next_candidate(TimePoint now,
+                                                              TimePoint& retry) const {
+  std::optional<Candidate> best;
+  for (std::size_t w = 0; w < queues_.size(); ++w) {
+    if (turned_down_[w] != 0) continue;
+    // Only the few pods that were turned down in the last 10 s are skipped here.
+    for (std::size_t place = 0; place < queues_[w].size(); ++place) {
+      const TimePoint eligible_at = cluster_.pods[queues_[w][place]].eligible_at;
+      if (eligible_at > now) {
+        retry = std::min(retry, eligible_at);
+        continue;
+      }
+      const Candidate candidate{w, place};
+      if (!best || goes_before(candidate, *best)) best = candidate;
+      break;
+    }
+  }
+  return best;
+}
+
 TimePoint Scheduler::cycle(TimePoint now, std::vector<std::uint32_t>& bound) {
   std::ranges::fill(turned_down_, char{0});
   TimePoint retry = kNever;
-  std::size_t kept = 0;
-  for (const std::uint32_t pod_index : queue_) {
+  while (const auto candidate = next_candidate(now, retry)) {
+    const std::uint32_t pod_index = queues_[candidate->workload][candidate->place];
     Pod& pod = cluster_.pods[pod_index];
-    const std::size_t workload = index(pod.workload);
-    if (pod.eligible_at > now) {
-      retry = std::min(retry, pod.eligible_at);
-      queue_[kept++] = pod_index;
+    if (const auto node = choose_node(cluster_.world->workloads[candidate->workload])) {
+      bind(pod_index, make_id<NodeId>(*node));
+      pod.schedule_attempts = 0;
+      queues_[candidate->workload].remove(candidate->place);
+      --pending_count_;
+      bound.push_back(pod_index);
       continue;
     }
-    // Pods of one workload ask for the same: when one does not fit now, none does.
-    if (turned_down_[workload] == 0) {
-      if (const auto node = choose_node(cluster_.world->workloads[workload])) {
-        bind(pod_index, make_id<NodeId>(*node));
-        pod.schedule_attempts = 0;
-        bound.push_back(pod_index);
-        continue;
-      }
-      turned_down_[workload] = 1;
-      record_reason();
-    }
+    turned_down_[candidate->workload] = 1;
+    record_reason();
     pod.eligible_at = now + scheduling_backoff(++pod.schedule_attempts);
-    queue_[kept++] = pod_index;
   }
-  queue_.resize(kept);
   return retry;
 }
 

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "slicewise/sim/cluster/reject_cause.hpp"
 #include "slicewise/sim/kernel/random.hpp"
 #include "slicewise/sim/metrics/replication.hpp"
 
@@ -11,10 +14,24 @@
 
 namespace slicewise::sim {
 
-// Causes for which kube-scheduler's filters turn a node down; from kResourceCause on,
-// "Insufficient <resource>" by ResourceId.
-enum class RejectCause : std::uint8_t { Taint, NodeSelector, TooManyPods, Cpu, Memory };
-inline constexpr std::size_t kResourceCause = 5;
+// The Pending pods of one workload, oldest first. They ask for the same, so when one does not fit,
+// none does: a cycle looks at one of them, however many wait. Allocates once.
+class PendingPods {
+ public:
+  explicit PendingPods(std::size_t capacity) : ring_(std::max<std::size_t>(1, capacity)) {}
+  std::size_t size() const { return count_; }
+  std::uint32_t operator[](std::size_t place) const { return ring_[slot(place)]; }
+  void push_back(std::uint32_t pod) { ring_[slot(count_++)] = pod; }
+  // O(place): the pods before it move up.
+  void remove(std::size_t place);
+
+ private:
+  std::size_t slot(std::size_t place) const { return (head_ + place) % ring_.size(); }
+
+  std::vector<std::uint32_t> ring_;
+  std::size_t head_ = 0;
+  std::size_t count_ = 0;
+};
 
 // kube-scheduler: takes Pending pods by priority, then age; filters nodes by every resource,
 // taints and node selectors; scores by LeastAllocated or MostAllocated; retries an unschedulable
@@ -28,7 +45,7 @@ class Scheduler {
 
   // Tries every eligible pod once. Appends the placed ones to `bound`; node, gpu, context and
   // tickets of these are set and taken. Returns when a pod's back-off lets it be tried again
-  // (kNever if no pod is backing off).
+  // (kNever if no pod is backing off). O(nodes) for each pod placed and each workload turned down.
   TimePoint cycle(TimePoint now, std::vector<std::uint32_t>& bound);
 
   // Gives back all that the pod held.
@@ -37,10 +54,18 @@ class Scheduler {
   // Whether some node of the empty cluster could hold a pod of this workload.
   bool fits_empty_node(const WorkloadModel& workload) const;
 
-  std::size_t pending() const { return queue_.size(); }
+  std::size_t pending() const { return pending_count_; }
   const std::vector<PendingReason>& reasons() const { return reasons_; }
 
  private:
+  // The first pod of a workload whose back-off is over.
+  struct Candidate {
+    std::size_t workload = 0;
+    std::size_t place = 0;  // in its queue
+  };
+
+  std::optional<Candidate> next_candidate(TimePoint now, TimePoint& retry) const;
+  bool goes_before(const Candidate& a, const Candidate& b) const;
   std::optional<RejectCause> static_reject(const Node& node, const WorkloadModel& workload) const;
   bool fits(const Node& node, const WorkloadModel& workload);
   std::optional<std::uint32_t> choose_node(const WorkloadModel& workload);
@@ -51,8 +76,9 @@ class Scheduler {
   ClusterState& cluster_;
   RandomStream ties_;
   RandomStream placement_;
-  std::vector<std::uint32_t> queue_;  // Pending pods, in scheduling order
-  std::vector<char> turned_down_;     // by workload, in this cycle
+  std::vector<PendingPods> queues_;  // by workload
+  std::size_t pending_count_ = 0;
+  std::vector<char> turned_down_;  // by workload, in this cycle
   PendingReason scratch_;
   std::vector<PendingReason> reasons_;
 };

@@ -32,6 +32,8 @@ void add_node(const World& world, PoolId pool_id, ClusterState& cluster) {
   node.pool = pool_id;
   node.cpu_free = pool.allocatable_cpu;
   node.memory_free = pool.allocatable_memory;
+  node.scored_cpu_free = node.cpu_free;
+  node.scored_memory_free = node.memory_free;
   node.pods_free = pool.max_pods;
   node.tickets_free = std::int64_t{pool.gpus_per_node} * pool.offer.per_gpu;
   node.image_ready.assign(world.workloads.size(), kNever);

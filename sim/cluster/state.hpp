@@ -38,7 +38,8 @@ struct Pod {
   GpuId gpu{};                 // where its process runs
   std::uint32_t context = 0;   // its ticket on that GPU
   std::vector<GpuId> tickets;  // all GPUs it holds a ticket of, `gpu` first
-  TimePoint submitted;
+  TimePoint submitted;         // of the Job or replica: its first pod
+  TimePoint queued;            // of this pod
   TimePoint container_started;
   TimePoint work_started;
   bool has_run = false;
@@ -89,6 +90,8 @@ struct Node {
   PoolId pool{};
   Millicores cpu_free;
   Bytes memory_free;
+  Millicores scored_cpu_free;  // pods without a request count with the scheduler's default
+  Bytes scored_memory_free;
   int pods_free = 0;
   std::int64_t tickets_free = 0;  // of the pool's extended resource
   std::vector<GpuId> gpus;

@@ -21,7 +21,7 @@ void check_region(const scenarios::Scenario& scenario, const models::Catalogue& 
       Code::RegionUnknown, scenario.region_where,
       fmt::format("the price book has no region \"{}\"", scenario.region),
       near ? fmt::format("did you mean {}?", *near)
-           : fmt::format("it has {}; add yours with --prices", fmt::join(regions, ", "))));
+           : fmt::format("it has {}; --prices can add one", fmt::join(regions, ", "))));
 }
 
 void check_end(const scenarios::Scenario& scenario, Diagnostics& found) {
@@ -44,25 +44,6 @@ void choose_engines(World& world) {
         std::ranges::any_of(world.workloads, [&](const WorkloadModel& w) {
           return w.spec.kind == WorkloadKind::Service && w.on_pool[pool].offered;
         });
-  }
-}
-
-// Requests that arrive faster than the GPUs of all pools that offer the resource can serve.
-void check_stability(World& world) {
-  for (const WorkloadModel& w : world.workloads) {
-    if (w.spec.kind != WorkloadKind::Service || !w.spec.traffic) continue;
-    double load_per_replica = 0;
-    for (const Demand& demand : w.on_pool) {
-      if (!demand.offered) continue;
-      load_per_replica = w.spec.traffic->mean.per_second * to_seconds(demand.gpu) /
-                         static_cast<double>(w.spec.count);
-    }
-    if (load_per_replica < 1) continue;
-    world.findings.push_back(make_diagnostic(
-        Code::QueueUnstable, w.spec.traffic->where,
-        fmt::format("\"{}\" gets {:.3g} s of GPU work per second and replica: the queue only grows",
-                    w.name, load_per_replica),
-        "add replicas, or lower traffic.mean"));
   }
 }
 
@@ -95,7 +76,6 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   if (has_errors(found)) return tl::unexpected(std::move(found));
   world.findings = std::move(found);
   choose_engines(world);
-  check_stability(world);
   count_provenance(scenario, world);
   return world;
 }

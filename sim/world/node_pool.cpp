@@ -162,6 +162,36 @@ models::Sharing sharing_of(const NodePool& pool, const models::GpuModel& gpu) {
   return models::TimeSlicing{entry->replicas, time_slice(pool, gpu)};
 }
 
+// The labels that a GPU node of EKS carries without anybody's doing, whoever provisions it, and
+// those of GPU Feature Discovery. The scenario's own labels win.
+std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenario,
+                                               const NodePool& pool,
+                                               const models::InstanceType& type,
+                                               const models::GpuModel& gpu) {
+  const bool spot = pool.capacity_type == scenarios::CapacityType::Spot;
+  const scenarios::SharedResource* shared = time_sliced_gpus(pool);
+  std::map<std::string, std::string> labels = pool.labels;
+  labels.merge(std::map<std::string, std::string>{
+      {"kubernetes.io/arch", "amd64"},
+      {"kubernetes.io/os", "linux"},
+      {"node.kubernetes.io/instance-type", type.name},
+      {"topology.kubernetes.io/region", scenario.region},
+      {"karpenter.sh/nodepool", pool.name.value},
+      {"karpenter.sh/capacity-type", std::string(purchase_name(pool.capacity_type))},
+      {"eks.amazonaws.com/nodegroup", pool.name.value},
+      {"eks.amazonaws.com/capacityType", spot ? "SPOT" : "ON_DEMAND"},
+      {"nvidia.com/gpu.present", "true"},
+      {"nvidia.com/gpu.count", std::to_string(type.gpu_count)},
+      {"nvidia.com/gpu.replicas", std::to_string(shared == nullptr ? 1 : shared->replicas)},
+      {"nvidia.com/gpu.sharing-strategy", shared == nullptr ? "none" : "time-slicing"}});
+  if (!gpu.kubernetes_product.empty()) {
+    const bool renamed = shared != nullptr && pool.device_plugin->time_slicing->rename_by_default;
+    labels.try_emplace("nvidia.com/gpu.product",
+                       gpu.kubernetes_product + (shared != nullptr && !renamed ? "-SHARED" : ""));
+  }
+  return labels;
+}
+
 }  // namespace
 
 bool has_prices(const models::Catalogue& catalogue, const std::string& region) {
@@ -207,9 +237,7 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   model.allocatable_memory = type->allocatable_memory;
   model.max_pods = type->max_pods;
   model.taints = pool.taints;
-  model.labels = pool.labels;
-  model.labels.try_emplace("node.kubernetes.io/instance-type", type->name);
-  model.labels.try_emplace("karpenter.sh/nodepool", pool.name.value);
+  model.labels = node_labels(scenario, pool, *type, *gpu);
   if (pool.device_plugin) model.allocation = pool.device_plugin->allocation_policy;
   model.sharing = sharing_of(pool, *gpu);
   model.offer = plugin_offer(pool);

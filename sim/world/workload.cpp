@@ -14,6 +14,12 @@ namespace {
 using scenarios::Workload;
 using scenarios::WorkloadKind;
 
+constexpr std::string_view kMigPrefix = "nvidia.com/mig-";
+
+bool has_errors_of(const Diagnostics& found, Code code) {
+  return std::ranges::find(found, code, &Diagnostic::code) != found.end();
+}
+
 // Wall time of one GPU burst of a batch pod when the scenario does not say how many there are in a
 // unit. Assumed; matters only where batch pods share a GPU with a service.
 constexpr Duration kAssumedStep = milliseconds(50);
@@ -189,10 +195,13 @@ void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& 
 // The one extended resource of the pod that some pool offers; nullptr and a diagnostic otherwise.
 const scenarios::ExtendedRequest* gpu_request(const Workload& spec,
                                               const std::vector<ResourceOffer>& offers,
-                                              Diagnostics& found) {
+                                              bool mig_offered, Diagnostics& found) {
   const scenarios::ExtendedRequest* chosen = nullptr;
   for (const scenarios::ExtendedRequest& request : spec.pod.extended) {
     const auto offer = std::ranges::find(offers, request.name.value, &ResourceOffer::name);
+    if (offer == offers.end() && mig_offered && request.name.value.starts_with(kMigPrefix)) {
+      continue;  // refused already, with the pool's MIG layout
+    }
     if (offer == offers.end()) {
       found.push_back(make_diagnostic(
           Code::ResourceNameMismatch, request.name.where,
@@ -221,6 +230,20 @@ const scenarios::ExtendedRequest* gpu_request(const Workload& spec,
   return chosen;
 }
 
+// A process that does not fit the empty GPU dies at every start, shared or not.
+void note_too_large(const WorkloadModel& model, const PoolModel& pool, Diagnostics& found) {
+  const Bytes needed = model.gpu_memory + pool.context_memory;
+  if (needed <= pool.gpu_memory) return;
+  const auto mib = [](Bytes bytes) { return bytes.count / mebibytes(1).count; };
+  found.push_back(make_diagnostic(
+      Code::GpuOom, model.spec.gpu_memory.where,
+      fmt::format("a process of \"{}\" needs {} MiB of GPU memory with its CUDA context; the {} of "
+                  "{} has {} MiB: no pod of it can ever start there",
+                  model.name, mib(needed), pool.gpu->name, pool.instance_type,
+                  mib(pool.gpu_memory)),
+      fmt::format("`slicewise get instances --fits {}Mi` lists what holds it", mib(needed))));
+}
+
 void note_findings(const WorkloadModel& model, const World& world, Diagnostics& found) {
   const Workload& spec = model.spec;
   if (spec.pod.cpu_limit && spec.measured && spec.measured->cpu &&
@@ -232,11 +255,13 @@ void note_findings(const WorkloadModel& model, const World& world, Diagnostics& 
         "raise or drop the CPU limit"));
   }
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
-    if (!model.on_pool[pool].offered || !world.pools[pool].offer.shared || !model.greedy) continue;
+    if (!model.on_pool[pool].offered) continue;
+    note_too_large(model, world.pools[pool], found);
+    if (!world.pools[pool].offer.shared || !model.greedy) continue;
     found.push_back(make_diagnostic(
         Code::GpuMemGreedy, spec.gpu_memory.where,
         fmt::format("\"{}\" maps all free GPU memory when it starts: of the {} pods that a GPU of "
-                    "pool \"{}\" may hold, the first one lives",
+                    "pool \"{}\" may hold, only the first to start can live",
                     model.name, world.pools[pool].offer.per_gpu, world.pools[pool].name),
         "TensorFlow: set TF_FORCE_GPU_ALLOW_GROWTH=true in podTemplate.env; JAX: "
         "XLA_PYTHON_CLIENT_PREALLOCATE=false and allocator: OnDemand"));
@@ -248,6 +273,10 @@ void note_findings(const WorkloadModel& model, const World& world, Diagnostics& 
 void model_workloads(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
                      World& world, Diagnostics& found) {
   const std::vector<ResourceOffer> offers = offers_of(scenario);
+  const bool mig_offered = has_errors_of(found, Code::StrategyNotModelled) &&
+                           std::ranges::any_of(scenario.node_pools, [](const auto& pool) {
+                             return pool.mig.has_value();
+                           });
   for (const Workload& workload : scenario.workloads) {
     WorkloadModel model;
     model.name = workload.name.value;
@@ -255,7 +284,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     apply_profile(catalogue, model.spec, found);
     require_figures(model.spec, found);
     const models::GpuModel* from = measured_gpu(model.spec, catalogue, found);
-    const scenarios::ExtendedRequest* request = gpu_request(model.spec, offers, found);
+    const scenarios::ExtendedRequest* request = gpu_request(model.spec, offers, mig_offered, found);
     if (request == nullptr || has_errors(found)) continue;
 
     const auto resource = std::ranges::find(world.resources, request->name.value);

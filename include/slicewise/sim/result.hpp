@@ -140,7 +140,10 @@ struct Result {
   std::string scenario_sha256;
   std::uint64_t seed = 0;
   int replications = 0;
-  std::string price_date;
+  std::string price_date;         // of the newest price in force
+  std::string price_file;         // laid over the catalogue's prices; "" = none
+  std::string price_file_sha256;  // of its bytes, in hexadecimal
+  bool interrupted = false;  // some replications were not run; variants without any are absent
   std::vector<VariantResult> variants;
 };
 

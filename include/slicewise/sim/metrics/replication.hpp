@@ -34,7 +34,7 @@ struct NodeRecord {
 // Why a pod could not be placed: how many nodes fell to each reason. Turned into the scheduler's
 // message at the end, so that the event loop handles no text.
 struct PendingReason {
-  std::vector<std::uint32_t> nodes_by_cause;  // index: see cluster/scheduler.hpp
+  std::vector<std::uint32_t> nodes_by_cause;  // index: see cluster/reject_cause.hpp
   friend bool operator==(const PendingReason&, const PendingReason&) = default;
 };
 
@@ -44,11 +44,13 @@ struct WorkloadRecord {
   std::int64_t units_done = 0;  // epochs, requests
   std::int64_t units_in_objective = 0;
   std::int64_t refused = 0;          // requests that found no ready replica
+  std::int64_t arrived = 0;          // requests after the warm-up
   std::vector<Duration> completion;  // by finished job, in order of finishing
   std::vector<Duration> wait;        // by pod that got to run
   Histogram latency;                 // Service
   Duration gpu_busy;
   Duration pod_running;       // container time
+  Duration backing_off;       // between the end of a container and its restart
   Duration stretched_by_gpu;  // of that, how much longer it took because of GPU neighbours
   Duration stretched_by_cpu;  // ... and because of the host CPU
 };
