@@ -23,18 +23,59 @@ std::vector<std::string> split_path(std::string_view path) {
   return names;
 }
 
+// The field of any extended resource, whose dots split its name into "nvidia", "com/gpu.shared".
+// nullptr when the rest of the path names none.
+const Field* extended_resource(const Field& resources, const std::vector<std::string>& names,
+                               std::size_t first) {
+  const bool is_extended =
+      std::any_of(names.begin() + static_cast<std::ptrdiff_t>(first), names.end(),
+                  [](const std::string& name) { return name.find('/') != std::string::npos; });
+  return is_extended ? resources.children.find("nvidia.com/gpu") : nullptr;
+}
+
+// What ends a path may be a mistyped field rather than the name of an item.
+bool is_near_field(const std::string& name, const Field& list) {
+  std::vector<std::string_view> fields;
+  for (const Field& field : list.children) fields.push_back(field.name);
+  return nearest_name(name, fields).has_value();
+}
+
 // The fields below a field, those of spec for a patch.
 FieldList fields_below(const Field& field) {
   return field.type == FieldType::Patch ? spec_field().children : field.children;
 }
 
-const Field* find_field(const std::vector<std::string>& names) {
-  const Field* field = &scenario_field();
-  for (const std::string& name : names) {
-    field = fields_below(*field).find(name);
-    if (field == nullptr) return nullptr;
+bool is_list_of_names(const Field& field) {
+  return field.type == FieldType::Blocks && field.children.find("name") != nullptr;
+}
+
+struct FoundField {
+  const Field* field;
+  std::vector<std::string> names;  // of fields only
+};
+
+// A name below a list that is no field of its items is that of an item, as --set writes it:
+// nodePools.gpu.nodes.
+std::optional<FoundField> find_field(const std::vector<std::string>& names) {
+  FoundField found{&scenario_field(), {}};
+  bool item_named = true;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Field& above = *found.field;
+    const Field* child = fields_below(above).find(names[i]);
+    if (child == nullptr && above.type == FieldType::Resources) {
+      child = extended_resource(above, names, i);
+      i = names.size();
+    } else if (child == nullptr && is_list_of_names(above) && !item_named &&
+               (i + 1 < names.size() || !is_near_field(names[i], above))) {
+      item_named = true;
+      continue;
+    }
+    if (child == nullptr) return std::nullopt;
+    item_named = false;
+    found.field = child;
+    found.names.emplace_back(child->name);
   }
-  return field;
+  return found;
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
@@ -61,20 +102,21 @@ std::string joined(const std::vector<std::string>& names) {
 std::optional<FieldDoc> describe_field(std::string_view path) {
   std::vector<std::string> names = split_path(path);
   if (names.empty()) return std::nullopt;
-  const Field* field = find_field(names);
-  if (field == nullptr) {
+  auto found = find_field(names);
+  if (!found) {
     names.insert(names.begin(), "spec");
-    field = find_field(names);
+    found = find_field(names);
   }
-  if (field == nullptr) return std::nullopt;
+  if (!found) return std::nullopt;
+  const Field& field = *found->field;
   FieldDoc doc;
-  doc.path = joined(names);
-  doc.type = type_text(*field);
-  doc.required = field->required;
-  doc.default_value = field->default_value;
-  doc.description = field->description;
-  doc.example = field->example;
-  for (const Field& child : fields_below(*field)) doc.children.emplace_back(child.name);
+  doc.path = joined(found->names);
+  doc.type = type_text(field);
+  doc.required = field.required;
+  doc.default_value = field.default_value;
+  doc.description = field.description;
+  doc.example = field.example;
+  for (const Field& child : fields_below(field)) doc.children.emplace_back(child.name);
   return doc;
 }
 

@@ -22,15 +22,34 @@ inline constexpr std::string_view kProvenances[] = {"Measured", "Catalog", "Assu
 
 inline constexpr std::string_view kShapes[] = {"Poisson", "Constant"};
 
+// For `explain`; the checks take any extended resource.
+inline constexpr Field kResourceNames[] = {
+    {.name = "cpu",
+     .type = FieldType::Cpu,
+     .description = "vCPUs of the container: a share of the node, in whole or thousandths (m).",
+     .example = "cpu: 500m"},
+    {.name = "memory",
+     .type = FieldType::Bytes,
+     .description = "Host memory of the container; the memory of the GPU is gpuMemory.",
+     .example = "memory: 4Gi"},
+    {.name = "nvidia.com/gpu",
+     .type = FieldType::Integer,
+     .description = "GPUs or replicas of a shared GPU, in whole units; a renamed or MIG resource "
+                    "(nvidia.com/gpu.shared, nvidia.com/mig-1g.5gb) is written the same way.",
+     .example = "nvidia.com/gpu: 1"},
+};
+
 inline constexpr Field kResources[] = {
     {.name = "requests",
      .type = FieldType::Resources,
      .description = "What the scheduler reserves: cpu, memory and extended resources.",
-     .example = "requests: {cpu: 500m, memory: 4Gi}"},
+     .example = "requests: {cpu: 500m, memory: 4Gi}",
+     .children = list(kResourceNames)},
     {.name = "limits",
      .type = FieldType::Resources,
      .description = "The most a container may use. A limit without a request is the request too.",
-     .example = "limits: {nvidia.com/gpu: 1}"},
+     .example = "limits: {nvidia.com/gpu: 1}",
+     .children = list(kResourceNames)},
 };
 
 inline constexpr Field kToleration[] = {
