@@ -4,6 +4,7 @@
 #include <optional>
 #include <regex>
 #include <span>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -176,8 +177,10 @@ class PriceFileReader {
     if (!name || is_region(*name)) return name;
     const auto nearest = nearest_name(*name, book_.regions());
     report(Code::RegionUnknown, where(fields.at("region")),
-           fmt::format("{} is not an AWS region", *name),
-           nearest ? fmt::format("did you mean {}?", *nearest) : std::string());
+           fmt::format("\"{}\" does not look like an AWS region", *name),
+           nearest ? fmt::format("did you mean {}?", *nearest)
+                   : std::string("a region is an area, a direction and a digit, like eu-west-3 or "
+                                 "ap-southeast-2"));
     return std::nullopt;
   }
 
@@ -226,13 +229,30 @@ class PriceFileReader {
     const auto usd = read_usd(*fields, entry);
     const auto source = read_text(*fields, "source", nullptr);
     if (!instance || !region || !purchase || !usd) return;
+    if (is_repeated({*instance, *region, *purchase}, entry)) return;
     book_.set(*instance, *region, *purchase, {{*usd}, {source.value_or(file_.name), date_, false}});
+  }
+
+  using PriceName = std::tuple<std::string, std::string, PurchaseOption>;
+
+  // Reports a second price of the same type, region and purchase option.
+  bool is_repeated(const PriceName& name, const YAML::Node& entry) {
+    const SourceLocation place = where(entry);
+    const auto [first, is_new] = seen_.emplace(name, place);
+    if (is_new) return false;
+    const auto& [instance, region, purchase] = name;
+    report(Code::NameDuplicate, place,
+           fmt::format("a second {} price for {} in {}", name_of(purchase), instance, region),
+           fmt::format("remove one of the two; the first is at {}:{}", first->second.line,
+                       first->second.column));
+    return true;
   }
 
   const Catalogue& catalogue_;
   const SourceText& file_;
   PriceBook book_;
   std::string date_;
+  std::map<PriceName, SourceLocation> seen_;
   Diagnostics problems_;
 };
 

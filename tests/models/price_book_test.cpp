@@ -114,6 +114,37 @@ TEST(PriceOverrides, EveryMistakeIsReportedWithItsPlace) {
   }
 }
 
+TEST(PriceOverrides, TheSamePriceTwiceIsAnError) {
+  const auto book = with_overrides(catalogue(), {"twice.json", R"({"prices": [
+  {"instanceType": "g5.xlarge", "region": "us-east-1", "usdPerHour": 1},
+  {"instanceType": "g5.xlarge", "region": "us-east-1", "purchase": "spot", "usdPerHour": 1},
+  {"instanceType": "g5.xlarge", "region": "us-east-1", "purchase": "on-demand",
+   "usdPerHour": 2}]})"});
+  ASSERT_FALSE(book.has_value());
+  ASSERT_EQ(book.error().size(), 1U);
+  EXPECT_EQ(book.error()[0].code, Code::NameDuplicate);
+  EXPECT_EQ(book.error()[0].where.line, 4);
+  EXPECT_THAT(book.error()[0].help, HasSubstr("the first is at 2:3"));
+}
+
+TEST(PriceOverrides, ANameUnlikeAnyRegionIsToldWhatOneLooksLike) {
+  const auto book = with_overrides(
+      catalogue(),
+      {"mars.json",
+       R"({"prices": [{"instanceType": "g5.xlarge", "region": "mars-1", "usdPerHour": 1}]})"});
+  ASSERT_FALSE(book.has_value());
+  EXPECT_EQ(book.error()[0].code, Code::RegionUnknown);
+  EXPECT_THAT(book.error()[0].help, HasSubstr("like eu-west-3"));
+}
+
+TEST(PriceOverrides, DeepNestingIsADiagnostic) {
+  const std::string deep(20'000, '[');
+  const std::string close(20'000, ']');
+  const auto book = with_overrides(catalogue(), {"deep.json", "{\"prices\":" + deep + close + "}"});
+  ASSERT_FALSE(book.has_value());
+  EXPECT_FALSE(book.error().empty());
+}
+
 TEST(PriceOverrides, BrokenJsonPointsAtTheByte) {
   const auto book =
       with_overrides(catalogue(), {"cut.json", "{\"prices\": [\n  {\"region\": us}]}"});
