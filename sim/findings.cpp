@@ -66,7 +66,9 @@ std::optional<Duration> latency_interval(Figure figure, std::size_t workload,
 }
 
 void memory_finding(const World& world, const VariantResult& result, Diagnostics& found) {
-  if (result.pods.oom_kills == 0) return;
+  const bool known = std::ranges::any_of(
+      world.findings, [](const Diagnostic& d) { return d.code == Code::GpuOom; });
+  if (result.pods.oom_kills == 0 || known) return;
   const WorkloadModel* culprit = nullptr;
   for (const WorkloadModel& model : world.workloads) {
     if (culprit == nullptr || model.greedy) culprit = &model;

@@ -133,6 +133,24 @@ TEST(ServiceStart, RequestsWithoutAReadyReplicaAreRefused) {
   EXPECT_EQ(*demo::result(s).workloads[0].refused, 0);
 }
 
+// Two services of load 0.6 each on one GPU, and one of load 0.95 that the switches push over 1:
+// what no replica shows alone. A stable one of load 0.95 is left in peace.
+TEST(ServiceQueue, GrowthIsFoundWithNeighboursAndSwitchesCounted) {
+  const auto run = [](std::vector<scenarios::Workload> services, int tickets) {
+    scenarios::Scenario s = one_gpu(std::move(services), tickets);
+    s.duration = seconds(600);
+    return demo::result(s);
+  };
+  scenarios::Workload a = demo::service(1, 60, milliseconds(10), Law::Exponential);
+  scenarios::Workload b = a;
+  b.name.value = "other";
+  EXPECT_TRUE(demo::has(run({a, b}, 4).findings, Code::QueueUnstable));
+  const scenarios::Workload many = demo::service(10, 95, milliseconds(10), Law::Exponential);
+  EXPECT_TRUE(demo::has(run({many}, 10).findings, Code::QueueUnstable));
+  const scenarios::Workload alone = demo::service(1, 95, milliseconds(10), Law::Exponential);
+  EXPECT_FALSE(demo::has(run({alone}, 0).findings, Code::QueueUnstable));
+}
+
 // What runs at the end has done work, even if its Job is not finished: 5 of 100 epochs each.
 TEST(RunWithDuration, CountsTheUnitsOfPodsThatStillRun) {
   for (const auto fidelity : {scenarios::Fidelity::Auto, scenarios::Fidelity::Exact}) {

@@ -70,6 +70,51 @@ TEST(Scheduler, ARunEndsWhenWhatCanRunHasRun) {
   EXPECT_EQ(r.pods.pending_max, 1);
 }
 
+// Pods without requests are scored with the scheduler's defaults (100m, 200 MiB), so on small nodes
+// they spread, whatever the seed: scores are whole percents, as in kube-scheduler.
+TEST(Scheduler, PodsWithoutRequestsSpread) {
+  scenarios::Workload w = demo::training(4);
+  w.pod.cpu_request = {};
+  w.pod.memory_request = {};
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    scenarios::Scenario s = demo::scenario(demo::pool(4, 4), {w});
+    s.node_pools[0].instance_type.value = "g4dn.xlarge";
+    s.seed = seed;
+    EXPECT_THAT(busy_gpus_by_node(demo::result(s), 1), ElementsAre(1, 1, 1, 1));
+  }
+}
+
+TEST(Scheduler, BoundByNamesWhatThePodsWaitFor) {
+  scenarios::Workload w = demo::training(8);
+  w.pod.cpu_request = {7000};
+  EXPECT_EQ(demo::result(demo::scenario(demo::pool(10), {w})).workloads[0].bound_by,
+            "waiting for CPU");
+  w.pod.cpu_request = {100};
+  EXPECT_EQ(demo::result(demo::scenario(demo::pool(0), {w})).workloads[0].bound_by,
+            "waiting for a GPU");
+}
+
+// Nothing to wait for: the run is over at once, it does not last a year.
+TEST(Scheduler, ARunWithoutPodsEndsAtOnce) {
+  const VariantResult r = demo::result(demo::scenario(demo::pool(0), {demo::training(0)}));
+  EXPECT_EQ(r.makespan.mean, Duration{});
+}
+
+// Older pods go first, also when pods of two workloads alternate.
+TEST(Scheduler, EqualPrioritiesGoByAge) {
+  scenarios::Workload first = demo::training(6);
+  scenarios::Workload second = demo::training(6);
+  first.name.value = "first";
+  second.name.value = "second";
+  first.submit_interval = seconds(60);
+  second.submit_interval = seconds(60);
+  second.submit_at = seconds(30);
+  const VariantResult r = demo::result(demo::scenario(demo::pool(0), {first, second}));
+  // Waves of four: 30 min each; arrivals alternate, so both wait alike but for the 30 s.
+  EXPECT_EQ(r.workloads[0].wait->p99, minutes(60 - 4));
+  EXPECT_EQ(r.workloads[1].wait->p99, minutes(60 - 4));
+}
+
 TEST(Scheduler, HigherPriorityGoesFirst) {
   scenarios::Workload low = demo::training(4);
   scenarios::Workload high = demo::training(4);
@@ -145,7 +190,9 @@ TEST(DeploymentController, ShortRunsBackOffLikeCrashes) {
   w.work->units = 1;  // 18 s
   scenarios::Scenario s = demo::scenario(demo::pool(0), {w});
   s.duration = seconds(18 + 18 + 10 + 18 + 20 + 18 + 1);
-  EXPECT_EQ(demo::result(s).workloads[0].completed, 4);
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.workloads[0].completed, 4);
+  EXPECT_TRUE(demo::has(r.findings, Code::CrashLoopBackOff));
 }
 
 TEST(Kubelet, OnePullServesAllPodsOfAWorkloadAndIsColdStart) {

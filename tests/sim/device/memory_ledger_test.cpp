@@ -27,8 +27,8 @@ TEST(MemoryLedger, ExactFitIsAFit) {
   EXPECT_FALSE(ledger.open(1, Bytes{0}, false).has_value());
 }
 
-// TensorFlow on a V100: 16,000 MiB usable, 300 MiB of context, 1,050 MiB stay free. The next process
-// needs its own context first, so 750 MiB are all it can get.
+// TensorFlow on a V100: 16,000 MiB usable, 300 MiB of context, 1,050 MiB stay free. The next
+// process needs its own context first, so 750 MiB are all it can get.
 TEST(MemoryLedger, GreedyProcessLeavesTheReserveOfItsGpu) {
   MemoryLedger ledger(3, mebibytes(16'000), mebibytes(300), mebibytes(1'050));
   EXPECT_EQ(ledger.open(0, mebibytes(800), true), mebibytes(16'000 - 1'050));

@@ -125,12 +125,28 @@ TEST(BuildWorld, SpotCostsLessThanOnDemand) {
   EXPECT_NE(find(refused(s), Code::PriceUnknown), nullptr);
 }
 
-TEST(BuildWorld, WarnsOfAQueueThatOnlyGrows) {
-  scenarios::Scenario s = demo::scenario(
-      demo::pool(0),
-      {demo::service(1, 200, milliseconds(10), scenarios::ServiceTime::Law::Deterministic)});
-  s.duration = minutes(1);
-  EXPECT_NE(find(demo::world(s).findings, Code::QueueUnstable), nullptr);
+TEST(BuildWorld, SaysWhichProcessCanNeverStart) {
+  scenarios::Scenario s = plain();
+  s.workloads[0].gpu_memory.resident = gibibytes(60);
+  const World world = demo::world(s);
+  ASSERT_NE(find(world.findings, Code::GpuOom), nullptr);
+  EXPECT_THAT(find(world.findings, Code::GpuOom)->help, HasSubstr("--fits"));
+}
+
+TEST(BuildWorld, NodesCarryTheLabelsOfEksAndOfGpuFeatureDiscovery) {
+  const World world = demo::world(plain());
+  const auto& labels = world.pools[0].labels;
+  EXPECT_EQ(labels.at("kubernetes.io/arch"), "amd64");
+  EXPECT_EQ(labels.at("topology.kubernetes.io/region"), "us-east-1");
+  EXPECT_EQ(labels.at("nvidia.com/gpu.count"), "4");
+  EXPECT_EQ(labels.at("nvidia.com/gpu.product"), "Tesla-V100-SXM2-16GB-SHARED");
+  scenarios::Scenario renamed = plain();
+  renamed.node_pools[0].device_plugin->time_slicing->rename_by_default = true;
+  renamed.node_pools[0].labels["kubernetes.io/arch"] = "mine";
+  renamed.workloads[0].pod.extended[0].name.value = "nvidia.com/gpu.shared";
+  const World other = demo::world(renamed);
+  EXPECT_EQ(other.pools[0].labels.at("nvidia.com/gpu.product"), "Tesla-V100-SXM2-16GB");
+  EXPECT_EQ(other.pools[0].labels.at("kubernetes.io/arch"), "mine");
 }
 
 // One pass: what the loader found and what the catalogue knows better, in file order, and nothing
