@@ -49,33 +49,40 @@ bool is_list_of_names(const Field& field) {
   return field.type == FieldType::Blocks && field.children.find("name") != nullptr;
 }
 
+using Names = std::vector<std::string>;
+
 struct FoundField {
   const Field* field;
-  std::vector<std::string> names;  // of fields only
+  Names names;  // of fields only
 };
 
-// A name below a list that is no field of its items is that of an item, as --set writes it:
-// nodePools.gpu.nodes.
-std::optional<FoundField> find_field(const std::vector<std::string>& names) {
-  FoundField found{&scenario_field(), {}};
-  bool item_named = true;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const Field& above = *found.field;
-    const Field* child = fields_below(above).find(names[i]);
-    if (child == nullptr && above.type == FieldType::Resources) {
-      child = extended_resource(above, names, i);
-      i = names.size();
-    } else if (child == nullptr && is_list_of_names(above) && !item_named &&
-               (i + 1 < names.size() || !is_near_field(names[i], above))) {
-      item_named = true;
-      continue;
-    }
-    if (child == nullptr) return std::nullopt;
-    item_named = false;
-    found.field = child;
-    found.names.emplace_back(child->name);
+// The field that the names from `next` on lead to. A name below a list that is no field of its
+// items is that of an item, as --set writes it, and so is one where the field leads nowhere: a node
+// pool may be called gpu, and gpu is a field of node pools.
+// NOLINTNEXTLINE(misc-no-recursion): one level per name of the path
+std::optional<FoundField> find_below(FoundField above, const Names& names, std::size_t next,
+                                     bool may_be_item) {
+  if (next == names.size()) return above;
+  const Field& field = *above.field;
+  if (const Field* child = fields_below(field).find(names[next])) {
+    FoundField below{child, above.names};
+    below.names.emplace_back(child->name);
+    if (auto found = find_below(std::move(below), names, next + 1, true)) return found;
+  } else if (field.type == FieldType::Resources) {
+    const Field* extended = extended_resource(field, names, next);
+    if (extended == nullptr) return std::nullopt;
+    above.names.emplace_back(extended->name);
+    return FoundField{extended, std::move(above.names)};
   }
-  return found;
+  const bool is_last = next + 1 == names.size();
+  if (!may_be_item || !is_list_of_names(field) || (is_last && is_near_field(names[next], field))) {
+    return std::nullopt;
+  }
+  return find_below(std::move(above), names, next + 1, false);
+}
+
+std::optional<FoundField> find_field(const Names& names) {
+  return find_below({&scenario_field(), {}}, names, 0, true);
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
