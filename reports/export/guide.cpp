@@ -74,19 +74,57 @@ std::string product_label(const PoolTarget& target) {
   const std::string& product = target.gpu->kubernetes_product;
   const PluginSharing* sharing = sharing_of(*target.pool);
   const bool suffix = sharing && !sharing->rename_by_default;
-  return (product.empty() ? "<product>" : product) + (suffix ? "-SHARED" : "");
+  std::string out = product.empty() ? "<product>" : product;
+  if (mig_strategy_of(*target.pool) == MigStrategy::Single) {
+    out += "-MIG-" + (target.mig_devices ? target.mig_devices->profile : "<profile>");
+  }
+  return out + (suffix ? "-SHARED" : "");
+}
+
+// GPU Feature Discovery counts MIG devices in the place of GPUs under strategy single, and beside
+// them under mixed.
+std::string mig_label_lines(const PoolTarget& target) {
+  const std::optional<MigDevices>& devices = target.mig_devices;
+  const std::string count = devices ? std::to_string(devices->count) : "<MIG devices>";
+  const std::string profile = devices ? devices->profile : "<profile>";
+  const MigStrategy strategy = mig_strategy_of(*target.pool);
+  std::string out = fmt::format("  nvidia.com/mig.strategy={}\n", mig_strategy_name(strategy));
+  if (strategy == MigStrategy::Single) {
+    return out + fmt::format("  nvidia.com/gpu.count={}\n  nvidia.com/gpu.product={}\n", count,
+                             product_label(target));
+  }
+  return out + fmt::format("  nvidia.com/gpu.count={}\n  nvidia.com/mig-{}.count={}\n",
+                           target.instance->gpu_count, profile, count);
 }
 
 std::string label_lines(const PoolTarget& target, int chart_minor) {
   const PluginSharing* sharing = sharing_of(*target.pool);
+  if (mig_strategy_of(*target.pool) != MigStrategy::None) return mig_label_lines(target);
   std::string out = fmt::format("  nvidia.com/gpu.count={}\n", target.instance->gpu_count);
-  if (mig_strategy_of(*target.pool) != MigStrategy::None) return out;
   out += fmt::format("  nvidia.com/gpu.product={}\n  nvidia.com/gpu.replicas={}\n",
                      product_label(target), sharing ? sharing->resources.front().replicas : 1);
   if (chart_minor < kGfdInChart) return out;
   const bool mps = sharing && target.pool->device_plugin->mps;
   const char* strategy = mps ? "mps" : "time-slicing";
   return out + fmt::format("  nvidia.com/gpu.sharing-strategy={}\n", sharing ? strategy : "none");
+}
+
+std::string not_simulated_comment(const PluginPlan& plan) {
+  std::string what;
+  const auto add = [&what](bool used, const char* name) {
+    if (used && what.find(name) == std::string::npos)
+      what += (what.empty() ? "" : " and ") + std::string(name);
+  };
+  for (const NamedConfig& config : plan.configs) {
+    const NodePool& pool = *config.pools.front().pool;
+    add(pool.device_plugin && pool.device_plugin->mps, "MPS");
+    add(mig_strategy_of(pool) != MigStrategy::None, "MIG");
+  }
+  if (what.empty()) return {};
+  return comment(fmt::format("slicewise does not simulate {}: nothing here was tried out, the "
+                             "settings are those of the scenario.",
+                             what)) +
+         "#\n";
 }
 
 std::string resource_lines(const PoolTarget& target) {
@@ -112,7 +150,8 @@ std::string title_comment(std::string_view what, const scenarios::Scenario& scen
       out += comment(fmt::format("  {} -> config {}", pool_text(target), config.key));
     }
   }
-  return out + "#\n" +
+  out += "#\n" + not_simulated_comment(plan);
+  return out +
          comment(
              "For nodes on which you install the device plugin yourself (EKS AL2023, Ubuntu). Not "
              "for Bottlerocket NVIDIA variants or EKS Auto Mode, which bring their own, and not "

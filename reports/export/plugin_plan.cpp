@@ -92,21 +92,50 @@ class Planner {
       std::move(refused.begin(), refused.end(), std::back_inserter(found_));
       return;
     }
-    add_config({&pool, instance, gpu});
+    add_config({&pool, instance, gpu, mig_devices(pool, *instance)});
     add_mps_root(pool);
   }
 
   Expected<PluginPlan> finish() {
     if (!found_.empty()) return tl::unexpected(std::move(found_));
-    const bool whole_gpus = key_taken(std::string(kExclusive));
-    plan_.default_key = whole_gpus ? std::string(kExclusive) : plan_.configs.front().key;
+    plan_.default_key = default_config().key;
     return std::move(plan_);
   }
 
  private:
+  // A node without a label must not share silently, so one of whole GPUs where there is one.
+  const NamedConfig& default_config() const {
+    const auto shares_nothing = [](const NamedConfig& config) {
+      return sharing_of(*config.pools.front().pool) == nullptr;
+    };
+    const auto exclusive = [](const NamedConfig& config) { return config.key == kExclusive; };
+    auto found = std::find_if(plan_.configs.begin(), plan_.configs.end(), exclusive);
+    if (found == plan_.configs.end()) {
+      found = std::find_if(plan_.configs.begin(), plan_.configs.end(), shares_nothing);
+    }
+    return found == plan_.configs.end() ? plan_.configs.front() : *found;
+  }
+
   bool key_taken(const std::string& key) const {
     return std::any_of(plan_.configs.begin(), plan_.configs.end(),
                        [&](const NamedConfig& config) { return config.key == key; });
+  }
+
+  // A layout of equal devices, "all-1g.5gb", has as many on each GPU as fit.
+  std::optional<MigDevices> mig_devices(const NodePool& pool,
+                                        const models::InstanceType& instance) const {
+    constexpr std::string_view kAll = "all-";
+    const models::MigGeometry* geometry = catalogue_.find_mig(instance.gpu_model);
+    if (!pool.mig || geometry == nullptr || !pool.mig->config.value.starts_with(kAll)) {
+      return std::nullopt;
+    }
+    const std::string profile = pool.mig->config.value.substr(kAll.size());
+    for (const models::MigProfile& known : geometry->profiles) {
+      if (known.name == profile) {
+        return MigDevices{profile, known.resource_mixed, known.max_count * instance.gpu_count};
+      }
+    }
+    return std::nullopt;
   }
 
   void add_config(const PoolTarget& target) {
@@ -140,6 +169,14 @@ class Planner {
   Diagnostics found_;
 };
 
+// nullopt when the layout does not have the shared device.
+std::optional<int> mig_replicas(const MigDevices& devices, MigStrategy strategy,
+                                const scenarios::SharedResource& resource) {
+  const std::string name = strategy == MigStrategy::Single ? "nvidia.com/gpu" : devices.resource;
+  if (resource.name.value != name) return std::nullopt;
+  return devices.count * resource.replicas;
+}
+
 }  // namespace
 
 const PluginSharing* sharing_of(const NodePool& pool) {
@@ -163,15 +200,18 @@ std::vector<AdvertisedResource> advertised(const PoolTarget& target) {
   std::vector<AdvertisedResource> out;
   if (const PluginSharing* sharing = sharing_of(*target.pool)) {
     for (const scenarios::SharedResource& resource : sharing->resources) {
-      const bool whole_gpus = mig == MigStrategy::None;
-      out.push_back({advertised_name(*sharing, resource),
-                     whole_gpus ? std::optional(gpus * resource.replicas) : std::nullopt});
+      std::optional<int> count;
+      if (mig == MigStrategy::None) count = gpus * resource.replicas;
+      if (target.mig_devices) count = mig_replicas(*target.mig_devices, mig, resource);
+      out.push_back({advertised_name(*sharing, resource), count});
     }
     return out;
   }
   if (mig == MigStrategy::None) return {{"nvidia.com/gpu", gpus}};
-  return {
-      {mig == MigStrategy::Single ? "nvidia.com/gpu" : "nvidia.com/mig-<profile>", std::nullopt}};
+  const std::optional<MigDevices>& devices = target.mig_devices;
+  const std::string mixed_name = devices ? devices->resource : "nvidia.com/mig-<profile>";
+  return {{mig == MigStrategy::Single ? "nvidia.com/gpu" : mixed_name,
+           devices ? std::optional(devices->count) : std::nullopt}};
 }
 
 Expected<PluginPlan> plan_plugin(const scenarios::Scenario& scenario,

@@ -52,39 +52,38 @@ bool shares_by_time_slicing(const Scenario& scenario, const PodTemplate& pod) {
   return false;
 }
 
-bool needs_allow_growth(const Scenario& scenario, const Workload& workload) {
+bool may_need_allow_growth(const Scenario& scenario, const Workload& workload) {
   return workload.gpu_memory.allocator == scenarios::Allocator::Greedy &&
          workload.pod.env.count(kAllowGrowth) == 0 &&
          shares_by_time_slicing(scenario, workload.pod);
 }
 
-json env_of(const Workload& workload, bool allow_growth) {
-  std::map<std::string, std::string> env = workload.pod.env;
-  if (allow_growth) env[kAllowGrowth] = "true";
+json env_of(const Workload& workload) {
   json out = json::array();
-  for (const auto& [name, value] : env) out.push_back({{"name", name}, {"value", value}});
+  for (const auto& [name, value] : workload.pod.env)
+    out.push_back({{"name", name}, {"value", value}});
   return out;
 }
 
-// GPU node groups carry the taint nvidia.com/gpu by habit of most guides and of eksdemo.
 json tolerations_of(const PodTemplate& pod) {
   json out = json::array();
-  bool tolerates_gpu = false;
   for (const scenarios::Toleration& toleration : pod.tolerations) {
     json entry = {{"operator", toleration.op}};
     if (!toleration.key.empty()) entry["key"] = toleration.key;
     if (!toleration.value.empty()) entry["value"] = toleration.value;
     if (!toleration.effect.empty()) entry["effect"] = toleration.effect;
-    tolerates_gpu = tolerates_gpu || toleration.key.empty() || toleration.key == kGpuTaint;
     out.push_back(std::move(entry));
-  }
-  if (!tolerates_gpu) {
-    out.push_back({{"key", kGpuTaint}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
   }
   return out;
 }
 
-json container_of(const Workload& workload, bool allow_growth) {
+bool tolerates_gpu_taint(const PodTemplate& pod) {
+  return std::any_of(pod.tolerations.begin(), pod.tolerations.end(), [](const auto& toleration) {
+    return toleration.key.empty() || toleration.key == kGpuTaint;
+  });
+}
+
+json container_of(const Workload& workload) {
   const PodTemplate& pod = workload.pod;
   json container = {{"name", workload.name.value}};
   json& resources = container["resources"];
@@ -93,18 +92,19 @@ json container_of(const Workload& workload, bool allow_growth) {
     resources["requests"]["memory"] = memory_text(pod.memory_request);
   }
   if (pod.cpu_limit) resources["limits"]["cpu"] = cpu_text(*pod.cpu_limit);
+  if (pod.memory_limit) resources["limits"]["memory"] = memory_text(*pod.memory_limit);
   for (const scenarios::ExtendedRequest& request : pod.extended) {
     resources["limits"][request.name.value] = request.count;
   }
-  json env = env_of(workload, allow_growth);
+  json env = env_of(workload);
   if (!env.empty()) container["env"] = std::move(env);
   return container;
 }
 
-json patch_of(const Workload& workload, bool allow_growth) {
+json patch_of(const Workload& workload) {
   const bool job = workload.kind == WorkloadKind::Job;
-  json pod_spec = {{"containers", json::array({container_of(workload, allow_growth)})},
-                   {"tolerations", tolerations_of(workload.pod)}};
+  json pod_spec = {{"containers", json::array({container_of(workload)})}};
+  if (!workload.pod.tolerations.empty()) pod_spec["tolerations"] = tolerations_of(workload.pod);
   if (!workload.pod.node_selector.empty()) pod_spec["nodeSelector"] = workload.pod.node_selector;
   json patch = {
       {"apiVersion", job ? "batch/v1" : "apps/v1"},
@@ -115,23 +115,39 @@ json patch_of(const Workload& workload, bool allow_growth) {
   return patch;
 }
 
-std::string remarks_on(const Workload& workload, bool allow_growth) {
-  std::string out = comment(
-      "The container is matched by its name: put the name that your manifest has. "
-      "The list of tolerations replaces the manifest's.");
+std::string toleration_remarks(const PodTemplate& pod) {
+  std::string out;
+  if (!pod.tolerations.empty()) {
+    out += comment("The list of tolerations replaces the one of the manifest.");
+  }
+  if (!tolerates_gpu_taint(pod)) {
+    out += comment(
+               "Not part of this variant: where your GPU nodes have the taint nvidia.com/gpu, the "
+               "pods also need, together with the manifest's own tolerations:") +
+           commented(fmt::format("  tolerations:\n  - key: {}\n    operator: Exists\n", kGpuTaint));
+  }
+  return out;
+}
+
+std::string allow_growth_remark() {
+  return comment(
+             "Not part of this variant: its pods map almost the whole GPU at start (allocator "
+             "Greedy), and under time-slicing the next pod on the same GPU dies with CUDA out of "
+             "memory. For TensorFlow this variable of the container avoids that; other frameworks "
+             "have a limit of their own:") +
+         commented(fmt::format("  env:\n  - name: {}\n    value: \"true\"\n", kAllowGrowth));
+}
+
+std::string remarks_on(const Scenario& scenario, const Workload& workload) {
+  std::string out =
+      comment("The container is matched by its name: put the name that your manifest has.");
+  out += toleration_remarks(workload.pod);
   if (workload.kind == WorkloadKind::Job) {
     out += comment(
         "A Job's pod template cannot be changed once it exists: patch the manifest, then create "
         "it.");
   }
-  if (allow_growth) {
-    out += comment(fmt::format(
-        "{}: TensorFlow maps almost the whole GPU at start (allocator Greedy). Time-slicing has no "
-        "memory limit, so the next pod on the same GPU would die with CUDA out of memory. For "
-        "other "
-        "frameworks set their own limit and drop this variable.",
-        kAllowGrowth));
-  }
+  if (may_need_allow_growth(scenario, workload)) out += allow_growth_remark();
   return out;
 }
 
@@ -140,10 +156,9 @@ std::string remarks_on(const Workload& workload, bool allow_growth) {
 std::string pod_patches(const Scenario& scenario) {
   std::string out;
   for (const Workload& workload : scenario.workloads) {
-    const bool allow_growth = needs_allow_growth(scenario, workload);
     if (!out.empty()) out += "---\n";
-    out += remarks_on(workload, allow_growth);
-    out += yaml_text(patch_of(workload, allow_growth));
+    out += remarks_on(scenario, workload);
+    out += yaml_text(patch_of(workload));
   }
   return out;
 }

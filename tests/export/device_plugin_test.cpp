@@ -82,6 +82,47 @@ TEST(HelmValues, DefaultIsExclusiveWhereOnePoolIs) {
                     Not(HasSubstr("nodegroup=v100"))));
 }
 
+// Flags of its own give the unshared pool another key than "exclusive".
+TEST(HelmValues, SharedPoolIsLabelledWhereTheOtherHasFlags) {
+  NodePool flags = whole_gpus("v100", "p3.8xlarge");
+  flags.device_plugin.emplace();
+  flags.device_plugin->other_flags = {{"flags.failOnInitError", "false"}};
+  const auto values = values_of({time_sliced("l4", "g6.xlarge", 4), flags});
+  ASSERT_TRUE(values.has_value());
+  EXPECT_THAT(*values, AllOf(HasSubstr("  default: v100-exclusive\n"),
+                             HasSubstr("nodegroup=l4 nvidia.com/device-plugin.config=l4-timesl"),
+                             Not(HasSubstr("nodegroup=v100"))));
+}
+
+TEST(HelmValues, SayThatMpsAndMigWereNotSimulated) {
+  EXPECT_THAT(*values_of({with_mps("t4", "g4dn.12xlarge", 8)}),
+              HasSubstr("# slicewise does not simulate MPS:"));
+  EXPECT_THAT(*values_of({whole_gpus("v100", "p3.8xlarge")}), Not(HasSubstr("not simulate")));
+}
+
+// 7 devices of 1g.5gb fit on an A100: 8 x 7 = 56 on a node, 112 shared by two.
+TEST(HelmValues, MigNodesShowTheirDevices) {
+  const models::Catalogue catalogue = models::load_catalogue();
+  NodePool pool = whole_gpus("a100", "p4d.24xlarge");
+  pool.mig.emplace();
+  pool.mig->config.value = "all-1g.5gb";
+  pool.mig->strategy = scenarios::MigStrategy::Mixed;
+  const auto mixed = helm_values(with_pools({pool}), catalogue, {});
+  ASSERT_TRUE(mixed.has_value());
+  EXPECT_THAT(*mixed, HasSubstr("# slicewise does not simulate MIG:"));
+  EXPECT_THAT(expected_node(*mixed),
+              AllOf(HasSubstr("Capacity:\n#   nvidia.com/mig-1g.5gb: 56\n"),
+                    HasSubstr("mig.strategy=mixed\n"), HasSubstr("gpu.count=8\n"),
+                    HasSubstr("mig-1g.5gb.count=56\n")));
+  pool.mig->strategy = scenarios::MigStrategy::Single;
+  pool.device_plugin = time_sliced("a100", "p4d.24xlarge", 2).device_plugin;
+  const auto single = helm_values(with_pools({pool}), catalogue, {});
+  ASSERT_TRUE(single.has_value());
+  EXPECT_THAT(expected_node(*single),
+              AllOf(HasSubstr("Capacity:\n#   nvidia.com/gpu: 112\n"), HasSubstr("gpu.count=56\n"),
+                    HasSubstr("-MIG-1g.5gb-SHARED\n")));
+}
+
 TEST(HelmValues, PoolsWithTheSameConfigShareAnEntry) {
   const auto values =
       values_of({time_sliced("a", "g6.xlarge", 4), time_sliced("b", "p3.8xlarge", 4)});

@@ -1,5 +1,7 @@
 #include "slicewise/reports/export/pod_patch.hpp"
 
+#include <sstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,8 +17,22 @@ using testing::Not;
 
 constexpr const char* kVariable = "name: TF_FORCE_GPU_ALLOW_GROWTH\n          value: \"true\"\n";
 
-TEST(PodPatch, GreedyAllocatorUnderTimeSlicingGrowsOnDemand) {
-  EXPECT_THAT(pod_patches(demo_after()), HasSubstr(kVariable));
+// The lines of a patch that are not comments.
+std::string without_comments(const std::string& text) {
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('#')) out += line + '\n';
+  }
+  return out;
+}
+
+// The patch is what was simulated; what would have helped is said beside it.
+TEST(PodPatch, GreedyAllocatorUnderTimeSlicingIsToldOfGrowthInAComment) {
+  const std::string patch = pod_patches(demo_after());
+  EXPECT_THAT(patch, HasSubstr("#   - name: TF_FORCE_GPU_ALLOW_GROWTH\n#     value: \"true\"\n"));
+  EXPECT_THAT(patch, HasSubstr("Not part of this variant"));
+  EXPECT_THAT(without_comments(patch), Not(HasSubstr("TF_FORCE_GPU_ALLOW_GROWTH")));
 }
 
 TEST(PodPatch, WholeGpuMayBeMappedWhole) {
@@ -45,17 +61,21 @@ TEST(PodPatch, QuantitiesAreKubernetes) {
   pod.cpu_request = {2000};
   pod.cpu_limit = Millicores{2600};
   pod.memory_request = mebibytes(1536);
+  pod.memory_limit = gibibytes(2);
   EXPECT_THAT(
       pod_patches(scenario),
-      AllOf(HasSubstr("limits:\n            cpu: \"2600m\"\n"),
+      AllOf(HasSubstr("limits:\n            cpu: \"2600m\"\n            memory: \"2Gi\"\n"),
             HasSubstr("requests:\n            cpu: \"2\"\n            memory: \"1536Mi\"\n")));
   pod.memory_request = {16'000'000'001};
   EXPECT_THAT(pod_patches(scenario), HasSubstr("memory: \"16000000001\"\n"));
 }
 
-TEST(PodPatch, GpuTaintIsToleratedOnce) {
+// A strategic merge replaces the manifest's list, so none is written that the scenario lacks.
+TEST(PodPatch, OnlyTheTolerationsOfTheScenario) {
   Scenario scenario = demo_after();
-  EXPECT_THAT(pod_patches(scenario), HasSubstr("key: nvidia.com/gpu\n        operator: Exists\n"));
+  const std::string none = pod_patches(scenario);
+  EXPECT_THAT(without_comments(none), Not(HasSubstr("tolerations")));
+  EXPECT_THAT(none, HasSubstr("#   tolerations:\n#   - key: nvidia.com/gpu\n"));
   scenario.workloads.front().pod.tolerations = {{"", "Exists", "", ""}};
   EXPECT_THAT(pod_patches(scenario), AllOf(HasSubstr("tolerations:\n      - operator: Exists\n"),
                                            Not(HasSubstr("key: nvidia.com/gpu"))));
