@@ -96,6 +96,18 @@ Diagnostics unknown_topic(std::string_view topic) {
                           fmt::format("nothing is known about \"{}\"", topic), help)};
 }
 
+// A patch holds the fields of spec once more, and so on without end: it is not entered.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+void append_fields(std::string& out, const std::string& path) {
+  const auto field = scenarios::describe_field(path);
+  if (!field) return;
+  out += path + '\n';
+  if (path.ends_with(".patch")) return;
+  for (const std::string& child : field->children) {
+    if (!child.empty()) append_fields(out, path + '.' + child);
+  }
+}
+
 }  // namespace
 
 Expected<std::string> explain(std::string_view topic, const TextStyle& style) {
@@ -110,6 +122,12 @@ Expected<std::string> explain(std::string_view topic, const TextStyle& style) {
 std::string explain_topics() {
   std::string out;
   for (const std::string& name : names_of_topics()) out += name + '\n';
+  return out;
+}
+
+std::string explain_fields() {
+  std::string out;
+  append_fields(out, "spec");
   return out;
 }
 

@@ -4,22 +4,23 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/exit_code.hpp"
+
 #include "result_notes.hpp"
 
 namespace slicewise::reports {
 namespace {
 
-constexpr const char* kExitCodes = R"(
-  0    success, warnings included
-  1    diff --exit-code only: the results differ
-  2    usage: unknown flag or bad combination of flags
-  3    invalid input: scenario, trace or manifest
-  4    infeasible: no configuration can run the workload
-  5    a file cannot be read or written
-  70   internal error: a bug in slicewise
-  99   the run went well, but an objective or policy failed
-  130  interrupted
-Results go to standard output; progress, notes, warnings and errors to standard error.)";
+std::string exit_codes_topic() {
+  std::string text = "\n  EXIT  MEANING";
+  for (const ExitCodeInfo& info : kExitCodes) {
+    text += fmt::format("\n  {:<4}  {}", static_cast<int>(info.code), info.meaning);
+  }
+  return text +
+         "\nOf several that apply, the first in this order is returned: 130, 4, 99. A word that a "
+         "flag does not take is 2; a --set path or value that is wrong in the scenario is 3."
+         "\nResults go to standard output; progress, notes, warnings and errors to standard error.";
+}
 
 constexpr const char* kSharing = R"(
 A replica is a ticket, never a fraction. replicas: 4 lets four pods be scheduled to one GPU; it gives none of them a quarter of its time or memory. A pod that is alone on the GPU has all of it; of k pods whose kernels are ready, each gets about one k-th of the time.
@@ -70,7 +71,7 @@ std::string not_modelled_topic() {
 std::span<const Topic> topics() {
   static const std::array all = {
       Topic{"cost", "Where the money goes", kCost},
-      Topic{"exit-codes", "What the exit code of slicewise says", kExitCodes},
+      Topic{"exit-codes", "What the exit code of slicewise says", exit_codes_topic()},
       Topic{"not-modelled", "What the simulation cannot tell", not_modelled_topic()},
       Topic{"sharing", "What each way of sharing a GPU separates", kSharing},
       Topic{"time-slicing", "How time-slicing works and what it costs", kTimeSlicing},

@@ -61,6 +61,17 @@ std::string run_length(const VariantResult& variant) {
   return variant.makespan.count == 0 ? "" : duration_text(variant.makespan.mean);
 }
 
+// A run without jobs ends when the scenario says so.
+std::string length_header(const sim::Result& result) {
+  return std::any_of(result.variants.begin(), result.variants.end(), has_jobs) ? "MAKESPAN"
+                                                                               : "LENGTH";
+}
+
+std::string price_of_requests_header(const sim::Result& result) {
+  return std::any_of(result.variants.begin(), result.variants.end(), has_objectives) ? "$/1K IN SLO"
+                                                                                     : "$/1K REQ";
+}
+
 std::string objectives_met(const VariantResult& variant) {
   std::size_t objectives = 0;
   std::size_t missed = 0;
@@ -96,6 +107,14 @@ int unless_zero(const sim::Result& result, double sim::PodCounts::*count) {
   return zero ? kAllZero : 0;
 }
 
+// Restarts alone may tell that containers crash; next to failed pods they tell little more.
+int restarts_priority(const sim::Result& result) {
+  constexpr int kLittleMore = 6;
+  const bool alone = unless_zero(result, &sim::PodCounts::failed) == kAllZero &&
+                     unless_zero(result, &sim::PodCounts::oom_kills) == kAllZero;
+  return std::max(alone ? 0 : kLittleMore, unless_zero(result, &sim::PodCounts::restarts));
+}
+
 std::vector<Measure> pod_measures(const sim::Result& result) {
   return {
       {{"VARIANT"}, [](const VariantResult& v) { return v.name; }},
@@ -108,9 +127,9 @@ std::vector<Measure> pod_measures(const sim::Result& result) {
        [](const VariantResult& v) { return has_jobs(v) ? count_text(jobs_done(v)) : ""; }},
       {{"FAILED", true, unless_zero(result, &sim::PodCounts::failed)},
        [](const VariantResult& v) { return count_text(v.pods.failed); }},
-      {{"OOM", true, unless_zero(result, &sim::PodCounts::oom_kills)},
+      {{"OOM", true, std::max(1, unless_zero(result, &sim::PodCounts::oom_kills))},
        [](const VariantResult& v) { return count_text(v.pods.oom_kills); }},
-      {{"RESTARTS", true, unless_zero(result, &sim::PodCounts::restarts) + 6},
+      {{"RESTARTS", true, restarts_priority(result)},
        [](const VariantResult& v) { return count_text(v.pods.restarts); }},
       {{"SLO"}, objectives_met},
   };
@@ -119,7 +138,7 @@ std::vector<Measure> pod_measures(const sim::Result& result) {
 std::vector<Measure> time_measures(const sim::Result& result) {
   const std::string worst = several_services(result) ? "WORST " : "";
   return {
-      {{"MAKESPAN", true}, run_length},
+      {{length_header(result), true, 1}, run_length},
       {{"WAIT", true, 2}, worst_quantile(&WorkloadResult::wait, &TimeSummary::mean)},
       {{"JOB P95", true, 1}, worst_quantile(&WorkloadResult::job_completion, &TimeSummary::p95)},
       {{worst + "P50", true, 3}, worst_quantile(&WorkloadResult::latency, &TimeSummary::p50)},
@@ -133,7 +152,7 @@ std::vector<Measure> time_measures(const sim::Result& result) {
        }},
       {{"COST", true}, [](const VariantResult& v) { return money_text(v.cost.ledger.total); }},
       {{"$/JOB", true}, [](const VariantResult& v) { return money_or_nothing(v.cost.per_job); }},
-      {{"$/1K IN SLO", true},
+      {{price_of_requests_header(result), true},
        [](const VariantResult& v) { return money_or_nothing(v.cost.per_1k_requests_in_slo); }},
   };
 }
@@ -145,6 +164,15 @@ std::string strategy_text(const std::string& strategy) {
   if (strategy == "mps") return "MPS";
   if (strategy == "mig") return "MIG";
   return strategy;
+}
+
+bool has_objectives(const VariantResult& variant) {
+  return std::any_of(variant.workloads.begin(), variant.workloads.end(),
+                     [](const WorkloadResult& w) { return !w.objectives.empty(); });
+}
+
+std::string thousand_requests(bool in_slo) {
+  return in_slo ? "1,000 requests in SLO" : "1,000 requests";
 }
 
 double jobs_done(const VariantResult& variant) {

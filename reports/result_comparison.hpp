@@ -22,6 +22,12 @@ Comparison comparison(const sim::Result& result, const TextStyle& style);
 // "time-slicing" for "timeSlicing": as people write it.
 std::string strategy_text(const std::string& strategy);
 
+// Some workload of the variant has an objective.
+bool has_objectives(const sim::VariantResult& variant);
+
+// What `Cost::per_1k_requests_in_slo` is the price of: without objectives, of any requests.
+std::string thousand_requests(bool in_slo);
+
 // Jobs finished, over all Job workloads.
 double jobs_done(const sim::VariantResult& variant);
 

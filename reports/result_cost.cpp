@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "result_figures.hpp"
+
 namespace slicewise::reports {
 namespace {
 
@@ -58,13 +60,13 @@ std::string share_text(std::int64_t part, std::int64_t total) {
 }  // namespace
 
 CostSplit cost_split(const sim::CostLedger& ledger) {
-  // Cents from a dollar upwards, else hundredths of a cent.
-  const bool cents = ledger.total.nano >= 1'000'000'000;
-  const int decimals = cents ? 2 : 4;
-  const std::int64_t step = cents ? 10'000'000 : 100'000;
+  // All amounts have the decimals of the total.
+  const int decimals = money_decimals(ledger.total);
+  std::int64_t step = 1'000'000'000;
+  for (int i = 0; i < decimals; ++i) step /= 10;
   const auto amount = [&](std::int64_t steps) {
-    return fmt::format("{:.{}f}", static_cast<double>(steps) / (cents ? 100.0 : 10'000.0),
-                       decimals);
+    const double dollars = static_cast<double>(steps * step) / 1e9;
+    return with_thousands(fmt::format("{:.{}f}", dollars, decimals));
   };
   const std::int64_t total = (ledger.total.nano + step / 2) / step;
   const std::vector<NamedAmount> parts = nonzero_parts(ledger);

@@ -57,6 +57,11 @@ constexpr std::array kColumns = {
     CsvColumn{"variantTotalUsd", Level::Variant, "/cost/totalUsd"},
     CsvColumn{"variantPerJobUsd", Level::Variant, "/cost/perJobUsd"},
     CsvColumn{"variantPer1kRequestsInSloUsd", Level::Variant, "/cost/per1kRequestsInSloUsd"},
+    CsvColumn{"variantReplications", Level::Variant, "/replications"},
+    CsvColumn{"interrupted", Level::Metadata, "/interrupted"},
+    CsvColumn{"priceDate", Level::Metadata, "/priceDate"},
+    CsvColumn{"priceFile", Level::Metadata, "/priceFile"},
+    CsvColumn{"priceFileSha256", Level::Metadata, "/priceFileSha256"},
 };
 
 // RFC 4180: quotes around what holds a comma, a quote or a line break, inner quotes doubled.

@@ -191,7 +191,8 @@ std::string cost_lines(const VariantResult& variant, const TextStyle& style) {
   };
   if (variant.cost.per_job) add(money_text(*variant.cost.per_job) + " per finished job");
   if (variant.cost.per_1k_requests_in_slo) {
-    add(money_text(*variant.cost.per_1k_requests_in_slo) + " per 1,000 requests in SLO");
+    add(fmt::format("{} per {}", money_text(*variant.cost.per_1k_requests_in_slo),
+                    thousand_requests(has_objectives(variant))));
   }
   add(money_text(variant.cost.monthly) + " a month if the nodes keep running");
   return out + paragraph(unit_prices, style);
@@ -214,10 +215,17 @@ std::string advertised_lines(const VariantResult& variant, const TextStyle& styl
   return out;
 }
 
+// A warning that quotes the scheduler makes a line of its own needless.
+bool quoted_in_finding(const VariantResult& variant, const std::string& reason) {
+  return std::any_of(variant.findings.begin(), variant.findings.end(), [&](const Diagnostic& d) {
+    return d.code == Code::PodPending && d.message.find(reason) != std::string::npos;
+  });
+}
+
 std::string warning_lines(const VariantResult& variant, const TextStyle& style) {
   std::string out;
   for (const std::string& reason : variant.pods.pending_reasons) {
-    out += paragraph("pending: " + reason, style);
+    if (!quoted_in_finding(variant, reason)) out += paragraph("pending: " + reason, style);
   }
   for (const Diagnostic& d : variant.findings) {
     if (d.severity == Severity::Note) continue;
@@ -243,7 +251,7 @@ Block workloads(const sim::Result& result, const TextStyle& style) {
                {"DONE", true},
                {"RATE", true, 1},
                {"IN SLO", true},
-               {"MEAN", true},
+               {"MEAN", true, 2},
                {"P50", true, 3},
                {"P95", true},
                {"P99", true, 2},
@@ -257,9 +265,12 @@ Block workloads(const sim::Result& result, const TextStyle& style) {
 }
 
 Block gpus(const sim::Result& result, const TextStyle& style, bool every_gpu) {
-  Block block{
-      {{"GPU"}, {"TIME BUSY"}, {"SM ACTIVE", true, 1}, {"SWITCHING", true}, {"MEMORY PEAK", true}},
-      {}};
+  Block block{{{"GPU"},
+               {"TIME BUSY"},
+               {"SM ACTIVE", true, 2},
+               {"SWITCHING", true, 1},
+               {"MEMORY PEAK", true}},
+              {}};
   for (const VariantResult& v : result.variants) {
     block.rows.push_back(gpu_cells(v, style, every_gpu));
   }

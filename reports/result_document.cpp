@@ -182,6 +182,7 @@ json variant(const sim::VariantResult& v) {
   return present({{"name", v.name},
                   {"description", text(v.description)},
                   {"strategy", v.strategy},
+                  {"replications", v.replications},
                   {"makespanSeconds", v.makespan.count > 0 ? time_summary(v.makespan) : json()},
                   {"nodePools", list(v.node_pools, node_pool)},
                   {"pods", pods(v.pods)},
@@ -201,7 +202,10 @@ json result_document(const sim::Result& result) {
                            {"seed", result.seed},
                            {"replications", result.replications},
                            {"version", kVersion},
-                           {"priceDate", text(result.price_date)}});
+                           {"priceDate", text(result.price_date)},
+                           {"priceFile", text(result.price_file)},
+                           {"priceFileSha256", text(result.price_file_sha256)},
+                           {"interrupted", result.interrupted ? json(true) : json(nullptr)}});
   return {{"apiVersion", kResultApiVersion},
           {"kind", "Result"},
           {"metadata", std::move(metadata)},

@@ -22,16 +22,6 @@ std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
-std::string with_thousands(std::string digits) {
-  const std::size_t point = std::min(digits.find('.'), digits.size());
-  const std::size_t first = digits.starts_with('-') ? 1 : 0;
-  for (std::size_t at = point; at > first + 3;) {
-    at -= 3;
-    digits.insert(at, ",");
-  }
-  return digits;
-}
-
 struct TimeUnit {
   std::int64_t ns;
   double below;  // in this unit: what would round to 1000 belongs to the next one
@@ -54,12 +44,18 @@ std::string in_unit(Duration duration, const TimeUnit& unit) {
   return three_digits(static_cast<double>(duration.ns) / static_cast<double>(unit.ns));
 }
 
+constexpr std::int64_t kDaysFromMinutes = std::int64_t{48} * 60;
+
 std::string clock_text(Duration duration) {
   const std::int64_t whole_seconds = (duration.ns + 500'000'000) / 1'000'000'000;
   if (whole_seconds < 3600) {
     return fmt::format("{}m{:02}s", whole_seconds / 60, whole_seconds % 60);
   }
   const std::int64_t whole_minutes = (whole_seconds + 30) / 60;
+  if (whole_minutes >= kDaysFromMinutes) {
+    const std::int64_t whole_hours = (whole_minutes + 30) / 60;
+    return fmt::format("{}d{:02}h", whole_hours / 24, whole_hours % 24);
+  }
   return fmt::format("{}h{:02}m", whole_minutes / 60, whole_minutes % 60);
 }
 
@@ -96,10 +92,32 @@ std::string money_text(Usd amount) {
   if (amount.nano < 0) return "-" + money_text(Usd{-amount.nano});
   const double dollars = static_cast<double>(amount.nano) / 1e9;
   if (amount.nano == 0) return "$0";
-  if (dollars >= 999.995) return "$" + with_thousands(fmt::format("{:.0f}", dollars));
-  if (dollars >= 0.1) return fmt::format("${:.2f}", dollars);
-  if (dollars >= 0.01) return fmt::format("${:.4f}", dollars);
-  return fmt::format("${:.6f}", dollars);
+  return fmt::format("${}",
+                     with_thousands(fmt::format("{:.{}f}", dollars, money_decimals(amount))));
+}
+
+int money_decimals(Usd amount) {
+  constexpr std::int64_t kDollar = 1'000'000'000;
+  constexpr int kMostDecimals = 9;  // of a nano-dollar
+  if (amount.nano >= 999'995'000'000) return 0;
+  if (amount.nano >= kDollar || amount.nano == 0) return 2;
+  // Four significant digits.
+  int decimals = 4;
+  for (std::int64_t below = kDollar / 10; amount.nano < below && decimals < kMostDecimals;
+       below /= 10) {
+    ++decimals;
+  }
+  return decimals;
+}
+
+std::string with_thousands(std::string digits) {
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  const std::size_t first = digits.starts_with('-') ? 1 : 0;
+  for (std::size_t at = point; at > first + 3;) {
+    at -= 3;
+    digits.insert(at, ",");
+  }
+  return digits;
 }
 
 std::string memory_text(Bytes amount) {

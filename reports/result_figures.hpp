@@ -16,14 +16,18 @@ struct Signs {
 };
 const Signs& signs(const TextStyle& style);
 
-// "2h30m", "31m00s", "18.0 s", "412 ms", "1.05 ms", "110 us", "0 s".
+// "366d00h" (from two days), "2h30m", "31m00s", "18.0 s", "412 ms", "1.05 ms", "110 us", "0 s".
 std::string duration_text(Duration duration);
 // "412 ±9 ms", "59m00s ±35.4 s"; without a half width, or where it rounds to nothing beside the
 // value, just the value.
 std::string interval_text(Duration value, const std::optional<Duration>& half_width,
                           const TextStyle& style);
-// "$12.24", "$0.0110", "$8,935".
+// "$8,935" (whole dollars from a thousand), "$12.24", below a dollar four digits: "$0.01100".
 std::string money_text(Usd amount);
+// The decimals of that rule. REQUIRES: amount >= 0.
+int money_decimals(Usd amount);
+// "107958" -> "107,958".
+std::string with_thousands(std::string digits);
 // "14.6Gi", "412Mi".
 std::string memory_text(Bytes amount);
 // "81%", "9.5%" (below ten), "<0.1%", "0%".

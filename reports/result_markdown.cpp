@@ -72,7 +72,7 @@ std::vector<Section> sections(const sim::Result& result) {
     out.push_back({"Variant " + result.variants[v].name, fenced(details[v])});
   }
   std::string notes;
-  for (const std::string& line : note_lines(result)) notes += "- " + cell(line) + "\n";
+  for (const std::string& line : note_lines(result, true)) notes += "- " + cell(line) + "\n";
   out.push_back({"Notes", notes});
   return out;
 }
@@ -103,7 +103,9 @@ std::string document(const std::string& top, const std::vector<Section>& section
 }  // namespace
 
 std::string result_markdown(const sim::Result& result) {
-  std::string top = fmt::format("### {}\n\n{}\n\n", cell(result.scenario), cell(verdict(result)));
+  std::string top = fmt::format("### {}\n\n", cell(result.scenario));
+  if (result.interrupted) top += fmt::format("**{}**\n\n", cell(interrupted_line(result)));
+  top += cell(verdict(result)) + "\n\n";
   if (!result.variants.empty()) top += comparison_table(result, kMostRows) + "\n";
   if (result.variants.size() > kMostRows) {
     top += fmt::format("The first {} of {} variants.\n\n", kMostRows, result.variants.size());

@@ -22,8 +22,21 @@ std::string joined(const std::vector<std::string>& items) {
   return out;
 }
 
+// "unitTime, gpuBusy, ..." of "cifar10: unitTime", "cifar10: gpuBusy" and so on.
+std::string field_names(const std::vector<std::string>& inputs) {
+  constexpr std::size_t kMostNamed = 4;
+  std::vector<std::string> names;
+  for (const std::string& input : inputs) {
+    const std::size_t colon = input.find(": ");
+    add_once(names, colon == std::string::npos ? input : input.substr(colon + 2));
+  }
+  const bool more = names.size() > kMostNamed;
+  if (more) names.resize(kMostNamed);
+  return joined(names) + (more ? ", ..." : "");
+}
+
 // The variants of a scenario mostly share their inputs; each is named once.
-std::string assumed_line(const sim::Result& result) {
+std::string assumed_line(const sim::Result& result, bool full) {
   std::vector<std::string> inputs;
   int counted = 0;
   for (const sim::VariantResult& variant : result.variants) {
@@ -33,9 +46,26 @@ std::string assumed_line(const sim::Result& result) {
   if (inputs.empty()) {
     return counted == 0 ? "" : fmt::format("{} inputs Assumed: nobody measured them", counted);
   }
+  const bool one = inputs.size() == 1;
+  if (!full) {
+    return fmt::format("{} {} Assumed (-o wide lists {}): {}", inputs.size(),
+                       one ? "input" : "inputs", one ? "it" : "them", field_names(inputs));
+  }
   return fmt::format("{} {} Assumed: nobody measured {}: {}", inputs.size(),
-                     inputs.size() == 1 ? "input" : "inputs", inputs.size() == 1 ? "it" : "them",
-                     joined(inputs));
+                     one ? "input" : "inputs", one ? "it" : "them", joined(inputs));
+}
+
+// Every variant has at least two runs: a mean without an interval is nowhere.
+bool has_intervals(const sim::Result& result) {
+  return !result.variants.empty() &&
+         std::all_of(result.variants.begin(), result.variants.end(),
+                     [](const sim::VariantResult& v) { return v.replications > 1; });
+}
+
+std::string prices_text(const sim::Result& result, const Signs& s, std::size_t hash_shown) {
+  if (result.price_file.empty()) return "prices " + result.price_date;
+  return fmt::format("prices {} ({}, {}{})", result.price_file, result.price_date,
+                     result.price_file_sha256.substr(0, hash_shown), s.ellipsis);
 }
 
 }  // namespace
@@ -66,7 +96,7 @@ std::string not_modelled_text() {
   return joined(names);
 }
 
-std::vector<std::string> note_lines(const sim::Result& result) {
+std::vector<std::string> note_lines(const sim::Result& result, bool full) {
   std::vector<std::string> lines;
   for (const sim::VariantResult& variant : result.variants) {
     for (const Diagnostic& d : variant.findings) {
@@ -75,11 +105,26 @@ std::vector<std::string> note_lines(const sim::Result& result) {
       add_once(lines, fmt::format("{}: {}", info(d.code).name, d.message));
     }
   }
-  if (std::string assumed = assumed_line(result); !assumed.empty()) {
+  if (std::string assumed = assumed_line(result, full); !assumed.empty()) {
     lines.push_back(std::move(assumed));
   }
-  lines.push_back("not modelled: " + not_modelled_text());
+  lines.push_back("not modelled: " +
+                  (full ? not_modelled_text() : "slicewise explain not-modelled"));
   return lines;
+}
+
+std::string interrupted_line(const sim::Result& result) {
+  if (!result.interrupted) return "";
+  if (result.variants.empty()) {
+    return fmt::format("INTERRUPTED: 0 of {} runs done", result.replications);
+  }
+  const bool one = result.variants.size() == 1;
+  std::string done;
+  for (const sim::VariantResult& v : result.variants) {
+    done += fmt::format("{}{}{} of {} runs done", done.empty() ? "" : ", ", one ? "" : v.name + " ",
+                        v.replications, result.replications);
+  }
+  return "INTERRUPTED: " + done + (one ? "" : "; a variant without a finished run is left out");
 }
 
 std::string origin_line(const sim::Result& result, const TextStyle& style) {
@@ -88,8 +133,8 @@ std::string origin_line(const sim::Result& result, const TextStyle& style) {
   std::vector<std::string> parts = {fmt::format("seed {}", result.seed)};
   parts.push_back(
       fmt::format("{} {}", result.replications, result.replications == 1 ? "run" : "runs"));
-  parts.emplace_back(result.replications > 1 ? "95% intervals" : "no intervals");
-  if (!result.price_date.empty()) parts.push_back("prices " + result.price_date);
+  parts.emplace_back(has_intervals(result) ? "95% intervals" : "no intervals");
+  if (!result.price_date.empty()) parts.push_back(prices_text(result, s, kHashShown));
   if (!result.scenario_sha256.empty()) {
     parts.push_back(
         fmt::format("scenario {}{}", result.scenario_sha256.substr(0, kHashShown), s.ellipsis));

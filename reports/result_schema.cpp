@@ -74,13 +74,21 @@ json times(std::string_view description) {
 }
 
 json metadata() {
-  return object({{"scenario", text("metadata.name of the scenario")},
-                 {"scenarioSha256", text("SHA-256 of the scenario, in hexadecimal")},
-                 {"seed", whole("seed of the random streams")},
-                 {"replications", whole("runs per variant, each with its own random streams")},
-                 {"version", text("version of slicewise")},
-                 {"priceDate", text("date of the prices, YYYY-MM-DD"), kOptional}},
-                "what produced the result; the same values produce the same bytes");
+  return object(
+      {{"scenario", text("metadata.name of the scenario")},
+       {"scenarioSha256", text("SHA-256 of the scenario, in hexadecimal")},
+       {"seed", whole("seed of the random streams")},
+       {"replications", whole("runs per variant that were asked for, each with its own random "
+                              "streams")},
+       {"version", text("version of slicewise")},
+       {"priceDate", text("date of the newest price in force, YYYY-MM-DD"), kOptional},
+       {"priceFile", text("--prices file laid over the catalogue's prices"), kOptional},
+       {"priceFileSha256", text("SHA-256 of that file, in hexadecimal"), kOptional},
+       {"interrupted",
+        described({{"const", true}},
+                  "some replications were not run; variants without any are absent"),
+        kOptional}},
+      "what produced the result; the same values produce the same bytes");
 }
 
 json node_pool() {
@@ -203,6 +211,7 @@ json variant() {
       {{"name", text("name in the scenario")},
        {"description", text("description in the scenario"), kOptional},
        {"strategy", text("of its pools, joined by + when they differ")},
+       {"replications", whole("runs that were done")},
        {"makespanSeconds", times("length of the run, one value per replication"), kOptional},
        {"nodePools", list_of(node_pool(), "in the order of the scenario")},
        {"pods", pods()},

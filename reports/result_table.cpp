@@ -45,9 +45,9 @@ bool has_warnings(const sim::Result& result) {
   return false;
 }
 
-std::string notes_block(const sim::Result& result, const TextStyle& style) {
+std::string notes_block(const sim::Result& result, const TextStyle& style, bool wide) {
   std::string out = emphasised("NOTES", Emphasis::Heading, style) + "\n";
-  for (const std::string& line : note_lines(result)) {
+  for (const std::string& line : note_lines(result, wide)) {
     out += wrapped_text(line, style.width, "  ", 4);
   }
   if (has_warnings(result)) {
@@ -61,15 +61,21 @@ std::string notes_block(const sim::Result& result, const TextStyle& style) {
 
 std::string result_table(const sim::Result& result, const TextStyle& style, bool wide) {
   const std::string origin = wrapped_text(origin_line(result, style), style.width, "", 2);
-  if (result.variants.empty()) return result.scenario + ": no variants\n" + origin;
-
-  std::string out = comparison_block(result, style, wide);
+  std::string out;
+  if (result.interrupted) {
+    out = emphasised(wrapped_text(interrupted_line(result), style.width, "", 2), Emphasis::Bad,
+                     style);
+  }
+  if (result.variants.empty()) {
+    return (result.interrupted ? out : result.scenario + ": no variants\n") + origin;
+  }
+  out += comparison_block(result, style, wide);
   if (wide || result.variants.size() <= kMostDetailed) {
     for (const std::string& details : variant_details(result, style, wide)) out += "\n" + details;
   } else {
     out += fmt::format("{} variants; -o wide shows each\n", result.variants.size());
   }
-  return out + "\n" + notes_block(result, style) + origin;
+  return out + "\n" + notes_block(result, style, wide) + origin;
 }
 
 }  // namespace slicewise::reports

@@ -51,20 +51,22 @@ std::string about_jobs(const sim::Result& result, const VariantResult& best) {
 }
 
 std::string about_requests(const sim::Result& result, const VariantResult& best) {
-  const std::string price = money_text(*best.cost.per_1k_requests_in_slo);
-  const char* objectives = "meets every objective";
-  if (result.variants.size() == 1) {
-    return fmt::format("{} {} at {} per 1,000 requests in SLO.", best.name, objectives, price);
-  }
+  const std::string price = fmt::format("{} per {}", money_text(*best.cost.per_1k_requests_in_slo),
+                                        thousand_requests(has_objectives(best)));
+  const char* does = has_objectives(best) ? "meets every objective" : "serves its requests";
+  if (result.variants.size() == 1) return fmt::format("{} {} at {}.", best.name, does, price);
   return fmt::format(
-      "{} {} at the lowest price, {} per 1,000 requests in SLO{}.", best.name, objectives, price,
+      "{} {} at the lowest price, {}{}.", best.name, does, price,
       against_first(best, result.variants.front(), &sim::Cost::per_1k_requests_in_slo));
 }
 
 }  // namespace
 
 std::string verdict(const sim::Result& result) {
-  if (result.variants.empty()) return "Nothing was simulated: the scenario has no variants.";
+  if (result.variants.empty()) {
+    return result.interrupted ? "Nothing was simulated: no run was finished."
+                              : "Nothing was simulated: the scenario has no variants.";
+  }
   if (const VariantResult* best = cheapest(result, &sim::Cost::per_job)) {
     return about_jobs(result, *best);
   }

@@ -65,6 +65,7 @@ std::vector<std::size_t> fitting_columns(const std::vector<Column>& columns,
         drop = it;
       }
     }
+    if (drop == kept.end() && kept.size() > 2) drop = kept.begin() + 1;
     if (drop == kept.end()) break;
     kept.erase(drop);
   }

@@ -10,7 +10,7 @@ namespace slicewise::reports {
 struct Column {
   std::string header;
   bool right_align = false;
-  int priority = 0;  // 0 is never dropped; the highest goes first when the table is too wide
+  int priority = 0;  // the highest goes first when the table is too wide; 0 in need only
 };
 
 // Terminal columns that a UTF-8 string takes: one per code point, none for combining marks and for
@@ -19,8 +19,9 @@ int display_width(std::string_view utf8);
 
 // One line per row, header first, cells two spaces apart, no trailing spaces. Columns that do not
 // fit into `width` terminal columns are left out, least important first and of equals the right
-// one first; their headers are appended to `dropped_headers` in table order. width 0 is unlimited.
-// REQUIRES: every row has one cell per column.
+// one first; then those with priority 0 from the left, but for the first: the figures that matter
+// most stand right. Their headers are appended to `dropped_headers` in table order. width 0 is
+// unlimited. REQUIRES: every row has one cell per column.
 std::string text_table(const std::vector<Column>& columns,
                        const std::vector<std::vector<std::string>>& rows, int width,
                        std::vector<std::string>* dropped_headers);

@@ -1,12 +1,13 @@
 #include "slicewise/scenarios/load.hpp"
 
+#include "slicewise/scenarios/sha256.hpp"
+
 #include "check_fields.hpp"
 #include "document.hpp"
 #include "fields.hpp"
 #include "findings.hpp"
 #include "node_values.hpp"
 #include "read_scenario.hpp"
-#include "sha256.hpp"
 #include "variants.hpp"
 
 namespace slicewise::scenarios {

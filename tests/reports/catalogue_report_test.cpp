@@ -17,8 +17,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 const models::Catalogue& catalogue() {
-  static const models::Catalogue kLoaded = models::load_catalogue();
-  return kLoaded;
+  static const models::Catalogue loaded = models::load_catalogue();
+  return loaded;
 }
 
 std::string instances(const InstanceFilter& filter, ListFormat format, int width = 120) {

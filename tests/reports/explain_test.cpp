@@ -1,12 +1,18 @@
 #include "slicewise/reports/explain.hpp"
 
+#include <regex>
+#include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "slicewise/codes.hpp"
+#include "slicewise/exit_code.hpp"
+#include "slicewise/scenarios/schema.hpp"
 
 #include "golden_file.hpp"
 
@@ -79,6 +85,64 @@ TEST(Explain, DescribesFieldsOfTheScenario) {
   const std::string text = text_of("spec.nodePools.instanceType");
   EXPECT_THAT(text, StartsWith("spec.nodePools.instanceType <"));
   EXPECT_THAT(text, HasSubstr("\nMEANING  "));
+}
+
+// Every field of a scenario file by its last name.
+std::set<std::string> field_names() {
+  std::set<std::string> names;
+  std::istringstream lines(explain_fields());
+  for (std::string path; std::getline(lines, path);) {
+    names.insert(path.substr(path.rfind('.') + 1));
+  }
+  return names;
+}
+
+std::vector<std::string> matches(const std::string& text, const char* pattern) {
+  const std::regex regex(pattern);
+  std::vector<std::string> found;
+  for (std::sregex_iterator it(text.begin(), text.end(), regex), end; it != end; ++it) {
+    found.push_back((*it)[1]);
+  }
+  return found;
+}
+
+TEST(ExplainFields, EveryPathIsExplained) {
+  std::istringstream lines(explain_fields());
+  int count = 0;
+  for (std::string path; std::getline(lines, path); ++count) {
+    EXPECT_THAT(text_of(path), StartsWith(path + " <"));
+  }
+  EXPECT_GT(count, 60);
+}
+
+// A reader of an explanation looks the names up: topics after `slicewise explain`, paths from
+// `spec.`, and words in the spelling of fields must exist.
+TEST(Explain, NamesNoFieldThatDoesNotExist) {
+  const std::set<std::string> fields = field_names();
+  // At the top of the file, the device plugin's that are refused here, and a verb.
+  const std::set<std::string> of_others = {"apiVersion", "devices", "rename", "resources",
+                                           "explain"};
+  std::istringstream topics(explain_topics());
+  for (std::string topic; std::getline(topics, topic);) {
+    const std::string text = text_of(topic, {false, true, 0});
+    for (const std::string& name : matches(text, "slicewise explain ([\\w.-]*[\\w])")) {
+      EXPECT_TRUE(name == "FIELD.PATH" || name == "CODE" || explain(name, kTerminal)) << name;
+    }
+    for (const std::string& path : matches(text, "\\b(spec\\.[\\w.]*\\w)")) {
+      EXPECT_TRUE(scenarios::describe_field(path)) << topic << " names " << path;
+    }
+    for (const std::string& name : matches(text, "`(?:[a-zA-Z]+\\.)*([a-zA-Z]+)[`:]")) {
+      EXPECT_TRUE(fields.contains(name) || of_others.contains(name)) << topic << " names " << name;
+    }
+  }
+}
+
+TEST(Explain, ExitCodesAreThoseOfTheTable) {
+  const std::string text = text_of("exit-codes", {false, true, 0});
+  for (const ExitCodeInfo& info : kExitCodes) {
+    EXPECT_THAT(
+        text, HasSubstr(fmt::format("\n  {:<4}  {}\n", static_cast<int>(info.code), info.meaning)));
+  }
 }
 
 TEST(ExplainTopics, ListsCodesAndTopicsOnePerLine) {

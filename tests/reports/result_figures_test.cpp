@@ -19,6 +19,9 @@ TEST(DurationText, UsesTheUnitThatFits) {
   EXPECT_EQ(duration_text(minutes(31)), "31m00s");
   EXPECT_EQ(duration_text(hours(1)), "1h00m");
   EXPECT_EQ(duration_text(minutes(150)), "2h30m");
+  EXPECT_EQ(duration_text(hours(47)), "47h00m");
+  EXPECT_EQ(duration_text(hours(48)), "2d00h");
+  EXPECT_EQ(duration_text(hours(8784)), "366d00h");
 }
 
 TEST(DurationText, RoundsIntoTheNextUnitNeverToAThousandOrSixty) {
@@ -35,10 +38,14 @@ TEST(IntervalText, SharesTheUnitAndIsAbsentWhenItRoundsToNothing) {
   EXPECT_EQ(interval_text(milliseconds(412), std::nullopt, kUtf8), "412 ms");
 }
 
-TEST(MoneyText, KeepsThreeDigitsOfSmallAmounts) {
+TEST(MoneyText, WholeDollarsFromAThousandCentsFromOneFourDigitsBelow) {
   EXPECT_EQ(money_text(from_dollars(12.24)), "$12.24");
-  EXPECT_EQ(money_text(from_dollars(0.612)), "$0.61");
-  EXPECT_EQ(money_text(from_dollars(0.011)), "$0.0110");
+  EXPECT_EQ(money_text(from_dollars(1)), "$1.00");
+  EXPECT_EQ(money_text(from_dollars(0.612)), "$0.6120");
+  EXPECT_EQ(money_text(from_dollars(0.263)), "$0.2630");
+  EXPECT_EQ(money_text(from_dollars(0.011)), "$0.01100");
+  EXPECT_EQ(money_text(from_dollars(0.0075321)), "$0.007532");
+  EXPECT_EQ(money_text(from_dollars(107516.16)), "$107,516");
   EXPECT_EQ(money_text(from_dollars(1151.94)), "$1,152");
   EXPECT_EQ(money_text(from_dollars(1234567)), "$1,234,567");
   EXPECT_EQ(money_text(Usd{}), "$0");

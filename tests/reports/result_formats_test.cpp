@@ -53,10 +53,25 @@ TEST(ResultMarkdown, MatchesTheGoldenReport) {
   expect_golden("aws_demo.md", result_markdown(samples::aws_demo()));
 }
 
+TEST(ResultMarkdown, SaysThatTheRunWasInterruptedAndWithWhichPrices) {
+  sim::Result result = samples::aws_demo();
+  result.interrupted = true;
+  result.replications = 20;
+  result.variants[1].replications = 1;
+  result.price_file = "our.json";
+  result.price_file_sha256 = "1f2e3d4c5b6a";
+  const std::string text = result_markdown(result);
+  EXPECT_THAT(text,
+              HasSubstr("**INTERRUPTED: before 5 of 20 runs done, after 1 of 20 runs done, "));
+  EXPECT_THAT(text, HasSubstr("prices our.json (2026-07-20, 1f2e3d4c…)"));
+  EXPECT_THAT(text, HasSubstr("no intervals"));
+}
+
 TEST(ResultMarkdown, SaysFirstWhichVariantDoesMostForTheMoney) {
-  EXPECT_THAT(result_markdown(samples::aws_demo()),
-              StartsWith("### aws-cifar10\n\nafter-memory-growth finishes the most jobs per "
-                         "dollar: 20 jobs for $12.24, $0.61 each, 75% less than before ($2.45)."));
+  EXPECT_THAT(
+      result_markdown(samples::aws_demo()),
+      StartsWith("### aws-cifar10\n\nafter-memory-growth finishes the most jobs per "
+                 "dollar: 20 jobs for $12.24, $0.6120 each, 75% less than before ($2.45)."));
   EXPECT_THAT(result_markdown(samples::voice()), HasSubstr("default misses an objective."));
 }
 

@@ -33,6 +33,25 @@ TEST(ResultJson, CarriesTheNamesThatScriptsDependOn) {
   EXPECT_EQ(grown["cost"]["perJobUsd"], 0.612);
 }
 
+TEST(ResultJson, SaysWhetherItIsWholeAndWhichPricesWereInForce) {
+  sim::Result result = samples::aws_demo();
+  json metadata = json::parse(result_json(result))["metadata"];
+  for (const char* key : {"interrupted", "priceFile", "priceFileSha256"}) {
+    EXPECT_FALSE(metadata.contains(key)) << key;
+  }
+  result.interrupted = true;
+  result.replications = 20;
+  result.variants[0].replications = 3;
+  result.price_file = "our.json";
+  result.price_file_sha256 = "1f2e";
+  const json document = json::parse(result_json(result));
+  EXPECT_EQ(document["metadata"]["interrupted"], true);
+  EXPECT_EQ(document["metadata"]["replications"], 20);
+  EXPECT_EQ(document["metadata"]["priceFile"], "our.json");
+  EXPECT_EQ(document["metadata"]["priceFileSha256"], "1f2e");
+  EXPECT_EQ(document["variants"][0]["replications"], 3);
+}
+
 // Usd counts nano-dollars, a double has 53 bits: the printed decimals must still be the ledger's.
 TEST(ResultJson, CostPartsAddUpToTheTotalInDecimalNanoDollars) {
   sim::Result result = samples::aws_demo();

@@ -57,6 +57,11 @@ TEST_F(ValidatedBySchema, AcceptsWhatIsPrinted) {
   EXPECT_TRUE(valid(result_json(samples::aws_demo())));
   EXPECT_TRUE(valid(result_json(samples::voice())));
   EXPECT_TRUE(valid(result_json(sim::Result{})));
+  sim::Result partial = samples::aws_demo();
+  partial.interrupted = true;
+  partial.price_file = "our.json";
+  partial.price_file_sha256 = "1f2e";
+  EXPECT_TRUE(valid(result_json(partial)));
 }
 
 TEST_F(ValidatedBySchema, RefusesAnUnknownKeyAndAMissingOne) {

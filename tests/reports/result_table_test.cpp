@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr TextStyle kTerminal{false, true, 100};
 constexpr TextStyle kAscii{false, false, 100};
@@ -73,9 +74,79 @@ TEST(ResultTable, LastLineSaysWhereTheNumbersComeFrom) {
 
 TEST(ResultTable, NamesTheAssumedInputsOnceAndWhatIsNotModelled) {
   const std::string text = result_table(samples::aws_demo(), {false, true, 0}, false);
-  EXPECT_THAT(text, HasSubstr("4 inputs Assumed: nobody measured them: cifar10: unitTime, "));
-  EXPECT_EQ(text.find("nobody measured"), text.rfind("nobody measured"));
-  EXPECT_THAT(text, HasSubstr("not modelled: PCIe and NVLink contention, "));
+  EXPECT_THAT(text, HasSubstr("4 inputs Assumed (-o wide lists them): unitTime, gpuBusy, smActive, "
+                              "cpu\n"));
+  EXPECT_THAT(text, HasSubstr("not modelled: slicewise explain not-modelled\n"));
+  const std::string wide = result_table(samples::aws_demo(), {false, true, 0}, true);
+  EXPECT_THAT(wide, HasSubstr("4 inputs Assumed: nobody measured them: cifar10: unitTime, "));
+  EXPECT_EQ(wide.find("nobody measured"), wide.rfind("nobody measured"));
+  EXPECT_THAT(wide, HasSubstr("not modelled: PCIe and NVLink contention, "));
+}
+
+TEST(ResultTable, APriceFileIsNamedInTheLastLine) {
+  sim::Result result = samples::aws_demo();
+  result.price_date = "2026-01-01";
+  result.price_file = "our.json";
+  result.price_file_sha256 = "1f2e3d4c5b6a";
+  EXPECT_THAT(result_table(result, kTerminal, false),
+              HasSubstr(" · prices our.json (2026-01-01, 1f2e3d4c…) · "));
+}
+
+TEST(ResultTable, AnInterruptedRunSaysSoFirstAndClaimsNoIntervals) {
+  sim::Result result = samples::aws_demo();
+  result.interrupted = true;
+  result.replications = 20;
+  result.variants.resize(1);
+  result.variants[0].replications = 3;
+  EXPECT_THAT(result_table(result, kTerminal, false),
+              StartsWith("INTERRUPTED: 3 of 20 runs done\n"));
+  EXPECT_THAT(result_table(result, kTerminal, false), HasSubstr("95% intervals"));
+  result.variants[0].replications = 1;
+  EXPECT_THAT(result_table(result, kTerminal, false), HasSubstr("no intervals"));
+  result.variants.clear();
+  EXPECT_THAT(result_table(result, kTerminal, false),
+              StartsWith("INTERRUPTED: 0 of 20 runs done\nseed 42 · 20 runs · no intervals"));
+}
+
+TEST(ResultTable, FitsSixtyColumns) {
+  for (const sim::Result& result : {samples::aws_demo(), samples::voice()}) {
+    EXPECT_LE(widest_line(result_table(result, {false, true, 60}, false)), 60);
+  }
+}
+
+TEST(ResultTable, FailedPodsAreShownOnNarrowTerminals) {
+  const std::string text = result_table(samples::aws_demo(), {false, true, 60}, false);
+  EXPECT_THAT(text.substr(0, text.find('\n')), HasSubstr("FAILED"));
+}
+
+TEST(ResultTable, RestartsAreShownWhenNothingElseTellsOfCrashes) {
+  sim::Result result = samples::voice();
+  EXPECT_THAT(result_table(result, kTerminal, false), HasSubstr("not shown: STRATEGY, FAILED"));
+  result.variants[0].pods.restarts = 7;
+  const std::string text = result_table(result, {false, true, 80}, false);
+  EXPECT_THAT(text.substr(0, text.find('\n')), HasSubstr("RESTARTS"));
+}
+
+TEST(ResultTable, OnlyJobsHaveAMakespanAndOnlyObjectivesAnSlo) {
+  sim::Result result = samples::voice();
+  EXPECT_THAT(result_table(result, kTerminal, false), HasSubstr("$/1K IN SLO"));
+  for (sim::WorkloadResult& w : result.variants[0].workloads) w.objectives.clear();
+  const std::string text = result_table(result, kTerminal, false);
+  EXPECT_THAT(text, HasSubstr("  LENGTH  "));
+  EXPECT_THAT(text, Not(HasSubstr("MAKESPAN")));
+  EXPECT_THAT(text, HasSubstr("$/1K REQ"));
+  EXPECT_THAT(text, Not(HasSubstr("IN SLO")));
+  EXPECT_THAT(text, HasSubstr("per 1,000 requests ·"));
+}
+
+TEST(ResultTable, ASchedulerMessageIsPrintedOnce) {
+  sim::Result result = samples::aws_demo();
+  result.variants.resize(1);
+  const std::string reason = result.variants[0].pods.pending_reasons.at(0);
+  result.variants[0].findings[0].message = "1 of 5 pods waited: " + reason;
+  const std::string text = result_table(result, {false, true, 0}, false);
+  EXPECT_NE(text.find(reason), std::string::npos);
+  EXPECT_EQ(text.find(reason), text.rfind(reason));
 }
 
 TEST(ResultTable, SayNoVariantsWhenThereAreNone) {

@@ -13,7 +13,10 @@ namespace slicewise::reports {
 // Unknown topics are a PATH_UNKNOWN diagnostic with the nearest names.
 Expected<std::string> explain(std::string_view topic, const TextStyle& style);
 
-// Every topic that explain() knows, for completion and tests.
+// The topics and codes that explain() knows, one a line.
 std::string explain_topics();
+
+// The paths of all fields of a scenario file, one a line, each after the one it is in.
+std::string explain_fields();
 
 }  // namespace slicewise::reports

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace slicewise {
+
+// What the program tells the shell. Scripts rely on these numbers: add, never change.
+enum class ExitCode : std::uint8_t {
+  Success = 0,
+  Reserved = 1,
+  Usage = 2,
+  InvalidInput = 3,
+  Infeasible = 4,
+  FileAccess = 5,
+  InternalError = 70,
+  ObjectiveMissed = 99,
+  Interrupted = 130,
+};
+
+struct ExitCodeInfo {
+  ExitCode code;
+  std::string_view meaning;
+};
+
+inline constexpr std::array kExitCodes = {
+    ExitCodeInfo{ExitCode::Success, "success, warnings included"},
+    ExitCodeInfo{ExitCode::Reserved, "reserved; not used today"},
+    ExitCodeInfo{ExitCode::Usage,
+                 "wrong command line: an unknown or missing flag, or a value that no flag takes"},
+    ExitCodeInfo{ExitCode::InvalidInput,
+                 "a scenario, a price file or a --set setting has mistakes"},
+    ExitCodeInfo{ExitCode::Infeasible, "in some variant pods were submitted, but none ever ran"},
+    ExitCodeInfo{ExitCode::FileAccess, "a file cannot be read or written"},
+    ExitCodeInfo{ExitCode::InternalError, "a bug in slicewise; the message says how to report it"},
+    ExitCodeInfo{ExitCode::ObjectiveMissed, "the run was fine, but an objective was missed"},
+    ExitCodeInfo{ExitCode::Interrupted,
+                 "stopped by Ctrl-C; the result holds the runs that were done"},
+};
+
+}  // namespace slicewise
