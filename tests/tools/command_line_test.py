@@ -1,11 +1,14 @@
 """Exit codes and messages of the command line: scripts rely on both."""
 
+import hashlib
 import json
-import tempfile
 import pathlib
+import re
+import subprocess
+import tempfile
 import unittest
 
-from program import EXAMPLE, ROOT, run
+from program import BINARY, EXAMPLE, ROOT, environment, run
 
 BROKEN_SCENARIO = """apiVersion: slicewise.dev/v1alpha1
 kind: Scenario
@@ -13,6 +16,11 @@ metadata: {name: broken}
 spec:
   regoin: us-east-1
 """
+
+# The pod asks for more CPU than the only node has.
+NEVER_RUNS = (ROOT / EXAMPLE).read_text(encoding="utf-8").replace(
+    'requests: {cpu: "1"', 'requests: {cpu: "999"').replace(
+    "until: AllJobsDone", "duration: 1h")
 
 
 class ExitCodes(unittest.TestCase):
@@ -28,8 +36,12 @@ class ExitCodes(unittest.TestCase):
         for arguments in ([], ["frobnicate"], ["run"], ["run", "-f", EXAMPLE, "--nope"],
                           ["run", "-f", EXAMPLE, "-o", "xml"], ["run", "-f", EXAMPLE, "extra"],
                           ["run", "-f", EXAMPLE, "--seed", "-1"],
-                          ["run", "-f", EXAMPLE, "--seed", "many"],
-                          ["run", "-f", EXAMPLE, "--replications", "0"],
+                          ["run", "-f", EXAMPLE, "--set", "foo"],
+                          ["run", "-f", EXAMPLE, "--set", "=1"],
+                          ["run", "-f", EXAMPLE, "--variant", "nobody"],
+                          ["export", "-f", EXAMPLE, "--variant", "after", "--to", "configmap",
+                           "--chart-version", "foo"],
+                          ["compare", "--help"], ["get", "nothing", "--help"],
                           ["get"], ["get", "instances", "--fits", "8GB"],
                           ["get", "instances", "g5.xlarge", "--family", "g5"],
                           ["explain", "NO_SUCH_CODE"], ["schema"], ["schema", "nothing"],
@@ -39,6 +51,37 @@ class ExitCodes(unittest.TestCase):
                 result = self.expect(2, *arguments)
                 self.assertEqual(result.stdout, "")
                 self.assertNotEqual(result.stderr, "")
+
+    def test_a_number_out_of_range_is_2_and_says_the_range(self):
+        for flag, low, high, wrong in (
+                ("--seed", 0, 2**63 - 1, ("99999999999999999999", str(2**63), "-1", "abc", "1.5",
+                                          " 7", "+3", "1e3")),
+                ("--replications", 1, 100000, ("0", "100001", "many", "1.5")),
+                ("--jobs", 1, 1024, ("0", "1025", "x"))):
+            for value in wrong:
+                with self.subTest(flag=flag, value=value):
+                    result = self.expect(2, "run", "-f", EXAMPLE, f"{flag}={value}")
+                    self.assertIn(f'"{value}" is not a whole number from {low} to {high}\n',
+                                  result.stderr)
+        self.assertIn("--fits", self.expect(2, "get", "instances", "--fits", "abc").stderr)
+
+    def test_a_set_path_that_leads_nowhere_is_3(self):
+        result = self.expect(3, "run", "-f", EXAMPLE, "--set", "foo=1")
+        self.assertIn("PATH_UNKNOWN", result.stderr)
+
+    def test_a_variant_without_any_running_pod_is_4(self):
+        result = self.expect(4, "run", "-f", "-", "-o", "json", "--variant", "before",
+                             stdin=NEVER_RUNS)
+        self.assertEqual(json.loads(result.stdout)["variants"][0]["pods"]["runningMax"], 0)
+        self.assertIn("no pod ever ran in before", result.stderr)
+
+    def test_a_scenario_without_end_is_not_read_to_the_end(self):
+        command = f"{BINARY} run -f - < /dev/zero"
+        result = subprocess.run(["bash", "-c", command], env=environment(), capture_output=True,
+                                text=True, check=False, timeout=60)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("16 MiB", result.stderr)
+        self.expect(5, "run", "-f", EXAMPLE, "--prices", "/dev/zero")
 
     def test_a_scenario_with_a_mistake_is_3(self):
         result = self.expect(3, "run", "-f", "-", stdin=BROKEN_SCENARIO)
@@ -70,8 +113,9 @@ class ExitCodes(unittest.TestCase):
 
     def test_help_lists_every_exit_code(self):
         text = self.expect(0, "help", "exit-codes").stdout
-        for code in ("0", "2", "3", "5", "70", "99", "130"):
-            self.assertRegex(text, rf"(?m)^{code} +\w")
+        for code in ("0", "1", "2", "3", "4", "5", "70", "99", "130"):
+            self.assertRegex(text, rf"(?m)^  {code} +\w")
+        self.assertEqual(text, run("explain", "exit-codes").stdout)
 
 
 class Suggestions(unittest.TestCase):
@@ -115,6 +159,29 @@ class Environment(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn("mauve", result.stderr)
 
+    def test_every_flag_of_every_verb_but_the_file_has_a_variable(self):
+        for verb in (["run"], ["export"], ["get", "instances"], ["get", "profiles"], ["version"]):
+            text = run(*verb, "--help").stdout
+            flags = set(re.findall(r"(?<=--)[a-z-]+(?=[ ,\n])", text.split("Options:")[1]))
+            for flag in flags - {"help", "file"}:
+                with self.subTest(verb=verb, flag=flag):
+                    self.assertIn(f"SLICEWISE_{flag.upper().replace('-', '_')})", text)
+            self.assertNotIn("SLICEWISE_FILE", text)
+
+    def test_seed_and_replications_come_from_variables(self):
+        result = run("run", "-f", EXAMPLE, "-q", "-o", "json", "--variant", "before",
+                     env={"SLICEWISE_SEED": "7", "SLICEWISE_REPLICATIONS": "1"})
+        metadata = json.loads(result.stdout)["metadata"]
+        self.assertEqual((metadata["seed"], metadata["replications"]), (7, 1))
+        self.assertEqual(run("run", "-f", EXAMPLE, env={"SLICEWISE_SEED": "x"}).returncode, 2)
+
+    def test_an_unknown_variable_is_a_warning_with_the_nearest_name(self):
+        result = run("version", env={"SLICEWISE_SEEED": "7", "SLICEWISE_UPDATE_GOLDEN": "1"})
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stderr, "warning: SLICEWISE_SEEED is the variable of no flag; "
+                                        'did you mean "SLICEWISE_SEED"?\n')
+        self.assertEqual(run("version", "-q", env={"SLICEWISE_SEEED": "7"}).stderr, "")
+
     def test_a_variable_of_another_verb_does_not_matter(self):
         self.assertEqual(run("version", env={"SLICEWISE_JOBS": "none"}).returncode, 0)
 
@@ -155,7 +222,12 @@ class RunFlags(unittest.TestCase):
                  "usdPerHour": 1.0, "source": "test"}]}), encoding="utf-8")
             cheap = self.result("--replications", "1", "--variant", "before",
                                 "--prices", str(prices))
+            content = prices.read_bytes()
         self.assertEqual(cheap["metadata"]["priceDate"], "2026-11-20")
+        self.assertEqual(cheap["metadata"]["priceFile"], str(prices))
+        self.assertEqual(cheap["metadata"]["priceFileSha256"],
+                         hashlib.sha256(content).hexdigest())
+        self.assertNotIn("priceFile", plain["metadata"])
         self.assertAlmostEqual(cheap["variants"][0]["cost"]["monthlyUsd"], 730.0)
         self.assertGreater(plain["variants"][0]["cost"]["monthlyUsd"], 730.0)
 

@@ -38,6 +38,15 @@ class Bash(unittest.TestCase):
         self.assertIn("mig-profiles", bash_offers("get", "m"))
         self.assertIn("--family", bash_offers("get", "instances", "--fam"))
 
+    def test_names_of_the_catalogue_and_topics(self):
+        self.assertEqual(bash_offers("explain", "GPU_O"), ["GPU_OOM"])
+        self.assertIn("time-slicing", bash_offers("explain", "time"))
+        self.assertIn("spec.nodePools.instanceType", bash_offers("explain", "spec.nodePools.i"))
+        self.assertIn("V100-SXM2-16GB", bash_offers("get", "instances", "--gpu", "V100"))
+        self.assertIn("g5", bash_offers("get", "instances", "--family", "g"))
+        self.assertIn("us-east-1", bash_offers("get", "prices", "--region", "us-"))
+        self.assertEqual(bash_offers("help", "ex"), ["export", "explain", "exit-codes"])
+
     def test_nothing_is_offered_for_a_free_value(self):
         self.assertEqual(bash_offers("run", "--seed", ""), [])
 

@@ -45,6 +45,10 @@ class Formats(unittest.TestCase):
                     if form == "yaml":
                         yaml.safe_load(result.stdout)
 
+    def test_mig_profiles_take_the_gpu_as_a_flag_too(self):
+        self.assertEqual(run("get", "mig-profiles", "--gpu", "A100-SXM4-40GB").stdout,
+                         run("get", "mig-profiles", "A100-SXM4-40GB").stdout)
+
     def test_schemas_are_json(self):
         for kind in ("scenario", "result"):
             self.assertIn("$schema", json.loads(run("schema", kind).stdout))
@@ -125,7 +129,11 @@ class Interrupt(unittest.TestCase):
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, errors)
-        self.assertEqual(json.loads(output)["kind"], "Result")
+        document = json.loads(output)
+        self.assertIs(document["metadata"]["interrupted"], True)
+        self.assertEqual(document["metadata"]["replications"], 100000)
+        for variant in document["variants"]:
+            self.assertLess(variant["replications"], 100000)
         self.assertIn("interrupted", errors)
 
 

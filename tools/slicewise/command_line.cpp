@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <CLI/App.hpp>
@@ -12,6 +15,8 @@
 
 #include "choices.hpp"
 #include "command_tree.hpp"
+#include "environment.hpp"
+#include "flag_values.hpp"
 #include "suggestions.hpp"
 
 namespace slicewise::tools {
@@ -30,20 +35,12 @@ class HelpFormatter : public CLI::Formatter {
            (examples.empty() ? "" : "Examples:\n" + examples + "\n\n");
   }
   std::string make_footer(const CLI::App* app) const override {
-    return app->get_parent() == nullptr
-               ? "SLICEWISE_* variables stand in for flags that are absent.\n"
-                 "slicewise VERB --help, slicewise help exit-codes\n"
-               : "";
+    return app->get_parent() == nullptr ? "SLICEWISE_<FLAG> variables stand in for flags that are "
+                                          "absent: SLICEWISE_SEED=7.\n"
+                                          "slicewise VERB --help, slicewise help exit-codes\n"
+                                        : "";
   }
 };
-
-std::vector<std::string> split_choices(const std::string& text) {
-  std::vector<std::string> words;
-  if (text.find('|') != std::string::npos) {
-    words = CLI::detail::split(text, '|');
-  }
-  return words;
-}
 
 // An option that takes one of a few words. `choices` lives as long as the program.
 template <class Value, std::size_t kCount, class Target>
@@ -85,10 +82,8 @@ CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& de
   verb.footer(examples)->group("Verbs");
   // Makes CLI11 read the environment for the verb that was called only.
   verb.parse_complete_callback([] {});
-  add_choice(verb, "--color", kColors, flags.color, "Colour (default auto: on a terminal)")
-      ->envname("SLICEWISE_COLOR");
-  verb.add_flag("-q,--quiet", flags.quiet, "Print errors only on standard error")
-      ->envname("SLICEWISE_QUIET");
+  add_choice(verb, "--color", kColors, flags.color, "Colour (default auto: on a terminal)");
+  verb.add_flag("-q,--quiet", flags.quiet, "Print errors only on standard error");
   return verb;
 }
 
@@ -97,18 +92,35 @@ CLI::Option* add_text(CLI::App& app, const std::string& names, std::string& targ
   return app.add_option(names, target, description)->type_name(type);
 }
 
+// An option that takes a whole number. int64_t holds every bound.
+template <class Target>
+void add_number(CLI::App& app, const std::string& names, std::int64_t low, std::int64_t high,
+                Target& target, const std::string& description) {
+  const std::string shown = names.substr(names.find("--"));
+  const auto assign = [&target, shown, low, high](const std::string& text) {
+    const auto value = whole_number(text, low, high);
+    if (!value) throw CLI::ValidationError(shown, value.error());
+    if constexpr (std::is_same_v<Target, int>) {
+      target = static_cast<int>(*value);
+    } else {
+      target = static_cast<typename Target::value_type>(*value);
+    }
+  };
+  app.add_option_function<std::string>(names, assign, description)->type_name("N");
+}
+
 void add_scenario_flags(CLI::App& verb, std::string& file, std::vector<std::string>& set,
                         std::string& out) {
   add_text(verb, "-f,--file", file, "FILE", "Scenario to read, - for standard input")->required();
   verb.add_option("--set", set, "Change the scenario first: workloads.train.count=3")
       ->type_name("PATH=VALUE")
+      ->check(CLI::Validator(check_setting, ""))
       ->allow_extra_args(false);
   add_text(verb, "--out", out, "FILE", "Write here instead of standard output");
 }
 
 void add_prices(CLI::App& verb, std::string& target) {
-  add_text(verb, "--prices", target, "FILE", "JSON file of prices that replace the catalogue's")
-      ->envname("SLICEWISE_PRICES");
+  add_text(verb, "--prices", target, "FILE", "JSON file of prices that replace the catalogue's");
 }
 
 void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
@@ -119,27 +131,21 @@ void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
       "  slicewise run -f - --set nodePools.gpu.nodes=2 < scenarios/examples/aws-cifar10.yaml",
       flags);
   add_scenario_flags(verb, run.file, run.set, run.out);
-  add_choice(verb, "-o,--output", kRunFormats, run.format, "Format (default table)")
-      ->envname("SLICEWISE_OUTPUT");
+  add_choice(verb, "-o,--output", kRunFormats, run.format, "Format (default table)");
   verb.add_option("--variant", run.variants, "Only this variant; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  verb.add_option("--seed", run.seed, "Seed of the random numbers (default: the scenario's)")
-      ->type_name("N")
-      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
-  verb.add_option("--replications", run.replications, "Independent runs (default: the scenario's)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 100'000).description(""));
+  add_number(verb, "--seed", 0, std::numeric_limits<std::int64_t>::max(), run.seed,
+             "Seed of the random numbers (default: the scenario's)");
+  add_number(verb, "--replications", 1, 100'000, run.replications,
+             "Independent runs (default: the scenario's)");
   add_choice(verb, "--fidelity", kFidelities, run.fidelity,
              "Engine choice (default: the scenario's)");
   add_prices(verb, run.prices);
-  verb.add_option("-j,--jobs", run.jobs, "Threads; never changes the result (default: all CPUs)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1'024).description(""))
-      ->envname("SLICEWISE_JOBS");
+  add_number(verb, "-j,--jobs", 1, 1'024, run.jobs,
+             "Threads; never changes the result (default: all CPUs)");
   add_choice(verb, "--progress", kProgress, run.progress,
-             "Progress on standard error (default auto)")
-      ->envname("SLICEWISE_PROGRESS");
+             "Progress on standard error (default auto)");
 }
 
 void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
@@ -165,7 +171,7 @@ CLI::App& add_listing(CLI::App& get, const std::string& name, const std::string&
 }
 
 void add_region(CLI::App& verb, GetCommand& get, const std::string& description) {
-  add_text(verb, "--region", get.region, "REGION", description)->envname("SLICEWISE_REGION");
+  add_text(verb, "--region", get.region, "REGION", description);
 }
 
 void add_get(CLI::App& app, Settings& settings) {
@@ -193,7 +199,8 @@ void add_get(CLI::App& app, Settings& settings) {
   CLI::App& mig =
       add_listing(verb, "mig-profiles", "MIG profiles and where they may be placed",
                   "  slicewise get mig-profiles A100-SXM4-40GB", Listing::MigProfiles, settings);
-  add_text(mig, "gpu", get.name, "GPU", "Only this GPU model");
+  add_text(mig, "name", get.name, "GPU", "Only this GPU model");
+  add_text(mig, "--gpu", get.gpu, "GPU", "The same as a flag")->excludes("name");
 
   CLI::App& profiles = add_listing(verb, "profiles", "Measured workloads",
                                    "  slicewise get profiles", Listing::Profiles, settings);
@@ -235,6 +242,23 @@ void add_reference_verbs(CLI::App& app, Settings& settings) {
   add_text(help, "topic", settings.help_topic, "TOPIC", "A verb, or exit-codes");
 }
 
+// Gives every flag of every verb its variable, but for the scenario itself, and lists them all.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the tree of verbs
+std::vector<std::string> read_environment(CLI::App& app) {
+  std::vector<std::string> variables;
+  for (CLI::Option* option : app.get_options([](CLI::Option* o) { return !o->get_positional(); })) {
+    const std::string name = option->get_single_name();
+    if (app.get_parent() != nullptr && name != "help" && name != "file") {
+      variables.push_back(variable_of(name));
+      option->envname(variables.back());
+    }
+  }
+  for (CLI::App* verb : app.get_subcommands([](CLI::App* /*verb*/) { return true; })) {
+    for (std::string& variable : read_environment(*verb)) variables.push_back(std::move(variable));
+  }
+  return variables;
+}
+
 FlagInfo flag_info(const CLI::Option& option) {
   FlagInfo flag;
   for (const std::string& name : option.get_lnames()) {
@@ -266,9 +290,6 @@ CommandInfo command_info(const CLI::App& app) {
   for (const CLI::App* verb : app.get_subcommands({})) {
     info.commands.push_back(command_info(*verb));
   }
-  if (info.name == "help") {
-    info.positional_choices = {"exit-codes"};
-  }
   return info;
 }
 
@@ -279,6 +300,11 @@ const CLI::App& called(const CLI::App& app) {
 
 std::string full_name(const CLI::App& app) {
   return (app.get_parent() == nullptr ? "" : full_name(*app.get_parent()) + " ") + app.get_name();
+}
+
+// "compare --help": the flag was read, but the word before it is no verb.
+bool names_no_verb(const CLI::App& app) {
+  return !command_info(called(app)).commands.empty() && !app.remaining(true).empty();
 }
 
 UsageError explain_error(const CLI::App& app, const CLI::ParseError& error) {
@@ -297,7 +323,7 @@ UsageError explain_error(const CLI::App& app, const CLI::ParseError& error) {
 
 tl::expected<Command, UsageError> help_command(const CLI::App& app, const std::string& topic) {
   if (topic == "exit-codes") {
-    return HelpExitCodesCommand{};
+    return ExplainCommand{topic};
   }
   if (topic.empty()) {
     return ShowTextCommand{
@@ -321,7 +347,9 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
   if (verb == "schema") return settings.schema;
   if (verb == "version") return settings.version;
   if (verb == "completion") {
-    return ShowTextCommand{completion_script(command_info(app), settings.shell)};
+    CommandInfo root = command_info(app);
+    add_known_names(root);
+    return ShowTextCommand{completion_script(root, settings.shell)};
   }
   return help_command(app, settings.help_topic);
 }
@@ -345,12 +373,16 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   add_export(app, settings.exporting, settings.flags);
   add_get(app, settings);
   add_reference_verbs(app, settings);
+  const std::vector<std::string> variables = read_environment(app);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    return Invocation{settings.flags, ShowTextCommand{app.help()}};
+  } catch (const CLI::CallForHelp& help) {
+    if (names_no_verb(app)) {
+      return tl::unexpected(explain_error(app, help));
+    }
+    return Invocation{settings.flags, ShowTextCommand{app.help()}, {}};
   } catch (const CLI::CallForVersion&) {
-    return Invocation{settings.flags, VersionCommand{}};
+    return Invocation{settings.flags, VersionCommand{}, {}};
   } catch (const CLI::ParseError& error) {
     return tl::unexpected(explain_error(app, error));
   }
@@ -358,7 +390,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   if (!command) {
     return tl::unexpected(command.error());
   }
-  return Invocation{settings.flags, std::move(*command)};
+  return Invocation{settings.flags, std::move(*command), unknown_variables(variables)};
 }
 
 }  // namespace slicewise::tools

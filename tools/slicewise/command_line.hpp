@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <tl/expected.hpp>
 
@@ -11,6 +12,7 @@ namespace slicewise::tools {
 struct Invocation {
   CommonFlags flags;
   Command command;
+  std::vector<std::string> warnings;  // about the environment
 };
 
 // Why the command line is not understood, with the nearest known name where there is one.

@@ -1,6 +1,7 @@
 #include "command_tree.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 namespace slicewise::tools {
 
@@ -8,6 +9,14 @@ std::vector<std::string> names_of(const std::vector<CommandInfo>& commands) {
   std::vector<std::string> names(commands.size());
   std::ranges::transform(commands, names.begin(), &CommandInfo::name);
   return names;
+}
+
+std::vector<std::string> split_choices(const std::string& text) {
+  std::vector<std::string> words;
+  if (text.find('|') == std::string::npos) return words;
+  std::istringstream in(text);
+  for (std::string word; std::getline(in, word, '|');) words.push_back(word);
+  return words;
 }
 
 std::string joined(const std::vector<std::string>& words, const std::string& separator) {

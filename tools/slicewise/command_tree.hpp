@@ -24,7 +24,12 @@ struct CommandInfo {
   std::vector<CommandInfo> commands;
 };
 
+// Adds the names that free values may have, of the catalogue, the verbs and the topics of explain.
+void add_known_names(CommandInfo& root);
+
 std::vector<std::string> names_of(const std::vector<CommandInfo>& commands);
+// The words of "table|wide|json"; none where there is no choice.
+std::vector<std::string> split_choices(const std::string& text);
 std::string joined(const std::vector<std::string>& words, const std::string& separator);
 
 enum class Shell : std::uint8_t { Bash, Zsh, Fish, PowerShell };

@@ -6,10 +6,9 @@
 #include <variant>
 #include <vector>
 
+#include "slicewise/exit_code.hpp"
 #include "slicewise/reports/catalogue_report.hpp"
 #include "slicewise/scenarios/scenario.hpp"
-
-#include "exit_code.hpp"
 
 // The verbs of the command line, one struct of settings each and one execute() each, in the file
 // named after the verb.
@@ -80,15 +79,13 @@ struct VersionCommand {
   bool json = false;
 };
 
-struct HelpExitCodesCommand {};
-
 // Text made while the command line was read: help pages and completion scripts.
 struct ShowTextCommand {
   std::string text;
 };
 
 using Command = std::variant<RunCommand, ExportCommand, GetCommand, ExplainCommand, SchemaCommand,
-                             VersionCommand, HelpExitCodesCommand, ShowTextCommand>;
+                             VersionCommand, ShowTextCommand>;
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags);
@@ -96,7 +93,6 @@ ExitCode execute(const GetCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExplainCommand& command, const CommonFlags& flags);
 ExitCode execute(const SchemaCommand& command, const CommonFlags& flags);
 ExitCode execute(const VersionCommand& command, const CommonFlags& flags);
-ExitCode execute(const HelpExitCodesCommand& command, const CommonFlags& flags);
 ExitCode execute(const ShowTextCommand& command, const CommonFlags& flags);
 
 }  // namespace slicewise::tools

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/export/device_plugin.hpp"
 #include "slicewise/reports/export/pod_patch.hpp"
@@ -29,6 +31,13 @@ Expected<std::string> render(const ExportCommand& command, const scenarios::Scen
   return {};
 }
 
+// Every other word that an export refuses stands in the scenario.
+bool chart_is_unknown(const Diagnostics& problems) {
+  return std::ranges::any_of(problems, [](const Diagnostic& d) {
+    return d.code == Code::EnumUnknown && d.where.file.empty();
+  });
+}
+
 }  // namespace
 
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
@@ -52,7 +61,8 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
   }
   const Expected<std::string> text = render(command, set.variants.front(), catalogue);
   if (!text) {
-    return fail(text.error(), file->texts, flags);
+    const ExitCode code = fail(text.error(), file->texts, flags);
+    return chart_is_unknown(text.error()) ? ExitCode::Usage : code;
   }
   print_diagnostics(set.notes, file->texts, flags);
   return write_text(command.out, *text);

@@ -1,5 +1,6 @@
 #include "files.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -7,6 +8,8 @@
 #include <memory>
 
 #include <unistd.h>
+
+#include "slicewise/scenarios/load.hpp"
 
 #include "terminal.hpp"
 
@@ -18,12 +21,13 @@ struct FileCloser {
 };
 using FilePointer = std::unique_ptr<std::FILE, FileCloser>;
 
-// Reads to the end; false with errno set when that fails.
+// Reads to the end, or until `text` is too large for any use; false with errno set when that fails.
 bool read_all(std::FILE* file, std::string& text) {
+  constexpr std::size_t kMost = scenarios::kLargestScenario + 1;
   constexpr std::size_t kChunk = 65'536;
   std::string chunk(kChunk, '\0');
   std::size_t got = 0;
-  while ((got = std::fread(chunk.data(), 1, kChunk, file)) > 0) {
+  while ((got = std::fread(chunk.data(), 1, std::min(kChunk, kMost - text.size()), file)) > 0) {
     text.append(chunk, 0, got);
   }
   return std::ferror(file) == 0;

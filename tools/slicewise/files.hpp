@@ -4,12 +4,12 @@
 #include <string_view>
 
 #include "slicewise/diagnostics.hpp"
-
-#include "exit_code.hpp"
+#include "slicewise/exit_code.hpp"
 
 namespace slicewise::tools {
 
-// The whole of a file, or of standard input for "-". FILE_UNREADABLE when that fails.
+// A file, or standard input for "-": all of it, or one byte more than the largest scenario when it
+// is longer than that. FILE_UNREADABLE when that fails.
 Expected<SourceText> read_source(const std::string& path);
 
 // Writes all of `text` to a file, or to standard output for "". A file is written under a temporary

@@ -26,7 +26,8 @@ Expected<std::string> list(const GetCommand& command, Bytes fits,
     case Listing::Gpus:
       return reports::list_gpus(catalogue, command.name, command.format, style);
     case Listing::MigProfiles:
-      return reports::list_mig_profiles(catalogue, command.name, command.format, style);
+      return reports::list_mig_profiles(
+          catalogue, command.name.empty() ? command.gpu : command.name, command.format, style);
     case Listing::Profiles:
       return reports::list_profiles(catalogue, command.kind, command.gpu, command.name,
                                     command.format, style);

@@ -9,12 +9,17 @@
 
 namespace {
 
-using slicewise::tools::ExitCode;
+using slicewise::ExitCode;
 
 ExitCode run_program(int argc, const char* const* argv) {
   const auto invocation = slicewise::tools::parse_command_line(argc, argv);
   if (!invocation) {
     return slicewise::tools::usage_error(invocation.error().message, invocation.error().help);
+  }
+  if (!invocation->flags.quiet) {
+    for (const std::string& warning : invocation->warnings) {
+      slicewise::tools::print_error(warning);
+    }
   }
   return std::visit(
       [&](const auto& command) { return slicewise::tools::execute(command, invocation->flags); },

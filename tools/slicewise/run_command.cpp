@@ -97,16 +97,39 @@ bool objective_missed(const sim::Result& result) {
   return false;
 }
 
+// The variants in which pods were submitted, but none ever ran, as "before, after".
+std::string variants_without_a_running_pod(const sim::Result& result) {
+  std::string names;
+  for (const sim::VariantResult& variant : result.variants) {
+    if (variant.pods.submitted > 0 && variant.pods.running_max == 0) {
+      names += (names.empty() ? "" : ", ") + variant.name;
+    }
+  }
+  return names;
+}
+
+ExitCode verdict(const sim::Result& result) {
+  if (result.interrupted) {
+    print_error("interrupted: the report covers the replications that had finished");
+    return ExitCode::Interrupted;
+  }
+  if (const std::string names = variants_without_a_running_pod(result); !names.empty()) {
+    print_error("error: no pod ever ran in " + names);
+    return ExitCode::Infeasible;
+  }
+  return objective_missed(result) ? ExitCode::ObjectiveMissed : ExitCode::Success;
+}
+
 int thread_count(int jobs) {
   return jobs > 0 ? jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue,
+ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const PriceFile& prices,
              const RunCommand& command, const CommonFlags& flags) {
   const scenarios::ScenarioSet& set = file.loaded.set;
   const std::atomic<bool>& interrupted = catch_interrupt();
   Progress progress(command.progress, flags.quiet);
-  const Expected<sim::Result> result =
+  Expected<sim::Result> result =
       sim::run_scenario(set, catalogue,
                         {.threads = thread_count(command.jobs),
                          .progress = [&](int done, int total) { progress.update(done, total); },
@@ -115,16 +138,14 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue,
   if (!result) {
     return fail(result.error(), file.texts, flags);
   }
+  result->price_file = prices.name;
+  result->price_file_sha256 = prices.sha256;
   if (const ExitCode code = write_text(command.out, render(*result, command, flags));
       code != ExitCode::Success) {
     return code;
   }
   print_diagnostics(remarks(set, *result, command.format), file.texts, flags);
-  if (interrupted) {
-    print_error("interrupted: the report covers the replications that had finished");
-    return ExitCode::Interrupted;
-  }
-  return objective_missed(*result) ? ExitCode::ObjectiveMissed : ExitCode::Success;
+  return verdict(*result);
 }
 
 }  // namespace
@@ -135,7 +156,8 @@ ExitCode execute(const RunCommand& command, const CommonFlags& flags) {
     return fail(file.error(), {}, flags);
   }
   models::Catalogue catalogue = models::load_catalogue();
-  if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags);
+  PriceFile prices;
+  if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags, &prices);
       code != ExitCode::Success) {
     return code;
   }
@@ -147,7 +169,7 @@ ExitCode execute(const RunCommand& command, const CommonFlags& flags) {
     return code;
   }
   apply_flags(command, file->loaded.set);
-  return run(*file, catalogue, command, flags);
+  return run(*file, catalogue, prices, command, flags);
 }
 
 }  // namespace slicewise::tools

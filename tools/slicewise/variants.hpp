@@ -3,9 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "slicewise/exit_code.hpp"
 #include "slicewise/scenarios/scenario.hpp"
-
-#include "exit_code.hpp"
 
 namespace slicewise::tools {
 

@@ -1,0 +1,71 @@
+#include <algorithm>
+#include <sstream>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/reports/explain.hpp"
+
+#include "command_tree.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+template <class Items, class NameOf>
+std::vector<std::string> sorted_names(const Items& items, NameOf name_of) {
+  std::vector<std::string> names;
+  for (const auto& item : items) names.push_back(name_of(item));
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  return names;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+CommandInfo& child(CommandInfo& command, const std::string& name) {
+  return *std::ranges::find(command.commands, name, &CommandInfo::name);
+}
+
+void set_flag_choices(CommandInfo& command, const std::string& flag_name,
+                      const std::vector<std::string>& choices) {
+  for (FlagInfo& flag : command.flags) {
+    if (std::ranges::find(flag.names, flag_name) != flag.names.end()) flag.choices = choices;
+  }
+}
+
+}  // namespace
+
+void add_known_names(CommandInfo& root) {
+  const models::Catalogue catalogue = models::load_catalogue();
+  const auto gpus =
+      sorted_names(catalogue.gpus, [](const models::GpuModel& gpu) { return gpu.name; });
+  const auto instances =
+      sorted_names(catalogue.instances, [](const models::InstanceType& type) { return type.name; });
+  const auto families = sorted_names(catalogue.instances, [](const models::InstanceType& type) {
+    return type.name.substr(0, type.name.find('.'));
+  });
+  CommandInfo& get = child(root, "get");
+  for (CommandInfo& listing : get.commands) {
+    set_flag_choices(listing, "--gpu", gpus);
+    set_flag_choices(listing, "--family", families);
+    set_flag_choices(listing, "--region", catalogue.prices.regions());
+  }
+  child(get, "instances").positional_choices = instances;
+  child(get, "prices").positional_choices = instances;
+  child(get, "gpus").positional_choices = gpus;
+  child(get, "mig-profiles").positional_choices =
+      sorted_names(catalogue.mig, [](const models::MigGeometry& mig) { return mig.gpu_model; });
+  child(get, "profiles").positional_choices = sorted_names(
+      catalogue.profiles, [](const models::WorkloadProfile& profile) { return profile.name; });
+  child(root, "explain").positional_choices =
+      lines_of(reports::explain_topics() + reports::explain_fields());
+  CommandInfo& help = child(root, "help");
+  help.positional_choices = names_of(root.commands);
+  help.positional_choices.emplace_back("exit-codes");
+}
+
+}  // namespace slicewise::tools

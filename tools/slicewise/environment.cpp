@@ -1,0 +1,47 @@
+#include "environment.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <unistd.h>
+
+#include "suggestions.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+constexpr std::string_view kPrefix = "SLICEWISE_";
+
+constexpr std::array<std::string_view, 6> kOfTheTests = {
+    "SLICEWISE_VALIDATORS_DIR", "SLICEWISE_REQUIRE_VALIDATORS", "SLICEWISE_UPDATE_GOLDEN",
+    "SLICEWISE_BINARY",         "SLICEWISE_SOURCE_DIR",         "SLICEWISE_SHARED_DIR"};
+
+}  // namespace
+
+std::string variable_of(const std::string& flag) {
+  std::string name(kPrefix);
+  for (const char c : flag) {
+    name += c == '-' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  return name;
+}
+
+std::vector<std::string> unknown_variables(const std::vector<std::string>& known) {
+  std::vector<std::string> unknown;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view variable(*entry);
+    const std::string_view name = variable.substr(0, variable.find('='));
+    if (name.starts_with(kPrefix) && std::ranges::find(kOfTheTests, name) == kOfTheTests.end() &&
+        std::ranges::find(known, name) == known.end()) {
+      unknown.emplace_back(name);
+    }
+  }
+  std::ranges::sort(unknown);
+  for (std::string& name : unknown) {
+    name = "warning: " + name + " is the variable of no flag" + did_you_mean(name, known);
+  }
+  return unknown;
+}
+
+}  // namespace slicewise::tools

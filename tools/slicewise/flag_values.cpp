@@ -1,0 +1,25 @@
+#include "flag_values.hpp"
+
+#include <charconv>
+
+namespace slicewise::tools {
+
+tl::expected<std::int64_t, std::string> whole_number(const std::string& text, std::int64_t low,
+                                                     std::int64_t high) {
+  std::int64_t value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc() || end != last || value < low || value > high) {
+    return tl::unexpected("\"" + text + "\" is not a whole number from " + std::to_string(low) +
+                          " to " + std::to_string(high));
+  }
+  return value;
+}
+
+std::string check_setting(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals != std::string::npos && equals > 0 && equals + 1 < text.size()) return "";
+  return "\"" + text + "\" is not PATH=VALUE (workloads.train.count=3; null removes a field)";
+}
+
+}  // namespace slicewise::tools

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <tl/expected.hpp>
+
+// What the values of flags must look like, whatever they mean.
+namespace slicewise::tools {
+
+// Decimal digits only, from `low` to `high`: "1.5", "+3", " 7" and "1e3" are refused with a
+// message.
+tl::expected<std::int64_t, std::string> whole_number(const std::string& text, std::int64_t low,
+                                                     std::int64_t high);
+
+// "" for "path=value" with neither of them empty, else what is wrong.
+std::string check_setting(const std::string& text);
+
+}  // namespace slicewise::tools
