@@ -147,6 +147,7 @@ std::vector<std::string> similar_fields(std::string_view path) {
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   if (ranked.size() > kMostSimilar) ranked.resize(kMostSimilar);
   std::vector<std::string> similar;
+  similar.reserve(ranked.size());
   for (auto& [distance, name] : ranked) similar.push_back(std::move(name));
   return similar;
 }

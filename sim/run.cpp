@@ -48,6 +48,7 @@ void run_tasks(std::vector<Task>& tasks, const RunOptions& options) {
 
 std::vector<Task> tasks_of(const World& world) {
   std::vector<Task> tasks;
+  tasks.reserve(static_cast<std::size_t>(world.replications));
   for (int r = 0; r < world.replications; ++r) {
     tasks.push_back({&world, static_cast<std::uint32_t>(r), std::nullopt});
   }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slicewise/portable_math.hpp"
 #include "slicewise/sim/cluster/cluster.hpp"
-#include "slicewise/sim/kernel/portable_math.hpp"
 
 namespace slicewise::sim {
 namespace {

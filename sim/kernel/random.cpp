@@ -3,7 +3,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "slicewise/sim/kernel/portable_math.hpp"
+#include "slicewise/portable_math.hpp"
 
 namespace slicewise::sim {
 namespace {

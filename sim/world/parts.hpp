@@ -1,9 +1,9 @@
 #pragma once
 
 #include <optional>
-#include <ranges>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"
@@ -18,9 +18,10 @@ namespace slicewise::sim {
 template <class Items>
 Diagnostic unknown_name(Code code, const Located<std::string>& wanted, const std::string& message,
                         const Items& known, const std::string& list_command) {
-  const auto near = nearest_name(
-      wanted.value, known | std::views::transform(
-                                [](const auto& item) -> std::string_view { return item.name; }));
+  std::vector<std::string_view> names;
+  names.reserve(known.size());
+  for (const auto& item : known) names.push_back(item.name);
+  const auto near = nearest_name(wanted.value, names);
   const std::string all = "`" + list_command + "` lists all";
   return make_diagnostic(code, wanted.where, message,
                          near ? "did you mean " + *near + "? " + all : all);

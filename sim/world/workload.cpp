@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -92,7 +93,7 @@ double share_of(const std::optional<double>& value, double otherwise) {
 }
 
 Duration scaled(Duration d, double factor) {
-  return {static_cast<std::int64_t>(static_cast<double>(d.ns) * factor + 0.5)};
+  return {std::llround(static_cast<double>(d.ns) * factor)};
 }
 
 // GPU and host time of one unit on `pool`. The GPU part scales by the roofline rule, the host part

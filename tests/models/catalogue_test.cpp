@@ -1,16 +1,18 @@
-// Invariants of the embedded catalogue that hold whatever the figures are.
-#include "slicewise/models/catalogue.hpp"
+#include <algorithm>
 
+// Invariants of the embedded catalogue that hold whatever the figures are.
 #include <set>
 
 #include <gtest/gtest.h>
+
+#include "slicewise/models/catalogue.hpp"
 
 namespace slicewise::models {
 namespace {
 
 const Catalogue& catalogue() {
-  static const Catalogue kLoaded = load_catalogue();
-  return kLoaded;
+  static const Catalogue loaded = load_catalogue();
+  return loaded;
 }
 
 TEST(Catalogue, EveryInstanceTypeHasAGpuModelAndSaneSizes) {
@@ -124,6 +126,17 @@ TEST(Catalogue, PricesAndMarketsNameKnownTypesOnly) {
     EXPECT_NE(catalogue().find_instance(commitment.instance), nullptr) << commitment.instance;
     EXPECT_TRUE(commitment.usd || commitment.discount_percent) << commitment.instance;
   }
+}
+
+// A40, V100S and the PCIe A100 have no figures of their own; an interactive profile has no step.
+TEST(Catalogue, ProfilesThatNoScenarioCanRunSayWhy) {
+  const Catalogue catalogue = load_catalogue();
+  const auto count = std::count_if(catalogue.profiles.begin(), catalogue.profiles.end(),
+                                   [](const auto& profile) { return !profile.unusable.empty(); });
+  EXPECT_EQ(count, 7);
+  EXPECT_EQ(catalogue.find_profile("resnet-50-inference-triton-ort-trt/a40/b1/fp16")->unusable,
+            "no figures for A40");
+  EXPECT_EQ(catalogue.find_profile("jupyter-notebook-interactive/b1")->unusable, "no step time");
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ namespace slicewise::models {
 namespace {
 
 const Catalogue& catalogue() {
-  static const Catalogue kLoaded = load_catalogue();
-  return kLoaded;
+  static const Catalogue loaded = load_catalogue();
+  return loaded;
 }
 
 std::int64_t microseconds_of(Duration d) { return (d.ns + 500) / 1'000; }

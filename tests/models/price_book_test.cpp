@@ -11,8 +11,8 @@ namespace {
 using testing::HasSubstr;
 
 const Catalogue& catalogue() {
-  static const Catalogue kLoaded = load_catalogue();
-  return kLoaded;
+  static const Catalogue loaded = load_catalogue();
+  return loaded;
 }
 
 TEST(PriceBook, UnknownPriceNamesWhatIsMissing) {

@@ -41,7 +41,7 @@ TEST(AwsDemo, WithTenReplicasFortyAreAdvertisedAndTwentyRun) {
     EXPECT_GT(gpu.context_switch_ratio, 0.05);
     EXPECT_LE(gpu.time_busy_ratio + gpu.context_switch_ratio, 1.0);
     // 5 x (1400 MiB + context): the device plugin spreads evenly.
-    EXPECT_GT(gpu.memory_peak, mebibytes(5 * 1400));
+    EXPECT_GT(gpu.memory_peak, mebibytes(5LL * 1400));
   }
 }
 

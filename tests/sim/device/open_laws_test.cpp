@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "slicewise/portable_math.hpp"
 #include "slicewise/sim/device/exclusive.hpp"
 #include "slicewise/sim/device/round_robin.hpp"
-#include "slicewise/sim/kernel/portable_math.hpp"
 
 #include "confidence.hpp"
 #include "open_arrivals.hpp"

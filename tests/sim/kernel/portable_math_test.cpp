@@ -1,4 +1,4 @@
-#include "slicewise/sim/kernel/portable_math.hpp"
+#include "slicewise/portable_math.hpp"
 
 #include <cmath>
 #include <limits>

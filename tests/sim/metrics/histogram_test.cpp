@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "slicewise/sim/kernel/portable_math.hpp"
+#include "slicewise/portable_math.hpp"
 #include "slicewise/sim/kernel/random.hpp"
 
 namespace slicewise::sim {
