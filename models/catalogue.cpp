@@ -20,6 +20,13 @@ const T* find_in(const std::vector<T>& list, Predicate matches) {
   return found == list.end() ? nullptr : &*found;
 }
 
+// Its figures hold on one GPU model: without that model's own they carry over to no other.
+std::string why_unusable(const WorkloadProfile& profile, const Catalogue& catalogue) {
+  if (!profile.solo_step) return "no step time";
+  if (catalogue.find_gpu(profile.gpu_model) != nullptr) return {};
+  return "no figures for " + profile.gpu_model;
+}
+
 }  // namespace
 
 const GpuModel* Catalogue::find_gpu(std::string_view name) const {
@@ -53,6 +60,9 @@ Catalogue load_catalogue() {
   catalogue.instances = read_instances(embedded::instances_json());
   catalogue.mig = read_mig(embedded::mig_json());
   catalogue.profiles = read_profiles(embedded::profiles_json());
+  for (WorkloadProfile& profile : catalogue.profiles) {
+    profile.unusable = why_unusable(profile, catalogue);
+  }
   catalogue.spot = read_spot(embedded::spot_json());
   catalogue.commitments = read_commitments(embedded::commitments_json());
   catalogue.prices = read_prices(embedded::prices_json());

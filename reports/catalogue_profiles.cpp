@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -35,6 +36,7 @@ json item_of(const WorkloadProfile& profile) {
   if (!profile.gpu_model.empty()) item["gpuModel"] = profile.gpu_model;
   if (!profile.precision.empty()) item["precision"] = profile.precision;
   if (!profile.note.empty()) item["note"] = profile.note;
+  if (!profile.unusable.empty()) item["notRunnable"] = profile.unusable;
   put("batch", profile.batch);
   put("itemsPerStep", profile.items_per_step);
   put("throughputPerSecond", profile.throughput_per_second);
@@ -66,8 +68,18 @@ std::string basis_cell(const WorkloadProfile& profile) {
   return "-";
 }
 
-std::vector<std::string> cells_of(const WorkloadProfile& profile, bool wide) {
-  std::vector<std::string> cells = {profile.name,
+// What stands behind the cut, GPU and batch, has columns of its own.
+std::string name_cell(const WorkloadProfile& profile, bool wide, const TextStyle& style) {
+  constexpr std::size_t kMostCharacters = 36;  // names are ASCII
+  if (wide || style.width == 0 || profile.name.size() <= kMostCharacters) return profile.name;
+  const std::string_view dots = style.unicode ? "…" : "...";
+  return profile.name.substr(0, kMostCharacters - (style.unicode ? 1 : dots.size())) +
+         std::string(dots);
+}
+
+std::vector<std::string> cells_of(const WorkloadProfile& profile, bool wide,
+                                  const TextStyle& style) {
+  std::vector<std::string> cells = {name_cell(profile, wide, style),
                                     profile.kind,
                                     profile.gpu_model.empty() ? "any" : profile.gpu_model,
                                     profile.batch ? std::to_string(*profile.batch) : "-",
@@ -89,9 +101,9 @@ std::vector<std::string> cells_of(const WorkloadProfile& profile, bool wide) {
 }
 
 std::vector<Column> columns_of(bool wide) {
-  std::vector<Column> columns = {{"NAME", false, 0},  {"KIND", false, 3},   {"GPU", false, 1},
-                                 {"BATCH", true, 2},  {"STEP-MS", true, 0}, {"U", true, 2},
-                                 {"MEMORY", true, 1}, {"BASIS", false, 2}};
+  std::vector<Column> columns = {{"NAME", false, 0},  {"KIND", false, 4},   {"GPU", false, 1},
+                                 {"BATCH", true, 1},  {"STEP-MS", true, 0}, {"U", true, 2},
+                                 {"MEMORY", true, 1}, {"BASIS", false, 3}};
   if (!wide) return columns;
   const std::vector<Column> more = {
       {"FIXED-MS", true, 0}, {"WORK-MS", true, 0}, {"P", true, 0},          {"BETA", true, 0},
@@ -133,6 +145,20 @@ Diagnostics unknown_profile(const Catalogue& catalogue, const std::string& name)
                                   : std::string("`slicewise get profiles -o name` lists them"))};
 }
 
+// "Not runnable, no figures for A40: a, b."
+std::vector<std::string> not_runnable_notes(const std::vector<json>& items) {
+  std::map<std::string, std::vector<std::string>> names;
+  for (const json& item : items) {
+    if (!item.contains("notRunnable")) continue;
+    names[item.at("notRunnable").get<std::string>()].push_back(item.at("name").get<std::string>());
+  }
+  std::vector<std::string> notes;
+  for (const auto& [reason, profiles] : names) {
+    notes.push_back(fmt::format("Not runnable, {}: {}.", reason, fmt::join(profiles, ", ")));
+  }
+  return notes;
+}
+
 }  // namespace
 
 Expected<std::string> list_profiles(const Catalogue& catalogue, const std::string& kind,
@@ -163,6 +189,7 @@ Expected<std::string> list_profiles(const Catalogue& catalogue, const std::strin
                         "bandwidthShare",
                         "duty",
                         "memoryBytes",
+                        "notRunnable",
                         "burstSeconds",
                         "idleSeconds",
                         "source",
@@ -177,12 +204,16 @@ Expected<std::string> list_profiles(const Catalogue& catalogue, const std::strin
     if (!kind.empty() && profile.kind != kind) continue;
     if (!gpu.empty() && lower(profile.gpu_model) != wanted_gpu) continue;
     listing.items.push_back(item_of(profile));
-    listing.rows.push_back(cells_of(profile, wide));
+    listing.rows.push_back(cells_of(profile, wide, style));
   }
   if (!name_seen) return tl::unexpected(unknown_profile(catalogue, name_filter));
-  listing.footnotes = {
+  listing.footnotes = not_runnable_notes(listing.items);
+  if (!wide && style.width > 0) {
+    listing.footnotes.emplace_back("Names are cut to fit: -o wide and -o name show them in full.");
+  }
+  listing.footnotes.emplace_back(
       "STEP-MS: one step alone on the whole GPU; U: share of the GPU's capacity that it uses; "
-      "BASIS: where the step time comes from (-o json: every figure)."};
+      "BASIS: where the step time comes from (-o json: every figure).");
   return render(listing, format, style);
 }
 

@@ -1,6 +1,5 @@
-#include <algorithm>
-
 // Invariants of the embedded catalogue that hold whatever the figures are.
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>

@@ -34,6 +34,7 @@ struct WorkloadProfile {
   std::map<std::string, std::string>
       provenance;  // figure -> "measured", "fitted over ...", "estimate"
   std::string note;
+  std::string unusable;  // why no scenario can run it, half a sentence; "" when one can
 };
 
 }  // namespace slicewise::models
