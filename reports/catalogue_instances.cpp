@@ -230,6 +230,11 @@ std::vector<std::string> footnotes_of(const std::vector<Row>& rows, const Instan
   if (wide && any([](const Row& row) { return !row.type->allocatable_memory_measured; })) {
     notes.emplace_back("* Karpenter's estimate; the others come from measured instances.");
   }
+  if (!rows.empty()) {
+    notes.emplace_back(
+        "GPU-MEMORY: of the card; CUDA can use less of it (T4: 14.8 of 15 GiB), which is what "
+        "--fits compares and results show.");
+  }
   notes.push_back(
       fmt::format("On-demand prices in {}, Linux, as of {}; --region and --prices change them.",
                   filter.region, date));
