@@ -86,6 +86,11 @@ const std::vector<NotModelled>& not_modelled() {
        "when the vCPUs of a node bind, all pods slow down alike, whatever they requested"},
       {"allocators that give memory back",
        "GPU memory that a process has taken stays taken until the process ends"},
+      {"prefetching while others hold the GPU",
+       "a pod that prepares its next batches meanwhile loses less to its neighbours than is shown"},
+      {"time of the control plane",
+       "scheduling, the device plugin and container starts take no time unless `startup` says so"},
+      {"pods with several whole GPUs or none", "such scenarios are refused, with the reason"},
   };
   return items;
 }
