@@ -14,8 +14,8 @@ std::vector<std::string> sorted_names(const Items& items, NameOf name_of) {
   std::vector<std::string> names;
   for (const auto& item : items) names.push_back(name_of(item));
   std::ranges::sort(names);
-  const auto repeated = std::ranges::unique(names);
-  names.erase(repeated.begin(), repeated.end());
+  // std::ranges::unique is beyond clang 14 with libstdc++ 12.
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

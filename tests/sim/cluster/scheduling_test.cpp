@@ -76,7 +76,7 @@ TEST(Scheduler, PodsWithoutRequestsSpread) {
   scenarios::Workload w = demo::training(4);
   w.pod.cpu_request = {};
   w.pod.memory_request = {};
-  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
     scenarios::Scenario s = demo::scenario(demo::pool(4, 4), {w});
     s.node_pools[0].instance_type.value = "g4dn.xlarge";
     s.seed = seed;
