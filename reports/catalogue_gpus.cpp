@@ -65,7 +65,7 @@ json item_of(const GpuModel& gpu, const std::vector<std::string>& families) {
 
 std::vector<std::string> cells_of(const GpuModel& gpu, const std::vector<std::string>& families,
                                   bool wide) {
-  const auto marked = [&](std::string cell, const char* figure) {
+  const auto marked = [&](const std::string& cell, const char* figure) {
     return cell + (unverified(gpu, figure) ? "?" : "");
   };
   std::vector<std::string> cells = {

@@ -208,6 +208,7 @@ std::vector<std::string> footnotes_of(const std::vector<Row>& rows, const Instan
   for (const Row& row : rows) {
     if (!row.price) missing[row.missing].push_back(row.type->name);
   }
+  notes.reserve(missing.size());
   for (const auto& [reason, types] : missing) {
     notes.push_back(fmt::format("- no on-demand price in {} for {}: {}.", filter.region,
                                 fmt::join(types, ", "), reason));

@@ -153,6 +153,7 @@ std::vector<std::string> not_runnable_notes(const std::vector<json>& items) {
     names[item.at("notRunnable").get<std::string>()].push_back(item.at("name").get<std::string>());
   }
   std::vector<std::string> notes;
+  notes.reserve(names.size());
   for (const auto& [reason, profiles] : names) {
     notes.push_back(fmt::format("Not runnable, {}: {}.", reason, fmt::join(profiles, ", ")));
   }

@@ -104,7 +104,11 @@ void append_fields(std::string& out, const std::string& path) {
   out += path + '\n';
   if (path.ends_with(".patch")) return;
   for (const std::string& child : field->children) {
-    if (!child.empty()) append_fields(out, path + '.' + child);
+    if (child.empty()) continue;
+    std::string below = path;
+    below += '.';
+    below += child;
+    append_fields(out, below);
   }
 }
 

@@ -1,10 +1,10 @@
 // Invariants of the embedded catalogue that hold whatever the figures are.
+#include "slicewise/models/catalogue.hpp"
+
 #include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
-
-#include "slicewise/models/catalogue.hpp"
 
 namespace slicewise::models {
 namespace {

@@ -41,7 +41,7 @@ struct WorkloadResult {
   double completed = 0;   // jobs (or container runs, requests) finished, mean per replication
   double throughput_per_second = 0;  // units (epochs, requests) finished per second of the run
   double goodput_per_second = 0;     // of those, the ones that met every objective
-  std::optional<double> refused;  // Service: requests that found no ready replica, mean per run
+  std::optional<double> refused;     // Service: requests that found no ready replica, mean per run
   std::optional<TimeSummary> job_completion;  // submitted -> succeeded
   std::optional<TimeSummary> wait;            // submitted -> first container running
   std::optional<TimeSummary> latency;         // Service: arrival -> response
@@ -143,7 +143,7 @@ struct Result {
   std::string price_date;         // of the newest price in force
   std::string price_file;         // laid over the catalogue's prices; "" = none
   std::string price_file_sha256;  // of its bytes, in hexadecimal
-  bool interrupted = false;  // some replications were not run; variants without any are absent
+  bool interrupted = false;       // some replications were not run; variants without any are absent
   std::vector<VariantResult> variants;
 };
 
