@@ -9,6 +9,7 @@
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const slicewise::models::Catalogue catalogue = slicewise::models::load_catalogue();
   const slicewise::SourceText source{"fuzz", {reinterpret_cast<const char*>(data), size}};

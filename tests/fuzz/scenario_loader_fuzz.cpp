@@ -9,6 +9,7 @@
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/scenarios/load.hpp"
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const slicewise::SourceText source{"fuzz", {reinterpret_cast<const char*>(data), size}};
   const auto loaded = slicewise::scenarios::load_scenario(source);
