@@ -12,6 +12,7 @@ namespace {
 template <class Items, class NameOf>
 std::vector<std::string> sorted_names(const Items& items, NameOf name_of) {
   std::vector<std::string> names;
+  names.reserve(std::size(items));
   for (const auto& item : items) names.push_back(name_of(item));
   std::ranges::sort(names);
   // std::ranges::unique is beyond clang 14 with libstdc++ 12.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include <unistd.h>
 
@@ -39,7 +40,11 @@ std::vector<std::string> unknown_variables(const std::vector<std::string>& known
   }
   std::ranges::sort(unknown);
   for (std::string& name : unknown) {
-    name = "warning: " + name + " is the variable of no flag" + did_you_mean(name, known);
+    std::string warning = "warning: ";
+    warning += name;
+    warning += " is the variable of no flag";
+    warning += did_you_mean(name, known);
+    name = std::move(warning);
   }
   return unknown;
 }
