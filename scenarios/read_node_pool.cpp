@@ -110,7 +110,7 @@ std::vector<SharedResource> read_shared_resources(const Node& mode, Findings& fi
     if (text_at(item.get(), "name").value_or("").empty()) continue;
     SharedResource resource;
     resource.name = located_text_at(item.get(), "name");
-    resource.name.value = with_prefix(std::move(resource.name.value));
+    resource.name.value = with_prefix(resource.name.value);
     resource.replicas_where = value_place(*item, "replicas");
     if (const auto replicas = integer_at(item.get(), "replicas")) {
       resource.replicas = static_cast<int>(*replicas);
