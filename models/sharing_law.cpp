@@ -1,0 +1,127 @@
+#include "slicewise/models/sharing_law.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "slicewise/portable_math.hpp"
+
+namespace slicewise::models {
+namespace {
+
+// e^x is 0 to every sum with 1 from here on, and portable_exp takes no less than -700.
+constexpr double kVanishes = -600;
+
+// x^p for x >= 0: the exponents that matter most without a logarithm.
+double power(double x, double p) {
+  if (x <= 0) return 0;
+  if (p == 1) return x;
+  if (p == 2) return x * x;
+  if (p == 3) return x * x * x;
+  const double exponent = p * portable_log(x);
+  return exponent < kVanishes ? 0 : portable_exp(exponent);
+}
+
+double root(double x, double p) {
+  if (x <= 0) return 0;
+  if (p == 1) return x;
+  if (p == 2) return std::sqrt(x);
+  return portable_exp(portable_log(x) / p);
+}
+
+bool limited(const DomainClient& client) { return client.active_threads < 1; }
+
+// What all clients together ask of the domain's capacity.
+double demand(std::span<const DomainClient> clients) {
+  double compute = 0;
+  double bandwidth = 0;
+  double limits = 0;
+  bool all_limited = true;
+  for (const DomainClient& client : clients) {
+    compute += client.compute;
+    bandwidth += client.bandwidth;
+    limits += client.active_threads;
+    all_limited = all_limited && limited(client);
+  }
+  constexpr double kRounding = 1e-9;
+  const bool disjoint = all_limited && limits <= 1 + kRounding;
+  return disjoint ? std::max(compute, bandwidth) : compute + bandwidth;
+}
+
+double pressure_of(const DomainClient& client) {
+  return client.pressure.value_or(client.compute + client.bandwidth);
+}
+
+// 1 + alpha_i sum c_j, for a client whose sensitivity was measured.
+double calibrated_slowdown(std::span<const DomainClient> clients, std::size_t i) {
+  double others = 0;
+  for (std::size_t j = 0; j < clients.size(); ++j) {
+    if (j != i) others += pressure_of(clients[j]);
+  }
+  return 1 + *clients[i].sensitivity * others;
+}
+
+double slowdown_under(double together, const DomainClient& client) {
+  const double part = std::max(client.gpu_part, together);
+  const double fixed =
+      client.norm_p >= kHardNorm
+          ? 1
+          : root(std::max(0.0, 1 - power(client.gpu_part, client.norm_p)), client.norm_p);
+  const double slowdown = std::max(1.0, norm(fixed, part, client.norm_p));
+  return slowdown * (limited(client) ? kResidualInterference : 1);
+}
+
+}  // namespace
+
+double norm(double a, double b, double p) {
+  assert(a >= 0 && b >= 0 && p >= 1);
+  const double larger = std::max(a, b);
+  if (larger <= 0 || p >= kHardNorm) return larger;
+  // Scaled, so that no power overflows.
+  return larger * root(1 + power(std::min(a, b) / larger, p), p);
+}
+
+DomainClient client_in(const ClientLaw& law, DomainShare share, double active_threads) {
+  assert(share.compute > 0 && share.bandwidth > 0 && active_threads > 0 && active_threads <= 1);
+  const double u = law.capacity_share;
+  const double fixed =
+      law.norm_p >= kHardNorm ? 1 : root(std::max(0.0, 1 - power(u, law.norm_p)), law.norm_p);
+  const double compute = u * (1 - law.bandwidth_share) / share.compute;
+  const double bandwidth = u * law.bandwidth_share / share.bandwidth;
+  const double gpu_work = compute / active_threads + bandwidth;
+  DomainClient client;
+  client.stretch = norm(fixed, gpu_work, law.norm_p);
+  client.gpu_part = gpu_work / client.stretch;
+  client.compute = compute / client.stretch;
+  client.bandwidth = bandwidth / client.stretch;
+  client.norm_p = law.norm_p;
+  client.active_threads = active_threads;
+  client.sensitivity = law.sensitivity;
+  client.pressure = law.pressure;
+  return client;
+}
+
+double identical_clients(const ClientLaw& law, DomainShare share, int n) {
+  assert(n >= 1);
+  const double u = law.capacity_share;
+  const double fixed =
+      law.norm_p >= kHardNorm ? 1 : root(std::max(0.0, 1 - power(u, law.norm_p)), law.norm_p);
+  const double work =
+      u * ((1 - law.bandwidth_share) / share.compute + law.bandwidth_share / share.bandwidth);
+  return norm(fixed, n * work, law.norm_p);
+}
+
+void shared_speeds(std::span<const DomainClient> clients, std::span<double> speeds) {
+  assert(clients.size() == speeds.size());
+  if (clients.size() == 1) {
+    speeds[0] = 1;
+    return;
+  }
+  const double together = demand(clients);
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    speeds[i] = 1 / (clients[i].sensitivity ? calibrated_slowdown(clients, i)
+                                            : slowdown_under(together, clients[i]));
+  }
+}
+
+}  // namespace slicewise::models

@@ -1,0 +1,279 @@
+#include "slicewise/models/sharing_law.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace slicewise::models {
+namespace {
+
+constexpr DomainShare kWholeGpu{1, 1};
+constexpr double kSevenths = 1.0 / 7;
+
+std::vector<double> speeds_of(const std::vector<DomainClient>& clients) {
+  std::vector<double> speeds(clients.size());
+  shared_speeds(clients, speeds);
+  return speeds;
+}
+
+TEST(Norm, IsTheSumAtOneAndTheMaximumAtInfinity) {
+  EXPECT_DOUBLE_EQ(norm(3, 4, 1), 7);
+  EXPECT_DOUBLE_EQ(norm(3, 4, 2), 5);
+  EXPECT_NEAR(norm(3, 4, 3), std::cbrt(27.0 + 64.0), 1e-14);
+  EXPECT_NEAR(norm(3, 4, 4.5), std::pow(std::pow(3, 4.5) + std::pow(4, 4.5), 1 / 4.5), 1e-14);
+  EXPECT_EQ(norm(3, 4, kHardNorm), 4);
+  EXPECT_EQ(norm(0, 0, 2), 0);
+}
+
+// Powers far below the smallest double are nothing, not garbage.
+TEST(Norm, SmallPartsVanishUnderLargeExponents) {
+  for (const double small : {0.0, 1e-300, 1e-20, 1e-6}) {
+    EXPECT_EQ(norm(1, small, 63.5), 1) << small;
+    EXPECT_EQ(norm(small, 1, 63.5), 1) << small;
+  }
+  const DomainClient idle = client_in({1e-9, 0.5, 63.5, {}, {}}, kWholeGpu, 1);
+  EXPECT_EQ(idle.stretch, 1);
+}
+
+// E1: half of the work in a seventh of the GPU. p = 1: T0 = 0.5, W/f = 3.5.
+TEST(ClientInDomain, FollowsE1) {
+  EXPECT_NEAR(client_in({0.5, 0, 1, {}, {}}, {kSevenths, 1}, 1).stretch, 0.5 + 3.5, 1e-14);
+  EXPECT_NEAR(client_in({0.5, 0, 2, {}, {}}, {kSevenths, 1}, 1).stretch,
+              std::sqrt(0.75 + 3.5 * 3.5), 1e-14);
+  EXPECT_NEAR(client_in({0.5, 0, kHardNorm, {}, {}}, {kSevenths, 1}, 1).stretch, 3.5, 1e-14);
+  // Memory-limited work takes f_m, not f_c: a 3g instance has 3/7 of the SMs, 4/8 of the bandwidth.
+  EXPECT_NEAR(client_in({1, 1, 2, {}, {}}, {3 * kSevenths, 0.5}, 1).stretch, 2, 1e-14);
+  EXPECT_NEAR(client_in({1, 0.4, 2, {}, {}}, {3 * kSevenths, 0.5}, 1).stretch, 0.6 * 7 / 3 + 0.8,
+              1e-14);
+}
+
+// u <= f: a slice that holds what the workload needs does not slow it (p = infinity).
+TEST(ClientInDomain, SliceLargeEnoughDoesNotSlowALaunchBoundClient) {
+  EXPECT_EQ(client_in({0.14, 0, kHardNorm, {}, {}}, {kSevenths, 1}, 1).stretch, 1);
+}
+
+// A limit on threads slows the compute part as a smaller share of SMs would, the memory part not.
+TEST(ClientInDomain, ThreadLimitActsLikeAShareOfTheSms) {
+  const ClientLaw law{0.8, 0.3, 3, {}, {}};
+  const DomainClient limited = client_in(law, kWholeGpu, 0.14);
+  EXPECT_NEAR(limited.stretch, client_in(law, {0.14, 1}, 1).stretch, 1e-14);
+  // What it takes of the domain while alone is the same work over a longer time.
+  EXPECT_NEAR(limited.compute, 0.8 * 0.7 / limited.stretch, 1e-15);
+  EXPECT_NEAR(limited.bandwidth, 0.8 * 0.3 / limited.stretch, 1e-15);
+}
+
+// Source: nebuly-ai/nos, YOLOS-small on A100: 7 clients under MPS take 3.64 times as long each.
+// With u = 0.44 and p = 1 (fitted on n = 7), n T u + T0 = 1 + 6 * 0.44.
+TEST(IdenticalClients, SerialClientsAddUp) {
+  EXPECT_NEAR(identical_clients({0.44, 0, 1, {}, {}}, kWholeGpu, 7), 3.64, 1e-12);
+  // Saturated: throughput approaches f/W.
+  EXPECT_NEAR(1000 / identical_clients({0.5, 0, 3, {}, {}}, kWholeGpu, 1000), 2, 1e-6);
+  EXPECT_EQ(identical_clients({0.25, 0.2, kHardNorm, {}, {}}, kWholeGpu, 4), 1);
+}
+
+// p = infinity shares capacity in proportion: x = 1/max(1, U). p = 1: 1/x_i = 1 + the others' u.
+TEST(SharedSpeeds, LimitsOfTheExponent) {
+  const auto with_norm = [](double p) {
+    return std::vector{client_in({0.9, 0, p, {}, {}}, kWholeGpu, 1),
+                       client_in({0.6, 0, p, {}, {}}, kWholeGpu, 1)};
+  };
+  const std::vector<double> hard = speeds_of(with_norm(kHardNorm));
+  EXPECT_NEAR(hard[0], 1 / 1.5, 1e-14);
+  EXPECT_NEAR(hard[1], 1 / 1.5, 1e-14);
+  const std::vector<double> serial = speeds_of(with_norm(1));
+  EXPECT_NEAR(serial[0], 1 / 1.6, 1e-14);
+  EXPECT_NEAR(serial[1], 1 / 1.9, 1e-14);
+  const std::vector<double> soft = speeds_of(with_norm(2));
+  EXPECT_NEAR(soft[0], 1 / std::sqrt(1 + 2.25 - 0.81), 1e-14);
+  EXPECT_NEAR(soft[1], 1 / std::sqrt(1 + 2.25 - 0.36), 1e-14);
+}
+
+// Two halves of the SMs: compute-bound clients meet nowhere but in what stays shared.
+TEST(SharedSpeeds, DisjointLimitsLeaveTheResidue) {
+  const DomainClient half = client_in({1, 0, 2, {}, {}}, kWholeGpu, 0.5);
+  for (const double speed : speeds_of({half, half})) {
+    EXPECT_NEAR(speed, 1 / kResidualInterference, 1e-14);
+  }
+  // Memory-bound ones still share the bandwidth.
+  const DomainClient streaming = client_in({1, 1, kHardNorm, {}, {}}, kWholeGpu, 0.5);
+  for (const double speed : speeds_of({streaming, streaming})) {
+    EXPECT_NEAR(speed, 0.5 / kResidualInterference, 1e-14);
+  }
+  // The stock device plugin's 14 % for seven replicas sums to 98 %: disjoint.
+  const DomainClient seventh = client_in({1, 0, 2, {}, {}}, kWholeGpu, 0.14);
+  for (const double speed : speeds_of(std::vector(7, seventh))) {
+    EXPECT_NEAR(speed, 1 / kResidualInterference, 1e-14);
+  }
+}
+
+TEST(SharedSpeeds, MeasuredPairsFollowSensitivityAndPressure) {
+  const DomainClient first = client_in({0.5, 0, 2, 0.6, 0.9}, kWholeGpu, 1);
+  const DomainClient second = client_in({0.5, 0, 2, 0.2, 0.3}, kWholeGpu, 1);
+  const DomainClient unmeasured = client_in({0.4, 0.5, 2, {}, {}}, kWholeGpu, 1);
+  const std::vector<double> speeds = speeds_of({first, second, unmeasured});
+  EXPECT_NEAR(speeds[0], 1 / (1 + 0.6 * (0.3 + 0.4)), 1e-14);
+  EXPECT_NEAR(speeds[1], 1 / (1 + 0.2 * (0.9 + 0.4)), 1e-14);
+  EXPECT_NEAR(speeds[2], 1 / std::sqrt(1 - 0.16 + 1.4 * 1.4), 1e-14);
+}
+
+// Random clients in random domains. mt19937_64 is fixed by the standard; its distributions are not.
+class RandomClients {
+ public:
+  explicit RandomClients(std::uint64_t seed) : bits_(seed) {}
+
+  double uniform() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
+  std::size_t below(std::size_t n) { return bits_() % n; }
+
+  ClientLaw law() {
+    constexpr double kNorms[] = {1, 2, 3, 1.5, 5.25, 40, 63.9, kHardNorm};
+    ClientLaw drawn{share(), share(), kNorms[below(std::size(kNorms))], {}, {}};
+    if (below(4) == 0) drawn.sensitivity = 2 * uniform();
+    if (below(4) == 0) drawn.pressure = 2 * uniform();
+    return drawn;
+  }
+  DomainShare domain() {
+    if (below(3) == 0) return kWholeGpu;
+    return {1 - uniform(), 1 - uniform()};
+  }
+  // `limits`: 0 none, 1 all, 2 some of the clients.
+  DomainClient client(DomainShare domain, std::size_t limits) {
+    const bool limited = limits == 1 || (limits == 2 && below(2) == 0);
+    return client_in(law(), domain, limited ? (below(2) == 0 ? 0.14 : 1 - uniform()) : 1);
+  }
+  std::vector<DomainClient> clients(std::size_t count) {
+    const DomainShare shared = domain();
+    const std::size_t limits = below(3);
+    std::vector<DomainClient> drawn;
+    for (std::size_t i = 0; i < count; ++i) drawn.push_back(client(shared, limits));
+    return drawn;
+  }
+
+ private:
+  double share() {
+    constexpr double kEdges[] = {0, 1, 1e-9, 0.5};
+    return below(5) == 0 ? kEdges[below(std::size(kEdges))] : uniform();
+  }
+  std::mt19937_64 bits_;
+};
+
+// E2 with n copies of a client without limits is E1: 1/x = T_n(f) / T_1(f).
+TEST(SharedSpeedsProperty, IdenticalClientsFollowE1) {
+  RandomClients random(1);
+  for (int trial = 0; trial < 20'000; ++trial) {
+    ClientLaw law = random.law();
+    law.sensitivity.reset();
+    const DomainShare domain = random.domain();
+    const std::size_t n = 1 + random.below(48);
+    const DomainClient client = client_in(law, domain, 1);
+    const double expected = identical_clients(law, domain, static_cast<int>(n)) / client.stretch;
+    for (const double speed : speeds_of(std::vector(n, client))) {
+      ASSERT_NEAR(1 / speed, expected, 1e-12 * expected) << "trial " << trial;
+    }
+  }
+}
+
+TEST(SharedSpeedsProperty, AloneAClientRunsUndisturbed) {
+  RandomClients random(2);
+  for (int trial = 0; trial < 10'000; ++trial) {
+    ASSERT_EQ(speeds_of(random.clients(1))[0], 1) << "trial " << trial;
+    // And on a whole GPU without a limit it takes T1: the law is relative to that.
+    const ClientLaw law = random.law();
+    ASSERT_NEAR(client_in(law, kWholeGpu, 1).stretch, 1, 1e-15) << "trial " << trial;
+    ASSERT_NEAR(identical_clients(law, kWholeGpu, 1), 1, 1e-15) << "trial " << trial;
+  }
+}
+
+TEST(SharedSpeedsProperty, SmallerDomainsAndLimitsNeverSpeedUp) {
+  RandomClients random(3);
+  for (int trial = 0; trial < 10'000; ++trial) {
+    const ClientLaw law = random.law();
+    const DomainShare large = random.domain();
+    const DomainShare small{large.compute * (1 - random.uniform()),
+                            large.bandwidth * (1 - random.uniform())};
+    const double limit = 1 - random.uniform();
+    const double undisturbed = client_in(law, large, 1).stretch * (1 - 1e-15);
+    ASSERT_GE(client_in(law, small, 1).stretch, undisturbed) << "trial " << trial;
+    ASSERT_GE(client_in(law, large, limit).stretch, undisturbed) << "trial " << trial;
+  }
+}
+
+TEST(SharedSpeedsProperty, SpeedsLieBetweenNothingAndUndisturbed) {
+  RandomClients random(4);
+  for (int trial = 0; trial < 10'000; ++trial) {
+    for (const double speed : speeds_of(random.clients(1 + random.below(48)))) {
+      ASSERT_GT(speed, 0) << "trial " << trial;
+      ASSERT_LE(speed, 1) << "trial " << trial;
+    }
+  }
+}
+
+// Also when the company changes kind: limited clients joined by an unlimited one, measured ones by
+// unmeasured ones, disjoint limits by one that no longer fits.
+TEST(SharedSpeedsProperty, AddingAClientNeverSpeedsUpAnother) {
+  RandomClients random(5);
+  for (int trial = 0; trial < 50'000; ++trial) {
+    std::vector<DomainClient> clients = random.clients(1 + random.below(10));
+    const std::vector<double> before = speeds_of(clients);
+    const std::size_t place = random.below(clients.size() + 1);
+    const DomainClient extra = random.client(random.domain(), random.below(2));
+    clients.insert(clients.begin() + static_cast<std::ptrdiff_t>(place), extra);
+    std::vector<double> after = speeds_of(clients);
+    after.erase(after.begin() + static_cast<std::ptrdiff_t>(place));
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      ASSERT_LE(after[i], before[i] * (1 + 1e-14)) << "trial " << trial << ", client " << i;
+    }
+  }
+}
+
+TEST(SharedSpeedsProperty, OrderOfClientsDoesNotMatter) {
+  RandomClients random(6);
+  for (int trial = 0; trial < 10'000; ++trial) {
+    const std::vector<DomainClient> clients = random.clients(2 + random.below(12));
+    std::vector<std::size_t> order(clients.size());
+    std::iota(order.begin(), order.end(), 0U);
+    for (std::size_t i = order.size() - 1; i > 0; --i) {
+      std::swap(order[i], order[random.below(i + 1)]);
+    }
+    std::vector<DomainClient> shuffled;
+    for (const std::size_t from : order) shuffled.push_back(clients[from]);
+    const std::vector<double> speeds = speeds_of(clients);
+    const std::vector<double> permuted = speeds_of(shuffled);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      ASSERT_NEAR(permuted[i], speeds[order[i]], 1e-12 * permuted[i]) << "trial " << trial;
+    }
+  }
+}
+
+// p = infinity: what all progress takes together fits the domain. Without limits that holds for
+// compute and bandwidth together; on disjoint SMs for each of them.
+TEST(SharedSpeedsProperty, HardSharingNeverExceedsCapacity) {
+  RandomClients random(7);
+  for (int trial = 0; trial < 20'000; ++trial) {
+    const DomainShare domain = random.domain();
+    const std::size_t n = 1 + random.below(12);
+    const bool disjoint = random.below(2) == 0;
+    std::vector<DomainClient> clients;
+    for (std::size_t i = 0; i < n; ++i) {
+      ClientLaw law = random.law();
+      law.norm_p = kHardNorm;
+      law.sensitivity.reset();
+      clients.push_back(
+          client_in(law, domain, disjoint && n > 1 ? 1.0 / static_cast<double>(n) : 1));
+    }
+    const std::vector<double> speeds = speeds_of(clients);
+    double compute = 0;
+    double bandwidth = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      compute += speeds[i] * clients[i].compute;
+      bandwidth += speeds[i] * clients[i].bandwidth;
+    }
+    ASSERT_LE(disjoint ? std::max(compute, bandwidth) : compute + bandwidth, 1 + 1e-12)
+        << "trial " << trial;
+  }
+}
+
+}  // namespace
+}  // namespace slicewise::models
