@@ -238,6 +238,7 @@ TEST(SharedSpeedsProperty, OrderOfClientsDoesNotMatter) {
       std::swap(order[i], order[random.below(i + 1)]);
     }
     std::vector<DomainClient> shuffled;
+    shuffled.reserve(order.size());
     for (const std::size_t from : order) shuffled.push_back(clients[from]);
     const std::vector<double> speeds = speeds_of(clients);
     const std::vector<double> permuted = speeds_of(shuffled);
@@ -255,13 +256,13 @@ TEST(SharedSpeedsProperty, HardSharingNeverExceedsCapacity) {
     const DomainShare domain = random.domain();
     const std::size_t n = 1 + random.below(12);
     const bool disjoint = random.below(2) == 0;
-    std::vector<DomainClient> clients;
-    for (std::size_t i = 0; i < n; ++i) {
+    std::vector<DomainClient> clients(n);
+    for (DomainClient& client : clients) {
       ClientLaw law = random.law();
       law.norm_p = kHardNorm;
       law.sensitivity.reset();
-      clients.push_back(
-          client_in(law, domain, disjoint && n > 1 ? 1.0 / static_cast<double>(n) : 1));
+      const double limit = disjoint && n > 1 ? 1.0 / static_cast<double>(n) : 1;
+      client = client_in(law, domain, limit);
     }
     const std::vector<double> speeds = speeds_of(clients);
     double compute = 0;

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "slicewise/models/sharing_law.hpp"
+#include "slicewise/sim/device/round_robin.hpp"
+
+namespace slicewise::sim {
+
+// One domain under MPS (a whole GPU or a MIG instance): contexts with work run side by side, each
+// at the speed that models::shared_speeds gives it in its present company, constant until somebody
+// starts, ends or is cancelled. The same interface as RoundRobin.
+//
+// Work is the time that a request takes while alone in the domain, so that alone it finishes after
+// exactly that time. Completions are rounded up to whole nanoseconds; requests that end in the same
+// nanosecond are completed one by one, lowest context first, without the clock moving.
+//
+// Time. Kernels of a client alone run during its duty; whatever slows it down makes kernels longer,
+// not the host's part, so that at speed x they run during 1 - (1 - duty) x of the time. Clients are
+// taken as independent: the domain is busy during 1 - prod (1 - duty_j) x_j. Busy time is split
+// over clients in proportion to duty_j x_j, the work that each got done. There is no switching.
+//
+// The result does not depend on how often the clock is moved in between.
+// Cost: O(active contexts) per start, cancel or completion (O(n^2) with measured sensitivities),
+// O(1) per advance. No allocation after construction.
+class Fluid {
+ public:
+  explicit Fluid(std::uint32_t contexts);
+
+  // Who will run in `context`, and the share of its time alone in which kernels run, in (0, 1].
+  // REQUIRES: the context has no request.
+  void set_client(std::uint32_t context, const models::DomainClient& client, double duty);
+
+  // When the next request finishes if nothing else starts; at == kNever when idle.
+  Completion next() const { return next_; }
+
+  // Moves the clock. REQUIRES: now() <= t <= next().at.
+  void advance(TimePoint t);
+
+  // REQUIRES: now() == next().at. Takes the finished request off. Returns the context.
+  std::uint32_t complete();
+
+  // Gives `context` a request of `work` > 0 at now(). REQUIRES: the context has none.
+  void start(std::uint32_t context, Duration work);
+
+  // The process died: its request vanishes. No effect when it has none.
+  void cancel(std::uint32_t context);
+
+  TimePoint now() const { return now_; }
+
+  // busy is the sum of busy_of over contexts, to the nanosecond. O(contexts).
+  EngineTime time() const;
+  Duration busy_of(std::uint32_t context) const;
+
+ private:
+  struct Client {
+    models::DomainClient law;
+    double duty = 1;
+    Duration busy;            // until since_, and
+    double busy_part_ns = 0;  // the rest of it, in [0, 1): sums of doubles alone would drift
+    double busy_rate = 0;     // share of the time since then
+  };
+
+  double elapsed_ns() const { return static_cast<double>((now_ - since_).ns); }
+  std::size_t find(std::uint32_t context) const;
+  bool is_active(std::size_t place, std::uint32_t context) const {
+    return place < active_.size() && active_[place] == context;
+  }
+  void remove(std::size_t place);
+  void settle();
+  void change_speeds();
+  void split_busy_time();
+  void project();
+
+  TimePoint now_;
+  TimePoint since_;  // of the present speeds; work and busy time are as of then
+  Completion next_{kNever, 0};
+  std::vector<Client> clients_;        // by context
+  std::vector<std::uint32_t> active_;  // ascending: sums do not depend on who came first
+  // By position in active_:
+  std::vector<models::DomainClient> laws_;
+  std::vector<double> left_ns_;  // work
+  std::vector<double> speeds_;
+};
+
+}  // namespace slicewise::sim

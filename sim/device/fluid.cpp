@@ -1,0 +1,138 @@
+#include "slicewise/sim/device/fluid.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace slicewise::sim {
+namespace {
+
+// Work below this is rounding, not work: without it 100 ns at a third of the speed take 301 ns.
+constexpr double kRoundingNs = 1e-3;
+
+// Beyond the range of the clock for practical purposes, inside that of its integers.
+constexpr double kFarthestNs = 4e18;
+
+}  // namespace
+
+Fluid::Fluid(std::uint32_t contexts) : clients_(contexts) {
+  active_.reserve(contexts);
+  laws_.reserve(contexts);
+  left_ns_.reserve(contexts);
+  speeds_.reserve(contexts);
+}
+
+void Fluid::set_client(std::uint32_t context, const models::DomainClient& client, double duty) {
+  assert(!is_active(find(context), context) && duty > 0 && duty <= 1);
+  clients_[context].law = client;
+  clients_[context].duty = duty;
+}
+
+void Fluid::advance(TimePoint t) {
+  assert(now_ <= t && t <= next_.at);
+  now_ = t;
+}
+
+std::uint32_t Fluid::complete() {
+  assert(now_ == next_.at && !active_.empty());
+  const std::uint32_t finished = next_.context;
+  settle();
+  remove(find(finished));
+  change_speeds();
+  return finished;
+}
+
+void Fluid::start(std::uint32_t context, Duration work) {
+  const std::size_t place = find(context);
+  assert(context < clients_.size() && work.ns > 0 && !is_active(place, context));
+  settle();
+  const auto offset = static_cast<std::ptrdiff_t>(place);
+  active_.insert(active_.begin() + offset, context);
+  laws_.insert(laws_.begin() + offset, clients_[context].law);
+  left_ns_.insert(left_ns_.begin() + offset, static_cast<double>(work.ns));
+  change_speeds();
+}
+
+void Fluid::cancel(std::uint32_t context) {
+  const std::size_t place = find(context);
+  if (!is_active(place, context)) return;
+  settle();
+  remove(place);
+  change_speeds();
+}
+
+EngineTime Fluid::time() const {
+  EngineTime time;
+  for (std::uint32_t context = 0; context < clients_.size(); ++context) {
+    time.busy += busy_of(context);
+  }
+  time.idle = now_ - TimePoint{} - time.busy;
+  return time;
+}
+
+// Rounded down, so that the contexts' sum never exceeds the time elapsed.
+Duration Fluid::busy_of(std::uint32_t context) const {
+  const Client& client = clients_[context];
+  const double unsettled = client.busy_part_ns + client.busy_rate * elapsed_ns();
+  return client.busy + Duration{static_cast<std::int64_t>(unsettled)};
+}
+
+std::size_t Fluid::find(std::uint32_t context) const {
+  return static_cast<std::size_t>(std::lower_bound(active_.begin(), active_.end(), context) -
+                                  active_.begin());
+}
+
+void Fluid::remove(std::size_t place) {
+  clients_[active_[place]].busy_rate = 0;
+  const auto offset = static_cast<std::ptrdiff_t>(place);
+  active_.erase(active_.begin() + offset);
+  laws_.erase(laws_.begin() + offset);
+  left_ns_.erase(left_ns_.begin() + offset);
+}
+
+// Brings work and busy time up to now(), at the speeds that held since the last change.
+void Fluid::settle() {
+  const double elapsed = elapsed_ns();
+  since_ = now_;
+  for (std::size_t place = 0; place < active_.size(); ++place) {
+    left_ns_[place] = std::max(0.0, left_ns_[place] - speeds_[place] * elapsed);
+    Client& client = clients_[active_[place]];
+    const double busy = client.busy_part_ns + client.busy_rate * elapsed;
+    const double whole = std::floor(busy);
+    client.busy += Duration{static_cast<std::int64_t>(whole)};
+    client.busy_part_ns = busy - whole;
+  }
+}
+
+void Fluid::change_speeds() {
+  speeds_.resize(active_.size());
+  models::shared_speeds(laws_, speeds_);
+  split_busy_time();
+  project();
+}
+
+void Fluid::split_busy_time() {
+  double idle = 1;
+  double work = 0;
+  for (std::size_t place = 0; place < active_.size(); ++place) {
+    const double duty = clients_[active_[place]].duty;
+    idle *= (1 - duty) * speeds_[place];
+    work += duty * speeds_[place];
+  }
+  for (std::size_t place = 0; place < active_.size(); ++place) {
+    Client& client = clients_[active_[place]];
+    client.busy_rate = (1 - idle) * (client.duty * speeds_[place] / work);
+  }
+}
+
+void Fluid::project() {
+  next_ = {kNever, 0};
+  for (std::size_t place = 0; place < active_.size(); ++place) {
+    const double wait = std::ceil(left_ns_[place] / speeds_[place] - kRoundingNs);
+    const TimePoint at =
+        now_ + Duration{static_cast<std::int64_t>(std::clamp(wait, 0.0, kFarthestNs))};
+    if (at < next_.at) next_ = {at, active_[place]};
+  }
+}
+
+}  // namespace slicewise::sim
