@@ -9,6 +9,7 @@
 #include "slicewise/nearest_name.hpp"
 
 #include "check_scalar.hpp"
+#include "gpu_part_names.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -26,7 +27,7 @@ class Checker {
   void check(const Field& field, const Node& node, const std::string& path,
              const SourceLocation& where) {
     if (node.refused) return;
-    if (node.kind == Kind::Null && field.type != FieldType::Ignored) {
+    if (node.kind == Kind::Null && field.is_taken()) {
       check_null(field, node, path);
       return;
     }
@@ -37,15 +38,24 @@ class Checker {
         return Checker(Completeness::Part, findings_).check_patch(node, path, where);
       case FieldType::Blocks:
         return check_blocks(field, node, path);
+      case FieldType::BlocksByName:
+        return check_blocks_by_name(field, node, path);
       case FieldType::Words:
         return check_words(field, node, path);
       case FieldType::Integers:
         return check_integers(field, node, path);
+      case FieldType::Devices:
+        return check_devices(field, node, path);
+      case FieldType::MigDevices:
+        return check_mig_devices(field, node, path);
+      case FieldType::MemorySlices:
+        return check_memory_slices(field, node, path);
       case FieldType::Text:
       case FieldType::Name:
       case FieldType::Word:
       case FieldType::Boolean:
       case FieldType::Integer:
+      case FieldType::Number:
       case FieldType::Bytes:
       case FieldType::Cpu:
       case FieldType::Duration:
@@ -63,6 +73,7 @@ class Checker {
       case FieldType::Sweep:
         return check_sweep(node, path);
       case FieldType::Ignored:
+      case FieldType::Refused:
         return;  // reported with its key
     }
   }
@@ -114,6 +125,10 @@ class Checker {
         findings_.add(Code::PluginFieldIgnored, entry.key_where,
                       fmt::format("the device plugin ignores \"{}\"{}", entry.key, in_path(path)),
                       std::string(field->description));
+      } else if (field->type == FieldType::Refused) {
+        findings_.add(Code::FieldUnknown, entry.key_where,
+                      fmt::format("\"{}\"{} is not taken here", entry.key, in_path(path)),
+                      std::string(field->description));
       } else {
         Checker(completeness_below(*field), findings_)
             .check(*field, *entry.value, child_path(path, entry.key), entry.key_where);
@@ -149,7 +164,7 @@ class Checker {
   void unknown(FieldList fields, const Entry& entry, const std::string& path) {
     std::vector<std::string_view> names;
     for (const Field& field : fields) {
-      if (field.type != FieldType::Ignored) names.push_back(field.name);
+      if (field.is_taken()) names.push_back(field.name);
     }
     const auto nearest = nearest_name(entry.key, names);
     std::string message = fmt::format("unknown field \"{}\"{}", entry.key, in_path(path));
@@ -158,13 +173,27 @@ class Checker {
                   nearest ? "" : "known here: " + list_of(names));
   }
 
+  void must_hold_least(const Field& field, const Node& node, std::size_t size,
+                       const std::string& path) {
+    if (completeness_ != Completeness::Whole) return;
+    if (size >= static_cast<std::size_t>(std::max<std::int64_t>(field.least, 0))) return;
+    findings_.add(Code::ValueRange, node.where, fmt::format("{} is empty", path),
+                  fmt::format("write it like `{}`", field.example));
+  }
+
+  void check_blocks_by_name(const Field& field, const Node& node, const std::string& path) {
+    if (!must_be_map(node, path)) return;
+    must_hold_least(field, node, node.entries.size(), path);
+    for (const Entry& entry : node.entries) {
+      Field list = field;
+      list.type = FieldType::Blocks;
+      check(list, *entry.value, join_path(path, entry.key), entry.key_where);
+    }
+  }
+
   void check_blocks(const Field& field, const Node& node, const std::string& path) {
     if (!must_be_list(node, path, field.example)) return;
-    if (node.items.size() < static_cast<std::size_t>(std::max<std::int64_t>(field.least, 0)) &&
-        completeness_ == Completeness::Whole) {
-      findings_.add(Code::ValueRange, node.where, fmt::format("{} is empty", path),
-                    fmt::format("write it like `{}`", field.example));
-    }
+    must_hold_least(field, node, node.items.size(), path);
     std::map<std::string, int> first_line;
     for (std::size_t i = 0; i < node.items.size(); ++i) {
       const Node& item = *node.items[i];
@@ -192,14 +221,53 @@ class Checker {
   void check_words(const Field& field, const Node& node, const std::string& path) {
     if (node.kind != Kind::List) return check_scalar(field, node, path, findings_);
     for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings_);
-    if (node.items.empty()) {
-      findings_.add(Code::ValueRange, node.where, fmt::format("{} is empty", path));
-    }
+    must_not_be_empty(node, path);
   }
 
   void check_integers(const Field& field, const Node& node, const std::string& path) {
     if (!must_be_list(node, path, field.example)) return;
     for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings_);
+  }
+
+  void check_devices(const Field& field, const Node& node, const std::string& path) {
+    if (node.kind == Kind::Text && node.text == "all") return;
+    if (node.kind != Kind::List) {
+      return report_type(node, path, "all or a list of whole numbers", findings_,
+                         "write all, or the indexes of GPUs like [0, 1]");
+    }
+    must_not_be_empty(node, path);
+    for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings_);
+  }
+
+  void must_not_be_empty(const Node& list, const std::string& path) {
+    if (!list.items.empty()) return;
+    findings_.add(Code::ValueRange, list.where, fmt::format("{} is empty", path));
+  }
+
+  void check_mig_devices(const Field& field, const Node& node, const std::string& path) {
+    if (!must_be_map(node, path)) return;
+    for (const Entry& entry : node.entries) {
+      if (!is_mig_profile(entry.key)) {
+        findings_.add(Code::MigConfigUnknown, entry.key_where,
+                      fmt::format("\"{}\" is not the name of a MIG profile: mig-parted stops with "
+                                  "\"invalid format for '{}'\"",
+                                  entry.key, entry.key),
+                      "names look like 1g.5gb or 1g.5gb+me, with a plus sign");
+      }
+      if (entry.value->kind == Kind::Null && completeness_ == Completeness::Part) continue;
+      check_scalar(field, *entry.value, fmt::format("{}[\"{}\"]", path, entry.key), findings_);
+    }
+  }
+
+  void check_memory_slices(const Field& field, const Node& node, const std::string& path) {
+    if (!must_be_list(node, path, field.example)) return;
+    must_not_be_empty(node, path);
+    for (const NodePtr& item : node.items) {
+      if (!must_be_text(*item, path, findings_) || is_memory_slice(item->text)) continue;
+      findings_.add(Code::UnitUnknown, item->where,
+                    fmt::format("{} is not the size of a slice of nos", shown(*item)),
+                    "write whole gigabytes with a lower-case gb: 10gb");
+    }
   }
 
   void check_labels(const Node& node, const std::string& path) {

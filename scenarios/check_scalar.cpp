@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -41,7 +42,11 @@ class ScalarChecker {
         return check_boolean(node, path);
       case FieldType::Integer:
       case FieldType::Integers:
+      case FieldType::Devices:
+      case FieldType::MigDevices:
         return check_integer(field, node, path);
+      case FieldType::Number:
+        return check_number(field, node, path);
       default:
         return check_quantity(field, node, path);
     }
@@ -118,6 +123,22 @@ class ScalarChecker {
                               node.text));
   }
 
+  void check_number(const Field& field, const Node& node, const std::string& path) {
+    if (node.kind != Kind::Integer && node.kind != Kind::Float) {
+      const Kind plain = core_schema_kind(node.text);
+      const bool quoted = node.quoted && (plain == Kind::Integer || plain == Kind::Float);
+      return wrong_type(node, path, "a number", quoted ? "remove the quotes" : "");
+    }
+    const auto value = to_number(node.text);
+    if (value && *value >= static_cast<double>(field.least) &&
+        *value <= static_cast<double>(field.most)) {
+      return;
+    }
+    findings_.add(Code::ValueRange, node.where,
+                  fmt::format("{} must be between {} and {}, not {}", path, field.least, field.most,
+                              node.text));
+  }
+
   void check_quantity(const Field& field, const Node& node, const std::string& path) {
     if (!node.is_scalar() || node.kind == Kind::Boolean) {
       return wrong_type(node, path, "a " + type_text(field));
@@ -136,11 +157,14 @@ class ScalarChecker {
         return error_of(parse_bytes(text));
       case FieldType::Cpu:
         return error_of(parse_cpu(text));
-      case FieldType::Percent:
-        return error_of(parse_percent(text));
+      case FieldType::Percent: {
+        const auto share = parse_percent(text);
+        if (share && *share <= 0 && field.least > 0) return must_be_positive(text);
+        return error_of(share);
+      }
       case FieldType::Rate: {
         const auto rate = parse_rate(text);
-        if (rate && rate->per_second <= 0) return must_be_positive(text);
+        if (rate && rate->per_second <= 0 && field.least > 0) return must_be_positive(text);
         return error_of(rate);
       }
       default: {
@@ -213,6 +237,16 @@ std::optional<std::int64_t> to_integer(std::string_view text) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value, base);
   if (error != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
+std::optional<double> to_number(std::string_view text) {
+  if (const auto whole = to_integer(text)) return static_cast<double>(*whole);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || !std::isfinite(value)) return std::nullopt;
   return value;
 }
 

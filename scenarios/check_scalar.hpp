@@ -12,9 +12,9 @@
 // Single values: what the table of fields allows, and their notations.
 namespace slicewise::scenarios {
 
-// Reports what is wrong with a single value: text, a name, a word, true or false, a whole number or
-// a quantity. For lists of them (Words, Integers) `node` is one item. `path` is what messages call
-// the node ("workloads[1].replicas").
+// Reports what is wrong with a single value: text, a name, a word, true or false, a number or
+// a quantity. For what holds several of them (Words, Integers, Devices, MigDevices) `node` is one.
+// `path` is what messages call the node ("workloads[1].replicas").
 void check_scalar(const Field& field, const Node& node, const std::string& path,
                   Findings& findings);
 
@@ -43,6 +43,9 @@ bool is_dns_label(std::string_view text);
 
 // A whole number in the notations of YAML 1.2; nullopt when it does not fit 64 bits.
 std::optional<std::int64_t> to_integer(std::string_view text);
+
+// A finite decimal number in the notations of YAML 1.2.
+std::optional<double> to_number(std::string_view text);
 
 // A count of an extended resource: a whole number, quoted or not.
 std::optional<std::int64_t> extended_count(const Node& node);

@@ -46,6 +46,7 @@ FieldList fields_below(const Field& field) {
 }
 
 bool is_list_of_names(const Field& field) {
+  if (field.type == FieldType::BlocksByName) return true;
   return field.type == FieldType::Blocks && field.children.find("name") != nullptr;
 }
 

@@ -198,6 +198,8 @@ std::string type_text(const Field& field) {
       return "mapping";
     case T::Blocks:
       return "list of mappings";
+    case T::BlocksByName:
+      return "mapping of names to lists of mappings";
     case T::Text:
       return "text";
     case T::Name:
@@ -212,6 +214,8 @@ std::string type_text(const Field& field) {
       return "whole number";
     case T::Integers:
       return "list of whole numbers";
+    case T::Number:
+      return "number";
     case T::Bytes:
       return "quantity of bytes (8Gi, 3000Mi, 16G)";
     case T::Cpu:
@@ -221,9 +225,15 @@ std::string type_text(const Field& field) {
     case T::Percent:
       return "percentage (38%)";
     case T::Rate:
-      return "rate (12/s)";
+      return "rate (12/s, 0.5/h)";
     case T::Labels:
       return "mapping of text to text";
+    case T::Devices:
+      return "all, or list of whole numbers";
+    case T::MigDevices:
+      return "mapping of MIG profiles to whole numbers";
+    case T::MemorySlices:
+      return "list of sizes of GPU memory (10gb)";
     case T::Resources:
       return "mapping of resource names to quantities";
     case T::Environment:
@@ -236,6 +246,8 @@ std::string type_text(const Field& field) {
       return "mapping of paths to lists of values";
     case T::Ignored:
       return "ignored by the device plugin, refused here";
+    case T::Refused:
+      return "not taken here";
   }
   return "";
 }

@@ -13,27 +13,33 @@
 namespace slicewise::scenarios {
 
 enum class FieldType : std::uint8_t {
-  Block,   // a mapping with `children`
-  Blocks,  // a list of such mappings
-  Text,    // of at least `least` characters
-  Name,    // a DNS-1123 label
-  Word,    // one of `words`
-  Words,   // one of `words` or a list of them
+  Block,         // a mapping with `children`
+  Blocks,        // a list of such mappings
+  BlocksByName,  // a mapping of free names to such lists
+  Text,          // of at least `least` characters
+  Name,          // a DNS-1123 label
+  Word,          // one of `words`
+  Words,         // one of `words` or a list of them
   Boolean,
-  Integer,      // `least` .. `most`
-  Integers,     // a list of them
-  Bytes,        // 8Gi
-  Cpu,          // 500m, 2
-  Duration,     // 1m30s
-  Percent,      // 38%
-  Rate,         // 12/s
-  Labels,       // a mapping of text to text
-  Resources,    // requests or limits of a pod
-  Environment,  // a mapping, or Kubernetes' list of {name, value}
-  RequestTime,  // a duration, {mean, distribution} or {p50, p99}
-  Patch,        // part of `spec`, any field optional, null removes
-  Sweep,        // a mapping of paths to lists of values
-  Ignored,      // the device plugin reads it and does nothing with it
+  Integer,       // `least` .. `most`
+  Integers,      // a list of them
+  Number,        // a decimal, `least` .. `most`
+  Bytes,         // 8Gi
+  Cpu,           // 500m, 2
+  Duration,      // 1m30s
+  Percent,       // 38%; more than zero when `least` is
+  Rate,          // 12/s; more than zero when `least` is
+  Labels,        // a mapping of text to text
+  Devices,       // all, or a list of indexes of GPUs
+  MigDevices,    // a mapping of MIG profiles to counts
+  MemorySlices,  // a list of sizes as nos writes them, 10gb
+  Resources,     // requests or limits of a pod
+  Environment,   // a mapping, or Kubernetes' list of {name, value}
+  RequestTime,   // a duration, {mean, distribution} or {p50, p99}
+  Patch,         // part of `spec`, any field optional, null removes
+  Sweep,         // a mapping of paths to lists of values
+  Ignored,       // the device plugin reads it and does nothing with it
+  Refused,       // part of a format that is pasted here, but without a meaning here
 };
 
 struct Field;
@@ -70,6 +76,11 @@ struct Field {
   std::int64_t most = 2'147'483'647;
   Code below = Code::ValueRange;        // when an Integer is less than `least`
   Code wrong_word = Code::EnumUnknown;  // when a Word is none of `words`
+
+  // False for the keys that are only in the table to say why they are not taken.
+  constexpr bool is_taken() const {
+    return type != FieldType::Ignored && type != FieldType::Refused;
+  }
 };
 
 inline const Field* FieldList::end() const { return first + count; }

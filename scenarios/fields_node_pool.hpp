@@ -4,6 +4,7 @@
 
 #include "fields.hpp"
 #include "fields_device_plugin.hpp"
+#include "fields_gpu_sharing.hpp"
 
 // The fields of nodePools[].
 namespace slicewise::scenarios::table {
@@ -11,21 +12,6 @@ namespace slicewise::scenarios::table {
 inline constexpr std::string_view kCapacityTypes[] = {"on-demand", "spot", "reserved"};
 
 inline constexpr std::string_view kTaintEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
-
-inline constexpr Field kMig[] = {
-    {.name = "strategy",
-     .type = FieldType::Word,
-     .default_value = "single",
-     .description = "How the plugin names the instances.",
-     .example = "strategy: mixed",
-     .words = list(kMigStrategies)},
-    {.name = "config",
-     .type = FieldType::Text,
-     .required = true,
-     .description = "Layout: a value of the node label nvidia.com/mig.config.",
-     .example = "config: all-1g.5gb",
-     .least = 1},
-};
 
 inline constexpr Field kTaint[] = {
     {.name = "key",
@@ -108,6 +94,30 @@ inline constexpr Field kNodePool[] = {
      .description = "Partition the GPUs with MIG.",
      .example = "mig: {strategy: mixed, config: all-1g.5gb}",
      .children = list(kMig)},
+    {.name = "mps",
+     .type = FieldType::Block,
+     .description = "Settings of MPS beyond those of the device plugin. Needs something that uses "
+                    "MPS: devicePlugin.sharing.mps, virtualGpu or nos.",
+     .example = "mps: {uncapped: true}",
+     .children = list(kMps)},
+    {.name = "vgpu",
+     .type = FieldType::Block,
+     .description = "NVIDIA vGPU: the hypervisor shares the GPU. In place of devicePlugin.sharing "
+                    "and mig.",
+     .example = "vgpu: {policy: fixedShare, perGpu: 4}",
+     .children = list(kVgpu)},
+    {.name = "virtualGpu",
+     .type = FieldType::Block,
+     .description = "AWS's virtual GPU device plugin, in place of NVIDIA's: MPS without limits; "
+                    "pods ask for k8s.amazonaws.com/vgpu.",
+     .example = "virtualGpu: {perGpu: 10}",
+     .children = list(kVirtualGpu)},
+    {.name = "nos",
+     .type = FieldType::Block,
+     .description = "Partitioning by nos, in place of NVIDIA's device plugin: MPS with slices "
+                    "sized by memory; pods ask for nvidia.com/gpu-10gb.",
+     .example = "nos: {slices: [10gb, 10gb]}",
+     .children = list(kNos)},
     {.name = "taints",
      .type = FieldType::Blocks,
      .description = "Taints of the nodes.",

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "fields.hpp"
+#include "fields_measured.hpp"
 #include "fields_node_pool.hpp"
 
 // The fields of workloads[].
@@ -16,9 +17,7 @@ inline constexpr std::string_view kRestartPolicies[] = {"Never", "OnFailure", "A
 
 inline constexpr std::string_view kAllocators[] = {"OnDemand", "Greedy", "Capped"};
 
-inline constexpr std::string_view kDistributions[] = {"Deterministic", "Exponential"};
-
-inline constexpr std::string_view kProvenances[] = {"Measured", "Catalog", "Assumed"};
+inline constexpr std::string_view kHostPhases[] = {"Overlapped", "Serial"};
 
 inline constexpr std::string_view kShapes[] = {"Poisson", "Constant"};
 
@@ -160,77 +159,13 @@ inline constexpr Field kWork[] = {
      .description = "GPU bursts in a unit, such as training steps in an epoch.",
      .example = "stepsPerUnit: 1563",
      .least = 1},
-};
-
-inline constexpr Field kRequestTime[] = {
-    {.name = "mean",
-     .type = FieldType::Duration,
-     .description = "Mean GPU time of a request.",
-     .example = "mean: 31ms",
-     .least = 1},
-    {.name = "distribution",
+    {.name = "hostPhase",
      .type = FieldType::Word,
-     .default_value = "Deterministic",
-     .description = "How it varies around the mean.",
-     .example = "distribution: Exponential",
-     .words = list(kDistributions)},
-    {.name = "p50",
-     .type = FieldType::Duration,
-     .description = "Median; with p99, a log-normal law.",
-     .example = "p50: 31ms",
-     .least = 1},
-    {.name = "p99",
-     .type = FieldType::Duration,
-     .description = "99th percentile.",
-     .example = "p99: 44ms",
-     .least = 1},
-};
-
-inline constexpr Field kMeasured[] = {
-    {.name = "device",
-     .type = FieldType::Text,
-     .default_value = "the pool's own GPU",
-     .description = "GPU model on which the figures hold (slicewise get gpus).",
-     .example = "device: V100-SXM2-16GB",
-     .least = 1},
-    {.name = "unitTime",
-     .type = FieldType::Duration,
-     .description = "Wall time of a work unit, one pod alone on one GPU.",
-     .example = "unitTime: 18s",
-     .least = 1},
-    {.name = "unitTimeVariation",
-     .type = FieldType::Percent,
-     .default_value = "0%",
-     .description = "Coefficient of variation of unitTime between pods.",
-     .example = "unitTimeVariation: 5%"},
-    {.name = "gpuBusy",
-     .type = FieldType::Percent,
-     .description = "Share of the time in which some kernel runs (nvidia-smi's utilization).",
-     .example = "gpuBusy: 38%"},
-    {.name = "smActive",
-     .type = FieldType::Percent,
-     .description = "Share of the time in which an SM is busy, averaged over the SMs (DCGM).",
-     .example = "smActive: 21%"},
-    {.name = "cpu",
-     .type = FieldType::Cpu,
-     .description = "Host CPU that a running pod uses on average.",
-     .example = "cpu: 2600m"},
-    {.name = "requestGpuTime",
-     .type = FieldType::RequestTime,
-     .description = "GPU time of one request of a Service, alone on the GPU.",
-     .example = "requestGpuTime: {p50: 31ms, p99: 44ms}",
-     .children = list(kRequestTime),
-     .least = 1},
-    {.name = "bandwidthShare",
-     .type = FieldType::Percent,
-     .description = "Share of the work that memory bandwidth limits, not the SMs.",
-     .example = "bandwidthShare: 30%"},
-    {.name = "provenance",
-     .type = FieldType::Word,
-     .default_value = "Assumed",
-     .description = "Where the figures come from; reports count them.",
-     .example = "provenance: Measured",
-     .words = list(kProvenances)},
+     .default_value = "Overlapped",
+     .description = "Overlapped: the host prepares the next steps while the GPU works (data "
+                    "loaders, asynchronous launches). Serial: the two take turns.",
+     .example = "hostPhase: Serial",
+     .words = list(kHostPhases)},
 };
 
 inline constexpr Field kTraffic[] = {
@@ -244,7 +179,8 @@ inline constexpr Field kTraffic[] = {
      .type = FieldType::Rate,
      .required = true,
      .description = "Requests of the whole Service, over all replicas.",
-     .example = "mean: 12/s"},
+     .example = "mean: 12/s",
+     .least = 1},
 };
 
 inline constexpr Field kSlo[] = {
@@ -325,6 +261,20 @@ inline constexpr Field kWorkload[] = {
      .example = "priority: 1000",
      .least = -2'147'483'648,
      .most = 1'000'000'000},
+    {.name = "processesPerPod",
+     .type = FieldType::Integer,
+     .default_value = "1",
+     .description = "CUDA processes of a pod. Each has a context, and gpuMemory, of its own and is "
+                    "a client of MPS.",
+     .example = "processesPerPod: 2",
+     .least = 1,
+     .most = 64},
+    {.name = "faults",
+     .type = FieldType::Rate,
+     .default_value = "none",
+     .description = "Fatal GPU faults (Xid) of a running pod. Under MPS a fault of one client ends "
+                    "all clients of the GPU.",
+     .example = "faults: 0.01/h"},
     {.name = "submitAt",
      .type = FieldType::Duration,
      .default_value = "0",

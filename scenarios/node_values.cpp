@@ -48,6 +48,13 @@ std::optional<std::int64_t> integer_at(const Node* parent, std::string_view key)
                                                               : std::nullopt;
 }
 
+std::optional<double> number_at(const Node* parent, std::string_view key) {
+  const Node* node = scalar(parent, key);
+  const bool is_number =
+      node != nullptr && (node->kind == Node::Kind::Integer || node->kind == Node::Kind::Float);
+  return is_number ? to_number(node->text) : std::nullopt;
+}
+
 std::optional<bool> boolean_at(const Node* parent, std::string_view key) {
   const Node* node = scalar(parent, key);
   if (node == nullptr || node->kind != Node::Kind::Boolean) return std::nullopt;

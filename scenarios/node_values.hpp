@@ -18,6 +18,7 @@ const Node* blocks(const Node* parent, std::string_view key);  // a List, else n
 
 std::optional<std::string> text_at(const Node* parent, std::string_view key);
 std::optional<std::int64_t> integer_at(const Node* parent, std::string_view key);
+std::optional<double> number_at(const Node* parent, std::string_view key);
 std::optional<bool> boolean_at(const Node* parent, std::string_view key);
 std::optional<Bytes> bytes_at(const Node* parent, std::string_view key);
 std::optional<Millicores> cpu_at(const Node* parent, std::string_view key);

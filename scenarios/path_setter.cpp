@@ -51,9 +51,22 @@ std::vector<std::string> names_of(const Node& list) {
   return names;
 }
 
+// Names of lists may have dots in them: the longest one that is there, else all up to a position.
+std::string_view name_of_list(const Node* lists, std::string_view rest) {
+  std::string_view longest;
+  if (lists != nullptr) {
+    for (const Entry& entry : lists->entries) {
+      if (begins_with_name(rest, entry.key) && entry.key.size() > longest.size()) {
+        longest = rest.substr(0, entry.key.size());
+      }
+    }
+  }
+  return longest.empty() ? rest.substr(0, rest.find('[')) : longest;
+}
+
 bool is_free_map(const Field& field) {
   return field.type == FieldType::Labels || field.type == FieldType::Resources ||
-         field.type == FieldType::Environment;
+         field.type == FieldType::Environment || field.type == FieldType::MigDevices;
 }
 
 }  // namespace
@@ -107,13 +120,24 @@ NodePtr PathSetter::set_in_map(const Node* node, const Field& field, std::string
     static constexpr Field kQuantity{.name = "value", .type = FieldType::Cpu};
     last_name_ = rest;
     steps_.emplace_back(rest);
-    return with_entry(node, rest, field.type == FieldType::Resources ? kQuantity : kText, "", done);
+    const bool text = field.type == FieldType::Labels || field.type == FieldType::Environment;
+    return with_entry(node, rest, text ? kText : kQuantity, "", done);
+  }
+  if (field.type == FieldType::BlocksByName) {
+    Field list = field;
+    list.type = FieldType::Blocks;
+    const std::string_view name = name_of_list(node, rest);
+    last_name_ = name;
+    steps_.emplace_back(name);
+    return with_entry(node, name, list, after(rest, name.size()), name);
   }
   const std::string_view name = first_name(rest);
   const Field* child = field.children.find(name);
-  if (child == nullptr || child->type == FieldType::Ignored) {
+  if (child == nullptr || !child->is_taken()) {
     std::vector<std::string> known;
-    for (const Field& candidate : field.children) known.emplace_back(candidate.name);
+    for (const Field& candidate : field.children) {
+      if (candidate.is_taken()) known.emplace_back(candidate.name);
+    }
     return unknown(done, rest, known);
   }
   last_name_ = name;

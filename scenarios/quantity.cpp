@@ -299,7 +299,7 @@ Parsed<Rate> parse_rate(std::string_view text) {
   if (name == "/d") seconds_in_unit = 86'400;
   if (seconds_in_unit == 0) {
     return fail(Code::UnitUnknown, fmt::format("\"{}\" is not a rate", text),
-                fmt::format("did you mean {0}/s, {0}/m or {0}/h?", number->written));
+                fmt::format("did you mean {0}/s, {0}/m, {0}/h or {0}/d?", number->written));
   }
   if (number->negative) return negative(text);
   if (number->too_long) return too_large(text);

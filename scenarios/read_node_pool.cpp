@@ -33,15 +33,6 @@ std::vector<Taint> read_taints(const Node& pool) {
   return taints;
 }
 
-std::optional<MigLayout> read_mig(const Node& pool) {
-  const Node* node = block(&pool, "mig");
-  if (node == nullptr) return std::nullopt;
-  MigLayout layout;
-  layout.strategy = word_at(node, "strategy", kMigStrategies).value_or(layout.strategy);
-  layout.config = located_text_at(node, "config");
-  return layout;
-}
-
 GpuOverrides read_gpu(const Node& pool) {
   const Node* node = block(&pool, "gpu");
   return {duration_at(node, "timeSlice"), duration_at(node, "switchCost"),
@@ -135,7 +126,7 @@ std::optional<PluginSharing> read_sharing(const Node* sharing, std::string_view 
 }
 
 void check_sharing(const Node& plugin, const Node* sharing, const DevicePlugin& read,
-                   Findings& findings) {
+                   bool force_mps, Findings& findings) {
   if (sharing == nullptr) return;
   const Entry* mps = sharing->entry("mps");
   if (mps == nullptr || mps->value->kind == Node::Kind::Null) return;
@@ -146,11 +137,12 @@ void check_sharing(const Node& plugin, const Node* sharing, const DevicePlugin& 
                    fmt::format("timeSlicing is on line {}", slicing->key_where.line));
     }
   }
-  if (read.mig_strategy == MigStrategy::Mixed) {
+  if (read.mig_strategy == MigStrategy::Mixed && !force_mps) {
     findings.add(Code::SettingConflict, value_place(*block(&plugin, "flags"), "migStrategy"),
                  "mps with migStrategy mixed: the device plugin stops with \"using "
                  "--mig-strategy=mixed is not supported with MPS\"",
-                 "use timeSlicing, or leave migStrategy out");
+                 "use timeSlicing, leave migStrategy out, or simulate it all the same with `mps: "
+                 "{force: true}` on the node pool");
   }
 }
 
@@ -165,9 +157,7 @@ void check_mig(const Node& pool, const NodePool& read, Findings& findings) {
                fmt::format("mig is on line {}", key_place(pool, "mig").line));
 }
 
-}  // namespace
-
-DevicePlugin read_device_plugin(const Node& node, Findings& findings) {
+DevicePlugin read_device_plugin(const Node& node, bool force_mps, Findings& findings) {
   DevicePlugin plugin;
   plugin.where = node.where;
   const Node* flags = block(&node, "flags");
@@ -180,9 +170,11 @@ DevicePlugin read_device_plugin(const Node& node, Findings& findings) {
   const Node* sharing = block(&node, "sharing");
   plugin.time_slicing = read_sharing(sharing, "timeSlicing", false, findings);
   plugin.mps = read_sharing(sharing, "mps", true, findings);
-  check_sharing(node, sharing, plugin, findings);
+  check_sharing(node, sharing, plugin, force_mps, findings);
   return plugin;
 }
+
+}  // namespace
 
 NodePool read_node_pool(const Node& node, Findings& findings) {
   NodePool pool;
@@ -192,11 +184,12 @@ NodePool read_node_pool(const Node& node, Findings& findings) {
   if (const auto nodes = integer_at(&node, "nodes")) pool.nodes = static_cast<int>(*nodes);
   pool.capacity_type = word_at(&node, "capacityType", kCapacityTypes).value_or(pool.capacity_type);
   pool.capacity_type_where = value_place(node, "capacityType");
+  read_gpu_sharing(node, pool, findings);
   if (const Node* plugin = block(&node, "devicePlugin")) {
-    pool.device_plugin = read_device_plugin(*plugin, findings);
+    const bool force_mps = pool.mps && pool.mps->force;
+    pool.device_plugin = read_device_plugin(*plugin, force_mps, findings);
     pool.device_plugin->where = key_place(node, "devicePlugin");
   }
-  pool.mig = read_mig(node);
   pool.taints = read_taints(node);
   pool.labels = labels_at(&node, "labels");
   pool.gpu = read_gpu(node);

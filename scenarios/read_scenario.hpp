@@ -13,6 +13,8 @@ Scenario read_scenario(const Node& spec, Findings& findings);
 NodePool read_node_pool(const Node& node, Findings& findings);
 Workload read_workload(const Node& node, Findings& findings);
 PodTemplate read_pod_template(const Node& workload, Findings& findings);
-DevicePlugin read_device_plugin(const Node& node, Findings& findings);
+
+// Reads mig, mps, vgpu, virtualGpu and nos of a node pool into `pool`.
+void read_gpu_sharing(const Node& node, NodePool& pool, Findings& findings);
 
 }  // namespace slicewise::scenarios

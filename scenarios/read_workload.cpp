@@ -29,6 +29,10 @@ constexpr std::pair<std::string_view, Provenance> kProvenances[] = {
     {"Catalog", Provenance::Catalog},
     {"Assumed", Provenance::Assumed},
 };
+constexpr std::pair<std::string_view, Work::HostPhase> kHostPhases[] = {
+    {"Overlapped", Work::HostPhase::Overlapped},
+    {"Serial", Work::HostPhase::Serial},
+};
 constexpr std::pair<std::string_view, ServiceTime::Law> kLaws[] = {
     {"Deterministic", ServiceTime::Law::Deterministic},
     {"Exponential", ServiceTime::Law::Exponential},
@@ -63,6 +67,7 @@ std::optional<Work> read_work(const Node& workload) {
   work.units = integer_at(node, "units").value_or(work.units);
   work.unit_name = text_at(node, "unitName").value_or(work.unit_name);
   work.steps_per_unit = integer_at(node, "stepsPerUnit");
+  work.host_phase = word_at(node, "hostPhase", kHostPhases).value_or(work.host_phase);
   return work;
 }
 
@@ -94,10 +99,15 @@ std::optional<Measured> read_measured(const Node& workload, Findings& findings) 
   measured.unit_time = duration_at(node, "unitTime");
   measured.unit_time_cv = percent_at(node, "unitTimeVariation").value_or(0);
   measured.gpu_busy = percent_at(node, "gpuBusy");
+  measured.gpu_util = percent_at(node, "gpuUtil");
   measured.sm_active = percent_at(node, "smActive");
   measured.cpu = cpu_at(node, "cpu");
   measured.request_gpu_time = read_service_time(node, findings);
+  measured.capacity_share = percent_at(node, "capacityShare");
   measured.bandwidth_share = percent_at(node, "bandwidthShare");
+  measured.norm_p = number_at(node, "normP");
+  measured.sensitivity = number_at(node, "sensitivity");
+  measured.pressure = number_at(node, "pressure");
   measured.provenance = word_at(node, "provenance", kProvenances).value_or(measured.provenance);
   return measured;
 }
@@ -137,6 +147,12 @@ void read_placement(const Node& node, Workload& workload) {
   if (const auto priority = integer_at(&node, "priority")) {
     workload.priority = static_cast<int>(*priority);
   }
+  if (const auto processes = integer_at(&node, "processesPerPod")) {
+    workload.processes_per_pod = static_cast<int>(*processes);
+  }
+  // 0/h, as a sweep may have it, is no faults at all.
+  workload.faults = rate_at(&node, "faults");
+  if (workload.faults && workload.faults->per_second <= 0) workload.faults.reset();
   workload.submit_at = duration_at(&node, "submitAt").value_or(workload.submit_at);
   workload.submit_interval = duration_at(&node, "submitInterval").value_or(Duration{});
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fields.hpp"
+#include "gpu_part_names.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -71,7 +72,7 @@ Json object_schema(FieldList fields, bool partial) {
   Json properties = Json::object();
   Json required = Json::array();
   for (const Field& field : fields) {
-    if (field.type == FieldType::Ignored) continue;
+    if (!field.is_taken()) continue;
     properties[std::string(field.name)] = field_schema(field, partial);
     if (field.required && !partial) required.push_back(field.name);
   }
@@ -116,12 +117,33 @@ Json text_schema(const Field& field) {
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+Json by_name_schema(const Field& field, bool partial) {
+  Json list = list_schema(field, object_schema(field.children, partial), partial);
+  Json schema = {{"type", "object"}, {"additionalProperties", or_null(std::move(list), partial)}};
+  if (field.least > 0 && !partial) schema["minProperties"] = field.least;
+  return schema;
+}
+
+Json devices_schema(const Field& field) {
+  return any_of({{"type", "string"}, {"enum", Json::array({"all"})}},
+                {{"type", "array"}, {"items", integer_schema(field)}, {"minItems", 1}});
+}
+
+Json mig_devices_schema(const Field& field, bool partial) {
+  return {{"type", "object"},
+          {"patternProperties", {{kMigProfilePattern, or_null(integer_schema(field), partial)}}},
+          {"additionalProperties", false}};
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
 Json value_schema(const Field& field, bool partial) {
   switch (field.type) {
     case FieldType::Block:
       return object_schema(field.children, partial);
     case FieldType::Blocks:
       return list_schema(field, object_schema(field.children, partial), partial);
+    case FieldType::BlocksByName:
+      return by_name_schema(field, partial);
     case FieldType::Text:
       return text_schema(field);
     case FieldType::Name:
@@ -138,6 +160,14 @@ Json value_schema(const Field& field, bool partial) {
       return integer_schema(field);
     case FieldType::Integers:
       return {{"type", "array"}, {"items", integer_schema(field)}};
+    case FieldType::Number:
+      return {{"type", "number"}, {"minimum", field.least}, {"maximum", field.most}};
+    case FieldType::Devices:
+      return devices_schema(field);
+    case FieldType::MigDevices:
+      return mig_devices_schema(field, partial);
+    case FieldType::MemorySlices:
+      return {{"type", "array"}, {"items", text_matching(kMemorySlicePattern)}, {"minItems", 1}};
     case FieldType::Bytes:
       return bytes_schema();
     case FieldType::Cpu:
@@ -145,9 +175,11 @@ Json value_schema(const Field& field, bool partial) {
     case FieldType::Duration:
       return duration_schema(field.least > 0);
     case FieldType::Percent:
-      return text_matching("^(100(\\.0+)?|[0-9]{1,2}(\\.[0-9]+)?)%$");
+      return text_matching(fmt::format("^{}(100(\\.0+)?|[0-9]{{1,2}}(\\.[0-9]+)?)%$",
+                                       field.least > 0 ? kNonZero : ""));
     case FieldType::Rate:
-      return text_matching(fmt::format("^{}{}/(s|m|h|d)$", kNonZero, kDecimal));
+      return text_matching(
+          fmt::format("^{}{}/(s|m|h|d)$", field.least > 0 ? kNonZero : "", kDecimal));
     case FieldType::Labels:
       return labels_schema(partial);
     case FieldType::Resources:
@@ -162,6 +194,7 @@ Json value_schema(const Field& field, bool partial) {
     case FieldType::Sweep:
       return {{"type", "object"}, {"additionalProperties", {{"type", "array"}, {"minItems", 1}}}};
     case FieldType::Ignored:
+    case FieldType::Refused:
       break;
   }
   return false;

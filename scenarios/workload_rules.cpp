@@ -21,6 +21,7 @@ class WorkloadRules {
 
   void check() {
     check_memory();
+    check_utilisation();
     if (!kind_is_known(node_)) return;
     check_replication();
     check_restart_policy();
@@ -57,6 +58,26 @@ class WorkloadRules {
     if (!memory.peak || *memory.peak >= memory.resident) return;
     findings_.add(Code::SettingConflict, value_place(*block(&node_, "gpuMemory"), "peak"),
                   "peak is below resident", "peak is the most the process ever holds");
+  }
+
+  void check_utilisation() {
+    if (!workload_.measured) return;
+    const Measured& measured = *workload_.measured;
+    const Node& node = *block(&node_, "measured");
+    if (measured.gpu_busy && measured.gpu_util) {
+      findings_.add(Code::SettingConflict, key_place(node, "gpuUtil"),
+                    "gpuBusy and gpuUtil are both set",
+                    "gpuUtil is what to give when gpuBusy was not measured: remove it",
+                    fmt::format("gpuBusy is on line {}", key_place(node, "gpuBusy").line));
+    }
+    // gpuUtil overstates the share of the time in which a kernel runs, so it is a limit as well.
+    const std::string_view busy_key = measured.gpu_busy ? "gpuBusy" : "gpuUtil";
+    const auto busy = measured.gpu_busy ? measured.gpu_busy : measured.gpu_util;
+    if (!busy || !measured.capacity_share || *measured.capacity_share <= *busy) return;
+    findings_.add(Code::SettingConflict, value_place(node, "capacityShare"),
+                  fmt::format("capacityShare is above {}", busy_key),
+                  "a pod takes none of the GPU while no kernel of it runs",
+                  fmt::format("{} is on line {}", busy_key, key_place(node, busy_key).line));
   }
 
   void check_replication() {

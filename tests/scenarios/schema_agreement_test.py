@@ -61,6 +61,15 @@ def walk(schema, value, path, seen):
     if isinstance(value, dict):
         option = next(o for o in options if o.get("type") == "object" and (
             set(value) <= set(o.get("properties", value)) or "patternProperties" in o))
+        free = [below for pattern, below in option.get("patternProperties", {}).items()]
+        if isinstance(option.get("additionalProperties"), dict):
+            free.append(option["additionalProperties"])
+        # Keys that the writer of a file chooses: names of layouts, labels, MIG profiles.
+        for key in value if free else []:
+            if key not in option.get("properties", {}):
+                yield from walk(free[0], value[key], path + [key], seen)
+        if option.get("minProperties"):
+            yield "empty mapping", path, {}
         if option.get("additionalProperties") is False:
             yield "unknown key", path + ["someKey"], 1
         for key in option.get("required", []):
@@ -74,6 +83,8 @@ def walk(schema, value, path, seen):
             yield "mapping as list", path, ["text"]
     elif isinstance(value, list):
         option = next(o for o in options if o.get("type") == "array")
+        if option.get("minItems"):
+            yield "empty list", path, []
         if isinstance(option.get("items"), dict):
             for index, below in enumerate(value):
                 yield from walk(option["items"], below, path + [index], seen)
@@ -91,6 +102,10 @@ def walk(schema, value, path, seen):
             yield "text for a number", path, "7"
             yield "fraction", path, 1.5
             yield "too small", path, -3_000_000_000
+        elif "number" in kinds:
+            yield "text for a number", path, "0.5"
+            yield "too small", path, options[0]["minimum"] - 0.5
+            yield "too large", path, options[0]["maximum"] + 0.5
         if kinds == {"string"}:
             yield "number for text", path, 7
 
@@ -100,8 +115,9 @@ def schema_properties(schema):
         for name, below in option.get("properties", {}).items():
             yield name, below
             yield from schema_properties(below)
-        if isinstance(option.get("items"), dict):
-            yield from schema_properties(option["items"])
+        for inside in ("items", "additionalProperties"):
+            if isinstance(option.get(inside), dict):
+                yield from schema_properties(option[inside])
 
 
 def main():

@@ -64,9 +64,65 @@ struct DevicePlugin {
   SourceLocation where;
 };
 
+// One entry of a config in mig-parted's format: which GPUs of a node are cut, and into what.
+struct MigPartedEntry {
+  std::vector<int> devices;  // GPU indexes; empty: all
+  bool mig_enabled = true;
+  std::vector<std::pair<Located<std::string>, int>> mig_devices;  // profile -> count, as written
+  SourceLocation where;
+};
+
+// Another layout, from a point of the run on.
+struct MigChange {
+  Duration at;
+  Located<std::string> config;
+};
+
+// How long a node is out of service when its layout changes. Assumed: nobody publishes them.
+struct MigChangeTimes {
+  Duration drain = seconds(30);           // pods get to end; Kubernetes' default grace period
+  Duration destroy = seconds(5);          // of all instances of the node
+  Duration create = seconds(5);           // of the new ones
+  Duration plugin_restart = seconds(30);  // mig-manager's fixed wait; then pods fit again
+};
+
 struct MigLayout {
   MigStrategy strategy = MigStrategy::Single;
   Located<std::string> config;  // value of the nvidia.com/mig.config node label
+  std::map<std::string, std::vector<MigPartedEntry>> configs;  // the scenario's own, by name
+  std::vector<MigChange> changes;                              // in order of time
+  MigChangeTimes change_times;
+};
+
+// What the daemon of the device plugin would otherwise decide, and what it would refuse.
+struct MpsSettings {
+  bool uncapped = false;                 // active thread percentage 100 for every client
+  std::optional<double> active_threads;  // share of the SMs a client may use, (0, 1]
+  std::optional<int> client_limit;       // CUDA contexts per GPU
+  std::optional<Bytes> server_memory;    // GPU memory of the MPS server
+  bool force = false;                    // run what the stock device plugin refuses
+  SourceLocation where;
+};
+
+// NVIDIA vGPU: the hypervisor's scheduler. EC2 has it in g6f and gr6f only.
+struct VgpuSettings {
+  enum class Policy : std::uint8_t { BestEffort, EqualShare, FixedShare };
+  Policy policy = Policy::BestEffort;
+  std::optional<int> per_gpu;  // absent: 1 / the instance type's fraction of a GPU
+  std::optional<Duration> slice;
+  SourceLocation where;
+};
+
+// AWS's virtual GPU device plugin in place of NVIDIA's: MPS without limits.
+struct VirtualGpuPlugin {
+  int per_gpu = 10;
+  SourceLocation where;
+};
+
+// nos in place of NVIDIA's plugin: MPS with slices sized by memory, without a limit on threads.
+struct NosPartitioning {
+  std::vector<Located<std::string>> slices;  // "10gb", of each GPU
+  SourceLocation where;
 };
 
 struct Taint {
@@ -98,6 +154,10 @@ struct NodePool {
   SourceLocation capacity_type_where;
   std::optional<DevicePlugin> device_plugin;  // absent: nvidia.com/gpu, unshared
   std::optional<MigLayout> mig;
+  std::optional<MpsSettings> mps;
+  std::optional<VgpuSettings> vgpu;
+  std::optional<VirtualGpuPlugin> virtual_gpu;
+  std::optional<NosPartitioning> nos;
   std::vector<Taint> taints;
   std::map<std::string, std::string> labels;
   GpuOverrides gpu;
@@ -137,9 +197,13 @@ struct Startup {
 
 // A batch of work of one Job pod, or of one life of a Deployment's container.
 struct Work {
+  // Overlapped: the host prepares the next steps while the GPU works (data loaders, asynchronous
+  // launches). Serial: the GPU phase and the host phase take turns.
+  enum class HostPhase : std::uint8_t { Overlapped, Serial };
   std::int64_t units = 1;  // epochs, files, ...
   std::string unit_name = "unit";
   std::optional<std::int64_t> steps_per_unit;  // GPU bursts in a unit; absent: see Fidelity
+  HostPhase host_phase = HostPhase::Overlapped;
 };
 
 // A positive random time.
@@ -156,10 +220,16 @@ struct Measured {
   std::optional<Duration> unit_time;  // wall time per work unit
   double unit_time_cv = 0;            // between pods; 0 = all alike
   std::optional<double> gpu_busy;     // d: share of the time some kernel runs
+  std::optional<double> gpu_util;     // nvidia-smi's figure, which overstates d
   std::optional<double> sm_active;    // share of the time an SM is busy, averaged over SMs
   std::optional<Millicores> cpu;      // host CPU used on average while it runs
   std::optional<ServiceTime> request_gpu_time;
+  std::optional<double> capacity_share;   // u: of the whole GPU's capacity, while it runs alone
   std::optional<double> bandwidth_share;  // beta
+  std::optional<double> norm_p;           // p of the execution law
+  // What a neighbour under MPS costs it, and it costs a neighbour: slowdown 1 + alpha_i c_j.
+  std::optional<double> sensitivity;  // alpha
+  std::optional<double> pressure;     // c
   Provenance provenance = Provenance::Assumed;
   SourceLocation where;
 };
@@ -188,6 +258,8 @@ struct Workload {
   RestartPolicy restart_policy = RestartPolicy::OnFailure;
   int backoff_limit = 6;  // Jobs
   int priority = 0;
+  int processes_per_pod = 1;     // CUDA processes, each with its own context
+  std::optional<Rate> faults;    // fatal GPU faults (Xid) of a running pod
   Duration submit_at;            // of the first pod
   Duration submit_interval;      // between pods; 0 = all at once
   Located<std::string> profile;  // catalogue profile, "" = none
