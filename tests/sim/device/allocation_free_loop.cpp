@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "slicewise/sim/device/exclusive.hpp"
+#include "slicewise/sim/device/fluid.hpp"
+#include "slicewise/sim/device/strict_slots.hpp"
 
 #include "pods_on_one_gpu.hpp"
 
@@ -48,8 +50,9 @@ TEST(AllocationFreeLoop, TimeSlicing) {
   EXPECT_EQ(model.latencies().count(), 100'000);
 }
 
-TEST(AllocationFreeLoop, ExclusiveWithCancels) {
-  Exclusive gpu(64);
+// Starts, completions and cancels at random.
+template <class Engine>
+void expect_no_allocation(Engine gpu) {
   RandomStream random(1, 0, 0, Purpose::Test);
   const long before = allocations;
   std::uint32_t started = 0;
@@ -62,6 +65,12 @@ TEST(AllocationFreeLoop, ExclusiveWithCancels) {
     }
   }
   EXPECT_EQ(allocations, before);
+}
+
+TEST(AllocationFreeLoop, ExclusiveWithCancels) { expect_no_allocation(Exclusive(64)); }
+TEST(AllocationFreeLoop, Fluid) { expect_no_allocation(Fluid(64)); }
+TEST(AllocationFreeLoop, StrictSlots) {
+  expect_no_allocation(StrictSlots(64, {{10}, {1}}, models::Vgpu::Policy::FixedShare));
 }
 
 }  // namespace
