@@ -62,13 +62,14 @@ double calibrated_slowdown(std::span<const DomainClient> clients, std::size_t i)
 }
 
 double slowdown_under(double together, const DomainClient& client) {
-  const double part = std::max(client.gpu_part, together);
-  const double fixed =
-      client.norm_p >= kHardNorm
-          ? 1
-          : root(std::max(0.0, 1 - power(client.gpu_part, client.norm_p)), client.norm_p);
-  const double slowdown = std::max(1.0, norm(fixed, part, client.norm_p));
-  return slowdown * (limited(client) ? kResidualInterference : 1);
+  return slowdown(client.gpu_part, together, client.norm_p) *
+         (limited(client) ? kResidualInterference : 1);
+}
+
+// Replicas of one workload are many: no need to take the same root for each.
+bool same_slowdown(const DomainClient& a, const DomainClient& b) {
+  return !a.sensitivity && !b.sensitivity && a.gpu_part == b.gpu_part && a.norm_p == b.norm_p &&
+         limited(a) == limited(b);
 }
 
 }  // namespace
@@ -79,6 +80,11 @@ double norm(double a, double b, double p) {
   if (larger <= 0 || p >= kHardNorm) return larger;
   // Scaled, so that no power overflows.
   return larger * root(1 + power(std::min(a, b) / larger, p), p);
+}
+
+double slowdown(double part, double demand, double p) {
+  const double fixed = p >= kHardNorm ? 1 : root(std::max(0.0, 1 - power(part, p)), p);
+  return std::max(1.0, norm(fixed, std::max(part, demand), p));
 }
 
 DomainClient client_in(const ClientLaw& law, DomainShare share, double active_threads) {
@@ -119,8 +125,12 @@ void shared_speeds(std::span<const DomainClient> clients, std::span<double> spee
   }
   const double together = demand(clients);
   for (std::size_t i = 0; i < clients.size(); ++i) {
-    speeds[i] = 1 / (clients[i].sensitivity ? calibrated_slowdown(clients, i)
-                                            : slowdown_under(together, clients[i]));
+    if (i > 0 && same_slowdown(clients[i], clients[i - 1])) {
+      speeds[i] = speeds[i - 1];
+    } else {
+      speeds[i] = 1 / (clients[i].sensitivity ? calibrated_slowdown(clients, i)
+                                              : slowdown_under(together, clients[i]));
+    }
   }
 }
 
