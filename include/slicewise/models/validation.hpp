@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/models/gpu_model.hpp"
+#include "slicewise/units.hpp"
+
+// Published measurements that the models are held against, and how: which rows a parameter may be
+// fitted on, which rows check the prediction, and how large the error may be. The split is declared
+// in the data (models/validation/studies.json), by a rule per study, never row by row.
+namespace slicewise::models {
+
+// The time of one step of one process; for a rate, the time per item.
+struct MeasuredRow {
+  std::string workload;
+  std::string size;           // batch size, sequence length: "b8", "b1 s32", "-"
+  std::string slice;          // MIG profile name, or "full"
+  double active_threads = 1;  // share of the SMs that a process may use, (0, 1]
+  int clients = 1;            // equal processes in the slice, this one included
+  Duration time;
+};
+
+// Two processes on one GPU: the speed of each beside the other, alone = 1.
+struct MeasuredPair {
+  std::string first;
+  std::string second;
+  double first_speed = 1;
+  double second_speed = 1;
+  // GPU utilisation alone, as nvidia-smi prints it, in [0, 1].
+  std::optional<double> first_utilisation;
+  std::optional<double> second_utilisation;
+};
+
+struct MeasurementSource {
+  std::string id;
+  std::string title;
+  std::string url;  // or repository@commit:path
+  std::string licence;
+  std::string date;  // when it was read
+  std::string read;  // how, and what was left out
+  std::string gpu;   // a GpuModel::name of the catalogue or of ValidationSet::gpus; "" unknown
+  std::string note;
+  std::vector<MeasuredRow> rows;
+  std::vector<MeasuredPair> pairs;
+};
+
+// Rows of a source. What is empty matches everything.
+struct RowFilter {
+  std::vector<std::string> workloads;
+  std::vector<std::string> sizes;
+  std::vector<std::string> slices;  // "smallest": the smallest of the workload and size
+  std::vector<double> threads;      // percent
+  std::vector<int> clients;
+};
+
+// How a study predicts.
+enum class StudyEngine : std::uint8_t {
+  Law,                   // laws E1 and E2, parameters by calibrate()
+  Turns,                 // the round-robin engine, processes that never idle
+  Bursts,                // the closed network of batch pods, duty given
+  Pairs,                 // the same, duty per job from pairs of equal jobs
+  CalibratedPairs,       // law E2 with sensitivity and pressure by calibrate_pairs()
+  PairsFromUtilisation,  // law E2 from utilisation alone
+  PairsClosedNetwork,    // the closed network from utilisation alone
+};
+
+struct Study {
+  std::string id;
+  std::string source;  // MeasurementSource::id
+  std::string mode;    // "MIG", "MPS", "MIG+MPS", "time-slicing", "pairs"
+  StudyEngine engine = StudyEngine::Law;
+  std::string title;
+  std::string split;       // the rule, for people
+  std::string parameters;  // which ones are fitted and which are defaults
+  RowFilter rows;          // that the study looks at
+  RowFilter fit;           // of those; all others check
+  std::vector<double> norms;
+  std::optional<double> bandwidth_share;  // nullopt: fitted
+  std::optional<double> capacity_share;   // given instead of fitted
+  bool one_fixed_part = false;            // CalibrationOptions
+  bool own_norm = false;                  // every size has its own p and beta
+  double cold_cache = 1;                  // kappa of switch_cost()
+  std::map<std::string, double> duty;     // by workload
+  std::optional<double> target_percent;   // mean error that was aimed at
+  double bound_percent = 0;               // mean error on the check rows that must not be exceeded
+};
+
+struct ValidationSet {
+  std::vector<MeasurementSource> sources;
+  std::vector<GpuModel> gpus;  // GPUs of measurements that EC2 does not offer
+  std::vector<Study> studies;
+};
+
+// The source of the pairs that a user brings: its studies are in every set, its rows are not.
+inline constexpr std::string_view kUserPairs = "pairs";
+
+// Parses what ships with the program; a defect in it is a bug: throws std::runtime_error.
+ValidationSet load_validation_set();
+
+// A CSV file of pairs in the columns of Lucid's colocate_info: model1, model2, ratio1, ratio2,
+// iso_gpu_util1, iso_gpu_util2 (percent) are needed; dataset, batch, amp of each name the job;
+// sum_ratio, co_gpu_util, co_gmem_util, co_gmem_mb, iso_gmem_util1, iso_gmem_util2 and flag are not
+// used. All other columns, missing ones, rows of another length and figures that are not positive
+// numbers are errors with line and column.
+Expected<MeasurementSource> read_pairs(const SourceText& file);
+
+}  // namespace slicewise::models
