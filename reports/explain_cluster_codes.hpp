@@ -66,6 +66,19 @@ inline constexpr std::array kClusterCodes = {
         "https://www.tensorflow.org/guide/gpu#limiting_gpu_memory_growth ; "
         "https://github.com/NVIDIA/k8s-device-plugin/issues/461"},
     CodeExplanation{
+        Code::GpuNotRequested,
+        "A container sees GPUs without asking for one when its image sets NVIDIA_VISIBLE_DEVICES, "
+        "as CUDA images do. The scheduler does not count it: pods pile up on GPU 0, take turns "
+        "with whoever was given that GPU, and run out of its memory while other GPUs are idle.",
+        "CUDA out of memory", "Ask for nvidia.com/gpu: 1 and share GPUs with the device plugin.",
+        "https://github.com/NVIDIA/k8s-device-plugin"},
+    CodeExplanation{Code::MpsPerProcessLimits,
+                    "The MPS daemon limits memory and threads of each client process. A pod with "
+                    "several CUDA processes (Triton, torch DataParallel, Ray) gets the share of a "
+                    "replica once for each of them.",
+                    "", "One CUDA process per pod, or fewer replicas.",
+                    "https://github.com/NVIDIA/k8s-device-plugin/issues/720"},
+    CodeExplanation{
         Code::GpuOom,
         "The processes on one GPU need more memory than it has. The allocation that does not fit "
         "fails, that container exits, and the kubelet restarts it after 10 s, 20 s, 40 s and so "
@@ -91,6 +104,14 @@ inline constexpr std::array kClusterCodes = {
         "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.",
         "Share the GPUs, add nodes, or lower the request that the message names.",
         "https://kubernetes.io/docs/concepts/scheduling-eviction/kube-scheduler/"},
+    CodeExplanation{
+        Code::FaultShared,
+        "A fatal GPU fault (an Xid such as an illegal address) ends the process that caused it. "
+        "Under MPS the clients of the GPU share one server, and all of them are torn down with it.",
+        "CUDA error: an illegal memory access was encountered",
+        "Time-slicing and MIG confine a fault to its process; keep code that crashes off shared "
+        "MPS servers.",
+        "https://docs.nvidia.com/deploy/mps/"},
     CodeExplanation{
         Code::HostCpuOversubscribed,
         "The pods on a node want more vCPUs than it has, so their data loading slows down and the "
@@ -147,6 +168,22 @@ inline constexpr std::array kClusterCodes = {
                     "family, whose prices are proportional.",
                     "", "Bring the real price with --prices FILE.",
                     "slicewise get instances -o wide"},
+    CodeExplanation{Code::MpsUnevenSplit,
+                    "The plugin gives each MPS client floor(100 / replicas) percent of the threads "
+                    "and floor(memory / replicas) MiB, by integer division.",
+                    "", "Replicas that divide 100 (4, 5, 10, 20) leave nothing over.",
+                    "https://github.com/NVIDIA/k8s-device-plugin"},
+    CodeExplanation{Code::MigSlicesUnused,
+                    "The instances of this layout do not use all slices of the GPU: a 3g takes "
+                    "four of the eight memory slices but three of the seven compute slices.",
+                    "", "slicewise get mig-profiles --gpu NAME shows what fits beside them.",
+                    "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/"},
+    CodeExplanation{
+        Code::VgpuNotOnEks,
+        "NVIDIA vGPU divides a GPU between virtual machines in the hypervisor. EC2 offers it as "
+        "g6f and gr6f only; on other types the figures are for comparison.",
+        "", "For EKS take time-slicing, MPS, MIG, or a g6f instance.",
+        "https://aws.amazon.com/ec2/instance-types/g6/"},
     CodeExplanation{Code::SweepSkipped,
                     "A path of the sweep does not exist in this variant (its patch removed it), so "
                     "the variant runs once, without that sweep.",

@@ -126,10 +126,53 @@ inline constexpr std::array kInputCodes = {
         "error attempting multiple config orderings",
         "Choose a layout of this GPU: slicewise get mig-profiles --gpu NAME.",
         "https://github.com/NVIDIA/gpu-operator/issues/603"},
+    CodeExplanation{Code::MigLayoutImpossible,
+                    "A GPU instance may only sit at certain memory slices, and no two may overlap. "
+                    "mig-parted does not check that: it accepts the file and fails on the GPU.",
+                    "error attempting multiple config orderings",
+                    "Take fewer or smaller instances: slicewise get mig-profiles --gpu NAME lists "
+                    "slices and counts.",
+                    "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/"},
+    CodeExplanation{
+        Code::MigNotUniform,
+        "With migStrategy single the device plugin calls every instance nvidia.com/gpu, so all of "
+        "them must be of one profile, on all GPUs of the node.",
+        "more than one MIG device type present on node",
+        "Use mig.strategy: mixed, or one profile for all GPUs.",
+        "https://github.com/NVIDIA/gpu-operator/issues/460"},
+    CodeExplanation{
+        Code::MigNotAdvertised,
+        "With migStrategy none the device plugin counts GPUs, not instances: a container gets a "
+        "GPU with MIG switched on, and CUDA opens its first instance. The others stay idle.",
+        "", "Use mig.strategy: single or mixed.",
+        "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/"},
+    CodeExplanation{
+        Code::MpsTooManyClients,
+        "An MPS server takes a limited number of client processes per GPU: 48 on Volta and later, "
+        "60 from CUDA 13.1 on. The stock device plugin allows 16 replicas below compute capability "
+        "7.5, V100 included; its control daemon then does not start and the node offers no GPU.",
+        "invalid MPS configuration: invalid device maximum allowed replicas exceeded: 64 > 48",
+        "Fewer replicas, or fewer processes per pod; mps.clientLimit says what a newer driver "
+        "takes.",
+        "https://docs.nvidia.com/deploy/mps/"},
+    CodeExplanation{
+        Code::MpsOnMig,
+        "The hardware runs an MPS server inside a MIG instance, and NVIDIA's DRA driver configures "
+        "it, but the device plugin stops when it is asked to.",
+        "sharing using MPS is not supported for MIG devices",
+        "Time-slice the instances, or use the DRA driver; mps.force: true simulates it.",
+        "https://github.com/NVIDIA/k8s-device-plugin"},
+    CodeExplanation{
+        Code::GpuExclusiveProcess,
+        "The plugin's MPS daemon switches its GPUs to compute mode EXCLUSIVE_PROCESS. A process "
+        "that does not connect to the MPS server cannot open them.",
+        "CUDA error: all CUDA-capable devices are busy or unavailable",
+        "Let every pod ask for the shared resource, or keep others off the nodes with a taint.",
+        "https://github.com/NVIDIA/k8s-device-plugin/issues/647"},
     CodeExplanation{Code::StrategyNotModelled,
-                    "The file is right, but this version simulates exclusive GPUs and "
-                    "time-slicing only. It stops rather than give numbers of another strategy.",
-                    "", "Simulate with time-slicing or without sharing.", ""},
+                    "The file is right, but this version does not simulate what it asks for. It "
+                    "stops rather than give numbers of something else.",
+                    "", "The help line says what is simulated in its place.", ""},
     CodeExplanation{Code::InstanceUnknown, "The catalogue has no such EC2 instance type.", "",
                     "Use the suggested name, or see slicewise get instances.", kGetSource},
     CodeExplanation{Code::GpuUnknown, "The catalogue has no such GPU model.", "",

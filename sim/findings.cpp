@@ -78,8 +78,22 @@ void memory_finding(const World& world, const VariantResult& result, Diagnostics
       fmt::format("CUDA out of memory killed containers {:.0f} times; {:.0f} of {:.0f} pods failed "
                   "for good",
                   result.pods.oom_kills, result.pods.failed, result.pods.submitted),
-      culprit->greedy ? "stop the process from mapping the whole GPU (GPU_MEM_GREEDY)"
-                      : "fewer replicas, or less gpuMemory per pod: time-slicing limits nothing"));
+      culprit->greedy
+          ? "stop the process from mapping the whole GPU (GPU_MEM_GREEDY)"
+          : "fewer replicas, or less gpuMemory per pod: time-slicing limits nothing, MPS "
+            "gives each process memory / replicas"));
+}
+
+void fault_finding(const World& world, const VariantResult& result, Diagnostics& found) {
+  if (result.pods.fault_victims == 0) return;
+  const auto with_faults = std::ranges::find_if(
+      world.workloads, [](const WorkloadModel& model) { return model.spec.faults.has_value(); });
+  found.push_back(make_diagnostic(
+      Code::FaultShared, with_faults->spec.name.where,
+      fmt::format("{:.1f} fatal GPU faults took {:.1f} containers of neighbours with them: the "
+                  "clients of an MPS server share its fate",
+                  result.pods.faults, result.pods.fault_victims),
+      "time-slicing and MIG confine a fault to its process"));
 }
 
 // What to do about pods that no node took, by the first cause that some node gave.
@@ -191,7 +205,7 @@ void refused_finding(const World& world, const VariantResult& result, Diagnostic
     if (workload.refused.value_or(0) == 0) continue;
     found.push_back(make_diagnostic(
         Code::RequestsRefused, world.workloads[w].spec.name.where,
-        fmt::format("{:.0f} requests of \"{}\" found no ready replica and were refused",
+        fmt::format("{:.0f} requests of \"{}\" found no ready replica or lost theirs",
                     *workload.refused, workload.name),
         "they are not part of the latency; a warmup longer than the start-up leaves them out"));
   }
@@ -221,6 +235,7 @@ Diagnostics run_findings(const World& world, std::span<const Replication> replic
                          const VariantResult& result) {
   Diagnostics found = world.findings;
   memory_finding(world, result, found);
+  fault_finding(world, result, found);
   pending_finding(world, replications, result, found);
   host_cpu_finding(world, replications, found);
   refused_finding(world, result, found);

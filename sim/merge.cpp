@@ -17,14 +17,6 @@ using scenarios::WorkloadKind;
 
 constexpr std::int64_t kHoursPerMonth = 730;
 
-std::string_view strategy_name(const models::Sharing& sharing) {
-  return std::visit(models::Overloaded{
-                        [](const models::Exclusive&) { return std::string_view("exclusive"); },
-                        [](const models::TimeSlicing&) { return std::string_view("timeSlicing"); },
-                    },
-                    sharing);
-}
-
 template <class Get>
 double mean_over(std::span<const Replication> replications, Get get) {
   double sum = 0;
@@ -40,6 +32,38 @@ double per_second(std::int64_t count, Duration over) {
   return over.ns <= 0 ? 0 : static_cast<double>(count) / to_seconds(over);
 }
 
+void describe_sharing(const PoolModel& pool, NodePoolResult& result) {
+  for (const DomainKind& kind : pool.kinds) {
+    const auto turns = [&](const models::TimeSlice& slice) {
+      result.turn = slice.turn;
+      result.switch_cost = slice.switch_cost;
+    };
+    std::visit(models::Overloaded{
+                   [](const models::Exclusive&) {},
+                   [&](const models::TimeSlicing& slicing) { turns(slicing.slice); },
+                   [&](const models::Mps& mps) {
+                     result.active_threads = mps.active_threads;
+                     result.memory_limit = mps.memory_limit;
+                   },
+                   [&](const models::Vgpu& vgpu) { turns(vgpu.slice); },
+               },
+               kind.sharing);
+  }
+}
+
+void describe_partitions(const PoolModel& pool, NodePoolResult& result) {
+  const NodeLayout& layout = pool.layouts.front();
+  if (layout.name.empty()) return;
+  result.mig_config = layout.name;
+  double compute = 0;
+  for (const NodeLayout::Domain& domain : layout.domains) {
+    const DomainKind& kind = pool.kinds[domain.kind];
+    compute += kind.share.compute;
+    if (!kind.partition.empty()) result.instances[kind.partition] += pool.nodes;
+  }
+  result.sms_unused_ratio = std::max(0.0, 1 - compute / pool.gpus_per_node);
+}
+
 NodePoolResult pool_result(const PoolModel& pool) {
   NodePoolResult result;
   result.name = pool.name;
@@ -47,17 +71,16 @@ NodePoolResult pool_result(const PoolModel& pool) {
   result.gpu_model = pool.gpu->name;
   result.region = pool.region;
   result.purchase_option = pool.purchase_option;
-  result.strategy = strategy_name(pool.sharing);
+  result.strategy = pool.strategy;
   result.nodes = pool.nodes;
   result.gpus_per_node = pool.gpus_per_node;
   result.price = pool.price.usd;
   result.price_source = pool.price.source.text;
-  if (const auto* slicing = std::get_if<models::TimeSlicing>(&pool.sharing)) {
-    result.turn = slicing->slice.turn;
-    result.switch_cost = slicing->slice.switch_cost;
+  describe_sharing(pool, result);
+  describe_partitions(pool, result);
+  for (std::size_t offer = 0; offer < pool.offers.size(); ++offer) {
+    result.advertised[pool.offers[offer].name] = pool.nodes * pool.tickets_per_node(offer, 0);
   }
-  result.advertised[pool.offer.name] =
-      std::int64_t{pool.nodes} * pool.gpus_per_node * pool.offer.per_gpu;
   return result;
 }
 
@@ -71,6 +94,9 @@ PodCounts count_pods(const World& world, std::span<const Replication> replicatio
   pods.failed = mean(&Replication::failed);
   pods.oom_kills = mean(&Replication::oom_kills);
   pods.restarts = mean(&Replication::restarts);
+  pods.faults = mean(&Replication::faults);
+  pods.fault_victims = mean(&Replication::fault_victims);
+  pods.evicted = mean(&Replication::evicted);
   for (const Replication& r : replications) {
     pods.running_max = std::max(pods.running_max, r.running_max);
     pods.pending_max = std::max(pods.pending_max, r.pending_max);
@@ -173,17 +199,60 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   result.job_completion = summarize(completions);
   result.wait = summarize(waits);
   result.latency = summarize(latencies);
+  int gpus = 0;
+  for (const PoolModel& pool : world.pools) gpus += pool.nodes * pool.gpus_per_node;
   result.gpu_busy_share = mean_over(replications, [&](const Replication& r) {
-    return ratio(r.workloads[w].gpu_busy, r.length) / static_cast<double>(r.gpus.size());
+    return ratio(r.workloads[w].gpu_busy, r.length) / gpus;
   });
   result.bound_by = bound_by(result, w, replications);
   result.objectives = judge_objectives(model, w, replications, result);
   return result;
 }
 
+// Figures of the domain that stands at `position` in the records.
+GpuResult gpu_result(const DomainKind& kind, std::span<const Replication> replications,
+                     std::size_t position) {
+  GpuResult gpu;
+  const auto mean = [&](auto time_of) {
+    return mean_over(replications, [&](const Replication& r) {
+      return ratio(time_of(r.domains[position].time), r.length);
+    });
+  };
+  gpu.partition = kind.partition;
+  gpu.gpu_share = kind.time_share;
+  gpu.memory_total = kind.memory;
+  gpu.time_busy_ratio = mean([](const DomainTime& t) { return t.busy(); });
+  gpu.context_switch_ratio = mean([](const DomainTime& t) { return t.switching; });
+  if (std::ranges::all_of(
+          replications, [&](const Replication& r) { return r.domains[position].time.sm_known; })) {
+    gpu.sm_active_ratio = mean([](const DomainTime& t) { return t.sm_active; });
+  }
+  for (const Replication& r : replications) {
+    gpu.memory_peak = std::max(gpu.memory_peak, r.domains[position].memory_peak);
+  }
+  return gpu;
+}
+
+// One row for each domain of the node, under every layout that it has in the run.
+void add_gpus(const PoolModel& pool, const std::string& node,
+              std::span<const Replication> replications, std::size_t& position,
+              VariantResult& result) {
+  for (const NodeLayout& layout : pool.layouts) {
+    std::vector<int> instances(static_cast<std::size_t>(pool.gpus_per_node), 0);
+    for (const NodeLayout::Domain& domain : layout.domains) {
+      GpuResult gpu = gpu_result(pool.kinds[domain.kind], replications, position++);
+      gpu.node = node;
+      gpu.index = domain.gpu;
+      gpu.model = pool.gpu->name;
+      gpu.instance = instances[static_cast<std::size_t>(domain.gpu)]++;
+      result.gpus.push_back(std::move(gpu));
+    }
+  }
+}
+
 void add_nodes(const World& world, std::span<const Replication> replications,
                VariantResult& result) {
-  std::size_t g = 0;
+  std::size_t position = 0;
   std::size_t n = 0;
   for (const PoolModel& pool : world.pools) {
     for (int node = 0; node < pool.nodes; ++node, ++n) {
@@ -191,36 +260,25 @@ void add_nodes(const World& world, std::span<const Replication> replications,
       result.nodes.push_back({name, pool.name, mean_over(replications, [&](const Replication& r) {
                                 return ratio(r.nodes[n].cpu_time, r.length) / pool.vcpus;
                               })});
-      for (int position = 0; position < pool.gpus_per_node; ++position, ++g) {
-        GpuResult gpu{name, position, pool.gpu->name, 0, {}, 0, {}, pool.gpu_memory};
-        const auto mean = [&](auto time_of) {
-          return mean_over(replications, [&](const Replication& r) {
-            return ratio(time_of(r.gpus[g].time), r.length);
-          });
-        };
-        gpu.time_busy_ratio = mean([](const GpuTime& t) { return t.busy(); });
-        gpu.context_switch_ratio = mean([](const GpuTime& t) { return t.switching; });
-        if (std::ranges::all_of(replications,
-                                [&](const Replication& r) { return r.gpus[g].time.sm_known; })) {
-          gpu.sm_active_ratio = mean([](const GpuTime& t) { return t.sm_active; });
-        }
-        for (const Replication& r : replications) {
-          gpu.memory_peak = std::max(gpu.memory_peak, r.gpus[g].memory_peak);
-        }
-        result.gpus.push_back(std::move(gpu));
-      }
+      add_gpus(pool, name, replications, position, result);
     }
   }
 }
 
 CostLedger replication_cost(const World& world, const Replication& replication) {
   CostLedger sum;
-  std::span<const GpuRecord> gpus = replication.gpus;
+  std::size_t position = 0;
+  std::vector<GpuShareOfTime> shares;
   for (const PoolModel& pool : world.pools) {
-    const auto per_node = static_cast<std::size_t>(pool.gpus_per_node);
     for (int node = 0; node < pool.nodes; ++node) {
-      sum += node_cost(pool.price.usd, replication.length, gpus.first(per_node));
-      gpus = gpus.subspan(per_node);
+      shares.clear();
+      for (const NodeLayout& layout : pool.layouts) {
+        for (const NodeLayout::Domain& domain : layout.domains) {
+          const double of_node = pool.kinds[domain.kind].time_share / pool.gpus_per_node;
+          shares.push_back({replication.domains[position++].time, of_node});
+        }
+      }
+      sum += node_cost(pool.price.usd, replication.length, shares);
     }
   }
   return sum;
@@ -258,13 +316,15 @@ VariantResult merge(const World& world, std::span<const Replication> replication
   result.name = world.name;
   result.description = world.description;
   result.replications = static_cast<int>(replications.size());
+  std::vector<std::string> strategies;
   for (const PoolModel& pool : world.pools) {
-    const std::string_view strategy = strategy_name(pool.sharing);
-    if (result.strategy.find(strategy) == std::string::npos) {
-      result.strategy += (result.strategy.empty() ? "" : "+") + std::string(strategy);
+    const std::string& strategy = pool.strategy;
+    if (std::ranges::find(strategies, strategy) == strategies.end()) {
+      strategies.push_back(strategy);
     }
     result.node_pools.push_back(pool_result(pool));
   }
+  result.strategy = fmt::format("{}", fmt::join(strategies, ", "));
   std::vector<std::vector<Duration>> lengths;
   for (const Replication& r : replications) lengths.push_back({r.length});
   result.makespan = *summarize(lengths);

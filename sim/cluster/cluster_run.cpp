@@ -25,10 +25,17 @@ double random_size(RandomStream& random, double variation) {
   return portable_exp(std::sqrt(sigma2) * random.normal() - sigma2 / 2);
 }
 
+bool has_faults(const World& world) {
+  return std::ranges::any_of(world.workloads,
+                             [](const WorkloadModel& w) { return w.spec.faults.has_value(); });
+}
+
 std::uint32_t timer_count(const ClusterState& cluster, const World& world) {
   const auto services = std::ranges::count_if(
       world.workloads, [](const WorkloadModel& w) { return w.spec.kind == WorkloadKind::Service; });
-  return static_cast<std::uint32_t>(cluster.pods.size() + cluster.gpus.size()) +
+  const std::size_t fault_timers = has_faults(world) ? cluster.pods.size() : 0;
+  return static_cast<std::uint32_t>(cluster.pods.size() + cluster.domains.size() +
+                                    world.pools.size() + fault_timers) +
          static_cast<std::uint32_t>(services) + 2;
 }
 
@@ -45,8 +52,8 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
       timers_(timer_count(cluster_, world)),
       queue_(cluster_.pods.size()) {
   const auto pods = static_cast<std::uint32_t>(cluster_.pods.size());
-  first_gpu_timer_ = pods;
-  first_service_timer_ = pods + static_cast<std::uint32_t>(cluster_.gpus.size());
+  first_domain_timer_ = pods;
+  first_service_timer_ = pods + static_cast<std::uint32_t>(cluster_.domains.size());
   service_of_.resize(world.workloads.size());
   record_.workloads.resize(world.workloads.size());
   for (std::uint32_t w = 0; w < world.workloads.size(); ++w) {
@@ -60,7 +67,14 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
   }
   ready_.resize(traffic_.size());
   scheduler_timer_ = first_service_timer_ + static_cast<std::uint32_t>(traffic_.size());
-  end_timer_ = scheduler_timer_ + 1;
+  first_pool_timer_ = scheduler_timer_ + 1;
+  first_fault_timer_ = first_pool_timer_ + static_cast<std::uint32_t>(world.pools.size());
+  end_timer_ = first_fault_timer_ + (has_faults(world) ? pods : 0);
+  layout_.resize(world.pools.size());
+  for (std::uint32_t pool = 0; pool < world.pools.size(); ++pool) {
+    if (world.pools[pool].layout_changes.empty()) continue;
+    timers_.set(first_pool_timer_ + pool, world.pools[pool].layout_changes.front().at);
+  }
   bound_.reserve(pods);
 
   std::vector<std::uint32_t> ordinal(world.workloads.size(), 0);
@@ -74,6 +88,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
     RandomStream size(world.seed, replication, entity, Purpose::UnitTime);
     pod.size = spec.measured ? random_size(size, spec.measured->unit_time_cv) : 1;
     host_jitter_.emplace_back(world.seed, replication, entity, Purpose::Host);
+    if (has_faults(world)) faults_.emplace_back(world.seed, replication, entity, Purpose::Fault);
     timers_.set(p, TimePoint{} + spec.submit_at + spec.submit_interval * nth);
     if (spec.kind == WorkloadKind::Job && scheduler_.fits_empty_node(cluster_.model(pod))) {
       ++jobs_left_;
@@ -102,10 +117,12 @@ Replication ClusterRun::run(const std::atomic<bool>* interrupted) {
 }
 
 void ClusterRun::dispatch(std::uint32_t timer) {
-  if (timer < first_gpu_timer_) return on_pod_timer(timer);
-  if (timer < first_service_timer_) return on_gpu_timer(timer - first_gpu_timer_);
+  if (timer < first_domain_timer_) return on_pod_timer(timer);
+  if (timer < first_service_timer_) return on_domain_timer(timer - first_domain_timer_);
   if (timer < scheduler_timer_) return on_arrival(timer - first_service_timer_);
   if (timer == scheduler_timer_) return run_scheduler();
+  if (timer < first_fault_timer_) return on_layout_timer(timer - first_pool_timer_);
+  if (timer < end_timer_) return on_fault(timer - first_fault_timer_);
   record_.cut_off = !world_.duration && jobs_left_ > 0;
   ended_ = true;
 }
@@ -138,29 +155,29 @@ void ClusterRun::end_run() {
     record.units_in_objective += units_finished(pod);
     end_container(p, true);
   }
-  for (std::size_t g = 0; g < cluster_.gpus.size(); ++g) finish_gpu(g);
+  for (std::size_t d = 0; d < cluster_.domains.size(); ++d) finish_domain(d);
   for (const Node& node : cluster_.nodes) record_.nodes.push_back({rounded(node.cpu_ns)});
   record_.pending_reasons = scheduler_.reasons();
   record_.pending_at_end = static_cast<std::int64_t>(scheduler_.pending());
 }
 
-void ClusterRun::finish_gpu(std::size_t g) {
-  Gpu& gpu = cluster_.gpus[g];
-  account_cold(gpu);
-  GpuRecord record;
-  record.time.useful = rounded(gpu.useful_ns);
-  record.time.late = rounded(gpu.late_ns);
-  record.time.failed = rounded(gpu.failed_ns);
-  record.time.switching = rounded(gpu.switch_ns);
-  record.time.cold_start = rounded(gpu.cold_ns);
-  record.time.sm_active = rounded(gpu.sm_ns);
-  record.time.sm_known = gpu.sm_known;
-  record.memory_peak = gpu.memory.peak();
-  with_engine(gpu, [&](auto& engine) {
+void ClusterRun::finish_domain(std::size_t d) {
+  Domain& domain = cluster_.domains[d];
+  account_cold(domain);
+  DomainRecord record;
+  record.time.useful = rounded(domain.useful_ns);
+  record.time.late = rounded(domain.late_ns);
+  record.time.failed = rounded(domain.failed_ns);
+  record.time.switching = rounded(domain.switch_ns);
+  record.time.cold_start = rounded(domain.cold_ns);
+  record.time.sm_active = rounded(domain.sm_ns);
+  record.time.sm_known = domain.sm_known;
+  record.memory_peak = domain.memory.peak();
+  with_engine(domain, [&](auto& engine) {
     engine.advance(now_);
     record.time.switching = engine.time().switching;
   });
-  record_.gpus.push_back(record);
+  record_.domains.push_back(record);
 }
 
 Replication run_replication(const World& world, std::uint32_t replication,

@@ -15,12 +15,14 @@
 namespace slicewise::sim {
 
 // The event loop of one replication and the controllers it drives. Timers, in order of firing at
-// the same instant: one per pod, one per GPU, one per service, the scheduler, the end of the run.
+// the same instant: one per pod, one per domain, one per service, the scheduler, one per pool (MIG
+// layout), one per pod for faults if there are any, the end of the run.
 //
 //   cluster_run.cpp    the loop, the end of the run
 //   pod_lifecycle.cpp  submit -> bind -> pull -> start -> work -> end, restarts and back-offs
 //   batch_work.cpp     progress of batch pods, in steady state and step by step
 //   request_work.cpp   requests of services
+//   disruptions.cpp    fatal GPU faults, changes of the MIG layout
 class ClusterRun {
  public:
   ClusterRun(const World& world, std::uint32_t replication);
@@ -28,13 +30,19 @@ class ClusterRun {
   Replication run(const std::atomic<bool>* interrupted);
 
  private:
+  // How far the layout changes of a pool have come.
+  struct LayoutProgress {
+    std::size_t next = 0;  // into PoolModel::layout_changes
+    bool changing = false;
+  };
+
   // cluster_run.cpp
   void dispatch(std::uint32_t timer);
   void run_scheduler();
   void wake_scheduler() { timers_.set(scheduler_timer_, now_); }
   void end_run();
   void check_all_done();
-  void finish_gpu(std::size_t gpu);
+  void finish_domain(std::size_t domain);
 
   // pod_lifecycle.cpp
   void on_pod_timer(std::uint32_t pod);
@@ -48,7 +56,13 @@ class ClusterRun {
   void job_pod_failed(std::uint32_t pod);
   void leave(std::uint32_t pod, PodPhase final_phase);
   void set_activity(std::uint32_t pod, PodPhase phase);
-  void account_cold(Gpu& gpu);
+  void account_cold(Domain& domain);
+
+  // disruptions.cpp
+  void arm_fault(std::uint32_t pod);
+  void on_fault(std::uint32_t pod);
+  void on_layout_timer(std::size_t pool);
+  void evict(std::uint32_t pod);
 
   // batch_work.cpp
   void start_batch(std::uint32_t pod);
@@ -57,9 +71,15 @@ class ClusterRun {
   void settle_node(NodeId node);
   void settle_pod(Pod& pod, double elapsed_ns);
   void resolve_node(NodeId node);
-  void think(std::uint32_t pod);
+  void prepare(std::uint32_t pod);
+  double think(std::uint32_t pod);
+  double stage(const Pod& pod) const;
+  double pace_of_host(const Pod& pod) const;
+  void step_prepared(std::uint32_t pod);
   void start_step(std::uint32_t pod);
   void step_done(std::uint32_t pod);
+  std::int64_t steps_done(const Pod& pod) const;
+  Duration step_total(const Pod& pod, std::int64_t step) const;
   Duration step_part(const Pod& pod, Duration unit, std::int64_t step) const;
 
   // request_work.cpp
@@ -70,11 +90,13 @@ class ClusterRun {
   void request_done(std::uint32_t pod);
 
   // The engines of GPUs that are simulated exactly.
-  void on_gpu_timer(std::size_t gpu);
+  void on_domain_timer(std::size_t domain);
   void start_on_gpu(const Pod& pod, Duration work);
   void cancel_on_gpu(const Pod& pod);
   Duration busy_on_gpu(const Pod& pod);
-  void arm_gpu(std::size_t gpu);
+  void open_on_gpu(const Pod& pod);
+  void close_on_gpu(const Pod& pod);
+  void arm_domain(std::size_t domain);
 
   const World& world_;
   std::uint32_t replication_;
@@ -90,11 +112,15 @@ class ClusterRun {
   std::vector<std::uint32_t> service_of_;          // by workload: its service
   std::vector<std::vector<std::uint32_t>> ready_;  // by service: pods that serve
   std::vector<RequestQueue> queue_;                // by pod
+  std::vector<RandomStream> faults_;               // by pod; empty when no workload has faults
+  std::vector<LayoutProgress> layout_;             // by pool
   std::vector<std::uint32_t> bound_;               // scratch of run_scheduler
 
-  std::uint32_t first_gpu_timer_ = 0;
+  std::uint32_t first_domain_timer_ = 0;
   std::uint32_t first_service_timer_ = 0;
   std::uint32_t scheduler_timer_ = 0;
+  std::uint32_t first_pool_timer_ = 0;
+  std::uint32_t first_fault_timer_ = 0;
   std::uint32_t end_timer_ = 0;
   std::int64_t jobs_left_ = 0;
   std::int64_t running_ = 0;  // containers

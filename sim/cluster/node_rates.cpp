@@ -8,16 +8,13 @@ namespace {
 // Bisection steps: 2^-50 of the interval is below what a double resolves here.
 constexpr int kBisections = 50;
 
+// How softly overlapped work meets the limit of the GPU's time.
+// Source: fit over 1,388 pairs of training jobs on RTX 3090 without MPS (Lucid), 7.5 % mean error.
+constexpr double kOverlappedNorm = 6;
+
 // Extra GPU time per unit of work while two or more contexts take turns: c/q.
-double switch_overhead(const models::Sharing& sharing) {
-  return std::visit(models::Overloaded{
-                        [](const models::Exclusive&) { return 0.0; },
-                        [](const models::TimeSlicing& ts) {
-                          return static_cast<double>(ts.slice.switch_cost.ns) /
-                                 static_cast<double>(ts.slice.turn.ns);
-                        },
-                    },
-                    sharing);
+double overhead_of(const models::TimeSlice& slice) {
+  return static_cast<double>(slice.switch_cost.ns) / static_cast<double>(slice.turn.ns);
 }
 
 // What the replicas of services on the node leave of its vCPUs. Services come first: they are few,
@@ -25,8 +22,8 @@ double switch_overhead(const models::Sharing& sharing) {
 double vcpus_for_batch(const ClusterState& cluster, const Node& node) {
   const Millicores allocatable = cluster.pool(node).allocatable_cpu;
   Millicores left = allocatable;
-  for (const GpuId gpu : node.gpus) {
-    for (const std::uint32_t owner : cluster.gpus[index(gpu)].owner) {
+  for (const DomainId domain : node.domains()) {
+    for (const std::uint32_t owner : cluster.domains[index(domain)].owner) {
       if (owner == kNoOwner || cluster.pods[owner].phase != PodPhase::Working) continue;
       const scenarios::Workload& spec = cluster.model(cluster.pods[owner]).spec;
       if (spec.kind != scenarios::WorkloadKind::Service) continue;
@@ -40,18 +37,19 @@ double vcpus_for_batch(const ClusterState& cluster, const Node& node) {
 }  // namespace
 
 NodeRates::NodeRates(const World& world) {
-  std::size_t most_gpus = 0;
+  std::size_t most_domains = 0;
   for (const PoolModel& pool : world.pools) {
-    most_gpus = std::max(most_gpus, static_cast<std::size_t>(pool.gpus_per_node));
+    for (const NodeLayout& layout : pool.layouts) {
+      most_domains = std::max(most_domains, layout.domains.size());
+    }
   }
-  clients_.resize(most_gpus);
-  switch_share_.resize(most_gpus);
+  shares_.resize(most_domains);
 }
 
 void NodeRates::collect(const ClusterState& cluster, const Node& node) {
-  for (std::size_t g = 0; g < node.gpus.size(); ++g) {
-    clients_[g].clear();
-    for (const std::uint32_t owner : cluster.gpus[index(node.gpus[g])].owner) {
+  for (std::size_t d = 0; d < node.domains().size(); ++d) {
+    shares_[d].clients.clear();
+    for (const std::uint32_t owner : cluster.domains[index(node.domains()[d])].owner) {
       if (owner == kNoOwner) continue;
       const Pod& pod = cluster.pods[owner];
       const WorkloadModel& model = cluster.model(pod);
@@ -59,35 +57,130 @@ void NodeRates::collect(const ClusterState& cluster, const Node& node) {
         continue;
       }
       const Demand& demand = cluster.demand(pod);
-      Client client{owner, to_seconds(demand.host) * pod.size, to_seconds(demand.gpu) * pod.size,
-                    to_seconds(demand.cpu) * pod.size};
+      Client client;
+      client.pod = owner;
+      client.host_s = to_seconds(demand.host) * pod.size;
+      client.gpu_s = to_seconds(demand.gpu) * pod.size;
+      client.cpu_s = to_seconds(demand.cpu) * pod.size;
+      client.serial = model.host_phase == scenarios::Work::HostPhase::Serial;
+      client.law = demand.client;
       if (model.spec.pod.cpu_limit) {
         const double limit = static_cast<double>(model.spec.pod.cpu_limit->count) / 1000.0;
-        client.host_s = std::max(client.host_s, client.cpu_s / limit - client.gpu_s);
+        client.least_s = client.cpu_s / limit;
       }
-      clients_[g].push_back(client);
+      shares_[d].clients.push_back(client);
     }
   }
 }
 
-// Fills rate_ and switch_share_ for the given stretch of host work; returns the vCPUs in use.
+// Host phase and GPU phase add up. A CPU limit lengthens the host phase.
+void NodeRates::take_turns_serially(double overhead, double stretch, Share& share) {
+  loop_.clear();
+  for (const Client& client : share.clients) {
+    const double host_s = std::max(client.host_s, client.least_s - client.gpu_s);
+    loop_.push_back({host_s + (stretch - 1) * (host_s + client.gpu_s), client.gpu_s});
+  }
+  const ClosedSolution& solution = solver_.solve(loop_, overhead);
+  share.switch_share = solution.switch_share;
+  for (std::size_t c = 0; c < share.clients.size(); ++c) {
+    rate_.push_back(solution.cycles_per_second[c]);
+    busy_share_.push_back(solution.cycles_per_second[c] * share.clients[c].gpu_s);
+  }
+}
+
+void NodeRates::take_turns(double overhead, double stretch, Share& share) {
+  const auto& clients = share.clients;
+  if (std::ranges::all_of(clients, &Client::serial)) {
+    return take_turns_serially(overhead, stretch, share);
+  }
+  const double longer = clients.size() == 1 ? 1 : 1 + overhead;
+  double demand = 0;
+  for (const Client& client : clients) demand += client.duty() * longer;
+  for (const Client& client : clients) {
+    const double p = client.serial ? 1 : kOverlappedNorm;
+    const double slowdown = clients.size() == 1 ? 1 : models::slowdown(client.duty(), demand, p);
+    const double unit_s = std::max(client.least_s, client.alone_s() * std::max(stretch, slowdown));
+    rate_.push_back(1 / unit_s);
+    busy_share_.push_back(client.gpu_s / unit_s);
+    // A turn ends in a switch when somebody else waits: always once the GPU is full, else about
+    // as often as others want it.
+    const double others = demand - client.duty() * longer;
+    const double waiting = std::min(1.0, std::max(demand * demand, others));
+    if (clients.size() > 1) share.switch_share += busy_share_.back() * overhead * waiting;
+  }
+}
+
+void NodeRates::run_together(double stretch, Share& share) {
+  laws_.clear();
+  for (const Client& client : share.clients) laws_.push_back(client.law);
+  speeds_.resize(laws_.size());
+  models::shared_speeds(laws_, speeds_);
+  double quiet = 1;  // share of the time in which nobody's kernels run
+  double work = 0;
+  const std::size_t first = rate_.size();
+  for (std::size_t c = 0; c < share.clients.size(); ++c) {
+    const Client& client = share.clients[c];
+    const double alone_s = client.alone_s();
+    const double unit_s = std::max(client.least_s, alone_s * std::max(stretch, 1 / speeds_[c]));
+    rate_.push_back(1 / unit_s);
+    // What neighbours cost makes kernels longer, not the rest of the unit.
+    quiet *= 1 - std::min(1.0, (alone_s / speeds_[c] - client.host_s) / unit_s);
+    work += client.gpu_s / unit_s;
+  }
+  for (std::size_t c = 0; c < share.clients.size(); ++c) {
+    busy_share_.push_back((1 - quiet) * share.clients[c].gpu_s * rate_[first + c] / work);
+  }
+}
+
+void NodeRates::run_in_slots(double slots, double overhead, double stretch, Share& share) {
+  for (const Client& client : share.clients) {
+    const double demand = client.duty() * slots * (1 + overhead);
+    const double p = client.serial ? 1 : kOverlappedNorm;
+    const double slowdown = models::slowdown(client.duty(), demand, p);
+    const double unit_s = std::max(client.least_s, client.alone_s() * std::max(stretch, slowdown));
+    rate_.push_back(1 / unit_s);
+    busy_share_.push_back(client.gpu_s / unit_s);
+    share.switch_share += busy_share_.back() * overhead;
+  }
+}
+
+void NodeRates::rates_in(const ClusterState& cluster, const Domain& domain, double stretch,
+                         Share& share) {
+  const auto turns = [&](const models::TimeSlice& slice) {
+    take_turns(overhead_of(slice), stretch, share);
+  };
+  using Policy = models::Vgpu::Policy;
+  const models::TimeSlice& driver = cluster.pool(cluster.nodes[index(domain.node)]).driver_slice;
+  std::visit(models::Overloaded{
+                 [&](const models::Exclusive&) { turns(driver); },
+                 [&](const models::TimeSlicing& sharing) { turns(sharing.slice); },
+                 [&](const models::Mps&) { run_together(stretch, share); },
+                 [&](const models::Vgpu& sharing) {
+                   if (sharing.policy == Policy::BestEffort) return turns(sharing.slice);
+                   const double slots = sharing.policy == Policy::FixedShare
+                                            ? sharing.per_gpu
+                                            : static_cast<double>(domain.working);
+                   const double overhead = slots > 1 ? overhead_of(sharing.slice) : 0;
+                   run_in_slots(slots, overhead, stretch, share);
+                 },
+             },
+             cluster.kind(domain).sharing);
+}
+
+// Fills rate_, busy_share_ and switch shares for the given stretch of host work; returns the vCPUs
+// in use.
 double NodeRates::rates(const ClusterState& cluster, const Node& node, double stretch) {
-  const double overhead = switch_overhead(cluster.pool(node).sharing);
   double vcpus_used = 0;
   rate_.clear();
-  for (std::size_t g = 0; g < node.gpus.size(); ++g) {
-    switch_share_[g] = 0;
-    if (clients_[g].empty()) continue;
-    loop_.clear();
-    for (const Client& client : clients_[g]) {
-      loop_.push_back(
-          {client.host_s + (stretch - 1) * (client.host_s + client.gpu_s), client.gpu_s});
-    }
-    const ClosedSolution& solution = solver_.solve(loop_, overhead);
-    switch_share_[g] = solution.switch_share;
-    for (std::size_t c = 0; c < clients_[g].size(); ++c) {
-      rate_.push_back(solution.cycles_per_second[c]);
-      vcpus_used += solution.cycles_per_second[c] * clients_[g][c].cpu_s;
+  busy_share_.clear();
+  for (std::size_t d = 0; d < node.domains().size(); ++d) {
+    Share& share = shares_[d];
+    share.switch_share = 0;
+    if (share.clients.empty()) continue;
+    const std::size_t first = rate_.size();
+    rates_in(cluster, cluster.domains[index(node.domains()[d])], stretch, share);
+    for (std::size_t c = 0; c < share.clients.size(); ++c) {
+      vcpus_used += rate_[first + c] * share.clients[c].cpu_s;
     }
   }
   return vcpus_used;
@@ -110,23 +203,26 @@ double NodeRates::stretch_that_fits(const ClusterState& cluster, const Node& nod
 void NodeRates::solve(ClusterState& cluster, NodeId id) {
   Node& node = cluster.nodes[index(id)];
   collect(cluster, node);
-  const auto assign = [&](double Pod::*rate) {
+  const auto assign = [&](double Pod::*figure, const std::vector<double>& values) {
     std::size_t next = 0;
-    for (std::size_t g = 0; g < node.gpus.size(); ++g) {
-      for (const Client& client : clients_[g]) cluster.pods[client.pod].*rate = rate_[next++];
+    for (std::size_t d = 0; d < node.domains().size(); ++d) {
+      for (const Client& client : shares_[d].clients) {
+        cluster.pods[client.pod].*figure = values[next++];
+      }
     }
   };
   const double vcpus = vcpus_for_batch(cluster, node);
   const double wanted = rates(cluster, node, 1);
-  assign(&Pod::unhindered_by_cpu);
+  assign(&Pod::unhindered_by_cpu, rate_);
   node.host_stretch = 1;
   if (wanted > vcpus) {
     node.host_stretch = stretch_that_fits(cluster, node, vcpus);
     rates(cluster, node, node.host_stretch);
   }
-  assign(&Pod::units_per_second);
-  for (std::size_t g = 0; g < node.gpus.size(); ++g) {
-    cluster.gpus[index(node.gpus[g])].switch_share = switch_share_[g];
+  assign(&Pod::units_per_second, rate_);
+  assign(&Pod::busy_share, busy_share_);
+  for (std::size_t d = 0; d < node.domains().size(); ++d) {
+    cluster.domains[index(node.domains()[d])].switch_share = shares_[d].switch_share;
   }
 }
 

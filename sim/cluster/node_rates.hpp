@@ -9,19 +9,27 @@
 
 namespace slicewise::sim {
 
-// How fast the batch pods of one node run while nobody starts or ends: each GPU is a closed
-// network of its pods (device/closed_network.hpp), and all pods of the node share its vCPUs.
+// How fast the batch pods of one node run while nobody starts or ends. Alone in its domain a pod
+// takes D + Z for a unit: kernels run for D, the rest is Z. In company it takes longer:
 //
-// Host CPU. A pod uses `cpu` of CPU time per unit. When the pods together want more than the node
-// has, all host work takes `stretch` times longer: the time between two GPU bursts grows from Z to
-// Z + (stretch - 1)(Z + D), and `stretch` is the smallest that fits the vCPUs. A CPU limit holds a
-// pod to limit/cpu units per second. CFS weights between pods are not modelled: all stretch alike.
+// Taking turns (time-slicing, vGPU best effort). Overlapped work keeps the GPU supplied while it
+// waits, so that only the sum of demands counts: the unit takes || 1 - d^p, sum d_j (1 + c/q) ||
+// with d = D/(D + Z), p = kOverlappedNorm. Serial work is a closed network (closed_network.hpp); a
+// serial pod beside overlapped ones adds its phases up (p = 1).
+// MPS: models::shared_speeds.
+// vGPU with strict slots: each pod alone on 1/n of the GPU.
+//
+// Host CPU. A pod uses `cpu` of CPU time per unit, and all pods of the node share its vCPUs. When
+// they want more than the node has, all host work takes `stretch` times longer, the smallest that
+// fits: overlapped work then runs at the pace of the slower of host and GPU, serial work at that of
+// their sum. A CPU limit holds a pod to limit/cpu units per second. CFS weights between pods are
+// not modelled: all stretch alike.
 class NodeRates {
  public:
   explicit NodeRates(const World& world);
 
-  // Sets units_per_second and unhindered_by_cpu of the node's Working batch pods, the switch_share
-  // of its GPUs, and the node's host_stretch. O(pods^2) per GPU and solution.
+  // Sets units_per_second, unhindered_by_cpu and busy_share of the node's Working batch pods, the
+  // switch_share of its domains, and the node's host_stretch. O(pods^2) per domain and solution.
   void solve(ClusterState& cluster, NodeId node);
 
  private:
@@ -30,16 +38,33 @@ class NodeRates {
     double host_s = 0;
     double gpu_s = 0;
     double cpu_s = 0;
+    double least_s = 0;  // of a unit, by its CPU limit
+    bool serial = false;
+    models::DomainClient law;
+
+    double alone_s() const { return host_s + gpu_s; }
+    double duty() const { return gpu_s / alone_s(); }
+  };
+  struct Share {
+    std::vector<Client> clients;
+    double switch_share = 0;
   };
 
   void collect(const ClusterState& cluster, const Node& node);
   double rates(const ClusterState& cluster, const Node& node, double stretch);
+  void rates_in(const ClusterState& cluster, const Domain& domain, double stretch, Share& share);
+  void take_turns(double overhead, double stretch, Share& share);
+  void take_turns_serially(double overhead, double stretch, Share& share);
+  void run_together(double stretch, Share& share);
+  void run_in_slots(double slots, double overhead, double stretch, Share& share);
   double stretch_that_fits(const ClusterState& cluster, const Node& node, double vcpus);
 
-  std::vector<std::vector<Client>> clients_;  // by GPU of the node
-  std::vector<double> rate_;                  // of the clients, GPU by GPU
-  std::vector<double> switch_share_;          // by GPU of the node
+  std::vector<Share> shares_;       // by domain of the node
+  std::vector<double> rate_;        // of the clients, domain by domain
+  std::vector<double> busy_share_;  // likewise
   std::vector<LoopingClient> loop_;
+  std::vector<models::DomainClient> laws_;
+  std::vector<double> speeds_;
   ClosedNetworkSolver solver_;
 };
 

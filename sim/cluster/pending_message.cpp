@@ -22,6 +22,8 @@ std::string taint_text(const World& world) {
 std::string cause_text(const World& world, std::size_t cause) {
   if (cause >= kResourceCause) return "Insufficient " + world.resources[cause - kResourceCause];
   switch (static_cast<RejectCause>(cause)) {
+    case RejectCause::Unschedulable:
+      return "node(s) were unschedulable";
     case RejectCause::Taint:
       return "node(s) had untolerated taint " + taint_text(world);
     case RejectCause::NodeSelector:

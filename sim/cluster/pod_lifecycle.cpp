@@ -54,7 +54,7 @@ void ClusterRun::on_pod_timer(std::uint32_t p) {
     case PodPhase::Loading:
       return begin_work(p);
     case PodPhase::Working:
-      if (cluster_.pool(cluster_.nodes[index(pod.node)]).exact) return start_step(p);
+      if (cluster_.pool(cluster_.nodes[index(pod.node)]).exact) return step_prepared(p);
       return finish_batch(p);
     case PodPhase::Pending:
     case PodPhase::Succeeded:
@@ -100,8 +100,11 @@ void ClusterRun::start_container(std::uint32_t p) {
   }
   pod.container_started_before = true;
   pod.container_started = now_;
-  Gpu& gpu = cluster_.gpus[index(pod.gpu)];
-  if (!gpu.memory.open(pod.context, model.gpu_memory, model.greedy)) {
+  Domain& domain = cluster_.domains[index(pod.domain)];
+  const Tickets* tickets = cluster_.tickets(domain, model);
+  if (!domain.memory.open(pod.context,
+                          {model.gpu_memory, model.greedy, model.spec.processes_per_pod,
+                           tickets == nullptr ? std::nullopt : tickets->memory_limit})) {
     ++record_.oom_kills;
     return crash(p);
   }
@@ -110,6 +113,7 @@ void ClusterRun::start_container(std::uint32_t p) {
     record_.workloads[index(pod.workload)].wait.push_back(now_ - pod.submitted);
   }
   record_.running_max = std::max(record_.running_max, ++running_);
+  open_on_gpu(pod);
   set_activity(p, PodPhase::Loading);
   timers_.set(p, now_ + model.spec.startup.model_load);
 }
@@ -120,7 +124,11 @@ void ClusterRun::begin_work(std::uint32_t p) {
   set_activity(p, PodPhase::Working);
   pod.work_started = now_;
   pod.busy_ns = 0;
+  pod.sm_ns = 0;
+  pod.answered = {};
   pod.late = {};
+  pod.step_started = {};
+  arm_fault(p);
   pod.busy_before = busy_on_gpu(pod);
   if (cluster_.model(pod).spec.kind == WorkloadKind::Service) {
     start_serving(p);
@@ -132,26 +140,30 @@ void ClusterRun::begin_work(std::uint32_t p) {
 // The process is gone: its memory is free, and its GPU time was useful or was not.
 void ClusterRun::end_container(std::uint32_t p, bool useful) {
   Pod& pod = cluster_.pods[p];
-  Gpu& gpu = cluster_.gpus[index(pod.gpu)];
+  Domain& domain = cluster_.domains[index(pod.domain)];
   const bool worked = pod.phase == PodPhase::Working;
   if (worked) {
     settle_node(pod.node);
     cancel_on_gpu(pod);
     const double exact_ns = static_cast<double>((busy_on_gpu(pod) - pod.busy_before).ns);
     const double busy_ns = pod.busy_ns + exact_ns;
-    const double late_ns = static_cast<double>(pod.late.ns);
-    (useful ? gpu.useful_ns : gpu.failed_ns) += busy_ns - late_ns;
-    gpu.late_ns += late_ns;
-    const auto& sm_share = cluster_.demand(pod).sm_active_share;
-    gpu.sm_ns += busy_ns * sm_share.value_or(0);
-    gpu.sm_known = gpu.sm_known && sm_share.has_value();
+    // Requests are late by their work; side by side they take less of the GPU's time than that.
+    const double late_ns = pod.late.ns == 0 ? 0
+                                            : busy_ns * static_cast<double>(pod.late.ns) /
+                                                  static_cast<double>(pod.answered.ns);
+    (useful ? domain.useful_ns : domain.failed_ns) += busy_ns - late_ns;
+    domain.late_ns += late_ns;
+    domain.sm_ns += pod.sm_ns;
+    domain.sm_known = domain.sm_known && cluster_.model(pod).sm_known;
     WorkloadRecord& record = record_.workloads[index(pod.workload)];
-    record.gpu_busy += nanoseconds(std::llround(busy_ns));
+    record.gpu_busy += nanoseconds(std::llround(busy_ns * cluster_.kind(domain).time_share));
     record.pod_running += now_ - pod.container_started;
   }
-  gpu.memory.close(pod.context);
+  close_on_gpu(pod);
+  domain.memory.close(pod.context);
   --running_;
   timers_.clear(p);
+  if (!faults_.empty()) timers_.clear(first_fault_timer_ + p);
   const NodeId node = pod.node;
   if (worked && cluster_.model(pod).spec.kind == WorkloadKind::Service) {
     stop_serving(p);
@@ -164,8 +176,9 @@ void ClusterRun::end_container(std::uint32_t p, bool useful) {
 
 void ClusterRun::crash(std::uint32_t p) {
   const Pod& pod = cluster_.pods[p];
-  if (holds_container(pod.phase)) end_container(p, false);
   const scenarios::Workload& spec = cluster_.model(pod).spec;
+  // What a service has answered is not lost with its process; a Job starts over.
+  if (holds_container(pod.phase)) end_container(p, spec.kind == WorkloadKind::Service);
   if (spec.kind == WorkloadKind::Job && spec.restart_policy == RestartPolicy::Never) {
     return job_pod_failed(p);
   }
@@ -215,19 +228,19 @@ void ClusterRun::leave(std::uint32_t p, PodPhase final_phase) {
 // Moves the pod to another phase and keeps its GPU's counts of loading and working containers.
 void ClusterRun::set_activity(std::uint32_t p, PodPhase phase) {
   Pod& pod = cluster_.pods[p];
-  Gpu& gpu = cluster_.gpus[index(pod.gpu)];
-  account_cold(gpu);
-  gpu.loading += static_cast<int>(is_loading(phase)) - static_cast<int>(is_loading(pod.phase));
-  gpu.working += static_cast<int>(phase == PodPhase::Working) -
-                 static_cast<int>(pod.phase == PodPhase::Working);
-  gpu.cold_since = gpu.loading > 0 && gpu.working == 0 ? now_ : kNever;
+  Domain& domain = cluster_.domains[index(pod.domain)];
+  account_cold(domain);
+  domain.loading += static_cast<int>(is_loading(phase)) - static_cast<int>(is_loading(pod.phase));
+  domain.working += static_cast<int>(phase == PodPhase::Working) -
+                    static_cast<int>(pod.phase == PodPhase::Working);
+  domain.cold_since = domain.loading > 0 && domain.working == 0 ? now_ : kNever;
   pod.phase = phase;
 }
 
-void ClusterRun::account_cold(Gpu& gpu) {
-  if (gpu.cold_since == kNever) return;
-  gpu.cold_ns += static_cast<double>((now_ - gpu.cold_since).ns);
-  gpu.cold_since = now_;
+void ClusterRun::account_cold(Domain& domain) {
+  if (domain.cold_since == kNever) return;
+  domain.cold_ns += static_cast<double>((now_ - domain.cold_since).ns);
+  domain.cold_since = now_;
 }
 
 }  // namespace slicewise::sim

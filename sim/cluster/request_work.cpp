@@ -27,8 +27,14 @@ void ClusterRun::start_serving(std::uint32_t p) {
   ready_[service_of_[index(cluster_.pods[p].workload)]].push_back(p);
 }
 
+// Requests that wait in the queue of a replica go down with it.
 void ClusterRun::stop_serving(std::uint32_t p) {
   std::erase(ready_[service_of_[index(cluster_.pods[p].workload)]], p);
+  if (ended_) return;
+  for (; !queue_[p].empty(); queue_[p].pop()) {
+    const bool counted = queue_[p].front().arrived - TimePoint{} >= world_.warmup;
+    record_.workloads[index(cluster_.pods[p].workload)].refused += counted ? 1 : 0;
+  }
 }
 
 void ClusterRun::serve_next(std::uint32_t p) {
@@ -42,7 +48,11 @@ void ClusterRun::request_done(std::uint32_t p) {
   queue_[p].pop();
   const Duration latency = now_ - request.arrived;
   const bool late = model.latency_limit && latency > *model.latency_limit;
+  pod.answered += request.work;
   if (late) pod.late += request.work;
+  const Demand& demand = cluster_.demand(pod);
+  pod.sm_ns += static_cast<double>(request.work.ns) * static_cast<double>(demand.sm_active.ns) /
+               static_cast<double>(demand.gpu.ns);
   if (request.arrived - TimePoint{} >= world_.warmup) {
     WorkloadRecord& record = record_.workloads[index(pod.workload)];
     record.latency.add(latency);
@@ -52,51 +62,79 @@ void ClusterRun::request_done(std::uint32_t p) {
   if (!queue_[p].empty()) serve_next(p);
 }
 
-void ClusterRun::on_gpu_timer(std::size_t g) {
-  Gpu& gpu = cluster_.gpus[g];
+void ClusterRun::on_domain_timer(std::size_t d) {
+  Domain& domain = cluster_.domains[d];
   std::uint32_t context = 0;
-  with_engine(gpu, [&](auto& engine) {
+  with_engine(domain, [&](auto& engine) {
     engine.advance(now_);
     context = engine.complete();
   });
-  const std::uint32_t p = gpu.owner[context];
+  const std::uint32_t p = domain.owner[context];
   if (cluster_.model(cluster_.pods[p]).spec.kind == scenarios::WorkloadKind::Service) {
     request_done(p);
   } else {
     step_done(p);
   }
-  arm_gpu(g);
+  arm_domain(d);
 }
 
 void ClusterRun::start_on_gpu(const Pod& pod, Duration work) {
-  with_engine(cluster_.gpus[index(pod.gpu)], [&](auto& engine) {
+  with_engine(cluster_.domains[index(pod.domain)], [&](auto& engine) {
     engine.advance(now_);
     engine.start(pod.context, work);
   });
-  arm_gpu(index(pod.gpu));
+  arm_domain(index(pod.domain));
 }
 
 void ClusterRun::cancel_on_gpu(const Pod& pod) {
-  with_engine(cluster_.gpus[index(pod.gpu)], [&](auto& engine) {
+  with_engine(cluster_.domains[index(pod.domain)], [&](auto& engine) {
     engine.advance(now_);
     engine.cancel(pod.context);
   });
-  arm_gpu(index(pod.gpu));
+  arm_domain(index(pod.domain));
 }
 
 // GPU time of the pod's context so far; 0 in steady state.
 Duration ClusterRun::busy_on_gpu(const Pod& pod) {
   Duration busy;
-  with_engine(cluster_.gpus[index(pod.gpu)], [&](auto& engine) {
+  with_engine(cluster_.domains[index(pod.domain)], [&](auto& engine) {
     engine.advance(now_);
     busy = engine.busy_of(pod.context);
   });
   return busy;
 }
 
-void ClusterRun::arm_gpu(std::size_t g) {
-  with_engine(cluster_.gpus[g], [&](auto& engine) {
-    timers_.set(first_gpu_timer_ + static_cast<std::uint32_t>(g), engine.next().at);
+// The process opens its CUDA context: an MPS client connects, a vGPU is powered on.
+void ClusterRun::open_on_gpu(const Pod& pod) {
+  Domain& domain = cluster_.domains[index(pod.domain)];
+  const Demand& demand = cluster_.demand(pod);
+  const double alone_ns = static_cast<double>((demand.gpu + demand.host).ns);
+  std::visit(models::Overloaded{[](std::monostate) {}, [](Exclusive&) {}, [](RoundRobin&) {},
+                                [&](Fluid& engine) {
+                                  engine.advance(now_);
+                                  engine.set_client(pod.context, demand.client,
+                                                    static_cast<double>(demand.gpu.ns) / alone_ns);
+                                },
+                                [&](StrictSlots& engine) {
+                                  engine.advance(now_);
+                                  engine.join(pod.context);
+                                }},
+             domain.engine);
+  arm_domain(index(pod.domain));
+}
+
+void ClusterRun::close_on_gpu(const Pod& pod) {
+  Domain& domain = cluster_.domains[index(pod.domain)];
+  if (auto* engine = std::get_if<StrictSlots>(&domain.engine)) {
+    engine->advance(now_);
+    engine->leave(pod.context);
+    arm_domain(index(pod.domain));
+  }
+}
+
+void ClusterRun::arm_domain(std::size_t d) {
+  with_engine(cluster_.domains[d], [&](auto& engine) {
+    timers_.set(first_domain_timer_ + static_cast<std::uint32_t>(d), engine.next().at);
   });
 }
 

@@ -50,24 +50,43 @@ bool matches_selector(const PoolModel& pool, const scenarios::PodTemplate& pod) 
   });
 }
 
+// Where the tickets that the workload asks for stand in the domain's counts.
+std::optional<std::size_t> ticket_position(const ClusterState& cluster, const Domain& domain,
+                                           const WorkloadModel& workload) {
+  const Tickets* tickets = cluster.tickets(domain, workload);
+  if (tickets == nullptr) return std::nullopt;
+  return static_cast<std::size_t>(tickets - cluster.kind(domain).tickets.data());
+}
+
+// The domain that a pod without a ticket opens.
+DomainId visible_domain(const ClusterState& cluster, const Node& node, int gpu) {
+  for (const DomainId id : node.domains()) {
+    if (cluster.domains[index(id)].gpu == static_cast<std::uint32_t>(gpu)) return id;
+  }
+  return node.domains().front();
+}
+
 }  // namespace
 
-GpuId choose_gpu(const ClusterState& cluster, const Node& node, RandomStream& random) {
+DomainId choose_domain(const ClusterState& cluster, const Node& node, const WorkloadModel& workload,
+                       RandomStream& random) {
   const PoolModel& pool = cluster.pool(node);
   const bool packed = pool.allocation == scenarios::AllocationPolicy::Packed;
-  GpuId best{};
+  const bool shared = pool.offers[*workload.on_pool[index(node.pool)].offer].shared;
+  DomainId best{};
   int best_allocated = -1;
   std::uint32_t ties = 0;
-  for (const GpuId id : node.gpus) {
-    const Gpu& gpu = cluster.gpus[index(id)];
-    if (gpu.allocated == gpu.tickets) continue;
-    const bool better = best_allocated < 0 ||
-                        (packed ? gpu.allocated > best_allocated : gpu.allocated < best_allocated);
+  for (const DomainId id : node.domains()) {
+    const Domain& domain = cluster.domains[index(id)];
+    const auto position = ticket_position(cluster, domain, workload);
+    if (!position || domain.tickets_free[*position] == 0) continue;
+    const bool better = best_allocated < 0 || (packed ? domain.allocated > best_allocated
+                                                      : domain.allocated < best_allocated);
     if (better) {
       best = id;
-      best_allocated = gpu.allocated;
+      best_allocated = domain.allocated;
       ties = 1;
-    } else if (pool.offer.shared && gpu.allocated == best_allocated && random.below(++ties) == 0) {
+    } else if (shared && domain.allocated == best_allocated && random.below(++ties) == 0) {
       best = id;
     }
   }
@@ -99,6 +118,7 @@ void Scheduler::add(std::uint32_t pod) {
 std::optional<RejectCause> Scheduler::static_reject(const Node& node,
                                                     const WorkloadModel& workload) const {
   const PoolModel& pool = cluster_.pool(node);
+  if (!node.schedulable) return RejectCause::Unschedulable;
   if (has_untolerated_taint(pool, workload.spec.pod)) return RejectCause::Taint;
   if (!matches_selector(pool, workload.spec.pod)) return RejectCause::NodeSelector;
   return std::nullopt;
@@ -121,9 +141,11 @@ bool Scheduler::fits(const Node& node, const WorkloadModel& workload) {
   require(node.pods_free >= 1, static_cast<std::size_t>(RejectCause::TooManyPods));
   require(node.cpu_free >= pod.cpu_request, static_cast<std::size_t>(RejectCause::Cpu));
   require(node.memory_free >= pod.memory_request, static_cast<std::size_t>(RejectCause::Memory));
-  const bool offers = workload.on_pool[index(node.pool)].offered;
-  require(offers && node.tickets_free >= workload.tickets,
-          kResourceCause + index(workload.resource));
+  if (workload.resource) {
+    const auto offer = workload.on_pool[index(node.pool)].offer;
+    require(offer && node.tickets_free[*offer] >= workload.tickets,
+            kResourceCause + index(*workload.resource));
+  }
   return fits;
 }
 
@@ -173,17 +195,23 @@ void Scheduler::bind(std::uint32_t pod_index, NodeId node_id) {
   node.scored_cpu_free = node.scored_cpu_free - scored_cpu(workload.spec.pod);
   node.scored_memory_free -= scored_memory(workload.spec.pod);
   --node.pods_free;
-  node.tickets_free -= workload.tickets;
   pod.tickets.clear();
-  for (std::int64_t n = 0; n < workload.tickets; ++n) {
-    const GpuId id = choose_gpu(cluster_, node, placement_);
-    ++cluster_.gpus[index(id)].allocated;
-    pod.tickets.push_back(id);
+  if (workload.resource) {
+    node.tickets_free[*workload.on_pool[index(node.pool)].offer] -= workload.tickets;
+    for (std::int64_t n = 0; n < workload.tickets; ++n) {
+      const DomainId id = choose_domain(cluster_, node, workload, placement_);
+      Domain& domain = cluster_.domains[index(id)];
+      --domain.tickets_free[*ticket_position(cluster_, domain, workload)];
+      ++domain.allocated;
+      pod.tickets.push_back(id);
+    }
+    pod.domain = pod.tickets.front();
+  } else {
+    pod.domain = visible_domain(cluster_, node, workload.visible_gpu);
   }
-  pod.gpu = pod.tickets.front();
-  Gpu& gpu = cluster_.gpus[index(pod.gpu)];
-  const auto free_context = std::ranges::find(gpu.owner, kNoOwner);
-  pod.context = static_cast<std::uint32_t>(free_context - gpu.owner.begin());
+  Domain& domain = cluster_.domains[index(pod.domain)];
+  const auto free_context = std::ranges::find(domain.owner, kNoOwner);
+  pod.context = static_cast<std::uint32_t>(free_context - domain.owner.begin());
   *free_context = pod_index;
 }
 
@@ -196,10 +224,16 @@ void Scheduler::release(std::uint32_t pod_index) {
   node.scored_cpu_free = node.scored_cpu_free + scored_cpu(workload.spec.pod);
   node.scored_memory_free += scored_memory(workload.spec.pod);
   ++node.pods_free;
-  node.tickets_free += workload.tickets;
-  for (const GpuId id : pod.tickets) --cluster_.gpus[index(id)].allocated;
+  if (workload.resource) {
+    node.tickets_free[*workload.on_pool[index(node.pool)].offer] += workload.tickets;
+  }
+  for (const DomainId id : pod.tickets) {
+    Domain& domain = cluster_.domains[index(id)];
+    ++domain.tickets_free[*ticket_position(cluster_, domain, workload)];
+    --domain.allocated;
+  }
   pod.tickets.clear();
-  cluster_.gpus[index(pod.gpu)].owner[pod.context] = kNoOwner;
+  cluster_.domains[index(pod.domain)].owner[pod.context] = kNoOwner;
 }
 
 void Scheduler::record_reason() {
@@ -260,9 +294,16 @@ TimePoint Scheduler::cycle(TimePoint now, std::vector<std::uint32_t>& bound) {
 bool Scheduler::fits_empty_node(const WorkloadModel& workload) const {
   return std::ranges::any_of(cluster_.nodes, [&](const Node& node) {
     const PoolModel& pool = cluster_.pool(node);
-    return !static_reject(node, workload) && workload.on_pool[index(node.pool)].offered &&
-           workload.tickets <= std::int64_t{pool.gpus_per_node} * pool.offer.per_gpu &&
-           pool.max_pods >= 1 && workload.spec.pod.cpu_request <= pool.allocatable_cpu &&
+    if (static_reject(node, workload)) return false;
+    if (workload.resource) {
+      const auto offer = workload.on_pool[index(node.pool)].offer;
+      std::int64_t most = 0;  // under any layout: a later one may have room
+      for (std::size_t layout = 0; offer && layout < pool.layouts.size(); ++layout) {
+        most = std::max(most, pool.tickets_per_node(*offer, layout));
+      }
+      if (workload.tickets > most) return false;
+    }
+    return pool.max_pods >= 1 && workload.spec.pod.cpu_request <= pool.allocatable_cpu &&
            workload.spec.pod.memory_request <= pool.allocatable_memory;
   });
 }

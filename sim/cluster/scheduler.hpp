@@ -43,7 +43,7 @@ class Scheduler {
 
   void add(std::uint32_t pod);
 
-  // Tries every eligible pod once. Appends the placed ones to `bound`; node, gpu, context and
+  // Tries every eligible pod once. Appends the placed ones to `bound`; node, domain, context and
   // tickets of these are set and taken. Returns when a pod's back-off lets it be tried again
   // (kNever if no pod is backing off). O(nodes) for each pod placed and each workload turned down.
   TimePoint cycle(TimePoint now, std::vector<std::uint32_t>& bound);
@@ -83,9 +83,11 @@ class Scheduler {
   std::vector<PendingReason> reasons_;
 };
 
-// The device plugin's choice among the GPUs of a node (GetPreferredAllocation): distributed takes
-// the GPU with the fewest allocated replicas, packed the one with the most that has a free one;
-// ties at random, as the plugin's map order has it. Unshared GPUs are taken in index order.
-GpuId choose_gpu(const ClusterState& cluster, const Node& node, RandomStream& random);
+// The device plugin's choice among the devices of a node (GetPreferredAllocation): distributed
+// takes the one with the fewest allocated replicas, packed the one with the most that has a free
+// one; ties at random, as the plugin's map order has it. Unshared devices are taken in index order.
+// REQUIRES: the node has a free ticket of what the workload asks for.
+DomainId choose_domain(const ClusterState& cluster, const Node& node, const WorkloadModel& workload,
+                       RandomStream& random);
 
 }  // namespace slicewise::sim

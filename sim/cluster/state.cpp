@@ -1,28 +1,70 @@
 #include "state.hpp"
 
+#include <algorithm>
+
 namespace slicewise::sim {
 namespace {
 
-Gpu make_gpu(const PoolModel& pool, NodeId node, std::uint32_t position) {
-  const int tickets = pool.offer.per_gpu;
-  const auto contexts = static_cast<std::uint32_t>(tickets);
-  Gpu gpu{.node = node,
-          .index = position,
-          .tickets = tickets,
-          .memory = MemoryLedger(contexts, pool.gpu_memory, pool.context_memory,
-                                 models::greedy_reserve(*pool.gpu)),
-          .engine = {},
-          .owner = std::vector<std::uint32_t>(contexts, kNoOwner)};
-  if (!pool.exact) return gpu;
+// Pods that open a GPU without holding a ticket for it, and may meet in one domain.
+std::uint32_t unscheduled_pods(const World& world, const PoolModel& pool) {
+  int pods = 0;
+  for (const WorkloadModel& workload : world.workloads) {
+    if (!workload.resource) pods += workload.spec.count;
+  }
+  return static_cast<std::uint32_t>(std::min(pods, pool.max_pods));
+}
+
+MemoryLedger make_ledger(const PoolModel& pool, const DomainKind& kind, std::uint32_t contexts) {
+  Bytes usable = kind.memory;
+  if (const auto* mps = std::get_if<models::Mps>(&kind.sharing)) usable -= mps->server_memory;
+  return MemoryLedger(contexts, usable, pool.context_memory, models::greedy_reserve(*pool.gpu));
+}
+
+void make_engine(const PoolModel& pool, const DomainKind& kind, std::uint32_t contexts,
+                 Domain& domain) {
+  const auto take_turns = [&](const models::TimeSlice& slice) {
+    domain.engine.emplace<RoundRobin>(contexts, slice, slice.switch_cost);
+  };
+  using Policy = models::Vgpu::Policy;
   std::visit(models::Overloaded{
-                 [&](const models::Exclusive&) { gpu.engine.emplace<Exclusive>(contexts); },
-                 [&](const models::TimeSlicing& sharing) {
-                   gpu.engine.emplace<RoundRobin>(contexts, sharing.slice,
-                                                  sharing.slice.switch_cost);
+                 [&](const models::Exclusive&) {
+                   // Whoever shares an unshared GPU behind the scheduler's back takes turns on it.
+                   if (contexts > 1) return take_turns(pool.driver_slice);
+                   domain.engine.emplace<Exclusive>(contexts);
+                 },
+                 [&](const models::TimeSlicing& sharing) { take_turns(sharing.slice); },
+                 [&](const models::Mps&) { domain.engine.emplace<Fluid>(contexts); },
+                 [&](const models::Vgpu& sharing) {
+                   if (sharing.policy == Policy::BestEffort) return take_turns(sharing.slice);
+                   domain.engine.emplace<StrictSlots>(contexts, sharing.slice, sharing.policy);
                  },
              },
-             pool.sharing);
-  return gpu;
+             kind.sharing);
+}
+
+Domain make_domain(const World& world, const PoolModel& pool, NodeId node, std::size_t layout,
+                   const NodeLayout::Domain& place) {
+  const DomainKind& kind = pool.kinds[place.kind];
+  std::vector<int> tickets_free;
+  std::uint32_t contexts = unscheduled_pods(world, pool);
+  for (const Tickets& tickets : kind.tickets) {
+    tickets_free.push_back(tickets.count);
+    contexts += static_cast<std::uint32_t>(tickets.count);
+  }
+  if (const auto* vgpu = std::get_if<models::Vgpu>(&kind.sharing)) {
+    // The slots of an EC2 fraction go round all vGPUs of the host's GPU.
+    contexts = std::max(contexts, static_cast<std::uint32_t>(vgpu->per_gpu));
+  }
+  Domain domain{.node = node,
+                .gpu = static_cast<std::uint32_t>(place.gpu),
+                .kind = place.kind,
+                .layout = layout,
+                .tickets_free = std::move(tickets_free),
+                .memory = make_ledger(pool, kind, contexts),
+                .engine = {},
+                .owner = std::vector<std::uint32_t>(contexts, kNoOwner)};
+  if (pool.exact) make_engine(pool, kind, contexts, domain);
+  return domain;
 }
 
 void add_node(const World& world, PoolId pool_id, ClusterState& cluster) {
@@ -35,16 +77,29 @@ void add_node(const World& world, PoolId pool_id, ClusterState& cluster) {
   node.scored_cpu_free = node.cpu_free;
   node.scored_memory_free = node.memory_free;
   node.pods_free = pool.max_pods;
-  node.tickets_free = std::int64_t{pool.gpus_per_node} * pool.offer.per_gpu;
+  for (std::size_t offer = 0; offer < pool.offers.size(); ++offer) {
+    node.tickets_free.push_back(pool.tickets_per_node(offer, 0));
+  }
   node.image_ready.assign(world.workloads.size(), kNever);
-  for (int position = 0; position < pool.gpus_per_node; ++position) {
-    node.gpus.push_back(make_id<GpuId>(cluster.gpus.size()));
-    cluster.gpus.push_back(make_gpu(pool, id, static_cast<std::uint32_t>(position)));
+  node.domains_under.resize(pool.layouts.size());
+  for (std::size_t layout = 0; layout < pool.layouts.size(); ++layout) {
+    for (const NodeLayout::Domain& place : pool.layouts[layout].domains) {
+      node.domains_under[layout].push_back(make_id<DomainId>(cluster.domains.size()));
+      cluster.domains.push_back(make_domain(world, pool, id, layout, place));
+    }
   }
   cluster.nodes.push_back(std::move(node));
 }
 
 }  // namespace
+
+const Tickets* ClusterState::tickets(const Domain& domain, const WorkloadModel& workload) const {
+  const auto offer = workload.on_pool[index(nodes[index(domain.node)].pool)].offer;
+  if (!offer) return nullptr;
+  const auto& held = kind(domain).tickets;
+  const auto found = std::ranges::find(held, *offer, &Tickets::offer);
+  return found == held.end() ? nullptr : &*found;
+}
 
 ClusterState make_cluster(const World& world) {
   ClusterState cluster;
@@ -58,7 +113,8 @@ ClusterState make_cluster(const World& world) {
     for (int n = 0; n < world.workloads[w].spec.count; ++n) {
       Pod pod;
       pod.workload = make_id<WorkloadId>(w);
-      pod.tickets.reserve(static_cast<std::size_t>(world.workloads[w].tickets));
+      pod.tickets.reserve(
+          static_cast<std::size_t>(std::max<std::int64_t>(1, world.workloads[w].tickets)));
       cluster.pods.push_back(std::move(pod));
     }
   }

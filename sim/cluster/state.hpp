@@ -7,8 +7,10 @@
 
 #include "slicewise/ids.hpp"
 #include "slicewise/sim/device/exclusive.hpp"
+#include "slicewise/sim/device/fluid.hpp"
 #include "slicewise/sim/device/memory_ledger.hpp"
 #include "slicewise/sim/device/round_robin.hpp"
+#include "slicewise/sim/device/strict_slots.hpp"
 #include "slicewise/sim/world.hpp"
 #include "slicewise/units.hpp"
 
@@ -35,11 +37,11 @@ struct Pod {
   WorkloadId workload{};
   PodPhase phase = PodPhase::Unsubmitted;
   NodeId node{};
-  GpuId gpu{};                 // where its process runs
-  std::uint32_t context = 0;   // its ticket on that GPU
-  std::vector<GpuId> tickets;  // all GPUs it holds a ticket of, `gpu` first
-  TimePoint submitted;         // of the Job or replica: its first pod
-  TimePoint queued;            // of this pod
+  DomainId domain{};              // where its process runs
+  std::uint32_t context = 0;      // its place there
+  std::vector<DomainId> tickets;  // domains that it holds a ticket of, `domain` first
+  TimePoint submitted;            // of the Job or replica: its first pod
+  TimePoint queued;               // of this pod
   TimePoint container_started;
   TimePoint work_started;
   bool has_run = false;
@@ -55,27 +57,38 @@ struct Pod {
   double units_left = 0;
   double units_per_second = 0;
   double unhindered_by_cpu = 0;  // what units_per_second would be with host CPU to spare
+  double busy_share = 0;         // of the domain's time, its part of the time that kernels run
   // Batch work on a pool that is simulated exactly.
-  std::int64_t steps_left = 0;
+  std::int64_t steps_left = 0;        // to be executed
+  std::int64_t steps_to_prepare = 0;  // by the host, Overlapped
+  int steps_ready = 0;                // prepared and not yet started
+  bool on_gpu = false;                // a step is being executed
+  bool preparing = false;             // the host works on a step
+  TimePoint step_started;
   // GPU time of the running container.
   double busy_ns = 0;    // steady state
   Duration busy_before;  // exact: of its context, when the container started
-  Duration late;         // of requests that missed their objective
+  double sm_ns = 0;      // SM time, averaged over the domain's SMs
+  Duration answered;     // GPU work of finished requests
+  Duration late;         // ... of those that missed their objective
 };
 
-struct Gpu {
+// One thing that executes kernels: a whole GPU or one MIG instance.
+struct Domain {
   NodeId node{};
-  std::uint32_t index = 0;  // on its node
-  int tickets = 1;
-  int allocated = 0;
+  std::uint32_t gpu = 0;          // index on its node
+  std::size_t kind = 0;           // into PoolModel::kinds
+  std::size_t layout = 0;         // it exists while its node has this one
+  std::vector<int> tickets_free;  // by position in DomainKind::tickets
+  int allocated = 0;              // tickets of all kinds
   MemoryLedger memory;
-  std::variant<std::monostate, Exclusive, RoundRobin> engine;  // monostate: steady state
+  std::variant<std::monostate, Exclusive, RoundRobin, Fluid, StrictSlots>
+      engine;                        // monostate: steady state
   std::vector<std::uint32_t> owner;  // pod index by context, kNoOwner when free
   int loading = 0;                   // containers that pull or load
   int working = 0;
   TimePoint cold_since = kNever;  // idle because of that
-  // Steady state: shares of the GPU's time since `settled`.
-  double switch_share = 0;
+  double switch_share = 0;        // steady state: of the time since the node was settled
   // Totals, ns.
   double useful_ns = 0;
   double late_ns = 0;
@@ -88,38 +101,47 @@ struct Gpu {
 
 struct Node {
   PoolId pool{};
+  bool schedulable = true;  // not while its MIG layout changes
+  std::size_t layout = 0;   // in force, into PoolModel::layouts
   Millicores cpu_free;
   Bytes memory_free;
   Millicores scored_cpu_free;  // pods without a request count with the scheduler's default
   Bytes scored_memory_free;
   int pods_free = 0;
-  std::int64_t tickets_free = 0;  // of the pool's extended resource
-  std::vector<GpuId> gpus;
-  std::vector<TimePoint> image_ready;  // by workload; kNever until somebody pulls it
-  TimePoint settled;                   // progress of its pods is accounted for up to here
-  double host_stretch = 1;             // how much longer host work takes than alone
-  double cpu_ns = 0;                   // vCPU time used
+  std::vector<std::int64_t> tickets_free;            // by the pool's offers
+  std::vector<std::vector<DomainId>> domains_under;  // by layout
+  std::vector<TimePoint> image_ready;                // by workload; kNever until somebody pulls it
+  TimePoint settled;        // progress of its pods is accounted for up to here
+  double host_stretch = 1;  // how much longer host work takes than alone
+  double cpu_ns = 0;        // vCPU time used
+
+  const std::vector<DomainId>& domains() const { return domains_under[layout]; }
 };
 
 struct ClusterState {
   const World* world = nullptr;
   std::vector<Node> nodes;
-  std::vector<Gpu> gpus;
+  std::vector<Domain> domains;
   std::vector<Pod> pods;
 
   const WorkloadModel& model(const Pod& pod) const { return world->workloads[index(pod.workload)]; }
   const PoolModel& pool(const Node& node) const { return world->pools[index(node.pool)]; }
-  const Demand& demand(const Pod& pod) const {
-    return model(pod).on_pool[index(nodes[index(pod.node)].pool)];
+  const DomainKind& kind(const Domain& domain) const {
+    return pool(nodes[index(domain.node)]).kinds[domain.kind];
   }
+  const Demand& demand(const Pod& pod) const {
+    const Domain& domain = domains[index(pod.domain)];
+    return model(pod).on_pool[index(nodes[index(pod.node)].pool)].in_kind[domain.kind];
+  }
+  // The tickets of the domain that pods of the workload hold; nullptr when they hold none.
+  const Tickets* tickets(const Domain& domain, const WorkloadModel& workload) const;
 };
 
-// Calls `use` with the engine of a GPU that is simulated exactly; does nothing in steady state.
+// Calls `use` with the engine of a domain that is simulated exactly; does nothing in steady state.
 template <class Use>
-void with_engine(Gpu& gpu, Use&& use) {
-  std::visit(models::Overloaded{[](std::monostate) {}, [&](Exclusive& engine) { use(engine); },
-                                [&](RoundRobin& engine) { use(engine); }},
-             gpu.engine);
+void with_engine(Domain& domain, Use&& use) {
+  std::visit(models::Overloaded{[](std::monostate) {}, [&](auto& engine) { use(engine); }},
+             domain.engine);
 }
 
 // Empty nodes and unsubmitted pods.

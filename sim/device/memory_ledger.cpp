@@ -26,15 +26,24 @@ Bytes MemoryLedger::greedy_share(Bytes available) const {
   return available - (available < kPlenty ? models::kSmallGreedyReserve : greedy_reserve_);
 }
 
-std::optional<Bytes> MemoryLedger::open(std::uint32_t context, Bytes needed, bool greedy) {
-  assert(needed.count >= 0 && held_[context] == Bytes{});
-  const Bytes available = usable_ - used_ - context_memory_;
-  if (needed > available) return std::nullopt;
-  const Bytes mapped = greedy ? std::max(needed, greedy_share(available)) : needed;
-  held_[context] = context_memory_ + mapped;
-  used_ += held_[context];
+std::optional<Bytes> MemoryLedger::open(std::uint32_t context, const Process& process) {
+  assert(process.needed.count >= 0 && process.copies >= 1 && held_[context] == Bytes{});
+  if (process.needed > usable_) return std::nullopt;  // and sums below cannot overflow
+  const Bytes one = context_memory_ + process.needed;
+  const Bytes available = usable_ - used_;
+  if (process.limit && one > *process.limit) return std::nullopt;
+  if (Bytes{one.count * process.copies} > available) return std::nullopt;
+  Bytes held{one.count * process.copies};
+  if (process.greedy) {
+    const Bytes contexts{context_memory_.count * process.copies};
+    Bytes mapped = contexts + greedy_share(available - contexts);
+    if (process.limit) mapped = std::min(mapped, Bytes{process.limit->count * process.copies});
+    held = std::max(held, mapped);
+  }
+  held_[context] = held;
+  used_ += held;
   peak_ = std::max(peak_, used_);
-  return held_[context];
+  return held;
 }
 
 void MemoryLedger::close(std::uint32_t context) {

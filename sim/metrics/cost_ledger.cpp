@@ -1,6 +1,7 @@
 #include "slicewise/sim/metrics/cost_ledger.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace slicewise::sim {
 namespace {
@@ -13,12 +14,14 @@ void close(CostLedger& ledger) {
 
 }  // namespace
 
-CostLedger node_cost(UsdPerHour price, Duration run_length, std::span<const GpuRecord> gpus) {
+CostLedger node_cost(UsdPerHour price, Duration run_length, std::span<const GpuShareOfTime> gpus) {
   CostLedger ledger;
   ledger.total = cost_of(price, std::max(run_length, kShortestBill));
-  const auto gpu_count = static_cast<std::int64_t>(gpus.size());
-  for (const GpuRecord& gpu : gpus) {
-    const auto part = [&](Duration time) { return Usd{cost_of(price, time).nano / gpu_count}; };
+  for (const GpuShareOfTime& gpu : gpus) {
+    const auto part = [&](Duration time) {
+      return Usd{static_cast<std::int64_t>(
+          std::floor(static_cast<double>(cost_of(price, time).nano) * gpu.of_node))};
+    };
     ledger.useful += part(gpu.time.useful);
     ledger.switching += part(gpu.time.switching);
     ledger.failed += part(gpu.time.failed);

@@ -35,6 +35,20 @@ void check_end(const scenarios::Scenario& scenario, Diagnostics& found) {
                                   "set spec.duration, for example `duration: 1h`"));
 }
 
+// Gives every offered resource its id, in the order of the pools.
+void name_resources(World& world) {
+  for (PoolModel& pool : world.pools) {
+    for (ResourceOffer& offer : pool.offers) {
+      auto name = std::ranges::find(world.resources, offer.name);
+      if (name == world.resources.end()) {
+        world.resources.push_back(offer.name);
+        name = world.resources.end() - 1;
+      }
+      offer.id = make_id<ResourceId>(static_cast<std::size_t>(name - world.resources.begin()));
+    }
+  }
+}
+
 // A pool is simulated request by request when a service may land on it: steady state says nothing
 // about the latency of one request.
 void choose_engines(World& world) {
@@ -42,7 +56,7 @@ void choose_engines(World& world) {
     world.pools[pool].exact =
         world.fidelity == scenarios::Fidelity::Exact ||
         std::ranges::any_of(world.workloads, [&](const WorkloadModel& w) {
-          return w.spec.kind == WorkloadKind::Service && w.on_pool[pool].offered;
+          return w.spec.kind == WorkloadKind::Service && w.on_pool[pool].schedulable;
         });
   }
 }
@@ -66,11 +80,8 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
     if (auto model = model_pool(scenario, pool, catalogue, found)) {
       world.pools.push_back(std::move(*model));
     }
-    std::string resource = plugin_offer(pool).name;
-    if (std::ranges::find(world.resources, resource) == world.resources.end()) {
-      world.resources.push_back(std::move(resource));
-    }
   }
+  name_resources(world);
   model_workloads(scenario, catalogue, world, found);
   check_end(scenario, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));

@@ -14,6 +14,9 @@
 // The steps of build_world. Each appends what it finds wrong to `found` and goes on.
 namespace slicewise::sim {
 
+inline constexpr std::string_view kWholeGpu = "nvidia.com/gpu";
+inline constexpr std::string_view kMigPrefix = "nvidia.com/mig-";
+
 // "did you mean" for a name that is not in a list of the catalogue, else where to find the list.
 template <class Items>
 Diagnostic unknown_name(Code code, const Located<std::string>& wanted, const std::string& message,
@@ -30,19 +33,64 @@ Diagnostic unknown_name(Code code, const Located<std::string>& wanted, const std
 // Whether the price book knows the region at all.
 bool has_prices(const models::Catalogue& catalogue, const std::string& region);
 
-// What the device plugin advertises for the pool's GPUs: renameByDefault replaces the name of a
-// shared resource, it does not add one.
-ResourceOffer plugin_offer(const scenarios::NodePool& pool);
+// The entry of the device plugin's `sharing` that replicates a device.
+struct PluginEntry {
+  const scenarios::PluginSharing* sharing = nullptr;
+  const scenarios::SharedResource* resource = nullptr;
+  bool mps = false;
+};
+// nullopt when the plugin leaves devices called `device` unshared.
+std::optional<PluginEntry> plugin_entry(const scenarios::NodePool& pool, std::string_view device);
+
+// How the GPUs of a node are cut under each MIG layout that the pool ever has; empty without MIG.
+struct CutGpu {
+  struct Instance {
+    const models::MigProfile* profile = nullptr;  // nullptr: the GPU has MIG switched off
+    models::DomainShare share;
+    double time_share = 1;  // of the GPU's compute slices
+  };
+  std::vector<Instance> instances;
+};
+struct CutNode {
+  std::string config;
+  SourceLocation where;
+  std::vector<CutGpu> gpus;
+};
+std::vector<CutNode> cut_nodes(const scenarios::NodePool& pool, const models::InstanceType& type,
+                               const models::GpuModel& gpu, const models::Catalogue& catalogue,
+                               Diagnostics& found);
+
+// Fills in offers, domain kinds, layouts and the name of the strategy.
+void model_sharing(const scenarios::NodePool& pool, const models::InstanceType& type,
+                   const std::vector<CutNode>& cuts, PoolModel& model, Diagnostics& found);
+
+// The labels that a GPU node of EKS carries without anybody's doing, whoever provisions it, and
+// those of GPU Feature Discovery. The scenario's own labels win.
+std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenario,
+                                               const scenarios::NodePool& pool,
+                                               const models::InstanceType& type,
+                                               const PoolModel& model);
 
 // nullopt when the pool's instance type, GPU or price is unknown, or its strategy is refused.
 std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario,
                                     const scenarios::NodePool& pool,
                                     const models::Catalogue& catalogue, Diagnostics& found);
 
+// "on-demand", "spot", "reserved".
+std::string_view purchase_name(scenarios::CapacityType type);
+
 // Matches what each workload asks for with what the pools offer, and fills in what one unit of its
 // work costs on each of them.
 void model_workloads(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
                      World& world, Diagnostics& found);
+
+// What one unit of the workload costs on `pool`. `from`: the GPU that its figures were taken on;
+// nullptr: the pool's own.
+PoolDemand demand_on(const scenarios::Workload& spec, const models::GpuModel* from,
+                     const PoolModel& pool);
+
+// Warnings about a workload on the pools that may run it.
+void note_workload(const WorkloadModel& model, const World& world, Diagnostics& found);
 
 // Adds the inputs of `world` to its provenance counts and notes which ones nobody measured.
 void count_provenance(const scenarios::Scenario& scenario, World& world);

@@ -32,8 +32,33 @@ class Counter {
   ProvenanceCounts& counts_;
 };
 
+bool has_turns(const PoolModel& pool) {
+  return std::ranges::any_of(pool.kinds, [](const DomainKind& kind) {
+    return std::holds_alternative<models::TimeSlicing>(kind.sharing) ||
+           std::holds_alternative<models::Vgpu>(kind.sharing);
+  });
+}
+
+const models::Mps* mps_of(const PoolModel& pool) {
+  for (const DomainKind& kind : pool.kinds) {
+    if (const auto* mps = std::get_if<models::Mps>(&kind.sharing)) return mps;
+  }
+  return nullptr;
+}
+
 // Switch cost and context memory come from a formula and from few measurements: only the A100's
 // switch cost and the T4's context are anchored.
+void count_turns(const scenarios::NodePool& spec, const PoolModel& pool, Counter& counter) {
+  counter.add(spec.gpu.time_slice ? Provenance::Assumed : Provenance::Catalog, pool.name,
+              "time slice");
+  const bool anchored = !spec.gpu.switch_cost && pool.gpu->name.starts_with("A100");
+  counter.add(anchored ? Provenance::Catalog : Provenance::Assumed, pool.name,
+              "context-switch cost");
+  if (pool.strategy == "vgpu") {
+    counter.add(Provenance::Assumed, pool.name, "vGPU scheduling policy and slice");
+  }
+}
+
 void count_pool(const scenarios::NodePool& spec, const PoolModel& pool, Counter& counter) {
   counter.add(Provenance::Catalog, pool.name, "instance figures");
   counter.add(Provenance::Catalog, pool.name, "price");
@@ -41,12 +66,16 @@ void count_pool(const scenarios::NodePool& spec, const PoolModel& pool, Counter&
       !spec.gpu.context_memory && models::context_memory(*pool.gpu).measured;
   counter.add(context_measured ? Provenance::Catalog : Provenance::Assumed, pool.name,
               "CUDA context memory");
-  if (!std::holds_alternative<models::TimeSlicing>(pool.sharing)) return;
-  counter.add(spec.gpu.time_slice ? Provenance::Assumed : Provenance::Catalog, pool.name,
-              "time slice");
-  const bool anchored = !spec.gpu.switch_cost && pool.gpu->name.starts_with("A100");
-  counter.add(anchored ? Provenance::Catalog : Provenance::Assumed, pool.name,
-              "context-switch cost");
+  if (has_turns(pool)) count_turns(spec, pool, counter);
+  if (const models::Mps* mps = mps_of(pool)) {
+    counter.add(Provenance::Catalog, pool.name, "MPS server memory");
+    if (mps->active_threads < 1) {
+      counter.add(Provenance::Assumed, pool.name, "interference between disjoint SMs (1.07)");
+    }
+  }
+  if (!pool.layout_changes.empty()) {
+    counter.add(Provenance::Assumed, pool.name, "duration of a MIG layout change");
+  }
 }
 
 void count_workload(const WorkloadModel& model, Counter& counter) {
@@ -59,8 +88,9 @@ void count_workload(const WorkloadModel& model, Counter& counter) {
     add(m.request_gpu_time.has_value(), "requestGpuTime");
   } else {
     add(m.unit_time.has_value(), "unitTime");
-    counter.add(m.gpu_busy ? m.provenance : Provenance::Assumed, model.name,
-                m.gpu_busy ? "gpuBusy" : "gpuBusy (taken as 100 %)");
+    const bool busy_given = m.gpu_busy || m.gpu_util;
+    counter.add(busy_given ? m.provenance : Provenance::Assumed, model.name,
+                busy_given ? (m.gpu_busy ? "gpuBusy" : "gpuUtil") : "gpuBusy (taken as 100 %)");
     add(m.cpu.has_value(), "cpu");
   }
   add(m.sm_active.has_value(), "smActive");
@@ -69,11 +99,30 @@ void count_workload(const WorkloadModel& model, Counter& counter) {
               memory_given ? "gpuMemory" : "gpuMemory (taken as 0)");
 }
 
+// What MPS and MIG are driven by.
+void count_law(const WorkloadModel& model, const World& world, Counter& counter) {
+  const bool matters = std::ranges::any_of(world.pools, [](const PoolModel& pool) {
+    return pool.strategy != "exclusive" && pool.strategy != "timeSlicing";
+  });
+  const scenarios::Measured& m = *model.spec.measured;
+  const auto add = [&](bool given, const char* input) {
+    counter.add(given ? m.provenance : Provenance::Assumed, model.name, input);
+  };
+  if (!matters && !m.capacity_share) return;
+  add(m.capacity_share.has_value(),
+      m.capacity_share ? "capacityShare"
+                       : (m.sm_active ? "capacityShare (taken as smActive, its upper bound)"
+                                      : "capacityShare (taken as gpuBusy, its upper bound)"));
+  add(m.bandwidth_share.has_value(),
+      m.bandwidth_share ? "bandwidthShare" : "bandwidthShare (taken as 50 %)");
+  add(m.norm_p.has_value(), m.norm_p ? "normP" : "normP (2 for batch work, 3 for requests)");
+}
+
 void count_carried_over(const WorkloadModel& model, World& world, Counter& counter) {
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
-    const Demand& demand = model.on_pool[pool];
+    const PoolDemand& demand = model.on_pool[pool];
     const scenarios::Measured& m = *model.spec.measured;
-    if (!demand.offered || demand.gpu_scale == 1) continue;
+    if (!demand.schedulable || demand.gpu_scale == 1) continue;
     counter.add(Provenance::Assumed, model.name,
                 fmt::format("GPU time on {}", world.pools[pool].gpu->name));
     world.findings.push_back(make_diagnostic(
@@ -93,6 +142,7 @@ void count_provenance(const scenarios::Scenario& scenario, World& world) {
   }
   for (const WorkloadModel& model : world.workloads) {
     count_workload(model, counter);
+    count_law(model, world, counter);
     count_carried_over(model, world, counter);
     const bool exact_batch =
         model.spec.kind != scenarios::WorkloadKind::Service &&

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cmath>
+#include <charconv>
 #include <string_view>
 #include <vector>
 
@@ -14,12 +14,6 @@ namespace {
 
 using scenarios::Workload;
 using scenarios::WorkloadKind;
-
-constexpr std::string_view kMigPrefix = "nvidia.com/mig-";
-
-bool has_errors_of(const Diagnostics& found, Code code) {
-  return std::ranges::find(found, code, &Diagnostic::code) != found.end();
-}
 
 // Wall time of one GPU burst of a batch pod when the scenario does not say how many there are in a
 // unit. Assumed; matters only where batch pods share a GPU with a service.
@@ -41,7 +35,9 @@ void apply_profile(const models::Catalogue& catalogue, Workload& spec, Diagnosti
   if (!measured_by_user) m.provenance = scenarios::Provenance::Catalog;
   if (m.device.value.empty()) m.device = {profile->gpu_model, spec.profile.where};
   if (!m.bandwidth_share) m.bandwidth_share = profile->bandwidth_share;
-  if (!m.gpu_busy && profile->duty) m.gpu_busy = profile->duty;
+  if (!m.capacity_share) m.capacity_share = profile->capacity_share;
+  if (!m.norm_p) m.norm_p = profile->norm_p;
+  if (!m.gpu_busy && !m.gpu_util && profile->duty) m.gpu_busy = profile->duty;
   if (spec.kind == WorkloadKind::Service) {
     if (!m.request_gpu_time && profile->solo_step) {
       m.request_gpu_time = scenarios::ServiceTime{scenarios::ServiceTime::Law::Deterministic,
@@ -88,38 +84,6 @@ const models::GpuModel* measured_gpu(const Workload& spec, const models::Catalog
   return gpu;
 }
 
-double share_of(const std::optional<double>& value, double otherwise) {
-  return value ? *value : otherwise;
-}
-
-Duration scaled(Duration d, double factor) {
-  return {std::llround(static_cast<double>(d.ns) * factor)};
-}
-
-// GPU and host time of one unit on `pool`. The GPU part scales by the roofline rule, the host part
-// does not: EC2's hosts differ less than its GPUs, and nobody published the ratio.
-Demand demand_on(const Workload& spec, const models::GpuModel* from, const PoolModel& pool) {
-  Demand demand;
-  const scenarios::Measured& m = *spec.measured;
-  if (from != nullptr && from != pool.gpu) {
-    demand.gpu_scale = models::roofline_scale(
-        *from, *pool.gpu, share_of(m.bandwidth_share, models::kDefaultBandwidthShare));
-  }
-  const double busy = share_of(m.gpu_busy, 1.0);
-  if (m.sm_active && busy > 0) demand.sm_active_share = std::min(1.0, *m.sm_active / busy);
-  if (spec.kind == WorkloadKind::Service) {
-    demand.gpu = scaled(m.request_gpu_time->mean, demand.gpu_scale);
-    return demand;
-  }
-  const Duration gpu_alone = scaled(*m.unit_time, busy);
-  demand.gpu = std::max(nanoseconds(1), scaled(gpu_alone, demand.gpu_scale));
-  demand.host = *m.unit_time - gpu_alone;
-  if (m.cpu) {
-    demand.cpu = scaled(*m.unit_time, static_cast<double>(m.cpu->count) / 1000.0);
-  }
-  return demand;
-}
-
 std::int64_t steps_of_unit(const Workload& spec) {
   if (spec.work && spec.work->steps_per_unit) return *spec.work->steps_per_unit;
   if (!spec.measured || !spec.measured->unit_time) return 1;
@@ -144,18 +108,45 @@ std::optional<Duration> latency_limit(const Workload& spec) {
   return limit;
 }
 
-// The distinct resource names that the pools offer, in the order of the pools.
-std::vector<ResourceOffer> offers_of(const scenarios::Scenario& scenario) {
-  std::vector<ResourceOffer> offers;
-  for (const scenarios::NodePool& pool : scenario.node_pools) offers.push_back(plugin_offer(pool));
-  return offers;
+// Names that a pool advertises as far as its plugin config alone tells, for a pool whose instance
+// type or layout is wrong: its workloads are not to blame.
+std::vector<std::string> configured_names(const scenarios::NodePool& pool) {
+  if (pool.virtual_gpu) return {"k8s.amazonaws.com/vgpu"};
+  std::vector<std::string> names;
+  if (pool.nos) {
+    for (const auto& slice : pool.nos->slices) names.push_back("nvidia.com/gpu-" + slice.value);
+    return names;
+  }
+  const auto entry = plugin_entry(pool, kWholeGpu);
+  const bool renamed = entry && entry->sharing->rename_by_default;
+  return {std::string(kWholeGpu) + (renamed ? ".shared" : "")};
 }
 
-std::string mismatch_help(const std::string& wanted, const std::vector<ResourceOffer>& offers) {
-  std::vector<std::string> names;
-  for (const ResourceOffer& offer : offers) {
-    if (std::ranges::find(names, offer.name) == names.end()) names.push_back(offer.name);
+struct Offered {
+  std::vector<std::string> names;  // by all pools, distinct
+  bool any_mig_name = false;       // of a pool whose layout is not known
+};
+
+Offered offered_names(const scenarios::Scenario& scenario, const World& world) {
+  Offered offered;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(offered.names, name) == offered.names.end()) {
+      offered.names.push_back(name);
+    }
+  };
+  for (const scenarios::NodePool& pool : scenario.node_pools) {
+    const auto model = std::ranges::find(world.pools, pool.name.value, &PoolModel::name);
+    if (model != world.pools.end()) {
+      for (const ResourceOffer& offer : model->offers) add(offer.name);
+      continue;
+    }
+    offered.any_mig_name = offered.any_mig_name || pool.mig.has_value();
+    for (const std::string& name : configured_names(pool)) add(name);
   }
+  return offered;
+}
+
+std::string mismatch_help(const std::string& wanted, const std::vector<std::string>& names) {
   std::string help = fmt::format("the node pools offer {}", fmt::join(names, ", "));
   if (std::ranges::find(names, wanted + ".shared") != names.end()) {
     help += "; renameByDefault: true replaces the name, so pods must ask for the .shared one";
@@ -165,10 +156,38 @@ std::string mismatch_help(const std::string& wanted, const std::vector<ResourceO
   return help;
 }
 
+// The first pool that offers the resource and its offer.
+const ResourceOffer* find_offer(const std::vector<PoolModel>& pools, const std::string& name) {
+  for (const PoolModel& pool : pools) {
+    const auto offer = std::ranges::find(pool.offers, name, &ResourceOffer::name);
+    if (offer != pool.offers.end()) return &*offer;
+  }
+  return nullptr;
+}
+
+// A MIG profile that some pool's GPU could have, under a layout that it does not.
+bool is_other_mig_slice(const std::string& name, const std::vector<PoolModel>& pools,
+                        const models::Catalogue& catalogue) {
+  return std::ranges::any_of(pools, [&](const PoolModel& pool) {
+    const models::MigGeometry* geometry = catalogue.find_mig(pool.gpu->name);
+    return pool.strategy.starts_with("mig") && geometry != nullptr &&
+           std::ranges::find(geometry->profiles, name, &models::MigProfile::resource_mixed) !=
+               geometry->profiles.end();
+  });
+}
+
 // How the pool's device plugin answers a container that asks for several of its resource.
 void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& request,
                         const ResourceOffer& offer, Diagnostics& found) {
   if (request.count == 1) return;
+  if (!offer.shared && request.name.value.starts_with(kMigPrefix)) {
+    found.push_back(make_diagnostic(
+        Code::RequestNoEffect, request.count_where,
+        fmt::format("a CUDA process uses one MIG device: {} of {} leaves the others idle",
+                    request.count, request.name.value),
+        "ask for 1, or for a larger profile"));
+    return;
+  }
   if (!offer.shared) {
     found.push_back(make_diagnostic(
         Code::StrategyNotModelled, request.count_where,
@@ -193,24 +212,29 @@ void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& 
                       "ask for 1 and set failRequestsGreaterThanOne: true"));
 }
 
-// The one extended resource of the pod that some pool offers; nullptr and a diagnostic otherwise.
+void note_no_offer(const Workload& spec, const scenarios::ExtendedRequest& request,
+                   const std::vector<PoolModel>& pools, const Offered& offered,
+                   const models::Catalogue& catalogue, Diagnostics& found) {
+  const std::string& name = request.name.value;
+  if (std::ranges::find(offered.names, name) != offered.names.end()) return;
+  if (offered.any_mig_name && name.starts_with(kMigPrefix)) return;
+  Diagnostic d = make_diagnostic(
+      Code::ResourceNameMismatch, request.name.where,
+      fmt::format("no node pool offers {}: the pods of \"{}\" stay Pending", name, spec.name.value),
+      mismatch_help(name, offered.names));
+  // The name is right, the layout is not: a question about capacity, which the run answers.
+  if (is_other_mig_slice(name, pools, catalogue)) d.severity = Severity::Warning;
+  found.push_back(std::move(d));
+}
+
+// The one extended resource that the pod asks for; nullptr when it asks for none, or on an error.
 const scenarios::ExtendedRequest* gpu_request(const Workload& spec,
-                                              const std::vector<ResourceOffer>& offers,
-                                              bool mig_offered, Diagnostics& found) {
+                                              const std::vector<PoolModel>& pools,
+                                              const Offered& offered,
+                                              const models::Catalogue& catalogue,
+                                              Diagnostics& found) {
   const scenarios::ExtendedRequest* chosen = nullptr;
   for (const scenarios::ExtendedRequest& request : spec.pod.extended) {
-    const auto offer = std::ranges::find(offers, request.name.value, &ResourceOffer::name);
-    if (offer == offers.end() && mig_offered && request.name.value.starts_with(kMigPrefix)) {
-      continue;  // refused already, with the pool's MIG layout
-    }
-    if (offer == offers.end()) {
-      found.push_back(make_diagnostic(
-          Code::ResourceNameMismatch, request.name.where,
-          fmt::format("no node pool offers {}: the pods of \"{}\" would stay Pending",
-                      request.name.value, spec.name.value),
-          mismatch_help(request.name.value, offers)));
-      continue;
-    }
     if (chosen != nullptr) {
       found.push_back(
           make_diagnostic(Code::StrategyNotModelled, request.name.where,
@@ -218,54 +242,52 @@ const scenarios::ExtendedRequest* gpu_request(const Workload& spec,
                           "one GPU resource per container: CUDA sees only one of them"));
       continue;
     }
-    check_request_size(spec, request, *offer, found);
+    if (const ResourceOffer* offer = find_offer(pools, request.name.value)) {
+      check_request_size(spec, request, *offer, found);
+    } else {
+      note_no_offer(spec, request, pools, offered, catalogue, found);
+    }
     chosen = &request;
-  }
-  if (spec.pod.extended.empty()) {
-    found.push_back(make_diagnostic(
-        Code::StrategyNotModelled, spec.name.where,
-        fmt::format("workload \"{}\" asks for no GPU: such pods are not simulated by this version",
-                    spec.name.value),
-        "add podTemplate.resources.limits with nvidia.com/gpu: 1"));
   }
   return chosen;
 }
 
-// A process that does not fit the empty GPU dies at every start, shared or not.
-void note_too_large(const WorkloadModel& model, const PoolModel& pool, Diagnostics& found) {
-  const Bytes needed = model.gpu_memory + pool.context_memory;
-  if (needed <= pool.gpu_memory) return;
-  const auto mib = [](Bytes bytes) { return bytes.count / mebibytes(1).count; };
-  found.push_back(make_diagnostic(
-      Code::GpuOom, model.spec.gpu_memory.where,
-      fmt::format("a process of \"{}\" needs {} MiB of GPU memory with its CUDA context; the {} of "
-                  "{} has {} MiB: no pod of it can ever start there",
-                  model.name, mib(needed), pool.gpu->name, pool.instance_type,
-                  mib(pool.gpu_memory)),
-      fmt::format("`slicewise get instances --fits {}Mi` lists what holds it", mib(needed))));
+// The GPU that a process without a device plugin opens: the first that CUDA_VISIBLE_DEVICES or
+// NVIDIA_VISIBLE_DEVICES names by index, else GPU 0, as CUDA does.
+int visible_gpu(const Workload& spec) {
+  for (const char* name : {"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"}) {
+    const auto value = spec.pod.env.find(name);
+    if (value == spec.pod.env.end() || value->second.empty()) continue;
+    int gpu = 0;
+    const char* first = value->second.data();
+    const auto read = std::from_chars(first, first + value->second.size(), gpu);
+    if (read.ec == std::errc()) return std::max(0, gpu);
+  }
+  return 0;
 }
 
-void note_findings(const WorkloadModel& model, const World& world, Diagnostics& found) {
-  const Workload& spec = model.spec;
-  if (spec.pod.cpu_limit && spec.measured && spec.measured->cpu &&
-      *spec.pod.cpu_limit < *spec.measured->cpu) {
-    found.push_back(make_diagnostic(
-        Code::CpuLimitThrottles, spec.pod.cpu_where,
-        fmt::format("\"{}\" uses {}m of CPU but is limited to {}m: the GPU will wait for it",
-                    model.name, spec.measured->cpu->count, spec.pod.cpu_limit->count),
-        "raise or drop the CPU limit"));
+// Fills in what the workload asks for and which pools could take it.
+void match_offers(const scenarios::ExtendedRequest* request, World& world, WorkloadModel& model) {
+  if (request != nullptr) {
+    auto resource = std::ranges::find(world.resources, request->name.value);
+    if (resource == world.resources.end()) {
+      world.resources.push_back(request->name.value);
+      resource = world.resources.end() - 1;
+    }
+    model.resource =
+        make_id<ResourceId>(static_cast<std::size_t>(resource - world.resources.begin()));
+    model.tickets = request->count;
+  } else {
+    model.tickets = 0;
+    model.visible_gpu = visible_gpu(model.spec);
   }
-  for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
-    if (!model.on_pool[pool].offered) continue;
-    note_too_large(model, world.pools[pool], found);
-    if (!world.pools[pool].offer.shared || !model.greedy) continue;
-    found.push_back(make_diagnostic(
-        Code::GpuMemGreedy, spec.gpu_memory.where,
-        fmt::format("\"{}\" maps all free GPU memory when it starts: of the {} pods that a GPU of "
-                    "pool \"{}\" may hold, only the first to start can live",
-                    model.name, world.pools[pool].offer.per_gpu, world.pools[pool].name),
-        "TensorFlow: set TF_FORCE_GPU_ALLOW_GROWTH=true in podTemplate.env; JAX: "
-        "XLA_PYTHON_CLIENT_PREALLOCATE=false and allocator: OnDemand"));
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    PoolDemand& demand = model.on_pool[p];
+    const auto& offers = world.pools[p].offers;
+    for (std::size_t offer = 0; request != nullptr && offer < offers.size(); ++offer) {
+      if (offers[offer].name == request->name.value) demand.offer = offer;
+    }
+    demand.schedulable = request == nullptr || demand.offer.has_value();
   }
 }
 
@@ -273,11 +295,7 @@ void note_findings(const WorkloadModel& model, const World& world, Diagnostics& 
 
 void model_workloads(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
                      World& world, Diagnostics& found) {
-  const std::vector<ResourceOffer> offers = offers_of(scenario);
-  const bool mig_offered = has_errors_of(found, Code::StrategyNotModelled) &&
-                           std::ranges::any_of(scenario.node_pools, [](const auto& pool) {
-                             return pool.mig.has_value();
-                           });
+  const Offered offered = offered_names(scenario, world);
   for (const Workload& workload : scenario.workloads) {
     WorkloadModel model;
     model.name = workload.name.value;
@@ -285,25 +303,23 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     apply_profile(catalogue, model.spec, found);
     require_figures(model.spec, found);
     const models::GpuModel* from = measured_gpu(model.spec, catalogue, found);
-    const scenarios::ExtendedRequest* request = gpu_request(model.spec, offers, mig_offered, found);
-    if (request == nullptr || has_errors(found)) continue;
+    const scenarios::ExtendedRequest* request =
+        gpu_request(model.spec, world.pools, offered, catalogue, found);
+    if (has_errors(found)) continue;
 
-    const auto resource = std::ranges::find(world.resources, request->name.value);
-    model.resource =
-        make_id<ResourceId>(static_cast<std::size_t>(resource - world.resources.begin()));
-    model.tickets = request->count;
     model.units = model.spec.work ? model.spec.work->units : 0;
     model.steps_per_unit = steps_of_unit(model.spec);
+    if (model.spec.work) model.host_phase = model.spec.work->host_phase;
     model.gpu_memory = model.spec.gpu_memory.peak.value_or(model.spec.gpu_memory.resident);
     model.greedy = model.spec.gpu_memory.allocator == scenarios::Allocator::Greedy &&
                    !grows_on_demand(model.spec);
     model.latency_limit = latency_limit(model.spec);
+    model.sm_known = model.spec.measured->sm_active.has_value();
     for (const PoolModel& pool : world.pools) {
-      Demand demand = demand_on(model.spec, from, pool);
-      demand.offered = pool.offer.name == request->name.value;
-      model.on_pool.push_back(demand);
+      model.on_pool.push_back(demand_on(model.spec, from, pool));
     }
-    note_findings(model, world, found);
+    match_offers(request, world, model);
+    note_workload(model, world, found);
     world.workloads.push_back(std::move(model));
   }
 }

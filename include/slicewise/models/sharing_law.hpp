@@ -31,6 +31,11 @@ inline constexpr double kInferenceNorm = 3;
 // (a^p + b^p)^(1/p). REQUIRES: a, b >= 0; p >= 1.
 double norm(double a, double b, double p);
 
+// How many times longer something takes that needs the share `part` in [0, 1] of a resource for its
+// time alone, when `demand` of it is asked for in all:
+// || (1 - part^p)^(1/p), max(part, demand) ||_p. 1 while demand <= part.
+double slowdown(double part, double demand, double p);
+
 // The part of a GPU that a domain has: of its SMs and of its memory bandwidth, each in (0, 1].
 struct DomainShare {
   double compute = 1;    // f_c

@@ -41,7 +41,8 @@ struct WorkloadResult {
   double completed = 0;   // jobs (or container runs, requests) finished, mean per replication
   double throughput_per_second = 0;  // units (epochs, requests) finished per second of the run
   double goodput_per_second = 0;     // of those, the ones that met every objective
-  std::optional<double> refused;     // Service: requests that found no ready replica, mean per run
+  std::optional<double> refused;     // Service: requests that found no ready replica or
+                                     // died with it, mean per run
   std::optional<TimeSummary> job_completion;  // submitted -> succeeded
   std::optional<TimeSummary> wait;            // submitted -> first container running
   std::optional<TimeSummary> latency;         // Service: arrival -> response
@@ -50,10 +51,14 @@ struct WorkloadResult {
   std::string bound_by;       // "GPU", "host CPU", "GPU memory", "waiting for a GPU", ""
 };
 
+// A whole GPU or one MIG instance.
 struct GpuResult {
   std::string node;
-  int index = 0;
+  int index = 0;  // of the GPU on its node
   std::string model;
+  std::string partition;                  // MIG profile, "" = the whole GPU
+  int instance = 0;                       // counts the partitions of a GPU
+  double gpu_share = 1;                   // of the GPU: its compute slices
   double time_busy_ratio = 0;             // kernels of some context run
   std::optional<double> sm_active_ratio;  // absent when no resident workload says
   double context_switch_ratio = 0;        // share of GPU time spent switching contexts
@@ -91,13 +96,18 @@ struct NodePoolResult {
   std::string gpu_model;
   std::string region;
   std::string purchase_option;  // "on-demand"
-  std::string strategy;         // "exclusive", "timeSlicing"
+  std::string strategy;         // "exclusive", "timeSlicing", "mps", "mig", "mig+mps", "vgpu", ...
   int nodes = 0;
   int gpus_per_node = 0;
   UsdPerHour price;
   std::string price_source;
   std::optional<Duration> turn;  // time-slicing: q and c in force
   std::optional<Duration> switch_cost;
+  std::optional<double> active_threads;            // MPS: share of the SMs that one client may use
+  std::optional<Bytes> memory_limit;               // of one client process; absent: none
+  std::string mig_config;                          // in force at the start, "" = no MIG
+  std::map<std::string, std::int64_t> instances;   // of all nodes, by MIG profile
+  std::optional<double> sms_unused_ratio;          // SMs that no instance has
   std::map<std::string, std::int64_t> advertised;  // extended resources of all nodes of the pool
 };
 
@@ -109,6 +119,9 @@ struct PodCounts {
   double failed = 0;
   double oom_kills = 0;
   double restarts = 0;
+  double faults = 0;                         // fatal GPU faults
+  double fault_victims = 0;                  // containers that died of a neighbour's fault
+  double evicted = 0;                        // drained for a change of the MIG layout
   std::vector<std::string> pending_reasons;  // scheduler messages, distinct, in order of appearance
 };
 
@@ -122,7 +135,7 @@ struct ProvenanceCounts {
 struct VariantResult {
   std::string name;
   std::string description;
-  std::string strategy;  // of its pools, joined by "+" when they differ
+  std::string strategy;  // of its pools, joined by ", " when they differ
   int replications = 0;
   TimeSummary makespan;  // length of the run, one value per replication
   std::vector<NodePoolResult> node_pools;

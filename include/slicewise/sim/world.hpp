@@ -10,6 +10,7 @@
 #include "slicewise/ids.hpp"
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/models/sharing.hpp"
+#include "slicewise/models/sharing_law.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/units.hpp"
@@ -17,12 +18,45 @@
 // The one place where a scenario meets the catalogue.
 namespace slicewise::sim {
 
-// The extended resource that a node pool's GPUs are advertised as.
+// An extended resource that the nodes of a pool advertise.
 struct ResourceOffer {
   std::string name;     // as advertised: "nvidia.com/gpu", "nvidia.com/gpu.shared"
-  int per_gpu = 1;      // tickets per physical GPU
-  bool shared = false;  // replicated by the device plugin
+  ResourceId id{};      // into World::resources
+  bool shared = false;  // several tickets for one device
   bool refuses_more_than_one = false;
+};
+
+// What one domain adds to an offer.
+struct Tickets {
+  std::size_t offer = 0;  // into PoolModel::offers
+  int count = 1;
+  std::optional<Bytes> memory_limit;  // of each CUDA process that holds one; nullopt: none
+};
+
+// One kind of domain. A domain is what executes kernels: a whole GPU or one MIG instance.
+struct DomainKind {
+  std::string partition;      // MIG profile, "" = the whole GPU
+  models::DomainShare share;  // of the GPU's SMs and memory bandwidth
+  double time_share = 1;      // of the GPU's time, for cost and busy ratios: its compute slices
+  Bytes memory;               // usable by processes
+  models::Sharing sharing;
+  std::vector<Tickets> tickets;
+};
+
+// How the GPUs of one node are cut.
+struct NodeLayout {
+  struct Domain {
+    int gpu = 0;           // on the node
+    std::size_t kind = 0;  // into PoolModel::kinds
+  };
+  std::string name;  // of the MIG config, "" without MIG
+  std::vector<Domain> domains;
+};
+
+// Every node of the pool gets another layout; see scenarios::MigChangeTimes.
+struct LayoutChange {
+  TimePoint at;
+  std::size_t layout = 0;  // into PoolModel::layouts
 };
 
 struct PoolModel {
@@ -30,34 +64,47 @@ struct PoolModel {
   std::string instance_type;
   std::string region;
   std::string purchase_option;
+  std::string strategy;  // "exclusive", "timeSlicing", "mps", "mig", "mig+mps", ...
   int nodes = 1;
   int gpus_per_node = 1;
   int vcpus = 0;
   const models::GpuModel* gpu = nullptr;  // of the catalogue given to build_world
-  Bytes gpu_memory;                       // usable, per device
   Bytes context_memory;                   // per CUDA process
-  models::Sharing sharing;
-  bool exact =
-      false;  // GPUs are simulated request by request, else in steady state (closed_network.hpp)
+  models::TimeSlice driver_slice;         // of processes that meet on a GPU without MPS
+  std::vector<ResourceOffer> offers;
+  std::vector<DomainKind> kinds;
+  std::vector<NodeLayout> layouts;           // the first is in force at the start
+  std::vector<LayoutChange> layout_changes;  // in order of time
+  scenarios::MigChangeTimes change_times;
+  bool exact = false;  // domains are simulated request by request, else in steady state
   scenarios::AllocationPolicy allocation = scenarios::AllocationPolicy::Distributed;
   Millicores allocatable_cpu;
   Bytes allocatable_memory;
   int max_pods = 0;
-  ResourceOffer offer;
   std::vector<scenarios::Taint> taints;
   std::map<std::string, std::string> labels;
   models::Price price;
+
+  // Tickets of an offer on one node under a layout.
+  std::int64_t tickets_per_node(std::size_t offer, std::size_t layout) const;
 };
 
-// What one unit of a workload (an epoch of a batch pod, a request of a service) costs on the GPUs
-// of one pool when it runs alone there. Times are already carried over to that pool's GPU.
+// What one unit of a workload (an epoch of a batch pod, a request of a service) costs in one kind
+// of domain when it runs alone there. Times are already carried over to that domain.
 struct Demand {
-  bool offered = false;                   // the pool offers what the pod asks for
-  Duration gpu;                           // D: GPU time; of a request: the mean
-  Duration host;                          // Z: time during which the GPU waits for the host
-  Duration cpu;                           // host CPU time, all cores added up
-  double gpu_scale = 1;                   // times longer on this GPU than on the measured one
-  std::optional<double> sm_active_share;  // SM-active time / GPU-busy time
+  Duration gpu;                 // D: kernels run; of a request: the mean
+  Duration host;                // Z: the rest of the unit
+  Duration cpu;                 // host CPU time, all cores added up
+  Duration whole_gpu;           // D + Z if the pod had the whole GPU
+  Duration sm_active;           // of D: SM time, averaged over the SMs of the domain
+  models::DomainClient client;  // beside others in the same domain
+};
+
+struct PoolDemand {
+  std::optional<std::size_t> offer;  // of the pool's offers, the one that the pod asks for
+  bool schedulable = false;          // by resource names: it has the offer, or needs none
+  double gpu_scale = 1;              // GPU work on this GPU / on the measured one
+  std::vector<Demand> in_kind;       // by PoolModel::kinds
 };
 
 struct WorkloadModel {
@@ -68,9 +115,14 @@ struct WorkloadModel {
   Bytes gpu_memory;                       // peak of a process, without its CUDA context
   bool greedy = false;                    // maps all free GPU memory at start
   std::optional<Duration> latency_limit;  // a request slower than this missed its objective
-  ResourceId resource{};                  // what it asks for: into World::resources
-  std::int64_t tickets = 1;               // how many of it
-  std::vector<Demand> on_pool;            // by PoolId
+  bool sm_known = false;                  // Demand::sm_active is known
+  scenarios::Work::HostPhase host_phase = scenarios::Work::HostPhase::Overlapped;
+  // What it asks for, into World::resources. nullopt: no GPU resource, yet it uses a GPU ("manual
+  // sharing"): the scheduler does not count it, and all its pods open the GPU `visible_gpu`.
+  std::optional<ResourceId> resource;
+  std::int64_t tickets = 1;         // how many of the resource
+  int visible_gpu = 0;              // index on the node, as CUDA_VISIBLE_DEVICES has it
+  std::vector<PoolDemand> on_pool;  // by PoolId
 };
 
 struct World {

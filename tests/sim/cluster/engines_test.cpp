@@ -59,25 +59,61 @@ TEST(TimeSlicedService, WaitsForTheTurnsOfSaturatingNeighbours) {
   EXPECT_NEAR(r.gpus[0].context_switch_ratio, c / (q + c), 0.002);
 }
 
+struct TwoEngines {
+  VariantResult steady;
+  VariantResult exact;
+
+  double slower() const {
+    return to_seconds(exact.workloads[0].job_completion->mean) /
+           to_seconds(steady.workloads[0].job_completion->mean);
+  }
+};
+
+TwoEngines both_engines(scenarios::Workload w, int pods) {
+  w.count = pods;
+  w.work->units = 3;
+  w.pod.cpu_request = {500};
+  scenarios::Scenario s = one_gpu({w}, 10);
+  s.replications = 3;
+  TwoEngines result;
+  result.steady = demo::result(s);
+  s.fidelity = scenarios::Fidelity::Exact;
+  result.exact = demo::result(s, 2);
+  return result;
+}
+
 // Batch pods in steady state (one event per pod) and step by step (one event per step) are two
 // implementations of one model. The steps see finite turns (4.4 steps per burst here), the steady
 // state does not: 3 %.
-TEST(BatchEngines, SteadyStateAgreesWithStepByStep) {
+TEST(BatchEngines, SteadyStateAgreesWithStepByStepForSerialWork) {
+  scenarios::Workload w = demo::training(1);
+  w.work->host_phase = scenarios::Work::HostPhase::Serial;
   for (const int pods : {1, 2, 5, 10}) {
-    scenarios::Workload w = demo::training(pods);
-    w.work->units = 3;
-    w.pod.cpu_request = {500};
-    scenarios::Scenario s = one_gpu({w}, 10);
-    s.replications = 3;
-    const VariantResult steady = demo::result(s);
-    s.fidelity = scenarios::Fidelity::Exact;
-    const VariantResult exact = demo::result(s, 2);
-    const double expected = to_seconds(steady.workloads[0].job_completion->mean);
-    EXPECT_NEAR(to_seconds(exact.workloads[0].job_completion->mean), expected, 0.03 * expected)
-        << pods;
-    EXPECT_NEAR(exact.gpus[0].time_busy_ratio, steady.gpus[0].time_busy_ratio, 0.03);
-    EXPECT_NEAR(exact.gpus[0].context_switch_ratio, steady.gpus[0].context_switch_ratio, 0.02);
+    const TwoEngines r = both_engines(w, pods);
+    EXPECT_NEAR(r.slower(), 1, 0.03) << pods;
+    EXPECT_NEAR(r.exact.gpus[0].time_busy_ratio, r.steady.gpus[0].time_busy_ratio, 0.03);
+    EXPECT_NEAR(r.exact.gpus[0].context_switch_ratio, r.steady.gpus[0].context_switch_ratio, 0.02);
   }
+}
+
+// Overlapped work: step by step the host is an ideal pipeline, while the steady state rounds the
+// corner off as measured pairs do: up to 12 % (2^(1/6)) where demand meets capacity, the same
+// before and beyond.
+TEST(BatchEngines, OverlappedWorkIsAPipelineWithARoundedCorner) {
+  for (const int pods : {1, 2, 3, 5, 10}) {
+    const TwoEngines r = both_engines(demo::training(1), pods);
+    const double tolerance = pods == 2 || pods == 3 ? 0.12 : 0.02;
+    EXPECT_NEAR(r.slower(), 1, tolerance) << pods;
+  }
+}
+
+// Two jobs that leave the GPU idle most of the time do not slow each other: the host of one works
+// while the other has the GPU.
+TEST(BatchEngines, LightOverlappedPairsRunAtFullSpeed) {
+  scenarios::Workload w = demo::training(2);
+  w.measured->gpu_busy = 0.3;
+  const VariantResult r = demo::result(one_gpu({w}, 2));
+  EXPECT_NEAR(to_seconds(r.workloads[0].job_completion->mean), 1800, 0.02 * 1800);
 }
 
 // 20 pods that use 2.6 vCPU each on 31.85: no more than 31.85/46.8 epochs per second, and the

@@ -8,18 +8,25 @@
 
 namespace slicewise::sim {
 
-// Who holds how much of one GPU's memory. Time-slicing sets no limit per process: the allocation
-// that does not fit fails that process, whoever filled the GPU.
+// Who holds how much of one domain's memory. Time-slicing sets no limit per process: the allocation
+// that does not fit fails that process, whoever filled the GPU. MPS and vGPU set one.
 class MemoryLedger {
  public:
   // `greedy_reserve`: what a greedy process leaves free, see models::greedy_reserve.
   MemoryLedger(std::uint32_t contexts, Bytes usable, Bytes context_memory, Bytes greedy_reserve);
 
-  // A process opens its CUDA context and allocates `needed`. A greedy process then maps what is
-  // left, but for the reserve that TensorFlow leaves. Returns the bytes it holds (context
-  // included), or nullopt when context + needed do not fit: CUDA out of memory, nothing is held.
-  // REQUIRES: the context holds nothing.
-  std::optional<Bytes> open(std::uint32_t context, Bytes needed, bool greedy);
+  struct Process {
+    Bytes needed;  // without its CUDA context
+    bool greedy = false;
+    int copies = 1;              // of the process, in one pod
+    std::optional<Bytes> limit;  // of each copy, its CUDA context included
+  };
+
+  // The processes of a pod open their CUDA contexts and allocate what they need. Greedy ones then
+  // map what is left up to their limit, but for the reserve that TensorFlow leaves. Returns the
+  // bytes they hold (contexts included), or nullopt when they do not fit or one passes its limit:
+  // CUDA out of memory, nothing is held. REQUIRES: the context holds nothing.
+  std::optional<Bytes> open(std::uint32_t context, const Process& process);
   void close(std::uint32_t context);  // no effect when it holds nothing
 
   Bytes used() const { return used_; }

@@ -16,7 +16,8 @@ enum class Purpose : std::uint32_t {
   ScheduleTie,
   UnitTime,
   Host,
-  Test
+  Test,
+  Fault
 };
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;

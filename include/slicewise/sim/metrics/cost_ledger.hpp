@@ -11,10 +11,16 @@ namespace slicewise::sim {
 // EC2 bills Linux instances per second, 60 s at least.
 inline constexpr Duration kShortestBill = seconds(60);
 
-// What one node costs for a run, split by what its GPUs did. Each GPU carries an equal part of the
-// node's price. The parts add up to the total to the nano-dollar: what is left over by rounding
-// down is idle.
-CostLedger node_cost(UsdPerHour price, Duration run_length, std::span<const GpuRecord> gpus);
+// Where the time of one domain went, and the part of the node's price that it carries: each GPU an
+// equal part, a MIG instance its compute slices of that.
+struct GpuShareOfTime {
+  DomainTime time;
+  double of_node = 1;
+};
+
+// What one node costs for a run, split by what its GPUs did. The parts add up to the total to the
+// nano-dollar: what no instance has and what is left over by rounding down is idle.
+CostLedger node_cost(UsdPerHour price, Duration run_length, std::span<const GpuShareOfTime> gpus);
 
 // Sum and mean of ledgers; both keep the parts adding up to the total. REQUIRES: n > 0.
 CostLedger& operator+=(CostLedger& sum, const CostLedger& other);

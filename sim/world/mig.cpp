@@ -1,0 +1,218 @@
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "slicewise/models/mig_layout.hpp"
+
+#include "parts.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using models::MigCount;
+using models::MigGeometry;
+using scenarios::MigPartedEntry;
+using scenarios::MigStrategy;
+
+// What every step needs to know of the pool that is cut.
+struct Cutter {
+  const scenarios::NodePool& pool;
+  const models::InstanceType& type;
+  const MigGeometry& geometry;
+  Diagnostics& found;
+};
+
+Diagnostic refusal(const models::MigRefusal& refused, SourceLocation where) {
+  return make_diagnostic(refused.code, where, refused.message, refused.help);
+}
+
+// The scenario's own config of that name, or mig-manager's, as entries of mig-parted.
+std::optional<std::vector<MigPartedEntry>> entries_of(const Cutter& cutter,
+                                                      const Located<std::string>& config) {
+  const auto own = cutter.pool.mig->configs.find(config.value);
+  if (own != cutter.pool.mig->configs.end()) return own->second;
+  const auto shipped = models::shipped_mig_config(config.value, cutter.geometry);
+  if (!shipped) {
+    cutter.found.push_back(refusal(shipped.error(), config.where));
+    return std::nullopt;
+  }
+  MigPartedEntry entry;
+  entry.mig_enabled = shipped->enabled;
+  entry.where = config.where;
+  for (const MigCount& count : shipped->counts) {
+    entry.mig_devices.push_back({{count.profile, config.where}, count.count});
+  }
+  return std::vector{entry};
+}
+
+std::optional<CutGpu> cut_gpu(const Cutter& cutter, const MigPartedEntry& entry) {
+  CutGpu gpu;
+  if (!entry.mig_enabled) {
+    gpu.instances.push_back({});
+    return gpu;
+  }
+  std::vector<MigCount> counts;
+  for (const auto& [profile, count] : entry.mig_devices) counts.push_back({profile.value, count});
+  const auto placed = models::place_instances(cutter.geometry, counts);
+  if (!placed) {
+    const auto& line = placed.error().entry;
+    cutter.found.push_back(
+        refusal(placed.error(), line ? entry.mig_devices[*line].first.where : entry.where));
+    return std::nullopt;
+  }
+  for (const models::MigInstance& instance : *placed) {
+    if (!instance.profile->memory) {
+      cutter.found.push_back(make_diagnostic(
+          Code::StrategyNotModelled, entry.where,
+          fmt::format("the memory of {} on {} is not published: it is not simulated",
+                      instance.profile->name, cutter.geometry.gpu_model)));
+      return std::nullopt;
+    }
+    const double slices = cutter.geometry.compute_slices;
+    gpu.instances.push_back({instance.profile,
+                             models::mig_share(cutter.geometry, *instance.profile).share,
+                             instance.profile->compute_slices / slices});
+  }
+  return gpu;
+}
+
+// The GPUs that an entry of the config is about, of those that no earlier entry took.
+std::vector<int> devices_of(const Cutter& cutter, const MigPartedEntry& entry) {
+  std::vector<int> devices = entry.devices;
+  for (int gpu = 0; entry.devices.empty() && gpu < cutter.type.gpu_count; ++gpu) {
+    devices.push_back(gpu);
+  }
+  return devices;
+}
+
+bool check_device(const Cutter& cutter, const MigPartedEntry& entry, int device, bool taken) {
+  if (device < cutter.type.gpu_count && !taken) return true;
+  cutter.found.push_back(
+      make_diagnostic(Code::MigLayoutImpossible, entry.where,
+                      taken ? fmt::format("two entries of the config cut GPU {}", device)
+                            : fmt::format("the config names GPU {}; {} has {}", device,
+                                          cutter.type.name, cutter.type.gpu_count),
+                      "devices counts from 0; `devices: all` takes every GPU"));
+  return false;
+}
+
+std::optional<CutNode> cut_node(const Cutter& cutter, const Located<std::string>& config) {
+  const auto entries = entries_of(cutter, config);
+  if (!entries) return std::nullopt;
+  const auto gpus = static_cast<std::size_t>(cutter.type.gpu_count);
+  std::vector<std::optional<CutGpu>> cut(gpus);
+  for (const MigPartedEntry& entry : *entries) {
+    const std::optional<CutGpu> gpu = cut_gpu(cutter, entry);
+    if (!gpu) return std::nullopt;
+    for (const int device : devices_of(cutter, entry)) {
+      const auto position = static_cast<std::size_t>(device);
+      const bool taken = position < gpus && cut[position].has_value();
+      if (!check_device(cutter, entry, device, taken)) return std::nullopt;
+      cut[position] = gpu;
+    }
+  }
+  CutNode node{config.value, config.where, {}};
+  for (const auto& gpu : cut) node.gpus.push_back(gpu.value_or(CutGpu{{{}}}));
+  return node;
+}
+
+// The distinct profiles of the node, "" for a GPU that is not cut.
+std::vector<std::string> profiles_of(const CutNode& node) {
+  std::vector<std::string> profiles;
+  for (const CutGpu& gpu : node.gpus) {
+    for (const CutGpu::Instance& instance : gpu.instances) {
+      const std::string name = instance.profile == nullptr ? "" : instance.profile->name;
+      if (std::ranges::find(profiles, name) == profiles.end()) profiles.push_back(name);
+    }
+  }
+  return profiles;
+}
+
+void check_single(const Cutter& cutter, const CutNode& node) {
+  std::vector<std::string> profiles = profiles_of(node);
+  if (profiles.size() < 2) return;
+  const bool uncut = std::ranges::find(profiles, "") != profiles.end();
+  cutter.found.push_back(make_diagnostic(
+      Code::MigNotUniform, node.where,
+      uncut ? "all devices on the node must be configured with the same migEnabled value"
+            : fmt::format("more than one MIG device type present on node: {}",
+                          fmt::join(profiles, ", ")),
+      "mig.strategy: single takes one profile for all GPUs; use mixed"));
+}
+
+// Strategy none: CUDA opens the first instance of the GPU that the container got.
+void keep_first_instances(const Cutter& cutter, CutNode& node) {
+  bool hidden = false;
+  for (CutGpu& gpu : node.gpus) {
+    hidden = hidden || gpu.instances.size() > 1;
+    if (gpu.instances.size() > 1) gpu.instances.resize(1);
+  }
+  if (!hidden) return;
+  cutter.found.push_back(make_diagnostic(
+      Code::MigNotAdvertised, node.where,
+      "mig.strategy none advertises GPUs, not instances: every pod runs in the first instance of "
+      "its GPU and the others stay idle",
+      "use mig.strategy: single or mixed"));
+}
+
+void note_unused_slices(const Cutter& cutter, const CutNode& node) {
+  for (const CutGpu& gpu : node.gpus) {
+    int compute = 0;
+    for (const CutGpu::Instance& instance : gpu.instances) {
+      compute += instance.profile == nullptr ? cutter.geometry.compute_slices
+                                             : instance.profile->compute_slices;
+    }
+    if (compute == cutter.geometry.compute_slices) continue;
+    cutter.found.push_back(
+        make_diagnostic(Code::MigSlicesUnused, node.where,
+                        fmt::format("\"{}\" uses {} of the {} compute slices of a GPU", node.config,
+                                    compute, cutter.geometry.compute_slices)));
+    return;
+  }
+}
+
+void check_layout(const Cutter& cutter, CutNode& node) {
+  if (cutter.pool.mig->strategy == MigStrategy::Single) check_single(cutter, node);
+  if (cutter.pool.mig->strategy == MigStrategy::None) keep_first_instances(cutter, node);
+  if (profiles_of(node).empty()) {
+    cutter.found.push_back(make_diagnostic(
+        Code::MigLayoutImpossible, node.where,
+        fmt::format("\"{}\" switches MIG on and makes no instance: device 0 has no MIG devices "
+                    "configured, and the node offers no GPU",
+                    node.config),
+        "name a layout such as all-balanced, or switch MIG off with all-disabled"));
+    return;
+  }
+  note_unused_slices(cutter, node);
+}
+
+}  // namespace
+
+std::vector<CutNode> cut_nodes(const scenarios::NodePool& pool, const models::InstanceType& type,
+                               const models::GpuModel& gpu, const models::Catalogue& catalogue,
+                               Diagnostics& found) {
+  if (!pool.mig) return {};
+  const MigGeometry* geometry = catalogue.find_mig(gpu.name);
+  if (!gpu.supports_mig || geometry == nullptr) {
+    found.push_back(
+        make_diagnostic(Code::MigUnsupported, pool.mig->config.where,
+                        fmt::format("{} ({}) has no MIG", gpu.name, type.name),
+                        "A100, H100, H200 and B200 have it: p4d, p4de, p5, p5e, p5en, p6-b200; use "
+                        "sharing.timeSlicing here"));
+    return {};
+  }
+  const Cutter cutter{pool, type, *geometry, found};
+  std::vector<Located<std::string>> configs{pool.mig->config};
+  for (const scenarios::MigChange& change : pool.mig->changes) configs.push_back(change.config);
+  std::vector<CutNode> nodes;
+  for (const Located<std::string>& config : configs) {
+    auto node = cut_node(cutter, config);
+    if (!node) continue;
+    check_layout(cutter, *node);
+    nodes.push_back(std::move(*node));
+  }
+  return nodes;
+}
+
+}  // namespace slicewise::sim

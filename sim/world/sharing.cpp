@@ -1,0 +1,337 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "parts.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::MigStrategy;
+using scenarios::NodePool;
+
+// GPU memory of the MPS server. Source: 26-30 MiB on Volta and later, MPS measurements.
+constexpr Bytes kMpsServerMemory = mebibytes(30);
+
+// The stock device plugin's limit below compute capability 7.5, which it takes for "before Volta".
+// Source: NVIDIA/k8s-device-plugin cmd/mps-control-daemon/mps/device.go.
+constexpr int kOldPluginClients = 16;
+
+// NVIDIA vGPU's default slices: 2 ms for up to 8 vGPUs on a GPU, else 1 ms. Unverified.
+constexpr int kManyVgpus = 8;
+
+// Figures that every way of sharing needs.
+struct Device {
+  const NodePool& pool;
+  const models::InstanceType& type;
+  const models::GpuModel& gpu;
+};
+
+models::TimeSlice driver_slice(const NodePool& pool, const models::GpuModel& gpu) {
+  models::TimeSlice slice;
+  slice.turn = pool.gpu.time_slice.value_or(gpu.time_slice);
+  const double kappa = pool.gpu.cold_cache.value_or(models::kDefaultColdCache);
+  slice.switch_cost = pool.gpu.switch_cost.value_or(models::switch_cost(gpu, kappa));
+  return slice;
+}
+
+bool before_7_5(const models::GpuModel& gpu) {
+  return gpu.compute_capability < "7.5" && gpu.compute_capability.find('.') == 1;
+}
+
+// A share of the threads becomes a number of SMs, rounded down. Source: MPS documentation.
+double whole_sms(double share, const models::GpuModel& gpu, const models::DomainShare& domain) {
+  const double sms = std::max(1.0, std::floor(gpu.sm_count * domain.compute + 0.5));
+  return std::clamp(std::floor(share * sms + 1e-9), 1.0, sms) / sms;
+}
+
+models::Mps mps_of(const Device& device, int replicas, bool plugin_limits,
+                   const models::DomainShare& share, Bytes memory) {
+  const auto settings = device.pool.mps.value_or(scenarios::MpsSettings{});
+  models::Mps mps;
+  mps.replicas = replicas;
+  mps.client_limit = settings.client_limit.value_or(device.gpu.mps_max_clients);
+  mps.server_memory = settings.server_memory.value_or(kMpsServerMemory);
+  if (!plugin_limits) return mps;
+  const double threads = settings.active_threads.value_or(std::floor(100.0 / replicas) / 100);
+  if (!settings.uncapped) mps.active_threads = whole_sms(threads, device.gpu, share);
+  const std::int64_t mib = memory.count / mebibytes(1).count / replicas;
+  mps.memory_limit = mebibytes(mib);
+  return mps;
+}
+
+// Position of an offer in the pool, added when it is new.
+std::size_t offer_at(PoolModel& model, ResourceOffer offer) {
+  const auto known = std::ranges::find(model.offers, offer.name, &ResourceOffer::name);
+  if (known != model.offers.end()) return static_cast<std::size_t>(known - model.offers.begin());
+  model.offers.push_back(std::move(offer));
+  return model.offers.size() - 1;
+}
+
+// A device that the plugin calls `name`, shared as its config says.
+void share_device(const Device& device, const std::string& name, DomainKind& kind,
+                  PoolModel& model) {
+  const auto entry = plugin_entry(device.pool, name);
+  if (!entry) {
+    kind.tickets.push_back({offer_at(model, {name, {}, false, false}), 1, std::nullopt});
+    return;
+  }
+  const int replicas = entry->resource->replicas;
+  const bool renamed = entry->sharing->rename_by_default;
+  Tickets tickets;
+  tickets.offer = offer_at(model, {name + (renamed ? ".shared" : ""),
+                                   {},
+                                   true,
+                                   entry->sharing->fail_requests_greater_than_one});
+  tickets.count = replicas;
+  if (entry->mps) {
+    // The daemon divides what nvidia-smi prints, not what CUDA can use.
+    const Bytes printed = kind.partition.empty() && device.type.gpu_fraction == 1
+                              ? device.gpu.memory_total
+                              : kind.memory;
+    const models::Mps mps = mps_of(device, replicas, true, kind.share, printed);
+    tickets.memory_limit = mps.memory_limit;
+    kind.sharing = mps;
+  } else {
+    kind.sharing = models::TimeSlicing{replicas, model.driver_slice};
+  }
+  kind.tickets.push_back(tickets);
+}
+
+DomainKind whole_gpu(const Device& device) {
+  DomainKind kind;
+  kind.memory = device.type.gpu_fraction < 1 ? device.type.gpu_memory : usable_memory(device.gpu);
+  return kind;
+}
+
+models::Vgpu vgpu_of(const Device& device, const PoolModel& model) {
+  // AWS does not say how the host of a g6f schedules its tenants; a fixed share is what it sells.
+  const auto settings = device.pool.vgpu.value_or(
+      scenarios::VgpuSettings{scenarios::VgpuSettings::Policy::FixedShare, {}, {}, {}});
+  models::Vgpu vgpu;
+  vgpu.policy = static_cast<models::Vgpu::Policy>(settings.policy);
+  vgpu.per_gpu =
+      settings.per_gpu.value_or(static_cast<int>(std::lround(1 / device.type.gpu_fraction)));
+  vgpu.slice = model.driver_slice;
+  vgpu.slice.turn = settings.slice.value_or(milliseconds(vgpu.per_gpu <= kManyVgpus ? 2 : 1));
+  return vgpu;
+}
+
+// vGPUs of a GPU: on an EC2 fraction the node has one of them, otherwise all.
+DomainKind vgpu_kind(const Device& device, PoolModel& model) {
+  DomainKind kind = whole_gpu(device);
+  const models::Vgpu vgpu = vgpu_of(device, model);
+  kind.sharing = vgpu;
+  const bool fraction = device.type.gpu_fraction < 1;
+  const Bytes frame_buffer = fraction ? kind.memory : Bytes{kind.memory.count / vgpu.per_gpu};
+  kind.tickets.push_back({offer_at(model, {std::string(kWholeGpu), {}, !fraction, true}),
+                          fraction ? 1 : vgpu.per_gpu, frame_buffer});
+  return kind;
+}
+
+DomainKind aws_virtual_gpu(const Device& device, PoolModel& model) {
+  DomainKind kind = whole_gpu(device);
+  const int per_gpu = device.pool.virtual_gpu->per_gpu;
+  kind.sharing = mps_of(device, per_gpu, false, kind.share, kind.memory);
+  kind.tickets.push_back(
+      {offer_at(model, {"k8s.amazonaws.com/vgpu", {}, true, device.type.gpu_count > 1}), per_gpu,
+       std::nullopt});
+  return kind;
+}
+
+// Slices of equal size are tickets of one resource.
+DomainKind nos_slices(const Device& device, PoolModel& model, Diagnostics& found) {
+  DomainKind kind = whole_gpu(device);
+  const auto& slices = device.pool.nos->slices;
+  kind.sharing = mps_of(device, static_cast<int>(slices.size()), false, kind.share, kind.memory);
+  Bytes sum;
+  for (const Located<std::string>& slice : slices) {
+    const Bytes size = gibibytes(std::stoll(slice.value));
+    sum += size;
+    const std::size_t offer = offer_at(model, {"nvidia.com/gpu-" + slice.value, {}, true, true});
+    const auto known = std::ranges::find(kind.tickets, offer, &Tickets::offer);
+    if (known == kind.tickets.end()) {
+      kind.tickets.push_back({offer, 1, size});
+    } else {
+      ++known->count;
+    }
+  }
+  if (sum > device.gpu.memory_total) {
+    found.push_back(
+        make_diagnostic(Code::ValueRange, device.pool.nos->where,
+                        fmt::format("the slices add up to {} GiB, the {} has {:.1f}",
+                                    sum.count >> 30, device.gpu.name,
+                                    static_cast<double>(device.gpu.memory_total.count) / (1 << 30)),
+                        "nos cuts slices out of the GPU's memory: take fewer or smaller ones"));
+  }
+  return kind;
+}
+
+void same_on_all_gpus(DomainKind kind, PoolModel& model) {
+  NodeLayout layout;
+  model.kinds.push_back(std::move(kind));
+  for (int gpu = 0; gpu < model.gpus_per_node; ++gpu) layout.domains.push_back({gpu, 0});
+  model.layouts.push_back(std::move(layout));
+}
+
+// The plugin's name for a device of a partitioned node.
+std::string device_name(MigStrategy strategy, const models::MigProfile* profile) {
+  if (profile == nullptr || strategy != MigStrategy::Mixed) return std::string(kWholeGpu);
+  return profile->resource_mixed;
+}
+
+std::size_t kind_of(const Device& device, const CutGpu::Instance& instance, PoolModel& model) {
+  const std::string partition = instance.profile == nullptr ? "" : instance.profile->name;
+  const auto known = std::ranges::find(model.kinds, partition, &DomainKind::partition);
+  if (known != model.kinds.end()) return static_cast<std::size_t>(known - model.kinds.begin());
+  DomainKind kind = whole_gpu(device);
+  kind.partition = partition;
+  if (instance.profile != nullptr) {
+    kind.share = instance.share;
+    kind.memory = *instance.profile->memory;
+    kind.time_share = instance.time_share;
+  }
+  share_device(device, device_name(device.pool.mig->strategy, instance.profile), kind, model);
+  model.kinds.push_back(std::move(kind));
+  return model.kinds.size() - 1;
+}
+
+void add_cut(const Device& device, const CutNode& cut, PoolModel& model) {
+  NodeLayout layout;
+  layout.name = cut.config;
+  for (std::size_t gpu = 0; gpu < cut.gpus.size(); ++gpu) {
+    for (const CutGpu::Instance& instance : cut.gpus[gpu].instances) {
+      layout.domains.push_back({static_cast<int>(gpu), kind_of(device, instance, model)});
+    }
+  }
+  model.layouts.push_back(std::move(layout));
+}
+
+std::string strategy_name(const Device& device, const PoolModel& model) {
+  if (device.pool.virtual_gpu) return "awsVirtualGpu";
+  if (device.pool.nos) return "nos";
+  std::string name;
+  const bool partitioned = std::ranges::any_of(
+      model.kinds, [](const DomainKind& kind) { return !kind.partition.empty(); });
+  for (const DomainKind& kind : model.kinds) {
+    const std::string_view inside =
+        std::visit(models::Overloaded{
+                       [](const models::Exclusive&) { return std::string_view(); },
+                       [](const models::TimeSlicing&) { return std::string_view("timeSlicing"); },
+                       [](const models::Mps&) { return std::string_view("mps"); },
+                       [](const models::Vgpu&) { return std::string_view("vgpu"); }},
+                   kind.sharing);
+    if (!inside.empty()) name = inside;
+  }
+  if (partitioned) return name.empty() ? "mig" : "mig+" + name;
+  return name.empty() ? "exclusive" : name;
+}
+
+// Entries of the plugin's sharing that match no device of the pool.
+void check_entries(const Device& device, const PoolModel& model, Diagnostics& found) {
+  if (!device.pool.device_plugin) return;
+  for (const auto* sharing :
+       {&device.pool.device_plugin->time_slicing, &device.pool.device_plugin->mps}) {
+    if (!*sharing) continue;
+    for (const scenarios::SharedResource& resource : (*sharing)->resources) {
+      const bool matches = std::ranges::any_of(model.offers, [&](const ResourceOffer& offer) {
+        return offer.name == resource.name.value || offer.name == resource.name.value + ".shared";
+      });
+      if (matches) continue;
+      std::vector<std::string> names;
+      for (const ResourceOffer& offer : model.offers) names.push_back(offer.name);
+      found.push_back(make_diagnostic(
+          Code::ResourceNameMismatch, resource.name.where,
+          fmt::format("\"{}\" matches no device of node pool \"{}\": the plugin would ignore it",
+                      resource.name.value, device.pool.name.value),
+          fmt::format("the devices are called {}", fmt::join(names, ", "))));
+    }
+  }
+}
+
+void check_mps(const Device& device, const PoolModel& model, Diagnostics& found) {
+  const bool force = device.pool.mps && device.pool.mps->force;
+  for (const DomainKind& kind : model.kinds) {
+    const auto* mps = std::get_if<models::Mps>(&kind.sharing);
+    if (mps == nullptr) continue;
+    const bool stock = device.pool.device_plugin && device.pool.device_plugin->mps;
+    const SourceLocation where =
+        stock ? device.pool.device_plugin->mps->resources.front().replicas_where
+              : (device.pool.virtual_gpu ? device.pool.virtual_gpu->where : device.pool.nos->where);
+    const bool limit_given = device.pool.mps && device.pool.mps->client_limit;
+    const int limit = stock && before_7_5(device.gpu) && !limit_given
+                          ? std::min(kOldPluginClients, mps->client_limit)
+                          : mps->client_limit;
+    if (mps->replicas > limit) {
+      found.push_back(make_diagnostic(
+          Code::MpsTooManyClients, where,
+          fmt::format("invalid MPS configuration: invalid device maximum allowed replicas "
+                      "exceeded: {} > {}",
+                      mps->replicas, limit),
+          limit == kOldPluginClients
+              ? "the stock plugin allows 16 below compute capability 7.5, V100 included"
+              : fmt::format("CUDA allows {} clients per GPU here", limit)));
+    }
+    if (!kind.partition.empty()) {
+      Diagnostic refused = make_diagnostic(
+          Code::MpsOnMig, where,
+          "sharing using MPS is not supported for MIG devices: the device plugin refuses it, the "
+          "hardware and the DRA driver allow it",
+          force
+              ? "simulated because of mps.force: apply it with the NVIDIA DRA driver"
+              : "use timeSlicing on the instances, or set mps.force: true to see what it would do");
+      if (force) refused.severity = Severity::Warning;
+      found.push_back(std::move(refused));
+    }
+    if (stock && mps->replicas > 0 && 100 % mps->replicas != 0 && !device.pool.mps) {
+      found.push_back(make_diagnostic(
+          Code::MpsUnevenSplit, where,
+          fmt::format("100 / {} is rounded down: each client may use {} % of the threads, {} % in "
+                      "all",
+                      mps->replicas, 100 / mps->replicas, 100 / mps->replicas * mps->replicas)));
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<PluginEntry> plugin_entry(const NodePool& pool, std::string_view device) {
+  if (!pool.device_plugin) return std::nullopt;
+  const auto find = [&](const std::optional<scenarios::PluginSharing>& sharing,
+                        bool mps) -> std::optional<PluginEntry> {
+    if (!sharing) return std::nullopt;
+    for (const scenarios::SharedResource& resource : sharing->resources) {
+      if (resource.name.value == device) return PluginEntry{&*sharing, &resource, mps};
+    }
+    return std::nullopt;
+  };
+  if (auto entry = find(pool.device_plugin->mps, true)) return entry;
+  return find(pool.device_plugin->time_slicing, false);
+}
+
+void model_sharing(const NodePool& pool, const models::InstanceType& type,
+                   const std::vector<CutNode>& cuts, PoolModel& model, Diagnostics& found) {
+  const Device device{pool, type, *model.gpu};
+  model.driver_slice = driver_slice(pool, *model.gpu);
+  const bool plugin_shares = plugin_entry(pool, kWholeGpu).has_value();
+  if (!cuts.empty()) {
+    for (const CutNode& cut : cuts) add_cut(device, cut, model);
+  } else if (pool.virtual_gpu) {
+    same_on_all_gpus(aws_virtual_gpu(device, model), model);
+  } else if (pool.nos) {
+    same_on_all_gpus(nos_slices(device, model, found), model);
+  } else if (pool.vgpu || (type.gpu_fraction < 1 && !plugin_shares)) {
+    same_on_all_gpus(vgpu_kind(device, model), model);
+  } else {
+    DomainKind kind = whole_gpu(device);
+    kind.share = {type.gpu_fraction, type.gpu_fraction};
+    share_device(device, std::string(kWholeGpu), kind, model);
+    same_on_all_gpus(std::move(kind), model);
+  }
+  model.strategy = strategy_name(device, model);
+  check_entries(device, model, found);
+  check_mps(device, model, found);
+}
+
+}  // namespace slicewise::sim

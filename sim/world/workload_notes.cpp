@@ -1,0 +1,142 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "parts.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Workload;
+
+std::int64_t mib(Bytes bytes) { return bytes.count / mebibytes(1).count; }
+
+std::string domain_name(const PoolModel& pool, const DomainKind& kind) {
+  if (kind.partition.empty())
+    return fmt::format("the {} of {}", pool.gpu->name, pool.instance_type);
+  return fmt::format("a {} of {}", kind.partition, pool.instance_type);
+}
+
+// The tickets of the kind that the workload would hold; nullptr when it holds none there.
+const Tickets* tickets_in(const PoolDemand& demand, const DomainKind& kind) {
+  if (!demand.offer) return nullptr;
+  const auto tickets = std::ranges::find(kind.tickets, *demand.offer, &Tickets::offer);
+  return tickets == kind.tickets.end() ? nullptr : &*tickets;
+}
+
+// A process that does not fit the empty domain dies at every start, shared or not.
+void note_too_large(const WorkloadModel& model, const PoolModel& pool, const DomainKind& kind,
+                    const Tickets& tickets, Diagnostics& found) {
+  const Bytes needed = model.gpu_memory + pool.context_memory;
+  const bool limited = tickets.memory_limit && *tickets.memory_limit < kind.memory;
+  const Bytes available = limited ? *tickets.memory_limit : kind.memory;
+  if (needed <= available) return;
+  found.push_back(make_diagnostic(
+      Code::GpuOom, model.spec.gpu_memory.where,
+      fmt::format("a process of \"{}\" needs {} MiB of GPU memory with its CUDA context; {} {} {} "
+                  "MiB: no pod of it can ever start there",
+                  model.name, mib(needed), domain_name(pool, kind),
+                  limited ? "lets a client have" : "has", mib(available)),
+      limited
+          ? "fewer replicas: the limit is the GPU's memory divided by them"
+          : fmt::format("`slicewise get instances --fits {}Mi` lists what holds it", mib(needed))));
+}
+
+void note_greedy(const WorkloadModel& model, const PoolModel& pool, const Tickets& tickets,
+                 Diagnostics& found) {
+  if (!model.greedy || tickets.count < 2 || tickets.memory_limit) return;
+  found.push_back(make_diagnostic(
+      Code::GpuMemGreedy, model.spec.gpu_memory.where,
+      fmt::format("\"{}\" maps all free GPU memory when it starts: of the {} pods that a GPU of "
+                  "pool \"{}\" may hold, only the first to start can live",
+                  model.name, tickets.count, pool.name),
+      "TensorFlow: set TF_FORCE_GPU_ALLOW_GROWTH=true in podTemplate.env; JAX: "
+      "XLA_PYTHON_CLIENT_PREALLOCATE=false and allocator: OnDemand"));
+}
+
+void note_processes(const WorkloadModel& model, const DomainKind& kind, const Tickets& tickets,
+                    Diagnostics& found) {
+  const int processes = model.spec.processes_per_pod;
+  const auto* mps = std::get_if<models::Mps>(&kind.sharing);
+  if (processes == 1 || mps == nullptr) return;
+  if (tickets.memory_limit) {
+    found.push_back(make_diagnostic(
+        Code::MpsPerProcessLimits, model.spec.name.where,
+        fmt::format("MPS limits each CUDA process, not the pod: a pod of \"{}\" has {} processes, "
+                    "so it may take {} times the memory and the threads of one replica",
+                    model.name, processes, processes)));
+  }
+  if (tickets.count * processes > mps->client_limit) {
+    found.push_back(make_diagnostic(
+        Code::MpsTooManyClients, model.spec.name.where,
+        fmt::format("{} pods of \"{}\" with {} CUDA processes each are {} clients on one GPU; MPS "
+                    "takes {}",
+                    tickets.count, model.name, processes, tickets.count * processes,
+                    mps->client_limit),
+        "fewer replicas, or one process per pod"));
+  }
+}
+
+// Pods that use a GPU without asking for it.
+void note_unscheduled(const WorkloadModel& model, const World& world, Diagnostics& found) {
+  const Workload& spec = model.spec;
+  found.push_back(make_diagnostic(
+      Code::GpuNotRequested, spec.name.where,
+      fmt::format("\"{}\" uses a GPU but asks for none: the scheduler does not count it, and every "
+                  "pod on a node opens GPU {}",
+                  model.name, model.visible_gpu),
+      "add podTemplate.resources.limits with nvidia.com/gpu: 1 and share the GPU with the device "
+      "plugin"));
+  for (const PoolModel& pool : world.pools) {
+    if (model.visible_gpu >= pool.gpus_per_node) {
+      found.push_back(
+          make_diagnostic(Code::ValueRange, spec.pod.where,
+                          fmt::format("\"{}\" opens GPU {}; {} has {}", model.name,
+                                      model.visible_gpu, pool.instance_type, pool.gpus_per_node),
+                          "CUDA_VISIBLE_DEVICES counts from 0"));
+    }
+    const bool mps = std::ranges::any_of(pool.kinds, [](const DomainKind& kind) {
+      return std::holds_alternative<models::Mps>(kind.sharing);
+    });
+    if (mps) {
+      found.push_back(make_diagnostic(
+          Code::GpuExclusiveProcess, spec.name.where,
+          fmt::format("MPS sets the GPUs of pool \"{}\" to EXCLUSIVE_PROCESS: a process of \"{}\" "
+                      "that does not come through the device plugin gets \"CUDA error: all "
+                      "CUDA-capable devices are busy or unavailable\"",
+                      pool.name, model.name),
+          "let the pods ask for the pool's resource, or keep them off its nodes"));
+    } else if (pool.strategy.starts_with("mig")) {
+      found.push_back(make_diagnostic(
+          Code::StrategyNotModelled, spec.name.where,
+          "pods without a GPU request on partitioned GPUs are not simulated by this version",
+          "let the pods ask for a MIG resource"));
+    }
+  }
+}
+
+}  // namespace
+
+void note_workload(const WorkloadModel& model, const World& world, Diagnostics& found) {
+  const Workload& spec = model.spec;
+  if (spec.pod.cpu_limit && spec.measured->cpu && *spec.pod.cpu_limit < *spec.measured->cpu) {
+    found.push_back(make_diagnostic(
+        Code::CpuLimitThrottles, spec.pod.cpu_where,
+        fmt::format("\"{}\" uses {}m of CPU but is limited to {}m: the GPU will wait for it",
+                    model.name, spec.measured->cpu->count, spec.pod.cpu_limit->count),
+        "raise or drop the CPU limit"));
+  }
+  if (!model.resource) return note_unscheduled(model, world, found);
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    const PoolModel& pool = world.pools[p];
+    for (const DomainKind& kind : pool.kinds) {
+      const Tickets* tickets = tickets_in(model.on_pool[p], kind);
+      if (tickets == nullptr) continue;
+      note_too_large(model, pool, kind, *tickets, found);
+      note_greedy(model, pool, *tickets, found);
+      note_processes(model, kind, *tickets, found);
+    }
+  }
+}
+
+}  // namespace slicewise::sim
