@@ -39,6 +39,17 @@ std::uint32_t timer_count(const ClusterState& cluster, const World& world) {
          static_cast<std::uint32_t>(services) + 2;
 }
 
+// Odd, so that the pods of a workload never meet. Source: 2^32 over the golden ratio.
+constexpr std::uint32_t kGoldenRatio = 0x9E3779B9U;
+
+// Random streams go by name: listing workloads in another order, or one more of them, moves nobody
+// else's numbers. FNV-1a.
+std::uint32_t entity_of(std::string_view name) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return hash;
+}
+
 Duration rounded(double ns) { return {std::llround(ns)}; }
 
 }  // namespace
@@ -63,7 +74,8 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
     if (world.workloads[w].spec.kind != WorkloadKind::Service) continue;
     service_of_[w] = static_cast<std::uint32_t>(traffic_.size());
     service_workload_.push_back(w);
-    traffic_.emplace_back(world.workloads[w], world.seed, replication, w);
+    traffic_.emplace_back(world.workloads[w], world.seed, replication,
+                          entity_of(world.workloads[w].name));
   }
   ready_.resize(traffic_.size());
   scheduler_timer_ = first_service_timer_ + static_cast<std::uint32_t>(traffic_.size());
@@ -83,8 +95,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
     const scenarios::Workload& spec = cluster_.model(pod).spec;
     const auto w = static_cast<std::uint32_t>(index(pod.workload));
     const std::uint32_t nth = ordinal[w]++;
-    // Entity by workload and position in it: adding a workload moves no other one's numbers.
-    const std::uint32_t entity = (w << 20) | nth;
+    const std::uint32_t entity = entity_of(cluster_.model(pod).name) + nth * kGoldenRatio;
     RandomStream size(world.seed, replication, entity, Purpose::UnitTime);
     pod.size = spec.measured ? random_size(size, spec.measured->unit_time_cv) : 1;
     host_jitter_.emplace_back(world.seed, replication, entity, Purpose::Host);
