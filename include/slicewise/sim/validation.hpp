@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/validation.hpp"
+
+// The models and engines of the simulation against published measurements.
+namespace slicewise::sim {
+
+// A row that a parameter was fitted on, or that was given, never checks.
+enum class PointRole : std::uint8_t { Fit, Check };
+
+// Figures are in the unit of StudyResult::quantity.
+struct PredictedPoint {
+  std::string workload;  // of a pair, the one whose speed this is
+  std::string setting;   // "b8, 2g.10gb, 3 processes", "beside A3C"
+  PointRole role = PointRole::Check;
+  double measured = 0;
+  double predicted = 0;
+  // What one would say without a model; absent where the isolated figure is not known.
+  std::optional<double> even_share;   // time grows as 1/share: n T1/f; of a pair, half the speed
+  std::optional<double> no_slowdown;  // as fast as alone on the whole GPU
+};
+
+struct ErrorSummary {
+  int rows = 0;
+  double mean_percent = 0;   // of |predicted / measured - 1|
+  double worst_percent = 0;  // the largest
+  std::string worst_row;     // workload and setting of it
+};
+
+struct WorkloadError {
+  std::string workload;
+  int rows = 0;  // check rows
+  double mean_percent = 0;
+};
+
+enum class Quantity : std::uint8_t { StepMilliseconds, Speed };
+
+struct StudyResult {
+  models::Study study;
+  models::MeasurementSource source;  // without its rows
+  Quantity quantity = Quantity::StepMilliseconds;
+  std::vector<PredictedPoint> points;  // in the order of the source
+  int rows_left_out = 0;               // too few rows to fit their workload and size
+  ErrorSummary fit;
+  ErrorSummary check;
+  std::optional<double> even_share_percent;   // mean error of the naive answers on the check rows
+  std::optional<double> no_slowdown_percent;  // that have them
+  std::vector<WorkloadError> by_workload;     // the largest error first, of equals by name
+  bool within_bound = true;
+};
+
+struct ValidationResult {
+  std::vector<StudyResult> studies;
+  bool within_bounds() const;
+};
+
+// Runs every study whose source has rows; same input, same bytes. `catalogue` knows the GPUs of
+// EC2, `set` the others. Throws std::runtime_error when a study names a GPU, slice or workload that
+// its data lack: a defect of what ships.
+ValidationResult validate(const models::Catalogue& catalogue, const models::ValidationSet& set);
+
+}  // namespace slicewise::sim

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/models/mig_geometry.hpp"
+#include "slicewise/models/sharing_law.hpp"
+#include "slicewise/sim/validation.hpp"
+
+// One function per kind of engine; each returns the points of a study.
+namespace slicewise::sim {
+
+// What a study predicts from.
+struct StudyInput {
+  const models::Study& study;
+  const models::MeasurementSource& source;
+  const models::GpuModel* gpu = nullptr;     // nullptr: not known
+  const models::MigGeometry* mig = nullptr;  // nullptr: the GPU has no MIG
+};
+
+struct StudyPoints {
+  std::vector<PredictedPoint> points;
+  int left_out = 0;
+};
+
+// Rows of one workload and size, in the order of the source.
+struct RowGroup {
+  std::string workload;
+  std::string size;
+  std::vector<const models::MeasuredRow*> rows;
+  std::vector<bool> fit;                           // by row
+  const models::MeasuredRow* reference = nullptr;  // one client with most of the GPU, if any
+};
+
+// The rows that the study looks at, grouped.
+std::vector<RowGroup> row_groups(const StudyInput& input);
+
+// The part of the GPU that a row's slice has. Throws for a slice that the GPU lacks.
+models::DomainShare share_of(const StudyInput& input, const models::MeasuredRow& row);
+
+// A point with the two naive answers from the group's reference.
+PredictedPoint point_of(const StudyInput& input, const RowGroup& group, std::size_t row,
+                        Duration predicted);
+
+models::TimeSlice time_slice_of(const StudyInput& input);
+
+StudyPoints run_law(const StudyInput& input);
+StudyPoints run_turns(const StudyInput& input);
+StudyPoints run_bursts(const StudyInput& input);
+StudyPoints run_pairs(const StudyInput& input);
+StudyPoints run_calibrated_pairs(const StudyInput& input);
+StudyPoints run_pairs_from_utilisation(const StudyInput& input);
+StudyPoints run_pairs_closed_network(const StudyInput& input);
+
+}  // namespace slicewise::sim
