@@ -1,0 +1,112 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "choices.hpp"
+#include "command_tree.hpp"
+#include "commands.hpp"
+#include "flag_values.hpp"
+#include "suggestions.hpp"
+
+// Options as all verbs have them, on top of CLI11. Only command_line.cpp includes this: the library
+// takes seconds to compile.
+namespace slicewise::tools {
+
+// Examples come before everything else: they answer most questions.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() {
+    column_width(34);
+    label("SUBCOMMAND", "VERB");
+  }
+  std::string make_description(const CLI::App* app) const override {
+    const std::string examples = app->get_footer();
+    return app->get_description() + "\n\n" +
+           (examples.empty() ? "" : "Examples:\n" + examples + "\n\n");
+  }
+  std::string make_footer(const CLI::App* app) const override {
+    return app->get_parent() == nullptr ? "SLICEWISE_<FLAG> variables stand in for flags that are "
+                                          "absent: SLICEWISE_SEED=7.\n"
+                                          "slicewise VERB --help, slicewise help exit-codes\n"
+                                        : "";
+  }
+};
+
+// An option that takes one of a few words. `choices` lives as long as the program.
+template <class Value, std::size_t kCount, class Target>
+CLI::Option* add_choice(CLI::App& app, const std::string& names,
+                        const std::array<Choice<Value>, kCount>& choices, Target& target,
+                        const std::string& description) {
+  std::vector<std::string> words(kCount);
+  std::ranges::transform(choices, words.begin(),
+                         [](const Choice<Value>& choice) { return std::string(choice.word); });
+  const std::string shown = names.substr(names.starts_with("-") ? names.find("--") : 0);
+  const auto assign = [&choices, &target, shown, words](const std::string& word) {
+    const auto found = std::ranges::find(choices, word, &Choice<Value>::word);
+    if (found == choices.end()) {
+      throw CLI::ValidationError(shown, "\"" + word + "\" is not one of " + joined(words, ", ") +
+                                            did_you_mean(word, words));
+    }
+    target = found->value;
+  };
+  return app.add_option_function<std::string>(names, assign, description)
+      ->type_name(joined(words, "|"));
+}
+
+inline CLI::App& add_verb(CLI::App& app, const std::string& name, const std::string& description,
+                          const std::string& examples, CommonFlags& flags) {
+  CLI::App& verb = *app.add_subcommand(name, description);
+  verb.footer(examples)->group("Verbs");
+  // Makes CLI11 read the environment for the verb that was called only.
+  verb.parse_complete_callback([] {});
+  add_choice(verb, "--color", kColors, flags.color, "Colour (default auto: on a terminal)");
+  verb.add_flag("-q,--quiet", flags.quiet, "Print errors only on standard error");
+  return verb;
+}
+
+inline CLI::Option* add_text(CLI::App& app, const std::string& names, std::string& target,
+                             const std::string& type, const std::string& description) {
+  return app.add_option(names, target, description)->type_name(type);
+}
+
+// An option that takes a whole number. int64_t holds every bound.
+template <class Target>
+void add_number(CLI::App& app, const std::string& names, std::int64_t low, std::int64_t high,
+                Target& target, const std::string& description) {
+  const std::string shown = names.substr(names.find("--"));
+  const auto assign = [&target, shown, low, high](const std::string& text) {
+    const auto value = whole_number(text, low, high);
+    if (!value) throw CLI::ValidationError(shown, value.error());
+    if constexpr (std::is_same_v<Target, int>) {
+      target = static_cast<int>(*value);
+    } else {
+      target = static_cast<typename Target::value_type>(*value);
+    }
+  };
+  app.add_option_function<std::string>(names, assign, description)->type_name("N");
+}
+
+inline void add_scenario_flags(CLI::App& verb, std::string& file, std::vector<std::string>& set,
+                               std::string& out) {
+  add_text(verb, "-f,--file", file, "FILE", "Scenario to read, - for standard input")->required();
+  verb.add_option("--set", set, "Change the scenario first: workloads.train.count=3")
+      ->type_name("PATH=VALUE")
+      ->check(CLI::Validator(check_setting, ""))
+      ->allow_extra_args(false);
+  add_text(verb, "--out", out, "FILE", "Write here instead of standard output");
+}
+
+inline void add_prices(CLI::App& verb, std::string& target) {
+  add_text(verb, "--prices", target, "FILE", "JSON file of prices that replace the catalogue's");
+}
+
+}  // namespace slicewise::tools
