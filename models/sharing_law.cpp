@@ -87,6 +87,10 @@ double slowdown(double part, double demand, double p) {
   return std::max(1.0, norm(fixed, std::max(part, demand), p));
 }
 
+double overlapped_slowdown(double duty, double duties, double overhead) {
+  return slowdown(duty, duties * (1 + overhead), kOverlappedNorm);
+}
+
 DomainClient client_in(const ClientLaw& law, DomainShare share, double active_threads) {
   assert(share.compute > 0 && share.bandwidth > 0 && active_threads > 0 && active_threads <= 1);
   const double u = law.capacity_share;

@@ -88,7 +88,7 @@ inline constexpr Field kMeasured[] = {
      .example = "bandwidthShare: 30%"},
     {.name = "normP",
      .type = FieldType::Number,
-     .default_value = "the profile's, else 3",
+     .default_value = "the profile's, else 2 for batch work and 3 for requests",
      .description = "Exponent p of the execution law T = (T0^p + (W/f)^p)^(1/p): 1 when fixed and "
                     "scalable work take turns, more the better they overlap.",
      .example = "normP: 2",

@@ -8,10 +8,6 @@ namespace {
 // Bisection steps: 2^-50 of the interval is below what a double resolves here.
 constexpr int kBisections = 50;
 
-// How softly overlapped work meets the limit of the GPU's time.
-// Source: fit over 1,388 pairs of training jobs on RTX 3090 without MPS (Lucid), 7.5 % mean error.
-constexpr double kOverlappedNorm = 6;
-
 // Extra GPU time per unit of work while two or more contexts take turns: c/q.
 double overhead_of(const models::TimeSlice& slice) {
   return static_cast<double>(slice.switch_cost.ns) / static_cast<double>(slice.turn.ns);
@@ -35,6 +31,12 @@ double vcpus_for_batch(const ClusterState& cluster, const Node& node) {
 }
 
 }  // namespace
+
+// Of a unit, beside others that take turns with it.
+double NodeRates::Client::slowdown(double duties, double overhead) const {
+  if (!serial) return models::overlapped_slowdown(duty(), duties, overhead);
+  return models::slowdown(duty(), duties * (1 + overhead), 1);
+}
 
 NodeRates::NodeRates(const World& world) {
   std::size_t most_domains = 0;
@@ -93,18 +95,17 @@ void NodeRates::take_turns(double overhead, double stretch, Share& share) {
   if (std::ranges::all_of(clients, &Client::serial)) {
     return take_turns_serially(overhead, stretch, share);
   }
-  const double longer = clients.size() == 1 ? 1 : 1 + overhead;
-  double demand = 0;
-  for (const Client& client : clients) demand += client.duty() * longer;
+  double duties = 0;
+  for (const Client& client : clients) duties += client.duty();
   for (const Client& client : clients) {
-    const double p = client.serial ? 1 : kOverlappedNorm;
-    const double slowdown = clients.size() == 1 ? 1 : models::slowdown(client.duty(), demand, p);
+    const double slowdown = clients.size() == 1 ? 1 : client.slowdown(duties, overhead);
     const double unit_s = std::max(client.least_s, client.alone_s() * std::max(stretch, slowdown));
     rate_.push_back(1 / unit_s);
     busy_share_.push_back(client.gpu_s / unit_s);
     // A turn ends in a switch when somebody else waits: always once the GPU is full, else about
     // as often as others want it.
-    const double others = demand - client.duty() * longer;
+    const double demand = duties * (1 + overhead);
+    const double others = demand - client.duty() * (1 + overhead);
     const double waiting = std::min(1.0, std::max(demand * demand, others));
     if (clients.size() > 1) share.switch_share += busy_share_.back() * overhead * waiting;
   }
@@ -134,9 +135,7 @@ void NodeRates::run_together(double stretch, Share& share) {
 
 void NodeRates::run_in_slots(double slots, double overhead, double stretch, Share& share) {
   for (const Client& client : share.clients) {
-    const double demand = client.duty() * slots * (1 + overhead);
-    const double p = client.serial ? 1 : kOverlappedNorm;
-    const double slowdown = models::slowdown(client.duty(), demand, p);
+    const double slowdown = client.slowdown(client.duty() * slots, overhead);
     const double unit_s = std::max(client.least_s, client.alone_s() * std::max(stretch, slowdown));
     rate_.push_back(1 / unit_s);
     busy_share_.push_back(client.gpu_s / unit_s);

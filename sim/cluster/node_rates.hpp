@@ -12,12 +12,12 @@ namespace slicewise::sim {
 // How fast the batch pods of one node run while nobody starts or ends. Alone in its domain a pod
 // takes D + Z for a unit: kernels run for D, the rest is Z. In company it takes longer:
 //
-// Taking turns (time-slicing, vGPU best effort). Overlapped work keeps the GPU supplied while it
-// waits, so that only the sum of demands counts: the unit takes || 1 - d^p, sum d_j (1 + c/q) ||
-// with d = D/(D + Z), p = kOverlappedNorm. Serial work is a closed network (closed_network.hpp); a
-// serial pod beside overlapped ones adds its phases up (p = 1).
-// MPS: models::shared_speeds.
-// vGPU with strict slots: each pod alone on 1/n of the GPU.
+// Taking turns (time-slicing, vGPU best effort, a GPU that nobody counts): overlapped work keeps
+// the GPU supplied while it waits, so that only the sum of demands counts
+// (models::overlapped_slowdown). Serial work is a closed network (closed_network.hpp); a serial pod
+// beside overlapped ones adds its phases up (p = 1).
+// Side by side (MPS): models::shared_speeds.
+// Strict slots (vGPU equal and fixed share): each pod alone on 1/n of the GPU.
 //
 // Host CPU. A pod uses `cpu` of CPU time per unit, and all pods of the node share its vCPUs. When
 // they want more than the node has, all host work takes `stretch` times longer, the smallest that
@@ -44,6 +44,7 @@ class NodeRates {
 
     double alone_s() const { return host_s + gpu_s; }
     double duty() const { return gpu_s / alone_s(); }
+    double slowdown(double duties, double overhead) const;
   };
   struct Share {
     std::vector<Client> clients;

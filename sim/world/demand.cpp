@@ -9,13 +9,9 @@ namespace {
 using scenarios::Workload;
 using scenarios::WorkloadKind;
 
-// nvidia-smi's GPU utilisation counts every sample in which some kernel ran: d is about this share
-// of it. Source: fit over 1,388 pairs of training jobs on RTX 3090 (Lucid).
-constexpr double kBusyOfGpuUtil = 0.85;
-
 double busy_share(const scenarios::Measured& m) {
   if (m.gpu_busy) return *m.gpu_busy;
-  if (m.gpu_util) return kBusyOfGpuUtil * *m.gpu_util;
+  if (m.gpu_util) return models::kBusyOfGpuUtil * *m.gpu_util;
   return 1.0;
 }
 
