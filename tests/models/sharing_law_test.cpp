@@ -38,6 +38,20 @@ TEST(Norm, SmallPartsVanishUnderLargeExponents) {
   EXPECT_EQ(idle.stretch, 1);
 }
 
+// Nothing slows down what gets all it needs; p = infinity: demand, p = 1: 1 + what others ask for.
+TEST(Slowdown, GrowsWithDemandBeyondTheOwnPart) {
+  for (const double p : {1.0, 2.0, 3.0, 4.5, kHardNorm}) {
+    EXPECT_NEAR(slowdown(0.6, 0.3, p), 1, 1e-15) << p;
+    EXPECT_NEAR(slowdown(0.6, 0.6, p), 1, 1e-15) << p;
+    EXPECT_NEAR(slowdown(1, 2.5, p), 2.5, 1e-14) << p;
+    EXPECT_NEAR(slowdown(0, 0, p), 1, 1e-15) << p;
+  }
+  EXPECT_NEAR(slowdown(0.6, 1.5, 1), 1 + 0.9, 1e-14);
+  EXPECT_NEAR(slowdown(0.6, 1.5, 2), std::sqrt(0.64 + 2.25), 1e-14);
+  EXPECT_EQ(slowdown(0.6, 1.5, kHardNorm), 1.5);
+  EXPECT_EQ(slowdown(0.6, 0.9, kHardNorm), 1);
+}
+
 // E1: half of the work in a seventh of the GPU. p = 1: T0 = 0.5, W/f = 3.5.
 TEST(ClientInDomain, FollowsE1) {
   EXPECT_NEAR(client_in({0.5, 0, 1, {}, {}}, {kSevenths, 1}, 1).stretch, 0.5 + 3.5, 1e-14);
