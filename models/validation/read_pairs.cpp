@@ -36,7 +36,7 @@ class PairFileReader {
     if (!problems_.empty()) return tl::unexpected(problems_);
     MeasurementSource source;
     source.id = kUserPairs;
-    source.title = name_;
+    source.title = name_.substr(name_.rfind('/') + 1);
     source.url = name_;
     source.read = "the file given";
     for (const CsvRow& row : table_.rows) {

@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include "slicewise/reports/validation_report.hpp"
+
+#include "validation_rows.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+// Names come from data files: a bar would end the cell, a "<" start HTML.
+std::string cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') {
+      out += "\\|";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string row_of(const std::vector<std::string>& cells) {
+  std::string out = "|";
+  for (const std::string& text : cells) out += " " + cell(text) + " |";
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string validation_markdown(const sim::ValidationResult& result) {
+  constexpr std::size_t kWeakestShown = 3;
+  std::string out = "# Predicted against measured\n\n" + bounds_line(result) + "\n\n|";
+  std::string rule = "|";
+  for (const Column& column : validation_columns()) {
+    out += " " + column.header + " |";
+    rule += column.right_align ? "---:|" : "---|";
+  }
+  out += "\n" + rule + "\n";
+  for (const sim::StudyResult& study : result.studies) out += row_of(validation_cells(study));
+  for (const std::string& note : validation_notes()) out += "\n" + note + "\n";
+  out += "\n## What was fitted on what, and where the models are worst\n\n";
+  out +=
+      "| STUDY | SPLIT | PARAMETERS | WEAKEST | WORST ROW | SOURCE |\n|---|---|---|---|---|---|\n";
+  for (const sim::StudyResult& study : result.studies) {
+    out += row_of({study.study.id + ": " + study.study.title, study.study.split,
+                   study.study.parameters, weakest_workloads(study, kWeakestShown),
+                   worst_row(study), source_line(study)});
+  }
+  return out;
+}
+
+}  // namespace slicewise::reports
