@@ -1,0 +1,139 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/codes.hpp"
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/result.hpp"
+#include "slicewise/sim/run.hpp"
+#include "slicewise/units.hpp"
+
+// The same workloads under every way of sharing, on several instance types.
+namespace slicewise::sim {
+
+enum class Strategy : std::uint8_t {
+  Exclusive,
+  TimeSlicing,
+  Mps,          // as the stock device plugin sets it up: memory and threads / replicas
+  MpsUncapped,  // every client may use all threads
+  Mig,
+  MigTimeSlicing,
+  MigMps,
+  Vgpu,
+};
+
+inline constexpr std::array kStrategies = {
+    Strategy::Exclusive, Strategy::TimeSlicing,    Strategy::Mps,    Strategy::MpsUncapped,
+    Strategy::Mig,       Strategy::MigTimeSlicing, Strategy::MigMps, Strategy::Vgpu};
+
+// As results spell it: "timeSlicing", "mig+mps".
+std::string_view strategy_name(Strategy strategy);
+
+// What stands between two pods on one GPU; the weakest that any two of them have. Inside one MIG
+// instance that is what shares the instance.
+struct Isolation {
+  enum class Memory : std::uint8_t { None, ProcessLimit, Hardware };
+  enum class Compute : std::uint8_t { None, Cap, Hardware };
+  enum class Fault : std::uint8_t { Process, Shared, Hardware };
+  Memory memory = Memory::None;
+  Compute compute = Compute::None;
+  Fault fault = Fault::Process;
+
+  friend bool operator==(const Isolation&, const Isolation&) = default;
+};
+// vGPUs are taken with the fixed share that EC2 sells. Sources: NVIDIA device plugin README (shared
+// access to GPUs), MPS documentation (memory protection, error containment), MIG user guide, vGPU
+// user guide.
+Isolation isolation_of(Strategy strategy);
+
+// One way to run the workloads.
+struct Configuration {
+  std::string instance_type;
+  Strategy strategy = Strategy::Exclusive;
+  int replicas = 1;         // pods per GPU, or per MIG instance
+  std::string mig_profile;  // "" without MIG
+  int mig_instances = 0;    // of each GPU
+  int nodes = 0;            // 0: not known, the configuration was refused before
+  bool forced = false;      // simulated although nobody offers it
+};
+
+// A configuration that was simulated.
+struct ComparedOption {
+  Configuration configuration;
+  VariantResult result;
+  UsdPerHour price;           // of all nodes
+  double gpu_busy_ratio = 0;  // kernels run, share of all GPU time
+  // Dollars for the work that pods alone on the GPU they were measured on would do in an hour,
+  // counted within the objectives. Ranks configurations whatever the mix of workloads. nullopt: no
+  // work was done.
+  std::optional<Usd> per_work_hour;
+  bool meets_objectives = true;
+  bool loses_pods = false;  // some died, or never got a GPU
+  bool best = false;        // cheapest work of those that meet all objectives and lose no pod
+};
+
+struct RefusedOption {
+  Configuration configuration;
+  std::optional<Code> code;
+  std::string message;  // one sentence, no full stop
+};
+
+// Why the number of pods per GPU is what it is, by instance type.
+struct ReplicaChoice {
+  enum class Rule : std::uint8_t { Asked, Scenario, PodsOnOneNode, GpuMemory };
+  std::string instance_type;
+  int replicas = 2;
+  int mps_replicas = 2;  // differs where an equal share of the memory holds fewer pods
+  Rule rule = Rule::PodsOnOneNode;
+};
+
+struct StrategyComparison {
+  std::string scenario;
+  std::string scenario_sha256;
+  std::string variant;
+  std::size_t variants = 1;  // of the file, compared or not
+  std::uint64_t seed = 0;
+  int replications = 0;
+  std::string price_date;
+  std::string price_file;
+  std::string price_file_sha256;
+  bool interrupted = false;  // options without a finished replication are absent
+  std::vector<std::string> instance_types;
+  std::vector<ReplicaChoice> replicas;
+  std::vector<ComparedOption> options;  // by instance type as asked, then by strategy
+  std::vector<RefusedOption> refused;   // in the same order
+  Diagnostics notes;                    // what was changed in the scenario to compare it
+};
+
+inline constexpr std::array<std::string_view, 4> kComparedInstances = {"p3.2xlarge", "g4dn.xlarge",
+                                                                       "g5.xlarge", "p4d.24xlarge"};
+
+struct ComparisonOptions {
+  std::vector<std::string> instance_types;  // empty: kComparedInstances
+  std::optional<int> replicas;              // pods per GPU; absent: see ReplicaChoice
+  std::optional<int> nodes;                 // absent: as few as hold all pods at once
+  int most_nodes = 64;                      // beyond it a configuration is refused
+  bool force = false;                       // simulate what no plugin or instance type offers
+  RunOptions run;                           // threads take whole configurations
+};
+
+// Simulates variant `variant` of the set under every strategy on every instance type: the only node
+// pool gets the instance type and the strategy, every pod asks for one ticket of what it offers.
+// All with one seed: differences are not noise. A configuration that cannot be had is in `refused`
+// with the reason. Errors: a scenario without exactly one node pool, pods that ask for several
+// GPUs, an unknown instance type, and what is wrong with the scenario wherever it runs. REQUIRES:
+// variant < set.variants.size().
+Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& set,
+                                                std::size_t variant,
+                                                const models::Catalogue& catalogue,
+                                                const ComparisonOptions& options = {});
+
+}  // namespace slicewise::sim

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/comparison.hpp"
+#include "slicewise/sim/world.hpp"
+#include "slicewise/units.hpp"
+
+// The steps of compare_strategies.
+namespace slicewise::sim {
+
+// What the pods of a scenario take of a GPU's memory, with their CUDA contexts.
+struct GpuMemoryNeeds {
+  std::vector<Bytes> pods;  // largest first
+  Bytes largest_process;
+
+  // How many pods, any of them, fit in `memory` together.
+  int pods_in(Bytes memory) const;
+};
+GpuMemoryNeeds gpu_memory_needs(const World& world);
+
+// The base scenario in a given configuration.
+scenarios::Scenario in_configuration(const scenarios::Scenario& base,
+                                     const Configuration& configuration,
+                                     const models::Catalogue& catalogue);
+
+// Says what in_configuration() leaves out of `base`.
+Diagnostics changes_of(const scenarios::Scenario& base);
+
+ReplicaChoice choose_replicas(const scenarios::Scenario& base, const World& exclusive,
+                              const ComparisonOptions& options);
+
+// Every strategy at least once on one instance type, in the order of kStrategies; refused where it
+// is known before a world is built. `exclusive`: the base scenario on that type, unshared.
+using Candidate = std::variant<Configuration, RefusedOption>;
+std::vector<Candidate> candidates_on(const models::InstanceType& type, const World& exclusive,
+                                     const ReplicaChoice& choice,
+                                     const models::Catalogue& catalogue, bool force);
+
+// As few nodes as hold all pods at once, spread as the scheduler spreads them; nullopt: more than
+// `most`. REQUIRES: one pool.
+std::optional<int> smallest_node_count(const World& world, int most);
+
+// Why not even an empty node holds a pod; nullopt when one does.
+std::optional<std::string> too_large_for_a_node(const World& world);
+
+}  // namespace slicewise::sim

@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "candidates.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+struct FreeNode {
+  std::int64_t tickets = 0;
+  std::int64_t pods = 0;
+  std::int64_t cpu = 0;     // millicores
+  std::int64_t memory = 0;  // bytes
+};
+
+FreeNode empty_node(const World& world) {
+  const PoolModel& pool = world.pools.front();
+  FreeNode node;
+  // All pods ask for the first and only offer.
+  node.tickets = pool.offers.empty() ? 0 : pool.tickets_per_node(0, 0);
+  node.pods = pool.max_pods;
+  node.cpu = pool.allocatable_cpu.count;
+  node.memory = pool.allocatable_memory.count;
+  return node;
+}
+
+FreeNode need_of(const WorkloadModel& workload) {
+  return {1, 1, workload.spec.pod.cpu_request.count, workload.spec.pod.memory_request.count};
+}
+
+bool holds(const FreeNode& node, const FreeNode& pod) {
+  return pod.tickets <= node.tickets && pod.pods <= node.pods && pod.cpu <= node.cpu &&
+         pod.memory <= node.memory;
+}
+
+// The share of a node that would stay free, as NodeResourcesFit scores it.
+double free_share(const FreeNode& node, const FreeNode& pod, const FreeNode& empty) {
+  const auto share = [](std::int64_t left, std::int64_t all) {
+    return all == 0 ? 0.0 : static_cast<double>(left) / static_cast<double>(all);
+  };
+  return share(node.cpu - pod.cpu, empty.cpu) + share(node.memory - pod.memory, empty.memory);
+}
+
+bool place(std::vector<FreeNode>& nodes, const FreeNode& pod, const FreeNode& empty, bool spread) {
+  FreeNode* chosen = nullptr;
+  double best = 0;
+  for (FreeNode& node : nodes) {
+    if (!holds(node, pod)) continue;
+    const double score = (spread ? 1 : -1) * free_share(node, pod, empty);
+    if (chosen != nullptr && score <= best) continue;
+    chosen = &node;
+    best = score;
+  }
+  if (chosen == nullptr) return false;
+  chosen->tickets -= pod.tickets;
+  chosen->pods -= pod.pods;
+  chosen->cpu -= pod.cpu;
+  chosen->memory -= pod.memory;
+  return true;
+}
+
+bool all_fit(const World& world, int count, const FreeNode& empty) {
+  std::vector<FreeNode> nodes(static_cast<std::size_t>(count), empty);
+  const bool spread = world.score_policy == scenarios::ScorePolicy::LeastAllocated;
+  for (const WorkloadModel& workload : world.workloads) {
+    const FreeNode pod = need_of(workload);
+    for (int n = 0; n < workload.spec.count; ++n) {
+      if (!place(nodes, pod, empty, spread)) return false;
+    }
+  }
+  return true;
+}
+
+// No fewer nodes can do: what all pods ask for together, resource by resource.
+std::int64_t least_nodes(const World& world, const FreeNode& empty) {
+  FreeNode sum;
+  for (const WorkloadModel& workload : world.workloads) {
+    const FreeNode pod = need_of(workload);
+    sum.tickets += pod.tickets * workload.spec.count;
+    sum.pods += pod.pods * workload.spec.count;
+    sum.cpu += pod.cpu * workload.spec.count;
+    sum.memory += pod.memory * workload.spec.count;
+  }
+  const auto nodes_for = [](std::int64_t all, std::int64_t one) {
+    if (all == 0) return std::int64_t{1};
+    return one == 0 ? std::numeric_limits<std::int64_t>::max() : (all + one - 1) / one;
+  };
+  return std::max({nodes_for(sum.tickets, empty.tickets), nodes_for(sum.pods, empty.pods),
+                   nodes_for(sum.cpu, empty.cpu), nodes_for(sum.memory, empty.memory)});
+}
+
+}  // namespace
+
+std::optional<int> smallest_node_count(const World& world, int most) {
+  const FreeNode empty = empty_node(world);
+  for (std::int64_t count = least_nodes(world, empty); count <= most; ++count) {
+    if (all_fit(world, static_cast<int>(count), empty)) return static_cast<int>(count);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> too_large_for_a_node(const World& world) {
+  const FreeNode empty = empty_node(world);
+  const PoolModel& pool = world.pools.front();
+  for (const WorkloadModel& workload : world.workloads) {
+    const FreeNode pod = need_of(workload);
+    if (workload.spec.count == 0 || holds(empty, pod)) continue;
+    if (pod.cpu > empty.cpu) {
+      return fmt::format("a pod of \"{}\" asks for {}m of CPU, a node of {} offers {}m",
+                         workload.name, pod.cpu, pool.instance_type, empty.cpu);
+    }
+    return fmt::format("a pod of \"{}\" asks for {} MiB of host memory, a node of {} offers {} MiB",
+                       workload.name, pod.memory >> 20, pool.instance_type, empty.memory >> 20);
+  }
+  return std::nullopt;
+}
+
+}  // namespace slicewise::sim
