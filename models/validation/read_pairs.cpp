@@ -27,7 +27,7 @@ class PairFileReader {
   explicit PairFileReader(const SourceText& file)
       : name_(file.name), table_(parse_csv(file.text)) {}
 
-  Expected<MeasurementSource> read() {
+  Expected<MeasurementSource> read(std::string_view gpu) {
     if (table_.open_quote) {
       report(Code::FieldType, *table_.open_quote, "a quoted field never ends");
       return tl::unexpected(problems_);
@@ -39,6 +39,7 @@ class PairFileReader {
     source.title = name_.substr(name_.rfind('/') + 1);
     source.url = name_;
     source.read = "the file given";
+    source.gpu = gpu;
     for (const CsvRow& row : table_.rows) {
       if (const auto pair = read_row(row)) source.pairs.push_back(*pair);
     }
@@ -145,8 +146,8 @@ class PairFileReader {
 
 }  // namespace
 
-Expected<MeasurementSource> read_pairs(const SourceText& file) {
-  return PairFileReader(file).read();
+Expected<MeasurementSource> read_pairs(const SourceText& file, std::string_view gpu) {
+  return PairFileReader(file).read(gpu);
 }
 
 }  // namespace slicewise::models

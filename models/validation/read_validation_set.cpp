@@ -112,7 +112,8 @@ StudyEngine read_engine(CatalogFields& fields) {
       Named{"pairs", StudyEngine::Pairs},
       Named{"calibrated-pairs", StudyEngine::CalibratedPairs},
       Named{"pairs-from-utilisation", StudyEngine::PairsFromUtilisation},
-      Named{"pairs-closed-network", StudyEngine::PairsClosedNetwork}};
+      Named{"pairs-refitted", StudyEngine::PairsRefitted},
+      Named{"pairs-serial", StudyEngine::PairsSerial}};
   const std::string name = fields.text("engine");
   for (const Named& known : kEngines) {
     if (known.name == name) return known.engine;

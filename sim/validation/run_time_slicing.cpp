@@ -36,11 +36,10 @@ Duration looped_step(Duration step, int clients, models::TimeSlice slice) {
   return {total.ns / counted};
 }
 
-Duration burst_step(Duration step, double duty, int clients, models::TimeSlice slice) {
+Duration burst_step(Duration step, double duty, int clients, double overhead) {
   const double seconds = to_seconds(step);
   const std::vector<LoopingClient> all(static_cast<std::size_t>(clients),
                                        {(1 - duty) * seconds, duty * seconds});
-  const double overhead = to_seconds(slice.switch_cost) / to_seconds(slice.turn);
   return from_seconds(1 / solve_closed_network(all, overhead).cycles_per_second.front());
 }
 
@@ -77,6 +76,11 @@ models::TimeSlice time_slice_of(const StudyInput& input) {
   return {input.gpu->time_slice, models::switch_cost(*input.gpu, input.study.cold_cache)};
 }
 
+double switch_overhead(const StudyInput& input) {
+  const models::TimeSlice slice = time_slice_of(input);
+  return to_seconds(slice.switch_cost) / to_seconds(slice.turn);
+}
+
 StudyPoints run_turns(const StudyInput& input) {
   const models::TimeSlice slice = time_slice_of(input);
   return run_groups(input, [&](const RowGroup& group, int clients) {
@@ -85,9 +89,9 @@ StudyPoints run_turns(const StudyInput& input) {
 }
 
 StudyPoints run_bursts(const StudyInput& input) {
-  const models::TimeSlice slice = time_slice_of(input);
+  const double overhead = switch_overhead(input);
   return run_groups(input, [&](const RowGroup& group, int clients) {
-    return burst_step(group.reference->time, duty_of(input, group.workload), clients, slice);
+    return burst_step(group.reference->time, duty_of(input, group.workload), clients, overhead);
   });
 }
 

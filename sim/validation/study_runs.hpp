@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -43,7 +45,21 @@ models::DomainShare share_of(const StudyInput& input, const models::MeasuredRow&
 PredictedPoint point_of(const StudyInput& input, const RowGroup& group, std::size_t row,
                         Duration predicted);
 
+// Speeds of the two jobs of a pair, alone = 1.
+using Speeds = std::array<double, 2>;
+
+// The rule "fit: every other row; check: the rest".
+bool fits_alternating(std::size_t row);
+PointRole alternating_role(std::size_t row);
+bool has_utilisation(const models::MeasuredPair& pair);
+// Two points, one per job.
+void add_pair(const models::MeasuredPair& pair, PointRole role, const Speeds& predicted,
+              StudyPoints& out);
+
 models::TimeSlice time_slice_of(const StudyInput& input);
+
+// c/q: GPU time that switching adds to each unit of work while processes take turns.
+double switch_overhead(const StudyInput& input);
 
 StudyPoints run_law(const StudyInput& input);
 StudyPoints run_turns(const StudyInput& input);
@@ -51,6 +67,7 @@ StudyPoints run_bursts(const StudyInput& input);
 StudyPoints run_pairs(const StudyInput& input);
 StudyPoints run_calibrated_pairs(const StudyInput& input);
 StudyPoints run_pairs_from_utilisation(const StudyInput& input);
-StudyPoints run_pairs_closed_network(const StudyInput& input);
+StudyPoints run_refitted_pairs(const StudyInput& input);
+StudyPoints run_serial_pairs(const StudyInput& input);
 
 }  // namespace slicewise::sim

@@ -27,8 +27,10 @@ StudyPoints run_study(const StudyInput& input) {
       return run_calibrated_pairs(input);
     case StudyEngine::PairsFromUtilisation:
       return run_pairs_from_utilisation(input);
-    case StudyEngine::PairsClosedNetwork:
-      return run_pairs_closed_network(input);
+    case StudyEngine::PairsRefitted:
+      return run_refitted_pairs(input);
+    case StudyEngine::PairsSerial:
+      return run_serial_pairs(input);
   }
   return {};
 }

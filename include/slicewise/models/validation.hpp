@@ -63,11 +63,12 @@ struct RowFilter {
 enum class StudyEngine : std::uint8_t {
   Law,                   // laws E1 and E2, parameters by calibrate()
   Turns,                 // the round-robin engine, processes that never idle
-  Bursts,                // the closed network of batch pods, duty given
-  Pairs,                 // the same, duty per job from pairs of equal jobs
+  Bursts,                // the closed network of jobs with serial host phases, duty given
+  Pairs,                 // overlapped_slowdown(), duty per job from pairs of equal jobs
   CalibratedPairs,       // law E2 with sensitivity and pressure by calibrate_pairs()
-  PairsFromUtilisation,  // law E2 from utilisation alone
-  PairsClosedNetwork,    // the closed network from utilisation alone
+  PairsFromUtilisation,  // overlapped_slowdown(), duty from utilisation
+  PairsRefitted,         // the same, its two constants fitted on every other row
+  PairsSerial,           // the closed network, duty from utilisation
 };
 
 struct Study {
@@ -100,6 +101,9 @@ struct ValidationSet {
 // The source of the pairs that a user brings: its studies are in every set, its rows are not.
 inline constexpr std::string_view kUserPairs = "pairs";
 
+// The GPU of the published file that read_pairs() reads.
+inline constexpr std::string_view kLucidGpu = "RTX-3090";
+
 // Parses what ships with the program; a defect in it is a bug: throws std::runtime_error.
 ValidationSet load_validation_set();
 
@@ -108,6 +112,7 @@ ValidationSet load_validation_set();
 // sum_ratio, co_gpu_util, co_gmem_util, co_gmem_mb, iso_gmem_util1, iso_gmem_util2 and flag are not
 // used. All other columns, missing ones, rows of another length and figures that are not positive
 // numbers are errors with line and column.
-Expected<MeasurementSource> read_pairs(const SourceText& file);
+// `gpu`: a GpuModel::name of the catalogue or of ValidationSet::gpus.
+Expected<MeasurementSource> read_pairs(const SourceText& file, std::string_view gpu = kLucidGpu);
 
 }  // namespace slicewise::models
