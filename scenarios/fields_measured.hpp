@@ -63,6 +63,13 @@ inline constexpr Field kMeasured[] = {
      .description = "nvidia-smi's utilization, DCGM_FI_DEV_GPU_UTIL, in place of gpuBusy, which it "
                     "overstates.",
      .example = "gpuUtil: 60%"},
+    {.name = "batch",
+     .type = FieldType::Integer,
+     .default_value = "the profile's, else 1",
+     .description = "Items in the step or request that was measured.",
+     .example = "batch: 8",
+     .least = 1,
+     .most = 1'000'000},
     {.name = "capacityShare",
      .type = FieldType::Percent,
      .description = "Share of the whole GPU's capacity that it takes while it runs alone, for a "

@@ -105,6 +105,7 @@ std::optional<Measured> read_measured(const Node& workload, Findings& findings) 
   measured.request_gpu_time = read_service_time(node, findings);
   measured.capacity_share = percent_at(node, "capacityShare");
   measured.bandwidth_share = percent_at(node, "bandwidthShare");
+  if (const auto batch = integer_at(node, "batch")) measured.batch = static_cast<int>(*batch);
   measured.norm_p = number_at(node, "normP");
   measured.sensitivity = number_at(node, "sensitivity");
   measured.pressure = number_at(node, "pressure");
@@ -147,6 +148,7 @@ void read_placement(const Node& node, Workload& workload) {
   if (const auto priority = integer_at(&node, "priority")) {
     workload.priority = static_cast<int>(*priority);
   }
+  if (const auto batch = integer_at(&node, "batch")) workload.batch = static_cast<int>(*batch);
   if (const auto processes = integer_at(&node, "processesPerPod")) {
     workload.processes_per_pod = static_cast<int>(*processes);
   }

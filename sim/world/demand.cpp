@@ -34,8 +34,8 @@ models::ClientLaw law_of(const Workload& spec, double busy) {
   return law;
 }
 
-// The same law on another GPU: the GPU work scales, the rest of the time stays. Returns how many
-// times longer the unit takes there.
+// The same law on another GPU or with another batch: the GPU work scales, the rest of the time
+// stays. Returns how many times longer the unit takes there.
 double carry_over(models::ClientLaw& law, double work_scale) {
   if (work_scale == 1) return 1;
   const models::DomainShare whole{1 / work_scale, 1 / work_scale};
@@ -65,10 +65,13 @@ PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const P
   if (from != nullptr && from != pool.gpu) {
     result.gpu_scale = models::roofline_scale(*from, *pool.gpu, law.bandwidth_share);
   }
+  const int measured_batch = m.batch.value_or(1);
+  result.batch_scale = static_cast<double>(spec.batch.value_or(measured_batch)) / measured_batch;
+  const double work_scale = result.gpu_scale * result.batch_scale;
   const Duration measured = service ? m.request_gpu_time->mean : *m.unit_time;
   const Duration host = service ? Duration{} : measured - scaled(measured, busy);
-  const Duration sm_time = scaled(measured, m.sm_active.value_or(0) * result.gpu_scale);
-  const double longer = carry_over(law, result.gpu_scale);
+  const Duration sm_time = scaled(measured, m.sm_active.value_or(0) * work_scale);
+  const double longer = carry_over(law, work_scale);
   for (const DomainKind& kind : pool.kinds) {
     Demand demand;
     demand.client =

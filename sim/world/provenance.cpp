@@ -118,6 +118,13 @@ void count_law(const WorkloadModel& model, const World& world, Counter& counter)
   add(m.norm_p.has_value(), m.norm_p ? "normP" : "normP (2 for batch work, 3 for requests)");
 }
 
+void count_batch(const WorkloadModel& model, Counter& counter) {
+  if (model.on_pool.empty() || model.on_pool.front().batch_scale == 1) return;
+  counter.add(Provenance::Assumed, model.name,
+              fmt::format("GPU work of batch {} (in proportion to batch {})", *model.spec.batch,
+                          model.spec.measured->batch.value_or(1)));
+}
+
 void count_carried_over(const WorkloadModel& model, World& world, Counter& counter) {
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     const PoolDemand& demand = model.on_pool[pool];
@@ -143,6 +150,7 @@ void count_provenance(const scenarios::Scenario& scenario, World& world) {
   for (const WorkloadModel& model : world.workloads) {
     count_workload(model, counter);
     count_law(model, world, counter);
+    count_batch(model, counter);
     count_carried_over(model, world, counter);
     const bool exact_batch =
         model.spec.kind != scenarios::WorkloadKind::Service &&

@@ -224,6 +224,7 @@ struct Measured {
   std::optional<double> sm_active;    // share of the time an SM is busy, averaged over SMs
   std::optional<Millicores> cpu;      // host CPU used on average while it runs
   std::optional<ServiceTime> request_gpu_time;
+  std::optional<int> batch;               // items of the step or request that was measured
   std::optional<double> capacity_share;   // u: of the whole GPU's capacity, while it runs alone
   std::optional<double> bandwidth_share;  // beta
   std::optional<double> norm_p;           // p of the execution law
@@ -258,6 +259,7 @@ struct Workload {
   RestartPolicy restart_policy = RestartPolicy::OnFailure;
   int backoff_limit = 6;  // Jobs
   int priority = 0;
+  std::optional<int> batch;      // items of one step or request; absent: as measured
   int processes_per_pod = 1;     // CUDA processes, each with its own context
   std::optional<Rate> faults;    // fatal GPU faults (Xid) of a running pod
   Duration submit_at;            // of the first pod

@@ -104,6 +104,7 @@ struct PoolDemand {
   std::optional<std::size_t> offer;  // of the pool's offers, the one that the pod asks for
   bool schedulable = false;          // by resource names: it has the offer, or needs none
   double gpu_scale = 1;              // GPU work on this GPU / on the measured one
+  double batch_scale = 1;            // GPU work of this batch / of the measured one
   std::vector<Demand> in_kind;       // by PoolModel::kinds
 };
 

@@ -83,6 +83,20 @@ TEST(BuildWorld, CarriesGpuTimeOverToAnotherModelAndMarksItAssumed) {
   EXPECT_THAT(world.provenance.assumed_inputs, ::testing::Contains("cifar10: GPU time on A10G"));
 }
 
+// T(b) = || T0, b w ||_p: of 18 s at batch 8, u = 50 % are work, so batch 16 takes || T0, 2 W ||.
+TEST(BuildWorld, AnotherBatchScalesTheWorkAndNotTheFixedPart) {
+  scenarios::Scenario s = plain();
+  s.workloads[0].measured->gpu_busy = 1.0;
+  s.workloads[0].measured->capacity_share = 0.5;
+  s.workloads[0].measured->norm_p = 2;
+  s.workloads[0].measured->batch = 8;
+  s.workloads[0].batch = 16;
+  const World world = demo::world(s);
+  const Demand& demand = world.workloads[0].on_pool[0].in_kind[0];
+  EXPECT_NEAR(to_seconds(demand.gpu), 18 * std::sqrt(0.75 + 1.0), 1e-8);
+  EXPECT_THAT(world.provenance.assumed_inputs, ::testing::Contains(HasSubstr("batch 16")));
+}
+
 TEST(BuildWorld, FillsInACatalogueProfile) {
   const auto profile = std::ranges::find_if(demo::catalogue().profiles, [](const auto& p) {
     return p.kind == "train" && p.gpu_model == "A100-SXM4-40GB" && p.memory && p.solo_step;
