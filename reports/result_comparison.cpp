@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "result_figures.hpp"
+#include "result_pools.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -49,12 +52,16 @@ bool has_jobs(const VariantResult& variant) {
                      [](const WorkloadResult& w) { return w.kind == "Job"; });
 }
 
-template <class Ratio>
-std::string mean_over_gpus(const VariantResult& variant, Ratio ratio) {
+// Of all the time of all GPUs: an instance counts by its share of one.
+std::string mean_over_gpus(const VariantResult& variant, double sim::GpuResult::*ratio) {
   if (variant.gpus.empty()) return "";
   double sum = 0;
-  for (const sim::GpuResult& gpu : variant.gpus) sum += gpu.*ratio;
-  return percent_text(sum / static_cast<double>(variant.gpus.size()));
+  std::set<std::pair<std::string, int>> gpus;
+  for (const sim::GpuResult& gpu : variant.gpus) {
+    sum += gpu.gpu_share * gpu.*ratio;
+    gpus.emplace(gpu.node, gpu.index);
+  }
+  return percent_text(sum / static_cast<double>(gpus.size()));
 }
 
 std::string run_length(const VariantResult& variant) {
@@ -107,6 +114,13 @@ int unless_zero(const sim::Result& result, double sim::PodCounts::*count) {
   return zero ? kAllZero : 0;
 }
 
+// A column of what happens in few runs: absent when nothing did.
+Measure unless_none(std::string header, const sim::Result& result, double sim::PodCounts::*count) {
+  const bool none = unless_zero(result, count) == kAllZero;
+  return {{std::move(header), true, 1},
+          [=](const VariantResult& v) { return none ? std::string() : count_text(v.pods.*count); }};
+}
+
 // Restarts alone may tell that containers crash; next to failed pods they tell little more.
 int restarts_priority(const sim::Result& result) {
   constexpr int kLittleMore = 6;
@@ -131,6 +145,9 @@ std::vector<Measure> pod_measures(const sim::Result& result) {
        [](const VariantResult& v) { return count_text(v.pods.oom_kills); }},
       {{"RESTARTS", true, restarts_priority(result)},
        [](const VariantResult& v) { return count_text(v.pods.restarts); }},
+      unless_none("FAULTS", result, &sim::PodCounts::faults),
+      unless_none("VICTIMS", result, &sim::PodCounts::fault_victims),
+      unless_none("EVICTED", result, &sim::PodCounts::evicted),
       {{"SLO"}, objectives_met},
   };
 }
@@ -158,13 +175,6 @@ std::vector<Measure> time_measures(const sim::Result& result) {
 }
 
 }  // namespace
-
-std::string strategy_text(const std::string& strategy) {
-  if (strategy == "timeSlicing") return "time-slicing";
-  if (strategy == "mps") return "MPS";
-  if (strategy == "mig") return "MIG";
-  return strategy;
-}
 
 bool has_objectives(const VariantResult& variant) {
   return std::any_of(variant.workloads.begin(), variant.workloads.end(),

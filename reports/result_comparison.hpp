@@ -19,9 +19,6 @@ struct Comparison {
 // Columns that no variant has anything for (services in a run of jobs) are left out.
 Comparison comparison(const sim::Result& result, const TextStyle& style);
 
-// "time-slicing" for "timeSlicing": as people write it.
-std::string strategy_text(const std::string& strategy);
-
 // Some workload of the variant has an objective.
 bool has_objectives(const sim::VariantResult& variant);
 

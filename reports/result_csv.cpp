@@ -62,6 +62,9 @@ constexpr std::array kColumns = {
     CsvColumn{"priceDate", Level::Metadata, "/priceDate"},
     CsvColumn{"priceFile", Level::Metadata, "/priceFile"},
     CsvColumn{"priceFileSha256", Level::Metadata, "/priceFileSha256"},
+    CsvColumn{"gpuFaults", Level::Variant, "/pods/gpuFaults"},
+    CsvColumn{"faultVictims", Level::Variant, "/pods/faultVictims"},
+    CsvColumn{"podsEvicted", Level::Variant, "/pods/evicted"},
 };
 
 // RFC 4180: quotes around what holds a comma, a quote or a line break, inner quotes doubled.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <vector>
@@ -12,23 +13,21 @@
 #include "result_cost.hpp"
 #include "result_figures.hpp"
 #include "result_gpu_rows.hpp"
+#include "result_pools.hpp"
+#include "result_workload_rows.hpp"
 #include "text_table.hpp"
 #include "wrapped_text.hpp"
 
 namespace slicewise::reports {
 namespace {
 
-using sim::TimeSummary;
 using sim::VariantResult;
-using sim::WorkloadResult;
 
 constexpr int kIndent = 2;
 
 std::string paragraph(const std::string& text, const TextStyle& style) {
   return wrapped_text(text, style.width, std::string(kIndent, ' '), 2 * kIndent);
 }
-
-using Rows = std::vector<std::vector<std::string>>;
 
 struct Block {
   std::vector<Column> columns;
@@ -79,58 +78,6 @@ std::vector<std::string> tables_of(const Block& block, const TextStyle& style, b
   return out;
 }
 
-// "latencyP99" -> "latency p99", "jobCompletionP95" -> "job completion p95".
-std::string objective_name(const std::string& name) {
-  std::string out;
-  for (const char c : name) {
-    const bool capital = c >= 'A' && c <= 'Z';
-    if (capital && !out.empty()) out += ' ';
-    out += capital ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return out;
-}
-
-Rows objective_rows(const VariantResult& variant, const TextStyle& style) {
-  Rows rows;
-  for (const WorkloadResult& w : variant.workloads) {
-    for (const sim::ObjectiveResult& o : w.objectives) {
-      const std::string verdict = o.pass ? fmt::format("{} met", signs(style).pass)
-                                         : fmt::format("{} MISSED", signs(style).fail);
-      rows.push_back({emphasised(verdict, o.pass ? Emphasis::Good : Emphasis::Bad, style), w.name,
-                      objective_name(o.name), interval_text(o.value, o.ci95, style),
-                      duration_text(o.limit)});
-    }
-  }
-  return rows;
-}
-
-std::string mean_of(const std::optional<TimeSummary>& times, const TextStyle& style) {
-  return times && times->count > 0 ? interval_text(times->mean, times->ci95, style) : "";
-}
-
-std::string quantile_of(const std::optional<TimeSummary>& times, Duration TimeSummary::*quantile) {
-  return times && times->count > 0 ? duration_text((*times).*quantile) : "";
-}
-
-std::string share_in_slo(const WorkloadResult& w) {
-  if (w.objectives.empty() || w.throughput_per_second <= 0) return "";
-  return fmt::format("{:.2f}%", 100 * w.goodput_per_second / w.throughput_per_second);
-}
-
-Rows workload_rows(const VariantResult& variant, const TextStyle& style) {
-  Rows rows;
-  for (const WorkloadResult& w : variant.workloads) {
-    const auto& times = w.latency ? w.latency : w.job_completion;
-    rows.push_back({w.name, count_text(w.completed),
-                    rate_text(w.throughput_per_second, w.unit_name.empty() ? "run" : w.unit_name),
-                    share_in_slo(w), mean_of(times, style), quantile_of(times, &TimeSummary::p50),
-                    quantile_of(times, &TimeSummary::p95), quantile_of(times, &TimeSummary::p99),
-                    mean_of(w.wait, style), quantile_of(w.wait, &TimeSummary::p95),
-                    percent_text(w.gpu_busy_share), w.bound_by});
-  }
-  return rows;
-}
-
 std::string bar(double ratio, const TextStyle& style) {
   constexpr int kCells = 10;
   const int full = std::clamp(static_cast<int>(std::lround(ratio * kCells)), 0, kCells);
@@ -149,15 +96,32 @@ std::string memory_use(const GpuRow& gpu) {
                      percent_text(ratio));
 }
 
+// Of several that are not equally busy: the mean would hide it.
+std::string busiest_of(const GpuRow& gpu) {
+  const std::string mean = percent_text(gpu.time_busy);
+  const std::string highest = percent_text(gpu.busiest.value_or(gpu.time_busy));
+  return highest == mean ? "" : highest;
+}
+
 Rows gpu_cells(const VariantResult& variant, const TextStyle& style, bool every_gpu) {
   Rows rows;
   for (const GpuRow& gpu : gpu_rows(variant.gpus, every_gpu)) {
     rows.push_back({gpu.label,
                     fmt::format("{} {:>4}", bar(gpu.time_busy, style), percent_text(gpu.time_busy)),
-                    gpu.sm_active ? percent_text(*gpu.sm_active) : "", percent_text(gpu.switching),
-                    memory_use(gpu)});
+                    busiest_of(gpu), gpu.sm_active ? percent_text(*gpu.sm_active) : "",
+                    percent_text(gpu.switching), memory_use(gpu)});
   }
   return rows;
+}
+
+std::string counted(double count, std::string_view one, std::string_view several) {
+  const std::string number = count_text(count);
+  return fmt::format("{} {}", number, number == "1" ? one : several);
+}
+
+std::string left_out_line(const VariantResult& variant, const TextStyle& style, bool every) {
+  const std::string text = workloads_left_out(variant, every);
+  return text.empty() ? "" : paragraph(text, style);
 }
 
 std::string host_cpu_line(const VariantResult& variant, const TextStyle& style) {
@@ -183,6 +147,30 @@ std::string host_cpu_line(const VariantResult& variant, const TextStyle& style) 
   return paragraph(text, style);
 }
 
+// What happened to pods besides their own work; nothing for most runs.
+std::string disruption_lines(const VariantResult& variant, const TextStyle& style) {
+  const sim::PodCounts& pods = variant.pods;
+  std::string out;
+  if (pods.evicted > 0) {
+    out += paragraph(fmt::format("{} evicted for a change of the MIG layout",
+                                 counted(pods.evicted, "pod", "pods")),
+                     style);
+  }
+  if (pods.faults > 0) {
+    out += paragraph(fmt::format("{}, {} of neighbours died with them",
+                                 counted(pods.faults, "fatal GPU fault", "fatal GPU faults"),
+                                 counted(pods.fault_victims, "container", "containers")),
+                     style);
+  }
+  if (has_layout_changes(variant.gpus)) {
+    out += paragraph(
+        "shares of a layout's instances are of the whole run, also the part in which it was not "
+        "in force",
+        style);
+  }
+  return out;
+}
+
 std::string cost_lines(const VariantResult& variant, const TextStyle& style) {
   std::string out = paragraph("COST " + cost_equation(variant.cost.ledger), style);
   std::string unit_prices;
@@ -201,16 +189,7 @@ std::string cost_lines(const VariantResult& variant, const TextStyle& style) {
 std::string advertised_lines(const VariantResult& variant, const TextStyle& style) {
   std::string out;
   for (const sim::NodePoolResult& pool : variant.node_pools) {
-    std::string text;
-    for (const auto& [resource, count] : pool.advertised) {
-      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", resource, count);
-    }
-    if (text.empty()) text = "no extended resource";
-    if (pool.turn && pool.switch_cost) {
-      text += fmt::format("; turn {}, switch {}", duration_text(*pool.turn),
-                          duration_text(*pool.switch_cost));
-    }
-    out += paragraph(fmt::format("{} advertises {}", pool.name, text), style);
+    out += paragraph(advertised_sentence(pool), style);
   }
   return out;
 }
@@ -222,59 +201,53 @@ bool quoted_in_finding(const VariantResult& variant, const std::string& reason) 
   });
 }
 
-std::string warning_lines(const VariantResult& variant, const TextStyle& style) {
+std::string warning_line(const Diagnostic& d, const TextStyle& style) {
+  const std::string mark(d.severity == Severity::Error ? signs(style).fail : signs(style).warn);
+  const std::string title = fmt::format("{} {}", mark, info(d.code).name);
+  const std::string help = d.help.empty() ? "" : "; " + d.help;
+  return paragraph(fmt::format("{} {}{}", emphasised(title, Emphasis::Bad, style), d.message, help),
+                   style);
+}
+
+// With dozens of workloads the same warning comes dozens of times: the first ones tell.
+std::string warning_lines(const VariantResult& variant, const TextStyle& style, bool every) {
+  constexpr int kMostAlike = 4;
   std::string out;
   for (const std::string& reason : variant.pods.pending_reasons) {
     if (!quoted_in_finding(variant, reason)) out += paragraph("pending: " + reason, style);
   }
+  std::map<Code, int> shown;
+  std::map<Code, int> left_out;
   for (const Diagnostic& d : variant.findings) {
     if (d.severity == Severity::Note) continue;
-    const std::string mark(d.severity == Severity::Error ? signs(style).fail : signs(style).warn);
-    const std::string help = d.help.empty() ? "" : "; " + d.help;
-    out += paragraph(
-        fmt::format("{} {}{}",
-                    emphasised(fmt::format("{} {}", mark, info(d.code).name), Emphasis::Bad, style),
-                    d.message, help),
-        style);
+    if (!every && ++shown[d.code] > kMostAlike) {
+      ++left_out[d.code];
+    } else {
+      out += warning_line(d, style);
+    }
+  }
+  for (const auto& [code, count] : left_out) {
+    out += paragraph(fmt::format("and {} more {} (-o wide)", count, info(code).name), style);
   }
   return out;
 }
 
-Block objectives(const sim::Result& result, const TextStyle& style) {
-  Block block{{{"OBJECTIVE"}, {"WORKLOAD"}, {"FIGURE"}, {"VALUE", true}, {"LIMIT", true}}, {}};
-  for (const VariantResult& v : result.variants) block.rows.push_back(objective_rows(v, style));
+using VariantRows = Rows (*)(const VariantResult&, const TextStyle&, bool);
+
+Block block_of(const sim::Result& result, const TextStyle& style, bool every,
+               std::vector<Column> columns, VariantRows rows_of) {
+  Block block{std::move(columns), {}};
+  for (const VariantResult& v : result.variants) block.rows.push_back(rows_of(v, style, every));
   return block;
 }
 
-Block workloads(const sim::Result& result, const TextStyle& style) {
-  Block block{{{"WORKLOAD"},
-               {"DONE", true},
-               {"RATE", true, 1},
-               {"IN SLO", true},
-               {"MEAN", true, 2},
-               {"P50", true, 3},
-               {"P95", true},
-               {"P99", true, 2},
-               {"WAIT MEAN", true, 2},
-               {"WAIT P95", true, 4},
-               {"GPU TIME", true, 5},
-               {"BOUND BY"}},
-              {}};
-  for (const VariantResult& v : result.variants) block.rows.push_back(workload_rows(v, style));
-  return block;
-}
-
-Block gpus(const sim::Result& result, const TextStyle& style, bool every_gpu) {
-  Block block{{{"GPU"},
-               {"TIME BUSY"},
-               {"SM ACTIVE", true, 2},
-               {"SWITCHING", true, 1},
-               {"MEMORY PEAK", true}},
-              {}};
-  for (const VariantResult& v : result.variants) {
-    block.rows.push_back(gpu_cells(v, style, every_gpu));
-  }
-  return block;
+std::vector<Column> gpu_columns() {
+  return {{"GPU"},
+          {"TIME BUSY"},
+          {"BUSIEST", true, 3},
+          {"SM ACTIVE", true, 2},
+          {"SWITCHING", true, 1},
+          {"MEMORY PEAK", true}};
 }
 
 std::string heading(const VariantResult& variant, const TextStyle& style) {
@@ -299,30 +272,22 @@ std::string emphasised(std::string_view text, Emphasis emphasis, const TextStyle
   return fmt::format("{}{}\x1b[0m", start, text);
 }
 
-std::string pool_sentence(const sim::NodePoolResult& pool) {
-  std::string out =
-      fmt::format("{} on {} x {}", strategy_text(pool.strategy), pool.nodes, pool.instance_type);
-  if (!pool.gpu_model.empty()) out += fmt::format(" ({} x {})", pool.gpus_per_node, pool.gpu_model);
-  for (const std::string& part : {pool.region, pool.purchase_option}) {
-    if (!part.empty()) out += ", " + part;
-  }
-  // All the decimals of the price list, "$0.526".
-  return out + fmt::format(", ${}/h each", static_cast<double>(pool.price.per_hour.nano) / 1e9);
-}
-
 std::vector<std::string> variant_details(const sim::Result& result, const TextStyle& style,
                                          bool wide) {
-  const std::vector<std::string> objective_tables =
-      tables_of(objectives(result, style), style, wide);
-  const std::vector<std::string> workload_tables = tables_of(workloads(result, style), style, wide);
-  const std::vector<std::string> gpu_tables = tables_of(gpus(result, style, wide), style, wide);
+  const auto tables = [&](std::vector<Column> columns, VariantRows rows_of) {
+    return tables_of(block_of(result, style, wide, std::move(columns), rows_of), style, wide);
+  };
+  const std::vector<std::string> objectives = tables(objective_columns(), objective_rows);
+  const std::vector<std::string> workloads = tables(workload_columns(), workload_rows);
+  const std::vector<std::string> gpus = tables(gpu_columns(), gpu_cells);
   std::vector<std::string> out;
   for (std::size_t v = 0; v < result.variants.size(); ++v) {
     const VariantResult& variant = result.variants[v];
-    out.push_back(heading(variant, style) + advertised_lines(variant, style) +
-                  section(objective_tables[v]) + section(workload_tables[v]) +
-                  section(gpu_tables[v]) + host_cpu_line(variant, style) +
-                  section(cost_lines(variant, style)) + section(warning_lines(variant, style)));
+    out.push_back(
+        heading(variant, style) + advertised_lines(variant, style) + section(objectives[v]) +
+        section(workloads[v]) + left_out_line(variant, style, wide) + section(gpus[v]) +
+        host_cpu_line(variant, style) + disruption_lines(variant, style) +
+        section(cost_lines(variant, style)) + section(warning_lines(variant, style, wide)));
   }
   return out;
 }

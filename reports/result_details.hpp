@@ -14,9 +14,6 @@ namespace slicewise::reports {
 enum class Emphasis : std::uint8_t { Heading, Good, Bad };
 std::string emphasised(std::string_view text, Emphasis emphasis, const TextStyle& style);
 
-// "time-slicing on 1 x p3.8xlarge (4 x V100), us-east-1, on-demand, $12.24/h"
-std::string pool_sentence(const sim::NodePoolResult& pool);
-
 // Everything about each variant: objectives, workloads, GPUs, cost, advertised resources, warnings.
 // One text per variant, with the same columns in all of them. `wide` keeps every column and a row
 // for each GPU.

@@ -92,6 +92,12 @@ json node_pool(const sim::NodePoolResult& pool) {
                   {"priceSource", text(pool.price_source)},
                   {"turnSeconds", in_seconds(pool.turn)},
                   {"switchCostSeconds", in_seconds(pool.switch_cost)},
+                  {"activeThreadsRatio", number(pool.active_threads)},
+                  {"clientMemoryLimitBytes",
+                   pool.memory_limit ? json(pool.memory_limit->count) : json(nullptr)},
+                  {"migConfig", text(pool.mig_config)},
+                  {"migInstances", pool.instances.empty() ? json(nullptr) : json(pool.instances)},
+                  {"smsUnusedRatio", number(pool.sms_unused_ratio)},
                   {"advertised", json(pool.advertised)}});
 }
 
@@ -103,6 +109,9 @@ json pods(const sim::PodCounts& counts) {
                   {"failed", number(counts.failed)},
                   {"oomKilled", number(counts.oom_kills)},
                   {"restarts", number(counts.restarts)},
+                  {"gpuFaults", number(counts.faults)},
+                  {"faultVictims", number(counts.fault_victims)},
+                  {"evicted", number(counts.evicted)},
                   {"pendingReasons", json(counts.pending_reasons)}});
 }
 
@@ -134,6 +143,9 @@ json gpu(const sim::GpuResult& g) {
   return present({{"node", g.node},
                   {"index", g.index},
                   {"model", g.model},
+                  {"migProfile", text(g.partition)},
+                  {"migInstance", g.partition.empty() ? json(nullptr) : json(g.instance)},
+                  {"gpuShare", g.partition.empty() ? json(nullptr) : number(g.gpu_share)},
                   {"timeBusyRatio", number(g.time_busy_ratio)},
                   {"smActiveRatio", number(g.sm_active_ratio)},
                   {"contextSwitchRatio", number(g.context_switch_ratio)},

@@ -1,7 +1,9 @@
 #include "result_gpu_rows.hpp"
 
 #include <algorithm>
-#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,12 +14,66 @@ using sim::GpuResult;
 
 constexpr std::size_t kMostRows = 8;
 
+// A GPU and the layout of its node, counted from 1, that it belongs to.
+struct Placed {
+  const GpuResult* gpu;
+  int layout;
+};
+
+// What one row sums up.
+struct Group {
+  std::string node;  // "" = several
+  std::string partition;
+  int layout = 1;
+  std::vector<const GpuResult*> gpus;
+};
+
+// Results list the layouts of a node one after the other, each in the order of GPUs and instances:
+// where that order starts over, the next layout begins.
+std::vector<Placed> placed(const std::vector<GpuResult>& gpus) {
+  std::vector<Placed> out;
+  const GpuResult* last = nullptr;
+  int layout = 1;
+  for (const GpuResult& gpu : gpus) {
+    const bool same_node = last != nullptr && last->node == gpu.node;
+    if (!same_node) {
+      layout = 1;
+    } else if (std::tie(gpu.index, gpu.instance) <= std::tie(last->index, last->instance)) {
+      ++layout;
+    }
+    out.push_back({&gpu, layout});
+    last = &gpu;
+  }
+  return out;
+}
+
+bool changes(const std::vector<Placed>& all) {
+  return std::any_of(all.begin(), all.end(), [](const Placed& p) { return p.layout > 1; });
+}
+
+std::vector<Group> grouped(const std::vector<Placed>& all, bool by_node) {
+  std::vector<Group> groups;  // in order of appearance
+  for (const Placed& p : all) {
+    const std::string node = by_node ? p.gpu->node : "";
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) {
+      return g.node == node && g.partition == p.gpu->partition && g.layout == p.layout;
+    });
+    if (group == groups.end()) {
+      groups.push_back({node, p.gpu->partition, p.layout, {}});
+      group = std::prev(groups.end());
+    }
+    group->gpus.push_back(p.gpu);
+  }
+  return groups;
+}
+
 GpuRow summed_up(std::string label, const std::vector<const GpuResult*>& gpus) {
-  GpuRow row{std::move(label), 0, 0.0, 0, {}, {}};
+  GpuRow row{std::move(label), 0, std::nullopt, 0.0, 0, {}, {}};
   const auto count = static_cast<double>(gpus.size());
   for (const GpuResult* gpu : gpus) {
     row.time_busy += gpu->time_busy_ratio / count;
     row.switching += gpu->context_switch_ratio / count;
+    if (gpus.size() > 1) row.busiest = std::max(row.busiest.value_or(0), gpu->time_busy_ratio);
     row.sm_active = row.sm_active && gpu->sm_active_ratio
                         ? std::optional(*row.sm_active + *gpu->sm_active_ratio / count)
                         : std::nullopt;
@@ -29,33 +85,48 @@ GpuRow summed_up(std::string label, const std::vector<const GpuResult*>& gpus) {
   return row;
 }
 
+std::string layout_text(int layout, bool several) {
+  return several ? fmt::format(", layout {}", layout) : "";
+}
+
+std::string label_of(const Placed& p, bool several_layouts) {
+  std::string label = fmt::format("{} #{}", p.gpu->node, p.gpu->index);
+  if (!p.gpu->partition.empty()) {
+    label += fmt::format(" {}.{}", p.gpu->partition, p.gpu->instance);
+  }
+  return label + layout_text(p.layout, several_layouts);
+}
+
+std::string label_of(const Group& group, std::size_t nodes, bool several_layouts) {
+  const std::size_t count = group.gpus.size();
+  const std::string what = group.partition.empty()
+                               ? fmt::format("{} GPU{}", count, count == 1 ? "" : "s")
+                               : fmt::format("{} x {}", count, group.partition);
+  const std::string label = group.node.empty() ? fmt::format("{} on {} nodes", what, nodes)
+                                               : fmt::format("{} ({})", group.node, what);
+  return label + layout_text(group.layout, several_layouts);
+}
+
 }  // namespace
 
 std::vector<GpuRow> gpu_rows(const std::vector<GpuResult>& gpus, bool every) {
+  const std::vector<Placed> all = placed(gpus);
+  const bool several_layouts = changes(all);
   std::vector<GpuRow> rows;
-  if (every || gpus.size() <= kMostRows) {
-    for (const GpuResult& gpu : gpus) {
-      rows.push_back(summed_up(fmt::format("{} #{}", gpu.node, gpu.index), {&gpu}));
-    }
+  if (every || all.size() <= kMostRows) {
+    for (const Placed& p : all) rows.push_back(summed_up(label_of(p, several_layouts), {p.gpu}));
     return rows;
   }
-  std::vector<std::string> nodes;  // in order of appearance
-  std::map<std::string, std::vector<const GpuResult*>> by_node;
-  std::vector<const GpuResult*> all;
-  for (const GpuResult& gpu : gpus) {
-    std::vector<const GpuResult*>& on_node = by_node[gpu.node];
-    if (on_node.empty()) nodes.push_back(gpu.node);
-    on_node.push_back(&gpu);
-    all.push_back(&gpu);
-  }
-  if (nodes.size() > kMostRows) {
-    return {summed_up(fmt::format("{} GPUs on {} nodes", gpus.size(), nodes.size()), all)};
-  }
-  for (const std::string& node : nodes) {
-    const auto& on_node = by_node[node];
-    rows.push_back(summed_up(fmt::format("{} ({} GPUs)", node, on_node.size()), on_node));
+  std::set<std::string> nodes;
+  for (const GpuResult& gpu : gpus) nodes.insert(gpu.node);
+  std::vector<Group> groups = grouped(all, true);
+  if (groups.size() > kMostRows) groups = grouped(all, false);
+  for (const Group& group : groups) {
+    rows.push_back(summed_up(label_of(group, nodes.size(), several_layouts), group.gpus));
   }
   return rows;
 }
+
+bool has_layout_changes(const std::vector<GpuResult>& gpus) { return changes(placed(gpus)); }
 
 }  // namespace slicewise::reports

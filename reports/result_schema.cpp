@@ -98,13 +98,26 @@ json node_pool() {
        {"gpuModel", text("catalogue name of its GPUs"), kOptional},
        {"region", text("AWS region of the price"), kOptional},
        {"purchaseOption", text("on-demand, spot or reserved"), kOptional},
-       {"strategy", text("how its GPUs are shared: exclusive, timeSlicing, ...")},
+       {"strategy", text("how its GPUs are shared: exclusive, timeSlicing, mps, mig, mig+mps, "
+                         "mig+timeSlicing, vgpu, awsVirtualGpu, nos")},
        {"nodes", whole("number of nodes")},
        {"gpusPerNode", whole("physical GPUs of a node")},
        {"usdPerHour", number("price of one node, US dollars per hour")},
        {"priceSource", text("where the price comes from"), kOptional},
        {"turnSeconds", number("time slice of a context, seconds"), kOptional},
        {"switchCostSeconds", number("cost of one context switch, seconds"), kOptional},
+       {"activeThreadsRatio", ratio("share of the SMs that one MPS client may use"), kOptional},
+       {"clientMemoryLimitBytes",
+        whole("GPU memory that one MPS client may take, bytes; absent when there is no limit or "
+              "several"),
+        kOptional},
+       {"migConfig", text("MIG layout in force at the start"), kOptional},
+       {"migInstances",
+        described(
+            {{"type", "object"}, {"additionalProperties", whole("instances, all nodes together")}},
+            "MIG instances at the start, by profile"),
+        kOptional},
+       {"smsUnusedRatio", ratio("share of the SMs that belong to no MIG instance"), kOptional},
        {"advertised", described({{"type", "object"},
                                  {"additionalProperties", whole("units, all nodes together")}},
                                 "extended resources that the kubelets advertise")}},
@@ -120,6 +133,11 @@ json pods() {
                  {"oomKilled", number("containers that ran out of GPU memory, mean per "
                                       "replication")},
                  {"restarts", number("container restarts, mean per replication")},
+                 {"gpuFaults", number("fatal GPU faults, mean per replication")},
+                 {"faultVictims", number("containers that died of the fault of a neighbour, mean "
+                                         "per replication")},
+                 {"evicted", number("pods evicted for a change of the MIG layout, mean per "
+                                    "replication")},
                  {"pendingReasons", list_of(text("message of the kube-scheduler"),
                                             "distinct messages, in order of appearance")}},
                 "what became of the pods");
@@ -156,13 +174,16 @@ json gpu() {
       {{"node", text("name of the node")},
        {"index", whole("index of the GPU in its node")},
        {"model", text("catalogue name")},
+       {"migProfile", text("of the MIG instance; absent for a whole GPU"), kOptional},
+       {"migInstance", whole("counts the instances of the GPU, from 0"), kOptional},
+       {"gpuShare", ratio("compute slices of the instance / those of the GPU"), kOptional},
        {"timeBusyRatio", ratio("share of the run in which a kernel ran"), kOptional},
        {"smActiveRatio", ratio("mean share of busy multiprocessors; absent when unknown"),
         kOptional},
        {"contextSwitchRatio", ratio("share of the run spent switching contexts"), kOptional},
        {"memoryPeakBytes", whole("highest memory in use, bytes")},
        {"memoryTotalBytes", whole("memory that processes can use, bytes")}},
-      "means over the replications for one GPU");
+      "means over the replications for one GPU or MIG instance");
 }
 
 json node() {
@@ -210,13 +231,14 @@ json variant() {
   return object(
       {{"name", text("name in the scenario")},
        {"description", text("description in the scenario"), kOptional},
-       {"strategy", text("of its pools, joined by + when they differ")},
+       {"strategy", text("of its pools, joined by a comma and a space when they differ")},
        {"replications", whole("runs that were done")},
        {"makespanSeconds", times("length of the run, one value per replication"), kOptional},
        {"nodePools", list_of(node_pool(), "in the order of the scenario")},
        {"pods", pods()},
        {"workloads", list_of(workload(), "in the order of the scenario")},
-       {"gpus", list_of(gpu(), "in the order of nodes and indexes")},
+       {"gpus",
+        list_of(gpu(), "in the order of nodes, MIG layouts of the run, GPUs and instances")},
        {"nodes", list_of(node(), "in the order of the pools")},
        {"cost", cost()},
        {"findings", list_of(finding(), "in the order found")},

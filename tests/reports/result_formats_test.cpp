@@ -78,9 +78,8 @@ TEST(ResultMarkdown, SaysFirstWhichVariantDoesMostForTheMoney) {
 TEST(ResultMarkdown, StaysBelowTheLimitByLeavingOutTheLargestSectionFirst) {
   sim::Result result = samples::aws_demo();
   sim::VariantResult& large = result.variants[1];
-  while (large.findings.size() < 1000) {
-    large.findings.push_back(
-        samples::finding(Code::GpuOom, std::string(80, 'x'), static_cast<int>(large.gpus.size())));
+  while (large.pods.pending_reasons.size() < 1000) {
+    large.pods.pending_reasons.emplace_back(80, 'x');
   }
   const std::string text = result_markdown(result);
   EXPECT_LE(text.size(), 60'000U);

@@ -45,7 +45,16 @@ inline sim::NodePoolResult v100_pool(std::string strategy, std::int64_t advertis
 }
 
 inline sim::GpuResult v100(int index, double busy, double switching, Bytes peak) {
-  return {"v100-0", index, "V100-SXM2-16GB", busy, busy * 0.55, switching, peak, mebibytes(16151)};
+  sim::GpuResult gpu;
+  gpu.node = "v100-0";
+  gpu.index = index;
+  gpu.model = "V100-SXM2-16GB";
+  gpu.time_busy_ratio = busy;
+  gpu.sm_active_ratio = busy * 0.55;
+  gpu.context_switch_ratio = switching;
+  gpu.memory_peak = peak;
+  gpu.memory_total = mebibytes(16151);
+  return gpu;
 }
 
 inline Diagnostic finding(Code code, std::string message, int line, std::string help = {}) {
@@ -69,6 +78,16 @@ inline sim::ProvenanceCounts provenance() {
   return {0, 7, 4, {"cifar10: unitTime", "cifar10: gpuBusy", "cifar10: smActive", "cifar10: cpu"}};
 }
 
+inline sim::PodCounts pods(double submitted, std::int64_t running_max, std::int64_t pending_max,
+                           double succeeded) {
+  sim::PodCounts counts;
+  counts.submitted = submitted;
+  counts.running_max = running_max;
+  counts.pending_max = pending_max;
+  counts.succeeded = succeeded;
+  return counts;
+}
+
 inline sim::VariantResult before() {
   sim::VariantResult v;
   v.name = "before";
@@ -77,7 +96,8 @@ inline sim::VariantResult before() {
   v.replications = 5;
   v.makespan = summary(5, hours(1), hours(1), hours(1), hours(1));
   v.node_pools = {v100_pool("exclusive", 4)};
-  v.pods = {5, 4, 1, 5, 0, 0, 0, {"0/1 nodes are available: 1 Insufficient nvidia.com/gpu."}};
+  v.pods = pods(5, 4, 1, 5);
+  v.pods.pending_reasons = {"0/1 nodes are available: 1 Insufficient nvidia.com/gpu."};
   v.workloads = {cifar10_jobs(5, hours(1))};
   v.workloads[0].job_completion = summary(25, minutes(36), minutes(30), minutes(60), minutes(60));
   v.workloads[0].wait = summary(25, minutes(6), Duration{}, minutes(30), minutes(30));
@@ -109,7 +129,10 @@ inline sim::VariantResult after() {
   v.replications = 5;
   v.makespan = summary(5, minutes(31), minutes(31), minutes(31), minutes(31));
   v.node_pools = {v100_pool("timeSlicing", 40)};
-  v.pods = {20, 20, 0, 4, 16, 96, 80, {}};
+  v.pods = pods(20, 20, 0, 4);
+  v.pods.failed = 16;
+  v.pods.oom_kills = 96;
+  v.pods.restarts = 80;
   v.workloads = {cifar10_jobs(4, minutes(31))};
   v.workloads[0].job_completion = summary(20, minutes(31), minutes(31), minutes(31), minutes(31));
   v.workloads[0].wait = summary(100, Duration{}, Duration{}, Duration{}, Duration{});
@@ -141,7 +164,7 @@ inline sim::VariantResult after_memory_growth() {
   v.replications = 5;
   v.makespan = summary(5, hours(1), hours(1), hours(1), hours(1));
   v.node_pools = {v100_pool("timeSlicing", 40)};
-  v.pods = {20, 20, 0, 20, 0, 0, 0, {}};
+  v.pods = pods(20, 20, 0, 20);
   v.workloads = {cifar10_jobs(20, hours(1))};
   v.workloads[0].job_completion = summary(100, minutes(59), minutes(59), minutes(60), minutes(60));
   v.workloads[0].wait = summary(100, Duration{}, Duration{}, Duration{}, Duration{});
@@ -191,7 +214,7 @@ inline sim::Result voice() {
   pool.price = {from_dollars(0.526)};
   pool.advertised = {{"nvidia.com/gpu.shared", 12}};
   v.node_pools = {pool};
-  v.pods = {12, 12, 0, 0, 0, 0, 0, {}};
+  v.pods = pods(12, 12, 0, 0);
   sim::WorkloadResult asr;
   asr.name = "asr";
   asr.kind = "Service";
@@ -227,8 +250,14 @@ inline sim::Result voice() {
   v.workloads = {asr, tts};
   for (int node = 0; node < 3; ++node) {
     const std::string name = "t4-" + std::to_string(node);
-    v.gpus.push_back(
-        {name, 0, "T4", 0.79 + 0.01 * node, {}, 0.061, mebibytes(11469), mebibytes(14910)});
+    sim::GpuResult t4;
+    t4.node = name;
+    t4.model = "T4";
+    t4.time_busy_ratio = 0.79 + 0.01 * node;
+    t4.context_switch_ratio = 0.061;
+    t4.memory_peak = mebibytes(11469);
+    t4.memory_total = mebibytes(14910);
+    v.gpus.push_back(t4);
     v.nodes.push_back({name, "t4", 0.51});
   }
   v.cost.ledger = {

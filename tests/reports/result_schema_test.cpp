@@ -62,6 +62,16 @@ TEST_F(ValidatedBySchema, AcceptsWhatIsPrinted) {
   partial.price_file = "our.json";
   partial.price_file_sha256 = "1f2e";
   EXPECT_TRUE(valid(result_json(partial)));
+  sim::Result sliced = samples::aws_demo();
+  sim::NodePoolResult& pool = sliced.variants[0].node_pools[0];
+  pool.active_threads = 0.14;
+  pool.memory_limit = gibibytes(5);
+  pool.mig_config = "all-1g.5gb";
+  pool.instances = {{"1g.5gb", 7}};
+  pool.sms_unused_ratio = 0.1;
+  sliced.variants[0].gpus[0].partition = "1g.5gb";
+  sliced.variants[0].gpus[0].gpu_share = 1.0 / 7;
+  EXPECT_TRUE(valid(result_json(sliced)));
 }
 
 TEST_F(ValidatedBySchema, RefusesAnUnknownKeyAndAMissingOne) {

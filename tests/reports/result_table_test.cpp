@@ -1,6 +1,7 @@
 #include <sstream>
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -161,6 +162,63 @@ TEST(ResultTable, SweepShowsTheComparisonOnlyUnlessWide) {
   EXPECT_THAT(result_table(sweep, kTerminal, false), HasSubstr("7 variants; -o wide shows each"));
   EXPECT_THAT(result_table(sweep, kTerminal, false), Not(HasSubstr("MEMORY PEAK")));
   EXPECT_THAT(result_table(sweep, kTerminal, true), HasSubstr("MEMORY PEAK"));
+}
+
+// 20 services of which the 18th misses its objective and the last serves nobody.
+sim::Result many_services() {
+  sim::Result result = samples::voice();
+  auto& workloads = result.variants[0].workloads;
+  const sim::WorkloadResult met = workloads[0];
+  workloads.assign(20, met);
+  for (std::size_t w = 0; w < workloads.size(); ++w) workloads[w].name = fmt::format("svc-{}", w);
+  workloads[17].objectives[0].pass = false;
+  sim::WorkloadResult& idle = workloads[19];
+  idle.completed = idle.throughput_per_second = idle.goodput_per_second = 0;
+  idle.refused = 500;
+  idle.latency.reset();
+  idle.objectives = {{"latencyP99", milliseconds(800), {}, {}, false}};
+  return result;
+}
+
+TEST(ResultTable, OfManyWorkloadsThoseInTroubleAreShown) {
+  const std::string text = result_table(many_services(), kTerminal, false);
+  EXPECT_THAT(text, HasSubstr("\n  svc-9 "));
+  EXPECT_THAT(text, Not(HasSubstr("\n  svc-10 ")));  // ten of those that are well, two that are not
+  EXPECT_THAT(text, HasSubstr("\n  svc-17 "));
+  EXPECT_THAT(text, HasSubstr("\n  svc-19 "));
+  EXPECT_THAT(text, HasSubstr("and 8 more workloads, without a missed objective (-o wide)"));
+  const std::string wide = result_table(many_services(), kTerminal, true);
+  EXPECT_THAT(wide, HasSubstr("\n  svc-10 "));
+  EXPECT_THAT(wide, Not(HasSubstr("more workloads")));
+}
+
+TEST(ResultTable, LeftOutWorkloadsAreNotCalledWellWhenTheyMayNotBe) {
+  sim::Result result = many_services();
+  for (sim::WorkloadResult& w : result.variants[0].workloads) w.objectives[0].pass = false;
+  EXPECT_THAT(result_table(result, kTerminal, false), HasSubstr("and 8 more workloads (-o wide)"));
+}
+
+TEST(ResultTable, RequestsThatFoundNoReplicaAreNotInTheObjective) {
+  sim::Result result = samples::voice();
+  sim::WorkloadResult& asr = result.variants[0].workloads[0];
+  asr.goodput_per_second = asr.throughput_per_second;
+  asr.refused = asr.completed;  // as many as were served
+  const std::string text = result_table(result, kTerminal, false);
+  EXPECT_THAT(text, HasSubstr("REFUSED"));
+  EXPECT_THAT(text, HasSubstr(" 50.00%"));
+  // Nobody was served: no value, and nothing in time.
+  const std::string idle = result_table(many_services(), {false, true, 0}, false);
+  EXPECT_THAT(idle, ::testing::ContainsRegex("MISSED +svc-19 +latency p99 +– +800 ms"));
+  EXPECT_THAT(idle, ::testing::ContainsRegex("svc-19 +0 +500 +0.00 request/h +0.00%"));
+}
+
+TEST(ResultTable, TheSameWarningIsPrintedFourTimesUnlessWide) {
+  sim::Result result = samples::voice();
+  auto& findings = result.variants[0].findings;
+  findings.assign(9, samples::finding(Code::ObjectiveMissed, "too slow", 40));
+  EXPECT_THAT(result_table(result, kTerminal, false),
+              HasSubstr("and 5 more OBJECTIVE_MISSED (-o wide)"));
+  EXPECT_THAT(result_table(result, kTerminal, true), Not(HasSubstr("more OBJECTIVE_MISSED")));
 }
 
 TEST(ResultTable, MoreThanEightGpusOfANodeAreSummedUpUnlessWide) {

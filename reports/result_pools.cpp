@@ -1,0 +1,126 @@
+#include "result_pools.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "result_figures.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+constexpr std::string_view kAwsVirtualGpu = "awsVirtualGpu";
+constexpr std::string_view kNos = "nos";
+
+// One way of sharing: a part of "mig+mps, exclusive" between the separators.
+std::string_view word_for(std::string_view name) {
+  if (name == "timeSlicing") return "time-slicing";
+  if (name == "mps") return "MPS";
+  if (name == "mig") return "MIG";
+  if (name == "vgpu") return "vGPU";
+  if (name == kAwsVirtualGpu) return "AWS virtual GPU (MPS)";
+  if (name == kNos) return "nos (MPS)";
+  return name;
+}
+
+std::int64_t devices_of(const sim::NodePoolResult& pool) {
+  if (pool.instances.empty()) return std::int64_t{pool.nodes} * pool.gpus_per_node;
+  std::int64_t instances = 0;
+  for (const auto& [profile, count] : pool.instances) instances += count;
+  return instances;
+}
+
+// Pods that may hold one device; nullopt where devices differ, and for whole ones.
+std::optional<std::int64_t> replicas_of(const sim::NodePoolResult& pool) {
+  const std::int64_t devices = devices_of(pool);
+  if (pool.advertised.size() != 1 || devices == 0) return std::nullopt;
+  const std::int64_t offered = pool.advertised.begin()->second;
+  if (offered % devices != 0 || offered == devices) return std::nullopt;
+  return offered / devices;
+}
+
+// "MIG all-1g.5gb + time-slicing x2"
+std::string sharing_text(const sim::NodePoolResult& pool) {
+  std::string text = strategy_text(pool.strategy);
+  if (!pool.mig_config.empty() && pool.strategy.starts_with("mig")) {
+    text.insert(word_for("mig").size(), " " + pool.mig_config);
+  }
+  if (const auto replicas = replicas_of(pool)) text += fmt::format(" x{}", *replicas);
+  return text;
+}
+
+std::string instances_text(const sim::NodePoolResult& pool) {
+  std::string text;
+  for (const auto& [profile, count] : pool.instances) {
+    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", count, profile);
+  }
+  if (!text.empty() && pool.sms_unused_ratio.value_or(0) > 0) {
+    text += fmt::format("; {} of the SMs in no instance", percent_text(*pool.sms_unused_ratio));
+  }
+  return text;
+}
+
+// What one CUDA process may take under MPS.
+std::string client_text(const sim::NodePoolResult& pool) {
+  if (!pool.active_threads) return "";
+  // The limits differ from profile to profile.
+  if (pool.instances.size() > 1) return "each client up to a share of its instance";
+  const std::string sms = *pool.active_threads < 1
+                              ? fmt::format("{} of the SMs", percent_text(*pool.active_threads))
+                              : "all SMs";
+  std::string memory = ", memory without a limit";
+  if (pool.strategy == kNos) memory = " and the memory of its slice";
+  if (pool.memory_limit) memory = " and " + memory_text(*pool.memory_limit);
+  return fmt::format("each client up to {}{}", sms, memory);
+}
+
+}  // namespace
+
+std::string strategy_text(const std::string& strategy) {
+  std::string out;
+  std::string_view rest = strategy;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find_first_of("+,"), rest.size());
+    out += word_for(rest.substr(0, end));
+    if (end < rest.size()) out += rest[end] == '+' ? " + " : ", ";
+    rest.remove_prefix(std::min(rest.size(), end + 1));
+    if (rest.starts_with(' ')) rest.remove_prefix(1);
+  }
+  return out;
+}
+
+std::string pool_sentence(const sim::NodePoolResult& pool) {
+  std::string out =
+      fmt::format("{} on {} x {}", sharing_text(pool), pool.nodes, pool.instance_type);
+  if (!pool.gpu_model.empty()) out += fmt::format(" ({} x {})", pool.gpus_per_node, pool.gpu_model);
+  for (const std::string& part : {pool.region, pool.purchase_option}) {
+    if (!part.empty()) out += ", " + part;
+  }
+  // All the decimals of the price list, "$0.526".
+  out += fmt::format(", ${}/h each", static_cast<double>(pool.price.per_hour.nano) / 1e9);
+  std::string_view separator = ": ";
+  for (const std::string& part : {instances_text(pool), client_text(pool)}) {
+    if (part.empty()) continue;
+    out += separator;
+    out += part;
+    separator = "; ";
+  }
+  return out;
+}
+
+std::string advertised_sentence(const sim::NodePoolResult& pool) {
+  std::string text;
+  for (const auto& [resource, count] : pool.advertised) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", resource, count);
+  }
+  if (text.empty()) text = "no extended resource";
+  if (pool.turn && pool.switch_cost) {
+    text += fmt::format("; turn {}, switch {}", duration_text(*pool.turn),
+                        duration_text(*pool.switch_cost));
+  }
+  return fmt::format("{} advertises {}", pool.name, text);
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "slicewise/sim/result.hpp"
+
+// Node pools in words: how their GPUs are shared, what it costs a client, what pods can ask for.
+namespace slicewise::reports {
+
+// "time-slicing" for "timeSlicing", "MIG + MPS" for "mig+mps": as people write it. Takes several
+// strategies joined by ", ".
+std::string strategy_text(const std::string& strategy);
+
+// "MPS x4 on 1 x g5.xlarge (1 x A10G), us-east-1, on-demand, $1.006/h each: each client up to 25%
+// of the SMs and 5.6Gi"
+std::string pool_sentence(const sim::NodePoolResult& pool);
+
+// "gpu advertises nvidia.com/gpu: 40; turn 1.02 ms, switch 120 us"
+std::string advertised_sentence(const sim::NodePoolResult& pool);
+
+}  // namespace slicewise::reports
