@@ -58,6 +58,19 @@ The bill of a run is nodes x time x price, and every nano-dollar of it goes to o
   missed SLO  requests that were served too late
 The price per finished job is the whole bill divided by the jobs that succeeded: idle time and failed work are paid by the jobs that were done. The price per 1,000 requests counts the requests that met every objective. The monthly figure is nodes x price x 730 h. Prices are those of the catalogue, or of --prices FILE; no discount, tax, storage or traffic is included.)";
 
+constexpr const char* kProfile = R"(
+A profile says what one step of a published workload needs. slicewise explain profile NAME shows its figures with their provenance and what follows from them; slicewise get profiles lists the names.
+  T(f, n) = || T0, n W ((1 - beta)/f_c + beta/f_m) ||_p      ||a, b||_p = (a^p + b^p)^(1/p)
+  T1    time of a step alone on the whole GPU
+  T0    the part that a smaller share of the GPU does not lengthen: launches, host, waiting
+  W     GPU work, in time of the whole GPU;  u = W/T1
+  beta  the part of W that memory bandwidth limits
+  p     how both overlap: 1 one after the other, 2 training, 3 inference, more when launch-bound
+  d     share of the time in which the GPU holds work of the process, alone
+  f_c, f_m  share of the multiprocessors and of the memory bandwidth;  n  copies side by side
+d decides what time-slicing costs, u what MPS and MIG cost; d is never below u. Figures that nobody published are defaults and count as Assumed, as does everything that is carried over to another GPU model.
+slicewise validate says how far the law is from measurements that it was not fitted on.)";
+
 std::string not_modelled_topic() {
   std::string text = "\nThe simulation leaves these out; each line says what that means.";
   for (const NotModelled& item : not_modelled()) {
@@ -73,6 +86,7 @@ std::span<const Topic> topics() {
       Topic{"cost", "Where the money goes", kCost},
       Topic{"exit-codes", "What the exit code of slicewise says", exit_codes_topic()},
       Topic{"not-modelled", "What the simulation cannot tell", not_modelled_topic()},
+      Topic{"profile", "What a workload profile holds", kProfile},
       Topic{"sharing", "What each way of sharing a GPU separates", kSharing},
       Topic{"time-slicing", "How time-slicing works and what it costs", kTimeSlicing},
   };

@@ -74,7 +74,7 @@ enum class StudyEngine : std::uint8_t {
 struct Study {
   std::string id;
   std::string source;  // MeasurementSource::id
-  std::string mode;    // "MIG", "MPS", "MIG+MPS", "time-slicing", "pairs"
+  std::string mode;    // "MIG", "MPS", "MIG+MPS", "time-slicing"
   StudyEngine engine = StudyEngine::Law;
   std::string title;
   std::string split;       // the rule, for people
