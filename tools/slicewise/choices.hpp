@@ -37,6 +37,12 @@ inline constexpr std::array kRunFormats = {
     Choice{"csv", RunFormat::Csv},     Choice{"md", RunFormat::Markdown},
 };
 
+inline constexpr std::array kValidateFormats = {
+    Choice{"table", ValidateFormat::Table}, Choice{"wide", ValidateFormat::Wide},
+    Choice{"json", ValidateFormat::Json},   Choice{"csv", ValidateFormat::Csv},
+    Choice{"md", ValidateFormat::Markdown},
+};
+
 inline constexpr std::array kFidelities = {
     Choice{"auto", scenarios::Fidelity::Auto},
     Choice{"exact", scenarios::Fidelity::Exact},

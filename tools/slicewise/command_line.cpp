@@ -20,6 +20,7 @@ struct Settings {
   ExportCommand exporting;
   GetCommand get;
   ExplainCommand explain;
+  ValidateCommand validate;
   SchemaCommand schema;
   VersionCommand version;
   Shell shell = Shell::Bash;
@@ -118,13 +119,36 @@ void add_get(CLI::App& app, Settings& settings) {
   add_prices(prices, get.prices);
 }
 
+void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags) {
+  CLI::App& verb = add_verb(app, "validate", "Hold the models against published measurements",
+                            "  slicewise validate\n"
+                            "  slicewise validate parvagpu nos -o json\n"
+                            "  slicewise validate MIG -o csv",
+                            flags);
+  verb.add_option("name", validate.names, "Only this study, source or mode (default: all)")
+      ->type_name("NAME");
+  add_choice(verb, "-o,--output", kValidateFormats, validate.format,
+             "Format (default table); csv has every point");
+  CLI::Option* pairs = add_text(verb, "--pairs", validate.pairs, "FILE",
+                                "CSV of pairs measured on one GPU, in the columns of Lucid's "
+                                "colocate_info, as one more source");
+  add_text(verb, "--pairs-gpu", validate.pairs_gpu, "GPU",
+           "GPU of these pairs (default RTX-3090, that of Lucid)")
+      ->needs(pairs);
+  add_text(verb, "--out", validate.out, "DIR",
+           "Write charts of predicted against measured here: validation.svg and one per study");
+}
+
 void add_reference_verbs(CLI::App& app, Settings& settings) {
   CLI::App& explain = add_verb(app, "explain", "Say what a code or a scenario field means",
                                "  slicewise explain GPU_MEM_GREEDY\n"
-                               "  slicewise explain spec.nodePools.devicePlugin",
+                               "  slicewise explain spec.nodePools.devicePlugin\n"
+                               "  slicewise explain profile resnet-50-inference/a100-80gb/b8",
                                settings.flags);
   add_text(explain, "topic", settings.explain.topic, "TOPIC",
-           "A code or a field path (default: list the topics)");
+           "A code, a field path or `profile` (default: list the topics)");
+  add_text(explain, "name", settings.explain.name, "NAME",
+           "After `profile`: which one of `slicewise get profiles`");
 
   CLI::App& schema = add_verb(app, "schema", "Print the JSON Schema of a file format",
                               "  slicewise schema scenario", settings.flags);
@@ -226,7 +250,7 @@ UsageError explain_error(const CLI::App& app, const CLI::ParseError& error) {
 
 tl::expected<Command, UsageError> help_command(const CLI::App& app, const std::string& topic) {
   if (topic == "exit-codes") {
-    return ExplainCommand{topic};
+    return ExplainCommand{topic, ""};
   }
   if (topic.empty()) {
     return ShowTextCommand{
@@ -248,6 +272,7 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
   if (verb == "get") return settings.get;
   if (verb == "explain") return settings.explain;
   if (verb == "schema") return settings.schema;
+  if (verb == "validate") return settings.validate;
   if (verb == "version") return settings.version;
   if (verb == "completion") {
     CommandInfo root = command_info(app);
@@ -275,6 +300,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   add_run(app, settings.run, settings.flags);
   add_export(app, settings.exporting, settings.flags);
   add_get(app, settings);
+  add_validate(app, settings.validate, settings.flags);
   add_reference_verbs(app, settings);
   const std::vector<std::string> variables = read_environment(app);
   try {

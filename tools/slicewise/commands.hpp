@@ -67,6 +67,17 @@ struct GetCommand {
 
 struct ExplainCommand {
   std::string topic;  // "": list the topics
+  std::string name;   // of a profile, after the topic "profile"
+};
+
+enum class ValidateFormat : std::uint8_t { Table, Wide, Json, Csv, Markdown };
+
+struct ValidateCommand {
+  std::vector<std::string> names;  // of studies, sources or modes; empty: all
+  ValidateFormat format = ValidateFormat::Table;
+  std::string pairs;      // file of the user's measurements
+  std::string pairs_gpu;  // "": that of the published file
+  std::string out;        // folder for the charts, "": none
 };
 
 enum class SchemaKind : std::uint8_t { Scenario, Result };
@@ -85,13 +96,14 @@ struct ShowTextCommand {
 };
 
 using Command = std::variant<RunCommand, ExportCommand, GetCommand, ExplainCommand, SchemaCommand,
-                             VersionCommand, ShowTextCommand>;
+                             ValidateCommand, VersionCommand, ShowTextCommand>;
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags);
 ExitCode execute(const GetCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExplainCommand& command, const CommonFlags& flags);
 ExitCode execute(const SchemaCommand& command, const CommonFlags& flags);
+ExitCode execute(const ValidateCommand& command, const CommonFlags& flags);
 ExitCode execute(const VersionCommand& command, const CommonFlags& flags);
 ExitCode execute(const ShowTextCommand& command, const CommonFlags& flags);
 

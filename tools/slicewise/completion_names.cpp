@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/validation.hpp"
 #include "slicewise/reports/explain.hpp"
 
 #include "command_tree.hpp"
@@ -29,6 +30,15 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 CommandInfo& child(CommandInfo& command, const std::string& name) {
   return *std::ranges::find(command.commands, name, &CommandInfo::name);
+}
+
+// What `validate` takes: studies, sources and modes.
+std::vector<std::string> study_names() {
+  std::vector<std::string> names;
+  for (const models::Study& study : models::load_validation_set().studies) {
+    names.insert(names.end(), {study.id, study.source, study.mode});
+  }
+  return sorted_names(names, [](const std::string& name) { return name; });
 }
 
 void set_flag_choices(CommandInfo& command, const std::string& flag_name,
@@ -64,6 +74,14 @@ void add_known_names(CommandInfo& root) {
       catalogue.profiles, [](const models::WorkloadProfile& profile) { return profile.name; });
   child(root, "explain").positional_choices =
       lines_of(reports::explain_topics() + reports::explain_fields());
+  CommandInfo profile{.name = "profile",
+                      .description = "A workload profile with the provenance of its figures",
+                      .flags = child(root, "explain").flags,
+                      .positional_choices = child(get, "profiles").positional_choices,
+                      .commands = {}};
+  child(root, "explain").commands.push_back(std::move(profile));
+  child(root, "validate").positional_choices = study_names();
+  set_flag_choices(child(root, "validate"), "--pairs-gpu", gpus);
   CommandInfo& help = child(root, "help");
   help.positional_choices = names_of(root.commands);
   help.positional_choices.emplace_back("exit-codes");
