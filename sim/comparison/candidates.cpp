@@ -12,6 +12,19 @@ using models::MigProfile;
 
 int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
+bool uses_mps(const scenarios::NodePool& pool) {
+  return pool.virtual_gpu || (pool.device_plugin && pool.device_plugin->mps);
+}
+
+// How many processes MPS has memory for: its daemon divides what nvidia-smi prints by the replicas.
+int equal_shares(const PoolModel& pool, const GpuMemoryNeeds& needs) {
+  const bool whole = pool.kinds.front().memory == models::usable_memory(*pool.gpu);
+  const Bytes memory = whole ? pool.gpu->memory_total : pool.kinds.front().memory;
+  constexpr std::int64_t kMany = 1'000;
+  if (needs.largest_process.count == 0) return kMany;
+  return static_cast<int>(std::min(kMany, memory.count / needs.largest_process.count));
+}
+
 // The scenario's own number of pods per device; nullopt when its pool does not share.
 std::optional<int> own_replicas(const scenarios::NodePool& pool) {
   if (pool.virtual_gpu) return pool.virtual_gpu->per_gpu;
@@ -69,29 +82,32 @@ std::vector<const MigProfile*> uniform_profiles(const models::MigGeometry& geome
 std::string memory_text(Bytes memory) { return fmt::format("{} MiB", memory.count >> 20); }
 
 void add_mig(const Place& place, std::vector<Candidate>& candidates) {
-  const std::size_t before = candidates.size();
   for (const MigProfile* profile : uniform_profiles(*place.geometry)) {
-    if (place.needs.pods_in(*profile->memory) < 1) continue;
-    candidates.emplace_back(on_profile(place, Strategy::Mig, *profile, 1));
+    Configuration found = on_profile(place, Strategy::Mig, *profile, 1);
+    if (place.needs.pods_in(*profile->memory) >= 1) {
+      candidates.emplace_back(std::move(found));
+      continue;
+    }
+    candidates.emplace_back(RefusedOption{
+        std::move(found), Code::GpuOom,
+        fmt::format("a pod needs {} of GPU memory with its CUDA context, an instance "
+                    "has {}",
+                    memory_text(place.needs.pods.front()), memory_text(*profile->memory))});
   }
-  if (candidates.size() > before) return;
-  candidates.emplace_back(refused(
-      place, Strategy::Mig, Code::GpuOom,
-      fmt::format("no profile with two or more instances holds a pod that needs {} of GPU memory",
-                  memory_text(place.needs.pods.front()))));
 }
 
 // Several pods in each instance: the smallest profile that holds two, and as many as are asked for.
 void add_shared_mig(const Place& place, Strategy strategy, std::vector<Candidate>& candidates) {
-  const bool equal_shares = strategy == Strategy::MigMps;
+  const bool side_by_side = strategy == Strategy::MigMps;
   for (const MigProfile* profile : uniform_profiles(*place.geometry)) {
-    const int holds =
-        equal_shares ? static_cast<int>(profile->memory->count / place.needs.largest_process.count)
-                     : place.needs.pods_in(*profile->memory);
+    const Bytes largest = place.needs.largest_process;
+    const int holds = side_by_side && largest.count > 0
+                          ? static_cast<int>(profile->memory->count / largest.count)
+                          : place.needs.pods_in(*profile->memory);
     if (holds < 2) continue;
     const int wanted = std::max(2, ceil_div(place.choice.replicas, profile->max_count));
     Configuration found = on_profile(place, strategy, *profile, std::min(wanted, holds));
-    found.forced = equal_shares && place.force;
+    found.forced = side_by_side && place.force;
     candidates.emplace_back(std::move(found));
     return;
   }
@@ -132,7 +148,8 @@ int GpuMemoryNeeds::pods_in(Bytes memory) const {
     ++count;
   }
   // More of them than there are: as many again of the size of the largest.
-  return count == static_cast<int>(pods.size()) && !pods.empty()
+  const bool all = count == static_cast<int>(pods.size()) && !pods.empty();
+  return all && pods.front().count > 0
              ? count + static_cast<int>((memory - used).count / pods.front().count)
              : count;
 }
@@ -155,22 +172,23 @@ ReplicaChoice choose_replicas(const scenarios::Scenario& base, const World& excl
   const PoolModel& pool = exclusive.pools.front();
   ReplicaChoice choice;
   choice.instance_type = pool.instance_type;
+  const GpuMemoryNeeds needs = gpu_memory_needs(exclusive);
+  const int shares = equal_shares(pool, needs);
   const auto fixed = options.replicas ? options.replicas : own_replicas(base.node_pools.front());
   if (fixed) {
     choice.replicas = std::max(2, *fixed);
     choice.mps_replicas = choice.replicas;
     choice.rule = options.replicas ? ReplicaChoice::Rule::Asked : ReplicaChoice::Rule::Scenario;
+    // A number meant for MPS, or for this very question, is taken at its word.
+    if (!options.replicas && !uses_mps(base.node_pools.front())) {
+      choice.mps_replicas = std::max(2, std::min(choice.replicas, shares));
+    }
     return choice;
   }
-  const GpuMemoryNeeds needs = gpu_memory_needs(exclusive);
-  const Bytes memory = pool.kinds.front().memory;
   const int pods = ceil_div(static_cast<int>(needs.pods.size()), pool.gpus_per_node);
-  const int fit = needs.pods_in(memory);
-  const auto equal_shares = needs.largest_process.count == 0
-                                ? pods
-                                : static_cast<int>(memory.count / needs.largest_process.count);
+  const int fit = needs.pods_in(pool.kinds.front().memory);
   choice.replicas = std::max(2, std::min(pods, fit));
-  choice.mps_replicas = std::max(2, std::min(choice.replicas, equal_shares));
+  choice.mps_replicas = std::max(2, std::min(choice.replicas, shares));
   if (fit < pods) choice.rule = ReplicaChoice::Rule::GpuMemory;
   return choice;
 }
@@ -184,7 +202,7 @@ std::vector<Candidate> candidates_on(const models::InstanceType& type, const Wor
   if (type.gpu_fraction < 1) {
     candidates.emplace_back(
         refused(place, Strategy::Exclusive, std::nullopt,
-                fmt::format("the GPU of {} is a part of a {} behind NVIDIA vGPU: see vgpu",
+                fmt::format("{} has a fraction of one {}, which NVIDIA vGPU schedules: see vGPU",
                             type.name, type.gpu_model)));
   } else {
     candidates.emplace_back(configuration(place, Strategy::Exclusive, 1));

@@ -24,7 +24,7 @@ struct GpuMemoryNeeds {
 };
 GpuMemoryNeeds gpu_memory_needs(const World& world);
 
-// The base scenario in a given configuration.
+// The base scenario in a given configuration, without the workloads that have no pods.
 scenarios::Scenario in_configuration(const scenarios::Scenario& base,
                                      const Configuration& configuration,
                                      const models::Catalogue& catalogue);

@@ -33,7 +33,7 @@ void check_pods(const Scenario& scenario, Diagnostics& found) {
     const bool several = workload.pod.extended.size() > 1 ||
                          std::ranges::any_of(workload.pod.extended,
                                              [](const auto& request) { return request.count > 1; });
-    if (!several) continue;
+    if (!several || workload.count == 0) continue;
     found.push_back(make_diagnostic(
         Code::StrategyNotModelled, workload.pod.extended.back().count_where,
         fmt::format("the pods of \"{}\" ask for several GPU resources: strategies are compared for "
@@ -223,17 +223,17 @@ ComparedOption judged(Simulation&& simulation) {
   }
   option.meets_objectives = meets_objectives(option.result);
   option.loses_pods = loses_pods(simulation.world, option.result);
+  option.retired = std::ranges::find(simulation.world.findings, Code::InstanceRetired,
+                                     &Diagnostic::code) != simulation.world.findings.end();
   option.configuration = std::move(simulation.configuration);
   return option;
 }
 
-// What only --force runs cannot be applied, so it is never the best.
 void mark_best(std::vector<ComparedOption>& options) {
   ComparedOption* best = nullptr;
   for (ComparedOption& option : options) {
-    const bool stands = option.meets_objectives && !option.loses_pods && option.per_work_hour &&
-                        !option.configuration.forced;
-    if (stands && (best == nullptr || *option.per_work_hour < *best->per_work_hour)) best = &option;
+    if (!option.stands()) continue;
+    if (best == nullptr || *option.per_work_hour < *best->per_work_hour) best = &option;
   }
   if (best != nullptr) best->best = true;
 }
@@ -286,6 +286,7 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
   }
 
   StrategyComparison comparison = about(set, base, catalogue);
+  comparison.nodes = options.nodes;
   std::vector<Simulation> simulations;
   for (std::size_t t = 0; t < types.size(); ++t) {
     comparison.instance_types.push_back(types[t]->name);

@@ -104,6 +104,7 @@ Scenario in_configuration(const Scenario& base, const Configuration& configurati
   pool.vgpu.reset();
   pool.virtual_gpu.reset();
   pool.nos.reset();
+  std::erase_if(scenario.workloads, [](const Workload& workload) { return workload.count == 0; });
   cut(pool, configuration);
   share(pool, configuration, mps, vgpu);
   for (Workload& workload : scenario.workloads) {
@@ -120,6 +121,7 @@ Scenario in_configuration(const Scenario& base, const Configuration& configurati
 Diagnostics changes_of(const Scenario& base) {
   Diagnostics notes;
   for (const Workload& workload : base.workloads) {
+    if (workload.count == 0) continue;
     for (const auto& [label, value] : workload.pod.node_selector) {
       if (!names_the_node(label)) continue;
       notes.push_back(make_diagnostic(

@@ -70,6 +70,7 @@ inline constexpr std::array kInstanceOrders = {
 inline constexpr std::array kSchemas = {
     Choice{"scenario", SchemaKind::Scenario},
     Choice{"result", SchemaKind::Result},
+    Choice{"comparison", SchemaKind::Comparison},
 };
 
 inline constexpr std::array kVersionFormats = {Choice{"text", false}, Choice{"json", true}};

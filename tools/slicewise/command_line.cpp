@@ -17,6 +17,7 @@ namespace {
 struct Settings {
   CommonFlags flags;
   RunCommand run;
+  CompareCommand compare;
   ExportCommand exporting;
   GetCommand get;
   ExplainCommand explain;
@@ -49,6 +50,37 @@ void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
   add_number(verb, "-j,--jobs", 1, 1'024, run.jobs,
              "Threads; never changes the result (default: all CPUs)");
   add_choice(verb, "--progress", kProgress, run.progress,
+             "Progress on standard error (default auto)");
+}
+
+void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
+  CLI::App& verb =
+      add_verb(app, "compare", "Put the same workloads under every way of sharing, side by side",
+               "  slicewise compare -f scenarios/examples/shared-inference.yaml --variant shared\n"
+               "  slicewise compare -f scenarios/examples/aws-cifar10.yaml --instances "
+               "g5.xlarge,p4d.24xlarge",
+               flags);
+  add_scenario_flags(verb, compare.file, compare.set, compare.out);
+  add_choice(verb, "-o,--output", kRunFormats, compare.format, "Format (default table)");
+  add_text(verb, "--variant", compare.variant, "NAME", "Which variant (default: the first)");
+  verb.add_option("--instances", compare.instances,
+                  "Instance types (default p3.2xlarge,g4dn.xlarge,g5.xlarge,p4d.24xlarge)")
+      ->type_name("TYPE,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  add_number(verb, "--replicas", 2, 1'000, compare.replicas,
+             "Pods per shared GPU (default: the scenario's, or as many as would meet)");
+  add_number(verb, "--nodes", 1, 10'000, compare.nodes,
+             "Nodes of every option (default: as few as hold all pods)");
+  verb.add_flag("--force", compare.force, "Simulate what the stock plugin or EC2 does not offer");
+  add_number(verb, "--seed", 0, std::numeric_limits<std::int64_t>::max(), compare.seed,
+             "Seed of the random numbers (default: the scenario's)");
+  add_number(verb, "--replications", 1, 100'000, compare.replications,
+             "Independent runs (default: the scenario's)");
+  add_prices(verb, compare.prices);
+  add_number(verb, "-j,--jobs", 1, 1'024, compare.jobs,
+             "Threads; never changes the result (default: all CPUs)");
+  add_choice(verb, "--progress", kProgress, compare.progress,
              "Progress on standard error (default auto)");
 }
 
@@ -268,6 +300,7 @@ tl::expected<Command, UsageError> help_command(const CLI::App& app, const std::s
 tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Settings& settings) {
   const std::string verb = app.get_subcommands().front()->get_name();
   if (verb == "run") return settings.run;
+  if (verb == "compare") return settings.compare;
   if (verb == "export") return settings.exporting;
   if (verb == "get") return settings.get;
   if (verb == "explain") return settings.explain;
@@ -298,6 +331,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   app.set_version_flag("--version", "");
   Settings settings;
   add_run(app, settings.run, settings.flags);
+  add_compare(app, settings.compare, settings.flags);
   add_export(app, settings.exporting, settings.flags);
   add_get(app, settings);
   add_validate(app, settings.validate, settings.flags);

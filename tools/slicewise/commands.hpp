@@ -39,6 +39,23 @@ struct RunCommand {
   std::string out;  // "": standard output
 };
 
+struct CompareCommand {
+  std::string file;
+  RunFormat format = RunFormat::Table;
+  std::string variant;                 // "": the first
+  std::vector<std::string> instances;  // empty: sim::kComparedInstances
+  std::optional<int> replicas;
+  std::optional<int> nodes;
+  bool force = false;
+  std::optional<std::uint64_t> seed;
+  std::optional<int> replications;
+  std::vector<std::string> set;
+  std::string prices;
+  int jobs = 0;  // 0: one per CPU
+  ProgressChoice progress = ProgressChoice::Auto;
+  std::string out;  // "": standard output
+};
+
 enum class ExportTarget : std::uint8_t { HelmValues, ConfigMap, PodPatch };
 
 struct ExportCommand {
@@ -80,7 +97,7 @@ struct ValidateCommand {
   std::string out;        // folder for the charts, "": none
 };
 
-enum class SchemaKind : std::uint8_t { Scenario, Result };
+enum class SchemaKind : std::uint8_t { Scenario, Result, Comparison };
 
 struct SchemaCommand {
   SchemaKind kind = SchemaKind::Scenario;
@@ -95,10 +112,11 @@ struct ShowTextCommand {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, ExportCommand, GetCommand, ExplainCommand, SchemaCommand,
-                             ValidateCommand, VersionCommand, ShowTextCommand>;
+using Command = std::variant<RunCommand, CompareCommand, ExportCommand, GetCommand, ExplainCommand,
+                             SchemaCommand, ValidateCommand, VersionCommand, ShowTextCommand>;
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags);
+ExitCode execute(const CompareCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags);
 ExitCode execute(const GetCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExplainCommand& command, const CommonFlags& flags);

@@ -1,3 +1,4 @@
+#include "slicewise/reports/comparison_report.hpp"
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/scenarios/schema.hpp"
 
@@ -6,9 +7,24 @@
 
 namespace slicewise::tools {
 
+namespace {
+
+std::string schema_text(SchemaKind kind) {
+  switch (kind) {
+    case SchemaKind::Scenario:
+      return scenarios::scenario_schema_json();
+    case SchemaKind::Result:
+      return reports::result_schema_json();
+    case SchemaKind::Comparison:
+      return reports::comparison_schema_json();
+  }
+  return {};
+}
+
+}  // namespace
+
 ExitCode execute(const SchemaCommand& command, const CommonFlags& /*flags*/) {
-  return write_text("", command.kind == SchemaKind::Scenario ? scenarios::scenario_schema_json()
-                                                             : reports::result_schema_json());
+  return write_text("", schema_text(command.kind));
 }
 
 }  // namespace slicewise::tools

@@ -77,7 +77,13 @@ struct ComparedOption {
   std::optional<Usd> per_work_hour;
   bool meets_objectives = true;
   bool loses_pods = false;  // some died, or never got a GPU
-  bool best = false;        // cheapest work of those that meet all objectives and lose no pod
+  bool retired = false;     // AWS no longer offers the instance type
+  bool best = false;        // cheapest work of those that stand
+
+  // Meets all objectives, loses no pod, did some work, and can be had.
+  bool stands() const {
+    return meets_objectives && !loses_pods && per_work_hour && !retired && !configuration.forced;
+  }
 };
 
 struct RefusedOption {
@@ -91,7 +97,7 @@ struct ReplicaChoice {
   enum class Rule : std::uint8_t { Asked, Scenario, PodsOnOneNode, GpuMemory };
   std::string instance_type;
   int replicas = 2;
-  int mps_replicas = 2;  // differs where an equal share of the memory holds fewer pods
+  int mps_replicas = 2;  // fewer where an equal share of the memory would be too small
   Rule rule = Rule::PodsOnOneNode;
 };
 
@@ -105,6 +111,7 @@ struct StrategyComparison {
   std::string price_date;
   std::string price_file;
   std::string price_file_sha256;
+  std::optional<int> nodes;  // of every option, as asked; absent: as few as hold all pods at once
   bool interrupted = false;  // options without a finished replication are absent
   std::vector<std::string> instance_types;
   std::vector<ReplicaChoice> replicas;

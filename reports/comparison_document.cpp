@@ -1,0 +1,215 @@
+#include "comparison_document.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "slicewise/reports/comparison_report.hpp"
+#include "slicewise/version.hpp"
+
+#include "comparison_words.hpp"
+#include "result_document.hpp"
+#include "severity_name.hpp"
+#include "yaml_text.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+using sim::ComparedOption;
+
+// Nine significant digits, as in the result document.
+json number(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  return std::strtod(fmt::format("{:.9g}", value).c_str(), nullptr);
+}
+
+json in_seconds(Duration d) { return number(to_seconds(d)); }
+json in_dollars(Usd u) { return static_cast<double>(u.nano) / 1e9; }
+json in_dollars(const std::optional<Usd>& u) { return u ? in_dollars(*u) : json(nullptr); }
+json text(const std::string& value) { return value.empty() ? json(nullptr) : json(value); }
+
+json present(json object) {
+  for (auto it = object.begin(); it != object.end();) {
+    it = it->is_null() ? object.erase(it) : std::next(it);
+  }
+  return object;
+}
+
+template <class Items, class ToJson>
+json list(const Items& items, ToJson to_json) {
+  json out = json::array();
+  for (const auto& item : items) out.push_back(to_json(item));
+  return out;
+}
+
+json quantile(const std::optional<sim::TimeSummary>& times, Duration sim::TimeSummary::*field) {
+  return times && times->count > 0 ? in_seconds((*times).*field) : json(nullptr);
+}
+
+json objective(const sim::ObjectiveResult& o) {
+  return present({{"name", o.name},
+                  {"limit", in_seconds(o.limit)},
+                  {"value", in_seconds(o.value)},
+                  {"ci95", o.ci95 ? in_seconds(*o.ci95) : json(nullptr)},
+                  {"pass", o.pass}});
+}
+
+json workload(const sim::WorkloadResult& w) {
+  return present({{"name", w.name},
+                  {"kind", w.kind},
+                  {"unitName", text(w.unit_name)},
+                  {"completed", number(w.completed)},
+                  {"throughputPerSecond", number(w.throughput_per_second)},
+                  {"goodputPerSecond", number(w.goodput_per_second)},
+                  {"latencyP50Seconds", quantile(w.latency, &sim::TimeSummary::p50)},
+                  {"latencyP95Seconds", quantile(w.latency, &sim::TimeSummary::p95)},
+                  {"latencyP99Seconds", quantile(w.latency, &sim::TimeSummary::p99)},
+                  {"jobCompletionP95Seconds", quantile(w.job_completion, &sim::TimeSummary::p95)},
+                  {"boundBy", text(w.bound_by)},
+                  {"objectives", list(w.objectives, objective)}});
+}
+
+json pods(const sim::PodCounts& counts) {
+  return {{"submitted", number(counts.submitted)}, {"runningMax", counts.running_max},
+          {"pendingMax", counts.pending_max},      {"succeeded", number(counts.succeeded)},
+          {"failed", number(counts.failed)},       {"oomKilled", number(counts.oom_kills)}};
+}
+
+json cost(const ComparedOption& option) {
+  const sim::Cost& c = option.result.cost;
+  return present({{"totalUsd", in_dollars(c.ledger.total)},
+                  {"usefulUsd", in_dollars(c.ledger.useful)},
+                  {"idleUsd", in_dollars(c.ledger.idle)},
+                  {"switchUsd", in_dollars(c.ledger.switching)},
+                  {"failedUsd", in_dollars(c.ledger.failed)},
+                  {"coldStartUsd", in_dollars(c.ledger.cold_start)},
+                  {"missedSloUsd", in_dollars(c.ledger.missed_slo)},
+                  {"usdPerHour", in_dollars(option.price.per_hour)},
+                  {"perJobUsd", in_dollars(c.per_job)},
+                  {"per1kRequestsInSloUsd", in_dollars(c.per_1k_requests_in_slo)},
+                  {"perWorkHourUsd", in_dollars(option.per_work_hour)}});
+}
+
+json isolation_levels(sim::Strategy strategy) {
+  const sim::Isolation isolation = sim::isolation_of(strategy);
+  return {{"memory", memory_word(isolation.memory)},
+          {"compute", compute_word(isolation.compute)},
+          {"fault", fault_word(isolation.fault)}};
+}
+
+json isolation_row(sim::Strategy strategy) {
+  json row = isolation_levels(strategy);
+  row["strategy"] = sim::strategy_name(strategy);
+  row["meaning"] = isolation_meaning(strategy);
+  return row;
+}
+
+json configuration(const sim::Configuration& c) {
+  return present({{"instanceType", c.instance_type},
+                  {"strategy", sim::strategy_name(c.strategy)},
+                  {"title", configuration_title(c)},
+                  {"replicas", c.replicas},
+                  {"migProfile", text(c.mig_profile)},
+                  {"migInstancesPerGpu", c.mig_instances > 0 ? json(c.mig_instances) : json()}});
+}
+
+json finding(const Diagnostic& d) {
+  return {
+      {"code", info(d.code).name}, {"severity", severity_name(d.severity)}, {"message", d.message}};
+}
+
+json option_object(const ComparedOption& option) {
+  json out = configuration(option.configuration);
+  const sim::NodePoolResult& pool = option.result.node_pools.front();
+  out["nodes"] = option.configuration.nodes;
+  out["gpuModel"] = pool.gpu_model;
+  out["gpusPerNode"] = pool.gpus_per_node;
+  out["forced"] = option.configuration.forced;
+  out["retired"] = option.retired;
+  out["best"] = option.best;
+  out["meetsObjectives"] = option.meets_objectives;
+  out["losesPods"] = option.loses_pods;
+  out["isolation"] = isolation_levels(option.configuration.strategy);
+  out["replications"] = option.result.replications;
+  out["lengthSeconds"] = in_seconds(option.result.makespan.mean);
+  out["gpuBusyRatio"] = number(option.gpu_busy_ratio);
+  out["pods"] = pods(option.result.pods);
+  out["workloads"] = list(option.result.workloads, workload);
+  out["cost"] = cost(option);
+  out["findings"] = list(option.result.findings, finding);
+  return out;
+}
+
+json refused_object(const sim::RefusedOption& refused) {
+  const sim::Configuration& c = refused.configuration;
+  return present({{"instanceType", c.instance_type},
+                  {"strategy", sim::strategy_name(c.strategy)},
+                  {"migProfile", c.mig_instances > 0 ? text(c.mig_profile) : json()},
+                  {"code", refused.code ? json(info(*refused.code).name) : json()},
+                  {"message", refused.message}});
+}
+
+json replica_choice(const sim::ReplicaChoice& choice) {
+  return {{"instanceType", choice.instance_type},
+          {"replicas", choice.replicas},
+          {"mpsReplicas", choice.mps_replicas},
+          {"rule", rule_word(choice.rule)}};
+}
+
+json metadata(const sim::StrategyComparison& c) {
+  return present({{"scenario", c.scenario},
+                  {"scenarioSha256", c.scenario_sha256},
+                  {"variant", c.variant},
+                  {"seed", c.seed},
+                  {"replications", c.replications},
+                  {"version", kVersion},
+                  {"instanceTypes", c.instance_types},
+                  {"nodes", c.nodes ? json(*c.nodes) : json()},
+                  {"priceDate", text(c.price_date)},
+                  {"priceFile", text(c.price_file)},
+                  {"priceFileSha256", text(c.price_file_sha256)},
+                  {"interrupted", c.interrupted ? json(true) : json(nullptr)}});
+}
+
+}  // namespace
+
+std::string_view rule_word(sim::ReplicaChoice::Rule rule) {
+  switch (rule) {
+    case sim::ReplicaChoice::Rule::Asked:
+      return "asked";
+    case sim::ReplicaChoice::Rule::Scenario:
+      return "scenario";
+    case sim::ReplicaChoice::Rule::PodsOnOneNode:
+      return "podsOnOneNode";
+    case sim::ReplicaChoice::Rule::GpuMemory:
+      return "gpuMemory";
+  }
+  return "podsOnOneNode";
+}
+
+json comparison_document(const sim::StrategyComparison& comparison) {
+  return {{"apiVersion", kComparisonApiVersion},
+          {"kind", "Comparison"},
+          {"metadata", metadata(comparison)},
+          {"options", list(comparison.options, option_object)},
+          {"refused", list(comparison.refused, refused_object)},
+          {"isolation", list(sim::kStrategies, isolation_row)},
+          {"replicas", list(comparison.replicas, replica_choice)},
+          {"notes", list(comparison.notes, finding)}};
+}
+
+std::string comparison_json(const sim::StrategyComparison& comparison) {
+  return json_text(comparison_document(comparison));
+}
+
+std::string comparison_yaml(const sim::StrategyComparison& comparison) {
+  return yaml_text(comparison_document(comparison));
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/sim/comparison.hpp"
+
+// What a comparison says in words, the same in text and Markdown.
+namespace slicewise::reports {
+
+// What useful work is counted in: jobs, requests in SLO, or hours of work where both or neither do.
+enum class WorkKind : std::uint8_t { Jobs, Requests, Mixed };
+WorkKind work_of(const sim::VariantResult& result);
+
+// "time-slicing", "MIG + MPS".
+std::string strategy_title(sim::Strategy strategy);
+// "MPS x4 uncapped", "MIG 7x1g.5gb", "MIG 3x2g.10gb + TS x2".
+std::string configuration_title(const sim::Configuration& configuration);
+
+// As the document spells them: "processLimit", "cap", "shared".
+std::string_view memory_word(sim::Isolation::Memory memory);
+std::string_view compute_word(sim::Isolation::Compute compute);
+std::string_view fault_word(sim::Isolation::Fault fault);
+// What that means for a pod with neighbours; at most 38 characters.
+std::string_view isolation_meaning(sim::Strategy strategy);
+
+// "best", "ok", "p99 missed", "2 failed", "forced, ok".
+std::string verdict_of(const sim::ComparedOption& option);
+
+// "aws-cifar10, variant before (of 4, see --variant): 5 pods under every way of sharing".
+std::string comparison_heading(const sim::StrategyComparison& comparison);
+// The recommendation, and the cheapest option with isolation in hardware when that is another one.
+std::vector<std::string> recommendation_lines(const sim::StrategyComparison& comparison);
+
+// Options that are refused for one reason.
+struct RefusalGroup {
+  std::string instances;   // "g4dn.xlarge, g5.xlarge"
+  std::string strategies;  // "MIG, MIG + MPS"
+  std::string reason;      // "MIG_UNSUPPORTED: ..."
+};
+std::vector<RefusalGroup> refusal_groups(const sim::StrategyComparison& comparison);
+
+}  // namespace slicewise::reports
