@@ -76,7 +76,9 @@ std::string product_label(const PoolTarget& target) {
   const bool suffix = sharing && !sharing->rename_by_default;
   std::string out = product.empty() ? "<product>" : product;
   if (mig_strategy_of(*target.pool) == MigStrategy::Single) {
-    out += "-MIG-" + (target.mig_devices ? target.mig_devices->profile : "<profile>");
+    const std::string profile =
+        target.mig_devices.empty() ? "<profile>" : target.mig_devices.front().profile;
+    if (!profile.empty()) out += "-MIG-" + profile;
   }
   return out + (suffix ? "-SHARED" : "");
 }
@@ -84,17 +86,21 @@ std::string product_label(const PoolTarget& target) {
 // GPU Feature Discovery counts MIG devices in the place of GPUs under strategy single, and beside
 // them under mixed.
 std::string mig_label_lines(const PoolTarget& target) {
-  const std::optional<MigDevices>& devices = target.mig_devices;
-  const std::string count = devices ? std::to_string(devices->count) : "<MIG devices>";
-  const std::string profile = devices ? devices->profile : "<profile>";
+  const std::vector<MigDevices>& all = target.mig_devices;
   const MigStrategy strategy = mig_strategy_of(*target.pool);
   std::string out = fmt::format("  nvidia.com/mig.strategy={}\n", mig_strategy_name(strategy));
   if (strategy == MigStrategy::Single) {
+    const std::string count = all.empty() ? "<MIG devices>" : std::to_string(all.front().count);
     return out + fmt::format("  nvidia.com/gpu.count={}\n  nvidia.com/gpu.product={}\n", count,
                              product_label(target));
   }
-  return out + fmt::format("  nvidia.com/gpu.count={}\n  nvidia.com/mig-{}.count={}\n",
-                           target.instance->gpu_count, profile, count);
+  out += fmt::format("  nvidia.com/gpu.count={}\n", target.instance->gpu_count);
+  if (all.empty()) return out + "  nvidia.com/mig-<profile>.count=<MIG devices>\n";
+  for (const MigDevices& devices : all) {
+    if (devices.profile.empty()) continue;
+    out += fmt::format("  {}.count={}\n", devices.resource, devices.count);
+  }
+  return out;
 }
 
 std::string label_lines(const PoolTarget& target, int chart_minor) {
@@ -109,22 +115,27 @@ std::string label_lines(const PoolTarget& target, int chart_minor) {
   return out + fmt::format("  nvidia.com/gpu.sharing-strategy={}\n", sharing ? strategy : "none");
 }
 
-std::string not_simulated_comment(const PluginPlan& plan) {
-  std::string what;
-  const auto add = [&what](bool used, const char* name) {
-    if (used && what.find(name) == std::string::npos)
-      what += (what.empty() ? "" : " and ") + std::string(name);
-  };
-  for (const NamedConfig& config : plan.configs) {
-    const NodePool& pool = *config.pools.front().pool;
-    add(pool.device_plugin && pool.device_plugin->mps, "MPS");
-    add(mig_strategy_of(pool) != MigStrategy::None, "MIG");
+// Who makes the layout, since the plugin does not.
+std::string layout_comment(const scenarios::MigLayout& mig, int indent) {
+  const std::string& name = mig.config.value;
+  std::string out = comment(
+      fmt::format("MIG layout: the plugin only finds it. mig-manager makes it on nodes labelled "
+                  "nvidia.com/mig.config={}.",
+                  name),
+      indent);
+  if (mig.configs.contains(name)) {
+    out += comment(fmt::format("{} is a config of your own: mig-manager must have it in the "
+                               "ConfigMap that holds its mig-configs.",
+                               name),
+                   indent);
   }
-  if (what.empty()) return {};
-  return comment(fmt::format("slicewise does not simulate {}: nothing here was tried out, the "
-                             "settings are those of the scenario.",
-                             what)) +
-         "#\n";
+  for (const scenarios::MigChange& change : mig.changes) {
+    out += comment(fmt::format("During the run the scenario changes the layout to {}: drain the "
+                               "node and change the label then.",
+                               change.config.value),
+                   indent);
+  }
+  return out;
 }
 
 std::string resource_lines(const PoolTarget& target) {
@@ -150,8 +161,7 @@ std::string title_comment(std::string_view what, const scenarios::Scenario& scen
       out += comment(fmt::format("  {} -> config {}", pool_text(target), config.key));
     }
   }
-  out += "#\n" + not_simulated_comment(plan);
-  return out +
+  return out + "#\n" +
          comment(
              "For nodes on which you install the device plugin yourself (EKS AL2023, Ubuntu). Not "
              "for Bottlerocket NVIDIA variants or EKS Auto Mode, which bring their own, and not "
@@ -167,13 +177,7 @@ std::string config_comment(const NamedConfig& config, const PluginPlan& plan, in
                              : fmt::format("; needs the label {}={}", kConfigLabel, config.key)),
       indent);
   const PoolTarget& target = config.pools.front();
-  if (target.pool->mig) {
-    out +=
-        comment(fmt::format("MIG layout: the plugin only finds it. mig-manager makes it on nodes "
-                            "labelled nvidia.com/mig.config={}.",
-                            target.pool->mig->config.value),
-                indent);
-  }
+  if (target.pool->mig) out += layout_comment(*target.pool->mig, indent);
   const PluginSharing* sharing = sharing_of(*target.pool);
   if (!sharing) return out + comment("Not shared: one pod per device.", indent);
   out += comment(rename_text(*sharing, target), indent);

@@ -87,6 +87,8 @@ class Checker {
       : pool_(pool), gpu_(gpu), chart_minor_(chart_minor) {}
 
   Diagnostics run() {
+    check_whose_plugin();
+    check_mps_settings();
     check_mig();
     if (!pool_.device_plugin) return std::move(found_);
     check_keys();
@@ -104,6 +106,31 @@ class Checker {
   void add(Code code, const SourceLocation& where, const std::string& message,
            const std::string& help) {
     found_.push_back(make_diagnostic(code, where, message, help));
+  }
+
+  void check_whose_plugin() {
+    const auto refuse = [&](const SourceLocation& where, const char* field, const char* who) {
+      add(Code::SettingConflict, where,
+          fmt::format(
+              "node pool \"{}\" is shared by `{}`, {}, not by NVIDIA's device plugin: there "
+              "is nothing to write for it",
+              pool_.name.value, field, who),
+          "export a variant in which devicePlugin or mig shares the GPUs");
+    };
+    if (pool_.virtual_gpu) refuse(pool_.virtual_gpu->where, "virtualGpu", "AWS's own plugin");
+    if (pool_.nos) refuse(pool_.nos->where, "nos", "the partitioner of nos");
+    if (pool_.vgpu) refuse(pool_.vgpu->where, "vgpu", "the hypervisor");
+  }
+
+  // A file that limits clients which the scenario does not limit would not give its result.
+  void check_mps_settings() {
+    if (!pool_.mps || !pool_.device_plugin || !pool_.device_plugin->mps) return;
+    if (!pool_.mps->uncapped && !pool_.mps->active_threads) return;
+    add(Code::SettingConflict, pool_.mps->where,
+        "the device plugin has no setting for the active thread percentage: it gives each client "
+        "100 / replicas %, which is not what was simulated",
+        "export without `mps`; the percentage can only be raised by hand, with "
+        "set_default_active_thread_percentage at the MPS control daemon of each node");
   }
 
   void check_mig() {
@@ -151,15 +178,15 @@ class Checker {
           "use chart 0.15 or newer");
     }
     if (mig_strategy_of(pool_) != MigStrategy::None) {
-      add(Code::SettingConflict, mps.where, "the device plugin refuses MPS on MIG devices",
-          "use timeSlicing, or MPS without MIG");
+      add(Code::MpsOnMig, mps.where, "the device plugin refuses MPS on MIG devices",
+          "use timeSlicing, or MPS without MIG; mps.force only simulates it");
     }
     // cmd/mps-control-daemon/mps/device.go: 48 clients from compute capability 7.5, else 16.
     const int limit =
         gpu_.compute_capability < "7.5" && gpu_.compute_capability.find('.') == 1 ? 16 : 48;
     for (const scenarios::SharedResource& resource : mps.resources) {
       if (resource.replicas <= limit) continue;
-      add(Code::SettingConflict, resource.replicas_where,
+      add(Code::MpsTooManyClients, resource.replicas_where,
           fmt::format("maximum allowed replicas exceeded: {} > {} with MPS on {}",
                       resource.replicas, limit, gpu_.name),
           fmt::format("at most {}", limit));

@@ -92,7 +92,12 @@ class Planner {
       std::move(refused.begin(), refused.end(), std::back_inserter(found_));
       return;
     }
-    add_config({&pool, instance, gpu, mig_devices(pool, *instance)});
+    Expected<std::vector<MigDevices>> devices = devices_of(pool, *instance);
+    if (!devices) {
+      std::move(devices.error().begin(), devices.error().end(), std::back_inserter(found_));
+      return;
+    }
+    add_config({&pool, instance, gpu, std::move(*devices)});
     add_mps_root(pool);
   }
 
@@ -121,21 +126,14 @@ class Planner {
                        [&](const NamedConfig& config) { return config.key == key; });
   }
 
-  // A layout of equal devices, "all-1g.5gb", has as many on each GPU as fit.
-  std::optional<MigDevices> mig_devices(const NodePool& pool,
-                                        const models::InstanceType& instance) const {
-    constexpr std::string_view kAll = "all-";
+  // No devices where the pool has no layout of its own, or the GPU no known geometry.
+  Expected<std::vector<MigDevices>> devices_of(const NodePool& pool,
+                                               const models::InstanceType& instance) const {
     const models::MigGeometry* geometry = catalogue_.find_mig(instance.gpu_model);
-    if (!pool.mig || geometry == nullptr || !pool.mig->config.value.starts_with(kAll)) {
-      return std::nullopt;
+    if (mig_strategy_of(pool) == MigStrategy::None || !pool.mig || geometry == nullptr) {
+      return std::vector<MigDevices>();
     }
-    const std::string profile = pool.mig->config.value.substr(kAll.size());
-    for (const models::MigProfile& known : geometry->profiles) {
-      if (known.name == profile) {
-        return MigDevices{profile, known.resource_mixed, known.max_count * instance.gpu_count};
-      }
-    }
-    return std::nullopt;
+    return mig_devices(pool, instance, *geometry);
   }
 
   void add_config(const PoolTarget& target) {
@@ -169,12 +167,25 @@ class Planner {
   Diagnostics found_;
 };
 
-// nullopt when the layout does not have the shared device.
-std::optional<int> mig_replicas(const MigDevices& devices, MigStrategy strategy,
-                                const scenarios::SharedResource& resource) {
-  const std::string name = strategy == MigStrategy::Single ? "nvidia.com/gpu" : devices.resource;
-  if (resource.name.value != name) return std::nullopt;
-  return devices.count * resource.replicas;
+// The plugin's name for the devices.
+std::string device_name(const MigDevices& devices, MigStrategy strategy) {
+  return strategy == MigStrategy::Single ? "nvidia.com/gpu" : devices.resource;
+}
+
+// Of a node whose layout is known: each kind of device under its name, shared or not.
+std::vector<AdvertisedResource> advertised_devices(const PoolTarget& target, MigStrategy strategy) {
+  std::vector<AdvertisedResource> out;
+  const PluginSharing* sharing = sharing_of(*target.pool);
+  for (const MigDevices& devices : target.mig_devices) {
+    AdvertisedResource offer{device_name(devices, strategy), devices.count};
+    for (std::size_t r = 0; sharing != nullptr && r < sharing->resources.size(); ++r) {
+      const scenarios::SharedResource& resource = sharing->resources[r];
+      if (resource.name.value != device_name(devices, strategy)) continue;
+      offer = {advertised_name(*sharing, resource), devices.count * resource.replicas};
+    }
+    out.push_back(std::move(offer));
+  }
+  return out;
 }
 
 }  // namespace
@@ -197,21 +208,19 @@ std::string advertised_name(const PluginSharing& sharing,
 std::vector<AdvertisedResource> advertised(const PoolTarget& target) {
   const int gpus = target.instance->gpu_count;
   const MigStrategy mig = mig_strategy_of(*target.pool);
+  if (!target.mig_devices.empty()) return advertised_devices(target, mig);
   std::vector<AdvertisedResource> out;
   if (const PluginSharing* sharing = sharing_of(*target.pool)) {
     for (const scenarios::SharedResource& resource : sharing->resources) {
       std::optional<int> count;
       if (mig == MigStrategy::None) count = gpus * resource.replicas;
-      if (target.mig_devices) count = mig_replicas(*target.mig_devices, mig, resource);
       out.push_back({advertised_name(*sharing, resource), count});
     }
     return out;
   }
   if (mig == MigStrategy::None) return {{"nvidia.com/gpu", gpus}};
-  const std::optional<MigDevices>& devices = target.mig_devices;
-  const std::string mixed_name = devices ? devices->resource : "nvidia.com/mig-<profile>";
-  return {{mig == MigStrategy::Single ? "nvidia.com/gpu" : mixed_name,
-           devices ? std::optional(devices->count) : std::nullopt}};
+  return {
+      {mig == MigStrategy::Single ? "nvidia.com/gpu" : "nvidia.com/mig-<profile>", std::nullopt}};
 }
 
 Expected<PluginPlan> plan_plugin(const scenarios::Scenario& scenario,

@@ -9,24 +9,19 @@
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
+#include "mig_devices.hpp"
+
 // What the device plugin is told on which nodes, before it is written as Helm values or ConfigMap.
 namespace slicewise::reports {
 
 inline constexpr int kOldestChartMinor = 14;  // 0.14, of the AWS demo
 inline constexpr int kNewestChartMinor = 20;
 
-// The equal MIG devices of one node.
-struct MigDevices {
-  std::string profile;   // "1g.5gb"
-  std::string resource;  // of one, under strategy mixed: "nvidia.com/mig-1g.5gb"
-  int count;
-};
-
 struct PoolTarget {
   const scenarios::NodePool* pool;
   const models::InstanceType* instance;
   const models::GpuModel* gpu;
-  std::optional<MigDevices> mig_devices;  // absent without MIG and for layouts of unequal devices
+  std::vector<MigDevices> mig_devices;  // empty without MIG and where no layout is given
 };
 
 // One entry of config.map, and the node pools that it is for.

@@ -94,12 +94,6 @@ TEST(HelmValues, SharedPoolIsLabelledWhereTheOtherHasFlags) {
                              Not(HasSubstr("nodegroup=v100"))));
 }
 
-TEST(HelmValues, SayThatMpsAndMigWereNotSimulated) {
-  EXPECT_THAT(*values_of({with_mps("t4", "g4dn.12xlarge", 8)}),
-              HasSubstr("# slicewise does not simulate MPS:"));
-  EXPECT_THAT(*values_of({whole_gpus("v100", "p3.8xlarge")}), Not(HasSubstr("not simulate")));
-}
-
 // 7 devices of 1g.5gb fit on an A100: 8 x 7 = 56 on a node, 112 shared by two.
 TEST(HelmValues, MigNodesShowTheirDevices) {
   const models::Catalogue catalogue = models::load_catalogue();
@@ -109,7 +103,6 @@ TEST(HelmValues, MigNodesShowTheirDevices) {
   pool.mig->strategy = scenarios::MigStrategy::Mixed;
   const auto mixed = helm_values(with_pools({pool}), catalogue, {});
   ASSERT_TRUE(mixed.has_value());
-  EXPECT_THAT(*mixed, HasSubstr("# slicewise does not simulate MIG:"));
   EXPECT_THAT(expected_node(*mixed),
               AllOf(HasSubstr("Capacity:\n#   nvidia.com/mig-1g.5gb: 56\n"),
                     HasSubstr("mig.strategy=mixed\n"), HasSubstr("gpu.count=8\n"),
@@ -121,6 +114,40 @@ TEST(HelmValues, MigNodesShowTheirDevices) {
   EXPECT_THAT(expected_node(*single),
               AllOf(HasSubstr("Capacity:\n#   nvidia.com/gpu: 112\n"), HasSubstr("gpu.count=56\n"),
                     HasSubstr("-MIG-1g.5gb-SHARED\n")));
+}
+
+scenarios::MigPartedEntry entry(std::vector<int> gpus, const std::string& profile, int count) {
+  scenarios::MigPartedEntry out;
+  out.devices = std::move(gpus);
+  out.mig_devices.push_back({{profile, {}}, count});
+  return out;
+}
+
+// GPUs 0 and 1 are cut, the six that no entry names stay whole.
+TEST(HelmValues, MigConfigsOfOnesOwnAreCountedDeviceByDevice) {
+  const models::Catalogue catalogue = models::load_catalogue();
+  NodePool pool = whole_gpus("a100", "p4d.24xlarge");
+  pool.mig.emplace();
+  pool.mig->config.value = "all-1g.5gb";  // the name of a shipped one, which it replaces
+  pool.mig->strategy = scenarios::MigStrategy::Mixed;
+  pool.mig->configs["all-1g.5gb"] = {entry({0}, "1g.5gb", 7), entry({1}, "3g.20gb", 2)};
+  pool.device_plugin = time_sliced("a100", "p4d.24xlarge", 2).device_plugin;
+  pool.device_plugin->time_slicing->resources.front().name.value = "nvidia.com/mig-3g.20gb";
+  const auto values = helm_values(with_pools({pool}), catalogue, {});
+  ASSERT_TRUE(values.has_value());
+  EXPECT_THAT(*values, HasSubstr("a config of your own"));
+  EXPECT_THAT(expected_node(*values),
+              AllOf(HasSubstr("Capacity:\n#   nvidia.com/mig-1g.5gb: 7\n#   "
+                              "nvidia.com/mig-3g.20gb: 4\n#   nvidia.com/gpu: 6\n"),
+                    HasSubstr("gpu.count=8\n"), HasSubstr("mig-3g.20gb.count=2\n")));
+  pool.mig->strategy = scenarios::MigStrategy::Single;
+  const auto single = helm_values(with_pools({pool}), catalogue, {});
+  ASSERT_FALSE(single.has_value());
+  EXPECT_EQ(single.error().front().code, Code::MigNotUniform);
+  pool.mig->configs["all-1g.5gb"] = {entry({}, "4g.20gb", 2)};
+  const auto impossible = helm_values(with_pools({pool}), catalogue, {});
+  ASSERT_FALSE(impossible.has_value());
+  EXPECT_EQ(impossible.error().front().code, Code::MigLayoutImpossible);
 }
 
 TEST(HelmValues, PoolsWithTheSameConfigShareAnEntry) {
@@ -205,9 +232,11 @@ TEST(DevicePluginExport, KeysUnknownToTheChartAreErrors) {
 // The daemon allows 48 replicas from compute capability 7.5 on, 16 below (V100).
 TEST(DevicePluginExport, MpsReplicasAreLimitedByTheGpu) {
   EXPECT_THAT(codes_of({with_mps("t4", "g4dn.12xlarge", 48)}), testing::IsEmpty());
-  EXPECT_THAT(codes_of({with_mps("t4", "g4dn.12xlarge", 49)}), testing::SizeIs(1));
+  EXPECT_THAT(codes_of({with_mps("t4", "g4dn.12xlarge", 49)}),
+              testing::ElementsAre(Code::MpsTooManyClients));
   EXPECT_THAT(codes_of({with_mps("v100", "p3.8xlarge", 16)}), testing::IsEmpty());
-  EXPECT_THAT(codes_of({with_mps("v100", "p3.8xlarge", 17)}), testing::SizeIs(1));
+  EXPECT_THAT(codes_of({with_mps("v100", "p3.8xlarge", 17)}),
+              testing::ElementsAre(Code::MpsTooManyClients));
 }
 
 TEST(DevicePluginExport, RefusesWhatThePluginRefuses) {
@@ -217,7 +246,8 @@ TEST(DevicePluginExport, RefusesWhatThePluginRefuses) {
 
   NodePool on_mig = with_mps("a100", "p4d.24xlarge", 4);
   on_mig.mig.emplace();
-  EXPECT_THAT(codes_of({on_mig}), testing::ElementsAre(Code::SettingConflict));
+  on_mig.mps.emplace().force = true;
+  EXPECT_THAT(codes_of({on_mig}), testing::ElementsAre(Code::MpsOnMig));
 
   NodePool empty = time_sliced("t4", "g4dn.12xlarge", 4);
   empty.device_plugin->time_slicing->resources.clear();
@@ -226,6 +256,30 @@ TEST(DevicePluginExport, RefusesWhatThePluginRefuses) {
   NodePool no_mig = whole_gpus("v100", "p3.8xlarge");
   no_mig.mig.emplace();
   EXPECT_THAT(codes_of({no_mig}), testing::ElementsAre(Code::MigUnsupported));
+}
+
+// NVIDIA's plugin is not what shares the GPUs: its config file would do something else.
+TEST(DevicePluginExport, RefusesPoolsOfOtherPlugins) {
+  NodePool aws = whole_gpus("t4", "g4dn.12xlarge");
+  aws.virtual_gpu.emplace();
+  EXPECT_THAT(codes_of({aws}), testing::ElementsAre(Code::SettingConflict));
+  NodePool nos = whole_gpus("t4", "g4dn.12xlarge");
+  nos.nos.emplace();
+  EXPECT_THAT(codes_of({nos}), testing::ElementsAre(Code::SettingConflict));
+  NodePool vgpu = whole_gpus("t4", "g4dn.12xlarge");
+  vgpu.vgpu.emplace();
+  EXPECT_THAT(codes_of({vgpu}), testing::ElementsAre(Code::SettingConflict));
+}
+
+// The plugin always limits a client to 100 / replicas % of the threads.
+TEST(DevicePluginExport, RefusesThreadPercentagesThatThePluginCannotSet) {
+  NodePool pool = with_mps("t4", "g4dn.12xlarge", 4);
+  pool.mps.emplace();
+  EXPECT_THAT(codes_of({pool}), testing::IsEmpty());
+  pool.mps->uncapped = true;
+  EXPECT_THAT(codes_of({pool}), testing::ElementsAre(Code::SettingConflict));
+  pool.mps.emplace().active_threads = 0.5;
+  EXPECT_THAT(codes_of({pool}), testing::ElementsAre(Code::SettingConflict));
 }
 
 TEST(DevicePluginExport, ReportsEveryPoolAtOnce) {
