@@ -21,7 +21,8 @@ def bash_offers(*words):
 class Bash(unittest.TestCase):
     def test_verbs(self):
         offers = bash_offers("")
-        for verb in ("run", "export", "get", "explain", "schema", "version", "completion", "help"):
+        for verb in ("run", "export", "get", "explain", "schema", "validate", "version",
+                     "completion", "help"):
             self.assertIn(verb, offers)
         self.assertEqual(bash_offers("ex"), ["export", "explain"])
 
@@ -41,6 +42,9 @@ class Bash(unittest.TestCase):
     def test_names_of_the_catalogue_and_topics(self):
         self.assertEqual(bash_offers("explain", "GPU_O"), ["GPU_OOM"])
         self.assertIn("time-slicing", bash_offers("explain", "time"))
+        self.assertIn("profile", bash_offers("explain", "prof"))
+        self.assertIn("gnn-training/a100-40gb/b256", bash_offers("explain", "profile", "gnn"))
+        self.assertIn("parvagpu-one", bash_offers("validate", "parva"))
         self.assertIn("spec.nodePools.instanceType", bash_offers("explain", "spec.nodePools.i"))
         self.assertIn("V100-SXM2-16GB", bash_offers("get", "instances", "--gpu", "V100"))
         self.assertIn("g5", bash_offers("get", "instances", "--family", "g"))
@@ -51,7 +55,8 @@ class Bash(unittest.TestCase):
         self.assertEqual(bash_offers("run", "--seed", ""), [])
 
     def test_every_offered_flag_is_accepted(self):
-        for verb in ("run", "export", "explain", "schema", "version", "completion", "help"):
+        for verb in ("run", "export", "explain", "schema", "validate", "version", "completion",
+                     "help"):
             text = run(verb, "--help").stdout
             for flag in bash_offers(verb, "-"):
                 with self.subTest(verb=verb, flag=flag):

@@ -10,7 +10,7 @@ from program import BINARY, ROOT, environment, run
 
 VERBS = (["run"], ["export"], ["get"], ["get", "instances"], ["get", "gpus"],
          ["get", "mig-profiles"], ["get", "profiles"], ["get", "prices"], ["explain"], ["schema"],
-         ["version"], ["completion"], ["help"], [])
+         ["validate"], ["version"], ["completion"], ["help"], [])
 
 
 def examples(text):

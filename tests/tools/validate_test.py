@@ -1,0 +1,155 @@
+"""slicewise validate: formats, charts, the user's own pairs, exit codes."""
+
+import csv
+import io
+import json
+import pathlib
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+from program import run
+
+HEADER = "model1,model2,ratio1,ratio2,iso_gpu_util1,iso_gpu_util2\n"
+
+
+class Formats(unittest.TestCase):
+    def test_every_study_is_within_its_bound(self):
+        result = run("validate", "-o", "json")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        document = json.loads(result.stdout)
+        self.assertTrue(document["withinBounds"])
+        self.assertGreaterEqual(len(document["studies"]), 20)
+        for study in document["studies"]:
+            with self.subTest(study=study["name"]):
+                self.assertLessEqual(study["check"]["meanErrorPercent"], study["boundPercent"])
+                self.assertTrue(study["source"]["url"] and study["split"] and study["parameters"])
+
+    def test_csv_holds_the_points_that_the_errors_are_means_of(self):
+        studies = json.loads(run("validate", "igniter", "-o", "json").stdout)["studies"]
+        rows = list(csv.DictReader(io.StringIO(run("validate", "igniter", "-o", "csv").stdout)))
+        for study in studies:
+            errors = [abs(float(row["predicted"]) / float(row["measured"]) - 1) * 100
+                      for row in rows if row["study"] == study["name"] and row["role"] == "check"]
+            self.assertEqual(len(errors), study["check"]["rows"])
+            self.assertAlmostEqual(sum(errors) / len(errors), study["check"]["meanErrorPercent"],
+                                   places=6)
+
+    def test_a_name_is_a_study_a_source_or_a_mode(self):
+        def names(*arguments):
+            text = run("validate", *arguments, "-o", "json").stdout
+            return [study["name"] for study in json.loads(text)["studies"]]
+        self.assertEqual(names("nos-mps"), ["nos-mps"])
+        self.assertEqual(names("nos"), ["nos-mps", "nos-turns", "nos-turns-warm"])
+        self.assertIn("muxserve", names("MPS"))
+        self.assertEqual(names("njit", "nos-mps"), ["njit", "nos-mps"])
+
+    def test_markdown_is_a_table(self):
+        lines = run("validate", "nos", "-o", "md").stdout.splitlines()
+        table = [line for line in lines if line.startswith("| nos-")]
+        self.assertGreaterEqual(len(table), 3)
+
+    def test_an_unknown_name_is_a_usage_error(self):
+        result = run("validate", "parvagu")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn('did you mean "parvagpu"?', result.stderr)
+
+
+class Charts(unittest.TestCase):
+    def test_out_writes_a_page_and_one_chart_per_study(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "new" / "charts"
+            self.assertEqual(run("validate", "nos", "gavel-k80", "--out", str(out)).returncode, 0)
+            names = {path.name for path in out.iterdir()}
+            self.assertEqual(names, {"validation.svg", "validation-nos-mps.svg",
+                                     "validation-nos-turns.svg", "validation-nos-turns-warm.svg",
+                                     "validation-gavel-k80.svg", "validation-gavel-k80-fitted.svg"})
+            for path in out.iterdir():
+                root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+                self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+            page = (out / "validation.svg").read_bytes()
+            run("validate", "nos", "gavel-k80", "--out", str(out))
+            self.assertEqual((out / "validation.svg").read_bytes(), page)
+
+    def test_a_folder_that_cannot_be_made_is_a_file_error(self):
+        with tempfile.NamedTemporaryFile() as file:
+            result = run("validate", "nos-mps", "--out", file.name + "/charts")
+            self.assertEqual((result.returncode, result.stdout), (5, ""))
+
+
+class Pairs(unittest.TestCase):
+    def validate(self, text, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "pairs.csv"
+            path.write_text(text, encoding="utf-8")
+            return run("validate", "pairs", "--pairs", str(path), *arguments)
+
+    def test_pairs_are_one_more_source(self):
+        rows = "a,b,1,1,20,20\n" * 2 + "c,d,0.6,0.6,100,100\n" * 2
+        result = self.validate(HEADER + rows, "-o", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        studies = json.loads(result.stdout)["studies"]
+        self.assertEqual([study["name"] for study in studies],
+                         ["pairs-utilisation", "pairs-refitted", "pairs-serial"])
+        self.assertEqual(studies[0]["check"]["rows"], 8)
+        self.assertEqual(studies[0]["fit"]["rows"], 0)
+
+    def test_predictions_above_the_bound_exit_with_99(self):
+        result = self.validate(HEADER + "a,b,0.2,0.2,10,10\n" * 4)
+        self.assertEqual(result.returncode, 99)
+        self.assertIn("pairs-utilisation", result.stderr)
+        self.assertIn("ABOVE BOUND", result.stdout)
+
+    def test_switching_costs_what_it_costs_on_the_gpu_given(self):
+        rows = HEADER + "a,b,0.5,0.5,100,100\n" * 2
+        def predicted(gpu):
+            text = self.validate(rows, "--pairs-gpu", gpu, "-o", "csv").stdout
+            return float(next(csv.DictReader(io.StringIO(text)))["predicted"])
+        self.assertGreater(predicted("H200"), predicted("L4"))
+        result = self.validate(rows, "--pairs-gpu", "H2000")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("H200", result.stderr)
+
+    def test_mistakes_in_the_file_are_named_with_their_place(self):
+        result = self.validate(HEADER + "a,b,fast,1,20,20\n")
+        self.assertEqual((result.returncode, result.stdout), (3, ""))
+        self.assertIn("pairs.csv:2:5: error[FIELD_TYPE]", result.stderr)
+        self.assertEqual(run("validate", "--pairs", "/does/not/exist").returncode, 5)
+
+    def test_the_gpu_of_no_pairs_is_a_usage_error(self):
+        self.assertEqual(run("validate", "--pairs-gpu", "T4").returncode, 2)
+        self.assertEqual(run("validate", "pairs").returncode, 2)
+
+
+class Profile(unittest.TestCase):
+    NAME = "gnn-training/a100-40gb/b256"
+
+    def test_every_figure_has_its_provenance(self):
+        result = run("explain", "profile", self.NAME)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        for line in ("median measured step", "fitted over MIG profiles", "socc22-miso",
+                     "Assumed: not published", "1g.5gb", "COPIES"):
+            self.assertIn(line, result.stdout)
+
+    def test_what_is_carried_over_to_other_gpus_is_assumed(self):
+        other = run("explain", "profile", self.NAME).stdout.split("on other GPUs")[1]
+        rows = [line for line in other.splitlines() if line.startswith(("T4 ", "A10G ", "H100-"))]
+        self.assertEqual(len(rows), 3)
+        for row in rows:
+            self.assertTrue(row.endswith("Assumed"), row)
+
+    def test_names_are_needed_and_known(self):
+        result = run("explain", "profile", "gnn-training/a100-40gb/b25")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("did you mean gnn-training/a100-40gb/b256?", result.stderr)
+        self.assertIn("slicewise get profiles", run("explain", "profile").stdout)
+        self.assertEqual(run("explain", "sharing", "x").returncode, 2)
+
+    def test_every_profile_can_be_explained(self):
+        for name in run("get", "profiles", "-o", "name").stdout.split():
+            with self.subTest(profile=name):
+                self.assertEqual(run("explain", "profile", name).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
