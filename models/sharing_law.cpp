@@ -18,6 +18,7 @@ double power(double x, double p) {
   if (p == 1) return x;
   if (p == 2) return x * x;
   if (p == 3) return x * x * x;
+  if (p == 6) return x * x * x * (x * x * x);
   const double exponent = p * portable_log(x);
   return exponent < kVanishes ? 0 : portable_exp(exponent);
 }

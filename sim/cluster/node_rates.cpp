@@ -1,6 +1,7 @@
 #include "node_rates.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace slicewise::sim {
 namespace {
@@ -32,12 +33,6 @@ double vcpus_for_batch(const ClusterState& cluster, const Node& node) {
 
 }  // namespace
 
-// Of a unit, beside others that take turns with it.
-double NodeRates::Client::slowdown(double duties, double overhead) const {
-  if (!serial) return models::overlapped_slowdown(duty(), duties, overhead);
-  return models::slowdown(duty(), duties * (1 + overhead), 1);
-}
-
 NodeRates::NodeRates(const World& world) {
   std::size_t most_domains = 0;
   for (const PoolModel& pool : world.pools) {
@@ -49,8 +44,8 @@ NodeRates::NodeRates(const World& world) {
 }
 
 void NodeRates::collect(const ClusterState& cluster, const Node& node) {
+  for (Share& share : shares_) share.clients.clear();
   for (std::size_t d = 0; d < node.domains().size(); ++d) {
-    shares_[d].clients.clear();
     for (const std::uint32_t owner : cluster.domains[index(node.domains()[d])].owner) {
       if (owner == kNoOwner) continue;
       const Pod& pod = cluster.pods[owner];
@@ -64,6 +59,9 @@ void NodeRates::collect(const ClusterState& cluster, const Node& node) {
       client.host_s = to_seconds(demand.host) * pod.size;
       client.gpu_s = to_seconds(demand.gpu) * pod.size;
       client.cpu_s = to_seconds(demand.cpu) * pod.size;
+      // Of the workload, not of the pod: equal for pods of all sizes.
+      client.duty =
+          static_cast<double>(demand.gpu.ns) / static_cast<double>((demand.gpu + demand.host).ns);
       client.serial = model.host_phase == scenarios::Work::HostPhase::Serial;
       client.law = demand.client;
       if (model.spec.pod.cpu_limit) {
@@ -75,14 +73,77 @@ void NodeRates::collect(const ClusterState& cluster, const Node& node) {
   }
 }
 
+// Overlapped work goes at the pace of the slower of host and GPU.
+double NodeRates::Client::unit_s(double stretch) const {
+  return std::max(least_s, alone_s() * std::max(stretch, slowdown));
+}
+
+void NodeRates::find_slowdowns_of_turns(const models::TimeSlice& slice, Share& share) {
+  share.overhead = share.clients.size() == 1 ? 0 : overhead_of(slice);
+  if (std::ranges::all_of(share.clients, &Client::serial)) {
+    share.company = Company::SerialTurns;
+    share.overhead = overhead_of(slice);  // the solver knows who is alone
+    return;
+  }
+  share.company = Company::Turns;
+  for (std::size_t c = 0; c < share.clients.size(); ++c) {
+    Client& client = share.clients[c];
+    const bool like_the_last = c > 0 && share.clients[c - 1].duty == client.duty &&
+                               share.clients[c - 1].serial == client.serial;
+    if (like_the_last) {
+      client.slowdown = share.clients[c - 1].slowdown;
+      continue;
+    }
+    client.slowdown = client.serial
+                          ? models::slowdown(client.duty, share.duties * (1 + share.overhead), 1)
+                          : models::overlapped_slowdown(client.duty, share.duties, share.overhead);
+  }
+}
+
+// How much the clients of a domain slow each other down, whatever the host does.
+void NodeRates::find_slowdowns(const ClusterState& cluster, const Domain& domain, Share& share) {
+  share.duties = 0;
+  for (const Client& client : share.clients) share.duties += client.duty;
+  const auto take_turns = [&](const models::TimeSlice& slice) {
+    find_slowdowns_of_turns(slice, share);
+  };
+  const auto run_together = [&](const models::Mps&) {
+    share.company = Company::Together;
+    laws_.clear();
+    for (const Client& client : share.clients) laws_.push_back(client.law);
+    speeds_.resize(laws_.size());
+    models::shared_speeds(laws_, speeds_);
+    for (std::size_t c = 0; c < speeds_.size(); ++c) share.clients[c].slowdown = 1 / speeds_[c];
+  };
+  using Policy = models::Vgpu::Policy;
+  const auto run_on_vgpus = [&](const models::Vgpu& vgpu) {
+    if (vgpu.policy == Policy::BestEffort) return take_turns(vgpu.slice);
+    const int slots = vgpu.policy == Policy::FixedShare ? vgpu.per_gpu : domain.working;
+    share.company = Company::Slots;
+    share.overhead = slots > 1 ? overhead_of(vgpu.slice) : 0;
+    for (Client& client : share.clients) {
+      client.slowdown =
+          models::overlapped_slowdown(client.duty, client.duty * slots, share.overhead);
+    }
+  };
+  const models::TimeSlice& driver = cluster.pool(cluster.nodes[index(domain.node)]).driver_slice;
+  std::visit(models::Overloaded{
+                 [&](const models::Exclusive&) { take_turns(driver); },
+                 [&](const models::TimeSlicing& slicing) { take_turns(slicing.slice); },
+                 run_together,
+                 run_on_vgpus,
+             },
+             cluster.kind(domain).sharing);
+}
+
 // Host phase and GPU phase add up. A CPU limit lengthens the host phase.
-void NodeRates::take_turns_serially(double overhead, double stretch, Share& share) {
+void NodeRates::rates_of_serial_turns(double stretch, Share& share) {
   loop_.clear();
   for (const Client& client : share.clients) {
     const double host_s = std::max(client.host_s, client.least_s - client.gpu_s);
     loop_.push_back({host_s + (stretch - 1) * (host_s + client.gpu_s), client.gpu_s});
   }
-  const ClosedSolution& solution = solver_.solve(loop_, overhead);
+  const ClosedSolution& solution = solver_.solve(loop_, share.overhead);
   share.switch_share = solution.switch_share;
   for (std::size_t c = 0; c < share.clients.size(); ++c) {
     rate_.push_back(solution.cycles_per_second[c]);
@@ -90,42 +151,31 @@ void NodeRates::take_turns_serially(double overhead, double stretch, Share& shar
   }
 }
 
-void NodeRates::take_turns(double overhead, double stretch, Share& share) {
-  const auto& clients = share.clients;
-  if (std::ranges::all_of(clients, &Client::serial)) {
-    return take_turns_serially(overhead, stretch, share);
-  }
-  double duties = 0;
-  for (const Client& client : clients) duties += client.duty();
-  for (const Client& client : clients) {
-    const double slowdown = clients.size() == 1 ? 1 : client.slowdown(duties, overhead);
-    const double unit_s = std::max(client.least_s, client.alone_s() * std::max(stretch, slowdown));
+void NodeRates::rates_of_turns(double stretch, Share& share) {
+  const double demand = share.duties * (1 + share.overhead);
+  for (const Client& client : share.clients) {
+    const double unit_s = client.unit_s(stretch);
     rate_.push_back(1 / unit_s);
     busy_share_.push_back(client.gpu_s / unit_s);
     // A turn ends in a switch when somebody else waits: always once the GPU is full, else about
-    // as often as others want it.
-    const double demand = duties * (1 + overhead);
-    const double others = demand - client.duty() * (1 + overhead);
+    // as often as others want it. A strict slot always begins with one.
+    const double others = demand - client.duty * (1 + share.overhead);
     const double waiting = std::min(1.0, std::max(demand * demand, others));
-    if (clients.size() > 1) share.switch_share += busy_share_.back() * overhead * waiting;
+    share.switch_share +=
+        busy_share_.back() * share.overhead * (share.company == Company::Slots ? 1 : waiting);
   }
 }
 
-void NodeRates::run_together(double stretch, Share& share) {
-  laws_.clear();
-  for (const Client& client : share.clients) laws_.push_back(client.law);
-  speeds_.resize(laws_.size());
-  models::shared_speeds(laws_, speeds_);
+void NodeRates::rates_together(double stretch, Share& share) {
   double quiet = 1;  // share of the time in which nobody's kernels run
   double work = 0;
   const std::size_t first = rate_.size();
-  for (std::size_t c = 0; c < share.clients.size(); ++c) {
-    const Client& client = share.clients[c];
-    const double alone_s = client.alone_s();
-    const double unit_s = std::max(client.least_s, alone_s * std::max(stretch, 1 / speeds_[c]));
+  for (const Client& client : share.clients) {
+    const double unit_s = client.unit_s(stretch);
     rate_.push_back(1 / unit_s);
     // What neighbours cost makes kernels longer, not the rest of the unit.
-    quiet *= 1 - std::min(1.0, (alone_s / speeds_[c] - client.host_s) / unit_s);
+    const double kernels_s = client.alone_s() * client.slowdown - client.host_s;
+    quiet *= 1 - std::min(1.0, kernels_s / unit_s);
     work += client.gpu_s / unit_s;
   }
   for (std::size_t c = 0; c < share.clients.size(); ++c) {
@@ -133,42 +183,9 @@ void NodeRates::run_together(double stretch, Share& share) {
   }
 }
 
-void NodeRates::run_in_slots(double slots, double overhead, double stretch, Share& share) {
-  for (const Client& client : share.clients) {
-    const double slowdown = client.slowdown(client.duty() * slots, overhead);
-    const double unit_s = std::max(client.least_s, client.alone_s() * std::max(stretch, slowdown));
-    rate_.push_back(1 / unit_s);
-    busy_share_.push_back(client.gpu_s / unit_s);
-    share.switch_share += busy_share_.back() * overhead;
-  }
-}
-
-void NodeRates::rates_in(const ClusterState& cluster, const Domain& domain, double stretch,
-                         Share& share) {
-  const auto turns = [&](const models::TimeSlice& slice) {
-    take_turns(overhead_of(slice), stretch, share);
-  };
-  using Policy = models::Vgpu::Policy;
-  const models::TimeSlice& driver = cluster.pool(cluster.nodes[index(domain.node)]).driver_slice;
-  std::visit(models::Overloaded{
-                 [&](const models::Exclusive&) { turns(driver); },
-                 [&](const models::TimeSlicing& sharing) { turns(sharing.slice); },
-                 [&](const models::Mps&) { run_together(stretch, share); },
-                 [&](const models::Vgpu& sharing) {
-                   if (sharing.policy == Policy::BestEffort) return turns(sharing.slice);
-                   const double slots = sharing.policy == Policy::FixedShare
-                                            ? sharing.per_gpu
-                                            : static_cast<double>(domain.working);
-                   const double overhead = slots > 1 ? overhead_of(sharing.slice) : 0;
-                   run_in_slots(slots, overhead, stretch, share);
-                 },
-             },
-             cluster.kind(domain).sharing);
-}
-
 // Fills rate_, busy_share_ and switch shares for the given stretch of host work; returns the vCPUs
 // in use.
-double NodeRates::rates(const ClusterState& cluster, const Node& node, double stretch) {
+double NodeRates::rates(const Node& node, double stretch) {
   double vcpus_used = 0;
   rate_.clear();
   busy_share_.clear();
@@ -177,7 +194,18 @@ double NodeRates::rates(const ClusterState& cluster, const Node& node, double st
     share.switch_share = 0;
     if (share.clients.empty()) continue;
     const std::size_t first = rate_.size();
-    rates_in(cluster, cluster.domains[index(node.domains()[d])], stretch, share);
+    switch (share.company) {
+      case Company::SerialTurns:
+        rates_of_serial_turns(stretch, share);
+        break;
+      case Company::Together:
+        rates_together(stretch, share);
+        break;
+      case Company::Turns:
+      case Company::Slots:
+        rates_of_turns(stretch, share);
+        break;
+    }
     for (std::size_t c = 0; c < share.clients.size(); ++c) {
       vcpus_used += rate_[first + c] * share.clients[c].cpu_s;
     }
@@ -185,18 +213,47 @@ double NodeRates::rates(const ClusterState& cluster, const Node& node, double st
   return vcpus_used;
 }
 
-double NodeRates::stretch_that_fits(const ClusterState& cluster, const Node& node, double vcpus) {
+double NodeRates::stretch_that_fits(const Node& node, double vcpus) {
+  const bool overlapped = std::ranges::none_of(shares_, [](const Share& share) {
+    return !share.clients.empty() && share.company == Company::SerialTurns;
+  });
+  if (overlapped) return stretch_of_overlapped(vcpus);
   double low = 1;
   double high = 2;
-  while (rates(cluster, node, high) > vcpus) {
+  while (rates(node, high) > vcpus) {
     low = high;
     high *= 2;
   }
   for (int step = 0; step < kBisections; ++step) {
     const double middle = low + (high - low) / 2;
-    (rates(cluster, node, middle) > vcpus ? low : high) = middle;
+    (rates(node, middle) > vcpus ? low : high) = middle;
   }
   return high;
+}
+
+// vCPUs in use are a + b/stretch, with a of the clients that something else holds up and b of those
+// that the host does. Each round adds clients to b, so there are as many rounds as clients at most.
+double NodeRates::stretch_of_overlapped(double vcpus) const {
+  double stretch = 1;
+  while (true) {
+    double held_up = 0;
+    double paced = 0;
+    double next = std::numeric_limits<double>::infinity();  // stretch that paces one more client
+    for (const Share& share : shares_) {
+      for (const Client& client : share.clients) {
+        const double slowest_s = client.unit_s(1);
+        if (slowest_s > client.alone_s() * stretch) {
+          held_up += client.cpu_s / slowest_s;
+          next = std::min(next, slowest_s / client.alone_s());
+        } else {
+          paced += client.cpu_s / client.alone_s();
+        }
+      }
+    }
+    const double wanted = vcpus > held_up ? paced / (vcpus - held_up) : next;
+    if (vcpus > held_up && wanted <= next) return std::max(stretch, wanted);
+    stretch = next;
+  }
 }
 
 void NodeRates::solve(ClusterState& cluster, NodeId id) {
@@ -211,12 +268,16 @@ void NodeRates::solve(ClusterState& cluster, NodeId id) {
     }
   };
   const double vcpus = vcpus_for_batch(cluster, node);
-  const double wanted = rates(cluster, node, 1);
+  for (std::size_t d = 0; d < node.domains().size(); ++d) {
+    if (shares_[d].clients.empty()) continue;
+    find_slowdowns(cluster, cluster.domains[index(node.domains()[d])], shares_[d]);
+  }
+  const double wanted = rates(node, 1);
   assign(&Pod::unhindered_by_cpu, rate_);
   node.host_stretch = 1;
   if (wanted > vcpus) {
-    node.host_stretch = stretch_that_fits(cluster, node, vcpus);
-    rates(cluster, node, node.host_stretch);
+    node.host_stretch = stretch_that_fits(node, vcpus);
+    rates(node, node.host_stretch);
   }
   assign(&Pod::units_per_second, rate_);
   assign(&Pod::busy_share, busy_share_);

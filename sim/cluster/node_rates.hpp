@@ -38,27 +38,33 @@ class NodeRates {
     double host_s = 0;
     double gpu_s = 0;
     double cpu_s = 0;
-    double least_s = 0;  // of a unit, by its CPU limit
+    double least_s = 0;   // of a unit, by its CPU limit
+    double duty = 1;      // D/(D + Z)
+    double slowdown = 1;  // by the others in the domain, host CPU to spare
     bool serial = false;
     models::DomainClient law;
 
     double alone_s() const { return host_s + gpu_s; }
-    double duty() const { return gpu_s / alone_s(); }
-    double slowdown(double duties, double overhead) const;
+    double unit_s(double stretch) const;
   };
+  enum class Company : std::uint8_t { Turns, SerialTurns, Together, Slots };
   struct Share {
     std::vector<Client> clients;
+    Company company = Company::Turns;
+    double overhead = 0;  // c/q; 0 when nobody is switched to
+    double duties = 0;    // sum
     double switch_share = 0;
   };
 
   void collect(const ClusterState& cluster, const Node& node);
-  double rates(const ClusterState& cluster, const Node& node, double stretch);
-  void rates_in(const ClusterState& cluster, const Domain& domain, double stretch, Share& share);
-  void take_turns(double overhead, double stretch, Share& share);
-  void take_turns_serially(double overhead, double stretch, Share& share);
-  void run_together(double stretch, Share& share);
-  void run_in_slots(double slots, double overhead, double stretch, Share& share);
-  double stretch_that_fits(const ClusterState& cluster, const Node& node, double vcpus);
+  void find_slowdowns(const ClusterState& cluster, const Domain& domain, Share& share);
+  void find_slowdowns_of_turns(const models::TimeSlice& slice, Share& share);
+  double rates(const Node& node, double stretch);
+  void rates_of_serial_turns(double stretch, Share& share);
+  void rates_of_turns(double stretch, Share& share);
+  void rates_together(double stretch, Share& share);
+  double stretch_that_fits(const Node& node, double vcpus);
+  double stretch_of_overlapped(double vcpus) const;
 
   std::vector<Share> shares_;       // by domain of the node
   std::vector<double> rate_;        // of the clients, domain by domain
