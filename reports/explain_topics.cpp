@@ -23,7 +23,7 @@ std::string exit_codes_topic() {
 }
 
 constexpr const char* kSharing = R"(
-A replica is a ticket, never a fraction. replicas: 4 lets four pods be scheduled to one GPU; it gives none of them a quarter of its time or memory. A pod that is alone on the GPU has all of it; of k pods whose kernels are ready, each gets about one k-th of the time.
+A replica is a ticket, never a fraction. replicas: 4 lets four pods be scheduled to one GPU; with time-slicing it gives none of them a quarter of its time or memory. A pod that is alone on the GPU has all of it; of k pods whose kernels are ready, each gets about one k-th of the time.
   STRATEGY      MEMORY                  COMPUTE                     FAULT
   exclusive     own GPU                 own GPU                     own GPU
   time-slicing  no limit: who comes     turns; a busy neighbour     separate processes, but
@@ -31,8 +31,14 @@ A replica is a ticket, never a fraction. replicas: 4 lets four pods be scheduled
   MPS           cap per CUDA process    side by side; cap on the    a fatal fault can end
                 (total / replicas)      threads (100 / replicas %)  every client of the GPU
   MIG           own slice               own multiprocessors         own instance
-With MPS the caps hold for each CUDA process, not for the pod: a pod with two processes gets two shares. MIG exists on P4d, P4de, P5, P6 and G7e only. This version simulates exclusive GPUs and time-slicing.
-Sources: https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus ; https://docs.nvidia.com/deploy/mps/ ; https://docs.nvidia.com/datacenter/tesla/mig-user-guide/ ; https://github.com/NVIDIA/k8s-device-plugin/issues/720)";
+  vGPU          own frame buffer        turns of the hypervisor     own virtual machine
+  no request    no limit, and nobody    turns, all on the GPU that  separate processes
+  ("manual")    counts the pods         the pods open
+With MPS the caps hold for each CUDA process, not for the pod: a pod with two processes gets two shares. The device plugin's thread cap also holds while the neighbours are idle: of 7 replicas a lone pod runs on 14 % of the multiprocessors. mps.uncapped shows what raising it would give; the plugin has no setting for it.
+MPS by other means: AWS's virtual GPU plugin (virtualGpu, k8s.amazonaws.com/vgpu) sets no limits at all; nos sizes its slices by memory (nvidia.com/gpu-10gb) and does not limit threads. All clients of a GPU share one server and its fate.
+MIG exists on P4d, P4de, P5, P6 and G7e only. An A100 with MIG on uses 98 of its 108 multiprocessors. Inside an instance pods can be shared again: time-slicing by the device plugin; MPS by the hardware and NVIDIA's DRA driver, but the device plugin refuses it (mps.force simulates it). Such pods are separated from other instances, not from each other.
+vGPU divides a GPU between virtual machines; EC2 has it as g6f and gr6f only.
+Sources: https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus ; https://docs.nvidia.com/deploy/mps/ ; https://docs.nvidia.com/datacenter/tesla/mig-user-guide/ ; https://github.com/NVIDIA/k8s-device-plugin/issues/720 ; https://github.com/awslabs/aws-virtual-gpu-device-plugin ; https://github.com/nebuly-ai/nos)";
 
 constexpr const char* kTimeSlicing = R"(
 The GPU runs one context (one process) at a time and takes turns among those that have work. A turn lasts q; when a context runs out of work, its turn ends at once, so idle pods cost nothing but memory. Switching costs c, which is not part of the turn. A context alone on the GPU never switches.

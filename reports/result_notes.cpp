@@ -74,23 +74,38 @@ const std::vector<NotModelled>& not_modelled() {
   static const std::vector<NotModelled> items = {
       {"PCIe and NVLink contention",
        "jobs that copy much between host and GPU, or between GPUs, disturb each other more than "
-       "is shown"},
-      {"power and clock changes",
-       "a GPU that is kept busier may lower its clock; the speed of a job does not change here"},
+       "is shown; MIG instances have no link to each other, and no job here uses one"},
+      {"clocks under heat and power caps",
+       "a GPU that is kept busier may lower its clock, and the instances of one GPU share its "
+       "power: seven busy slices are a little slower than one alone; the clock is constant here"},
+      {"L2 and DRAM contention of single kernels under MPS",
+       "clients that have SMs of their own slow each other by a fixed 7 %, as measured on average; "
+       "a pair that fights for the cache does worse, one that does not does better"},
+      {"scheduling delay of many MPS clients",
+       "each client beyond the second delays a kernel by some microseconds, which only jobs of "
+       "many very short kernels notice"},
+      {"start-up of MPS clients", "the first contact with the MPS server takes no time here"},
+      {"kernel interference in caches",
+       "with time-slicing, beyond the refill of a cold L2 after a switch, tenants do not slow each "
+       "other's kernels"},
+      {"checkpoints",
+       "a job that is evicted or hit by a fault starts over from its first unit of work"},
+      {"MIG changes node by node",
+       "when the layout changes, all nodes of the pool are drained at once; a rolling change "
+       "would keep some of them in service"},
       {"NUMA placement", "a pod whose CPUs sit on the far socket feeds its GPU more slowly"},
       {"image registry throughput",
        "many nodes that pull at once share a registry; here each pull takes its own time only"},
-      {"kernel interference in caches",
-       "beyond the refill of a cold L2 after a switch, tenants do not slow each other's kernels"},
       {"CFS weights between pods",
        "when the vCPUs of a node bind, all pods slow down alike, whatever they requested"},
       {"allocators that give memory back",
        "GPU memory that a process has taken stays taken until the process ends"},
-      {"prefetching while others hold the GPU",
-       "a pod that prepares its next batches meanwhile loses less to its neighbours than is shown"},
       {"time of the control plane",
        "scheduling, the device plugin and container starts take no time unless `startup` says so"},
-      {"pods with several whole GPUs or none", "such scenarios are refused, with the reason"},
+      {"node autoscaling and spot interruptions",
+       "the nodes of a pool are there from start to end"},
+      {"pods with several whole GPUs, or with two kinds of GPU resource",
+       "such scenarios are refused, with the reason"},
   };
   return items;
 }

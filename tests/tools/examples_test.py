@@ -1,0 +1,90 @@
+"""Every example runs, and its outcome is what its comments and descriptions say."""
+
+import json
+import unittest
+
+from program import ROOT, run
+
+OBJECTIVE_MISSED = 99
+
+
+def variants(name, *flags):
+    """The result of each variant of an example, by name."""
+    result = run("run", "-f", f"scenarios/examples/{name}.yaml", "-o", "json", *flags)
+    if result.returncode not in (0, OBJECTIVE_MISSED):
+        raise AssertionError(result.stderr)
+    return {v["name"]: v for v in json.loads(result.stdout)["variants"]}
+
+
+def codes(variant):
+    return {finding["code"] for finding in variant["findings"]}
+
+
+def latency(variant, quantile):
+    return variant["workloads"][0]["latencySeconds"][quantile]
+
+
+class Examples(unittest.TestCase):
+    def test_every_example_runs(self):
+        files = sorted((ROOT / "scenarios/examples").glob("*.yaml"))
+        self.assertGreater(len(files), 9)
+        for file in files:
+            with self.subTest(example=file.name):
+                self.assertTrue(variants(file.stem, "--replications", "1"))
+
+    def test_the_readme_lists_every_example(self):
+        text = (ROOT / "scenarios/README.md").read_text(encoding="utf-8")
+        for file in (ROOT / "scenarios/examples").glob("*.yaml"):
+            self.assertIn(f"`{file.name}`", text)
+
+    def test_seven_pods_slow_down_as_nos_measured(self):
+        # Published: 7.77, 3.64 and 3.91 times slower than alone.
+        found = variants("seven-pods-one-a100", "--replications", "1")
+        alone = found["alone"]["makespanSeconds"]["mean"]
+        for name, measured, tolerance in (("time-slicing", 7.77, 0.02), ("mps", 3.64, 0.02),
+                                          ("mig", 3.91, 0.04)):
+            with self.subTest(variant=name):
+                slowdown = found[name]["makespanSeconds"]["mean"] / alone
+                self.assertLess(abs(slowdown / measured - 1), tolerance, slowdown)
+
+    def test_the_thread_cap_of_the_device_plugin_costs_latency(self):
+        found = variants("mps-g5")
+        p99 = {name: latency(variant, "p99") for name, variant in found.items()}
+        self.assertLess(p99["exclusive"], p99["mps-uncapped"])
+        self.assertLess(p99["mps-uncapped"], p99["mps"])
+        self.assertLess(p99["mps"], p99["time-slicing"])
+        self.assertIn("OBJECTIVE_MISSED", codes(found["time-slicing"]))
+        self.assertNotIn("OBJECTIVE_MISSED", codes(found["mps"]))
+
+    def test_two_tenants_find_no_slice_of_their_size(self):
+        found = variants("mig-multi-tenant", "--replications", "1")
+        small, mixed = found["all-small"], found["mixed"]
+        self.assertEqual(small["nodePools"][0]["migInstances"], {"1g.5gb": 56})
+        self.assertEqual((small["pods"]["runningMax"], small["pods"]["pendingMax"]), (52, 2))
+        self.assertEqual(small["pods"]["pendingReasons"], [
+            "0/1 nodes are available: 1 Insufficient nvidia.com/mig-2g.10gb."])
+        self.assertEqual((mixed["pods"]["runningMax"], mixed["pods"]["pendingMax"]), (54, 0))
+        self.assertNotIn("OBJECTIVE_MISSED", codes(mixed))
+
+    def test_a_layout_change_evicts_all_pods_once(self):
+        found = variants("mig-change", "--replications", "1")
+        change, steady = found["change-at-30m"], found["half-from-the-start"]
+        self.assertEqual((change["pods"]["evicted"], steady["pods"]["evicted"]), (24, 0))
+        # 120 requests a second for the 70 s of the change and the 20 s of loading the model.
+        refused = change["workloads"][0]["refusedRequests"]
+        self.assertLess(abs(refused / (120 * 90) - 1), 0.05, refused)
+        self.assertEqual(change["workloads"][1]["waitSeconds"]["mean"], 30 * 60 + 70)
+
+    def test_pods_without_a_request_pile_up_on_one_gpu(self):
+        found = variants("manual-sharing", "--replications", "1")
+        manual, shared = found["manual"], found["time-slicing"]
+        self.assertIn("GPU_NOT_REQUESTED", codes(manual))
+        self.assertEqual([gpu["timeBusyRatio"] > 0 for gpu in manual["gpus"]],
+                         [True, False, False, False])
+        self.assertEqual((manual["pods"]["failed"], manual["pods"]["succeeded"]), (4, 4))
+        self.assertEqual((shared["pods"]["failed"], shared["pods"]["succeeded"]), (0, 8))
+        self.assertTrue(all(gpu["timeBusyRatio"] > 0 for gpu in shared["gpus"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
