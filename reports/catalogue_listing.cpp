@@ -133,11 +133,17 @@ Diagnostics unknown_gpu(const models::Catalogue& catalogue, std::string_view nam
     known.push_back(gpu.name);
     known.insert(known.end(), gpu.aliases.begin(), gpu.aliases.end());
   }
+  // "A100" is nearer to "V100" by its letters than to the boards that it means.
+  std::vector<std::string> boards;
+  for (const std::string& model : models) {
+    if (!name.empty() && model.starts_with(name)) boards.push_back(model);
+  }
   const auto nearest = nearest_name(name, known);
-  return {make_diagnostic(Code::GpuUnknown, {},
-                          fmt::format("GPU model {} is not in the catalogue", name),
-                          nearest ? fmt::format("did you mean {}?", *nearest)
-                                  : fmt::format("one of {}", fmt::join(models, ", ")))};
+  if (boards.empty() && nearest) boards.push_back(*nearest);
+  return {make_diagnostic(
+      Code::GpuUnknown, {}, fmt::format("GPU model {} is not in the catalogue", name),
+      boards.empty() ? fmt::format("one of {}", fmt::join(models, ", "))
+                     : fmt::format("did you mean {}?", fmt::join(boards, " or ")))};
 }
 
 Diagnostics unknown_region(const models::Catalogue& catalogue, std::string_view region) {

@@ -97,12 +97,15 @@ std::string label_of(const Placed& p, bool several_layouts) {
   return label + layout_text(p.layout, several_layouts);
 }
 
-std::string label_of(const Group& group, std::size_t nodes, bool several_layouts) {
+std::string label_of(const Group& group, bool several_layouts) {
+  std::set<std::string> nodes;
+  for (const GpuResult* gpu : group.gpus) nodes.insert(gpu->node);
   const std::size_t count = group.gpus.size();
   const std::string what = group.partition.empty()
                                ? fmt::format("{} GPU{}", count, count == 1 ? "" : "s")
                                : fmt::format("{} x {}", count, group.partition);
-  const std::string label = group.node.empty() ? fmt::format("{} on {} nodes", what, nodes)
+  const std::string label = group.node.empty() ? fmt::format("{} on {} node{}", what, nodes.size(),
+                                                             nodes.size() == 1 ? "" : "s")
                                                : fmt::format("{} ({})", group.node, what);
   return label + layout_text(group.layout, several_layouts);
 }
@@ -117,12 +120,10 @@ std::vector<GpuRow> gpu_rows(const std::vector<GpuResult>& gpus, bool every) {
     for (const Placed& p : all) rows.push_back(summed_up(label_of(p, several_layouts), {p.gpu}));
     return rows;
   }
-  std::set<std::string> nodes;
-  for (const GpuResult& gpu : gpus) nodes.insert(gpu.node);
   std::vector<Group> groups = grouped(all, true);
   if (groups.size() > kMostRows) groups = grouped(all, false);
   for (const Group& group : groups) {
-    rows.push_back(summed_up(label_of(group, nodes.size(), several_layouts), group.gpus));
+    rows.push_back(summed_up(label_of(group, several_layouts), group.gpus));
   }
   return rows;
 }

@@ -164,6 +164,8 @@ TEST(ListInstances, FiltersAndSorts) {
 TEST(ListInstances, UnknownFiltersAreDiagnosticsWithTheNearestName) {
   EXPECT_EQ(instances({.gpu = "A100-80G"}, ListFormat::Table),
             "GPU_UNKNOWN: did you mean A100-80GB?");
+  EXPECT_EQ(instances({.gpu = "A100"}, ListFormat::Table),
+            "GPU_UNKNOWN: did you mean A100-SXM4-40GB or A100-SXM4-80GB?");
   EXPECT_EQ(instances({.family = "p3.8xlrage"}, ListFormat::Table),
             "INSTANCE_UNKNOWN: did you mean p3.8xlarge?");
   EXPECT_THAT(instances({.region = "us-esat-1"}, ListFormat::Table),

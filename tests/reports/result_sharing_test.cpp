@@ -1,6 +1,7 @@
 // What reports say about each way of sharing a GPU.
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -124,6 +125,23 @@ TEST(GpuRows, InstancesOfANodeAreSummedUpByProfile) {
   EXPECT_THAT(result_table(result, kEndless, false), HasSubstr("BUSIEST"));
   EXPECT_EQ(gpu_rows(result.variants[0].gpus, true).size(), 56U);
   EXPECT_EQ(gpu_rows(result.variants[0].gpus, true)[8].label, "gpu-1 #1 1g.5gb.1");
+}
+
+// Ten nodes of 56 small instances and one of 16 large ones: more rows than fit.
+TEST(GpuRows, InstancesOfManyNodesAreSummedUpByProfile) {
+  std::vector<sim::GpuResult> gpus;
+  for (int node = 0; node < 11; ++node) {
+    sim::VariantResult one;
+    add_layout(one, node < 10 ? "1g.5gb" : "3g.20gb", 8, node < 10 ? 7 : 2);
+    for (sim::GpuResult& gpu : one.gpus) {
+      gpu.node = fmt::format("gpu-{}", node);
+      gpus.push_back(gpu);
+    }
+  }
+  const auto rows = gpu_rows(gpus, false);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].label, "560 x 1g.5gb on 10 nodes");
+  EXPECT_EQ(rows[1].label, "16 x 3g.20gb on 1 node");
 }
 
 TEST(GpuRows, LayoutsThatFollowOneAnotherAreNotMixed) {
