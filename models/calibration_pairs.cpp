@@ -56,7 +56,7 @@ PairCalibration calibrate_pairs(std::span<const PairObservation> observations,
           pressure);
     const double sensitivities = sum_of(sensitivity);
     const double pressures = sum_of(pressure);
-    if (sensitivities <= 0 || pressures <= 0) break;  // nobody slows anybody down
+    if (sensitivities <= 0 || pressures <= 0) break;            // nobody slows anybody down
     const double scale = std::sqrt(pressures / sensitivities);  // keeps every product
     for (double& figure : sensitivity) figure *= scale;
     for (double& figure : pressure) figure /= scale;

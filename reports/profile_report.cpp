@@ -72,7 +72,8 @@ std::string copies_table(const WorkloadProfile& profile, const models::GpuModel&
   Rows rows;
   for (int n = 2; n <= kMostNeighbours; ++n) {
     constexpr int kPercent = 100;
-    const double threads = static_cast<double>(kPercent / n) / kPercent;
+    const int percent = kPercent / n;  // rounded down, as the plugin does
+    const double threads = static_cast<double>(percent) / kPercent;
     const double uncapped = models::stretch_of(law, {}, 1, n);
     const double capped = models::stretch_of(law, {}, threads, n);
     const double turns = models::overlapped_slowdown(duty, n * duty, overhead);

@@ -274,10 +274,10 @@ std::string validation_chart(const sim::ValidationResult& result) {
           "error. Pink: rows fitted on or given. Line: predicted = measured; grey: within 10 %.",
           "class=\"subtitle\"");
   for (std::size_t i = 0; i < result.studies.size(); ++i) {
-    const auto column = static_cast<double>(i % kPanelsPerRow);
-    const auto row = static_cast<double>(i / kPanelsPerRow);
-    body += moved(kMargin + column * kPanelWidth, kPageTop + row * kPanelHeight,
-                  panel(result.studies[i]));
+    const std::size_t column = i % kPanelsPerRow;
+    const std::size_t row = i / kPanelsPerRow;
+    body += moved(kMargin + static_cast<double>(column) * kPanelWidth,
+                  kPageTop + static_cast<double>(row) * kPanelHeight, panel(result.studies[i]));
   }
   return document(2 * kMargin + kPanelsPerRow * kPanelWidth,
                   kPageTop + static_cast<double>(rows) * kPanelHeight + kMargin,

@@ -10,8 +10,6 @@
 namespace slicewise::sim {
 namespace {
 
-using models::MeasuredRow;
-
 // The mean time of a step of `step` GPU time when `clients` processes loop over it without a
 // pause, on the engine that requests run on.
 Duration looped_step(Duration step, int clients, models::TimeSlice slice) {

@@ -8,7 +8,6 @@ namespace {
 
 using models::read_pairs;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 constexpr const char* kHeader = "model1,model2,ratio1,ratio2,iso_gpu_util1,iso_gpu_util2\n";
 
