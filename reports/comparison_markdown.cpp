@@ -43,7 +43,7 @@ std::string markdown_table(const Cells& table) {
   }
   std::string out = markdown_row(headers) + rule + "\n";
   for (const auto& row : table.rows) out += markdown_row(row);
-  return out + "\n";
+  return out;
 }
 
 std::string folded(const std::string& title, const std::string& body) {
@@ -58,7 +58,9 @@ std::string comparison_markdown(const sim::StrategyComparison& comparison) {
     out += "**INTERRUPTED: options without a finished run are left out**\n\n";
   }
   for (const std::string& line : recommendation_lines(comparison)) out += cell(line) + "\n\n";
-  if (!comparison.options.empty()) out += markdown_table(option_cells(comparison, kPlain, false));
+  if (!comparison.options.empty()) {
+    out += markdown_table(option_cells(comparison, kPlain, false)) + "\n";
+  }
   out += folded("Isolation between pods on one GPU", markdown_table(isolation_cells()));
   std::string refused;
   for (const RefusalGroup& group : refusal_groups(comparison)) {

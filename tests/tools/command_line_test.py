@@ -41,7 +41,7 @@ class ExitCodes(unittest.TestCase):
                           ["run", "-f", EXAMPLE, "--variant", "nobody"],
                           ["export", "-f", EXAMPLE, "--variant", "after", "--to", "configmap",
                            "--chart-version", "foo"],
-                          ["compare", "--help"], ["get", "nothing", "--help"],
+                          ["frobnicate", "--help"], ["get", "nothing", "--help"],
                           ["get"], ["get", "instances", "--fits", "8GB"],
                           ["get", "instances", "g5.xlarge", "--family", "g5"],
                           ["explain", "NO_SUCH_CODE"], ["schema"], ["schema", "nothing"],

@@ -21,7 +21,7 @@ def bash_offers(*words):
 class Bash(unittest.TestCase):
     def test_verbs(self):
         offers = bash_offers("")
-        for verb in ("run", "export", "get", "explain", "schema", "validate", "version",
+        for verb in ("run", "compare", "export", "get", "explain", "schema", "validate", "version",
                      "completion", "help"):
             self.assertIn(verb, offers)
         self.assertEqual(bash_offers("ex"), ["export", "explain"])
@@ -48,6 +48,7 @@ class Bash(unittest.TestCase):
         self.assertIn("spec.nodePools.instanceType", bash_offers("explain", "spec.nodePools.i"))
         self.assertIn("V100-SXM2-16GB", bash_offers("get", "instances", "--gpu", "V100"))
         self.assertIn("g5", bash_offers("get", "instances", "--family", "g"))
+        self.assertIn("p4d.24xlarge", bash_offers("compare", "--instances", "p4d"))
         self.assertIn("us-east-1", bash_offers("get", "prices", "--region", "us-"))
         self.assertEqual(bash_offers("help", "ex"), ["export", "explain", "exit-codes"])
 
@@ -55,8 +56,8 @@ class Bash(unittest.TestCase):
         self.assertEqual(bash_offers("run", "--seed", ""), [])
 
     def test_every_offered_flag_is_accepted(self):
-        for verb in ("run", "export", "explain", "schema", "validate", "version", "completion",
-                     "help"):
+        for verb in ("run", "compare", "export", "explain", "schema", "validate", "version",
+                     "completion", "help"):
             text = run(verb, "--help").stdout
             for flag in bash_offers(verb, "-"):
                 with self.subTest(verb=verb, flag=flag):

@@ -8,7 +8,7 @@ import unittest
 
 from program import BINARY, ROOT, environment, run
 
-VERBS = (["run"], ["export"], ["get"], ["get", "instances"], ["get", "gpus"],
+VERBS = (["run"], ["compare"], ["export"], ["get"], ["get", "instances"], ["get", "gpus"],
          ["get", "mig-profiles"], ["get", "profiles"], ["get", "prices"], ["explain"], ["schema"],
          ["validate"], ["version"], ["completion"], ["help"], [])
 

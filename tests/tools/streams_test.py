@@ -50,7 +50,7 @@ class Formats(unittest.TestCase):
                          run("get", "mig-profiles", "A100-SXM4-40GB").stdout)
 
     def test_schemas_are_json(self):
-        for kind in ("scenario", "result"):
+        for kind in ("scenario", "result", "comparison"):
             self.assertIn("$schema", json.loads(run("schema", kind).stdout))
 
 

@@ -65,6 +65,7 @@ void add_known_names(CommandInfo& root) {
     set_flag_choices(listing, "--family", families);
     set_flag_choices(listing, "--region", catalogue.prices.regions());
   }
+  set_flag_choices(child(root, "compare"), "--instances", instances);
   child(get, "instances").positional_choices = instances;
   child(get, "prices").positional_choices = instances;
   child(get, "gpus").positional_choices = gpus;

@@ -1,0 +1,125 @@
+#include "slicewise/reports/comparison_report.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "comparison_samples.hpp"
+#include "golden_file.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr TextStyle kTerminal{false, true, 100};
+
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto is_start = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
+    widest = std::max(widest, static_cast<std::size_t>(std::ranges::count_if(line, is_start)));
+  }
+  return widest;
+}
+
+TEST(ComparisonReport, MatchesTheGoldenFiles) {
+  expect_golden("comparison.txt", comparison_table(samples::chat(), kTerminal, false));
+  expect_golden("comparison_wide.txt", comparison_table(samples::chat(), kTerminal, true));
+  expect_golden("comparison.md", comparison_markdown(samples::chat()));
+  expect_golden("comparison.csv", comparison_csv(samples::chat()));
+  expect_golden("comparison.json", comparison_json(samples::chat()));
+}
+
+TEST(ComparisonReport, FitsAHundredColumns) {
+  EXPECT_LE(widest_line(comparison_table(samples::chat(), kTerminal, false)), 100U);
+}
+
+TEST(ComparisonReport, AsciiHasNoOtherBytes) {
+  const std::string text = comparison_table(samples::chat(), {false, false, 100}, false);
+  for (const char c : text) ASSERT_LT(static_cast<unsigned char>(c), 0x80U) << text;
+}
+
+TEST(ComparisonReport, OneReasonStandsOnceForAllThatItRefuses) {
+  const std::string text = comparison_table(samples::chat(), kTerminal, false);
+  EXPECT_THAT(text, HasSubstr("vGPU on g5.xlarge, p4d.24xlarge\n"));
+  EXPECT_THAT(text, HasSubstr("MIG, MIG + MPS on g5.xlarge\n"));
+  EXPECT_EQ(text.find("has no MIG"), text.rfind("has no MIG"));
+}
+
+TEST(ComparisonReport, TheVerdictSaysWhatIsWrong) {
+  const std::string text = comparison_table(samples::chat(), kTerminal, false);
+  EXPECT_THAT(text, HasSubstr(" p99 missed\n"));
+  EXPECT_THAT(text, HasSubstr(" forced, 1 failed\n"));
+  EXPECT_THAT(text, HasSubstr(" best\n"));
+  sim::StrategyComparison none = samples::chat();
+  for (sim::ComparedOption& option : none.options) {
+    option.best = false;
+    option.loses_pods = true;
+  }
+  EXPECT_THAT(comparison_table(none, kTerminal, false),
+              HasSubstr("No option that can be had meets every objective"));
+}
+
+TEST(ComparisonReport, AnUnfinishedComparisonSaysSo) {
+  sim::StrategyComparison partial = samples::chat();
+  partial.interrupted = true;
+  partial.options.clear();
+  EXPECT_THAT(comparison_table(partial, kTerminal, false), HasSubstr("INTERRUPTED"));
+  EXPECT_THAT(comparison_markdown(partial), HasSubstr("INTERRUPTED"));
+  EXPECT_EQ(json::parse(comparison_json(partial))["metadata"]["interrupted"], true);
+}
+
+TEST(ComparisonReport, ColourIsOnlyWrittenWhenAsked) {
+  EXPECT_THAT(comparison_table(samples::chat(), kTerminal, false), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(comparison_table(samples::chat(), {true, true, 100}, false), HasSubstr("\x1b"));
+}
+
+TEST(ComparisonReport, EveryCsvRecordHasAsManyFieldsAsTheHeader) {
+  std::istringstream csv(comparison_csv(samples::chat()));
+  std::string header;
+  std::getline(csv, header);
+  std::size_t records = 0;
+  for (std::string record; std::getline(csv, record); ++records) {
+    EXPECT_EQ(std::ranges::count(record, ','), std::ranges::count(header, ',')) << record;
+  }
+  const sim::StrategyComparison sample = samples::chat();
+  EXPECT_EQ(records, sample.options.size() + sample.refused.size());
+}
+
+TEST(ComparisonReport, JsonCarriesTheNamesThatScriptsDependOn) {
+  const json document = json::parse(comparison_json(samples::chat()));
+  EXPECT_EQ(document["apiVersion"], "slicewise.dev/comparison.v1alpha1");
+  EXPECT_EQ(document["kind"], "Comparison");
+  const json& best = document["options"][2];
+  EXPECT_EQ(best["best"], true);
+  EXPECT_EQ(best["strategy"], "mpsUncapped");
+  EXPECT_EQ(best["isolation"]["fault"], "shared");
+  EXPECT_EQ(best["workloads"][0]["latencyP99Seconds"], 0.12);
+  EXPECT_EQ(best["cost"]["usdPerHour"], 1.006);
+  EXPECT_EQ(document["refused"][0]["code"], "MIG_UNSUPPORTED");
+  EXPECT_EQ(document["isolation"].size(), sim::kStrategies.size());
+}
+
+// tests/tools/compare_test.py holds what the program prints to it.
+TEST(ComparisonReport, TheCommittedSchemaIsWhatTheProgramPrints) {
+  const auto file = std::filesystem::path(SLICEWISE_SOURCE_DIR) / "reports" / "schema" /
+                    "comparison.v1alpha1.json";
+  if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(file, std::ios::binary) << comparison_schema_json();
+  }
+  EXPECT_EQ(file_text(file), comparison_schema_json());
+}
+
+}  // namespace
+}  // namespace slicewise::reports

@@ -1,0 +1,150 @@
+"""slicewise compare: every way of sharing side by side, or the reason why not."""
+
+import csv
+import io
+import json
+import unittest
+
+import yaml
+
+from program import EXAMPLE, ROOT, run
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+SHARED = "scenarios/examples/shared-inference.yaml"
+COMPARE = ("compare", "-f", EXAMPLE, "--replications", "1")
+STRATEGIES = {"exclusive", "timeSlicing", "mps", "mpsUncapped", "mig", "mig+timeSlicing",
+              "mig+mps", "vgpu"}
+
+
+def compared(*arguments, file=EXAMPLE):
+    result = run("compare", "-f", file, "--replications", "1", "-o", "json", *arguments)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+class Options(unittest.TestCase):
+    def test_every_strategy_is_there_or_refused_with_a_reason(self):
+        document = compared()
+        rows = document["options"] + document["refused"]
+        for instance in ("p3.2xlarge", "g4dn.xlarge", "g5.xlarge", "p4d.24xlarge"):
+            with self.subTest(instance=instance):
+                here = [row for row in rows if row["instanceType"] == instance]
+                self.assertEqual({row["strategy"] for row in here}, STRATEGIES)
+        self.assertTrue(all(row["message"] for row in document["refused"]))
+        self.assertEqual(sum(row["best"] for row in document["options"]), 1)
+
+    def test_instances_replicas_and_nodes_are_as_asked(self):
+        document = compared("--instances", "g5.xlarge,g6.xlarge", "--replicas", "3",
+                            "--nodes", "2")
+        self.assertEqual(document["metadata"]["instanceTypes"], ["g5.xlarge", "g6.xlarge"])
+        self.assertEqual({row["nodes"] for row in document["options"]}, {2})
+        self.assertEqual({row["replicas"] for row in document["options"]
+                          if row["strategy"] != "exclusive"}, {3})
+
+    def test_force_runs_what_is_refused_and_marks_it(self):
+        flags = ("--instances", "p4d.24xlarge", "--variant", "after")
+        refused = {row["strategy"]: row["code"] for row in compared(*flags)["refused"]}
+        self.assertEqual(refused, {"mig+mps": "MPS_ON_MIG", "vgpu": "VGPU_NOT_ON_EKS"})
+        document = compared(*flags, "--force")
+        self.assertEqual(document["refused"], [])
+        self.assertEqual({row["strategy"] for row in document["options"] if row["forced"]},
+                         {"mig+mps", "vgpu"})
+
+    def test_the_variant_is_the_first_unless_named(self):
+        self.assertEqual(compared(file=SHARED)["metadata"]["variant"], "alone")
+        shared = compared("--variant", "shared", "--instances", "g5.xlarge", file=SHARED)
+        self.assertEqual(shared["metadata"]["variant"], "shared")
+        self.assertEqual([w["name"] for w in shared["options"][0]["workloads"]],
+                         ["classifier", "trainer"])
+
+    def test_an_option_is_what_run_finds(self):
+        option = next(row for row in compared("--variant", "before", "--instances", "p3.8xlarge",
+                                              "--nodes", "1")["options"]
+                      if row["strategy"] == "exclusive")
+        result = run("run", "-f", EXAMPLE, "--variant", "before", "--replications", "1",
+                     "-o", "json")
+        variant = json.loads(result.stdout)["variants"][0]
+        self.assertEqual(option["cost"]["totalUsd"], variant["cost"]["totalUsd"])
+        self.assertEqual(option["pods"]["pendingMax"], variant["pods"]["pendingMax"])
+
+
+class Formats(unittest.TestCase):
+    def test_json_obeys_its_schema(self):
+        schema = json.loads(run("schema", "comparison").stdout)
+        if jsonschema is None:
+            self.skipTest("python3 has no jsonschema module (apt install python3-jsonschema)")
+        jsonschema.Draft7Validator.check_schema(schema)
+        validator = jsonschema.Draft7Validator(schema)
+        for flags in ((), ("--force", "--nodes", "3"), ("--instances", "g6f.xlarge,p4d.24xlarge")):
+            with self.subTest(flags=flags):
+                document = compared(*flags)
+                self.assertEqual([e.message for e in validator.iter_errors(document)], [])
+        document["options"][0]["unknown"] = 1
+        self.assertFalse(validator.is_valid(document))
+
+    def test_yaml_says_the_same_as_json(self):
+        self.assertEqual(yaml.safe_load(run(*COMPARE, "-o", "yaml").stdout), compared())
+
+    def test_csv_has_one_width_and_every_row(self):
+        rows = list(csv.reader(io.StringIO(run(*COMPARE, "-o", "csv").stdout)))
+        document = compared()
+        self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+        self.assertEqual(len(rows), 1 + len(document["options"]) + len(document["refused"]))
+
+    def test_tables_fit_a_hundred_columns_and_keys_are_sorted(self):
+        for file, variant in ((EXAMPLE, "after"), (SHARED, "alone"), (SHARED, "shared")):
+            text = run("compare", "-f", file, "--variant", variant, "--replications", "1",
+                       env={"LC_ALL": "C.UTF-8"}).stdout
+            self.assertLessEqual(max(len(line) for line in text.splitlines()), 100)
+            for heading in ("NODES", "ISOLATION", "REFUSED", "NOTES"):
+                self.assertRegex(text, rf"(?m)^{heading}")
+        self.assertEqual(list(compared()), sorted(compared()))
+
+    def test_the_same_bytes_with_any_number_of_threads(self):
+        flags = ("compare", "-f", EXAMPLE, "--replications", "2", "-o", "json", "--jobs")
+        self.assertEqual(run(*flags, "1").stdout, run(*flags, "7").stdout)
+
+
+class Mistakes(unittest.TestCase):
+    def expect(self, code, message, *arguments, stdin=""):
+        result = run(*arguments, stdin=stdin)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertIn(message, result.stderr)
+        self.assertEqual(result.stdout, "")
+
+    def test_an_unknown_instance_type_is_3_with_the_nearest_name(self):
+        self.expect(3, "did you mean g5.xlarge?", *COMPARE, "--instances", "g5.xlarg")
+
+    def test_an_unknown_variant_is_2_with_the_nearest_name(self):
+        self.expect(2, 'did you mean "before"?', *COMPARE, "--variant", "befor")
+
+    def test_two_node_pools_are_3(self):
+        text = (ROOT / EXAMPLE).read_text(encoding="utf-8").replace(
+            "  workloads:\n", "  - {name: more, instanceType: g5.xlarge, nodes: 1}\n  workloads:\n",
+            1)
+        self.expect(3, "one node pool", "compare", "-f", "-", stdin=text)
+
+    def test_numbers_out_of_range_are_2(self):
+        self.expect(2, "from 2 to 1000", *COMPARE, "--replicas", "1")
+        self.expect(2, "from 1 to 10000", *COMPARE, "--nodes", "0")
+
+    def test_no_option_at_all_is_4_and_the_reasons_are_printed(self):
+        result = run("compare", "-f", EXAMPLE, "--instances", "g4dn.xlarge", "--set",
+                     "workloads.cifar10.podTemplate.resources.requests.cpu=64")
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertIn("asks for 64000m of CPU", result.stdout)
+
+    def test_an_objective_that_no_option_meets_is_99(self):
+        text = (ROOT / EXAMPLE).read_text(encoding="utf-8").replace(
+            "work:", "slo: {completionP95: 1s}\n    work:", 1)
+        result = run("compare", "-f", "-", "--replications", "1", stdin=text)
+        self.assertEqual(result.returncode, 99, result.stderr)
+        self.assertIn("completionP95 missed", result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
