@@ -115,9 +115,9 @@ int unless_zero(const sim::Result& result, double sim::PodCounts::*count) {
 }
 
 // A column of what happens in few runs: absent when nothing did.
-Measure unless_none(std::string header, const sim::Result& result, double sim::PodCounts::*count) {
+Measure unless_none(const char* header, const sim::Result& result, double sim::PodCounts::*count) {
   const bool none = unless_zero(result, count) == kAllZero;
-  return {{std::move(header), true, 1},
+  return {{header, true, 1},
           [=](const VariantResult& v) { return none ? std::string() : count_text(v.pods.*count); }};
 }
 
