@@ -45,7 +45,7 @@ std::string replicas_note(const StrategyComparison& comparison) {
     if (choice.mps_replicas == choice.replicas) continue;
     add_name(fewer, fmt::format("{} {}", choice.instance_type, choice.mps_replicas));
   }
-  const std::string rule = replicas_rule(comparison);
+  std::string rule = replicas_rule(comparison);
   if (fewer.empty()) return rule;
   return rule + "; with MPS, which cuts the memory in equal shares: " + fewer;
 }

@@ -65,6 +65,7 @@ json object(const std::vector<Property>& properties, std::string_view descriptio
 
 json strategy() {
   std::vector<std::string> names;
+  names.reserve(sim::kStrategies.size());
   for (const sim::Strategy s : sim::kStrategies) names.emplace_back(sim::strategy_name(s));
   return one_of(names, "how its GPUs are shared");
 }

@@ -118,7 +118,7 @@ std::string strategy_title(Strategy strategy) {
 }
 
 std::string configuration_title(const Configuration& configuration) {
-  const std::string mig =
+  std::string mig =
       fmt::format("MIG {}x{}", configuration.mig_instances, configuration.mig_profile);
   const int replicas = configuration.replicas;
   switch (configuration.strategy) {

@@ -105,9 +105,10 @@ TEST(ComparisonCandidates, TakesAsFewNodesAsHoldAllPods) {
 TEST(ComparisonCandidates, TooManyNodesAndTooSmallNodesAreReasons) {
   ComparisonOptions few = on({"p3.2xlarge"});
   few.most_nodes = 4;
-  const RefusedOption* many =
-      find_refused(compared(jobs(5), few), "p3.2xlarge", Strategy::Exclusive);
+  const StrategyComparison limited = compared(jobs(5), few);
+  const RefusedOption* many = find_refused(limited, "p3.2xlarge", Strategy::Exclusive);
   ASSERT_NE(many, nullptr);
+  EXPECT_THAT(many->message, HasSubstr("more than 4 nodes"));
 
   scenarios::Workload hungry = demo::training(1);
   hungry.pod.cpu_request = {4000};
@@ -134,7 +135,7 @@ TEST(ComparisonCandidates, AProcessThatCanNeverStartIsRefusedNotSimulated) {
 
 TEST(ComparisonCandidates, ReplicasComeFromTheUserTheScenarioOrThePods) {
   using Rule = ReplicaChoice::Rule;
-  const auto choice = [](const scenarios::ScenarioSet& set, ComparisonOptions options) {
+  const auto choice = [](const scenarios::ScenarioSet& set, const ComparisonOptions& options) {
     return compared(set, options).replicas.front();
   };
   EXPECT_EQ(choice(jobs(5), on({"p3.2xlarge"})).replicas, 5);

@@ -170,9 +170,8 @@ TEST(Comparison, TheBestCanBeHadMeetsAllObjectivesAndLosesNoPod) {
 
 TEST(Comparison, WhatIsWrongWithOneInstanceTypeIsARefusalThere) {
   scenarios::ScenarioSet set = jobs(2);
-  models::Catalogue catalogue = demo::catalogue();
   set.variants.front().node_pools.front().capacity_type = scenarios::CapacityType::Reserved;
-  const auto everywhere = compare_strategies(set, 0, catalogue, on({"g5.xlarge"}));
+  const auto everywhere = compare_strategies(set, 0, demo::catalogue(), on({"g5.xlarge"}));
   ASSERT_FALSE(everywhere.has_value());  // a type without a price and nothing else to show
   EXPECT_EQ(everywhere.error().front().code, Code::PriceUnknown);
 

@@ -26,7 +26,7 @@ inline scenarios::ScenarioSet jobs(int count) {
 }
 
 inline StrategyComparison compared(const scenarios::ScenarioSet& set,
-                                   ComparisonOptions options = {}) {
+                                   const ComparisonOptions& options = {}) {
   auto comparison = compare_strategies(set, 0, catalogue(), options);
   if (!comparison) throw std::runtime_error(comparison.error().front().message);
   return std::move(*comparison);
