@@ -181,6 +181,7 @@ std::string_view isolation_meaning(Strategy strategy) {
 
 std::string verdict_of(const ComparedOption& option) {
   std::string verdict = option.best ? "best" : (option.retired ? "retired" : "ok");
+  if (!option.per_work_hour) verdict = "no work done";
   if (option.loses_pods) {
     verdict = lost_text(option.result.pods);
   } else if (!option.meets_objectives) {

@@ -62,6 +62,9 @@ TEST(ComparisonReport, TheVerdictSaysWhatIsWrong) {
   EXPECT_THAT(text, HasSubstr(" p99 missed\n"));
   EXPECT_THAT(text, HasSubstr(" forced, 1 failed\n"));
   EXPECT_THAT(text, HasSubstr(" best\n"));
+  sim::StrategyComparison idle = samples::chat();
+  idle.options.front().per_work_hour.reset();
+  EXPECT_THAT(comparison_table(idle, kTerminal, false), HasSubstr(" no work done\n"));
   sim::StrategyComparison none = samples::chat();
   for (sim::ComparedOption& option : none.options) {
     option.best = false;
