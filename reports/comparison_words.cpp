@@ -204,6 +204,7 @@ std::string comparison_heading(const StrategyComparison& comparison) {
 }
 
 std::vector<std::string> recommendation_lines(const StrategyComparison& comparison) {
+  if (comparison.interrupted) return {};
   const ComparedOption* best = nullptr;
   const ComparedOption* isolated = nullptr;
   for (const ComparedOption& option : comparison.options) {

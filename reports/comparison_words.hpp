@@ -33,6 +33,7 @@ std::string verdict_of(const sim::ComparedOption& option);
 // "aws-cifar10, variant before (of 4, see --variant): 5 pods under every way of sharing".
 std::string comparison_heading(const sim::StrategyComparison& comparison);
 // The recommendation, and the cheapest option with isolation in hardware when that is another one.
+// Nothing for a comparison that was cut short.
 std::vector<std::string> recommendation_lines(const sim::StrategyComparison& comparison);
 
 // Options that are refused for one reason.

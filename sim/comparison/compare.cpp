@@ -259,7 +259,8 @@ void collect(std::vector<Simulation>&& simulations, StrategyComparison& comparis
         comparison.interrupted || !simulation.result || simulation.result->replications < asked;
     if (simulation.result) comparison.options.push_back(judged(std::move(simulation)));
   }
-  mark_best(comparison.options);
+  // The best may be among those that were not run.
+  if (!comparison.interrupted) mark_best(comparison.options);
 }
 
 }  // namespace

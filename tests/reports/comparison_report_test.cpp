@@ -79,6 +79,7 @@ TEST(ComparisonReport, AnUnfinishedComparisonSaysSo) {
   partial.interrupted = true;
   partial.options.clear();
   EXPECT_THAT(comparison_table(partial, kTerminal, false), HasSubstr("INTERRUPTED"));
+  EXPECT_THAT(comparison_table(partial, kTerminal, false), Not(HasSubstr("No option that")));
   EXPECT_THAT(comparison_markdown(partial), HasSubstr("INTERRUPTED"));
   EXPECT_EQ(json::parse(comparison_json(partial))["metadata"]["interrupted"], true);
 }
