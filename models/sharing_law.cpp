@@ -32,8 +32,14 @@ double root(double x, double p) {
 
 bool limited(const DomainClient& client) { return client.active_threads < 1; }
 
-// What all clients together ask of the domain's capacity.
-double demand(std::span<const DomainClient> clients) {
+// What all clients together ask of the domain.
+struct Demand {
+  double capacity = 0;    // one resource after the other, as law E1 counts
+  double fullest = 0;     // of the resource that is asked for most
+  bool disjoint = false;  // everybody is limited, to SMs of its own
+};
+
+Demand demand(std::span<const DomainClient> clients) {
   double compute = 0;
   double bandwidth = 0;
   double limits = 0;
@@ -45,8 +51,8 @@ double demand(std::span<const DomainClient> clients) {
     all_limited = all_limited && limited(client);
   }
   constexpr double kRounding = 1e-9;
-  const bool disjoint = all_limited && limits <= 1 + kRounding;
-  return disjoint ? std::max(compute, bandwidth) : compute + bandwidth;
+  return {compute + bandwidth, std::max(compute, bandwidth),
+          all_limited && limits <= 1 + kRounding};
 }
 
 double pressure_of(const DomainClient& client) {
@@ -62,9 +68,13 @@ double calibrated_slowdown(std::span<const DomainClient> clients, std::size_t i)
   return 1 + *clients[i].sensitivity * others;
 }
 
-double slowdown_under(double together, const DomainClient& client) {
-  return slowdown(client.gpu_part, together, client.norm_p) *
-         (limited(client) ? kResidualInterference : 1);
+// On disjoint SMs clients meet where a resource is full, and all together never get more done than
+// without limits.
+double slowdown_under(const Demand& together, const DomainClient& client) {
+  const double own = limited(client) ? kResidualInterference : 1;
+  if (!together.disjoint) return own * slowdown(client.gpu_part, together.capacity, client.norm_p);
+  return std::max(own * slowdown(client.gpu_part, together.fullest, client.norm_p),
+                  together.capacity);
 }
 
 // Replicas of one workload are many: no need to take the same root for each.
@@ -99,7 +109,8 @@ DomainClient client_in(const ClientLaw& law, DomainShare share, double active_th
       law.norm_p >= kHardNorm ? 1 : root(std::max(0.0, 1 - power(u, law.norm_p)), law.norm_p);
   const double compute = u * (1 - law.bandwidth_share) / share.compute;
   const double bandwidth = u * law.bandwidth_share / share.bandwidth;
-  const double gpu_work = compute / active_threads + bandwidth;
+  const double reached = std::min(1.0, kBandwidthPerThreads * active_threads);
+  const double gpu_work = compute / active_threads + bandwidth / reached;
   DomainClient client;
   client.stretch = norm(fixed, gpu_work, law.norm_p);
   client.gpu_part = gpu_work / client.stretch;
@@ -128,7 +139,7 @@ void shared_speeds(std::span<const DomainClient> clients, std::span<double> spee
     speeds[0] = 1;
     return;
   }
-  const double together = demand(clients);
+  const Demand together = demand(clients);
   for (std::size_t i = 0; i < clients.size(); ++i) {
     if (i > 0 && same_slowdown(clients[i], clients[i - 1])) {
       speeds[i] = speeds[i - 1];

@@ -127,7 +127,7 @@ inline constexpr Field kMps[] = {
      .most = 1'000},
     {.name = "serverMemory",
      .type = FieldType::Bytes,
-     .default_value = "the GPU model's",
+     .default_value = "30Mi",
      .description = "GPU memory of the MPS server itself.",
      .example = "serverMemory: 30Mi"},
     {.name = "force",
@@ -143,7 +143,7 @@ inline constexpr std::string_view kVgpuPolicies[] = {"bestEffort", "equalShare",
 inline constexpr Field kVgpu[] = {
     {.name = "policy",
      .type = FieldType::Word,
-     .default_value = "bestEffort",
+     .default_value = "bestEffort; fixedShare on g6f and gr6f, also without this block",
      .description = "Scheduler of the hypervisor: turns for the busy vGPUs, equal turns for all "
                     "that run, or a fixed share for each that could.",
      .example = "policy: fixedShare",

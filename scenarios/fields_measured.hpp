@@ -73,7 +73,8 @@ inline constexpr Field kMeasured[] = {
     {.name = "capacityShare",
      .type = FieldType::Percent,
      .description = "Share of the whole GPU's capacity that it takes while it runs alone, for a "
-                    "Service while it answers a request. At most gpuBusy. Drives MPS and MIG.",
+                    "Service while it answers a request. At most gpuBusy or gpuUtil. Drives MPS "
+                    "and MIG.",
      .example = "capacityShare: 44%"},
     {.name = "smActive",
      .type = FieldType::Percent,
@@ -95,7 +96,8 @@ inline constexpr Field kMeasured[] = {
      .example = "bandwidthShare: 30%"},
     {.name = "normP",
      .type = FieldType::Number,
-     .default_value = "the profile's, else 2 for batch work and 3 for requests",
+     .default_value =
+         "the profile's, else 3 for requests, 2 for batch work, 1 where its host phase is Serial",
      .description = "Exponent p of the execution law T = (T0^p + (W/f)^p)^(1/p): 1 when fixed and "
                     "scalable work take turns, more the better they overlap.",
      .example = "normP: 2",

@@ -167,7 +167,7 @@ std::optional<VgpuSettings> read_vgpu(const Node& pool) {
   if (node == nullptr) return std::nullopt;
   VgpuSettings vgpu;
   vgpu.where = key_place(pool, "vgpu");
-  vgpu.policy = word_at(node, "policy", kVgpuPolicies).value_or(vgpu.policy);
+  vgpu.policy = word_at(node, "policy", kVgpuPolicies);
   vgpu.per_gpu = small_integer_at(node, "perGpu");
   vgpu.slice = duration_at(node, "slice");
   return vgpu;

@@ -72,6 +72,11 @@ class WorkloadRules {
     }
     // gpuUtil overstates the share of the time in which a kernel runs, so it is a limit as well.
     const std::string_view busy_key = measured.gpu_busy ? "gpuBusy" : "gpuUtil";
+    if (measured.sm_active && measured.gpu_busy && *measured.sm_active > *measured.gpu_busy) {
+      findings_.add(Code::SettingConflict, value_place(node, "smActive"),
+                    "smActive is above gpuBusy",
+                    "no SM is busy while no kernel runs: both are shares of the same time");
+    }
     const auto busy = measured.gpu_busy ? measured.gpu_busy : measured.gpu_util;
     if (!busy || !measured.capacity_share || *measured.capacity_share <= *busy) return;
     findings_.add(Code::SettingConflict, value_place(node, "capacityShare"),

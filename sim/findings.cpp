@@ -65,6 +65,25 @@ std::optional<Duration> latency_interval(Figure figure, std::size_t workload,
   return Duration{std::llround(*half_width)};
 }
 
+// More requests were refused than a quantile of the latency leaves out.
+bool too_many_refused(Figure figure, std::size_t workload,
+                      std::span<const Replication> replications) {
+  if (figure == Figure::CompletionP95 || figure == Figure::WaitP95) return false;
+  std::int64_t refused = 0;
+  std::int64_t all = 0;
+  for (const Replication& r : replications) {
+    const WorkloadRecord& record = r.workloads[workload];
+    refused += record.refused;
+    all += record.refused + record.latency.count();
+  }
+  return static_cast<double>(refused) > (1 - quantile_of(figure)) * static_cast<double>(all);
+}
+
+std::string milliseconds_text(Duration d) {
+  return d < seconds(10) ? fmt::format("{:.4g} ms", to_seconds(d) * 1e3)
+                         : fmt::format("{:.4g} s", to_seconds(d));
+}
+
 void memory_finding(const World& world, const VariantResult& result, Diagnostics& found) {
   const bool known = std::ranges::any_of(
       world.findings, [](const Diagnostic& d) { return d.code == Code::GpuOom; });
@@ -90,7 +109,7 @@ void fault_finding(const World& world, const VariantResult& result, Diagnostics&
       world.workloads, [](const WorkloadModel& model) { return model.spec.faults.has_value(); });
   found.push_back(make_diagnostic(
       Code::FaultShared, with_faults->spec.name.where,
-      fmt::format("{:.1f} fatal GPU faults took {:.1f} containers of neighbours with them: the "
+      fmt::format("{:.3g} fatal GPU faults took {:.3g} containers of neighbours with them: the "
                   "clients of an MPS server share its fate",
                   result.pods.faults, result.pods.fault_victims),
       "time-slicing and MIG confine a fault to its process"));
@@ -112,7 +131,7 @@ std::string_view pending_help(std::span<const Replication> replications) {
   if (gave(RejectCause::Cpu) || gave(RejectCause::Memory)) {
     return "lower the requests, or take a larger instance type";
   }
-  return "add nodes or replicas, or ask for fewer GPUs per pod";
+  return "add nodes or replicas, take a MIG layout that has the slice, or ask for fewer GPUs";
 }
 
 void pending_finding(const World& world, std::span<const Replication> replications,
@@ -138,7 +157,7 @@ void queue_finding(const World& world, std::span<const Replication> replications
     for (const Replication& r : replications) {
       const WorkloadRecord& record = r.workloads[w];
       arrived += record.arrived;
-      open += record.arrived - record.refused - record.units_done;
+      open += record.arrived - record.refused - record.latency.count();
     }
     const auto runs = static_cast<std::int64_t>(replications.size());
     const scenarios::Workload& spec = world.workloads[w].spec;
@@ -207,7 +226,8 @@ void refused_finding(const World& world, const VariantResult& result, Diagnostic
         Code::RequestsRefused, world.workloads[w].spec.name.where,
         fmt::format("{:.0f} requests of \"{}\" found no ready replica or lost theirs",
                     *workload.refused, workload.name),
-        "they are not part of the latency; a warmup longer than the start-up leaves them out"));
+        "they miss every latency objective; those of the start-up are left out by a warmup longer "
+        "than it"));
   }
 }
 
@@ -224,8 +244,9 @@ std::vector<ObjectiveResult> judge_objectives(const WorkloadModel& model, std::s
     const auto value = value_of(objective.figure, result);
     entry.value = value.value_or(Duration{});
     entry.ci95 = latency_interval(objective.figure, workload, replications);
-    // Nothing finished: the objective was not met.
-    entry.pass = value && *value <= objective.limit;
+    // Nothing finished: the objective was not met. A refused request has met none.
+    entry.pass = value && *value <= objective.limit &&
+                 !too_many_refused(objective.figure, workload, replications);
     judged.push_back(std::move(entry));
   }
   return judged;
@@ -246,17 +267,21 @@ Diagnostics run_findings(const World& world, std::span<const Replication> replic
     for (std::size_t o = 0; o < objectives.size(); ++o) {
       const ObjectiveResult& judged = result.workloads[w].objectives[o];
       if (judged.pass) continue;
+      const std::string value =
+          judged.value == Duration{} ? "nothing was finished" : milliseconds_text(judged.value);
       found.push_back(make_diagnostic(
           Code::ObjectiveMissed, objectives[o].where,
-          fmt::format("\"{}\" misses {}: {:.4g} ms against a limit of {:.4g} ms",
-                      result.workloads[w].name, judged.name, to_seconds(judged.value) * 1e3,
-                      to_seconds(judged.limit) * 1e3)));
+          fmt::format("\"{}\" misses {}: {} against a limit of {}{}", result.workloads[w].name,
+                      judged.name, value, milliseconds_text(judged.limit),
+                      judged.value <= judged.limit && judged.value > Duration{}
+                          ? ", but more requests were refused than that leaves out"
+                          : "")));
     }
   }
   if (std::ranges::any_of(replications, [](const Replication& r) { return r.cut_off; })) {
     Diagnostic cut =
         make_diagnostic(Code::RunNeverEnds, {},
-                        "the run was stopped after one simulated year: some Jobs never got to run",
+                        "the run was stopped after one simulated year: some Jobs never finished",
                         "set spec.duration, or give the Jobs a node that nothing else fills");
     cut.severity = Severity::Warning;
     found.push_back(std::move(cut));

@@ -42,8 +42,13 @@ void describe_sharing(const PoolModel& pool, NodePoolResult& result) {
                    [](const models::Exclusive&) {},
                    [&](const models::TimeSlicing& slicing) { turns(slicing.slice); },
                    [&](const models::Mps& mps) {
-                     result.active_threads = mps.active_threads;
-                     result.memory_limit = mps.memory_limit;
+                     // The smallest, where MIG instances of several sizes are shared.
+                     result.active_threads =
+                         std::min(result.active_threads.value_or(1), mps.active_threads);
+                     if (!result.memory_limit ||
+                         (mps.memory_limit && *mps.memory_limit < *result.memory_limit)) {
+                       result.memory_limit = mps.memory_limit;
+                     }
                    },
                    [&](const models::Vgpu& vgpu) { turns(vgpu.slice); },
                },
@@ -146,7 +151,11 @@ std::string_view bound_by(const WorkloadResult& result, std::size_t workload,
     failed += record.jobs_failed;
     done += record.jobs_done;
   }
-  if (failed > done) return "GPU memory";
+  if (failed > done) {
+    const bool out_of_memory = std::ranges::any_of(
+        replications, [&](const Replication& r) { return r.workloads[workload].oom_kills > 0; });
+    return out_of_memory ? "GPU memory" : "GPU faults";
+  }
   const double largest = std::max({gpu, cpu, waiting});
   constexpr double kWorthNaming = 0.05;
   if (result.kind == "Service" || largest <= kWorthNaming * running) return {};

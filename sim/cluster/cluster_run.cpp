@@ -101,14 +101,12 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
     host_jitter_.emplace_back(world.seed, replication, entity, Purpose::Host);
     if (has_faults(world)) faults_.emplace_back(world.seed, replication, entity, Purpose::Fault);
     timers_.set(p, TimePoint{} + spec.submit_at + spec.submit_interval * nth);
-    if (spec.kind == WorkloadKind::Job && scheduler_.fits_empty_node(cluster_.model(pod))) {
-      ++jobs_left_;
-    }
   }
   for (std::uint32_t s = 0; s < traffic_.size(); ++s) {
     timers_.set(first_service_timer_ + s, traffic_[s].next_arrival());
   }
   timers_.set(end_timer_, TimePoint{} + world.duration.value_or(kLongestRun));
+  count_jobs();
   check_all_done();
 }
 
@@ -148,6 +146,18 @@ void ClusterRun::run_scheduler() {
   check_all_done();
 }
 
+// Jobs that run, or that some node can still hold, under its layout or one to come.
+void ClusterRun::count_jobs() {
+  jobs_left_ = 0;
+  for (const Pod& pod : cluster_.pods) {
+    if (cluster_.model(pod).spec.kind != WorkloadKind::Job) continue;
+    if (pod.phase == PodPhase::Succeeded || pod.phase == PodPhase::Failed) continue;
+    const bool bound = holds_container(pod.phase) || pod.phase == PodPhase::Pulling ||
+                       pod.phase == PodPhase::BackOff;
+    if (bound || scheduler_.fits_empty_node(cluster_.model(pod))) ++jobs_left_;
+  }
+}
+
 // Without a duration, a run lasts until the last Job that a node could hold has ended. Pods that no
 // node could ever hold stay Pending and are reported.
 void ClusterRun::check_all_done() {
@@ -175,18 +185,20 @@ void ClusterRun::end_run() {
 void ClusterRun::finish_domain(std::size_t d) {
   Domain& domain = cluster_.domains[d];
   account_cold(domain);
+  // What a vGPU of EC2 gets done counts against the share of the time that is its own.
+  const double owned = cluster_.kind(domain).owned_time;
   DomainRecord record;
-  record.time.useful = rounded(domain.useful_ns);
-  record.time.late = rounded(domain.late_ns);
-  record.time.failed = rounded(domain.failed_ns);
-  record.time.switching = rounded(domain.switch_ns);
+  record.time.useful = rounded(domain.useful_ns / owned);
+  record.time.late = rounded(domain.late_ns / owned);
+  record.time.failed = rounded(domain.failed_ns / owned);
+  record.time.switching = rounded(domain.switch_ns / owned);
   record.time.cold_start = rounded(domain.cold_ns);
-  record.time.sm_active = rounded(domain.sm_ns);
+  record.time.sm_active = rounded(domain.sm_ns / owned);
   record.time.sm_known = domain.sm_known;
   record.memory_peak = domain.memory.peak();
   with_engine(domain, [&](auto& engine) {
     engine.advance(now_);
-    record.time.switching = engine.time().switching;
+    record.time.switching = rounded(static_cast<double>(engine.time().switching.ns) / owned);
   });
   record_.domains.push_back(record);
 }

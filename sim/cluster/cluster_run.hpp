@@ -41,6 +41,7 @@ class ClusterRun {
   void run_scheduler();
   void wake_scheduler() { timers_.set(scheduler_timer_, now_); }
   void end_run();
+  void count_jobs();
   void check_all_done();
   void finish_domain(std::size_t domain);
 
@@ -51,6 +52,7 @@ class ClusterRun {
   void start_container(std::uint32_t pod);
   void begin_work(std::uint32_t pod);
   void end_container(std::uint32_t pod, bool useful);
+  bool has_equal_shares(const Domain& domain) const;
   void crash(std::uint32_t pod);
   void back_off(std::uint32_t pod);
   void job_pod_failed(std::uint32_t pod);

@@ -6,10 +6,6 @@
 namespace slicewise::sim {
 namespace {
 
-bool holds_container(PodPhase phase) {
-  return phase == PodPhase::Loading || phase == PodPhase::Working;
-}
-
 bool is_bound(PodPhase phase) {
   return holds_container(phase) || phase == PodPhase::Pulling || phase == PodPhase::BackOff;
 }
@@ -67,6 +63,7 @@ void ClusterRun::on_layout_timer(std::size_t pool_index) {
     if (progress.changing) continue;
     settle_node(make_id<NodeId>(n));
     node.layout = pool.layout_changes[progress.next].layout;
+    node.next_change = progress.next + 1;
     for (std::size_t offer = 0; offer < pool.offers.size(); ++offer) {
       node.tickets_free[offer] = pool.tickets_per_node(offer, node.layout);
     }
@@ -82,6 +79,8 @@ void ClusterRun::on_layout_timer(std::size_t pool_index) {
     return;
   }
   wake_scheduler();
+  count_jobs();
+  check_all_done();
   if (++progress.next == pool.layout_changes.size()) return;
   timers_.set(timer, std::max(now_, pool.layout_changes[progress.next].at));
 }

@@ -31,6 +31,13 @@ double vcpus_for_batch(const ClusterState& cluster, const Node& node) {
   return static_cast<double>(std::max(left, least).count) / 1000.0;
 }
 
+// Running vGPUs: a container that still loads its model has its slots, too.
+int containers_in(const ClusterState& cluster, const Domain& domain) {
+  return static_cast<int>(std::ranges::count_if(domain.owner, [&](std::uint32_t owner) {
+    return owner != kNoOwner && holds_container(cluster.pods[owner].phase);
+  }));
+}
+
 }  // namespace
 
 NodeRates::NodeRates(const World& world) {
@@ -78,6 +85,12 @@ double NodeRates::Client::unit_s(double stretch) const {
   return std::max(least_s, alone_s() * std::max(stretch, slowdown));
 }
 
+// Beside others whose shares of the GPU's time, its own included, add up to `duties`.
+double NodeRates::Client::slowdown_among(double duties, double overhead) const {
+  if (!serial) return models::overlapped_slowdown(duty, duties, overhead);
+  return models::slowdown(duty, duties * (1 + overhead), 1);
+}
+
 void NodeRates::find_slowdowns_of_turns(const models::TimeSlice& slice, Share& share) {
   share.overhead = share.clients.size() == 1 ? 0 : overhead_of(slice);
   if (std::ranges::all_of(share.clients, &Client::serial)) {
@@ -118,12 +131,12 @@ void NodeRates::find_slowdowns(const ClusterState& cluster, const Domain& domain
   using Policy = models::Vgpu::Policy;
   const auto run_on_vgpus = [&](const models::Vgpu& vgpu) {
     if (vgpu.policy == Policy::BestEffort) return take_turns(vgpu.slice);
-    const int slots = vgpu.policy == Policy::FixedShare ? vgpu.per_gpu : domain.working;
+    const int slots =
+        vgpu.policy == Policy::FixedShare ? vgpu.per_gpu : containers_in(cluster, domain);
     share.company = Company::Slots;
     share.overhead = slots > 1 ? overhead_of(vgpu.slice) : 0;
     for (Client& client : share.clients) {
-      client.slowdown =
-          models::overlapped_slowdown(client.duty, client.duty * slots, share.overhead);
+      client.slowdown = client.slowdown_among(client.duty * slots, share.overhead);
     }
   };
   const models::TimeSlice& driver = cluster.pool(cluster.nodes[index(domain.node)]).driver_slice;

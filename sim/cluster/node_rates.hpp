@@ -46,6 +46,7 @@ class NodeRates {
 
     double alone_s() const { return host_s + gpu_s; }
     double unit_s(double stretch) const;
+    double slowdown_among(double duties, double overhead) const;
   };
   enum class Company : std::uint8_t { Turns, SerialTurns, Together, Slots };
   struct Share {

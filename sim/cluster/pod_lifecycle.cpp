@@ -26,10 +26,6 @@ Duration doubled(Duration first, int times, Duration longest) {
   return std::min(backoff, longest);
 }
 
-bool holds_container(PodPhase phase) {
-  return phase == PodPhase::Loading || phase == PodPhase::Working;
-}
-
 // measured.cpu of a Service is what one replica uses on average while it serves.
 Duration service_cpu_time(const scenarios::Workload& spec, Duration served) {
   const Millicores cpu = spec.measured->cpu.value_or(Millicores{});
@@ -106,6 +102,7 @@ void ClusterRun::start_container(std::uint32_t p) {
                           {model.gpu_memory, model.greedy, model.spec.processes_per_pod,
                            tickets == nullptr ? std::nullopt : tickets->memory_limit})) {
     ++record_.oom_kills;
+    ++record_.workloads[index(pod.workload)].oom_kills;
     return crash(p);
   }
   if (!pod.has_run) {
@@ -114,7 +111,9 @@ void ClusterRun::start_container(std::uint32_t p) {
   }
   record_.running_max = std::max(record_.running_max, ++running_);
   open_on_gpu(pod);
+  settle_node(pod.node);
   set_activity(p, PodPhase::Loading);
+  if (has_equal_shares(domain)) resolve_node(pod.node);
   timers_.set(p, now_ + model.spec.startup.model_load);
 }
 
@@ -156,7 +155,8 @@ void ClusterRun::end_container(std::uint32_t p, bool useful) {
     domain.sm_ns += pod.sm_ns;
     domain.sm_known = domain.sm_known && cluster_.model(pod).sm_known;
     WorkloadRecord& record = record_.workloads[index(pod.workload)];
-    record.gpu_busy += nanoseconds(std::llround(busy_ns * cluster_.kind(domain).time_share));
+    record.gpu_busy += nanoseconds(std::llround(busy_ns * cluster_.kind(domain).time_share /
+                                                cluster_.kind(domain).owned_time));
     record.pod_running += now_ - pod.container_started;
   }
   close_on_gpu(pod);
@@ -170,8 +170,15 @@ void ClusterRun::end_container(std::uint32_t p, bool useful) {
     const Duration cpu_time = service_cpu_time(cluster_.model(pod).spec, now_ - pod.work_started);
     cluster_.nodes[index(node)].cpu_ns += static_cast<double>(cpu_time.ns);
   }
+  settle_node(node);
   set_activity(p, PodPhase::BackOff);
-  if (worked && !ended_) resolve_node(node);
+  if ((worked || has_equal_shares(domain)) && !ended_) resolve_node(node);
+}
+
+// Whether a container changes the pace of its neighbours before it has any work.
+bool ClusterRun::has_equal_shares(const Domain& domain) const {
+  const auto* vgpu = std::get_if<models::Vgpu>(&cluster_.kind(domain).sharing);
+  return vgpu != nullptr && vgpu->policy == models::Vgpu::Policy::EqualShare;
 }
 
 void ClusterRun::crash(std::uint32_t p) {

@@ -53,9 +53,10 @@ void ClusterRun::request_done(std::uint32_t p) {
   const Demand& demand = cluster_.demand(pod);
   pod.sm_ns += static_cast<double>(request.work.ns) * static_cast<double>(demand.sm_active.ns) /
                static_cast<double>(demand.gpu.ns);
-  if (request.arrived - TimePoint{} >= world_.warmup) {
-    WorkloadRecord& record = record_.workloads[index(pod.workload)];
-    record.latency.add(latency);
+  WorkloadRecord& record = record_.workloads[index(pod.workload)];
+  // Latency is of the requests that came in the observed time, throughput of those that left in it.
+  if (request.arrived - TimePoint{} >= world_.warmup) record.latency.add(latency);
+  if (now_ - TimePoint{} >= world_.warmup) {
     ++record.units_done;
     record.units_in_objective += late ? 0 : 1;
   }

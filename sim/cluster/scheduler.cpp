@@ -28,28 +28,6 @@ Bytes scored_memory(const scenarios::PodTemplate& pod) {
   return pod.memory_request.count > 0 ? pod.memory_request : kUnrequestedMemory;
 }
 
-bool tolerates(const scenarios::Toleration& toleration, const scenarios::Taint& taint) {
-  if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
-  if (toleration.key.empty()) return toleration.op == "Exists";
-  if (toleration.key != taint.key) return false;
-  return toleration.op == "Exists" || toleration.value == taint.value;
-}
-
-bool has_untolerated_taint(const PoolModel& pool, const scenarios::PodTemplate& pod) {
-  return std::ranges::any_of(pool.taints, [&](const scenarios::Taint& taint) {
-    if (taint.effect == "PreferNoSchedule") return false;
-    return std::ranges::none_of(
-        pod.tolerations, [&](const auto& toleration) { return tolerates(toleration, taint); });
-  });
-}
-
-bool matches_selector(const PoolModel& pool, const scenarios::PodTemplate& pod) {
-  return std::ranges::all_of(pod.node_selector, [&](const auto& wanted) {
-    const auto label = pool.labels.find(wanted.first);
-    return label != pool.labels.end() && label->second == wanted.second;
-  });
-}
-
 // Where the tickets that the workload asks for stand in the domain's counts.
 std::optional<std::size_t> ticket_position(const ClusterState& cluster, const Domain& domain,
                                            const WorkloadModel& workload) {
@@ -294,12 +272,13 @@ TimePoint Scheduler::cycle(TimePoint now, std::vector<std::uint32_t>& bound) {
 bool Scheduler::fits_empty_node(const WorkloadModel& workload) const {
   return std::ranges::any_of(cluster_.nodes, [&](const Node& node) {
     const PoolModel& pool = cluster_.pool(node);
-    if (static_reject(node, workload)) return false;
+    if (!admits(pool, workload.spec.pod)) return false;
     if (workload.resource) {
       const auto offer = workload.on_pool[index(node.pool)].offer;
-      std::int64_t most = 0;  // under any layout: a later one may have room
-      for (std::size_t layout = 0; offer && layout < pool.layouts.size(); ++layout) {
-        most = std::max(most, pool.tickets_per_node(*offer, layout));
+      if (!offer) return false;
+      std::int64_t most = pool.tickets_per_node(*offer, node.layout);
+      for (std::size_t c = node.next_change; c < pool.layout_changes.size(); ++c) {
+        most = std::max(most, pool.tickets_per_node(*offer, pool.layout_changes[c].layout));
       }
       if (workload.tickets > most) return false;
     }

@@ -51,7 +51,8 @@ class Scheduler {
   // Gives back all that the pod held.
   void release(std::uint32_t pod);
 
-  // Whether some node of the empty cluster could hold a pod of this workload.
+  // Whether some node could hold a pod of this workload if it were empty, under its present layout
+  // or one to come.
   bool fits_empty_node(const WorkloadModel& workload) const;
 
   std::size_t pending() const { return pending_count_; }

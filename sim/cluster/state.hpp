@@ -33,6 +33,10 @@ enum class PodPhase : std::uint8_t {
   Failed,
 };
 
+constexpr bool holds_container(PodPhase phase) {
+  return phase == PodPhase::Loading || phase == PodPhase::Working;
+}
+
 struct Pod {
   WorkloadId workload{};
   PodPhase phase = PodPhase::Unsubmitted;
@@ -101,8 +105,9 @@ struct Domain {
 
 struct Node {
   PoolId pool{};
-  bool schedulable = true;  // not while its MIG layout changes
-  std::size_t layout = 0;   // in force, into PoolModel::layouts
+  bool schedulable = true;      // not while its MIG layout changes
+  std::size_t next_change = 0;  // into PoolModel::layout_changes
+  std::size_t layout = 0;       // in force, into PoolModel::layouts
   Millicores cpu_free;
   Bytes memory_free;
   Millicores scored_cpu_free;  // pods without a request count with the scheduler's default

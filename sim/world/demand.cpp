@@ -19,7 +19,14 @@ double busy_share(const scenarios::Measured& m) {
 // bounds that. A job can never take more of the GPU than the time it has kernels on it.
 double capacity_share(const scenarios::Measured& m, double busy) {
   const double u = m.capacity_share.value_or(m.sm_active.value_or(busy));
-  return std::clamp(u, 1e-6, std::max(busy, 1e-6));
+  const double most = m.capacity_share && !m.gpu_busy ? m.gpu_util.value_or(busy) : busy;
+  return std::clamp(u, 1e-6, std::max(most, 1e-6));
+}
+
+double usual_norm(const Workload& spec) {
+  if (spec.kind == WorkloadKind::Service) return models::kInferenceNorm;
+  const bool serial = spec.work && spec.work->host_phase == scenarios::Work::HostPhase::Serial;
+  return serial ? models::kSerialNorm : models::kTrainingNorm;
 }
 
 models::ClientLaw law_of(const Workload& spec, double busy) {
@@ -27,8 +34,7 @@ models::ClientLaw law_of(const Workload& spec, double busy) {
   models::ClientLaw law;
   law.capacity_share = capacity_share(m, busy);
   law.bandwidth_share = m.bandwidth_share.value_or(models::kDefaultBandwidthShare);
-  law.norm_p = m.norm_p.value_or(spec.kind == WorkloadKind::Service ? models::kInferenceNorm
-                                                                    : models::kTrainingNorm);
+  law.norm_p = m.norm_p.value_or(usual_norm(spec));
   law.sensitivity = m.sensitivity;
   law.pressure = m.pressure;
   return law;

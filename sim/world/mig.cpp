@@ -77,7 +77,7 @@ std::optional<CutGpu> cut_gpu(const Cutter& cutter, const MigPartedEntry& entry)
   return gpu;
 }
 
-// The GPUs that an entry of the config is about, of those that no earlier entry took.
+// The GPUs that an entry of the config is about.
 std::vector<int> devices_of(const Cutter& cutter, const MigPartedEntry& entry) {
   std::vector<int> devices = entry.devices;
   for (int gpu = 0; entry.devices.empty() && gpu < cutter.type.gpu_count; ++gpu) {
@@ -87,10 +87,10 @@ std::vector<int> devices_of(const Cutter& cutter, const MigPartedEntry& entry) {
 }
 
 bool check_device(const Cutter& cutter, const MigPartedEntry& entry, int device, bool taken) {
-  if (device < cutter.type.gpu_count && !taken) return true;
+  if (device >= 0 && device < cutter.type.gpu_count && !taken) return true;
   cutter.found.push_back(
       make_diagnostic(Code::MigLayoutImpossible, entry.where,
-                      taken ? fmt::format("two entries of the config cut GPU {}", device)
+                      taken ? fmt::format("the config cuts GPU {} twice", device)
                             : fmt::format("the config names GPU {}; {} has {}", device,
                                           cutter.type.name, cutter.type.gpu_count),
                       "devices counts from 0; `devices: all` takes every GPU"));
@@ -107,7 +107,7 @@ std::optional<CutNode> cut_node(const Cutter& cutter, const Located<std::string>
     if (!gpu) return std::nullopt;
     for (const int device : devices_of(cutter, entry)) {
       const auto position = static_cast<std::size_t>(device);
-      const bool taken = position < gpus && cut[position].has_value();
+      const bool taken = device >= 0 && position < gpus && cut[position].has_value();
       if (!check_device(cutter, entry, device, taken)) return std::nullopt;
       cut[position] = gpu;
     }
@@ -130,6 +130,14 @@ std::vector<std::string> profiles_of(const CutNode& node) {
 }
 
 void check_single(const Cutter& cutter, const CutNode& node) {
+  for (std::size_t gpu = 0; gpu < node.gpus.size() && !profiles_of(node).empty(); ++gpu) {
+    if (!node.gpus[gpu].instances.empty()) continue;
+    cutter.found.push_back(
+        make_diagnostic(Code::MigNotUniform, node.where,
+                        fmt::format("device {} has no MIG devices configured", gpu),
+                        "mig.strategy: single takes the same profile on all GPUs; use mixed"));
+    return;
+  }
   std::vector<std::string> profiles = profiles_of(node);
   if (profiles.size() < 2) return;
   const bool uncut = std::ranges::find(profiles, "") != profiles.end();

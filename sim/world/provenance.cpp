@@ -32,11 +32,14 @@ class Counter {
   ProvenanceCounts& counts_;
 };
 
-bool has_turns(const PoolModel& pool) {
-  return std::ranges::any_of(pool.kinds, [](const DomainKind& kind) {
-    return std::holds_alternative<models::TimeSlicing>(kind.sharing) ||
-           std::holds_alternative<models::Vgpu>(kind.sharing);
+bool has_turns(const PoolModel& pool, const World& world) {
+  const bool piled_up = std::ranges::any_of(world.workloads, [&](const WorkloadModel& model) {
+    return !model.resource && admits(pool, model.spec.pod);
   });
+  return piled_up || std::ranges::any_of(pool.kinds, [](const DomainKind& kind) {
+           return std::holds_alternative<models::TimeSlicing>(kind.sharing) ||
+                  std::holds_alternative<models::Vgpu>(kind.sharing);
+         });
 }
 
 const models::Mps* mps_of(const PoolModel& pool) {
@@ -59,14 +62,15 @@ void count_turns(const scenarios::NodePool& spec, const PoolModel& pool, Counter
   }
 }
 
-void count_pool(const scenarios::NodePool& spec, const PoolModel& pool, Counter& counter) {
+void count_pool(const scenarios::NodePool& spec, const PoolModel& pool, const World& world,
+                Counter& counter) {
   counter.add(Provenance::Catalog, pool.name, "instance figures");
   counter.add(Provenance::Catalog, pool.name, "price");
   const bool context_measured =
       !spec.gpu.context_memory && models::context_memory(*pool.gpu).measured;
   counter.add(context_measured ? Provenance::Catalog : Provenance::Assumed, pool.name,
               "CUDA context memory");
-  if (has_turns(pool)) count_turns(spec, pool, counter);
+  if (has_turns(pool, world)) count_turns(spec, pool, counter);
   if (const models::Mps* mps = mps_of(pool)) {
     counter.add(Provenance::Catalog, pool.name, "MPS server memory");
     if (mps->active_threads < 1) {
@@ -145,7 +149,7 @@ void count_carried_over(const WorkloadModel& model, World& world, Counter& count
 void count_provenance(const scenarios::Scenario& scenario, World& world) {
   Counter counter(world.provenance);
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
-    count_pool(scenario.node_pools[pool], world.pools[pool], counter);
+    count_pool(scenario.node_pools[pool], world.pools[pool], world, counter);
   }
   for (const WorkloadModel& model : world.workloads) {
     count_workload(model, counter);

@@ -17,6 +17,7 @@ constexpr Bytes kMpsServerMemory = mebibytes(30);
 // The stock device plugin's limit below compute capability 7.5, which it takes for "before Volta".
 // Source: NVIDIA/k8s-device-plugin cmd/mps-control-daemon/mps/device.go.
 constexpr int kOldPluginClients = 16;
+constexpr int kPluginClients = 48;
 
 // NVIDIA vGPU's default slices: 2 ms for up to 8 vGPUs on a GPU, else 1 ms. Unverified.
 constexpr int kManyVgpus = 8;
@@ -53,9 +54,13 @@ models::Mps mps_of(const Device& device, int replicas, bool plugin_limits,
   mps.replicas = replicas;
   mps.client_limit = settings.client_limit.value_or(device.gpu.mps_max_clients);
   mps.server_memory = settings.server_memory.value_or(kMpsServerMemory);
+  if (settings.active_threads) {
+    mps.active_threads = whole_sms(*settings.active_threads, device.gpu, share);
+  }
   if (!plugin_limits) return mps;
-  const double threads = settings.active_threads.value_or(std::floor(100.0 / replicas) / 100);
-  if (!settings.uncapped) mps.active_threads = whole_sms(threads, device.gpu, share);
+  if (!settings.uncapped && !settings.active_threads) {
+    mps.active_threads = whole_sms(std::floor(100.0 / replicas) / 100, device.gpu, share);
+  }
   const std::int64_t mib = memory.count / mebibytes(1).count / replicas;
   mps.memory_limit = mebibytes(mib);
   return mps;
@@ -87,9 +92,7 @@ void share_device(const Device& device, const std::string& name, DomainKind& kin
   tickets.count = replicas;
   if (entry->mps) {
     // The daemon divides what nvidia-smi prints, not what CUDA can use.
-    const Bytes printed = kind.partition.empty() && device.type.gpu_fraction == 1
-                              ? device.gpu.memory_total
-                              : kind.memory;
+    const Bytes printed = kind.partition.empty() ? device.gpu.memory_total : kind.memory;
     const models::Mps mps = mps_of(device, replicas, true, kind.share, printed);
     tickets.memory_limit = mps.memory_limit;
     kind.sharing = mps;
@@ -107,10 +110,11 @@ DomainKind whole_gpu(const Device& device) {
 
 models::Vgpu vgpu_of(const Device& device, const PoolModel& model) {
   // AWS does not say how the host of a g6f schedules its tenants; a fixed share is what it sells.
-  const auto settings = device.pool.vgpu.value_or(
-      scenarios::VgpuSettings{scenarios::VgpuSettings::Policy::FixedShare, {}, {}, {}});
+  using Policy = scenarios::VgpuSettings::Policy;
+  const auto settings = device.pool.vgpu.value_or(scenarios::VgpuSettings{});
+  const Policy usual = device.type.gpu_fraction < 1 ? Policy::FixedShare : Policy::BestEffort;
   models::Vgpu vgpu;
-  vgpu.policy = static_cast<models::Vgpu::Policy>(settings.policy);
+  vgpu.policy = static_cast<models::Vgpu::Policy>(settings.policy.value_or(usual));
   vgpu.per_gpu =
       settings.per_gpu.value_or(static_cast<int>(std::lround(1 / device.type.gpu_fraction)));
   vgpu.slice = model.driver_slice;
@@ -124,6 +128,9 @@ DomainKind vgpu_kind(const Device& device, PoolModel& model) {
   const models::Vgpu vgpu = vgpu_of(device, model);
   kind.sharing = vgpu;
   const bool fraction = device.type.gpu_fraction < 1;
+  if (fraction && vgpu.policy != models::Vgpu::Policy::BestEffort) {
+    kind.owned_time = 1.0 / vgpu.per_gpu;
+  }
   const Bytes frame_buffer = fraction ? kind.memory : Bytes{kind.memory.count / vgpu.per_gpu};
   kind.tickets.push_back({offer_at(model, {std::string(kWholeGpu), {}, !fraction, true}),
                           fraction ? 1 : vgpu.per_gpu, frame_buffer});
@@ -135,8 +142,7 @@ DomainKind aws_virtual_gpu(const Device& device, PoolModel& model) {
   const int per_gpu = device.pool.virtual_gpu->per_gpu;
   kind.sharing = mps_of(device, per_gpu, false, kind.share, kind.memory);
   kind.tickets.push_back(
-      {offer_at(model, {"k8s.amazonaws.com/vgpu", {}, true, device.type.gpu_count > 1}), per_gpu,
-       std::nullopt});
+      {offer_at(model, {"k8s.amazonaws.com/vgpu", {}, true, false}), per_gpu, std::nullopt});
   return kind;
 }
 
@@ -250,48 +256,77 @@ void check_entries(const Device& device, const PoolModel& model, Diagnostics& fo
   }
 }
 
-void check_mps(const Device& device, const PoolModel& model, Diagnostics& found) {
+// Clients per GPU: what CUDA takes, and the device plugin's own limit, which no setting raises.
+void check_mps_clients(const Device& device, const models::Mps& mps, SourceLocation where,
+                       Diagnostics& found) {
+  const bool stock = device.pool.device_plugin && device.pool.device_plugin->mps;
   const bool force = device.pool.mps && device.pool.mps->force;
-  for (const DomainKind& kind : model.kinds) {
-    const auto* mps = std::get_if<models::Mps>(&kind.sharing);
-    if (mps == nullptr) continue;
-    const bool stock = device.pool.device_plugin && device.pool.device_plugin->mps;
-    const SourceLocation where =
-        stock ? device.pool.device_plugin->mps->resources.front().replicas_where
-              : (device.pool.virtual_gpu ? device.pool.virtual_gpu->where : device.pool.nos->where);
-    const bool limit_given = device.pool.mps && device.pool.mps->client_limit;
-    const int limit = stock && before_7_5(device.gpu) && !limit_given
-                          ? std::min(kOldPluginClients, mps->client_limit)
-                          : mps->client_limit;
-    if (mps->replicas > limit) {
-      found.push_back(make_diagnostic(
-          Code::MpsTooManyClients, where,
-          fmt::format("invalid MPS configuration: invalid device maximum allowed replicas "
-                      "exceeded: {} > {}",
-                      mps->replicas, limit),
-          limit == kOldPluginClients
-              ? "the stock plugin allows 16 below compute capability 7.5, V100 included"
-              : fmt::format("CUDA allows {} clients per GPU here", limit)));
-    }
-    if (!kind.partition.empty()) {
-      Diagnostic refused = make_diagnostic(
-          Code::MpsOnMig, where,
-          "sharing using MPS is not supported for MIG devices: the device plugin refuses it, the "
-          "hardware and the DRA driver allow it",
-          force
-              ? "simulated because of mps.force: apply it with the NVIDIA DRA driver"
-              : "use timeSlicing on the instances, or set mps.force: true to see what it would do");
-      if (force) refused.severity = Severity::Warning;
-      found.push_back(std::move(refused));
-    }
-    if (stock && mps->replicas > 0 && 100 % mps->replicas != 0 && !device.pool.mps) {
-      found.push_back(make_diagnostic(
-          Code::MpsUnevenSplit, where,
-          fmt::format("100 / {} is rounded down: each client may use {} % of the threads, {} % in "
-                      "all",
-                      mps->replicas, 100 / mps->replicas, 100 / mps->replicas * mps->replicas)));
-    }
-  }
+  const int of_plugin = before_7_5(device.gpu) ? kOldPluginClients : kPluginClients;
+  const int limit = stock && !force ? std::min(of_plugin, mps.client_limit) : mps.client_limit;
+  if (mps.replicas <= limit) return;
+  found.push_back(make_diagnostic(
+      Code::MpsTooManyClients, where,
+      fmt::format("invalid MPS configuration: invalid device maximum allowed replicas exceeded: {} "
+                  "> {}",
+                  mps.replicas, limit),
+      limit == kOldPluginClients
+          ? "the stock plugin allows 16 below compute capability 7.5, V100 included"
+          : fmt::format("at most {} clients per GPU here", limit)));
+}
+
+void check_mps_on_mig(const Device& device, const PoolModel& model, SourceLocation where,
+                      Diagnostics& found) {
+  const bool force = device.pool.mps && device.pool.mps->force;
+  const bool cut = std::ranges::any_of(
+      model.kinds, [](const DomainKind& kind) { return !kind.partition.empty(); });
+  const bool mixed = device.pool.mig && device.pool.mig->strategy == MigStrategy::Mixed;
+  if (!cut && !mixed) return;
+  Diagnostic refused = make_diagnostic(
+      Code::MpsOnMig, where,
+      cut ? "sharing using MPS is not supported for MIG devices: the device plugin refuses it, the "
+            "hardware and the DRA driver allow it"
+          : "using --mig-strategy=mixed is not supported with MPS: the device plugin stops",
+      force ? "simulated because of mps.force: apply it with the NVIDIA DRA driver"
+            : "use timeSlicing on the instances, or set mps.force: true to see what it would do");
+  if (force) refused.severity = Severity::Warning;
+  found.push_back(std::move(refused));
+}
+
+void note_uneven_split(const Device& device, const models::Mps& mps, SourceLocation where,
+                       Diagnostics& found) {
+  const auto settings = device.pool.mps.value_or(scenarios::MpsSettings{});
+  if (100 % mps.replicas == 0 || settings.uncapped || settings.active_threads) return;
+  const int percent = 100 / mps.replicas;
+  found.push_back(make_diagnostic(
+      Code::MpsUnevenSplit, where,
+      fmt::format("100 / {} is rounded down: each client may use {} % of the threads, {} % in all",
+                  mps.replicas, percent, percent * mps.replicas)));
+}
+
+void check_mps(const Device& device, const PoolModel& model, Diagnostics& found) {
+  const auto kind = std::ranges::find_if(model.kinds, [](const DomainKind& k) {
+    return std::holds_alternative<models::Mps>(k.sharing);
+  });
+  if (kind == model.kinds.end()) return;
+  const auto& mps = std::get<models::Mps>(kind->sharing);
+  const bool stock = device.pool.device_plugin && device.pool.device_plugin->mps;
+  const SourceLocation where =
+      stock ? device.pool.device_plugin->mps->resources.front().replicas_where
+            : (device.pool.virtual_gpu ? device.pool.virtual_gpu->where : device.pool.nos->where);
+  check_mps_clients(device, mps, where, found);
+  if (!stock) return;
+  check_mps_on_mig(device, model, where, found);
+  note_uneven_split(device, mps, where, found);
+}
+
+// A g6f is a slot in the host's round of vGPUs; how processes share that slot is not known.
+void check_fraction(const Device& device, Diagnostics& found) {
+  if (device.type.gpu_fraction == 1 || !plugin_entry(device.pool, kWholeGpu)) return;
+  found.push_back(
+      make_diagnostic(Code::StrategyNotModelled, device.pool.device_plugin->where,
+                      fmt::format("{} is {} of a GPU already: sharing it further is not simulated",
+                                  device.type.name, device.type.gpu_fraction),
+                      "leave `sharing` out, or take a whole L4 (g6.xlarge)"));
 }
 
 }  // namespace
@@ -314,23 +349,28 @@ void model_sharing(const NodePool& pool, const models::InstanceType& type,
                    const std::vector<CutNode>& cuts, PoolModel& model, Diagnostics& found) {
   const Device device{pool, type, *model.gpu};
   model.driver_slice = driver_slice(pool, *model.gpu);
-  const bool plugin_shares = plugin_entry(pool, kWholeGpu).has_value();
   if (!cuts.empty()) {
     for (const CutNode& cut : cuts) add_cut(device, cut, model);
   } else if (pool.virtual_gpu) {
     same_on_all_gpus(aws_virtual_gpu(device, model), model);
   } else if (pool.nos) {
     same_on_all_gpus(nos_slices(device, model, found), model);
-  } else if (pool.vgpu || (type.gpu_fraction < 1 && !plugin_shares)) {
+  } else if (pool.vgpu || type.gpu_fraction < 1) {
     same_on_all_gpus(vgpu_kind(device, model), model);
   } else {
     DomainKind kind = whole_gpu(device);
-    kind.share = {type.gpu_fraction, type.gpu_fraction};
     share_device(device, std::string(kWholeGpu), kind, model);
     same_on_all_gpus(std::move(kind), model);
   }
   model.strategy = strategy_name(device, model);
   check_entries(device, model, found);
+  check_fraction(device, found);
+  if (pool.vgpu && type.gpu_fraction == 1) {
+    found.push_back(make_diagnostic(
+        Code::VgpuNotOnEks, pool.vgpu->where,
+        fmt::format("EC2 offers vGPU as g6f and gr6f only: {} is simulated as if it had it",
+                    type.name)));
+  }
   check_mps(device, model, found);
 }
 

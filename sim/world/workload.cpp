@@ -85,6 +85,23 @@ const models::GpuModel* measured_gpu(const Workload& spec, const models::Catalog
   return gpu;
 }
 
+// The roofline rule needs the FP32 rate of both GPUs.
+void check_carry_over(const Workload& spec, const models::GpuModel* from, const World& world,
+                      Diagnostics& found) {
+  if (from == nullptr) return;
+  for (const PoolModel& pool : world.pools) {
+    if (pool.gpu == from || (from->fp32_tflops && pool.gpu->fp32_tflops)) continue;
+    found.push_back(make_diagnostic(
+        Code::InputMissing, spec.measured->device.where,
+        fmt::format(
+            "the figures of \"{}\" cannot be carried over from {} to {}: the FP32 rate of {} "
+            "is not published",
+            spec.name.value, from->name, pool.gpu->name,
+            from->fp32_tflops ? pool.gpu->name : from->name),
+        fmt::format("measure on {}, or use another instance type", pool.gpu->name)));
+  }
+}
+
 std::int64_t steps_of_unit(const Workload& spec) {
   if (spec.work && spec.work->steps_per_unit) return *spec.work->steps_per_unit;
   if (!spec.measured || !spec.measured->unit_time) return 1;
@@ -288,7 +305,8 @@ void match_offers(const scenarios::ExtendedRequest* request, World& world, Workl
     for (std::size_t offer = 0; request != nullptr && offer < offers.size(); ++offer) {
       if (offers[offer].name == request->name.value) demand.offer = offer;
     }
-    demand.schedulable = request == nullptr || demand.offer.has_value();
+    demand.schedulable =
+        request == nullptr ? admits(world.pools[p], model.spec.pod) : demand.offer.has_value();
   }
 }
 
@@ -306,6 +324,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     const models::GpuModel* from = measured_gpu(model.spec, catalogue, found);
     const scenarios::ExtendedRequest* request =
         gpu_request(model.spec, world.pools, offered, catalogue, found);
+    check_carry_over(model.spec, from, world, found);
     if (has_errors(found)) continue;
 
     model.units = model.spec.work ? model.spec.work->units : 0;

@@ -27,16 +27,21 @@ const Tickets* tickets_in(const PoolDemand& demand, const DomainKind& kind) {
 // A process that does not fit the empty domain dies at every start, shared or not.
 void note_too_large(const WorkloadModel& model, const PoolModel& pool, const DomainKind& kind,
                     const Tickets& tickets, Diagnostics& found) {
-  const Bytes needed = model.gpu_memory + pool.context_memory;
-  const bool limited = tickets.memory_limit && *tickets.memory_limit < kind.memory;
-  const Bytes available = limited ? *tickets.memory_limit : kind.memory;
+  const Bytes one = model.gpu_memory + pool.context_memory;
+  const bool limited = tickets.memory_limit && one > *tickets.memory_limit;
+  const Bytes needed = limited ? one : Bytes{one.count * model.spec.processes_per_pod};
+  Bytes available = limited ? *tickets.memory_limit : kind.memory;
+  if (const auto* mps = std::get_if<models::Mps>(&kind.sharing); mps != nullptr && !limited) {
+    available -= mps->server_memory;
+  }
   if (needed <= available) return;
   found.push_back(make_diagnostic(
       Code::GpuOom, model.spec.gpu_memory.where,
-      fmt::format("a process of \"{}\" needs {} MiB of GPU memory with its CUDA context; {} {} {} "
-                  "MiB: no pod of it can ever start there",
-                  model.name, mib(needed), domain_name(pool, kind),
-                  limited ? "lets a client have" : "has", mib(available)),
+      fmt::format(
+          "a {} of \"{}\" needs {} MiB of GPU memory with its CUDA context; {} {} {} MiB: no "
+          "pod of it can ever start there",
+          limited || model.spec.processes_per_pod == 1 ? "process" : "pod", model.name, mib(needed),
+          domain_name(pool, kind), limited ? "lets a client have" : "has", mib(available)),
       limited
           ? "fewer replicas: the limit is the GPU's memory divided by them"
           : fmt::format("`slicewise get instances --fits {}Mi` lists what holds it", mib(needed))));
@@ -66,13 +71,13 @@ void note_processes(const WorkloadModel& model, const DomainKind& kind, const Ti
                     "so it may take {} times the memory and the threads of one replica",
                     model.name, processes, processes)));
   }
-  if (tickets.count * processes > mps->client_limit) {
+  const int pods = std::min(tickets.count, model.spec.count);
+  if (pods * processes > mps->client_limit) {
     found.push_back(make_diagnostic(
         Code::MpsTooManyClients, model.spec.name.where,
         fmt::format("{} pods of \"{}\" with {} CUDA processes each are {} clients on one GPU; MPS "
                     "takes {}",
-                    tickets.count, model.name, processes, tickets.count * processes,
-                    mps->client_limit),
+                    pods, model.name, processes, pods * processes, mps->client_limit),
         "fewer replicas, or one process per pod"));
   }
 }
@@ -85,9 +90,11 @@ void note_unscheduled(const WorkloadModel& model, const World& world, Diagnostic
       fmt::format("\"{}\" uses a GPU but asks for none: the scheduler does not count it, and every "
                   "pod on a node opens GPU {}",
                   model.name, model.visible_gpu),
-      "add podTemplate.resources.limits with nvidia.com/gpu: 1 and share the GPU with the device "
-      "plugin"));
+      "add podTemplate.resources.limits with the resource that the pool offers, and share GPUs "
+      "with "
+      "the device plugin"));
   for (const PoolModel& pool : world.pools) {
+    if (!admits(pool, spec.pod)) continue;
     if (model.visible_gpu >= pool.gpus_per_node) {
       found.push_back(
           make_diagnostic(Code::ValueRange, spec.pod.where,
@@ -106,11 +113,13 @@ void note_unscheduled(const WorkloadModel& model, const World& world, Diagnostic
                       "CUDA-capable devices are busy or unavailable\"",
                       pool.name, model.name),
           "let the pods ask for the pool's resource, or keep them off its nodes"));
-    } else if (pool.strategy.starts_with("mig")) {
+    } else if (pool.strategy.starts_with("mig") || pool.strategy == "vgpu") {
       found.push_back(make_diagnostic(
           Code::StrategyNotModelled, spec.name.where,
-          "pods without a GPU request on partitioned GPUs are not simulated by this version",
-          "let the pods ask for a MIG resource"));
+          fmt::format("pods without a GPU request on the MIG or vGPU nodes of pool \"{}\" are not "
+                      "simulated",
+                      pool.name),
+          "let the pods ask for the pool's resource, or keep them off its nodes"));
     }
   }
 }

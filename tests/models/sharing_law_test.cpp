@@ -69,11 +69,12 @@ TEST(ClientInDomain, SliceLargeEnoughDoesNotSlowALaunchBoundClient) {
   EXPECT_EQ(client_in({0.14, 0, kHardNorm, {}, {}}, {kSevenths, 1}, 1).stretch, 1);
 }
 
-// A limit on threads slows the compute part as a smaller share of SMs would, the memory part not.
+// A limit on threads slows the compute part as a smaller share of SMs would, the memory part only
+// below the share of SMs that reaches the full bandwidth: 0.14 x 2.2 of it.
 TEST(ClientInDomain, ThreadLimitActsLikeAShareOfTheSms) {
   const ClientLaw law{0.8, 0.3, 3, {}, {}};
   const DomainClient limited = client_in(law, kWholeGpu, 0.14);
-  EXPECT_NEAR(limited.stretch, client_in(law, {0.14, 1}, 1).stretch, 1e-14);
+  EXPECT_NEAR(limited.stretch, client_in(law, {0.14, 0.14 * 2.2}, 1).stretch, 1e-14);
   // What it takes of the domain while alone is the same work over a longer time.
   EXPECT_NEAR(limited.compute, 0.8 * 0.7 / limited.stretch, 1e-15);
   EXPECT_NEAR(limited.bandwidth, 0.8 * 0.3 / limited.stretch, 1e-15);

@@ -185,7 +185,7 @@ TEST(Vgpu, IsReadWithItsPolicies) {
   EXPECT_EQ(pool.vgpu->policy, VgpuSettings::Policy::FixedShare);
   EXPECT_EQ(pool.vgpu->per_gpu, 4);
   EXPECT_EQ(pool.vgpu->slice, milliseconds(2));
-  EXPECT_EQ(pool_of("vgpu: {}").vgpu->policy, VgpuSettings::Policy::BestEffort);
+  EXPECT_EQ(pool_of("vgpu: {}").vgpu->policy, std::nullopt);
   EXPECT_EQ(pool_of("vgpu: {policy: equalShare}").vgpu->policy, VgpuSettings::Policy::EqualShare);
 }
 

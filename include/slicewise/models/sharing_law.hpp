@@ -25,6 +25,7 @@ inline constexpr double kHardNorm = 64;
 
 // p when nobody fitted it. Source: fits over ParvaGPU, MISO and MIGPerf measurements; synchronous
 // single-threaded clients are nearer to 1, launch-bound inference to the maximum norm.
+inline constexpr double kSerialNorm = 1;
 inline constexpr double kTrainingNorm = 2;
 inline constexpr double kInferenceNorm = 3;
 
@@ -67,6 +68,11 @@ struct DomainClient {
   std::optional<double> pressure;
 };
 
+// A client limited to the share l of a domain's SMs reaches min(1, 2.2 l) of its memory bandwidth.
+// Source: decoding with LLaMA 7B and 13B at batch 1, all memory traffic, on A100-80GB under MPS
+// (MuxServe): 1.09-1.12 times as long with 50 % of the threads, 1.41-1.51 with 30 %.
+inline constexpr double kBandwidthPerThreads = 2.2;
+
 // Law E1 with n = 1. REQUIRES: shares and active_threads in (0, 1].
 DomainClient client_in(const ClientLaw& law, DomainShare share, double active_threads);
 
@@ -81,7 +87,8 @@ inline constexpr double kResidualInterference = 1.07;
 // being alone there (1 = undisturbed). Identical clients without limits run as E1 says:
 //   1/x_i = k_i (1 - g_i^p + max(g_i, U)^p)^(1/p),   U = sum of compute_j + bandwidth_j
 // When all are limited to disjoint SMs (sum of limits <= 1), they meet only where a resource is
-// full: U = max(sum compute_j, sum bandwidth_j). k_i = kResidualInterference for a limited client
+// full, U = max(sum compute_j, sum bandwidth_j), and 1/x_i is at least sum compute_j + bandwidth_j:
+// limits do not add capacity. k_i = kResidualInterference for a limited client
 // with company, else 1. A client with a measured sensitivity: 1/x_i = 1 + alpha_i sum c_j, where a
 // neighbour without a measured pressure counts as compute_j + bandwidth_j. O(n^2) then.
 // No speed rises when a client is added; the order of the clients does not matter.

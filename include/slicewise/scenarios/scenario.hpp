@@ -107,8 +107,8 @@ struct MpsSettings {
 // NVIDIA vGPU: the hypervisor's scheduler. EC2 has it in g6f and gr6f only.
 struct VgpuSettings {
   enum class Policy : std::uint8_t { BestEffort, EqualShare, FixedShare };
-  Policy policy = Policy::BestEffort;
-  std::optional<int> per_gpu;  // absent: 1 / the instance type's fraction of a GPU
+  std::optional<Policy> policy;  // absent: FixedShare on g6f and gr6f, else BestEffort
+  std::optional<int> per_gpu;    // absent: 1 / the instance type's fraction of a GPU
   std::optional<Duration> slice;
   SourceLocation where;
 };

@@ -48,7 +48,7 @@ struct WorkloadResult {
   std::optional<TimeSummary> latency;         // Service: arrival -> response
   std::vector<ObjectiveResult> objectives;
   double gpu_busy_share = 0;  // of all GPU time of the run
-  std::string bound_by;       // "GPU", "host CPU", "GPU memory", "waiting for a GPU", ""
+  std::string bound_by;  // "GPU", "host CPU", "GPU memory", "GPU faults", "waiting for a GPU", ""
 };
 
 // A whole GPU or one MIG instance.

@@ -38,6 +38,7 @@ struct DomainKind {
   std::string partition;      // MIG profile, "" = the whole GPU
   models::DomainShare share;  // of the GPU's SMs and memory bandwidth
   double time_share = 1;      // of the GPU's time, for cost and busy ratios: its compute slices
+  double owned_time = 1;      // of the wall time: an eighth where the node has one of eight vGPUs
   Bytes memory;               // usable by processes
   models::Sharing sharing;
   std::vector<Tickets> tickets;
@@ -88,6 +89,12 @@ struct PoolModel {
   // Tickets of an offer on one node under a layout.
   std::int64_t tickets_per_node(std::size_t offer, std::size_t layout) const;
 };
+
+// Whether the pool's nodes have a NoSchedule or NoExecute taint that the pod does not tolerate, and
+// whether they carry all labels of its node selector; `admits` says that neither keeps it off.
+bool has_untolerated_taint(const PoolModel& pool, const scenarios::PodTemplate& pod);
+bool matches_selector(const PoolModel& pool, const scenarios::PodTemplate& pod);
+bool admits(const PoolModel& pool, const scenarios::PodTemplate& pod);
 
 // What one unit of a workload (an epoch of a batch pod, a request of a service) costs in one kind
 // of domain when it runs alone there. Times are already carried over to that domain.

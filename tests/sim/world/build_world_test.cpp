@@ -83,6 +83,14 @@ TEST(BuildWorld, CarriesGpuTimeOverToAnotherModelAndMarksItAssumed) {
   EXPECT_THAT(world.provenance.assumed_inputs, ::testing::Contains("cifar10: GPU time on A10G"));
 }
 
+TEST(BuildWorld, DoesNotCarryFiguresOverToAGpuWithoutAPublishedRate) {
+  scenarios::Scenario s = plain();
+  s.node_pools[0].instance_type.value = "p6-b300.48xlarge";
+  EXPECT_NE(find(refused(s), Code::InputMissing), nullptr);
+  s.workloads[0].measured->device.value = "";
+  EXPECT_EQ(find(refused(s), Code::InputMissing), nullptr);
+}
+
 // T(b) = || T0, b w ||_p: of 18 s at batch 8, u = 50 % are work, so batch 16 takes || T0, 2 W ||.
 TEST(BuildWorld, AnotherBatchScalesTheWorkAndNotTheFixedPart) {
   scenarios::Scenario s = plain();

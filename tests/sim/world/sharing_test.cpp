@@ -98,8 +98,11 @@ TEST(MpsPool, TheClientLimitIsAnError) {
   EXPECT_TRUE(refused(mps("p3.2xlarge", 16)).empty());
   EXPECT_THAT(find(refused(mps("p3.2xlarge", 17)), Code::MpsTooManyClients)->message,
               HasSubstr("17 > 16"));
+  // What a newer driver takes, the plugin still refuses; force simulates it.
   scenarios::Scenario newer = mps("g5.xlarge", 60);
   newer.node_pools[0].mps.emplace().client_limit = 60;
+  EXPECT_NE(find(refused(newer), Code::MpsTooManyClients), nullptr);
+  newer.node_pools[0].mps->force = true;
   EXPECT_TRUE(refused(newer).empty());
 }
 
@@ -111,6 +114,8 @@ TEST(MpsPool, EveryProcessOfAPodIsAClient) {
   EXPECT_TRUE(demo::has(world.findings, Code::MpsPerProcessLimits));
   EXPECT_DOUBLE_EQ(world.workloads[0].on_pool[0].in_kind[0].client.active_threads, 8.0 / 80);
   s.workloads[0].processes_per_pod = 3;
+  EXPECT_TRUE(refused(s).empty());  // there is one pod
+  s.workloads[0].count = 20;
   EXPECT_NE(find(refused(s), Code::MpsTooManyClients), nullptr);
 }
 
@@ -131,6 +136,14 @@ TEST(MigPool, AdvertisesTheNamesOfItsStrategy) {
   EXPECT_NE(
       find(refused(mig("all-balanced", Strategy::Single, "nvidia.com/gpu")), Code::MigNotUniform),
       nullptr);
+  scenarios::Scenario some = mig("mine", Strategy::Single, "nvidia.com/gpu");
+  scenarios::MigPartedEntry cut;
+  cut.devices = {0, 1, 2, 3};
+  cut.mig_devices = {{{"1g.5gb", {}}, 7}};
+  scenarios::MigPartedEntry bare;
+  bare.devices = {4, 5, 6, 7};
+  some.node_pools[0].mig->configs["mine"] = {cut, bare};
+  EXPECT_NE(find(refused(some), Code::MigNotUniform), nullptr);
   const World hidden = demo::world(mig("all-1g.5gb", Strategy::None, "nvidia.com/gpu"));
   EXPECT_EQ(advertised(hidden, "nvidia.com/gpu"), 8);
   EXPECT_TRUE(demo::has(hidden.findings, Code::MigNotAdvertised));
@@ -170,6 +183,8 @@ TEST(MigPool, PlacementRulesRefuseALayoutWithItsPlace) {
   EXPECT_EQ(advertised(two, "nvidia.com/mig-3g.20gb"), 16);
   EXPECT_TRUE(demo::has(two.findings, Code::MigSlicesUnused));
   s.node_pools[0].mig->configs["mine"][0].devices = {0, 8};
+  EXPECT_NE(find(refused(s), Code::MigLayoutImpossible), nullptr);
+  s.node_pools[0].mig->configs["mine"][0].devices = {-1};
   EXPECT_NE(find(refused(s), Code::MigLayoutImpossible), nullptr);
   s.node_pools[0].mig->configs["mine"][0].devices = {0, 1};  // the others stay whole
   const World some = demo::world(s);
@@ -212,6 +227,17 @@ TEST(VgpuPool, AFractionalInstanceIsOneVgpuOfItsHost) {
               ::testing::Contains(HasSubstr("vGPU scheduling policy")));
 }
 
+TEST(VgpuPool, AFractionIsNotSharedFurtherAndOtherTypesAreTold) {
+  scenarios::Scenario shared = on("g6f.xlarge");
+  shared.node_pools[0].device_plugin.emplace().time_slicing = replicas(2);
+  EXPECT_NE(find(refused(shared), Code::StrategyNotModelled), nullptr);
+  scenarios::Scenario whole = on("g6.xlarge");
+  whole.node_pools[0].vgpu.emplace();
+  EXPECT_TRUE(demo::has(demo::world(whole).findings, Code::VgpuNotOnEks));
+  whole.workloads[0].pod.extended.clear();
+  EXPECT_NE(find(refused(whole), Code::StrategyNotModelled), nullptr);
+}
+
 TEST(OtherPlugins, AdvertiseTheirOwnResources) {
   scenarios::Scenario aws = on("p3.2xlarge", "k8s.amazonaws.com/vgpu");
   aws.node_pools[0].virtual_gpu.emplace();
@@ -241,6 +267,12 @@ TEST(ManualSharing, IsToldAndRefusedBesideMps) {
   scenarios::Scenario beside = mps("g5.xlarge", 4);
   beside.workloads[0].pod.extended.clear();
   EXPECT_NE(find(refused(beside), Code::GpuExclusiveProcess), nullptr);
+  // A taint keeps them off, as `explain` advises.
+  scenarios::NodePool plain = demo::pool(0);
+  plain.name.value = "plain";
+  beside.node_pools.push_back(plain);
+  beside.node_pools[0].taints.push_back({"nvidia.com/gpu", "", "NoSchedule"});
+  EXPECT_TRUE(refused(beside).empty());
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ struct PendingReason {
 struct WorkloadRecord {
   std::int64_t jobs_done = 0;  // Job pods, container runs of a Deployment
   std::int64_t jobs_failed = 0;
+  std::int64_t oom_kills = 0;
   std::int64_t units_done = 0;  // epochs, requests
   std::int64_t units_in_objective = 0;
   std::int64_t refused = 0;          // requests that found no ready replica or died with it

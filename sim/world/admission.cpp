@@ -1,0 +1,36 @@
+#include <algorithm>
+
+#include "slicewise/sim/world.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+bool tolerates(const scenarios::Toleration& toleration, const scenarios::Taint& taint) {
+  if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
+  if (toleration.key.empty()) return toleration.op == "Exists";
+  if (toleration.key != taint.key) return false;
+  return toleration.op == "Exists" || toleration.value == taint.value;
+}
+
+}  // namespace
+
+bool has_untolerated_taint(const PoolModel& pool, const scenarios::PodTemplate& pod) {
+  return std::ranges::any_of(pool.taints, [&](const scenarios::Taint& taint) {
+    if (taint.effect == "PreferNoSchedule") return false;
+    return std::ranges::none_of(
+        pod.tolerations, [&](const auto& toleration) { return tolerates(toleration, taint); });
+  });
+}
+
+bool matches_selector(const PoolModel& pool, const scenarios::PodTemplate& pod) {
+  return std::ranges::all_of(pod.node_selector, [&](const auto& wanted) {
+    const auto label = pool.labels.find(wanted.first);
+    return label != pool.labels.end() && label->second == wanted.second;
+  });
+}
+
+bool admits(const PoolModel& pool, const scenarios::PodTemplate& pod) {
+  return !has_untolerated_taint(pool, pod) && matches_selector(pool, pod);
+}
+
+}  // namespace slicewise::sim
