@@ -196,7 +196,7 @@ Cells option_cells(const StrategyComparison& comparison, const TextStyle& style,
 }
 
 Cells isolation_cells() {
-  Cells table{{{"STRATEGY"}, {"MEMORY"}, {"COMPUTE"}, {"FAULT"}, {"MEANS"}}, {}};
+  Cells table{{{"STRATEGY"}, {"MEMORY"}, {"COMPUTE"}, {"FAULT"}, {"MEANS", false, 1}}, {}};
   for (const sim::Strategy strategy : sim::kStrategies) {
     const sim::Isolation isolation = sim::isolation_of(strategy);
     const bool limit = isolation.memory == sim::Isolation::Memory::ProcessLimit;

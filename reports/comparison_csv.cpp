@@ -41,6 +41,7 @@ constexpr std::array kColumns = {
     CsvColumn{"losesPods", Level::Option, "/losesPods"},
     CsvColumn{"retired", Level::Option, "/retired"},
     CsvColumn{"forced", Level::Option, "/forced"},
+    CsvColumn{"stock", Level::Option, "/stock"},
     CsvColumn{"memoryIsolation", Level::Option, "/isolation/memory"},
     CsvColumn{"computeIsolation", Level::Option, "/isolation/compute"},
     CsvColumn{"faultIsolation", Level::Option, "/isolation/fault"},

@@ -131,6 +131,7 @@ json option_object(const ComparedOption& option) {
   out["gpuModel"] = pool.gpu_model;
   out["gpusPerNode"] = pool.gpus_per_node;
   out["forced"] = option.configuration.forced;
+  out["stock"] = sim::is_stock(option.configuration.strategy);
   out["retired"] = option.retired;
   out["best"] = option.best;
   out["meetsObjectives"] = option.meets_objectives;

@@ -113,6 +113,12 @@ bool has_shared_instances(const StrategyComparison& comparison) {
                      });
 }
 
+bool has_other_than_stock(const StrategyComparison& comparison) {
+  return std::any_of(
+      comparison.options.begin(), comparison.options.end(),
+      [](const ComparedOption& o) { return !sim::is_stock(o.configuration.strategy); });
+}
+
 }  // namespace
 
 std::vector<std::string> comparison_notes(const StrategyComparison& comparison, bool full) {
@@ -123,6 +129,9 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
   if (!comparison.replicas.empty()) lines.push_back(replicas_note(comparison));
   add_room_notes(comparison, lines);
   if (has_shared_instances(comparison)) lines.emplace_back("TS: time-slicing of each instance");
+  if (has_other_than_stock(comparison)) {
+    lines.emplace_back("not stock: no setting of the device plugin uncaps MPS; never the best");
+  }
   if (is_mixed(comparison)) {
     lines.emplace_back(
         "an hour of work is what a pod alone on the GPU it was measured on does in an hour");

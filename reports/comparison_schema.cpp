@@ -180,6 +180,7 @@ json option() {
        {"migProfile", text("profile of all instances"), kOptional},
        {"migInstancesPerGpu", whole("instances of each GPU"), kOptional},
        {"forced", truth("simulated because of --force: nobody offers it")},
+       {"stock", truth("NVIDIA's device plugin can set it up as it is shipped")},
        {"retired", truth("AWS no longer offers the instance type")},
        {"best", truth("cheapest work of the options that meet every objective, lose no pod and can "
                       "be had")},

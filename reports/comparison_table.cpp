@@ -53,11 +53,18 @@ std::string indented(const std::string& text) {
 }
 
 std::string isolation_block(const TextStyle& style, bool wide) {
-  const Cells table = isolation_cells();
+  Cells table = isolation_cells();
   std::vector<std::string> dropped;
   const int width = wide || style.width == 0 ? 0 : style.width - 2;
-  return heading("ISOLATION between pods on one GPU", style) + "\n" +
-         indented(text_table(table.columns, table.rows, width, &dropped)) +
+  std::string text = text_table(table.columns, table.rows, width, &dropped);
+  if (dropped.size() > 1) {
+    // Without MEMORY, COMPUTE and FAULT the table says nothing: rather too wide than without.
+    dropped = {table.columns.back().header};
+    table.columns.pop_back();
+    for (auto& row : table.rows) row.pop_back();
+    text = text_table(table.columns, table.rows, 0, nullptr);
+  }
+  return heading("ISOLATION between pods on one GPU", style) + "\n" + indented(text) +
          dropped_line(dropped, style);
 }
 

@@ -180,7 +180,9 @@ std::string_view isolation_meaning(Strategy strategy) {
 }
 
 std::string verdict_of(const ComparedOption& option) {
-  std::string verdict = option.best ? "best" : (option.retired ? "retired" : "ok");
+  std::string verdict = option.best ? "best" : "ok";
+  if (!sim::is_stock(option.configuration.strategy)) verdict = "not stock";
+  if (option.retired) verdict = "retired";
   if (!option.per_work_hour) verdict = "no work done";
   if (option.loses_pods) {
     verdict = lost_text(option.result.pods);

@@ -27,7 +27,7 @@ std::string_view fault_word(sim::Isolation::Fault fault);
 // What that means for a pod with neighbours; at most 38 characters.
 std::string_view isolation_meaning(sim::Strategy strategy);
 
-// "best", "ok", "p99 missed", "2 failed", "forced, ok".
+// "best", "ok", "not stock", "p99 missed", "2 failed", "forced, ok".
 std::string verdict_of(const sim::ComparedOption& option);
 
 // "aws-cifar10, variant before (of 4, see --variant): 5 pods under every way of sharing".

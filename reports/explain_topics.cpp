@@ -36,9 +36,33 @@ A replica is a ticket, never a fraction. replicas: 4 lets four pods be scheduled
   ("manual")    counts the pods         the pods open
 With MPS the caps hold for each CUDA process, not for the pod: a pod with two processes gets two shares. The device plugin's thread cap also holds while the neighbours are idle: of 7 replicas a lone pod runs on 14 % of the multiprocessors. mps.uncapped shows what raising it would give; the plugin has no setting for it.
 MPS by other means: AWS's virtual GPU plugin (virtualGpu, k8s.amazonaws.com/vgpu) sets no limits at all; nos sizes its slices by memory (nvidia.com/gpu-10gb) and does not limit threads. All clients of a GPU share one server and its fate.
-MIG exists on P4d, P4de, P5, P6 and G7e only. An A100 with MIG on uses 98 of its 108 multiprocessors. Inside an instance pods can be shared again: time-slicing by the device plugin; MPS by the hardware and NVIDIA's DRA driver, but the device plugin refuses it (mps.force simulates it). Such pods are separated from other instances, not from each other.
+MIG exists on p4d, p4de, p5, p5e, p5en and p6-b200; of p6-b300 the catalogue knows one profile, of g7e none (slicewise explain mig). An A100 with MIG on uses 98 of its 108 multiprocessors. Inside an instance pods can be shared again: time-slicing by the device plugin; MPS by the hardware and NVIDIA's DRA driver, but the device plugin refuses it (mps.force simulates it). Such pods are separated from other instances, not from each other.
 vGPU divides a GPU between virtual machines; EC2 has it as g6f and gr6f only.
 Sources: https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus ; https://docs.nvidia.com/deploy/mps/ ; https://docs.nvidia.com/datacenter/tesla/mig-user-guide/ ; https://github.com/NVIDIA/k8s-device-plugin/issues/720 ; https://github.com/awslabs/aws-virtual-gpu-device-plugin ; https://github.com/nebuly-ai/nos)";
+
+constexpr const char* kMig = R"(
+MIG cuts a GPU into instances with multiprocessors, memory, L2 cache and faults of their own; mig.config of a node pool names the layout (slicewise explain spec.nodePools.mig). slicewise get mig-profiles lists the profiles of each GPU.
+A100, H100, H200 and B200 have it: p4d, p4de, p5, p5e, p5en and p6-b200. p6-b300 (B300) has it too, but only the size of its 1g.34gb instances is published: layouts with its other profiles are refused. g7e (RTX PRO 6000) has it as well; the catalogue has no g7e.
+Some multiprocessors belong to no instance: an A100 with MIG on uses 98 of its 108. Inside an instance pods can be shared again by time-slicing; MPS inside an instance is refused by the device plugin (mps.force simulates it).
+What each way of sharing separates: slicewise explain sharing.
+Sources: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/ ; https://github.com/NVIDIA/mig-parted)";
+
+constexpr const char* kMps = R"(
+MPS lets the kernels of several processes run side by side on one GPU. The device plugin sets it up (devicePlugin.sharing.mps) and gives every process an equal part: memory / replicas, and 100 / replicas % of the threads.
+Both limits hold for a process, not for a pod, and the limit on threads holds while the neighbours are idle. The plugin has no setting for the percentage: mps.uncapped and mps.activeThreads simulate others, but slicewise export refuses them and slicewise compare never recommends them.
+All clients of a GPU share one server: a fatal fault of one can end them all.
+AWS's virtual GPU plugin and nos start MPS as well, without a limit on threads: slicewise explain sharing.
+Sources: https://docs.nvidia.com/deploy/mps/ ; https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus)";
+
+constexpr const char* kVgpu = R"(
+NVIDIA vGPU divides a GPU between virtual machines: each has its own frame buffer, and the hypervisor gives them turns. EC2 has it as g6f and gr6f only, where a node has 1/8, 1/4 or 1/2 of an L4.
+  POLICY       A BUSY MACHINE GETS                   IDLE TURNS
+  best effort  an equal part among the busy ones     go to the others
+  equal share  an equal part among those that run    are lost
+  fixed share  1 / (vGPUs that the GPU can hold)     are lost
+AWS does not say which policy its hosts use; a fixed share is assumed, because that is what is sold. vgpu.policy changes it (slicewise explain spec.nodePools.vgpu).
+What each way of sharing separates: slicewise explain sharing.
+Sources: https://docs.nvidia.com/vgpu/ ; https://aws.amazon.com/ec2/instance-types/g6/)";
 
 constexpr const char* kTimeSlicing = R"(
 The GPU runs one context (one process) at a time and takes turns among those that have work. A turn lasts q; when a context runs out of work, its turn ends at once, so idle pods cost nothing but memory. Switching costs c, which is not part of the turn. A context alone on the GPU never switches.
@@ -91,10 +115,13 @@ std::span<const Topic> topics() {
   static const std::array all = {
       Topic{"cost", "Where the money goes", kCost},
       Topic{"exit-codes", "What the exit code of slicewise says", exit_codes_topic()},
+      Topic{"mig", "What MIG is, and which instance types have it", kMig},
+      Topic{"mps", "What MPS does and what the device plugin sets", kMps},
       Topic{"not-modelled", "What the simulation cannot tell", not_modelled_topic()},
       Topic{"profile", "What a workload profile holds", kProfile},
       Topic{"sharing", "What each way of sharing a GPU separates", kSharing},
       Topic{"time-slicing", "How time-slicing works and what it costs", kTimeSlicing},
+      Topic{"vgpu", "What a vGPU is and how vGPUs take turns", kVgpu},
   };
   return all;
 }

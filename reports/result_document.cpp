@@ -95,6 +95,8 @@ json node_pool(const sim::NodePoolResult& pool) {
                   {"activeThreadsRatio", number(pool.active_threads)},
                   {"clientMemoryLimitBytes",
                    pool.memory_limit ? json(pool.memory_limit->count) : json(nullptr)},
+                  {"vgpuPolicy", text(pool.vgpu_policy)},
+                  {"vgpusPerGpu", pool.vgpus_per_gpu > 0 ? json(pool.vgpus_per_gpu) : json()},
                   {"migConfig", text(pool.mig_config)},
                   {"migInstances", pool.instances.empty() ? json(nullptr) : json(pool.instances)},
                   {"smsUnusedRatio", number(pool.sms_unused_ratio)},

@@ -41,13 +41,33 @@ std::optional<std::int64_t> replicas_of(const sim::NodePoolResult& pool) {
   return offered / devices;
 }
 
-// "MIG all-1g.5gb + time-slicing x2"
+// "fixed share": the scheduling policies of vGPUs as NVIDIA writes them.
+std::string_view policy_text(std::string_view policy) {
+  if (policy == "bestEffort") return "best effort";
+  return policy == "equalShare" ? "equal share" : "fixed share";
+}
+
+// A node with a fraction of a GPU advertises one of the vGPUs on it, not all.
+bool has_fraction(const sim::NodePoolResult& pool) {
+  return pool.vgpus_per_gpu > 1 && !replicas_of(pool);
+}
+
+// "1 x A10G", "1/8 of an L4"
+std::string gpus_text(const sim::NodePoolResult& pool) {
+  if (!has_fraction(pool)) return fmt::format("{} x {}", pool.gpus_per_node, pool.gpu_model);
+  const bool vowel = std::string_view("AEFHILMNORSX").find(pool.gpu_model.front()) !=
+                     std::string_view::npos;  // read letter by letter: an L4, a T4
+  return fmt::format("1/{} of {} {}", pool.vgpus_per_gpu, vowel ? "an" : "a", pool.gpu_model);
+}
+
+// "MIG all-1g.5gb + time-slicing x2", "vGPU (fixed share)"
 std::string sharing_text(const sim::NodePoolResult& pool) {
   std::string text = strategy_text(pool.strategy);
   if (!pool.mig_config.empty() && pool.strategy.starts_with("mig")) {
     text.insert(word_for("mig").size(), " " + pool.mig_config);
   }
   if (const auto replicas = replicas_of(pool)) text += fmt::format(" x{}", *replicas);
+  if (!pool.vgpu_policy.empty()) text += fmt::format(" ({})", policy_text(pool.vgpu_policy));
   return text;
 }
 
@@ -94,7 +114,7 @@ std::string strategy_text(const std::string& strategy) {
 std::string pool_sentence(const sim::NodePoolResult& pool) {
   std::string out =
       fmt::format("{} on {} x {}", sharing_text(pool), pool.nodes, pool.instance_type);
-  if (!pool.gpu_model.empty()) out += fmt::format(" ({} x {})", pool.gpus_per_node, pool.gpu_model);
+  if (!pool.gpu_model.empty()) out += fmt::format(" ({})", gpus_text(pool));
   for (const std::string& part : {pool.region, pool.purchase_option}) {
     if (!part.empty()) out += ", " + part;
   }

@@ -111,6 +111,10 @@ json node_pool() {
         whole("GPU memory that one MPS client may take, bytes; absent when there is no limit or "
               "several"),
         kOptional},
+       {"vgpuPolicy",
+        text("how vGPUs take turns on a physical GPU: bestEffort, equalShare or fixedShare"),
+        kOptional},
+       {"vgpusPerGpu", whole("virtual machines on a physical GPU"), kOptional},
        {"migConfig", text("MIG layout in force at the start"), kOptional},
        {"migInstances",
         described(

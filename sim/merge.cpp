@@ -32,6 +32,19 @@ double per_second(std::int64_t count, Duration over) {
   return over.ns <= 0 ? 0 : static_cast<double>(count) / to_seconds(over);
 }
 
+// As scenarios spell it.
+std::string_view policy_word(models::Vgpu::Policy policy) {
+  switch (policy) {
+    case models::Vgpu::Policy::BestEffort:
+      return "bestEffort";
+    case models::Vgpu::Policy::EqualShare:
+      return "equalShare";
+    case models::Vgpu::Policy::FixedShare:
+      return "fixedShare";
+  }
+  return "bestEffort";
+}
+
 void describe_sharing(const PoolModel& pool, NodePoolResult& result) {
   for (const DomainKind& kind : pool.kinds) {
     const auto turns = [&](const models::TimeSlice& slice) {
@@ -50,7 +63,11 @@ void describe_sharing(const PoolModel& pool, NodePoolResult& result) {
                        result.memory_limit = mps.memory_limit;
                      }
                    },
-                   [&](const models::Vgpu& vgpu) { turns(vgpu.slice); },
+                   [&](const models::Vgpu& vgpu) {
+                     turns(vgpu.slice);
+                     result.vgpu_policy = policy_word(vgpu.policy);
+                     result.vgpus_per_gpu = vgpu.per_gpu;
+                   },
                },
                kind.sharing);
   }

@@ -24,6 +24,8 @@ std::string_view strategy_name(Strategy strategy) {
   return "exclusive";
 }
 
+bool is_stock(Strategy strategy) { return strategy != Strategy::MpsUncapped; }
+
 Isolation isolation_of(Strategy strategy) {
   using Memory = Isolation::Memory;
   using Compute = Isolation::Compute;

@@ -18,6 +18,7 @@ namespace slicewise::reports {
 namespace {
 
 using nlohmann::json;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -74,6 +75,29 @@ TEST(ComparisonReport, TheVerdictSaysWhatIsWrong) {
               HasSubstr("No option that can be had meets every objective"));
 }
 
+// What no setting of the device plugin gives is shown, with the reason once, and never recommended.
+TEST(ComparisonReport, MpsWithoutItsCapIsNotStock) {
+  const std::string text = comparison_table(samples::chat(), kTerminal, false);
+  EXPECT_THAT(text, ContainsRegex("MPS x3 uncapped .* not stock\n"));
+  EXPECT_THAT(text, HasSubstr("\n  not stock: no setting of the device plugin uncaps MPS"));
+  sim::StrategyComparison stock = samples::chat();
+  std::erase_if(stock.options, [](const sim::ComparedOption& o) {
+    return o.configuration.strategy == sim::Strategy::MpsUncapped;
+  });
+  EXPECT_THAT(comparison_table(stock, kTerminal, false), Not(HasSubstr("not stock")));
+}
+
+// MEANS goes first; what is left needs 59 columns and stays, however narrow the terminal.
+TEST(ComparisonReport, IsolationKeepsMemoryComputeAndFaultOnAnyWidth) {
+  for (const int width : {30, 59, 80}) {
+    const std::string text = comparison_table(samples::chat(), {false, true, width}, false);
+    const std::string block = text.substr(text.find("ISOLATION"));
+    EXPECT_THAT(block, ContainsRegex("STRATEGY +MEMORY +COMPUTE +FAULT\n")) << width;
+    EXPECT_THAT(block, HasSubstr("\nnot shown: MEANS")) << width;
+  }
+  EXPECT_LE(widest_line(comparison_table(samples::chat(), {false, true, 80}, false)), 80U);
+}
+
 TEST(ComparisonReport, AnUnfinishedComparisonSaysSo) {
   sim::StrategyComparison partial = samples::chat();
   partial.interrupted = true;
@@ -107,9 +131,12 @@ TEST(ComparisonReport, JsonCarriesTheNamesThatScriptsDependOn) {
   EXPECT_EQ(document["kind"], "Comparison");
   const json& best = document["options"][2];
   EXPECT_EQ(best["best"], true);
-  EXPECT_EQ(best["strategy"], "mpsUncapped");
+  EXPECT_EQ(best["strategy"], "mps");
+  EXPECT_EQ(best["stock"], true);
+  EXPECT_EQ(document["options"][3]["strategy"], "mpsUncapped");
+  EXPECT_EQ(document["options"][3]["stock"], false);
   EXPECT_EQ(best["isolation"]["fault"], "shared");
-  EXPECT_EQ(best["workloads"][0]["latencyP99Seconds"], 0.12);
+  EXPECT_EQ(best["workloads"][0]["latencyP99Seconds"], 0.15);
   EXPECT_EQ(best["cost"]["usdPerHour"], 1.006);
   EXPECT_EQ(document["refused"][0]["code"], "MIG_UNSUPPORTED");
   EXPECT_EQ(document["isolation"].size(), sim::kStrategies.size());

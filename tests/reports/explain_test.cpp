@@ -59,9 +59,18 @@ TEST(Explain, MatchesTheGoldenTexts) {
 
 TEST(Explain, TopicsNameNoFractionOfAGpu) {
   EXPECT_THAT(text_of("sharing"), HasSubstr("A replica is a ticket, never a fraction."));
-  for (const char* topic : {"cost", "exit-codes", "not-modelled", "sharing", "time-slicing"}) {
+  for (const char* topic :
+       {"cost", "exit-codes", "mig", "mps", "not-modelled", "sharing", "time-slicing", "vgpu"}) {
     EXPECT_THAT(text_of(topic), Not(HasSubstr("unknown: ")));
     EXPECT_THAT(text_of(topic), Not(HasSubstr("milli"))) << topic;
+  }
+}
+
+// The same instance types as the hint of MIG_UNSUPPORTED.
+TEST(Explain, MigSaysWhichInstanceTypesHaveIt) {
+  for (const char* topic : {"mig", "sharing"}) {
+    EXPECT_THAT(text_of(topic, {false, true, 0}),
+                HasSubstr("p4d, p4de, p5, p5e, p5en and p6-b200"));
   }
 }
 

@@ -85,6 +85,25 @@ TEST(PoolSentence, SaysWhatAnMpsClientMayTake) {
   EXPECT_THAT(pool_sentence(pool), HasSubstr(": each client up to all SMs and 5.6Gi"));
 }
 
+// On a whole GPU the vGPUs are counted; of g6f a node has one, which is a fraction of an L4.
+TEST(PoolSentence, NamesThePolicyAndTheFractionOfVgpus) {
+  sim::NodePoolResult pool = a10g_pool("vgpu", "nvidia.com/gpu", 4);
+  pool.vgpu_policy = "equalShare";
+  pool.vgpus_per_gpu = 4;
+  EXPECT_EQ(pool_sentence(pool),
+            "vGPU x4 (equal share) on 1 x g5.xlarge (1 x A10G), $1.006/h each");
+  pool.vgpu_policy = "bestEffort";
+  EXPECT_THAT(pool_sentence(pool), ::testing::StartsWith("vGPU x4 (best effort) on "));
+  sim::NodePoolResult fraction = a10g_pool("vgpu", "nvidia.com/gpu", 2);
+  fraction.instance_type = "g6f.xlarge";
+  fraction.gpu_model = "L4";
+  fraction.nodes = 2;
+  fraction.vgpu_policy = "fixedShare";
+  fraction.vgpus_per_gpu = 8;
+  EXPECT_THAT(pool_sentence(fraction),
+              ::testing::StartsWith("vGPU (fixed share) on 2 x g6f.xlarge (1/8 of an L4), "));
+}
+
 TEST(PoolSentence, SaysThatAwsAndNosDoNotLimitThreads) {
   sim::NodePoolResult aws = a10g_pool("awsVirtualGpu", "k8s.amazonaws.com/vgpu", 10);
   aws.active_threads = 1;
@@ -186,12 +205,19 @@ TEST(ResultSharing, TheDocumentHasTheInstancesAndTheLimits) {
   mps.active_threads = 0.25;
   mps.memory_limit = mebibytes(5757);
   result.variants[0].node_pools.push_back(mps);
+  sim::NodePoolResult vgpu = a10g_pool("vgpu", "nvidia.com/gpu", 4);
+  vgpu.vgpu_policy = "equalShare";
+  vgpu.vgpus_per_gpu = 4;
+  result.variants[0].node_pools.push_back(vgpu);
   const auto variant = nlohmann::json::parse(result_json(result))["variants"][0];
   EXPECT_EQ(variant["nodePools"][0]["migConfig"], "all-1g.5gb");
   EXPECT_EQ(variant["nodePools"][0]["migInstances"]["1g.5gb"], 56);
   EXPECT_NEAR(variant["nodePools"][0]["smsUnusedRatio"], 10.0 / 108, 1e-9);
   EXPECT_EQ(variant["nodePools"][1]["activeThreadsRatio"], 0.25);
   EXPECT_EQ(variant["nodePools"][1]["clientMemoryLimitBytes"], mebibytes(5757).count);
+  EXPECT_FALSE(variant["nodePools"][1].contains("vgpuPolicy"));
+  EXPECT_EQ(variant["nodePools"][2]["vgpuPolicy"], "equalShare");
+  EXPECT_EQ(variant["nodePools"][2]["vgpusPerGpu"], 4);
   EXPECT_EQ(variant["gpus"][8]["migProfile"], "1g.5gb");
   EXPECT_EQ(variant["gpus"][8]["migInstance"], 1);
 }

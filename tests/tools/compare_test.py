@@ -54,6 +54,14 @@ class Options(unittest.TestCase):
         self.assertEqual({row["strategy"] for row in document["options"] if row["forced"]},
                          {"mig+mps", "vgpu"})
 
+    def test_what_no_plugin_sets_up_is_shown_but_never_the_best(self):
+        options = compared("--instances", "g5.xlarge")["options"]
+        self.assertEqual([row["strategy"] for row in options if not row["stock"]],
+                         ["mpsUncapped"])
+        self.assertTrue(all(row["stock"] for row in options if row["best"]))
+        text = run(*COMPARE, "--instances", "g5.xlarge").stdout
+        self.assertRegex(text, r"MPS x\d+ uncapped .* not stock\n")
+
     def test_the_variant_is_the_first_unless_named(self):
         self.assertEqual(compared(file=SHARED)["metadata"]["variant"], "alone")
         shared = compared("--variant", "shared", "--instances", "g5.xlarge", file=SHARED)
@@ -103,6 +111,11 @@ class Formats(unittest.TestCase):
             for heading in ("NODES", "ISOLATION", "REFUSED", "NOTES"):
                 self.assertRegex(text, rf"(?m)^{heading}")
         self.assertEqual(list(compared()), sorted(compared()))
+
+    def test_narrow_terminals_keep_what_isolates(self):
+        text = run(*COMPARE, env={"COLUMNS": "80"}).stdout
+        self.assertRegex(text, r"(?m)^  STRATEGY +MEMORY +COMPUTE +FAULT$")
+        self.assertIn("not shown: MEANS", text)
 
     def test_the_same_bytes_with_any_number_of_threads(self):
         flags = ("compare", "-f", EXAMPLE, "--replications", "2", "-o", "json", "--jobs")

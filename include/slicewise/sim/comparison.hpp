@@ -37,6 +37,10 @@ inline constexpr std::array kStrategies = {
 // As results spell it: "timeSlicing", "mig+mps".
 std::string_view strategy_name(Strategy strategy);
 
+// Whether the device plugin as NVIDIA ships it can set the strategy up. It cannot take the thread
+// cap off MPS: it always writes 100 / replicas %.
+bool is_stock(Strategy strategy);
+
 // What stands between two pods on one GPU; the weakest that any two of them have. Inside one MIG
 // instance that is what shares the instance.
 struct Isolation {
@@ -82,7 +86,8 @@ struct ComparedOption {
 
   // Meets all objectives, loses no pod, did some work, and can be had.
   bool stands() const {
-    return meets_objectives && !loses_pods && per_work_hour && !retired && !configuration.forced;
+    return meets_objectives && !loses_pods && per_work_hour && !retired && !configuration.forced &&
+           is_stock(configuration.strategy);
   }
 };
 

@@ -105,6 +105,8 @@ struct NodePoolResult {
   std::optional<Duration> switch_cost;
   std::optional<double> active_threads;            // MPS: share of the SMs that one client may use
   std::optional<Bytes> memory_limit;               // of one client process; absent: none
+  std::string vgpu_policy;                         // "bestEffort", "equalShare", "fixedShare"
+  int vgpus_per_gpu = 0;                           // virtual machines on a physical GPU; 0: no vGPU
   std::string mig_config;                          // in force at the start, "" = no MIG
   std::map<std::string, std::int64_t> instances;   // of all nodes, by MIG profile
   std::optional<double> sms_unused_ratio;          // SMs that no instance has

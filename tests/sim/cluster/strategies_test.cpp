@@ -156,6 +156,8 @@ TEST(Vgpu, AFractionIsJudgedByWhatItIs) {
   s.workloads[0].pod.cpu_request = {100};
   s.workloads[0].pod.memory_request = gibibytes(1);
   const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.node_pools[0].vgpu_policy, "fixedShare");
+  EXPECT_EQ(r.node_pools[0].vgpus_per_gpu, 8);
   EXPECT_GT(r.gpus[0].time_busy_ratio, 0.8);
   EXPECT_LE(r.gpus[0].time_busy_ratio + r.gpus[0].context_switch_ratio, 1 + 1e-9);
   EXPECT_GE(r.cost.ledger.idle.nano, 0);

@@ -164,6 +164,20 @@ TEST(Comparison, TheBestCanBeHadMeetsAllObjectivesAndLosesNoPod) {
   EXPECT_TRUE(find(strict, "g5.xlarge", Strategy::Exclusive)->stands());
 }
 
+// Nothing wrong with its run, but no setting of the device plugin gives it.
+
+TEST(Comparison, MpsWithoutItsCapIsShownButNeverTheBest) {
+  const StrategyComparison comparison = compared(jobs(5), on({"g5.xlarge"}));
+  const ComparedOption* uncapped = find(comparison, "g5.xlarge", Strategy::MpsUncapped);
+  ASSERT_NE(uncapped, nullptr);
+  EXPECT_TRUE(uncapped->per_work_hour && uncapped->meets_objectives && !uncapped->loses_pods);
+  EXPECT_FALSE(uncapped->stands());
+  EXPECT_FALSE(uncapped->best);
+  for (const Strategy strategy : kStrategies) {
+    EXPECT_EQ(is_stock(strategy), strategy != Strategy::MpsUncapped) << strategy_name(strategy);
+  }
+}
+
 // "The pool's own GPU" stays the scenario's when the instance type changes: an epoch that was 18 s
 
 // on V100 is not 18 s on T4.
