@@ -23,6 +23,10 @@ Duration switch_cost(const GpuModel& gpu, double kappa) {
   return kSwitchBase + from_seconds((2 * state + kappa * cache) / bandwidth);
 }
 
+double usual_cold_cache(const GpuModel& gpu) {
+  return gpu.compute_capability == "8.9" ? 0.0 : kDefaultColdCache;
+}
+
 ContextMemory context_memory(const GpuModel& gpu) {
   // T4 100 MiB and RTX 4090 384 MiB were measured; P100, Volta's predecessor, took 100-200 MiB.
   if (gpu.name == "T4") return {mebibytes(100), true};

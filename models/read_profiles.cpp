@@ -32,6 +32,7 @@ WorkloadProfile read_profile(CatalogFields fields) {
   profile.memory = fields.maybe_mebibytes("memoryMib");
   profile.burst = maybe_seconds(fields, "burstSeconds");
   profile.idle = maybe_seconds(fields, "idleSeconds");
+  profile.solo_slice = fields.text_or_empty("soloSlice");
   profile.source = fields.text("source");
   profile.provenance = fields.named_texts("provenance");
   profile.note = fields.text_or_empty("note");

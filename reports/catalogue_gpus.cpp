@@ -49,7 +49,7 @@ json item_of(const GpuModel& gpu, const std::vector<std::string>& families) {
                {"contextMemoryMeasured", models::context_memory(gpu).measured},
                {"timeSliceSeconds", static_cast<double>(gpu.time_slice.ns) / 1e9},
                {"switchCostSeconds",
-                static_cast<double>(models::switch_cost(gpu, models::kDefaultColdCache).ns) / 1e9},
+                static_cast<double>(models::switch_cost(gpu, models::usual_cold_cache(gpu)).ns) / 1e9},
                {"instanceFamilies", families}};
   if (!gpu.kubernetes_product.empty()) item["kubernetesProduct"] = gpu.kubernetes_product;
   if (gpu.l2_cache) item["l2CacheBytes"] = gpu.l2_cache->count;
@@ -78,7 +78,7 @@ std::vector<std::string> cells_of(const GpuModel& gpu, const std::vector<std::st
       number_cell(gpu.fp32_tflops, 1),
       number_cell(gpu.fp16_tensor_tflops, 0),
       gpu.supports_mig ? "yes" : "no",
-      number_cell(to_seconds(models::switch_cost(gpu, models::kDefaultColdCache)) * 1e6, 0),
+      number_cell(to_seconds(models::switch_cost(gpu, models::usual_cold_cache(gpu))) * 1e6, 0),
       fmt::format("{}", fmt::join(families, ", "))};
   if (!wide) return cells;
   const models::ContextMemory context = models::context_memory(gpu);

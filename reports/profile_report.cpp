@@ -67,8 +67,8 @@ std::string copies_table(const WorkloadProfile& profile, const models::GpuModel&
                          const TextStyle& style) {
   const models::ClientLaw law = law_of_profile(profile);
   const double duty = profile.duty.value_or(1);
-  const double overhead =
-      to_seconds(models::switch_cost(gpu, models::kDefaultColdCache)) / to_seconds(gpu.time_slice);
+  const double overhead = to_seconds(models::switch_cost(gpu, models::usual_cold_cache(gpu))) /
+                          to_seconds(gpu.time_slice);
   Rows rows;
   for (int n = 2; n <= kMostNeighbours; ++n) {
     constexpr int kPercent = 100;
@@ -117,15 +117,23 @@ std::string other_gpus_table(const WorkloadProfile& profile, const models::GpuMo
       rows, style);
 }
 
-std::string predictions(const WorkloadProfile& profile, const Catalogue& catalogue,
+std::string predictions(const WorkloadProfile& published, const Catalogue& catalogue,
                         const TextStyle& style) {
-  if (!profile.unusable.empty()) {
+  if (!published.unusable.empty()) {
     return "\n" +
-           wrapped_text("No scenario can run it: " + profile.unusable + ".", style.width, "", 0);
+           wrapped_text("No scenario can run it: " + published.unusable + ".", style.width, "", 0);
   }
+  const WorkloadProfile profile = models::on_whole_gpu(published, catalogue);
   const models::GpuModel& gpu = *catalogue.find_gpu(profile.gpu_model);
   const models::MigGeometry* geometry = catalogue.find_mig(gpu.name);
   std::string out;
+  if (!published.solo_slice.empty()) {
+    out = "\n" + wrapped_text(
+                     fmt::format("Its figures were measured on a {} MIG instance. The whole GPU "
+                                 "without MIG takes {} ms by law E1, from which the rest follows.",
+                                 published.solo_slice, milliseconds_cell(*profile.solo_step)),
+                     style.width, "", 0);
+  }
   if (geometry != nullptr) out += mig_table(profile, *geometry, style);
   return out + copies_table(profile, gpu, style) + other_gpus_table(profile, gpu, catalogue, style);
 }

@@ -22,33 +22,34 @@ constexpr Duration kAssumedStep = milliseconds(50);
 // Fills what the scenario leaves open from the catalogue profile it names.
 void apply_profile(const models::Catalogue& catalogue, Workload& spec, Diagnostics& found) {
   if (spec.profile.value.empty()) return;
-  const models::WorkloadProfile* profile = catalogue.find_profile(spec.profile.value);
-  if (profile == nullptr) {
+  const models::WorkloadProfile* published = catalogue.find_profile(spec.profile.value);
+  if (published == nullptr) {
     found.push_back(
         unknown_name(Code::ProfileUnknown, spec.profile,
                      fmt::format("the catalogue has no profile \"{}\"", spec.profile.value),
                      catalogue.profiles, "slicewise get profiles"));
     return;
   }
+  const models::WorkloadProfile profile = models::on_whole_gpu(*published, catalogue);
   const bool measured_by_user = spec.measured.has_value();
   scenarios::Measured& m = measured_by_user ? *spec.measured : spec.measured.emplace();
   if (!measured_by_user) m.provenance = scenarios::Provenance::Catalog;
-  if (m.device.value.empty()) m.device = {profile->gpu_model, spec.profile.where};
-  if (!m.bandwidth_share) m.bandwidth_share = profile->bandwidth_share;
-  if (!m.capacity_share) m.capacity_share = profile->capacity_share;
-  if (!m.norm_p) m.norm_p = profile->norm_p;
-  if (!m.batch) m.batch = profile->batch;
-  if (!m.gpu_busy && !m.gpu_util && profile->duty) m.gpu_busy = profile->duty;
+  if (m.device.value.empty()) m.device = {profile.gpu_model, spec.profile.where};
+  if (!m.bandwidth_share) m.bandwidth_share = profile.bandwidth_share;
+  if (!m.capacity_share) m.capacity_share = profile.capacity_share;
+  if (!m.norm_p) m.norm_p = profile.norm_p;
+  if (!m.batch) m.batch = profile.batch;
+  if (!m.gpu_busy && !m.gpu_util && profile.duty) m.gpu_busy = profile.duty;
   if (spec.kind == WorkloadKind::Service) {
-    if (!m.request_gpu_time && profile->solo_step) {
-      m.request_gpu_time = scenarios::ServiceTime{scenarios::ServiceTime::Law::Deterministic,
-                                                  *profile->solo_step, 0};
+    if (!m.request_gpu_time && profile.solo_step) {
+      m.request_gpu_time =
+          scenarios::ServiceTime{scenarios::ServiceTime::Law::Deterministic, *profile.solo_step, 0};
     }
   } else if (!m.unit_time) {
-    m.unit_time = profile->solo_step;
+    m.unit_time = profile.solo_step;
   }
-  if (spec.gpu_memory.resident.count == 0 && profile->memory) {
-    spec.gpu_memory.resident = *profile->memory;
+  if (spec.gpu_memory.resident.count == 0 && profile.memory) {
+    spec.gpu_memory.resident = *profile.memory;
   }
 }
 

@@ -138,5 +138,23 @@ TEST(Catalogue, ProfilesThatNoScenarioCanRunSayWhy) {
   EXPECT_EQ(catalogue.find_profile("jupyter-notebook-interactive/b1")->unusable, "no step time");
 }
 
+// A step that takes 100 ms on the 98 SMs of a 7g instance, all of it compute, takes 98/108 of that
+// on the whole A100, and is as saturated there.
+TEST(Catalogue, FiguresOfTheLargestInstanceAreCarriedOverToTheWholeGpu) {
+  const Catalogue catalogue = load_catalogue();
+  WorkloadProfile profile;
+  profile.gpu_model = "A100-SXM4-40GB";
+  profile.solo_step = milliseconds(100);
+  profile.capacity_share = 1;
+  profile.bandwidth_share = 0;
+  EXPECT_EQ(on_whole_gpu(profile, catalogue).solo_step, milliseconds(100));
+  profile.solo_slice = "7g";
+  const WorkloadProfile whole = on_whole_gpu(profile, catalogue);
+  EXPECT_NEAR(to_seconds(*whole.solo_step), 0.1 * 98 / 108, 1e-9);
+  EXPECT_NEAR(*whole.capacity_share, 1, 1e-12);
+  profile.bandwidth_share = 1;  // memory traffic has all slices either way
+  EXPECT_EQ(on_whole_gpu(profile, catalogue).solo_step, milliseconds(100));
+}
+
 }  // namespace
 }  // namespace slicewise::models

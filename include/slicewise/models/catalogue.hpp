@@ -54,6 +54,10 @@ struct Catalogue {
   const WorkloadProfile* find_profile(std::string_view name) const;
 };
 
+// The profile as the whole GPU without MIG runs it: figures that were measured on the largest MIG
+// instance, which has 98 of an A100's 108 SMs, are carried over by law E1. Others stay as they are.
+WorkloadProfile on_whole_gpu(WorkloadProfile profile, const Catalogue& catalogue);
+
 // Parses the embedded catalogue. The data ships with the program, so a defect in it is a bug:
 // throws std::runtime_error that names file and field.
 Catalogue load_catalogue();

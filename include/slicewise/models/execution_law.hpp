@@ -28,6 +28,11 @@ Duration switch_cost(const GpuModel& gpu, double kappa);
 // kappa that reproduces nos' time-slicing of 3, 5 and 7 pods on A100 (0.0-0.1 % error).
 inline constexpr double kDefaultColdCache = 1.0;
 
+// The kappa to take when nobody says: kDefaultColdCache, which also gives what GH200 (9.2 %) and T4
+// lose; 0 on Ada (compute capability 8.9), whose caches of 48 to 96 MB the formula would refill at
+// every switch, while RTX 4090 loses 2 to 10 %.
+double usual_cold_cache(const GpuModel& gpu);
+
 // Driver memory that every process pays for its CUDA context.
 // Source: T4 100 MiB measured; the others are estimates, which the caller marks Assumed.
 struct ContextMemory {

@@ -119,7 +119,7 @@ TEST(BuildWorld, FillsInACatalogueProfile) {
   EXPECT_EQ(world.workloads[0].gpu_memory, *profile->memory);
   EXPECT_EQ(
       world.workloads[0].on_pool[0].in_kind[0].gpu + world.workloads[0].on_pool[0].in_kind[0].host,
-      *profile->solo_step);
+      *models::on_whole_gpu(*profile, demo::catalogue()).solo_step);
   EXPECT_GT(world.provenance.catalog, 3);
   s.workloads[0].profile.value = "no-such-profile";
   EXPECT_NE(find(refused(s), Code::ProfileUnknown), nullptr);
