@@ -32,7 +32,9 @@ std::string row_of(const std::vector<std::string>& cells) {
 
 std::string validation_markdown(const sim::ValidationResult& result) {
   constexpr std::size_t kWeakestShown = 3;
-  std::string out = "# Predicted against measured\n\n" + bounds_line(result) + "\n\n|";
+  std::string out = "# Predicted against measured\n\n" + bounds_line(result) + "\n\n";
+  if (const std::string line = pairs_line(result); !line.empty()) out += line + "\n\n";
+  out += "|";
   std::string rule = "|";
   for (const Column& column : validation_columns()) {
     out += " " + column.header + " |";

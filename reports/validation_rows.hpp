@@ -19,8 +19,12 @@ std::string weakest_workloads(const sim::StudyResult& study, std::size_t most);
 std::string worst_row(const sim::StudyResult& study);
 // "MISO, A100-SXM4-40GB, github:...; read 2026-11: ..."
 std::string source_line(const sim::StudyResult& study);
-// "24 of 25 studies within their bounds; above: gnn"
+// "1 of 2 studies within their bounds (all but gnn); 1 above target (gnn); 0 worse than a naive
+// rule."
 std::string bounds_line(const sim::ValidationResult& result);
+// "3 studies need measurements that may not be redistributed (...): --pairs FILE.", where all other
+// studies of their mode were run; empty otherwise, for then they were not asked for.
+std::string pairs_line(const sim::ValidationResult& result);
 // How to read the columns, one paragraph each.
 std::vector<std::string> validation_notes();
 

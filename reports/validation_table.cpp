@@ -44,6 +44,9 @@ std::string validation_table(const sim::ValidationResult& result, const TextStyl
   std::vector<std::string> dropped;
   std::string out = text_table(validation_columns(), rows, width, &dropped) + "\n";
   out += wrapped_text(bounds_line(result), width, "", 0);
+  if (const std::string line = pairs_line(result); !line.empty()) {
+    out += wrapped_text(line, width, "", 0);
+  }
   for (const std::string& note : validation_notes()) out += wrapped_text(note, width, "", 2);
   if (!dropped.empty()) {
     out += wrapped_text(

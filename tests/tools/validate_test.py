@@ -49,6 +49,25 @@ class Formats(unittest.TestCase):
         table = [line for line in lines if line.startswith("| nos-")]
         self.assertGreaterEqual(len(table), 3)
 
+    def test_the_summary_counts_what_the_json_says(self):
+        studies = json.loads(run("validate", "-o", "json").stdout)["studies"]
+        def error(study):
+            return study["check"]["meanErrorPercent"]
+        above = [s["name"] for s in studies if error(s) > s.get("targetPercent", error(s))]
+        naive = [s["name"] for s in studies if error(s) > min(s["naive"].values())]
+        self.assertIn("migperf-training", above)
+        line = (f"{len(studies)} of {len(studies)} studies within their bounds; {len(above)} above "
+                f"target ({', '.join(above)}); {len(naive)} worse than a naive rule ")
+        self.assertIn(line, " ".join(run("validate").stdout.split()))
+
+    def test_what_was_not_run_for_want_of_pairs_is_said(self):
+        line = "3 studies need measurements that may not be redistributed"
+        for arguments in ((), ("time-slicing",)):
+            text = " ".join(run("validate", *arguments).stdout.split())
+            self.assertIn(line, text)
+            self.assertIn("--pairs FILE", text)
+        self.assertNotIn("--pairs", run("validate", "nos").stdout)
+
     def test_an_unknown_name_is_a_usage_error(self):
         result = run("validate", "parvagu")
         self.assertEqual((result.returncode, result.stdout), (2, ""))

@@ -24,7 +24,8 @@ sim::ValidationResult small_result() { return sim::result_of({"nos-mps", "ignite
 
 TEST(ValidationTable, SaysWhatWasFittedOnWhatAndNamesTheWeakest) {
   const std::string text = validation_table(small_result(), kStyle, false);
-  EXPECT_THAT(text, HasSubstr("3 of 3 studies within their bounds."));
+  EXPECT_THAT(text, HasSubstr("3 of 3 studies within their bounds; 0 above target; 0 worse than a "
+                              "naive rule."));
   EXPECT_THAT(text, HasSubstr("fit: 20 and 80 % of the threads; check: 40, 50, 60 %"));
   EXPECT_THAT(text, HasSubstr("Weakest     resnet50 2.7 % of 12 rows"));
   EXPECT_THAT(text, HasSubstr("github:icloud-ecnu/igniter@"));
@@ -41,10 +42,53 @@ TEST(ValidationTable, SaysWhatWasFittedOnWhatAndNamesTheWeakest) {
 TEST(ValidationTable, NamesTheStudiesAboveTheirBound) {
   sim::ValidationResult result = small_result();
   result.studies[1].within_bound = false;
-  EXPECT_THAT(
-      validation_table(result, kStyle, false),
-      HasSubstr("2 of 3 studies within their bounds; above: " + result.studies[1].study.id + "."));
+  EXPECT_THAT(validation_table(result, kStyle, false),
+              HasSubstr("2 of 3 studies within their bounds (all but " +
+                        result.studies[1].study.id + ");"));
   EXPECT_THAT(validation_markdown(result), HasSubstr("| ABOVE BOUND |"));
+}
+
+// The line of a study in the Markdown table; its cells are not padded.
+std::string line_of(const sim::ValidationResult& result, const std::string& id) {
+  const std::string page = validation_markdown(result);
+  const std::size_t begin = page.find("\n| " + id + " |");
+  return page.substr(begin + 1, page.find('\n', begin + 1) - begin - 1);
+}
+
+// A mean error of 3.504 % misses a target of 3.5 %: one decimal would deny it.
+TEST(ValidationTable, ShowsTheDecimalsThatItsVerdictNeeds) {
+  sim::ValidationResult result = sim::result_of({"nos-mps"});
+  sim::StudyResult& study = result.studies[0];
+  study.study.target_percent = 3.5;
+  study.study.bound_percent = 4;
+  study.check.mean_percent = 3.504;
+  EXPECT_THAT(line_of(result, "nos-mps"), HasSubstr("| 3.504 |"));
+  EXPECT_THAT(line_of(result, "nos-mps"), HasSubstr("| above target |"));
+  EXPECT_THAT(validation_markdown(result), HasSubstr("; 1 above target (nos-mps); 0 worse"));
+  study.check.mean_percent = 3.54;
+  EXPECT_THAT(line_of(result, "nos-mps"), HasSubstr("| 3.54 |"));
+  study.check.mean_percent = 3.5;
+  EXPECT_THAT(line_of(result, "nos-mps"), HasSubstr("| 3.5 |"));
+  EXPECT_THAT(line_of(result, "nos-mps"), HasSubstr("| ok |"));
+}
+
+TEST(ValidationTable, SaysWhereANaiveRuleIsBetter) {
+  for (const bool even : {true, false}) {
+    sim::ValidationResult result = sim::result_of({"nos-mps"});
+    sim::StudyResult& study = result.studies[0];
+    study.study.target_percent = study.check.mean_percent / 2;
+    (even ? study.even_share_percent : study.no_slowdown_percent) = study.check.mean_percent / 2;
+    EXPECT_THAT(line_of(result, "nos-mps"), HasSubstr("| worse than naive |"));
+    EXPECT_THAT(validation_markdown(result),
+                HasSubstr("; 1 above target (nos-mps); 1 worse than a naive rule (nos-mps).\n"));
+  }
+}
+
+TEST(ValidationTable, NamesTheStudiesThatNeedTheUsersMeasurements) {
+  const char* line = "3 studies need measurements that may not be redistributed";
+  EXPECT_THAT(validation_table(sim::result_of(), kStyle, false), HasSubstr(line));
+  EXPECT_THAT(validation_markdown(sim::result_of()), HasSubstr(line));
+  EXPECT_THAT(validation_table(small_result(), kStyle, false), Not(HasSubstr("--pairs")));
 }
 
 TEST(ValidationJson, KeepsFitAndCheckApart) {
