@@ -133,7 +133,7 @@ void ClusterRun::prepare(std::uint32_t p) {
   if (serial && (pod.on_gpu || pod.steps_ready > 0)) return;
   pod.preparing = true;
   const double host_ns = runs_together ? pace_of_host(pod) : (serial ? think(p) : stage(pod));
-  timers_.set(p, now_ + nanoseconds(static_cast<std::int64_t>(host_ns + 0.5)));
+  timers_.set(p, now_ + nanoseconds(std::llround(host_ns)));
 }
 
 // Beside MPS clients a step is one piece of work, host phase included (models::ClientLaw); the host

@@ -23,7 +23,7 @@ struct Cutter {
   Diagnostics& found;
 };
 
-Diagnostic refusal(const models::MigRefusal& refused, SourceLocation where) {
+Diagnostic refusal(const models::MigRefusal& refused, const SourceLocation& where) {
   return make_diagnostic(refused.code, where, refused.message, refused.help);
 }
 

@@ -257,7 +257,7 @@ void check_entries(const Device& device, const PoolModel& model, Diagnostics& fo
 }
 
 // Clients per GPU: what CUDA takes, and the device plugin's own limit, which no setting raises.
-void check_mps_clients(const Device& device, const models::Mps& mps, SourceLocation where,
+void check_mps_clients(const Device& device, const models::Mps& mps, const SourceLocation& where,
                        Diagnostics& found) {
   const bool stock = device.pool.device_plugin && device.pool.device_plugin->mps;
   const bool force = device.pool.mps && device.pool.mps->force;
@@ -274,7 +274,7 @@ void check_mps_clients(const Device& device, const models::Mps& mps, SourceLocat
           : fmt::format("at most {} clients per GPU here", limit)));
 }
 
-void check_mps_on_mig(const Device& device, const PoolModel& model, SourceLocation where,
+void check_mps_on_mig(const Device& device, const PoolModel& model, const SourceLocation& where,
                       Diagnostics& found) {
   const bool force = device.pool.mps && device.pool.mps->force;
   const bool cut = std::ranges::any_of(
@@ -292,7 +292,7 @@ void check_mps_on_mig(const Device& device, const PoolModel& model, SourceLocati
   found.push_back(std::move(refused));
 }
 
-void note_uneven_split(const Device& device, const models::Mps& mps, SourceLocation where,
+void note_uneven_split(const Device& device, const models::Mps& mps, const SourceLocation& where,
                        Diagnostics& found) {
   const auto settings = device.pool.mps.value_or(scenarios::MpsSettings{});
   if (100 % mps.replicas == 0 || settings.uncapped || settings.active_threads) return;

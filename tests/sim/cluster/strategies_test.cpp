@@ -226,6 +226,7 @@ TEST(EveryStrategy, CompanyNeverHelpsAndNothingIsLost) {
       {"mig", [](std::vector<Workload> w) { return with_mig(std::move(w), "all-1g.10gb"); }});
   for (int round = 0; round < 20; ++round) {
     std::vector<Workload> jobs;
+    jobs.reserve(4);
     for (int n = 0; n < 4; ++n) jobs.push_back(random_job(random, "job-" + std::to_string(n)));
     for (const Strategy& strategy : strategies) {
       std::vector<double> before(jobs.size(), 0);
@@ -254,6 +255,7 @@ TEST(EveryStrategy, CompanyNeverHelpsAndNothingIsLost) {
 TEST(EveryStrategy, TheOrderOfTheListDoesNotMatter) {
   RandomStream random(11, 0, 0, Purpose::Test);
   std::vector<Workload> jobs;
+  jobs.reserve(4);
   for (int n = 0; n < 3; ++n) jobs.push_back(random_job(random, "job-" + std::to_string(n)));
   jobs.push_back(demo::service(1, 20, milliseconds(10), Law::Exponential));
   std::vector<Workload> reversed(jobs.rbegin(), jobs.rend());

@@ -61,7 +61,7 @@ TEST(MemoryLedger, ALimitHoldsEachProcess) {
   EXPECT_EQ(ledger.open(1, {mebibytes(500), true, 1, limit}), limit);
   EXPECT_EQ(ledger.open(2, {mebibytes(2'240), false, 2, limit}), limit + limit);
   EXPECT_EQ(ledger.open(3, {mebibytes(2'240), false, 3, limit}), std::nullopt);
-  EXPECT_EQ(ledger.used(), mebibytes(4 * 2'340));
+  EXPECT_EQ(ledger.used(), mebibytes(std::int64_t{4} * 2'340));
 }
 
 }  // namespace
