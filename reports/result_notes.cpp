@@ -85,6 +85,9 @@ const std::vector<NotModelled>& not_modelled() {
        "each client beyond the second delays a kernel by some microseconds, which only jobs of "
        "many very short kernels notice"},
       {"start-up of MPS clients", "the first contact with the MPS server takes no time here"},
+      {"turns of several processes in one pod",
+       "under time-slicing the CUDA processes of a pod take one turn together, not one each; their "
+       "memory and their shares under MPS do count each"},
       {"kernel interference in caches",
        "with time-slicing, beyond the refill of a cold L2 after a switch, tenants do not slow each "
        "other's kernels"},
