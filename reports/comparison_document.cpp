@@ -13,6 +13,7 @@
 #include "slicewise/version.hpp"
 
 #include "comparison_words.hpp"
+#include "document_values.hpp"
 #include "result_document.hpp"
 #include "severity_name.hpp"
 #include "yaml_text.hpp"
@@ -23,41 +24,16 @@ namespace {
 using nlohmann::json;
 using sim::ComparedOption;
 
-// Nine significant digits, as in the result document.
-json number(double value) {
-  if (!std::isfinite(value)) return nullptr;
-  return std::strtod(fmt::format("{:.9g}", value).c_str(), nullptr);
-}
-
-json in_seconds(Duration d) { return number(to_seconds(d)); }
-json in_dollars(Usd u) { return static_cast<double>(u.nano) / 1e9; }
-json in_dollars(const std::optional<Usd>& u) { return u ? in_dollars(*u) : json(nullptr); }
-json text(const std::string& value) { return value.empty() ? json(nullptr) : json(value); }
-
-json present(json object) {
-  for (auto it = object.begin(); it != object.end();) {
-    it = it->is_null() ? object.erase(it) : std::next(it);
-  }
-  return object;
-}
-
-template <class Items, class ToJson>
-json list(const Items& items, ToJson to_json) {
-  json out = json::array();
-  for (const auto& item : items) out.push_back(to_json(item));
-  return out;
-}
+using document::in_dollars;
+using document::in_seconds;
+using document::list;
+using document::number;
+using document::objective;
+using document::present;
+using document::text;
 
 json quantile(const std::optional<sim::TimeSummary>& times, Duration sim::TimeSummary::*field) {
   return times && times->count > 0 ? in_seconds((*times).*field) : json(nullptr);
-}
-
-json objective(const sim::ObjectiveResult& o) {
-  return present({{"name", o.name},
-                  {"limit", in_seconds(o.limit)},
-                  {"value", in_seconds(o.value)},
-                  {"ci95", o.ci95 ? in_seconds(*o.ci95) : json(nullptr)},
-                  {"pass", o.pass}});
 }
 
 json workload(const sim::WorkloadResult& w) {

@@ -8,6 +8,7 @@
 
 #include "comparison_document.hpp"
 #include "comparison_words.hpp"
+#include "json_schema.hpp"
 #include "result_document.hpp"
 
 namespace slicewise::reports {
@@ -15,53 +16,17 @@ namespace {
 
 using nlohmann::json;
 
-struct Property {
-  const char* name;
-  json schema;
-  bool required = true;
-};
-
-constexpr bool kOptional = false;
-
-json described(json schema, std::string_view description) {
-  schema["description"] = description;
-  return schema;
-}
-
-json text(std::string_view description) { return described({{"type", "string"}}, description); }
-
-json truth(std::string_view description) { return described({{"type", "boolean"}}, description); }
-
-json number(std::string_view description) {
-  return described({{"type", "number"}, {"minimum", 0}}, description);
-}
-
-json whole(std::string_view description) {
-  return described({{"type", "integer"}, {"minimum", 0}}, description);
-}
-
-json ratio(std::string_view description) {
-  return described({{"type", "number"}, {"minimum", 0}, {"maximum", 1}}, description);
-}
-
-json one_of(const std::vector<std::string>& values, std::string_view description) {
-  return described({{"enum", values}}, description);
-}
-
-json list_of(json items, std::string_view description) {
-  return described({{"type", "array"}, {"items", std::move(items)}}, description);
-}
-
-json object(const std::vector<Property>& properties, std::string_view description) {
-  json schema{{"type", "object"}, {"additionalProperties", false}};
-  schema["properties"] = json::object();
-  schema["required"] = json::array();
-  for (const Property& property : properties) {
-    schema["properties"][property.name] = property.schema;
-    if (property.required) schema["required"].push_back(property.name);
-  }
-  return described(std::move(schema), description);
-}
+using json_schema::described;
+using json_schema::kOptional;
+using json_schema::list_of;
+using json_schema::number;
+using json_schema::object;
+using json_schema::one_of;
+using json_schema::Property;
+using json_schema::ratio;
+using json_schema::text;
+using json_schema::truth;
+using json_schema::whole;
 
 json strategy() {
   std::vector<std::string> names;

@@ -11,6 +11,7 @@
 
 #include "slicewise/version.hpp"
 
+#include "document_values.hpp"
 #include "severity_name.hpp"
 
 namespace slicewise::reports {
@@ -18,51 +19,13 @@ namespace {
 
 using nlohmann::json;
 
-// 3600 rather than 3600.0, in every format.
-json whole_or_double(double value) {
-  constexpr double kExactBelow = 9007199254740992.0;  // 2^53
-  const bool whole = std::abs(value) < kExactBelow && value == std::trunc(value);
-  return whole ? json(static_cast<std::int64_t>(value)) : json(value);
-}
-
-// Nine significant digits: far more than the model is worth, and the same text everywhere even
-// where two compilers differ in the last bit of a sum. Not finite: absent.
-json number(double value) {
-  if (!std::isfinite(value)) return nullptr;
-  const double rounded = std::strtod(fmt::format("{:.9g}", value).c_str(), nullptr);
-  return whole_or_double(rounded);
-}
-
-json number(const std::optional<double>& value) { return value ? number(*value) : json(nullptr); }
-
-json in_seconds(Duration d) { return number(to_seconds(d)); }
-
-json in_seconds(const std::optional<Duration>& d) { return d ? in_seconds(*d) : json(nullptr); }
-
-// A division, not to_dollars(): it rounds correctly, so that the decimal comes out as it went in.
-json in_dollars(Usd u) { return whole_or_double(static_cast<double>(u.nano) / 1e9); }
-
-json in_dollars(const std::optional<Usd>& u) { return u ? in_dollars(*u) : json(nullptr); }
-
-json text(const std::string& value) { return value.empty() ? json(nullptr) : json(value); }
-
-void drop_absent(json& object) {
-  for (auto it = object.begin(); it != object.end();) {
-    it = it->is_null() ? object.erase(it) : std::next(it);
-  }
-}
-
-json present(json object) {
-  drop_absent(object);
-  return object;
-}
-
-template <class Items, class ToJson>
-json list(const Items& items, ToJson to_json) {
-  json out = json::array();
-  for (const auto& item : items) out.push_back(to_json(item));
-  return out;
-}
+using document::in_dollars;
+using document::in_seconds;
+using document::list;
+using document::number;
+using document::objective;
+using document::present;
+using document::text;
 
 json time_summary(const sim::TimeSummary& t) {
   return present({{"count", t.count},
@@ -115,14 +78,6 @@ json pods(const sim::PodCounts& counts) {
                   {"faultVictims", number(counts.fault_victims)},
                   {"evicted", number(counts.evicted)},
                   {"pendingReasons", json(counts.pending_reasons)}});
-}
-
-json objective(const sim::ObjectiveResult& o) {
-  return present({{"name", o.name},
-                  {"limit", in_seconds(o.limit)},
-                  {"value", in_seconds(o.value)},
-                  {"ci95", in_seconds(o.ci95)},
-                  {"pass", o.pass}});
 }
 
 json workload(const sim::WorkloadResult& w) {

@@ -126,20 +126,8 @@ std::string bounds_line(const sim::ValidationResult& result) {
 }
 
 std::string pairs_line(const sim::ValidationResult& result) {
-  const models::ValidationSet shipped = models::load_validation_set();
-  const auto was_run = [&](const models::Study& study) {
-    return std::any_of(result.studies.begin(), result.studies.end(),
-                       [&](const sim::StudyResult& run) { return run.study.id == study.id; });
-  };
   Named missing;
-  for (const models::Study& study : shipped.studies) {
-    if (study.source != models::kUserPairs || was_run(study)) continue;
-    const bool wanted = std::all_of(
-        shipped.studies.begin(), shipped.studies.end(), [&](const models::Study& other) {
-          return other.mode != study.mode || other.source == models::kUserPairs || was_run(other);
-        });
-    if (wanted) missing.add(study);
-  }
+  for (const models::Study& study : result.not_run) missing.add(study);
   if (missing.count == 0) return "";
   return fmt::format("{} stud{} measurements that may not be redistributed{}: --pairs FILE.",
                      missing.count, missing.count == 1 ? "y needs" : "ies need",

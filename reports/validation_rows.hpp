@@ -22,8 +22,8 @@ std::string source_line(const sim::StudyResult& study);
 // "1 of 2 studies within their bounds (all but gnn); 1 above target (gnn); 0 worse than a naive
 // rule."
 std::string bounds_line(const sim::ValidationResult& result);
-// "3 studies need measurements that may not be redistributed (...): --pairs FILE.", where all other
-// studies of their mode were run; empty otherwise, for then they were not asked for.
+// "3 studies need measurements that may not be redistributed (...): --pairs FILE."; empty when
+// every study that was asked for was run.
 std::string pairs_line(const sim::ValidationResult& result);
 // How to read the columns, one paragraph each.
 std::vector<std::string> validation_notes();

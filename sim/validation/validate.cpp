@@ -135,8 +135,11 @@ ValidationResult validate(const models::Catalogue& catalogue, const models::Vali
         set.sources.begin(), set.sources.end(),
         [&](const models::MeasurementSource& known) { return known.id == study.source; });
     if (source == set.sources.end()) {
-      if (study.source == models::kUserPairs) continue;
-      throw std::runtime_error("study " + study.id + ": no source " + study.source);
+      if (study.source != models::kUserPairs) {
+        throw std::runtime_error("study " + study.id + ": no source " + study.source);
+      }
+      result.not_run.push_back(study);
+      continue;
     }
     const StudyInput input{study, *source, find_gpu(catalogue, set, source->gpu),
                            find_mig(catalogue, source->gpu)};

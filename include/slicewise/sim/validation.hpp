@@ -57,6 +57,7 @@ struct StudyResult {
 
 struct ValidationResult {
   std::vector<StudyResult> studies;
+  std::vector<models::Study> not_run;  // asked for, and their measurements were not given
   bool within_bounds() const;
 };
 

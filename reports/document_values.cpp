@@ -1,0 +1,59 @@
+#include "document_values.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace slicewise::reports::document {
+
+using nlohmann::json;
+
+namespace {
+
+// 3600 rather than 3600.0, in every format.
+json whole_or_double(double value) {
+  constexpr double kExactBelow = 9007199254740992.0;  // 2^53
+  const bool whole = std::abs(value) < kExactBelow && value == std::trunc(value);
+  return whole ? json(static_cast<std::int64_t>(value)) : json(value);
+}
+
+}  // namespace
+
+json number(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  const double rounded = std::strtod(fmt::format("{:.9g}", value).c_str(), nullptr);
+  return whole_or_double(rounded);
+}
+
+json number(const std::optional<double>& value) { return value ? number(*value) : json(nullptr); }
+
+json in_seconds(Duration d) { return number(to_seconds(d)); }
+
+json in_seconds(const std::optional<Duration>& d) { return d ? in_seconds(*d) : json(nullptr); }
+
+// A division, not to_dollars(): it rounds correctly, so that the decimal comes out as it went in.
+json in_dollars(Usd u) { return whole_or_double(static_cast<double>(u.nano) / 1e9); }
+
+json in_dollars(const std::optional<Usd>& u) { return u ? in_dollars(*u) : json(nullptr); }
+
+json text(const std::string& value) { return value.empty() ? json(nullptr) : json(value); }
+
+json present(json object) {
+  for (auto it = object.begin(); it != object.end();) {
+    it = it->is_null() ? object.erase(it) : std::next(it);
+  }
+  return object;
+}
+
+json objective(const sim::ObjectiveResult& o) {
+  return present({{"name", o.name},
+                  {"limit", in_seconds(o.limit)},
+                  {"value", in_seconds(o.value)},
+                  {"ci95", in_seconds(o.ci95)},
+                  {"pass", o.pass}});
+}
+
+}  // namespace slicewise::reports::document
