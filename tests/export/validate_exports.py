@@ -8,7 +8,7 @@
 
 EXPORTS/<chart version>/<case>/ holds nvdp-values.yaml, nvdp-configs.yaml and pod-patches.yaml as
 write_exports left them. The tools come from tools/export_validators. Exit: 0 all good, 1 something
-is wrong, 77 a tool is missing (1 with SLICEWISE_REQUIRE_VALIDATORS=1).
+is wrong, 77 a tool is missing (1 with SLICEWISE_REQUIRE_TOOLS=1).
 """
 
 import json
@@ -27,7 +27,7 @@ CHART_LABELS = {"feature.node.kubernetes.io/pci-10de.present", "nvidia.com/gpu.p
 
 def skip(why, required=True):
     print(f"SKIPPED: {why} (tools/export_validators installs it)")
-    demanded = required and os.environ.get("SLICEWISE_REQUIRE_VALIDATORS") == "1"
+    demanded = required and os.environ.get("SLICEWISE_REQUIRE_TOOLS") == "1"
     sys.exit(1 if demanded else SKIPPED)
 
 

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -30,7 +31,8 @@ class ValidatedBySchema : public ::testing::Test {
   void SetUp() override {
     if (std::system("python3 -c 'import jsonschema' 2>/dev/null") == 0) return;
     const char* reason = "python3 has no jsonschema module (apt install python3-jsonschema)";
-    if (std::getenv("CI") != nullptr) FAIL() << reason;
+    const char* required = std::getenv("SLICEWISE_REQUIRE_TOOLS");
+    if (required != nullptr && std::string_view(required) == "1") FAIL() << reason;
     GTEST_SKIP() << reason;
   }
 

@@ -7,7 +7,7 @@ import unittest
 
 import yaml
 
-from program import EXAMPLE, ROOT, run
+from program import EXAMPLE, ROOT, run, skip_without
 
 try:
     import jsonschema
@@ -84,7 +84,7 @@ class Formats(unittest.TestCase):
     def test_json_obeys_its_schema(self):
         schema = json.loads(run("schema", "comparison").stdout)
         if jsonschema is None:
-            self.skipTest("python3 has no jsonschema module (apt install python3-jsonschema)")
+            skip_without(self, "python3-jsonschema")
         jsonschema.Draft7Validator.check_schema(schema)
         validator = jsonschema.Draft7Validator(schema)
         for flags in ((), ("--force", "--nodes", "3"), ("--instances", "g6f.xlarge,p4d.24xlarge")):

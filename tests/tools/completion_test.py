@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import unittest
 
-from program import BINARY, environment, run
+from program import BINARY, environment, run, skip_without
 
 
 def bash_offers(*words):
@@ -67,7 +67,7 @@ class Bash(unittest.TestCase):
 class Syntax(unittest.TestCase):
     def check(self, shell, *command):
         if shutil.which(command[0]) is None:
-            self.skipTest(f"{command[0]} is not installed")
+            skip_without(self, command[0])
         script = run("completion", shell).stdout
         result = subprocess.run(command, input=script, env=environment(), capture_output=True,
                                 text=True, check=False)
@@ -84,7 +84,7 @@ class Syntax(unittest.TestCase):
 
     def test_zsh_offers_values(self):
         if shutil.which("zsh") is None:
-            self.skipTest("zsh is not installed")
+            skip_without(self, "zsh")
         script = run("completion", "zsh").stdout
         # compadd and compdef belong to the interactive shell: stand-ins print what is offered.
         command = ('compdef() { :; }; compadd() { shift; print -l -- "$@"; }\n' + script +
@@ -95,7 +95,7 @@ class Syntax(unittest.TestCase):
 
     def test_fish_offers_values(self):
         if shutil.which("fish") is None:
-            self.skipTest("fish is not installed")
+            skip_without(self, "fish")
         script = run("completion", "fish").stdout
         result = subprocess.run(
             ["fish", "--no-config", "-c", script + "\ncomplete -C 'slicewise run --output j'"],

@@ -19,6 +19,13 @@ def environment(**extra):
     return {**kept, **extra}
 
 
+def skip_without(test, tool):
+    """Skips the test for want of a tool, or fails it where every tool is to be there (.ci/run)."""
+    if os.environ.get("SLICEWISE_REQUIRE_TOOLS") == "1":
+        test.fail(f"{tool} is not installed")
+    test.skipTest(f"{tool} is not installed")
+
+
 def run(*arguments, stdin="", cwd=ROOT, env=None):
     return subprocess.run([BINARY, *arguments], input=stdin, cwd=cwd, text=True,
                           env=environment(**(env or {})), capture_output=True,

@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view kPrefix = "SLICEWISE_";
 
 constexpr std::array<std::string_view, 6> kOfTheTests = {
-    "SLICEWISE_VALIDATORS_DIR", "SLICEWISE_REQUIRE_VALIDATORS", "SLICEWISE_UPDATE_GOLDEN",
-    "SLICEWISE_BINARY",         "SLICEWISE_SOURCE_DIR",         "SLICEWISE_SHARED_DIR"};
+    "SLICEWISE_VALIDATORS_DIR", "SLICEWISE_REQUIRE_TOOLS", "SLICEWISE_UPDATE_GOLDEN",
+    "SLICEWISE_BINARY",         "SLICEWISE_SOURCE_DIR",    "SLICEWISE_SHARED_DIR"};
 
 }  // namespace
 
