@@ -28,6 +28,8 @@ WorkloadProfile read_profile(CatalogFields fields) {
   profile.norm_p = fields.maybe_number("normP");
   profile.capacity_share = fields.maybe_number("capacityShare");
   profile.bandwidth_share = fields.maybe_number("bandwidthShare");
+  profile.sensitivity = fields.maybe_number("sensitivity");
+  profile.pressure = fields.maybe_number("pressure");
   profile.duty = fields.maybe_number("duty");
   profile.memory = fields.maybe_mebibytes("memoryMib");
   profile.burst = maybe_seconds(fields, "burstSeconds");

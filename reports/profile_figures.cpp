@@ -76,6 +76,8 @@ models::ClientLaw law_of_profile(const WorkloadProfile& profile) {
   law.capacity_share = profile.capacity_share.value_or(1);
   law.bandwidth_share = profile.bandwidth_share.value_or(models::kDefaultBandwidthShare);
   law.norm_p = profile.norm_p.value_or(default_norm(profile));
+  law.sensitivity = profile.sensitivity;
+  law.pressure = profile.pressure;
   return law;
 }
 
@@ -84,6 +86,13 @@ std::vector<std::vector<std::string>> profile_figures(const WorkloadProfile& pro
   figures.add("step alone, T1", text_of(profile.solo_step), "ms", "soloMs", "");
   figures.add("part that does not shrink, T0", text_of(profile.fixed_part), "ms", "fixedMs", "");
   figures.add("GPU work, W", text_of(profile.gpu_work), "ms", "workMs", "");
+  if (profile.sensitivity) {
+    figures.add("sensitivity under MPS, alpha", text_of(profile.sensitivity), "", "sensitivity",
+                "");
+  }
+  if (profile.pressure) {
+    figures.add("pressure under MPS, c", text_of(profile.pressure), "", "pressure", "");
+  }
   if (profile.norm_p) {
     figures.add("overlap of both, p", text_of(profile.norm_p), "", "normP", "");
   } else {

@@ -65,12 +65,6 @@ std::optional<VariantResult> merge_tasks(const World& world, std::span<Task> tas
   return merge(world, records);
 }
 
-bool already_found(const Diagnostics& found, const Diagnostic& d) {
-  return std::ranges::any_of(found, [&](const Diagnostic& other) {
-    return other.code == d.code && other.where == d.where && other.message == d.message;
-  });
-}
-
 bool by_place(const Diagnostic& a, const Diagnostic& b) {
   return std::pair(a.where.line, a.where.column) < std::pair(b.where.line, b.where.column);
 }
@@ -95,7 +89,7 @@ Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::C
       continue;
     }
     for (Diagnostic& d : world.error()) {
-      if (!already_found(found, d)) found.push_back(std::move(d));
+      if (!holds(found, d)) found.push_back(std::move(d));
     }
   }
   if (has_errors(found)) {

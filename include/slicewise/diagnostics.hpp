@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,6 +54,13 @@ inline bool has_errors(const Diagnostics& diagnostics) {
     if (d.severity == Severity::Error) return true;
   }
   return false;
+}
+
+// Whether `found` says the same of the same place already.
+inline bool holds(const Diagnostics& found, const Diagnostic& d) {
+  return std::ranges::any_of(found, [&](const Diagnostic& other) {
+    return other.code == d.code && other.where == d.where && other.message == d.message;
+  });
 }
 
 // The text of an input file, kept so that a diagnostic can show its line.

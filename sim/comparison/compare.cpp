@@ -10,7 +10,7 @@
 #include "slicewise/sim/comparison.hpp"
 #include "slicewise/sim/world.hpp"
 
-#include "../world/parts.hpp"
+#include "../catalogue_names.hpp"
 #include "candidates.hpp"
 
 namespace slicewise::sim {
@@ -81,19 +81,13 @@ std::vector<const models::InstanceType*> instance_types(const ComparisonOptions&
   return types;
 }
 
-bool same(const Diagnostic& a, const Diagnostic& b) {
-  return a.code == b.code && a.where == b.where && a.message == b.message;
-}
-
 // What is wrong with the scenario itself: the errors that it has on every instance type.
 Diagnostics errors_everywhere(const std::vector<Expected<World>>& worlds) {
   Diagnostics everywhere;
   if (std::ranges::any_of(worlds, [](const auto& world) { return world.has_value(); })) return {};
   for (const Diagnostic& d : worlds.front().error()) {
-    const bool in_all = std::ranges::all_of(worlds, [&](const Expected<World>& other) {
-      return std::ranges::any_of(other.error(),
-                                 [&](const Diagnostic& theirs) { return same(d, theirs); });
-    });
+    const bool in_all = std::ranges::all_of(
+        worlds, [&](const Expected<World>& other) { return holds(other.error(), d); });
     if (in_all && d.severity == Severity::Error) everywhere.push_back(d);
   }
   return everywhere;

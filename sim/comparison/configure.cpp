@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "../world/parts.hpp"
+#include "../catalogue_names.hpp"
 #include "candidates.hpp"
 
 namespace slicewise::sim {

@@ -38,6 +38,8 @@ void apply_profile(const models::Catalogue& catalogue, Workload& spec, Diagnosti
   if (!m.bandwidth_share) m.bandwidth_share = profile.bandwidth_share;
   if (!m.capacity_share) m.capacity_share = profile.capacity_share;
   if (!m.norm_p) m.norm_p = profile.norm_p;
+  if (!m.sensitivity) m.sensitivity = profile.sensitivity;
+  if (!m.pressure) m.pressure = profile.pressure;
   if (!m.batch) m.batch = profile.batch;
   if (!m.gpu_busy && !m.gpu_util && profile.duty) m.gpu_busy = profile.duty;
   if (spec.kind == WorkloadKind::Service) {

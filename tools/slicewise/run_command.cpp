@@ -51,10 +51,6 @@ std::string render(const sim::Result& result, const RunCommand& command, const C
   return {};
 }
 
-bool same(const Diagnostic& a, const Diagnostic& b) {
-  return a.code == b.code && a.where == b.where && a.message == b.message;
-}
-
 // What the loader noted, and for the formats made for programs the findings of the run: a person
 // reads those in the table itself. Several variants often have the same finding.
 Diagnostics remarks(const scenarios::ScenarioSet& set, const sim::Result& result,
@@ -66,8 +62,7 @@ Diagnostics remarks(const scenarios::ScenarioSet& set, const sim::Result& result
     }
   }
   const auto add_new = [](Diagnostics& to, const Diagnostic& diagnostic, const Diagnostics& known) {
-    const auto is_same = [&](const Diagnostic& other) { return same(other, diagnostic); };
-    if (std::ranges::none_of(to, is_same) && std::ranges::none_of(known, is_same)) {
+    if (!holds(to, diagnostic) && !holds(known, diagnostic)) {
       to.push_back(diagnostic);
     }
   };

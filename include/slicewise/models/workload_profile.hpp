@@ -26,7 +26,10 @@ struct WorkloadProfile {
   std::optional<double> norm_p;
   std::optional<double> capacity_share;   // u = W/T1
   std::optional<double> bandwidth_share;  // beta
-  std::optional<double> duty;             // d: share of wall time the GPU is busy when alone
+  // Calibrated beside others under MPS: slowdown_i = 1 + sensitivity_i * sum of pressure_j.
+  std::optional<double> sensitivity;  // alpha
+  std::optional<double> pressure;     // c
+  std::optional<double> duty;         // d: share of wall time the GPU is busy when alone
   std::optional<Bytes> memory;
   std::optional<Duration> burst;  // interactive use: busy for this long,
   std::optional<Duration> idle;   // then idle for this long

@@ -125,6 +125,27 @@ TEST(BuildWorld, FillsInACatalogueProfile) {
   EXPECT_NE(find(refused(s), Code::ProfileUnknown), nullptr);
 }
 
+// What a profile says of neighbours under MPS holds unless the scenario says otherwise.
+TEST(BuildWorld, TakesACalibratedPairFromTheProfile) {
+  models::Catalogue calibrated = demo::catalogue();
+  const auto profile = std::ranges::find_if(calibrated.profiles, [](const auto& p) {
+    return p.kind == "train" && p.gpu_model == "A100-SXM4-40GB" && p.memory && p.solo_step;
+  });
+  profile->sensitivity = 0.6;
+  profile->pressure = 0.5;
+  scenarios::Scenario s = plain();
+  s.node_pools[0].instance_type.value = "p4d.24xlarge";
+  s.workloads[0].measured.reset();
+  s.workloads[0].profile.value = profile->name;
+  const auto law_in = [&] {
+    return build_world(s, calibrated)->workloads[0].on_pool[0].in_kind[0].client;
+  };
+  EXPECT_EQ(law_in().sensitivity, 0.6);
+  EXPECT_EQ(law_in().pressure, 0.5);
+  s.workloads[0].measured.emplace().sensitivity = 0.1;
+  EXPECT_EQ(law_in().sensitivity, 0.1);
+}
+
 TEST(BuildWorld, SpotCostsLessThanOnDemand) {
   scenarios::Scenario s = plain();
   s.node_pools[0].instance_type.value = "g4dn.xlarge";
