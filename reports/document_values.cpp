@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/models/sharing.hpp"
+
 namespace slicewise::reports::document {
 
 using nlohmann::json;
@@ -48,11 +50,22 @@ json present(json object) {
   return object;
 }
 
+// Seconds, a ratio, per second, or a plain number.
+json figure_value(const scenarios::FigureValue& value) {
+  return std::visit(models::Overloaded{
+                        [](Duration d) { return in_seconds(d); },
+                        [](scenarios::Share s) { return number(s.of_one); },
+                        [](Rate r) { return number(r.per_second); },
+                        [](double x) { return number(x); },
+                    },
+                    value);
+}
+
 json objective(const sim::ObjectiveResult& o) {
   return present({{"name", o.name},
-                  {"limit", in_seconds(o.limit)},
-                  {"value", in_seconds(o.value)},
-                  {"ci95", in_seconds(o.ci95)},
+                  {"limit", figure_value(o.limit)},
+                  {"value", figure_value(o.value)},
+                  {"ci95", o.ci95 ? figure_value(*o.ci95) : json(nullptr)},
                   {"pass", o.pass}});
 }
 

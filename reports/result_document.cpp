@@ -87,7 +87,7 @@ json workload(const sim::WorkloadResult& w) {
                   {"completed", number(w.completed)},
                   {"throughputPerSecond", number(w.throughput_per_second)},
                   {"goodputPerSecond", number(w.goodput_per_second)},
-                  {"refusedRequests", number(w.refused)},
+                  {"refusedRequests", w.requests ? number(w.requests->refused) : json(nullptr)},
                   {"jobCompletionSeconds", time_summary(w.job_completion)},
                   {"waitSeconds", time_summary(w.wait)},
                   {"latencySeconds", time_summary(w.latency)},

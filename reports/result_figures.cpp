@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/models/sharing.hpp"
+
 namespace slicewise::reports {
 namespace {
 
@@ -69,6 +71,40 @@ std::string duration_text(Duration duration) {
   const TimeUnit* unit = unit_of(duration);
   return unit != nullptr ? in_unit(duration, *unit) + std::string(unit->name)
                          : clock_text(duration);
+}
+
+std::string figure_text(const scenarios::FigureValue& value,
+                        const std::optional<scenarios::FigureValue>& half_width,
+                        const TextStyle& style) {
+  const auto width = [&](auto type) {
+    using Value = decltype(type);
+    return half_width ? std::get_if<Value>(&*half_width) : nullptr;
+  };
+  const auto plus_minus = [&](std::string text, const std::string& half) {
+    return half.empty() ? text : fmt::format("{} {}{}", text, signs(style).plus_minus, half);
+  };
+  return std::visit(
+      models::Overloaded{
+          [&](Duration d) {
+            const Duration* half = width(Duration{});
+            return interval_text(d, half ? std::optional(*half) : std::nullopt, style);
+          },
+          [&](scenarios::Share s) {
+            const auto* half = width(scenarios::Share{});
+            return plus_minus(fmt::format("{:.2f}%", 100 * s.of_one),
+                              half ? fmt::format("{:.2f}%", 100 * half->of_one) : "");
+          },
+          [&](Rate r) {
+            const Rate* half = width(Rate{});
+            return plus_minus(fmt::format("{:.4g}/s", r.per_second),
+                              half ? fmt::format("{:.2g}/s", half->per_second) : "");
+          },
+          [&](double x) {
+            const double* half = width(0.0);
+            return plus_minus(fmt::format("{:.3g}", x), half ? fmt::format("{:.2g}", *half) : "");
+          },
+      },
+      value);
 }
 
 std::string interval_text(Duration value, const std::optional<Duration>& half_width,

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/scenarios/serving.hpp"
 #include "slicewise/units.hpp"
 
 // Figures as people read them: three digits, the unit that fits, no locale.
@@ -17,6 +18,11 @@ struct Signs {
 const Signs& signs(const TextStyle& style);
 
 // "366d00h" (from two days), "2h30m", "31m00s", "18.0 s", "412 ms", "1.05 ms", "110 us", "0 s".
+// A limit or figure of an objective in its own unit, with its interval.
+std::string figure_text(const scenarios::FigureValue& value,
+                        const std::optional<scenarios::FigureValue>& half_width,
+                        const TextStyle& style);
+
 std::string duration_text(Duration duration);
 // "412 ±9 ms", "59m00s ±35.4 s"; without a half width, or where it rounds to nothing beside the
 // value, just the value.

@@ -65,7 +65,7 @@ std::string quantile_of(const std::optional<TimeSummary>& times, Duration TimeSu
 
 // Of the requests that arrived: those that found no replica were not served in time either.
 std::string share_in_slo(const WorkloadResult& w) {
-  const double arrived = w.completed + w.refused.value_or(0);
+  const double arrived = w.completed + (w.requests ? w.requests->refused : 0);
   if (w.objectives.empty() || arrived <= 0) return "";
   const double answered = w.completed / arrived;
   const double in_time =
@@ -75,8 +75,9 @@ std::string share_in_slo(const WorkloadResult& w) {
 
 // Nothing was served or finished: there is no value.
 std::string value_of(const sim::ObjectiveResult& o, const TextStyle& style) {
-  if (!o.pass && o.value.ns == 0) return std::string(signs(style).none);
-  return interval_text(o.value, o.ci95, style);
+  const auto* time = std::get_if<Duration>(&o.value);
+  if (!o.pass && time != nullptr && time->ns == 0) return std::string(signs(style).none);
+  return figure_text(o.value, o.ci95, style);
 }
 
 }  // namespace
@@ -99,7 +100,7 @@ Rows objective_rows(const VariantResult& variant, const TextStyle& style, bool e
       const std::string verdict = o.pass ? fmt::format("{} met", signs(style).pass)
                                          : fmt::format("{} MISSED", signs(style).fail);
       rows.push_back({emphasised(verdict, o.pass ? Emphasis::Good : Emphasis::Bad, style), w->name,
-                      objective_name(o.name), value_of(o, style), duration_text(o.limit)});
+                      objective_name(o.name), value_of(o, style), figure_text(o.limit, {}, style)});
     }
   }
   return rows;
@@ -110,7 +111,7 @@ Rows workload_rows(const VariantResult& variant, const TextStyle& style, bool ev
   for (const WorkloadResult* shown_workload : shown(variant, every)) {
     const WorkloadResult& w = *shown_workload;
     const auto& times = w.latency ? w.latency : w.job_completion;
-    const double refused = w.refused.value_or(0);
+    const double refused = w.requests ? w.requests->refused : 0;
     rows.push_back({w.name, count_text(w.completed), refused > 0 ? count_text(refused) : "",
                     rate_text(w.throughput_per_second, w.unit_name.empty() ? "run" : w.unit_name),
                     share_in_slo(w), mean_of(times, style), quantile_of(times, &TimeSummary::p50),

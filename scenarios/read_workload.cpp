@@ -37,16 +37,14 @@ constexpr std::pair<std::string_view, ServiceTime::Law> kLaws[] = {
     {"Deterministic", ServiceTime::Law::Deterministic},
     {"Exponential", ServiceTime::Law::Exponential},
 };
-constexpr std::pair<std::string_view, Traffic::Shape> kShapes[] = {
-    {"Poisson", Traffic::Shape::Poisson},
-    {"Constant", Traffic::Shape::Constant},
+constexpr std::pair<std::string_view, Traffic::Gaps> kShapes[] = {
+    {"Poisson", Traffic::Gaps::Poisson},
+    {"Constant", Traffic::Gaps::Constant},
 };
-constexpr std::pair<std::string_view, Objective::Figure> kFigures[] = {
-    {"latencyP50", Objective::Figure::LatencyP50},
-    {"latencyP95", Objective::Figure::LatencyP95},
-    {"latencyP99", Objective::Figure::LatencyP99},
-    {"completionP95", Objective::Figure::CompletionP95},
-    {"waitP95", Objective::Figure::WaitP95},
+constexpr std::pair<std::string_view, Figure> kFigures[] = {
+    {"latencyP50", Figure::LatencyP50}, {"latencyP95", Figure::LatencyP95},
+    {"latencyP99", Figure::LatencyP99}, {"completionP95", Figure::CompletionP95},
+    {"waitP95", Figure::WaitP95},
 };
 
 GpuMemory read_gpu_memory(const Node& workload) {
@@ -118,7 +116,7 @@ std::optional<Traffic> read_traffic(const Node& workload) {
   if (node == nullptr) return std::nullopt;
   Traffic traffic;
   traffic.where = key_place(workload, "traffic");
-  traffic.shape = word_at(node, "shape", kShapes).value_or(traffic.shape);
+  traffic.gaps = word_at(node, "shape", kShapes).value_or(traffic.gaps);
   traffic.mean = rate_at(node, "mean").value_or(traffic.mean);
   return traffic;
 }

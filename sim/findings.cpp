@@ -4,85 +4,11 @@
 #include <fmt/format.h>
 
 #include "slicewise/sim/cluster/reject_cause.hpp"
-#include "slicewise/sim/metrics/interval.hpp"
 
 #include "merge.hpp"
 
 namespace slicewise::sim {
 namespace {
-
-using Figure = scenarios::Objective::Figure;
-
-std::string_view figure_name(Figure figure) {
-  switch (figure) {
-    case Figure::LatencyP50:
-      return "latencyP50";
-    case Figure::LatencyP95:
-      return "latencyP95";
-    case Figure::LatencyP99:
-      return "latencyP99";
-    case Figure::CompletionP95:
-      return "completionP95";
-    case Figure::WaitP95:
-      return "waitP95";
-  }
-  return "latencyP99";
-}
-
-std::optional<Duration> value_of(Figure figure, const WorkloadResult& result) {
-  switch (figure) {
-    case Figure::LatencyP50:
-      return result.latency ? std::optional(result.latency->p50) : std::nullopt;
-    case Figure::LatencyP95:
-      return result.latency ? std::optional(result.latency->p95) : std::nullopt;
-    case Figure::LatencyP99:
-      return result.latency ? std::optional(result.latency->p99) : std::nullopt;
-    case Figure::CompletionP95:
-      return result.job_completion ? std::optional(result.job_completion->p95) : std::nullopt;
-    case Figure::WaitP95:
-      return result.wait ? std::optional(result.wait->p95) : std::nullopt;
-  }
-  return std::nullopt;
-}
-
-double quantile_of(Figure figure) {
-  if (figure == Figure::LatencyP50) return 0.5;
-  return figure == Figure::LatencyP99 ? 0.99 : 0.95;
-}
-
-// Interval of a latency quantile from the replications' own quantiles.
-std::optional<Duration> latency_interval(Figure figure, std::size_t workload,
-                                         std::span<const Replication> replications) {
-  if (figure == Figure::CompletionP95 || figure == Figure::WaitP95) return std::nullopt;
-  std::vector<double> values;
-  for (const Replication& r : replications) {
-    const Histogram& latency = r.workloads[workload].latency;
-    if (latency.count() == 0) return std::nullopt;
-    values.push_back(static_cast<double>(latency.quantile(quantile_of(figure)).ns));
-  }
-  const auto half_width = half_width_95(values);
-  if (!half_width) return std::nullopt;
-  return Duration{std::llround(*half_width)};
-}
-
-// More requests were refused than a quantile of the latency leaves out.
-bool too_many_refused(Figure figure, std::size_t workload,
-                      std::span<const Replication> replications) {
-  if (figure == Figure::CompletionP95 || figure == Figure::WaitP95) return false;
-  std::int64_t refused = 0;
-  std::int64_t all = 0;
-  for (const Replication& r : replications) {
-    const WorkloadRecord& record = r.workloads[workload];
-    refused += record.refused;
-    all += record.refused + record.latency.count();
-  }
-  return static_cast<double>(refused) > (1 - quantile_of(figure)) * static_cast<double>(all);
-}
-
-std::string milliseconds_text(Duration d) {
-  return d < seconds(10) ? fmt::format("{:.4g} ms", to_seconds(d) * 1e3)
-                         : fmt::format("{:.4g} s", to_seconds(d));
-}
 
 void memory_finding(const World& world, const VariantResult& result, Diagnostics& found) {
   const bool known = std::ranges::any_of(
@@ -147,6 +73,12 @@ void pending_finding(const World& world, std::span<const Replication> replicatio
       for_ever ? std::string(pending_help(replications)) : ""));
 }
 
+// Still in a queue or on a GPU when the run ended.
+std::int64_t unanswered(const RequestRecord& requests) {
+  return requests.arrived - requests.answered - requests.refused - requests.dropped -
+         requests.timed_out;
+}
+
 // A stable queue is a handful of requests; one that holds a fiftieth of all that came only grows.
 void queue_finding(const World& world, std::span<const Replication> replications,
                    Diagnostics& found) {
@@ -156,8 +88,8 @@ void queue_finding(const World& world, std::span<const Replication> replications
     std::int64_t open = 0;
     for (const Replication& r : replications) {
       const WorkloadRecord& record = r.workloads[w];
-      arrived += record.arrived;
-      open += record.arrived - record.refused - record.latency.count();
+      arrived += record.requests.arrived;
+      open += unanswered(record.requests);
     }
     const auto runs = static_cast<std::int64_t>(replications.size());
     const scenarios::Workload& spec = world.workloads[w].spec;
@@ -221,36 +153,17 @@ void host_cpu_finding(const World& world, std::span<const Replication> replicati
 void refused_finding(const World& world, const VariantResult& result, Diagnostics& found) {
   for (std::size_t w = 0; w < result.workloads.size(); ++w) {
     const WorkloadResult& workload = result.workloads[w];
-    if (workload.refused.value_or(0) == 0) continue;
+    if (!workload.requests || workload.requests->refused == 0) continue;
     found.push_back(make_diagnostic(
         Code::RequestsRefused, world.workloads[w].spec.name.where,
         fmt::format("{:.0f} requests of \"{}\" found no ready replica or lost theirs",
-                    *workload.refused, workload.name),
+                    workload.requests->refused, workload.name),
         "they miss every latency objective; those of the start-up are left out by a warmup longer "
         "than it"));
   }
 }
 
 }  // namespace
-
-std::vector<ObjectiveResult> judge_objectives(const WorkloadModel& model, std::size_t workload,
-                                              std::span<const Replication> replications,
-                                              const WorkloadResult& result) {
-  std::vector<ObjectiveResult> judged;
-  for (const scenarios::Objective& objective : model.spec.objectives) {
-    ObjectiveResult entry;
-    entry.name = figure_name(objective.figure);
-    entry.limit = objective.limit;
-    const auto value = value_of(objective.figure, result);
-    entry.value = value.value_or(Duration{});
-    entry.ci95 = latency_interval(objective.figure, workload, replications);
-    // Nothing finished: the objective was not met. A refused request has met none.
-    entry.pass = value && *value <= objective.limit &&
-                 !too_many_refused(objective.figure, workload, replications);
-    judged.push_back(std::move(entry));
-  }
-  return judged;
-}
 
 Diagnostics run_findings(const World& world, std::span<const Replication> replications,
                          const VariantResult& result) {
@@ -267,15 +180,7 @@ Diagnostics run_findings(const World& world, std::span<const Replication> replic
     for (std::size_t o = 0; o < objectives.size(); ++o) {
       const ObjectiveResult& judged = result.workloads[w].objectives[o];
       if (judged.pass) continue;
-      const std::string value =
-          judged.value == Duration{} ? "nothing was finished" : milliseconds_text(judged.value);
-      found.push_back(make_diagnostic(
-          Code::ObjectiveMissed, objectives[o].where,
-          fmt::format("\"{}\" misses {}: {} against a limit of {}{}", result.workloads[w].name,
-                      judged.name, value, milliseconds_text(judged.limit),
-                      judged.value <= judged.limit && judged.value > Duration{}
-                          ? ", but more requests were refused than that leaves out"
-                          : "")));
+      found.push_back(missed_objective(result.workloads[w].name, judged, objectives[o].where));
     }
   }
   if (std::ranges::any_of(replications, [](const Replication& r) { return r.cut_off; })) {

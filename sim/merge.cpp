@@ -13,6 +13,7 @@
 namespace slicewise::sim {
 namespace {
 
+using scenarios::FigureValue;
 using scenarios::WorkloadKind;
 
 constexpr std::int64_t kHoursPerMonth = 730;
@@ -182,12 +183,32 @@ std::string_view bound_by(const WorkloadResult& result, std::size_t workload,
 
 std::int64_t units_in_objective(const WorkloadModel& model, const WorkloadRecord& record) {
   for (const scenarios::Objective& objective : model.spec.objectives) {
-    if (objective.figure != scenarios::Objective::Figure::CompletionP95) continue;
-    const auto in_time = std::ranges::count_if(
-        record.completion, [&](Duration completion) { return completion <= objective.limit; });
+    if (objective.figure != scenarios::Figure::CompletionP95) continue;
+    const auto in_time = std::ranges::count_if(record.completion, [&](Duration completion) {
+      return FigureValue(completion) <= objective.limit;
+    });
     return in_time * model.units;
   }
   return record.units_in_objective;
+}
+
+template <class Get>
+RequestCounts request_counts(std::span<const Replication> replications, Get get) {
+  RequestCounts counts;
+  const auto mean = [&](std::int64_t RequestRecord::*count) {
+    return mean_over(replications, [&](const Replication& r) { return get(r).*count; });
+  };
+  counts.arrived = mean(&RequestRecord::arrived);
+  counts.answered = mean(&RequestRecord::answered);
+  counts.in_objectives = mean(&RequestRecord::in_objectives);
+  counts.refused = mean(&RequestRecord::refused);
+  counts.dropped = mean(&RequestRecord::dropped);
+  counts.timed_out = mean(&RequestRecord::timed_out);
+  counts.retried = mean(&RequestRecord::retried);
+  const double batches = mean(&RequestRecord::batches);
+  counts.mean_batch = batches > 0 ? mean(&RequestRecord::batched) / batches : 0;
+  if (counts.arrived > 0) counts.availability = counts.answered / counts.arrived;
+  return counts;
 }
 
 WorkloadResult workload_result(const World& world, std::size_t w,
@@ -211,8 +232,8 @@ WorkloadResult workload_result(const World& world, std::size_t w,
     return per_second(units_in_objective(model, r.workloads[w]), observed(r));
   });
   if (service) {
-    result.refused =
-        mean_over(replications, [&](const Replication& r) { return r.workloads[w].refused; });
+    result.requests = request_counts(
+        replications, [&](const Replication& r) -> const auto& { return r.workloads[w].requests; });
   }
   std::vector<std::vector<Duration>> completions;
   std::vector<std::vector<Duration>> waits;
@@ -220,7 +241,7 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   for (const Replication& r : replications) {
     completions.push_back(r.workloads[w].completion);
     waits.push_back(r.workloads[w].wait);
-    if (service) latencies.push_back(r.workloads[w].latency);
+    if (service) latencies.push_back(r.workloads[w].requests.latency);
   }
   result.job_completion = summarize(completions);
   result.wait = summarize(waits);

@@ -18,6 +18,14 @@ std::vector<ObjectiveResult> judge_objectives(const WorkloadModel& model, std::s
                                               std::span<const Replication> replications,
                                               const WorkloadResult& result);
 
+std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::size_t pipeline,
+                                              std::span<const Replication> replications,
+                                              const WorkloadResult& result);
+
+// What to say of an objective that was not met.
+Diagnostic missed_objective(const std::string& workload, const ObjectiveResult& judged,
+                            const SourceLocation& where);
+
 // Warnings that only the run could find: memory, waiting, host CPU, objectives.
 Diagnostics run_findings(const World& world, std::span<const Replication> replications,
                          const VariantResult& result);

@@ -8,11 +8,11 @@ void ClusterRun::on_arrival(std::size_t s) {
   Traffic& traffic = traffic_[s];
   WorkloadRecord& record = record_.workloads[service_workload_[s]];
   const bool counted = now_ - TimePoint{} >= world_.warmup;
-  record.arrived += counted ? 1 : 0;
+  record.requests.arrived += counted ? 1 : 0;
   if (ready_[s].empty()) {
     // A Kubernetes Service without endpoints refuses the connection.
     traffic.take(seconds(1));
-    record.refused += counted ? 1 : 0;
+    record.requests.refused += counted ? 1 : 0;
   } else {
     const auto replicas = static_cast<std::uint32_t>(ready_[s].size());
     const std::uint32_t p = ready_[s][traffic.route(replicas)];
@@ -33,7 +33,7 @@ void ClusterRun::stop_serving(std::uint32_t p) {
   if (ended_) return;
   for (; !queue_[p].empty(); queue_[p].pop()) {
     const bool counted = queue_[p].front().arrived - TimePoint{} >= world_.warmup;
-    record_.workloads[index(cluster_.pods[p].workload)].refused += counted ? 1 : 0;
+    record_.workloads[index(cluster_.pods[p].workload)].requests.refused += counted ? 1 : 0;
   }
 }
 
@@ -47,7 +47,7 @@ void ClusterRun::request_done(std::uint32_t p) {
   const Request request = queue_[p].front();
   queue_[p].pop();
   const Duration latency = now_ - request.arrived;
-  const bool late = model.latency_limit && latency > *model.latency_limit;
+  const bool late = model.limits.latency && latency > *model.limits.latency;
   pod.answered += request.work;
   if (late) pod.late += request.work;
   const Demand& demand = cluster_.demand(pod);
@@ -55,7 +55,11 @@ void ClusterRun::request_done(std::uint32_t p) {
                static_cast<double>(demand.gpu.ns);
   WorkloadRecord& record = record_.workloads[index(pod.workload)];
   // Latency is of the requests that came in the observed time, throughput of those that left in it.
-  if (request.arrived - TimePoint{} >= world_.warmup) record.latency.add(latency);
+  if (request.arrived - TimePoint{} >= world_.warmup) {
+    ++record.requests.answered;
+    record.requests.in_objectives += late ? 0 : 1;
+    record.requests.latency.add(latency);
+  }
   if (now_ - TimePoint{} >= world_.warmup) {
     ++record.units_done;
     record.units_in_objective += late ? 0 : 1;

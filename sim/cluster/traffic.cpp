@@ -34,7 +34,7 @@ Traffic::Traffic(const WorkloadModel& workload, std::uint64_t seed, std::uint32_
 }
 
 void Traffic::schedule_next() {
-  const bool poisson = workload_.spec.traffic->shape == scenarios::Traffic::Shape::Poisson;
+  const bool poisson = workload_.spec.traffic->gaps == scenarios::Traffic::Gaps::Poisson;
   const double gap_ns = mean_gap_s_ * (poisson ? arrivals_.exponential() : 1.0) * 1e9;
   next_ = next_ + nanoseconds(std::llround(gap_ns));
 }

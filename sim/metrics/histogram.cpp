@@ -29,16 +29,17 @@ std::int64_t middle_of(std::size_t bucket) {
 
 }  // namespace
 
-Histogram::Histogram() : buckets_(kBuckets, 0) {}
-
 void Histogram::add(Duration value) {
   const std::int64_t ns = std::max<std::int64_t>(value.ns, 0);
+  if (buckets_.empty()) buckets_.assign(kBuckets, 0);
   ++buckets_[bucket_of(ns)];
   ++count_;
   sum_ += ns;
 }
 
 void Histogram::merge(const Histogram& other) {
+  if (other.buckets_.empty()) return;
+  if (buckets_.empty()) buckets_.assign(kBuckets, 0);
   for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
     buckets_[bucket] += other.buckets_[bucket];
   }

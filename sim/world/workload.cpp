@@ -117,16 +117,36 @@ bool grows_on_demand(const Workload& spec) {
   return it != spec.pod.env.end() && (it->second == "true" || it->second == "1");
 }
 
-std::optional<Duration> latency_limit(const Workload& spec) {
-  using Figure = scenarios::Objective::Figure;
-  std::optional<Duration> limit;
-  for (const scenarios::Objective& objective : spec.objectives) {
-    const bool on_latency = objective.figure == Figure::LatencyP50 ||
-                            objective.figure == Figure::LatencyP95 ||
-                            objective.figure == Figure::LatencyP99;
-    if (on_latency && (!limit || objective.limit > *limit)) limit = objective.limit;
+RequestLimits request_limits(std::span<const scenarios::Objective> objectives) {
+  using scenarios::Figure;
+  RequestLimits limits;
+  for (const scenarios::Objective& objective : objectives) {
+    std::optional<Duration>* limit = nullptr;
+    switch (objective.figure) {
+      case Figure::LatencyP50:
+      case Figure::LatencyP90:
+      case Figure::LatencyP95:
+      case Figure::LatencyP99:
+      case Figure::LatencyP999:
+        limit = &limits.latency;
+        break;
+      case Figure::TtftP50:
+      case Figure::TtftP95:
+      case Figure::TtftP99:
+        limit = &limits.first_token;
+        break;
+      case Figure::TpotP50:
+      case Figure::TpotP95:
+      case Figure::TpotP99:
+        limit = &limits.per_token;
+        break;
+      default:
+        continue;
+    }
+    const Duration bound = std::get<Duration>(objective.limit);
+    if (!*limit || bound > **limit) *limit = bound;
   }
-  return limit;
+  return limits;
 }
 
 // Names that a pool advertises as far as its plugin config alone tells, for a pool whose instance
@@ -336,7 +356,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     model.gpu_memory = model.spec.gpu_memory.peak.value_or(model.spec.gpu_memory.resident);
     model.greedy = model.spec.gpu_memory.allocator == scenarios::Allocator::Greedy &&
                    !grows_on_demand(model.spec);
-    model.latency_limit = latency_limit(model.spec);
+    model.limits = request_limits(model.spec.objectives);
     model.sm_known = model.spec.measured->sm_active.has_value();
     for (const PoolModel& pool : world.pools) {
       model.on_pool.push_back(demand_on(model.spec, from, pool));

@@ -174,7 +174,7 @@ sim::Result many_services() {
   workloads[17].objectives[0].pass = false;
   sim::WorkloadResult& idle = workloads[19];
   idle.completed = idle.throughput_per_second = idle.goodput_per_second = 0;
-  idle.refused = 500;
+  idle.requests.emplace().refused = 500;
   idle.latency.reset();
   idle.objectives = {{"latencyP99", milliseconds(800), {}, {}, false}};
   return result;
@@ -202,7 +202,7 @@ TEST(ResultTable, RequestsThatFoundNoReplicaAreNotInTheObjective) {
   sim::Result result = samples::voice();
   sim::WorkloadResult& asr = result.variants[0].workloads[0];
   asr.goodput_per_second = asr.throughput_per_second;
-  asr.refused = asr.completed;  // as many as were served
+  asr.requests.emplace().refused = asr.completed;  // as many as were served
   const std::string text = result_table(result, kTerminal, false);
   EXPECT_THAT(text, HasSubstr("REFUSED"));
   EXPECT_THAT(text, HasSubstr(" 50.00%"));

@@ -67,7 +67,7 @@ inline scenarios::Workload service(int replicas, double rate, Duration mean,
   m.device.value = "V100-SXM2-16GB";
   m.request_gpu_time = scenarios::ServiceTime{law, mean, 0.5};
   w.measured = m;
-  w.traffic = scenarios::Traffic{scenarios::Traffic::Shape::Poisson, {rate}, {}};
+  w.traffic.emplace().mean = {rate};
   return w;
 }
 

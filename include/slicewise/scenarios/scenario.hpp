@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/serving.hpp"
 #include "slicewise/units.hpp"
 
 // A scenario as plain data: what a file asks for, with units resolved and defaults filled in, and
@@ -21,7 +22,7 @@ enum class CapacityType : std::uint8_t { OnDemand, Spot, Reserved };
 enum class MigStrategy : std::uint8_t { None, Single, Mixed };
 enum class AllocationPolicy : std::uint8_t { Distributed, Packed };
 enum class Allocator : std::uint8_t { OnDemand, Greedy, Capped };
-enum class WorkloadKind : std::uint8_t { Job, Deployment, Service };
+enum class WorkloadKind : std::uint8_t { Job, Deployment, Service, Notebook };
 enum class RestartPolicy : std::uint8_t { Never, OnFailure, Always };
 enum class ScorePolicy : std::uint8_t { LeastAllocated, MostAllocated };
 
@@ -34,6 +35,8 @@ constexpr std::string_view kind_name(WorkloadKind kind) {
       return "Deployment";
     case WorkloadKind::Service:
       return "Service";
+    case WorkloadKind::Notebook:
+      return "Notebook";
   }
   return "Job";
 }
@@ -206,14 +209,6 @@ struct Work {
   HostPhase host_phase = HostPhase::Overlapped;
 };
 
-// A positive random time.
-struct ServiceTime {
-  enum class Law : std::uint8_t { Deterministic, Exponential, LogNormal };
-  Law law = Law::Deterministic;
-  Duration mean;
-  double sigma = 0;  // of the logarithm, LogNormal only
-};
-
 // One pod alone on one whole GPU of `device`.
 struct Measured {
   Located<std::string> device;        // GPU model name or alias; "" = the pool's own GPU
@@ -224,10 +219,12 @@ struct Measured {
   std::optional<double> sm_active;    // share of the time an SM is busy, averaged over SMs
   std::optional<Millicores> cpu;      // host CPU used on average while it runs
   std::optional<ServiceTime> request_gpu_time;
-  std::optional<int> batch;               // items of the step or request that was measured
-  std::optional<double> capacity_share;   // u: of the whole GPU's capacity, while it runs alone
-  std::optional<double> bandwidth_share;  // beta
-  std::optional<double> norm_p;           // p of the execution law
+  std::optional<Duration> extra_per_item;  // GPU time of one more request in a batch
+  std::optional<Duration> longest_kernel;  // what a neighbour waits for at most before its turn
+  std::optional<int> batch;                // items of the step or request that was measured
+  std::optional<double> capacity_share;    // u: of the whole GPU's capacity, while it runs alone
+  std::optional<double> bandwidth_share;   // beta
+  std::optional<double> norm_p;            // p of the execution law
   // What a neighbour under MPS costs it, and it costs a neighbour: slowdown 1 + alpha_i c_j.
   std::optional<double> sensitivity;  // alpha
   std::optional<double> pressure;     // c
@@ -235,27 +232,12 @@ struct Measured {
   SourceLocation where;
 };
 
-// Requests of a Service, split at random over its replicas.
-struct Traffic {
-  enum class Shape : std::uint8_t { Poisson, Constant };
-  Shape shape = Shape::Poisson;
-  Rate mean;
-  SourceLocation where;
-};
-
-// A limit on a result figure; the run exits 99 when one is missed.
-struct Objective {
-  enum class Figure : std::uint8_t { LatencyP50, LatencyP95, LatencyP99, CompletionP95, WaitP95 };
-  Figure figure = Figure::LatencyP99;
-  Duration limit;
-  SourceLocation where;
-};
-
 struct Workload {
   Located<std::string> name;
   WorkloadKind kind = WorkloadKind::Job;
   std::string namespace_name = "default";
-  int count = 1;  // Jobs, or replicas of a Deployment or Service
+  int count =
+      1;  // Jobs, replicas of a Deployment or Service (the most of an autoscaled one), users
   RestartPolicy restart_policy = RestartPolicy::OnFailure;
   int backoff_limit = 6;  // Jobs
   int priority = 0;
@@ -270,7 +252,11 @@ struct Workload {
   Startup startup;
   std::optional<Work> work;  // Job, Deployment
   std::optional<Measured> measured;
-  std::optional<Traffic> traffic;  // Service
+  std::optional<Traffic> traffic;          // Service; absent when only pipelines use it
+  Serving serving;                         // Service
+  std::optional<Llm> llm;                  // Service
+  std::optional<Autoscaling> autoscaling;  // Service
+  std::optional<Notebooks> notebooks;      // Notebook
   std::vector<Objective> objectives;
   SourceLocation where;
 };
@@ -291,6 +277,8 @@ struct Scenario {
   ScorePolicy score_policy = ScorePolicy::LeastAllocated;
   std::vector<NodePool> node_pools;
   std::vector<Workload> workloads;
+  std::vector<Pipeline> pipelines;
+  Duration starts_at;  // of the run, since Monday 00:00 UTC
   SourceLocation where;
 };
 

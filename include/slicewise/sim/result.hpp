@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/serving.hpp"
 #include "slicewise/units.hpp"
 
 // What a run found, merged over its replications and ready to be shown. Plain data: reports only
@@ -22,30 +23,95 @@ struct TimeSummary {
   Duration p95;
   Duration p99;
   std::optional<Duration> p999;
-  std::optional<Duration>
-      ci95;  // half width of the 95 % interval of the mean; needs 2 replications
+  // Half widths of 95 % intervals over the replications; need 2 of them.
+  std::optional<Duration> ci95;  // of the mean
+  std::optional<Duration> p50_ci95;
+  std::optional<Duration> p95_ci95;
+  std::optional<Duration> p99_ci95;
+  std::optional<Duration> p999_ci95;
+  bool p999_is_rough = false;  // fewer than 10,000 values: one of the ten largest
+};
+
+// Of a sample of plain numbers, such as slowdowns.
+struct NumberSummary {
+  std::int64_t count = 0;
+  double mean = 0;
+  double p50 = 0;
+  double p95 = 0;
+  double p99 = 0;
 };
 
 struct ObjectiveResult {
-  std::string name;  // "latencyP99"
-  Duration limit;
-  Duration value;
-  std::optional<Duration> ci95;
+  std::string name;              // "latencyP99"
+  scenarios::FigureValue limit;  // at most, or at_least
+  scenarios::FigureValue value;
+  std::optional<scenarios::FigureValue> ci95;  // half width, in the unit of `value`
   bool pass = false;
+  bool at_least = false;
+};
+
+// Requests of a Service or pipeline after the warm-up, means per replication.
+struct RequestCounts {
+  double arrived = 0;
+  double answered = 0;
+  double in_objectives = 0;  // answered, and within every objective that holds per request
+  double refused = 0;        // no ready replica, or their pod died
+  double dropped = 0;        // queue full
+  double timed_out = 0;
+  double retried = 0;         // attempts after the first
+  double mean_in_system = 0;  // of requests; Little's law ties it to latency and rate
+  double mean_batch = 0;      // requests per GPU batch; sequences per step of a language model
+  double availability = 1;    // answered / arrived
+};
+
+// Language models.
+struct TokenFigures {
+  double input_tokens = 0;  // of finished requests, mean per replication
+  double output_tokens = 0;
+  double output_per_second = 0;
+  std::optional<TimeSummary> first_token;  // TTFT
+  std::optional<TimeSummary> per_token;    // TPOT, of each request its mean
+  double kv_cache_peak = 0;                // share of the pool, of the fullest pod
+  Bytes kv_cache;                          // of one pod
+  double preemptions = 0;                  // sequences thrown out for lack of cache
+  std::optional<Usd> per_million_output;   // dollars
+};
+
+struct ScalingFigures {
+  double mean_replicas = 0;  // wanted, over the run
+  int max_replicas = 0;
+  double scale_ups = 0;  // changes of the wish, mean per replication
+  double scale_downs = 0;
+  std::optional<TimeSummary> start_up;  // wanted -> ready
+};
+
+struct NotebookFigures {
+  int users = 0;
+  double sessions = 0;  // mean per replication
+  double cells = 0;
+  double culled = 0;                         // sessions ended for idleness
+  std::optional<TimeSummary> session_start;  // asked for -> kernel ready
+  std::optional<NumberSummary> cell_slowdown;
+  double oom_per_user_month = 0;
+  double waiting_per_user_month_s = 0;  // seconds that users wait for sessions and slowed cells
+  std::optional<Usd> per_active_user_month;
 };
 
 struct WorkloadResult {
   std::string name;
-  std::string kind;       // "Job", "Deployment", "Service"
+  std::string kind;       // "Job", "Deployment", "Service", "Notebook", "Pipeline"
   std::string unit_name;  // of a Job's work; "request" for a Service
   double completed = 0;   // jobs (or container runs, requests) finished, mean per replication
-  double throughput_per_second = 0;  // units (epochs, requests) finished per second of the run
-  double goodput_per_second = 0;     // of those, the ones that met every objective
-  std::optional<double> refused;     // Service: requests that found no ready replica or
-                                     // died with it, mean per run
+  double throughput_per_second = 0;       // units (epochs, requests) finished per second of the run
+  double goodput_per_second = 0;          // of those, the ones that met every objective
+  std::optional<RequestCounts> requests;  // Service, Pipeline
+  std::optional<TokenFigures> tokens;     // a language model
+  std::optional<ScalingFigures> scaling;  // autoscaled
+  std::optional<NotebookFigures> notebooks;
   std::optional<TimeSummary> job_completion;  // submitted -> succeeded
   std::optional<TimeSummary> wait;            // submitted -> first container running
   std::optional<TimeSummary> latency;         // Service: arrival -> response
+  std::optional<TimeSummary> queueing;        // ... of that, before the GPU took it up
   std::vector<ObjectiveResult> objectives;
   double gpu_busy_share = 0;  // of all GPU time of the run
   std::string bound_by;  // "GPU", "host CPU", "GPU memory", "GPU faults", "waiting for a GPU", ""

@@ -105,6 +105,16 @@ struct Demand {
   Duration whole_gpu;           // D + Z if the pod had the whole GPU
   Duration sm_active;           // of D: SM time, averaged over the SMs of the domain
   models::DomainClient client;  // beside others in the same domain
+  Duration gpu_extra_item;      // GPU time that one more request in a batch adds
+};
+
+// How a language model runs in one kind of domain. All zero for other workloads.
+struct LlmDemand {
+  double weights_s = 0;  // T_w
+  double token_s = 0;    // t
+  double kv_read_s = 0;  // per cached token and step
+  double overhead_s = 0;
+  std::int64_t cache_tokens = 0;  // size of the KV pool of one pod
 };
 
 struct PoolDemand {
@@ -113,17 +123,25 @@ struct PoolDemand {
   double gpu_scale = 1;              // GPU work on this GPU / on the measured one
   double batch_scale = 1;            // GPU work of this batch / of the measured one
   std::vector<Demand> in_kind;       // by PoolModel::kinds
+  std::vector<LlmDemand> llm;        // the same; empty without a language model
+};
+
+// The loosest limit of each figure that single requests can be held to; nullopt: none.
+struct RequestLimits {
+  std::optional<Duration> latency;
+  std::optional<Duration> first_token;
+  std::optional<Duration> per_token;
 };
 
 struct WorkloadModel {
   std::string name;
   scenarios::Workload spec;
-  std::int64_t units = 0;                 // of one batch run
-  std::int64_t steps_per_unit = 1;        // GPU bursts in a unit, when simulated exactly
-  Bytes gpu_memory;                       // peak of a process, without its CUDA context
-  bool greedy = false;                    // maps all free GPU memory at start
-  std::optional<Duration> latency_limit;  // a request slower than this missed its objective
-  bool sm_known = false;                  // Demand::sm_active is known
+  std::int64_t units = 0;           // of one batch run
+  std::int64_t steps_per_unit = 1;  // GPU bursts in a unit, when simulated exactly
+  Bytes gpu_memory;                 // peak of a process, without its CUDA context
+  bool greedy = false;              // maps all free GPU memory at start
+  RequestLimits limits;             // a request beyond one of them missed its objective
+  bool sm_known = false;            // Demand::sm_active is known
   scenarios::Work::HostPhase host_phase = scenarios::Work::HostPhase::Overlapped;
   // What it asks for, into World::resources. nullopt: no GPU resource, yet it uses a GPU ("manual
   // sharing"): the scheduler does not count it, and all its pods open the GPU `visible_gpu`.
@@ -131,6 +149,19 @@ struct WorkloadModel {
   std::int64_t tickets = 1;         // how many of the resource
   int visible_gpu = 0;              // index on the node, as CUDA_VISIBLE_DEVICES has it
   std::vector<PoolDemand> on_pool;  // by PoolId
+};
+
+// A request's way through several Services: stages in topological order.
+struct PipelineModel {
+  struct Stage {
+    WorkloadId workload{};
+    int inputs = 0;                   // stages that it waits for
+    std::vector<std::uint32_t> next;  // stages that wait for it
+  };
+  std::string name;
+  scenarios::Pipeline spec;
+  RequestLimits limits;
+  std::vector<Stage> stages;
 };
 
 struct World {
@@ -144,6 +175,8 @@ struct World {
   scenarios::ScorePolicy score_policy = scenarios::ScorePolicy::LeastAllocated;
   std::vector<PoolModel> pools;
   std::vector<WorkloadModel> workloads;
+  std::vector<PipelineModel> pipelines;
+  Duration starts_at;                  // of the run, since Monday 00:00 UTC
   std::vector<std::string> resources;  // names of all advertised extended resources
   Diagnostics findings;                // warnings and notes known before the run
   ProvenanceCounts provenance;

@@ -28,10 +28,10 @@ TEST(Faults, AreSharedUnderMpsOnly) {
 // again at 670 s, on the layout that then is there.
 TEST(MigChange, DrainsThenOffersTheNewLayout) {
   Workload api = demo::service(1, 1, milliseconds(1), Law::Deterministic);
-  api.traffic->shape = scenarios::Traffic::Shape::Constant;
+  api.traffic->gaps = scenarios::Traffic::Gaps::Constant;
   Workload waits = demo::service(1, 1, milliseconds(1), Law::Deterministic);
   waits.name.value = "large";
-  waits.traffic->shape = scenarios::Traffic::Shape::Constant;
+  waits.traffic->gaps = scenarios::Traffic::Gaps::Constant;
   Scenario s = with_mig({api, waits}, "all-1g.10gb");
   s.node_pools[0].mig->strategy = scenarios::MigStrategy::Mixed;
   s.node_pools[0].mig->changes.push_back({seconds(600), {"all-balanced", {}}});
@@ -40,8 +40,8 @@ TEST(MigChange, DrainsThenOffersTheNewLayout) {
   s.duration = seconds(1'000);
   const VariantResult r = demo::result(s);
   EXPECT_EQ(r.pods.evicted, 1);
-  EXPECT_NEAR(*r.workloads[0].refused, 70, 1);
-  EXPECT_NEAR(*r.workloads[1].refused, 670, 1);
+  EXPECT_NEAR(r.workloads[0].requests->refused, 70, 1);
+  EXPECT_NEAR(r.workloads[1].requests->refused, 670, 1);
   EXPECT_EQ(r.pods.pending_max, 2);
 }
 
@@ -72,7 +72,7 @@ TEST(Overload, ThroughputIsTheCapacityWhateverTheWarmup) {
 TEST(Objectives, RefusedRequestsMeetNone) {
   Workload api = demo::service(1, 10, milliseconds(1), Law::Deterministic);
   api.startup.model_load = seconds(30);
-  api.objectives.push_back({scenarios::Objective::Figure::LatencyP95, milliseconds(100), {}});
+  api.objectives.push_back({scenarios::Figure::LatencyP95, milliseconds(100), {}});
   Scenario s = a100({api});
   s.duration = seconds(100);
   const VariantResult r = demo::result(s);

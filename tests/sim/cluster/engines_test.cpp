@@ -156,17 +156,17 @@ TEST(BatchEngines, SharingIsMonotone) {
 // No endpoint, no connection: what arrives during the 10 s of start-up is refused, not queued.
 TEST(ServiceStart, RequestsWithoutAReadyReplicaAreRefused) {
   scenarios::Workload w = demo::service(1, 100, milliseconds(1), Law::Deterministic);
-  w.traffic->shape = scenarios::Traffic::Shape::Constant;
+  w.traffic->gaps = scenarios::Traffic::Gaps::Constant;
   w.startup.model_load = seconds(10);
   scenarios::Scenario s = one_gpu({w}, 0);
   s.duration = seconds(100);
   const VariantResult cold = demo::result(s);
-  EXPECT_NEAR(*cold.workloads[0].refused, 1'000, 1);
+  EXPECT_NEAR(cold.workloads[0].requests->refused, 1'000, 1);
   EXPECT_NEAR(cold.workloads[0].completed, 9'000, 2);
   EXPECT_TRUE(demo::has(cold.findings, Code::RequestsRefused));
   EXPECT_LT(cold.workloads[0].latency->p99, milliseconds(2));
   s.warmup = seconds(11);
-  EXPECT_EQ(*demo::result(s).workloads[0].refused, 0);
+  EXPECT_EQ(demo::result(s).workloads[0].requests->refused, 0);
 }
 
 // Two services of load 0.6 each on one GPU, and one of load 0.95 that the switches push over 1:

@@ -156,7 +156,7 @@ TEST(Comparison, TheBestCanBeHadMeetsAllObjectivesAndLosesNoPod) {
   }
 
   scenarios::Workload hurried = demo::training(5);
-  hurried.objectives.push_back({scenarios::Objective::Figure::CompletionP95, minutes(35), {}});
+  hurried.objectives.push_back({scenarios::Figure::CompletionP95, minutes(35), {}});
   const StrategyComparison strict =
       compared(set_of(demo::scenario(demo::pool(0), {hurried})), on({"g5.xlarge"}));
   EXPECT_FALSE(find(strict, "g5.xlarge", Strategy::TimeSlicing)->meets_objectives);

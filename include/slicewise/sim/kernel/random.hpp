@@ -17,7 +17,11 @@ enum class Purpose : std::uint32_t {
   UnitTime,
   Host,
   Test,
-  Fault
+  Fault,
+  Tokens,
+  Session,  // of a notebook: its times and memory
+  Cell,
+  Retry
 };
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;

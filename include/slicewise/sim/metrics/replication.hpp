@@ -38,22 +38,77 @@ struct PendingReason {
   friend bool operator==(const PendingReason&, const PendingReason&) = default;
 };
 
+// Requests of a Service or a pipeline, those that came after the warm-up (but for in_system).
+struct RequestRecord {
+  std::int64_t arrived = 0;
+  std::int64_t answered = 0;
+  std::int64_t in_objectives = 0;
+  std::int64_t refused = 0;  // found no ready replica, or died with it
+  std::int64_t dropped = 0;  // the queue was full
+  std::int64_t timed_out = 0;
+  std::int64_t retried = 0;
+  std::int64_t batches = 0;  // on the GPU, after the warm-up; steps of a language model
+  std::int64_t batched = 0;  // requests in them
+  // Integral of the number of requests in the system from the end of the warm-up to the end of the
+  // run, and the time that the requests in it spent there: equal by Little's law.
+  double in_system_ns = 0;
+  Histogram latency;
+  Histogram queueing;  // arrival -> taken up by the GPU
+};
+
+struct TokenRecord {
+  std::int64_t input = 0;  // of requests that were answered after the warm-up
+  std::int64_t output = 0;
+  std::int64_t output_late = 0;  // of requests that missed an objective
+  std::int64_t preemptions = 0;
+  std::int64_t cache_peak = 0;  // tokens, of the fullest pod
+  std::int64_t cache_size = 0;  // of one pod
+  Histogram first_token;
+  Histogram per_token;
+};
+
+struct ScalingRecord {
+  double replica_ns = 0;  // integral of the wish
+  int most = 0;
+  std::int64_t ups = 0;
+  std::int64_t downs = 0;
+  Histogram start_up;  // wanted -> ready
+};
+
+// Slowdowns are kept in a histogram of times: 1.0 is kUnitSlowdown.
+inline constexpr Duration kUnitSlowdown = milliseconds(1);
+
+struct NotebookRecord {
+  std::int64_t sessions = 0;
+  std::int64_t cells = 0;
+  std::int64_t culled = 0;
+  std::int64_t active_users = 0;  // with at least one session
+  Duration waiting;               // for sessions to start, and for slowed cells
+  Histogram session_start;
+  Histogram slowdown;
+};
+
+struct PipelineRecord {
+  RequestRecord requests;
+};
+
 struct WorkloadRecord {
   std::int64_t jobs_done = 0;  // Job pods, container runs of a Deployment
   std::int64_t jobs_failed = 0;
   std::int64_t oom_kills = 0;
   std::int64_t units_done = 0;  // epochs, requests
   std::int64_t units_in_objective = 0;
-  std::int64_t refused = 0;          // requests that found no ready replica or died with it
-  std::int64_t arrived = 0;          // requests after the warm-up
   std::vector<Duration> completion;  // by finished job, in order of finishing
   std::vector<Duration> wait;        // by pod that got to run
-  Histogram latency;                 // Service
-  Duration gpu_busy;                 // a MIG instance counts with its part of the GPU
-  Duration pod_running;              // container time
-  Duration backing_off;              // between the end of a container and its restart
-  Duration stretched_by_gpu;         // of that, how much longer it took because of GPU neighbours
-  Duration stretched_by_cpu;         // ... and because of the host CPU
+  RequestRecord requests;            // Service
+  TokenRecord tokens;                // Service with a language model
+  ScalingRecord scaling;             // autoscaled Service
+  NotebookRecord notebooks;
+  Duration gpu_busy;          // a MIG instance counts with its part of the GPU
+  Duration pod_running;       // container time
+  Duration backing_off;       // between the end of a container and its restart
+  Duration stretched_by_gpu;  // of that, how much longer it took because of GPU neighbours
+  Duration stretched_by_cpu;  // ... and because of the host CPU
 };
 
 struct Replication {
@@ -61,6 +116,7 @@ struct Replication {
   std::vector<DomainRecord> domains;  // node by node, layout by layout
   std::vector<NodeRecord> nodes;
   std::vector<WorkloadRecord> workloads;
+  std::vector<PipelineRecord> pipelines;
   std::vector<PendingReason> pending_reasons;  // distinct, in order of appearance
   std::int64_t pods_submitted = 0;
   std::int64_t running_max = 0;

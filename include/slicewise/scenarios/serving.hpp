@@ -1,0 +1,214 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/units.hpp"
+
+// What a Service or a Notebook is asked to do, how its pods answer, and what is demanded of it.
+// Plain data, part of scenario.hpp.
+namespace slicewise::scenarios {
+
+// A positive random time.
+struct ServiceTime {
+  enum class Law : std::uint8_t { Deterministic, Exponential, LogNormal };
+  Law law = Law::Deterministic;
+  Duration mean;
+  double sigma = 0;  // of the logarithm, LogNormal only
+};
+
+// A positive random whole number: tokens of a prompt, bytes that a session holds.
+struct RandomAmount {
+  enum class Law : std::uint8_t { Constant, Exponential, LogNormal };
+  Law law = Law::Constant;
+  double mean = 0;
+  double sigma = 0;                   // of the logarithm, LogNormal only
+  std::optional<std::int64_t> least;  // what is drawn is cut to least..most
+  std::optional<std::int64_t> most;
+};
+
+// Requests of a trace file, in order of arrival.
+struct RequestTrace {
+  struct Row {
+    Duration at;  // since the first row
+    std::int32_t input_tokens = 0;
+    std::int32_t output_tokens = 0;
+  };
+  Located<std::string> file;  // as written; relative to the scenario file
+  bool has_tokens = false;
+  std::vector<Row> rows;     // within the window, `at` not scaled
+  double scale = 1;          // of the rate: at 2 the same requests come in half of the time
+  bool repeats = false;      // starts over when it is through
+  std::int64_t skipped = 0;  // rows outside the window
+};
+
+// The rate follows the clock of the day: a smooth curve through `mean` with one maximum.
+struct Diurnal {
+  Rate peak;
+  Duration peak_at;     // local time of day
+  Duration utc_offset;  // local time - UTC
+  double weekend = 1;   // rate on Saturday and Sunday against a working day
+};
+
+// Bursts of a Markov-modulated Poisson process: the rate jumps between two values at random.
+struct Bursts {
+  Rate rate;        // within a burst
+  Duration length;  // of a burst, mean
+  Duration every;   // from the start of a burst to that of the next, mean
+};
+
+struct RateStep {
+  Duration at;  // from the start of the run
+  Rate rate;    // until the next step; may be 0
+};
+
+// N clients, each of which waits for its response, thinks, and asks again.
+struct ClosedLoop {
+  int clients = 1;
+  Duration think_time;  // mean, exponential
+};
+
+// Requests of a Service or a pipeline. The shape says how the rate changes with time, the gaps how
+// arrivals vary around it; a trace and a closed loop bring both.
+struct Traffic {
+  enum class Gaps : std::uint8_t { Poisson, Constant, Gamma, Weibull };
+  Gaps gaps = Gaps::Poisson;
+  double gap_variation = 1;  // coefficient of variation of the gaps, Gamma and Weibull
+  Rate mean;                 // over the run, or over a week of Diurnal's working days
+  std::variant<std::monostate, Diurnal, Bursts, std::vector<RateStep>, RequestTrace, ClosedLoop>
+      shape;  // monostate: the same rate all the time
+  SourceLocation where;
+};
+
+// Which replica a request goes to.
+enum class Routing : std::uint8_t {
+  Random,  // kube-proxy's iptables mode
+  RoundRobin,
+  LeastOutstanding,
+  TwoChoices,  // the less loaded of two at random
+};
+
+// How a pod of a Service answers.
+struct Serving {
+  Routing routing = Routing::Random;
+  std::optional<int> queue_limit;  // waiting requests per pod; a request that finds more is dropped
+  std::optional<Duration> timeout;  // a request that waited longer is dropped unanswered
+  int concurrency = 0;              // requests of a pod between arrival at a worker and response;
+                                    // 0: no limit
+  int max_batch = 1;                // requests that the GPU answers in one go
+  Duration max_delay;               // how long a batch that is not full waits for more
+  Duration cpu_before;              // host CPU time of a request before the GPU
+  Duration cpu_after;               // ... and after it
+  int retries = 0;                  // of a request that was dropped or lost, by its client
+  Duration retry_after;             // back-off before the first retry; doubles
+};
+
+// A language model served with continuous batching (vLLM, TensorRT-LLM): T of a step over N tokens
+// = || T_w, N t ||_2 + r * cached tokens of the running sequences + overhead.
+struct Llm {
+  Located<std::string> model;             // step law of the catalogue, "" = none
+  std::optional<Duration> weights_time;   // T_w: the weights are read once
+  std::optional<double> token_seconds;    // t: compute of one token
+  std::optional<double> kv_read_seconds;  // r: reading the cache of one token
+  std::optional<Duration> overhead;       // framework, per step
+  std::optional<Bytes> weights;           // GPU memory
+  std::optional<Bytes> kv_bytes_per_token;
+  std::optional<Bytes> kv_cache;    // pool reserved at start; absent: by memory_utilization
+  double memory_utilization = 0.9;  // share of the GPU's (or limit's) memory that the server takes
+  int max_sequences = 256;          // running at once
+  int max_batched_tokens = 2048;    // of a step: decoded and prefilled
+  double prefix_reuse = 0;          // share of prompt tokens found in the cache
+  std::optional<RandomAmount> input;  // tokens; absent: from the trace
+  std::optional<RandomAmount> output;
+  SourceLocation where;
+};
+
+// HPA or KEDA.
+struct Autoscaling {
+  enum class Metric : std::uint8_t { Queue, Concurrency, RequestRate, GpuUtilization };
+  int min_replicas = 1;  // 0: KEDA scales to zero; requests are held until a pod is ready
+  int max_replicas = 1;
+  Metric metric = Metric::Concurrency;
+  double target = 1;  // per pod: waiting requests, requests in the pod, requests/s, percent busy
+  Duration sync_period = seconds(15);
+  Duration window = seconds(60);              // over which the metric is averaged
+  Duration scale_down_window = seconds(300);  // stabilization: the largest wish of it counts
+  Duration scale_up_window;
+  double tolerance = 0.1;
+  Duration cooldown = seconds(300);  // without requests, before the last pod goes
+  SourceLocation where;
+};
+
+// People who open a notebook, run a cell now and then, and leave it open.
+struct Notebooks {
+  int users = 1;
+  double sessions_per_day = 1;     // of a user, on working days
+  ServiceTime length;              // of a session, unless it is culled before
+  std::vector<Duration> peaks_at;  // local time of day at which people start
+  Duration spread;                 // standard deviation around the peak
+  Duration utc_offset;
+  std::optional<Duration> idle_cull;   // after this long without a cell
+  ServiceTime interval;                // from the end of a cell to the start of the next
+  ServiceTime gpu_time;                // of a cell, alone on the GPU
+  std::optional<RandomAmount> memory;  // bytes that a session comes to hold; absent: gpuMemory
+  SourceLocation where;
+};
+
+// A figure of the result that has a limit.
+enum class Figure : std::uint8_t {
+  LatencyP50,
+  LatencyP90,
+  LatencyP95,
+  LatencyP99,
+  LatencyP999,
+  TtftP50,  // time to first token
+  TtftP95,
+  TtftP99,
+  TpotP50,  // time per output token after the first
+  TpotP95,
+  TpotP99,
+  Availability,   // answered / asked, at least
+  Throughput,     // requests/s, at least
+  CompletionP95,  // of Jobs
+  WaitP95,
+  Deadline,         // every Job done this long after it was submitted
+  SessionStartP95,  // notebooks
+  CellSlowdownP95,  // wall time of a cell / alone
+  OomPerUserMonth,  // out-of-memory kills
+};
+
+// A share of one, shown as percent.
+struct Share {
+  double of_one = 0;
+  friend auto operator<=>(Share, Share) = default;
+};
+
+// A limit, or a figure, in the unit that the figure has; double: a plain number.
+using FigureValue = std::variant<Duration, Share, Rate, double>;
+
+// A limit on a result figure; the run exits 99 when one is missed.
+struct Objective {
+  Figure figure = Figure::LatencyP99;
+  FigureValue limit;
+  SourceLocation where;
+};
+
+// Services that a request passes through, end to end.
+struct Pipeline {
+  struct Stage {
+    Located<std::string> workload;
+    std::vector<Located<std::string>> after;  // stages whose answers it needs; none: the request
+  };
+  Located<std::string> name;
+  std::vector<Stage> stages;
+  Traffic traffic;
+  std::vector<Objective> objectives;
+  SourceLocation where;
+};
+
+}  // namespace slicewise::scenarios

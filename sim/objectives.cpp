@@ -1,0 +1,241 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "slicewise/models/sharing.hpp"
+#include "slicewise/sim/metrics/interval.hpp"
+
+#include "merge.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Figure;
+using scenarios::FigureValue;
+using scenarios::Share;
+
+// The quantile of a histogram of the request records that a figure is.
+struct QuantileFigure {
+  Figure figure;
+  std::string_view name;
+  double quantile;
+  Histogram RequestRecord::*of_request;
+  Histogram TokenRecord::*of_tokens;
+};
+
+constexpr QuantileFigure kQuantiles[] = {
+    {Figure::LatencyP50, "latencyP50", 0.5, &RequestRecord::latency, nullptr},
+    {Figure::LatencyP90, "latencyP90", 0.9, &RequestRecord::latency, nullptr},
+    {Figure::LatencyP95, "latencyP95", 0.95, &RequestRecord::latency, nullptr},
+    {Figure::LatencyP99, "latencyP99", 0.99, &RequestRecord::latency, nullptr},
+    {Figure::LatencyP999, "latencyP99.9", 0.999, &RequestRecord::latency, nullptr},
+    {Figure::TtftP50, "ttftP50", 0.5, nullptr, &TokenRecord::first_token},
+    {Figure::TtftP95, "ttftP95", 0.95, nullptr, &TokenRecord::first_token},
+    {Figure::TtftP99, "ttftP99", 0.99, nullptr, &TokenRecord::first_token},
+    {Figure::TpotP50, "tpotP50", 0.5, nullptr, &TokenRecord::per_token},
+    {Figure::TpotP95, "tpotP95", 0.95, nullptr, &TokenRecord::per_token},
+    {Figure::TpotP99, "tpotP99", 0.99, nullptr, &TokenRecord::per_token},
+};
+
+const QuantileFigure* quantile_figure(Figure figure) {
+  const auto* found = std::ranges::find(kQuantiles, figure, &QuantileFigure::figure);
+  return found == std::end(kQuantiles) ? nullptr : found;
+}
+
+std::string_view figure_name(Figure figure) {
+  if (const QuantileFigure* quantile = quantile_figure(figure)) return quantile->name;
+  switch (figure) {
+    case Figure::Availability:
+      return "availability";
+    case Figure::Throughput:
+      return "throughput";
+    case Figure::CompletionP95:
+      return "completionP95";
+    case Figure::WaitP95:
+      return "waitP95";
+    case Figure::Deadline:
+      return "deadline";
+    case Figure::SessionStartP95:
+      return "sessionStartP95";
+    case Figure::CellSlowdownP95:
+      return "cellSlowdownP95";
+    default:
+      return "oomPerUserMonth";
+  }
+}
+
+bool is_at_least(Figure figure) {
+  return figure == Figure::Availability || figure == Figure::Throughput;
+}
+
+// One record of each replication that the objective is about.
+struct Observed {
+  std::vector<const RequestRecord*> requests;
+  std::vector<const TokenRecord*> tokens;  // empty for a pipeline
+};
+
+const Histogram& histogram_of(const QuantileFigure& figure, const Observed& observed,
+                              std::size_t replication) {
+  return figure.of_request != nullptr ? observed.requests[replication]->*figure.of_request
+                                      : observed.tokens[replication]->*figure.of_tokens;
+}
+
+// Interval of a quantile from the replications' own quantiles.
+std::optional<FigureValue> quantile_interval(const QuantileFigure& figure,
+                                             const Observed& observed) {
+  std::vector<double> values;
+  for (std::size_t r = 0; r < observed.requests.size(); ++r) {
+    const Histogram& histogram = histogram_of(figure, observed, r);
+    if (histogram.count() == 0) return std::nullopt;
+    values.push_back(static_cast<double>(histogram.quantile(figure.quantile).ns));
+  }
+  const auto half_width = half_width_95(values);
+  if (!half_width) return std::nullopt;
+  return Duration{std::llround(*half_width)};
+}
+
+std::optional<FigureValue> pooled_quantile(const QuantileFigure& figure, const Observed& observed) {
+  Histogram pooled;
+  for (std::size_t r = 0; r < observed.requests.size(); ++r) {
+    pooled.merge(histogram_of(figure, observed, r));
+  }
+  if (pooled.count() == 0) return std::nullopt;
+  return pooled.quantile(figure.quantile);
+}
+
+// More requests went unanswered than the quantile leaves out: they have met no limit.
+bool too_many_lost(const QuantileFigure& figure, const Observed& observed) {
+  std::int64_t lost = 0;
+  std::int64_t answered = 0;
+  for (const RequestRecord* r : observed.requests) {
+    lost += r->refused + r->dropped + r->timed_out;
+    answered += r->answered;
+  }
+  return static_cast<double>(lost) > (1 - figure.quantile) * static_cast<double>(lost + answered);
+}
+
+std::optional<FigureValue> value_of(Figure figure, const Observed& observed,
+                                    const WorkloadResult& result) {
+  if (const QuantileFigure* quantile = quantile_figure(figure)) {
+    if (quantile->of_tokens != nullptr && observed.tokens.empty()) return std::nullopt;
+    return pooled_quantile(*quantile, observed);
+  }
+  switch (figure) {
+    case Figure::Availability:
+      if (!result.requests || result.requests->arrived <= 0) return std::nullopt;
+      return Share{result.requests->availability};
+    case Figure::Throughput:
+      return Rate{result.throughput_per_second};
+    case Figure::CompletionP95:
+      if (!result.job_completion) return std::nullopt;
+      return result.job_completion->p95;
+    case Figure::WaitP95:
+      if (!result.wait) return std::nullopt;
+      return result.wait->p95;
+    case Figure::SessionStartP95:
+      if (!result.notebooks || !result.notebooks->session_start) return std::nullopt;
+      return result.notebooks->session_start->p95;
+    case Figure::CellSlowdownP95:
+      if (!result.notebooks || !result.notebooks->cell_slowdown) return std::nullopt;
+      return result.notebooks->cell_slowdown->p95;
+    case Figure::OomPerUserMonth:
+      if (!result.notebooks) return std::nullopt;
+      return result.notebooks->oom_per_user_month;
+    default:
+      return std::nullopt;
+  }
+}
+
+// The latest Job; nullopt when one never finished.
+std::optional<FigureValue> latest_completion(const WorkloadModel& model, std::size_t workload,
+                                             std::span<const Replication> replications) {
+  Duration latest;
+  for (const Replication& r : replications) {
+    const std::vector<Duration>& done = r.workloads[workload].completion;
+    if (static_cast<int>(done.size()) < model.spec.count) return std::nullopt;
+    for (const Duration completion : done) latest = std::max(latest, completion);
+  }
+  return latest;
+}
+
+ObjectiveResult judge(const scenarios::Objective& objective, std::optional<FigureValue> value,
+                      const Observed& observed) {
+  ObjectiveResult entry;
+  entry.name = figure_name(objective.figure);
+  entry.limit = objective.limit;
+  entry.at_least = is_at_least(objective.figure);
+  // Nothing was observed: the objective was not met.
+  entry.value = value.value_or(
+      std::visit([](auto limit) { return FigureValue(decltype(limit){}); }, objective.limit));
+  if (!value) return entry;
+  entry.pass = entry.at_least ? *value >= objective.limit : *value <= objective.limit;
+  if (const QuantileFigure* quantile = quantile_figure(objective.figure)) {
+    entry.ci95 = quantile_interval(*quantile, observed);
+    entry.pass = entry.pass && !too_many_lost(*quantile, observed);
+  }
+  return entry;
+}
+
+std::string text_of(const FigureValue& value) {
+  return std::visit(models::Overloaded{
+                        [](Duration d) {
+                          return d < seconds(10) ? fmt::format("{:.4g} ms", to_seconds(d) * 1e3)
+                                                 : fmt::format("{:.4g} s", to_seconds(d));
+                        },
+                        [](Share s) { return fmt::format("{:.4g} %", 100 * s.of_one); },
+                        [](Rate r) { return fmt::format("{:.4g}/s", r.per_second); },
+                        [](double x) { return fmt::format("{:.4g}", x); },
+                    },
+                    value);
+}
+
+}  // namespace
+
+std::vector<ObjectiveResult> judge_objectives(const WorkloadModel& model, std::size_t workload,
+                                              std::span<const Replication> replications,
+                                              const WorkloadResult& result) {
+  Observed observed;
+  for (const Replication& r : replications) {
+    observed.requests.push_back(&r.workloads[workload].requests);
+    observed.tokens.push_back(&r.workloads[workload].tokens);
+  }
+  std::vector<ObjectiveResult> judged;
+  for (const scenarios::Objective& objective : model.spec.objectives) {
+    judged.push_back(judge(objective,
+                           objective.figure == Figure::Deadline
+                               ? latest_completion(model, workload, replications)
+                               : value_of(objective.figure, observed, result),
+                           observed));
+  }
+  return judged;
+}
+
+std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::size_t pipeline,
+                                              std::span<const Replication> replications,
+                                              const WorkloadResult& result) {
+  Observed observed;
+  for (const Replication& r : replications) {
+    observed.requests.push_back(&r.pipelines[pipeline].requests);
+  }
+  std::vector<ObjectiveResult> judged;
+  for (const scenarios::Objective& objective : model.spec.objectives) {
+    judged.push_back(judge(objective, value_of(objective.figure, observed, result), observed));
+  }
+  return judged;
+}
+
+Diagnostic missed_objective(const std::string& workload, const ObjectiveResult& judged,
+                            const SourceLocation& where) {
+  const bool nothing =
+      std::visit([](auto value) { return value == decltype(value){}; }, judged.value);
+  const bool within = judged.at_least ? judged.value >= judged.limit : judged.value <= judged.limit;
+  return make_diagnostic(
+      Code::ObjectiveMissed, where,
+      fmt::format(
+          "\"{}\" misses {}: {} against a limit of {}{}", workload, judged.name,
+          nothing ? "nothing was finished" : text_of(judged.value), text_of(judged.limit),
+          within && !nothing ? ", but more requests were refused than that leaves out" : ""));
+}
+
+}  // namespace slicewise::sim
