@@ -24,6 +24,7 @@ SIM_MAY_INCLUDE = {
     "kernel": {"kernel"},
     "device": {"kernel", "device"},
     "metrics": {"kernel", "metrics"},
+    "serving": {"kernel", "metrics", "serving"},
 }
 TOP_LEVEL = {
     "CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md",

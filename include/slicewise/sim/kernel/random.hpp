@@ -21,7 +21,8 @@ enum class Purpose : std::uint32_t {
   Tokens,
   Session,  // of a notebook: its times and memory
   Cell,
-  Retry
+  Retry,
+  Burst  // starts and ends of bursts of traffic
 };
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;

@@ -1,0 +1,41 @@
+#include "slicewise/sim/serving/amounts.hpp"
+
+#include <algorithm>
+
+#include "slicewise/portable_math.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+// The mean of a log-normal variable is exp(mu + sigma^2 / 2): this one's is 1.
+double log_normal(double sigma, RandomStream& random) {
+  return portable_exp(sigma * random.normal() - sigma * sigma / 2);
+}
+
+// To the nearest whole number; what no such number can hold is cut.
+std::int64_t rounded(double value) {
+  constexpr double kMost = 9e18;
+  return static_cast<std::int64_t>(std::min(value + 0.5, kMost));
+}
+
+}  // namespace
+
+Duration draw_time(const scenarios::ServiceTime& law, Duration mean, RandomStream& random) {
+  using Law = scenarios::ServiceTime::Law;
+  double factor = 1;
+  if (law.law == Law::Exponential) factor = random.exponential();
+  if (law.law == Law::LogNormal) factor = log_normal(law.sigma, random);
+  const std::int64_t drawn_ns = rounded(static_cast<double>(mean.ns) * factor);
+  return nanoseconds(std::max<std::int64_t>(1, drawn_ns));
+}
+
+std::int64_t draw_amount(const scenarios::RandomAmount& law, RandomStream& random) {
+  using Law = scenarios::RandomAmount::Law;
+  double factor = 1;
+  if (law.law == Law::Exponential) factor = random.exponential();
+  if (law.law == Law::LogNormal) factor = log_normal(law.sigma, random);
+  const std::int64_t drawn = std::max(rounded(law.mean * factor), law.least.value_or(1));
+  return std::min(drawn, law.most.value_or(drawn));
+}
+
+}  // namespace slicewise::sim
