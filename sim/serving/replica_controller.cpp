@@ -66,9 +66,9 @@ int ReplicaController::recommended(const ScalingSample& sample) const {
   };
   const bool asks_for_more = needed > sample.ready;
   const double ratio = needed / (asks_for_more ? pods : sample.ready);
-  if (within_tolerance(ratio) || (asks_for_more && ratio < 1)) return wanted_;
+  if (within_tolerance(ratio)) return wanted_;
   const int recommendation = whole_pods(needed);
-  // A wish that is not met yet is not taken back by those that report asking for more.
+  // Counting the pods that are not ready as 0 may damp a scale-up, not turn it around.
   return asks_for_more ? std::max(recommendation, wanted_) : recommendation;
 }
 
