@@ -96,12 +96,13 @@ TEST(ReplicaController, GoesUpToTheSmallestRecommendationOfItsWindow) {
 }
 
 TEST(ReplicaController, PodsThatAreNotReadyCountAsZeroOnTheWayUp) {
-  const Autoscaling scaling = scaling_of(1, 20, 10);
+  Autoscaling scaling = scaling_of(1, 20, 10);
+  scaling.scale_down_window = {};
   ReplicaController controller(scaling, 4);
-  // 2 ready pods with 18 each ask for 3.6 pods: 4 are on their way, ratio 0.9.
-  EXPECT_EQ(controller.look(TimePoint{} + kLook, {36, 2, 2, true}), 4);
-  // ... and with 16 each for 3.2: 0.8 of the 4 would turn the scale-up around.
-  EXPECT_EQ(controller.look(TimePoint{} + kLook * 2, {32, 2, 2, true}), 4);
+  // 2 ready pods with 21 each ask for 4.2 pods: 4 are wanted, ratio 1.05.
+  EXPECT_EQ(controller.look(TimePoint{} + kLook, {42, 2, 2, true}), 4);
+  // ... and with 12 each for 2.4: 0.6 of the 4 would turn the scale-up around.
+  EXPECT_EQ(controller.look(TimePoint{} + kLook * 2, {24, 2, 2, true}), 4);
   EXPECT_EQ(controller.look(TimePoint{} + kLook * 3, {60, 2, 2, true}), 6);
 }
 
