@@ -100,6 +100,7 @@ void ClusterRun::settle_pod(Pod& pod, double elapsed_ns) {
 // REQUIRES: the node is settled.
 void ClusterRun::resolve_node(NodeId id) {
   node_rates_.solve(cluster_, id);
+  if (!host_cpu_.empty()) share_host_cpu(id);
   const Node& node = cluster_.nodes[index(id)];
   if (cluster_.pool(node).exact) return;
   for (const DomainId domain_id : node.domains()) {

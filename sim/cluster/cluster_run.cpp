@@ -30,12 +30,20 @@ bool has_faults(const World& world) {
                              [](const WorkloadModel& w) { return w.spec.faults.has_value(); });
 }
 
+bool works_on_host(const World& world) {
+  return std::ranges::any_of(world.workloads, [](const WorkloadModel& w) {
+    return w.spec.serving.cpu_before.ns > 0 || w.spec.serving.cpu_after.ns > 0;
+  });
+}
+
 std::uint32_t timer_count(const ClusterState& cluster, const World& world) {
   const auto services = std::ranges::count_if(
       world.workloads, [](const WorkloadModel& w) { return w.spec.kind == WorkloadKind::Service; });
   const std::size_t fault_timers = has_faults(world) ? cluster.pods.size() : 0;
+  const std::size_t host_timers = works_on_host(world) ? cluster.nodes.size() : 0;
   return static_cast<std::uint32_t>(cluster.pods.size() + cluster.domains.size() +
-                                    world.pools.size() + fault_timers) +
+                                    world.pools.size() + fault_timers + host_timers +
+                                    world.pipelines.size()) +
          static_cast<std::uint32_t>(services) + 2;
 }
 
@@ -61,7 +69,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
       scheduler_(cluster_, world.seed, replication),
       node_rates_(world),
       timers_(timer_count(cluster_, world)),
-      queue_(cluster_.pods.size()) {
+      servers_(cluster_.pods.size()) {
   const auto pods = static_cast<std::uint32_t>(cluster_.pods.size());
   first_domain_timer_ = pods;
   first_service_timer_ = pods + static_cast<std::uint32_t>(cluster_.domains.size());
@@ -71,17 +79,14 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
     const auto pods_of_workload = static_cast<std::size_t>(world.workloads[w].spec.count);
     record_.workloads[w].completion.reserve(pods_of_workload);
     record_.workloads[w].wait.reserve(pods_of_workload);
-    if (world.workloads[w].spec.kind != WorkloadKind::Service) continue;
-    service_of_[w] = static_cast<std::uint32_t>(traffic_.size());
-    service_workload_.push_back(w);
-    traffic_.emplace_back(world.workloads[w], world.seed, replication,
-                          entity_of(world.workloads[w].name));
   }
-  ready_.resize(traffic_.size());
-  scheduler_timer_ = first_service_timer_ + static_cast<std::uint32_t>(traffic_.size());
+  add_services();
+  scheduler_timer_ = first_service_timer_ + static_cast<std::uint32_t>(services_.size());
   first_pool_timer_ = scheduler_timer_ + 1;
   first_fault_timer_ = first_pool_timer_ + static_cast<std::uint32_t>(world.pools.size());
-  end_timer_ = first_fault_timer_ + (has_faults(world) ? pods : 0);
+  first_host_timer_ = first_fault_timer_ + (has_faults(world) ? pods : 0);
+  first_pipeline_timer_ = first_host_timer_ + static_cast<std::uint32_t>(host_cpu_.size());
+  end_timer_ = first_pipeline_timer_ + static_cast<std::uint32_t>(pipelines_.size());
   layout_.resize(world.pools.size());
   for (std::uint32_t pool = 0; pool < world.pools.size(); ++pool) {
     if (world.pools[pool].layout_changes.empty()) continue;
@@ -102,12 +107,28 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
     if (has_faults(world)) faults_.emplace_back(world.seed, replication, entity, Purpose::Fault);
     timers_.set(p, TimePoint{} + spec.submit_at + spec.submit_interval * nth);
   }
-  for (std::uint32_t s = 0; s < traffic_.size(); ++s) {
-    timers_.set(first_service_timer_ + s, traffic_[s].next_arrival());
-  }
+  for (std::size_t s = 0; s < services_.size(); ++s) arm_service(s);
+  for (std::size_t pipeline = 0; pipeline < pipelines_.size(); ++pipeline) arm_pipeline(pipeline);
   timers_.set(end_timer_, TimePoint{} + world.duration.value_or(kLongestRun));
   count_jobs();
   check_all_done();
+}
+
+void ClusterRun::add_services() {
+  services_.reserve(world_.workloads.size());
+  for (std::uint32_t w = 0; w < world_.workloads.size(); ++w) {
+    const WorkloadModel& model = world_.workloads[w];
+    if (model.spec.kind != WorkloadKind::Service) continue;
+    service_of_[w] = static_cast<std::uint32_t>(services_.size());
+    services_.emplace_back(world_, make_id<WorkloadId>(w), replication_, entity_of(model.name));
+  }
+  for (std::size_t pipeline = 0; pipeline < world_.pipelines.size(); ++pipeline) {
+    pipelines_.emplace_back(world_, pipeline, replication_,
+                            entity_of(world_.pipelines[pipeline].name));
+  }
+  record_.pipelines.resize(pipelines_.size());
+  if (!works_on_host(world_)) return;
+  for (const Node& node : cluster_.nodes) host_cpu_.emplace_back(cluster_.pool(node).vcpus);
 }
 
 Replication ClusterRun::run(const std::atomic<bool>* interrupted) {
@@ -128,10 +149,12 @@ Replication ClusterRun::run(const std::atomic<bool>* interrupted) {
 void ClusterRun::dispatch(std::uint32_t timer) {
   if (timer < first_domain_timer_) return on_pod_timer(timer);
   if (timer < first_service_timer_) return on_domain_timer(timer - first_domain_timer_);
-  if (timer < scheduler_timer_) return on_arrival(timer - first_service_timer_);
+  if (timer < scheduler_timer_) return on_service_timer(timer - first_service_timer_);
   if (timer == scheduler_timer_) return run_scheduler();
   if (timer < first_fault_timer_) return on_layout_timer(timer - first_pool_timer_);
-  if (timer < end_timer_) return on_fault(timer - first_fault_timer_);
+  if (timer < first_host_timer_) return on_fault(timer - first_fault_timer_);
+  if (timer < first_pipeline_timer_) return on_host_timer(timer - first_host_timer_);
+  if (timer < end_timer_) return on_pipeline_timer(timer - first_pipeline_timer_);
   record_.cut_off = !world_.duration && jobs_left_ > 0;
   ended_ = true;
 }
@@ -177,6 +200,13 @@ void ClusterRun::end_run() {
     end_container(p, true);
   }
   for (std::size_t d = 0; d < cluster_.domains.size(); ++d) finish_domain(d);
+  for (std::size_t s = 0; s < services_.size(); ++s) {
+    requests_of(s).in_system_ns = services_[s].population.integral_ns(now_);
+  }
+  for (std::size_t pipeline = 0; pipeline < pipelines_.size(); ++pipeline) {
+    record_.pipelines[pipeline].requests.in_system_ns =
+        pipelines_[pipeline].population.integral_ns(now_);
+  }
   for (const Node& node : cluster_.nodes) record_.nodes.push_back({rounded(node.cpu_ns)});
   record_.pending_reasons = scheduler_.reasons();
   record_.pending_at_end = static_cast<std::int64_t>(scheduler_.pending());

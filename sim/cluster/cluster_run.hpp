@@ -2,26 +2,32 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "slicewise/sim/device/host_cpu.hpp"
 #include "slicewise/sim/kernel/timer_heap.hpp"
 #include "slicewise/sim/metrics/replication.hpp"
 
 #include "node_rates.hpp"
 #include "scheduler.hpp"
+#include "service_state.hpp"
 #include "state.hpp"
-#include "traffic.hpp"
 
 namespace slicewise::sim {
 
 // The event loop of one replication and the controllers it drives. Timers, in order of firing at
 // the same instant: one per pod, one per domain, one per service, the scheduler, one per pool (MIG
-// layout), one per pod for faults if there are any, the end of the run.
+// layout), one per pod for faults if there are any, one per node for the host CPU of requests if
+// there is any, one per pipeline, the end of the run.
 //
 //   cluster_run.cpp    the loop, the end of the run
 //   pod_lifecycle.cpp  submit -> bind -> pull -> start -> work -> end, restarts and back-offs
 //   batch_work.cpp     progress of batch pods, in steady state and step by step
-//   request_work.cpp   requests of services
+//   request_work.cpp   requests of services: arrival, routing, retries, answers
+//   serving_work.cpp   requests inside a pod: workers, host CPU, batches
+//   pipeline_work.cpp  requests that pass through several services
+//   gpu_access.cpp     the engines of GPUs that are simulated exactly
 //   disruptions.cpp    fatal GPU faults, changes of the MIG layout
 class ClusterRun {
  public:
@@ -36,7 +42,15 @@ class ClusterRun {
     bool changing = false;
   };
 
+  // A request that the host works on, before the GPU or after it.
+  struct OnCpu {
+    Request request;
+    Duration work;  // that the GPU did for it
+    bool before = false;
+  };
+
   // cluster_run.cpp
+  void add_services();
   void dispatch(std::uint32_t timer);
   void run_scheduler();
   void wake_scheduler() { timers_.set(scheduler_timer_, now_); }
@@ -85,13 +99,41 @@ class ClusterRun {
   Duration step_part(const Pod& pod, Duration unit, std::int64_t step) const;
 
   // request_work.cpp
-  void on_arrival(std::size_t service);
+  bool is_counted(const Request& request) const;
+  RequestRecord& requests_of(std::size_t service);
+  void arm_service(std::size_t service);
+  void on_service_timer(std::size_t service);
+  void arrive(std::size_t service, Request request);
+  void enter(std::size_t service, Request request);
+  void lose(std::size_t service, Request request, Loss cause);
+  void answer(std::uint32_t pod, const Request& request, Duration work);
+  void over(std::size_t service, const Request& request, std::optional<Loss> loss);
   void start_serving(std::uint32_t pod);
   void stop_serving(std::uint32_t pod);
-  void serve_next(std::uint32_t pod);
-  void request_done(std::uint32_t pod);
 
-  // The engines of GPUs that are simulated exactly.
+  // serving_work.cpp
+  const scenarios::Serving& serving_of(std::uint32_t pod) const;
+  void admit(std::uint32_t pod, const Request& request);
+  void begin_request(std::uint32_t pod, const Request& request);
+  void ready_for_gpu(std::uint32_t pod, Request request);
+  void fill_batch(std::uint32_t pod);
+  void batch_done(std::uint32_t pod);
+  void leave_pod(std::uint32_t pod, const Request& request, Duration work);
+  void arm_server(std::uint32_t pod);
+  void on_server_timer(std::uint32_t pod);
+  void start_on_cpu(std::uint32_t pod, const OnCpu& task, Duration work);
+  void arm_host(NodeId node);
+  void on_host_timer(std::size_t node);
+  void share_host_cpu(NodeId node);
+
+  // pipeline_work.cpp
+  void arm_pipeline(std::size_t pipeline);
+  void on_pipeline_timer(std::size_t pipeline);
+  void send_stage(std::size_t pipeline, std::uint32_t flow, std::size_t stage, const Request& of);
+  void stage_over(const Request& request, std::optional<Loss> loss);
+  void end_flow(std::size_t pipeline, std::uint32_t flow);
+
+  // gpu_access.cpp
   void on_domain_timer(std::size_t domain);
   void start_on_gpu(const Pod& pod, Duration work);
   void cancel_on_gpu(const Pod& pod);
@@ -108,21 +150,27 @@ class ClusterRun {
   TimerHeap timers_;
   Replication record_;
 
-  std::vector<RandomStream> host_jitter_;          // by pod, exact batch work
-  std::vector<Traffic> traffic_;                   // of each service
-  std::vector<std::uint32_t> service_workload_;    // by service: its workload
-  std::vector<std::uint32_t> service_of_;          // by workload: its service
-  std::vector<std::vector<std::uint32_t>> ready_;  // by service: pods that serve
-  std::vector<RequestQueue> queue_;                // by pod
-  std::vector<RandomStream> faults_;               // by pod; empty when no workload has faults
-  std::vector<LayoutProgress> layout_;             // by pool
-  std::vector<std::uint32_t> bound_;               // scratch of run_scheduler
+  std::vector<RandomStream> host_jitter_;  // by pod, exact batch work
+  std::vector<ServiceState> services_;
+  std::vector<std::uint32_t> service_of_;  // by workload: its service
+  std::vector<PodServer> servers_;         // by pod; unused for batch pods
+  std::vector<PipelineState> pipelines_;
+  std::vector<HostCpu> host_cpu_;  // by node; empty when no request needs the host
+  std::vector<OnCpu> on_cpu_;      // requests that the hosts work on, by slot
+  std::vector<std::uint32_t> free_cpu_slots_;
+  std::vector<Request> finished_;           // scratch of batch_done
+  std::vector<std::uint32_t> next_stages_;  // scratch of stage_over
+  std::vector<RandomStream> faults_;        // by pod; empty when no workload has faults
+  std::vector<LayoutProgress> layout_;      // by pool
+  std::vector<std::uint32_t> bound_;        // scratch of run_scheduler
 
   std::uint32_t first_domain_timer_ = 0;
   std::uint32_t first_service_timer_ = 0;
   std::uint32_t scheduler_timer_ = 0;
   std::uint32_t first_pool_timer_ = 0;
   std::uint32_t first_fault_timer_ = 0;
+  std::uint32_t first_host_timer_ = 0;
+  std::uint32_t first_pipeline_timer_ = 0;
   std::uint32_t end_timer_ = 0;
   std::int64_t jobs_left_ = 0;
   std::int64_t running_ = 0;  // containers

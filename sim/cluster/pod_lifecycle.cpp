@@ -28,6 +28,7 @@ Duration doubled(Duration first, int times, Duration longest) {
 
 // measured.cpu of a Service is what one replica uses on average while it serves.
 Duration service_cpu_time(const scenarios::Workload& spec, Duration served) {
+  if (!spec.measured) return {};
   const Millicores cpu = spec.measured->cpu.value_or(Millicores{});
   return {static_cast<std::int64_t>(static_cast<Int128>(served.ns) * cpu.count / 1000)};
 }
@@ -50,6 +51,7 @@ void ClusterRun::on_pod_timer(std::uint32_t p) {
     case PodPhase::Loading:
       return begin_work(p);
     case PodPhase::Working:
+      if (cluster_.model(pod).spec.kind == WorkloadKind::Service) return on_server_timer(p);
       if (cluster_.pool(cluster_.nodes[index(pod.node)]).exact) return step_prepared(p);
       return finish_batch(p);
     case PodPhase::Pending:

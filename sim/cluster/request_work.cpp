@@ -3,59 +3,94 @@
 #include "cluster_run.hpp"
 
 namespace slicewise::sim {
+namespace {
 
-void ClusterRun::on_arrival(std::size_t s) {
-  Traffic& traffic = traffic_[s];
-  WorkloadRecord& record = record_.workloads[service_workload_[s]];
-  const bool counted = now_ - TimePoint{} >= world_.warmup;
-  record.requests.arrived += counted ? 1 : 0;
-  if (ready_[s].empty()) {
-    // A Kubernetes Service without endpoints refuses the connection.
-    traffic.take(seconds(1));
-    record.requests.refused += counted ? 1 : 0;
+// Back-off before the n-th retry: doubles, up to 2^20 times the first.
+Duration retry_delay(const scenarios::Serving& serving, int attempt) {
+  return serving.retry_after * (std::int64_t{1} << std::min(attempt, 20));
+}
+
+}  // namespace
+
+bool ClusterRun::is_counted(const Request& request) const {
+  return request.arrived - TimePoint{} >= world_.warmup;
+}
+
+RequestRecord& ClusterRun::requests_of(std::size_t service) {
+  return record_.workloads[index(services_[service].workload)].requests;
+}
+
+void ClusterRun::arm_service(std::size_t s) {
+  timers_.set(first_service_timer_ + static_cast<std::uint32_t>(s), services_[s].source.next());
+}
+
+// A new request of the open or closed loop, or one that comes back.
+void ClusterRun::on_service_timer(std::size_t s) {
+  Request request = services_[s].source.take();
+  if (request.attempt == 0) {
+    arrive(s, request);
   } else {
-    const auto replicas = static_cast<std::uint32_t>(ready_[s].size());
-    const std::uint32_t p = ready_[s][traffic.route(replicas)];
-    const bool was_idle = queue_[p].empty();
-    queue_[p].push(traffic.take(cluster_.demand(cluster_.pods[p]).gpu));
-    if (was_idle) serve_next(p);
+    enter(s, request);
   }
-  timers_.set(first_service_timer_ + static_cast<std::uint32_t>(s), traffic.next_arrival());
+  arm_service(s);
 }
 
-void ClusterRun::start_serving(std::uint32_t p) {
-  ready_[service_of_[index(cluster_.pods[p].workload)]].push_back(p);
+// The first attempt of a request.
+void ClusterRun::arrive(std::size_t s, Request request) {
+  ServiceState& service = services_[s];
+  request.size = service.draw_size();
+  service.population.change(now_, 1);
+  if (is_counted(request)) ++requests_of(s).arrived;
+  enter(s, request);
 }
 
-// Requests that wait in the queue of a replica go down with it.
-void ClusterRun::stop_serving(std::uint32_t p) {
-  std::erase(ready_[service_of_[index(cluster_.pods[p].workload)]], p);
-  if (ended_) return;
-  for (; !queue_[p].empty(); queue_[p].pop()) {
-    const bool counted = queue_[p].front().arrived - TimePoint{} >= world_.warmup;
-    record_.workloads[index(cluster_.pods[p].workload)].requests.refused += counted ? 1 : 0;
+void ClusterRun::enter(std::size_t s, Request request) {
+  ServiceState& service = services_[s];
+  // A Kubernetes Service without endpoints refuses the connection.
+  if (service.ready.empty()) return lose(s, request, Loss::Refused);
+  const std::uint32_t p = service.route(servers_);
+  const auto& limit = service.model->spec.serving.queue_limit;
+  if (limit && servers_[p].queued() >= static_cast<std::size_t>(*limit)) {
+    return lose(s, request, Loss::Dropped);
   }
+  request.queued = now_;
+  admit(p, request);
 }
 
-void ClusterRun::serve_next(std::uint32_t p) {
-  start_on_gpu(cluster_.pods[p], queue_[p].front().work);
+// Unless its client tries again, the request is over without an answer.
+void ClusterRun::lose(std::size_t s, Request request, Loss cause) {
+  ServiceState& service = services_[s];
+  const scenarios::Serving& serving = service.model->spec.serving;
+  RequestRecord& record = requests_of(s);
+  if (request.attempt < serving.retries) {
+    if (is_counted(request)) ++record.retried;
+    const Duration delay = retry_delay(serving, request.attempt++);
+    service.source.put_back(now_ + delay, request);
+    return arm_service(s);
+  }
+  service.population.change(now_, -1);
+  if (is_counted(request)) {
+    std::int64_t& count = cause == Loss::Refused   ? record.refused
+                          : cause == Loss::Dropped ? record.dropped
+                                                   : record.timed_out;
+    ++count;
+  }
+  over(s, request, cause);
 }
 
-void ClusterRun::request_done(std::uint32_t p) {
+void ClusterRun::answer(std::uint32_t p, const Request& request, Duration work) {
   Pod& pod = cluster_.pods[p];
-  const WorkloadModel& model = cluster_.model(pod);
-  const Request request = queue_[p].front();
-  queue_[p].pop();
-  const Duration latency = now_ - request.arrived;
-  const bool late = model.limits.latency && latency > *model.limits.latency;
-  pod.answered += request.work;
-  if (late) pod.late += request.work;
-  const Demand& demand = cluster_.demand(pod);
-  pod.sm_ns += static_cast<double>(request.work.ns) * static_cast<double>(demand.sm_active.ns) /
-               static_cast<double>(demand.gpu.ns);
+  const std::size_t s = service_of_[index(pod.workload)];
+  ServiceState& service = services_[s];
   WorkloadRecord& record = record_.workloads[index(pod.workload)];
+  const Duration latency = now_ - request.arrived;
+  const auto& limit = service.model->limits.latency;
+  const bool late = limit && latency > *limit;
+  pod.answered += work;
+  if (late) pod.late += work;
+  service.population.change(now_, -1);
   // Latency is of the requests that came in the observed time, throughput of those that left in it.
-  if (request.arrived - TimePoint{} >= world_.warmup) {
+  if (is_counted(request)) {
     ++record.requests.answered;
     record.requests.in_objectives += late ? 0 : 1;
     record.requests.latency.add(latency);
@@ -64,83 +99,42 @@ void ClusterRun::request_done(std::uint32_t p) {
     ++record.units_done;
     record.units_in_objective += late ? 0 : 1;
   }
-  if (!queue_[p].empty()) serve_next(p);
+  over(s, request, std::nullopt);
 }
 
-void ClusterRun::on_domain_timer(std::size_t d) {
-  Domain& domain = cluster_.domains[d];
-  std::uint32_t context = 0;
-  with_engine(domain, [&](auto& engine) {
-    engine.advance(now_);
-    context = engine.complete();
-  });
-  const std::uint32_t p = domain.owner[context];
-  if (cluster_.model(cluster_.pods[p]).spec.kind == scenarios::WorkloadKind::Service) {
-    request_done(p);
-  } else {
-    step_done(p);
+// The request has left the Service; `loss`: without an answer.
+void ClusterRun::over(std::size_t s, const Request& request, std::optional<Loss> loss) {
+  if (request.flow != kNoFlow) return stage_over(request, loss);
+  services_[s].source.over(now_);
+  arm_service(s);
+}
+
+void ClusterRun::start_serving(std::uint32_t p) {
+  services_[service_of_[index(cluster_.pods[p].workload)]].ready.push_back(p);
+}
+
+// Requests inside a replica go down with it.
+void ClusterRun::stop_serving(std::uint32_t p) {
+  const std::size_t s = service_of_[index(cluster_.pods[p].workload)];
+  std::erase(services_[s].ready, p);
+  if (ended_) return;
+  PodServer& server = servers_[p];
+  std::vector<Request> lost = std::move(server.batch);
+  while (!server.ready.empty()) lost.push_back(server.ready.pop());
+  while (!server.waiting.empty()) lost.push_back(server.waiting.pop());
+  if (!host_cpu_.empty()) {
+    HostCpu& cpu = host_cpu_[index(cluster_.pods[p].node)];
+    cpu.advance(now_);
+    cpu.cancel(p, [&](std::uint32_t slot) {
+      lost.push_back(on_cpu_[slot].request);
+      free_cpu_slots_.push_back(slot);
+    });
+    arm_host(cluster_.pods[p].node);
   }
-  arm_domain(d);
-}
-
-void ClusterRun::start_on_gpu(const Pod& pod, Duration work) {
-  with_engine(cluster_.domains[index(pod.domain)], [&](auto& engine) {
-    engine.advance(now_);
-    engine.start(pod.context, work);
-  });
-  arm_domain(index(pod.domain));
-}
-
-void ClusterRun::cancel_on_gpu(const Pod& pod) {
-  with_engine(cluster_.domains[index(pod.domain)], [&](auto& engine) {
-    engine.advance(now_);
-    engine.cancel(pod.context);
-  });
-  arm_domain(index(pod.domain));
-}
-
-// GPU time of the pod's context so far; 0 in steady state.
-Duration ClusterRun::busy_on_gpu(const Pod& pod) {
-  Duration busy;
-  with_engine(cluster_.domains[index(pod.domain)], [&](auto& engine) {
-    engine.advance(now_);
-    busy = engine.busy_of(pod.context);
-  });
-  return busy;
-}
-
-// The process opens its CUDA context: an MPS client connects, a vGPU is powered on.
-void ClusterRun::open_on_gpu(const Pod& pod) {
-  Domain& domain = cluster_.domains[index(pod.domain)];
-  const Demand& demand = cluster_.demand(pod);
-  const double alone_ns = static_cast<double>((demand.gpu + demand.host).ns);
-  std::visit(models::Overloaded{[](std::monostate) {}, [](Exclusive&) {}, [](RoundRobin&) {},
-                                [&](Fluid& engine) {
-                                  engine.advance(now_);
-                                  engine.set_client(pod.context, demand.client,
-                                                    static_cast<double>(demand.gpu.ns) / alone_ns);
-                                },
-                                [&](StrictSlots& engine) {
-                                  engine.advance(now_);
-                                  engine.join(pod.context);
-                                }},
-             domain.engine);
-  arm_domain(index(pod.domain));
-}
-
-void ClusterRun::close_on_gpu(const Pod& pod) {
-  Domain& domain = cluster_.domains[index(pod.domain)];
-  if (auto* engine = std::get_if<StrictSlots>(&domain.engine)) {
-    engine->advance(now_);
-    engine->leave(pod.context);
-    arm_domain(index(pod.domain));
-  }
-}
-
-void ClusterRun::arm_domain(std::size_t d) {
-  with_engine(cluster_.domains[d], [&](auto& engine) {
-    timers_.set(first_domain_timer_ + static_cast<std::uint32_t>(d), engine.next().at);
-  });
+  server.batch.clear();
+  server.outstanding = 0;
+  server.working = 0;
+  for (const Request& request : lost) lose(s, request, Loss::Refused);
 }
 
 }  // namespace slicewise::sim

@@ -74,6 +74,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   world.warmup = scenario.warmup;
   world.seed = scenario.seed;
   world.replications = scenario.replications;
+  world.starts_at = scenario.starts_at;
   world.fidelity = scenario.fidelity;
   world.score_policy = scenario.score_policy;
   for (const scenarios::NodePool& pool : scenario.node_pools) {
@@ -85,6 +86,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   model_workloads(scenario, catalogue, world, found);
   check_end(scenario, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));
+  model_pipelines(scenario, world);
   world.findings = std::move(found);
   choose_engines(world);
   count_provenance(scenario, world);

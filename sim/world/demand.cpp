@@ -60,6 +60,28 @@ double thread_limit(const models::Sharing& sharing, int processes) {
   return mps == nullptr ? 1.0 : std::min(1.0, mps->active_threads * processes);
 }
 
+// GPU time of 1, 2, ... up to maxBatch requests in one go: by measured.extraPerItem, else by the
+// law with as many times the work.
+std::vector<Duration> batch_times(const Workload& spec, const DomainKind& kind,
+                                  const models::ClientLaw& law, double work_scale, Duration one) {
+  const scenarios::Measured& m = *spec.measured;
+  const double limit = thread_limit(kind.sharing, spec.processes_per_pod);
+  const Duration measured = m.request_gpu_time->mean;
+  std::vector<Duration> times{one};
+  for (int items = 2; items <= spec.serving.max_batch; ++items) {
+    if (m.extra_per_item) {
+      const double there = static_cast<double>(one.ns) / static_cast<double>(measured.ns);
+      times.push_back(one + scaled(*m.extra_per_item, there * (items - 1)));
+      continue;
+    }
+    models::ClientLaw together = law;
+    const double longer = carry_over(together, work_scale * items);
+    const double stretch = models::client_in(together, kind.share, limit).stretch;
+    times.push_back(std::max(times.back(), scaled(measured, longer * stretch)));
+  }
+  return times;
+}
+
 }  // namespace
 
 PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const PoolModel& pool) {
@@ -87,6 +109,9 @@ PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const P
     demand.gpu = std::max(nanoseconds(1), unit - host);
     demand.whole_gpu = std::max(nanoseconds(1), scaled(measured, longer));
     demand.sm_active = std::min(demand.gpu, scaled(sm_time, 1 / kind.share.compute));
+    if (service) {
+      demand.gpu_batch = batch_times(spec, kind, law_of(spec, busy), work_scale, demand.gpu);
+    }
     if (m.cpu) demand.cpu = scaled(measured, static_cast<double>(m.cpu->count) / 1000.0);
     result.in_kind.push_back(demand);
   }

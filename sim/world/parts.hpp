@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +74,13 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
 // nullptr: the pool's own.
 PoolDemand demand_on(const scenarios::Workload& spec, const models::GpuModel* from,
                      const PoolModel& pool);
+
+// The loosest limit of each kind that objectives put on single requests.
+RequestLimits request_limits(std::span<const scenarios::Objective> objectives);
+
+// Resolves the stages of the pipelines. REQUIRES: the loader found no mistake in them, and every
+// workload of the scenario is in `world`.
+void model_pipelines(const scenarios::Scenario& scenario, World& world);
 
 // Warnings about a workload on the pools that may run it.
 void note_workload(const WorkloadModel& model, const World& world, Diagnostics& found);

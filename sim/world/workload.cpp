@@ -117,38 +117,6 @@ bool grows_on_demand(const Workload& spec) {
   return it != spec.pod.env.end() && (it->second == "true" || it->second == "1");
 }
 
-RequestLimits request_limits(std::span<const scenarios::Objective> objectives) {
-  using scenarios::Figure;
-  RequestLimits limits;
-  for (const scenarios::Objective& objective : objectives) {
-    std::optional<Duration>* limit = nullptr;
-    switch (objective.figure) {
-      case Figure::LatencyP50:
-      case Figure::LatencyP90:
-      case Figure::LatencyP95:
-      case Figure::LatencyP99:
-      case Figure::LatencyP999:
-        limit = &limits.latency;
-        break;
-      case Figure::TtftP50:
-      case Figure::TtftP95:
-      case Figure::TtftP99:
-        limit = &limits.first_token;
-        break;
-      case Figure::TpotP50:
-      case Figure::TpotP95:
-      case Figure::TpotP99:
-        limit = &limits.per_token;
-        break;
-      default:
-        continue;
-    }
-    const Duration bound = std::get<Duration>(objective.limit);
-    if (!*limit || bound > **limit) *limit = bound;
-  }
-  return limits;
-}
-
 // Names that a pool advertises as far as its plugin config alone tells, for a pool whose instance
 // type or layout is wrong: its workloads are not to blame.
 std::vector<std::string> configured_names(const scenarios::NodePool& pool) {
@@ -334,6 +302,38 @@ void match_offers(const scenarios::ExtendedRequest* request, World& world, Workl
 }
 
 }  // namespace
+
+RequestLimits request_limits(std::span<const scenarios::Objective> objectives) {
+  using scenarios::Figure;
+  RequestLimits limits;
+  for (const scenarios::Objective& objective : objectives) {
+    std::optional<Duration>* limit = nullptr;
+    switch (objective.figure) {
+      case Figure::LatencyP50:
+      case Figure::LatencyP90:
+      case Figure::LatencyP95:
+      case Figure::LatencyP99:
+      case Figure::LatencyP999:
+        limit = &limits.latency;
+        break;
+      case Figure::TtftP50:
+      case Figure::TtftP95:
+      case Figure::TtftP99:
+        limit = &limits.first_token;
+        break;
+      case Figure::TpotP50:
+      case Figure::TpotP95:
+      case Figure::TpotP99:
+        limit = &limits.per_token;
+        break;
+      default:
+        continue;
+    }
+    const Duration bound = std::get<Duration>(objective.limit);
+    if (!*limit || bound > **limit) *limit = bound;
+  }
+  return limits;
+}
 
 void model_workloads(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
                      World& world, Diagnostics& found) {

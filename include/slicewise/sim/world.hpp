@@ -99,13 +99,13 @@ bool admits(const PoolModel& pool, const scenarios::PodTemplate& pod);
 // What one unit of a workload (an epoch of a batch pod, a request of a service) costs in one kind
 // of domain when it runs alone there. Times are already carried over to that domain.
 struct Demand {
-  Duration gpu;                 // D: kernels run; of a request: the mean
-  Duration host;                // Z: the rest of the unit
-  Duration cpu;                 // host CPU time, all cores added up
-  Duration whole_gpu;           // D + Z if the pod had the whole GPU
-  Duration sm_active;           // of D: SM time, averaged over the SMs of the domain
-  models::DomainClient client;  // beside others in the same domain
-  Duration gpu_extra_item;      // GPU time that one more request in a batch adds
+  Duration gpu;                     // D: kernels run; of a request: the mean
+  Duration host;                    // Z: the rest of the unit
+  Duration cpu;                     // host CPU time, all cores added up
+  Duration whole_gpu;               // D + Z if the pod had the whole GPU
+  Duration sm_active;               // of D: SM time, averaged over the SMs of the domain
+  models::DomainClient client;      // beside others in the same domain
+  std::vector<Duration> gpu_batch;  // GPU time of 1, 2, ... requests answered in one go
 };
 
 // How a language model runs in one kind of domain. All zero for other workloads.

@@ -1,0 +1,81 @@
+#include "cluster_run.hpp"
+
+namespace slicewise::sim {
+
+void ClusterRun::on_domain_timer(std::size_t d) {
+  Domain& domain = cluster_.domains[d];
+  std::uint32_t context = 0;
+  with_engine(domain, [&](auto& engine) {
+    engine.advance(now_);
+    context = engine.complete();
+  });
+  const std::uint32_t p = domain.owner[context];
+  if (cluster_.model(cluster_.pods[p]).spec.kind == scenarios::WorkloadKind::Service) {
+    batch_done(p);
+  } else {
+    step_done(p);
+  }
+  arm_domain(d);
+}
+
+void ClusterRun::start_on_gpu(const Pod& pod, Duration work) {
+  with_engine(cluster_.domains[index(pod.domain)], [&](auto& engine) {
+    engine.advance(now_);
+    engine.start(pod.context, work);
+  });
+  arm_domain(index(pod.domain));
+}
+
+void ClusterRun::cancel_on_gpu(const Pod& pod) {
+  with_engine(cluster_.domains[index(pod.domain)], [&](auto& engine) {
+    engine.advance(now_);
+    engine.cancel(pod.context);
+  });
+  arm_domain(index(pod.domain));
+}
+
+// GPU time of the pod's context so far; 0 in steady state.
+Duration ClusterRun::busy_on_gpu(const Pod& pod) {
+  Duration busy;
+  with_engine(cluster_.domains[index(pod.domain)], [&](auto& engine) {
+    engine.advance(now_);
+    busy = engine.busy_of(pod.context);
+  });
+  return busy;
+}
+
+// The process opens its CUDA context: an MPS client connects, a vGPU is powered on.
+void ClusterRun::open_on_gpu(const Pod& pod) {
+  Domain& domain = cluster_.domains[index(pod.domain)];
+  const Demand& demand = cluster_.demand(pod);
+  const double alone_ns = static_cast<double>((demand.gpu + demand.host).ns);
+  std::visit(models::Overloaded{[](std::monostate) {}, [](Exclusive&) {}, [](RoundRobin&) {},
+                                [&](Fluid& engine) {
+                                  engine.advance(now_);
+                                  engine.set_client(pod.context, demand.client,
+                                                    static_cast<double>(demand.gpu.ns) / alone_ns);
+                                },
+                                [&](StrictSlots& engine) {
+                                  engine.advance(now_);
+                                  engine.join(pod.context);
+                                }},
+             domain.engine);
+  arm_domain(index(pod.domain));
+}
+
+void ClusterRun::close_on_gpu(const Pod& pod) {
+  Domain& domain = cluster_.domains[index(pod.domain)];
+  if (auto* engine = std::get_if<StrictSlots>(&domain.engine)) {
+    engine->advance(now_);
+    engine->leave(pod.context);
+    arm_domain(index(pod.domain));
+  }
+}
+
+void ClusterRun::arm_domain(std::size_t d) {
+  with_engine(cluster_.domains[d], [&](auto& engine) {
+    timers_.set(first_domain_timer_ + static_cast<std::uint32_t>(d), engine.next().at);
+  });
+}
+
+}  // namespace slicewise::sim

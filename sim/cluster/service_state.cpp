@@ -1,0 +1,110 @@
+#include "service_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "slicewise/portable_math.hpp"
+
+namespace slicewise::sim {
+
+using scenarios::Routing;
+
+RequestSource::RequestSource(const scenarios::Traffic* traffic, Duration starts_at,
+                             std::uint64_t seed, std::uint32_t replication, std::uint32_t entity)
+    : thinking_(seed, replication, entity, Purpose::Retry) {
+  if (traffic == nullptr) return;
+  clients_ = std::get_if<scenarios::ClosedLoop>(&traffic->shape);
+  if (clients_ == nullptr) {
+    arrivals_.emplace(*traffic, starts_at, seed, replication, entity);
+    return;
+  }
+  // Clients come thinking, so that they do not start as one.
+  for (int client = 0; client < clients_->clients; ++client) over(TimePoint{});
+}
+
+TimePoint RequestSource::next() const {
+  return arrivals_ ? std::min(arrivals_->next(), returning_.next()) : returning_.next();
+}
+
+Request RequestSource::take() {
+  if (!arrivals_ || returning_.next() <= arrivals_->next()) return returning_.pop();
+  Request request;
+  request.arrived = arrivals_->next();
+  if (const auto* row = arrivals_->row()) {
+    request.input_tokens = row->input_tokens;
+    request.output_tokens = row->output_tokens;
+  }
+  arrivals_->advance();
+  return request;
+}
+
+void RequestSource::over(TimePoint now) {
+  if (clients_ == nullptr) return;
+  const double think_ns = static_cast<double>(clients_->think_time.ns) * thinking_.exponential();
+  Request request;
+  request.arrived = now + nanoseconds(std::llround(think_ns));
+  returning_.push(request.arrived, request);
+}
+
+ServiceState::ServiceState(const World& world, WorkloadId id, std::uint32_t replication,
+                           std::uint32_t entity)
+    : workload(id),
+      model(&world.workloads[index(id)]),
+      source(model->spec.traffic ? &*model->spec.traffic : nullptr, world.starts_at, world.seed,
+             replication, entity),
+      sizes(world.seed, replication, entity, Purpose::Service),
+      routing(world.seed, replication, entity, Purpose::Routing),
+      has_deadlines(model->spec.serving.timeout || model->spec.serving.max_delay.ns > 0),
+      population(TimePoint{} + world.warmup) {
+  ready.reserve(static_cast<std::size_t>(model->spec.count));
+}
+
+PipelineState::PipelineState(const World& world, std::size_t pipeline, std::uint32_t replication,
+                             std::uint32_t entity)
+    : source(&world.pipelines[pipeline].spec.traffic, world.starts_at, world.seed, replication,
+             entity),
+      flows(world.pipelines[pipeline]),
+      population(TimePoint{} + world.warmup) {}
+
+double ServiceState::draw_size() {
+  using Law = scenarios::ServiceTime::Law;
+  const auto& law = model->spec.measured->request_gpu_time;
+  if (!law) return 1;
+  if (law->law == Law::Exponential) return sizes.exponential();
+  if (law->law == Law::LogNormal) {
+    return portable_exp(law->sigma * sizes.normal() - law->sigma * law->sigma / 2);
+  }
+  return 1;
+}
+
+std::uint32_t ServiceState::route(const std::vector<PodServer>& servers) {
+  const auto replicas = static_cast<std::uint32_t>(ready.size());
+  const auto load = [&](std::uint32_t place) { return servers[ready[place]].outstanding; };
+  switch (model->spec.serving.routing) {
+    case Routing::Random:
+      return ready[routing.below(replicas)];
+    case Routing::RoundRobin:
+      turn = turn + 1 < replicas ? turn + 1 : 0;
+      return ready[turn];
+    case Routing::TwoChoices: {
+      if (replicas == 1) return ready.front();
+      const std::uint32_t first = routing.below(replicas);
+      std::uint32_t second = routing.below(replicas - 1);
+      if (second >= first) ++second;
+      return ready[load(second) < load(first) ? second : first];
+    }
+    case Routing::LeastOutstanding: {
+      // Ties go round, as in proxies: always taking the first would leave the last ones cold.
+      turn = turn + 1 < replicas ? turn + 1 : 0;
+      std::uint32_t best = turn;
+      for (std::uint32_t n = 1; n < replicas; ++n) {
+        const std::uint32_t place = turn + n < replicas ? turn + n : turn + n - replicas;
+        if (load(place) < load(best)) best = place;
+      }
+      return ready[best];
+    }
+  }
+  return ready.front();
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "slicewise/sim/kernel/random.hpp"
+#include "slicewise/sim/serving/arrivals.hpp"
+#include "slicewise/sim/world.hpp"
+#include "slicewise/units.hpp"
+
+#include "pipeline_flows.hpp"
+#include "request.hpp"
+
+namespace slicewise::sim {
+
+// The requests inside one pod of a Service: first they wait for a worker (serving.concurrency),
+// then the host may work on them, then they wait for the GPU, which takes several at once
+// (serving.maxBatch), then the host may work on them again.
+struct PodServer {
+  RequestQueue waiting;        // for a worker
+  RequestQueue ready;          // for the GPU
+  std::vector<Request> batch;  // on the GPU
+  Duration batch_work;
+  std::uint32_t outstanding = 0;  // in the pod
+  std::uint32_t working = 0;      // of these, those that have a worker
+
+  std::size_t queued() const { return waiting.size() + ready.size(); }
+};
+
+// How many requests are inside, as an integral over the time from the end of the warm-up on.
+class Population {
+ public:
+  explicit Population(TimePoint from) : from_(from) {}
+
+  void change(TimePoint now, int by) {
+    settle(now);
+    inside_ += by;
+  }
+  double integral_ns(TimePoint now) {
+    settle(now);
+    return integral_ns_;
+  }
+
+ private:
+  void settle(TimePoint now) {
+    if (now > from_) {
+      const TimePoint since = since_ < from_ ? from_ : since_;
+      integral_ns_ += static_cast<double>(inside_) * static_cast<double>((now - since).ns);
+    }
+    since_ = now;
+  }
+
+  TimePoint from_;
+  TimePoint since_;
+  std::int64_t inside_ = 0;
+  double integral_ns_ = 0;
+};
+
+// Where the requests of one Service or pipeline come from. Draws the same requests in every
+// variant; the next arrival of an open loop never waits for a response.
+class RequestSource {
+ public:
+  // `entity` keys the random streams. Without traffic nothing comes but what returns.
+  RequestSource(const scenarios::Traffic* traffic, Duration starts_at, std::uint64_t seed,
+                std::uint32_t replication, std::uint32_t entity);
+
+  // When the next request is due; kNever when none is.
+  TimePoint next() const;
+
+  // The request due at next(); moves on. One that returns is as it was put in; a new one has its
+  // time and, from a trace, its tokens.
+  // REQUIRES: next() != kNever.
+  Request take();
+
+  // Comes back at `at`.
+  void put_back(TimePoint at, const Request& request) { returning_.push(at, request); }
+
+  // Closed loop: the client of a request that is over thinks and asks again.
+  void over(TimePoint now);
+
+ private:
+  std::optional<Arrivals> arrivals_;
+  ReturningRequests returning_;
+  const scenarios::ClosedLoop* clients_ = nullptr;
+  RandomStream thinking_;
+};
+
+// One Service of the run.
+struct ServiceState {
+  ServiceState(const World& world, WorkloadId id, std::uint32_t replication, std::uint32_t entity);
+
+  // Of its GPU work, mean 1.
+  double draw_size();
+  // A ready pod for the next request. REQUIRES: !ready.empty().
+  std::uint32_t route(const std::vector<PodServer>& servers);
+
+  WorkloadId workload{};
+  const WorkloadModel* model = nullptr;
+  RequestSource source;
+  RandomStream sizes;
+  RandomStream routing;
+  std::vector<std::uint32_t> ready;  // pods that take requests
+  std::uint32_t turn = 0;            // round robin: of `ready`
+  bool has_deadlines = false;        // time-outs, or batches that wait to be filled
+  Population population;
+};
+
+// One pipeline of the run.
+struct PipelineState {
+  PipelineState(const World& world, std::size_t pipeline, std::uint32_t replication,
+                std::uint32_t entity);
+
+  RequestSource source;
+  PipelineFlows flows;
+  Population population;
+};
+
+}  // namespace slicewise::sim
