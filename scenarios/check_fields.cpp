@@ -42,8 +42,11 @@ class Checker {
         return check_blocks_by_name(field, node, path);
       case FieldType::Words:
         return check_words(field, node, path);
+      case FieldType::Names:
       case FieldType::Integers:
-        return check_integers(field, node, path);
+        return check_values(field, node, path);
+      case FieldType::ClockTimes:
+        return check_clock_times(field, node, path);
       case FieldType::Devices:
         return check_devices(field, node, path);
       case FieldType::MigDevices:
@@ -59,8 +62,13 @@ class Checker {
       case FieldType::Bytes:
       case FieldType::Cpu:
       case FieldType::Duration:
+      case FieldType::FineDuration:
+      case FieldType::ClockTime:
+      case FieldType::UtcOffset:
+      case FieldType::WeekTime:
       case FieldType::Percent:
       case FieldType::Rate:
+      case FieldType::Target:
         return check_scalar(field, node, path, findings_);
       case FieldType::Labels:
         return check_labels(node, path);
@@ -68,8 +76,8 @@ class Checker {
         return check_resources(node, path);
       case FieldType::Environment:
         return check_environment(field, node, path);
-      case FieldType::RequestTime:
-        return check_request_time(field, node, path, where);
+      case FieldType::Random:
+        return check_random(field, node, path, where);
       case FieldType::Sweep:
         return check_sweep(node, path);
       case FieldType::Ignored:
@@ -224,9 +232,14 @@ class Checker {
     must_not_be_empty(node, path);
   }
 
-  void check_integers(const Field& field, const Node& node, const std::string& path) {
+  void check_values(const Field& field, const Node& node, const std::string& path) {
     if (!must_be_list(node, path, field.example)) return;
     for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings_);
+  }
+
+  void check_clock_times(const Field& field, const Node& node, const std::string& path) {
+    check_values(field, node, path);
+    if (node.kind == Kind::List) must_not_be_empty(node, path);
   }
 
   void check_devices(const Field& field, const Node& node, const std::string& path) {
@@ -319,27 +332,41 @@ class Checker {
     check_labels(node, path);
   }
 
-  void check_request_time(const Field& field, const Node& node, const std::string& path,
-                          const SourceLocation& where) {
-    if (node.kind != Kind::Map) return check_scalar(field, node, path, findings_);
+  // Either a mean, or a median with one of the upper percentiles.
+  void check_random(const Field& field, const Node& node, const std::string& path,
+                    const SourceLocation& where) {
+    if (node.kind != Kind::Map) {
+      return check_scalar(*field.children.find("mean"), node, path, findings_);
+    }
     check_entries(field.children, node, path, where);
     if (completeness_ == Completeness::Part) return;
+    constexpr std::string_view kWays = "give {mean, distribution}, {p50, p95} or {p50, p99}";
+    const auto place = [&node](std::string_view key) { return node.entry(key)->key_where; };
     const bool mean = node.entry("mean") != nullptr;
     const bool p50 = node.entry("p50") != nullptr;
+    const bool p95 = node.entry("p95") != nullptr;
     const bool p99 = node.entry("p99") != nullptr;
-    if (mean && (p50 || p99)) {
-      findings_.add(Code::SettingConflict, node.entry(p50 ? "p50" : "p99")->key_where,
-                    "mean together with percentiles", "give {mean, distribution} or {p50, p99}");
-    } else if (!mean && !(p50 && p99)) {
+    const auto conflict = [&](std::string_view key, std::string message, std::string help) {
+      findings_.add(Code::SettingConflict, place(key), std::move(message), std::move(help));
+    };
+    if (mean && (p50 || p95 || p99)) {
+      conflict(p50   ? "p50"
+               : p95 ? "p95"
+                     : "p99",
+               "mean together with percentiles", std::string(kWays));
+    } else if (p95 && p99) {
+      conflict("p95", "p95 and p99 are both set",
+               "a log-normal law has one upper percentile: remove one of the two");
+    } else if (!mean && !(p50 && (p95 || p99))) {
       findings_.add(Code::FieldMissing, where,
                     fmt::format("{} needs {}", path,
-                                p50   ? "p99"
-                                : p99 ? "p50"
-                                      : "a mean"),
-                    "give {mean, distribution} or {p50, p99}");
-    } else if (const Entry* law = node.entry("distribution"); law != nullptr && !mean) {
-      findings_.add(Code::SettingConflict, law->key_where, "distribution together with percentiles",
-                    "p50 and p99 already say that the time is log-normal");
+                                p50          ? "p95 or p99"
+                                : p95 || p99 ? "p50"
+                                             : "a mean"),
+                    std::string(kWays));
+    } else if (node.entry("distribution") != nullptr && !mean) {
+      conflict("distribution", "distribution together with percentiles",
+               "two percentiles already say that it is log-normal");
     }
   }
 

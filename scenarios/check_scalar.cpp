@@ -33,6 +33,7 @@ class ScalarChecker {
       case FieldType::Text:
         return check_text(field, node, path);
       case FieldType::Name:
+      case FieldType::Names:
         return check_name(node, path);
       case FieldType::Word:
       case FieldType::Words:
@@ -46,6 +47,8 @@ class ScalarChecker {
         return check_integer(field, node, path);
       case FieldType::Number:
         return check_number(field, node, path);
+      case FieldType::Target:
+        return check_target(field, node, path);
       default:
         return check_quantity(field, node, path);
     }
@@ -138,6 +141,11 @@ class ScalarChecker {
                               node.text));
   }
 
+  void check_target(const Field& field, const Node& node, const std::string& path) {
+    const bool number = node.kind == Kind::Integer || node.kind == Kind::Float;
+    number ? check_number(field, node, path) : check_quantity(field, node, path);
+  }
+
   void check_quantity(const Field& field, const Node& node, const std::string& path) {
     if (!node.is_scalar() || node.kind == Kind::Boolean) {
       return wrong_type(node, path, "a " + type_text(field));
@@ -166,6 +174,20 @@ class ScalarChecker {
         if (rate && rate->per_second <= 0 && field.least > 0) return must_be_positive(text);
         return error_of(rate);
       }
+      case FieldType::FineDuration: {
+        const auto time = parse_seconds(text);
+        if (time && *time <= 0 && field.least > 0) return must_be_positive(text);
+        return error_of(time);
+      }
+      case FieldType::ClockTime:
+      case FieldType::ClockTimes:
+        return error_of(parse_clock_time(text));
+      case FieldType::UtcOffset:
+        return error_of(parse_utc_offset(text));
+      case FieldType::WeekTime:
+        return error_of(parse_week_time(text));
+      case FieldType::Target:
+        return text.ends_with('%') ? error_of(parse_percent(text)) : error_of(parse_rate(text));
       default: {
         const auto duration = parse_duration(text);
         if (duration && duration->ns < field.least) return must_be_positive(text);

@@ -13,7 +13,8 @@
 namespace slicewise::scenarios {
 
 // Reports what is wrong with a single value: text, a name, a word, true or false, a number or
-// a quantity. For what holds several of them (Words, Integers, Devices, MigDevices) `node` is one.
+// a quantity. For what holds several of them (Words, Names, Integers, ClockTimes,
+// Devices, MigDevices) `node` is one.
 // `path` is what messages call the node ("workloads[1].replicas").
 void check_scalar(const Field& field, const Node& node, const std::string& path,
                   Findings& findings);

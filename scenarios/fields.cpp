@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "fields_node_pool.hpp"
+#include "fields_pipeline.hpp"
 #include "fields_workload.hpp"
 
 namespace slicewise::scenarios {
@@ -57,6 +58,11 @@ constexpr Field kSpec[] = {
      .description = "Simulated time. Absent: until every Job is done.",
      .example = "duration: 24h",
      .least = 1},
+    {.name = "startsAt",
+     .type = T::WeekTime,
+     .default_value = "Mon 00:00",
+     .description = "Day of the week and time of day at which the run starts, UTC.",
+     .example = "startsAt: Mon 08:00"},
     {.name = "until",
      .type = T::Word,
      .default_value = "AllJobsDone, unless duration is set",
@@ -105,6 +111,13 @@ constexpr Field kSpec[] = {
      .description = "What runs.",
      .example = "workloads: [{name: cifar10, kind: Job, count: 5}]",
      .children = list(table::kWorkload),
+     .least = 1},
+    {.name = "pipelines",
+     .type = T::Blocks,
+     .description = "Requests that pass through several Services.",
+     .example = "pipelines: [{name: voice, traffic: {mean: 12/s}, stages: [{workload: asr}, "
+                "{workload: tts, after: [asr]}]}]",
+     .children = list(table::kPipeline),
      .least = 1},
     {.name = "variants",
      .type = T::Blocks,
@@ -212,6 +225,8 @@ std::string type_text(const Field& field) {
       return "true or false";
     case T::Integer:
       return "whole number";
+    case T::Names:
+      return "list of names";
     case T::Integers:
       return "list of whole numbers";
     case T::Number:
@@ -222,6 +237,18 @@ std::string type_text(const Field& field) {
       return "quantity of CPU (500m, 2)";
     case T::Duration:
       return "duration (2ms, 1m30s, 24h)";
+    case T::FineDuration:
+      return "duration, also below 1 ns (0.3673us)";
+    case T::ClockTime:
+      return "time of day (\"14:00\")";
+    case T::ClockTimes:
+      return "list of times of day (\"14:00\")";
+    case T::UtcOffset:
+      return "distance from UTC (\"+01:00\")";
+    case T::WeekTime:
+      return "weekday and time of day (Mon 08:00)";
+    case T::Target:
+      return "number, rate (12/s) or percentage (70%)";
     case T::Percent:
       return "percentage (38%)";
     case T::Rate:
@@ -238,8 +265,9 @@ std::string type_text(const Field& field) {
       return "mapping of resource names to quantities";
     case T::Environment:
       return "mapping of text to text, or list of {name, value}";
-    case T::RequestTime:
-      return "duration, {mean, distribution} or {p50, p99}";
+    case T::Random:
+      return type_text(*field.children.find("mean")) +
+             ", {mean, distribution}, {p50, p95} or {p50, p99}";
     case T::Patch:
       return "part of spec";
     case T::Sweep:

@@ -18,6 +18,7 @@ enum class FieldType : std::uint8_t {
   BlocksByName,  // a mapping of free names to such lists
   Text,          // of at least `least` characters
   Name,          // a DNS-1123 label
+  Names,         // a list of them
   Word,          // one of `words`
   Words,         // one of `words` or a list of them
   Boolean,
@@ -27,15 +28,21 @@ enum class FieldType : std::uint8_t {
   Bytes,         // 8Gi
   Cpu,           // 500m, 2
   Duration,      // 1m30s
+  FineDuration,  // the same, also of less than 1 ns: 0.3673us
+  ClockTime,     // 14:00
+  ClockTimes,    // a list of them, at least one
+  UtcOffset,     // +01:00
+  WeekTime,      // Mon 08:00
   Percent,       // 38%; more than zero when `least` is
   Rate,          // 12/s; more than zero when `least` is
+  Target,        // a number, a rate or a percentage, by the metric beside it
   Labels,        // a mapping of text to text
   Devices,       // all, or a list of indexes of GPUs
   MigDevices,    // a mapping of MIG profiles to counts
   MemorySlices,  // a list of sizes as nos writes them, 10gb
   Resources,     // requests or limits of a pod
   Environment,   // a mapping, or Kubernetes' list of {name, value}
-  RequestTime,   // a duration, {mean, distribution} or {p50, p99}
+  Random,        // as the child `mean`, or {mean, distribution}, {p50, p95} or {p50, p99}
   Patch,         // part of `spec`, any field optional, null removes
   Sweep,         // a mapping of paths to lists of values
   Ignored,       // the device plugin reads it and does nothing with it

@@ -3,23 +3,26 @@
 #include <string_view>
 
 #include "fields.hpp"
+#include "fields_llm.hpp"
 #include "fields_measured.hpp"
 #include "fields_node_pool.hpp"
+#include "fields_notebooks.hpp"
+#include "fields_serving.hpp"
+#include "fields_slo.hpp"
+#include "fields_traffic.hpp"
 
 // The fields of workloads[].
 namespace slicewise::scenarios::table {
 
 inline constexpr std::string_view kTolerationOperators[] = {"Equal", "Exists"};
 
-inline constexpr std::string_view kWorkloadKinds[] = {"Job", "Deployment", "Service"};
+inline constexpr std::string_view kWorkloadKinds[] = {"Job", "Deployment", "Service", "Notebook"};
 
 inline constexpr std::string_view kRestartPolicies[] = {"Never", "OnFailure", "Always"};
 
 inline constexpr std::string_view kAllocators[] = {"OnDemand", "Greedy", "Capped"};
 
 inline constexpr std::string_view kHostPhases[] = {"Overlapped", "Serial"};
-
-inline constexpr std::string_view kShapes[] = {"Poisson", "Constant"};
 
 // For `explain`; the checks take any extended resource.
 inline constexpr Field kResourceNames[] = {
@@ -168,49 +171,6 @@ inline constexpr Field kWork[] = {
      .words = list(kHostPhases)},
 };
 
-inline constexpr Field kTraffic[] = {
-    {.name = "shape",
-     .type = FieldType::Word,
-     .default_value = "Poisson",
-     .description = "Poisson arrives at random, Constant at equal distances.",
-     .example = "shape: Poisson",
-     .words = list(kShapes)},
-    {.name = "mean",
-     .type = FieldType::Rate,
-     .required = true,
-     .description = "Requests of the whole Service, over all replicas.",
-     .example = "mean: 12/s",
-     .least = 1},
-};
-
-inline constexpr Field kSlo[] = {
-    {.name = "latencyP50",
-     .type = FieldType::Duration,
-     .description = "Median latency of a request.",
-     .example = "latencyP50: 80ms",
-     .least = 1},
-    {.name = "latencyP95",
-     .type = FieldType::Duration,
-     .description = "95th percentile of the latency of a request.",
-     .example = "latencyP95: 300ms",
-     .least = 1},
-    {.name = "latencyP99",
-     .type = FieldType::Duration,
-     .description = "99th percentile of the latency of a request.",
-     .example = "latencyP99: 500ms",
-     .least = 1},
-    {.name = "completionP95",
-     .type = FieldType::Duration,
-     .description = "95th percentile of the time from submission to completion of a pod.",
-     .example = "completionP95: 2h",
-     .least = 1},
-    {.name = "waitP95",
-     .type = FieldType::Duration,
-     .description = "95th percentile of the time a pod is Pending.",
-     .example = "waitP95: 10m",
-     .least = 1},
-};
-
 inline constexpr Field kWorkload[] = {
     {.name = "name",
      .type = FieldType::Name,
@@ -221,7 +181,7 @@ inline constexpr Field kWorkload[] = {
      .type = FieldType::Word,
      .default_value = "Job",
      .description = "Job runs to completion, Deployment restarts what completes, Service answers "
-                    "requests.",
+                    "requests, Notebook is opened by its users.",
      .example = "kind: Job",
      .words = list(kWorkloadKinds)},
     {.name = "namespace",
@@ -239,7 +199,8 @@ inline constexpr Field kWorkload[] = {
     {.name = "replicas",
      .type = FieldType::Integer,
      .default_value = "1",
-     .description = "Number of pods (kinds Deployment and Service).",
+     .description = "Number of pods (kinds Deployment and Service); with autoscaling, at the "
+                    "start.",
      .example = "replicas: 4",
      .least = 0,
      .most = 1'000'000},
@@ -325,9 +286,30 @@ inline constexpr Field kWorkload[] = {
      .children = list(kMeasured)},
     {.name = "traffic",
      .type = FieldType::Block,
-     .description = "Requests of a Service.",
+     .description = "Requests of a Service; not needed when a pipeline sends them.",
      .example = "traffic: {shape: Poisson, mean: 12/s}",
      .children = list(kTraffic)},
+    {.name = "serving",
+     .type = FieldType::Block,
+     .description = "How the pods of a Service answer.",
+     .example = "serving: {concurrency: 4, queueLimit: 100, timeout: 2s}",
+     .children = list(kServing)},
+    {.name = "llm",
+     .type = FieldType::Block,
+     .description = "The Service serves a language model with continuous batching.",
+     .example = "llm: {model: llama-3.1-8b, tokens: {input: 600, output: 200}}",
+     .children = list(kLlm)},
+    {.name = "autoscaling",
+     .type = FieldType::Block,
+     .description = "Replicas of a Service follow its load (HPA, KEDA).",
+     .example = "autoscaling: {min: 1, max: 8, metric: Queue, target: 4}",
+     .children = list(kAutoscaling)},
+    {.name = "notebooks",
+     .type = FieldType::Block,
+     .description = "The users of a Notebook and what they do.",
+     .example = "notebooks: {users: 60, length: {p50: 2h, p95: 7h}, peaksAt: [\"09:30\"], "
+                "interval: {p50: 45s, p95: 12m}, gpuTime: {p50: 2s, p95: 40s}}",
+     .children = list(kNotebooks)},
     {.name = "slo",
      .type = FieldType::Block,
      .description = "Objectives; a run that misses one exits with 99.",

@@ -1,5 +1,7 @@
 #include "node_values.hpp"
 
+#include <limits>
+
 #include "check_scalar.hpp"
 
 namespace slicewise::scenarios {
@@ -48,6 +50,13 @@ std::optional<std::int64_t> integer_at(const Node* parent, std::string_view key)
                                                               : std::nullopt;
 }
 
+std::optional<int> int_at(const Node* parent, std::string_view key) {
+  const auto value = integer_at(parent, key);
+  const bool fits = value && *value >= std::numeric_limits<int>::min() &&
+                    *value <= std::numeric_limits<int>::max();
+  return fits ? std::optional(static_cast<int>(*value)) : std::nullopt;
+}
+
 std::optional<double> number_at(const Node* parent, std::string_view key) {
   const Node* node = scalar(parent, key);
   const bool is_number =
@@ -69,6 +78,18 @@ std::optional<Millicores> cpu_at(const Node* parent, std::string_view key) {
 }
 std::optional<Duration> duration_at(const Node* parent, std::string_view key) {
   return quantity(parent, key, &parse_duration);
+}
+std::optional<double> seconds_at(const Node* parent, std::string_view key) {
+  return quantity(parent, key, &parse_seconds);
+}
+std::optional<Duration> clock_time_at(const Node* parent, std::string_view key) {
+  return quantity(parent, key, &parse_clock_time);
+}
+std::optional<Duration> utc_offset_at(const Node* parent, std::string_view key) {
+  return quantity(parent, key, &parse_utc_offset);
+}
+std::optional<Duration> week_time_at(const Node* parent, std::string_view key) {
+  return quantity(parent, key, &parse_week_time);
 }
 std::optional<double> percent_at(const Node* parent, std::string_view key) {
   return quantity(parent, key, &parse_percent);

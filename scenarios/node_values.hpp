@@ -18,11 +18,16 @@ const Node* blocks(const Node* parent, std::string_view key);  // a List, else n
 
 std::optional<std::string> text_at(const Node* parent, std::string_view key);
 std::optional<std::int64_t> integer_at(const Node* parent, std::string_view key);
+std::optional<int> int_at(const Node* parent, std::string_view key);  // where the table bounds it
 std::optional<double> number_at(const Node* parent, std::string_view key);
 std::optional<bool> boolean_at(const Node* parent, std::string_view key);
 std::optional<Bytes> bytes_at(const Node* parent, std::string_view key);
 std::optional<Millicores> cpu_at(const Node* parent, std::string_view key);
 std::optional<Duration> duration_at(const Node* parent, std::string_view key);
+std::optional<double> seconds_at(const Node* parent, std::string_view key);  // FineDuration
+std::optional<Duration> clock_time_at(const Node* parent, std::string_view key);
+std::optional<Duration> utc_offset_at(const Node* parent, std::string_view key);
+std::optional<Duration> week_time_at(const Node* parent, std::string_view key);
 std::optional<double> percent_at(const Node* parent, std::string_view key);
 std::optional<Rate> rate_at(const Node* parent, std::string_view key);
 std::map<std::string, std::string> labels_at(const Node* parent, std::string_view key);

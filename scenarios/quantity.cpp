@@ -268,6 +268,30 @@ Parsed<Duration> parse_duration(std::string_view text) {
   return Duration{static_cast<std::int64_t>(total)};
 }
 
+Parsed<double> parse_seconds(std::string_view text) {
+  const auto number = read_number(text);
+  if (!number) return not_a(text, "a duration", "63.7us or 0.3673us");
+  if (text == "0") return 0.0;
+  if (number->rest.empty()) {
+    return fail(Code::UnitMissing, fmt::format("\"{}\" has no unit", text),
+                fmt::format("did you mean {0}us or {0}ns?", number->written));
+  }
+  const Unit* unit = find_unit(kTimeUnits, number->rest);
+  if (unit == nullptr) {
+    return fail(Code::UnitUnknown, fmt::format("\"{}\" is not a duration", text),
+                time_help(number->written, number->rest));
+  }
+  if (number->negative) return negative(text);
+  if (number->too_long) return too_large(text);
+  // Both factors of the divisor are powers of ten: one rounding, so that 0.3673us is 3.673e-7.
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const double whole = static_cast<double>(number->digits) *
+                       static_cast<double>(unit->size < kSecond ? 1 : unit->size / kSecond);
+  const double divisor = static_cast<double>(power_of_ten(number->decimals)) *
+                         static_cast<double>(unit->size < kSecond ? kSecond / unit->size : 1);
+  return whole / divisor;
+}
+
 Parsed<double> parse_percent(std::string_view text) {
   const auto number = read_number(text);
   if (!number) return not_a(text, "a percentage", "38% or 99.9%");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "node_values.hpp"
+#include "pipeline_rules.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -48,6 +49,7 @@ Scenario read_scenario(const Node& spec, Findings& findings) {
   scenario.fidelity = word_at(&spec, "fidelity", kFidelities).value_or(scenario.fidelity);
   scenario.score_policy = word_at(block(&spec, "scheduler"), "scorePolicy", kScorePolicies)
                               .value_or(scenario.score_policy);
+  scenario.starts_at = week_time_at(&spec, "startsAt").value_or(scenario.starts_at);
   check_end(spec, scenario, findings);
   if (const Node* pools = blocks(&spec, "nodePools")) {
     for (const NodePtr& pool : pools->items) {
@@ -63,6 +65,14 @@ Scenario read_scenario(const Node& spec, Findings& findings) {
       }
     }
   }
+  if (const Node* pipelines = blocks(&spec, "pipelines")) {
+    for (const NodePtr& pipeline : pipelines->items) {
+      if (pipeline->kind == Node::Kind::Map) {
+        scenario.pipelines.push_back(read_pipeline(*pipeline, findings));
+      }
+    }
+  }
+  check_pipelines(scenario, findings);
   return scenario;
 }
 

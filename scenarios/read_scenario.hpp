@@ -13,6 +13,18 @@ Scenario read_scenario(const Node& spec, Findings& findings);
 NodePool read_node_pool(const Node& node, Findings& findings);
 Workload read_workload(const Node& node, Findings& findings);
 PodTemplate read_pod_template(const Node& workload, Findings& findings);
+Pipeline read_pipeline(const Node& node, Findings& findings);
+
+// Blocks of a workload, the first and the last also of a pipeline; nullopt when absent.
+std::optional<Traffic> read_traffic(const Node& parent, Findings& findings);
+Serving read_serving(const Node& workload);
+std::optional<Llm> read_llm(const Node& workload, Findings& findings);
+std::optional<Autoscaling> read_autoscaling(const Node& workload, Findings& findings);
+std::optional<Notebooks> read_notebooks(const Node& workload, Findings& findings);
+std::vector<Objective> read_objectives(const Node& parent);
+
+// The figure that a key of slo limits.
+std::optional<Figure> figure_called(std::string_view name);
 
 // Reads mig, mps, vgpu, virtualGpu and nos of a node pool into `pool`.
 void read_gpu_sharing(const Node& node, NodePool& pool, Findings& findings);

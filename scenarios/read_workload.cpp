@@ -1,8 +1,5 @@
-#include <cmath>
-
-#include <fmt/format.h>
-
 #include "node_values.hpp"
+#include "random_values.hpp"
 #include "read_scenario.hpp"
 #include "workload_rules.hpp"
 
@@ -13,6 +10,7 @@ constexpr std::pair<std::string_view, WorkloadKind> kKinds[] = {
     {"Job", WorkloadKind::Job},
     {"Deployment", WorkloadKind::Deployment},
     {"Service", WorkloadKind::Service},
+    {"Notebook", WorkloadKind::Notebook},
 };
 constexpr std::pair<std::string_view, RestartPolicy> kRestartPolicies[] = {
     {"Never", RestartPolicy::Never},
@@ -32,19 +30,6 @@ constexpr std::pair<std::string_view, Provenance> kProvenances[] = {
 constexpr std::pair<std::string_view, Work::HostPhase> kHostPhases[] = {
     {"Overlapped", Work::HostPhase::Overlapped},
     {"Serial", Work::HostPhase::Serial},
-};
-constexpr std::pair<std::string_view, ServiceTime::Law> kLaws[] = {
-    {"Deterministic", ServiceTime::Law::Deterministic},
-    {"Exponential", ServiceTime::Law::Exponential},
-};
-constexpr std::pair<std::string_view, Traffic::Gaps> kShapes[] = {
-    {"Poisson", Traffic::Gaps::Poisson},
-    {"Constant", Traffic::Gaps::Constant},
-};
-constexpr std::pair<std::string_view, Figure> kFigures[] = {
-    {"latencyP50", Figure::LatencyP50}, {"latencyP95", Figure::LatencyP95},
-    {"latencyP99", Figure::LatencyP99}, {"completionP95", Figure::CompletionP95},
-    {"waitP95", Figure::WaitP95},
 };
 
 GpuMemory read_gpu_memory(const Node& workload) {
@@ -69,25 +54,6 @@ std::optional<Work> read_work(const Node& workload) {
   return work;
 }
 
-std::optional<ServiceTime> read_service_time(const Node* measured, Findings& findings) {
-  if (const auto plain = duration_at(measured, "requestGpuTime")) {
-    return ServiceTime{ServiceTime::Law::Deterministic, *plain};
-  }
-  const Node* node = block(measured, "requestGpuTime");
-  if (const auto mean = duration_at(node, "mean")) {
-    return ServiceTime{word_at(node, "distribution", kLaws).value_or(ServiceTime{}.law), *mean};
-  }
-  const auto p50 = duration_at(node, "p50");
-  const auto p99 = duration_at(node, "p99");
-  if (!p50 || !p99 || p50->ns <= 0) return std::nullopt;
-  if (*p99 <= *p50) {
-    findings.add(Code::SettingConflict, value_place(*node, "p99"), "p99 is not above p50",
-                 "for a time that does not vary write `requestGpuTime: 31ms`");
-    return std::nullopt;
-  }
-  return log_normal(*p50, *p99);
-}
-
 std::optional<Measured> read_measured(const Node& workload, Findings& findings) {
   const Node* node = block(&workload, "measured");
   if (node == nullptr) return std::nullopt;
@@ -100,10 +66,12 @@ std::optional<Measured> read_measured(const Node& workload, Findings& findings) 
   measured.gpu_util = percent_at(node, "gpuUtil");
   measured.sm_active = percent_at(node, "smActive");
   measured.cpu = cpu_at(node, "cpu");
-  measured.request_gpu_time = read_service_time(node, findings);
+  measured.request_gpu_time = random_time_at(node, "requestGpuTime", findings);
+  measured.extra_per_item = duration_at(node, "extraPerItem");
+  measured.longest_kernel = duration_at(node, "longestKernel");
   measured.capacity_share = percent_at(node, "capacityShare");
   measured.bandwidth_share = percent_at(node, "bandwidthShare");
-  if (const auto batch = integer_at(node, "batch")) measured.batch = static_cast<int>(*batch);
+  measured.batch = int_at(node, "batch");
   measured.norm_p = number_at(node, "normP");
   measured.sensitivity = number_at(node, "sensitivity");
   measured.pressure = number_at(node, "pressure");
@@ -111,45 +79,16 @@ std::optional<Measured> read_measured(const Node& workload, Findings& findings) 
   return measured;
 }
 
-std::optional<Traffic> read_traffic(const Node& workload) {
-  const Node* node = block(&workload, "traffic");
-  if (node == nullptr) return std::nullopt;
-  Traffic traffic;
-  traffic.where = key_place(workload, "traffic");
-  traffic.gaps = word_at(node, "shape", kShapes).value_or(traffic.gaps);
-  traffic.mean = rate_at(node, "mean").value_or(traffic.mean);
-  return traffic;
-}
-
-std::vector<Objective> read_objectives(const Node& workload) {
-  std::vector<Objective> objectives;
-  const Node* node = block(&workload, "slo");
-  for (const auto& [name, figure] : kFigures) {
-    if (const auto limit = duration_at(node, name)) {
-      objectives.push_back({figure, *limit, value_place(*node, name)});
-    }
-  }
-  return objectives;
-}
-
 void read_placement(const Node& node, Workload& workload) {
   workload.namespace_name = text_at(&node, "namespace").value_or(workload.namespace_name);
   const bool job = workload.kind == WorkloadKind::Job;
-  if (const auto count = integer_at(&node, job ? "count" : "replicas")) {
-    workload.count = static_cast<int>(*count);
-  }
+  workload.count = int_at(&node, job ? "count" : "replicas").value_or(workload.count);
   workload.restart_policy = word_at(&node, "restartPolicy", kRestartPolicies)
                                 .value_or(job ? RestartPolicy::OnFailure : RestartPolicy::Always);
-  if (const auto limit = integer_at(&node, "backoffLimit")) {
-    workload.backoff_limit = static_cast<int>(*limit);
-  }
-  if (const auto priority = integer_at(&node, "priority")) {
-    workload.priority = static_cast<int>(*priority);
-  }
-  if (const auto batch = integer_at(&node, "batch")) workload.batch = static_cast<int>(*batch);
-  if (const auto processes = integer_at(&node, "processesPerPod")) {
-    workload.processes_per_pod = static_cast<int>(*processes);
-  }
+  workload.backoff_limit = int_at(&node, "backoffLimit").value_or(workload.backoff_limit);
+  workload.priority = int_at(&node, "priority").value_or(workload.priority);
+  workload.batch = int_at(&node, "batch");
+  workload.processes_per_pod = int_at(&node, "processesPerPod").value_or(1);
   // 0/h, as a sweep may have it, is no faults at all.
   workload.faults = rate_at(&node, "faults");
   if (workload.faults && workload.faults->per_second <= 0) workload.faults.reset();
@@ -173,7 +112,13 @@ Workload read_workload(const Node& node, Findings& findings) {
   workload.startup.model_load = duration_at(startup, "modelLoad").value_or(Duration{});
   workload.work = read_work(node);
   workload.measured = read_measured(node, findings);
-  workload.traffic = read_traffic(node);
+  workload.traffic = read_traffic(node, findings);
+  workload.serving = read_serving(node);
+  workload.llm = read_llm(node, findings);
+  workload.autoscaling = read_autoscaling(node, findings);
+  if (workload.autoscaling) workload.count = workload.autoscaling->max_replicas;
+  workload.notebooks = read_notebooks(node, findings);
+  if (workload.notebooks) workload.count = workload.notebooks->users;
   workload.objectives = read_objectives(node);
   check_workload(node, workload, findings);
   return workload;

@@ -13,6 +13,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kDecimal = "[0-9]+(\\.[0-9]+)?";
 
+constexpr const char* kNamePattern = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
+constexpr std::string_view kClock = "([01][0-9]|2[0-3]):[0-5][0-9]";
+
 Json text_matching(std::string pattern) {
   return {{"type", "string"}, {"pattern", std::move(pattern)}};
 }
@@ -39,6 +42,19 @@ Json duration_schema(bool positive) {
       fmt::format("^{}(0|({}(ns|us|ms|s|m|h|d))+)$", positive ? kNonZero : "", kDecimal));
   if (positive) return text;
   return any_of(std::move(text), {{"type", "integer"}, {"const", 0}});
+}
+
+Json seconds_schema(bool positive) {
+  Json text = text_matching(
+      fmt::format("^{}(0|{}(ns|us|ms|s|m|h|d))$", positive ? kNonZero : "", kDecimal));
+  if (positive) return text;
+  return any_of(std::move(text), {{"type", "integer"}, {"const", 0}});
+}
+
+Json target_schema(const Field& field) {
+  return any_of({{"type", "number"}, {"minimum", field.least}, {"maximum", field.most}},
+                text_matching(fmt::format(
+                    "^({0}/(s|m|h|d)|(100(\\.0+)?|[0-9]{{1,2}}(\\.[0-9]+)?)%)$", kDecimal)));
 }
 
 Json words_schema(const WordList& words) {
@@ -83,20 +99,31 @@ Json object_schema(FieldList fields, bool partial) {
   return schema;
 }
 
-// A whole number with a mean, or with two percentiles.
+// As the child `mean`, or a mapping with a mean or with two percentiles.
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
-Json request_time_schema(const Field& field, bool partial) {
-  if (partial) return any_of(duration_schema(true), object_schema(field.children, true));
-  const auto part = [&](std::initializer_list<std::string_view> names,
-                        std::initializer_list<std::string_view> required) {
+Json random_schema(const Field& field, bool partial) {
+  const auto leaf = [&](std::string_view name) {
+    Json schema = field_schema(*field.children.find(name), false);
+    return schema;
+  };
+  Json plain = leaf("mean");
+  plain.erase("description");
+  if (partial) return any_of(std::move(plain), object_schema(field.children, true));
+  const auto with = [&](std::initializer_list<std::string_view> required,
+                        std::string_view optional) {
     Json schema = {{"type", "object"}, {"required", required}, {"additionalProperties", false}};
-    for (const std::string_view name : names) {
-      schema["properties"][std::string(name)] = field_schema(*field.children.find(name), false);
+    for (const std::string_view name : required) {
+      schema["properties"][std::string(name)] = leaf(name);
+    }
+    for (const std::string_view name :
+         {optional, std::string_view("least"), std::string_view("most")}) {
+      if (field.children.find(name) != nullptr)
+        schema["properties"][std::string(name)] = leaf(name);
     }
     return schema;
   };
-  return {{"anyOf", Json::array({duration_schema(true), part({"mean", "distribution"}, {"mean"}),
-                                 part({"p50", "p99"}, {"p50", "p99"})})}};
+  return {{"anyOf", Json::array({std::move(plain), with({"mean"}, "distribution"),
+                                 with({"p50", "p99"}, {}), with({"p50", "p95"}, {})})}};
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
@@ -147,7 +174,9 @@ Json value_schema(const Field& field, bool partial) {
     case FieldType::Text:
       return text_schema(field);
     case FieldType::Name:
-      return text_matching("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$");
+      return text_matching(kNamePattern);
+    case FieldType::Names:
+      return {{"type", "array"}, {"items", text_matching(kNamePattern)}};
     case FieldType::Word:
       return words_schema(field.words);
     case FieldType::Words: {
@@ -174,6 +203,20 @@ Json value_schema(const Field& field, bool partial) {
       return cpu_schema();
     case FieldType::Duration:
       return duration_schema(field.least > 0);
+    case FieldType::FineDuration:
+      return seconds_schema(field.least > 0);
+    case FieldType::ClockTime:
+      return text_matching(fmt::format("^{}$", kClock));
+    case FieldType::ClockTimes:
+      return {{"type", "array"},
+              {"items", text_matching(fmt::format("^{}$", kClock))},
+              {"minItems", 1}};
+    case FieldType::UtcOffset:
+      return text_matching("^[-+](0[0-9]|1[0-4]):[0-5][0-9]$");
+    case FieldType::WeekTime:
+      return text_matching(fmt::format("^(Mon|Tue|Wed|Thu|Fri|Sat|Sun) {}$", kClock));
+    case FieldType::Target:
+      return target_schema(field);
     case FieldType::Percent:
       return text_matching(fmt::format("^{}(100(\\.0+)?|[0-9]{{1,2}}(\\.[0-9]+)?)%$",
                                        field.least > 0 ? kNonZero : ""));
@@ -187,8 +230,8 @@ Json value_schema(const Field& field, bool partial) {
     case FieldType::Environment:
       return any_of(labels_schema(partial),
                     list_schema(field, object_schema(field.children, partial), partial));
-    case FieldType::RequestTime:
-      return request_time_schema(field, partial);
+    case FieldType::Random:
+      return random_schema(field, partial);
     case FieldType::Patch:
       return {{"$ref", "#/definitions/patch"}};
     case FieldType::Sweep:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "node_values.hpp"
+#include "read_scenario.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 bool kind_is_known(const Node& node) {
   const Node* kind = node.find("kind");
   return kind == nullptr || kind->text == "Job" || kind->text == "Deployment" ||
-         kind->text == "Service";
+         kind->text == "Service" || kind->text == "Notebook";
 }
 
 class WorkloadRules {
@@ -25,15 +26,12 @@ class WorkloadRules {
     if (!kind_is_known(node_)) return;
     check_replication();
     check_restart_policy();
-    workload_.kind == WorkloadKind::Service ? check_service() : check_batch();
+    check_kind();
     check_objectives();
   }
 
  private:
-  std::string what() const {
-    const std::string_view article = "a ";
-    return fmt::format("{}{}", article, kind_name(workload_.kind));
-  }
+  std::string what() const { return fmt::format("a {}", kind_name(workload_.kind)); }
 
   void conflict(const Node& parent, std::string_view key, std::string message, std::string help) {
     if (parent.entry(key) == nullptr) return;
@@ -90,6 +88,13 @@ class WorkloadRules {
       refuse("replicas", "a Job has a count: write `count` instead");
       return;
     }
+    if (workload_.kind == WorkloadKind::Notebook) {
+      for (const std::string_view key : {"count", "replicas"}) {
+        refuse(key, "a Notebook has a pod for each user: write `notebooks: {users: ...}`");
+      }
+      refuse("backoffLimit", "only a Job gives up; the others are restarted for ever");
+      return;
+    }
     refuse("count", fmt::format("{} has replicas: write `replicas` instead", what()));
     refuse("backoffLimit", "only a Job gives up; the others are restarted for ever");
   }
@@ -106,13 +111,31 @@ class WorkloadRules {
                       : "Kubernetes lets a Deployment have Always only; use a Job");
   }
 
-  void check_batch() {
-    refuse("traffic", "only a Service answers requests; give a Job `work`");
+  void check_kind() {
     const Node* measured = block(&node_, "measured");
-    if (measured != nullptr) {
-      conflict(*measured, "requestGpuTime", fmt::format("requestGpuTime on {}", what()),
-               "only a Service answers requests; give unitTime");
+    if (workload_.kind == WorkloadKind::Service) {
+      refuse("notebooks", "only a Notebook has users; give a Service `traffic`");
+      check_service(node_, workload_, findings_);
+      return;
     }
+    for (const std::string_view key : {"traffic", "serving", "llm", "autoscaling"}) {
+      refuse(key, workload_.kind == WorkloadKind::Notebook
+                      ? "only a Service answers requests; give a Notebook `notebooks`"
+                      : "only a Service answers requests; give a Job `work`");
+    }
+    if (measured != nullptr) {
+      for (const std::string_view key : {"requestGpuTime", "extraPerItem"}) {
+        conflict(*measured, key, fmt::format("{} on {}", key, what()),
+                 workload_.kind == WorkloadKind::Notebook
+                     ? "only a Service answers requests; give notebooks.gpuTime"
+                     : "only a Service answers requests; give unitTime");
+      }
+    }
+    workload_.kind == WorkloadKind::Notebook ? check_notebook(measured) : check_batch(measured);
+  }
+
+  void check_batch(const Node* measured) {
+    refuse("notebooks", "only a Notebook has users; give a Job `work`");
     if (!workload_.profile.value.empty()) return;
     if (node_.entry("work") == nullptr) missing("work", name_place(), "work: {units: 100}");
     if (node_.entry("measured") == nullptr) {
@@ -122,38 +145,63 @@ class WorkloadRules {
     }
   }
 
-  void check_service() {
-    refuse("work", "a Service answers requests: give it `traffic`, or make it a Job");
-    const Node* measured = block(&node_, "measured");
+  void check_notebook(const Node* measured) {
+    refuse("work", "users decide what a Notebook does: give it `notebooks`");
+    for (const std::string_view key : {"submitAt", "submitInterval"}) {
+      refuse(key, "users open a Notebook around notebooks.peaksAt");
+    }
     if (measured != nullptr) {
-      conflict(*measured, "unitTime", "unitTime on a Service",
-               "a Service has no work units; give requestGpuTime");
+      conflict(*measured, "unitTime", "unitTime on a Notebook",
+               "a Notebook has no work units; give notebooks.gpuTime");
     }
-    if (node_.entry("traffic") == nullptr) {
-      findings_.add(Code::FieldMissing, name_place(), "\"traffic\" is missing: a Service needs it",
-                    "add `traffic: {shape: Poisson, mean: 12/s}`");
-    }
-    if (!workload_.profile.value.empty()) return;
-    if (node_.entry("measured") == nullptr) {
-      missing("measured", name_place(), "measured: {requestGpuTime: {p50: 31ms, p99: 44ms}}");
-    } else if (measured != nullptr && measured->entry("requestGpuTime") == nullptr) {
-      missing("requestGpuTime", key_place(node_, "measured"),
-              "requestGpuTime: {p50: 31ms, p99: 44ms}");
+    if (node_.entry("notebooks") != nullptr) return;
+    findings_.add(Code::FieldMissing, name_place(), "\"notebooks\" is missing: a Notebook needs it",
+                  "add `notebooks: {users: 60, length: {p50: 2h, p95: 7h}, peaksAt: [\"09:30\"], "
+                  "interval: {p50: 45s, p95: 12m}, gpuTime: {p50: 2s, p95: 40s}}`");
+  }
+
+  // Why the kind does not have the figure; "" when it does.
+  std::string_view without_figure(Figure figure) const {
+    const WorkloadKind kind = workload_.kind;
+    switch (figure) {
+      case Figure::CompletionP95:
+        if (kind == WorkloadKind::Service) {
+          return "a Service does not complete; use latencyP95 or latencyP99";
+        }
+        return kind == WorkloadKind::Notebook ? "a Notebook does not complete" : "";
+      case Figure::WaitP95:
+        return kind == WorkloadKind::Notebook ? "use sessionStartP95" : "";
+      case Figure::Deadline:
+        return kind == WorkloadKind::Job ? "" : "only a Job is ever done";
+      case Figure::SessionStartP95:
+      case Figure::CellSlowdownP95:
+      case Figure::OomPerUserMonth:
+        return kind == WorkloadKind::Notebook ? "" : "only a Notebook has sessions and cells";
+      case Figure::TtftP50:
+      case Figure::TtftP95:
+      case Figure::TtftP99:
+      case Figure::TpotP50:
+      case Figure::TpotP95:
+      case Figure::TpotP99:
+        return workload_.llm ? "" : "only a Service with `llm` has tokens";
+      default:
+        if (kind == WorkloadKind::Notebook)
+          return "a Notebook has sessionStartP95, cellSlowdownP95";
+        return kind == WorkloadKind::Service
+                   ? ""
+                   : "only a Service has request latency; use completionP95 or waitP95";
     }
   }
 
   void check_objectives() {
     const Node* slo = block(&node_, "slo");
     if (slo == nullptr) return;
-    if (workload_.kind != WorkloadKind::Service) {
-      for (const std::string_view key : {"latencyP50", "latencyP95", "latencyP99"}) {
-        conflict(*slo, key, fmt::format("{} on {}", key, what()),
-                 "only a Service has request latency; use completionP95 or waitP95");
-      }
-      return;
+    for (const Entry& entry : slo->entries) {
+      const auto figure = figure_called(entry.key);
+      const std::string_view reason = figure ? without_figure(*figure) : "";
+      if (reason.empty()) continue;
+      conflict(*slo, entry.key, fmt::format("{} on {}", entry.key, what()), std::string(reason));
     }
-    conflict(*slo, "completionP95", "completionP95 on a Service",
-             "a Service does not complete; use latencyP95 or latencyP99");
   }
 
   const Node& node_;

@@ -29,7 +29,7 @@ constexpr QuantileFigure kQuantiles[] = {
     {Figure::LatencyP90, "latencyP90", 0.9, &RequestRecord::latency, nullptr},
     {Figure::LatencyP95, "latencyP95", 0.95, &RequestRecord::latency, nullptr},
     {Figure::LatencyP99, "latencyP99", 0.99, &RequestRecord::latency, nullptr},
-    {Figure::LatencyP999, "latencyP99.9", 0.999, &RequestRecord::latency, nullptr},
+    {Figure::LatencyP999, "latencyP999", 0.999, &RequestRecord::latency, nullptr},
     {Figure::TtftP50, "ttftP50", 0.5, nullptr, &TokenRecord::first_token},
     {Figure::TtftP95, "ttftP95", 0.95, nullptr, &TokenRecord::first_token},
     {Figure::TtftP99, "ttftP99", 0.99, nullptr, &TokenRecord::first_token},

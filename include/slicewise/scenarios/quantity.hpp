@@ -21,10 +21,14 @@ struct QuantityError {
 template <class T>
 using Parsed = tl::expected<T, QuantityError>;
 
-Parsed<Bytes> parse_bytes(std::string_view text);        // 8Gi, 3000Mi, 16G; "0" needs no unit
-Parsed<Millicores> parse_cpu(std::string_view text);     // 500m, 2, 1.5
-Parsed<Duration> parse_duration(std::string_view text);  // 2ms, 1m30s, 24h, 28d, 1.5s; "0" too
-Parsed<double> parse_percent(std::string_view text);     // 99.9% -> 0.999; 0 % .. 100 %
-Parsed<Rate> parse_rate(std::string_view text);          // 12/s, 0.5/m, 90/h
+Parsed<Bytes> parse_bytes(std::string_view text);          // 8Gi, 3000Mi, 16G; "0" needs no unit
+Parsed<Millicores> parse_cpu(std::string_view text);       // 500m, 2, 1.5
+Parsed<Duration> parse_duration(std::string_view text);    // 2ms, 1m30s, 24h, 28d, 1.5s; "0" too
+Parsed<double> parse_seconds(std::string_view text);       // 0.3673us; one unit, to less than 1 ns
+Parsed<double> parse_percent(std::string_view text);       // 99.9% -> 0.999; 0 % .. 100 %
+Parsed<Rate> parse_rate(std::string_view text);            // 12/s, 0.5/m, 90/h
+Parsed<Duration> parse_clock_time(std::string_view text);  // 14:00 of any day
+Parsed<Duration> parse_utc_offset(std::string_view text);  // +05:30; -14:59 .. +14:59
+Parsed<Duration> parse_week_time(std::string_view text);   // Mon 08:00, since Monday 00:00
 
 }  // namespace slicewise::scenarios

@@ -134,7 +134,8 @@ struct Autoscaling {
   int min_replicas = 1;  // 0: KEDA scales to zero; requests are held until a pod is ready
   int max_replicas = 1;
   Metric metric = Metric::Concurrency;
-  double target = 1;  // per pod: waiting requests, requests in the pod, requests/s, percent busy
+  double target =
+      1;  // per pod: waiting requests, requests in the pod, requests/s, 70 for 70 % busy
   Duration sync_period = seconds(15);
   Duration window = seconds(60);              // over which the metric is averaged
   Duration scale_down_window = seconds(300);  // stabilization: the largest wish of it counts
@@ -142,6 +143,7 @@ struct Autoscaling {
   double tolerance = 0.1;
   Duration cooldown = seconds(300);  // without requests, before the last pod goes
   SourceLocation where;
+  int start_replicas = 1;  // when the run begins
 };
 
 // People who open a notebook, run a cell now and then, and leave it open.
