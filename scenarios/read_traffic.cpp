@@ -193,10 +193,11 @@ void read_variation(const Node& node, Shape shape, Traffic& traffic, Findings& f
 }  // namespace
 
 std::optional<Traffic> read_traffic(const Node& parent, Findings& findings) {
-  const Node* node = block(&parent, "traffic");
-  if (node == nullptr) return std::nullopt;
+  if (parent.entry("traffic") == nullptr) return std::nullopt;
   Traffic traffic;
   traffic.where = key_place(parent, "traffic");
+  const Node* node = block(&parent, "traffic");
+  if (node == nullptr) return traffic;  // of a wrong type, which is not the same as absent
   traffic.mean = rate_at(node, "mean").value_or(traffic.mean);
   const Node* written = node->find("shape");
   const auto shape = word_at(node, "shape", kShapes);
