@@ -113,6 +113,7 @@ class ClusterRun {
 
   // serving_work.cpp
   const scenarios::Serving& serving_of(std::uint32_t pod) const;
+  bool is_full(std::uint32_t pod) const;
   void admit(std::uint32_t pod, const Request& request);
   void begin_request(std::uint32_t pod, const Request& request);
   void ready_for_gpu(std::uint32_t pod, Request request);

@@ -49,10 +49,7 @@ void ClusterRun::enter(std::size_t s, Request request) {
   // A Kubernetes Service without endpoints refuses the connection.
   if (service.ready.empty()) return lose(s, request, Loss::Refused);
   const std::uint32_t p = service.route(servers_);
-  const auto& limit = service.model->spec.serving.queue_limit;
-  if (limit && servers_[p].queued() >= static_cast<std::size_t>(*limit)) {
-    return lose(s, request, Loss::Dropped);
-  }
+  if (is_full(p)) return lose(s, request, Loss::Dropped);
   request.queued = now_;
   admit(p, request);
 }

@@ -9,6 +9,17 @@ const scenarios::Serving& ClusterRun::serving_of(std::uint32_t p) const {
   return cluster_.model(cluster_.pods[p]).spec.serving;
 }
 
+// Whether one more request would have to wait, and as many wait already as may.
+bool ClusterRun::is_full(std::uint32_t p) const {
+  const scenarios::Serving& serving = serving_of(p);
+  if (!serving.queue_limit) return false;
+  const PodServer& server = servers_[p];
+  const bool workers_busy =
+      serving.concurrency > 0 && server.working >= static_cast<std::uint32_t>(serving.concurrency);
+  const bool waits = workers_busy || !server.batch.empty() || serving.max_delay.ns > 0;
+  return waits && server.queued() >= static_cast<std::size_t>(*serving.queue_limit);
+}
+
 // The request has reached a pod that lets it in.
 void ClusterRun::admit(std::uint32_t p, const Request& request) {
   PodServer& server = servers_[p];

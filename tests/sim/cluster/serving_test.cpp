@@ -1,0 +1,287 @@
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "../demo.hpp"
+
+// Requests through queues, workers, host CPU and batches, against hand computation and closed
+// forms.
+namespace slicewise::sim {
+namespace {
+
+using Law = scenarios::ServiceTime::Law;
+using Gaps = scenarios::Traffic::Gaps;
+using scenarios::Routing;
+
+scenarios::NodePool small_nodes(int nodes = 1) {
+  scenarios::NodePool pool = demo::pool(0, nodes);
+  pool.instance_type.value = "p3.2xlarge";  // 1 V100, 8 vCPU
+  return pool;
+}
+
+// Arrivals stop after `length`, and the run lasts until all are through.
+scenarios::Scenario until_done(std::vector<scenarios::Workload> services, Duration length,
+                               int nodes = 1) {
+  for (scenarios::Workload& service : services) {
+    if (!service.traffic) continue;
+    const Rate rate = service.traffic->mean;
+    service.traffic->shape = std::vector<scenarios::RateStep>{{{}, rate}, {length, {}}};
+  }
+  scenarios::Scenario s = demo::scenario(small_nodes(nodes), std::move(services));
+  s.duration = length + hours(1);
+  return s;
+}
+
+Replication replicate(const scenarios::Scenario& s) {
+  const World world = demo::world(s);
+  return run_replication(world, 0, nullptr);
+}
+
+double mean_s(const Histogram& h) { return to_seconds(h.mean()); }
+
+std::int64_t lost(const RequestRecord& r) { return r.refused + r.dropped + r.timed_out; }
+
+// 100 requests/s at equal distances, batches of 4 that wait 50 ms at most. The first of a batch
+// waits 30 ms for the fourth.
+TEST(Batching, AFullBatchStartsAtOnceAndTheRestAfterTheDelay) {
+  scenarios::Workload w = demo::service(1, 100, milliseconds(8), Law::Deterministic);
+  w.traffic->gaps = Gaps::Constant;
+  w.serving.max_batch = 4;
+  w.serving.max_delay = milliseconds(50);
+  w.measured->extra_per_item = milliseconds(2);
+  const RequestRecord r = replicate(until_done({w}, milliseconds(985))).workloads[0].requests;
+  EXPECT_EQ(r.answered, 98);  // 24 batches of four, and two that wait for the delay
+  EXPECT_EQ(r.batches, 25);
+  EXPECT_EQ(r.batched, 98);
+  // T(4) = 8 + 3 x 2 ms; the last two wait 50 and 40 ms for nobody, then T(2) = 10 ms.
+  EXPECT_NEAR(mean_s(r.latency), (24 * (4 * 14 + 30 + 20 + 10) + 60 + 50) / 98.0 * 1e-3, 1e-7);
+  EXPECT_NEAR(to_seconds(r.queueing.quantile(1)), 0.050, 0.0002);
+}
+
+// Without extraPerItem the law decides: a request that takes all of the GPU gains nothing.
+TEST(Batching, ByTheLawWithoutAMeasuredIncrement) {
+  scenarios::Workload w = demo::service(1, 1, milliseconds(8), Law::Deterministic);
+  w.serving.max_batch = 4;
+  w.measured->capacity_share = 1;
+  const World full = demo::world(until_done({w}, seconds(1)));
+  const auto& times = full.workloads[0].on_pool[0].in_kind[0].gpu_batch;
+  ASSERT_EQ(times.size(), 4U);
+  EXPECT_NEAR(to_seconds(times[3]), 0.032, 1e-6);
+  w.measured->capacity_share = 0.25;
+  const World light = demo::world(until_done({w}, seconds(1)));
+  const double t0 = std::cbrt(1 - 1 / 64.0);
+  EXPECT_NEAR(to_seconds(light.workloads[0].on_pool[0].in_kind[0].gpu_batch[3]),
+              0.008 * std::cbrt(t0 * t0 * t0 + 1), 1e-6);
+}
+
+// M/M/1/K: P(loss) = (1 - rho) rho^K / (1 - rho^(K+1)); K counts the one in service.
+TEST(QueueLimit, LosesWhatMM1KLoses) {
+  constexpr double kRho = 0.9;
+  constexpr int kInSystem = 5;
+  scenarios::Workload w = demo::service(1, 100 * kRho, milliseconds(10), Law::Exponential);
+  w.serving.queue_limit = kInSystem - 1;
+  const RequestRecord r = replicate(until_done({w}, seconds(4'000))).workloads[0].requests;
+  const double loss = (1 - kRho) * std::pow(kRho, kInSystem) / (1 - std::pow(kRho, kInSystem + 1));
+  EXPECT_NEAR(static_cast<double>(r.dropped) / static_cast<double>(r.arrived), loss, 0.004);
+  EXPECT_EQ(r.arrived, r.answered + r.dropped);
+}
+
+// Requests of 30 ms every 20 ms: the queue grows by 10 ms each, until the wait reaches the limit.
+TEST(Timeout, DropsWhoWaitedTooLong) {
+  scenarios::Workload w = demo::service(1, 50, milliseconds(30), Law::Deterministic);
+  w.traffic->gaps = Gaps::Constant;
+  w.serving.timeout = milliseconds(95);
+  const RequestRecord r = replicate(until_done({w}, seconds(30))).workloads[0].requests;
+  EXPECT_LE(r.latency.quantile(1), milliseconds(126));
+  EXPECT_NEAR(static_cast<double>(r.answered), 1'000, 6);
+  EXPECT_EQ(r.arrived, r.answered + r.timed_out);
+}
+
+TEST(Retries, AreCountedAndKeepTheFirstArrival) {
+  scenarios::Workload w = demo::service(1, 50, milliseconds(30), Law::Deterministic);
+  w.traffic->gaps = Gaps::Constant;
+  w.serving.queue_limit = 0;  // nobody waits: one in service, the rest is dropped
+  const RequestRecord once = replicate(until_done({w}, seconds(10))).workloads[0].requests;
+  w.serving.retries = 3;
+  w.serving.retry_after = milliseconds(11);
+  const RequestRecord thrice = replicate(until_done({w}, seconds(10))).workloads[0].requests;
+  EXPECT_EQ(once.retried, 0);
+  EXPECT_GE(thrice.retried, thrice.dropped * 3);
+  EXPECT_GT(thrice.retried, 0);
+  EXPECT_GE(thrice.answered, once.answered);
+  EXPECT_EQ(thrice.arrived, thrice.answered + lost(thrice));
+  EXPECT_GT(thrice.latency.quantile(1), milliseconds(36));  // the first back-off is in it
+}
+
+// The host's 8 vCPUs as M/G/8 under processor sharing, one thread per request: the mean is that of
+// M/M/8 (insensitive), by Erlang's C formula.
+TEST(HostCpuOfRequests, IsErlangC) {
+  constexpr int kCores = 8;
+  constexpr double kService = 0.040;
+  constexpr double kLoad = 0.85 * kCores;
+  scenarios::Workload w = demo::service(1, kLoad / kService, microseconds(10), Law::Deterministic);
+  w.serving.cpu_before = milliseconds(30);
+  w.serving.cpu_after = milliseconds(10);
+  const Replication run = replicate(until_done({w}, seconds(3'000)));
+  double sum = 0;
+  double term = 1;
+  for (int k = 0; k < kCores; ++k) {
+    sum += term;
+    term *= kLoad / (k + 1);
+  }
+  const double waiting = term / (1 - kLoad / kCores);
+  const double probability = waiting / (sum + waiting);
+  const double mean = kService + probability * kService / (kCores - kLoad);
+  // Two visits, one law: each is served at the speed of the moment.
+  EXPECT_NEAR(mean_s(run.workloads[0].requests.latency), mean + 10e-6, 0.02 * mean);
+  EXPECT_NEAR(to_seconds(run.nodes[0].cpu_time),
+              static_cast<double>(run.workloads[0].requests.answered) * kService, 1e-3);
+}
+
+TEST(Concurrency, WorkersTakeOneRequestAtATime) {
+  scenarios::Workload w = demo::service(1, 10, milliseconds(10), Law::Deterministic);
+  w.traffic->gaps = Gaps::Constant;
+  w.serving.cpu_before = milliseconds(150);
+  const RequestRecord many = replicate(until_done({w}, seconds(20))).workloads[0].requests;
+  EXPECT_NEAR(mean_s(many.latency), 0.160, 1e-6);
+  w.serving.concurrency = 1;  // 160 ms each, every 100 ms: the queue grows by 60 ms per request
+  const RequestRecord one = replicate(until_done({w}, seconds(20))).workloads[0].requests;
+  EXPECT_EQ(one.answered, many.answered);
+  const double n = static_cast<double>(one.answered);
+  EXPECT_NEAR(mean_s(one.latency), 0.160 + 0.060 * (n - 1) / 2, 1e-3);
+}
+
+// Machine repair, M/M/1//N: N clients, exponential thinking and service. Mean response N/X - Z with
+// the throughput X of mean value analysis.
+TEST(ClosedLoop, IsMachineRepair) {
+  constexpr int kClients = 6;
+  constexpr double kThink = 0.05;
+  constexpr double kService = 0.02;
+  scenarios::Workload w = demo::service(1, 1, milliseconds(20), Law::Exponential);
+  w.traffic->shape = scenarios::ClosedLoop{kClients, milliseconds(50)};
+  scenarios::Scenario s = demo::scenario(small_nodes(), {w});
+  s.duration = seconds(4'000);
+  const RequestRecord r = replicate(s).workloads[0].requests;
+  double queue = 0;
+  double response = 0;
+  for (int n = 1; n <= kClients; ++n) {
+    response = kService * (1 + queue);
+    queue = n * response / (response + kThink);
+  }
+  EXPECT_NEAR(mean_s(r.latency), response, 0.01 * response);
+  EXPECT_NEAR(static_cast<double>(r.answered) / 4'000, kClients / (response + kThink), 0.4);
+}
+
+// Poisson into exponential servers in a row: each is M/M/1 by itself (Burke), and what comes out of
+// the last took the sum.
+TEST(Pipeline, InARowIsATandemOfMM1) {
+  const double rate = 40;
+  std::vector<scenarios::Workload> stages;
+  const double means[] = {0.010, 0.015, 0.020};
+  double expected = 0;
+  scenarios::Pipeline pipeline;
+  pipeline.name.value = "voice";
+  for (std::size_t n = 0; n < 3; ++n) {
+    stages.push_back(demo::service(1, 1, from_seconds(means[n]), Law::Exponential));
+    stages[n].name.value = "stage" + std::to_string(n);
+    stages[n].traffic.reset();
+    expected += means[n] / (1 - rate * means[n]);
+    scenarios::Pipeline::Stage stage;
+    stage.workload.value = stages[n].name.value;
+    if (n > 0) stage.after.push_back({"stage" + std::to_string(n - 1), {}});
+    pipeline.stages.insert(pipeline.stages.begin(), stage);  // the order of listing does not matter
+  }
+  pipeline.traffic.mean = {rate};
+  scenarios::Scenario s = demo::scenario(small_nodes(3), stages);
+  s.pipelines.push_back(pipeline);
+  s.duration = seconds(6'000);
+  const Replication run = replicate(s);
+  EXPECT_NEAR(mean_s(run.pipelines[0].requests.latency), expected, 0.02 * expected);
+  for (std::size_t n = 0; n < 3; ++n) {
+    EXPECT_NEAR(mean_s(run.workloads[n].requests.latency), means[n] / (1 - rate * means[n]),
+                0.03 * expected);
+  }
+}
+
+// a -> (b, c) -> d: the slower of b and c counts. A stage that is always lost loses the request.
+TEST(Pipeline, ForksJoinsAndFails) {
+  scenarios::Pipeline pipeline;
+  pipeline.name.value = "diamond";
+  std::vector<scenarios::Workload> stages;
+  const std::pair<const char*, int> parts[] = {{"a", 10}, {"b", 20}, {"c", 35}, {"d", 5}};
+  for (const auto& [name, ms] : parts) {
+    stages.push_back(demo::service(1, 1, milliseconds(ms), Law::Deterministic));
+    stages.back().name.value = name;
+    stages.back().traffic.reset();
+  }
+  pipeline.stages = {{{"d", {}}, {{"b", {}}, {"c", {}}}},
+                     {{"a", {}}, {}},
+                     {{"b", {}}, {{"a", {}}}},
+                     {{"c", {}}, {{"a", {}}}}};
+  pipeline.traffic.mean = {10};
+  pipeline.traffic.gaps = Gaps::Constant;
+  scenarios::Scenario s = demo::scenario(small_nodes(4), stages);
+  s.pipelines.push_back(pipeline);
+  s.duration = milliseconds(10'090);
+  const RequestRecord whole = replicate(s).pipelines[0].requests;
+  EXPECT_EQ(whole.answered, 100);
+  EXPECT_NEAR(mean_s(whole.latency), 0.050, 1e-7);
+
+  s.workloads[2].startup.model_load = hours(1);  // c never gets ready
+  const RequestRecord broken = replicate(s).pipelines[0].requests;
+  EXPECT_EQ(broken.answered, 0);
+  EXPECT_EQ(broken.refused, broken.arrived);
+}
+
+TEST(Routing, KnowingTheQueuesHelps) {
+  const auto mean_with = [](Routing routing) {
+    scenarios::Workload w = demo::service(4, 340, milliseconds(10), Law::Exponential);
+    w.serving.routing = routing;
+    return mean_s(replicate(until_done({w}, seconds(1'000), 4)).workloads[0].requests.latency);
+  };
+  const double random = mean_with(Routing::Random);
+  const double turns = mean_with(Routing::RoundRobin);
+  const double two = mean_with(Routing::TwoChoices);
+  const double least = mean_with(Routing::LeastOutstanding);
+  EXPECT_NEAR(random, 0.010 / (1 - 0.85), 0.004);  // four M/M/1
+  EXPECT_LT(turns, random);
+  EXPECT_LT(two, turns);
+  EXPECT_LT(least, two);
+  // One queue for all, M/M/4, is the best that there is: C(4, 3.4) = 0.704.
+  EXPECT_GT(least, 0.010 + 0.704 * 0.010 / 0.6);
+}
+
+// Little: requests in the system, integrated over time, are the time that requests spend in it.
+TEST(Littles, LawHoldsToTheNanosecondWhenAllAreThrough) {
+  scenarios::Workload w = demo::service(2, 150, milliseconds(8), Law::LogNormal);
+  w.traffic->gaps = Gaps::Gamma;
+  w.traffic->gap_variation = 2;
+  w.serving.max_batch = 4;
+  w.serving.max_delay = milliseconds(3);
+  w.serving.cpu_before = milliseconds(2);
+  w.serving.cpu_after = milliseconds(1);
+  const RequestRecord r = replicate(until_done({w}, seconds(200), 2)).workloads[0].requests;
+  EXPECT_EQ(r.arrived, r.answered);
+  const double spent_ns =
+      static_cast<double>(r.latency.mean().ns) * static_cast<double>(r.answered);
+  EXPECT_NEAR(r.in_system_ns, spent_ns, static_cast<double>(r.answered));
+}
+
+// A pod that dies takes its requests along, wherever they are; its clients come back.
+TEST(Conservation, HoldsWhenPodsDie) {
+  scenarios::Workload w = demo::service(2, 120, milliseconds(10), Law::Exponential);
+  w.faults = Rate{1.0 / 60};
+  w.startup.model_load = seconds(2);
+  w.serving.cpu_before = milliseconds(5);
+  w.serving.cpu_after = milliseconds(5);
+  w.serving.concurrency = 8;
+  w.serving.retries = 1;
+  w.serving.retry_after = milliseconds(100);
+  const RequestRecord r = replicate(until_done({w}, seconds(600), 2)).workloads[0].requests;
+  EXPECT_GT(r.retried, 0);
+  EXPECT_EQ(r.arrived, r.answered + lost(r));
+}
+
+}  // namespace
+}  // namespace slicewise::sim
