@@ -8,8 +8,8 @@
 
 #include "comparison_document.hpp"
 #include "comparison_words.hpp"
-#include "json_schema.hpp"
 #include "result_document.hpp"
+#include "serving_schema.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -85,15 +85,9 @@ json pods() {
 }
 
 json workload() {
-  const json objective = object({{"name", text("objective, as in the scenario")},
-                                 {"limit", number("seconds")},
-                                 {"value", number("seconds")},
-                                 {"ci95", number("half width, seconds"), kOptional},
-                                 {"pass", truth("value <= limit")}},
-                                "one objective of the workload");
   return object(
       {{"name", text("name in the scenario")},
-       {"kind", text("Job, Deployment or Service")},
+       {"kind", text("Job, Deployment, Service, Notebook or Pipeline")},
        {"unitName", text("unit of throughput: epoch, request, ..."), kOptional},
        {"completed", number("jobs, container runs or requests finished, mean per replication")},
        {"throughputPerSecond", number("units finished per second of the run")},
@@ -103,7 +97,7 @@ json workload() {
        {"latencyP99Seconds", number("from arrival to response"), kOptional},
        {"jobCompletionP95Seconds", number("from submission to success"), kOptional},
        {"boundBy", text("what limits it: GPU, host CPU, GPU memory, ..."), kOptional},
-       {"objectives", list_of(objective, "empty when the scenario sets none")}},
+       {"objectives", list_of(json_schema::objective(), "empty when the scenario sets none")}},
       "results of one workload");
 }
 

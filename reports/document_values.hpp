@@ -21,6 +21,8 @@ nlohmann::json in_dollars(Usd u);  // every nano-dollar
 nlohmann::json in_dollars(const std::optional<Usd>& u);
 nlohmann::json text(const std::string& value);  // "": absent
 nlohmann::json objective(const sim::ObjectiveResult& o);
+nlohmann::json time_summary(const sim::TimeSummary& t);
+nlohmann::json time_summary(const std::optional<sim::TimeSummary>& t);
 
 // The object without its null members.
 nlohmann::json present(nlohmann::json object);

@@ -104,6 +104,87 @@ bool several_services(const sim::Result& result) {
       });
 }
 
+// The figure of the workload that has the largest one; "" when none has any.
+template <class Value, class Text>
+Cell worst_of(Value value, Text text) {
+  return [=](const VariantResult& variant) -> std::string {
+    decltype(value(WorkloadResult{})) worst;
+    for (const WorkloadResult& w : variant.workloads) {
+      const auto own = value(w);
+      if (own && (!worst || *own > *worst)) worst = own;
+    }
+    return worst ? text(*worst) : "";
+  };
+}
+
+std::optional<Duration> p95_of(const std::optional<TimeSummary>& times) {
+  return times && times->count > 0 ? std::optional(times->p95) : std::nullopt;
+}
+
+std::string tokens_per_second(const VariantResult& variant) {
+  double sum = 0;
+  bool any = false;
+  for (const WorkloadResult& w : variant.workloads) {
+    if (!w.tokens) continue;
+    any = true;
+    sum += w.tokens->output_per_second;
+  }
+  return any ? decimal_text(sum) : "";
+}
+
+// Of language models and notebooks: what their users feel, and what it costs.
+std::vector<Measure> people_measures() {
+  return {
+      {{"TTFT P95", true},
+       worst_of(
+           [](const WorkloadResult& w) {
+             return w.tokens ? p95_of(w.tokens->first_token) : std::nullopt;
+           },
+           duration_text)},
+      {{"TPOT P95", true, 1},
+       worst_of(
+           [](const WorkloadResult& w) {
+             return w.tokens ? p95_of(w.tokens->per_token) : std::nullopt;
+           },
+           duration_text)},
+      {{"TOK/S", true, 1}, tokens_per_second},
+      {{"START P95", true, 1},
+       worst_of(
+           [](const WorkloadResult& w) {
+             return w.notebooks ? p95_of(w.notebooks->session_start) : std::nullopt;
+           },
+           duration_text)},
+      {{"SLOWDOWN P95", true},
+       worst_of(
+           [](const WorkloadResult& w) -> std::optional<double> {
+             if (!w.notebooks || !w.notebooks->cell_slowdown) return std::nullopt;
+             return w.notebooks->cell_slowdown->p95;
+           },
+           decimal_text)},
+  };
+}
+
+std::vector<Measure> price_measures(const sim::Result& result) {
+  return {
+      {{"COST", true}, [](const VariantResult& v) { return money_text(v.cost.ledger.total); }},
+      {{"$/JOB", true}, [](const VariantResult& v) { return money_or_nothing(v.cost.per_job); }},
+      {{price_of_requests_header(result), true},
+       [](const VariantResult& v) { return money_or_nothing(v.cost.per_1k_requests_in_slo); }},
+      {{"$/M TOK", true},
+       worst_of(
+           [](const WorkloadResult& w) {
+             return w.tokens ? w.tokens->per_million_output : std::nullopt;
+           },
+           money_text)},
+      {{"$/USER", true},
+       worst_of(
+           [](const WorkloadResult& w) {
+             return w.notebooks ? w.notebooks->per_active_user_month : std::nullopt;
+           },
+           money_text)},
+  };
+}
+
 // A column of nothing but zeros is the first to go when the terminal is narrow.
 constexpr int kAllZero = 9;
 
@@ -167,10 +248,6 @@ std::vector<Measure> time_measures(const sim::Result& result) {
        [](const VariantResult& v) {
          return mean_over_gpus(v, &sim::GpuResult::context_switch_ratio);
        }},
-      {{"COST", true}, [](const VariantResult& v) { return money_text(v.cost.ledger.total); }},
-      {{"$/JOB", true}, [](const VariantResult& v) { return money_or_nothing(v.cost.per_job); }},
-      {{price_of_requests_header(result), true},
-       [](const VariantResult& v) { return money_or_nothing(v.cost.per_1k_requests_in_slo); }},
   };
 }
 
@@ -196,6 +273,8 @@ double jobs_done(const VariantResult& variant) {
 Comparison comparison(const sim::Result& result, const TextStyle& style) {
   std::vector<Measure> measures = pod_measures(result);
   for (Measure& m : time_measures(result)) measures.push_back(std::move(m));
+  for (Measure& m : people_measures()) measures.push_back(std::move(m));
+  for (Measure& m : price_measures(result)) measures.push_back(std::move(m));
 
   Comparison out;
   out.rows.resize(result.variants.size());

@@ -14,6 +14,7 @@
 #include "result_figures.hpp"
 #include "result_gpu_rows.hpp"
 #include "result_pools.hpp"
+#include "result_serving_rows.hpp"
 #include "result_workload_rows.hpp"
 #include "text_table.hpp"
 #include "wrapped_text.hpp"
@@ -278,14 +279,19 @@ std::vector<std::string> variant_details(const sim::Result& result, const TextSt
     return tables_of(block_of(result, style, wide, std::move(columns), rows_of), style, wide);
   };
   const std::vector<std::string> objectives = tables(objective_columns(), objective_rows);
-  const std::vector<std::string> workloads = tables(workload_columns(), workload_rows);
+  const std::vector<std::string> requests = tables(request_columns(wide), request_rows);
+  const std::vector<std::string> tokens = tables(token_columns(wide), token_rows);
+  const std::vector<std::string> scaling = tables(scaling_columns(wide), scaling_rows);
+  const std::vector<std::string> notebooks = tables(notebook_columns(wide), notebook_rows);
+  const std::vector<std::string> batch = tables(batch_columns(), batch_rows);
   const std::vector<std::string> gpus = tables(gpu_columns(), gpu_cells);
   std::vector<std::string> out;
   for (std::size_t v = 0; v < result.variants.size(); ++v) {
     const VariantResult& variant = result.variants[v];
     out.push_back(
         heading(variant, style) + advertised_lines(variant, style) + section(objectives[v]) +
-        section(workloads[v]) + left_out_line(variant, style, wide) + section(gpus[v]) +
+        section(requests[v]) + section(tokens[v]) + section(scaling[v]) + section(notebooks[v]) +
+        section(batch[v]) + left_out_line(variant, style, wide) + section(gpus[v]) +
         host_cpu_line(variant, style) + disruption_lines(variant, style) +
         section(cost_lines(variant, style)) + section(warning_lines(variant, style, wide)));
   }

@@ -12,6 +12,7 @@
 #include "slicewise/version.hpp"
 
 #include "document_values.hpp"
+#include "serving_document.hpp"
 #include "severity_name.hpp"
 
 namespace slicewise::reports {
@@ -26,21 +27,7 @@ using document::number;
 using document::objective;
 using document::present;
 using document::text;
-
-json time_summary(const sim::TimeSummary& t) {
-  return present({{"count", t.count},
-                  {"mean", in_seconds(t.mean)},
-                  {"p50", in_seconds(t.p50)},
-                  {"p95", in_seconds(t.p95)},
-                  {"p99", in_seconds(t.p99)},
-                  {"p999", in_seconds(t.p999)},
-                  {"ci95", in_seconds(t.ci95)}});
-}
-
-// Nothing was observed: there is no mean to report.
-json time_summary(const std::optional<sim::TimeSummary>& t) {
-  return t && t->count > 0 ? time_summary(*t) : json(nullptr);
-}
+using document::time_summary;
 
 json node_pool(const sim::NodePoolResult& pool) {
   return present({{"name", pool.name},
@@ -87,10 +74,14 @@ json workload(const sim::WorkloadResult& w) {
                   {"completed", number(w.completed)},
                   {"throughputPerSecond", number(w.throughput_per_second)},
                   {"goodputPerSecond", number(w.goodput_per_second)},
-                  {"refusedRequests", w.requests ? number(w.requests->refused) : json(nullptr)},
+                  {"requests", w.requests ? document::requests(*w.requests) : json(nullptr)},
+                  {"tokens", w.tokens ? document::tokens(*w.tokens) : json(nullptr)},
+                  {"scaling", w.scaling ? document::scaling(*w.scaling) : json(nullptr)},
+                  {"notebooks", w.notebooks ? document::notebooks(*w.notebooks) : json(nullptr)},
                   {"jobCompletionSeconds", time_summary(w.job_completion)},
                   {"waitSeconds", time_summary(w.wait)},
                   {"latencySeconds", time_summary(w.latency)},
+                  {"queueingSeconds", time_summary(w.queueing)},
                   {"objectives", list(w.objectives, objective)},
                   {"gpuBusyShare", number(w.gpu_busy_share)},
                   {"boundBy", text(w.bound_by)}});

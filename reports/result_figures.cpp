@@ -14,8 +14,8 @@
 namespace slicewise::reports {
 namespace {
 
-constexpr Signs kUnicode{"✓", "✗", "!", "±", " · ", "█", "░", "…", "–"};
-constexpr Signs kAscii{"ok", "X", "!", "+-", " | ", "#", ".", "...", "-"};
+constexpr Signs kUnicode{"✓", "✗", "!", "±", " · ", "█", "░", "…", "–", "≥"};
+constexpr Signs kAscii{"ok", "X", "!", "+-", " | ", "#", ".", "...", "-", ">="};
 
 // Three digits where there are that many before the point; never an exponent.
 std::string three_digits(double value) {
@@ -176,9 +176,11 @@ std::string count_text(double count) {
 
 std::string rate_text(double per_second, std::string_view unit) {
   const bool slow = per_second < 0.9995;
-  return fmt::format("{} {}/{}",
-                     with_thousands(three_digits(slow ? per_second * 3600 : per_second)), unit,
-                     slow ? 'h' : 's');
+  return fmt::format("{}{}{}/{}",
+                     with_thousands(three_digits(slow ? per_second * 3600 : per_second)),
+                     unit.empty() ? "" : " ", unit, slow ? 'h' : 's');
 }
+
+std::string decimal_text(double value) { return with_thousands(three_digits(value)); }
 
 }  // namespace slicewise::reports

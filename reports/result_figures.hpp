@@ -13,16 +13,16 @@ namespace slicewise::reports {
 
 // The signs of a report in UTF-8 or, where the terminal has none, in ASCII.
 struct Signs {
-  std::string_view pass, fail, warn, plus_minus, dot, full, empty, ellipsis, none;
+  std::string_view pass, fail, warn, plus_minus, dot, full, empty, ellipsis, none, at_least;
 };
 const Signs& signs(const TextStyle& style);
 
-// "366d00h" (from two days), "2h30m", "31m00s", "18.0 s", "412 ms", "1.05 ms", "110 us", "0 s".
 // A limit or figure of an objective in its own unit, with its interval.
 std::string figure_text(const scenarios::FigureValue& value,
                         const std::optional<scenarios::FigureValue>& half_width,
                         const TextStyle& style);
 
+// "366d00h" (from two days), "2h30m", "31m00s", "18.0 s", "412 ms", "1.05 ms", "110 us", "0 s".
 std::string duration_text(Duration duration);
 // "412 ±9 ms", "59m00s ±35.4 s"; without a half width, or where it rounds to nothing beside the
 // value, just the value.
@@ -40,7 +40,10 @@ std::string memory_text(Bytes amount);
 std::string percent_text(double ratio);
 // "20", "15.6" (a mean over replications), "107,958".
 std::string count_text(double count);
-// "30.0 request/s", "500 epoch/h" when less than one a second.
+// "30.0 request/s", "500 epoch/h" when less than one a second; "30.0/s" without a unit.
 std::string rate_text(double per_second, std::string_view unit);
+
+// "2.41", "31.5", "1,204": three digits where there are that many before the point.
+std::string decimal_text(double value);
 
 }  // namespace slicewise::reports

@@ -107,6 +107,27 @@ const std::vector<NotModelled>& not_modelled() {
        "scheduling, the device plugin and container starts take no time unless `startup` says so"},
       {"node autoscaling and spot interruptions",
        "the nodes of a pool are there from start to end"},
+      {"the network and HTTP",
+       "a request reaches its pod and its answer the client in no time; TLS, proxies and large "
+       "bodies come on top of the latencies shown"},
+      {"cores for pre- and post-processing",
+       "all requests on a node share its vCPUs evenly (processor sharing) with everything else "
+       "there; thread pools, pinning and CPU limits of a pod do not order them"},
+      {"identity of prompts",
+       "prefix reuse is a share of the prompt tokens, the same for every request; whether two "
+       "prompts begin alike, and routing that seeks the cache, is not known here"},
+      {"speculative decoding, and prefill and decode on separate pods",
+       "a language model makes one token per sequence and step, in the pod that read its prompt"},
+      {"tensor and pipeline parallelism",
+       "a model has to fit the one GPU or instance that its pod has"},
+      {"metrics pipelines of autoscalers",
+       "the metric is an exact average up to the moment of the decision; scraping adds up to a "
+       "minute of delay, and lost scrapes hold scaling up"},
+      {"daylight saving and holidays",
+       "the clock of a daily curve has one offset to UTC, and every week is alike"},
+      {"clients that give up or adapt",
+       "an open loop sends on however slow the answers get; only time-outs and retries that the "
+       "scenario gives are made"},
       {"pods with several whole GPUs, or with two kinds of GPU resource",
        "such scenarios are refused, with the reason"},
   };

@@ -8,6 +8,7 @@
 
 #include "json_schema.hpp"
 #include "result_document.hpp"
+#include "serving_schema.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -22,21 +23,8 @@ using json_schema::object;
 using json_schema::one_of;
 using json_schema::ratio;
 using json_schema::text;
+using json_schema::times;
 using json_schema::whole;
-
-json times(std::string_view description) {
-  return object({{"count", whole("values observed, over all replications")},
-                 {"mean", number("seconds")},
-                 {"p50", number("seconds")},
-                 {"p95", number("seconds")},
-                 {"p99", number("seconds")},
-                 {"p999", number("seconds; absent below 1,000 values"), kOptional},
-                 {"ci95",
-                  number("half width of the 95 % interval of the mean, seconds; absent with one "
-                         "replication"),
-                  kOptional}},
-                description);
-}
 
 json metadata() {
   return object(
@@ -113,26 +101,23 @@ json pods() {
 }
 
 json workload() {
-  const json objective = object({{"name", text("objective, as in the scenario")},
-                                 {"limit", number("seconds")},
-                                 {"value", number("seconds")},
-                                 {"ci95", number("half width, seconds"), kOptional},
-                                 {"pass", described({{"type", "boolean"}}, "value <= limit")}},
-                                "one objective of the workload");
   return object(
       {{"name", text("name in the scenario")},
-       {"kind", text("Job, Deployment or Service")},
+       {"kind", text("Job, Deployment, Service, Notebook or Pipeline")},
        {"unitName", text("unit of throughput: epoch, request, ..."), kOptional},
        {"completed", number("jobs, container runs or requests finished, mean per replication")},
        {"throughputPerSecond", number("units finished per second of the run"), kOptional},
-       {"goodputPerSecond", number("units that met every objective, per second"), kOptional},
-       {"refusedRequests",
-        number("requests of a Service that found no ready replica, mean per replication"),
+       {"goodputPerSecond", number("units that met every objective on them, per second"),
         kOptional},
+       {"requests", json_schema::requests(), kOptional},
+       {"tokens", json_schema::tokens(), kOptional},
+       {"scaling", json_schema::scaling(), kOptional},
+       {"notebooks", json_schema::notebooks(), kOptional},
        {"jobCompletionSeconds", times("from submission to success"), kOptional},
        {"waitSeconds", times("from submission to the first running container"), kOptional},
        {"latencySeconds", times("from arrival to response"), kOptional},
-       {"objectives", list_of(objective, "empty when the scenario sets none")},
+       {"queueingSeconds", times("of that, until the GPU took it up"), kOptional},
+       {"objectives", list_of(json_schema::objective(), "empty when the scenario sets none")},
        {"gpuBusyShare", ratio("share of the GPU time of the run that its kernels took"), kOptional},
        {"boundBy", text("what limits it: GPU, host CPU, GPU memory, ..."), kOptional}},
       "results of one workload");
@@ -205,7 +190,7 @@ json variant() {
        {"makespanSeconds", times("length of the run, one value per replication"), kOptional},
        {"nodePools", list_of(node_pool(), "in the order of the scenario")},
        {"pods", pods()},
-       {"workloads", list_of(workload(), "in the order of the scenario")},
+       {"workloads", list_of(workload(), "in the order of the scenario, pipelines last")},
        {"gpus",
         list_of(gpu(), "in the order of nodes, MIG layouts of the run, GPUs and instances")},
        {"nodes", list_of(node(), "in the order of the pools")},

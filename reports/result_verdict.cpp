@@ -60,6 +60,29 @@ std::string about_requests(const sim::Result& result, const VariantResult& best)
       against_first(best, result.variants.front(), &sim::Cost::per_1k_requests_in_slo));
 }
 
+std::optional<Usd> user_price(const VariantResult& variant) {
+  for (const sim::WorkloadResult& w : variant.workloads) {
+    if (w.notebooks && w.notebooks->per_active_user_month) {
+      return w.notebooks->per_active_user_month;
+    }
+  }
+  return std::nullopt;
+}
+
+// "" when no variant has notebooks whose objectives are met.
+std::string about_users(const sim::Result& result) {
+  const VariantResult* best = nullptr;
+  for (const VariantResult& variant : result.variants) {
+    const auto price = user_price(variant);
+    if (!price || !meets_objectives(variant)) continue;
+    if (best == nullptr || *price < *user_price(*best)) best = &variant;
+  }
+  if (best == nullptr) return "";
+  return fmt::format("{} serves its users{} {} each a month.", best->name,
+                     result.variants.size() == 1 ? " at" : " at the lowest price,",
+                     money_text(*user_price(*best)));
+}
+
 }  // namespace
 
 std::string verdict(const sim::Result& result) {
@@ -73,6 +96,7 @@ std::string verdict(const sim::Result& result) {
   if (const VariantResult* best = cheapest(result, &sim::Cost::per_1k_requests_in_slo)) {
     return about_requests(result, *best);
   }
+  if (std::string users = about_users(result); !users.empty()) return users;
   const bool one = result.variants.size() == 1;
   if (std::none_of(result.variants.begin(), result.variants.end(), meets_objectives)) {
     return one ? result.variants.front().name + " misses an objective."

@@ -1,7 +1,8 @@
 #include "result_workload_rows.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <string_view>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -22,9 +23,50 @@ bool misses_an_objective(const WorkloadResult& w) {
                      [](const sim::ObjectiveResult& o) { return !o.pass; });
 }
 
-bool needs_a_look(const WorkloadResult& w) { return misses_an_objective(w) || w.completed == 0; }
+// Sessions of notebooks do not finish anything that could be counted.
+bool needs_a_look(const WorkloadResult& w) {
+  return misses_an_objective(w) || (w.completed == 0 && !w.notebooks);
+}
 
-// In the order of the scenario.
+// "latencyP99" -> "latency p99", "cellSlowdownP95" -> "cell slowdown p95", "ttftP95" -> "TTFT p95".
+std::string objective_name(const std::string& name) {
+  std::string out;
+  for (const char c : name) {
+    const bool capital = c >= 'A' && c <= 'Z';
+    if (capital && !out.empty()) out += ' ';
+    out += capital ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  for (const std::string_view acronym : {"ttft", "tpot", "oom"}) {
+    if (!out.starts_with(acronym)) continue;
+    for (std::size_t i = 0; i < acronym.size(); ++i) {
+      out[i] = static_cast<char>(out[i] - 'a' + 'A');
+    }
+  }
+  return out;
+}
+
+// Of the work that was done.
+std::string share_in_time(const WorkloadResult& w) {
+  if (w.objectives.empty() || w.completed <= 0) return "";
+  const double in_time =
+      w.throughput_per_second > 0 ? w.goodput_per_second / w.throughput_per_second : 0;
+  return fmt::format("{:.2f}%", 100 * in_time);
+}
+
+// Nothing was served or finished: there is no value.
+std::string value_of(const sim::ObjectiveResult& o, const TextStyle& style) {
+  const bool zero = std::visit([](auto value) { return value == decltype(value){}; }, o.value);
+  if (!o.pass && !o.at_least && zero) return std::string(signs(style).none);
+  return figure_text(o.value, o.ci95, style);
+}
+
+std::string limit_of(const sim::ObjectiveResult& o, const TextStyle& style) {
+  const std::string limit = figure_text(o.limit, {}, style);
+  return o.at_least ? fmt::format("{} {}", signs(style).at_least, limit) : limit;
+}
+
+}  // namespace
+
 std::vector<const WorkloadResult*> shown(const VariantResult& variant, bool every) {
   const std::vector<WorkloadResult>& all = variant.workloads;
   const std::size_t most = every ? all.size() : std::min(kMostWorkloads, all.size());
@@ -44,53 +86,23 @@ std::vector<const WorkloadResult*> shown(const VariantResult& variant, bool ever
   return out;
 }
 
-// "latencyP99" -> "latency p99", "jobCompletionP95" -> "job completion p95".
-std::string objective_name(const std::string& name) {
-  std::string out;
-  for (const char c : name) {
-    const bool capital = c >= 'A' && c <= 'Z';
-    if (capital && !out.empty()) out += ' ';
-    out += capital ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return out;
-}
-
-std::string mean_of(const std::optional<TimeSummary>& times, const TextStyle& style) {
+std::string mean_cell(const std::optional<TimeSummary>& times, const TextStyle& style) {
   return times && times->count > 0 ? interval_text(times->mean, times->ci95, style) : "";
 }
 
-std::string quantile_of(const std::optional<TimeSummary>& times, Duration TimeSummary::*quantile) {
+std::string quantile_cell(const std::optional<TimeSummary>& times,
+                          Duration TimeSummary::*quantile) {
   return times && times->count > 0 ? duration_text((*times).*quantile) : "";
 }
-
-// Of the requests that arrived: those that found no replica were not served in time either.
-std::string share_in_slo(const WorkloadResult& w) {
-  const double arrived = w.completed + (w.requests ? w.requests->refused : 0);
-  if (w.objectives.empty() || arrived <= 0) return "";
-  const double answered = w.completed / arrived;
-  const double in_time =
-      w.throughput_per_second > 0 ? w.goodput_per_second / w.throughput_per_second : 0;
-  return fmt::format("{:.2f}%", 100 * answered * in_time);
-}
-
-// Nothing was served or finished: there is no value.
-std::string value_of(const sim::ObjectiveResult& o, const TextStyle& style) {
-  const auto* time = std::get_if<Duration>(&o.value);
-  if (!o.pass && time != nullptr && time->ns == 0) return std::string(signs(style).none);
-  return figure_text(o.value, o.ci95, style);
-}
-
-}  // namespace
 
 std::vector<Column> objective_columns() {
   return {{"OBJECTIVE"}, {"WORKLOAD"}, {"FIGURE"}, {"VALUE", true}, {"LIMIT", true}};
 }
 
-std::vector<Column> workload_columns() {
-  return {{"WORKLOAD"},     {"DONE", true},         {"REFUSED", true},     {"RATE", true, 1},
-          {"IN SLO", true}, {"MEAN", true, 2},      {"P50", true, 3},      {"P95", true},
-          {"P99", true, 2}, {"WAIT MEAN", true, 2}, {"WAIT P95", true, 4}, {"GPU TIME", true, 5},
-          {"BOUND BY"}};
+std::vector<Column> batch_columns() {
+  return {{"WORKLOAD"},           {"DONE", true},        {"RATE", true, 1},     {"IN SLO", true},
+          {"MEAN", true, 2},      {"P50", true, 3},      {"P95", true},         {"P99", true, 2},
+          {"WAIT MEAN", true, 2}, {"WAIT P95", true, 4}, {"GPU TIME", true, 5}, {"BOUND BY"}};
 }
 
 Rows objective_rows(const VariantResult& variant, const TextStyle& style, bool every) {
@@ -100,24 +112,24 @@ Rows objective_rows(const VariantResult& variant, const TextStyle& style, bool e
       const std::string verdict = o.pass ? fmt::format("{} met", signs(style).pass)
                                          : fmt::format("{} MISSED", signs(style).fail);
       rows.push_back({emphasised(verdict, o.pass ? Emphasis::Good : Emphasis::Bad, style), w->name,
-                      objective_name(o.name), value_of(o, style), figure_text(o.limit, {}, style)});
+                      objective_name(o.name), value_of(o, style), limit_of(o, style)});
     }
   }
   return rows;
 }
 
-Rows workload_rows(const VariantResult& variant, const TextStyle& style, bool every) {
+Rows batch_rows(const VariantResult& variant, const TextStyle& style, bool every) {
   Rows rows;
-  for (const WorkloadResult* shown_workload : shown(variant, every)) {
-    const WorkloadResult& w = *shown_workload;
-    const auto& times = w.latency ? w.latency : w.job_completion;
-    const double refused = w.requests ? w.requests->refused : 0;
-    rows.push_back({w.name, count_text(w.completed), refused > 0 ? count_text(refused) : "",
-                    rate_text(w.throughput_per_second, w.unit_name.empty() ? "run" : w.unit_name),
-                    share_in_slo(w), mean_of(times, style), quantile_of(times, &TimeSummary::p50),
-                    quantile_of(times, &TimeSummary::p95), quantile_of(times, &TimeSummary::p99),
-                    mean_of(w.wait, style), quantile_of(w.wait, &TimeSummary::p95),
-                    percent_text(w.gpu_busy_share), w.bound_by});
+  for (const WorkloadResult* w : shown(variant, every)) {
+    if (w->requests || w->notebooks) continue;
+    rows.push_back(
+        {w->name, count_text(w->completed),
+         rate_text(w->throughput_per_second, w->unit_name.empty() ? "run" : w->unit_name),
+         share_in_time(*w), mean_cell(w->job_completion, style),
+         quantile_cell(w->job_completion, &TimeSummary::p50),
+         quantile_cell(w->job_completion, &TimeSummary::p95),
+         quantile_cell(w->job_completion, &TimeSummary::p99), mean_cell(w->wait, style),
+         quantile_cell(w->wait, &TimeSummary::p95), percent_text(w->gpu_busy_share), w->bound_by});
   }
   return rows;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,20 +9,27 @@
 
 #include "text_table.hpp"
 
-// The blocks of a variant with a row for each workload, and for each of its objectives.
+// The blocks of a variant with a row for each objective, and for each workload that ends: Jobs and
+// Deployments. What people wait for is in result_serving_rows.hpp.
 namespace slicewise::reports {
 
 using Rows = std::vector<std::vector<std::string>>;
 
 std::vector<Column> objective_columns();
-std::vector<Column> workload_columns();
+std::vector<Column> batch_columns();
 
 // A variant of many workloads shows a dozen of them unless `every`: those that miss an objective
 // or did nothing first, then the first ones, in the order of the scenario.
+std::vector<const sim::WorkloadResult*> shown(const sim::VariantResult& variant, bool every);
 Rows objective_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
-Rows workload_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
+Rows batch_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
 
 // "and 42 more workloads, without a missed objective (-o wide)"; "" when none is left out.
 std::string workloads_left_out(const sim::VariantResult& variant, bool every);
+
+// "412 ±9 ms", "412 ms"; "" when nothing was observed.
+std::string mean_cell(const std::optional<sim::TimeSummary>& times, const TextStyle& style);
+std::string quantile_cell(const std::optional<sim::TimeSummary>& times,
+                          Duration sim::TimeSummary::*quantile);
 
 }  // namespace slicewise::reports

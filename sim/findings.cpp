@@ -73,36 +73,6 @@ void pending_finding(const World& world, std::span<const Replication> replicatio
       for_ever ? std::string(pending_help(replications)) : ""));
 }
 
-// Still in a queue or on a GPU when the run ended.
-std::int64_t unanswered(const RequestRecord& requests) {
-  return requests.arrived - requests.answered - requests.refused - requests.dropped -
-         requests.timed_out;
-}
-
-// A stable queue is a handful of requests; one that holds a fiftieth of all that came only grows.
-void queue_finding(const World& world, std::span<const Replication> replications,
-                   Diagnostics& found) {
-  constexpr std::int64_t kWorthSaying = 100;
-  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
-    std::int64_t arrived = 0;
-    std::int64_t open = 0;
-    for (const Replication& r : replications) {
-      const WorkloadRecord& record = r.workloads[w];
-      arrived += record.requests.arrived;
-      open += unanswered(record.requests);
-    }
-    const auto runs = static_cast<std::int64_t>(replications.size());
-    const scenarios::Workload& spec = world.workloads[w].spec;
-    if (!spec.traffic || open < kWorthSaying * runs || open * 50 < arrived) continue;
-    found.push_back(make_diagnostic(
-        Code::QueueUnstable, spec.traffic->where,
-        fmt::format("\"{}\" ended with {} of {} requests unanswered: they arrive faster than the "
-                    "GPUs serve them, and the latencies only tell how long the run was",
-                    spec.name.value, open / runs, arrived / runs),
-        "add replicas on more GPUs, or lower traffic.mean; with time-slicing the switches count"));
-  }
-}
-
 // Time that containers spent waiting for their restart, when it is worth saying.
 void back_off_finding(const World& world, std::span<const Replication> replications,
                       Diagnostics& found) {
@@ -150,16 +120,16 @@ void host_cpu_finding(const World& world, std::span<const Replication> replicati
   }
 }
 
-void refused_finding(const World& world, const VariantResult& result, Diagnostics& found) {
+void objective_findings(const World& world, const VariantResult& result, Diagnostics& found) {
   for (std::size_t w = 0; w < result.workloads.size(); ++w) {
-    const WorkloadResult& workload = result.workloads[w];
-    if (!workload.requests || workload.requests->refused == 0) continue;
-    found.push_back(make_diagnostic(
-        Code::RequestsRefused, world.workloads[w].spec.name.where,
-        fmt::format("{:.0f} requests of \"{}\" found no ready replica or lost theirs",
-                    workload.requests->refused, workload.name),
-        "they miss every latency objective; those of the start-up are left out by a warmup longer "
-        "than it"));
+    const bool pipeline = w >= world.workloads.size();
+    const auto& objectives = pipeline ? world.pipelines[w - world.workloads.size()].spec.objectives
+                                      : world.workloads[w].spec.objectives;
+    for (std::size_t o = 0; o < objectives.size(); ++o) {
+      const ObjectiveResult& judged = result.workloads[w].objectives[o];
+      if (judged.pass) continue;
+      found.push_back(missed_objective(result.workloads[w].name, judged, objectives[o].where));
+    }
   }
 }
 
@@ -172,17 +142,9 @@ Diagnostics run_findings(const World& world, std::span<const Replication> replic
   fault_finding(world, result, found);
   pending_finding(world, replications, result, found);
   host_cpu_finding(world, replications, found);
-  refused_finding(world, result, found);
-  queue_finding(world, replications, found);
+  request_findings(world, replications, result, found);
   back_off_finding(world, replications, found);
-  for (std::size_t w = 0; w < result.workloads.size(); ++w) {
-    const auto& objectives = world.workloads[w].spec.objectives;
-    for (std::size_t o = 0; o < objectives.size(); ++o) {
-      const ObjectiveResult& judged = result.workloads[w].objectives[o];
-      if (judged.pass) continue;
-      found.push_back(missed_objective(result.workloads[w].name, judged, objectives[o].where));
-    }
-  }
+  objective_findings(world, result, found);
   if (std::ranges::any_of(replications, [](const Replication& r) { return r.cut_off; })) {
     Diagnostic cut =
         make_diagnostic(Code::RunNeverEnds, {},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -7,17 +8,39 @@
 #include "slicewise/sim/result.hpp"
 #include "slicewise/sim/world.hpp"
 
-// From the raw records of the replications to what is reported.
+// From the raw records of the replications to what is reported. Each function but merge() makes one
+// part of the result; all take at least one replication, all of the same world.
 namespace slicewise::sim {
 
-// REQUIRES: at least one replication, all of `world`.
 VariantResult merge(const World& world, std::span<const Replication> replications);
 
-// Objectives of one workload against what was found.
+// merge_pools.cpp, merge_nodes.cpp, merge_cost.cpp
+NodePoolResult pool_result(const PoolModel& pool);
+void add_nodes(const World& world, std::span<const Replication> replications,
+               VariantResult& result);
+Cost cost_result(const World& world, std::span<const Replication> replications);
+Usd monthly_price(const World& world);  // nodes x price x kMonth
+
+// merge_workloads.cpp: everything about one workload, its objectives included.
+WorkloadResult workload_result(const World& world, std::size_t workload,
+                               std::span<const Replication> replications);
+
+// merge_requests.cpp. A pipeline is shown as one more workload.
+WorkloadResult pipeline_result(const World& world, std::size_t pipeline,
+                               std::span<const Replication> replications);
+// The figures of requests: counts, latency, queueing and goodput. `records` holds one of each
+// replication.
+void add_requests(const World& world, std::span<const Replication> replications,
+                  std::span<const RequestRecord* const> records, WorkloadResult& result);
+
+// Figures that only some workloads have; nullopt for the others.
+std::optional<NotebookFigures> notebook_figures(const World& world, std::size_t workload,
+                                                std::span<const Replication> replications);
+
+// Objectives of one workload or pipeline against what was found.
 std::vector<ObjectiveResult> judge_objectives(const WorkloadModel& model, std::size_t workload,
                                               std::span<const Replication> replications,
                                               const WorkloadResult& result);
-
 std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::size_t pipeline,
                                               std::span<const Replication> replications,
                                               const WorkloadResult& result);
@@ -26,8 +49,29 @@ std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::s
 Diagnostic missed_objective(const std::string& workload, const ObjectiveResult& judged,
                             const SourceLocation& where);
 
-// Warnings that only the run could find: memory, waiting, host CPU, objectives.
+// Warnings that only the run could find: memory, waiting, host CPU, requests, objectives.
 Diagnostics run_findings(const World& world, std::span<const Replication> replications,
                          const VariantResult& result);
+// Of those, the ones about requests (findings_requests.cpp).
+void request_findings(const World& world, std::span<const Replication> replications,
+                      const VariantResult& result, Diagnostics& found);
+
+// As the AWS price calculator counts it.
+inline constexpr Duration kMonth = hours(730);
+
+template <class Get>
+double mean_over(std::span<const Replication> replications, Get get) {
+  double sum = 0;
+  for (const Replication& r : replications) sum += static_cast<double>(get(r));
+  return sum / static_cast<double>(replications.size());
+}
+
+inline double ratio(Duration part, Duration whole) {
+  return whole.ns == 0 ? 0 : static_cast<double>(part.ns) / static_cast<double>(whole.ns);
+}
+
+inline double per_second(std::int64_t count, Duration over) {
+  return over.ns <= 0 ? 0 : static_cast<double>(count) / to_seconds(over);
+}
 
 }  // namespace slicewise::sim

@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "slicewise/models/sharing.hpp"
-#include "slicewise/sim/metrics/interval.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
 
 #include "merge.hpp"
 
@@ -81,18 +80,15 @@ const Histogram& histogram_of(const QuantileFigure& figure, const Observed& obse
                                       : observed.tokens[replication]->*figure.of_tokens;
 }
 
-// Interval of a quantile from the replications' own quantiles.
 std::optional<FigureValue> quantile_interval(const QuantileFigure& figure,
                                              const Observed& observed) {
-  std::vector<double> values;
+  std::vector<const Histogram*> histograms;
   for (std::size_t r = 0; r < observed.requests.size(); ++r) {
-    const Histogram& histogram = histogram_of(figure, observed, r);
-    if (histogram.count() == 0) return std::nullopt;
-    values.push_back(static_cast<double>(histogram.quantile(figure.quantile).ns));
+    histograms.push_back(&histogram_of(figure, observed, r));
   }
-  const auto half_width = half_width_95(values);
+  const auto half_width = quantile_half_width(figure.quantile, histograms);
   if (!half_width) return std::nullopt;
-  return Duration{std::llround(*half_width)};
+  return *half_width;
 }
 
 std::optional<FigureValue> pooled_quantile(const QuantileFigure& figure, const Observed& observed) {
@@ -232,10 +228,9 @@ Diagnostic missed_objective(const std::string& workload, const ObjectiveResult& 
   const bool within = judged.at_least ? judged.value >= judged.limit : judged.value <= judged.limit;
   return make_diagnostic(
       Code::ObjectiveMissed, where,
-      fmt::format(
-          "\"{}\" misses {}: {} against a limit of {}{}", workload, judged.name,
-          nothing ? "nothing was finished" : text_of(judged.value), text_of(judged.limit),
-          within && !nothing ? ", but more requests were refused than that leaves out" : ""));
+      fmt::format("\"{}\" misses {}: {} against a limit of {}{}", workload, judged.name,
+                  nothing ? "nothing was finished" : text_of(judged.value), text_of(judged.limit),
+                  within && !nothing ? ", but more requests were lost than that leaves out" : ""));
 }
 
 }  // namespace slicewise::sim

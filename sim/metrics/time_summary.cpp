@@ -10,29 +10,60 @@ namespace {
 
 // Below this many values the 99.9th percentile is one of the largest few: noise, not a figure.
 constexpr std::int64_t kEnoughForP999 = 1000;
+// Below this many it is one of the ten largest: a figure with a caveat.
+constexpr std::int64_t kPlentyForP999 = 10'000;
 
 Duration nearest_rank(const std::vector<Duration>& sorted, double q) {
   const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size())));
   return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
-std::optional<Duration> interval(const std::vector<double>& means) {
-  const auto half_width = half_width_95(means);
-  if (!half_width) return std::nullopt;
-  return Duration{std::llround(*half_width)};
+std::optional<Duration> half_width(const std::vector<double>& values) {
+  const auto width = half_width_95(values);
+  if (!width) return std::nullopt;
+  return Duration{std::llround(*width)};
+}
+
+// Some value is larger than the quantile of nearest rank.
+bool reaches(double q, std::int64_t count) {
+  return std::ceil(q * static_cast<double>(count)) < static_cast<double>(count);
+}
+
+// `count_of(r)` and `quantile_of(r, q)` of each of `n` replications.
+template <class CountOf, class QuantileOf>
+std::optional<Duration> quantile_interval(double q, std::size_t n, CountOf count_of,
+                                          QuantileOf quantile_of) {
+  std::vector<double> values;
+  for (std::size_t r = 0; r < n; ++r) {
+    if (!reaches(q, count_of(r))) return std::nullopt;
+    values.push_back(static_cast<double>(quantile_of(r, q).ns));
+  }
+  return half_width(values);
+}
+
+template <class CountOf, class QuantileOf>
+void add_intervals(TimeSummary& summary, std::size_t n, CountOf count_of, QuantileOf quantile_of) {
+  summary.p50_ci95 = quantile_interval(0.5, n, count_of, quantile_of);
+  summary.p95_ci95 = quantile_interval(0.95, n, count_of, quantile_of);
+  summary.p99_ci95 = quantile_interval(0.99, n, count_of, quantile_of);
+  if (!summary.p999) return;
+  summary.p999_ci95 = quantile_interval(0.999, n, count_of, quantile_of);
+  summary.p999_is_rough = summary.count < kPlentyForP999;
 }
 
 }  // namespace
 
 std::optional<TimeSummary> summarize(std::span<const std::vector<Duration>> by_replication) {
   std::vector<Duration> pooled;
+  std::vector<std::vector<Duration>> sorted(by_replication.begin(), by_replication.end());
   std::vector<double> means;
   Int128 sum = 0;
-  for (const std::vector<Duration>& samples : by_replication) {
+  for (std::vector<Duration>& samples : sorted) {
     Int128 own_sum = 0;
     for (const Duration sample : samples) own_sum += sample.ns;
     sum += own_sum;
     pooled.insert(pooled.end(), samples.begin(), samples.end());
+    std::ranges::sort(samples);
     if (!samples.empty()) {
       means.push_back(static_cast<double>(own_sum) / static_cast<double>(samples.size()));
     }
@@ -46,7 +77,11 @@ std::optional<TimeSummary> summarize(std::span<const std::vector<Duration>> by_r
   summary.p95 = nearest_rank(pooled, 0.95);
   summary.p99 = nearest_rank(pooled, 0.99);
   if (summary.count >= kEnoughForP999) summary.p999 = nearest_rank(pooled, 0.999);
-  summary.ci95 = interval(means);
+  summary.ci95 = half_width(means);
+  add_intervals(
+      summary, sorted.size(),
+      [&](std::size_t r) { return static_cast<std::int64_t>(sorted[r].size()); },
+      [&](std::size_t r, double q) { return nearest_rank(sorted[r], q); });
   return summary;
 }
 
@@ -65,8 +100,18 @@ std::optional<TimeSummary> summarize(std::span<const Histogram> by_replication) 
   summary.p95 = pooled.quantile(0.95);
   summary.p99 = pooled.quantile(0.99);
   if (summary.count >= kEnoughForP999) summary.p999 = pooled.quantile(0.999);
-  summary.ci95 = interval(means);
+  summary.ci95 = half_width(means);
+  add_intervals(
+      summary, by_replication.size(), [&](std::size_t r) { return by_replication[r].count(); },
+      [&](std::size_t r, double q) { return by_replication[r].quantile(q); });
   return summary;
+}
+
+std::optional<Duration> quantile_half_width(double q,
+                                            std::span<const Histogram* const> by_replication) {
+  return quantile_interval(
+      q, by_replication.size(), [&](std::size_t r) { return by_replication[r]->count(); },
+      [&](std::size_t r, double at) { return by_replication[r]->quantile(at); });
 }
 
 }  // namespace slicewise::sim

@@ -55,14 +55,22 @@ TEST(Explain, MatchesTheGoldenTexts) {
   expect_golden("explain_request_too_large.txt", text_of("REQUEST_TOO_LARGE"));
   expect_golden("explain_time_slicing.txt", text_of("time-slicing"));
   expect_golden("explain_sharing.txt", text_of("sharing"));
+  expect_golden("explain_serving.txt", text_of("serving"));
 }
 
 TEST(Explain, TopicsNameNoFractionOfAGpu) {
   EXPECT_THAT(text_of("sharing"), HasSubstr("A replica is a ticket, never a fraction."));
   for (const char* topic :
-       {"cost", "exit-codes", "mig", "mps", "not-modelled", "sharing", "time-slicing", "vgpu"}) {
+       {"autoscaling", "cost", "exit-codes", "llm", "mig", "mps", "not-modelled", "notebooks",
+        "serving", "sharing", "time-slicing", "vgpu"}) {
     EXPECT_THAT(text_of(topic), Not(HasSubstr("unknown: ")));
     EXPECT_THAT(text_of(topic), Not(HasSubstr("milli"))) << topic;
+  }
+}
+
+TEST(Explain, WhatPeopleWaitForNamesItsSources) {
+  for (const char* topic : {"autoscaling", "llm", "notebooks", "serving"}) {
+    EXPECT_THAT(text_of(topic, {false, true, 0}), HasSubstr("\nSources: ")) << topic;
   }
 }
 

@@ -7,6 +7,7 @@
 #include "slicewise/reports/result_report.hpp"
 
 #include "golden_file.hpp"
+#include "platform_sample.hpp"
 #include "result_samples.hpp"
 
 namespace slicewise::reports {
@@ -23,6 +24,7 @@ TEST(ResultYaml, MatchesTheGoldenDocument) {
 TEST(ResultCsv, MatchesTheGoldenRows) {
   expect_golden("aws_demo.csv", result_csv(samples::aws_demo()));
   expect_golden("voice.csv", result_csv(samples::voice()));
+  expect_golden("platform.csv", result_csv(samples::platform()));
 }
 
 TEST(ResultCsv, QuotesCommasQuotesAndLineBreaks) {
@@ -73,6 +75,13 @@ TEST(ResultMarkdown, SaysFirstWhichVariantDoesMostForTheMoney) {
       StartsWith("### aws-cifar10\n\nafter-memory-growth finishes the most jobs per "
                  "dollar: 20 jobs for $12.24, $0.6120 each, 75% less than before ($2.45)."));
   EXPECT_THAT(result_markdown(samples::voice()), HasSubstr("default misses an objective."));
+  sim::Result lab = samples::platform();
+  sim::VariantResult& variant = lab.variants[0];
+  variant.workloads = {variant.workloads[4]};  // the notebooks
+  variant.workloads[0].objectives.clear();
+  variant.cost.per_job.reset();
+  variant.cost.per_1k_requests_in_slo.reset();
+  EXPECT_THAT(result_markdown(lab), HasSubstr("platform serves its users at $48.60 each a month."));
 }
 
 TEST(ResultMarkdown, StaysBelowTheLimitByLeavingOutTheLargestSectionFirst) {

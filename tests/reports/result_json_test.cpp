@@ -1,5 +1,6 @@
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 #include "slicewise/version.hpp"
 
 #include "golden_file.hpp"
+#include "platform_sample.hpp"
 #include "result_samples.hpp"
 
 namespace slicewise::reports {
@@ -19,6 +21,7 @@ using nlohmann::json;
 TEST(ResultJson, MatchesTheGoldenDocuments) {
   expect_golden("aws_demo.json", result_json(samples::aws_demo()));
   expect_golden("voice.json", result_json(samples::voice()));
+  expect_golden("platform.json", result_json(samples::platform()));
 }
 
 TEST(ResultJson, CarriesTheNamesThatScriptsDependOn) {
@@ -91,6 +94,28 @@ TEST(ResultJson, LeavesOutWhatDoesNotApply) {
   EXPECT_FALSE(variant["workloads"][0]["latencySeconds"].contains("ci95"));
   EXPECT_FALSE(variant["gpus"][0].contains("smActiveRatio"));
   EXPECT_FALSE(variant["cost"].contains("perJobUsd"));
+}
+
+TEST(ResultJson, SaysInWhichUnitAnObjectiveIs) {
+  const json workloads = json::parse(result_json(samples::platform()))["variants"][0]["workloads"];
+  std::set<std::string> units;
+  for (const json& workload : workloads) {
+    for (const json& objective : workload["objectives"]) {
+      units.insert(objective["unit"]);
+      EXPECT_EQ(objective.contains("atLeast"), objective["name"] == "availability");
+    }
+  }
+  EXPECT_EQ(units, (std::set<std::string>{"seconds", "ratio", "number"}));
+}
+
+TEST(ResultJson, OnlyServicesHaveRequestsAndOnlyThoseThatScaleHaveReplicas) {
+  const json workloads = json::parse(result_json(samples::platform()))["variants"][0]["workloads"];
+  for (const json& w : workloads) {
+    EXPECT_EQ(w.contains("requests"), w["kind"] == "Service" || w["kind"] == "Pipeline");
+    EXPECT_EQ(w.contains("notebooks"), w["kind"] == "Notebook");
+    EXPECT_EQ(w.contains("tokens"), w["name"] == "chat");
+    EXPECT_EQ(w.contains("scaling"), w["name"] == "chat");
+  }
 }
 
 TEST(ResultJson, PrintsWholeNumbersAsIntegers) {

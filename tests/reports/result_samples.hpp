@@ -197,6 +197,13 @@ inline sim::Result aws_demo() {
   return result;
 }
 
+inline sim::RequestCounts requests(double answered, double in_objectives) {
+  sim::RequestCounts counts;
+  counts.arrived = counts.answered = answered;
+  counts.in_objectives = in_objectives;
+  return counts;
+}
+
 // Two services that share T4 GPUs, one of which misses its objective; a single replication, so
 // that no interval can be given.
 inline sim::Result voice() {
@@ -222,6 +229,7 @@ inline sim::Result voice() {
   asr.completed = 107958;
   asr.throughput_per_second = 29.988333;
   asr.goodput_per_second = 29.97;
+  asr.requests = requests(107958, 107893.2);
   asr.latency = sim::TimeSummary{107958,
                                  milliseconds(87),
                                  milliseconds(58),
@@ -238,6 +246,7 @@ inline sim::Result voice() {
   tts.completed = 36000;
   tts.throughput_per_second = 10;
   tts.goodput_per_second = 9.6;
+  tts.requests = requests(36000, 34560);
   tts.latency = sim::TimeSummary{36000,
                                  milliseconds(201),
                                  milliseconds(171),

@@ -9,6 +9,7 @@
 #include "slicewise/reports/result_report.hpp"
 
 #include "golden_file.hpp"
+#include "platform_sample.hpp"
 #include "result_samples.hpp"
 
 namespace slicewise::reports {
@@ -58,6 +59,7 @@ class ValidatedBySchema : public ::testing::Test {
 TEST_F(ValidatedBySchema, AcceptsWhatIsPrinted) {
   EXPECT_TRUE(valid(result_json(samples::aws_demo())));
   EXPECT_TRUE(valid(result_json(samples::voice())));
+  EXPECT_TRUE(valid(result_json(samples::platform())));
   EXPECT_TRUE(valid(result_json(sim::Result{})));
   sim::Result partial = samples::aws_demo();
   partial.interrupted = true;

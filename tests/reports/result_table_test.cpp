@@ -8,6 +8,7 @@
 #include "slicewise/reports/result_report.hpp"
 
 #include "golden_file.hpp"
+#include "platform_sample.hpp"
 #include "result_samples.hpp"
 
 namespace slicewise::reports {
@@ -38,11 +39,14 @@ TEST(ResultTable, MatchesTheGoldenScreens) {
   expect_golden("aws_demo.txt", result_table(samples::aws_demo(), kTerminal, false));
   expect_golden("aws_demo_wide.txt", result_table(samples::aws_demo(), kTerminal, true));
   expect_golden("voice_ascii.txt", result_table(samples::voice(), kAscii, false));
+  expect_golden("platform.txt", result_table(samples::platform(), kTerminal, false));
+  expect_golden("platform_wide.txt", result_table(samples::platform(), kTerminal, true));
 }
 
 TEST(ResultTable, FitsAHundredColumns) {
   EXPECT_LE(widest_line(result_table(samples::aws_demo(), kTerminal, false)), 100);
   EXPECT_LE(widest_line(result_table(samples::voice(), kTerminal, false)), 100);
+  EXPECT_LE(widest_line(result_table(samples::platform(), kTerminal, false)), 100);
 }
 
 TEST(ResultTable, NarrowTerminalDropsColumnsAndSaysWhich) {
@@ -110,7 +114,7 @@ TEST(ResultTable, AnInterruptedRunSaysSoFirstAndClaimsNoIntervals) {
 }
 
 TEST(ResultTable, FitsSixtyColumns) {
-  for (const sim::Result& result : {samples::aws_demo(), samples::voice()}) {
+  for (const sim::Result& result : {samples::aws_demo(), samples::voice(), samples::platform()}) {
     EXPECT_LE(widest_line(result_table(result, {false, true, 60}, false)), 60);
   }
 }
@@ -175,6 +179,7 @@ sim::Result many_services() {
   sim::WorkloadResult& idle = workloads[19];
   idle.completed = idle.throughput_per_second = idle.goodput_per_second = 0;
   idle.requests.emplace().refused = 500;
+  idle.requests->arrived = 500;
   idle.latency.reset();
   idle.objectives = {{"latencyP99", milliseconds(800), {}, {}, false}};
   return result;
@@ -201,15 +206,15 @@ TEST(ResultTable, LeftOutWorkloadsAreNotCalledWellWhenTheyMayNotBe) {
 TEST(ResultTable, RequestsThatFoundNoReplicaAreNotInTheObjective) {
   sim::Result result = samples::voice();
   sim::WorkloadResult& asr = result.variants[0].workloads[0];
-  asr.goodput_per_second = asr.throughput_per_second;
-  asr.requests.emplace().refused = asr.completed;  // as many as were served
+  asr.requests->in_objectives = asr.requests->answered;
+  asr.requests->refused = asr.requests->answered;  // as many as were served
   const std::string text = result_table(result, kTerminal, false);
   EXPECT_THAT(text, HasSubstr("REFUSED"));
   EXPECT_THAT(text, HasSubstr(" 50.00%"));
   // Nobody was served: no value, and nothing in time.
   const std::string idle = result_table(many_services(), {false, true, 0}, false);
   EXPECT_THAT(idle, ::testing::ContainsRegex("MISSED +svc-19 +latency p99 +– +800 ms"));
-  EXPECT_THAT(idle, ::testing::ContainsRegex("svc-19 +0 +500 +0.00 request/h +0.00%"));
+  EXPECT_THAT(idle, ::testing::ContainsRegex("svc-19 +500 +500 +0.00/h +0.00%"));
 }
 
 TEST(ResultTable, TheSameWarningIsPrintedFourTimesUnlessWide) {
@@ -234,6 +239,49 @@ TEST(ResultTable, MoreThanEightGpusOfANodeAreSummedUpUnlessWide) {
   EXPECT_THAT(text, HasSubstr("8.0Gi of 15.8Gi"));
   EXPECT_THAT(text, Not(HasSubstr("v100-0 #15")));
   EXPECT_THAT(result_table(result, kTerminal, true), HasSubstr("v100-0 #15"));
+}
+
+TEST(ResultTable, AKindOfWorkThatIsNotThereHasNoTable) {
+  const std::string demo = result_table(samples::aws_demo(), {false, true, 0}, true);
+  for (const char* heading : {"SERVICE", "LANGUAGE MODEL", "AUTOSCALED", "NOTEBOOKS", "TTFT"}) {
+    EXPECT_THAT(demo, Not(HasSubstr(heading)));
+  }
+  const std::string voice = result_table(samples::voice(), {false, true, 0}, true);
+  EXPECT_THAT(voice, HasSubstr("SERVICE"));
+  EXPECT_THAT(voice, Not(HasSubstr("  DONE")));
+}
+
+TEST(ResultTable, LostRequestsAndBatchesAreShownWhenThereAreSome) {
+  sim::Result result = samples::voice();
+  const char* headings[] = {"REFUSED", "DROPPED", "TIMED OUT", "RETRIES", "BATCH", "QUEUE P95"};
+  for (const char* heading : headings) {
+    EXPECT_THAT(result_table(result, kTerminal, true), Not(HasSubstr(heading)));
+  }
+  sim::WorkloadResult& asr = result.variants[0].workloads[0];
+  asr.requests->refused = asr.requests->dropped = asr.requests->timed_out = 3;
+  asr.requests->retried = 5;
+  asr.requests->mean_batch = 2.5;
+  asr.queueing = asr.latency;
+  for (const char* heading : headings) {
+    EXPECT_THAT(result_table(result, kTerminal, true), HasSubstr(heading));
+  }
+}
+
+TEST(ResultTable, ObjectivesShowTheirOwnUnitsAndLowerLimits) {
+  const std::string text = result_table(samples::platform(), kTerminal, false);
+  EXPECT_THAT(text, ::testing::ContainsRegex("chat +TTFT p95 +742 ±31 ms +800 ms"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("chat +availability +99.97% +≥ 99.90%"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("lab +cell slowdown p95 +2.41 +2"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("lab +OOM per user month +0.12 +0.2"));
+}
+
+TEST(ResultTable, ARoughTailIsMarked) {
+  sim::Result result = samples::platform();
+  EXPECT_THAT(result_table(result, kTerminal, true), HasSubstr(" ~"));
+  for (sim::WorkloadResult& w : result.variants[0].workloads) {
+    if (w.latency) w.latency->p999_is_rough = false;
+  }
+  EXPECT_THAT(result_table(result, kTerminal, true), Not(HasSubstr(" ~")));
 }
 
 }  // namespace

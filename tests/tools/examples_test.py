@@ -71,7 +71,7 @@ class Examples(unittest.TestCase):
         change, steady = found["change-at-30m"], found["half-from-the-start"]
         self.assertEqual((change["pods"]["evicted"], steady["pods"]["evicted"]), (24, 0))
         # 120 requests a second for the 70 s of the change and the 20 s of loading the model.
-        refused = change["workloads"][0]["refusedRequests"]
+        refused = change["workloads"][0]["requests"]["refused"]
         self.assertLess(abs(refused / (120 * 90) - 1), 0.05, refused)
         self.assertEqual(change["workloads"][1]["waitSeconds"]["mean"], 30 * 60 + 70)
 

@@ -9,9 +9,15 @@
 
 namespace slicewise::sim {
 
-// Quantiles (nearest rank) of samples pooled over replications, with the 95 % interval of the mean
-// from the replications' own means. nullopt when there is no sample at all.
+// Quantiles (nearest rank) of samples pooled over replications, with the 95 % intervals of the mean
+// and the quantiles from the replications' own. nullopt when there is no sample at all.
 std::optional<TimeSummary> summarize(std::span<const std::vector<Duration>> by_replication);
 std::optional<TimeSummary> summarize(std::span<const Histogram> by_replication);
+
+// Half width of the 95 % interval of a quantile, from the replications' own quantiles. nullopt with
+// fewer than two replications, and when one has so few values that its quantile is its largest
+// value: the spread of maxima says little of the pooled quantile. REQUIRES: 0 < q < 1.
+std::optional<Duration> quantile_half_width(double q,
+                                            std::span<const Histogram* const> by_replication);
 
 }  // namespace slicewise::sim

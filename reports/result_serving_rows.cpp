@@ -1,0 +1,222 @@
+#include "result_serving_rows.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "result_figures.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using sim::TimeSummary;
+using sim::VariantResult;
+using sim::WorkloadResult;
+
+// One column of a block and what it shows of a workload.
+struct Measure {
+  Column column;
+  std::string (*cell)(const WorkloadResult&, const TextStyle&);
+  bool wide_only = false;
+};
+
+constexpr bool kWideOnly = true;
+
+std::vector<Column> columns_of(const std::vector<Measure>& measures, bool every) {
+  std::vector<Column> columns;
+  for (const Measure& m : measures) {
+    if (every || !m.wide_only) columns.push_back(m.column);
+  }
+  return columns;
+}
+
+template <class Has>
+Rows rows_of(const std::vector<Measure>& measures, const VariantResult& variant,
+             const TextStyle& style, bool every, Has has) {
+  Rows rows;
+  for (const WorkloadResult* w : shown(variant, every)) {
+    if (!has(*w)) continue;
+    std::vector<std::string>& row = rows.emplace_back();
+    for (const Measure& m : measures) {
+      if (every || !m.wide_only) row.push_back(m.cell(*w, style));
+    }
+  }
+  return rows;
+}
+
+std::string unless_zero(double count) { return count > 0 ? count_text(count) : ""; }
+
+std::string money_cell(const std::optional<Usd>& amount) {
+  return amount ? money_text(*amount) : "";
+}
+
+// "655 ms"; "~655 ms" when it is one of the ten largest values.
+std::string p999_cell(const std::optional<TimeSummary>& times) {
+  if (!times || !times->p999) return "";
+  return (times->p999_is_rough ? "~" : "") + duration_text(*times->p999);
+}
+
+std::string p99_cell(const std::optional<TimeSummary>& times, const TextStyle& style) {
+  return times && times->count > 0 ? interval_text(times->p99, times->p99_ci95, style) : "";
+}
+
+std::string p95_cell(const std::optional<TimeSummary>& times, const TextStyle& style) {
+  return times && times->count > 0 ? interval_text(times->p95, times->p95_ci95, style) : "";
+}
+
+std::string decimal_unless_zero(double value) { return value > 0 ? decimal_text(value) : ""; }
+
+std::string batch_cell(const WorkloadResult& w) {
+  // Without batching every batch is one request.
+  return w.requests->mean_batch > 1 ? decimal_text(w.requests->mean_batch) : "";
+}
+
+std::string tokens_per_request(double tokens, const WorkloadResult& w) {
+  return w.requests && w.requests->answered > 0 ? count_text(tokens / w.requests->answered) : "";
+}
+
+const std::vector<Measure>& request_measures() {
+  using W = const WorkloadResult&;
+  using S = const TextStyle&;
+  static const std::vector<Measure> all = {
+      {{"SERVICE"}, [](W w, S) { return w.kind == "Pipeline" ? w.name + " (pipeline)" : w.name; }},
+      {{"REQUESTS", true}, [](W w, S) { return count_text(w.requests->arrived); }},
+      {{"REFUSED", true}, [](W w, S) { return unless_zero(w.requests->refused); }},
+      {{"DROPPED", true}, [](W w, S) { return unless_zero(w.requests->dropped); }},
+      {{"TIMED OUT", true}, [](W w, S) { return unless_zero(w.requests->timed_out); }},
+      {{"RETRIES", true, 4}, [](W w, S) { return unless_zero(w.requests->retried); }},
+      {{"RATE", true, 2}, [](W w, S) { return rate_text(w.throughput_per_second, ""); }},
+      {{"IN SLO", true}, [](W w, S) { return share_in_slo(w); }},
+      {{"ANSWERED", true},
+       [](W w, S) { return fmt::format("{:.2f}%", 100 * w.requests->availability); },
+       kWideOnly},
+      {{"GOODPUT", true}, [](W w, S) { return rate_text(w.goodput_per_second, ""); }, kWideOnly},
+      {{"MEAN", true}, [](W w, S s) { return mean_cell(w.latency, s); }, kWideOnly},
+      {{"P50", true, 3}, [](W w, S) { return quantile_cell(w.latency, &TimeSummary::p50); }},
+      {{"P95", true}, [](W w, S) { return quantile_cell(w.latency, &TimeSummary::p95); }},
+      {{"P99", true}, [](W w, S s) { return p99_cell(w.latency, s); }},
+      {{"P99.9", true}, [](W w, S) { return p999_cell(w.latency); }, kWideOnly},
+      {{"QUEUE P95", true, 1}, [](W w, S) { return quantile_cell(w.queueing, &TimeSummary::p95); }},
+      {{"BATCH", true, 1}, [](W w, S) { return batch_cell(w); }},
+      {{"IN SYSTEM", true},
+       [](W w, S) { return decimal_unless_zero(w.requests->mean_in_system); },
+       kWideOnly},
+      {{"GPU TIME", true, 5},
+       [](W w, S) { return w.gpu_busy_share > 0 ? percent_text(w.gpu_busy_share) : ""; }},
+      {{"BOUND BY", false, 4}, [](W w, S) { return w.bound_by; }},
+  };
+  return all;
+}
+
+const std::vector<Measure>& token_measures() {
+  using W = const WorkloadResult&;
+  using S = const TextStyle&;
+  static const std::vector<Measure> all = {
+      {{"LANGUAGE MODEL"}, [](W w, S) { return w.name; }},
+      {{"TTFT P50", true},
+       [](W w, S) { return quantile_cell(w.tokens->first_token, &TimeSummary::p50); },
+       kWideOnly},
+      {{"TTFT P95", true}, [](W w, S s) { return p95_cell(w.tokens->first_token, s); }},
+      {{"TTFT P99", true}, [](W w, S s) { return p99_cell(w.tokens->first_token, s); }, kWideOnly},
+      {{"TPOT P50", true},
+       [](W w, S) { return quantile_cell(w.tokens->per_token, &TimeSummary::p50); },
+       kWideOnly},
+      {{"TPOT P95", true}, [](W w, S s) { return p95_cell(w.tokens->per_token, s); }},
+      {{"TPOT P99", true}, [](W w, S s) { return p99_cell(w.tokens->per_token, s); }, kWideOnly},
+      {{"TOK/S", true}, [](W w, S) { return decimal_text(w.tokens->output_per_second); }},
+      {{"PROMPT", true, 3}, [](W w, S) { return tokens_per_request(w.tokens->input_tokens, w); }},
+      {{"ANSWER", true, 3}, [](W w, S) { return tokens_per_request(w.tokens->output_tokens, w); }},
+      {{"KV PEAK", true, 2},
+       [](W w, S) {
+         return w.tokens->kv_cache.count > 0 ? percent_text(w.tokens->kv_cache_peak) : "";
+       }},
+      {{"KV CACHE", true},
+       [](W w, S) { return w.tokens->kv_cache.count > 0 ? memory_text(w.tokens->kv_cache) : ""; },
+       kWideOnly},
+      {{"PREEMPTED", true}, [](W w, S) { return unless_zero(w.tokens->preemptions); }},
+      {{"$/M TOK", true}, [](W w, S) { return money_cell(w.tokens->per_million_output); }},
+  };
+  return all;
+}
+
+const std::vector<Measure>& scaling_measures() {
+  using W = const WorkloadResult&;
+  using S = const TextStyle&;
+  static const std::vector<Measure> all = {
+      {{"AUTOSCALED"}, [](W w, S) { return w.name; }},
+      {{"REPLICAS MEAN", true}, [](W w, S) { return decimal_text(w.scaling->mean_replicas); }},
+      {{"MAX", true}, [](W w, S) { return fmt::format("{}", w.scaling->max_replicas); }},
+      {{"UPS", true, 1}, [](W w, S) { return count_text(w.scaling->scale_ups); }},
+      {{"DOWNS", true, 1}, [](W w, S) { return count_text(w.scaling->scale_downs); }},
+      {{"START-UP P50", true},
+       [](W w, S) { return quantile_cell(w.scaling->start_up, &TimeSummary::p50); },
+       kWideOnly},
+      {{"START-UP P95", true},
+       [](W w, S) { return quantile_cell(w.scaling->start_up, &TimeSummary::p95); }},
+  };
+  return all;
+}
+
+const std::vector<Measure>& notebook_measures() {
+  using W = const WorkloadResult&;
+  using S = const TextStyle&;
+  static const std::vector<Measure> all = {
+      {{"NOTEBOOKS"}, [](W w, S) { return w.name; }},
+      {{"USERS", true, 1}, [](W w, S) { return fmt::format("{}", w.notebooks->users); }},
+      {{"SESSIONS", true}, [](W w, S) { return count_text(w.notebooks->sessions); }},
+      {{"CELLS", true}, [](W w, S) { return count_text(w.notebooks->cells); }, kWideOnly},
+      {{"CULLED", true, 2}, [](W w, S) { return unless_zero(w.notebooks->culled); }},
+      {{"START P95", true},
+       [](W w, S) { return quantile_cell(w.notebooks->session_start, &TimeSummary::p95); }},
+      {{"SLOWDOWN P95", true},
+       [](W w, S) {
+         const auto& slowdown = w.notebooks->cell_slowdown;
+         return slowdown ? fmt::format("{:.2f}", slowdown->p95) : "";
+       }},
+      {{"OOM/USER-MONTH", true},
+       [](W w, S) { return fmt::format("{:.2f}", w.notebooks->oom_per_user_month); }},
+      {{"WAIT/USER-MONTH", true, 1},
+       [](W w, S) { return duration_text(from_seconds(w.notebooks->waiting_per_user_month_s)); }},
+      {{"$/USER", true}, [](W w, S) { return money_cell(w.notebooks->per_active_user_month); }},
+  };
+  return all;
+}
+
+}  // namespace
+
+std::string share_in_slo(const WorkloadResult& w) {
+  if (!w.requests || w.objectives.empty()) return "";
+  const sim::RequestCounts& r = *w.requests;
+  const double decided = r.answered + r.refused + r.dropped + r.timed_out;
+  return decided > 0 ? fmt::format("{:.2f}%", 100 * r.in_objectives / decided) : "";
+}
+
+std::vector<Column> request_columns(bool every) { return columns_of(request_measures(), every); }
+
+Rows request_rows(const VariantResult& variant, const TextStyle& style, bool every) {
+  return rows_of(request_measures(), variant, style, every,
+                 [](const WorkloadResult& w) { return w.requests.has_value(); });
+}
+
+std::vector<Column> token_columns(bool every) { return columns_of(token_measures(), every); }
+
+Rows token_rows(const VariantResult& variant, const TextStyle& style, bool every) {
+  return rows_of(token_measures(), variant, style, every,
+                 [](const WorkloadResult& w) { return w.tokens.has_value(); });
+}
+
+std::vector<Column> scaling_columns(bool every) { return columns_of(scaling_measures(), every); }
+
+Rows scaling_rows(const VariantResult& variant, const TextStyle& style, bool every) {
+  return rows_of(scaling_measures(), variant, style, every,
+                 [](const WorkloadResult& w) { return w.scaling.has_value(); });
+}
+
+std::vector<Column> notebook_columns(bool every) { return columns_of(notebook_measures(), every); }
+
+Rows notebook_rows(const VariantResult& variant, const TextStyle& style, bool every) {
+  return rows_of(notebook_measures(), variant, style, every,
+                 [](const WorkloadResult& w) { return w.notebooks.has_value(); });
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,79 @@
+#include "slicewise/sim/metrics/time_summary.hpp"
+
+#include "merge.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using Records = std::span<const RequestRecord* const>;
+
+double mean_of(Records records, std::int64_t RequestRecord::*count) {
+  double sum = 0;
+  for (const RequestRecord* record : records) sum += static_cast<double>(record->*count);
+  return sum / static_cast<double>(records.size());
+}
+
+// Of those whose fate is known: what is still in the system at the end of the run was not lost.
+double answered_share(const RequestCounts& counts) {
+  const double decided = counts.answered + counts.refused + counts.dropped + counts.timed_out;
+  if (decided > 0) return counts.answered / decided;
+  return counts.arrived > 0 ? 0 : 1;
+}
+
+RequestCounts request_counts(Records records) {
+  RequestCounts counts;
+  counts.arrived = mean_of(records, &RequestRecord::arrived);
+  counts.answered = mean_of(records, &RequestRecord::answered);
+  counts.in_objectives = mean_of(records, &RequestRecord::in_objectives);
+  counts.refused = mean_of(records, &RequestRecord::refused);
+  counts.dropped = mean_of(records, &RequestRecord::dropped);
+  counts.timed_out = mean_of(records, &RequestRecord::timed_out);
+  counts.retried = mean_of(records, &RequestRecord::retried);
+  const double batches = mean_of(records, &RequestRecord::batches);
+  if (batches > 0) counts.mean_batch = mean_of(records, &RequestRecord::batched) / batches;
+  counts.availability = answered_share(counts);
+  return counts;
+}
+
+std::optional<TimeSummary> times_of(Records records, Histogram RequestRecord::*times) {
+  std::vector<Histogram> histograms;
+  for (const RequestRecord* record : records) histograms.push_back(record->*times);
+  return summarize(histograms);
+}
+
+}  // namespace
+
+void add_requests(const World& world, std::span<const Replication> replications, Records records,
+                  WorkloadResult& result) {
+  result.requests = request_counts(records);
+  for (std::size_t r = 0; r < records.size(); ++r) {
+    const Duration observed = replications[r].length - world.warmup;
+    if (observed.ns <= 0) continue;
+    const auto runs = static_cast<double>(records.size());
+    result.requests->mean_in_system +=
+        records[r]->in_system_ns / static_cast<double>(observed.ns) / runs;
+    result.goodput_per_second += per_second(records[r]->in_objectives, observed) / runs;
+  }
+  result.latency = times_of(records, &RequestRecord::latency);
+  result.queueing = times_of(records, &RequestRecord::queueing);
+}
+
+WorkloadResult pipeline_result(const World& world, std::size_t p,
+                               std::span<const Replication> replications) {
+  const PipelineModel& model = world.pipelines[p];
+  WorkloadResult result;
+  result.name = model.name;
+  result.kind = "Pipeline";
+  result.unit_name = "request";
+  std::vector<const RequestRecord*> records;
+  for (const Replication& r : replications) records.push_back(&r.pipelines[p].requests);
+  add_requests(world, replications, records, result);
+  result.completed = result.requests->answered;
+  result.throughput_per_second = mean_over(replications, [&](const Replication& r) {
+    return per_second(r.pipelines[p].requests.answered, r.length - world.warmup);
+  });
+  result.objectives = judge_objectives(model, p, replications, result);
+  return result;
+}
+
+}  // namespace slicewise::sim

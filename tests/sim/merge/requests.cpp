@@ -1,0 +1,122 @@
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "merge.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Figure;
+
+RequestRecord record(std::int64_t answered) {
+  RequestRecord r;
+  r.arrived = answered + 10;
+  r.answered = answered;
+  r.in_objectives = answered / 2;
+  r.refused = 1;
+  r.dropped = 2;
+  r.timed_out = 3;
+  r.retried = 7;
+  r.batches = 100;
+  r.batched = answered;
+  r.in_system_ns = 5e9 * 60;  // 5 requests for 60 s
+  for (std::int64_t i = 0; i < answered; ++i) {
+    r.latency.add(milliseconds(i + 1));
+    r.queueing.add(milliseconds(1));
+  }
+  return r;
+}
+
+// A service with its own traffic and a pipeline, on one node of 10 USD an hour, for 70 s of which
+// 10 s are the warm-up.
+World world() {
+  World w;
+  w.warmup = seconds(10);
+  w.workloads.resize(1);
+  w.workloads[0].name = "asr";
+  w.workloads[0].spec.kind = scenarios::WorkloadKind::Service;
+  w.workloads[0].spec.traffic.emplace();
+  w.pipelines.resize(1);
+  w.pipelines[0].name = "voice";
+  w.pipelines[0].spec.objectives = {{Figure::LatencyP99, milliseconds(500), {"f.yaml", 7, 1, 1}},
+                                    {Figure::Availability, scenarios::Share{0.9}, {}}};
+  return w;
+}
+
+Replication replication(std::int64_t answered) {
+  Replication r;
+  r.length = seconds(70);
+  r.workloads.resize(1);
+  r.workloads[0].requests = record(answered);
+  r.workloads[0].units_done = answered;
+  r.pipelines.resize(1);
+  r.pipelines[0].requests = record(answered);
+  return r;
+}
+
+TEST(MergeRequests, CountsAreMeansPerReplication) {
+  const std::vector<Replication> runs = {replication(200), replication(400)};
+  const WorkloadResult service = workload_result(world(), 0, runs);
+  const RequestCounts& counts = service.requests.value();
+  EXPECT_EQ(counts.arrived, 310);
+  EXPECT_EQ(counts.answered, 300);
+  EXPECT_EQ(counts.in_objectives, 150);
+  EXPECT_EQ(counts.refused, 1);
+  EXPECT_EQ(counts.dropped, 2);
+  EXPECT_EQ(counts.timed_out, 3);
+  EXPECT_EQ(counts.retried, 7);
+  EXPECT_EQ(counts.mean_batch, 3);
+  EXPECT_DOUBLE_EQ(counts.mean_in_system, 5);
+  EXPECT_DOUBLE_EQ(service.throughput_per_second, 5);
+  EXPECT_DOUBLE_EQ(service.goodput_per_second, 2.5);
+  EXPECT_EQ(service.latency->count, 600);
+  EXPECT_EQ(service.queueing->mean, milliseconds(1));
+}
+
+// Four of 310 are still on their way when the run ends: they were not lost.
+TEST(MergeRequests, AvailabilityIsOfRequestsWhoseFateIsKnown) {
+  const std::vector<Replication> runs = {replication(300)};
+  EXPECT_DOUBLE_EQ(workload_result(world(), 0, runs).requests->availability, 300.0 / 306.0);
+  std::vector<Replication> stuck = {replication(0)};
+  stuck[0].workloads[0].requests.refused = 0;
+  stuck[0].workloads[0].requests.dropped = 0;
+  stuck[0].workloads[0].requests.timed_out = 0;
+  EXPECT_EQ(workload_result(world(), 0, stuck).requests->availability, 0);
+  stuck[0].workloads[0].requests.arrived = 0;
+  EXPECT_EQ(workload_result(world(), 0, stuck).requests->availability, 1);
+}
+
+TEST(MergeRequests, APipelineIsAWorkloadOfItsOwnAndItsObjectivesAreJudged) {
+  const std::vector<Replication> runs = {replication(600), replication(600)};
+  const VariantResult variant = merge(world(), runs);
+  ASSERT_EQ(variant.workloads.size(), 2U);
+  const WorkloadResult& pipeline = variant.workloads[1];
+  EXPECT_EQ(pipeline.name, "voice");
+  EXPECT_EQ(pipeline.kind, "Pipeline");
+  EXPECT_EQ(pipeline.completed, 600);
+  EXPECT_DOUBLE_EQ(pipeline.throughput_per_second, 10);
+  EXPECT_DOUBLE_EQ(pipeline.goodput_per_second, 5);
+  ASSERT_EQ(pipeline.objectives.size(), 2U);
+  EXPECT_FALSE(pipeline.objectives[0].pass);  // p99 is 594 ms
+  EXPECT_TRUE(pipeline.objectives[1].pass);   // 600 of 606
+  ASSERT_EQ(variant.findings.back().code, Code::ObjectiveMissed);
+  EXPECT_EQ(variant.findings.back().where.line, 7);
+}
+
+// 300 of the service's own and 300 of the pipeline, both within the objectives of a request.
+TEST(MergeRequests, ThePriceCountsRequestsAsUsersDo) {
+  World w = world();
+  w.pools.resize(1);
+  w.pools[0].nodes = 1;
+  w.pools[0].price.usd = {from_dollars(36)};
+  std::vector<Replication> runs = {replication(600)};
+  EXPECT_EQ(cost_result(w, runs).per_1k_requests_in_slo, Usd{from_dollars(0.7).nano * 1000 / 600});
+  EXPECT_EQ(cost_result(w, runs).monthly, from_dollars(36 * 730));
+  // A Service that only pipelines use: its requests are stages of theirs.
+  w.workloads[0].spec.traffic.reset();
+  EXPECT_EQ(cost_result(w, runs).per_1k_requests_in_slo, Usd{from_dollars(0.7).nano * 1000 / 300});
+}
+
+}  // namespace
+}  // namespace slicewise::sim
