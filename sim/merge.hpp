@@ -45,6 +45,9 @@ std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::s
                                               std::span<const Replication> replications,
                                               const WorkloadResult& result);
 
+// Of an autoscaled Service.
+ScalingFigures scaling_figures(std::size_t workload, std::span<const Replication> replications);
+
 // What to say of an objective that was not met.
 Diagnostic missed_objective(const std::string& workload, const ObjectiveResult& judged,
                             const SourceLocation& where);

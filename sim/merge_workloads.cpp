@@ -112,6 +112,7 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   result.gpu_busy_share = mean_over(replications, [&](const Replication& r) {
     return ratio(r.workloads[w].gpu_busy, r.length) / gpus;
   });
+  if (world.workloads[w].spec.autoscaling) result.scaling = scaling_figures(w, replications);
   result.bound_by = bound_by(result, w, replications);
   result.objectives = judge_objectives(model, w, replications, result);
   return result;

@@ -39,12 +39,14 @@ bool works_on_host(const World& world) {
 std::uint32_t timer_count(const ClusterState& cluster, const World& world) {
   const auto services = std::ranges::count_if(
       world.workloads, [](const WorkloadModel& w) { return w.spec.kind == WorkloadKind::Service; });
+  const auto autoscaled = std::ranges::count_if(
+      world.workloads, [](const WorkloadModel& w) { return w.spec.autoscaling.has_value(); });
   const std::size_t fault_timers = has_faults(world) ? cluster.pods.size() : 0;
   const std::size_t host_timers = works_on_host(world) ? cluster.nodes.size() : 0;
   return static_cast<std::uint32_t>(cluster.pods.size() + cluster.domains.size() +
                                     world.pools.size() + fault_timers + host_timers +
                                     world.pipelines.size()) +
-         static_cast<std::uint32_t>(services) + 2;
+         static_cast<std::uint32_t>(services + autoscaled) + 2;
 }
 
 // Odd, so that the pods of a workload never meet. Source: 2^32 over the golden ratio.
@@ -86,7 +88,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
   first_fault_timer_ = first_pool_timer_ + static_cast<std::uint32_t>(world.pools.size());
   first_host_timer_ = first_fault_timer_ + (has_faults(world) ? pods : 0);
   first_pipeline_timer_ = first_host_timer_ + static_cast<std::uint32_t>(host_cpu_.size());
-  end_timer_ = first_pipeline_timer_ + static_cast<std::uint32_t>(pipelines_.size());
+  first_scaler_timer_ = first_pipeline_timer_ + static_cast<std::uint32_t>(pipelines_.size());
   layout_.resize(world.pools.size());
   for (std::uint32_t pool = 0; pool < world.pools.size(); ++pool) {
     if (world.pools[pool].layout_changes.empty()) continue;
@@ -105,8 +107,10 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
     pod.size = spec.measured ? random_size(size, spec.measured->unit_time_cv) : 1;
     host_jitter_.emplace_back(world.seed, replication, entity, Purpose::Host);
     if (has_faults(world)) faults_.emplace_back(world.seed, replication, entity, Purpose::Fault);
-    timers_.set(p, TimePoint{} + spec.submit_at + spec.submit_interval * nth);
+    timers_.set(p, first_submission(spec, nth));
   }
+  add_scalers();
+  end_timer_ = first_scaler_timer_ + static_cast<std::uint32_t>(scalers_.size());
   for (std::size_t s = 0; s < services_.size(); ++s) arm_service(s);
   for (std::size_t pipeline = 0; pipeline < pipelines_.size(); ++pipeline) arm_pipeline(pipeline);
   timers_.set(end_timer_, TimePoint{} + world.duration.value_or(kLongestRun));
@@ -154,7 +158,8 @@ void ClusterRun::dispatch(std::uint32_t timer) {
   if (timer < first_fault_timer_) return on_layout_timer(timer - first_pool_timer_);
   if (timer < first_host_timer_) return on_fault(timer - first_fault_timer_);
   if (timer < first_pipeline_timer_) return on_host_timer(timer - first_host_timer_);
-  if (timer < end_timer_) return on_pipeline_timer(timer - first_pipeline_timer_);
+  if (timer < first_scaler_timer_) return on_pipeline_timer(timer - first_pipeline_timer_);
+  if (timer < end_timer_) return on_scaler_timer(timer - first_scaler_timer_);
   record_.cut_off = !world_.duration && jobs_left_ > 0;
   ended_ = true;
 }
@@ -207,6 +212,7 @@ void ClusterRun::end_run() {
     record_.pipelines[pipeline].requests.in_system_ns =
         pipelines_[pipeline].population.integral_ns(now_);
   }
+  for (Scaler& scaler : scalers_) account_wish(scaler);
   for (const Node& node : cluster_.nodes) record_.nodes.push_back({rounded(node.cpu_ns)});
   record_.pending_reasons = scheduler_.reasons();
   record_.pending_at_end = static_cast<std::int64_t>(scheduler_.pending());

@@ -10,6 +10,7 @@
 #include "slicewise/sim/metrics/replication.hpp"
 
 #include "node_rates.hpp"
+#include "scaler.hpp"
 #include "scheduler.hpp"
 #include "service_state.hpp"
 #include "state.hpp"
@@ -19,7 +20,7 @@ namespace slicewise::sim {
 // The event loop of one replication and the controllers it drives. Timers, in order of firing at
 // the same instant: one per pod, one per domain, one per service, the scheduler, one per pool (MIG
 // layout), one per pod for faults if there are any, one per node for the host CPU of requests if
-// there is any, one per pipeline, the end of the run.
+// there is any, one per pipeline, one per autoscaler, the end of the run.
 //
 //   cluster_run.cpp    the loop, the end of the run
 //   pod_lifecycle.cpp  submit -> bind -> pull -> start -> work -> end, restarts and back-offs
@@ -27,6 +28,7 @@ namespace slicewise::sim {
 //   request_work.cpp   requests of services: arrival, routing, retries, answers
 //   serving_work.cpp   requests inside a pod: workers, host CPU, batches
 //   pipeline_work.cpp  requests that pass through several services
+//   autoscaling.cpp    replicas of services that come and go
 //   gpu_access.cpp     the engines of GPUs that are simulated exactly
 //   disruptions.cpp    fatal GPU faults, changes of the MIG layout
 class ClusterRun {
@@ -134,6 +136,23 @@ class ClusterRun {
   void stage_over(const Request& request, std::optional<Loss> loss);
   void end_flow(std::size_t pipeline, std::uint32_t flow);
 
+  // autoscaling.cpp
+  void add_scalers();
+  Scaler* scaler_of_service(std::size_t service);
+  void arm_scaler(std::size_t scaler);
+  void on_scaler_timer(std::size_t scaler);
+  void sample(Scaler& scaler);
+  double sample_gpus(Scaler& scaler);
+  void look(Scaler& scaler);
+  void hold(Scaler& scaler, Request request);
+  void scale(Scaler& scaler);
+  void account_wish(Scaler& scaler);
+  void dismiss(Scaler& scaler);
+  void leave_if_finished(std::uint32_t pod);
+  void replica_gone(std::uint32_t pod);
+  void remove_replica(std::uint32_t pod);
+  void replica_ready(Scaler& scaler, std::uint32_t pod);
+
   // gpu_access.cpp
   void on_domain_timer(std::size_t domain);
   void start_on_gpu(const Pod& pod, Duration work);
@@ -156,8 +175,10 @@ class ClusterRun {
   std::vector<std::uint32_t> service_of_;  // by workload: its service
   std::vector<PodServer> servers_;         // by pod; unused for batch pods
   std::vector<PipelineState> pipelines_;
-  std::vector<HostCpu> host_cpu_;  // by node; empty when no request needs the host
-  std::vector<OnCpu> on_cpu_;      // requests that the hosts work on, by slot
+  std::vector<Scaler> scalers_;
+  std::vector<std::uint32_t> scaler_of_;  // by service; kNoScaler
+  std::vector<HostCpu> host_cpu_;         // by node; empty when no request needs the host
+  std::vector<OnCpu> on_cpu_;             // requests that the hosts work on, by slot
   std::vector<std::uint32_t> free_cpu_slots_;
   std::vector<Request> finished_;           // scratch of batch_done
   std::vector<std::uint32_t> next_stages_;  // scratch of stage_over
@@ -172,6 +193,7 @@ class ClusterRun {
   std::uint32_t first_fault_timer_ = 0;
   std::uint32_t first_host_timer_ = 0;
   std::uint32_t first_pipeline_timer_ = 0;
+  std::uint32_t first_scaler_timer_ = 0;
   std::uint32_t end_timer_ = 0;
   std::int64_t jobs_left_ = 0;
   std::int64_t running_ = 0;  // containers

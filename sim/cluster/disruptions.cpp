@@ -38,6 +38,7 @@ void ClusterRun::on_fault(std::uint32_t p) {
 
 // kubectl drain: a pod that a controller owns is deleted and created anew elsewhere.
 void ClusterRun::evict(std::uint32_t p) {
+  if (cluster_.pods[p].leaving) return replica_gone(p);
   const scenarios::Workload& spec = cluster_.model(cluster_.pods[p]).spec;
   if (holds_container(cluster_.pods[p].phase)) {
     end_container(p, spec.kind == scenarios::WorkloadKind::Service);

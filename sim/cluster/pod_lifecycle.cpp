@@ -185,6 +185,7 @@ bool ClusterRun::has_equal_shares(const Domain& domain) const {
 
 void ClusterRun::crash(std::uint32_t p) {
   const Pod& pod = cluster_.pods[p];
+  if (pod.leaving) return replica_gone(p);
   const scenarios::Workload& spec = cluster_.model(pod).spec;
   // What a service has answered is not lost with its process; a Job starts over.
   if (holds_container(pod.phase)) end_container(p, spec.kind == WorkloadKind::Service);

@@ -46,8 +46,13 @@ void ClusterRun::arrive(std::size_t s, Request request) {
 
 void ClusterRun::enter(std::size_t s, Request request) {
   ServiceState& service = services_[s];
-  // A Kubernetes Service without endpoints refuses the connection.
-  if (service.ready.empty()) return lose(s, request, Loss::Refused);
+  ++service.asked;
+  if (service.ready.empty()) {
+    Scaler* scaler = scaler_of_service(s);
+    if (scaler != nullptr && scaler->holds()) return hold(*scaler, request);
+    // A Kubernetes Service without endpoints refuses the connection.
+    return lose(s, request, Loss::Refused);
+  }
   const std::uint32_t p = service.route(servers_);
   if (is_full(p)) return lose(s, request, Loss::Dropped);
   request.queued = now_;
@@ -107,7 +112,9 @@ void ClusterRun::over(std::size_t s, const Request& request, std::optional<Loss>
 }
 
 void ClusterRun::start_serving(std::uint32_t p) {
-  services_[service_of_[index(cluster_.pods[p].workload)]].ready.push_back(p);
+  const std::size_t s = service_of_[index(cluster_.pods[p].workload)];
+  services_[s].ready.push_back(p);
+  if (Scaler* scaler = scaler_of_service(s)) replica_ready(*scaler, p);
 }
 
 // Requests inside a replica go down with it.

@@ -93,6 +93,17 @@ void Scheduler::add(std::uint32_t pod) {
   ++pending_count_;
 }
 
+void Scheduler::withdraw(std::uint32_t pod) {
+  PendingPods& queue = queues_[index(cluster_.pods[pod].workload)];
+  for (std::size_t place = 0; place < queue.size(); ++place) {
+    if (queue[place] != pod) continue;
+    queue.remove(place);
+    --pending_count_;
+    break;
+  }
+  cluster_.pods[pod].schedule_attempts = 0;
+}
+
 std::optional<RejectCause> Scheduler::static_reject(const Node& node,
                                                     const WorkloadModel& workload) const {
   const PoolModel& pool = cluster_.pool(node);

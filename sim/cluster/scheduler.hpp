@@ -43,6 +43,9 @@ class Scheduler {
 
   void add(std::uint32_t pod);
 
+  // Takes a Pending pod out of the queue. O(pods that wait).
+  void withdraw(std::uint32_t pod);
+
   // Tries every eligible pod once. Appends the placed ones to `bound`; node, domain, context and
   // tickets of these are set and taken. Returns when a pod's back-off lets it be tried again
   // (kNever if no pod is backing off). O(nodes) for each pod placed and each workload turned down.

@@ -104,6 +104,7 @@ struct ServiceState {
   std::uint32_t turn = 0;            // round robin: of `ready`
   bool has_deadlines = false;        // time-outs, or batches that wait to be filled
   Population population;
+  std::int64_t asked = 0;  // attempts so far
 };
 
 // One pipeline of the run.

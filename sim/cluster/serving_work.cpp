@@ -94,6 +94,7 @@ void ClusterRun::batch_done(std::uint32_t p) {
   }
   finished_.clear();
   fill_batch(p);
+  leave_if_finished(p);
 }
 
 void ClusterRun::leave_pod(std::uint32_t p, const Request& request, Duration work) {
@@ -140,6 +141,7 @@ void ClusterRun::on_server_timer(std::uint32_t p) {
     }
   }
   fill_batch(p);
+  leave_if_finished(p);
 }
 
 void ClusterRun::start_on_cpu(std::uint32_t p, const OnCpu& task, Duration work) {
@@ -192,6 +194,7 @@ void ClusterRun::on_host_timer(std::size_t node) {
   arm_host(make_id<NodeId>(node));
   if (done.before) return ready_for_gpu(task.owner, done.request);
   leave_pod(task.owner, done.request, done.work);
+  leave_if_finished(task.owner);
 }
 
 }  // namespace slicewise::sim

@@ -54,8 +54,12 @@ struct Pod {
   int crash_streak = 0;                   // since the last 10 minutes without a crash
   int pods_failed = 0;                    // restartPolicy Never: pods of this Job that failed
   int schedule_attempts = 0;
-  TimePoint eligible_at;  // scheduling back-off ends
-  double size = 1;        // of its units, against the workload's mean
+  // Autoscaled services.
+  TimePoint wanted_at = kNever;  // kNever: it is not
+  bool was_ready = false;        // since then
+  bool leaving = false;          // not wanted any more: takes no requests, ends when it has none
+  TimePoint eligible_at;         // scheduling back-off ends
+  double size = 1;               // of its units, against the workload's mean
 
   // Batch work on a pool in steady state.
   double units_left = 0;
@@ -147,6 +151,12 @@ template <class Use>
 void with_engine(Domain& domain, Use&& use) {
   std::visit(models::Overloaded{[](std::monostate) {}, [&](auto& engine) { use(engine); }},
              domain.engine);
+}
+
+// When the nth pod of a workload is created first.
+inline TimePoint first_submission(const scenarios::Workload& workload, std::size_t nth) {
+  return TimePoint{} + workload.submit_at +
+         workload.submit_interval * static_cast<std::int64_t>(nth);
 }
 
 // Empty nodes and unsubmitted pods.
