@@ -11,6 +11,7 @@ std::vector<InstanceType> read_instances(std::string_view json);
 std::vector<GpuModel> read_gpus(std::string_view json);
 std::vector<MigGeometry> read_mig(std::string_view json);
 std::vector<WorkloadProfile> read_profiles(std::string_view json);
+std::vector<LlmModel> read_llm_models(std::string_view json);
 std::vector<SpotMarket> read_spot(std::string_view json);
 std::vector<Commitment> read_commitments(std::string_view json);
 PriceBook read_prices(std::string_view json);

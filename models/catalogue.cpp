@@ -21,10 +21,12 @@ const T* find_in(const std::vector<T>& list, Predicate matches) {
 }
 
 // Its figures hold on one GPU model: without that model's own they carry over to no other.
+std::string no_figures(const std::string& gpu_model) { return "no figures for " + gpu_model; }
+
 std::string why_unusable(const WorkloadProfile& profile, const Catalogue& catalogue) {
   if (!profile.solo_step) return "no step time";
   if (catalogue.find_gpu(profile.gpu_model) != nullptr) return {};
-  return "no figures for " + profile.gpu_model;
+  return no_figures(profile.gpu_model);
 }
 
 }  // namespace
@@ -54,6 +56,10 @@ const WorkloadProfile* Catalogue::find_profile(std::string_view name) const {
   return find_in(profiles, [name](const WorkloadProfile& profile) { return profile.name == name; });
 }
 
+const LlmModel* Catalogue::find_llm_model(std::string_view name) const {
+  return find_in(llm_models, [name](const LlmModel& model) { return model.name == name; });
+}
+
 Catalogue load_catalogue() {
   Catalogue catalogue;
   catalogue.gpus = read_gpus(embedded::gpus_json());
@@ -62,6 +68,11 @@ Catalogue load_catalogue() {
   catalogue.profiles = read_profiles(embedded::profiles_json());
   for (WorkloadProfile& profile : catalogue.profiles) {
     profile.unusable = why_unusable(profile, catalogue);
+  }
+  catalogue.llm_models = read_llm_models(embedded::llm_models_json());
+  for (LlmModel& model : catalogue.llm_models) {
+    if (catalogue.find_gpu(model.gpu_model) == nullptr)
+      model.unusable = no_figures(model.gpu_model);
   }
   catalogue.spot = read_spot(embedded::spot_json());
   catalogue.commitments = read_commitments(embedded::commitments_json());

@@ -16,5 +16,6 @@ slicewise_catalog_\name\()_end:
   embed gpus, "gpus.json"
   embed mig, "mig.json"
   embed profiles, "profiles.json"
+  embed llm_models, "llm_models.json"
 
   .section .note.GNU-stack, "", %progbits

@@ -12,5 +12,6 @@ std::string_view commitments_json();
 std::string_view gpus_json();
 std::string_view mig_json();
 std::string_view profiles_json();
+std::string_view llm_models_json();
 
 }  // namespace slicewise::models::embedded

@@ -36,6 +36,14 @@ void Exclusive::start(std::uint32_t context, Duration work) {
   if (waiting_ == 1) project();
 }
 
+Duration Exclusive::left(std::uint32_t context) const { return work_[context]; }
+
+void Exclusive::shorten(std::uint32_t context, Duration less) {
+  assert(Duration{} <= less && less < work_[context]);
+  work_[context] -= less;
+  project();
+}
+
 void Exclusive::cancel(std::uint32_t context) {
   std::size_t place = 0;
   while (place < waiting_ && queue_[slot(place)] != context) ++place;

@@ -53,6 +53,20 @@ void Fluid::start(std::uint32_t context, Duration work) {
   change_speeds();
 }
 
+Duration Fluid::left(std::uint32_t context) const {
+  const std::size_t place = find(context);
+  assert(is_active(place, context));
+  const double left = left_ns_[place] - speeds_[place] * elapsed_ns();
+  return {std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(left - kRoundingNs)))};
+}
+
+void Fluid::shorten(std::uint32_t context, Duration less) {
+  assert(Duration{} <= less && less < left(context));
+  settle();
+  left_ns_[find(context)] -= static_cast<double>(less.ns);
+  project();
+}
+
 void Fluid::cancel(std::uint32_t context) {
   const std::size_t place = find(context);
   if (!is_active(place, context)) return;

@@ -187,6 +187,21 @@ void RoundRobin::start(std::uint32_t context, Duration work) {
   project();
 }
 
+Duration RoundRobin::left(std::uint32_t context) const {
+  const std::size_t slot = find(context);
+  assert(slot < ring_.size() && ring_[slot] == context);
+  return {work_ns_[slot]};
+}
+
+void RoundRobin::shorten(std::uint32_t context, Duration less) {
+  const std::size_t slot = find(context);
+  assert(slot < ring_.size() && ring_[slot] == context);
+  assert(less.ns >= 0 && less.ns < work_ns_[slot]);
+  work_ns_[slot] -= less.ns;
+  granted_ns_[context] -= less.ns;
+  project();
+}
+
 void RoundRobin::cancel(std::uint32_t context) {
   const std::size_t slot = find(context);
   if (slot == ring_.size() || ring_[slot] != context) return;

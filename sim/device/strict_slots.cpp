@@ -63,6 +63,20 @@ std::uint32_t StrictSlots::complete() {
   return finished;
 }
 
+Duration StrictSlots::left(std::uint32_t number) const {
+  const Context& context = contexts_[number];
+  assert(context.working);
+  return context.left - Duration{used_since(context).turn_ns};
+}
+
+void StrictSlots::shorten(std::uint32_t number, Duration less) {
+  assert(Duration{} <= less && less < left(number));
+  Context& context = contexts_[number];
+  context.left -= less;  // as of the start of the request: switches under way go on counting
+  context.finish = finish_of(context);
+  project();
+}
+
 void StrictSlots::cancel(std::uint32_t number) {
   Context& context = contexts_[number];
   if (!context.working) return;

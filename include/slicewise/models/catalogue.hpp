@@ -7,6 +7,7 @@
 
 #include "slicewise/models/gpu_model.hpp"
 #include "slicewise/models/instance_type.hpp"
+#include "slicewise/models/llm_step.hpp"
 #include "slicewise/models/mig_geometry.hpp"
 #include "slicewise/models/price_book.hpp"
 #include "slicewise/models/workload_profile.hpp"
@@ -46,12 +47,14 @@ struct Catalogue {
   std::vector<SpotMarket> spot;
   std::vector<Commitment> commitments;
   PriceBook prices;
+  std::vector<LlmModel> llm_models;
 
   // nullptr when unknown. GPU models are found by name or alias, ignoring case.
   const GpuModel* find_gpu(std::string_view name) const;
   const InstanceType* find_instance(std::string_view name) const;
   const MigGeometry* find_mig(std::string_view gpu_model) const;
   const WorkloadProfile* find_profile(std::string_view name) const;
+  const LlmModel* find_llm_model(std::string_view name) const;
 };
 
 // The profile as the whole GPU without MIG runs it: figures that were measured on the largest MIG

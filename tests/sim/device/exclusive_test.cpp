@@ -43,5 +43,20 @@ TEST(Exclusive, CancelStartsTheNextAtOnce) {
   EXPECT_EQ(gpu.busy_of(0), Duration{19});
 }
 
+TEST(Exclusive, ShortenedRequestsKeepTheirPlaces) {
+  Exclusive gpu(3);
+  gpu.start(0, {50});
+  gpu.start(1, {20});
+  gpu.start(2, {30});
+  gpu.advance({10});
+  EXPECT_EQ(gpu.left(0), Duration{40});
+  gpu.shorten(0, {35});
+  gpu.shorten(1, {19});
+  EXPECT_EQ(run_next(gpu, 0), 15);
+  EXPECT_EQ(run_next(gpu, 1), 16);
+  EXPECT_EQ(run_next(gpu, 2), 46);
+  EXPECT_EQ(gpu.busy_of(0), Duration{15});
+}
+
 }  // namespace
 }  // namespace slicewise::sim

@@ -177,7 +177,18 @@ class RandomCompany {
     } else if (random_.below(10) == 0) {
       gpu_.cancel(context);
       left_[context] = -1;
+    } else if (random_.below(6) == 0) {
+      shorten(context);
     }
+  }
+
+  void shorten(std::uint32_t context) {
+    const std::int64_t left = gpu_.left(context).ns;
+    ASSERT_NEAR(static_cast<double>(left), left_[context], 1.01);
+    if (left == 0) return;
+    const Duration less{random_.below(static_cast<std::uint32_t>(left))};
+    gpu_.shorten(context, less);
+    left_[context] = std::max(0.0, left_[context] - static_cast<double>(less.ns));
   }
 
   // The law told naively: work left after every step, from the speeds of those present.

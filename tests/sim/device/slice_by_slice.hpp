@@ -42,6 +42,9 @@ class SliceBySlice {
     turn_left_ = slice_.turn;
   }
 
+  Duration left(std::uint32_t context) const { return *work_[context]; }
+  void shorten(std::uint32_t context, Duration less) { *work_[context] -= less; }
+
   void cancel(std::uint32_t context) { work_[context].reset(); }
 
   EngineTime time() const { return time_; }

@@ -50,6 +50,9 @@ class SlotBySlot {
 
   void start(std::uint32_t context, Duration work) { work_[context] = work; }
 
+  Duration left(std::uint32_t context) const { return *work_[context]; }
+  void shorten(std::uint32_t context, Duration less) { *work_[context] -= less; }
+
   void cancel(std::uint32_t context) {
     work_[context].reset();
     if (!cycle_.empty() && owner() == context) switch_counts_ = false;

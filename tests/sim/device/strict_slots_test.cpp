@@ -178,7 +178,19 @@ class SlotHistory {
       fast_.cancel(context);
       slow_.cancel(context);
       active_[context] = false;
+    } else if (random_.below(4) == 0) {
+      shorten(context);
     }
+  }
+
+  void shorten(std::uint32_t context) {
+    const std::int64_t left = fast_.left(context).ns;
+    ASSERT_EQ(left, slow_.left(context).ns);
+    if (left == 0) return;
+    const auto any = static_cast<std::int64_t>(random_.next_u64() >> 1);
+    const Duration less{random_.below(3) == 0 ? left - 1 : any % left};
+    fast_.shorten(context, less);
+    slow_.shorten(context, less);
   }
 
   void change_presence(std::uint32_t context) {

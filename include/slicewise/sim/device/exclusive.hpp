@@ -13,7 +13,8 @@ namespace slicewise::sim {
 // exclusive use does not produce, but a pod that ignores the device plugin does) are served first
 // come, first served.
 //
-// Cost: O(1) per start or completion, O(waiting) per cancel. No allocation after construction.
+// Cost: O(1) per start, completion or shortening, O(waiting) per cancel. No allocation after
+// construction.
 class Exclusive {
  public:
   explicit Exclusive(std::uint32_t contexts);
@@ -29,6 +30,12 @@ class Exclusive {
 
   // Gives `context` a request of `work` > 0 at now(). REQUIRES: the context has none.
   void start(std::uint32_t context, Duration work);
+
+  // Work that the context's request still needs. REQUIRES: it has one.
+  Duration left(std::uint32_t context) const;
+
+  // Takes `less` off the request, which keeps its turn. REQUIRES: 0 <= less < left(context).
+  void shorten(std::uint32_t context, Duration less);
 
   // The process died: its request vanishes. No effect when it has none.
   void cancel(std::uint32_t context);

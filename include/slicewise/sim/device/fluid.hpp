@@ -45,6 +45,12 @@ class Fluid {
   // Gives `context` a request of `work` > 0 at now(). REQUIRES: the context has none.
   void start(std::uint32_t context, Duration work);
 
+  // Work that the context's request still needs, rounded up. REQUIRES: it has one.
+  Duration left(std::uint32_t context) const;
+
+  // Takes `less` off the request, which goes on. REQUIRES: 0 <= less < left(context).
+  void shorten(std::uint32_t context, Duration less);
+
   // The process died: its request vanishes. No effect when it has none.
   void cancel(std::uint32_t context);
 

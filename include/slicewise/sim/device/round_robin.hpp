@@ -42,8 +42,8 @@ struct EngineTime {
 // request at once, has used up its turn (c). Of several contexts that start on an idle GPU at the
 // same instant, the first call runs first.
 //
-// Cost: O(active contexts) per start, cancel or completion, independent of the number of turns.
-// No allocation after construction. Times are integers: the result equals a turn-by-turn
+// Cost: O(active contexts) per start, cancel, completion or shortening, independent of the number
+// of turns. No allocation after construction. Times are integers: the result equals a turn-by-turn
 // simulation exactly (tests/sim/device/round_robin_test.cpp).
 class RoundRobin {
  public:
@@ -62,6 +62,12 @@ class RoundRobin {
 
   // Gives `context` a request of `work` > 0 at now(). REQUIRES: the context has none.
   void start(std::uint32_t context, Duration work);
+
+  // Work that the context's request still needs. REQUIRES: it has one.
+  Duration left(std::uint32_t context) const;
+
+  // Takes `less` off the request, which keeps its turn. REQUIRES: 0 <= less < left(context).
+  void shorten(std::uint32_t context, Duration less);
 
   // The process died: its request vanishes. No effect when it has none.
   void cancel(std::uint32_t context);

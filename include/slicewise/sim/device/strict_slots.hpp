@@ -52,6 +52,12 @@ class StrictSlots {
   // the cycle.
   void start(std::uint32_t context, Duration work);
 
+  // Work that the context's request still needs. REQUIRES: it has one.
+  Duration left(std::uint32_t context) const;
+
+  // Takes `less` off the request, which keeps its turn. REQUIRES: 0 <= less < left(context).
+  void shorten(std::uint32_t context, Duration less);
+
   // The process died: its request vanishes. No effect when it has none.
   void cancel(std::uint32_t context);
 

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "slicewise/models/llm_step.hpp"
+#include "slicewise/sim/serving/ring_queue.hpp"
+#include "slicewise/units.hpp"
+
+namespace slicewise::sim {
+
+// A prompt and the length of its answer.
+struct LlmRequest {
+  TimePoint arrived;
+  std::int32_t input_tokens = 1;
+  std::int32_t output_tokens = 1;
+  std::uint32_t ticket = 0;  // the caller's
+};
+
+struct LlmAnswer {
+  LlmRequest request;
+  TimePoint started;      // its first step began
+  TimePoint first_token;  // was there
+  Duration gpu_work;      // its part of the steps that it was in, by tokens
+};
+
+struct BatchingLimits {
+  int max_sequences = 256;        // running at once
+  int max_batched_tokens = 2048;  // of a step: decoded and prefilled
+  std::int64_t cache_tokens = 0;  // size of the KV pool
+  double prefix_reuse = 0;        // share of a prompt's tokens whose keys and values are known
+};
+
+// The scheduler of one server of a language model with continuous batching and chunked prefill, as
+// vLLM (v1) has it, in whole pieces of GPU work instead of steps.
+//
+// Semantics. Requests wait in order of arrival. A step has a budget of tokens: first one for every
+// sequence that decodes, then what is left of the prompt that a former step began, then the prompts
+// of waiting requests, in order, as long as the next one's keys and values fit into the pool beside
+// those there, and fewer than max_sequences run; the last prompt of a step may be cut at the
+// budget. Every decoded token takes a place of the pool. When a step would find too few places,
+// sequences are thrown out, the latest admitted first, until the others fit: they wait at the front
+// of the queue and prefill their prompt and what they had answered again. No request is admitted in
+// a step that threw one out. The first token comes with the end of the step that ends the prefill;
+// a request leaves with the end of the step of its last token. Reused prefixes shorten the prefill,
+// not what it holds. The pool has no blocks: up to 15 tokens per sequence less than vLLM's.
+// Attention reads the whole cache of each sequence of a step.
+//
+// Pieces. While no prompt is prefilled and nobody leaves, steps are alike but for the cache that
+// they read, which grows by one token per sequence: any number of them is one piece with a length
+// in closed form. A request that comes during a piece and could be admitted cuts it at the end of
+// the step under way. Lengths are kept in 1/4096 ns and rounded down where a piece ends, the rest
+// carried over, so that pieces equal single steps exactly (tests/sim/serving). A request that comes
+// in the very nanosecond in which a step ends, and does not find a piece's end, waits for the next.
+//
+// Cost: O(running sequences) per piece, however many steps it has; O(log steps) per cut. Memory
+// grows with the waiting and running requests only. No allocation but for the longest queue so far.
+class ContinuousBatching {
+ public:
+  // What the GPU is doing: `steps` alike.
+  struct Piece {
+    std::int64_t steps = 0;      // 0: none
+    std::int64_t sequences = 0;  // in each of them
+    std::int64_t tokens = 0;     // of each
+    Duration work;
+  };
+
+  // REQUIRES: limits are positive, prefix_reuse in [0, 1]. More sequences than tokens in a step
+  // cannot run.
+  ContinuousBatching(const models::LlmStep& law, const BatchingLimits& limits);
+
+  // Whether the pool could ever hold it. vLLM refuses requests beyond its longest sequence.
+  bool fits(const LlmRequest& request) const;
+
+  // REQUIRES: it fits; input_tokens, output_tokens >= 1.
+  void push(const LlmRequest& request);
+
+  bool idle() const { return running_.empty() && waiting_.empty(); }
+  bool working() const { return piece_.steps > 0; }
+  std::size_t waiting() const { return waiting_.size(); }
+  std::size_t running() const { return running_.size(); }
+  const Piece& piece() const { return piece_; }
+
+  // Starts the next piece; returns the GPU work that it is, > 0. REQUIRES: !idle(), !working().
+  Duration begin(TimePoint now);
+
+  // After a push during a piece of which `done` is done: its length from now on, which is shorter
+  // when the request can be admitted before its end. REQUIRES: working(); 0 <= done < piece().work.
+  Duration cut(Duration done);
+
+  // The piece is done at `now`. Who left with it, valid until the next call.
+  // REQUIRES: working().
+  std::span<const LlmAnswer> end(TimePoint now);
+
+  // The process died: everything vanishes, after `lost` was called with every request.
+  template <class Lost>
+  void abandon(Lost&& lost) {
+    for (const Sequence& sequence : running_) lost(sequence.request);
+    for (std::size_t place = 0; place < waiting_.size(); ++place) lost(waiting_[place].request);
+    forget();
+  }
+
+  std::int64_t cache_held() const { return held_; }          // tokens
+  std::int64_t cache_peak() const { return peak_; }          // tokens, so far
+  std::int64_t preemptions() const { return preemptions_; }  // so far
+
+ private:
+  struct Sequence {
+    LlmRequest request;
+    TimePoint started = kNever;
+    TimePoint first_token = kNever;
+    std::int32_t prompt = 0;    // tokens to prefill: the input, and what was answered before
+    std::int32_t cached = 0;    // of it, and of the answer
+    std::int32_t chunk = 0;     // of the prompt, prefilled in the step under way
+    std::int32_t answered = 0;  // output tokens
+    double work_ticks = 0;
+
+    bool decodes() const { return cached >= prompt; }
+  };
+
+  std::int64_t ticks(std::int64_t steps) const;
+  Duration work_of(std::int64_t steps) const;
+  std::int64_t decoding() const;
+  std::int64_t free_places() const { return limits_.cache_tokens - held_; }
+  bool make_room();
+  void preempt_last();
+  std::int64_t prefill(TimePoint now, std::int64_t budget, bool admits);
+  std::int64_t continue_prompt(std::int64_t budget);
+  void admit(TimePoint now);
+  void plan(std::int64_t decodes, std::int64_t prefilled);
+  void progress(Sequence& sequence, TimePoint now, double ticks_per_token);
+  void forget();
+
+  models::LlmStep law_;
+  BatchingLimits limits_;
+  std::int64_t read_ticks_;  // r
+  RingQueue<Sequence> waiting_;
+  std::vector<Sequence> running_;  // in order of admission
+  std::vector<LlmAnswer> left_;
+  Piece piece_;
+  std::int64_t first_ticks_ = 0;    // of the first step of the piece
+  std::int64_t growth_ticks_ = 0;   // of each step over the one before
+  std::int64_t carried_ticks_ = 0;  // of the work so far, less than 1 ns
+  std::int64_t held_ = 0;           // places of the pool
+  std::int64_t peak_ = 0;
+  std::int64_t preemptions_ = 0;
+};
+
+}  // namespace slicewise::sim

@@ -1,0 +1,109 @@
+// The step law of language models and what the catalogue says of it.
+#include "slicewise/models/llm_step.hpp"
+
+#include <gtest/gtest.h>
+
+#include "slicewise/models/catalogue.hpp"
+
+#include "facts_file.hpp"
+
+namespace slicewise::models {
+namespace {
+
+const Catalogue& catalogue() {
+  static const Catalogue loaded = load_catalogue();
+  return loaded;
+}
+
+TEST(LlmStep, AStepIsThePythagoreanSumPlusReadingTheCache) {
+  const LlmStep law{0.003, 0.001, 0.0001, 0.0005};
+  EXPECT_DOUBLE_EQ(step_seconds(law, 4, 0), 0.005 + 0.0005);
+  EXPECT_DOUBLE_EQ(step_seconds(law, 4, 20), 0.005 + 0.002 + 0.0005);
+}
+
+// Vidur measured 9.70 ms at one token and 272.9 ms at 4,096 on A100, without reading a cache.
+TEST(LlmStep, Llama3StepsAsMeasured) {
+  LlmStep law = catalogue().find_llm_model("llama-3-8b-fp16/a100-80gb")->step;
+  law.overhead_s = 0;
+  EXPECT_NEAR(step_seconds(law, 1, 0), 9.70e-3, 0.02 * 9.70e-3);
+  EXPECT_NEAR(step_seconds(law, 4096, 0), 272.9e-3, 0.02 * 272.9e-3);
+}
+
+TEST(LlmStep, CarriedFromA100MeetsTheFitOnH100) {
+  const LlmModel& a100 = *catalogue().find_llm_model("llama-2-7b-fp16/a100-80gb");
+  const LlmModel& h100 = *catalogue().find_llm_model("llama-2-7b-fp16/h100-80gb");
+  const GpuModel& from = *catalogue().find_gpu("A100-80GB");
+  const GpuModel& to = *catalogue().find_gpu("H100");
+  ASSERT_TRUE(can_carry_over(from, to));
+  const LlmStep carried = carried_over(a100.step, from, to);
+  EXPECT_NEAR(carried.weights_s / h100.step.weights_s, 1, 0.05);
+  EXPECT_NEAR(carried.token_s / h100.step.token_s, 1, 0.05);
+  EXPECT_NEAR(carried.kv_read_s / h100.step.kv_read_s, 1, 0.001);
+  EXPECT_EQ(carried.overhead_s, a100.step.overhead_s);
+}
+
+// FP32 would make an A10G faster than an A100.
+TEST(LlmStep, NoCarryingOverWithoutATensorRate) {
+  EXPECT_FALSE(can_carry_over(*catalogue().find_gpu("A100-80GB"), *catalogue().find_gpu("A10G")));
+}
+
+TEST(LlmStep, AMigInstanceHasItsShares) {
+  const LlmStep law = in_domain({0.008, 0.001, 0.0001, 0.0005}, {0.25, 0.5});
+  EXPECT_DOUBLE_EQ(law.weights_s, 0.016);
+  EXPECT_DOUBLE_EQ(law.token_s, 0.004);
+  EXPECT_DOUBLE_EQ(law.kv_read_s, 0.0002);
+  EXPECT_DOUBLE_EQ(law.overhead_s, 0.0005);
+}
+
+TEST(LlmModels, EveryFigureHasAReason) {
+  for (const LlmModel& model : catalogue().llm_models) {
+    SCOPED_TRACE(model.name);
+    EXPECT_EQ(catalogue().find_llm_model(model.name), &model);
+    EXPECT_FALSE(model.source.empty());
+    for (const char* figure :
+         {"weightsMs", "tokenMs", "kvReadMs", "overheadMs", "weightsMib", "kvBytesPerToken"}) {
+      EXPECT_TRUE(model.provenance.contains(figure)) << figure;
+    }
+    if (const GpuModel* gpu = catalogue().find_gpu(model.gpu_model)) {
+      EXPECT_NEAR(model.step.kv_read_s / cache_read_seconds(model.kv_bytes_per_token, *gpu), 1,
+                  0.001);
+    }
+  }
+  EXPECT_EQ(catalogue().find_llm_model("llama-2-7b-fp16/a40")->unusable, "no figures for A40");
+  EXPECT_EQ(catalogue().find_llm_model("llama-2-7b-fp16/t4")->unusable, "");
+}
+
+TEST(LlmModels, SayWhatTheirFactsSay) {
+  SLICEWISE_FACTS_OR_SKIP(facts, "workload_profiles.json");
+  int compared = 0;
+  for (const auto& fact : facts["llm_step"]) {
+    if (!fact.contains("T_w_ms")) continue;  // saturated throughput, not a step law
+    const std::string title = fact["model"].get<std::string>();
+    const std::string gpu = fact["gpu"].get<std::string>();
+    const GpuModel* known = catalogue().find_gpu(gpu);
+    const LlmModel* model = nullptr;
+    for (const LlmModel& candidate : catalogue().llm_models) {
+      if (title == candidate.title + " " + candidate.precision &&
+          candidate.gpu_model == (known == nullptr ? gpu : known->name)) {
+        model = &candidate;
+      }
+    }
+    ASSERT_NE(model, nullptr) << title << " on " << gpu;
+    SCOPED_TRACE(model->name);
+    EXPECT_DOUBLE_EQ(model->step.weights_s, fact["T_w_ms"].get<double>() * 1e-3);
+    EXPECT_DOUBLE_EQ(model->step.token_s, fact["t_ms_per_token"].get<double>() * 1e-3);
+    EXPECT_EQ(model->kv_bytes_per_token.count, fact["kv_bytes_per_token"].get<std::int64_t>());
+    EXPECT_NEAR(static_cast<double>(model->weights.count),
+                fact["weights_gib"].get<double>() * static_cast<double>(gibibytes(1).count),
+                1 << 20);
+    if (fact.contains("kv_read_ms_per_cached_token")) {
+      EXPECT_NEAR(model->step.kv_read_s, fact["kv_read_ms_per_cached_token"].get<double>() * 1e-3,
+                  1e-12);
+    }
+    ++compared;
+  }
+  EXPECT_EQ(compared, 7);
+}
+
+}  // namespace
+}  // namespace slicewise::models

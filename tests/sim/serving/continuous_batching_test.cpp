@@ -1,0 +1,189 @@
+#include "slicewise/sim/serving/continuous_batching.hpp"
+
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/kernel/random.hpp"
+
+#include "step_by_step.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+// Llama-2-7B in FP16 on A100-80GB.
+constexpr models::LlmStep kA100{9.1e-3, 63.7e-6, 367.3e-9, 0.6e-3};
+
+using Outcome = StepByStep::Outcome;
+
+struct Replay {
+  std::vector<Outcome> outcomes;
+  Duration attributed;  // to requests
+  Duration busy;
+  std::int64_t steps = 0;
+  std::int64_t pieces = 0;
+};
+
+// On a GPU of its own.
+Replay replay(ContinuousBatching& server, const std::vector<LlmRequest>& arrivals) {
+  Replay out;
+  TimePoint begun;
+  TimePoint end = kNever;
+  std::size_t next = 0;
+  while (next < arrivals.size() || server.working()) {
+    if (next < arrivals.size() && arrivals[next].arrived <= end) {
+      const TimePoint now = arrivals[next].arrived;
+      for (; next < arrivals.size() && arrivals[next].arrived == now; ++next) {
+        server.push(arrivals[next]);
+      }
+      if (!server.working()) {
+        begun = now;
+        end = now + server.begin(now);
+      } else if (now < end) {
+        end = begun + server.cut(now - begun);
+      }
+      continue;
+    }
+    ++out.pieces;
+    out.steps += server.piece().steps;
+    out.busy += server.piece().work;
+    for (const LlmAnswer& answer : server.end(end)) {
+      out.outcomes.push_back({answer.request.ticket, answer.started, answer.first_token, end});
+      out.attributed += answer.gpu_work;
+    }
+    if (server.idle()) {
+      end = kNever;
+    } else {
+      begun = end;
+      end = begun + server.begin(begun);
+    }
+  }
+  return out;
+}
+
+TEST(ContinuousBatching, OneRequestTakesItsPromptAndThenAStepPerToken) {
+  ContinuousBatching server(kA100, {8, 512, 10000, 0});
+  const std::vector<LlmRequest> one = {{TimePoint{0}, 1000, 4, 7}};
+  const Replay got = replay(server, one);
+  ASSERT_EQ(got.outcomes.size(), 1U);
+  const auto at = [](double tokens, double cached) {
+    return models::step_seconds(kA100, tokens, cached);
+  };
+  const double first = at(512, 0) + at(488, 512);
+  EXPECT_NEAR(to_seconds(got.outcomes[0].first_token - TimePoint{}), first, 2e-9);
+  EXPECT_NEAR(to_seconds(got.outcomes[0].done - TimePoint{}),
+              first + at(1, 1000) + at(1, 1001) + at(1, 1002), 4e-9);
+  EXPECT_EQ(got.pieces, 3);
+  EXPECT_EQ(got.steps, 5);
+  EXPECT_EQ(server.cache_peak(), 1003);
+  EXPECT_EQ(server.cache_held(), 0);
+}
+
+TEST(ContinuousBatching, AReusedPrefixIsHeldButNotComputed) {
+  ContinuousBatching server(kA100, {8, 4096, 10000, 0.75});
+  const Replay got = replay(server, {{TimePoint{0}, 1000, 1, 0}});
+  EXPECT_NEAR(to_seconds(got.outcomes[0].done - TimePoint{}), models::step_seconds(kA100, 250, 750),
+              2e-9);
+  EXPECT_EQ(server.cache_peak(), 1000);
+}
+
+TEST(ContinuousBatching, AnArrivalWaitsForTheStepUnderWayOnly) {
+  ContinuousBatching server(kA100, {8, 512, 10000, 0});
+  server.push({TimePoint{0}, 10, 100, 0});
+  const TimePoint decoding = TimePoint{} + server.begin({0});
+  EXPECT_TRUE(server.end(decoding).empty());
+  const Duration whole = server.begin(decoding);
+  EXPECT_EQ(server.piece().steps, 99);
+  server.push({decoding + milliseconds(15), 10, 1, 1});
+  const Duration cut = server.cut(milliseconds(15));
+  EXPECT_EQ(server.piece().steps, 2);
+  EXPECT_LT(cut, whole);
+  EXPECT_GT(cut, milliseconds(15));
+}
+
+TEST(ContinuousBatching, NobodyCutsWhoCannotBeAdmitted) {
+  ContinuousBatching server(kA100, {1, 512, 10000, 0});
+  server.push({TimePoint{0}, 10, 100, 0});
+  server.begin({0});
+  server.end({1000});
+  const Duration whole = server.begin({1000});
+  server.push({TimePoint{2000}, 10, 1, 1});
+  EXPECT_EQ(server.cut({1000}), whole);
+}
+
+TEST(ContinuousBatching, AFullPoolThrowsOutTheLatestWhichAnswersLater) {
+  ContinuousBatching server(kA100, {8, 512, 25, 0});
+  const Replay got = replay(server, {{TimePoint{0}, 10, 10, 0}, {TimePoint{0}, 10, 10, 1}});
+  ASSERT_EQ(got.outcomes.size(), 2U);
+  EXPECT_EQ(got.outcomes[0].ticket, 0U);
+  EXPECT_EQ(got.outcomes[1].ticket, 1U);
+  EXPECT_EQ(server.preemptions(), 1);
+  EXPECT_LE(server.cache_peak(), 25);
+  EXPECT_FALSE(server.fits({TimePoint{0}, 16, 11, 0}));
+  EXPECT_TRUE(server.fits({TimePoint{0}, 16, 10, 0}));
+}
+
+TEST(ContinuousBatching, AbandonsRunningAndWaiting) {
+  ContinuousBatching server(kA100, {1, 512, 10000, 0});
+  server.push({TimePoint{0}, 10, 10, 3});
+  server.begin({0});
+  server.push({TimePoint{0}, 10, 10, 4});
+  std::vector<std::uint32_t> lost;
+  server.abandon([&](const LlmRequest& request) { lost.push_back(request.ticket); });
+  EXPECT_EQ(lost, (std::vector<std::uint32_t>{3, 4}));
+  EXPECT_TRUE(server.idle());
+  EXPECT_FALSE(server.working());
+  EXPECT_EQ(server.cache_held(), 0);
+}
+
+std::vector<LlmRequest> random_requests(RandomStream& random, std::int64_t cache_tokens,
+                                        std::uint32_t gap_us, std::uint32_t longest) {
+  std::vector<LlmRequest> requests;
+  TimePoint at;
+  const std::uint32_t count = 1 + random.below(40);
+  for (std::uint32_t ticket = 0; ticket < count; ++ticket) {
+    if (random.below(4) > 0) at = at + Duration{random.below(gap_us * 1000U)};
+    const auto input = static_cast<std::int32_t>(1 + random.below(longest));
+    const auto output = static_cast<std::int32_t>(1 + random.below(longest));
+    const std::int64_t places = std::int64_t{input} + output - 1;
+    if (places > cache_tokens) continue;
+    requests.push_back({at, input, output, ticket});
+  }
+  return requests;
+}
+
+TEST(ContinuousBatching, EqualsSingleStepsInRandomHistories) {
+  RandomStream random(7, 0, 0, Purpose::Test);
+  std::int64_t preempted = 0;
+  std::int64_t steps = 0;
+  std::int64_t pieces = 0;
+  for (int history = 0; history < 2000; ++history) {
+    SCOPED_TRACE(history);
+    const models::LlmStep law{1e-3 * (1 + random.below(30)), 1e-6 * (1 + random.below(300)),
+                              1e-9 * random.below(2000), 1e-4 * random.below(10)};
+    BatchingLimits limits;
+    limits.max_sequences = 1 + static_cast<int>(random.below(12));
+    limits.max_batched_tokens = 1 + static_cast<int>(random.below(200));
+    const std::uint32_t longest = 1 + random.below(200);
+    limits.cache_tokens = 1 + random.below(4 * longest);
+    limits.prefix_reuse = random.below(2) == 0 ? 0 : 0.01 * random.below(101);
+    const std::vector<LlmRequest> arrivals =
+        random_requests(random, limits.cache_tokens, 1 + random.below(400'000), longest);
+    ContinuousBatching server(law, limits);
+    StepByStep reference(law, limits);
+    const Replay got = replay(server, arrivals);
+    ASSERT_EQ(got.outcomes, reference.run(arrivals));
+    ASSERT_EQ(got.steps, reference.steps);
+    ASSERT_EQ(server.preemptions(), reference.preemptions);
+    ASSERT_EQ(got.outcomes.size(), arrivals.size());
+    ASSERT_NEAR(static_cast<double>(got.attributed.ns), static_cast<double>(got.busy.ns),
+                static_cast<double>(arrivals.size()) + 1);
+    ASSERT_LE(server.cache_peak(), limits.cache_tokens);
+    preempted += reference.preemptions;
+    steps += reference.steps;
+    pieces += got.pieces;
+  }
+  EXPECT_GT(preempted, 500);
+  EXPECT_LT(pieces, steps / 2);
+}
+
+}  // namespace
+}  // namespace slicewise::sim

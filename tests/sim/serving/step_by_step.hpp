@@ -1,0 +1,163 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "slicewise/sim/serving/continuous_batching.hpp"
+
+namespace slicewise::sim {
+
+// Continuous batching one step at a time, on a GPU of its own: what ContinuousBatching must equal.
+class StepByStep {
+ public:
+  struct Outcome {
+    std::uint32_t ticket = 0;
+    TimePoint started;
+    TimePoint first_token;
+    TimePoint done;
+    friend bool operator==(const Outcome&, const Outcome&) = default;
+  };
+
+  StepByStep(const models::LlmStep& law, const BatchingLimits& limits)
+      : law_(law), limits_(limits) {}
+
+  // REQUIRES: arrivals in order of time.
+  std::vector<Outcome> run(const std::vector<LlmRequest>& arrivals) {
+    std::size_t next = 0;
+    while (next < arrivals.size() || !waiting_.empty() || !running_.empty()) {
+      if (waiting_.empty() && running_.empty()) now_ = std::max(now_, arrivals[next].arrived);
+      for (; next < arrivals.size() && arrivals[next].arrived <= now_; ++next) {
+        waiting_.push_back({arrivals[next], kNever, kNever, 0, 0, 0, false});
+      }
+      step();
+    }
+    return outcomes_;
+  }
+
+  std::int64_t preemptions = 0;
+  std::int64_t steps = 0;
+
+ private:
+  struct Sequence {
+    LlmRequest request;
+    TimePoint started;
+    TimePoint first_token;
+    std::int64_t answered;
+    std::int64_t cached;    // keys and values that are there
+    std::int64_t reserved;  // places of the pool
+    bool prefilled;
+    std::int64_t chunk = 0;
+  };
+
+  std::int64_t reserved() const {
+    std::int64_t sum = 0;
+    for (const Sequence& sequence : running_) sum += sequence.reserved;
+    return sum;
+  }
+  static std::int64_t prompt(const Sequence& sequence) {
+    return sequence.request.input_tokens + sequence.answered;
+  }
+
+  void step() {
+    ++steps;
+    const std::int64_t preempted_before = preemptions;
+    std::int64_t budget = limits_.max_batched_tokens;
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+      if (!running_[i].prefilled) continue;
+      std::int64_t decoders = 0;
+      for (const Sequence& other : running_) decoders += other.prefilled ? 1 : 0;
+      if (reserved() + decoders > limits_.cache_tokens) {
+        throw_out();
+        i = static_cast<std::size_t>(-1);
+      }
+    }
+    for (Sequence& sequence : running_) {
+      sequence.chunk = 0;
+      if (!sequence.prefilled) continue;
+      sequence.chunk = 1;
+      ++sequence.reserved;
+      --budget;
+    }
+    for (Sequence& sequence : running_) {
+      if (!sequence.prefilled) take_chunk(sequence, budget);
+    }
+    const auto most =
+        static_cast<std::size_t>(std::min(limits_.max_sequences, limits_.max_batched_tokens));
+    while (preemptions == preempted_before && budget > 0 && !waiting_.empty() &&
+           running_.size() < most &&
+           reserved() + prompt(waiting_.front()) <= limits_.cache_tokens) {
+      Sequence next = waiting_.front();
+      waiting_.pop_front();
+      next.started = std::min(next.started, now_);
+      next.reserved = prompt(next);
+      next.cached = std::min<std::int64_t>(
+          static_cast<std::int64_t>(limits_.prefix_reuse * next.request.input_tokens),
+          prompt(next) - 1);
+      take_chunk(next, budget);
+      running_.push_back(next);
+    }
+    execute();
+  }
+
+  void throw_out() {
+    Sequence last = running_.back();
+    running_.pop_back();
+    last.reserved = 0;
+    last.cached = 0;
+    last.chunk = 0;
+    last.prefilled = false;
+    waiting_.push_front(last);
+    ++preemptions;
+  }
+
+  static void take_chunk(Sequence& sequence, std::int64_t& budget) {
+    sequence.chunk = std::min(prompt(sequence) - sequence.cached, budget);
+    budget -= sequence.chunk;
+  }
+
+  void execute() {
+    constexpr double kTicksPerSecond = 4096e9;
+    std::int64_t tokens = 0;
+    std::int64_t cached = 0;
+    for (const Sequence& sequence : running_) {
+      tokens += sequence.chunk;
+      if (sequence.chunk > 0) cached += sequence.cached;
+    }
+    const double seconds = models::step_seconds(law_, static_cast<double>(tokens), 0);
+    const std::int64_t before = ticks_ / 4096;
+    ticks_ += std::llround(seconds * kTicksPerSecond) +
+              cached * std::llround(law_.kv_read_s * kTicksPerSecond);
+    now_ = now_ + Duration{ticks_ / 4096 - before};
+    std::vector<Sequence> stay;
+    for (Sequence& sequence : running_) {
+      const bool ends_prompt =
+          !sequence.prefilled && sequence.cached + sequence.chunk == prompt(sequence);
+      sequence.cached += sequence.chunk;
+      if (sequence.prefilled || ends_prompt) ++sequence.answered;
+      if (ends_prompt) {
+        sequence.prefilled = true;
+        sequence.first_token = std::min(sequence.first_token, now_);
+      }
+      if (sequence.prefilled && sequence.answered == sequence.request.output_tokens) {
+        outcomes_.push_back(
+            {sequence.request.ticket, sequence.started, sequence.first_token, now_});
+      } else {
+        stay.push_back(sequence);
+      }
+    }
+    running_ = stay;
+  }
+
+  models::LlmStep law_;
+  BatchingLimits limits_;
+  TimePoint now_;
+  std::int64_t ticks_ = 0;
+  std::deque<Sequence> waiting_;
+  std::vector<Sequence> running_;
+  std::vector<Outcome> outcomes_;
+};
+
+}  // namespace slicewise::sim
