@@ -101,7 +101,7 @@ void ClusterRun::start_container(std::uint32_t p) {
   Domain& domain = cluster_.domains[index(pod.domain)];
   const Tickets* tickets = cluster_.tickets(domain, model);
   if (!domain.memory.open(pod.context,
-                          {model.gpu_memory, model.greedy, model.spec.processes_per_pod,
+                          {cluster_.gpu_memory(pod), model.greedy, model.spec.processes_per_pod,
                            tickets == nullptr ? std::nullopt : tickets->memory_limit})) {
     ++record_.oom_kills;
     ++record_.workloads[index(pod.workload)].oom_kills;

@@ -142,6 +142,11 @@ struct ClusterState {
     const Domain& domain = domains[index(pod.domain)];
     return model(pod).on_pool[index(nodes[index(pod.node)].pool)].in_kind[domain.kind];
   }
+  // Of a process of the pod, without its CUDA context.
+  Bytes gpu_memory(const Pod& pod) const {
+    const PoolDemand& there = model(pod).on_pool[index(nodes[index(pod.node)].pool)];
+    return process_memory(model(pod), there, domains[index(pod.domain)].kind);
+  }
   // The tickets of the domain that pods of the workload hold; nullptr when they hold none.
   const Tickets* tickets(const Domain& domain, const WorkloadModel& workload) const;
 };

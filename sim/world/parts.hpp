@@ -82,6 +82,15 @@ RequestLimits request_limits(std::span<const scenarios::Objective> objectives);
 // workload of the scenario is in `world`.
 void model_pipelines(const scenarios::Scenario& scenario, World& world);
 
+// Fills in what a language model leaves open from the catalogue, and `measured` with the GPU that
+// its figures were taken on; the GPU time of a "request" is then that of one decoding step.
+void apply_llm(const models::Catalogue& catalogue, scenarios::Workload& spec, Diagnostics& found);
+
+// The steps and the KV cache of a language model in every kind of domain. `from`: as above.
+// REQUIRES: the workload's offers are known.
+void model_llm(const models::GpuModel* from, const World& world, WorkloadModel& model,
+               Diagnostics& found);
+
 // Warnings about a workload on the pools that may run it.
 void note_workload(const WorkloadModel& model, const World& world, Diagnostics& found);
 

@@ -88,6 +88,7 @@ void count_workload(const WorkloadModel& model, Counter& counter) {
   const auto add = [&](bool given, const char* input) {
     if (given) counter.add(m.provenance, model.name, input);
   };
+  if (spec.llm) return;  // count_llm
   if (spec.kind == scenarios::WorkloadKind::Service) {
     add(m.request_gpu_time.has_value(), "requestGpuTime");
   } else {
@@ -101,6 +102,18 @@ void count_workload(const WorkloadModel& model, Counter& counter) {
   const bool memory_given = spec.gpu_memory.resident.count > 0;
   counter.add(memory_given ? m.provenance : Provenance::Assumed, model.name,
               memory_given ? "gpuMemory" : "gpuMemory (taken as 0)");
+}
+
+// `given`: as the scenario has it. Where a named model fills in, its own provenance counts.
+void count_llm(const WorkloadModel& model, const scenarios::Llm& given, Counter& counter) {
+  const scenarios::Provenance basis = model.spec.measured->provenance;
+  counter.add(basis, model.name, "step law of the language model");
+  counter.add(given.kv_read_seconds ? basis : Provenance::Assumed, model.name,
+              "reading the KV cache (70 % of the memory bandwidth)");
+  counter.add(given.overhead ? basis : Provenance::Assumed, model.name,
+              "overhead of a step (0.6 ms)");
+  const bool sized = given.weights && given.kv_bytes_per_token;
+  counter.add(sized ? basis : Provenance::Catalog, model.name, "weights and KV bytes per token");
 }
 
 // What MPS and MIG are driven by.
@@ -151,8 +164,10 @@ void count_provenance(const scenarios::Scenario& scenario, World& world) {
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     count_pool(scenario.node_pools[pool], world.pools[pool], world, counter);
   }
-  for (const WorkloadModel& model : world.workloads) {
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    const WorkloadModel& model = world.workloads[w];
     count_workload(model, counter);
+    if (model.spec.llm) count_llm(model, *scenario.workloads[w].llm, counter);
     count_law(model, world, counter);
     count_batch(model, counter);
     count_carried_over(model, world, counter);

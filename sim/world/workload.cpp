@@ -62,6 +62,7 @@ void require_figures(const Workload& spec, Diagnostics& found) {
         fmt::format("workload \"{}\" needs measured.{}: {}", spec.name.value, field, meaning),
         "measure one pod alone on one GPU, or name a `profile` of `slicewise get profiles`"));
   };
+  if (spec.llm) return;
   if (spec.kind == WorkloadKind::Service) {
     if (!spec.measured || !spec.measured->request_gpu_time) {
       missing("requestGpuTime", "GPU time of one request");
@@ -88,12 +89,24 @@ const models::GpuModel* measured_gpu(const Workload& spec, const models::Catalog
   return gpu;
 }
 
-// The roofline rule needs the FP32 rate of both GPUs.
+// The roofline rule needs the FP32 rate of both GPUs, that of language models the tensor rate too.
 void check_carry_over(const Workload& spec, const models::GpuModel* from, const World& world,
                       Diagnostics& found) {
   if (from == nullptr) return;
   for (const PoolModel& pool : world.pools) {
-    if (pool.gpu == from || (from->fp32_tflops && pool.gpu->fp32_tflops)) continue;
+    if (pool.gpu == from) continue;
+    if (spec.llm && !models::can_carry_over(*from, *pool.gpu)) {
+      found.push_back(make_diagnostic(
+          Code::InputMissing, spec.measured->device.where,
+          fmt::format(
+              "the steps of \"{}\" cannot be carried over from {} to {}: the tensor rate of "
+              "one of them is not published",
+              spec.name.value, from->name, pool.gpu->name),
+          fmt::format("name a model measured on {}, or give the figures of `llm`",
+                      pool.gpu->name)));
+      continue;
+    }
+    if (from->fp32_tflops && pool.gpu->fp32_tflops) continue;
     found.push_back(make_diagnostic(
         Code::InputMissing, spec.measured->device.where,
         fmt::format(
@@ -343,6 +356,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     model.name = workload.name.value;
     model.spec = workload;
     apply_profile(catalogue, model.spec, found);
+    apply_llm(catalogue, model.spec, found);
     require_figures(model.spec, found);
     const models::GpuModel* from = measured_gpu(model.spec, catalogue, found);
     const scenarios::ExtendedRequest* request =
@@ -362,6 +376,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
       model.on_pool.push_back(demand_on(model.spec, from, pool));
     }
     match_offers(request, world, model);
+    model_llm(from, world, model, found);
     note_workload(model, world, found);
     world.workloads.push_back(std::move(model));
   }

@@ -26,8 +26,8 @@ const Tickets* tickets_in(const PoolDemand& demand, const DomainKind& kind) {
 
 // A process that does not fit the empty domain dies at every start, shared or not.
 void note_too_large(const WorkloadModel& model, const PoolModel& pool, const DomainKind& kind,
-                    const Tickets& tickets, Diagnostics& found) {
-  const Bytes one = model.gpu_memory + pool.context_memory;
+                    const Tickets& tickets, Bytes memory, Diagnostics& found) {
+  const Bytes one = memory + pool.context_memory;
   const bool limited = tickets.memory_limit && one > *tickets.memory_limit;
   const Bytes needed = limited ? one : Bytes{one.count * model.spec.processes_per_pod};
   Bytes available = limited ? *tickets.memory_limit : kind.memory;
@@ -138,10 +138,15 @@ void note_workload(const WorkloadModel& model, const World& world, Diagnostics& 
   if (!model.resource) return note_unscheduled(model, world, found);
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     const PoolModel& pool = world.pools[p];
-    for (const DomainKind& kind : pool.kinds) {
+    for (std::size_t k = 0; k < pool.kinds.size(); ++k) {
+      const DomainKind& kind = pool.kinds[k];
       const Tickets* tickets = tickets_in(model.on_pool[p], kind);
       if (tickets == nullptr) continue;
-      note_too_large(model, pool, kind, *tickets, found);
+      const PoolDemand& demand = model.on_pool[p];
+      const bool said = !demand.llm.empty() && demand.llm[k].cache_tokens == 0;  // by model_llm
+      if (!said) {
+        note_too_large(model, pool, kind, *tickets, process_memory(model, demand, k), found);
+      }
       note_greedy(model, pool, *tickets, found);
       note_processes(model, kind, *tickets, found);
     }

@@ -114,7 +114,8 @@ struct LlmDemand {
   double token_s = 0;    // t
   double kv_read_s = 0;  // per cached token and step
   double overhead_s = 0;
-  std::int64_t cache_tokens = 0;  // size of the KV pool of one pod
+  std::int64_t cache_tokens = 0;  // size of the KV pool of one pod; 0: it does not start here
+  Bytes gpu_memory;               // weights and KV pool
 };
 
 struct PoolDemand {
@@ -150,6 +151,10 @@ struct WorkloadModel {
   int visible_gpu = 0;              // index on the node, as CUDA_VISIBLE_DEVICES has it
   std::vector<PoolDemand> on_pool;  // by PoolId
 };
+
+// Peak of a process in one kind of domain, without its CUDA context: the server of a language model
+// takes a share of what there is.
+Bytes process_memory(const WorkloadModel& model, const PoolDemand& demand, std::size_t kind);
 
 // A request's way through several Services: stages in topological order.
 struct PipelineModel {
