@@ -8,6 +8,7 @@
 #include "slicewise/nearest_name.hpp"
 
 #include "catalogue_listing.hpp"
+#include "llm_models.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -112,13 +113,30 @@ std::vector<Column> columns_of(bool wide) {
   return columns;
 }
 
-Diagnostics check(const Catalogue& catalogue, const std::string& kind, const std::string& gpu) {
+struct Entry {
+  WorkloadProfile profile;
+  json item;
+};
+
+std::vector<Entry> entries_of(const Catalogue& catalogue) {
+  std::vector<Entry> entries;
+  for (const WorkloadProfile& profile : catalogue.profiles) {
+    entries.push_back({profile, item_of(profile)});
+  }
+  for (const models::LlmModel& model : catalogue.llm_models) {
+    entries.push_back({llm_as_profile(model), llm_item(model)});
+  }
+  return entries;
+}
+
+Diagnostics check(const Catalogue& catalogue, const std::vector<Entry>& entries,
+                  const std::string& kind, const std::string& gpu) {
   Diagnostics problems;
   std::set<std::string> kinds;
   bool published = false;  // on a GPU that EC2 does not offer
-  for (const WorkloadProfile& profile : catalogue.profiles) {
-    kinds.insert(profile.kind);
-    published = published || lower(profile.gpu_model) == lower(gpu);
+  for (const Entry& entry : entries) {
+    kinds.insert(entry.profile.kind);
+    published = published || lower(entry.profile.gpu_model) == lower(gpu);
   }
   if (!kind.empty() && !kinds.contains(kind)) {
     problems.push_back(make_diagnostic(Code::EnumUnknown, {},
@@ -132,11 +150,11 @@ Diagnostics check(const Catalogue& catalogue, const std::string& kind, const std
   return problems;
 }
 
-Diagnostics unknown_profile(const Catalogue& catalogue, const std::string& name) {
+Diagnostics unknown_profile(const std::vector<Entry>& entries, const std::string& name) {
   std::vector<std::string> names;
-  for (const WorkloadProfile& profile : catalogue.profiles) {
-    names.push_back(profile.name.substr(0, profile.name.find('/')));
-    names.push_back(profile.name);
+  for (const Entry& entry : entries) {
+    names.push_back(entry.profile.name.substr(0, entry.profile.name.find('/')));
+    names.push_back(entry.profile.name);
   }
   const auto nearest = nearest_name(name, names);
   return {make_diagnostic(Code::ProfileUnknown, {},
@@ -165,7 +183,8 @@ std::vector<std::string> not_runnable_notes(const std::vector<json>& items) {
 Expected<std::string> list_profiles(const Catalogue& catalogue, const std::string& kind,
                                     const std::string& gpu, const std::string& name_filter,
                                     ListFormat format, const TextStyle& style) {
-  const Diagnostics problems = check(catalogue, kind, gpu);
+  const std::vector<Entry> entries = entries_of(catalogue);
+  const Diagnostics problems = check(catalogue, entries, kind, gpu);
   if (!problems.empty()) return tl::unexpected(problems);
 
   const models::GpuModel* model = catalogue.find_gpu(gpu);
@@ -194,27 +213,33 @@ Expected<std::string> list_profiles(const Catalogue& catalogue, const std::strin
                         "burstSeconds",
                         "idleSeconds",
                         "source",
-                        "note"};
+                        "note",
+                        "weightsSeconds",
+                        "tokenSeconds",
+                        "kvReadSeconds",
+                        "overheadSeconds",
+                        "kvBytesPerToken"};
   listing.columns = columns_of(wide);
   listing.nothing = "No workload profile matches.";
   bool name_seen = name_filter.empty();
-  for (const WorkloadProfile& profile : catalogue.profiles) {
+  for (const auto& [profile, item] : entries) {
     const std::string text = lower(profile.name + " " + profile.title);
     if (text.find(lower(name_filter)) == std::string::npos) continue;
     name_seen = true;
     if (!kind.empty() && profile.kind != kind) continue;
     if (!gpu.empty() && lower(profile.gpu_model) != wanted_gpu) continue;
-    listing.items.push_back(item_of(profile));
+    listing.items.push_back(item);
     listing.rows.push_back(cells_of(profile, wide, style));
   }
-  if (!name_seen) return tl::unexpected(unknown_profile(catalogue, name_filter));
+  if (!name_seen) return tl::unexpected(unknown_profile(entries, name_filter));
   listing.footnotes = not_runnable_notes(listing.items);
   if (!wide && style.width > 0) {
     listing.footnotes.emplace_back("Names are cut to fit: -o wide and -o name show them in full.");
   }
   listing.footnotes.emplace_back(
       "STEP-MS: one step alone on the whole GPU; U: share of the GPU's capacity that it uses; "
-      "BASIS: where the step time comes from (-o json: every figure).");
+      "BASIS: where the step time comes from (-o json: every figure). Of an llm: one sequence "
+      "decoded by itself, and its weights.");
   return render(listing, format, style);
 }
 

@@ -9,6 +9,7 @@
 #include "slicewise/models/mig_layout.hpp"
 #include "slicewise/nearest_name.hpp"
 
+#include "llm_models.hpp"
 #include "profile_figures.hpp"
 #include "text_table.hpp"
 #include "wrapped_text.hpp"
@@ -157,6 +158,7 @@ std::string heading(const WorkloadProfile& profile, const TextStyle& style) {
 Diagnostics unknown_profile(const Catalogue& catalogue, std::string_view name) {
   std::vector<std::string> names;
   for (const WorkloadProfile& profile : catalogue.profiles) names.push_back(profile.name);
+  for (const models::LlmModel& model : catalogue.llm_models) names.push_back(model.name);
   const auto nearest = nearest_name(name, names);
   return {make_diagnostic(Code::ProfileUnknown, {},
                           fmt::format("no workload profile is called {}", name),
@@ -168,6 +170,8 @@ Diagnostics unknown_profile(const Catalogue& catalogue, std::string_view name) {
 
 Expected<std::string> explain_profile(const Catalogue& catalogue, std::string_view name,
                                       const TextStyle& style) {
+  const models::LlmModel* llm = catalogue.find_llm_model(name);
+  if (llm != nullptr) return explain_llm(*llm, catalogue, style);
   const WorkloadProfile* profile = catalogue.find_profile(name);
   if (profile == nullptr) return tl::unexpected(unknown_profile(catalogue, name));
   return heading(*profile, style) + "\n" +

@@ -28,6 +28,7 @@ ContinuousBatching::ContinuousBatching(const models::LlmStep& law, const Batchin
     : law_(law), limits_(within_budget(limits)), read_ticks_(to_ticks(law.kv_read_s)) {
   assert(limits_.max_sequences > 0 && limits_.cache_tokens > 0);
   running_.reserve(static_cast<std::size_t>(limits_.max_sequences));
+  preempted_.reserve(static_cast<std::size_t>(limits_.max_sequences));
   left_.reserve(static_cast<std::size_t>(limits_.max_sequences));
 }
 
@@ -38,10 +39,7 @@ bool ContinuousBatching::fits(const LlmRequest& request) const {
 
 void ContinuousBatching::push(const LlmRequest& request) {
   assert(fits(request) && request.input_tokens > 0 && request.output_tokens > 0);
-  Sequence sequence;
-  sequence.request = request;
-  sequence.prompt = request.input_tokens;
-  waiting_.push_back(sequence);
+  waiting_.push_back(request);
 }
 
 Duration ContinuousBatching::begin(TimePoint now) {
@@ -73,17 +71,24 @@ void ContinuousBatching::preempt_last() {
   last.prompt = last.request.input_tokens + last.answered;
   last.cached = 0;
   last.chunk = 0;
-  waiting_.push_front(last);
+  preempted_.push_back(last);
   running_.pop_back();
   ++preemptions_;
+}
+
+std::int64_t ContinuousBatching::next_prompt() const {
+  return preempted_.empty() ? waiting_.front().input_tokens : preempted_.back().prompt;
+}
+
+bool ContinuousBatching::room_for_next() const {
+  return waiting() > 0 && running_.size() < static_cast<std::size_t>(limits_.max_sequences) &&
+         next_prompt() <= free_places();
 }
 
 // Hands out the budget to prompts; returns how much of it was taken.
 std::int64_t ContinuousBatching::prefill(TimePoint now, std::int64_t budget, bool admits) {
   std::int64_t left = budget - continue_prompt(budget);
-  while (admits && left > 0 && !waiting_.empty() &&
-         running_.size() < static_cast<std::size_t>(limits_.max_sequences) &&
-         waiting_.front().prompt <= free_places()) {
+  while (admits && left > 0 && room_for_next()) {
     admit(now);
     left -= continue_prompt(left);
   }
@@ -99,9 +104,16 @@ std::int64_t ContinuousBatching::continue_prompt(std::int64_t budget) {
 }
 
 void ContinuousBatching::admit(TimePoint now) {
-  Sequence& next = running_.emplace_back(waiting_.front());
-  waiting_.pop_front();
-  if (next.started == kNever) next.started = now;
+  Sequence& next = running_.emplace_back();
+  if (preempted_.empty()) {
+    next.request = waiting_.front();
+    next.prompt = next.request.input_tokens;
+    next.started = now;
+    waiting_.pop_front();
+  } else {
+    next = preempted_.back();
+    preempted_.pop_back();
+  }
   const auto reused = static_cast<std::int32_t>(limits_.prefix_reuse *
                                                 static_cast<double>(next.request.input_tokens));
   next.cached = std::min(reused, next.prompt - 1);
@@ -136,10 +148,7 @@ Duration ContinuousBatching::work_of(std::int64_t steps) const {
 
 Duration ContinuousBatching::cut(Duration done) {
   assert(working() && Duration{} <= done && done < piece_.work);
-  const bool admits = !waiting_.empty() && piece_.tokens < limits_.max_batched_tokens &&
-                      running_.size() < static_cast<std::size_t>(limits_.max_sequences) &&
-                      waiting_.front().prompt <= free_places();
-  if (!admits) return piece_.work;
+  if (piece_.tokens >= limits_.max_batched_tokens || !room_for_next()) return piece_.work;
   std::int64_t least = 1;  // the end of the step under way is among least..most
   std::int64_t most = piece_.steps;
   while (least < most) {
@@ -195,7 +204,7 @@ void ContinuousBatching::progress(Sequence& sequence, TimePoint now, double tick
 
 void ContinuousBatching::forget() {
   running_.clear();
-  waiting_.clear();
+  preempted_.clear();
   piece_ = {};
   held_ = 0;
 }

@@ -205,6 +205,8 @@ TEST(ListProfiles, FiltersByKindGpuAndName) {
                 .front()
                 .code,
             Code::ProfileUnknown);
+  const auto llms = list_profiles(catalogue(), "llm", "A100-80GB", "", ListFormat::Name, {});
+  EXPECT_EQ(*llms, "llama-2-7b-fp16/a100-80gb\nllama-3-8b-fp16/a100-80gb\n");
   EXPECT_EQ(list_profiles(catalogue(), "infer", "", "", ListFormat::Name, {}).error().front().code,
             Code::EnumUnknown);
 }

@@ -77,10 +77,17 @@ class ContinuousBatching {
   // REQUIRES: it fits; input_tokens, output_tokens >= 1.
   void push(const LlmRequest& request);
 
-  bool idle() const { return running_.empty() && waiting_.empty(); }
+  bool idle() const { return running_.empty() && preempted_.empty() && waiting_.empty(); }
   bool working() const { return piece_.steps > 0; }
-  std::size_t waiting() const { return waiting_.size(); }
+  std::size_t waiting() const { return preempted_.size() + waiting_.size(); }
   std::size_t running() const { return running_.size(); }
+
+  // The request that has waited longest for its first step, nullptr when none does; takes it away.
+  const LlmRequest* oldest_waiting() const {
+    return waiting_.empty() ? nullptr : &waiting_.front();
+  }
+  void drop_oldest_waiting() { waiting_.pop_front(); }
+
   const Piece& piece() const { return piece_; }
 
   // Starts the next piece; returns the GPU work that it is, > 0. REQUIRES: !idle(), !working().
@@ -98,7 +105,8 @@ class ContinuousBatching {
   template <class Lost>
   void abandon(Lost&& lost) {
     for (const Sequence& sequence : running_) lost(sequence.request);
-    for (std::size_t place = 0; place < waiting_.size(); ++place) lost(waiting_[place].request);
+    for (const Sequence& sequence : preempted_) lost(sequence.request);
+    for (; !waiting_.empty(); waiting_.pop_front()) lost(waiting_.front());
     forget();
   }
 
@@ -124,6 +132,8 @@ class ContinuousBatching {
   Duration work_of(std::int64_t steps) const;
   std::int64_t decoding() const;
   std::int64_t free_places() const { return limits_.cache_tokens - held_; }
+  std::int64_t next_prompt() const;
+  bool room_for_next() const;
   bool make_room();
   void preempt_last();
   std::int64_t prefill(TimePoint now, std::int64_t budget, bool admits);
@@ -135,9 +145,10 @@ class ContinuousBatching {
 
   models::LlmStep law_;
   BatchingLimits limits_;
-  std::int64_t read_ticks_;  // r
-  RingQueue<Sequence> waiting_;
-  std::vector<Sequence> running_;  // in order of admission
+  std::int64_t read_ticks_;          // r
+  RingQueue<LlmRequest> waiting_;    // for their first step
+  std::vector<Sequence> preempted_;  // go before those; the last first
+  std::vector<Sequence> running_;    // in order of admission
   std::vector<LlmAnswer> left_;
   Piece piece_;
   std::int64_t first_ticks_ = 0;    // of the first step of the piece

@@ -6,33 +6,23 @@
 
 namespace slicewise::sim {
 
-// First in, first out, with a way back to the front. Grows to the longest queue seen, then
-// allocates no more.
+// First in, first out. Grows to the longest queue seen, then allocates no more.
 template <class T>
 class RingQueue {
  public:
   bool empty() const { return count_ == 0; }
   std::size_t size() const { return count_; }
-  T& front() { return ring_[head_]; }
   const T& front() const { return ring_[head_]; }
-  const T& operator[](std::size_t place) const { return ring_[slot(place)]; }
 
   void push_back(const T& item) {
     grow();
     ring_[slot(count_++)] = item;
-  }
-  void push_front(const T& item) {
-    grow();
-    head_ = slot(ring_.size() - 1);
-    ring_[head_] = item;
-    ++count_;
   }
   // REQUIRES: not empty.
   void pop_front() {
     head_ = slot(1);
     --count_;
   }
-  void clear() { count_ = 0; }
 
  private:
   static constexpr std::size_t kFirstSize = 16;
