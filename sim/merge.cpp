@@ -64,6 +64,9 @@ VariantResult merge(const World& world, std::span<const Replication> replication
   }
   add_nodes(world, replications, result);
   result.cost = cost_result(world, replications);
+  for (WorkloadResult& workload : result.workloads) {
+    if (workload.tokens) price_tokens(result.cost.ledger.total, *workload.tokens);
+  }
   result.findings = run_findings(world, replications, result);
   result.provenance = world.provenance;
   return result;

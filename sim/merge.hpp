@@ -37,6 +37,13 @@ void add_requests(const World& world, std::span<const Replication> replications,
 std::optional<NotebookFigures> notebook_figures(const World& world, std::size_t workload,
                                                 std::span<const Replication> replications);
 
+// merge_tokens.cpp. What a language model answered; nullopt for other workloads. Without its price.
+std::optional<TokenFigures> token_figures(const World& world, std::size_t workload,
+                                          std::span<const Replication> replications);
+
+// `total`: what the variant cost, mean per replication.
+void price_tokens(Usd total, TokenFigures& figures);
+
 // Objectives of one workload or pipeline against what was found.
 std::vector<ObjectiveResult> judge_objectives(const WorkloadModel& model, std::size_t workload,
                                               std::span<const Replication> replications,

@@ -98,6 +98,7 @@ WorkloadResult workload_result(const World& world, std::size_t w,
       return per_second(units_in_objective(model, r.workloads[w]), observed(r));
     });
   }
+  result.tokens = token_figures(world, w, replications);
   result.notebooks = notebook_figures(world, w, replications);
   std::vector<std::vector<Duration>> completions;
   std::vector<std::vector<Duration>> waits;

@@ -27,6 +27,7 @@ namespace slicewise::sim {
 //   batch_work.cpp     progress of batch pods, in steady state and step by step
 //   request_work.cpp   requests of services: arrival, routing, retries, answers
 //   serving_work.cpp   requests inside a pod: workers, host CPU, batches
+//   llm_work.cpp       requests inside a pod that serves a language model
 //   pipeline_work.cpp  requests that pass through several services
 //   autoscaling.cpp    replicas of services that come and go
 //   gpu_access.cpp     the engines of GPUs that are simulated exactly
@@ -129,6 +130,17 @@ class ClusterRun {
   void on_host_timer(std::size_t node);
   void share_host_cpu(NodeId node);
 
+  // llm_work.cpp
+  void draw_tokens(std::size_t service, Request& request);
+  bool has_room_for(std::uint32_t pod, const Request& request) const;
+  void start_llm(std::uint32_t pod);
+  void join_steps(std::uint32_t pod, const Request& request);
+  void begin_piece(std::uint32_t pod);
+  void piece_done(std::uint32_t pod);
+  void time_tokens(std::size_t workload, Request& request, const LlmAnswer& answer);
+  void count_steps(std::size_t workload, const ContinuousBatching::Piece& piece, LlmServer& llm);
+  void time_out_llm(std::uint32_t pod, Duration timeout);
+
   // pipeline_work.cpp
   void arm_pipeline(std::size_t pipeline);
   void on_pipeline_timer(std::size_t pipeline);
@@ -156,6 +168,8 @@ class ClusterRun {
   // gpu_access.cpp
   void on_domain_timer(std::size_t domain);
   void start_on_gpu(const Pod& pod, Duration work);
+  Duration left_on_gpu(const Pod& pod);
+  void shorten_on_gpu(const Pod& pod, Duration less);
   void cancel_on_gpu(const Pod& pod);
   Duration busy_on_gpu(const Pod& pod);
   void open_on_gpu(const Pod& pod);

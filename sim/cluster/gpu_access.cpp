@@ -10,7 +10,9 @@ void ClusterRun::on_domain_timer(std::size_t d) {
     context = engine.complete();
   });
   const std::uint32_t p = domain.owner[context];
-  if (cluster_.model(cluster_.pods[p]).spec.kind == scenarios::WorkloadKind::Service) {
+  if (servers_[p].llm) {
+    piece_done(p);
+  } else if (cluster_.model(cluster_.pods[p]).spec.kind == scenarios::WorkloadKind::Service) {
     batch_done(p);
   } else {
     step_done(p);
@@ -22,6 +24,25 @@ void ClusterRun::start_on_gpu(const Pod& pod, Duration work) {
   with_engine(cluster_.domains[index(pod.domain)], [&](auto& engine) {
     engine.advance(now_);
     engine.start(pod.context, work);
+  });
+  arm_domain(index(pod.domain));
+}
+
+// Work that the pod's request still needs. REQUIRES: it has one.
+Duration ClusterRun::left_on_gpu(const Pod& pod) {
+  Duration left;
+  with_engine(cluster_.domains[index(pod.domain)], [&](auto& engine) {
+    engine.advance(now_);
+    left = engine.left(pod.context);
+  });
+  return left;
+}
+
+void ClusterRun::shorten_on_gpu(const Pod& pod, Duration less) {
+  if (less == Duration{}) return;
+  with_engine(cluster_.domains[index(pod.domain)], [&](auto& engine) {
+    engine.advance(now_);
+    engine.shorten(pod.context, less);
   });
   arm_domain(index(pod.domain));
 }

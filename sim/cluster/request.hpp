@@ -23,6 +23,7 @@ struct Request {
   std::uint16_t attempt = 0;     // retries so far
   std::int32_t input_tokens = 0;
   std::int32_t output_tokens = 0;
+  bool late = false;  // beyond a limit on its tokens
 };
 
 // How a request left without an answer.

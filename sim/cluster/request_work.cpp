@@ -10,6 +10,13 @@ Duration retry_delay(const scenarios::Serving& serving, int attempt) {
   return serving.retry_after * (std::int64_t{1} << std::min(attempt, 20));
 }
 
+// Of a language model's request that was answered.
+void count_tokens(TokenRecord& record, const Request& request, bool late) {
+  record.input += request.input_tokens;
+  record.output += request.output_tokens;
+  record.output_late += late ? request.output_tokens : 0;
+}
+
 }  // namespace
 
 bool ClusterRun::is_counted(const Request& request) const {
@@ -39,6 +46,7 @@ void ClusterRun::on_service_timer(std::size_t s) {
 void ClusterRun::arrive(std::size_t s, Request request) {
   ServiceState& service = services_[s];
   request.size = service.draw_size();
+  draw_tokens(s, request);
   service.population.change(now_, 1);
   if (is_counted(request)) ++requests_of(s).arrived;
   enter(s, request);
@@ -54,6 +62,7 @@ void ClusterRun::enter(std::size_t s, Request request) {
     return lose(s, request, Loss::Refused);
   }
   const std::uint32_t p = service.route(servers_);
+  if (!has_room_for(p, request)) return lose(s, request, Loss::Refused);
   if (is_full(p)) return lose(s, request, Loss::Dropped);
   request.queued = now_;
   admit(p, request);
@@ -87,7 +96,7 @@ void ClusterRun::answer(std::uint32_t p, const Request& request, Duration work) 
   WorkloadRecord& record = record_.workloads[index(pod.workload)];
   const Duration latency = now_ - request.arrived;
   const auto& limit = service.model->limits.latency;
-  const bool late = limit && latency > *limit;
+  const bool late = request.late || (limit && latency > *limit);
   pod.answered += work;
   if (late) pod.late += work;
   service.population.change(now_, -1);
@@ -100,6 +109,7 @@ void ClusterRun::answer(std::uint32_t p, const Request& request, Duration work) 
   if (now_ - TimePoint{} >= world_.warmup) {
     ++record.units_done;
     record.units_in_objective += late ? 0 : 1;
+    count_tokens(record.tokens, request, late);
   }
   over(s, request, std::nullopt);
 }
@@ -115,6 +125,7 @@ void ClusterRun::start_serving(std::uint32_t p) {
   const std::size_t s = service_of_[index(cluster_.pods[p].workload)];
   services_[s].ready.push_back(p);
   if (Scaler* scaler = scaler_of_service(s)) replica_ready(*scaler, p);
+  if (cluster_.model(cluster_.pods[p]).spec.llm) start_llm(p);
 }
 
 // Requests inside a replica go down with it.
@@ -134,6 +145,11 @@ void ClusterRun::stop_serving(std::uint32_t p) {
       free_cpu_slots_.push_back(slot);
     });
     arm_host(cluster_.pods[p].node);
+  }
+  if (server.llm) {
+    server.llm->batching.abandon(
+        [&](const LlmRequest& request) { lost.push_back(server.llm->request(request)); });
+    server.llm.reset();
   }
   server.batch.clear();
   server.outstanding = 0;

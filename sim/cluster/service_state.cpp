@@ -54,6 +54,7 @@ ServiceState::ServiceState(const World& world, WorkloadId id, std::uint32_t repl
              replication, entity),
       sizes(world.seed, replication, entity, Purpose::Service),
       routing(world.seed, replication, entity, Purpose::Routing),
+      tokens(world.seed, replication, entity, Purpose::Tokens),
       has_deadlines(model->spec.serving.timeout || model->spec.serving.max_delay.ns > 0),
       population(TimePoint{} + world.warmup) {
   ready.reserve(static_cast<std::size_t>(model->spec.count));

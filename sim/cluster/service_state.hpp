@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "slicewise/sim/world.hpp"
 #include "slicewise/units.hpp"
 
+#include "llm_server.hpp"
 #include "pipeline_flows.hpp"
 #include "request.hpp"
 
@@ -22,10 +24,13 @@ struct PodServer {
   RequestQueue ready;          // for the GPU
   std::vector<Request> batch;  // on the GPU
   Duration batch_work;
-  std::uint32_t outstanding = 0;  // in the pod
-  std::uint32_t working = 0;      // of these, those that have a worker
+  std::unique_ptr<LlmServer> llm;  // in place of `ready` and `batch`; of a pod that serves
+  std::uint32_t outstanding = 0;   // in the pod
+  std::uint32_t working = 0;       // of these, those that have a worker
 
-  std::size_t queued() const { return waiting.size() + ready.size(); }
+  std::size_t queued() const {
+    return waiting.size() + ready.size() + (llm ? llm->batching.waiting() : 0);
+  }
 };
 
 // How many requests are inside, as an integral over the time from the end of the warm-up on.
@@ -100,6 +105,7 @@ struct ServiceState {
   RequestSource source;
   RandomStream sizes;
   RandomStream routing;
+  RandomStream tokens;
   std::vector<std::uint32_t> ready;  // pods that take requests
   std::uint32_t turn = 0;            // round robin: of `ready`
   bool has_deadlines = false;        // time-outs, or batches that wait to be filled

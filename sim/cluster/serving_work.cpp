@@ -41,6 +41,7 @@ void ClusterRun::begin_request(std::uint32_t p, const Request& request) {
 
 void ClusterRun::ready_for_gpu(std::uint32_t p, Request request) {
   request.ready = now_;
+  if (servers_[p].llm) return join_steps(p, request);
   servers_[p].ready.push(request);
   fill_batch(p);
 }
@@ -122,6 +123,9 @@ void ClusterRun::arm_server(std::uint32_t p) {
     for (const RequestQueue* queue : {&server.waiting, &server.ready}) {
       if (!queue->empty()) next = std::min(next, queue->front().queued + *serving.timeout);
     }
+    if (const auto* oldest = server.llm ? server.llm->batching.oldest_waiting() : nullptr) {
+      next = std::min(next, server.llm->request(*oldest).queued + *serving.timeout);
+    }
   }
   timers_.set(p, next);
 }
@@ -139,6 +143,7 @@ void ClusterRun::on_server_timer(std::uint32_t p) {
         lose(s, request, Loss::TimedOut);
       }
     }
+    if (server.llm) time_out_llm(p, *timeout);
   }
   fill_batch(p);
   leave_if_finished(p);

@@ -4,6 +4,7 @@
 
 #include "slicewise/sim/kernel/random.hpp"
 
+#include "replay.hpp"
 #include "step_by_step.hpp"
 
 namespace slicewise::sim {
@@ -11,53 +12,6 @@ namespace {
 
 // Llama-2-7B in FP16 on A100-80GB.
 constexpr models::LlmStep kA100{9.1e-3, 63.7e-6, 367.3e-9, 0.6e-3};
-
-using Outcome = StepByStep::Outcome;
-
-struct Replay {
-  std::vector<Outcome> outcomes;
-  Duration attributed;  // to requests
-  Duration busy;
-  std::int64_t steps = 0;
-  std::int64_t pieces = 0;
-};
-
-// On a GPU of its own.
-Replay replay(ContinuousBatching& server, const std::vector<LlmRequest>& arrivals) {
-  Replay out;
-  TimePoint begun;
-  TimePoint end = kNever;
-  std::size_t next = 0;
-  while (next < arrivals.size() || server.working()) {
-    if (next < arrivals.size() && arrivals[next].arrived <= end) {
-      const TimePoint now = arrivals[next].arrived;
-      for (; next < arrivals.size() && arrivals[next].arrived == now; ++next) {
-        server.push(arrivals[next]);
-      }
-      if (!server.working()) {
-        begun = now;
-        end = now + server.begin(now);
-      } else if (now < end) {
-        end = begun + server.cut(now - begun);
-      }
-      continue;
-    }
-    ++out.pieces;
-    out.steps += server.piece().steps;
-    out.busy += server.piece().work;
-    for (const LlmAnswer& answer : server.end(end)) {
-      out.outcomes.push_back({answer.request.ticket, answer.started, answer.first_token, end});
-      out.attributed += answer.gpu_work;
-    }
-    if (server.idle()) {
-      end = kNever;
-    } else {
-      begun = end;
-      end = begun + server.begin(begun);
-    }
-  }
-  return out;
-}
 
 TEST(ContinuousBatching, OneRequestTakesItsPromptAndThenAStepPerToken) {
   ContinuousBatching server(kA100, {8, 512, 10000, 0});

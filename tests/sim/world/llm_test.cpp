@@ -32,13 +32,19 @@ scenarios::Workload chat(const char* model) {
   return w;
 }
 
+scenarios::Scenario scenario_of(const scenarios::NodePool& pool,
+                                const scenarios::Workload& workload) {
+  scenarios::Scenario s = demo::scenario(pool, {workload});
+  s.duration = hours(1);
+  return s;
+}
+
 World world_of(const char* instance_type, const scenarios::Workload& workload) {
-  return demo::world(demo::scenario(one_gpu(instance_type), {workload}));
+  return demo::world(scenario_of(one_gpu(instance_type), workload));
 }
 
 Diagnostics errors_of(const char* instance_type, const scenarios::Workload& workload) {
-  const auto built =
-      build_world(demo::scenario(one_gpu(instance_type), {workload}), demo::catalogue());
+  const auto built = build_world(scenario_of(one_gpu(instance_type), workload), demo::catalogue());
   return built ? Diagnostics{} : built.error();
 }
 
@@ -79,7 +85,7 @@ TEST(LlmWorld, StepsAreCarriedOverToAnotherGpu) {
 TEST(LlmWorld, AMigInstanceHasItsShares) {
   scenarios::NodePool pool = one_gpu("p4de.24xlarge");
   pool.mig.emplace().config.value = "all-3g.40gb";
-  const World world = demo::world(demo::scenario(pool, {chat("llama-3-8b-fp16/a100-80gb")}));
+  const World world = demo::world(scenario_of(pool, chat("llama-3-8b-fp16/a100-80gb")));
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
   const DomainKind& kind = world.pools[0].kinds[0];
   ASSERT_LT(kind.share.compute, 0.5);

@@ -110,6 +110,7 @@ class ContinuousBatching {
     forget();
   }
 
+  std::int64_t cache_size() const { return limits_.cache_tokens; }
   std::int64_t cache_held() const { return held_; }          // tokens
   std::int64_t cache_peak() const { return peak_; }          // tokens, so far
   std::int64_t preemptions() const { return preemptions_; }  // so far

@@ -1,0 +1,287 @@
+// Language models in the cluster: pods with continuous batching on GPUs of their own and shared.
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/kernel/random.hpp"
+#include "slicewise/sim/metrics/replication.hpp"
+
+#include "../demo.hpp"
+#include "../serving/replay.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::RandomAmount;
+using scenarios::RequestTrace;
+using scenarios::Scenario;
+using scenarios::Workload;
+
+constexpr int kReady = 60;  // seconds, by when the pods serve
+
+RandomAmount exactly(double tokens) { return {RandomAmount::Law::Constant, tokens, 0, {}, {}}; }
+
+Workload chat(double per_second) {
+  Workload w;
+  w.name.value = "chat";
+  w.kind = scenarios::WorkloadKind::Service;
+  w.restart_policy = scenarios::RestartPolicy::Always;
+  w.pod.cpu_request = {100};
+  w.pod.extended.push_back({{"nvidia.com/gpu", {}}, 1, {}});
+  w.traffic.emplace().mean = {per_second};
+  w.llm.emplace().model.value = "llama-3-8b-fp16/a10g";
+  w.llm->input = exactly(600);
+  w.llm->output = exactly(100);
+  return w;
+}
+
+Scenario on_g5(std::vector<Workload> workloads, int seconds_long) {
+  Scenario s = demo::scenario(demo::pool(0), std::move(workloads));
+  s.node_pools[0].instance_type.value = "g5.2xlarge";
+  s.warmup = seconds(kReady);
+  s.duration = seconds(kReady + seconds_long);
+  return s;
+}
+
+Workload replaying(const std::vector<RequestTrace::Row>& rows) {
+  Workload w = chat(1);
+  RequestTrace trace;
+  trace.has_tokens = true;
+  trace.rows = rows;
+  w.traffic->shape = trace;
+  w.llm->input.reset();
+  w.llm->output.reset();
+  return w;
+}
+
+models::LlmStep step_of(const World& world) {
+  const LlmDemand& d = world.workloads[0].on_pool[0].llm[0];
+  return {d.weights_s, d.token_s, d.kv_read_s, d.overhead_s};
+}
+
+// A request that finds nobody takes its prompt's step, then a step per token.
+TEST(LlmCluster, AtLightLoadTheClosedForm) {
+  const Scenario s = on_g5({chat(0.01)}, 20'000);
+  const VariantResult result = demo::result(s);
+  const WorkloadResult& got = result.workloads[0];
+  const models::LlmStep step = step_of(demo::world(s));
+  ASSERT_TRUE(got.tokens && got.tokens->first_token);
+  const double first = models::step_seconds(step, 600, 0);
+  const double each = models::step_seconds(step, 1, 600 + 49);
+  EXPECT_NEAR(to_seconds(got.tokens->first_token->p50), first, 0.005 * first);
+  EXPECT_NEAR(to_seconds(got.tokens->per_token->p50), each, 0.005 * each);
+  EXPECT_NEAR(to_seconds(got.latency->p50), first + 99 * each, 0.005 * (first + 99 * each));
+  EXPECT_NEAR(got.requests->mean_batch, 1, 0.1);
+  EXPECT_DOUBLE_EQ(got.tokens->output_tokens, 100 * got.completed);
+  EXPECT_DOUBLE_EQ(got.tokens->input_tokens, 600 * got.completed);
+  const double dollars = to_dollars(result.cost.ledger.total);
+  EXPECT_NEAR(to_dollars(*got.tokens->per_million_output),
+              1e6 * dollars / got.tokens->output_tokens, 1e-6);
+}
+
+std::vector<RequestTrace::Row> random_rows(int count) {
+  RandomStream random(5, 0, 0, Purpose::Test);
+  std::vector<RequestTrace::Row> rows;
+  Duration at = seconds(kReady);
+  for (int i = 0; i < count; ++i) {
+    at += Duration{static_cast<std::int64_t>(random.exponential() * 4e8)};
+    rows.push_back({at, static_cast<std::int32_t>(1 + random.below(2000)),
+                    static_cast<std::int32_t>(1 + random.below(300))});
+  }
+  return rows;
+}
+
+std::vector<LlmRequest> requests_of(const std::vector<RequestTrace::Row>& rows) {
+  std::vector<LlmRequest> requests;
+  for (const RequestTrace::Row& row : rows) {
+    requests.push_back({TimePoint{} + row.at, row.input_tokens, row.output_tokens,
+                        static_cast<std::uint32_t>(requests.size())});
+  }
+  return requests;
+}
+
+// On a GPU of its own the cluster adds nothing to the scheduler of the server.
+TEST(LlmCluster, AloneEqualsTheSchedulerByItself) {
+  const std::vector<RequestTrace::Row> rows = random_rows(2000);
+  const Scenario s = on_g5({replaying(rows)}, 2000);
+  const World world = demo::world(s);
+  const Replication record = run_replication(world, 0);
+  const LlmDemand& there = world.workloads[0].on_pool[0].llm[0];
+  ContinuousBatching server(step_of(world), {256, 2048, there.cache_tokens, 0});
+  const std::vector<LlmRequest> requests = requests_of(rows);
+  Duration latency;
+  Duration first;
+  for (const StepByStep::Outcome& outcome : replay(server, requests).outcomes) {
+    latency += outcome.done - requests[outcome.ticket].arrived;
+    first += outcome.first_token - requests[outcome.ticket].arrived;
+  }
+  const WorkloadRecord& got = record.workloads[0];
+  ASSERT_EQ(got.requests.answered, 2000);
+  EXPECT_NEAR(static_cast<double>(got.requests.latency.mean().ns),
+              static_cast<double>(latency.ns) / 2000, 1);
+  EXPECT_NEAR(static_cast<double>(got.tokens.first_token.mean().ns),
+              static_cast<double>(first.ns) / 2000, 1);
+  EXPECT_EQ(got.tokens.cache_peak, server.cache_peak());
+  EXPECT_GT(got.requests.batched, 5 * got.requests.batches) << "a load worth testing";
+  EXPECT_NEAR(got.requests.in_system_ns, static_cast<double>(latency.ns), 1e-6 * 2000) << "Little";
+}
+
+std::vector<RequestTrace::Row> azure_code_trace() {
+  std::ifstream file(SLICEWISE_SHARED_DIR "/traces/azure_llm/AzureLLMInferenceTrace_code.csv");
+  std::vector<RequestTrace::Row> rows;
+  std::string line;
+  std::getline(file, line);
+  Duration first{-1};
+  while (std::getline(file, line)) {
+    int hour = 0;
+    int minute = 0;
+    double second = 0;
+    RequestTrace::Row row;
+    if (std::sscanf(line.c_str(), "%*d-%*d-%*d %d:%d:%lf,%d,%d", &hour, &minute, &second,
+                    &row.input_tokens, &row.output_tokens) != 5) {
+      continue;
+    }
+    const Duration at = hours(hour) + minutes(minute) + from_seconds(second);
+    if (first.ns < 0) first = at;
+    row.at = seconds(kReady) + (at - first);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+// 8,819 requests of an hour, on enough GPUs.
+TEST(LlmCluster, ReplaysTheAzureCodeTraceToTheToken) {
+  const std::vector<RequestTrace::Row> rows = azure_code_trace();
+  if (rows.empty()) GTEST_SKIP() << "../shared/traces/azure_llm is not there";
+  ASSERT_EQ(rows.size(), 8819U);
+  std::int64_t input = 0;
+  std::int64_t output = 0;
+  for (const RequestTrace::Row& row : rows) {
+    input += row.input_tokens;
+    output += row.output_tokens;
+  }
+  Workload w = replaying(rows);
+  w.count = 8;
+  w.llm->model.value = "llama-3-8b-fp16/a100-80gb";
+  w.serving.routing = scenarios::Routing::LeastOutstanding;
+  Scenario s = on_g5({w}, 2 * 3600);
+  s.node_pools[0].instance_type.value = "p4de.24xlarge";
+  const Replication record = run_replication(demo::world(s), 0);
+  const WorkloadRecord& got = record.workloads[0];
+  EXPECT_EQ(got.requests.arrived, 8819);
+  EXPECT_EQ(got.requests.answered, 8819);
+  EXPECT_EQ(got.tokens.input, input);
+  EXPECT_EQ(got.tokens.output, output);
+}
+
+// A trainer that never idles takes every other turn.
+TEST(LlmCluster, BesideATrainerTokensTakeTwiceAsLong) {
+  Scenario alone = on_g5({chat(0.02)}, 10'000);
+  Workload trainer = demo::training(1);
+  trainer.kind = scenarios::WorkloadKind::Deployment;
+  trainer.measured->device.value = "";
+  trainer.measured->gpu_busy = 1;
+  trainer.pod.cpu_request = {100};
+  trainer.gpu_memory.resident = mebibytes(500);
+  Scenario shared = on_g5({chat(0.02), trainer}, 10'000);
+  scenarios::PluginSharing sharing;
+  sharing.resources.push_back({{"nvidia.com/gpu", {}}, 2, {}});
+  shared.node_pools[0].device_plugin.emplace().time_slicing = sharing;
+  const WorkloadResult by_itself = demo::result(alone).workloads[0];
+  const WorkloadResult beside = demo::result(shared).workloads[0];
+  const double slower =
+      to_seconds(beside.tokens->per_token->p50) / to_seconds(by_itself.tokens->per_token->p50);
+  const models::TimeSlice slice = demo::world(shared).pools[0].driver_slice;
+  const double expected = 2 * (1 + to_seconds(slice.switch_cost) / to_seconds(slice.turn));
+  EXPECT_NEAR(slower, expected, 0.02 * expected);
+}
+
+// Two servers take 90 % of the memory each: time-slicing stops nobody, the second dies.
+TEST(LlmCluster, TwoServersDoNotFitOneGpu) {
+  Workload w = chat(0.1);
+  w.count = 2;
+  Scenario s = on_g5({w}, 600);
+  scenarios::PluginSharing sharing;
+  sharing.resources.push_back({{"nvidia.com/gpu", {}}, 2, {}});
+  s.node_pools[0].device_plugin.emplace().time_slicing = sharing;
+  EXPECT_GT(demo::result(s).pods.oom_kills, 3);
+}
+
+TEST(LlmCluster, SequencesBeyondThePoolAreRefused) {
+  Workload w = chat(0.2);
+  w.llm->kv_cache = Bytes{131072 * 650};
+  const VariantResult result = demo::result(on_g5({w}, 1000));
+  EXPECT_TRUE(demo::has(result.findings, Code::GpuOom));
+  EXPECT_EQ(result.workloads[0].requests->answered, 0);
+  EXPECT_GT(result.workloads[0].requests->refused, 100);
+}
+
+TEST(LlmCluster, ASmallPoolThrowsSequencesOutAndStillAnswersAll) {
+  Workload w = chat(2);
+  w.llm->kv_cache = Bytes{131072 * 2500};
+  w.llm->input = exactly(300);
+  w.llm->output = exactly(400);
+  Scenario s = on_g5({w}, 100);
+  s.workloads[0].traffic->shape = std::vector<scenarios::RateStep>{
+      {{}, {0}}, {seconds(kReady), {2}}, {seconds(kReady + 20), {0}}};
+  s.duration = seconds(2000);
+  const VariantResult result = demo::result(s);
+  const WorkloadResult& got = result.workloads[0];
+  EXPECT_GT(got.tokens->preemptions, 0);
+  EXPECT_EQ(got.requests->answered, got.requests->arrived);
+  EXPECT_GT(got.tokens->kv_cache_peak, 0.95);
+  EXPECT_LE(got.tokens->kv_cache_peak, 1);
+}
+
+// What one request may take at most decides whether it is in the objectives.
+TEST(LlmCluster, LimitsOnTokensCountPerRequest) {
+  Workload w = chat(0.01);
+  scenarios::Objective objective;
+  objective.figure = scenarios::Figure::TtftP95;
+  objective.limit = milliseconds(20);  // a prompt of 600 takes 107 ms
+  w.objectives.push_back(objective);
+  const VariantResult result = demo::result(on_g5({w}, 5'000));
+  EXPECT_GT(result.workloads[0].requests->answered, 20);
+  EXPECT_EQ(result.workloads[0].requests->in_objectives, 0);
+  EXPECT_GT(result.cost.ledger.missed_slo, Usd{});
+}
+
+TEST(LlmCluster, WaitingRequestsTimeOutAndQueuesHaveLimits) {
+  Workload w = chat(5);
+  w.llm->max_sequences = 1;
+  w.serving.timeout = seconds(10);
+  const RequestCounts timed = *demo::result(on_g5({w}, 500)).workloads[0].requests;
+  EXPECT_GT(timed.timed_out, 1000);
+  EXPECT_GT(timed.answered, 100);
+  w.serving.timeout.reset();
+  w.serving.queue_limit = 3;
+  const RequestCounts limited = *demo::result(on_g5({w}, 500)).workloads[0].requests;
+  EXPECT_GT(limited.dropped, 1000);
+  EXPECT_LT(limited.mean_in_system, 4.01);
+}
+
+// Under every way of sharing, tokens are those of the requests, and a seed gives the same bytes.
+TEST(LlmCluster, SharesAGpuUnderMps) {
+  Workload w = chat(0.2);
+  w.count = 2;
+  w.llm->model.value = "llama-3-8b-fp16/a100-80gb";
+  Scenario s = on_g5({w}, 2000);
+  s.node_pools[0].instance_type.value = "p4de.24xlarge";
+  scenarios::PluginSharing sharing;
+  sharing.resources.push_back({{"nvidia.com/gpu", {}}, 2, {}});
+  auto& plugin = s.node_pools[0].device_plugin.emplace();
+  plugin.mps = sharing;
+  plugin.allocation_policy = scenarios::AllocationPolicy::Packed;
+  const VariantResult result = demo::result(s);
+  const WorkloadResult& got = result.workloads[0];
+  EXPECT_EQ(result.pods.oom_kills, 0) << "each takes 90 % of its limit";
+  EXPECT_DOUBLE_EQ(got.tokens->output_tokens, 100 * got.completed);
+  EXPECT_GT(got.completed, 300);
+  EXPECT_EQ(demo::result(s, 2).workloads[0].tokens->first_token->mean,
+            got.tokens->first_token->mean);
+}
+
+}  // namespace
+}  // namespace slicewise::sim
