@@ -53,10 +53,10 @@ void ClusterRun::finish_batch(std::uint32_t p) {
   }
 }
 
-// Whole units that a pod which still runs has behind it; 0 for a Service.
+// Whole units that a batch pod which still runs has behind it.
 std::int64_t ClusterRun::units_finished(const Pod& pod) const {
   const WorkloadModel& model = cluster_.model(pod);
-  if (pod.phase != PodPhase::Working || model.spec.kind == WorkloadKind::Service) return 0;
+  if (pod.phase != PodPhase::Working || !scenarios::runs_batches(model.spec.kind)) return 0;
   if (cluster_.pool(cluster_.nodes[index(pod.node)]).exact) {
     return (model.units * model.steps_per_unit - pod.steps_left) / model.steps_per_unit;
   }

@@ -96,6 +96,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
   }
   bound_.reserve(pods);
 
+  user_of_.resize(pods);
   std::vector<std::uint32_t> ordinal(world.workloads.size(), 0);
   for (std::uint32_t p = 0; p < pods; ++p) {
     Pod& pod = cluster_.pods[p];
@@ -108,6 +109,11 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
     host_jitter_.emplace_back(world.seed, replication, entity, Purpose::Host);
     if (has_faults(world)) faults_.emplace_back(world.seed, replication, entity, Purpose::Fault);
     timers_.set(p, first_submission(spec, nth));
+    if (spec.kind != WorkloadKind::Notebook) continue;
+    user_of_[p] = static_cast<std::uint32_t>(users_.size());
+    users_.emplace_back(
+        UserCalendar(*spec.notebooks, world.starts_at, world.seed, replication, entity));
+    timers_.set(p, users_.back().calendar.next().start);
   }
   add_scalers();
   end_timer_ = first_scaler_timer_ + static_cast<std::uint32_t>(scalers_.size());

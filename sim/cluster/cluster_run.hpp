@@ -10,6 +10,7 @@
 #include "slicewise/sim/metrics/replication.hpp"
 
 #include "node_rates.hpp"
+#include "notebook_user.hpp"
 #include "scaler.hpp"
 #include "scheduler.hpp"
 #include "service_state.hpp"
@@ -31,6 +32,7 @@ namespace slicewise::sim {
 //   pipeline_work.cpp  requests that pass through several services
 //   autoscaling.cpp    replicas of services that come and go
 //   gpu_access.cpp     the engines of GPUs that are simulated exactly
+//   notebook_work.cpp  sessions and cells of notebook users
 //   disruptions.cpp    fatal GPU faults, changes of the MIG layout
 class ClusterRun {
  public:
@@ -67,6 +69,7 @@ class ClusterRun {
   void submit(std::uint32_t pod);
   void on_bound(std::uint32_t pod);
   void start_container(std::uint32_t pod);
+  bool take_memory(std::uint32_t pod, Bytes needed);
   void begin_work(std::uint32_t pod);
   void end_container(std::uint32_t pod, bool useful);
   bool has_equal_shares(const Domain& domain) const;
@@ -76,6 +79,20 @@ class ClusterRun {
   void leave(std::uint32_t pod, PodPhase final_phase);
   void set_activity(std::uint32_t pod, PodPhase phase);
   void account_cold(Domain& domain);
+
+  // notebook_work.cpp
+  NotebookUser& user_of(std::uint32_t pod);
+  NotebookRecord& notebooks_of(std::uint32_t pod);
+  void open_session(std::uint32_t pod);
+  void wait_for_server(std::uint32_t pod);
+  void kernel_ready(std::uint32_t pod);
+  void record_session_start(const NotebookUser& user, NotebookRecord& record);
+  void repeat_cell(NotebookUser& user, const Cell& next);
+  void arm_user(std::uint32_t pod);
+  void on_user_timer(std::uint32_t pod);
+  void start_cell(std::uint32_t pod);
+  void cell_done(std::uint32_t pod);
+  void close_session(std::uint32_t pod);
 
   // disruptions.cpp
   void arm_fault(std::uint32_t pod);
@@ -196,6 +213,8 @@ class ClusterRun {
   std::vector<std::uint32_t> free_cpu_slots_;
   std::vector<Request> finished_;           // scratch of batch_done
   std::vector<std::uint32_t> next_stages_;  // scratch of stage_over
+  std::vector<NotebookUser> users_;         // of all Notebooks
+  std::vector<std::uint32_t> user_of_;      // by pod: its user
   std::vector<RandomStream> faults_;        // by pod; empty when no workload has faults
   std::vector<LayoutProgress> layout_;      // by pool
   std::vector<std::uint32_t> bound_;        // scratch of run_scheduler

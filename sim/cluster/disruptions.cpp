@@ -41,7 +41,7 @@ void ClusterRun::evict(std::uint32_t p) {
   if (cluster_.pods[p].leaving) return replica_gone(p);
   const scenarios::Workload& spec = cluster_.model(cluster_.pods[p]).spec;
   if (holds_container(cluster_.pods[p].phase)) {
-    end_container(p, spec.kind == scenarios::WorkloadKind::Service);
+    end_container(p, !scenarios::runs_batches(spec.kind));
   }
   set_activity(p, PodPhase::BackOff);
   timers_.clear(p);

@@ -10,12 +10,17 @@ void ClusterRun::on_domain_timer(std::size_t d) {
     context = engine.complete();
   });
   const std::uint32_t p = domain.owner[context];
-  if (servers_[p].llm) {
-    piece_done(p);
-  } else if (cluster_.model(cluster_.pods[p]).spec.kind == scenarios::WorkloadKind::Service) {
-    batch_done(p);
-  } else {
-    step_done(p);
+  switch (cluster_.model(cluster_.pods[p]).spec.kind) {
+    case scenarios::WorkloadKind::Service:
+      servers_[p].llm ? piece_done(p) : batch_done(p);
+      break;
+    case scenarios::WorkloadKind::Notebook:
+      cell_done(p);
+      break;
+    case scenarios::WorkloadKind::Job:
+    case scenarios::WorkloadKind::Deployment:
+      step_done(p);
+      break;
   }
   arm_domain(d);
 }

@@ -57,9 +57,7 @@ void NodeRates::collect(const ClusterState& cluster, const Node& node) {
       if (owner == kNoOwner) continue;
       const Pod& pod = cluster.pods[owner];
       const WorkloadModel& model = cluster.model(pod);
-      if (pod.phase != PodPhase::Working || model.spec.kind == scenarios::WorkloadKind::Service) {
-        continue;
-      }
+      if (pod.phase != PodPhase::Working || !scenarios::runs_batches(model.spec.kind)) continue;
       const Demand& demand = cluster.demand(pod);
       Client client;
       client.pod = owner;

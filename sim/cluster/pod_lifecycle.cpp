@@ -39,10 +39,11 @@ bool is_loading(PodPhase phase) { return phase == PodPhase::Pulling || phase == 
 
 void ClusterRun::on_pod_timer(std::uint32_t p) {
   Pod& pod = cluster_.pods[p];
+  const bool notebook = cluster_.model(pod).spec.kind == WorkloadKind::Notebook;
   switch (pod.phase) {
     case PodPhase::Unsubmitted:
       pod.submitted = now_;
-      return submit(p);
+      return notebook ? open_session(p) : submit(p);
     case PodPhase::Recreating:
       return submit(p);
     case PodPhase::Pulling:
@@ -51,10 +52,13 @@ void ClusterRun::on_pod_timer(std::uint32_t p) {
     case PodPhase::Loading:
       return begin_work(p);
     case PodPhase::Working:
+      if (notebook) return on_user_timer(p);
       if (cluster_.model(pod).spec.kind == WorkloadKind::Service) return on_server_timer(p);
       if (cluster_.pool(cluster_.nodes[index(pod.node)]).exact) return step_prepared(p);
       return finish_batch(p);
     case PodPhase::Pending:
+      if (notebook) close_session(p);  // given up
+      return;
     case PodPhase::Succeeded:
     case PodPhase::Failed:
       return;
@@ -72,6 +76,7 @@ void ClusterRun::submit(std::uint32_t p) {
   ++record_.pods_submitted;
   scheduler_.add(p);
   wake_scheduler();
+  if (cluster_.model(pod).spec.kind == WorkloadKind::Notebook) wait_for_server(p);
 }
 
 // The first pod of a workload on a node pulls the image; later ones wait for that pull.
@@ -98,25 +103,34 @@ void ClusterRun::start_container(std::uint32_t p) {
   }
   pod.container_started_before = true;
   pod.container_started = now_;
-  Domain& domain = cluster_.domains[index(pod.domain)];
-  const Tickets* tickets = cluster_.tickets(domain, model);
-  if (!domain.memory.open(pod.context,
-                          {cluster_.gpu_memory(pod), model.greedy, model.spec.processes_per_pod,
-                           tickets == nullptr ? std::nullopt : tickets->memory_limit})) {
-    ++record_.oom_kills;
-    ++record_.workloads[index(pod.workload)].oom_kills;
-    return crash(p);
-  }
+  const bool notebook = model.spec.kind == WorkloadKind::Notebook;  // its first cell takes memory
+  if (!notebook && !take_memory(p, cluster_.gpu_memory(pod))) return crash(p);
   if (!pod.has_run) {
     pod.has_run = true;
-    record_.workloads[index(pod.workload)].wait.push_back(now_ - pod.submitted);
+    if (!notebook) record_.workloads[index(pod.workload)].wait.push_back(now_ - pod.submitted);
   }
   record_.running_max = std::max(record_.running_max, ++running_);
   open_on_gpu(pod);
   settle_node(pod.node);
   set_activity(p, PodPhase::Loading);
-  if (has_equal_shares(domain)) resolve_node(pod.node);
+  if (has_equal_shares(cluster_.domains[index(pod.domain)])) resolve_node(pod.node);
   timers_.set(p, now_ + model.spec.startup.model_load);
+}
+
+// The processes of the pod make their CUDA contexts and allocate. False: CUDA out of memory.
+bool ClusterRun::take_memory(std::uint32_t p, Bytes needed) {
+  const Pod& pod = cluster_.pods[p];
+  const WorkloadModel& model = cluster_.model(pod);
+  Domain& domain = cluster_.domains[index(pod.domain)];
+  const Tickets* tickets = cluster_.tickets(domain, model);
+  if (domain.memory.open(pod.context,
+                         {needed, model.greedy, model.spec.processes_per_pod,
+                          tickets == nullptr ? std::nullopt : tickets->memory_limit})) {
+    return true;
+  }
+  ++record_.oom_kills;
+  ++record_.workloads[index(pod.workload)].oom_kills;
+  return false;
 }
 
 void ClusterRun::begin_work(std::uint32_t p) {
@@ -135,6 +149,7 @@ void ClusterRun::begin_work(std::uint32_t p) {
     start_serving(p);
     return resolve_node(pod.node);
   }
+  if (cluster_.model(pod).spec.kind == WorkloadKind::Notebook) return kernel_ready(p);
   start_batch(p);
 }
 
@@ -187,8 +202,8 @@ void ClusterRun::crash(std::uint32_t p) {
   const Pod& pod = cluster_.pods[p];
   if (pod.leaving) return replica_gone(p);
   const scenarios::Workload& spec = cluster_.model(pod).spec;
-  // What a service has answered is not lost with its process; a Job starts over.
-  if (holds_container(pod.phase)) end_container(p, spec.kind == WorkloadKind::Service);
+  // What people got from a process is not lost with it; a Job starts over.
+  if (holds_container(pod.phase)) end_container(p, !scenarios::runs_batches(spec.kind));
   if (spec.kind == WorkloadKind::Job && spec.restart_policy == RestartPolicy::Never) {
     return job_pod_failed(p);
   }

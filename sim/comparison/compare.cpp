@@ -161,9 +161,16 @@ void simulate_all(std::vector<Simulation>& simulations, const RunOptions& option
 }
 
 Duration alone(const Workload& workload) {
-  return workload.kind == scenarios::WorkloadKind::Service
-             ? workload.measured->request_gpu_time->mean
-             : *workload.measured->unit_time;
+  switch (workload.kind) {
+    case scenarios::WorkloadKind::Service:
+      return workload.measured->request_gpu_time->mean;
+    case scenarios::WorkloadKind::Notebook:
+      return workload.notebooks->gpu_time.mean;
+    case scenarios::WorkloadKind::Job:
+    case scenarios::WorkloadKind::Deployment:
+      break;
+  }
+  return *workload.measured->unit_time;
 }
 
 // Of all GPU time; an instance counts with its share of the GPU.

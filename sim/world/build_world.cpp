@@ -31,7 +31,8 @@ void check_end(const scenarios::Scenario& scenario, Diagnostics& found) {
   if (has_job) return;
   found.push_back(make_diagnostic(Code::RunNeverEnds, scenario.where,
                                   "there is no Job to wait for: a Deployment restarts what "
-                                  "completes, a Service serves for ever",
+                                  "completes, a Service serves for ever, people come back to "
+                                  "their Notebooks",
                                   "set spec.duration, for example `duration: 1h`"));
 }
 
@@ -49,14 +50,14 @@ void name_resources(World& world) {
   }
 }
 
-// A pool is simulated request by request when a service may land on it: steady state says nothing
-// about the latency of one request.
+// A pool is simulated request by request when a service or notebooks may land on it: steady state
+// says nothing about the latency of one request or cell.
 void choose_engines(World& world) {
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     world.pools[pool].exact =
         world.fidelity == scenarios::Fidelity::Exact ||
         std::ranges::any_of(world.workloads, [&](const WorkloadModel& w) {
-          return w.spec.kind == WorkloadKind::Service && w.on_pool[pool].schedulable;
+          return !scenarios::runs_batches(w.spec.kind) && w.on_pool[pool].schedulable;
         });
   }
 }

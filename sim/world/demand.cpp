@@ -15,6 +15,14 @@ double busy_share(const scenarios::Measured& m) {
   return 1.0;
 }
 
+// The mean unit of a workload whose units are GPU work and nothing else: a request, a cell.
+// nullopt: a batch unit, which has a host phase, too.
+std::optional<Duration> gpu_burst(const Workload& spec) {
+  if (spec.kind == WorkloadKind::Service) return spec.measured->request_gpu_time->mean;
+  if (spec.kind == WorkloadKind::Notebook) return spec.notebooks->gpu_time.mean;
+  return std::nullopt;
+}
+
 // u: given, else the SM activity, which bounds it from above, else the time some kernel ran, which
 // bounds that. A job can never take more of the GPU than the time it has kernels on it.
 double capacity_share(const scenarios::Measured& m, double busy) {
@@ -86,8 +94,8 @@ std::vector<Duration> batch_times(const Workload& spec, const DomainKind& kind,
 
 PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const PoolModel& pool) {
   const scenarios::Measured& m = *spec.measured;
-  const bool service = spec.kind == WorkloadKind::Service;
-  const double busy = service ? 1.0 : busy_share(m);
+  const std::optional<Duration> burst = gpu_burst(spec);
+  const double busy = burst ? 1.0 : busy_share(m);
   models::ClientLaw law = law_of(spec, busy);
   PoolDemand result;
   if (from != nullptr && from != pool.gpu) {
@@ -96,8 +104,8 @@ PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const P
   const int measured_batch = m.batch.value_or(1);
   result.batch_scale = static_cast<double>(spec.batch.value_or(measured_batch)) / measured_batch;
   const double work_scale = result.gpu_scale * result.batch_scale;
-  const Duration measured = service ? m.request_gpu_time->mean : *m.unit_time;
-  const Duration host = service ? Duration{} : measured - scaled(measured, busy);
+  const Duration measured = burst ? *burst : *m.unit_time;
+  const Duration host = burst ? Duration{} : measured - scaled(measured, busy);
   const Duration sm_time = scaled(measured, m.sm_active.value_or(0) * work_scale);
   const double longer = carry_over(law, work_scale);
   for (const DomainKind& kind : pool.kinds) {
@@ -109,7 +117,7 @@ PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const P
     demand.gpu = std::max(nanoseconds(1), unit - host);
     demand.whole_gpu = std::max(nanoseconds(1), scaled(measured, longer));
     demand.sm_active = std::min(demand.gpu, scaled(sm_time, 1 / kind.share.compute));
-    if (service) {
+    if (spec.kind == WorkloadKind::Service) {
       demand.gpu_batch = batch_times(spec, kind, law_of(spec, busy), work_scale, demand.gpu);
     }
     if (m.cpu) demand.cpu = scaled(measured, static_cast<double>(m.cpu->count) / 1000.0);

@@ -89,7 +89,11 @@ void count_workload(const WorkloadModel& model, Counter& counter) {
     if (given) counter.add(m.provenance, model.name, input);
   };
   if (spec.llm) return;  // count_llm
-  if (spec.kind == scenarios::WorkloadKind::Service) {
+  if (spec.kind == scenarios::WorkloadKind::Notebook) {
+    add(true, "sessions of a user");
+    add(true, "cells (intervals and gpuTime)");
+    add(m.cpu.has_value(), "cpu");
+  } else if (spec.kind == scenarios::WorkloadKind::Service) {
     add(m.request_gpu_time.has_value(), "requestGpuTime");
   } else {
     add(m.unit_time.has_value(), "unitTime");
@@ -99,7 +103,7 @@ void count_workload(const WorkloadModel& model, Counter& counter) {
     add(m.cpu.has_value(), "cpu");
   }
   add(m.sm_active.has_value(), "smActive");
-  const bool memory_given = spec.gpu_memory.resident.count > 0;
+  const bool memory_given = model.gpu_memory.count > 0;
   counter.add(memory_given ? m.provenance : Provenance::Assumed, model.name,
               memory_given ? "gpuMemory" : "gpuMemory (taken as 0)");
 }
@@ -172,7 +176,7 @@ void count_provenance(const scenarios::Scenario& scenario, World& world) {
     count_batch(model, counter);
     count_carried_over(model, world, counter);
     const bool exact_batch =
-        model.spec.kind != scenarios::WorkloadKind::Service &&
+        scenarios::runs_batches(model.spec.kind) &&
         std::ranges::any_of(world.pools, [](const PoolModel& p) { return p.exact; });
     if (exact_batch && model.spec.work && !model.spec.work->steps_per_unit) {
       counter.add(Provenance::Assumed, model.name, "stepsPerUnit (GPU bursts of 50 ms)");

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,13 @@ using scenarios::WorkloadKind;
 // Wall time of one GPU burst of a batch pod when the scenario does not say how many there are in a
 // unit. Assumed; matters only where batch pods share a GPU with a service.
 constexpr Duration kAssumedStep = milliseconds(50);
+
+// A pod for each user. What says how the cells run is optional.
+void complete_notebooks(Workload& spec) {
+  if (spec.kind != WorkloadKind::Notebook) return;
+  spec.count = spec.notebooks->users;
+  if (!spec.measured) spec.measured.emplace();
+}
 
 // Fills what the scenario leaves open from the catalogue profile it names.
 void apply_profile(const models::Catalogue& catalogue, Workload& spec, Diagnostics& found) {
@@ -63,6 +71,7 @@ void require_figures(const Workload& spec, Diagnostics& found) {
         "measure one pod alone on one GPU, or name a `profile` of `slicewise get profiles`"));
   };
   if (spec.llm) return;
+  if (spec.kind == WorkloadKind::Notebook) return;  // its cells say what they take
   if (spec.kind == WorkloadKind::Service) {
     if (!spec.measured || !spec.measured->request_gpu_time) {
       missing("requestGpuTime", "GPU time of one request");
@@ -357,6 +366,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     model.spec = workload;
     apply_profile(catalogue, model.spec, found);
     apply_llm(catalogue, model.spec, found);
+    complete_notebooks(model.spec);
     require_figures(model.spec, found);
     const models::GpuModel* from = measured_gpu(model.spec, catalogue, found);
     const scenarios::ExtendedRequest* request =
@@ -368,6 +378,9 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     model.steps_per_unit = steps_of_unit(model.spec);
     if (model.spec.work) model.host_phase = model.spec.work->host_phase;
     model.gpu_memory = model.spec.gpu_memory.peak.value_or(model.spec.gpu_memory.resident);
+    if (model.spec.notebooks && model.spec.notebooks->memory) {
+      model.gpu_memory = Bytes{std::llround(model.spec.notebooks->memory->mean)};
+    }
     model.greedy = model.spec.gpu_memory.allocator == scenarios::Allocator::Greedy &&
                    !grows_on_demand(model.spec);
     model.limits = request_limits(model.spec.objectives);

@@ -24,9 +24,11 @@ const Tickets* tickets_in(const PoolDemand& demand, const DomainKind& kind) {
   return tickets == kind.tickets.end() ? nullptr : &*tickets;
 }
 
-// A process that does not fit the empty domain dies at every start, shared or not.
+// A process that does not fit the empty domain dies at every start, shared or not. Of notebooks the
+// run shows which fit.
 void note_too_large(const WorkloadModel& model, const PoolModel& pool, const DomainKind& kind,
                     const Tickets& tickets, Bytes memory, Diagnostics& found) {
+  if (model.spec.kind == scenarios::WorkloadKind::Notebook) return;
   const Bytes one = memory + pool.context_memory;
   const bool limited = tickets.memory_limit && one > *tickets.memory_limit;
   const Bytes needed = limited ? one : Bytes{one.count * model.spec.processes_per_pod};

@@ -41,6 +41,11 @@ constexpr std::string_view kind_name(WorkloadKind kind) {
   return "Job";
 }
 
+// Whether its pods have work units to get through, and not people who ask for something.
+constexpr bool runs_batches(WorkloadKind kind) {
+  return kind == WorkloadKind::Job || kind == WorkloadKind::Deployment;
+}
+
 // One entry of the device plugin's sharing.<mode>.resources.
 struct SharedResource {
   Located<std::string> name;  // "nvidia.com/gpu"; the prefix is added when missing

@@ -78,14 +78,16 @@ struct ScalingRecord {
 // Slowdowns are kept in a histogram of times: 1.0 is kUnitSlowdown.
 inline constexpr Duration kUnitSlowdown = milliseconds(1);
 
+// Of the whole run: it starts with nobody logged in, and a warm-up is short against a week.
 struct NotebookRecord {
   std::int64_t sessions = 0;
   std::int64_t cells = 0;
   std::int64_t culled = 0;
-  std::int64_t active_users = 0;  // with at least one session
+  std::int64_t active_users = 0;  // with at least one kernel
   Duration waiting;               // for sessions to start, and for slowed cells
-  Histogram session_start;
+  Histogram session_start;        // asked for -> kernel ready; those given up: -> given up
   Histogram slowdown;
+  std::int64_t gave_up = 0;  // sessions that had no kernel by the time they were to end
 };
 
 struct PipelineRecord {
