@@ -66,6 +66,20 @@ class Examples(unittest.TestCase):
         self.assertEqual((mixed["pods"]["runningMax"], mixed["pods"]["pendingMax"]), (54, 0))
         self.assertNotIn("OBJECTIVE_MISSED", codes(mixed))
 
+    def test_notebooks_wait_for_replicas_and_run_out_of_memory(self):
+        found = variants("notebooks-g5", "--replications", "1")
+
+        def notebooks(replicas, allocator):
+            variant = found[f"replicas={replicas},allocator={allocator}"]
+            return variant["workloads"][0]["notebooks"]
+        starts = [notebooks(n, "OnDemand")["sessionStartSeconds"]["p95"] for n in (2, 3, 4)]
+        self.assertGreater(starts[0], 180)
+        self.assertLess(max(starts[1:]), 180)
+        for replicas in (2, 3, 4):
+            growing, greedy = notebooks(replicas, "OnDemand"), notebooks(replicas, "Greedy")
+            self.assertGreater(greedy["oomPerUserMonth"], 10 * growing["oomPerUserMonth"])
+            self.assertLess(greedy["cells"], growing["cells"])
+
     def test_a_layout_change_evicts_all_pods_once(self):
         found = variants("mig-change", "--replications", "1")
         change, steady = found["change-at-30m"], found["half-from-the-start"]
