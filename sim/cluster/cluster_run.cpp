@@ -144,10 +144,9 @@ void ClusterRun::add_services() {
 Replication ClusterRun::run(const std::atomic<bool>* interrupted) {
   std::uint32_t events = 0;
   while (!ended_) {
-    const std::uint32_t timer = timers_.top();
     now_ = timers_.top_time();
-    timers_.pop();
-    dispatch(timer);
+    dispatch(timers_.begin_firing());
+    timers_.end_firing();
     if (++events % kEventsBetweenChecks == 0 && interrupted != nullptr && interrupted->load()) {
       break;
     }

@@ -78,8 +78,7 @@ void ClusterRun::end_flow(std::size_t pipeline, std::uint32_t flow) {
     }
   }
   state.flows.end(flow);
-  state.source.over(now_);
-  arm_pipeline(pipeline);
+  if (state.source.over(now_)) arm_pipeline(pipeline);
 }
 
 }  // namespace slicewise::sim

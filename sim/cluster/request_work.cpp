@@ -117,8 +117,7 @@ void ClusterRun::answer(std::uint32_t p, const Request& request, Duration work) 
 // The request has left the Service; `loss`: without an answer.
 void ClusterRun::over(std::size_t s, const Request& request, std::optional<Loss> loss) {
   if (request.flow != kNoFlow) return stage_over(request, loss);
-  services_[s].source.over(now_);
-  arm_service(s);
+  if (services_[s].source.over(now_)) arm_service(s);
 }
 
 void ClusterRun::start_serving(std::uint32_t p) {

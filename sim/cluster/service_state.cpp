@@ -38,12 +38,13 @@ Request RequestSource::take() {
   return request;
 }
 
-void RequestSource::over(TimePoint now) {
-  if (clients_ == nullptr) return;
+bool RequestSource::over(TimePoint now) {
+  if (clients_ == nullptr) return false;
   const double think_ns = static_cast<double>(clients_->think_time.ns) * thinking_.exponential();
   Request request;
   request.arrived = now + nanoseconds(std::llround(think_ns));
   returning_.push(request.arrived, request);
+  return true;
 }
 
 ServiceState::ServiceState(const World& world, WorkloadId id, std::uint32_t replication,

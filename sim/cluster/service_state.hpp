@@ -81,8 +81,8 @@ class RequestSource {
   // Comes back at `at`.
   void put_back(TimePoint at, const Request& request) { returning_.push(at, request); }
 
-  // Closed loop: the client of a request that is over thinks and asks again.
-  void over(TimePoint now);
+  // Closed loop: the client of a request that is over thinks and asks again. False in an open loop.
+  bool over(TimePoint now);
 
  private:
   std::optional<Arrivals> arrivals_;

@@ -66,12 +66,15 @@ void TimerHeap::remove(std::size_t slot) {
 void TimerHeap::set(std::uint32_t timer, TimePoint at) {
   assert(timer < position_.size());
   if (at == kNever) return clear(timer);
+  if (timer == firing_) firing_ = kAbsent;
   const Entry entry{at, timer};
   std::size_t slot = position_[timer];
   if (slot == kAbsent) {
     slot = heap_.size();
     heap_.push_back(entry);
     sift_up(slot, entry);
+  } else if (heap_[slot].at == at) {
+    return;
   } else if (before(entry, heap_[slot])) {
     sift_up(slot, entry);
   } else {
@@ -81,7 +84,12 @@ void TimerHeap::set(std::uint32_t timer, TimePoint at) {
 
 void TimerHeap::clear(std::uint32_t timer) {
   assert(timer < position_.size());
+  if (timer == firing_) firing_ = kAbsent;
   if (position_[timer] != kAbsent) remove(position_[timer]);
+}
+
+void TimerHeap::end_firing() {
+  if (firing_ != kAbsent) clear(firing_);
 }
 
 void TimerHeap::pop() {

@@ -57,9 +57,25 @@ TEST(TimerHeap, AgreesWithAnOrderedSet) {
       order.insert({at, timer});
     }
     if (!order.empty() && random.below(8) == 0) {
-      times.erase(order.begin()->second);
+      const std::uint32_t first = order.begin()->second;
+      times.erase(first);
       order.erase(order.begin());
-      heap.pop();
+      const std::uint32_t how = random.below(3);
+      if (how == 0) {
+        heap.pop();
+      } else {
+        // While it fires it may be set anew, and so may another.
+        ASSERT_EQ(heap.begin_firing(), first);
+        for (const std::uint32_t set : {first, random.below(kTimers)}) {
+          if (how == 1 && set == first) continue;
+          const TimePoint at{random.below(1'000)};
+          if (times.contains(set)) order.erase({times[set], set});
+          heap.set(set, at);
+          times[set] = at;
+          order.insert({at, set});
+        }
+        heap.end_firing();
+      }
     }
     ASSERT_EQ(heap.size(), order.size());
     if (order.empty()) continue;

@@ -28,6 +28,12 @@ class TimerHeap {
   TimePoint top_time() const { return heap_.front().at; }
   void pop();
 
+  // Fires the first timer in two steps: most timers are set anew while they fire, and then move
+  // once instead of leaving and coming back. Between the two it counts as popped; end_firing()
+  // takes it off unless it was set or cleared. REQUIRES: !empty(); no firing inside a firing.
+  std::uint32_t begin_firing() { return firing_ = heap_.front().timer; }
+  void end_firing();
+
   TimePoint time_of(std::uint32_t timer) const;  // kNever when not set
   std::size_t size() const { return heap_.size(); }
 
@@ -44,6 +50,7 @@ class TimerHeap {
   void sift_down(std::size_t slot, Entry entry);
   void remove(std::size_t slot);
 
+  std::uint32_t firing_ = kAbsent;
   std::vector<Entry> heap_;
   std::vector<std::uint32_t> position_;  // of a timer in heap_, kAbsent when not set
 };
