@@ -32,7 +32,7 @@ KV cache: each token of a running sequence holds memory until the sequence ends.
   TTFT   arrival -> first token: queue, then prefill
   TPOT   time per output token after the first, of each request its mean
   TOK/S  output tokens of finished requests per second
-  $/M TOK  cost of the nodes / million output tokens of requests in SLO
+  $/M TOK  cost of the nodes for the run / million output tokens
 The pool is taken at start and held while nobody asks: pods that share a GPU are limited by memory first. Prefix reuse is a share of the prompt tokens that need no prefill; which prompts are alike is not simulated.
 Sources: Yu et al.: Orca (OSDI 2022) ; Kwon et al.: PagedAttention (SOSP 2023) ; Agrawal et al.: Sarathi-Serve (OSDI 2024) ; https://github.com/microsoft/vidur (measured steps behind T_w and t) ; https://docs.vllm.ai/en/latest/configuration/optimization.html)";
 
@@ -51,10 +51,11 @@ inline constexpr const char* kNotebooks = R"(
 A notebook is mostly idle and holds its memory all the time. Each user opens so many sessions a day, most of them around the peaks of the day; a session is one pod. In it a cell runs now and then: a burst on the GPU, then reading and typing.
 A session ends when its user closes it, or when no cell ran for the time after which idle ones are culled. Culling frees GPU memory and the replica for the next user.
   SESSIONS       opened in the run
-  START P95      asked for -> pod ready: waits for a free replica, image, kernel start
+  START P95      asked for -> kernel ready: waits for a free replica, image, kernel start; of one
+                 that was given up, as long as its user would have stayed
   SLOWDOWN P95   wall time of a cell / its time alone on the GPU
   OOM/USER-MONTH CUDA out-of-memory kills: sessions of one GPU that grew beyond its memory together
-  $/USER         nodes for a month / users who had a session in the run
+  $/USER         nodes for a month / users who had a kernel in the run
 A month has 730 h: figures per user and month are those of the run x 730 h / its length / users. A run of a working day overstates a month with weekends; a run of a week does not.
 With several Notebook workloads the nodes' price is divided among the active users of all; whatever else runs on the nodes is paid by them, too.
 A greedy allocator (TensorFlow's default) takes the whole GPU in the first cell and leaves nothing for the neighbours: slicewise explain GPU_MEM_GREEDY.

@@ -60,9 +60,8 @@ TEST(Explain, MatchesTheGoldenTexts) {
 
 TEST(Explain, TopicsNameNoFractionOfAGpu) {
   EXPECT_THAT(text_of("sharing"), HasSubstr("A replica is a ticket, never a fraction."));
-  for (const char* topic :
-       {"autoscaling", "cost", "exit-codes", "llm", "mig", "mps", "not-modelled", "notebooks",
-        "serving", "sharing", "time-slicing", "vgpu"}) {
+  for (const char* topic : {"autoscaling", "cost", "exit-codes", "mig", "mps", "not-modelled",
+                            "notebooks", "serving", "sharing", "time-slicing", "vgpu"}) {
     EXPECT_THAT(text_of(topic), Not(HasSubstr("unknown: ")));
     EXPECT_THAT(text_of(topic), Not(HasSubstr("milli"))) << topic;
   }

@@ -46,7 +46,7 @@ inline sim::WorkloadResult voice_pipeline() {
   return w;
 }
 
-inline sim::WorkloadResult chat() {
+inline sim::WorkloadResult language_model() {
   sim::WorkloadResult w =
       service("chat", requests(1799, 1712), times(8'995, 6200, 14'300, 19'100, 24'000));
   w.requests->arrived = 1805;
@@ -117,7 +117,14 @@ inline sim::Result platform() {
   tts.queueing = times(179'700, 30, 222, 401, 690);
   tts.requests->mean_batch = 3.1;
   tts.gpu_busy_share = 0.29;
-  v.workloads = {asr, tts, chat(), v.workloads[0], lab(), voice_pipeline()};
+  const sim::WorkloadResult training = v.workloads[0];
+  v.workloads.clear();
+  v.workloads.push_back(asr);
+  v.workloads.push_back(tts);
+  v.workloads.push_back(language_model());
+  v.workloads.push_back(training);
+  v.workloads.push_back(lab());
+  v.workloads.push_back(voice_pipeline());
   v.cost.per_1k_requests_in_slo = from_dollars(0.112);
   v.findings = {
       finding(Code::RequestsRefused, "90 requests of \"voice\" timed out", 61),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,15 @@ inline sim::TimeSummary summary(std::int64_t count, Duration mean, Duration p50,
   t.p95 = p95;
   t.p99 = p99;
   t.ci95 = Duration{mean.ns / 100};
+  return t;
+}
+
+// Of one replication: no interval can be given.
+inline sim::TimeSummary single_run(std::int64_t count, Duration mean, Duration p50, Duration p95,
+                                   Duration p99, std::optional<Duration> p999 = {}) {
+  sim::TimeSummary t = summary(count, mean, p50, p95, p99);
+  t.p999 = p999;
+  t.ci95.reset();
   return t;
 }
 
@@ -211,7 +221,7 @@ inline sim::Result voice() {
   v.name = "default";
   v.strategy = "timeSlicing";
   v.replications = 1;
-  v.makespan = {1, hours(1), hours(1), hours(1), hours(1), {}, {}};
+  v.makespan = single_run(1, hours(1), hours(1), hours(1), hours(1));
   sim::NodePoolResult pool = v100_pool("timeSlicing", 12);
   pool.name = "t4";
   pool.instance_type = "g4dn.xlarge";
@@ -230,13 +240,8 @@ inline sim::Result voice() {
   asr.throughput_per_second = 29.988333;
   asr.goodput_per_second = 29.97;
   asr.requests = requests(107958, 107893.2);
-  asr.latency = sim::TimeSummary{107958,
-                                 milliseconds(87),
-                                 milliseconds(58),
-                                 milliseconds(241),
-                                 milliseconds(412),
-                                 milliseconds(655),
-                                 {}};
+  asr.latency = single_run(107958, milliseconds(87), milliseconds(58), milliseconds(241),
+                           milliseconds(412), milliseconds(655));
   asr.objectives = {{"latencyP95", milliseconds(300), milliseconds(241), {}, true},
                     {"latencyP99", milliseconds(500), milliseconds(412), {}, true}};
   asr.gpu_busy_share = 0.41;
@@ -247,13 +252,8 @@ inline sim::Result voice() {
   tts.throughput_per_second = 10;
   tts.goodput_per_second = 9.6;
   tts.requests = requests(36000, 34560);
-  tts.latency = sim::TimeSummary{36000,
-                                 milliseconds(201),
-                                 milliseconds(171),
-                                 milliseconds(488),
-                                 microseconds(812345),
-                                 milliseconds(1310),
-                                 {}};
+  tts.latency = single_run(36000, milliseconds(201), milliseconds(171), milliseconds(488),
+                           microseconds(812345), milliseconds(1310));
   tts.objectives = {{"latencyP99", milliseconds(800), microseconds(812345), {}, false}};
   tts.gpu_busy_share = 0.38;
   v.workloads = {asr, tts};
