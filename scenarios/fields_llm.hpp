@@ -88,7 +88,7 @@ inline constexpr Field kLlmStep[] = {
      .example = "cacheReadTime: 0.3673us"},
     {.name = "overhead",
      .type = FieldType::Duration,
-     .default_value = "0",
+     .default_value = "the model's, else 0.6ms",
      .description = "Time of the framework, per step.",
      .example = "overhead: 1ms"},
 };
@@ -97,7 +97,7 @@ inline constexpr Field kLlm[] = {
     {.name = "model",
      .type = FieldType::Text,
      .description = "Language model of the catalogue; what is given beside it counts instead.",
-     .example = "model: llama-3.1-8b",
+     .example = "model: llama-3-8b-fp16/a10g",
      .least = 1},
     {.name = "step",
      .type = FieldType::Block,

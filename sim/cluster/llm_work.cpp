@@ -75,6 +75,7 @@ void ClusterRun::piece_done(std::uint32_t p) {
   llm.between_pieces = false;
   count_steps(index(pod.workload), piece, llm);
   begin_piece(p);
+  leave_if_finished(p);
 }
 
 // How long its tokens took; `late` when they took too long.

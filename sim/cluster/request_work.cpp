@@ -123,8 +123,8 @@ void ClusterRun::over(std::size_t s, const Request& request, std::optional<Loss>
 void ClusterRun::start_serving(std::uint32_t p) {
   const std::size_t s = service_of_[index(cluster_.pods[p].workload)];
   services_[s].ready.push_back(p);
-  if (Scaler* scaler = scaler_of_service(s)) replica_ready(*scaler, p);
   if (cluster_.model(cluster_.pods[p]).spec.llm) start_llm(p);
+  if (Scaler* scaler = scaler_of_service(s)) replica_ready(*scaler, p);
 }
 
 // Requests inside a replica go down with it.

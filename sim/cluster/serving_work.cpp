@@ -16,7 +16,8 @@ bool ClusterRun::is_full(std::uint32_t p) const {
   const PodServer& server = servers_[p];
   const bool workers_busy =
       serving.concurrency > 0 && server.working >= static_cast<std::uint32_t>(serving.concurrency);
-  const bool waits = workers_busy || !server.batch.empty() || serving.max_delay.ns > 0;
+  const bool gpu_busy = !server.batch.empty() || (server.llm && server.llm->batching.working());
+  const bool waits = workers_busy || gpu_busy || serving.max_delay.ns > 0;
   return waits && server.queued() >= static_cast<std::size_t>(*serving.queue_limit);
 }
 

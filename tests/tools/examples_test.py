@@ -47,6 +47,13 @@ class Examples(unittest.TestCase):
                 slowdown = found[name]["makespanSeconds"]["mean"] / alone
                 self.assertLess(abs(slowdown / measured - 1), tolerance, slowdown)
 
+    def test_a_chat_meets_its_limits_on_one_l40s_only(self):
+        found = variants("chat-llm")
+        missed = {name: [o["name"] for o in variant["workloads"][0]["objectives"] if not o["pass"]]
+                  for name, variant in found.items()}
+        self.assertEqual(missed, {"g5": ["ttftP95"], "g6e": [], "g6e-prefix-reuse": [],
+                                  "g6e-two-servers": ["ttftP95", "tpotP95"]})
+
     def test_the_thread_cap_of_the_device_plugin_costs_latency(self):
         found = variants("mps-g5")
         p99 = {name: latency(variant, "p99") for name, variant in found.items()}

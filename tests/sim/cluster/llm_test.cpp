@@ -154,7 +154,7 @@ std::vector<RequestTrace::Row> azure_code_trace() {
 // 8,819 requests of an hour, on enough GPUs.
 TEST(LlmCluster, ReplaysTheAzureCodeTraceToTheToken) {
   const std::vector<RequestTrace::Row> rows = azure_code_trace();
-  if (rows.empty()) GTEST_SKIP() << "../shared/traces/azure_llm is not there";
+  if (rows.empty()) GTEST_SKIP() << "no traces/azure_llm beside the checkout";
   ASSERT_EQ(rows.size(), 8819U);
   std::int64_t input = 0;
   std::int64_t output = 0;
@@ -260,6 +260,22 @@ TEST(LlmCluster, WaitingRequestsTimeOutAndQueuesHaveLimits) {
   const RequestCounts limited = *demo::result(on_g5({w}, 500)).workloads[0].requests;
   EXPECT_GT(limited.dropped, 1000);
   EXPECT_LT(limited.mean_in_system, 4.01);
+}
+
+// Requests that were held for the first pod, and pods that leave when their last answer is out.
+TEST(LlmCluster, ScalesFromZeroAndBack) {
+  Workload w = chat(0.002);
+  w.startup.model_load = seconds(20);
+  scenarios::Autoscaling& scaling = w.autoscaling.emplace();
+  scaling.min_replicas = 0;
+  scaling.max_replicas = 1;
+  scaling.target = 4;
+  const WorkloadResult got = demo::result(on_g5({w}, 50'000)).workloads[0];
+  EXPECT_EQ(got.requests->answered, got.requests->arrived);
+  EXPECT_GT(got.requests->answered, 50);
+  EXPECT_DOUBLE_EQ(got.tokens->output_tokens, 100 * got.completed);
+  EXPECT_GT(got.scaling->scale_downs, 20);
+  EXPECT_GT(got.tokens->first_token->p95, seconds(20)) << "the model was loaded first";
 }
 
 // Under every way of sharing, tokens are those of the requests, and a seed gives the same bytes.
