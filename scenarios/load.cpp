@@ -8,6 +8,7 @@
 #include "findings.hpp"
 #include "node_values.hpp"
 #include "read_scenario.hpp"
+#include "trace_files.hpp"
 #include "variants.hpp"
 
 namespace slicewise::scenarios {
@@ -15,14 +16,15 @@ namespace {
 
 // The rules and values of every variant. What they share is reported once.
 std::vector<Scenario> read_variants(const Node& document, const Overrides& overrides,
-                                    Findings& findings, Diagnostics& notes) {
+                                    Findings& findings, TraceFiles& traces) {
   std::vector<Scenario> scenarios;
   const Entry* spec = document.entry("spec");
   if (spec == nullptr || spec->value->kind != Node::Kind::Map) return scenarios;
-  for (const Variant& variant : expand_variants(spec->value, overrides.set, findings, notes)) {
+  for (const Variant& variant :
+       expand_variants(spec->value, overrides.set, findings, traces.notes())) {
     check_field(spec_field(), *variant.spec, "spec", spec->key_where, Completeness::Whole,
                 findings);
-    scenarios.push_back(read_scenario(*variant.spec, findings));
+    scenarios.push_back(read_scenario(*variant.spec, findings, traces));
     scenarios.back().name = variant.name;
     scenarios.back().description = variant.description;
   }
@@ -38,8 +40,10 @@ void check_document(const Node& document, Findings& findings) {
 
 }  // namespace
 
-LoadedScenario read_scenario_file(const SourceText& source, const Overrides& overrides) {
+LoadedScenario read_scenario_file(const SourceText& source, const Overrides& overrides,
+                                  const FileReader& read_file) {
   Findings findings;
+  TraceFiles traces(source.name, read_file);
   Diagnostics syntax;
   const NodePtr document = read_document(source, syntax);
   for (Diagnostic& problem : syntax) findings.add(std::move(problem));
@@ -50,18 +54,23 @@ LoadedScenario read_scenario_file(const SourceText& source, const Overrides& ove
                  "start from scenarios/examples/aws-cifar10.yaml");
   } else if (document != nullptr) {
     check_document(*document, findings);
-    set.variants = read_variants(*document, overrides, findings, set.notes);
+    set.variants = read_variants(*document, overrides, findings, traces);
   }
   loaded.problems = findings.take_sorted(source.name);
   const Node* metadata = block(document.get(), "metadata");
   set.name = text_at(metadata, "name").value_or("");
   set.annotations = labels_at(metadata, "annotations");
-  set.sha256 = sha256_hex(source.text, overrides.set);
+  set.notes = traces.notes();
+  loaded.traces = traces.take();
+  std::vector<std::string> parts = overrides.set;
+  for (const SourceText& trace : loaded.traces) parts.push_back(trace.text);
+  set.sha256 = sha256_hex(source.text, parts);
   return loaded;
 }
 
-Expected<ScenarioSet> load_scenario(const SourceText& source, const Overrides& overrides) {
-  LoadedScenario loaded = read_scenario_file(source, overrides);
+Expected<ScenarioSet> load_scenario(const SourceText& source, const Overrides& overrides,
+                                    const FileReader& read_file) {
+  LoadedScenario loaded = read_scenario_file(source, overrides, read_file);
   if (!loaded.problems.empty()) return tl::unexpected(std::move(loaded.problems));
   return std::move(loaded.set);
 }

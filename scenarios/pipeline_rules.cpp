@@ -9,6 +9,8 @@
 
 #include "slicewise/nearest_name.hpp"
 
+#include "workload_rules.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
@@ -60,7 +62,13 @@ class PipelineRules {
     for (const Workload& workload : scenario_.workloads) {
       if (workload.kind == WorkloadKind::Service) services.emplace_back(workload.name.value);
       if (workload.name.value != name.value) continue;
-      if (workload.kind == WorkloadKind::Service) return;
+      if (workload.kind == WorkloadKind::Service) {
+        const bool has_tokens = !workload.llm || (workload.llm->input && workload.llm->output);
+        if (!has_tokens && !brings_tokens(pipeline_.traffic)) {
+          report_missing_tokens(workload, findings_);
+        }
+        return;
+      }
       findings_.add(
           Code::SettingConflict, name.where,
           fmt::format("\"{}\" is a {}, not a Service", name.value, kind_name(workload.kind)),

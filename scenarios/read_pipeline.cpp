@@ -17,11 +17,11 @@ Pipeline::Stage read_stage(const Node& node) {
 
 }  // namespace
 
-Pipeline read_pipeline(const Node& node, Findings& findings) {
+Pipeline read_pipeline(const Node& node, Findings& findings, TraceFiles& traces) {
   Pipeline pipeline;
   pipeline.where = node.where;
   pipeline.name = located_text_at(&node, "name");
-  pipeline.traffic = read_traffic(node, findings).value_or(Traffic{});
+  pipeline.traffic = read_traffic(node, findings, traces).value_or(Traffic{});
   pipeline.objectives = read_objectives(node);
   if (const Node* stages = blocks(&node, "stages")) {
     for (const NodePtr& stage : stages->items) {

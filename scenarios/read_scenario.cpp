@@ -33,7 +33,7 @@ void check_end(const Node& spec, const Scenario& scenario, Findings& findings) {
 
 }  // namespace
 
-Scenario read_scenario(const Node& spec, Findings& findings) {
+Scenario read_scenario(const Node& spec, Findings& findings, TraceFiles& traces) {
   Scenario scenario;
   scenario.where = spec.where;
   scenario.region = text_at(&spec, "region").value_or(scenario.region);
@@ -61,14 +61,14 @@ Scenario read_scenario(const Node& spec, Findings& findings) {
   if (const Node* workloads = blocks(&spec, "workloads")) {
     for (const NodePtr& workload : workloads->items) {
       if (workload->kind == Node::Kind::Map) {
-        scenario.workloads.push_back(read_workload(*workload, findings));
+        scenario.workloads.push_back(read_workload(*workload, findings, traces));
       }
     }
   }
   if (const Node* pipelines = blocks(&spec, "pipelines")) {
     for (const NodePtr& pipeline : pipelines->items) {
       if (pipeline->kind == Node::Kind::Map) {
-        scenario.pipelines.push_back(read_pipeline(*pipeline, findings));
+        scenario.pipelines.push_back(read_pipeline(*pipeline, findings, traces));
       }
     }
   }

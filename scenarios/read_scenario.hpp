@@ -4,19 +4,20 @@
 
 #include "document.hpp"
 #include "findings.hpp"
+#include "trace_files.hpp"
 
 // From checked nodes to the values of scenario.hpp, with the rules that span several fields. Wrong
 // fields read as absent here: check_fields has reported them.
 namespace slicewise::scenarios {
 
-Scenario read_scenario(const Node& spec, Findings& findings);
+Scenario read_scenario(const Node& spec, Findings& findings, TraceFiles& traces);
 NodePool read_node_pool(const Node& node, Findings& findings);
-Workload read_workload(const Node& node, Findings& findings);
+Workload read_workload(const Node& node, Findings& findings, TraceFiles& traces);
 PodTemplate read_pod_template(const Node& workload, Findings& findings);
-Pipeline read_pipeline(const Node& node, Findings& findings);
+Pipeline read_pipeline(const Node& node, Findings& findings, TraceFiles& traces);
 
 // Blocks of a workload, the first and the last also of a pipeline; nullopt when absent.
-std::optional<Traffic> read_traffic(const Node& parent, Findings& findings);
+std::optional<Traffic> read_traffic(const Node& parent, Findings& findings, TraceFiles& traces);
 Serving read_serving(const Node& workload);
 std::optional<Llm> read_llm(const Node& workload, Findings& findings);
 std::optional<Autoscaling> read_autoscaling(const Node& workload, Findings& findings);

@@ -2,6 +2,7 @@
 
 #include "node_values.hpp"
 #include "read_scenario.hpp"
+#include "request_trace.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -166,7 +167,7 @@ std::vector<RateStep> read_steps(const Node& traffic, Findings& findings) {
   return steps;
 }
 
-RequestTrace read_trace(const Node& traffic, Findings& findings) {
+RequestTrace read_trace(const Node& traffic, Findings& findings, TraceFiles& traces) {
   const Node* node = block(&traffic, "trace");
   RequestTrace trace;
   trace.file = located_text_at(node, "file");
@@ -174,6 +175,14 @@ RequestTrace read_trace(const Node& traffic, Findings& findings) {
   trace.repeats = boolean_at(node, "repeat").value_or(trace.repeats);
   if (trace.scale <= 0) {
     findings.add(Code::ValueRange, value_place(*node, "scale"), "scale must be more than zero");
+  }
+  if (trace.file.value.empty()) return trace;
+  const TraceChoice choice{
+      located_text_at(node, "timeColumn"), located_text_at(node, "inputTokensColumn"),
+      located_text_at(node, "outputTokensColumn"), duration_at(node, "from").value_or(Duration{}),
+      duration_at(node, "length")};
+  if (const SourceText* file = traces.find(trace.file, findings)) {
+    read_request_trace(*file, choice, trace, findings, traces.notes());
   }
   return trace;
 }
@@ -192,7 +201,7 @@ void read_variation(const Node& node, Shape shape, Traffic& traffic, Findings& f
 
 }  // namespace
 
-std::optional<Traffic> read_traffic(const Node& parent, Findings& findings) {
+std::optional<Traffic> read_traffic(const Node& parent, Findings& findings, TraceFiles& traces) {
   if (parent.entry("traffic") == nullptr) return std::nullopt;
   Traffic traffic;
   traffic.where = key_place(parent, "traffic");
@@ -228,7 +237,7 @@ std::optional<Traffic> read_traffic(const Node& parent, Findings& findings) {
       traffic.shape = read_steps(*node, findings);
       break;
     case Shape::Trace:
-      traffic.shape = read_trace(*node, findings);
+      traffic.shape = read_trace(*node, findings, traces);
       break;
     case Shape::ClosedLoop:
       traffic.shape = ClosedLoop{int_at(node, "clients").value_or(1),

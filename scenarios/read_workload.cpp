@@ -98,7 +98,7 @@ void read_placement(const Node& node, Workload& workload) {
 
 }  // namespace
 
-Workload read_workload(const Node& node, Findings& findings) {
+Workload read_workload(const Node& node, Findings& findings, TraceFiles& traces) {
   Workload workload;
   workload.where = node.where;
   workload.name = located_text_at(&node, "name");
@@ -112,7 +112,7 @@ Workload read_workload(const Node& node, Findings& findings) {
   workload.startup.model_load = duration_at(startup, "modelLoad").value_or(Duration{});
   workload.work = read_work(node);
   workload.measured = read_measured(node, findings);
-  workload.traffic = read_traffic(node, findings);
+  workload.traffic = read_traffic(node, findings, traces);
   workload.serving = read_serving(node);
   workload.llm = read_llm(node, findings);
   workload.autoscaling = read_autoscaling(node, findings);

@@ -84,14 +84,10 @@ class ServiceRules {
     need(*step, "cacheReadTime", place, "cacheReadTime: 0.3673us");
   }
 
+  // Of a Service that only pipelines use, the rules of pipelines ask the same.
   void check_tokens(const Node& llm) {
-    if (llm.entry("tokens") != nullptr) return;
-    const bool from_trace =
-        workload_.traffic && std::holds_alternative<RequestTrace>(workload_.traffic->shape);
-    // A pipeline's trace may bring them: that is checked where pipelines are.
-    if (from_trace || !workload_.traffic) return;
-    missing("tokens", workload_.llm->where, "llm without a trace",
-            "add `tokens: {input: {p50: 1020, p99: 4142}, output: {p50: 129, p99: 601}}`");
+    if (llm.entry("tokens") != nullptr || !workload_.traffic) return;
+    if (!brings_tokens(*workload_.traffic)) report_missing_tokens(workload_, findings_);
   }
 
   void check_batching() {
@@ -115,6 +111,18 @@ class ServiceRules {
 };
 
 }  // namespace
+
+bool brings_tokens(const Traffic& traffic) {
+  const auto* trace = std::get_if<RequestTrace>(&traffic.shape);
+  // One without rows could not be read, which is reported: it might have had tokens.
+  return trace != nullptr && (trace->has_tokens || trace->rows.empty());
+}
+
+void report_missing_tokens(const Workload& workload, Findings& findings) {
+  findings.add(Code::FieldMissing, workload.llm->where,
+               "\"tokens\" is missing: llm needs it unless a trace has columns of tokens",
+               "add `tokens: {input: {p50: 1020, p99: 4142}, output: {p50: 129, p99: 601}}`");
+}
 
 void check_service(const Node& node, const Workload& workload, Findings& findings) {
   ServiceRules(node, workload, findings).check();

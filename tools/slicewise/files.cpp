@@ -9,8 +9,6 @@
 
 #include <unistd.h>
 
-#include "slicewise/scenarios/load.hpp"
-
 #include "terminal.hpp"
 
 namespace slicewise::tools {
@@ -21,13 +19,12 @@ struct FileCloser {
 };
 using FilePointer = std::unique_ptr<std::FILE, FileCloser>;
 
-// Reads to the end, or until `text` is too large for any use; false with errno set when that fails.
-bool read_all(std::FILE* file, std::string& text) {
-  constexpr std::size_t kMost = scenarios::kLargestScenario + 1;
+// Reads to the end, or `most` bytes and one more; false with errno set when that fails.
+bool read_all(std::FILE* file, std::string& text, std::size_t most) {
   constexpr std::size_t kChunk = 65'536;
   std::string chunk(kChunk, '\0');
   std::size_t got = 0;
-  while ((got = std::fread(chunk.data(), 1, std::min(kChunk, kMost - text.size()), file)) > 0) {
+  while ((got = std::fread(chunk.data(), 1, std::min(kChunk, most + 1 - text.size()), file)) > 0) {
     text.append(chunk, 0, got);
   }
   return std::ferror(file) == 0;
@@ -57,16 +54,16 @@ bool must_write_in_place(const std::string& path) {
 
 }  // namespace
 
-Expected<SourceText> read_source(const std::string& path) {
+Expected<SourceText> read_source(const std::string& path, std::size_t most) {
   SourceText source{.name = path, .text = {}};
   if (path == "-") {
-    if (!read_all(stdin, source.text)) {
+    if (!read_all(stdin, source.text, most)) {
       return unreadable(path);
     }
     return source;
   }
   const FilePointer file(std::fopen(path.c_str(), "rb"));
-  if (file == nullptr || !read_all(file.get(), source.text)) {
+  if (file == nullptr || !read_all(file.get(), source.text, most)) {
     return unreadable(path);
   }
   return source;

@@ -5,12 +5,14 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/exit_code.hpp"
+#include "slicewise/scenarios/load.hpp"
 
 namespace slicewise::tools {
 
-// A file, or standard input for "-": all of it, or one byte more than the largest scenario when it
-// is longer than that. FILE_UNREADABLE when that fails.
-Expected<SourceText> read_source(const std::string& path);
+// A file, or standard input for "-": all of it, or `most` bytes and one more when it is longer than
+// that. FILE_UNREADABLE when that fails.
+Expected<SourceText> read_source(const std::string& path,
+                                 std::size_t most = scenarios::kLargestScenario);
 
 // Writes all of `text` to a file, or to standard output for "". A file is written under a temporary
 // name and renamed, so that a reader never sees half of it. Says why on standard error when that

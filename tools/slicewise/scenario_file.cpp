@@ -1,5 +1,8 @@
 #include "scenario_file.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "files.hpp"
 
 namespace slicewise::tools {
@@ -10,11 +13,15 @@ Expected<ScenarioFile> open_scenario(const std::string& path, const std::vector<
     return tl::unexpected(std::move(source.error()));
   }
   ScenarioFile file;
-  file.loaded = scenarios::read_scenario_file(*source, {.set = set});
+  file.loaded = scenarios::read_scenario_file(*source, {.set = set}, [](const std::string& trace) {
+    return read_source(trace, scenarios::kLargestTrace);
+  });
   file.texts = {std::move(*source), {"--set", ""}};
   for (const std::string& flag : set) {
     file.texts.back().text += flag + "\n";
   }
+  std::move(file.loaded.traces.begin(), file.loaded.traces.end(), std::back_inserter(file.texts));
+  file.loaded.traces.clear();
   return file;
 }
 

@@ -9,7 +9,7 @@ namespace slicewise::tools {
 
 // A scenario file as the user gave it, with the --set flags: what diagnostics point into.
 struct ScenarioFile {
-  std::vector<SourceText> texts;  // the file, then "--set" with one flag a line
+  std::vector<SourceText> texts;  // the file, "--set" with one flag a line, its traces
   scenarios::LoadedScenario loaded;
 };
 

@@ -291,7 +291,7 @@ struct Scenario {
 struct ScenarioSet {
   std::string name;
   std::map<std::string, std::string> annotations;
-  std::string sha256;  // hex; of the file's bytes, then "\n" and each --set in order
+  std::string sha256;  // hex; of the file, then "\n" and each --set, "\n" and each trace
   std::vector<Scenario> variants;
   Diagnostics notes;  // warnings and notes; never errors
 };

@@ -35,7 +35,7 @@ struct RandomAmount {
 // Requests of a trace file, in order of arrival.
 struct RequestTrace {
   struct Row {
-    Duration at;  // since the first row
+    Duration at;  // since the first row of the window
     std::int32_t input_tokens = 0;
     std::int32_t output_tokens = 0;
   };
