@@ -63,7 +63,8 @@ class PipelineRules {
       if (workload.kind == WorkloadKind::Service) services.emplace_back(workload.name.value);
       if (workload.name.value != name.value) continue;
       if (workload.kind == WorkloadKind::Service) {
-        const bool has_tokens = !workload.llm || (workload.llm->input && workload.llm->output);
+        // One of the two alone is a mistake that is reported already.
+        const bool has_tokens = !workload.llm || workload.llm->input || workload.llm->output;
         if (!has_tokens && !brings_tokens(pipeline_.traffic)) {
           report_missing_tokens(workload, findings_);
         }

@@ -22,7 +22,7 @@ std::optional<Notebooks> read_notebooks(const Node& workload, Findings& findings
       if (const auto at = parse_clock_time(item->text)) notebooks.peaks_at.push_back(*at);
     }
   }
-  notebooks.spread = duration_at(node, "spread").value_or(notebooks.spread);
+  notebooks.spread = duration_at(node, "spread").value_or(hours(1));
   notebooks.utc_offset = utc_offset_at(node, "utcOffset").value_or(notebooks.utc_offset);
   notebooks.idle_cull = duration_at(node, "idleCull");
   notebooks.interval = random_time_at(node, "interval", findings).value_or(notebooks.interval);

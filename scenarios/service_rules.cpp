@@ -94,6 +94,7 @@ class ServiceRules {
     const Node* batching = block(block(&node_, "serving"), "batching");
     const Serving& serving = workload_.serving;
     if (batching == nullptr || workload_.llm) return;
+    if (batching->entry("maxBatch") == nullptr) return;  // reported as missing
     if (serving.max_batch == 1 && serving.max_delay.ns > 0) {
       findings_.add(Code::SettingConflict, value_place(*batching, "maxDelay"),
                     "maxDelay with maxBatch 1", "a batch of one is full at once: remove maxDelay");

@@ -39,5 +39,21 @@ TEST(DescribeField, AMistypedFieldIsNotTheNameOfAnItem) {
   EXPECT_EQ(found_path("workloads.cifar10.cuont"), "");
 }
 
+TEST(DescribeField, FieldsOfServing) {
+  const auto peak = describe_field("workloads.traffic.peakAt");
+  ASSERT_TRUE(peak.has_value());
+  EXPECT_EQ(peak->path, "spec.workloads.traffic.peakAt");
+  EXPECT_EQ(peak->type, "time of day (\"14:00\")");
+  EXPECT_EQ(describe_field("pipelines.voice.traffic.mean")->path, "spec.pipelines.traffic.mean");
+  EXPECT_EQ(describe_field("workloads.chat.llm.tokens.input")->type,
+            "number, {mean, distribution}, {p50, p95} or {p50, p99}");
+  EXPECT_EQ(describe_field("workloads.lab.notebooks.memory.p95")->type,
+            "quantity of bytes (8Gi, 3000Mi, 16G)");
+  EXPECT_EQ(describe_field("workloads.autoscaling")->children.size(), 10U);
+  const auto similar = similar_fields("workloads.traffic.peekAt");
+  ASSERT_FALSE(similar.empty());
+  EXPECT_EQ(similar[0], "spec.workloads.traffic.peakAt");
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios

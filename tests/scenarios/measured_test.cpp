@@ -1,45 +1,16 @@
 #include <string>
 
-#include <gtest/gtest.h>
-
-#include "slicewise/scenarios/load.hpp"
+#include "one_workload.hpp"
 
 namespace slicewise::scenarios {
 namespace {
-
-std::string with_workload(const std::string& fields) {
-  return "apiVersion: slicewise.dev/v1alpha1\n"
-         "kind: Scenario\n"
-         "metadata: {name: test}\n"
-         "spec:\n"
-         "  nodePools: [{name: gpu, instanceType: p3.8xlarge}]\n"
-         "  workloads:\n"
-         "  - {name: a, " +
-         fields + "}\n";
-}
 
 std::string with_measured(const std::string& fields) {
   return with_workload("work: {units: 1}, measured: {unitTime: 18s, " + fields + "}");
 }
 
-Workload workload_of(const std::string& text) {
-  const auto loaded = load_scenario({"f.yaml", text});
-  if (!loaded) {
-    ADD_FAILURE() << loaded.error().front().message;
-    return {};
-  }
-  return loaded->variants.at(0).workloads.at(0);
-}
-
 Measured measured_of(const std::string& fields) {
   return workload_of(with_measured(fields)).measured.value_or(Measured{});
-}
-
-void expect_problem(const std::string& text, Code code, const std::string& message) {
-  const Diagnostics found = read_scenario_file({"f.yaml", text}).problems;
-  ASSERT_EQ(found.size(), 1U) << text;
-  EXPECT_EQ(info(found[0].code).name, info(code).name) << text;
-  EXPECT_NE(found[0].message.find(message), std::string::npos) << found[0].message;
 }
 
 TEST(Measured, FiguresForMpsAndMigAreRead) {
@@ -106,6 +77,47 @@ TEST(Workload, NoFaultsAtAllIsARateOfZero) {
   expect_problem(
       with_workload("kind: Service, traffic: {mean: 0/s}, measured: {requestGpuTime: 9ms}"),
       Code::ValueRange, "more than zero");
+}
+
+TEST(Measured, KernelsAndBatchesOfRequestsAreRead) {
+  const Measured service =
+      *workload_of(with_workload("kind: Service, traffic: {mean: 1/s}, measured: {requestGpuTime: "
+                                 "{p50: 31ms, p95: 40ms}, extraPerItem: 4ms, longestKernel: 12ms}"))
+           .measured;
+  EXPECT_EQ(service.extra_per_item, milliseconds(4));
+  EXPECT_EQ(service.longest_kernel, milliseconds(12));
+  EXPECT_EQ(service.request_gpu_time->law, ServiceTime::Law::LogNormal);
+  // A training neighbour's longest kernel is what a request waits for.
+  EXPECT_EQ(measured_of("longestKernel: 80ms").longest_kernel, milliseconds(80));
+  expect_problem(with_measured("extraPerItem: 4ms"), Code::SettingConflict,
+                 "extraPerItem on a Job");
+}
+
+// ln(p95/p50) / 1.6449 and ln(p99/p50) / 2.3263 are the same sigma for the same law.
+TEST(Measured, EitherUpperPercentileGivesTheSameLaw) {
+  const auto law_of = [](const std::string& time) {
+    return *workload_of(with_workload("kind: Service, traffic: {mean: 1/s}, measured: "
+                                      "{requestGpuTime: " +
+                                      time + "}"))
+                .measured->request_gpu_time;
+  };
+  // sigma = 0.5: p95 = 10 e^0.82242681 ms, p99 = 10 e^1.16317394 ms, mean = 10 e^0.125 ms.
+  const ServiceTime by_p95 = law_of("{p50: 10ms, p95: 22.760165ms}");
+  const ServiceTime by_p99 = law_of("{p50: 10ms, p99: 32.000745ms}");
+  EXPECT_NEAR(by_p95.sigma, 0.5, 1e-6);
+  EXPECT_NEAR(by_p99.sigma, 0.5, 1e-6);
+  EXPECT_NEAR(to_seconds(by_p95.mean), 0.01 * 1.1331484530668263, 1e-8);
+  const auto with_time = [](const std::string& time) {
+    return with_workload("kind: Service, traffic: {mean: 1/s}, measured: {requestGpuTime: " + time +
+                         "}");
+  };
+  expect_problem(with_time("{p50: 10ms, p95: 20ms, p99: 30ms}"), Code::SettingConflict,
+                 "p95 and p99");
+  expect_problem(with_time("{p50: 10ms}"), Code::FieldMissing, "needs p95 or p99");
+  expect_problem(with_time("{p95: 10ms}"), Code::FieldMissing, "needs p50");
+  expect_problem(with_time("{p50: 10ms, p95: 10ms}"), Code::SettingConflict,
+                 "p95 is not above p50");
+  expect_problem(with_time("{mean: 10ms, p95: 20ms}"), Code::SettingConflict, "mean together");
 }
 
 // Pods that see the GPU without asking for it are simulated, not refused.

@@ -75,5 +75,36 @@ TEST(Quantity, PercentagesAndRatesAreShares) {
   EXPECT_EQ(parse_rate("12/sec").error().code, Code::UnitUnknown);
 }
 
+TEST(Quantity, TimesBelowANanosecondKeepTheirDigits) {
+  EXPECT_EQ(*parse_seconds("0.3673us"), 3.673e-7);
+  EXPECT_EQ(*parse_seconds("367.3ns"), 3.673e-7);
+  EXPECT_EQ(*parse_seconds("63.7us"), 63.7e-6);
+  EXPECT_EQ(*parse_seconds("1.5m"), 90);
+  EXPECT_EQ(*parse_seconds("0"), 0);
+  EXPECT_EQ(parse_seconds("0.3673").error().code, Code::UnitMissing);
+  EXPECT_EQ(parse_seconds("0.3673usec").error().help, "did you mean 0.3673us?");
+  EXPECT_EQ(parse_seconds("-1us").error().code, Code::ValueRange);
+  EXPECT_EQ(parse_seconds("1m30s").error().code, Code::UnitUnknown);
+}
+
+TEST(Quantity, TimesOfDayAndWeek) {
+  EXPECT_EQ(*parse_clock_time("00:00"), Duration{});
+  EXPECT_EQ(*parse_clock_time("23:59"), minutes(1'439));
+  EXPECT_EQ(parse_clock_time("9:30").error().help, "did you mean 09:30?");
+  for (const char* wrong : {"24:00", "12:60", "1200", "12.00", "", "12:000", "ab:cd"}) {
+    EXPECT_FALSE(parse_clock_time(wrong).has_value()) << wrong;
+  }
+  EXPECT_EQ(*parse_utc_offset("+05:30"), minutes(330));
+  EXPECT_EQ(*parse_utc_offset("-03:30"), minutes(-210));
+  for (const char* wrong : {"05:30", "+15:00", "Z", "+5", "+05:60", ""}) {
+    EXPECT_FALSE(parse_utc_offset(wrong).has_value()) << wrong;
+  }
+  EXPECT_EQ(*parse_week_time("Mon 00:00"), Duration{});
+  EXPECT_EQ(*parse_week_time("Sun 23:59"), hours(7 * 24) - minutes(1));
+  for (const char* wrong : {"Mon", "Mon 24:00", "mon 08:00", "08:00", "Mon  08:00", ""}) {
+    EXPECT_FALSE(parse_week_time(wrong).has_value()) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios

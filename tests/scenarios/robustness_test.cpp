@@ -57,6 +57,11 @@ void expect_places_inside(const Diagnostics& problems, int lines) {
   }
 }
 
+// The trace of every_field.yaml.
+Expected<SourceText> read_trace(const std::string& path) {
+  return SourceText{path, "when,prompt,answer\n0,100,10\n12.5,200,20\n"};
+}
+
 TEST(Robustness, TenThousandMutationsEndInAScenarioOrDiagnostics) {
   const std::string example = read("tests/scenarios/every_field.yaml");
   std::uint64_t state = 20261121;
@@ -64,7 +69,7 @@ TEST(Robustness, TenThousandMutationsEndInAScenarioOrDiagnostics) {
   for (int round = 0; round < 10'000; ++round) {
     std::string text = example;
     for (std::uint64_t i = next(state) % 4 + 1; i > 0; --i) mutate(text, state);
-    const auto loaded = load_scenario({"mutated.yaml", text});
+    const auto loaded = load_scenario({"mutated.yaml", text}, {}, read_trace);
     if (loaded) continue;
     ++refused;
     const auto lines = static_cast<int>(std::count(text.begin(), text.end(), '\n')) + 1;

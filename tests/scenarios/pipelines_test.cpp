@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "one_workload.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+// Services a and b without traffic of their own, and a Job.
+std::string with_pipelines(const std::string& pipelines) {
+  return with_workload("kind: Service, measured: {requestGpuTime: 9ms}",
+                       "  pipelines: [" + pipelines + "]\n") +
+         "  - {name: b, kind: Service, measured: {requestGpuTime: 9ms}}\n"
+         "  - {name: train, work: {units: 1}, measured: {unitTime: 1s}}\n";
+}
+
+std::string voice(const std::string& stages, const std::string& more = "") {
+  return with_pipelines("{name: voice, traffic: {mean: 2/s}, stages: [" + stages + "]" + more +
+                        "}");
+}
+
+const std::string kAThenB = "{workload: a}, {workload: b, after: [a]}";
+
+TEST(Pipelines, StagesTrafficAndObjectivesAreRead) {
+  const Scenario scenario =
+      scenario_of(voice(kAThenB, ", slo: {latencyP95: 1s, availability: 99%}"));
+  ASSERT_EQ(scenario.pipelines.size(), 1U);
+  const Pipeline& pipeline = scenario.pipelines[0];
+  EXPECT_EQ(pipeline.name.value, "voice");
+  EXPECT_EQ(pipeline.traffic.mean.per_second, 2);
+  ASSERT_EQ(pipeline.stages.size(), 2U);
+  EXPECT_EQ(pipeline.stages[1].workload.value, "b");
+  ASSERT_EQ(pipeline.stages[1].after.size(), 1U);
+  EXPECT_EQ(pipeline.stages[1].after[0].value, "a");
+  EXPECT_EQ(pipeline.objectives.size(), 2U);
+  EXPECT_FALSE(scenario.workloads[0].traffic.has_value());
+}
+
+TEST(Pipelines, AServiceNeedsTrafficOrAPipeline) {
+  expect_problem(voice("{workload: a}"), Code::FieldMissing, "unless a pipeline uses it");
+  expect_problem(with_workload("kind: Service, measured: {requestGpuTime: 9ms}"),
+                 Code::FieldMissing, "unless a pipeline uses it");
+}
+
+TEST(Pipelines, StagesAreServicesOfTheScenario) {
+  expect_problem(voice(kAThenB + ", {workload: train}"), Code::SettingConflict,
+                 "\"train\" is a Job, not a Service");
+  expect_problem(voice(kAThenB + ", {workload: c}"), Code::FieldUnknown,
+                 "no workload is called \"c\"");
+  expect_problem(voice("{workload: a}, {workload: b, after: [train]}"), Code::FieldUnknown,
+                 "\"train\" is no stage of pipeline \"voice\"");
+  expect_problem(voice(kAThenB + ", {workload: a}"), Code::NameDuplicate, "two stages");
+}
+
+TEST(Pipelines, EveryCycleIsFound) {
+  expect_problem(voice("{workload: a, after: [b]}, {workload: b, after: [a]}"),
+                 Code::SettingConflict, "stages \"a\", \"b\" wait for each other");
+  expect_problem(voice("{workload: a, after: [a]}, {workload: b}"), Code::SettingConflict,
+                 "stage \"a\" waits for itself");
+  const Diagnostics found =
+      read_scenario_file({"f.yaml", voice("{workload: a, after: [a]}, {workload: b, after: [b]}")})
+          .problems;
+  EXPECT_EQ(found.size(), 2U);
+}
+
+TEST(Pipelines, HaveTheirOwnNamesAndFigures) {
+  const std::string one = "{name: voice, traffic: {mean: 2/s}, stages: [" + kAThenB + "]}";
+  expect_problem(with_pipelines(one + ", " + one), Code::NameDuplicate, "\"voice\"");
+  expect_problem(voice(kAThenB, ", slo: {waitP95: 1s}"), Code::FieldUnknown, "waitP95");
+  expect_problem(with_pipelines("{name: voice, stages: [" + kAThenB + "]}"), Code::FieldMissing,
+                 "\"traffic\" is missing in pipelines[0]");
+  const Diagnostics empty = read_scenario_file({"f.yaml", voice("")}).problems;
+  ASSERT_FALSE(empty.empty());
+  EXPECT_EQ(empty[0].message, "pipelines[0].stages is empty");
+}
+
+TEST(Pipelines, BringTokensOrTheServiceHasThem) {
+  const std::string chat = "kind: Service, llm: {model: m}";
+  const std::string text = with_workload(
+      chat, "  pipelines: [{name: p, traffic: {mean: 1/s}, stages: [{workload: a}]}]\n");
+  expect_problem(text, Code::FieldMissing, "\"tokens\" is missing");
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios
