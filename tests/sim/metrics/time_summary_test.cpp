@@ -74,7 +74,9 @@ TEST(TimeSummary, AQuantileNeedsAValueBeyondItInEveryReplication) {
 }
 
 TEST(TimeSummary, SaysWhenTheTailIsRough) {
-  const auto summary = [](std::int64_t n) { return summarize(std::vector<std::vector<Duration>>{ramp(n)}).value(); };
+  const auto summary = [](std::int64_t n) {
+    return summarize(std::vector<std::vector<Duration>>{ramp(n)}).value();
+  };
   EXPECT_FALSE(summary(999).p999.has_value());
   EXPECT_FALSE(summary(999).p999_is_rough);
   EXPECT_EQ(summary(1000).p999, milliseconds(999));
