@@ -1,5 +1,6 @@
 """Every example runs, and its outcome is what its comments and descriptions say."""
 
+import functools
 import json
 import unittest
 
@@ -8,6 +9,7 @@ from program import ROOT, run
 OBJECTIVE_MISSED = 99
 
 
+@functools.cache
 def variants(name, *flags):
     """The result of each variant of an example, by name."""
     result = run("run", "-f", f"scenarios/examples/{name}.yaml", "-o", "json", *flags)
@@ -31,6 +33,72 @@ class Examples(unittest.TestCase):
         for file in files:
             with self.subTest(example=file.name):
                 self.assertTrue(variants(file.stem, "--replications", "1"))
+
+    def test_littles_law_holds_in_every_example(self):
+        # Requests in the system = rate x time in the system; what is still there when the run ends,
+        # or came before the warm-up, is small where the queue is stable.
+        checked = 0
+        for file in sorted((ROOT / "scenarios/examples").glob("*.yaml")):
+            for name, variant in variants(file.stem, "--replications", "1").items():
+                for workload in variant["workloads"]:
+                    requests = workload.get("requests")
+                    if requests is None or "latencySeconds" not in workload:
+                        continue
+                    if requests["answered"] < max(2000, 0.9999 * requests["arrived"]):
+                        continue
+                    with self.subTest(example=file.stem, variant=name, workload=workload["name"]):
+                        rate = workload["throughputPerSecond"]
+                        expected = rate * workload["latencySeconds"]["mean"]
+                        self.assertLess(abs(requests["meanInSystem"] / expected - 1), 0.02)
+                        checked += 1
+        self.assertGreater(checked, 20)
+
+    def test_requests_are_conserved_in_every_example(self):
+        for file in sorted((ROOT / "scenarios/examples").glob("*.yaml")):
+            for name, variant in variants(file.stem, "--replications", "1").items():
+                for workload in variant["workloads"]:
+                    requests = workload.get("requests")
+                    if requests is None:
+                        continue
+                    with self.subTest(example=file.stem, variant=name, workload=workload["name"]):
+                        gone = sum(requests[key] for key in
+                                   ("answered", "refused", "dropped", "timedOut"))
+                        self.assertLessEqual(gone, requests["arrived"])
+                        self.assertLessEqual(requests["inObjectives"], requests["answered"])
+
+    def test_one_model_leaves_the_gpu_waiting_and_four_use_it(self):
+        found = variants("asr-tts-t4", "--replications", "1")
+
+        def busy(copies):
+            return [found[f"{copies}/mean={rate}/s"]["gpus"][0]["timeBusyRatio"]
+                    for rate in (4, 8, 12, 16, 24, 32)]
+        one, four = busy("one-copy"), busy("four-copies")
+        for lower, higher in zip(one, one[1:5]):
+            self.assertGreater(higher, lower)
+        self.assertLess(one[-1] - one[-2], 0.01)  # flat, although the load grows by a third
+        self.assertLess(one[-1], 0.6)
+        self.assertGreater(four[-1], 0.8)
+        self.assertIn("OBJECTIVE_MISSED", codes(found["one-copy/mean=16/s"]))
+        self.assertNotIn("OBJECTIVE_MISSED", codes(found["four-copies/mean=16/s"]))
+
+    def test_batching_beats_copies(self):
+        found = variants("triton-batching", "--replications", "1")
+        p99 = {name: latency(variant, "p99") for name, variant in found.items()}
+        self.assertLess(p99["batching/mean=280/s"], p99["one-copy/mean=280/s"])
+        self.assertLess(p99["one-copy/mean=280/s"], p99["four-copies/mean=280/s"])
+        # Waiting for a batch to fill costs latency at every load that does not need it.
+        self.assertLess(p99["batching/mean=100/s"], p99["batching-delay/mean=100/s"])
+        self.assertNotIn("OBJECTIVE_MISSED", codes(found["batching/mean=600/s"]))
+
+    def test_a_pipeline_takes_as_long_as_its_stages(self):
+        found = variants("voice-pipeline", "--replications", "1")
+        for variant in found.values():
+            *stages, voice = variant["workloads"]
+            self.assertEqual(voice["kind"], "Pipeline")
+            total = sum(stage["latencySeconds"]["mean"] for stage in stages)
+            self.assertLess(abs(voice["latencySeconds"]["mean"] / total - 1), 0.01)
+        self.assertIn("OBJECTIVE_MISSED", codes(found["one-t4"]))
+        self.assertNotIn("OBJECTIVE_MISSED", codes(found["three-t4"]))
 
     def test_the_readme_lists_every_example(self):
         text = (ROOT / "scenarios/README.md").read_text(encoding="utf-8")
