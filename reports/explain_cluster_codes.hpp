@@ -149,6 +149,38 @@ inline constexpr std::array kClusterCodes = {
         "More replicas, a shorter start-up, or a warmup longer than the start-up when only the "
         "steady state matters.",
         "Kubernetes documentation, Service: traffic goes to ready endpoints only"},
+    CodeExplanation{
+        Code::RequestsDropped,
+        "Requests met a full queue or waited longer than their time-out, and all "
+        "their retries did as well. They have no latency, so the quantiles look better than what "
+        "users saw; they count against availability and as not served in time.",
+        "HTTP 429 or 503 (queue full), 504 (timed out)",
+        "More replicas or GPUs, larger batches, or less load. A longer queue turns refusals into "
+        "late answers.",
+        "slicewise explain serving"},
+    CodeExplanation{
+        Code::SampleTooSmall,
+        "An objective is on the 99.9th percentile, and fewer than 10,000 requests were answered: "
+        "the figure is one of the ten slowest of them, and another seed gives another one.",
+        "", "A longer run or more replications; or judge the 99th percentile.",
+        "slicewise explain serving"},
+    CodeExplanation{
+        Code::AutoscalerAtMax,
+        "The autoscaler reached its largest number of replicas. From then on it cannot follow the "
+        "load: queues grow as if there were no autoscaler.",
+        "the desired replica count is more than the maximum replica count",
+        "Raise the maximum and give the nodes GPUs for it, or share each GPU among more replicas.",
+        "https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/"},
+    CodeExplanation{
+        Code::KvCachePreempted,
+        "The running sequences outgrew the pool of the KV cache. The server throws the youngest "
+        "out and computes it again from its prompt later: the first token is kept, the rest comes "
+        "late, and the GPU does the work twice.",
+        "Sequence group is preempted by PreemptionMode.RECOMPUTE mode because there is not enough "
+        "KV cache space.",
+        "More memory for the cache, fewer sequences at once, or a smaller model; a pod that "
+        "shares its GPU has less memory for the cache.",
+        "https://docs.vllm.ai/en/latest/configuration/optimization.html"},
     CodeExplanation{Code::InstanceRetired,
                     "AWS has retired this instance type. It can be simulated, to "
                     "understand an older example, but not rented.",

@@ -51,6 +51,7 @@ inline constexpr const char* kNotebooks = R"(
 A notebook is mostly idle and holds its memory all the time. Each user opens so many sessions a day, most of them around the peaks of the day; a session is one pod. In it a cell runs now and then: a burst on the GPU, then reading and typing.
 A session ends when its user closes it, or when no cell ran for the time after which idle ones are culled. Culling frees GPU memory and the replica for the next user.
   SESSIONS       opened in the run
+  GAVE UP        of those, without a kernel by the time their user would have left
   START P95      asked for -> kernel ready: waits for a free replica, image, kernel start; of one
                  that was given up, as long as its user would have stayed
   SLOWDOWN P95   wall time of a cell / its time alone on the GPU

@@ -166,6 +166,7 @@ const std::vector<Measure>& notebook_measures() {
       {{"SESSIONS", true}, [](W w, S) { return count_text(w.notebooks->sessions); }},
       {{"CELLS", true}, [](W w, S) { return count_text(w.notebooks->cells); }, kWideOnly},
       {{"CULLED", true, 2}, [](W w, S) { return unless_zero(w.notebooks->culled); }},
+      {{"GAVE UP", true}, [](W w, S) { return unless_zero(w.notebooks->gave_up); }},
       {{"START P95", true},
        [](W w, S) { return quantile_cell(w.notebooks->session_start, &TimeSummary::p95); }},
       {{"SLOWDOWN P95", true},

@@ -59,6 +59,7 @@ json notebooks(const sim::NotebookFigures& n) {
                   {"sessions", number(n.sessions)},
                   {"cells", number(n.cells)},
                   {"culled", number(n.culled)},
+                  {"gaveUp", number(n.gave_up)},
                   {"sessionStartSeconds", time_summary(n.session_start)},
                   {"cellSlowdown", number_summary(n.cell_slowdown)},
                   {"oomPerUserMonth", number(n.oom_per_user_month)},

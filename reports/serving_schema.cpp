@@ -101,6 +101,7 @@ json notebooks() {
        {"sessions", number("sessions opened")},
        {"cells", number("cells run")},
        {"culled", number("sessions ended for idleness")},
+       {"gaveUp", number("sessions that had no kernel by the time they were to end")},
        {"sessionStartSeconds", times("asked for to ready"), kOptional},
        {"cellSlowdown", numbers("time of a cell / its time alone on the GPU"), kOptional},
        {"oomPerUserMonth", number("out-of-memory kills per user and month of 730 h")},

@@ -49,6 +49,39 @@ void refused_finding(const Stream& stream, Diagnostics& found) {
       "than it"));
 }
 
+// Share of the requests whose fate is known, in percent.
+double percent_of(double count, const RequestCounts& counts) {
+  return 100 * count / (counts.answered + counts.refused + counts.dropped + counts.timed_out);
+}
+
+void dropped_finding(const Stream& stream, Diagnostics& found) {
+  const RequestCounts& counts = *stream.result->requests;
+  const double lost = counts.dropped + counts.timed_out;
+  if (lost == 0) return;
+  found.push_back(make_diagnostic(
+      Code::RequestsDropped, stream.traffic,
+      fmt::format(
+          "{:.3g} % of the requests of \"{}\" were given up: {:.0f} met a full queue, {:.0f} "
+          "timed out",
+          percent_of(lost, counts), stream.result->name, counts.dropped, counts.timed_out),
+      "add replicas or GPUs, or allow larger batches; they miss every latency objective"));
+}
+
+// An objective on a tail that so few requests do not have.
+void tail_finding(const Stream& stream, Diagnostics& found) {
+  constexpr std::int64_t kPlentyForP999 = 10'000;  // then it is not one of the ten slowest
+  const std::int64_t count = stream.result->latency ? stream.result->latency->count : 0;
+  const bool judged = std::ranges::any_of(
+      stream.result->objectives, [](const ObjectiveResult& o) { return o.name == "latencyP99.9"; });
+  if (!judged || count >= kPlentyForP999) return;
+  found.push_back(make_diagnostic(
+      Code::SampleTooSmall, stream.where,
+      fmt::format("\"{}\" is judged by the p99.9 of {} requests: one of the ten slowest",
+                  stream.result->name, count),
+      fmt::format("simulate {} requests or more: a longer duration, or more replications",
+                  kPlentyForP999)));
+}
+
 // Still in a queue or on a GPU when the run ended.
 std::int64_t unanswered(const RequestRecord& requests) {
   return requests.arrived - requests.answered - requests.refused - requests.dropped -
@@ -74,13 +107,42 @@ void queue_finding(const Stream& stream, Diagnostics& found) {
       "add replicas on more GPUs, or lower traffic.mean; with time-slicing the switches count"));
 }
 
+void scaling_finding(const scenarios::Workload& spec, const WorkloadResult& result,
+                     Diagnostics& found) {
+  if (!spec.autoscaling || !result.scaling) return;
+  const int most = spec.autoscaling->max_replicas;
+  if (most == spec.autoscaling->min_replicas || result.scaling->max_replicas < most) return;
+  found.push_back(make_diagnostic(
+      Code::AutoscalerAtMax, spec.autoscaling->where,
+      fmt::format("\"{}\" was scaled to its largest number of replicas, {}", result.name, most),
+      "allow more replicas, and give the nodes GPUs for them; or share each GPU among more"));
+}
+
+void cache_finding(const scenarios::Workload& spec, const WorkloadResult& result,
+                   Diagnostics& found) {
+  if (!spec.llm || !result.tokens || result.tokens->preemptions == 0) return;
+  found.push_back(make_diagnostic(
+      Code::KvCachePreempted, spec.llm->where,
+      fmt::format(
+          "\"{}\" threw out {:.0f} running sequences for lack of KV cache and computed them "
+          "again",
+          result.name, result.tokens->preemptions),
+      "give the cache more memory, or run fewer sequences at once"));
+}
+
 }  // namespace
 
 void request_findings(const World& world, std::span<const Replication> replications,
                       const VariantResult& result, Diagnostics& found) {
   for (const Stream& stream : streams_of(world, replications, result)) {
     refused_finding(stream, found);
+    dropped_finding(stream, found);
     queue_finding(stream, found);
+    tail_finding(stream, found);
+  }
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    scaling_finding(world.workloads[w].spec, result.workloads[w], found);
+    cache_finding(world.workloads[w].spec, result.workloads[w], found);
   }
 }
 

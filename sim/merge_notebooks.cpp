@@ -47,6 +47,7 @@ std::optional<NotebookFigures> notebook_figures(const World& world, std::size_t 
   figures.sessions = mean(&NotebookRecord::sessions);
   figures.cells = mean(&NotebookRecord::cells);
   figures.culled = mean(&NotebookRecord::culled);
+  figures.gave_up = mean(&NotebookRecord::gave_up);
   figures.oom_per_user_month = mean_over(replications, [&](const Replication& r) {
     return per_user_month(static_cast<double>(r.workloads[w].oom_kills), r);
   });

@@ -65,6 +65,10 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(ObjectiveMissed, "OBJECTIVE_MISSED", Warning, "an objective of a workload was not met")      \
   X(QueueUnstable, "QUEUE_UNSTABLE", Warning, "requests arrive faster than they are served")     \
   X(RequestsRefused, "REQUESTS_REFUSED", Warning, "requests found no ready replica")             \
+  X(RequestsDropped, "REQUESTS_DROPPED", Warning, "requests met a full queue or timed out")      \
+  X(SampleTooSmall, "SAMPLE_TOO_SMALL", Warning, "a tail judged by too few requests")            \
+  X(AutoscalerAtMax, "AUTOSCALER_AT_MAX", Warning, "a Service got all replicas it may have")     \
+  X(KvCachePreempted, "KV_CACHE_PREEMPTED", Warning, "sequences lost their KV cache")            \
   X(InstanceRetired, "INSTANCE_RETIRED", Note, "an instance type that AWS has retired")          \
   X(InputAssumed, "INPUT_ASSUMED", Note, "an input that nobody measured")                        \
   X(ProfileScaled, "PROFILE_SCALED", Note, "a figure carried over from another GPU model")       \

@@ -61,7 +61,7 @@ struct RequestCounts {
   double retried = 0;         // attempts after the first
   double mean_in_system = 0;  // of requests; Little's law ties it to latency and rate
   double mean_batch = 0;      // requests per GPU batch; sequences per step of a language model
-  double availability = 1;    // answered / arrived
+  double availability = 1;    // answered / those whose fate is known when the run ends
 };
 
 // Language models.
@@ -95,6 +95,7 @@ struct NotebookFigures {
   double oom_per_user_month = 0;
   double waiting_per_user_month_s = 0;  // seconds that users wait for sessions and slowed cells
   std::optional<Usd> per_active_user_month;
+  double gave_up = 0;  // sessions that had no kernel by the time they were to end
 };
 
 struct WorkloadResult {

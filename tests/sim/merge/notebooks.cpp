@@ -27,6 +27,7 @@ Replication replication(std::int64_t kills, std::int64_t active) {
   w.notebooks.sessions = 30;
   w.notebooks.cells = 900;
   w.notebooks.culled = 6;
+  w.notebooks.gave_up = 2;
   w.notebooks.active_users = active;
   w.notebooks.waiting = hours(1);
   for (int i = 0; i < 100; ++i) {
@@ -43,6 +44,7 @@ TEST(MergeNotebooks, FiguresAreOfOneUserAndAMonthOf730Hours) {
   EXPECT_EQ(figures.sessions, 30);
   EXPECT_EQ(figures.cells, 900);
   EXPECT_EQ(figures.culled, 6);
+  EXPECT_EQ(figures.gave_up, 2);
   // 3 kills in a tenth of a month, 20 users.
   EXPECT_DOUBLE_EQ(figures.oom_per_user_month, 1.5);
   EXPECT_DOUBLE_EQ(figures.waiting_per_user_month_s, 1800);

@@ -1,5 +1,6 @@
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "merge.hpp"
@@ -102,6 +103,45 @@ TEST(MergeRequests, APipelineIsAWorkloadOfItsOwnAndItsObjectivesAreJudged) {
   EXPECT_TRUE(pipeline.objectives[1].pass);   // 600 of 606
   ASSERT_EQ(variant.findings.back().code, Code::ObjectiveMissed);
   EXPECT_EQ(variant.findings.back().where.line, 7);
+}
+
+std::vector<Code> codes_of(const Diagnostics& findings) {
+  std::vector<Code> codes;
+  for (const Diagnostic& d : findings) codes.push_back(d.code);
+  return codes;
+}
+
+TEST(RequestFindings, SayWhatWasLostAndWhatIsTooFew) {
+  World w = world();
+  w.pipelines.clear();
+  w.workloads[0].spec.objectives = {{Figure::LatencyP999, seconds(9), {}}};
+  std::vector<Replication> runs = {replication(600)};
+  runs[0].pipelines.clear();
+  EXPECT_THAT(codes_of(merge(w, runs).findings),
+              ::testing::IsSupersetOf(
+                  {Code::RequestsRefused, Code::RequestsDropped, Code::SampleTooSmall}));
+  RequestRecord& record = runs[0].workloads[0].requests;
+  record.refused = record.dropped = record.timed_out = 0;
+  for (int i = 0; i < 10'000; ++i) record.latency.add(milliseconds(5));
+  EXPECT_TRUE(merge(w, runs).findings.empty());
+}
+
+TEST(RequestFindings, SayThatAnAutoscalerCouldNotFollowAndThatTheCacheWasFull) {
+  World w = world();
+  w.pipelines.clear();
+  w.workloads[0].spec.autoscaling.emplace().max_replicas = 4;
+  w.workloads[0].spec.llm.emplace();
+  VariantResult variant;
+  variant.workloads.resize(1);
+  variant.workloads[0].scaling.emplace().max_replicas = 3;
+  variant.workloads[0].tokens.emplace();
+  Diagnostics found;
+  request_findings(w, {}, variant, found);
+  EXPECT_TRUE(found.empty());
+  variant.workloads[0].scaling->max_replicas = 4;
+  variant.workloads[0].tokens->preemptions = 2;
+  request_findings(w, {}, variant, found);
+  EXPECT_EQ(codes_of(found), (std::vector{Code::AutoscalerAtMax, Code::KvCachePreempted}));
 }
 
 // 300 of the service's own and 300 of the pipeline, both within the objectives of a request.
