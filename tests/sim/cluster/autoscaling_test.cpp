@@ -127,6 +127,33 @@ TEST(Autoscaling, APodThatDoesNotFinishInTheGracePeriodIsKilled) {
   EXPECT_EQ(r.workloads[0].requests->answered + lost(*r.workloads[0].requests), 9);
 }
 
+// A language model answers every 5 s from 65 s to 120 s; the second pod is wanted at 75 s, and not
+// any more at 135 s. It goes when its last answer is out, before the grace period ends at 165 s.
+TEST(Autoscaling, ALanguageModelFinishesItsSequences) {
+  Workload w = scaled_service(1, 2, milliseconds(1), Autoscaling::Metric::RequestRate, 0.1);
+  w.autoscaling->scale_down_window = {};
+  w.measured.reset();
+  w.gpu_memory = {};
+  w.pod.cpu_request = {100};
+  w.llm.emplace().model.value = "llama-3-8b-fp16/a10g";
+  w.llm->input = scenarios::RandomAmount{{}, 600, 0, {}, {}};
+  w.llm->output = scenarios::RandomAmount{{}, 700, 0, {}, {}};
+  w.traffic->shape =
+      std::vector<RateStep>{{seconds(0), {0}}, {seconds(60), {0.2}}, {milliseconds(121'000), {0}}};
+  Scenario s = scenario_of(w, seconds(300));
+  s.node_pools[0].instance_type.value = "g5.2xlarge";
+  s.node_pools[0].nodes = 2;
+  const Replication record = run_replication(demo::world(s), 0);
+  const WorkloadRecord& service = record.workloads[0];
+  EXPECT_EQ(service.scaling.ups, 1);
+  EXPECT_EQ(service.scaling.downs, 1);
+  EXPECT_EQ(service.requests.arrived, 12);
+  EXPECT_EQ(service.requests.answered, 12);
+  const Duration second_pod = service.pod_running - seconds(300);
+  EXPECT_GT(second_pod, seconds(135 - 75));
+  EXPECT_LT(second_pod, seconds(160 - 75));
+}
+
 // 8 replicas for 4 GPUs: what is Pending goes first, and leaves no trace in the scheduler.
 TEST(Autoscaling, PendingPodsGoFirst) {
   Workload w = scaled_service(1, 8, milliseconds(20), Autoscaling::Metric::RequestRate, 5);
