@@ -1,14 +1,11 @@
 #include "slicewise/sim/run.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
-#include <thread>
 #include <vector>
 
-#include "slicewise/sim/cluster/cluster.hpp"
-
 #include "merge.hpp"
+#include "replications.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -20,30 +17,10 @@ struct Task {
   std::optional<Replication> record;  // absent when the run was interrupted before it
 };
 
-bool stopped(const RunOptions& options) {
-  return options.interrupted != nullptr && options.interrupted->load();
-}
-
-// Threads take tasks in order from an atomic index and write each result into the task's own slot,
-// so the number of threads cannot change what is merged.
 void run_tasks(std::vector<Task>& tasks, const RunOptions& options) {
-  std::atomic<std::size_t> next{0};
-  std::mutex progress_lock;
-  int done = 0;
-  const auto work = [&] {
-    for (std::size_t t = next++; t < tasks.size() && !stopped(options); t = next++) {
-      Replication record =
-          run_replication(*tasks[t].world, tasks[t].replication, options.interrupted);
-      if (stopped(options)) return;  // cut short: not a replication
-      tasks[t].record = std::move(record);
-      if (!options.progress) continue;
-      const std::lock_guard guard(progress_lock);
-      options.progress(++done, static_cast<int>(tasks.size()));
-    }
-  };
-  std::vector<std::jthread> threads;
-  for (int n = 1; n < options.threads; ++n) threads.emplace_back(work);
-  work();
+  run_in_parallel(tasks.size(), options, [&](std::size_t t) {
+    tasks[t].record = whole_replication(*tasks[t].world, tasks[t].replication, options);
+  });
 }
 
 std::vector<Task> tasks_of(const World& world) {
