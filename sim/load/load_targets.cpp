@@ -1,0 +1,152 @@
+#include "load_targets.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "slicewise/models/sharing.hpp"
+#include "slicewise/nearest_name.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Scenario;
+using scenarios::Traffic;
+using scenarios::WorkloadKind;
+using Kind = LoadTarget::Kind;
+
+std::vector<LoadTarget> all_targets(const Scenario& scenario) {
+  std::vector<LoadTarget> targets;
+  const auto add = [&](Kind kind, std::size_t index, std::string_view list, std::string_view field,
+                       const std::string& name) {
+    targets.push_back({kind, index, fmt::format("{}.{}.{}", list, name, field), name});
+  };
+  for (std::size_t w = 0; w < scenario.workloads.size(); ++w) {
+    const scenarios::Workload& workload = scenario.workloads[w];
+    if (workload.count == 0) continue;
+    const std::string& name = workload.name.value;
+    if (workload.kind == WorkloadKind::Service && workload.traffic) {
+      add(Kind::WorkloadTraffic, w, "workloads", "traffic", name);
+    }
+    if (workload.notebooks) add(Kind::Users, w, "workloads", "notebooks", name);
+  }
+  for (std::size_t p = 0; p < scenario.pipelines.size(); ++p) {
+    add(Kind::PipelineTraffic, p, "pipelines", "traffic", scenario.pipelines[p].name.value);
+  }
+  return targets;
+}
+
+const Traffic& traffic_of(const Scenario& scenario, const LoadTarget& target) {
+  return target.kind == Kind::PipelineTraffic ? scenario.pipelines[target.index].traffic
+                                              : *scenario.workloads[target.index].traffic;
+}
+
+Traffic& traffic_of(Scenario& scenario, const LoadTarget& target) {
+  return target.kind == Kind::PipelineTraffic ? scenario.pipelines[target.index].traffic
+                                              : *scenario.workloads[target.index].traffic;
+}
+
+int scaled_count(int count, double factor) {
+  return std::max(1, static_cast<int>(std::llround(count * factor)));
+}
+
+void scale(Rate& rate, double factor) { rate.per_second *= factor; }
+
+void scale(Traffic& traffic, double factor) {
+  scale(traffic.mean, factor);
+  std::visit(
+      models::Overloaded{
+          [](std::monostate) {},
+          [&](scenarios::Diurnal& diurnal) { scale(diurnal.peak, factor); },
+          [&](scenarios::Bursts& bursts) { scale(bursts.rate, factor); },
+          [&](std::vector<scenarios::RateStep>& steps) {
+            for (scenarios::RateStep& step : steps) scale(step.rate, factor);
+          },
+          [&](scenarios::RequestTrace& trace) { trace.scale *= factor; },
+          [&](scenarios::ClosedLoop& loop) { loop.clients = scaled_count(loop.clients, factor); },
+      },
+      traffic.shape);
+}
+
+double requests_per_second(const Traffic& traffic) {
+  const auto* trace = std::get_if<scenarios::RequestTrace>(&traffic.shape);
+  if (trace == nullptr || trace->rows.size() < 2 || trace->rows.back().at.ns == 0) {
+    return traffic.mean.per_second;
+  }
+  return trace->scale * static_cast<double>(trace->rows.size() - 1) /
+         to_seconds(trace->rows.back().at);
+}
+
+Diagnostic unknown_path(const std::string& path, const std::vector<LoadTarget>& known) {
+  std::vector<std::string> paths;
+  for (const LoadTarget& target : known) paths.push_back(target.path);
+  const auto near = nearest_name(path, paths);
+  return make_diagnostic(Code::PathUnknown, {}, fmt::format("no load at \"{}\"", path),
+                         near ? fmt::format("did you mean {}?", *near)
+                              : fmt::format("there is load at {}", fmt::join(paths, ", ")));
+}
+
+Diagnostic nothing_to_scale(const Scenario& scenario) {
+  return make_diagnostic(Code::InputMissing, scenario.where,
+                         fmt::format("\"{}\" has no load that could grow", scenario.name),
+                         "give a Service or a pipeline `traffic`, or a Notebook its users");
+}
+
+}  // namespace
+
+Expected<std::vector<LoadTarget>> load_targets(const Scenario& scenario,
+                                               std::span<const std::string> paths) {
+  std::vector<LoadTarget> known = all_targets(scenario);
+  if (known.empty()) return tl::unexpected(Diagnostics{nothing_to_scale(scenario)});
+  if (paths.empty()) {
+    const auto is_users = [](const LoadTarget& target) { return target.kind == Kind::Users; };
+    if (!std::ranges::all_of(known, is_users)) std::erase_if(known, is_users);
+    return known;
+  }
+  std::vector<LoadTarget> chosen;
+  Diagnostics found;
+  for (const std::string& path : paths) {
+    const auto target = std::ranges::find(known, path, &LoadTarget::path);
+    if (target == known.end()) {
+      found.push_back(unknown_path(path, known));
+    } else if (std::ranges::find(chosen, path, &LoadTarget::path) == chosen.end()) {
+      chosen.push_back(*target);
+    }
+  }
+  if (!found.empty()) return tl::unexpected(std::move(found));
+  return chosen;
+}
+
+LoadUnit unit_of(const Scenario& scenario, const LoadTarget& target) {
+  if (target.kind == Kind::Users) return LoadUnit::Users;
+  return std::holds_alternative<scenarios::ClosedLoop>(traffic_of(scenario, target).shape)
+             ? LoadUnit::Streams
+             : LoadUnit::RequestsPerSecond;
+}
+
+double load_of(const Scenario& scenario, const LoadTarget& target) {
+  if (target.kind == Kind::Users) return scenario.workloads[target.index].notebooks->users;
+  const Traffic& traffic = traffic_of(scenario, target);
+  const auto* loop = std::get_if<scenarios::ClosedLoop>(&traffic.shape);
+  return loop != nullptr ? loop->clients : requests_per_second(traffic);
+}
+
+Scenario scaled(const Scenario& scenario, std::span<const LoadTarget> targets, double factor) {
+  Scenario result = scenario;
+  for (const LoadTarget& target : targets) {
+    if (target.kind != Kind::Users) {
+      scale(traffic_of(result, target), factor);
+      continue;
+    }
+    scenarios::Workload& workload = result.workloads[target.index];
+    const int users = scaled_count(workload.notebooks->users, factor);
+    if (workload.count == workload.notebooks->users) workload.count = users;  // a pod for each
+    workload.notebooks->users = users;
+  }
+  return result;
+}
+
+}  // namespace slicewise::sim

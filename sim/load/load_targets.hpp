@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/max_load.hpp"
+
+// What of a scenario can be scaled, and the scenario with it scaled.
+namespace slicewise::sim {
+
+struct LoadTarget {
+  enum class Kind : std::uint8_t { WorkloadTraffic, PipelineTraffic, Users };
+  Kind kind = Kind::WorkloadTraffic;
+  std::size_t index = 0;  // into workloads or pipelines
+  std::string path;       // "workloads.asr.traffic"
+  std::string name;       // "asr"
+};
+
+// The targets that `paths` name; without paths all traffic, or all users where there is no traffic.
+Expected<std::vector<LoadTarget>> load_targets(const scenarios::Scenario& scenario,
+                                               std::span<const std::string> paths);
+
+LoadUnit unit_of(const scenarios::Scenario& scenario, const LoadTarget& target);
+double load_of(const scenarios::Scenario& scenario, const LoadTarget& target);
+
+// The scenario with `factor` times the load on every target; counts are rounded, to 1 at least.
+scenarios::Scenario scaled(const scenarios::Scenario& scenario, std::span<const LoadTarget> targets,
+                           double factor);
+
+}  // namespace slicewise::sim
