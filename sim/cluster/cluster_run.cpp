@@ -77,6 +77,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
   first_service_timer_ = pods + static_cast<std::uint32_t>(cluster_.domains.size());
   service_of_.resize(world.workloads.size());
   record_.workloads.resize(world.workloads.size());
+  record_.shared_domain.resize(world.workloads.size() * world.workloads.size());
   for (std::uint32_t w = 0; w < world.workloads.size(); ++w) {
     const auto pods_of_workload = static_cast<std::size_t>(world.workloads[w].spec.count);
     record_.workloads[w].completion.reserve(pods_of_workload);

@@ -73,6 +73,7 @@ class ClusterRun {
   void begin_work(std::uint32_t pod);
   void end_container(std::uint32_t pod, bool useful);
   bool has_equal_shares(const Domain& domain) const;
+  void note_neighbours(std::uint32_t pod);
   void crash(std::uint32_t pod);
   void back_off(std::uint32_t pod);
   void job_pod_failed(std::uint32_t pod);

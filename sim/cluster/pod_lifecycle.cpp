@@ -113,6 +113,7 @@ void ClusterRun::start_container(std::uint32_t p) {
   open_on_gpu(pod);
   settle_node(pod.node);
   set_activity(p, PodPhase::Loading);
+  note_neighbours(p);
   if (has_equal_shares(cluster_.domains[index(pod.domain)])) resolve_node(pod.node);
   timers_.set(p, now_ + model.spec.startup.model_load);
 }
@@ -190,6 +191,18 @@ void ClusterRun::end_container(std::uint32_t p, bool useful) {
   settle_node(node);
   set_activity(p, PodPhase::BackOff);
   if ((worked || has_equal_shares(domain)) && !ended_) resolve_node(node);
+}
+
+// Whose containers the pod's own meets on its domain.
+void ClusterRun::note_neighbours(std::uint32_t p) {
+  const std::size_t own = index(cluster_.pods[p].workload);
+  const std::size_t workloads = world_.workloads.size();
+  for (const std::uint32_t other : cluster_.domains[index(cluster_.pods[p].domain)].owner) {
+    if (other == kNoOwner || other == p || !holds_container(cluster_.pods[other].phase)) continue;
+    const std::size_t neighbour = index(cluster_.pods[other].workload);
+    record_.shared_domain[own * workloads + neighbour] = 1;
+    record_.shared_domain[neighbour * workloads + own] = 1;
+  }
 }
 
 // Whether a container changes the pace of its neighbours before it has any work.

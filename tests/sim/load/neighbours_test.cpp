@@ -1,0 +1,162 @@
+#include "slicewise/sim/neighbours.hpp"
+
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "../demo.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Scenario;
+using scenarios::ServiceTime;
+using scenarios::Workload;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Workload named(Workload workload, const std::string& name) {
+  workload.name.value = name;
+  return workload;
+}
+
+// A Job that keeps the GPU busy all the time.
+Workload trainer(const std::string& name) {
+  Workload workload = named(demo::training(1), name);
+  workload.measured->gpu_busy = 1;
+  workload.work->units = 20;
+  return workload;
+}
+
+Workload api(const std::string& name) {
+  return named(demo::service(1, 5, milliseconds(10), ServiceTime::Law::Exponential), name);
+}
+
+// A node with one V100.
+scenarios::NodePool one_gpu(int replicas) {
+  scenarios::NodePool pool = demo::pool(replicas);
+  pool.instance_type.value = "p3.2xlarge";
+  return pool;
+}
+
+Scenario on(scenarios::NodePool pool, std::vector<Workload> workloads) {
+  Scenario scenario = demo::scenario(std::move(pool), std::move(workloads));
+  scenario.replications = 3;
+  return scenario;
+}
+
+scenarios::ScenarioSet set_of(Scenario scenario) {
+  scenarios::ScenarioSet set;
+  set.name = "flat";
+  set.variants.push_back(std::move(scenario));
+  return set;
+}
+
+NeighbourMatrix found(Scenario scenario, int threads = 1) {
+  NeighbourOptions options;
+  options.run.threads = threads;
+  auto matrix = find_neighbours(set_of(std::move(scenario)), 0, demo::catalogue(), options);
+  if (!matrix) throw std::runtime_error(matrix.error().front().message);
+  return std::move(*matrix);
+}
+
+TEST(Neighbours, TwoTrainersOnOneTimeSlicedGpuEachTakeTwiceAsLong) {
+  const NeighbourMatrix matrix = found(on(one_gpu(2), {trainer("a"), trainer("b")}));
+  EXPECT_THAT(matrix.workloads, ElementsAre("a", "b"));
+  ASSERT_EQ(matrix.rows.size(), 2U);
+  for (const NeighbourRow& row : matrix.rows) {
+    const NeighbourEffect& effect = row.beside[1 - row.workload];
+    EXPECT_EQ(row.figure, NeighbourFigure::TimePerUnit);
+    EXPECT_NEAR(*row.alone, 18, 0.1);
+    EXPECT_GE(*effect.slowdown, 2.0);
+    EXPECT_LT(*effect.slowdown, 2.3);  // the rest are the switches
+    EXPECT_TRUE(effect.shares_gpu);
+    EXPECT_FALSE(row.beside[row.workload].slowdown);
+  }
+}
+
+TEST(Neighbours, WhoNeverSharesAGpuIsNotSlowedDown) {
+  const NeighbourMatrix matrix = found(on(demo::pool(0), {trainer("a"), trainer("b")}));
+  const NeighbourEffect& effect = matrix.rows[0].beside[1];
+  EXPECT_FALSE(effect.shares_gpu);
+  EXPECT_NEAR(*effect.slowdown, 1, 1e-6);
+}
+
+TEST(Neighbours, ARequestWaitsForTheTurnsOfTheTrainer) {
+  Scenario scenario = on(one_gpu(3), {api("api"), trainer("a"), trainer("b")});
+  scenario.duration = minutes(5);
+  const NeighbourMatrix matrix = found(scenario);
+  ASSERT_EQ(matrix.rows.size(), 4U);
+  const NeighbourRow& p99 = matrix.rows[0];
+  const NeighbourRow& mean = matrix.rows[1];
+  EXPECT_EQ(p99.figure, NeighbourFigure::LatencyP99);
+  EXPECT_EQ(mean.figure, NeighbourFigure::LatencyMean);
+  // Alone M/M/1 with rho = 0.05: 10 ms / 0.95.
+  EXPECT_NEAR(*mean.alone, 0.010526, 0.0006);
+  EXPECT_GT(*mean.beside[1].slowdown, 1.5);
+  EXPECT_TRUE(mean.beside[1].ci95);
+  EXPECT_NEAR(*mean.beside[1].slowdown, *mean.beside[2].slowdown, 1e-9);  // twins
+  EXPECT_GT(*mean.beside_all.slowdown, *mean.beside[1].slowdown);
+  // 5 % of the GPU's time goes to the Service.
+  const NeighbourRow& a = matrix.rows[2];
+  EXPECT_GT(*a.beside[0].slowdown, 1.02);
+  EXPECT_LT(*a.beside[0].slowdown, 1.2);
+  EXPECT_GT(*a.beside[2].slowdown, 1.9);
+}
+
+TEST(Neighbours, AServiceAloneLastsAsLongAsTheScenario) {
+  const NeighbourMatrix matrix = found(on(one_gpu(2), {api("api"), trainer("a")}));
+  EXPECT_TRUE(matrix.rows[0].alone);
+  EXPECT_GT(*matrix.rows[0].beside[1].slowdown, 1);
+}
+
+TEST(Neighbours, StagesOfAPipelineHaveItsRequests) {
+  Workload asr = api("asr");
+  asr.traffic.reset();
+  Scenario scenario = on(one_gpu(3), {asr, api("tts")});
+  scenario.duration = minutes(5);
+  scenarios::Pipeline pipeline;
+  pipeline.name.value = "talk";
+  pipeline.traffic.mean = {5};
+  pipeline.stages.push_back({{"asr", {}}, {}});
+  pipeline.stages.push_back({{"tts", {}}, {{"asr", {}}}});
+  scenario.pipelines.push_back(pipeline);
+  const NeighbourMatrix matrix = found(scenario);
+  EXPECT_NEAR(*matrix.rows[1].alone, 0.010526, 0.0006);  // rho = 0.05
+  EXPECT_NEAR(*matrix.rows[3].alone, 0.011111, 0.0006);  // its own requests too: rho = 0.1
+  ASSERT_EQ(matrix.notes.size(), 1U);
+  EXPECT_THAT(matrix.notes.front().message, HasSubstr("taken apart"));
+}
+
+TEST(Neighbours, AreTheSameWithAnyNumberOfThreads) {
+  const auto slowdowns = [](int threads) {
+    Scenario scenario = on(one_gpu(3), {api("api"), trainer("a"), trainer("b")});
+    scenario.duration = minutes(2);
+    std::vector<double> values;
+    for (const NeighbourRow& row : found(scenario, threads).rows) {
+      for (const NeighbourEffect& effect : row.beside) {
+        values.push_back(effect.slowdown.value_or(0));
+        values.push_back(effect.ci95.value_or(0));
+      }
+      values.push_back(*row.beside_all.slowdown);
+    }
+    return values;
+  };
+  EXPECT_EQ(slowdowns(1), slowdowns(3));
+}
+
+TEST(Neighbours, WithoutPodsThereIsNoNeighbour) {
+  Workload gone = trainer("b");
+  gone.count = 0;
+  const auto matrix =
+      find_neighbours(set_of(on(one_gpu(2), {trainer("a"), gone})), 0, demo::catalogue());
+  ASSERT_FALSE(matrix);
+  EXPECT_THAT(matrix.error().front().message, HasSubstr("fewer than two workloads"));
+}
+
+}  // namespace
+}  // namespace slicewise::sim
