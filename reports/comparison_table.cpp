@@ -10,6 +10,7 @@
 #include "comparison_notes.hpp"
 #include "comparison_words.hpp"
 #include "result_details.hpp"
+#include "table_block.hpp"
 #include "text_table.hpp"
 #include "wrapped_text.hpp"
 
@@ -22,24 +23,10 @@ std::string heading(const std::string& text, const TextStyle& style) {
   return emphasised(text, Emphasis::Heading, style);
 }
 
-std::string with_heading(const std::string& table, const TextStyle& style) {
-  const std::size_t end = table.find('\n');
-  return heading(table.substr(0, end), style) + table.substr(end);
-}
-
-// "not shown: BUSY (-o wide)".
-std::string dropped_line(const std::vector<std::string>& dropped, const TextStyle& style) {
-  if (dropped.empty()) return "";
-  return wrapped_text(fmt::format("not shown: {} (-o wide)", fmt::join(dropped, ", ")), style.width,
-                      "", 2);
-}
-
 std::string options_block(const StrategyComparison& comparison, const TextStyle& style, bool wide) {
   if (comparison.options.empty()) return "No option can run the workloads.\n";
   const Cells table = option_cells(comparison, style, wide);
-  std::vector<std::string> dropped;
-  const std::string text = text_table(table.columns, table.rows, wide ? 0 : style.width, &dropped);
-  return with_heading(text, style) + dropped_line(dropped, style);
+  return table_block(table.columns, table.rows, style, wide);
 }
 
 std::string indented(const std::string& text) {

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "text_table.hpp"
+
+// The parts of a report in GitHub-flavoured Markdown.
+namespace slicewise::reports {
+
+// Cells are user's names: a bar would end the cell, a "<" start HTML.
+std::string markdown_cell(const std::string& text);
+std::string markdown_table(const std::vector<Column>& columns,
+                           const std::vector<std::vector<std::string>>& rows);
+// A section that is closed until it is clicked.
+std::string markdown_folded(const std::string& title, const std::string& body);
+
+}  // namespace slicewise::reports

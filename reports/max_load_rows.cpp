@@ -1,0 +1,257 @@
+#include "max_load_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "result_figures.hpp"
+#include "result_notes.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using sim::LoadProbe;
+using sim::LoadUnit;
+using sim::LoadVerdict;
+using sim::MaxLoad;
+using sim::ProbedObjective;
+using sim::ScaledLoad;
+
+// Four digits where a rate has that many before the point; never an exponent.
+std::string digits(double value, int count) {
+  int decimals = count - 1;
+  for (double power = 10; value >= power && decimals > 0; power *= 10) --decimals;
+  return with_thousands(fmt::format("{:.{}f}", value, decimals));
+}
+
+std::string amount_text(double load, LoadUnit unit) {
+  constexpr int kDigits = 4;
+  return unit == LoadUnit::RequestsPerSecond ? digits(load, kDigits) : count_text(load);
+}
+
+// "53.20 requests/s", "60 users".
+std::string load_text(double load, LoadUnit unit) {
+  return fmt::format("{} {}", amount_text(load, unit), sim::unit_name(unit));
+}
+
+std::string factor_text(double factor) {
+  constexpr int kDigits = 3;
+  return factor < 1 ? fmt::format("{:.{}g}", factor, kDigits) : digits(factor, kDigits);
+}
+
+// What was probed at `factor`, where one load is scaled; else the factor.
+std::string at_text(const MaxLoad& found, double factor) {
+  if (found.loads.size() != 1 || found.loads.front().unit != LoadUnit::RequestsPerSecond) {
+    return factor_text(factor) + "x";
+  }
+  return load_text(found.loads.front().scenario * factor, LoadUnit::RequestsPerSecond);
+}
+
+// "53.2 requests/s (2.66 times the scenario's load)".
+std::string loads_text(const MaxLoad& found, std::optional<double> ScaledLoad::*end,
+                       double factor) {
+  if (found.loads.size() == 1) {
+    const ScaledLoad& load = found.loads.front();
+    const double value = *(load.*end);
+    return fmt::format("{} ({} times the scenario's load)", load_text(value, load.unit),
+                       factor_text(value / load.scenario));
+  }
+  return fmt::format("{} times the scenario's load", factor_text(factor));
+}
+
+std::string objective_text(const ProbedObjective& objective, const TextStyle& style) {
+  const sim::ObjectiveResult& o = objective.result;
+  return fmt::format("{} of {}, {} against {}", o.name, objective.workload,
+                     figure_text(o.value, o.ci95, style),
+                     figure_text(o.limit, std::nullopt, style));
+}
+
+std::string binding_sentence(const MaxLoad& found, const TextStyle& style) {
+  if (!found.failed || !found.binding) return "";
+  const LoadProbe& probe = found.probes[*found.failed];
+  return fmt::format("What gives way first: {} at {}.",
+                     objective_text(probe.objectives[*found.binding], style),
+                     at_text(found, probe.factor));
+}
+
+// Half a percent beyond what was asked for is not worth a sentence.
+bool is_too_wide(const MaxLoad& found) {
+  constexpr double kWorthSaying = 1.25;
+  return found.width() && *found.width() > kWorthSaying * found.precision &&
+         std::ranges::any_of(found.probes, [](const LoadProbe& probe) {
+           return probe.verdict == LoadVerdict::Undecided;
+         });
+}
+
+std::string range_sentence(const MaxLoad& found) {
+  if (!found.passed && !found.failed) {
+    return "No load is clearly within every objective, nor clearly beyond one.";
+  }
+  if (!found.passed) {
+    const double factor = found.probes[*found.failed].factor;
+    return fmt::format("Not even {} meets every objective.",
+                       loads_text(found, &ScaledLoad::failed, factor));
+  }
+  const double factor = found.probes[*found.passed].factor;
+  const std::string passed = loads_text(found, &ScaledLoad::passed, factor);
+  if (!found.failed) {
+    return fmt::format(
+        "Every objective is met up to {}, and nothing up to {} times was seen to "
+        "fail (--most).",
+        passed, factor_text(found.most));
+  }
+  return fmt::format("Every objective is met up to {}; at {} one is missed.", passed,
+                     at_text(found, found.probes[*found.failed].factor));
+}
+
+std::string price_sentence(const MaxLoad& found) {
+  if (!found.at_passed || !found.at_passed->cost.per_1k_requests_in_slo) return "";
+  return fmt::format("At the highest load that passes: {} per 1,000 requests in SLO.",
+                     money_text(*found.at_passed->cost.per_1k_requests_in_slo));
+}
+
+std::string figure_at(const MaxLoad& found, std::optional<std::size_t> probe, std::size_t objective,
+                      const TextStyle& style) {
+  if (!probe) return std::string(signs(style).none);
+  const ProbedObjective& o = found.probes[*probe].objectives[objective];
+  return figure_text(o.result.value, o.result.ci95, style) +
+         (o.verdict == LoadVerdict::Fails ? " " + std::string(signs(style).fail) : "");
+}
+
+sim::Result as_result(const MaxLoad& found) {
+  sim::Result result;
+  result.scenario = found.scenario;
+  result.scenario_sha256 = found.scenario_sha256;
+  result.seed = found.seed;
+  result.replications = found.replications;
+  result.price_date = found.price_date;
+  result.price_file = found.price_file;
+  result.price_file_sha256 = found.price_file_sha256;
+  if (found.at_passed) result.variants.push_back(*found.at_passed);
+  return result;
+}
+
+int runs_of(const MaxLoad& found) {
+  int runs = 0;
+  for (const LoadProbe& probe : found.probes) runs += probe.replications;
+  return runs;
+}
+
+}  // namespace
+
+std::string_view verdict_word(LoadVerdict verdict) {
+  switch (verdict) {
+    case LoadVerdict::Passes:
+      return "passes";
+    case LoadVerdict::Fails:
+      return "fails";
+    case LoadVerdict::Undecided:
+      return "undecided";
+  }
+  return "undecided";
+}
+
+std::optional<double> headroom_of(const ScaledLoad& load) {
+  if (!load.passed || load.scenario == 0) return std::nullopt;
+  return *load.passed / load.scenario;
+}
+
+std::string max_load_heading(const MaxLoad& found) {
+  std::string out = found.scenario;
+  if (found.variants > 1) {
+    out += fmt::format(", variant {} (of {}, see --variant)", found.variant, found.variants);
+  }
+  return out + ": the highest load that meets the objectives";
+}
+
+std::vector<std::string> max_load_answer(const MaxLoad& found, const TextStyle& style) {
+  if (found.nothing_runs) return {"No pod ever ran: no load can be served."};
+  if (found.probes.empty()) return {};
+  std::vector<std::string> lines{range_sentence(found)};
+  for (std::string line : {binding_sentence(found, style), price_sentence(found)}) {
+    if (!line.empty()) lines.push_back(std::move(line));
+  }
+  if (is_too_wide(found)) {
+    lines.push_back(fmt::format(
+        "The interval is {} wide, not {}: between its ends the figures of {} runs lie on both "
+        "sides of a limit. A longer duration or more runs (--most-replications) narrow it.",
+        percent_text(*found.width()), percent_text(found.precision), found.most_replications));
+  }
+  return lines;
+}
+
+Cells load_cells(const MaxLoad& found, const TextStyle& style) {
+  Cells table{{{"LOAD"},
+               {"SCENARIO", true},
+               {"PASSES", true},
+               {"FAILS", true},
+               {"HEADROOM", true},
+               {"UNIT", false}},
+              {}};
+  const std::string none(signs(style).none);
+  for (const ScaledLoad& load : found.loads) {
+    const auto cell = [&](std::optional<double> value) {
+      return value ? amount_text(*value, load.unit) : none;
+    };
+    const auto headroom = headroom_of(load);
+    table.rows.push_back({load.name, cell(load.scenario), cell(load.passed), cell(load.failed),
+                          headroom ? factor_text(*headroom) + "x" : none,
+                          std::string(sim::unit_name(load.unit))});
+  }
+  return table;
+}
+
+Cells objective_cells(const MaxLoad& found, const TextStyle& style) {
+  Cells table{
+      {{"WORKLOAD"}, {"OBJECTIVE"}, {"LIMIT", true}, {"AT PASSES", true}, {"AT FAILS", true}}, {}};
+  if (found.probes.empty()) return table;
+  const std::vector<ProbedObjective>& objectives = found.probes.front().objectives;
+  for (std::size_t o = 0; o < objectives.size(); ++o) {
+    table.rows.push_back({objectives[o].workload, objectives[o].result.name,
+                          figure_text(objectives[o].result.limit, std::nullopt, style),
+                          figure_at(found, found.passed, o, style),
+                          figure_at(found, found.failed, o, style)});
+  }
+  return table;
+}
+
+Cells probe_cells(const MaxLoad& found, const TextStyle& style) {
+  Cells table{{{"PROBE", true}, {"LOAD", true}, {"RUNS", true}, {"VERDICT"}, {"BECAUSE OF"}}, {}};
+  for (std::size_t n = 0; n < found.probes.size(); ++n) {
+    const LoadProbe& probe = found.probes[n];
+    const auto cause =
+        std::ranges::find(probe.objectives, probe.verdict, &ProbedObjective::verdict);
+    const bool named = probe.verdict != LoadVerdict::Passes && cause != probe.objectives.end();
+    table.rows.push_back({std::to_string(n + 1), at_text(found, probe.factor),
+                          std::to_string(probe.replications),
+                          std::string(verdict_word(probe.verdict)),
+                          named ? objective_text(*cause, style) : std::string(signs(style).none)});
+  }
+  return table;
+}
+
+std::vector<std::string> max_load_notes(const MaxLoad& found, bool full) {
+  std::vector<std::string> lines{
+      fmt::format("{} {} of {} to {} runs, {} in all, with one seed: a load passes or fails when "
+                  "the whole 95% interval of its runs does",
+                  found.probes.size(), found.probes.size() == 1 ? "probe" : "probes",
+                  found.replications, found.most_replications, runs_of(found))};
+  for (const Diagnostic& d : found.notes) {
+    lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
+  }
+  if (found.at_passed) {
+    for (const Diagnostic& d : found.at_passed->findings) {
+      if (d.severity != Severity::Warning) continue;
+      lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
+    }
+  }
+  for (std::string& line : note_lines(as_result(found), full)) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::string max_load_origin(const MaxLoad& found, const TextStyle& style) {
+  return origin_line(as_result(found), style);
+}
+
+}  // namespace slicewise::reports

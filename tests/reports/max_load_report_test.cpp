@@ -1,0 +1,105 @@
+#include "slicewise/reports/max_load_report.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "golden_file.hpp"
+#include "load_samples.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr TextStyle kTerminal{false, true, 100};
+
+TEST(MaxLoadReport, MatchesTheGoldenFiles) {
+  expect_golden("max_load.txt", max_load_table(samples::voice_load(), kTerminal, false));
+  expect_golden("max_load_wide.txt", max_load_table(samples::voice_load(), kTerminal, true));
+  expect_golden("max_load.md", max_load_markdown(samples::voice_load()));
+  expect_golden("max_load.csv", max_load_csv(samples::voice_load()));
+  expect_golden("max_load.json", max_load_json(samples::voice_load()));
+}
+
+TEST(MaxLoadReport, AsciiHasNoOtherBytes) {
+  const std::string text = max_load_table(samples::voice_load(), {false, false, 100}, true);
+  for (const char c : text) ASSERT_LT(static_cast<unsigned char>(c), 0x80U) << text;
+}
+
+TEST(MaxLoadReport, OneLoadIsSaidInItsOwnUnit) {
+  sim::MaxLoad one = samples::voice_load();
+  one.loads.resize(1);
+  EXPECT_THAT(max_load_table(one, {false, true, 0}, false),
+              HasSubstr("Every objective is met up to 48.00 requests/s (2.40 times the scenario's "
+                        "load); at 50.00 requests/s one is missed."));
+  one.loads.front() = {"workloads.lab.notebooks", "lab", sim::LoadUnit::Users, 60, 1200, 1250};
+  EXPECT_THAT(max_load_table(one, kTerminal, false), HasSubstr("up to 1,200 users (20.0 times"));
+}
+
+TEST(MaxLoadReport, SaysWhenAnEndIsMissing) {
+  sim::MaxLoad found = samples::voice_load();
+  found.loads.resize(1);
+  found.failed.reset();
+  found.binding.reset();
+  EXPECT_THAT(max_load_table(found, {false, true, 0}, false),
+              HasSubstr("nothing up to 1,000 times was seen to fail (--most)"));
+  found = samples::voice_load();
+  found.passed.reset();
+  found.at_passed.reset();
+  found.loads.resize(1);
+  found.loads.front().passed.reset();
+  EXPECT_THAT(max_load_table(found, kTerminal, false),
+              HasSubstr("Not even 50.00 requests/s (2.50 times the scenario's load) meets"));
+  found.probes.clear();
+  found.failed.reset();
+  found.nothing_runs = true;
+  EXPECT_THAT(max_load_table(found, kTerminal, false), HasSubstr("No pod ever ran"));
+}
+
+TEST(MaxLoadReport, SaysWhyAnIntervalIsWiderThanAskedFor) {
+  EXPECT_THAT(max_load_table(samples::voice_load(), {false, true, 0}, false),
+              HasSubstr("The interval is 4.2% wide, not 2.0%"));
+  sim::MaxLoad narrow = samples::voice_load();
+  narrow.loads.front().failed = 48.9;
+  EXPECT_THAT(max_load_table(narrow, kTerminal, false), Not(HasSubstr("The interval is")));
+}
+
+TEST(MaxLoadReport, AnUnfinishedSearchSaysSo) {
+  sim::MaxLoad partial = samples::voice_load();
+  partial.interrupted = true;
+  EXPECT_THAT(max_load_table(partial, kTerminal, false), HasSubstr("INTERRUPTED"));
+  EXPECT_THAT(max_load_markdown(partial), HasSubstr("INTERRUPTED"));
+  EXPECT_EQ(json::parse(max_load_json(partial))["metadata"]["interrupted"], true);
+}
+
+TEST(MaxLoadReport, JsonCarriesTheNamesThatScriptsDependOn) {
+  const json document = json::parse(max_load_json(samples::voice_load()));
+  EXPECT_EQ(document["apiVersion"], "slicewise.dev/max-load.v1alpha1");
+  EXPECT_EQ(document["kind"], "MaxLoad");
+  EXPECT_EQ(document["loads"][0]["passed"], 48);
+  EXPECT_EQ(document["loads"][0]["headroom"], 2.4);
+  EXPECT_EQ(document["binding"]["workload"], "asr");
+  EXPECT_EQ(document["binding"]["verdict"], "fails");
+  EXPECT_EQ(document["probes"].size(), 5U);
+}
+
+// tests/tools/load_test.py holds what the program prints to it.
+TEST(MaxLoadReport, TheCommittedSchemaIsWhatTheProgramPrints) {
+  const auto file =
+      std::filesystem::path(SLICEWISE_SOURCE_DIR) / "reports" / "schema" / "max-load.v1alpha1.json";
+  if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(file, std::ios::binary) << max_load_schema_json();
+  }
+  EXPECT_EQ(file_text(file), max_load_schema_json());
+}
+
+}  // namespace
+}  // namespace slicewise::reports

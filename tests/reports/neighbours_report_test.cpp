@@ -1,0 +1,106 @@
+#include "slicewise/reports/neighbours_report.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "golden_file.hpp"
+#include "load_samples.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr TextStyle kTerminal{false, true, 100};
+
+TEST(NeighboursReport, MatchesTheGoldenFiles) {
+  expect_golden("neighbours.txt", neighbours_table(samples::flat(), kTerminal, false));
+  expect_golden("neighbours.md", neighbours_markdown(samples::flat()));
+  expect_golden("neighbours.csv", neighbours_csv(samples::flat()));
+  expect_golden("neighbours.json", neighbours_json(samples::flat()));
+}
+
+TEST(NeighboursReport, AsciiHasNoOtherBytes) {
+  const std::string text = neighbours_table(samples::flat(), {false, false, 100}, true);
+  for (const char c : text) ASSERT_LT(static_cast<unsigned char>(c), 0x80U) << text;
+}
+
+TEST(NeighboursReport, ColumnsThatDoNotFitAreNamed) {
+  const std::string text = neighbours_table(samples::flat(), {false, true, 50}, false);
+  EXPECT_THAT(text, HasSubstr("ALL OTHERS"));
+  EXPECT_THAT(text, HasSubstr("not shown: "));
+}
+
+TEST(NeighboursReport, NamesThePairsThatNeverMeet) {
+  EXPECT_THAT(neighbours_table(samples::flat(), {false, true, 0}, false),
+              HasSubstr("if anything: api and lab, trainer and lab\n"));
+  sim::NeighbourMatrix met = samples::flat();
+  for (sim::NeighbourRow& row : met.rows) {
+    for (sim::NeighbourEffect& effect : row.beside) effect.shares_gpu = true;
+  }
+  EXPECT_THAT(neighbours_table(met, kTerminal, false), Not(HasSubstr("never on one GPU")));
+}
+
+TEST(NeighboursReport, TwoWorkloadsNeedNoColumnForAll) {
+  sim::NeighbourMatrix two = samples::flat();
+  two.workloads.pop_back();
+  two.rows.pop_back();
+  for (sim::NeighbourRow& row : two.rows) row.beside.pop_back();
+  EXPECT_THAT(neighbours_table(two, kTerminal, false), Not(HasSubstr("ALL OTHERS")));
+}
+
+TEST(NeighboursReport, AnUnfinishedMatrixSaysSo) {
+  sim::NeighbourMatrix partial = samples::flat();
+  partial.interrupted = true;
+  EXPECT_THAT(neighbours_table(partial, kTerminal, false), HasSubstr("INTERRUPTED"));
+  EXPECT_THAT(neighbours_markdown(partial), HasSubstr("INTERRUPTED"));
+  EXPECT_EQ(json::parse(neighbours_json(partial))["metadata"]["interrupted"], true);
+}
+
+TEST(NeighboursReport, EveryCsvRecordHasAsManyFieldsAsTheHeader) {
+  std::istringstream csv(neighbours_csv(samples::flat()));
+  std::string header;
+  std::getline(csv, header);
+  int records = 0;
+  for (std::string record; std::getline(csv, record); ++records) {
+    EXPECT_EQ(std::ranges::count(record, ','), std::ranges::count(header, ',')) << record;
+  }
+  EXPECT_EQ(records, 4 * 3);  // two neighbours and all, for each figure
+}
+
+TEST(NeighboursReport, JsonCarriesTheNamesThatScriptsDependOn) {
+  const json document = json::parse(neighbours_json(samples::flat()));
+  EXPECT_EQ(document["apiVersion"], "slicewise.dev/neighbours.v1alpha1");
+  EXPECT_EQ(document["kind"], "Neighbours");
+  const json& p99 = document["rows"][0];
+  EXPECT_EQ(p99["workload"], "api");
+  EXPECT_EQ(p99["figure"], "latencyP99");
+  EXPECT_EQ(p99["aloneSeconds"], 0.048);
+  EXPECT_EQ(p99["beside"][0]["workload"], "trainer");
+  EXPECT_EQ(p99["beside"][0]["slowdown"], 6.25);
+  EXPECT_EQ(p99["beside"][1]["sharesGpu"], false);
+  EXPECT_EQ(document["rows"][3]["aloneRatio"], 1.01);
+}
+
+// tests/tools/load_test.py holds what the program prints to it.
+TEST(NeighboursReport, TheCommittedSchemaIsWhatTheProgramPrints) {
+  const auto file = std::filesystem::path(SLICEWISE_SOURCE_DIR) / "reports" / "schema" /
+                    "neighbours.v1alpha1.json";
+  if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(file, std::ios::binary) << neighbours_schema_json();
+  }
+  EXPECT_EQ(file_text(file), neighbours_schema_json());
+}
+
+}  // namespace
+}  // namespace slicewise::reports
