@@ -32,11 +32,14 @@ inline constexpr std::array kExitCodes = {
     ExitCodeInfo{ExitCode::InvalidInput,
                  "a scenario, a price file or a --set setting has mistakes"},
     ExitCodeInfo{ExitCode::Infeasible,
-                 "in some variant pods were submitted, but none ever ran; compare: in no option"},
+                 "in some variant pods were submitted, but none ever ran; compare: in no option; "
+                 "max-load: at the scenario's own load"},
     ExitCodeInfo{ExitCode::FileAccess, "a file cannot be read or written"},
     ExitCodeInfo{ExitCode::InternalError, "a bug in slicewise; the message says how to report it"},
-    ExitCodeInfo{ExitCode::ObjectiveMissed,
-                 "the run was fine, but an objective was missed; compare: by every option"},
+    ExitCodeInfo{
+        ExitCode::ObjectiveMissed,
+        "the run was fine, but an objective was missed; compare: by every option; max-load: "
+        "the scenario's own load is too high"},
     ExitCodeInfo{ExitCode::Interrupted,
                  "stopped by Ctrl-C; the result holds the runs that were done"},
 };

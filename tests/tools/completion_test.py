@@ -21,8 +21,8 @@ def bash_offers(*words):
 class Bash(unittest.TestCase):
     def test_verbs(self):
         offers = bash_offers("")
-        for verb in ("run", "compare", "export", "get", "explain", "schema", "validate", "version",
-                     "completion", "help"):
+        for verb in ("run", "compare", "max-load", "neighbours", "export", "get", "explain",
+                     "schema", "validate", "version", "completion", "help"):
             self.assertIn(verb, offers)
         self.assertEqual(bash_offers("ex"), ["export", "explain"])
 
@@ -56,8 +56,8 @@ class Bash(unittest.TestCase):
         self.assertEqual(bash_offers("run", "--seed", ""), [])
 
     def test_every_offered_flag_is_accepted(self):
-        for verb in ("run", "compare", "export", "explain", "schema", "validate", "version",
-                     "completion", "help"):
+        for verb in ("run", "compare", "max-load", "neighbours", "export", "explain", "schema",
+                     "validate", "version", "completion", "help"):
             text = run(verb, "--help").stdout
             for flag in bash_offers(verb, "-"):
                 with self.subTest(verb=verb, flag=flag):

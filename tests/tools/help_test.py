@@ -8,9 +8,10 @@ import unittest
 
 from program import BINARY, ROOT, environment, run
 
-VERBS = (["run"], ["compare"], ["export"], ["get"], ["get", "instances"], ["get", "gpus"],
-         ["get", "mig-profiles"], ["get", "profiles"], ["get", "prices"], ["explain"], ["schema"],
-         ["validate"], ["version"], ["completion"], ["help"], [])
+VERBS = (["run"], ["compare"], ["max-load"], ["neighbours"], ["export"], ["get"],
+         ["get", "instances"], ["get", "gpus"], ["get", "mig-profiles"], ["get", "profiles"],
+         ["get", "prices"], ["explain"], ["schema"], ["validate"], ["version"], ["completion"],
+         ["help"], [])
 
 
 def examples(text):

@@ -68,9 +68,9 @@ inline constexpr std::array kInstanceOrders = {
 };
 
 inline constexpr std::array kSchemas = {
-    Choice{"scenario", SchemaKind::Scenario},
-    Choice{"result", SchemaKind::Result},
-    Choice{"comparison", SchemaKind::Comparison},
+    Choice{"scenario", SchemaKind::Scenario},     Choice{"result", SchemaKind::Result},
+    Choice{"comparison", SchemaKind::Comparison}, Choice{"max-load", SchemaKind::MaxLoad},
+    Choice{"neighbours", SchemaKind::Neighbours},
 };
 
 inline constexpr std::array kVersionFormats = {Choice{"text", false}, Choice{"json", true}};

@@ -8,6 +8,7 @@
 #include "command_tree.hpp"
 #include "environment.hpp"
 #include "options.hpp"
+#include "simulation_verbs.hpp"
 #include "suggestions.hpp"
 
 namespace slicewise::tools {
@@ -18,6 +19,8 @@ struct Settings {
   CommonFlags flags;
   RunCommand run;
   CompareCommand compare;
+  MaxLoadCommand max_load;
+  NeighboursCommand neighbours;
   ExportCommand exporting;
   GetCommand get;
   ExplainCommand explain;
@@ -27,62 +30,6 @@ struct Settings {
   Shell shell = Shell::Bash;
   std::string help_topic;
 };
-
-void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
-  CLI::App& verb = add_verb(
-      app, "run", "Simulate a scenario and report cost, throughput and latency",
-      "  slicewise run -f scenarios/examples/aws-cifar10.yaml\n"
-      "  slicewise run -f scenarios/examples/aws-cifar10.yaml --variant before -o json\n"
-      "  slicewise run -f - --set nodePools.gpu.nodes=2 < scenarios/examples/aws-cifar10.yaml",
-      flags);
-  add_scenario_flags(verb, run.file, run.set, run.out);
-  add_choice(verb, "-o,--output", kRunFormats, run.format, "Format (default table)");
-  verb.add_option("--variant", run.variants, "Only this variant; may be repeated")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  add_number(verb, "--seed", 0, std::numeric_limits<std::int64_t>::max(), run.seed,
-             "Seed of the random numbers (default: the scenario's)");
-  add_number(verb, "--replications", 1, 100'000, run.replications,
-             "Independent runs (default: the scenario's)");
-  add_choice(verb, "--fidelity", kFidelities, run.fidelity,
-             "Engine choice (default: the scenario's)");
-  add_prices(verb, run.prices);
-  add_number(verb, "-j,--jobs", 1, 1'024, run.jobs,
-             "Threads; never changes the result (default: all CPUs)");
-  add_choice(verb, "--progress", kProgress, run.progress,
-             "Progress on standard error (default auto)");
-}
-
-void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
-  CLI::App& verb =
-      add_verb(app, "compare", "Put the same workloads under every way of sharing, side by side",
-               "  slicewise compare -f scenarios/examples/shared-inference.yaml --variant shared\n"
-               "  slicewise compare -f scenarios/examples/aws-cifar10.yaml --instances "
-               "g5.xlarge,p4d.24xlarge",
-               flags);
-  add_scenario_flags(verb, compare.file, compare.set, compare.out);
-  add_choice(verb, "-o,--output", kRunFormats, compare.format, "Format (default table)");
-  add_text(verb, "--variant", compare.variant, "NAME", "Which variant (default: the first)");
-  verb.add_option("--instances", compare.instances,
-                  "Instance types (default p3.2xlarge,g4dn.xlarge,g5.xlarge,p4d.24xlarge)")
-      ->type_name("TYPE,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  add_number(verb, "--replicas", 2, 1'000, compare.replicas,
-             "Pods per shared GPU (default: the scenario's, or as many as would meet)");
-  add_number(verb, "--nodes", 1, 10'000, compare.nodes,
-             "Nodes of every option (default: as few as hold all pods)");
-  verb.add_flag("--force", compare.force, "Simulate what the stock plugin or EC2 does not offer");
-  add_number(verb, "--seed", 0, std::numeric_limits<std::int64_t>::max(), compare.seed,
-             "Seed of the random numbers (default: the scenario's)");
-  add_number(verb, "--replications", 1, 100'000, compare.replications,
-             "Independent runs (default: the scenario's)");
-  add_prices(verb, compare.prices);
-  add_number(verb, "-j,--jobs", 1, 1'024, compare.jobs,
-             "Threads; never changes the result (default: all CPUs)");
-  add_choice(verb, "--progress", kProgress, compare.progress,
-             "Progress on standard error (default auto)");
-}
 
 void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
   CLI::App& verb = add_verb(
@@ -301,6 +248,8 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
   const std::string verb = app.get_subcommands().front()->get_name();
   if (verb == "run") return settings.run;
   if (verb == "compare") return settings.compare;
+  if (verb == "max-load") return settings.max_load;
+  if (verb == "neighbours") return settings.neighbours;
   if (verb == "export") return settings.exporting;
   if (verb == "get") return settings.get;
   if (verb == "explain") return settings.explain;
@@ -332,6 +281,8 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   Settings settings;
   add_run(app, settings.run, settings.flags);
   add_compare(app, settings.compare, settings.flags);
+  add_max_load(app, settings.max_load, settings.flags);
+  add_neighbours(app, settings.neighbours, settings.flags);
   add_export(app, settings.exporting, settings.flags);
   add_get(app, settings);
   add_validate(app, settings.validate, settings.flags);

@@ -56,6 +56,36 @@ struct CompareCommand {
   std::string out;  // "": standard output
 };
 
+struct MaxLoadCommand {
+  std::string file;
+  RunFormat format = RunFormat::Table;
+  std::string variant;             // "": the first
+  std::vector<std::string> scale;  // empty: all traffic, or all users
+  std::optional<double> precision;
+  std::optional<int> most;  // times the scenario's load
+  std::optional<int> most_replications;
+  std::optional<std::uint64_t> seed;
+  std::optional<int> replications;
+  std::vector<std::string> set;
+  std::string prices;
+  int jobs = 0;  // 0: one per CPU
+  ProgressChoice progress = ProgressChoice::Auto;
+  std::string out;  // "": standard output
+};
+
+struct NeighboursCommand {
+  std::string file;
+  RunFormat format = RunFormat::Table;
+  std::string variant;  // "": the first
+  std::optional<std::uint64_t> seed;
+  std::optional<int> replications;
+  std::vector<std::string> set;
+  std::string prices;
+  int jobs = 0;  // 0: one per CPU
+  ProgressChoice progress = ProgressChoice::Auto;
+  std::string out;  // "": standard output
+};
+
 enum class ExportTarget : std::uint8_t { HelmValues, ConfigMap, PodPatch };
 
 struct ExportCommand {
@@ -97,7 +127,7 @@ struct ValidateCommand {
   std::string out;        // folder for the charts, "": none
 };
 
-enum class SchemaKind : std::uint8_t { Scenario, Result, Comparison };
+enum class SchemaKind : std::uint8_t { Scenario, Result, Comparison, MaxLoad, Neighbours };
 
 struct SchemaCommand {
   SchemaKind kind = SchemaKind::Scenario;
@@ -112,11 +142,14 @@ struct ShowTextCommand {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, CompareCommand, ExportCommand, GetCommand, ExplainCommand,
-                             SchemaCommand, ValidateCommand, VersionCommand, ShowTextCommand>;
+using Command = std::variant<RunCommand, CompareCommand, MaxLoadCommand, NeighboursCommand,
+                             ExportCommand, GetCommand, ExplainCommand, SchemaCommand,
+                             ValidateCommand, VersionCommand, ShowTextCommand>;
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags);
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags);
+ExitCode execute(const MaxLoadCommand& command, const CommonFlags& flags);
+ExitCode execute(const NeighboursCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags);
 ExitCode execute(const GetCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExplainCommand& command, const CommonFlags& flags);

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "slicewise/scenarios/quantity.hpp"
+
 namespace slicewise::tools {
 
 tl::expected<std::int64_t, std::string> whole_number(const std::string& text, std::int64_t low,
@@ -14,6 +16,15 @@ tl::expected<std::int64_t, std::string> whole_number(const std::string& text, st
                           " to " + std::to_string(high));
   }
   return value;
+}
+
+tl::expected<double, std::string> percentage(const std::string& text) {
+  constexpr double kLeast = 0.001;
+  const auto share = scenarios::parse_percent(text);
+  if (!share || *share < kLeast) {
+    return tl::unexpected("\"" + text + "\" is not a percentage from 0.1% to 100%");
+  }
+  return *share;
 }
 
 std::string check_setting(const std::string& text) {

@@ -13,6 +13,9 @@ namespace slicewise::tools {
 tl::expected<std::int64_t, std::string> whole_number(const std::string& text, std::int64_t low,
                                                      std::int64_t high);
 
+// "2%" or "0.5 %" as a share of one, from 0.1 % to 100 %.
+tl::expected<double, std::string> percentage(const std::string& text);
+
 // "" for "path=value" with neither of them empty, else what is wrong.
 std::string check_setting(const std::string& text);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -93,6 +94,17 @@ void add_number(CLI::App& app, const std::string& names, std::int64_t low, std::
     }
   };
   app.add_option_function<std::string>(names, assign, description)->type_name("N");
+}
+
+// An option that takes a share above zero: "2%".
+inline void add_percent(CLI::App& app, const std::string& names, std::optional<double>& target,
+                        const std::string& description) {
+  const auto assign = [&target, names](const std::string& text) {
+    const auto value = percentage(text);
+    if (!value) throw CLI::ValidationError(names, value.error());
+    target = *value;
+  };
+  app.add_option_function<std::string>(names, assign, description)->type_name("PERCENT");
 }
 
 inline void add_scenario_flags(CLI::App& verb, std::string& file, std::vector<std::string>& set,

@@ -1,8 +1,5 @@
 #include <algorithm>
 #include <string>
-#include <thread>
-
-#include <unistd.h>
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/result_report.hpp"
@@ -12,6 +9,7 @@
 #include "commands.hpp"
 #include "files.hpp"
 #include "interrupt.hpp"
+#include "one_variant.hpp"
 #include "prices.hpp"
 #include "progress.hpp"
 #include "scenario_file.hpp"
@@ -30,10 +28,7 @@ void apply_flags(const RunCommand& command, scenarios::ScenarioSet& set) {
 }
 
 std::string render(const sim::Result& result, const RunCommand& command, const CommonFlags& flags) {
-  reports::TextStyle style = style_for(STDOUT_FILENO, flags.color);
-  if (!command.out.empty() && flags.color == ColorChoice::Auto) {
-    style.color = false;
-  }
+  const reports::TextStyle style = report_style(command.out, flags);
   switch (command.format) {
     case RunFormat::Table:
       return reports::result_table(result, style, false);
@@ -113,10 +108,6 @@ ExitCode verdict(const sim::Result& result) {
     return ExitCode::Infeasible;
   }
   return objective_missed(result) ? ExitCode::ObjectiveMissed : ExitCode::Success;
-}
-
-int thread_count(int jobs) {
-  return jobs > 0 ? jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
 ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const PriceFile& prices,

@@ -1,4 +1,6 @@
 #include "slicewise/reports/comparison_report.hpp"
+#include "slicewise/reports/max_load_report.hpp"
+#include "slicewise/reports/neighbours_report.hpp"
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/scenarios/schema.hpp"
 
@@ -17,6 +19,10 @@ std::string schema_text(SchemaKind kind) {
       return reports::result_schema_json();
     case SchemaKind::Comparison:
       return reports::comparison_schema_json();
+    case SchemaKind::MaxLoad:
+      return reports::max_load_schema_json();
+    case SchemaKind::Neighbours:
+      return reports::neighbours_schema_json();
   }
   return {};
 }

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/reports/diagnostics_text.hpp"
+
+#include "commands.hpp"
+#include "prices.hpp"
+#include "scenario_file.hpp"
+
+// What the verbs that simulate one variant in several ways start with.
+namespace slicewise::tools {
+
+struct OneVariant {
+  ScenarioFile file;
+  std::size_t variant = 0;  // into file.loaded.set.variants
+  models::Catalogue catalogue;
+  PriceFile prices;
+
+  const scenarios::ScenarioSet& set() const { return file.loaded.set; }
+};
+
+// Reads the scenario and the prices, finds the variant ("": the first) and lays seed and
+// replications over it; mistakes are printed.
+tl::expected<OneVariant, ExitCode> open_variant(
+    const std::string& path, const std::vector<std::string>& set, const std::string& prices,
+    const std::string& variant, std::optional<std::uint64_t> seed, std::optional<int> replications,
+    const CommonFlags& flags);
+
+// SimulatingCommand: CompareCommand and its like.
+template <class SimulatingCommand>
+tl::expected<OneVariant, ExitCode> open_variant(const SimulatingCommand& command,
+                                                const CommonFlags& flags) {
+  return open_variant(command.file, command.set, command.prices, command.variant, command.seed,
+                      command.replications, flags);
+}
+
+// 0: one per CPU.
+int thread_count(int jobs);
+
+// For standard output, or a file when `out` names one.
+reports::TextStyle report_style(const std::string& out, const CommonFlags& flags);
+
+}  // namespace slicewise::tools

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "commands.hpp"
+#include "options.hpp"
+
+// The verbs that simulate, for command_line.cpp.
+namespace slicewise::tools {
+
+// Flags of the verbs that simulate a scenario in several ways.
+template <class SimulatingCommand>
+void add_simulation_flags(CLI::App& verb, SimulatingCommand& command) {
+  add_number(verb, "--seed", 0, std::numeric_limits<std::int64_t>::max(), command.seed,
+             "Seed of the random numbers (default: the scenario's)");
+  add_number(verb, "--replications", 1, 100'000, command.replications,
+             "Independent runs (default: the scenario's)");
+  add_prices(verb, command.prices);
+  add_number(verb, "-j,--jobs", 1, 1'024, command.jobs,
+             "Threads; never changes the result (default: all CPUs)");
+  add_choice(verb, "--progress", kProgress, command.progress,
+             "Progress on standard error (default auto)");
+}
+
+inline void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
+  CLI::App& verb = add_verb(
+      app, "run", "Simulate a scenario and report cost, throughput and latency",
+      "  slicewise run -f scenarios/examples/aws-cifar10.yaml\n"
+      "  slicewise run -f scenarios/examples/aws-cifar10.yaml --variant before -o json\n"
+      "  slicewise run -f - --set nodePools.gpu.nodes=2 < scenarios/examples/aws-cifar10.yaml",
+      flags);
+  add_scenario_flags(verb, run.file, run.set, run.out);
+  add_choice(verb, "-o,--output", kRunFormats, run.format, "Format (default table)");
+  verb.add_option("--variant", run.variants, "Only this variant; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  add_number(verb, "--seed", 0, std::numeric_limits<std::int64_t>::max(), run.seed,
+             "Seed of the random numbers (default: the scenario's)");
+  add_number(verb, "--replications", 1, 100'000, run.replications,
+             "Independent runs (default: the scenario's)");
+  add_choice(verb, "--fidelity", kFidelities, run.fidelity,
+             "Engine choice (default: the scenario's)");
+  add_prices(verb, run.prices);
+  add_number(verb, "-j,--jobs", 1, 1'024, run.jobs,
+             "Threads; never changes the result (default: all CPUs)");
+  add_choice(verb, "--progress", kProgress, run.progress,
+             "Progress on standard error (default auto)");
+}
+
+inline void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
+  CLI::App& verb =
+      add_verb(app, "compare", "Put the same workloads under every way of sharing, side by side",
+               "  slicewise compare -f scenarios/examples/shared-inference.yaml --variant shared\n"
+               "  slicewise compare -f scenarios/examples/aws-cifar10.yaml --instances "
+               "g5.xlarge,p4d.24xlarge",
+               flags);
+  add_scenario_flags(verb, compare.file, compare.set, compare.out);
+  add_choice(verb, "-o,--output", kRunFormats, compare.format, "Format (default table)");
+  add_text(verb, "--variant", compare.variant, "NAME", "Which variant (default: the first)");
+  verb.add_option("--instances", compare.instances,
+                  "Instance types (default p3.2xlarge,g4dn.xlarge,g5.xlarge,p4d.24xlarge)")
+      ->type_name("TYPE,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  add_number(verb, "--replicas", 2, 1'000, compare.replicas,
+             "Pods per shared GPU (default: the scenario's, or as many as would meet)");
+  add_number(verb, "--nodes", 1, 10'000, compare.nodes,
+             "Nodes of every option (default: as few as hold all pods)");
+  verb.add_flag("--force", compare.force, "Simulate what the stock plugin or EC2 does not offer");
+  add_simulation_flags(verb, compare);
+}
+
+inline void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags) {
+  CLI::App& verb =
+      add_verb(app, "max-load", "Find the highest load that meets the objectives",
+               "  slicewise max-load -f scenarios/examples/shared-inference.yaml\n"
+               "  slicewise max-load -f scenarios/examples/shared-inference.yaml --variant shared "
+               "--scale workloads.classifier.traffic --precision 5%",
+               flags);
+  add_scenario_flags(verb, max_load.file, max_load.set, max_load.out);
+  add_choice(verb, "-o,--output", kRunFormats, max_load.format, "Format (default table)");
+  add_text(verb, "--variant", max_load.variant, "NAME", "Which variant (default: the first)");
+  verb.add_option("--scale", max_load.scale,
+                  "What grows: workloads.NAME.traffic, workloads.NAME.notebooks or "
+                  "pipelines.NAME.traffic; may be repeated (default: all traffic together)")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
+  add_percent(verb, "--precision", max_load.precision,
+              "Width of the interval that is good enough (default 2%)");
+  add_number(verb, "--most", 2, 1'000'000, max_load.most,
+             "Look up to this many times the scenario's load (default 1000)");
+  add_number(verb, "--most-replications", 2, 100'000, max_load.most_replications,
+             "Runs of a load that stays undecided (default: four times the first)");
+  add_simulation_flags(verb, max_load);
+}
+
+inline void add_neighbours(CLI::App& app, NeighboursCommand& neighbours, CommonFlags& flags) {
+  CLI::App& verb = add_verb(
+      app, "neighbours", "Show how much each workload slows each other one down",
+      "  slicewise neighbours -f scenarios/examples/shared-inference.yaml --variant shared", flags);
+  verb.alias("neighbors");
+  add_scenario_flags(verb, neighbours.file, neighbours.set, neighbours.out);
+  add_choice(verb, "-o,--output", kRunFormats, neighbours.format, "Format (default table)");
+  add_text(verb, "--variant", neighbours.variant, "NAME", "Which variant (default: the first)");
+  add_simulation_flags(verb, neighbours);
+}
+
+}  // namespace slicewise::tools
