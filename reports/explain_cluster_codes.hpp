@@ -181,6 +181,15 @@ inline constexpr std::array kClusterCodes = {
         "More memory for the cache, fewer sequences at once, or a smaller model; a pod that "
         "shares its GPU has less memory for the cache.",
         "https://docs.vllm.ai/en/latest/configuration/optimization.html"},
+    CodeExplanation{
+        Code::KernelPreempted,
+        "measured.longestKernel changes nothing here. GPUs since Pascal stop a kernel in the "
+        "middle "
+        "when its turn is over, so under time-slicing a neighbour waits for a turn, not for a "
+        "kernel; MIG instances do not meet; under MPS the law of measured pairs holds what a long "
+        "kernel costs. No GPU of the catalogue is older.",
+        "", "Remove it, or keep it as a remark.",
+        "NVIDIA, Pascal tuning guide: compute preemption at instruction level"},
     CodeExplanation{Code::InstanceRetired,
                     "AWS has retired this instance type. It can be simulated, to "
                     "understand an older example, but not rented.",

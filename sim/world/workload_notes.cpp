@@ -126,9 +126,18 @@ void note_unscheduled(const WorkloadModel& model, const World& world, Diagnostic
   }
 }
 
+void note_kernel(const WorkloadModel& model, Diagnostics& found) {
+  if (!model.spec.measured || !model.spec.measured->longest_kernel) return;
+  found.push_back(make_diagnostic(
+      Code::KernelPreempted, model.spec.measured->where,
+      fmt::format("longestKernel of \"{}\" delays nobody: these GPUs preempt inside a kernel",
+                  model.name)));
+}
+
 }  // namespace
 
 void note_workload(const WorkloadModel& model, const World& world, Diagnostics& found) {
+  note_kernel(model, found);
   const Workload& spec = model.spec;
   if (spec.pod.cpu_limit && spec.measured->cpu && *spec.pod.cpu_limit < *spec.measured->cpu) {
     found.push_back(make_diagnostic(
