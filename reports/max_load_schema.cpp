@@ -60,14 +60,17 @@ json verdict() {
 }
 
 json objective() {
-  return object({{"workload", text("workload or pipeline")},
-                 {"name", text("objective, as in the scenario")},
-                 {"limit", number("in the unit of the objective: seconds, a ratio, per second")},
-                 {"value", number("over all runs of the probe")},
-                 {"ci95", number("half width"), kOptional},
-                 {"pass", truth("the value over all runs is within the limit")},
-                 {"verdict", verdict()}},
-                "one objective at one load");
+  return object(
+      {{"workload", text("workload or pipeline")},
+       {"name", text("objective, as in the scenario")},
+       {"unit", one_of({"seconds", "ratio", "perSecond", "number"}, "of limit, value and ci95")},
+       {"atLeast", described({{"const", true}}, "the limit is a lower one"), kOptional},
+       {"limit", number("at most, or at least")},
+       {"value", number("over all runs of the probe")},
+       {"ci95", number("half width"), kOptional},
+       {"pass", truth("the value over all runs is within the limit")},
+       {"verdict", verdict()}},
+      "one objective at one load");
 }
 
 json probe() {

@@ -72,7 +72,7 @@ void tail_finding(const Stream& stream, Diagnostics& found) {
   constexpr std::int64_t kPlentyForP999 = 10'000;  // then it is not one of the ten slowest
   const std::int64_t count = stream.result->latency ? stream.result->latency->count : 0;
   const bool judged = std::ranges::any_of(
-      stream.result->objectives, [](const ObjectiveResult& o) { return o.name == "latencyP99.9"; });
+      stream.result->objectives, [](const ObjectiveResult& o) { return o.name == "latencyP999"; });
   if (!judged || count >= kPlentyForP999) return;
   found.push_back(make_diagnostic(
       Code::SampleTooSmall, stream.where,

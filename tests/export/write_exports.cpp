@@ -91,7 +91,8 @@ bool write_example(const fs::path& file, const fs::path& directory, const std::s
       good &= is_refused(scenario, catalogue, chart);
       continue;
     }
-    const std::string name = file.stem().string() + "-" + scenario.name;
+    std::string name = file.stem().string() + "-" + scenario.name;
+    std::ranges::replace(name, '/', '_');  // points of a sweep, and rates in their names
     good &= write_case(directory / name, scenario, catalogue, {chart, {}});
   }
   return good;

@@ -1,5 +1,5 @@
-// fmt 9 as an archive: Debian ships only the shared library, the program has to be one file to copy,
-// and compiling fmt into every file (its header-only mode) takes longer than the files themselves.
+// fmt 9 as an archive: Debian ships only the shared library, the program has to be one file to
+// copy, and compiling fmt into every file (its header-only mode) takes longer than the files do.
 // The templates are those that fmt's headers declare `extern`.
 #include <fmt/format-inl.h>
 
