@@ -39,7 +39,7 @@ std::string alone_text(const NeighbourRow& row, const TextStyle& style) {
 std::string effect_text(const NeighbourEffect& effect, const TextStyle& style) {
   constexpr double kTooSmallToShow = 0.005;
   if (!effect.slowdown) return std::string(signs(style).none);
-  const std::string ratio = with_thousands(fmt::format("{:.2f}", *effect.slowdown));
+  std::string ratio = with_thousands(fmt::format("{:.2f}", *effect.slowdown));
   if (!effect.ci95 || *effect.ci95 < kTooSmallToShow) return ratio;
   return fmt::format("{} {}{:.2f}", ratio, signs(style).plus_minus, *effect.ci95);
 }

@@ -194,7 +194,7 @@ class TraceReader {
 
   bool bad(SourceLocation where, std::string message, std::string help = {}) {
     if (bad_lines_ < kMostBadLines) {
-      findings_.add(Code::FieldType, std::move(where), std::move(message), std::move(help));
+      findings_.add(Code::FieldType, where, std::move(message), std::move(help));
     } else if (bad_lines_ == kMostBadLines) {
       first_hidden_ = std::move(where);
     }
