@@ -82,6 +82,7 @@ double requests_per_second(const Traffic& traffic) {
 
 Diagnostic unknown_path(const std::string& path, const std::vector<LoadTarget>& known) {
   std::vector<std::string> paths;
+  paths.reserve(known.size());
   for (const LoadTarget& target : known) paths.push_back(target.path);
   const auto near = nearest_name(path, paths);
   return make_diagnostic(Code::PathUnknown, {}, fmt::format("no load at \"{}\"", path),

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -99,7 +100,7 @@ void require_tokens(const Workload& spec, Diagnostics& found) {
 }
 
 std::int64_t most_of(const RandomAmount& amount) {
-  return amount.most.value_or(static_cast<std::int64_t>(amount.mean + 0.5));
+  return amount.most.value_or(std::llround(amount.mean));
 }
 
 // Tokens of the longest request that is known of; of unlimited amounts, the mean.
