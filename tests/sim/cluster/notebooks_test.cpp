@@ -113,7 +113,7 @@ TEST(Notebooks, CellsShareTheGpuAsProcessorSharingHasIt) {
     for (const Law law : {Law::Exponential, Law::Deterministic}) {
       const scenarios::Workload w =
           residents(users, {Law::Exponential, seconds(30), 0}, {law, seconds(10), 0});
-      const NotebookRecord& record = lab(run(on_one_gpu(w, users, kDay * 60)));
+      const NotebookRecord record = lab(run(on_one_gpu(w, users, kDay * 60)));
       ASSERT_GT(record.cells, 100'000);
       const double extra = to_seconds(record.waiting) / static_cast<double>(record.cells);
       const double expected = response_s(users, 30, 10) - 10;
