@@ -61,7 +61,7 @@ std::int64_t serve(const std::vector<LlmRequest>& requests, Histogram& latency) 
 }
 
 // Argument: mean gap between requests in ms; at 50 the server is full.
-void BM_LlmRequests(benchmark::State& state) {
+void llm_requests(benchmark::State& state) {
   const Workload load = workload(static_cast<double>(state.range(0)) * 1e-3);
   std::int64_t pieces = 0;
   for (auto _ : state) {
@@ -77,7 +77,12 @@ void BM_LlmRequests(benchmark::State& state) {
   state.counters["tokens"] = static_cast<double>(load.output_tokens);
   state.counters["pieces"] = static_cast<double>(pieces);
 }
-BENCHMARK(BM_LlmRequests)->Arg(50)->Arg(100)->Arg(200)->Unit(benchmark::kMillisecond);
+BENCHMARK(llm_requests)
+    ->Name("LlmRequests")
+    ->Arg(50)
+    ->Arg(100)
+    ->Arg(200)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace slicewise::sim
