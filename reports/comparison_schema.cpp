@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 using json_schema::described;
+using json_schema::finding;
 using json_schema::kOptional;
 using json_schema::list_of;
 using json_schema::number;
@@ -118,13 +119,6 @@ json cost() {
                "hour, within the objectives; ranks options whatever the mix of workloads"),
         kOptional}},
       "US dollars, mean per replication");
-}
-
-json finding() {
-  return object({{"code", text("stable code; `slicewise explain CODE` describes it")},
-                 {"severity", one_of({"error", "warning", "note"}, "how bad it is")},
-                 {"message", text("what was found")}},
-                "something the user should know");
 }
 
 json option() {

@@ -64,4 +64,12 @@ inline json object(const std::vector<Property>& properties, std::string_view des
   return described(std::move(schema), description);
 }
 
+// A diagnostic of a document about several runs: which file it comes from is left out.
+inline json finding() {
+  return object({{"code", text("stable code; `slicewise explain CODE` describes it")},
+                 {"severity", one_of({"error", "warning", "note"}, "how bad it is")},
+                 {"message", text("what was found")}},
+                "something the user should know");
+}
+
 }  // namespace slicewise::reports::json_schema

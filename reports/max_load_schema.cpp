@@ -15,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 using json_schema::described;
+using json_schema::finding;
 using json_schema::kOptional;
 using json_schema::list_of;
 using json_schema::number;
@@ -99,13 +100,6 @@ json at_passed() {
        {"per1kRequestsInSloUsd", number("total / thousands of requests in SLO"), kOptional},
        {"workloads", list_of(workload(), "in the order of the scenario")}},
       "figures at the highest load that passed");
-}
-
-json finding() {
-  return object({{"code", text("stable code; `slicewise explain CODE` describes it")},
-                 {"severity", one_of({"error", "warning", "note"}, "how bad it is")},
-                 {"message", text("what was found")}},
-                "something the user should know");
 }
 
 }  // namespace

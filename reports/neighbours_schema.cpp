@@ -15,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 using json_schema::described;
+using json_schema::finding;
 using json_schema::kOptional;
 using json_schema::list_of;
 using json_schema::number;
@@ -63,13 +64,6 @@ json row() {
        {"beside", list_of(beside(), "each other workload, in the order of the scenario")},
        {"besideAll", object(effect_properties(), "what all others together do")}},
       "one figure of one workload");
-}
-
-json finding() {
-  return object({{"code", text("stable code; `slicewise explain CODE` describes it")},
-                 {"severity", one_of({"error", "warning", "note"}, "how bad it is")},
-                 {"message", text("what was found")}},
-                "something the user should know");
 }
 
 }  // namespace

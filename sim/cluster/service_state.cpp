@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "slicewise/portable_math.hpp"
+#include "slicewise/sim/serving/amounts.hpp"
 
 namespace slicewise::sim {
 
@@ -69,14 +69,8 @@ PipelineState::PipelineState(const World& world, std::size_t pipeline, std::uint
       population(TimePoint{} + world.warmup) {}
 
 double ServiceState::draw_size() {
-  using Law = scenarios::ServiceTime::Law;
   const auto& law = model->spec.measured->request_gpu_time;
-  if (!law) return 1;
-  if (law->law == Law::Exponential) return sizes.exponential();
-  if (law->law == Law::LogNormal) {
-    return portable_exp(law->sigma * sizes.normal() - law->sigma * law->sigma / 2);
-  }
-  return 1;
+  return law ? sim::draw_size(*law, sizes) : 1;
 }
 
 std::uint32_t ServiceState::route(const std::vector<PodServer>& servers) {

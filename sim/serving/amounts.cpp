@@ -20,12 +20,14 @@ std::int64_t rounded(double value) {
 
 }  // namespace
 
-Duration draw_time(const scenarios::ServiceTime& law, Duration mean, RandomStream& random) {
+double draw_size(const scenarios::ServiceTime& law, RandomStream& random) {
   using Law = scenarios::ServiceTime::Law;
-  double factor = 1;
-  if (law.law == Law::Exponential) factor = random.exponential();
-  if (law.law == Law::LogNormal) factor = log_normal(law.sigma, random);
-  const std::int64_t drawn_ns = rounded(static_cast<double>(mean.ns) * factor);
+  if (law.law == Law::Exponential) return random.exponential();
+  return law.law == Law::LogNormal ? log_normal(law.sigma, random) : 1;
+}
+
+Duration draw_time(const scenarios::ServiceTime& law, Duration mean, RandomStream& random) {
+  const std::int64_t drawn_ns = rounded(static_cast<double>(mean.ns) * draw_size(law, random));
   return nanoseconds(std::max<std::int64_t>(1, drawn_ns));
 }
 

@@ -10,6 +10,9 @@
 // law is constant.
 namespace slicewise::sim {
 
+// How long a time of the law's shape is against the mean: mean 1.
+double draw_size(const scenarios::ServiceTime& law, RandomStream& random);
+
 // A time of the law's shape, scaled to have this mean; at least 1 ns.
 Duration draw_time(const scenarios::ServiceTime& law, Duration mean, RandomStream& random);
 
