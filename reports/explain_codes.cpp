@@ -4,15 +4,17 @@
 #include "explain_cluster_codes.hpp"
 #include "explain_input_codes.hpp"
 #include "explain_topics.hpp"
+#include "explain_trace_codes.hpp"
 
 namespace slicewise::reports {
 namespace {
 
 constexpr auto kExplanations = [] {
-  std::array<CodeExplanation, kInputCodes.size() + kClusterCodes.size()> all{};
+  std::array<CodeExplanation, kInputCodes.size() + kClusterCodes.size() + kTraceCodes.size()> all{};
   std::size_t next = 0;
   for (const CodeExplanation& entry : kInputCodes) all[next++] = entry;
   for (const CodeExplanation& entry : kClusterCodes) all[next++] = entry;
+  for (const CodeExplanation& entry : kTraceCodes) all[next++] = entry;
   return all;
 }();
 

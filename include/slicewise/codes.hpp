@@ -77,7 +77,12 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(MpsUnevenSplit, "MPS_UNEVEN_SPLIT", Note, "replicas that do not divide 100")                 \
   X(MigSlicesUnused, "MIG_SLICES_UNUSED", Note, "a MIG layout that leaves slices idle")          \
   X(VgpuNotOnEks, "VGPU_NOT_ON_EKS", Note, "vGPU scheduling that EC2 does not offer")            \
-  X(SweepSkipped, "SWEEP_SKIPPED", Note, "a sweep path that a variant does not have")
+  X(SweepSkipped, "SWEEP_SKIPPED", Note, "a sweep path that a variant does not have")            \
+  X(TraceRow, "TRACE_ROW", Error, "a row of a trace that cannot be read")                        \
+  X(TraceColumnMissing, "TRACE_COLUMN", Error, "a trace without a column that it needs")         \
+  X(TraceFormat, "TRACE_FORMAT", Error, "a file that is not the trace it should be")             \
+  X(JobNeverFits, "JOB_NEVER_FITS", Warning, "jobs that ask for more than the cluster has")      \
+  X(TraceRemark, "TRACE_REMARK", Note, "rows that were skipped, guessed or repaired")
 
 enum class Code : std::uint8_t {
 #define X(id, name, severity, meaning) id,

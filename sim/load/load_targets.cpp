@@ -66,6 +66,7 @@ void scale(Traffic& traffic, double factor) {
             for (scenarios::RateStep& step : steps) scale(step.rate, factor);
           },
           [&](scenarios::RequestTrace& trace) { trace.scale *= factor; },
+          [&](scenarios::ClientTraffic& clients) { clients.scale *= factor; },
           [&](scenarios::ClosedLoop& loop) { loop.clients = scaled_count(loop.clients, factor); },
       },
       traffic.shape);

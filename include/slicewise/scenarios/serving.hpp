@@ -67,6 +67,27 @@ struct RateStep {
   Rate rate;    // until the next step; may be 0
 };
 
+// A stretch of time of one client, during which its requests come as a renewal process: gaps of the
+// family `law` with this rate and variation (ServeGen, Xiang et al. 2025, arXiv 2505.09999).
+struct ClientWindow {
+  enum class Law : std::uint8_t { Exponential, Gamma, Weibull };
+  std::uint32_t client = 0;
+  Duration at;  // since the start of the file's first day
+  Rate rate;    // may be 0
+  Law law = Law::Exponential;
+  double variation = 1;  // coefficient of variation of the gaps
+};
+
+// Clients whose rates and variations are known window by window, all together.
+struct ClientTraffic {
+  Located<std::string> file;          // as written; relative to the scenario file
+  std::vector<ClientWindow> windows;  // in order of client, then time
+  Duration window;                    // length of each
+  Duration from;                      // of the file, where the run starts
+  bool repeats = false;               // starts over when it is through
+  double scale = 1;                   // of all rates
+};
+
 // N clients, each of which waits for its response, thinks, and asks again.
 struct ClosedLoop {
   int clients = 1;
@@ -80,7 +101,8 @@ struct Traffic {
   Gaps gaps = Gaps::Poisson;
   double gap_variation = 1;  // coefficient of variation of the gaps, Gamma and Weibull
   Rate mean;                 // over the run, or over a week of Diurnal's working days
-  std::variant<std::monostate, Diurnal, Bursts, std::vector<RateStep>, RequestTrace, ClosedLoop>
+  std::variant<std::monostate, Diurnal, Bursts, std::vector<RateStep>, RequestTrace, ClientTraffic,
+               ClosedLoop>
       shape;  // monostate: the same rate all the time
   SourceLocation where;
 };

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/scenarios/serving.hpp"
+#include "slicewise/units.hpp"
+
+// Logs of other systems, read into traces and scenarios.
+namespace slicewise::scenarios {
+
+enum class ImportKind : std::uint8_t {
+  Openb,       // Alibaba's pod CSV (num_gpu, gpu_milli)
+  Jobs,        // any CSV of jobs, by a map of columns
+  Swf,         // Standard Workload Format 2.2
+  Sacct,       // sacct -P
+  Pods,        // kubectl get pods -A -o json
+  Prometheus,  // range queries of DCGM exporter and kube-state-metrics
+  Azure,       // Azure LLM inference CSV
+  Mooncake,    // JSONL with prefix hashes
+  BurstGpt,    // CSV
+  ServeGen,    // rates of clients by window
+  K8s,         // manifests, device-plugin values, NodePools
+};
+
+// As on the command line: "openb", "k8s".
+std::string_view kind_name(ImportKind kind);
+
+struct ImportOptions {
+  std::string name;     // of the scenario; "": of the file
+  std::string columns;  // Jobs: a ready map ("philly") or "arrival=submit_time,run=run_time"
+  std::optional<Duration> utc_offset;  // of times without a zone: local time - UTC; absent: UTC
+  std::optional<Duration> from;  // window of arrivals, in the source's own time from its first
+  std::optional<Duration> length;
+  bool skip_bad = false;                  // count bad rows instead of stopping at them
+  std::optional<int> replicas;            // of the device plugin, where the source does not say
+  std::string pool;                       // ServeGen: "language/m-large"
+  std::string partitions;                 // Swf: GPUs of a processor by partition, "1=1,2=0"
+  double rate_scale = 1;                  // ServeGen
+  std::optional<std::string> trace_path;  // what a scenario calls the trace it comes with
+};
+
+// What an importer left out, made up or put right, once for each reason.
+struct ImportRemark {
+  enum class Kind : std::uint8_t { Skipped, Guessed, Repaired, Note };
+  Kind kind = Kind::Note;
+  std::int64_t count = 0;  // rows, samples or objects
+  std::string what;        // "rows without a scheduled_time: never started"
+  SourceLocation first;    // where it was met first
+};
+
+struct ImportLog {
+  std::int64_t read = 0;              // rows, samples or objects of the source
+  std::int64_t imported = 0;          // jobs, requests, windows or workloads of the result
+  std::vector<ImportRemark> remarks;  // in order of first occurrence
+  Diagnostics bad;                    // rows left out under skip_bad: the first few
+};
+
+// Requests in order of arrival.
+struct RequestLog {
+  std::vector<RequestTrace::Row> rows;
+  bool has_tokens = false;
+  std::optional<std::int64_t> origin_unix_s;  // what `at` counts from
+};
+
+// Rates of clients by window, in order of client and time.
+struct ClientRates {
+  std::vector<ClientWindow> windows;
+  Duration window;  // length of each
+};
+
+// A scenario as text, with comments where something is to be filled in.
+struct ScenarioText {
+  std::string yaml;
+};
+
+struct Imported {
+  std::variant<JobTrace, RequestLog, ClientRates, ScenarioText> content;
+  ImportLog log;
+};
+
+// Reads the files of one log; compressed ones (gzip, zstd) and tar archives of them are unpacked.
+// A row that cannot be read is an error with its line and reason unless `skip_bad` is set; what was
+// skipped, guessed or repaired is in the log.
+Expected<Imported> import_log(ImportKind kind, std::span<const SourceText> files,
+                              const ImportOptions& options);
+
+// The trace as text: CSV.
+std::string trace_csv(const Imported& imported);
+// ... and in the compact binary form.
+std::string trace_binary(const Imported& imported);
+
+// A scenario that replays what was imported; a `kind: Replay` for job traces of other schedulers.
+// Figures that the source does not have are marked Assumed, with a TODO comment.
+std::string scenario_yaml(const Imported& imported, ImportKind kind, const ImportOptions& options);
+
+}  // namespace slicewise::scenarios

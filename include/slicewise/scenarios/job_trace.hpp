@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/units.hpp"
+
+// The jobs of a cluster, as its log has them. What every importer of job traces makes, and what
+// `slicewise replay` reads.
+namespace slicewise::scenarios {
+
+// One column: values of its own, or a view into a file that is mapped into memory. A trace without
+// the column has it empty.
+template <class T>
+struct TraceColumn {
+  std::vector<T> owned;
+  std::span<const T> mapped;
+
+  std::span<const T> values() const { return mapped.data() != nullptr ? mapped : owned; }
+  bool empty() const { return values().empty(); }
+  std::size_t size() const { return values().size(); }
+  const T& operator[](std::size_t row) const { return values()[row]; }
+};
+
+// How a job ended, in the words that the logs share.
+enum class JobState : std::uint8_t {
+  Unknown,
+  Completed,
+  Failed,
+  Cancelled,
+  TimedOut,
+  Running,
+  Pending
+};
+
+// As the trace files spell it: "Completed".
+std::string_view state_name(JobState state);
+
+// A duration that is not known, in columns of durations.
+inline constexpr Duration kUnknownDuration{-1};
+// A number that is not known, in columns of numbers.
+inline constexpr std::int32_t kUnknownNumber = -1;
+
+// Columns of equal length, one row per job, in order of arrival; rows that arrive together keep
+// the order of the file. `arrival`, `run` and `gpus` are always there.
+struct JobTrace {
+  TraceColumn<Duration> arrival;   // since `origin`; the first may be later than 0
+  TraceColumn<Duration> run;       // how long it runs once it has its GPUs; kUnknownDuration: never
+                                   // ended, as far as the log knows
+  TraceColumn<std::int32_t> gpus;  // whole or shared GPUs; 0: none
+  TraceColumn<std::int32_t> gpu_milli;  // thousandths of each GPU: 1000 = all of it
+  TraceColumn<std::int32_t> cpu_milli;
+  TraceColumn<Bytes> memory;
+  TraceColumn<Bytes> gpu_memory;           // of each GPU
+  TraceColumn<Duration> observed_wait;     // from arrival to start in the log
+  TraceColumn<Duration> time_limit;        // asked for by the user
+  TraceColumn<std::int32_t> gpu_permille;  // GPU use while it ran, thousandths
+  TraceColumn<std::int32_t> priority;      // higher goes first
+  TraceColumn<JobState> state;
+  // Into `names`; 0 is the empty name.
+  TraceColumn<std::uint32_t> id;  // without the column a job is called by its row
+  TraceColumn<std::uint32_t> user;
+  TraceColumn<std::uint32_t> group;       // virtual cluster, partition, namespace
+  TraceColumn<std::uint32_t> gpu_models;  // allowed models, "V100M16|V100M32"; "" = any
+  TraceColumn<std::uint32_t> resource;    // extended resource or MIG profile asked for
+  TraceColumn<std::uint32_t> work;        // what it runs: a model, a controller
+  TraceColumn<std::uint32_t> gang;        // rows with the same name start together
+
+  std::vector<std::string> names = {""};
+  std::optional<std::int64_t> origin_unix_s;  // what `arrival` counts from, when known
+  // Whether `run` was measured while jobs shared GPUs: then it is longer than the work.
+  bool run_under_sharing = false;
+  std::shared_ptr<const void> backing;  // keeps mapped columns alive
+
+  std::size_t size() const { return arrival.size(); }
+  std::string_view name(const TraceColumn<std::uint32_t>& column, std::size_t row) const {
+    return column.empty() ? std::string_view() : std::string_view(names[column[row]]);
+  }
+};
+
+// The trace as CSV: a header, then one line per job; columns that the trace lacks are left out.
+// Seconds are written as exact decimals. `slicewise import --help` and scenarios/README.md list the
+// columns.
+std::string job_trace_csv(const JobTrace& trace);
+
+// The same in the binary form: a directory of columns, then the columns as they lie in memory
+// (little-endian). Reading it back costs nothing but the pages that are touched.
+std::string job_trace_binary(const JobTrace& trace);
+
+// Whether these bytes start like a binary trace of jobs.
+bool is_binary_job_trace(std::string_view bytes);
+
+// Reads either form. The columns of a binary trace are views into `source.text` when `backing`
+// keeps that alive, else copies. Every bad line comes back (the first few with their text).
+Expected<JobTrace> read_job_trace(const SourceText& source,
+                                  std::shared_ptr<const void> backing = nullptr);
+
+// The same for bytes that are mapped into memory. REQUIRES: is_binary_job_trace(bytes).
+Expected<JobTrace> map_job_trace(const std::string& name, std::string_view bytes,
+                                 std::shared_ptr<const void> backing);
+
+}  // namespace slicewise::scenarios

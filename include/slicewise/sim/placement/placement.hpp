@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/units.hpp"
+
+// Which node and which GPUs a job gets: the policies of the field behind one interface.
+namespace slicewise::sim {
+
+enum class NodePolicy : std::uint8_t {
+  FirstFit,        // the first node in order
+  LeastAllocated,  // kube-scheduler's default score: spread
+  MostAllocated,   // kube-scheduler's score for bin packing
+  Random,          // any node that fits, any GPU that fits
+  BestFit,         // the node with the least left over
+  DotProduct,      // demand against what is free (Tetris)
+  Fgd,             // fragmentation gradient descent (Weng et al., USENIX ATC'23)
+};
+
+// As on the command line: "best-fit", "fgd".
+std::string_view policy_name(NodePolicy policy);
+
+// A node, or several alike (`count`), in the order in which ties are broken.
+struct NodeShape {
+  std::string name;
+  Millicores cpu;
+  Bytes memory;
+  int gpus = 0;           // at most kMostGpusOfNode
+  std::string gpu_model;  // "" = any job may use it
+};
+
+inline constexpr int kMostGpusOfNode = 16;
+
+// What one job asks for. Jobs with the same shape share all caches of the policies.
+struct JobShape {
+  Millicores cpu;
+  Bytes memory;
+  int gpus = 0;                         // more than a node has: spread over whole nodes
+  int gpu_milli = 1000;                 // of each; less than 1000 only with gpus == 1
+  std::vector<std::string> gpu_models;  // allowed; empty = any
+
+  friend bool operator==(const JobShape&, const JobShape&) = default;
+};
+
+using ShapeId = std::uint32_t;
+using AllocationId = std::uint32_t;
+
+// A part of an allocation: GPUs of one node.
+struct AllocatedPart {
+  std::uint32_t node = 0;
+  std::uint32_t gpus = 0;  // bit mask
+};
+
+// A shape and how often it is asked for: the "typical pods" of FGD.
+struct TypicalJob {
+  ShapeId shape = 0;
+  double share = 0;  // of all jobs; they add up to 1
+};
+
+// What is free on all nodes together.
+struct FreeResources {
+  std::int64_t gpu_milli = 0;
+  std::int64_t cpu_milli = 0;
+  std::int64_t whole_gpus = 0;
+};
+
+// The nodes of a cluster and what is free on them. Indexed by free resources: placing and
+// releasing cost far less than one look at every node. Nothing is allocated in steady state.
+// Not thread-safe.
+class Placement {
+ public:
+  // `shapes` are all that will ever be placed. `typical` is read by Fgd only.
+  Placement(std::span<const NodeShape> nodes, std::span<const JobShape> shapes, NodePolicy policy,
+            std::uint64_t seed, std::span<const TypicalJob> typical = {});
+  ~Placement();
+  Placement(Placement&&) noexcept;
+  Placement& operator=(Placement&&) noexcept;
+
+  // nullopt when it fits nowhere now. A job with more GPUs than a node has gets whole nodes and
+  // one part of a node for the rest, all or nothing.
+  std::optional<AllocationId> place(ShapeId shape);
+  void release(AllocationId allocation);
+
+  // Whether the shape would fit if the cluster were empty.
+  bool fits_empty(ShapeId shape) const;
+
+  std::span<const AllocatedPart> parts(AllocationId allocation) const;
+  FreeResources free() const;
+  std::int64_t total_gpu_milli() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace slicewise::sim
