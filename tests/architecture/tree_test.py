@@ -22,9 +22,11 @@ MAY_INCLUDE = {
 # kernel may look at it.
 SIM_MAY_INCLUDE = {
     "kernel": {"kernel"},
+    "placement": {"kernel", "placement"},
     "device": {"kernel", "device"},
     "metrics": {"kernel", "metrics"},
     "serving": {"kernel", "metrics", "serving"},
+    "replay": {"kernel", "device", "metrics", "placement", "replay"},
 }
 TOP_LEVEL = {
     "CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md",

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/sim/metrics/histogram.hpp"
+#include "slicewise/sim/placement/placement.hpp"
+#include "slicewise/units.hpp"
+
+// A trace of jobs, replayed on a cluster: who waits for how long under which scheduler.
+namespace slicewise::sim {
+
+// Which waiting job goes next. "Fits" means that the placement finds GPUs for it now.
+enum class QueuePolicy : std::uint8_t {
+  Fifo,      // strict: the oldest job blocks all behind it until it fits
+  Backfill,  // the oldest that fits (kube-scheduler without priorities)
+  Easy,      // as Fifo, but later jobs may start where they do not delay the oldest one, judged by
+             // their time limits (Lifka 1995); without limits by their true run times
+  Priority,  // higher priority first, then the oldest that fits; preempts lower priorities
+  ShortestTime,     // SRTF: preemptive, least remaining run time first
+  ShortestService,  // SRSF: preemptive, least remaining run time x GPUs first
+};
+
+// As on the command line: "fifo", "srtf".
+std::string_view policy_name(QueuePolicy policy);
+
+// Nodes, or one pool of GPUs that any job may take any of.
+struct ReplayCluster {
+  std::vector<NodeShape> nodes;
+  std::int64_t pool_gpus = 0;  // when there are no nodes
+};
+
+struct ReplaySettings {
+  ReplayCluster cluster;
+  QueuePolicy queue = QueuePolicy::Fifo;
+  NodePolicy placement = NodePolicy::BestFit;
+  std::uint64_t seed = 42;
+  // The trace this many times, each `shift` later than the one before it.
+  int repeat = 1;
+  Duration shift;
+  bool restart_preempted =
+      false;               // a preempted job loses its work (Kubernetes without checkpoints)
+  bool keep_jobs = false;  // fill ReplayResult::jobs
+  // Called now and then with (jobs that arrived, all jobs).
+  std::function<void(std::int64_t done, std::int64_t total)> progress;
+  const std::atomic<bool>* interrupted = nullptr;
+};
+
+// When a job started first and ended; kNever: it did not.
+struct JobTimes {
+  TimePoint start = kNever;
+  TimePoint end = kNever;
+};
+
+// Jobs of like size.
+struct ReplayClass {
+  std::string name;  // "1 GPU", "2-4 GPUs"
+  std::int64_t finished = 0;
+  Histogram wait;
+  Histogram completion;  // from arrival to end
+};
+
+struct ReplayResult {
+  std::int64_t jobs = 0;  // of the trace, all repetitions
+  std::int64_t finished = 0;
+  std::int64_t without_run = 0;  // left out: their run time is not known
+  std::int64_t never_fit = 0;    // dropped: they ask for more than the empty cluster has
+  std::optional<std::size_t> first_never_fit;  // row
+  std::int64_t started_at_once = 0;
+  std::int64_t preemptions = 0;
+  // Time in which a job did not make progress: from arrival to end, less its run time.
+  Histogram wait;
+  Histogram completion;              // from arrival to end
+  std::vector<ReplayClass> classes;  // those with jobs, small to large
+  TimePoint first_arrival;
+  TimePoint last_end;
+  double total_gpus = 0;
+  double peak_gpus = 0;       // allocated at once
+  double gpu_hours = 0;       // of finished work
+  double lost_gpu_hours = 0;  // work that preempted jobs did again
+  std::int64_t most_waiting = 0;
+  std::int64_t events = 0;          // arrivals, ends and preemptions
+  bool perfect_estimates = false;   // Easy without time limits in the trace
+  bool interrupted = false;         // stopped early: jobs that had not ended are missing
+  std::vector<JobTimes> job_times;  // by row, then repetition, when keep_jobs
+
+  Duration makespan() const { return last_end - first_arrival; }
+  // Allocated GPU time of finished work over GPUs x makespan.
+  double utilization() const;
+};
+
+// Jobs start at the moment they get their GPUs and run for `run`; ends at an instant come before
+// starts. Not modelled: start-up times, failures, slowdown by neighbours.
+// Rows of one gang start together or not at all. GPU shares are honoured as they are
+// (`gpu_milli`): traces have them, Kubernetes does not.
+// Errors: a repetition that overlaps the one before it, times beyond 292 years.
+Expected<ReplayResult> replay(const scenarios::JobTrace& trace, const ReplaySettings& settings);
+
+// Shapes of a trace's rows, each once, and how often it comes.
+struct TraceShapes {
+  std::vector<JobShape> shapes;
+  std::vector<ShapeId> of_row;
+  std::vector<TypicalJob> typical;  // the most frequent ones that cover 95 % of the rows
+};
+// `pool`: GPUs alone count.
+TraceShapes shapes_of(const scenarios::JobTrace& trace, bool pool);
+
+}  // namespace slicewise::sim
