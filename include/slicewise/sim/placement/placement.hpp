@@ -22,12 +22,14 @@ enum class NodePolicy : std::uint8_t {
   BestFit,         // the node with the least left over
   DotProduct,      // demand against what is free (Tetris)
   Fgd,             // fragmentation gradient descent (Weng et al., USENIX ATC'23)
+  Clustering,      // jobs with as many GPUs on the same nodes (Gandiva)
+  Packing,         // shared GPUs before free ones, used nodes before free ones (MLaaS)
 };
 
 // As on the command line: "best-fit", "fgd".
 std::string_view policy_name(NodePolicy policy);
 
-// A node, or several alike (`count`), in the order in which ties are broken.
+// A node. Ties are broken in the order in which nodes are given.
 struct NodeShape {
   std::string name;
   Millicores cpu;
