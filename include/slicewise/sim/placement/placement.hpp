@@ -88,6 +88,9 @@ class Placement {
   // nullopt when it fits nowhere now. A job with more GPUs than a node has gets whole nodes and
   // one part of a node for the rest, all or nothing.
   std::optional<AllocationId> place(ShapeId shape);
+  // The very GPUs of an allocation that was released; nullopt when some of it is taken by now.
+  // REQUIRES: `parts` is what parts() said of an allocation of this shape.
+  std::optional<AllocationId> place_again(ShapeId shape, std::span<const AllocatedPart> parts);
   void release(AllocationId allocation);
 
   // Whether the shape would fit if the cluster were empty.
