@@ -1,0 +1,48 @@
+#include "resources.hpp"
+
+#include <algorithm>
+
+namespace slicewise::sim {
+std::optional<Holding> NodeResources::take(JobNumber job) {
+  return take_rows(jobs_.rows_of(job),
+                   [this](std::uint32_t row) { return placement_.place(shapes_.of_row[row]); });
+}
+
+std::size_t NodeResources::set_aside(JobNumber job, Holding held) {
+  std::vector<std::vector<AllocatedPart>>& parts = aside_.emplace_back();
+  const auto remember = [&](AllocationId allocation) {
+    const auto held_parts = placement_.parts(allocation);
+    parts.emplace_back(held_parts.begin(), held_parts.end());
+  };
+  if (held < kFirstGang) {
+    remember(held);
+  } else {
+    for (const AllocationId member : gangs_[held - kFirstGang]) remember(member);
+  }
+  give_back(job, held);
+  return aside_.size() - 1;
+}
+
+std::optional<Holding> NodeResources::take_again(JobNumber job, std::size_t aside) {
+  std::size_t at = 0;
+  return take_rows(jobs_.rows_of(job), [&](std::uint32_t row) {
+    return placement_.place_again(shapes_.of_row[row], aside_[aside][at++]);
+  });
+}
+
+void NodeResources::give_back(JobNumber /*job*/, Holding held) {
+  if (held < kFirstGang) {
+    placement_.release(held);
+    return;
+  }
+  for (const AllocationId part : gangs_[held - kFirstGang]) placement_.release(part);
+  free_gangs_.push_back(held - kFirstGang);
+}
+
+bool NodeResources::fits_empty(JobNumber job) const {
+  return std::ranges::all_of(jobs_.rows_of(job), [this](std::uint32_t row) {
+    return placement_.fits_empty(shapes_.of_row[row]);
+  });
+}
+
+}  // namespace slicewise::sim

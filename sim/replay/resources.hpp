@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "slicewise/sim/placement/placement.hpp"
+#include "slicewise/sim/replay/replay.hpp"
+
+#include "job_stream.hpp"
+
+// What jobs are given. Both kinds have the same members, so that the event loop is compiled for
+// each.
+namespace slicewise::sim {
+
+// What a running job holds.
+using Holding = std::uint32_t;
+
+// One pool of GPUs: any job may take any of them, in thousandths.
+class GpuPool {
+ public:
+  GpuPool(const JobStream& jobs, std::int64_t gpus)
+      : jobs_(jobs), total_milli_(gpus * 1000), free_milli_(total_milli_) {}
+
+  std::optional<Holding> take(JobNumber job) {
+    const std::int64_t wanted = jobs_.gpu_milli(job);
+    if (wanted > free_milli_) return std::nullopt;
+    free_milli_ -= wanted;
+    return Holding{0};
+  }
+  // Gives it back, but remembers it under the number that is returned, up to forget().
+  std::size_t set_aside(JobNumber job, Holding held) {
+    give_back(job, held);
+    return 0;
+  }
+  // What was set aside; nullopt when some of it is gone.
+  std::optional<Holding> take_again(JobNumber job, std::size_t /*aside*/) { return take(job); }
+  void forget() {}
+  void give_back(JobNumber job, Holding /*held*/) { free_milli_ += jobs_.gpu_milli(job); }
+  bool fits_empty(JobNumber job) const { return jobs_.gpu_milli(job) <= total_milli_; }
+  std::int64_t free_milli() const { return free_milli_; }
+  std::int64_t total_milli() const { return total_milli_; }
+
+ private:
+  const JobStream& jobs_;
+  std::int64_t total_milli_;
+  std::int64_t free_milli_;
+};
+
+// Nodes with their own CPUs, memory and GPUs.
+class NodeResources {
+ public:
+  NodeResources(const JobStream& jobs, const TraceShapes& shapes, const ReplaySettings& settings)
+      : jobs_(jobs),
+        shapes_(shapes),
+        placement_(settings.cluster.nodes, shapes.shapes, settings.placement, settings.seed,
+                   shapes.typical) {}
+
+  std::optional<Holding> take(JobNumber job);
+  std::size_t set_aside(JobNumber job, Holding held);
+  std::optional<Holding> take_again(JobNumber job, std::size_t aside);
+  void forget() { aside_.clear(); }
+  void give_back(JobNumber job, Holding held);
+  bool fits_empty(JobNumber job) const;
+  std::int64_t free_milli() const { return placement_.free().gpu_milli; }
+  std::int64_t total_milli() const { return placement_.total_gpu_milli(); }
+
+ private:
+  static constexpr Holding kFirstGang = 1U << 31U;
+
+  // All rows by place(row), or none.
+  template <class Place>
+  std::optional<Holding> take_rows(std::span<const std::uint32_t> rows, Place place) {
+    if (rows.size() == 1) return place(rows.front());
+    if (free_gangs_.empty()) {
+      free_gangs_.push_back(static_cast<Holding>(gangs_.size()));
+      gangs_.emplace_back();
+    }
+    std::vector<AllocationId>& members = gangs_[free_gangs_.back()];
+    members.clear();
+    for (const std::uint32_t row : rows) {
+      const std::optional<AllocationId> member = place(row);
+      if (!member) break;
+      members.push_back(*member);
+    }
+    if (members.size() < rows.size()) {
+      for (const AllocationId member : members) placement_.release(member);
+      return std::nullopt;
+    }
+    const Holding held = kFirstGang + free_gangs_.back();
+    free_gangs_.pop_back();
+    return held;
+  }
+
+  const JobStream& jobs_;
+  const TraceShapes& shapes_;
+  Placement placement_;
+  // Of gangs; a Holding of a gang counts from kFirstGang.
+  std::vector<std::vector<AllocationId>> gangs_;
+  std::vector<Holding> free_gangs_;
+  std::vector<std::vector<std::vector<AllocatedPart>>> aside_;  // by number, then row of the job
+};
+
+}  // namespace slicewise::sim
