@@ -5,11 +5,7 @@
 #include "result_document.hpp"
 
 namespace slicewise::reports {
-namespace {
 
-using nlohmann::json;
-
-// RFC 4180: quotes around what holds a comma, a quote or a line break, inner quotes doubled.
 std::string csv_text(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string out = "\"";
@@ -19,6 +15,10 @@ std::string csv_text(std::string_view text) {
   }
   return out + '"';
 }
+
+namespace {
+
+using nlohmann::json;
 
 std::string field(const json& value) {
   if (value.is_string()) return csv_text(value.get_ref<const std::string&>());

@@ -18,6 +18,9 @@ struct CsvColumn {
   const char* pointer;  // JSON pointer
 };
 
+// RFC 4180: quotes around what holds a comma, a quote or a line break, inner quotes doubled.
+std::string csv_text(std::string_view text);
+
 std::string csv_header(std::span<const CsvColumn> columns);
 
 // A value that is absent is an empty field.

@@ -165,7 +165,7 @@ Expected<ReplayResult> replay(const scenarios::JobTrace& trace, const ReplaySett
   const JobStream jobs(trace, settings.repeat, settings.shift);
   const bool needs_shapes =
       !pool || settings.queue == QueuePolicy::Backfill || settings.queue == QueuePolicy::Priority;
-  const TraceShapes shapes = needs_shapes ? shapes_of(trace, pool) : TraceShapes{};
+  const TraceShapes shapes = needs_shapes ? shapes_of(trace, settings.cluster) : TraceShapes{};
   if (pool) return replay_on(jobs, GpuPool(jobs, settings.cluster.pool_gpus), shapes, settings);
   return replay_on(jobs, NodeResources(jobs, shapes, settings), shapes, settings);
 }

@@ -51,7 +51,8 @@ std::vector<TypicalJob> typical_jobs(const std::vector<std::int64_t>& counts) {
 
 }  // namespace
 
-TraceShapes shapes_of(const scenarios::JobTrace& trace, bool pool) {
+TraceShapes shapes_of(const scenarios::JobTrace& trace, const ReplayCluster& cluster) {
+  const bool only_gpus = cluster.only_gpus || cluster.nodes.empty();
   using Key = std::tuple<std::int32_t, std::int32_t, std::int64_t, std::int64_t, std::uint32_t>;
   std::map<Key, ShapeId> known;
   std::vector<std::int64_t> counts;
@@ -60,10 +61,11 @@ TraceShapes shapes_of(const scenarios::JobTrace& trace, bool pool) {
   for (std::size_t row = 0; row < trace.size(); ++row) {
     const std::int32_t gpus = trace.gpus[row];
     const std::int32_t milli = gpus == 1 ? value_at(trace.gpu_milli, row, 1000) : 1000;
-    const std::int64_t cpu = pool ? 0 : std::max(0, value_at(trace.cpu_milli, row, 0));
+    const std::int64_t cpu = only_gpus ? 0 : std::max(0, value_at(trace.cpu_milli, row, 0));
     const std::int64_t memory =
-        pool ? 0 : std::max<std::int64_t>(0, value_at(trace.memory, row, Bytes{}).count);
-    const std::uint32_t models = pool ? 0 : value_at(trace.gpu_models, row, 0U);
+        only_gpus ? 0 : std::max<std::int64_t>(0, value_at(trace.memory, row, Bytes{}).count);
+    const std::uint32_t models =
+        only_gpus || cluster.any_gpu_model ? 0 : value_at(trace.gpu_models, row, 0U);
     const auto [entry, is_new] = known.try_emplace({gpus, milli, cpu, memory, models},
                                                    static_cast<ShapeId>(result.shapes.size()));
     if (is_new) {

@@ -35,6 +35,10 @@ std::string_view policy_name(QueuePolicy policy);
 struct ReplayCluster {
   std::vector<NodeShape> nodes;
   std::int64_t pool_gpus = 0;  // when there are no nodes
+  // Of a job, on a cluster whose nodes are described no further: its GPUs count, not its CPUs,
+  // memory and GPU models. Always so for a pool.
+  bool only_gpus = false;
+  bool any_gpu_model = false;  // jobs take GPUs of any model
 };
 
 struct ReplaySettings {
@@ -109,7 +113,6 @@ struct TraceShapes {
   std::vector<ShapeId> of_row;
   std::vector<TypicalJob> typical;  // the most frequent ones that cover 95 % of the rows
 };
-// `pool`: GPUs alone count.
-TraceShapes shapes_of(const scenarios::JobTrace& trace, bool pool);
+TraceShapes shapes_of(const scenarios::JobTrace& trace, const ReplayCluster& cluster);
 
 }  // namespace slicewise::sim

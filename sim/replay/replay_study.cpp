@@ -1,0 +1,144 @@
+#include "slicewise/sim/replay/replay_study.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../replications.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+void find_jobs_that_never_fit(ReplayStudy& study, const scenarios::JobTrace& trace) {
+  const ReplayResult& result = study.outcomes.front().result;
+  if (result.never_fit == 0) return;
+  const std::size_t row = *result.first_never_fit;
+  study.findings.push_back(make_diagnostic(
+      Code::JobNeverFits, {},
+      fmt::format("{} of {} jobs ask for more than the empty cluster has and were dropped; the "
+                  "first is row {} with {} GPUs",
+                  result.never_fit, result.jobs, row + 1, trace.gpus[row]),
+      "add nodes that hold them"));
+}
+
+// Progress of several replays as one: jobs that arrived, of all of them.
+class SharedProgress {
+ public:
+  SharedProgress(const RunOptions& options, std::size_t parts) : options_(options), done_(parts) {}
+  void update(std::size_t part, std::int64_t done, std::int64_t total) {
+    if (!options_.progress) return;
+    const std::scoped_lock lock(mutex_);
+    done_[part] = done;
+    std::int64_t sum = 0;
+    for (const std::int64_t each : done_) sum += each;
+    options_.progress(static_cast<int>(std::min<std::int64_t>(sum, INT32_MAX)),
+                      static_cast<int>(std::min<std::int64_t>(
+                          total * static_cast<std::int64_t>(done_.size()), INT32_MAX)));
+  }
+
+ private:
+  const RunOptions& options_;
+  std::mutex mutex_;
+  std::vector<std::int64_t> done_;
+};
+
+}  // namespace
+
+Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const ReplaySettings& settings,
+                                  std::span<const Scheduling> schedulings,
+                                  const ReplayOrigin& origin, const RunOptions& options) {
+  ReplayStudy study{.origin = origin,
+                    .on_nodes = !settings.cluster.nodes.empty(),
+                    .seed = settings.seed,
+                    .repeat = settings.repeat,
+                    .shift = settings.shift,
+                    .restart_preempted = settings.restart_preempted,
+                    .run_under_sharing = trace.run_under_sharing,
+                    .outcomes = {},
+                    .interrupted = false,
+                    .findings = {}};
+  std::vector<std::optional<Expected<ReplayResult>>> results(schedulings.size());
+  SharedProgress progress(options, schedulings.size());
+  RunOptions quiet = options;
+  quiet.progress = {};
+  run_in_parallel(schedulings.size(), quiet, [&](std::size_t at) {
+    ReplaySettings own = settings;
+    own.queue = schedulings[at].queue;
+    own.placement = schedulings[at].placement;
+    own.interrupted = options.interrupted;
+    own.progress = [&](std::int64_t done, std::int64_t total) { progress.update(at, done, total); };
+    results[at] = replay(trace, own);
+  });
+  for (std::size_t at = 0; at < results.size(); ++at) {
+    if (!results[at]) {
+      study.interrupted = true;
+      continue;
+    }
+    if (!results[at]->has_value()) return tl::unexpected(results[at]->error());
+    ReplayResult& result = **results[at];
+    study.interrupted = study.interrupted || result.interrupted;
+    std::optional<Usd> cost;
+    if (origin.price) cost = cost_of(*origin.price, result.makespan());
+    study.outcomes.push_back({schedulings[at], std::move(result), cost});
+  }
+  if (!study.outcomes.empty()) find_jobs_that_never_fit(study, trace);
+  return study;
+}
+
+double InflationOutcome::mean_allocated_percent() const {
+  double sum = 0;
+  for (const InflationResult& result : by_seed) sum += result.allocated_percent;
+  return by_seed.empty() ? 0 : sum / static_cast<double>(by_seed.size());
+}
+
+std::optional<double> InflationOutcome::standard_deviation() const {
+  if (by_seed.size() < 2) return std::nullopt;
+  const double mean = mean_allocated_percent();
+  double squares = 0;
+  for (const InflationResult& result : by_seed) {
+    squares += (result.allocated_percent - mean) * (result.allocated_percent - mean);
+  }
+  return std::sqrt(squares / static_cast<double>(by_seed.size() - 1));
+}
+
+Expected<InflationStudy> inflate_each(const scenarios::JobTrace& trace,
+                                      const ReplayCluster& cluster,
+                                      std::span<const NodePolicy> placements, int target_percent,
+                                      std::uint64_t seed, int seeds, const ReplayOrigin& origin,
+                                      const RunOptions& options) {
+  const auto asks_for_gpu = [](std::int32_t gpus) { return gpus > 0; };
+  const auto has_gpu = [](const NodeShape& node) { return node.gpus > 0; };
+  if (std::ranges::none_of(trace.gpus.values(), asks_for_gpu) ||
+      std::ranges::none_of(cluster.nodes, has_gpu)) {
+    return tl::unexpected(Diagnostics{
+        make_diagnostic(Code::ValueRange, {}, "inflation needs jobs and nodes with GPUs")});
+  }
+  TraceShapes shapes = shapes_of(trace, cluster);
+  InflationInput input{cluster.nodes, std::move(shapes.shapes), {}};
+  input.jobs.reserve(trace.size());
+  for (std::size_t row = 0; row < trace.size(); ++row) {
+    input.jobs.push_back(
+        {trace.id.empty() ? fmt::format("{:09}", row) : std::string(trace.name(trace.id, row)),
+         shapes.of_row[row]});
+  }
+  InflationStudy study{origin, target_percent, seed, seeds, {}, false};
+  const auto count = static_cast<std::size_t>(seeds);
+  std::vector<std::optional<InflationResult>> results(placements.size() * count);
+  run_in_parallel(results.size(), options, [&](std::size_t at) {
+    results[at] = inflate(input, placements[at / count], seed + at % count, target_percent);
+  });
+  for (std::size_t at = 0; at < placements.size(); ++at) {
+    InflationOutcome outcome{placements[at], {}};
+    for (std::size_t n = 0; n < count; ++n) {
+      if (results[at * count + n]) outcome.by_seed.push_back(*results[at * count + n]);
+    }
+    study.interrupted = study.interrupted || outcome.by_seed.size() < count;
+    if (!outcome.by_seed.empty()) study.outcomes.push_back(std::move(outcome));
+  }
+  return study;
+}
+
+}  // namespace slicewise::sim
