@@ -6,12 +6,17 @@ namespace slicewise::scenarios {
 namespace {
 
 constexpr std::string_view kBom = "\xEF\xBB\xBF";
-constexpr std::string_view kBlanks = " \t";
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+void trim_front(std::string_view& text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+}
 
 std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return text.substr(0, 0);
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+  trim_front(text);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 // Characters, not bytes, of UTF-8.
@@ -23,7 +28,8 @@ int length_of(std::string_view text) {
 
 }  // namespace
 
-CsvLines::CsvLines(const SourceText& source) : source_(source), left_(source.text) {
+CsvLines::CsvLines(const SourceText& source, CsvForm form)
+    : source_(source), form_(form), left_(source.text) {
   if (left_.starts_with(kBom)) left_.remove_prefix(kBom.size());
 }
 
@@ -35,32 +41,64 @@ bool CsvLines::next() {
     if (text_.ends_with('\r')) text_.remove_suffix(1);
     ++line_;
     if (trimmed(text_).empty()) continue;
-    split();
+    values_.clear();
+    broken_ = false;
+    form_.separator == ' ' ? split_at_blanks() : split();
     return true;
   }
   return false;
 }
 
+// Values are a few characters long: looking at each costs less than a search does to start.
 void CsvLines::split() {
-  values_.clear();
-  broken_ = false;
   std::string_view rest = text_;
   while (true) {
-    std::size_t end = std::min(rest.find(','), rest.size());
-    std::string_view value = trimmed(rest.substr(0, end));
-    if (value.starts_with('"')) {
-      const std::size_t open = rest.find('"');
-      const std::size_t close = rest.find('"', open + 1);
-      broken_ = broken_ || close == std::string_view::npos;
-      if (close != std::string_view::npos) {
-        end = std::min(rest.find(',', close), rest.size());
-        value = rest.substr(open + 1, close - open - 1);
-        broken_ = broken_ || !trimmed(rest.substr(close + 1, end - close - 1)).empty();
-      }
+    // A separator may be a tab itself.
+    while (!rest.empty() && is_blank(rest.front()) && rest.front() != form_.separator) {
+      rest.remove_prefix(1);
     }
-    values_.push_back(value);
-    if (end == rest.size()) return;
-    rest.remove_prefix(end + 1);
+    if (form_.quotes && rest.starts_with('"')) {
+      values_.push_back(take_quoted(rest));
+    } else {
+      std::size_t end = 0;
+      while (end < rest.size() && rest[end] != form_.separator) ++end;
+      values_.push_back(trimmed(rest.substr(0, end)));
+      rest.remove_prefix(end);
+    }
+    if (rest.empty()) return;
+    rest.remove_prefix(1);
+  }
+}
+
+std::string_view CsvLines::take_quoted(std::string_view& rest) {
+  std::size_t close = 1;
+  for (; close < rest.size(); ++close) {
+    if (rest[close] != '"') continue;
+    if (close + 1 == rest.size() || rest[close + 1] != '"') break;
+    ++close;
+  }
+  std::string_view value = trimmed(rest);
+  if (close >= rest.size()) {
+    broken_ = true;
+    rest = {};
+    return value;
+  }
+  value = rest.substr(1, close - 1);
+  rest.remove_prefix(close + 1);
+  const std::size_t end = std::min(rest.find(form_.separator), rest.size());
+  broken_ = broken_ || !trimmed(rest.substr(0, end)).empty();
+  rest.remove_prefix(end);
+  return value;
+}
+
+void CsvLines::split_at_blanks() {
+  std::string_view rest = trimmed(text_);
+  while (!rest.empty()) {
+    std::size_t end = 0;
+    while (end < rest.size() && !is_blank(rest[end])) ++end;
+    values_.push_back(rest.substr(0, end));
+    rest.remove_prefix(end);
+    trim_front(rest);
   }
 }
 
@@ -73,6 +111,15 @@ SourceLocation CsvLines::place(std::size_t position) const {
 
 SourceLocation CsvLines::place() const {
   return {source_.name, line_, 1, std::max(1, length_of(text_))};
+}
+
+std::string without_doubled_quotes(std::string_view value) {
+  std::string text;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    text += value[i];
+    if (value[i] == '"' && i + 1 < value.size() && value[i + 1] == '"') ++i;
+  }
+  return text;
 }
 
 }  // namespace slicewise::scenarios

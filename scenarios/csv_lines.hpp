@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,20 +10,27 @@
 
 namespace slicewise::scenarios {
 
+// How the values of a line are told apart.
+struct CsvForm {
+  char separator = ',';  // ' ': any number of blanks
+  bool quotes = true;    // whether a value may stand in quotes
+};
+
 // The lines of a CSV file (RFC 4180, but that a quoted value ends on its line), one at a time.
 // Views into the text. A BOM, CRLF and a missing last line feed are all fine; blank lines hold
 // nothing.
 class CsvLines {
  public:
-  explicit CsvLines(const SourceText& source);
+  explicit CsvLines(const SourceText& source, CsvForm form = {});
 
   // Goes to the next line that is not blank; false at the end.
   bool next();
 
   int line() const { return line_; }
+  std::string_view text() const { return text_; }
   std::size_t size() const { return values_.size(); }
 
-  // Without its quotes and the blanks around it.
+  // Without its quotes and the blanks around it; doubled quotes inside are still doubled.
   std::string_view value(std::size_t position) const { return values_[position]; }
 
   // A quote was not closed, or something follows it: the values are not to be trusted.
@@ -34,13 +42,20 @@ class CsvLines {
 
  private:
   void split();
+  void split_at_blanks();
+  // Takes a quoted value off the front of `rest`; its blanks before the quote are gone.
+  std::string_view take_quoted(std::string_view& rest);
 
   const SourceText& source_;
+  CsvForm form_;
   std::string_view left_;
   std::string_view text_;  // of the line
   std::vector<std::string_view> values_;
   int line_ = 0;
   bool broken_ = false;
 };
+
+// The value with doubled quotes made single ones.
+std::string without_doubled_quotes(std::string_view value);
 
 }  // namespace slicewise::scenarios

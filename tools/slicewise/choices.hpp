@@ -54,6 +54,26 @@ inline constexpr std::array kExportTargets = {
     Choice{"pod-patch", ExportTarget::PodPatch},
 };
 
+inline constexpr std::array kImportKinds = {
+    Choice{"openb", scenarios::ImportKind::Openb},
+    Choice{"jobs", scenarios::ImportKind::Jobs},
+    Choice{"swf", scenarios::ImportKind::Swf},
+    Choice{"sacct", scenarios::ImportKind::Sacct},
+    Choice{"pods", scenarios::ImportKind::Pods},
+    Choice{"prometheus", scenarios::ImportKind::Prometheus},
+    Choice{"azure", scenarios::ImportKind::Azure},
+    Choice{"mooncake", scenarios::ImportKind::Mooncake},
+    Choice{"burstgpt", scenarios::ImportKind::BurstGpt},
+    Choice{"servegen", scenarios::ImportKind::ServeGen},
+    Choice{"k8s", scenarios::ImportKind::K8s},
+};
+
+inline constexpr std::array kImportFormats = {
+    Choice{"trace", ImportFormat::Trace},
+    Choice{"binary", ImportFormat::Binary},
+    Choice{"scenario", ImportFormat::Scenario},
+};
+
 inline constexpr std::array kListFormats = {
     Choice{"table", reports::ListFormat::Table}, Choice{"wide", reports::ListFormat::Wide},
     Choice{"json", reports::ListFormat::Json},   Choice{"yaml", reports::ListFormat::Yaml},

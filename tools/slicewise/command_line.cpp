@@ -7,6 +7,7 @@
 
 #include "command_tree.hpp"
 #include "environment.hpp"
+#include "import_verb.hpp"
 #include "options.hpp"
 #include "simulation_verbs.hpp"
 #include "suggestions.hpp"
@@ -22,6 +23,7 @@ struct Settings {
   MaxLoadCommand max_load;
   NeighboursCommand neighbours;
   ExportCommand exporting;
+  ImportCommand import;
   GetCommand get;
   ExplainCommand explain;
   ValidateCommand validate;
@@ -251,6 +253,7 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
   if (verb == "max-load") return settings.max_load;
   if (verb == "neighbours") return settings.neighbours;
   if (verb == "export") return settings.exporting;
+  if (verb == "import") return settings.import;
   if (verb == "get") return settings.get;
   if (verb == "explain") return settings.explain;
   if (verb == "schema") return settings.schema;
@@ -284,6 +287,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   add_max_load(app, settings.max_load, settings.flags);
   add_neighbours(app, settings.neighbours, settings.flags);
   add_export(app, settings.exporting, settings.flags);
+  add_import(app, settings.import, settings.flags);
   add_get(app, settings);
   add_validate(app, settings.validate, settings.flags);
   add_reference_verbs(app, settings);

@@ -8,6 +8,7 @@
 
 #include "slicewise/exit_code.hpp"
 #include "slicewise/reports/catalogue_report.hpp"
+#include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
 // The verbs of the command line, one struct of settings each and one execute() each, in the file
@@ -97,6 +98,29 @@ struct ExportCommand {
   std::string out;
 };
 
+enum class ImportFormat : std::uint8_t { Trace, Binary, Scenario };
+
+struct ImportCommand {
+  scenarios::ImportKind kind = scenarios::ImportKind::Openb;
+  std::vector<std::string> files;
+  ImportFormat format = ImportFormat::Trace;
+  std::string columns;
+  std::string utc_offset;  // "+08:00"
+  std::string from;        // "100d"
+  std::string length;
+  bool skip_bad = false;
+  std::optional<int> replicas;
+  std::string pool;
+  std::string partitions;
+  std::string rate_scale;
+  std::string name;
+  std::string url;  // of a Prometheus server
+  std::string start;
+  std::string end;
+  std::string step;
+  std::string out;  // "": standard output
+};
+
 enum class Listing : std::uint8_t { Instances, Gpus, MigProfiles, Profiles, Prices };
 
 struct GetCommand {
@@ -143,14 +167,15 @@ struct ShowTextCommand {
 };
 
 using Command = std::variant<RunCommand, CompareCommand, MaxLoadCommand, NeighboursCommand,
-                             ExportCommand, GetCommand, ExplainCommand, SchemaCommand,
-                             ValidateCommand, VersionCommand, ShowTextCommand>;
+                             ExportCommand, ImportCommand, GetCommand, ExplainCommand,
+                             SchemaCommand, ValidateCommand, VersionCommand, ShowTextCommand>;
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags);
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags);
 ExitCode execute(const MaxLoadCommand& command, const CommonFlags& flags);
 ExitCode execute(const NeighboursCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags);
+ExitCode execute(const ImportCommand& command, const CommonFlags& flags);
 ExitCode execute(const GetCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExplainCommand& command, const CommonFlags& flags);
 ExitCode execute(const SchemaCommand& command, const CommonFlags& flags);

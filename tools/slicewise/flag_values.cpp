@@ -27,6 +27,17 @@ tl::expected<double, std::string> percentage(const std::string& text) {
   return *share;
 }
 
+tl::expected<double, std::string> positive_factor(const std::string& text) {
+  constexpr double kMost = 1e6;
+  double value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc() || end != last || !(value > 0) || value > kMost) {
+    return tl::unexpected("\"" + text + "\" is not a number above 0 and up to 1000000");
+  }
+  return value;
+}
+
 std::string check_setting(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals != std::string::npos && equals > 0 && equals + 1 < text.size()) return "";

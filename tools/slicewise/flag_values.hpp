@@ -16,6 +16,9 @@ tl::expected<std::int64_t, std::string> whole_number(const std::string& text, st
 // "2%" or "0.5 %" as a share of one, from 0.1 % to 100 %.
 tl::expected<double, std::string> percentage(const std::string& text);
 
+// A decimal number above zero and up to a million: "0.25".
+tl::expected<double, std::string> positive_factor(const std::string& text);
+
 // "" for "path=value" with neither of them empty, else what is wrong.
 std::string check_setting(const std::string& text);
 

@@ -15,8 +15,12 @@ inline constexpr std::size_t kLargestUnpacked = 2ULL << 30U;
 // bytes. FILE_UNREADABLE when the stream is damaged, cut short, or holds more than `most` bytes.
 Expected<SourceText> decompressed(SourceText file, std::size_t most = kLargestUnpacked);
 
+// Whether this is a tar archive: its first header has the right checksum.
+bool is_tar(std::string_view text);
+
 // The regular files of a tar archive (ustar, GNU and pax names), named "ARCHIVE:PATH", or the file
-// itself when it is none. Apple's ._* companions are left out.
+// itself when it is none; each is decompressed, and the archive as well. Apple's ._* companions are
+// left out. FILE_UNREADABLE when the archive is damaged, cut short or larger than `most` unpacked.
 Expected<std::vector<SourceText>> unpacked(SourceText file, std::size_t most = kLargestUnpacked);
 
 }  // namespace slicewise::scenarios

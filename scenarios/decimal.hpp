@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace slicewise::scenarios {
+
+// A whole number in decimal digits, perhaps with a sign; nullopt when it is none or does not fit.
+std::optional<std::int64_t> whole_of(std::string_view text);
+
+// A decimal number ("-12.5", "3e2", "5.0") times 10^digits, cut off below 1; exact as long as the
+// text is. nullopt when it is no number or the result is beyond +-9.2e18.
+std::optional<std::int64_t> scaled_of(std::string_view text, int digits);
+
+// `value` / 10^digits without trailing zeros: (12500, 3) is "12.5". REQUIRES: value >= 0.
+void append_scaled(std::string& text, std::int64_t value, int digits);
+
+}  // namespace slicewise::scenarios

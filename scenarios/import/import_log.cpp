@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "slicewise/scenarios/decompress.hpp"
+#include "slicewise/scenarios/import.hpp"
+
+#include "azure.hpp"
+#include "burstgpt.hpp"
+#include "job_table.hpp"
+#include "k8s.hpp"
+#include "mooncake.hpp"
+#include "openb.hpp"
+#include "pod_scenario.hpp"
+#include "pods.hpp"
+#include "prometheus.hpp"
+#include "replay_scenario.hpp"
+#include "request_csv.hpp"
+#include "request_scenario.hpp"
+#include "sacct.hpp"
+#include "servegen.hpp"
+#include "swf.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+using Importer = Expected<Imported> (*)(std::span<const SourceText>, const ImportOptions&);
+
+struct KindOfLog {
+  ImportKind kind;
+  std::string_view name;
+  Importer importer;
+};
+
+constexpr std::array kKinds = {
+    KindOfLog{ImportKind::Openb, "openb", import_openb},
+    KindOfLog{ImportKind::Jobs, "jobs", import_job_table},
+    KindOfLog{ImportKind::Swf, "swf", import_swf},
+    KindOfLog{ImportKind::Sacct, "sacct", import_sacct},
+    KindOfLog{ImportKind::Pods, "pods", import_pods},
+    KindOfLog{ImportKind::Prometheus, "prometheus", import_prometheus},
+    KindOfLog{ImportKind::Azure, "azure", import_azure},
+    KindOfLog{ImportKind::Mooncake, "mooncake", import_mooncake},
+    KindOfLog{ImportKind::BurstGpt, "burstgpt", import_burstgpt},
+    KindOfLog{ImportKind::ServeGen, "servegen", import_servegen},
+    KindOfLog{ImportKind::K8s, "k8s", import_k8s},
+};
+
+const KindOfLog& entry(ImportKind kind) {
+  return *std::ranges::find(kKinds, kind, &KindOfLog::kind);
+}
+
+}  // namespace
+
+std::string_view kind_name(ImportKind kind) { return entry(kind).name; }
+
+Expected<Imported> import_log(ImportKind kind, std::span<const SourceText> files,
+                              const ImportOptions& options) {
+  std::vector<SourceText> texts;
+  Diagnostics unreadable;
+  for (const SourceText& file : files) {
+    Expected<std::vector<SourceText>> unpacked_files = unpacked(file);
+    if (!unpacked_files) {
+      std::ranges::move(unpacked_files.error(), std::back_inserter(unreadable));
+      continue;
+    }
+    std::ranges::move(*unpacked_files, std::back_inserter(texts));
+  }
+  if (!unreadable.empty()) return tl::unexpected(std::move(unreadable));
+  if (texts.empty()) {
+    return tl::unexpected(Diagnostics{make_diagnostic(
+        Code::TraceFormat, {}, "there is no file to import", "name files with -f")});
+  }
+  return entry(kind).importer(texts, options);
+}
+
+std::string trace_csv(const Imported& imported) {
+  const auto* jobs = std::get_if<JobTrace>(&imported.content);
+  return jobs != nullptr ? job_trace_csv(*jobs) : request_csv(imported);
+}
+
+std::string trace_binary(const Imported& imported) {
+  const auto* jobs = std::get_if<JobTrace>(&imported.content);
+  return jobs != nullptr ? job_trace_binary(*jobs) : std::string();
+}
+
+std::string scenario_yaml(const Imported& imported, ImportKind kind, const ImportOptions& options) {
+  if (const auto* text = std::get_if<ScenarioText>(&imported.content)) return text->yaml;
+  if (!std::holds_alternative<JobTrace>(imported.content)) {
+    return request_scenario(imported, kind, options);
+  }
+  const bool has_pods = kind == ImportKind::Pods || kind == ImportKind::Prometheus;
+  return has_pods ? pod_scenario(imported, kind, options)
+                  : replay_scenario(imported, kind, options);
+}
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "slicewise/scenarios/import.hpp"
+
+namespace slicewise::scenarios {
+
+// What an importer has to say about its source, while it reads.
+class ImportReport {
+ public:
+  explicit ImportReport(bool skip_bad) : skip_bad_(skip_bad) {}
+
+  void read(std::int64_t rows = 1) { log_.read += rows; }
+
+  // One more row, sample or object that was left out, made up or put right for the reason `what`.
+  // `place()` says where; it is asked for the first one only.
+  template <class Place>
+  void remark(ImportRemark::Kind kind, std::string_view what, Place place, std::int64_t count = 1) {
+    ImportRemark* known = find(kind, what);
+    if (known == nullptr) {
+      log_.remarks.push_back({kind, 0, std::string(what), place()});
+      known = &log_.remarks.back();
+    }
+    known->count += count;
+  }
+  template <class Place>
+  void skipped(std::string_view what, Place place, std::int64_t count = 1) {
+    remark(ImportRemark::Kind::Skipped, what, place, count);
+  }
+  template <class Place>
+  void guessed(std::string_view what, Place place, std::int64_t count = 1) {
+    remark(ImportRemark::Kind::Guessed, what, place, count);
+  }
+  template <class Place>
+  void repaired(std::string_view what, Place place, std::int64_t count = 1) {
+    remark(ImportRemark::Kind::Repaired, what, place, count);
+  }
+  // About the source as a whole.
+  void note(std::string_view what, SourceLocation where) {
+    remark(ImportRemark::Kind::Note, what, [&] { return std::move(where); });
+  }
+
+  // A row that cannot be read: TRACE_ROW. An error, unless bad rows are to be skipped.
+  void bad_row(SourceLocation where, std::string message, std::string help = {});
+
+  std::int64_t bad_rows() const { return bad_rows_; }
+  // Whether the import must end with errors().
+  bool has_failed() const { return bad_rows_ > 0 && !skip_bad_; }
+
+  // The first bad rows with their text and the number of the others.
+  Diagnostics errors() const;
+
+  // What is told of an import that succeeded.
+  ImportLog take_log(std::int64_t imported);
+
+ private:
+  ImportRemark* find(ImportRemark::Kind kind, std::string_view what);
+
+  bool skip_bad_;
+  ImportLog log_;
+  std::int64_t bad_rows_ = 0;
+  SourceLocation first_hidden_;
+};
+
+// A file that is not of the kind that was named: TRACE_FORMAT.
+inline tl::unexpected<Diagnostics> not_the_format(SourceLocation where, std::string message,
+                                                  std::string help = {}) {
+  return tl::unexpected(Diagnostics{
+      make_diagnostic(Code::TraceFormat, std::move(where), std::move(message), std::move(help))});
+}
+
+}  // namespace slicewise::scenarios

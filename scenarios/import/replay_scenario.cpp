@@ -1,0 +1,10 @@
+#include "replay_scenario.hpp"
+
+namespace slicewise::scenarios {
+
+std::string replay_scenario(const Imported& /*imported*/, ImportKind /*kind*/,
+                            const ImportOptions& /*options*/) {
+  return "# not written yet\n";
+}
+
+}  // namespace slicewise::scenarios

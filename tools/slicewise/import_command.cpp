@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "slicewise/scenarios/decompress.hpp"
+#include "slicewise/scenarios/import.hpp"
+#include "slicewise/scenarios/quantity.hpp"
+
+#include "command_line.hpp"
+#include "commands.hpp"
+#include "files.hpp"
+#include "flag_values.hpp"
+#include "import_log_text.hpp"
+#include "terminal.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+using scenarios::Imported;
+using scenarios::ImportKind;
+using scenarios::ImportOptions;
+
+// The flags as the importers take them; the message of the one that is wrong.
+tl::expected<ImportOptions, UsageError> options_of(const ImportCommand& command) {
+  ImportOptions options;
+  options.name = command.name;
+  options.columns = command.columns;
+  options.skip_bad = command.skip_bad;
+  options.replicas = command.replicas;
+  options.pool = command.pool;
+  options.partitions = command.partitions;
+  const auto set = [](const std::string& flag, const std::string& text, auto parse,
+                      std::optional<Duration>& target) -> std::optional<UsageError> {
+    if (text.empty()) return std::nullopt;
+    const auto value = parse(text);
+    if (!value) return UsageError{flag + ": " + value.error().message, value.error().help};
+    target = *value;
+    return std::nullopt;
+  };
+  for (auto problem :
+       {set("--utc-offset", command.utc_offset, scenarios::parse_utc_offset, options.utc_offset),
+        set("--from", command.from, scenarios::parse_duration, options.from),
+        set("--length", command.length, scenarios::parse_duration, options.length)}) {
+    if (problem) return tl::unexpected(std::move(*problem));
+  }
+  if (!command.rate_scale.empty()) {
+    const auto factor = positive_factor(command.rate_scale);
+    if (!factor) return tl::unexpected(UsageError{"--rate-scale: " + factor.error(), ""});
+    options.rate_scale = *factor;
+  }
+  if (!command.out.empty() && command.format != ImportFormat::Scenario) {
+    options.trace_path = command.out;
+  }
+  return options;
+}
+
+// The files as text: decompressed here, so that a message can show the line it speaks of.
+Expected<std::vector<SourceText>> read_files(const std::vector<std::string>& names) {
+  std::vector<SourceText> texts;
+  Diagnostics unreadable;
+  for (const std::string& name : names) {
+    Expected<SourceText> file = read_source(name, scenarios::kLargestUnpacked);
+    if (file && file->text.size() > scenarios::kLargestUnpacked) {
+      file = tl::unexpected(Diagnostics{make_diagnostic(
+          Code::FileUnreadable, {.file = name, .line = 0},
+          fmt::format("\"{}\" holds more than {} bytes", name, scenarios::kLargestUnpacked))});
+    }
+    Expected<std::vector<SourceText>> unpacked =
+        file ? scenarios::unpacked(std::move(*file))
+             : Expected<std::vector<SourceText>>(tl::unexpected(std::move(file.error())));
+    if (!unpacked) {
+      std::ranges::move(unpacked.error(), std::back_inserter(unreadable));
+      continue;
+    }
+    std::ranges::move(*unpacked, std::back_inserter(texts));
+  }
+  if (!unreadable.empty()) return tl::unexpected(std::move(unreadable));
+  return texts;
+}
+
+std::string render(const Imported& imported, const ImportCommand& command,
+                   const ImportOptions& options) {
+  switch (command.format) {
+    case ImportFormat::Trace:
+      return scenarios::trace_csv(imported);
+    case ImportFormat::Binary:
+      return scenarios::trace_binary(imported);
+    case ImportFormat::Scenario:
+      return scenarios::scenario_yaml(imported, command.kind, options);
+  }
+  return {};
+}
+
+}  // namespace
+
+ExitCode execute(const ImportCommand& command, const CommonFlags& flags) {
+  if (command.files.empty()) {
+    return usage_error("-f is required", "name the file to read, or - for standard input");
+  }
+  const auto options = options_of(command);
+  if (!options) return usage_error(options.error().message, options.error().help);
+  const Expected<std::vector<SourceText>> texts = read_files(command.files);
+  if (!texts) return fail(texts.error(), {}, flags);
+  const Expected<Imported> imported = scenarios::import_log(command.kind, *texts, *options);
+  if (!imported) return fail(imported.error(), *texts, flags);
+  const std::string text = render(*imported, command, *options);
+  if (text.empty()) {
+    return usage_error(
+        fmt::format("{} cannot be written in this format", scenarios::kind_name(command.kind)),
+        "try -o scenario");
+  }
+  if (const ExitCode code = write_text(command.out, text); code != ExitCode::Success) return code;
+  print_diagnostics(imported->log.bad, *texts, flags);
+  if (!flags.quiet) print_error(import_log_text(*imported));
+  return ExitCode::Success;
+}
+
+}  // namespace slicewise::tools
