@@ -27,26 +27,22 @@ inline double power_of_two(int exponent) {
                                << kMantissaBits);
 }
 
-}  // namespace portable
-
-// REQUIRES: x > 0, finite. Relative error < 4e-16 (tested against libm).
-inline double portable_log(double x) {
-  assert(x > 0);
-  int exponent = 0;
-  if (x < portable::power_of_two(1 - portable::kExponentBias)) {  // subnormal
-    x *= portable::power_of_two(54);
-    exponent = -54;
-  }
+// log(x / 2^shift) for normal x > 0, without branches: random numbers fall on either side of any,
+// and a loop over an array runs two or more at a time.
+inline double log_of_normal(double x, double shift) {
+  constexpr std::uint64_t kMantissa = (std::uint64_t{1} << kMantissaBits) - 1;
+  constexpr std::uint64_t kAboveSqrt2 =
+      (std::uint64_t{1} << kMantissaBits) - 1 - (std::bit_cast<std::uint64_t>(kSqrt2) & kMantissa);
+  constexpr double kTwoTo52 = 4503599627370496.0;
+  // x = mantissa * 2^k with the mantissa in (sqrt(1/2), sqrt(2)].
   const auto bits = std::bit_cast<std::uint64_t>(x);
-  constexpr std::uint64_t kMantissa = (std::uint64_t{1} << portable::kMantissaBits) - 1;
-  exponent += static_cast<int>(bits >> portable::kMantissaBits) - portable::kExponentBias;
-  double mantissa = std::bit_cast<double>((bits & kMantissa) | std::bit_cast<std::uint64_t>(1.0));
-  if (mantissa > portable::kSqrt2) {
-    mantissa *= 0.5;
-    ++exponent;
-  }
+  const std::uint64_t halved = ((bits & kMantissa) + kAboveSqrt2) >> kMantissaBits;  // 0 or 1
+  const std::uint64_t biased = (bits >> kMantissaBits) + halved;
+  const double k = std::bit_cast<double>(biased | std::bit_cast<std::uint64_t>(kTwoTo52)) -
+                   (kTwoTo52 + kExponentBias + shift);
+  const double mantissa = std::bit_cast<double>(
+      ((bits & kMantissa) | std::bit_cast<std::uint64_t>(1.0)) - (halved << kMantissaBits));
   const double f = mantissa - 1.0;
-  const double k = exponent;
   const double s = f / (2.0 + f);
   const double z = s * s;
   const double w = z * z;
@@ -56,8 +52,18 @@ inline double portable_log(double x) {
                           w * (2.857142874366239149e-01 +
                                w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01)));
   const double half_square = 0.5 * f * f;
-  return k * portable::kLn2High -
-         ((half_square - (s * (half_square + (even + odd)) + k * portable::kLn2Low)) - f);
+  return k * kLn2High - ((half_square - (s * (half_square + (even + odd)) + k * kLn2Low)) - f);
+}
+
+}  // namespace portable
+
+// REQUIRES: x > 0, finite. Relative error < 4e-16 (tested against libm).
+inline double portable_log(double x) {
+  assert(x > 0);
+  if (x < portable::power_of_two(1 - portable::kExponentBias)) {  // subnormal
+    return portable::log_of_normal(x * portable::power_of_two(54), 54);
+  }
+  return portable::log_of_normal(x, 0);
 }
 
 // REQUIRES: |x| < 700. Relative error < 4e-16.

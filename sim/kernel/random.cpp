@@ -1,7 +1,12 @@
 #include "slicewise/sim/kernel/random.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "slicewise/portable_math.hpp"
 
@@ -11,7 +16,71 @@ namespace {
 // Low word of a counter counts blocks and carries into the upper 24 bits of the purpose word.
 constexpr std::uint32_t kCarry = 1U << 8;
 
+void step(PhiloxCounter& counter) {
+  if (++counter[0] == 0) counter[1] += kCarry;
+}
+
+constexpr int kRounds = 10;
+constexpr std::uint64_t kMultiplier0 = 0xD2511F53;
+constexpr std::uint64_t kMultiplier1 = 0xCD9E8D57;
+constexpr std::uint32_t kWeyl0 = 0x9E3779B9;  // golden ratio
+constexpr std::uint32_t kWeyl1 = 0xBB67AE85;  // sqrt(3) - 1
+
 std::uint32_t high_word(std::uint64_t product) { return static_cast<std::uint32_t>(product >> 32); }
+
+// Philox of 2 * kPairs blocks from `counter` on, which it leaves behind them. Side by side: the
+// latency of ten rounds is paid once.
+#ifdef __SSE2__
+template <std::size_t kPairs>
+void philox_blocks(PhiloxCounter& counter, PhiloxKey key, std::uint32_t* words) {
+  // A 64-bit lane for each block. Products read the lower half of a lane only, so that what is in
+  // the upper half does not matter until the end.
+  struct Pair {
+    __m128i word[4];
+  };
+  std::array<Pair, kPairs> pairs;
+  for (Pair& pair : pairs) {
+    const PhiloxCounter first = counter;
+    step(counter);
+    for (std::size_t word = 0; word < 4; ++word) {
+      pair.word[word] = _mm_set_epi64x(counter[word], first[word]);
+    }
+    step(counter);
+  }
+  const __m128i multiplier0 = _mm_set1_epi64x(kMultiplier0);
+  const __m128i multiplier1 = _mm_set1_epi64x(kMultiplier1);
+  __m128i key0 = _mm_set1_epi64x(key[0]);
+  __m128i key1 = _mm_set1_epi64x(key[1]);
+  for (int round = 0; round < kRounds; ++round) {
+    for (auto& [word] : pairs) {
+      const __m128i product0 = _mm_mul_epu32(multiplier0, word[0]);
+      const __m128i product1 = _mm_mul_epu32(multiplier1, word[2]);
+      word[0] = _mm_xor_si128(_mm_srli_epi64(product1, 32), _mm_xor_si128(word[1], key0));
+      word[2] = _mm_xor_si128(_mm_srli_epi64(product0, 32), _mm_xor_si128(word[3], key1));
+      word[1] = product1;
+      word[3] = product0;
+    }
+    key0 = _mm_add_epi64(key0, _mm_set1_epi64x(kWeyl0));
+    key1 = _mm_add_epi64(key1, _mm_set1_epi64x(kWeyl1));
+  }
+  const __m128i low = _mm_set1_epi64x(0xFFFFFFFF);
+  for (const auto& [word] : pairs) {
+    const __m128i head = _mm_or_si128(_mm_and_si128(word[0], low), _mm_slli_epi64(word[1], 32));
+    const __m128i tail = _mm_or_si128(_mm_and_si128(word[2], low), _mm_slli_epi64(word[3], 32));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(words), _mm_unpacklo_epi64(head, tail));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(words + 4), _mm_unpackhi_epi64(head, tail));
+    words += 8;
+  }
+}
+#else
+template <std::size_t kPairs>
+void philox_blocks(PhiloxCounter& counter, PhiloxKey key, std::uint32_t* words) {
+  for (std::size_t block = 0; block < 2 * kPairs; ++block, words += 4) {
+    std::ranges::copy(philox4x32_10(counter, key), words);
+    step(counter);
+  }
+}
+#endif
 
 template <std::size_t N>
 double polynomial(const std::array<double, N>& coefficients, double x) {
@@ -61,11 +130,6 @@ constexpr Octic kTailBottom = {1.0,
 }  // namespace
 
 PhiloxCounter philox4x32_10(PhiloxCounter counter, PhiloxKey key) {
-  constexpr int kRounds = 10;
-  constexpr std::uint64_t kMultiplier0 = 0xD2511F53;
-  constexpr std::uint64_t kMultiplier1 = 0xCD9E8D57;
-  constexpr std::uint32_t kWeyl0 = 0x9E3779B9;  // golden ratio
-  constexpr std::uint32_t kWeyl1 = 0xBB67AE85;  // sqrt(3) - 1
   for (int round = 0; round < kRounds; ++round) {
     const std::uint64_t product0 = kMultiplier0 * counter[0];
     const std::uint64_t product1 = kMultiplier1 * counter[2];
@@ -97,31 +161,23 @@ RandomStream::RandomStream(std::uint64_t seed, std::uint32_t replication, std::u
     : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
       counter_{0, static_cast<std::uint32_t>(purpose), entity, replication} {}
 
-void RandomStream::next_block() {
-  block_ = philox4x32_10(counter_, key_);
+void RandomStream::refill() {
+  philox_blocks<1>(counter_, key_, words_.data());
   used_ = 0;
-  if (++counter_[0] == 0) counter_[1] += kCarry;
 }
 
-std::uint32_t RandomStream::next_u32() {
-  if (used_ == block_.size()) next_block();
-  return block_[used_++];
+void RandomStream::exponentials(std::array<double, 8>& draws) {
+  if (used_ != kWords) {
+    for (double& draw : draws) draw = exponential();
+    return;
+  }
+  std::array<std::uint32_t, 16> words;
+  philox_blocks<2>(counter_, key_, words.data());
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    const std::uint64_t bits = words[2 * i] | (static_cast<std::uint64_t>(words[2 * i + 1]) << 32);
+    draws[i] = -portable::log_of_normal(uniform_of(bits), 0);
+  }
 }
-
-std::uint64_t RandomStream::next_u64() {
-  const std::uint64_t low = next_u32();
-  return low | (static_cast<std::uint64_t>(next_u32()) << 32);
-}
-
-// 52 random bits and a half: exact, symmetric about 1/2, neither 0 nor 1.
-double RandomStream::uniform() {
-  constexpr double kTwoToMinus52 = 1.0 / 4503599627370496.0;
-  return (static_cast<double>(next_u64() >> 12) + 0.5) * kTwoToMinus52;
-}
-
-double RandomStream::exponential() { return -portable_log(uniform()); }
-
-double RandomStream::normal() { return normal_quantile(uniform()); }
 
 // Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019).
 std::uint32_t RandomStream::below(std::uint32_t n) {

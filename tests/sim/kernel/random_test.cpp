@@ -48,6 +48,26 @@ TEST(RandomStream, DrawsTheSameBitsOnEveryMachine) {
   EXPECT_EQ(stream.normal(), -0x1.ace143fe9a769p-1);
 }
 
+// Blocks are made two or four at a time: the words are those of single blocks in turn.
+TEST(RandomStream, WordsAreThoseOfBlocksInTurn) {
+  RandomStream stream((5ULL << 32) + 7, 3, 2, Purpose::Service);
+  for (std::uint32_t block = 0; block < 5; ++block) {
+    const auto purpose = static_cast<std::uint32_t>(Purpose::Service);
+    for (const std::uint32_t word : philox4x32_10({block, purpose, 2, 3}, {7, 5})) {
+      EXPECT_EQ(stream.next_u32(), word);
+    }
+  }
+}
+
+TEST(RandomStream, ExponentialsAheadAreTheSameAsOneByOne) {
+  for (std::uint32_t words_before = 0; words_before < 9; ++words_before) {
+    RandomStream one_by_one(9, 0, 0, Purpose::Test);
+    for (std::uint32_t word = 0; word < words_before; ++word) one_by_one.next_u32();
+    Exponentials ahead(one_by_one);
+    for (int draw = 0; draw < 1'000; ++draw) ASSERT_EQ(ahead.next(), one_by_one.exponential());
+  }
+}
+
 // Kolmogorov-Smirnov at 10^5 draws: the statistic stays below 1.95/sqrt(n) with probability 99.9 %.
 double distance_from_law(std::vector<double> draws, double (*distribution)(double)) {
   std::sort(draws.begin(), draws.end());

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
-#include "slicewise/units.hpp"
+#include "slicewise/portable_math.hpp"
 
 namespace slicewise::sim {
 
@@ -50,20 +51,73 @@ class RandomStream {
 
   std::uint32_t next_u32();
   std::uint64_t next_u64();
-  double uniform();                      // in (0, 1), never 0
-  double exponential();                  // mean 1
+  double uniform();      // in (0, 1), never 0
+  double exponential();  // mean 1
+  // The next eight of exponential(), in a third of the time.
+  void exponentials(std::array<double, 8>& draws);
   double normal();                       // mean 0, variance 1
   std::uint32_t below(std::uint32_t n);  // in [0, n), unbiased. REQUIRES: n > 0
 
  private:
-  void next_block();
+  // 52 random bits and a half: exact, symmetric about 1/2, neither 0 nor 1. The bits are the
+  // mantissa of a number in [1, 2), from which all but half of the last place of 1 is taken.
+  static double uniform_of(std::uint64_t bits) {
+    return std::bit_cast<double>((bits >> 12) | std::bit_cast<std::uint64_t>(1.0)) -
+           (1.0 - 0x1p-53);
+  }
+
+  static constexpr std::uint32_t kWords = 8;  // two blocks are made at once, side by side
+
+  void refill();
 
   PhiloxKey key_;
   PhiloxCounter counter_;  // of the next block
-  PhiloxCounter block_{};
-  std::uint32_t used_ = 4;  // words of block_ handed out
+  std::array<std::uint32_t, kWords> words_{};
+  std::uint32_t used_ = kWords;  // words handed out
 };
 
 static_assert(sizeof(RandomStream) <= 64);
+
+// The numbers that `stream`.exponential() would give, drawn eight ahead: an event that needs one
+// does not wait for a logarithm. For streams that give nothing else. Mean 1.
+class Exponentials {
+ public:
+  explicit Exponentials(const RandomStream& stream) : stream_(stream) {}
+
+  double next() {
+    if (used_ == ahead_.size()) {
+      stream_.exponentials(ahead_);
+      used_ = 0;
+    }
+    return ahead_[used_++];
+  }
+
+ private:
+  RandomStream stream_;
+  std::array<double, 8> ahead_{};
+  std::size_t used_ = 8;
+};
+
+inline std::uint32_t RandomStream::next_u32() {
+  if (used_ == kWords) refill();
+  return words_[used_++];
+}
+
+inline std::uint64_t RandomStream::next_u64() {
+  if (used_ + 1 >= kWords) {  // the rest of this pair of blocks, then the next pair
+    const std::uint64_t low = next_u32();
+    return low | (static_cast<std::uint64_t>(next_u32()) << 32);
+  }
+  const std::uint64_t low = words_[used_];
+  const std::uint64_t high = words_[used_ + 1];
+  used_ += 2;
+  return low | (high << 32);
+}
+
+inline double RandomStream::uniform() { return uniform_of(next_u64()); }
+
+inline double RandomStream::exponential() { return -portable_log(uniform()); }
+
+inline double RandomStream::normal() { return normal_quantile(uniform()); }
 
 }  // namespace slicewise::sim

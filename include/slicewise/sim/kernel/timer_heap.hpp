@@ -1,19 +1,43 @@
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "slicewise/units.hpp"
 
 namespace slicewise::sim {
 
+// Memory that begins on a cache line.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+
+  LineAllocator() = default;
+  template <class U>
+  LineAllocator(const LineAllocator<U>& /*other*/) {}
+
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(::operator new(count * sizeof(T), kLine));
+  }
+  void deallocate(T* memory, std::size_t count) {
+    ::operator delete(memory, count * sizeof(T), kLine);
+  }
+  friend bool operator==(LineAllocator, LineAllocator) { return true; }
+
+ private:
+  static constexpr std::align_val_t kLine{64};
+};
+
 // The event queue: one slot per timer, not per event. A timer belongs to one entity for the whole
 // run; setting it replaces its earlier time. Ties fire in order of timer number, so the order of
 // events never depends on the shape of the heap.
 //
 // Index-tracked 4-ary heap; set and clear are O(log n), top is O(1). Nothing is allocated after
-// construction. Not thread-safe.
+// construction. Not thread-safe. Everything is inline: an event of a small model costs less than a
+// call would.
 class TimerHeap {
  public:
   explicit TimerHeap(std::size_t timers);
@@ -22,37 +46,132 @@ class TimerHeap {
   void set(std::uint32_t timer, TimePoint at);
   void clear(std::uint32_t timer);
 
-  bool empty() const { return heap_.empty(); }
+  bool empty() const { return size_ == 0; }
   // REQUIRES: !empty().
-  std::uint32_t top() const { return heap_.front().timer; }
-  TimePoint top_time() const { return heap_.front().at; }
+  std::uint32_t top() const { return entry(0).timer; }
+  TimePoint top_time() const { return entry(0).at; }
   void pop();
 
   // Fires the first timer in two steps: most timers are set anew while they fire, and then move
   // once instead of leaving and coming back. Between the two it counts as popped; end_firing()
   // takes it off unless it was set or cleared. REQUIRES: !empty(); no firing inside a firing.
-  std::uint32_t begin_firing() { return firing_ = heap_.front().timer; }
+  std::uint32_t begin_firing() { return firing_ = top(); }
   void end_firing();
 
   TimePoint time_of(std::uint32_t timer) const;  // kNever when not set
-  std::size_t size() const { return heap_.size(); }
+  std::size_t size() const { return size_; }
 
  private:
-  struct Entry {
-    TimePoint at;
-    std::uint32_t timer;
-  };
   static constexpr std::uint32_t kAbsent = UINT32_MAX;
+  static constexpr std::size_t kArity = 4;
 
+  struct Entry {
+    TimePoint at = kNever;
+    std::uint32_t timer = kAbsent;
+  };
+  // Four children fill one cache line: the tree is half as deep as a binary one, and a level costs
+  // one line. The root stands before a line, so that children begin one. Places beyond the end hold
+  // kNever: the least of four is always found among four.
+  static constexpr std::size_t kRoot = kArity - 1;
+
+  Entry& entry(std::size_t slot) { return entries_[slot + kRoot]; }
+  const Entry& entry(std::size_t slot) const { return entries_[slot + kRoot]; }
   static bool before(const Entry& a, const Entry& b);
-  void place(std::size_t slot, Entry entry);
-  void sift_up(std::size_t slot, Entry entry);
-  void sift_down(std::size_t slot, Entry entry);
+  void place(std::size_t slot, Entry moved);
+  void sift_up(std::size_t slot, Entry moved);
+  void sift_down(std::size_t slot, Entry moved);
   void remove(std::size_t slot);
 
   std::uint32_t firing_ = kAbsent;
-  std::vector<Entry> heap_;
-  std::vector<std::uint32_t> position_;  // of a timer in heap_, kAbsent when not set
+  std::size_t size_ = 0;
+  std::vector<Entry, LineAllocator<Entry>> entries_;
+  std::vector<std::uint32_t> position_;  // slot of a timer, kAbsent when not set
 };
+
+inline TimerHeap::TimerHeap(std::size_t timers)
+    : entries_(kRoot + timers + kArity), position_(timers, kAbsent) {}
+
+// One 128-bit comparison: no branch to mispredict on the order of two random times.
+inline bool TimerHeap::before(const Entry& a, const Entry& b) {
+  const auto key = [](const Entry& entry) {
+    return (static_cast<Int128>(entry.at.ns) << 64) | static_cast<Int128>(entry.timer);
+  };
+  return key(a) < key(b);
+}
+
+inline void TimerHeap::place(std::size_t slot, Entry moved) {
+  entry(slot) = moved;
+  position_[moved.timer] = static_cast<std::uint32_t>(slot);
+}
+
+inline void TimerHeap::sift_up(std::size_t slot, Entry moved) {
+  while (slot > 0) {
+    const std::size_t parent = (slot - 1) / kArity;
+    if (!before(moved, entry(parent))) break;
+    place(slot, entry(parent));
+    slot = parent;
+  }
+  place(slot, moved);
+}
+
+inline void TimerHeap::sift_down(std::size_t slot, Entry moved) {
+  for (std::size_t first = kArity * slot + 1; first < size_; first = kArity * slot + 1) {
+    const Entry* const child = &entry(first);
+    const std::size_t low = before(child[1], child[0]) ? 1 : 0;
+    const std::size_t high = before(child[3], child[2]) ? 3 : 2;
+    const std::size_t least = before(child[high], child[low]) ? high : low;
+    if (!before(child[least], moved)) break;
+    place(slot, child[least]);
+    slot = first + least;
+  }
+  place(slot, moved);
+}
+
+inline void TimerHeap::remove(std::size_t slot) {
+  position_[entry(slot).timer] = kAbsent;
+  const Entry last = entry(--size_);
+  entry(size_) = {};
+  if (slot == size_) return;
+  if (slot > 0 && before(last, entry((slot - 1) / kArity))) {
+    sift_up(slot, last);
+  } else {
+    sift_down(slot, last);
+  }
+}
+
+inline void TimerHeap::set(std::uint32_t timer, TimePoint at) {
+  assert(timer < position_.size());
+  if (at == kNever) return clear(timer);
+  if (timer == firing_) firing_ = kAbsent;
+  const Entry moved{at, timer};
+  const std::size_t slot = position_[timer];
+  if (slot == kAbsent) {
+    sift_up(size_++, moved);
+  } else if (entry(slot).at < at) {
+    sift_down(slot, moved);
+  } else {
+    sift_up(slot, moved);
+  }
+}
+
+inline void TimerHeap::clear(std::uint32_t timer) {
+  assert(timer < position_.size());
+  if (timer == firing_) firing_ = kAbsent;
+  if (position_[timer] != kAbsent) remove(position_[timer]);
+}
+
+inline void TimerHeap::end_firing() {
+  if (firing_ != kAbsent) clear(firing_);
+}
+
+inline void TimerHeap::pop() {
+  assert(!empty());
+  remove(0);
+}
+
+inline TimePoint TimerHeap::time_of(std::uint32_t timer) const {
+  const std::uint32_t slot = position_[timer];
+  return slot == kAbsent ? kNever : entry(slot).at;
+}
 
 }  // namespace slicewise::sim
