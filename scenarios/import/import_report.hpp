@@ -39,9 +39,9 @@ class ImportReport {
   void repaired(std::string_view what, Place place, std::int64_t count = 1) {
     remark(ImportRemark::Kind::Repaired, what, place, count);
   }
-  // About the source as a whole.
+  // About the source as a whole: without a count.
   void note(std::string_view what, SourceLocation where) {
-    remark(ImportRemark::Kind::Note, what, [&] { return std::move(where); });
+    remark(ImportRemark::Kind::Note, what, [&] { return std::move(where); }, 0);
   }
 
   // A row that cannot be read: TRACE_ROW. An error, unless bad rows are to be skipped.

@@ -50,8 +50,11 @@ std::string import_log_text(const scenarios::Imported& imported) {
   std::string text = fmt::format("note: {} rows read, {} {}\n", grouped(log.read),
                                  grouped(log.imported), result_name(imported));
   for (const ImportRemark& remark : log.remarks) {
-    if (remark.kind == ImportRemark::Kind::Note) {
+    if (remark.kind == ImportRemark::Kind::Note && remark.count == 0) {
       text += fmt::format("note: {}\n", remark.what);
+    } else if (remark.kind == ImportRemark::Kind::Note) {
+      text += fmt::format("note: {} {}{}\n", grouped(remark.count), remark.what,
+                          place_of(remark.first));
     } else {
       text += fmt::format("note: {} {}: {}{}\n", verb_of(remark.kind), grouped(remark.count),
                           remark.what, place_of(remark.first));

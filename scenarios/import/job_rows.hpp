@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "slicewise/scenarios/import.hpp"
+
+#include "../name_pool.hpp"
+#include "import_report.hpp"
+
+namespace slicewise::scenarios {
+
+// A job as an importer found it; what the log does not say stays as it is here. Numbers and
+// durations are within the limits of job_trace_columns.hpp.
+struct JobRow {
+  std::int64_t at_ns = 0;  // arrival, since any point that the whole log shares
+  Duration run = kUnknownDuration;
+  std::int32_t gpus = 0;
+  std::int32_t gpu_milli = 1'000;
+  std::int32_t cpu_milli = kUnknownNumber;
+  Bytes memory{kUnknownNumber};
+  Bytes gpu_memory{kUnknownNumber};
+  Duration observed_wait = kUnknownDuration;
+  Duration time_limit = kUnknownDuration;
+  std::int32_t gpu_permille = kUnknownNumber;
+  std::int32_t priority = 0;
+  JobState state = JobState::Unknown;
+  std::string_view id;
+  std::string_view user;
+  std::string_view group;
+  std::string_view gpu_models;
+  std::string_view resource;
+  std::string_view work;
+  std::string_view gang;
+};
+
+// Rows of a log on their way to a trace.
+class JobRows {
+ public:
+  explicit JobRows(ImportReport& report) : report_(report), pool_(trace_.names) {}
+
+  // `place()` says where the row stands.
+  template <class Place>
+  void add(const JobRow& row, Place place) {
+    if (!trace_.arrival.owned.empty() && row.at_ns < trace_.arrival.owned.back().ns) {
+      report_.repaired("rows that arrive before the row above them: put in order of arrival",
+                       place);
+    }
+    append(row);
+  }
+
+  std::size_t size() const { return trace_.arrival.owned.size(); }
+
+  // The trace in order of arrival, cut to the window that was asked for, without the columns that
+  // nobody filled; or what was wrong with the rows. `since_epoch`: arrivals count from 1970.
+  Expected<Imported> finish(const SourceText& source, const ImportOptions& options,
+                            bool since_epoch, bool run_under_sharing = false);
+
+ private:
+  void append(const JobRow& row);
+  void cut_to_window(const ImportOptions& options, std::int64_t first);
+  void drop_empty_columns();
+
+  ImportReport& report_;
+  JobTrace trace_;  // arrivals are those of the log until finish()
+  NamePool pool_;
+};
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../csv_lines.hpp"
+#include "import_report.hpp"
+
+namespace slicewise::scenarios {
+
+// The rows of a table whose first line names its columns. Rows that are not like the header are
+// reported as bad and passed over.
+class TableRows {
+ public:
+  TableRows(const SourceText& source, ImportReport& report, CsvForm form = {})
+      : lines_(source, form), report_(report) {}
+
+  // False when there is no line at all.
+  bool read_header();
+  // For files without one. Their first line is a row.
+  void use_header(std::vector<std::string> names) { names_ = std::move(names); }
+
+  // The first of "NAME|OTHER NAME" that the header has, case aside.
+  std::optional<std::size_t> column(std::string_view names);
+  const std::vector<std::string>& names() const { return names_; }
+  // Columns that nobody asked for, as "a, b".
+  std::string unused() const;
+
+  // A separator behind the last value, as `sacct -p` has it, is no value.
+  void allow_last_separator() { last_separator_ = true; }
+
+  bool next();
+
+  std::string_view value(std::size_t column) const { return lines_.value(column); }
+  std::string_view value(std::optional<std::size_t> column) const {
+    return column ? lines_.value(*column) : std::string_view();
+  }
+  SourceLocation place() const { return lines_.place(); }
+  SourceLocation place(std::size_t column) const { return lines_.place(column); }
+
+  // Reports the row as bad; false, so that readers can return it.
+  bool bad(std::optional<std::size_t> column, const std::string& what, std::string help = {});
+
+ private:
+  bool fits_header();
+
+  CsvLines lines_;
+  ImportReport& report_;
+  std::vector<std::string> names_;
+  std::vector<char> used_;
+  bool last_separator_ = false;
+};
+
+}  // namespace slicewise::scenarios
