@@ -6,7 +6,8 @@
 
 namespace slicewise::scenarios {
 
-// Range queries of DCGM exporter and kube-state-metrics.
+// Answers of range queries of DCGM exporter and kube-state-metrics, in any order and any number of
+// files.
 Expected<Imported> import_prometheus(std::span<const SourceText> files,
                                      const ImportOptions& options);
 

@@ -1,0 +1,245 @@
+#include "gpu_metrics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "gpu_resource.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kStale = 5 * 60 * kSecond;  // for how long Prometheus shows a series
+constexpr double kMebibyte = 1'048'576;
+
+using Metric = DeviceUse::Metric;
+
+struct KnownMetric {
+  std::string_view name;
+  Metric metric;
+  double unit;
+};
+
+constexpr std::array kMetrics = {
+    KnownMetric{"DCGM_FI_DEV_GPU_UTIL", Metric::Utilisation, 0.01},
+    KnownMetric{"DCGM_FI_PROF_GR_ENGINE_ACTIVE", Metric::EngineActive, 1},
+    KnownMetric{"DCGM_FI_DEV_FB_USED", Metric::Memory, kMebibyte},
+};
+
+bool is_exporter(const PodName& pod) { return pod.name.find("dcgm-exporter") != std::string::npos; }
+
+std::int64_t smallest_gap(const std::vector<std::int64_t>& times) {
+  std::int64_t gap = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    if (times[i] > times[i - 1]) gap = std::min(gap, times[i] - times[i - 1]);
+  }
+  return gap == std::numeric_limits<std::int64_t>::max() ? 0 : gap;
+}
+
+}  // namespace
+
+bool GpuMetrics::add(const Labels& labels, const std::vector<Sample>& samples,
+                     const SourceLocation& where) {
+  const auto* known = std::ranges::find(kMetrics, labels.metric(), &KnownMetric::name);
+  if (known == kMetrics.end()) return false;
+  Series series{known->metric, {}, exported_pod_of(labels), pod_of(labels), {}, {}, samples, where};
+  series.device = labels["UUID"];
+  if (series.device.empty()) {
+    const std::string_view host =
+        labels["Hostname"].empty() ? labels["hostname"] : labels["Hostname"];
+    series.device = fmt::format("{}/{}", host, labels["gpu"]);
+  }
+  series.profile = labels["GPU_I_PROFILE"];
+  if (!labels["GPU_I_ID"].empty()) series.device += fmt::format("/{}", labels["GPU_I_ID"]);
+  series.part = fmt::format("{}/{}", series.plain.container, labels["vgpu"]);
+  for (Sample& sample : series.samples) {
+    sample.value = std::max(0.0, sample.value * known->unit);
+    latest_ = std::max(latest_, sample.at);
+  }
+  series_.push_back(std::move(series));
+  return true;
+}
+
+std::uint32_t GpuMetrics::number_of(const PodName& pod, const SourceLocation& where) {
+  const auto [place, is_new] =
+      numbers_.try_emplace({pod.space, pod.name, {}}, static_cast<std::uint32_t>(names_.size()));
+  if (is_new) {
+    names_.push_back(place->first);
+    first_.push_back(where);
+  }
+  return place->second;
+}
+
+void GpuMetrics::sort_by_device(ImportReport& report) {
+  // One series that says exported_pod proves that a plain `pod` is the exporter's.
+  const bool keeps_own_labels = std::ranges::any_of(
+      series_, [](const Series& series) { return !series.exported.name.empty(); });
+  for (Series& series : series_) {
+    const auto place = [&] { return series.where; };
+    const PodName& pod = keeps_own_labels ? series.exported : series.plain;
+    if (pod.name.empty() || (!keeps_own_labels && is_exporter(pod))) {
+      report.remark(ImportRemark::Kind::Note,
+                    "series of devices without a pod: idle, or kept beside "
+                    "those of its pods",
+                    place);
+      continue;
+    }
+    Device& device = devices_[series.device];
+    if (!series.profile.empty()) device.profile = series.profile;
+    device.use.add(series.metric, number_of(pod, series.where), series.part, series.samples);
+    series.samples = {};
+  }
+}
+
+void GpuMetrics::index(const std::vector<PodRecord>& pods) {
+  records_.assign(names_.size(), {});
+  for (std::size_t i = 0; i < pods.size(); ++i) {
+    const auto found = numbers_.find({pods[i].space, pods[i].name, {}});
+    if (found != numbers_.end() && pods[i].arrival) records_[found->second].push_back(i);
+  }
+  for (std::vector<std::size_t>& of_name : records_) {
+    std::ranges::stable_sort(of_name, {}, [&](std::size_t i) { return *pods[i].arrival; });
+  }
+}
+
+std::optional<std::size_t> GpuMetrics::record_at(std::uint32_t pod, std::int64_t at,
+                                                 const std::vector<PodRecord>& pods) const {
+  const std::vector<std::size_t>& lives = records_[pod];
+  if (lives.empty()) return std::nullopt;
+  const auto next =
+      std::ranges::upper_bound(lives, at, {}, [&](std::size_t i) { return *pods[i].arrival; });
+  return next == lives.begin() ? lives.front() : *(next - 1);
+}
+
+// Pods of which there is no kube-state-metrics: alive while they are seen on a GPU.
+void GpuMetrics::add_unknown_pods(std::vector<PodRecord>& pods, ImportReport& report) {
+  std::vector<std::vector<Sighting>> sightings(names_.size());
+  for (const auto& [name, device] : devices_) {
+    for (const Metric metric : {Metric::Utilisation, Metric::EngineActive, Metric::Memory}) {
+      for (const DeviceUse::Use& use : device.use.uses(metric).of_pods) {
+        if (records_[use.pod].empty()) sightings[use.pod].push_back({use.at, &device});
+      }
+    }
+  }
+  for (std::uint32_t pod = 0; pod < sightings.size(); ++pod) {
+    if (!sightings[pod].empty()) add_lives(pods, pod, std::move(sightings[pod]), report);
+  }
+}
+
+void GpuMetrics::add_lives(std::vector<PodRecord>& pods, std::uint32_t pod,
+                           std::vector<Sighting> seen, ImportReport& report) {
+  std::ranges::stable_sort(seen, {}, &Sighting::at);
+  std::vector<std::int64_t> times;
+  for (const Sighting& sighting : seen) times.push_back(sighting.at);
+  const std::int64_t longest_gap = kStale + smallest_gap(times);
+  for (std::size_t first = 0; first < seen.size();) {
+    std::size_t last = first;
+    std::set<const Device*> devices = {seen[first].device};
+    while (last + 1 < seen.size() && seen[last + 1].at - seen[last].at <= longest_gap) {
+      devices.insert(seen[++last].device);
+    }
+    PodRecord record;
+    record.space = names_[pod].space;
+    record.name = names_[pod].name;
+    record.where = first_[pod];
+    record.arrival = record.scheduled = seen[first].at;
+    record.state = JobState::Running;
+    if (seen[last].at < latest_ - longest_gap) {
+      record.ended = seen[last].at;
+      record.state = JobState::Unknown;
+    }
+    const std::string& profile = seen[first].device->profile;
+    const std::string resource = profile.empty() ? "nvidia.com/gpu" : "nvidia.com/mig-" + profile;
+    record.amounts[resource] = static_cast<std::int64_t>(devices.size()) * 1'000;
+    pods.push_back(std::move(record));
+    report.guessed(
+        "pods known from DCGM alone: they arrive, start and end as they are seen on a GPU",
+        [&] { return first_[pod]; });
+    first = last + 1;
+  }
+}
+
+void GpuMetrics::credit_device(const Device& device, const std::vector<PodRecord>& pods,
+                               std::vector<Credit>& credits, ImportReport& report) const {
+  const bool is_mig = !device.profile.empty();
+  const bool by_engine = is_mig || !device.use.has(Metric::Utilisation);
+  const Metric metric = by_engine ? Metric::EngineActive : Metric::Utilisation;
+  const auto nowhere = [] { return SourceLocation{}; };
+  if (by_engine && device.use.has(metric)) {
+    report.remark(ImportRemark::Kind::Note,
+                  "devices whose use is DCGM_FI_PROF_GR_ENGINE_ACTIVE: MIG, or no GPU_UTIL",
+                  nowhere);
+  }
+  for (const Metric kind : {metric, Metric::Memory}) {
+    const DeviceUse::Uses uses = device.use.uses(kind);
+    for (const DeviceUse::Use& use : uses.of_pods) {
+      const auto record = record_at(use.pod, use.at, pods);
+      if (!record) continue;
+      Credit& credit = credits[*record];
+      credit.most_pods = std::max(credit.most_pods, uses.most_pods);
+      if (kind == Metric::Memory) {
+        credit.most_memory = std::max(credit.most_memory, use.value);
+      } else {
+        credit.use += use.value;
+        ++credit.samples;
+      }
+    }
+    if (uses.split > 0) {
+      report.remark(
+          ImportRemark::Kind::Repaired,
+          "values of a whole device, repeated for each pod on it: split evenly between them",
+          nowhere, uses.split);
+    }
+    if (uses.of_processes > 0) {
+      report.remark(ImportRemark::Kind::Note,
+                    "values of pods on one device that differ: taken as those of their processes",
+                    nowhere, uses.of_processes);
+    }
+  }
+}
+
+void GpuMetrics::credit(std::vector<PodRecord>& pods, const ImportOptions& options,
+                        ImportReport& report) {
+  sort_by_device(report);
+  index(pods);
+  add_unknown_pods(pods, report);
+  index(pods);
+  std::vector<Credit> credits(pods.size());
+  for (const auto& [name, device] : devices_) credit_device(device, pods, credits, report);
+  for (std::size_t i = 0; i < pods.size(); ++i) {
+    PodRecord& pod = pods[i];
+    const Credit& credit = credits[i];
+    const auto place = [&] { return pod.where; };
+    const bool has_gpu = std::ranges::any_of(pod.amounts, [](const auto& entry) {
+      return entry.second > 0 && gpu_resource(entry.first);
+    });
+    if (credit.samples > 0) {
+      const double mean = credit.use / static_cast<double>(credit.samples);
+      pod.gpu_permille = static_cast<std::int32_t>(std::llround(1'000.0 * std::min(mean, 1.0)));
+    } else if (has_gpu) {
+      report.remark(
+          ImportRemark::Kind::Note,
+          "pods with a GPU without DCGM values: the exporter names one pod of a shared GPU "
+          "unless it runs with --kubernetes-virtual-gpus",
+          place);
+    }
+    if (credit.most_memory > 0) {
+      constexpr double kMost = 1e15;
+      pod.gpu_memory = Bytes{std::llround(std::min(credit.most_memory, kMost))};
+    }
+    if (credit.most_pods > 1 && !pod.node_replicas && !options.replicas) {
+      pod.node_replicas = credit.most_pods;
+      report.guessed(
+          "pods on shared GPUs: replicas taken as the most pods seen on one GPU at a time "
+          "(--replicas sets them)",
+          place);
+    }
+  }
+}
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,131 @@
+#include "gpu_resource.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "slicewise/units.hpp"
+
+#include "decimal.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+constexpr std::string_view kNvidia = "nvidia.com/";
+constexpr std::string_view kShared = ".shared";
+constexpr std::int64_t kLargest = 1'000'000'000'000'000'000;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool take(std::string_view& text, std::string_view start) {
+  if (!text.starts_with(start)) return false;
+  text.remove_prefix(start.size());
+  return true;
+}
+
+// One to four digits off the front; 0 when there are none.
+int take_number(std::string_view& text) {
+  int value = 0;
+  for (int digits = 0; digits < 4 && !text.empty() && is_digit(text[0]); ++digits) {
+    value = value * 10 + (text[0] - '0');
+    text.remove_prefix(1);
+  }
+  return value;
+}
+
+// "1g.5gb", "1g.10gb.me", "1g.12gb-me". GPUs with four compute slices are known by their sizes:
+// A30 (6 GB a slice) and RTX PRO 6000 (24 GB); all others have seven.
+std::optional<GpuResource> mig_resource(std::string_view profile) {
+  GpuResource result{.kind = GpuResource::Kind::Mig};
+  if (profile.ends_with(kShared)) {
+    profile.remove_suffix(kShared.size());
+    result.kind = GpuResource::Kind::MigReplica;
+  }
+  result.slices = take_number(profile);
+  if (result.slices == 0 || !take(profile, "g.")) return std::nullopt;
+  result.gigabytes = take_number(profile);
+  if (result.gigabytes == 0 || !take(profile, "gb")) return std::nullopt;
+  if (!profile.empty() && profile[0] != '.' && profile[0] != '-' && profile[0] != '+') {
+    return std::nullopt;
+  }
+  const bool quarters =
+      result.gigabytes == 6 * result.slices || result.gigabytes == 24 * result.slices;
+  result.slices_of = quarters ? 4 : 7;
+  if (result.slices > result.slices_of) return std::nullopt;
+  return result;
+}
+
+struct Suffix {
+  std::string_view name;
+  std::int64_t thousandths;  // of one
+};
+
+// n and u round up to a thousandth, as Kubernetes does.
+constexpr std::array kSuffixes = {
+    Suffix{"", 1'000},
+    Suffix{"m", 1},
+    Suffix{"k", 1'000'000},
+    Suffix{"M", 1'000'000'000},
+    Suffix{"G", 1'000'000'000'000},
+    Suffix{"T", 1'000'000'000'000'000},
+    Suffix{"P", 1'000'000'000'000'000'000},
+    Suffix{"Ki", 1'024'000},
+    Suffix{"Mi", 1'048'576'000},
+    Suffix{"Gi", 1'073'741'824'000},
+    Suffix{"Ti", 1'099'511'627'776'000},
+    Suffix{"Pi", 1'125'899'906'842'624'000},
+};
+
+}  // namespace
+
+std::optional<GpuResource> gpu_resource(std::string_view name) {
+  using Kind = GpuResource::Kind;
+  if (name == "k8s.amazonaws.com/vgpu") return GpuResource{.kind = Kind::VirtualGpu};
+  if (!take(name, kNvidia)) return std::nullopt;
+  if (name == "gpu") return GpuResource{};
+  if (name == "gpu.shared") return GpuResource{.kind = Kind::Replica};
+  if (take(name, "mig-")) return mig_resource(name);
+  if (!take(name, "gpu-")) return std::nullopt;
+  GpuResource slice{.kind = Kind::MemorySlice, .gigabytes = take_number(name)};
+  return slice.gigabytes > 0 && name == "gb" ? std::optional(slice) : std::nullopt;
+}
+
+bool is_other_accelerator(std::string_view name) {
+  constexpr std::array kPrefixes = {
+      "amd.com/gpu",    "aws.amazon.com/neuron", "habana.ai/",           "gpu.intel.com/",
+      "google.com/tpu", "huawei.com/Ascend",     "k8s.amazonaws.com/ei", "rdma/nvidia_gpu"};
+  return std::ranges::any_of(kPrefixes, [&](std::string_view p) { return name.starts_with(p); });
+}
+
+std::string resource_of_label(std::string_view sanitised) {
+  std::string_view rest = sanitised;
+  if (rest == "k8s_amazonaws_com_vgpu") return "k8s.amazonaws.com/vgpu";
+  if (!take(rest, "nvidia_com_")) return std::string(sanitised);
+  std::string name(kNvidia);
+  if (take(rest, "mig_")) {
+    name += "mig-";
+  } else if (rest.starts_with("gpu_") && rest.size() > 4 && is_digit(rest[4])) {
+    name += "gpu-";
+    rest.remove_prefix(4);
+  }
+  for (const char c : rest) name += c == '_' ? '.' : c;
+  return name;
+}
+
+std::optional<std::int64_t> quantity_in_thousandths(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && (is_digit(text[end]) || text[end] == '.' || text[end] == '+')) ++end;
+  const bool has_exponent = end + 1 < text.size() && (text[end] == 'e' || text[end] == 'E');
+  if (has_exponent) end = text.size();
+  const std::string_view suffix = text.substr(end);
+  const auto* unit = std::ranges::find(kSuffixes, suffix, &Suffix::name);
+  if (unit == kSuffixes.end()) return std::nullopt;
+  // Bytes without a unit are large, fractions of a unit fine.
+  const int digits = unit->thousandths <= 1'000 ? 4 : 9;
+  const Int128 one = digits == 4 ? 10'000 : 1'000'000'000;
+  const auto value = scaled_of(text.substr(0, end), digits);
+  if (!value || *value < 0) return std::nullopt;
+  const Int128 result = (static_cast<Int128>(*value) * unit->thousandths + one - 1) / one;
+  return static_cast<std::int64_t>(std::min<Int128>(result, kLargest));
+}
+
+}  // namespace slicewise::scenarios

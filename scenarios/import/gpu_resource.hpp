@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace slicewise::scenarios {
+
+// What the name of an extended resource says about the GPU behind it.
+struct GpuResource {
+  enum class Kind : std::uint8_t {
+    Whole,        // nvidia.com/gpu: a GPU, or a replica of one where the plugin does not rename
+    Replica,      // nvidia.com/gpu.shared
+    Mig,          // nvidia.com/mig-1g.5gb
+    MigReplica,   // nvidia.com/mig-1g.5gb.shared
+    VirtualGpu,   // k8s.amazonaws.com/vgpu
+    MemorySlice,  // nvidia.com/gpu-10gb, of nos
+  };
+  Kind kind = Kind::Whole;
+  int slices = 0;     // Mig: compute slices of the profile ...
+  int slices_of = 0;  // ... and of the whole GPU
+  int gigabytes = 0;  // Mig and MemorySlice: memory in the name
+
+  bool is_replica() const { return kind == Kind::Replica || kind == Kind::MigReplica; }
+};
+
+// nullopt when it is no GPU of NVIDIA's: cpu, amd.com/gpu, vpc.amazonaws.com/efa, ...
+std::optional<GpuResource> gpu_resource(std::string_view name);
+
+// Accelerators that are not read: amd.com/gpu, aws.amazon.com/neuron, habana.ai/gaudi, ...
+bool is_other_accelerator(std::string_view name);
+
+// kube-state-metrics writes nvidia.com/mig-1g.5gb as nvidia_com_mig_1g_5gb: the name as Kubernetes
+// has it; other names come back as they are.
+std::string resource_of_label(std::string_view sanitised);
+
+// A Kubernetes quantity ("3500m", "14Gi", "2", "1e3") in thousandths, rounded up; at most 10^18.
+// nullopt when it is none or negative.
+std::optional<std::int64_t> quantity_in_thousandths(std::string_view text);
+
+}  // namespace slicewise::scenarios

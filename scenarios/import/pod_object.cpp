@@ -1,0 +1,293 @@
+#include "pod_object.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "decimal.hpp"
+#include "gpu_resource.hpp"
+#include "trace_time.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;  // 2096: what a trace can hold
+
+using MaybeBad = std::optional<BadObject>;
+
+// The earlier and the later of two times of which either may be unknown.
+PodRecord::Time earlier(PodRecord::Time a, PodRecord::Time b) {
+  return a && b ? std::min(a, b) : (a ? a : b);
+}
+PodRecord::Time later(PodRecord::Time a, PodRecord::Time b) {
+  return a && b ? std::max(a, b) : (a ? a : b);
+}
+
+bool ends_with_digits(std::string_view text, std::size_t least) {
+  const std::size_t digits = text.size() - (text.find_last_not_of("0123456789") + 1);
+  return digits >= least && digits < text.size() && text[text.size() - digits - 1] == '-';
+}
+
+// "Deployment/asr" rather than its ReplicaSet, "CronJob/nightly" rather than one of its Jobs.
+std::string controller_of(JsonValue metadata) {
+  JsonCursor owners(metadata["ownerReferences"]);
+  JsonValue owner;
+  while (owners.next()) {
+    if (!owner.is_object() || owners.value()["controller"].is_true()) owner = owners.value();
+  }
+  std::string kind = owner["kind"].scalar();
+  std::string name = owner["name"].scalar();
+  if (kind.empty() || name.empty()) return {};
+  const std::string hash = "-" + metadata["labels"]["pod-template-hash"].scalar();
+  if (kind == "ReplicaSet" && hash.size() > 1 && name.ends_with(hash)) {
+    kind = "Deployment";
+    name.resize(name.size() - hash.size());
+  } else if (constexpr std::size_t kMinutesSince1970 = 8;
+             kind == "Job" && ends_with_digits(name, kMinutesSince1970)) {
+    kind = "CronJob";
+    name.resize(name.rfind('-'));
+  }
+  return fmt::format("{}/{}", kind, name);
+}
+
+class PodReader {
+ public:
+  PodReader(JsonValue pod, const SourceLocation& place, ImportReport& report)
+      : metadata_(pod["metadata"]), spec_(pod["spec"]), status_(pod["status"]), report_(report) {
+    pod_.where = place;
+  }
+
+  tl::expected<PodRecord, BadObject> read() {
+    pod_.name = metadata_["name"].scalar();
+    pod_.space = metadata_["namespace"].scalar();
+    if (pod_.space.empty()) pod_.space = "default";
+    if (pod_.name.empty()) return bad(metadata_, "a pod without metadata.name");
+    if (!spec_.is_object()) return bad(metadata_, "a pod without spec");
+    pod_.arrival = time_of(metadata_["creationTimestamp"]);
+    if (!pod_.arrival) return bad_creation();
+    pod_.work = controller_of(metadata_);
+    pod_.node = spec_["nodeName"].scalar();
+    pod_.priority = static_cast<std::int32_t>(std::clamp<std::int64_t>(
+        whole_of(spec_["priority"].scalar()).value_or(0), -2'147'483'647, 2'147'483'647));
+    read_wanted_nodes();
+    if (auto problem = read_resources()) return tl::unexpected(std::move(*problem));
+    if (auto problem = read_annotations()) return tl::unexpected(std::move(*problem));
+    read_status();
+    return std::move(pod_);
+  }
+
+ private:
+  static tl::unexpected<BadObject> bad(JsonValue at, std::string message, std::string help = {}) {
+    return tl::unexpected(BadObject{at, std::move(message), std::move(help)});
+  }
+
+  tl::unexpected<BadObject> bad_creation() const {
+    const JsonValue created = metadata_["creationTimestamp"];
+    if (created.has_value()) {
+      return bad(created, fmt::format("creationTimestamp of pod {} is no time", pod_.name),
+                 "write 2024-06-10T06:13:20Z");
+    }
+    return bad(metadata_,
+               fmt::format("pod {} has no creationTimestamp: this is a manifest", pod_.name),
+               "manifests are read by `slicewise import k8s`");
+  }
+
+  // Node labels that name an instance type or a GPU, from nodeSelector and required affinity.
+  void read_wanted_nodes() {
+    JsonCursor selector(spec_["nodeSelector"]);
+    while (selector.next()) want(selector.key(), selector.value().scalar());
+    JsonCursor terms(spec_["affinity"]["nodeAffinity"]
+                          ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]);
+    while (terms.next()) {
+      JsonCursor expressions(terms.value()["matchExpressions"]);
+      while (expressions.next()) {
+        if (expressions.value()["operator"].raw_scalar() != "In") continue;
+        std::string values;
+        JsonCursor items(expressions.value()["values"]);
+        while (items.next()) values += (values.empty() ? "" : "|") + items.value().scalar();
+        want(expressions.value()["key"].scalar(), values);
+      }
+    }
+  }
+
+  void want(std::string_view label, const std::string& value) {
+    if (value.empty()) return;
+    if (label == "node.kubernetes.io/instance-type" ||
+        label == "beta.kubernetes.io/instance-type") {
+      if (pod_.instance_type.empty()) pod_.instance_type = value.substr(0, value.find('|'));
+    } else if (label == "nvidia.com/gpu.product" || label == "k8s.amazonaws.com/accelerator" ||
+               label == "karpenter.k8s.aws/instance-gpu-name") {
+      if (pod_.gpu_models.empty()) pod_.gpu_models = value;
+    }
+  }
+
+  // Limits of extended resources are requests as well; requests alone count too.
+  MaybeBad amounts_of(JsonValue container, Amounts& amounts) {
+    for (const std::string_view part : {"requests", "limits"}) {
+      JsonCursor members(container["resources"][part]);
+      while (members.next()) {
+        const bool extended = members.key().find('/') != std::string::npos;
+        if (part == "limits" && !extended && amounts.contains(members.key())) continue;
+        const auto amount = quantity_in_thousandths(members.value().scalar());
+        const bool counts = extended || members.key() == "cpu" || members.key() == "memory";
+        if (!counts) continue;
+        if (!amount || (extended && gpu_resource(members.key()) && *amount % 1'000 != 0)) {
+          return BadObject{
+              members.value(),
+              fmt::format("pod {} asks for {} {}", pod_.name,
+                          members.value().scalar().substr(0, 40), members.key()),
+              extended ? "extended resources are whole numbers" : "a quantity such as 500m or 4Gi"};
+        }
+        amounts[members.key()] = *amount;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // As the scheduler counts: containers run together, init containers before them one by one, and
+  // those that always restart stay.
+  MaybeBad read_resources() {
+    Amounts running;
+    JsonCursor containers(spec_["containers"]);
+    while (containers.next()) {
+      Amounts amounts;
+      if (auto problem = amounts_of(containers.value(), amounts)) return problem;
+      add_amounts(running, amounts);
+    }
+    Amounts sidecars;
+    Amounts most;
+    JsonCursor init(spec_["initContainers"]);
+    while (init.next()) {
+      Amounts amounts;
+      if (auto problem = amounts_of(init.value(), amounts)) return problem;
+      if (init.value()["restartPolicy"].raw_scalar() == "Always") {
+        add_amounts(sidecars, amounts);
+        raise_amounts(most, sidecars);
+      } else {
+        add_amounts(amounts, sidecars);
+        raise_amounts(most, amounts);
+      }
+    }
+    add_amounts(running, sidecars);
+    raise_amounts(running, most);
+    pod_.amounts = std::move(running);
+    JsonCursor claims(spec_["resourceClaims"]);
+    if (claims.next()) {
+      report_.skipped("resource claims of pods (DRA): the GPUs behind them are not in the list",
+                      [&] { return pod_.where; });
+    }
+    return std::nullopt;
+  }
+
+  // Alibaba's milli-GPUs, fractions of Run:ai and KAI.
+  MaybeBad read_annotations() {
+    const JsonValue annotations = metadata_["annotations"];
+    const auto fraction_of = [&](std::string_view key, std::int64_t one) -> MaybeBad {
+      const JsonValue value = annotations[key];
+      if (!value.has_value()) return std::nullopt;
+      const auto amount = quantity_in_thousandths(value.scalar());
+      if (!amount || *amount <= 0 || *amount > one) {
+        return BadObject{value, fmt::format("{} of pod {} is no part of a GPU", key, pod_.name),
+                         one == 1'000 ? "a number above 0 and up to 1" : "a number from 1 to 1000"};
+      }
+      pod_.fraction = static_cast<std::int32_t>(std::max<std::int64_t>(1, *amount * 1'000 / one));
+      return std::nullopt;
+    };
+    if (auto problem = fraction_of("alibabacloud.com/gpu-milli", 1'000'000)) return problem;
+    if (auto problem = fraction_of("gpu-fraction", 1'000)) return problem;
+    for (const std::string_view key : {"alibabacloud.com/gpu-count", "gpu-fraction-num-devices"}) {
+      const auto count = whole_of(annotations[key].scalar());
+      if (count && *count > 0) {
+        pod_.fraction_gpus = static_cast<std::int32_t>(std::min<std::int64_t>(*count, 1'000'000));
+      }
+    }
+    read_memory_annotation(annotations["gpu-memory"]);
+    return std::nullopt;
+  }
+
+  void read_memory_annotation(JsonValue mebibytes_of_gpu) {
+    constexpr std::int64_t kMostMebibytes = 1'000'000'000;
+    const auto mebi = whole_of(mebibytes_of_gpu.scalar());
+    if (!mebi || *mebi <= 0 || *mebi > kMostMebibytes) return;
+    pod_.gpu_memory = mebibytes(*mebi);
+    if (pod_.fraction) return;
+    pod_.fraction = 1'000;
+    report_.guessed(
+        "pods that ask for GPU memory alone (annotation gpu-memory), taken as a whole GPU",
+        [&] { return pod_.where; });
+  }
+
+  void read_status() {
+    JsonCursor conditions(status_["conditions"]);
+    while (conditions.next()) {
+      const JsonValue condition = conditions.value();
+      if (condition["type"].raw_scalar() == "PodScheduled" &&
+          condition["status"].raw_scalar() == "True") {
+        pod_.scheduled = time_of(condition["lastTransitionTime"]);
+      }
+    }
+    bool restarted = false;
+    for (const std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
+      JsonCursor statuses(status_[list]);
+      while (statuses.next()) {
+        read_container(statuses.value(), list == "containerStatuses");
+        restarted =
+            restarted || whole_of(statuses.value()["restartCount"].scalar()).value_or(0) > 0;
+      }
+    }
+    if (restarted) {
+      report_.remark(ImportRemark::Kind::Note,
+                     "pods whose containers were restarted: they are listed with their last state",
+                     [&] { return pod_.where; });
+    }
+    if (running_) pod_.ended.reset();
+    pod_.state = state_of(status_["phase"].raw_scalar());
+  }
+
+  void read_container(JsonValue status, bool is_main) {
+    for (const std::string_view state : {"state", "lastState"}) {
+      const JsonValue terminated = status[state]["terminated"];
+      const JsonValue running = status[state]["running"];
+      pod_.started = earlier(pod_.started, time_of(terminated["startedAt"]));
+      pod_.started = earlier(pod_.started, time_of(running["startedAt"]));
+      if (!is_main || state != "state") continue;
+      pod_.ended = later(pod_.ended, time_of(terminated["finishedAt"]));
+      running_ = running_ || running.is_object() || status[state]["waiting"].is_object();
+    }
+  }
+
+  JobState state_of(std::string_view phase) const {
+    if (phase == "Succeeded") return JobState::Completed;
+    if (phase == "Failed") {
+      const std::string_view reason = status_["reason"].raw_scalar();
+      if (reason == "DeadlineExceeded") return JobState::TimedOut;
+      return reason == "Evicted" || reason == "Preempting" ? JobState::Cancelled : JobState::Failed;
+    }
+    if (phase == "Running") return JobState::Running;
+    if (phase == "Pending") return pod_.scheduled ? JobState::Running : JobState::Pending;
+    return JobState::Unknown;
+  }
+
+  JsonValue metadata_;
+  JsonValue spec_;
+  JsonValue status_;
+  ImportReport& report_;
+  PodRecord pod_;
+  bool running_ = false;
+};
+
+}  // namespace
+
+tl::expected<PodRecord, BadObject> read_pod(JsonValue pod, const SourceLocation& place,
+                                            ImportReport& report) {
+  return PodReader(pod, place, report).read();
+}
+
+PodRecord::Time time_of(JsonValue text) {
+  if (text.kind() != JsonValue::Kind::Text) return std::nullopt;
+  const auto time = parse_trace_time(text.raw_scalar());
+  return time && *time >= 0 && *time <= kLatest ? time : std::nullopt;
+}
+
+}  // namespace slicewise::scenarios

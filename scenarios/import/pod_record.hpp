@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slicewise/scenarios/import.hpp"
+
+#include "import_report.hpp"
+
+namespace slicewise::scenarios {
+
+// Amounts by resource name, in thousandths.
+using Amounts = std::map<std::string, std::int64_t, std::less<>>;
+
+// Adds without overflow.
+void add_amounts(Amounts& sum, const Amounts& more);
+// The larger of the two, name by name.
+void raise_amounts(Amounts& sum, const Amounts& other);
+
+// A pod as the API server or Prometheus knows it. Times in ns since 1970.
+struct PodRecord {
+  using Time = std::optional<std::int64_t>;
+
+  std::string name;
+  std::string space;  // its namespace
+  std::string work;   // "Deployment/asr"; "" without an owner
+  std::string instance_type;
+  std::string gpu_models;  // that it may run on, "NVIDIA-A10G|NVIDIA-L4"
+  std::string node;
+  Amounts amounts;                   // what the scheduler reserves
+  std::optional<int> node_replicas;  // of a shared GPU of its node, by the node's labels
+  // Of other schedulers: thousandths of each GPU and memory of each, without a device plugin.
+  std::optional<std::int32_t> fraction;
+  std::optional<Bytes> gpu_memory;  // asked for, or the most that was seen
+  std::int32_t fraction_gpus = 1;
+  Time arrival;
+  Time scheduled;
+  Time started;  // its first container
+  Time ended;
+  JobState state = JobState::Unknown;
+  std::int32_t priority = 0;
+  std::optional<std::int32_t> gpu_permille;
+  SourceLocation where;
+  std::int64_t order = 0;  // in the source
+};
+
+// Makes a trace of the pods that ask for GPUs. Counts in `report` those that do not, and what had
+// to be assumed.
+JobTrace trace_of_pods(std::vector<PodRecord> pods, const ImportOptions& options,
+                       ImportReport& report);
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,284 @@
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "gpu_resource.hpp"
+#include "job_trace_order.hpp"
+#include "name_pool.hpp"
+#include "pod_record.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kMostAmount = 1'000'000'000'000'000'000;
+constexpr std::int32_t kWholeGpu = 1'000;
+constexpr std::int32_t kMostGpus = 1'000'000;  // of a pod
+constexpr int kVirtualGpus = 10;               // --vgpu of AWS's plugin, its default
+
+using Kind = GpuResource::Kind;
+
+std::int32_t clamped(std::int64_t value,
+                     std::int32_t most = std::numeric_limits<std::int32_t>::max()) {
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, 0, most));
+}
+
+std::int64_t amount_of(const Amounts& amounts, std::string_view name) {
+  const auto found = amounts.find(name);
+  return found == amounts.end() ? 0 : found->second;
+}
+
+std::int64_t whole(std::int64_t thousandths) { return (thousandths + 999) / 1'000; }
+
+// The GPUs that a pod asks for.
+struct Ask {
+  std::int32_t gpus = 0;
+  std::int32_t milli = kWholeGpu;  // of each
+  Bytes memory{kUnknownNumber};    // of each
+  std::string resource;
+};
+
+class TraceOfPods {
+ public:
+  TraceOfPods(const ImportOptions& options, ImportReport& report)
+      : options_(options), report_(report), names_(trace_.names) {}
+
+  JobTrace make(std::vector<PodRecord>& pods) {
+    renamed_ = std::ranges::any_of(pods, asks_for_replica);
+    std::optional<std::int64_t> first;
+    for (const PodRecord& pod : pods) {
+      if (pod.arrival) first = std::min(first.value_or(*pod.arrival), *pod.arrival);
+    }
+    // Whole seconds, so that the origin is exact.
+    origin_ = first.value_or(0) / kSecond * kSecond;
+    for (const PodRecord& pod : pods) add(pod);
+    if (first) trace_.origin_unix_s = origin_ / kSecond;
+    trace_.run_under_sharing = shared_;
+    put_in_order(trace_);
+    return std::move(trace_);
+  }
+
+ private:
+  static bool asks_for_replica(const PodRecord& pod) {
+    return std::ranges::any_of(pod.amounts, [](const auto& entry) {
+      const auto gpu = gpu_resource(entry.first);
+      return gpu && entry.second > 0 && gpu->is_replica();
+    });
+  }
+
+  void add(const PodRecord& pod) {
+    const std::optional<Ask> ask = ask_of(pod);
+    if (!ask) return;
+    if (!pod.arrival) return;
+    const PodRecord::Time start = pod.scheduled ? pod.scheduled : pod.started;
+    trace_.arrival.owned.push_back({*pod.arrival - origin_});
+    trace_.run.owned.push_back(run_of(pod, start));
+    trace_.gpus.owned.push_back(ask->gpus);
+    trace_.gpu_milli.owned.push_back(ask->milli);
+    trace_.cpu_milli.owned.push_back(clamped(amount_of(pod.amounts, "cpu")));
+    trace_.memory.owned.push_back({whole(amount_of(pod.amounts, "memory"))});
+    trace_.gpu_memory.owned.push_back(ask->memory);
+    trace_.observed_wait.owned.push_back(wait_of(pod, start));
+    trace_.gpu_permille.owned.push_back(pod.gpu_permille.value_or(kUnknownNumber));
+    trace_.priority.owned.push_back(pod.priority);
+    trace_.state.owned.push_back(pod.state);
+    const auto name = [&](TraceColumn<std::uint32_t>& column, std::string_view text) {
+      column.owned.push_back(names_.number_of(text));
+    };
+    name(trace_.id, fmt::format("{}/{}", pod.space, pod.name));
+    name(trace_.group, pod.space);
+    name(trace_.gpu_models, pod.gpu_models);
+    name(trace_.resource, ask->resource);
+    name(trace_.work, pod.work);
+    name(trace_.instance_type, pod.instance_type);
+  }
+
+  Duration run_of(const PodRecord& pod, PodRecord::Time start) {
+    const auto place = [&] { return pod.where; };
+    if (!start) {
+      report_.remark(ImportRemark::Kind::Note, "pods that were never scheduled: no run time",
+                     place);
+      return kUnknownDuration;
+    }
+    if (!pod.ended) {
+      if (pod.state == JobState::Running) {
+        report_.remark(ImportRemark::Kind::Note,
+                       "pods that were still running: their run time is not known", place);
+      } else {
+        report_.remark(ImportRemark::Kind::Note, "pods that ended at a time that is not known",
+                       place);
+      }
+      return kUnknownDuration;
+    }
+    if (*pod.ended >= *start) return {*pod.ended - *start};
+    report_.repaired("pods that ended before they were scheduled: run time 0", place);
+    return {0};
+  }
+
+  Duration wait_of(const PodRecord& pod, PodRecord::Time start) {
+    if (!start) return kUnknownDuration;
+    if (*start >= *pod.arrival) return {*start - *pod.arrival};
+    report_.repaired("pods that were scheduled before they were created: wait 0",
+                     [&] { return pod.where; });
+    return {0};
+  }
+
+  // nullopt when there is no GPU in it, which is counted.
+  std::optional<Ask> ask_of(const PodRecord& pod) {
+    const auto place = [&] { return pod.where; };
+    if (pod.fraction) {
+      shared_ = shared_ || *pod.fraction < kWholeGpu;
+      return Ask{pod.fraction_gpus, *pod.fraction, memory_of(pod), {}};
+    }
+    std::optional<Ask> ask;
+    for (const auto& [name, amount] : pod.amounts) {
+      const auto gpu = gpu_resource(name);
+      if (!gpu || amount == 0) continue;
+      if (!ask) {
+        ask = ask_for(pod, name, *gpu, amount);
+      } else {
+        report_.skipped("a second kind of GPU in a pod that asks for several", place);
+      }
+    }
+    if (ask) return ask;
+    for (const auto& [name, amount] : pod.amounts) {
+      if (!is_other_accelerator(name) || amount == 0) continue;
+      report_.skipped(fmt::format("pods with accelerators that are not read: {}", name), place);
+      return std::nullopt;
+    }
+    report_.skipped("pods without a GPU", place);
+    return std::nullopt;
+  }
+
+  static Bytes memory_of(const PodRecord& pod) {
+    return pod.gpu_memory.value_or(Bytes{kUnknownNumber});
+  }
+
+  Ask ask_for(const PodRecord& pod, const std::string& name, const GpuResource& gpu,
+              std::int64_t amount) {
+    Ask ask{clamped(whole(amount), kMostGpus), kWholeGpu, memory_of(pod), name};
+    switch (gpu.kind) {
+      case Kind::Whole:
+        share_of_whole(pod, ask);
+        break;
+      case Kind::Replica:
+        ask.milli = part_of(kWholeGpu, replicas_of(pod, name));
+        break;
+      case Kind::Mig:
+      case Kind::MigReplica:
+        share_of_mig(pod, gpu, ask);
+        break;
+      case Kind::VirtualGpu:
+        share_of_virtual(pod, ask);
+        break;
+      case Kind::MemorySlice:
+        if (ask.memory.count < 0) ask.memory = {gpu.gigabytes * 1'000'000'000LL};
+        ask.milli = part_of(kWholeGpu, replicas_of(pod, name));
+        break;
+    }
+    shared_ = shared_ || ask.milli < kWholeGpu;
+    return ask;
+  }
+
+  static std::int32_t part_of(std::int32_t milli, int replicas) {
+    return std::max(1, milli / std::max(1, replicas));
+  }
+
+  // A plugin that shares without renaming advertises nvidia.com/gpu as well; HAMi caps the SMs.
+  void share_of_whole(const PodRecord& pod, Ask& ask) {
+    const std::int64_t cores = whole(amount_of(pod.amounts, "nvidia.com/gpucores"));
+    const std::int64_t memory = whole(amount_of(pod.amounts, "nvidia.com/gpumem"));
+    if (memory > 0 && ask.memory.count < 0)
+      ask.memory = mebibytes(std::min(memory, 1'000'000'000L));
+    if (cores > 0) {
+      ask.milli = clamped(std::min<std::int64_t>(cores, 100) * 10);
+    } else if (pod.node_replicas && *pod.node_replicas > 1) {
+      ask.milli = part_of(kWholeGpu, *pod.node_replicas);
+    } else if (options_.replicas && !renamed_ && !pod.node_replicas) {
+      ask.milli = part_of(kWholeGpu, *options_.replicas);
+      report_.guessed(
+          fmt::format("pods that ask for nvidia.com/gpu, taken as replicas: 1/{} of a GPU "
+                      "each (--replicas)",
+                      *options_.replicas),
+          [&] { return pod.where; });
+    }
+  }
+
+  int replicas_of(const PodRecord& pod, const std::string& name) {
+    if (pod.node_replicas) return *pod.node_replicas;
+    const auto place = [&] { return pod.where; };
+    if (options_.replicas) {
+      report_.guessed(fmt::format("pods that ask for {}, taken as 1/{} each (--replicas)", name,
+                                  *options_.replicas),
+                      place);
+      return *options_.replicas;
+    }
+    report_.guessed(fmt::format("pods that ask for {}, a replica, taken as all of it: give the "
+                                "plugin's replicas with --replicas",
+                                name),
+                    place);
+    return 1;
+  }
+
+  void share_of_mig(const PodRecord& pod, const GpuResource& gpu, Ask& ask) {
+    ask.milli = kWholeGpu * gpu.slices / gpu.slices_of;
+    report_.guessed(
+        fmt::format("pods that ask for MIG slices, taken as {} of the GPU's compute each",
+                    gpu.slices_of == 4 ? "quarters" : "sevenths"),
+        [&] { return pod.where; });
+    if (ask.memory.count < 0) ask.memory = {gpu.gigabytes * 1'000'000'000LL};
+    if (gpu.kind == Kind::MigReplica)
+      ask.milli = part_of(ask.milli, replicas_of(pod, ask.resource));
+  }
+
+  // AWS's virtual GPUs of one pod are parts of one GPU as long as they fit one.
+  void share_of_virtual(const PodRecord& pod, Ask& ask) {
+    const int each = options_.replicas.value_or(kVirtualGpus);
+    if (!options_.replicas) {
+      report_.guessed(
+          fmt::format("pods that ask for k8s.amazonaws.com/vgpu, taken as 1/{} of a GPU "
+                      "each: the plugin's default",
+                      kVirtualGpus),
+          [&] { return pod.where; });
+    }
+    if (ask.gpus <= each) {
+      ask.milli = part_of(kWholeGpu, each) * ask.gpus;
+      ask.gpus = 1;
+    } else {
+      ask.gpus = (ask.gpus + each - 1) / each;
+    }
+  }
+
+  const ImportOptions& options_;
+  ImportReport& report_;
+  JobTrace trace_;
+  NamePool names_;
+  std::int64_t origin_ = 0;
+  bool renamed_ = false;  // some pods ask for replicas by another name
+  bool shared_ = false;
+};
+
+}  // namespace
+
+void add_amounts(Amounts& sum, const Amounts& more) {
+  for (const auto& [name, amount] : more) {
+    std::int64_t& total = sum[name];
+    total = std::min(kMostAmount, total + std::min(amount, kMostAmount));
+  }
+}
+
+void raise_amounts(Amounts& sum, const Amounts& other) {
+  for (const auto& [name, amount] : other) {
+    std::int64_t& most = sum[name];
+    most = std::max(most, amount);
+  }
+}
+
+JobTrace trace_of_pods(std::vector<PodRecord> pods, const ImportOptions& options,
+                       ImportReport& report) {
+  return TraceOfPods(options, report).make(pods);
+}
+
+}  // namespace slicewise::scenarios
