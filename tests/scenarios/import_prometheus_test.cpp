@@ -1,0 +1,327 @@
+#include <fmt/format.h>
+
+#include "imported_jobs.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+constexpr std::int64_t kStart = 1'718'000'000;
+
+std::string answer(const std::string& series) {
+  return R"({"status":"success","data":{"resultType":"matrix","result":[)" + series + "]}}";
+}
+
+// A series; values: one a minute from `first` on.
+std::string series(const std::string& metric, const std::string& labels,
+                   const std::vector<std::string>& values, std::int64_t first = kStart) {
+  std::string text = fmt::format(R"({{"metric":{{"__name__":"{}",{}}},"values":[)", metric, labels);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    text += fmt::format(R"({}[{},"{}"])", i == 0 ? "" : ",",
+                        first + 60 * static_cast<std::int64_t>(i), values[i]);
+  }
+  return text + "]}";
+}
+
+std::string pod_label(const std::string& name, const std::string& uid) {
+  return fmt::format(R"("namespace":"ml","pod":"{}","uid":"{}","node":"n1")", name, uid);
+}
+
+// kube-state-metrics of a pod that is created at `kStart`, scheduled 12 s later, and done 731 s
+// after it was created; it was seen for 20 minutes.
+std::string facts(const std::string& name, const std::string& uid,
+                  const std::string& resource = "nvidia_com_gpu", const std::string& amount = "1") {
+  const std::string pod = pod_label(name, uid);
+  const std::vector<std::string> ones(20, "1");
+  return series("kube_pod_created", pod, std::vector<std::string>(20, "1.718e+09")) + "," +
+         series("kube_pod_status_scheduled_time", pod, {"1.718000012e+09"}) + "," +
+         series("kube_pod_completion_time", pod, {"1718000731"}) + "," +
+         series(
+             "kube_pod_container_resource_requests",
+             pod + fmt::format(R"(,"container":"main","resource":"{}","unit":"integer")", resource),
+             {amount}) +
+         "," + series("kube_pod_status_phase", pod + R"(,"phase":"Succeeded")", ones);
+}
+
+std::string gpu(const std::string& device, const std::string& pod, const std::string& more = "") {
+  return fmt::format(R"("gpu":"0","UUID":"{}","modelName":"NVIDIA A10G","exported_namespace":"ml",
+"exported_pod":"{}","exported_container":"main","namespace":"gpu-operator","pod":"dcgm-exporter-x1"{})",
+                     device, pod, more);
+}
+
+ImportedJobs import(const std::vector<std::string>& texts, const ImportOptions& options = {}) {
+  ImportedJobs jobs = imported_jobs(ImportKind::Prometheus, texts, options);
+  for (const Diagnostic& error : jobs.errors) {
+    ADD_FAILURE() << error.where.file << ":" << error.where.line << " " << error.message;
+  }
+  return jobs;
+}
+
+TEST(ImportPrometheus, TimesRequestsAndControllerOfAPod) {
+  const std::string pod = pod_label("train-abc-0", "u1");
+  const ImportedJobs jobs = import(
+      {answer(facts("train-abc-0", "u1") + "," +
+              series("kube_pod_info",
+                     pod + R"(,"created_by_kind":"Job","created_by_name":"train-abc")", {"1"}) +
+              "," +
+              series("kube_pod_container_resource_requests",
+                     pod + R"(,"container":"main","resource":"cpu","unit":"core")", {"3.5"}) +
+              "," +
+              series("kube_pod_container_resource_requests",
+                     pod + R"(,"container":"main","resource":"memory","unit":"byte")",
+                     {"1.5032385536e+10"}))});
+  ASSERT_EQ(jobs.trace.size(), 1U);
+  const JobTrace& trace = jobs.trace;
+  EXPECT_EQ(trace.origin_unix_s, kStart);
+  EXPECT_EQ(trace.observed_wait[0], seconds(12));
+  EXPECT_EQ(trace.run[0], seconds(719));
+  EXPECT_EQ(trace.gpus[0], 1);
+  EXPECT_EQ(trace.cpu_milli[0], 3500);
+  EXPECT_EQ(trace.memory[0], gibibytes(14));
+  EXPECT_EQ(trace.state[0], JobState::Completed);
+  EXPECT_EQ(trace.name(trace.id, 0), "ml/train-abc-0");
+  EXPECT_EQ(trace.name(trace.work, 0), "Job/train-abc");
+  EXPECT_EQ(trace.name(trace.resource, 0), "nvidia.com/gpu");
+  EXPECT_EQ(trace.gpu_permille[0], kUnknownNumber);
+}
+
+TEST(ImportPrometheus, SeriesComeInAnyOrderAndFromSeveralFiles) {
+  const std::string use = series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a"), {"37", "41"});
+  const ImportedJobs together = import({answer(use + "," + facts("a", "u1"))});
+  const ImportedJobs apart = import({answer(facts("a", "u1")), answer(use)});
+  const ImportedJobs joined = import({answer(facts("a", "u1")) + "\n" + answer(use)});
+  for (const ImportedJobs* jobs : {&together, &apart, &joined}) {
+    ASSERT_EQ(jobs->trace.size(), 1U);
+    EXPECT_EQ(jobs->trace.gpu_permille[0], 390);
+  }
+}
+
+TEST(ImportPrometheus, WhatPromtoolPrintsIsRead) {
+  EXPECT_EQ(import({"[" + facts("a", "u1") + "]"}).trace.size(), 1U);
+  const std::string instant =
+      R"({"status":"success","data":{"resultType":"vector","result":[{"metric":{
+"__name__":"kube_pod_created","pod":"a","namespace":"ml","uid":"u1"},"value":[1718000000.5,"1718000000"]}]}})";
+  EXPECT_EQ(import({instant, answer(facts("a", "u1"))}).trace.size(), 1U);
+}
+
+TEST(ImportPrometheus, NoNumbersAndBlanksAreLeftOutAndCounted) {
+  const ImportedJobs jobs =
+      import({answer(facts("a", "u1") + "," +
+                     series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a"),
+                            {"20", "NaN", "9223372036854775794", "+Inf", "40", "2147483632"}))});
+  EXPECT_EQ(jobs.trace.gpu_permille[0], 300);
+  EXPECT_EQ(jobs.count("NaN"), 2);
+  EXPECT_EQ(jobs.count("DCGM's blanks"), 2);
+}
+
+TEST(ImportPrometheus, PodLabelsInTheirThreeForms) {
+  const auto use = [](const std::string& labels) {
+    const ImportedJobs jobs = import({answer(
+        facts("a", "u1") + "," +
+        series("DCGM_FI_DEV_GPU_UTIL", R"("UUID":"GPU-1","Hostname":"n1",)" + labels, {"50"}))});
+    return jobs.trace.size() == 1 ? jobs.trace.gpu_permille[0] : -2;
+  };
+  EXPECT_EQ(use(R"("exported_pod":"a","exported_namespace":"ml","pod":"x","namespace":"y")"), 500);
+  EXPECT_EQ(use(R"("pod":"a","namespace":"ml","container":"main")"), 500);
+  EXPECT_EQ(use(R"("pod_name":"a","pod_namespace":"ml","container_name":"main")"), 500);
+}
+
+TEST(ImportPrometheus, DevicesWithoutUuidAreToldApartByHost) {
+  for (const std::string label : {"Hostname", "hostname"}) {
+    const auto on = [&](const std::string& host) {
+      return series(
+          "DCGM_FI_DEV_GPU_UTIL",
+          fmt::format(R"("gpu":"0","{}":"{}","exported_pod":"a","exported_namespace":"ml")", label,
+                      host),
+          {"50"});
+    };
+    const ImportedJobs jobs = import({answer(on("n1") + "," + on("n2"))});
+    EXPECT_EQ(jobs.trace.gpus[0], 2);
+  }
+}
+
+TEST(ImportPrometheus, IdleGpusAreNobodys) {
+  // The exporter's own pod label is not a pod on the GPU.
+  const std::string idle =
+      series("DCGM_FI_DEV_GPU_UTIL", R"("UUID":"GPU-2","pod":"dcgm-exporter-x1","namespace":"gpu")",
+             {"0"});
+  const ImportedJobs jobs = import(
+      {answer(facts("a", "u1") + "," + idle + "," +
+              series("DCGM_FI_DEV_GPU_UTIL", R"("UUID":"GPU-3","pod":"","namespace":"")", {"0"}))});
+  EXPECT_EQ(jobs.trace.size(), 1U);
+  EXPECT_EQ(jobs.count("without a pod"), 2);
+}
+
+TEST(ImportPrometheus, MigInstancesCountByTheirEngine) {
+  const std::string mig = R"(,"GPU_I_PROFILE":"1g.5gb","GPU_I_ID":"7")";
+  const ImportedJobs jobs = import(
+      {answer(facts("a", "u1", "nvidia_com_mig_1g_5gb") + "," +
+              series("DCGM_FI_PROF_GR_ENGINE_ACTIVE", gpu("GPU-1", "a", mig), {"0.25", "0.75"}) +
+              "," + series("DCGM_FI_DEV_FB_USED", gpu("GPU-1", "a", mig), {"3021", "2900"}))});
+  EXPECT_EQ(jobs.trace.gpu_permille[0], 500);
+  EXPECT_EQ(jobs.trace.gpu_memory[0], mebibytes(3021));
+  EXPECT_EQ(jobs.trace.name(jobs.trace.resource, 0), "nvidia.com/mig-1g.5gb");
+  EXPECT_EQ(jobs.trace.gpu_milli[0], 142);
+  EXPECT_EQ(jobs.count("GR_ENGINE_ACTIVE"), 1);
+  // Instances of one GPU are devices of their own.
+  const std::string other = R"(,"GPU_I_PROFILE":"1g.5gb","GPU_I_ID":"8")";
+  const ImportedJobs two = import({answer(
+      facts("a", "u1", "nvidia_com_mig_1g_5gb") + "," + facts("b", "u2", "nvidia_com_mig_1g_5gb") +
+      "," + series("DCGM_FI_PROF_GR_ENGINE_ACTIVE", gpu("GPU-1", "a", mig), {"0.5"}) + "," +
+      series("DCGM_FI_PROF_GR_ENGINE_ACTIVE", gpu("GPU-1", "b", other), {"0.5"}))});
+  EXPECT_EQ(two.trace.gpu_permille[1], 500);
+}
+
+TEST(ImportPrometheus, ValuesOfAWholeDeviceAreNotCountedTwice) {
+  // --kubernetes-virtual-gpus: each pod carries the device's value. The second comes a minute
+  // later.
+  const ImportedJobs jobs = import({answer(
+      facts("a", "u1", "nvidia_com_gpu_shared") + "," + facts("b", "u2", "nvidia_com_gpu_shared") +
+      "," +
+      series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a", R"(,"vgpu":"0")"), {"40", "80", "60"}) +
+      "," +
+      series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "b", R"(,"vgpu":"1")"), {"80", "60"},
+             kStart + 60) +
+      "," + series("DCGM_FI_DEV_FB_USED", gpu("GPU-1", "a", R"(,"vgpu":"0")"), {"0", "6000", "0"}) +
+      "," +
+      series("DCGM_FI_DEV_FB_USED", gpu("GPU-1", "b", R"(,"vgpu":"1")"), {"6000"}, kStart + 60))});
+  ASSERT_EQ(jobs.trace.size(), 2U);
+  EXPECT_EQ(jobs.trace.gpu_permille[0], 367);  // 40, then half of 80 and of 60
+  EXPECT_EQ(jobs.trace.gpu_permille[1], 350);
+  EXPECT_EQ(jobs.trace.gpu_memory[1], mebibytes(3000));
+  EXPECT_EQ(jobs.count("split evenly"), 6);
+  // Two pods were on the GPU: the replicas are at least two.
+  EXPECT_EQ(jobs.trace.gpu_milli[0], 500);
+  EXPECT_EQ(jobs.count("replicas taken as the most pods"), 2);
+}
+
+TEST(ImportPrometheus, ValuesOfProcessesAreTakenAsTheyAre) {
+  // Since March 2026; the series of the device is kept, without a pod.
+  const ImportedJobs jobs = import({answer(
+      facts("a", "u1") + "," + facts("b", "u2") + "," +
+      series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", ""), {"90", "90"}) + "," +
+      series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a", R"(,"vgpu":"0")"), {"60", "50"}) + "," +
+      series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "b", R"(,"vgpu":"1")"), {"30", "40"}))});
+  EXPECT_EQ(jobs.trace.gpu_permille[0], 550);
+  EXPECT_EQ(jobs.trace.gpu_permille[1], 350);
+  EXPECT_EQ(jobs.count("those of their processes"), 4);
+  EXPECT_EQ(jobs.count("without a pod"), 1);
+}
+
+TEST(ImportPrometheus, AnswersThatOverlapCountOnce) {
+  const std::string first = series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a"), {"10", "20"});
+  const std::string next =
+      series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a"), {"20", "60"}, kStart + 60);
+  const ImportedJobs jobs = import({answer(facts("a", "u1")), answer(first), answer(next)});
+  EXPECT_EQ(jobs.trace.gpu_permille[0], 300);
+}
+
+TEST(ImportPrometheus, ASharedResourceCountsReplicas) {
+  ImportOptions four;
+  four.replicas = 4;
+  const ImportedJobs jobs = import({answer(facts("a", "u1", "nvidia_com_gpu_shared"))}, four);
+  EXPECT_EQ(jobs.trace.gpu_milli[0], 250);
+  EXPECT_EQ(jobs.trace.name(jobs.trace.resource, 0), "nvidia.com/gpu.shared");
+  EXPECT_EQ(import({answer(facts("a", "u1", "nvidia_com_gpu_shared"))}).count("--replicas"), 1);
+  const std::string node = series("kube_node_labels",
+                                  R"("node":"n1","label_nvidia_com_gpu_replicas":"10",
+"label_node_kubernetes_io_instance_type":"g5.xlarge")",
+                                  {"1"});
+  const ImportedJobs labelled =
+      import({answer(facts("a", "u1", "nvidia_com_gpu_shared") + "," + node)});
+  EXPECT_EQ(labelled.trace.gpu_milli[0], 100);
+  EXPECT_EQ(labelled.trace.name(labelled.trace.instance_type, 0), "g5.xlarge");
+}
+
+TEST(ImportPrometheus, PodsAreKnownByUid) {
+  // A StatefulSet's db-0 came twice; DCGM knows names only, so time tells whose use it was.
+  const std::string later =
+      series("kube_pod_created", pod_label("db-0", "u2"), {"1718003600"}) + "," +
+      series("kube_pod_completion_time", pod_label("db-0", "u2"), {"1718004200"}) + "," +
+      series("kube_pod_container_resource_requests",
+             pod_label("db-0", "u2") + R"(,"container":"m","resource":"nvidia_com_gpu")", {"1"});
+  const ImportedJobs jobs =
+      import({answer(facts("db-0", "u1") + "," + later + "," +
+                     series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "db-0"), {"10", "10"}) + "," +
+                     series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "db-0"), {"70"}, kStart + 3660))});
+  ASSERT_EQ(jobs.trace.size(), 2U);
+  EXPECT_EQ(jobs.trace.gpu_permille[0], 100);
+  EXPECT_EQ(jobs.trace.gpu_permille[1], 700);
+}
+
+TEST(ImportPrometheus, DeletedPodsEndWhenTheyWereSeenLast) {
+  const auto seen = [](const std::string& name, const std::string& uid, std::size_t times) {
+    return series("kube_pod_created", pod_label(name, uid),
+                  std::vector<std::string>(times, "1718000000")) +
+           "," + series("kube_pod_status_scheduled_time", pod_label(name, uid), {"1718000000"}) +
+           "," +
+           series("kube_pod_container_resource_requests",
+                  pod_label(name, uid) + R"(,"container":"m","resource":"nvidia_com_gpu")", {"1"});
+  };
+  const ImportedJobs jobs = import({answer(seen("a", "u1", 11) + "," + seen("b", "u2", 61))});
+  EXPECT_EQ(jobs.trace.run[0], minutes(10));
+  EXPECT_EQ(jobs.count("were deleted"), 1);
+  EXPECT_EQ(jobs.trace.run[1], kUnknownDuration);  // there at the end of the data
+  EXPECT_EQ(jobs.trace.state[1], JobState::Running);
+  EXPECT_EQ(jobs.count("still running"), 1);
+}
+
+TEST(ImportPrometheus, ContainersAddUpInitContainersAreSeriesOfTheirOwn) {
+  const auto gpus = [](const std::string& more) {
+    return import({answer(facts("a", "u1") + "," + more)}).trace.gpus[0];
+  };
+  const std::string pod = pod_label("a", "u1");
+  const std::string resource = R"(,"container":"second","resource":"nvidia_com_gpu")";
+  EXPECT_EQ(gpus(series("kube_pod_container_resource_requests", pod + resource, {"1"})), 2);
+  EXPECT_EQ(gpus(series("kube_pod_init_container_resource_requests", pod + resource, {"1"})), 1);
+  EXPECT_EQ(gpus(series("kube_pod_init_container_resource_requests", pod + resource, {"4"})), 4);
+}
+
+TEST(ImportPrometheus, DcgmAloneGivesJobsAsTheyWereSeen) {
+  const ImportedJobs jobs = import(
+      {answer(series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a"), {"10", "20", "30"}) + "," +
+              series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-2", "a"), {"10", "20", "30"}) + "," +
+              series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a"), {"50", "50"}, kStart + 7200))});
+  ASSERT_EQ(jobs.trace.size(), 2U);
+  EXPECT_EQ(jobs.trace.gpus[0], 2);
+  EXPECT_EQ(jobs.trace.run[0], minutes(2));
+  EXPECT_EQ(jobs.trace.gpu_permille[0], 200);
+  EXPECT_EQ(jobs.trace.arrival[1], hours(2));  // a gap ends a life
+  EXPECT_EQ(jobs.trace.state[1], JobState::Running);
+  EXPECT_EQ(jobs.count("known from DCGM alone"), 2);
+}
+
+TEST(ImportPrometheus, FailuresOfTheServerAreShown) {
+  const auto error = [](const std::string& text) {
+    return imported_jobs(ImportKind::Prometheus, {text}).errors.at(0).message;
+  };
+  EXPECT_NE(
+      error(R"({"status":"error","errorType":"bad_data","error":"exceeded maximum resolution"})")
+          .find("bad_data): exceeded maximum resolution"),
+      std::string::npos);
+  EXPECT_NE(error(R"({"status":"success"})").find("there is no result"), std::string::npos);
+  EXPECT_NE(error(answer("")).find("no series of kube-state-metrics"), std::string::npos);
+  EXPECT_NE(error("<html>502</html>").find("not JSON"), std::string::npos);
+  const ImportedJobs warned =
+      import({R"({"status":"success","warnings":["a store is away"],"data":{"result":[)" +
+              facts("a", "u1") + "]}}"});
+  EXPECT_EQ(warned.count("a store is away"), 1);
+}
+
+TEST(ImportPrometheus, BadSamplesAreShownWithTheirPlace) {
+  const ImportedJobs jobs = imported_jobs(
+      ImportKind::Prometheus, {answer("\n" + series("kube_pod_created", R"("pod":"a")", {"x"}))});
+  ASSERT_EQ(jobs.errors.size(), 1U);
+  EXPECT_EQ(jobs.errors[0].code, Code::TraceRow);
+  EXPECT_EQ(jobs.errors[0].where.line, 2);
+}
+
+TEST(ImportPrometheus, OtherSeriesAreNamed) {
+  const ImportedJobs jobs =
+      import({answer(facts("a", "u1") + "," + series("node_load1", R"("job":"x")", {"1"}) + "," +
+                     R"({"metric":{"pod":"a"},"values":[]})")});
+  EXPECT_EQ(jobs.count("series of node_load1"), 1);
+  EXPECT_EQ(jobs.count("without a name"), 1);
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios
