@@ -46,6 +46,7 @@ void visit_columns(Trace& trace, Visitor&& visit) {
   visit(Rules{"resource"}, trace.resource);
   visit(Rules{"work"}, trace.work);
   visit(Rules{"gang"}, trace.gang);
+  visit(Rules{"instance_type"}, trace.instance_type);
 }
 
 inline std::int64_t plain(Duration d) { return d.ns; }

@@ -5,7 +5,7 @@
 
 #include "slicewise/units.hpp"
 
-#include "decimal.hpp"
+#include "../decimal.hpp"
 
 namespace slicewise::scenarios {
 namespace {

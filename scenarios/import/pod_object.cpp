@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "decimal.hpp"
+#include "../decimal.hpp"
+#include "../trace_time.hpp"
 #include "gpu_resource.hpp"
-#include "trace_time.hpp"
 
 namespace slicewise::scenarios {
 namespace {

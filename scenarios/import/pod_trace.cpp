@@ -4,9 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "../job_trace_columns.hpp"
+#include "../job_trace_order.hpp"
+#include "../name_pool.hpp"
 #include "gpu_resource.hpp"
-#include "job_trace_order.hpp"
-#include "name_pool.hpp"
 #include "pod_record.hpp"
 
 namespace slicewise::scenarios {
@@ -53,9 +54,12 @@ class TraceOfPods {
     }
     // Whole seconds, so that the origin is exact.
     origin_ = first.value_or(0) / kSecond * kSecond;
-    for (const PodRecord& pod : pods) add(pod);
+    for (const PodRecord& pod : pods) {
+      if (is_in_window(pod, first.value_or(0))) add(pod);
+    }
     if (first) trace_.origin_unix_s = origin_ / kSecond;
     trace_.run_under_sharing = shared_;
+    drop_empty_columns();
     put_in_order(trace_);
     return std::move(trace_);
   }
@@ -66,6 +70,31 @@ class TraceOfPods {
       const auto gpu = gpu_resource(entry.first);
       return gpu && entry.second > 0 && gpu->is_replica();
     });
+  }
+
+  bool is_in_window(const PodRecord& pod, std::int64_t first) {
+    if (!pod.arrival || (!options_.from && !options_.length)) return true;
+    const std::int64_t since = *pod.arrival - first;
+    const std::int64_t from = options_.from.value_or(Duration{}).ns;
+    const bool is_in = since >= from && (!options_.length || since - from < options_.length->ns);
+    if (!is_in) report_.skipped("pods that arrived outside the window", [&] { return pod.where; });
+    return is_in;
+  }
+
+  // Columns that say nothing of any pod.
+  void drop_empty_columns() {
+    visit_columns(trace_, [](const ColumnRules& rules, auto& column) {
+      if (rules.must_exist) return;
+      const bool is_empty = std::ranges::all_of(
+          column.owned, [&](const auto& value) { return says_nothing(rules, value); });
+      if (is_empty) column.owned.clear();
+    });
+  }
+
+  static bool says_nothing(const ColumnRules& /*rules*/, std::uint32_t name) { return name == 0; }
+  template <class T>
+  static bool says_nothing(const ColumnRules& rules, T value) {
+    return plain(value) == (rules.may_be_unknown ? kUnknownNumber : 0);
   }
 
   void add(const PodRecord& pod) {

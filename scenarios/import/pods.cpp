@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "decimal.hpp"
+#include "../decimal.hpp"
 #include "pod_event.hpp"
 #include "pod_object.hpp"
 
@@ -105,11 +105,11 @@ class PodsImporter {
     std::string uid = item["metadata"]["uid"].scalar();
     if (uid.empty()) uid = fmt::format("{}/{}@{}", pod->space, pod->name, *pod->arrival);
     pod->order = listed_;
-    const auto [place, is_new] = pods_.try_emplace(std::move(uid), std::move(*pod));
-    if (is_new) return;
-    report_.repaired("pods that are listed more than once: the last one counts",
-                     [&] { return where; });
-    place->second = std::move(*pod);
+    if (pods_.contains(uid)) {
+      report_.repaired("pods that are listed more than once: the last one counts",
+                       [&] { return where; });
+    }
+    pods_[uid] = std::move(*pod);
   }
 
   void add_node(JsonValue item) {

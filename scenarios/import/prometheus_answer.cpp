@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "decimal.hpp"
+#include "../decimal.hpp"
 
 namespace slicewise::scenarios {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "../json_value.hpp"
 #include "import_report.hpp"
-#include "json_value.hpp"
 
 namespace slicewise::scenarios {
 

@@ -148,7 +148,8 @@ TEST(ImportPods, FractionsByAnnotation) {
 
 TEST(ImportPods, MemoryInTheNameOfAResource) {
   const auto memory = [](const std::string& resources) {
-    return pods(list(pod("p", limits(resources)))).trace.gpu_memory[0].count;
+    const ImportedJobs jobs = pods(list(pod("p", limits(resources))));
+    return jobs.trace.gpu_memory.empty() ? kUnknownNumber : jobs.trace.gpu_memory[0].count;
   };
   EXPECT_EQ(memory(R"("nvidia.com/mig-1g.5gb":"1")"), 5'000'000'000);
   EXPECT_EQ(memory(R"("nvidia.com/gpu-10gb":"1")"), 10'000'000'000);
