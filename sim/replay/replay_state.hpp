@@ -56,9 +56,10 @@ class ReplayState {
     record.preempted(stopped.job);
   }
 
-  void run(const RunningJob& job) {
-    running.add(job, job.since + remaining(job.job));
+  // Returns its slot.
+  std::uint32_t run(const RunningJob& job) {
     record.started(job.job, job.since);
+    return running.add(job, job.since + remaining(job.job));
   }
 
   Duration remaining(JobNumber job) const {

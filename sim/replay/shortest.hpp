@@ -23,15 +23,20 @@ class Shortest {
     }
   }
 
-  void add(JobNumber job) {
-    waiting_.insert({key(job, state_.remaining(job)), job});
-    arrived_ = true;
+  void add(JobNumber job) { arrived_.push_back({key(job, state_.remaining(job)), job}); }
+
+  void freed(const RunningJob& ended) {
+    std::erase_if(order_, [&](const Ran& ran) { return ran.rank.second == ended.job; });
+    freed_ = true;
   }
-  void freed(const RunningJob& /*ended*/) { freed_ = true; }
 
   void schedule(TimePoint now) {
-    if ((arrived_ || freed_) && !waiting_.empty()) replan(now);
-    arrived_ = freed_ = false;
+    if (waiting_.empty()) start_at_once(now);
+    const bool is_new = freed_ || !arrived_.empty();
+    waiting_.insert(arrived_.begin(), arrived_.end());
+    if (is_new && !waiting_.empty()) replan(now);
+    arrived_.clear();
+    freed_ = false;
   }
   std::int64_t waiting() const { return static_cast<std::int64_t>(waiting_.size()); }
 
@@ -40,12 +45,20 @@ class Shortest {
   struct Ran {
     Ranked rank;
     std::uint32_t slot;
-    bool operator<(const Ran& other) const { return rank < other.rank; }
   };
 
   Int128 key(JobNumber job, Duration remaining) const {
     return by_service_ ? static_cast<Int128>(remaining.ns) * state_.jobs.gpu_milli(job)
                        : remaining.ns;
+  }
+
+  // While nobody waits, all that fit run, in whatever order.
+  void start_at_once(TimePoint now) {
+    std::erase_if(arrived_, [&](const Ranked& job) {
+      const auto held = state_.resources.take(job.second);
+      if (held) order_.push_back({job, state_.run({job.second, *held, now})});
+      return held.has_value();
+    });
   }
 
   void replan(TimePoint now) {
@@ -54,11 +67,12 @@ class Shortest {
     std::size_t ran = 0;
     stopped_.clear();
     chosen_.clear();
-    while (next != waiting_.end() || ran < ran_.size()) {
+    kept_.clear();
+    while (next != waiting_.end() || ran < order_.size()) {
       const bool is_full = state_.resources.free_milli() == 0 && !any_without_gpu_;
-      if (next == waiting_.end() || (ran < ran_.size() && ran_[ran].rank < *next)) {
-        if (is_full || !take_again(ran_[ran])) stopped_.push_back(ran_[ran]);
-        ++ran;
+      if (next == waiting_.end() || (ran < order_.size() && order_[ran].rank < *next)) {
+        const bool goes_on = !is_full && take_again(order_[ran]);
+        (goes_on ? kept_ : stopped_).push_back(order_[ran++]);
       } else if (is_full) {
         next = waiting_.end();
       } else {
@@ -67,24 +81,28 @@ class Shortest {
         next = held ? waiting_.erase(next) : std::next(next);
       }
     }
+    std::swap(order_, kept_);
     for (const Ran& stopped : stopped_) {
       const RunningJob job = state_.running[stopped.slot];
       state_.running.remove(stopped.slot);
       state_.account_preempted(job, now);
       waiting_.insert({key(job.job, state_.remaining(job.job)), job.job});
     }
-    for (const RunningJob& job : chosen_) state_.run(job);
+    for (const RunningJob& job : chosen_) order_.push_back({{0, job.job}, state_.run(job)});
   }
 
+  // All that run give their GPUs back, in order of what they have left. The order of the plan
+  // before it is nearly that of this one.
   void release_all(TimePoint now) {
-    state_.running.list(slots_);
-    ran_.clear();
-    for (const std::uint32_t slot : slots_) {
-      const RunningJob& job = state_.running[slot];
+    for (std::size_t at = 0; at < order_.size(); ++at) {
+      Ran ran = order_[at];
+      const RunningJob& job = state_.running[ran.slot];
       state_.resources.give_back(job.job, job.held);
-      ran_.push_back({{key(job.job, state_.running.end_of(slot) - now), job.job}, slot});
+      ran.rank.first = key(job.job, state_.running.end_of(ran.slot) - now);
+      std::size_t to = at;
+      for (; to > 0 && ran.rank < order_[to - 1].rank; --to) order_[to] = order_[to - 1];
+      order_[to] = ran;
     }
-    std::ranges::sort(ran_, {}, &Ran::rank);
   }
 
   bool take_again(const Ran& ran) {
@@ -98,11 +116,11 @@ class Shortest {
   bool by_service_;
   bool any_without_gpu_ = false;
   std::set<Ranked> waiting_;
-  std::vector<std::uint32_t> slots_;
-  std::vector<Ran> ran_;
+  std::vector<Ranked> arrived_;
+  std::vector<Ran> order_;  // of those that run
+  std::vector<Ran> kept_;
   std::vector<Ran> stopped_;
   std::vector<RunningJob> chosen_;
-  bool arrived_ = false;
   bool freed_ = false;
 };
 
