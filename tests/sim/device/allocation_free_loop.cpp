@@ -8,6 +8,7 @@
 #include "slicewise/sim/device/exclusive.hpp"
 #include "slicewise/sim/device/fluid.hpp"
 #include "slicewise/sim/device/strict_slots.hpp"
+#include "slicewise/sim/placement/placement.hpp"
 
 #include "pods_on_one_gpu.hpp"
 
@@ -72,6 +73,30 @@ TEST(AllocationFreeLoop, ExclusiveWithCancels) { expect_no_allocation(Exclusive(
 TEST(AllocationFreeLoop, Fluid) { expect_no_allocation(Fluid(64)); }
 TEST(AllocationFreeLoop, StrictSlots) {
   expect_no_allocation(StrictSlots(64, {{10}, {1}}, models::Vgpu::Policy::FixedShare));
+}
+
+// Jobs of three shapes, one larger than a node, that come and go.
+TEST(AllocationFreeLoop, Placement) {
+  const std::vector<NodeShape> nodes(100, {"node", {96'000}, gibibytes(384), 8, "A100"});
+  const std::vector<JobShape> shapes = {{{8'000}, gibibytes(8), 1, 470, {}},
+                                        {{8'000}, gibibytes(8), 2, 1000, {"A100"}},
+                                        {{80'000}, gibibytes(80), 20, 1000, {}}};
+  const std::vector<TypicalJob> typical = {{0, 0.5}, {1, 0.5}};
+  for (const NodePolicy policy : {NodePolicy::BestFit, NodePolicy::Random, NodePolicy::Fgd}) {
+    Placement placement(nodes, shapes, policy, 1, typical);
+    std::vector<AllocationId> running(100);
+    const auto turn_over = [&](bool release) {
+      for (std::uint32_t n = 0; n < running.size(); ++n) {
+        if (release) placement.release(running[n]);
+        running[n] = *placement.place(n % 3);
+      }
+    };
+    turn_over(false);
+    for (int round = 0; round < 20; ++round) turn_over(true);  // every part of every size
+    const long before = allocations;
+    for (int round = 0; round < 100; ++round) turn_over(true);
+    EXPECT_EQ(allocations, before);
+  }
 }
 
 }  // namespace

@@ -32,13 +32,14 @@ std::string_view policy_name(NodePolicy policy);
 // A node. Ties are broken in the order in which nodes are given.
 struct NodeShape {
   std::string name;
-  Millicores cpu;
+  Millicores cpu;  // at most kMostCpuOfNode
   Bytes memory;
   int gpus = 0;           // at most kMostGpusOfNode
   std::string gpu_model;  // "" = any job may use it
 };
 
 inline constexpr int kMostGpusOfNode = 16;
+inline constexpr Millicores kMostCpuOfNode{2'000'000'000};
 
 // What one job asks for. Jobs with the same shape share all caches of the policies.
 struct JobShape {
@@ -96,6 +97,7 @@ class Placement {
   // Whether the shape would fit if the cluster were empty.
   bool fits_empty(ShapeId shape) const;
 
+  // Valid until the next place or release.
   std::span<const AllocatedPart> parts(AllocationId allocation) const;
   FreeResources free() const;
   std::int64_t total_gpu_milli() const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -28,8 +29,10 @@ class ShapeTable {
   std::vector<std::int64_t> counts_;
 };
 
-// The most frequent kinds of job that together make up 95 % of all, for Fgd. Shapes that differ in
-// memory only are one kind, as in the authors' experiments. `counts`: jobs of each shape.
+// The most frequent kinds of job that together make up 95 % of all, for Fgd: kMostTypicalJobs at
+// most. Shapes that differ in memory only are one kind, as in the authors' experiments. `counts`:
+// jobs of each shape.
+inline constexpr std::size_t kMostTypicalJobs = 1'000;
 std::vector<TypicalJob> typical_jobs(std::span<const JobShape> shapes,
                                      std::span<const std::int64_t> counts);
 
