@@ -77,7 +77,7 @@ TEST(AllocationFreeLoop, StrictSlots) {
 
 // Jobs of three shapes, one larger than a node, that come and go.
 TEST(AllocationFreeLoop, Placement) {
-  const std::vector<NodeShape> nodes(100, {"node", {96'000}, gibibytes(384), 8, "A100"});
+  const std::vector<NodeShape> nodes(300, {"node", {96'000}, gibibytes(384), 8, "A100"});
   const std::vector<JobShape> shapes = {{{8'000}, gibibytes(8), 1, 470, {}},
                                         {{8'000}, gibibytes(8), 2, 1000, {"A100"}},
                                         {{80'000}, gibibytes(80), 20, 1000, {}}};
