@@ -48,8 +48,8 @@ class TimerHeap {
 
   bool empty() const { return size_ == 0; }
   // REQUIRES: !empty().
-  std::uint32_t top() const { return entry(0).timer; }
-  TimePoint top_time() const { return entry(0).at; }
+  std::uint32_t top() const { return timer_of(key(0)); }
+  TimePoint top_time() const { return time_of_key(key(0)); }
   void pop();
 
   // Fires the first timer in two steps: most timers are set anew while they fire, and then move
@@ -65,62 +65,65 @@ class TimerHeap {
   static constexpr std::uint32_t kAbsent = UINT32_MAX;
   static constexpr std::size_t kArity = 4;
 
-  struct Entry {
-    TimePoint at = kNever;
-    std::uint32_t timer = kAbsent;
-  };
+  // Time above timer number: order is one comparison, without a branch to mispredict on the order
+  // of two random times.
+  using Key = Int128;
+  static Key key_of(TimePoint at, std::uint32_t timer) {
+    return (static_cast<Key>(at.ns) << 64) | timer;
+  }
+  static std::uint32_t timer_of(Key key) { return static_cast<std::uint32_t>(key); }
+  static TimePoint time_of_key(Key key) { return {static_cast<std::int64_t>(key >> 64)}; }
+  static constexpr Key kNoTimer = (static_cast<Key>(kNever.ns) << 64) | kAbsent;
+
   // Four children fill one cache line: the tree is half as deep as a binary one, and a level costs
   // one line. The root stands before a line, so that children begin one. Places beyond the end hold
-  // kNever: the least of four is always found among four.
+  // kNoTimer: the least of four is always found among four.
   static constexpr std::size_t kRoot = kArity - 1;
 
-  Entry& entry(std::size_t slot) { return entries_[slot + kRoot]; }
-  const Entry& entry(std::size_t slot) const { return entries_[slot + kRoot]; }
-  static bool before(const Entry& a, const Entry& b);
-  void place(std::size_t slot, Entry moved);
-  void sift_up(std::size_t slot, Entry moved);
-  void sift_down(std::size_t slot, Entry moved);
+  Key& key(std::size_t slot) { return keys_[slot + kRoot]; }
+  Key key(std::size_t slot) const { return keys_[slot + kRoot]; }
+  static std::size_t least_of_four(const Key* child);
+  void place(std::size_t slot, Key moved);
+  void sift_up(std::size_t slot, Key moved);
+  void sift_down(std::size_t slot, Key moved);
   void remove(std::size_t slot);
 
   std::uint32_t firing_ = kAbsent;
   std::size_t size_ = 0;
-  std::vector<Entry, LineAllocator<Entry>> entries_;
+  std::vector<Key, LineAllocator<Key>> keys_;
   std::vector<std::uint32_t> position_;  // slot of a timer, kAbsent when not set
 };
 
 inline TimerHeap::TimerHeap(std::size_t timers)
-    : entries_(kRoot + timers + kArity), position_(timers, kAbsent) {}
+    : keys_(kRoot + timers + kArity, kNoTimer), position_(timers, kAbsent) {}
 
-// One 128-bit comparison: no branch to mispredict on the order of two random times.
-inline bool TimerHeap::before(const Entry& a, const Entry& b) {
-  const auto key = [](const Entry& entry) {
-    return (static_cast<Int128>(entry.at.ns) << 64) | static_cast<Int128>(entry.timer);
-  };
-  return key(a) < key(b);
+inline std::size_t TimerHeap::least_of_four(const Key* child) {
+  const std::size_t low = child[1] < child[0] ? 1 : 0;
+  const std::size_t high = child[3] < child[2] ? 3 : 2;
+  const std::size_t take_high = 0 - static_cast<std::size_t>(child[high] < child[low]);  // a mask
+  return low ^ ((low ^ high) & take_high);
 }
 
-inline void TimerHeap::place(std::size_t slot, Entry moved) {
-  entry(slot) = moved;
-  position_[moved.timer] = static_cast<std::uint32_t>(slot);
+inline void TimerHeap::place(std::size_t slot, Key moved) {
+  key(slot) = moved;
+  position_[timer_of(moved)] = static_cast<std::uint32_t>(slot);
 }
 
-inline void TimerHeap::sift_up(std::size_t slot, Entry moved) {
+inline void TimerHeap::sift_up(std::size_t slot, Key moved) {
   while (slot > 0) {
     const std::size_t parent = (slot - 1) / kArity;
-    if (!before(moved, entry(parent))) break;
-    place(slot, entry(parent));
+    if (key(parent) < moved) break;
+    place(slot, key(parent));
     slot = parent;
   }
   place(slot, moved);
 }
 
-inline void TimerHeap::sift_down(std::size_t slot, Entry moved) {
+inline void TimerHeap::sift_down(std::size_t slot, Key moved) {
   for (std::size_t first = kArity * slot + 1; first < size_; first = kArity * slot + 1) {
-    const Entry* const child = &entry(first);
-    const std::size_t low = before(child[1], child[0]) ? 1 : 0;
-    const std::size_t high = before(child[3], child[2]) ? 3 : 2;
-    const std::size_t least = before(child[high], child[low]) ? high : low;
-    if (!before(child[least], moved)) break;
+    const Key* const child = &key(first);
+    const std::size_t least = first + 1 == size_ ? 0 : least_of_four(child);
+    if (moved < child[least]) break;
     place(slot, child[least]);
     slot = first + least;
   }
@@ -128,11 +131,11 @@ inline void TimerHeap::sift_down(std::size_t slot, Entry moved) {
 }
 
 inline void TimerHeap::remove(std::size_t slot) {
-  position_[entry(slot).timer] = kAbsent;
-  const Entry last = entry(--size_);
-  entry(size_) = {};
+  position_[timer_of(key(slot))] = kAbsent;
+  const Key last = key(--size_);
+  key(size_) = kNoTimer;
   if (slot == size_) return;
-  if (slot > 0 && before(last, entry((slot - 1) / kArity))) {
+  if (slot > 0 && last < key((slot - 1) / kArity)) {
     sift_up(slot, last);
   } else {
     sift_down(slot, last);
@@ -143,11 +146,11 @@ inline void TimerHeap::set(std::uint32_t timer, TimePoint at) {
   assert(timer < position_.size());
   if (at == kNever) return clear(timer);
   if (timer == firing_) firing_ = kAbsent;
-  const Entry moved{at, timer};
+  const Key moved = key_of(at, timer);
   const std::size_t slot = position_[timer];
   if (slot == kAbsent) {
     sift_up(size_++, moved);
-  } else if (entry(slot).at < at) {
+  } else if (key(slot) < moved) {
     sift_down(slot, moved);
   } else {
     sift_up(slot, moved);
@@ -171,7 +174,7 @@ inline void TimerHeap::pop() {
 
 inline TimePoint TimerHeap::time_of(std::uint32_t timer) const {
   const std::uint32_t slot = position_[timer];
-  return slot == kAbsent ? kNever : entry(slot).at;
+  return slot == kAbsent ? kNever : time_of_key(key(slot));
 }
 
 }  // namespace slicewise::sim
