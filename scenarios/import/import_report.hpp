@@ -41,7 +41,8 @@ class ImportReport {
   }
   // About the source as a whole: without a count.
   void note(std::string_view what, SourceLocation where) {
-    remark(ImportRemark::Kind::Note, what, [&] { return std::move(where); }, 0);
+    remark(
+        ImportRemark::Kind::Note, what, [&] { return std::move(where); }, 0);
   }
 
   // A row that cannot be read: TRACE_ROW. An error, unless bad rows are to be skipped.

@@ -36,7 +36,7 @@ std::int64_t whole_second(std::int64_t ns) {
 
 }  // namespace
 
-void JobRows::append(const JobRow& row) {
+bool JobRows::append(const JobRow& row) {
   trace_.arrival.owned.push_back({row.at_ns});
   trace_.run.owned.push_back(row.run);
   trace_.gpus.owned.push_back(row.gpus);
@@ -56,6 +56,10 @@ void JobRows::append(const JobRow& row) {
   trace_.resource.owned.push_back(pool_.number_of(row.resource));
   trace_.work.owned.push_back(pool_.number_of(row.work));
   trace_.gang.owned.push_back(pool_.number_of(row.gang));
+  const std::uint32_t id = trace_.id.owned.back();
+  if (id == 0) return false;
+  if (id >= is_id_.size()) is_id_.resize(trace_.names.size());
+  return std::exchange(is_id_[id], char{1}) != 0;
 }
 
 void JobRows::cut_to_window(const ImportOptions& options, std::int64_t first) {
@@ -112,8 +116,10 @@ Expected<Imported> JobRows::finish(const SourceText& source, const ImportOptions
   if (since_epoch) trace_.origin_unix_s = origin / kSecond;
   trace_.run_under_sharing = run_under_sharing;
   drop_empty_columns();
-  const auto jobs = static_cast<std::int64_t>(size());
-  return Imported{std::move(trace_), report_.take_log(jobs)};
+  Imported imported;
+  imported.log = report_.take_log(static_cast<std::int64_t>(size()));
+  imported.content = std::move(trace_);
+  return imported;
 }
 
 }  // namespace slicewise::scenarios

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "slicewise/scenarios/import.hpp"
 
@@ -46,7 +47,10 @@ class JobRows {
       report_.repaired("rows that arrive before the row above them: put in order of arrival",
                        place);
     }
-    append(row);
+    if (append(row)) {
+      report_.remark(ImportRemark::Kind::Note,
+                     "rows whose id was there before (attempts of one job?): kept as jobs", place);
+    }
   }
 
   std::size_t size() const { return trace_.arrival.owned.size(); }
@@ -57,13 +61,15 @@ class JobRows {
                             bool since_epoch, bool run_under_sharing = false);
 
  private:
-  void append(const JobRow& row);
+  // Whether the id was there before.
+  bool append(const JobRow& row);
   void cut_to_window(const ImportOptions& options, std::int64_t first);
   void drop_empty_columns();
 
   ImportReport& report_;
   JobTrace trace_;  // arrivals are those of the log until finish()
   NamePool pool_;
+  std::vector<char> is_id_;  // by number of the name
 };
 
 }  // namespace slicewise::scenarios

@@ -1,12 +1,290 @@
 #include "sacct.hpp"
 
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "../decimal.hpp"
+#include "../job_trace_columns.hpp"
+#include "cells.hpp"
 #include "import_report.hpp"
+#include "job_rows.hpp"
+#include "slurm_tres.hpp"
+#include "table_rows.hpp"
 
+// Slurm's accounting, as `sacct -P` or `sacct -p` prints it.
 namespace slicewise::scenarios {
+namespace {
 
-Expected<Imported> import_sacct(std::span<const SourceText> files,
-                                const ImportOptions& /*options*/) {
-  return not_the_format({.file = files.front().name, .line = 0}, "not read yet");
+// What a file without a header holds, unless --columns says otherwise.
+constexpr std::string_view kUsualColumns =
+    "JobIDRaw,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,NNodes,"
+    "AllocTRES,ReqTRES,State,ExitCode,Priority";
+
+std::vector<std::string> split_names(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    names.emplace_back(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return names;
+}
+
+constexpr CsvForm kForm{.separator = '|', .quotes = false};
+
+class Reader {
+ public:
+  Reader(const SourceText& file, const ImportOptions& options, ImportReport& report, JobRows& rows)
+      : file_(file), options_(options), report_(report), rows_(rows), table_(file, report, kForm) {}
+
+  std::optional<Diagnostic> read() {
+    if (auto problem = read_header()) return problem;
+    find_columns();
+    if (!id_ || !submit_ || (!allocated_ && !asked_)) {
+      return make_diagnostic(Code::TraceColumnMissing, {file_.name, 1, 1, 1},
+                             "sacct's JobIDRaw, Submit and AllocTRES or ReqTRES are needed",
+                             "sacct -a -X -P --noconvert -o " + std::string(kUsualColumns));
+    }
+    while (table_.next()) read_row();
+    flush();
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<Diagnostic> read_header() {
+    table_.allow_last_separator();
+    CsvLines first(file_, kForm);
+    if (!first.next()) {
+      return make_diagnostic(Code::TraceFormat, {file_.name, 1, 1, 1}, "the file is empty");
+    }
+    bool has_header = false;
+    for (std::size_t i = 0; i < first.size(); ++i) has_header |= first.value(i) == "Submit";
+    if (has_header) {
+      table_.read_header();
+      return std::nullopt;
+    }
+    table_.use_header(split_names(options_.columns.empty() ? kUsualColumns : options_.columns));
+    report_.note("no header: the columns are taken as " +
+                     std::string(options_.columns.empty() ? kUsualColumns : options_.columns),
+                 first.place());
+    return std::nullopt;
+  }
+
+  void find_columns() {
+    id_ = table_.column("JobID|JobIDRaw");
+    user_ = table_.column("User");
+    partition_ = table_.column("Partition");
+    work_ = table_.column("JobName");
+    submit_ = table_.column("Submit");
+    eligible_ = table_.column("Eligible");
+    start_ = table_.column("Start");
+    end_ = table_.column("End");
+    elapsed_ = table_.column("ElapsedRaw|Elapsed");
+    raw_limit_ = table_.column("TimelimitRaw");
+    limit_ = table_.column("Timelimit");
+    allocated_ = table_.column("AllocTRES");
+    asked_ = table_.column("ReqTRES");
+    usage_ = table_.column("TRESUsageInAve");
+    state_ = table_.column("State");
+    priority_ = table_.column("Priority");
+    const std::string unused = table_.unused();
+    if (!unused.empty())
+      report_.note("columns that are not used: " + unused, {file_.name, 1, 1, 1});
+    if (!options_.utc_offset) {
+      report_.note("sacct names no zone: its times are taken as UTC (--utc-offset says otherwise)",
+                   {file_.name, 1, 1, 1});
+    }
+  }
+
+  void read_row() {
+    const std::string_view id = table_.value(*id_);
+    if (id.find('.') != std::string_view::npos) {
+      report_.skipped("rows of steps (.batch, .extern, .0): parts of the job above them",
+                      [this] { return table_.place(); });
+      const auto usage = parse_tres(table_.value(usage_));
+      if (usage && usage->gpu_permille) {
+        waiting_.gpu_permille =
+            std::max(waiting_.gpu_permille, static_cast<std::int32_t>(*usage->gpu_permille));
+      }
+      return;
+    }
+    flush();
+    JobRow row;
+    if (!read_resources(row) || !read_times(row)) return;
+    row.id = id;
+    const std::size_t plus = id.find('+');
+    if (plus != std::string_view::npos) row.gang = id.substr(0, plus);  // heterogeneous job
+    if (id.find('[') != std::string_view::npos) {
+      report_.remark(ImportRemark::Kind::Note,
+                     "arrays of which tasks still wait (12_[3-9]): one job each",
+                     [this] { return table_.place(*id_); });
+    }
+    row.user = table_.value(user_);
+    row.group = table_.value(partition_);
+    row.work = table_.value(work_);
+    read_priority(row);
+    waiting_ = row;
+    place_ = table_.place();
+  }
+
+  // A job is added once its steps have been seen.
+  void flush() {
+    if (place_) rows_.add(waiting_, [this] { return *place_; });
+    place_.reset();
+    waiting_ = JobRow{};
+  }
+
+  bool read_resources(JobRow& row) {
+    const bool allocated = allocated_ && !table_.value(*allocated_).empty();
+    const std::optional<std::size_t> column = allocated ? allocated_ : asked_;
+    const auto tres = parse_tres(table_.value(column));
+    if (!tres) return table_.bad(column, "is no list of resources");
+    row.gpus = static_cast<std::int32_t>(tres->gpus);
+    if (tres->cpus) row.cpu_milli = static_cast<std::int32_t>(*tres->cpus * 1'000);
+    if (tres->memory) row.memory = *tres->memory;
+    row.gpu_models = kept(tres->gpu_models);
+    if (!tres->mig_profile.empty()) {
+      row.resource = kept("mig-" + tres->mig_profile);
+      report_.remark(ImportRemark::Kind::Note, "jobs on MIG slices: gpus counts slices",
+                     [&] { return table_.place(*column); });
+    }
+    if (tres->shards > 0 && tres->gpus == 0) read_shards(row, tres->shards, *column);
+    return true;
+  }
+
+  void read_shards(JobRow& row, std::int64_t shards, std::size_t column) {
+    const std::int64_t of_gpu = options_.replicas.value_or(0);
+    row.resource = "shard";
+    if (of_gpu == 0) {
+      row.gpus = 1;
+      report_.guessed("jobs with shards: a whole GPU each (--replicas says how many a GPU has)",
+                      [&] { return table_.place(column); });
+      return;
+    }
+    row.gpus = static_cast<std::int32_t>((shards + of_gpu - 1) / of_gpu);
+    row.gpu_milli = static_cast<std::int32_t>(
+        std::clamp<std::int64_t>(1'000 * shards / of_gpu / row.gpus, 1, 1'000));
+  }
+
+  bool read_times(JobRow& row) {
+    std::optional<std::int64_t> submit;
+    std::optional<std::int64_t> eligible;
+    std::optional<std::int64_t> start;
+    std::optional<std::int64_t> end;
+    if (!read_time(submit_, submit) || !read_time(eligible_, eligible) ||
+        !read_time(start_, start) || !read_time(end_, end) || !read_limit(row)) {
+      return false;
+    }
+    if (!submit) return table_.bad(submit_, "is no time");
+    read_state(row);
+    row.at_ns = *submit;
+    if (eligible && *eligible > *submit && (!start || *eligible <= *start)) {
+      row.at_ns = *eligible;
+      report_.remark(ImportRemark::Kind::Note,
+                     "jobs that became eligible after they were submitted (dependencies, holds): "
+                     "they arrive when eligible",
+                     [this] { return table_.place(*eligible_); });
+    }
+    if (!start) {
+      report_.remark(ImportRemark::Kind::Note,
+                     "jobs that never started: kept, their run is not known",
+                     [this] { return table_.place(); });
+      return true;
+    }
+    if (*start < row.at_ns) return table_.bad(start_, "is before its Submit");
+    row.observed_wait = Duration{*start - row.at_ns};
+    if (row.state == JobState::Running || !end) {
+      report_.remark(ImportRemark::Kind::Note, "jobs that still ran: kept, their run is not known",
+                     [this] { return table_.place(); });
+      return true;
+    }
+    if (*end < *start) return table_.bad(end_, "is before its Start");
+    row.run = Duration{*end - *start};
+    if (!elapsed_) return true;
+    const auto elapsed = span_of(table_.value(*elapsed_), TimeUnit::Auto);
+    if (!elapsed) return table_.bad(elapsed_, "is no number of seconds");
+    if (*elapsed < row.run) {
+      report_.remark(ImportRemark::Kind::Note,
+                     "jobs that were suspended in between (Elapsed below End - Start): they run "
+                     "for Elapsed",
+                     [this] { return table_.place(*elapsed_); });
+      row.run = *elapsed;
+    }
+    return true;
+  }
+
+  bool read_time(std::optional<std::size_t> column, std::optional<std::int64_t>& time) {
+    const std::string_view text = table_.value(column);
+    if (is_missing(text)) return true;
+    time = instant_of(text, TimeUnit::Auto, options_.utc_offset.value_or(Duration{}));
+    return time.has_value() ||
+           table_.bad(column, "is no time", "write 2024-06-10T06:13:20 or Unix seconds");
+  }
+
+  bool read_limit(JobRow& row) {
+    const std::optional<std::size_t> column = raw_limit_ ? raw_limit_ : limit_;
+    const std::string_view text = table_.value(column);
+    if (is_missing(text) || text == "UNLIMITED" || text == "Partition_Limit") return true;
+    const auto limit = span_of(text, raw_limit_ ? TimeUnit::Minutes : TimeUnit::Auto);
+    if (!limit) return table_.bad(column, "is no time limit");
+    row.time_limit = *limit;
+    return true;
+  }
+
+  // "CANCELLED by 1001", "COMPLETED+"
+  void read_state(JobRow& row) {
+    const std::string_view text = table_.value(state_);
+    row.state = job_state_of(text.substr(0, text.find_first_of(" +")));
+    if (row.state == JobState::Unknown && !text.empty()) {
+      report_.guessed("states that are not known: left open",
+                      [this] { return table_.place(*state_); });
+    }
+  }
+
+  void read_priority(JobRow& row) {
+    constexpr std::int64_t kMost = 2'147'483'647;
+    const auto priority = whole_of(table_.value(priority_));
+    if (!priority) return;
+    row.priority = static_cast<std::int32_t>(std::clamp(*priority, -kMost, kMost));
+  }
+
+  // Text that lives as long as this reader.
+  std::string_view kept(const std::string& text) {
+    if (text.empty()) return {};
+    return *texts_.insert(text).first;
+  }
+
+  const SourceText& file_;
+  const ImportOptions& options_;
+  ImportReport& report_;
+  JobRows& rows_;
+  TableRows table_;
+  JobRow waiting_;
+  std::optional<SourceLocation> place_;  // of the job that waits for its steps
+  std::set<std::string> texts_;
+  std::optional<std::size_t> id_, user_, partition_, work_, submit_, eligible_, start_, end_,
+      elapsed_, raw_limit_, limit_, allocated_, asked_, usage_, state_, priority_;
+};
+
+}  // namespace
+
+Expected<Imported> import_sacct(std::span<const SourceText> files, const ImportOptions& options) {
+  ImportReport report(options.skip_bad);
+  JobRows rows(report);
+  Diagnostics problems;
+  for (const SourceText& file : files) {
+    if (auto problem = Reader(file, options, report, rows).read()) {
+      problems.push_back(std::move(*problem));
+    }
+  }
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  return rows.finish(files.front(), options, /*since_epoch=*/true);
 }
 
 }  // namespace slicewise::scenarios

@@ -1,0 +1,119 @@
+#include "column_map.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/nearest_name.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+constexpr std::array<std::string_view, 18> kUnits = {
+    "iso",   "s",     "ms",  "us",  "min", "m",  "h",  "percent", "milli",
+    "cores", "bytes", "kib", "mib", "gib", "kb", "mb", "gb",      "share"};
+
+constexpr std::array kReadyMaps = {
+    ReadyMap{"thetagpu", "wall_time,wait_time,node_num",
+             "arrival=submit_time,run=run_time,wait=wait_time,limit=wall_time,gpus=gpu_num,"
+             "id=job,user=user,group=project,state=new_status|state",
+             "",
+             "gpu_num of this log counts units of allocation: one GPU in the queue of single GPUs, "
+             "a node of 8 elsewhere"},
+    ReadyMap{"muri", "iteration_time,num_gpu,submit_time",
+             "arrival=submit_time:ms,run=duration:ms,gpus=num_gpu,id=job_id,work=model_name,"
+             "priority=priority",
+             "", "times of this log are milliseconds"},
+    ReadyMap{"pai", "plan_gpu,inst_num",
+             "arrival=start_time,end=end_time,gpus=plan_gpu:percent,cpu=plan_cpu:percent,"
+             "memory=plan_mem:gb,instances=inst_num,state=status,gang=job_name,work=task_name,"
+             "gpu_models=gpu_type",
+             "job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,plan_mem,plan_gpu,"
+             "gpu_type",
+             "this log has no submit time: jobs arrive when they started; its times count from an "
+             "unknown day, but hour and weekday are those of Shanghai"},
+    ReadyMap{"acme", "gpu_time,type,submit_time,start_time,gpu_num",
+             "arrival=submit_time,start=start_time,end=end_time,run=duration,gpus=gpu_num,"
+             "cpu=cpu_num,memory=mem_per_pod_GB:gb,id=job_id,user=user,state=state,work=type",
+             "", ""},
+    ReadyMap{"helios", "vc,gpu_num,submit_time,start_time",
+             "arrival=submit_time,start=start_time,end=end_time,run=duration,gpus=gpu_num,"
+             "cpu=cpu_num,id=job_id,user=user,group=vc,state=state",
+             "",
+             "times of this log name no zone; its clusters stand at UTC+8 (--utc-offset +08:00)"},
+    ReadyMap{"dlrm", "instance_sn,app_name",
+             "arrival=creation_time,start=scheduled_time,end=deletion_time,"
+             "gpus=gpu_request,cpu=cpu_request,memory=memory_request:gib,id=instance_sn,"
+             "group=role,work=app_name",
+             "",
+             "instances without a creation_time were there before the log began: they arrive at 0"},
+    ReadyMap{"philly", "duration,num_gpus,cluster",
+             "arrival=submit_time|timestamp|submit_utc|submit_time_utc,"
+             "run=run_time|duration|run_s,gpus=gpu_num|num_gpus|gpus,"
+             "group=cluster|vc|virtual_cluster,id=jobid|job_id,user=user,state=status|state",
+             "",
+             "every row is an attempt that carries its job's submit time; the log names no zone: "
+             "its epoch seconds were made as if it were US Eastern, if it is Pacific they are 3 h "
+             "early"},
+    // The same by its other header, in which only these columns exist.
+    ReadyMap{"philly", "run_time,submit_time,gpu_num",
+             "arrival=submit_time,run=run_time,gpus=gpu_num,group=cluster|vc|virtual_cluster", "",
+             "every row is an attempt that carries its job's submit time; the log names no zone: "
+             "its epoch seconds were made as if it were US Eastern, if it is Pacific they are 3 h "
+             "early"},
+};
+
+tl::unexpected<Diagnostics> wrong(std::string message, std::string help) {
+  return tl::unexpected(Diagnostics{
+      make_diagnostic(Code::TraceColumnMissing, {}, std::move(message), std::move(help))});
+}
+
+}  // namespace
+
+const ReadyMap* find_ready_map(std::string_view name) {
+  const auto* const found = std::find_if(kReadyMaps.begin(), kReadyMaps.end(),
+                                         [&](const ReadyMap& map) { return map.name == name; });
+  return found == kReadyMaps.end() ? nullptr : found;
+}
+
+const ReadyMap* begin_ready_maps() { return kReadyMaps.data(); }
+const ReadyMap* end_ready_maps() { return kReadyMaps.data() + kReadyMaps.size(); }
+
+Expected<ColumnMap> parse_column_map(std::string_view text) {
+  ColumnMap map;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view entry = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string_view::npos || equals == 0 || equals + 1 == entry.size()) {
+      return wrong(fmt::format("--columns: \"{}\" is not FIELD=COLUMN", entry),
+                   "write arrival=submit_time,run=run_time:ms,gpus=gpu_num, or one of philly, "
+                   "muri, thetagpu, pai, helios, acme, dlrm, gavel, shockwave");
+    }
+    const std::string_view name = entry.substr(0, equals);
+    const auto* const field = std::find(kJobFieldNames.begin(), kJobFieldNames.end(), name);
+    if (field == kJobFieldNames.end()) {
+      const auto nearest = nearest_name(name, kJobFieldNames);
+      return wrong(fmt::format("--columns: there is no field \"{}\"{}", name,
+                               nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : ""),
+                   fmt::format("fields are {}", fmt::join(kJobFieldNames, ", ")));
+    }
+    MappedColumn& column = map.columns[static_cast<std::size_t>(field - kJobFieldNames.begin())];
+    if (!column.names.empty()) {
+      return wrong(fmt::format("--columns: {} is there twice", name), "");
+    }
+    std::string_view value = entry.substr(equals + 1);
+    const std::size_t colon = value.rfind(':');
+    if (colon != std::string_view::npos &&
+        std::find(kUnits.begin(), kUnits.end(), value.substr(colon + 1)) != kUnits.end()) {
+      column.unit = value.substr(colon + 1);
+      value = value.substr(0, colon);
+    }
+    column.names = value;
+  }
+  return map;
+}
+
+}  // namespace slicewise::scenarios

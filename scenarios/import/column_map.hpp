@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "slicewise/diagnostics.hpp"
+
+namespace slicewise::scenarios {
+
+// What a column of a table of jobs may be.
+enum class JobField : std::uint8_t {
+  Arrival,
+  Run,
+  Start,
+  End,
+  Gpus,
+  GpuMilli,
+  Cpu,
+  Memory,
+  GpuMemory,
+  Wait,
+  Limit,
+  GpuUse,
+  Priority,
+  State,
+  Id,
+  User,
+  Group,
+  GpuModels,
+  Resource,
+  Work,
+  Gang,
+  Instances,
+  End_,
+};
+inline constexpr std::size_t kJobFields = static_cast<std::size_t>(JobField::End_);
+
+// As --columns calls them, in the order of JobField.
+inline constexpr std::array<std::string_view, kJobFields> kJobFieldNames = {
+    "arrival",    "run",        "start",    "end",     "gpus",     "gpu_milli", "cpu", "memory",
+    "gpu_memory", "wait",       "limit",    "gpu_use", "priority", "state",     "id",  "user",
+    "group",      "gpu_models", "resource", "work",    "gang",     "instances"};
+
+// The columns of one field: "NAME|OTHER NAME", and the unit of their values.
+struct MappedColumn {
+  std::string names;  // "": none
+  std::string unit;   // "ms", "percent", "gib"; "": the field's own
+};
+
+struct ColumnMap {
+  std::array<MappedColumn, kJobFields> columns;
+
+  const MappedColumn& operator[](JobField field) const {
+    return columns[static_cast<std::size_t>(field)];
+  }
+};
+
+// Reads "arrival=submit_time:ms,run=duration"; TRACE_COLUMN says what is wrong with it.
+Expected<ColumnMap> parse_column_map(std::string_view text);
+
+// A log whose columns are known.
+struct ReadyMap {
+  std::string_view name;
+  std::string_view signature;  // columns by which its header is known, "a,b"
+  std::string_view map;
+  std::string_view header;  // of files without one
+  std::string_view remark;  // what everybody who uses it should know
+};
+
+// By its name, nullptr when there is none.
+const ReadyMap* find_ready_map(std::string_view name);
+// All of them, those with the more particular signatures first.
+const ReadyMap* begin_ready_maps();
+const ReadyMap* end_ready_maps();
+
+}  // namespace slicewise::scenarios
