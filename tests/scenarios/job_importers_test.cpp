@@ -1,0 +1,354 @@
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/import.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+using testing::HasSubstr;
+
+struct Outcome {
+  std::string csv;      // the trace, or "" when the import failed
+  std::string remarks;  // "count what", one a line
+  Diagnostics errors;
+
+  std::string first_error() const {
+    if (errors.empty()) return "";
+    const SourceLocation& at = errors[0].where;
+    return at.file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " +
+           errors[0].message;
+  }
+};
+
+Outcome import(ImportKind kind, const std::vector<std::string>& texts,
+               const ImportOptions& options = {}) {
+  std::vector<SourceText> files;
+  for (const std::string& text : texts) files.push_back({"f", text});
+  const auto imported = import_log(kind, files, options);
+  if (!imported) return {"", "", imported.error()};
+  Outcome outcome{trace_csv(*imported), "", {}};
+  for (const ImportRemark& remark : imported->log.remarks) {
+    outcome.remarks += std::to_string(remark.count) + " " + remark.what + "\n";
+  }
+  return outcome;
+}
+
+Outcome import_jobs(const std::string& text, const std::string& columns = "",
+                    ImportOptions options = {}) {
+  options.columns = columns;
+  return import(ImportKind::Jobs, {text}, options);
+}
+
+const std::string kOpenb =
+    "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
+    "deletion_time,scheduled_time\n";
+
+TEST(Openb, DurationIsDeletionMinusScheduledAndWasMeasuredUnderSharing) {
+  const Outcome got = import(
+      ImportKind::Openb, {kOpenb + "p0,12000,16384,1,460,V100M16|V100M32,LS,Running,10,110,15\n"});
+  EXPECT_EQ(got.csv,
+            "# run_under_sharing=true\n"
+            "arrival_s,run_s,gpus,gpu_milli,cpu_milli,memory_bytes,observed_wait_s,state,id,group,"
+            "gpu_models\n"
+            "0,95,1,460,12000,17179869184,5,Running,p0,LS,V100M16|V100M32\n");
+  EXPECT_THAT(got.remarks, HasSubstr("1 pods last seen Running that have a deletion_time"));
+}
+
+TEST(Openb, PendingPodsHaveADeletionTimeButNeverStarted) {
+  const Outcome got = import(ImportKind::Openb, {kOpenb + "p0,1,1,0,0,,LS,Pending,10,110,\n"
+                                                          "p1,1,0,2,1000,,BE,Failed,10,20,12\n"});
+  EXPECT_THAT(got.csv, HasSubstr("0,,0,1,1048576,,Pending,p0,LS\n0,8,2,1,0,2,Failed,p1,BE\n"));
+  EXPECT_THAT(got.remarks, HasSubstr("1 pods that never started"));
+  EXPECT_THAT(got.remarks, HasSubstr("1 pods that ask for no memory"));
+}
+
+TEST(Openb, FilesWithFiveColumnsHaveNoTimes) {
+  const Outcome got =
+      import(ImportKind::Openb, {"name,cpu_milli,memory_mib,num_gpu,gpu_milli\np0,1,1,8,1000\n"});
+  EXPECT_THAT(got.csv,
+              HasSubstr("arrival_s,run_s,gpus,cpu_milli,memory_bytes,id\n0,,8,1,1048576,p0"));
+  EXPECT_THAT(got.remarks, HasSubstr("the file has no times"));
+}
+
+TEST(Openb, PartsOfAGpuAreOnlyAskedForOneAtATime) {
+  EXPECT_THAT(import(ImportKind::Openb, {kOpenb + "p,1,1,2,500,,LS,Running,0,9,1\n"}).first_error(),
+              HasSubstr("f:2:9: gpu_milli: \"500\" is a part of each of several GPUs"));
+  EXPECT_THAT(import(ImportKind::Openb, {kOpenb + "p,1,1,1,0,,LS,Running,0,9,1\n"}).first_error(),
+              HasSubstr("num_gpu is not 0"));
+}
+
+TEST(Openb, FromSkipsTheGapBeforeTheBusyDays) {
+  ImportOptions options;
+  options.from = hours(24 * 100);
+  const std::string rows =
+      "p0,1,1,1,1000,,LS,Failed,0,9,1\np1,1,1,1,1000,,LS,Failed,8640007,8640017,8640008\n";
+  const Outcome got = import(ImportKind::Openb, {kOpenb + rows}, options);
+  EXPECT_THAT(got.csv, HasSubstr("\n0,9,1,1,1048576,1,Failed,p1,LS\n"));
+  EXPECT_THAT(got.remarks, HasSubstr("1 rows outside the window"));
+}
+
+TEST(Import, BadRowsStopItUnlessTheyAreSkipped) {
+  const std::string rows = "p0,1,1,1,1000,,LS,Failed,0,9,1\np1,x,1,1,1000,,LS,Failed,0,9,1\np2\n";
+  const Outcome stopped = import(ImportKind::Openb, {kOpenb + rows});
+  ASSERT_EQ(stopped.errors.size(), 2U);
+  EXPECT_EQ(stopped.errors[0].code, Code::TraceRow);
+  EXPECT_THAT(stopped.first_error(), HasSubstr("f:3:4: cpu_milli: \"x\""));
+  ImportOptions options;
+  options.skip_bad = true;
+  EXPECT_THAT(import(ImportKind::Openb, {kOpenb + rows}, options).remarks,
+              HasSubstr("2 rows that cannot be read"));
+}
+
+TEST(Jobs, PhillyOfLumosIsEpochSecondsOfATimeZoneThatIsATrap) {
+  const Outcome got =
+      import_jobs(",run_time,submit_time,gpu_num\n0,60,1502114581,6\n1,7,1502114590,48");
+  EXPECT_EQ(got.csv, "# origin_unix_s=1502114581\narrival_s,run_s,gpus\n0,60,6\n9,7,48\n");
+  EXPECT_THAT(got.remarks, HasSubstr("read as --columns philly"));
+  EXPECT_THAT(got.remarks, HasSubstr("if it is Pacific they are 3 h early"));
+}
+
+TEST(Jobs, PhillyOfPolluxIsUnsortedAndEndsWithABlankLine) {
+  const Outcome got = import_jobs(
+      "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-03 01:00:10,5,1,5,a\n"
+      "2017-10-03 01:00:00,6,2,12,b\n\n");
+  EXPECT_EQ(got.csv, "# origin_unix_s=1506992400\narrival_s,run_s,gpus,group\n0,6,2,b\n10,5,1,a\n");
+  EXPECT_THAT(got.remarks, HasSubstr("1 rows that arrive before the row above them"));
+  EXPECT_THAT(got.remarks, HasSubstr("not used: gpu_time"));
+}
+
+TEST(Jobs, MuriIsInMillisecondsWithCrlf) {
+  const Outcome got = import_jobs(
+      "\xEF\xBB\xBFjob_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,interval,"
+      "iteration_time,priority\r\n7,4,1456,10,bert,4,1900000,0,190000,1\r\n"
+      "8,4,1456,10,bert,4,5000,0,190000,0\r\n");
+  EXPECT_EQ(got.csv,
+            "arrival_s,run_s,gpus,priority,id,work\n0.456,1900,4,1,7,bert\n0.456,5,4,0,8,bert\n");
+  EXPECT_THAT(got.remarks, HasSubstr("1 rows whose duration is not iterations x iteration_time"));
+}
+
+TEST(Jobs, ThetaGpuHasObservedWaitsLimitsAndUnitsOfAllocation) {
+  const Outcome got = import_jobs(
+      "index,job,user,project,state,gpu_num,cpu_num,node_num,submit_time,wait_time,run_time,"
+      "wall_time,node_hour,new_status\n"
+      "0,9,u1,p1,x,1,1,1,1663804800,8,4000,3600,1,Pass\n1,10,u1,p1,x,1,1,1,1663804801,8,40,3600,1,"
+      "Killed");
+  EXPECT_EQ(got.csv,
+            "# origin_unix_s=1663804800\n"
+            "arrival_s,run_s,gpus,observed_wait_s,time_limit_s,state,id,user,group\n"
+            "0,4000,1,8,3600,Completed,9,u1,p1\n1,40,1,8,3600,Cancelled,10,u1,p1\n");
+  EXPECT_THAT(got.remarks, HasSubstr("units of allocation"));
+  EXPECT_THAT(got.remarks, HasSubstr("1 jobs that ran longer than their time limit"));
+}
+
+TEST(Jobs, PaiHasNoHeaderPercentOfGpusAndGangsOfInstances) {
+  const Outcome got = import_jobs(
+      "j1,ps,1,Terminated,100,200,600,29.5,,CPU\nj1,worker,2,Failed,100,160,50,1,50,MISC\n"
+      "j2,tensorflow,1,Waiting,,,600,29,200,T4\n",
+      "pai");
+  EXPECT_EQ(got.csv,
+            "arrival_s,run_s,gpus,gpu_milli,cpu_milli,memory_bytes,state,gpu_models,work,gang\n"
+            "0,100,0,1000,6000,29500000000,Completed,CPU,ps,j1\n"
+            "0,60,1,500,500,1000000000,Failed,MISC,worker,j1\n"
+            "0,60,1,500,500,1000000000,Failed,MISC,worker,j1\n");
+  EXPECT_THAT(got.remarks, HasSubstr("1 rows without a time of arrival"));
+  EXPECT_THAT(got.remarks, HasSubstr("no header"));
+}
+
+TEST(Jobs, KalosOfAcmeCountsTheWaitIntoItsDuration) {
+  const Outcome got = import_jobs(
+      "job_id,user,node_num,gpu_num,cpu_num,mem_per_pod_GB,type,state,submit_time,start_time,"
+      "end_time,duration,queue,gpu_time\n"
+      "d,u,8,64,960,1000,Other,FAILED,2023-05-17 11:00:58+00:00,2023-05-17 11:01:08+00:00,"
+      "2023-05-17 11:01:16+00:00,18,10.0,1152.0\n");
+  EXPECT_THAT(got.csv, HasSubstr("\n0,8,64,960000,1000000000000,10,Failed,d,u,Other\n"));
+  EXPECT_THAT(got.remarks, HasSubstr("1 rows whose duration counts the wait in"));
+}
+
+TEST(Jobs, HeliosTimesTakeTheZoneThatIsGiven) {
+  ImportOptions options;
+  options.utc_offset = hours(8);
+  const Outcome got = import_jobs(
+      "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,"
+      "queue\n1,u,v,4,16,1,NODE_FAIL,1970-01-02 08:00:00,1970-01-02 08:00:05,1970-01-02 08:01:05,"
+      "60,5\n2,u,v,4,16,1,CANCELLED,1970-01-02 08:00:00,None,None,0,5\n",
+      "helios", options);
+  EXPECT_THAT(got.csv, HasSubstr("\n0,60,4,16000,5,Failed,1,u,v\n"));
+}
+
+TEST(Jobs, DlrmInstancesMayHaveBeenThereBefore) {
+  const Outcome got = import_jobs(
+      "instance_sn,role,app_name,gpu_request,creation_time,scheduled_time,deletion_time\n"
+      "i1,HN,a,1,,,500\ni2,CN,a,0,100,103,\n");
+  EXPECT_THAT(got.csv, HasSubstr("\n0,500,1,,i1,HN,a\n100,,0,3,i2,CN,a\n"));
+  EXPECT_THAT(got.remarks, HasSubstr("1 instances without a creation_time: they arrive at 0"));
+}
+
+TEST(Jobs, GavelsDurationsAreStepsByThroughput) {
+  const std::string seven = "ResNet (batch size 16)\tcmd --x\t-n\t1\t100\t6.5\t2\n";
+  const std::string ten = "LM\tcmd\tdir\t-n\t1\t50\t1\t3.0\t-1.000000\t0\n";
+  const std::string rates =
+      R"json({"v100": {"('ResNet (batch size 16)', 2)": {"null": 4.0, "x": [1, 2]}}})json";
+  ImportOptions options;
+  options.columns = "gavel";
+  const Outcome got = import(ImportKind::Jobs, {seven + ten, rates}, options);
+  EXPECT_EQ(got.csv,
+            "arrival_s,run_s,gpus,priority,work\n0,,1,3,LM\n6.5,25,2,0,ResNet (batch size 16)\n");
+  EXPECT_THAT(got.remarks, HasSubstr("1 jobs of which the throughput is not known"));
+  EXPECT_THAT(import(ImportKind::Jobs, {seven}, options).remarks, HasSubstr("need throughputs"));
+}
+
+TEST(Jobs, ShockwaveLinesHaveADuration) {
+  const Outcome got =
+      import_jobs("LM\tc\td\t-n\t1\t50\t2\t1\tstatic\t1\t-1\t800\t0.0\n", "shockwave");
+  EXPECT_THAT(got.first_error(), HasSubstr("13 fields"));
+  const Outcome fine =
+      import_jobs("LM\tc\td\t-n\t1\t50\t2\tstatic\t1\t-1\t800\t3.0\n", "shockwave");
+  EXPECT_EQ(fine.csv, "arrival_s,run_s,gpus,priority,work\n0,800,2,1,LM\n");
+}
+
+TEST(Jobs, AMapNamesColumnsAndUnits) {
+  const Outcome got = import_jobs("when;how long;cards;kind\n1000;90;0.5;\"a, b\"\n2000;30;1.5;\n",
+                                  "arrival=when:ms,run=how long:min,gpus=cards,work=kind");
+  EXPECT_EQ(got.csv, "arrival_s,run_s,gpus,gpu_milli,work\n0,5400,1,500,\"a, b\"\n1,1800,2,750,\n");
+  EXPECT_THAT(got.remarks, HasSubstr("1 rows that ask for one and a part of a GPU"));
+}
+
+TEST(Jobs, MistakesInAMapAreExplained) {
+  EXPECT_THAT(import_jobs("a,b\n1,2\n", "arival=a").first_error(),
+              HasSubstr("did you mean \"arrival\""));
+  EXPECT_THAT(import_jobs("a,b\n1,2\n", "philli").first_error(), HasSubstr("not FIELD=COLUMN"));
+  EXPECT_THAT(import_jobs("submit,b\n1,2\n", "arrival=submitt,gpus=b,run=b").first_error(),
+              HasSubstr("no column submitt for arrival"));
+  EXPECT_THAT(import_jobs("submit,b\n1,2\n").first_error(), HasSubstr("how many GPUs"));
+}
+
+TEST(Jobs, UnknownTablesGoByTheUsualNames) {
+  const Outcome got = import_jobs("job,submit_time,runtime,gpus\na,10,5,1\na,12,5,1\n");
+  EXPECT_EQ(got.csv, "arrival_s,run_s,gpus,id\n0,5,1,a\n2,5,1,a\n");
+  EXPECT_THAT(got.remarks, HasSubstr("guessed by their names: --columns arrival=submit_time"));
+  EXPECT_THAT(got.remarks, HasSubstr("1 rows whose id was there before"));
+}
+
+TEST(Jobs, OwnTracesGoFromOneFormToTheOther) {
+  const Outcome got = import_jobs("arrival_s,run_s,gpus\n3,4,5\n");
+  EXPECT_EQ(got.csv, "arrival_s,run_s,gpus\n3,4,5\n");
+}
+
+TEST(Swf, EighteenFieldsMinusOneAndHeaders) {
+  const Outcome got =
+      import(ImportKind::Swf, {"; UnixStartTime: 1718000000\n;  TimeZoneString: UTC\n"
+                               "1 0 402 6929 2 -1 -1 2 14400 1024 1 3 1 -1 1 1 -1 -1\n"
+                               "  2 10 5 -1 -1 -1 -1 -1 -1 -1 5 3 1 -1 1 2 -1 -1\n"});
+  EXPECT_EQ(got.csv,
+            "# origin_unix_s=1718000000\n"
+            "arrival_s,run_s,gpus,memory_bytes,observed_wait_s,time_limit_s,state,id,user,group\n"
+            "0,6929,2,2097152,402,14400,Completed,1,3,1\n10,,1,,5,,Cancelled,2,3,2\n");
+  EXPECT_THAT(got.remarks, HasSubstr("every processor counts as one"));
+  EXPECT_THAT(got.remarks, HasSubstr("1 jobs cancelled before they started"));
+  EXPECT_THAT(got.remarks, HasSubstr("1 jobs without a number of processors"));
+}
+
+TEST(Swf, PartitionsSayHowManyGpusAProcessorHas) {
+  ImportOptions options;
+  options.partitions = "1=4,2=0";
+  const std::string row = " 0 0 60 2 -1 -1 -1 -1 -1 1 3 1 -1 1 ";
+  const Outcome got =
+      import(ImportKind::Swf, {"1" + row + "1 -1 -1\n2" + row + "2 -1 -1\n3" + row + "9 -1 -1\n"},
+             options);
+  EXPECT_THAT(got.csv, HasSubstr("\n0,60,8,0,Completed,1,3,1\n0,60,0,0,Completed,2,3,2\n"));
+  EXPECT_THAT(got.remarks, HasSubstr("1 jobs in partitions that --partitions does not name"));
+  EXPECT_THAT(import(ImportKind::Swf, {"1 2 3\n"}).first_error(), HasSubstr("3 values"));
+}
+
+const std::string kSacct =
+    "JobID|User|Partition|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|ReqTRES|"
+    "State|Priority|\n";
+
+TEST(Sacct, TypedAndUntypedGpusAreTheSameOnes) {
+  const Outcome got =
+      import(ImportKind::Sacct,
+             {kSacct + "4711|ana|gpu|2024-06-10T06:13:20|2024-06-10T06:13:20|2024-06-10T06:20:02|"
+                       "2024-06-10T08:15:31|6929|240|billing=16,cpu=16,gres/gpu:a100=2,gres/gpu=2,"
+                       "mem=65536M,node=1|gres/gpu=2|COMPLETED|1200|\n"});
+  EXPECT_EQ(got.csv,
+            "# origin_unix_s=1718000000\n"
+            "arrival_s,run_s,gpus,cpu_milli,memory_bytes,observed_wait_s,time_limit_s,priority,"
+            "state,id,user,group,gpu_models\n"
+            "0,6929,2,16000,68719476736,402,14400,1200,Completed,4711,ana,gpu,a100\n");
+  EXPECT_THAT(got.remarks, HasSubstr("names no zone"));
+}
+
+TEST(Sacct, StepsRequeuesUnknownTimesAndWordsBehindTheState) {
+  const std::string times = "2024-06-10T06:00:00|2024-06-10T06:01:00|2024-06-10T06:02:00|";
+  const Outcome got = import(
+      ImportKind::Sacct,
+      {kSacct + "5|bo|gpu|" + times +
+       "2024-06-10T06:03:00|60|UNLIMITED|gres/gpu=1||CANCELLED by "
+       "1001|1|\n5.batch||||||||||||||\n" +
+       "5.0|||" + times + "Unknown|60|||gres/gpu=9|COMPLETED||\n" + "5|bo|gpu|" + times +
+       "Unknown|60|1|gres/gpu=1||RUNNING|1|\n" +
+       "6_[1-4]|bo|gpu|2024-06-10T06:05:00|Unknown|Unknown|Unknown|0|1||gres/gpu=3|PENDING|1|\n"});
+  ASSERT_EQ(got.first_error(), "f:3:1: 15 values where the header has 13 columns");
+  const Outcome fine = import(
+      ImportKind::Sacct,
+      {kSacct + "5|bo|gpu|" + times +
+       "2024-06-10T06:03:00|60||gres/gpu=1||CANCELLED by "
+       "1001|1|\n5.0|||" +
+       times + "Unknown|60|||gres/gpu=9|COMPLETED||\n" + "5|bo|gpu|" + times +
+       "Unknown|60|1|gres/gpu=1||RUNNING|1|\n" +
+       "6_[1-4]|bo|gpu|2024-06-10T06:05:00|Unknown|Unknown|Unknown|0|1||gres/gpu=3|PENDING|1|\n"});
+  EXPECT_THAT(fine.csv,
+              HasSubstr("\n0,60,1,60,,1,Cancelled,5,bo,gpu\n0,,1,60,60,1,Running,5,bo,gpu\n"
+                        "240,,3,,60,1,Pending,6_[1-4],bo,gpu\n"));
+  EXPECT_THAT(fine.remarks, HasSubstr("1 rows of steps"));
+  EXPECT_THAT(fine.remarks, HasSubstr("1 rows whose id was there before"));
+  EXPECT_THAT(fine.remarks, HasSubstr("2 jobs that became eligible after they were submitted"));
+  EXPECT_THAT(fine.remarks, HasSubstr("1 arrays of which tasks still wait"));
+}
+
+TEST(Sacct, WithoutAHeaderMigShardsAndAZone) {
+  ImportOptions options;
+  options.columns = "JobIDRaw,Submit,Start,End,AllocTRES";
+  options.utc_offset = hours(2);
+  options.replicas = 8;
+  const std::string times = "|2024-06-10T08:13:20|2024-06-10T08:13:21|2024-06-10T08:13:31|";
+  const Outcome got =
+      import(ImportKind::Sacct, {"1" + times + "gres/gpu:1g.5gb=1\n2" + times + "gres/shard=4\n"},
+             options);
+  EXPECT_EQ(got.csv,
+            "# origin_unix_s=1718000000\narrival_s,run_s,gpus,gpu_milli,observed_wait_s,id,"
+            "resource\n0,10,1,1000,1,1,mig-1g.5gb\n0,10,1,500,1,2,shard\n");
+  EXPECT_THAT(got.remarks, HasSubstr("1 jobs on MIG slices"));
+}
+
+std::optional<std::string> shared_trace(const std::string& path) {
+  std::ifstream file(std::filesystem::path(SLICEWISE_SHARED_DIR) / "traces" / path);
+  if (!file) return std::nullopt;
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(RealTraces, CountsAreThePublishedOnes) {
+  const auto pods = shared_trace("openb/openb_pod_list_default.csv");
+  const auto philly = shared_trace("philly/philly_attempts.csv");
+  if (!pods || !philly) GTEST_SKIP() << "no shared traces";
+  const Outcome openb = import(ImportKind::Openb, {*pods});
+  EXPECT_THAT(openb.remarks, HasSubstr("897 pods that never started"));
+  EXPECT_THAT(openb.remarks, HasSubstr("5193 pods last seen Running"));
+  EXPECT_THAT(openb.remarks, HasSubstr("1 pods that ask for no memory"));
+  EXPECT_EQ(std::ranges::count(openb.csv, '\n'), 8'152 + 2);
+  EXPECT_EQ(std::ranges::count(import_jobs(*philly).csv, '\n'), 151'816 + 2);
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios
