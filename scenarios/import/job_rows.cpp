@@ -77,6 +77,7 @@ void JobRows::cut_to_window(const ImportOptions& options, std::int64_t first) {
   report_.skipped(
       "rows outside the window of --from and --length", [] { return SourceLocation{}; }, left_out);
   visit_columns(trace_, [&](const ColumnRules& /*rules*/, auto& column) {
+    if (column.empty()) return;
     std::size_t next = 0;
     for (std::size_t i = 0; i < kept.size(); ++i) {
       if (kept[i] != 0) column.owned[next++] = column.owned[i];
