@@ -22,31 +22,6 @@ constexpr std::size_t kMostNodes = 200'000;  // aliases expanded
 constexpr std::size_t kDeepest = 64;         // levels of nesting
 constexpr std::string_view kBom = "\xEF\xBB\xBF";
 
-bool all_of(std::string_view text, std::string_view allowed) {
-  return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
-}
-
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
-}
-
-bool is_float(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789";
-  const std::size_t exponent = text.find_first_of("eE");
-  if (exponent != std::string_view::npos) {
-    std::string_view power = text.substr(exponent + 1);
-    if (power.starts_with('+') || power.starts_with('-')) power.remove_prefix(1);
-    if (!all_of(power, kDigits)) return false;
-    text = text.substr(0, exponent);
-  }
-  const std::size_t dot = text.find('.');
-  if (dot == std::string_view::npos) return all_of(text, kDigits);
-  const std::string_view whole = text.substr(0, dot);
-  const std::string_view part = text.substr(dot + 1);
-  if (whole.empty()) return all_of(part, kDigits);
-  return all_of(whole, kDigits) && (part.empty() || all_of(part, kDigits));
-}
-
 // The innermost list or mapping that is still open.
 struct Frame {
   std::shared_ptr<Node> node;
@@ -294,6 +269,33 @@ void refuse_second_document(YAML::Parser& parser, const SourcePlaces& places, Di
   }
 }
 
+// Gives the parser of a text to `read`; false when the text is not YAML, which is reported.
+template <class Read>
+bool parse(const SourceText& source, Read read, Diagnostics& found) {
+  std::string_view text = source.text;
+  if (text.starts_with(kBom)) text.remove_prefix(kBom.size());
+  const SourcePlaces places(source.name, text);
+  if (auto problem = unreadable(source, places)) {
+    found.push_back(std::move(*problem));
+    return false;
+  }
+  // The parser needs time quadratic in the depth, so brackets are counted before it starts.
+  const FlowBrackets brackets = find_flow_brackets(text, kDeepest);
+  if (brackets.open.size() > kDeepest) {
+    found.push_back(too_deep(places.at(brackets.open.back())));
+    return false;
+  }
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    read(parser, places);
+  } catch (const YAML::Exception& error) {
+    found.push_back(syntax_problem(error, brackets, places));
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 const Entry* Node::entry(std::string_view key) const {
@@ -306,24 +308,6 @@ const Entry* Node::entry(std::string_view key) const {
 const Node* Node::find(std::string_view key) const {
   const Entry* found = entry(key);
   return found == nullptr ? nullptr : found->value.get();
-}
-
-Node::Kind core_schema_kind(std::string_view plain_scalar) {
-  constexpr std::string_view kDigits = "0123456789";
-  std::string_view text = plain_scalar;
-  if (is_one_of(text, {"", "~", "null", "Null", "NULL"})) return Node::Kind::Null;
-  if (is_one_of(text, {"true", "True", "TRUE", "false", "False", "FALSE"})) {
-    return Node::Kind::Boolean;
-  }
-  if (is_one_of(text, {".nan", ".NaN", ".NAN"})) return Node::Kind::Float;
-  if (text.starts_with("0o") && all_of(text.substr(2), "01234567")) return Node::Kind::Integer;
-  if (text.starts_with("0x") && all_of(text.substr(2), "0123456789abcdefABCDEF")) {
-    return Node::Kind::Integer;
-  }
-  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
-  if (is_one_of(text, {".inf", ".Inf", ".INF"})) return Node::Kind::Float;
-  if (all_of(text, kDigits)) return Node::Kind::Integer;
-  return is_float(text) ? Node::Kind::Float : Node::Kind::Text;
 }
 
 std::string_view kind_name(Node::Kind kind) {
@@ -347,34 +331,32 @@ std::string_view kind_name(Node::Kind kind) {
 }
 
 NodePtr read_document(const SourceText& source, Diagnostics& found) {
-  std::string_view text = source.text;
-  if (text.starts_with(kBom)) text.remove_prefix(kBom.size());
-  const SourcePlaces places(source.name, text);
-  if (auto problem = unreadable(source, places)) {
-    found.push_back(std::move(*problem));
-    return nullptr;
-  }
-  // The parser needs time quadratic in the depth, so brackets are counted before it starts.
-  const FlowBrackets brackets = find_flow_brackets(text, kDeepest);
-  if (brackets.open.size() > kDeepest) {
-    found.push_back(too_deep(places.at(brackets.open.back())));
-    return nullptr;
-  }
-  TreeBuilder builder(places, found);
-  try {
-    std::istringstream stream{std::string(text)};
-    YAML::Parser parser(stream);
+  NodePtr root;
+  const auto read = [&](YAML::Parser& parser, const SourcePlaces& places) {
+    TreeBuilder builder(places, found);
     parser.HandleNextDocument(builder);
+    root = builder.take_root();
     refuse_second_document(parser, places, found);
-  } catch (const YAML::Exception& error) {
-    found.push_back(syntax_problem(error, brackets, places));
-    return nullptr;
-  }
-  NodePtr root = builder.take_root();
+  };
+  if (!parse(source, read, found)) return nullptr;
   if (root != nullptr) return root;
   auto nothing = std::make_shared<Node>();
-  nothing->where = places.at(0);
+  nothing->where = {source.name, 1, 1, 1};
   return nothing;
+}
+
+std::vector<NodePtr> read_documents(const SourceText& source, Diagnostics& found) {
+  std::vector<NodePtr> roots;
+  const auto read = [&](YAML::Parser& parser, const SourcePlaces& places) {
+    while (true) {
+      TreeBuilder builder(places, found);
+      if (!parser.HandleNextDocument(builder)) return;
+      NodePtr root = builder.take_root();
+      if (root != nullptr && root->kind != Node::Kind::Null) roots.push_back(std::move(root));
+    }
+  };
+  if (!parse(source, read, found)) roots.clear();
+  return roots;
 }
 
 }  // namespace slicewise::scenarios

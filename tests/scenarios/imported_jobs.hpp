@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,13 @@ struct ImportedJobs {
   JobTrace trace;
   ImportLog log;
   Diagnostics errors;
+
+  // Whether there is a remark that contains `what`.
+  bool says(std::string_view what) const {
+    return std::ranges::any_of(log.remarks, [&](const ImportRemark& remark) {
+      return remark.what.find(what) != std::string::npos;
+    });
+  }
 
   // How often the remark that contains `what` was made; 0 when it was not.
   std::int64_t count(std::string_view what) const {
