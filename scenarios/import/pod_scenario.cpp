@@ -1,10 +1,141 @@
 #include "pod_scenario.hpp"
 
-namespace slicewise::scenarios {
+#include <algorithm>
+#include <map>
+#include <utility>
 
-std::string pod_scenario(const Imported& /*imported*/, ImportKind /*kind*/,
-                         const ImportOptions& /*options*/) {
-  return "# not written yet\n";
+#include <fmt/format.h>
+
+#include "gpu_resource.hpp"
+#include "scenario_draft.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+constexpr std::int64_t kMostWorkloads = 1'000;  // a scenario is read by people
+
+// The pods of one controller that ask for the same.
+struct Group {
+  std::vector<std::size_t> rows;
+};
+
+std::string controller_of(const JobTrace& trace, std::size_t row) {
+  const std::string_view work = trace.name(trace.work, row);
+  const std::string_view id = trace.name(trace.id, row);
+  return std::string(work.empty() ? id.substr(id.find('/') + 1) : work.substr(work.find('/') + 1));
+}
+
+// Most pods of the group that were alive at once: its replicas.
+std::int64_t most_alive(const JobTrace& trace, const Group& group) {
+  std::vector<std::pair<std::int64_t, int>> changes;
+  for (const std::size_t row : group.rows) {
+    const std::int64_t start = trace.arrival[row].ns;
+    changes.emplace_back(start, 1);
+    if (trace.run[row].ns < 0) continue;
+    const std::int64_t wait = trace.observed_wait.empty() ? 0 : trace.observed_wait[row].ns;
+    changes.emplace_back(start + std::max<std::int64_t>(wait, 0) + trace.run[row].ns, -1);
+  }
+  std::ranges::sort(changes);
+  std::int64_t alive = 0;
+  std::int64_t most = 1;
+  for (const auto& [at, change] : changes) most = std::max(most, alive += change);
+  return most;
+}
+
+// The mean of the known values of a column; nullopt when there is none.
+template <class T, class Value>
+std::optional<std::int64_t> mean(const TraceColumn<T>& column, const Group& group, Value value) {
+  Int128 sum = 0;
+  std::int64_t known = 0;
+  if (column.empty()) return std::nullopt;
+  for (const std::size_t row : group.rows) {
+    if (value(column[row]) < 0) continue;
+    sum += value(column[row]);
+    ++known;
+  }
+  return known == 0 ? std::nullopt : std::optional(static_cast<std::int64_t>(sum / known));
+}
+
+DraftWorkload workload_of(const JobTrace& trace, const Group& group) {
+  const std::size_t first = group.rows.front();
+  DraftWorkload workload;
+  workload.name = dns_name(controller_of(trace, first), "pod");
+  workload.space = dns_name(std::string(trace.name(trace.group, first)), "");
+  const std::string_view work = trace.name(trace.work, first);
+  const bool serves = work.starts_with("Deployment/") || work.starts_with("StatefulSet/") ||
+                      work.starts_with("ReplicaSet/") || work.starts_with("DaemonSet/");
+  workload.kind = serves ? DraftWorkload::Kind::Service : DraftWorkload::Kind::Job;
+  workload.pods = serves ? most_alive(trace, group) : static_cast<std::int64_t>(group.rows.size());
+  workload.comment =
+      fmt::format("{} pods{}", group.rows.size(), work.empty() ? " without a controller" : "");
+  workload.resource = trace.name(trace.resource, first);
+  if (workload.resource.empty()) workload.resource = "nvidia.com/gpu";
+  workload.gpus = std::max(1, trace.gpus[first]);
+  const auto number = [](std::int32_t value) { return static_cast<std::int64_t>(value); };
+  workload.cpu_milli = mean(trace.cpu_milli, group, number).value_or(0);
+  workload.memory_bytes = mean(trace.memory, group, [](Bytes b) { return b.count; }).value_or(0);
+  workload.priority = trace.priority.empty() ? 0 : std::min(trace.priority[first], 1'000'000'000);
+  if (const auto bytes = mean(trace.gpu_memory, group, [](Bytes b) { return b.count; })) {
+    workload.gpu_memory = Bytes{*bytes};
+    workload.memory_is_measured = !trace.gpu_permille.empty();
+  }
+  if (const auto use = mean(trace.gpu_permille, group, number)) {
+    workload.gpu_permille = static_cast<std::int32_t>(std::max<std::int64_t>(1, *use));
+  }
+  if (const auto run = mean(trace.run, group, [](Duration d) { return d.ns; })) {
+    workload.run_time = Duration{*run};
+  }
+  return workload;
+}
+
+// Pools by instance type, with the sharing that the pods' parts of a GPU tell of.
+void add_pools(const JobTrace& trace, const std::vector<Group>& groups, ScenarioDraft& draft) {
+  for (const Group& group : groups) {
+    const std::size_t row = group.rows.front();
+    const std::string type(trace.name(trace.instance_type, row));
+    if (type.empty()) continue;
+    const DraftWorkload workload = workload_of(trace, group);
+    const bool is_known = std::ranges::any_of(
+        draft.pools, [&](const DraftPool& pool) { return pool.instance_type == type; });
+    if (is_known) continue;
+    const int milli = trace.gpu_milli.empty() ? 1'000 : trace.gpu_milli[row];
+    const auto gpu = gpu_resource(workload.resource);
+    const bool is_replica = gpu && (gpu->kind == GpuResource::Kind::Whole || gpu->is_replica());
+    const std::optional<int> replicas =
+        is_replica && milli < 1'000 ? std::optional(1'000 / std::max(1, milli)) : std::nullopt;
+    DraftPool pool = assumed_pool(workload.resource, workload.gpus, replicas);
+    pool.name = dns_name(type, "gpu");
+    pool.instance_type = type;
+    pool.type_is_assumed = false;
+    draft.pools.push_back(std::move(pool));
+  }
+}
+
+}  // namespace
+
+std::string pod_scenario(const Imported& imported, ImportKind kind, const ImportOptions& options) {
+  const JobTrace& trace = std::get<JobTrace>(imported.content);
+  std::map<std::string, std::size_t> numbers;
+  std::vector<Group> groups;
+  for (std::size_t row = 0; row < trace.size(); ++row) {
+    const std::string key =
+        fmt::format("{}\n{}\n{}\n{}", trace.name(trace.group, row),
+                    trace.name(trace.work, row).empty() ? trace.name(trace.id, row)
+                                                        : trace.name(trace.work, row),
+                    trace.name(trace.resource, row), trace.gpus[row]);
+    const auto [place, is_new] = numbers.try_emplace(key, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].rows.push_back(row);
+  }
+  if (groups.empty()) return "# No pod asks for a GPU: there is nothing to simulate.\n";
+  ScenarioDraft draft;
+  draft.name = dns_name(options.name, "pods");
+  draft.made_by = fmt::format("import {}", kind_name(kind));
+  if (groups.size() > kMostWorkloads) groups.resize(kMostWorkloads);
+  for (const Group& group : groups) draft.workloads.push_back(workload_of(trace, group));
+  add_pools(trace, groups, draft);
+  complete(draft, options.replicas);
+  return written(draft).yaml;
 }
 
 }  // namespace slicewise::scenarios

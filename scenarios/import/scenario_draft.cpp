@@ -1,0 +1,303 @@
+#include "scenario_draft.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace slicewise::scenarios {
+namespace {
+
+using Kind = DraftWorkload::Kind;
+
+constexpr std::string_view kKinds[] = {"Job", "Deployment", "Service"};
+
+class Writer {
+ public:
+  explicit Writer(const ScenarioDraft& draft) : draft_(draft) {}
+
+  WrittenDraft write() {
+    const bool serves = std::ranges::any_of(
+        draft_.workloads, [](const DraftWorkload& w) { return w.kind != Kind::Job; });
+    line(
+        fmt::format("# Made by `slicewise {}`. TODO marks what the source does not say: the values "
+                    "there are Assumed.",
+                    draft_.made_by));
+    line("apiVersion: slicewise.dev/v1alpha1");
+    line("kind: Scenario");
+    line(fmt::format("metadata: {{name: {}}}", draft_.name));
+    line("spec:");
+    line(fmt::format("  region: {}",
+                     draft_.region.empty() ? "us-east-1" : in_quotes(draft_.region)));
+    line(serves ? "  duration: 30m" : "  until: AllJobsDone");
+    line("  nodePools:");
+    for (const DraftPool& pool : draft_.pools) write_pool(pool);
+    line("  workloads:");
+    for (const DraftWorkload& workload : draft_.workloads) write_workload(workload);
+    return {std::move(text_), missing()};
+  }
+
+ private:
+  void line(const std::string& text) {
+    text_ += text;
+    text_ += '\n';
+    ++line_;
+  }
+
+  // A line that somebody has to look at.
+  void todo(const std::string& text, const std::string& comment, const std::string& what,
+            const std::string& whose) {
+    line(fmt::format("{}  # TODO: {}", text, comment));
+    auto found =
+        std::ranges::find(missing_, what, &std::pair<std::string, std::vector<std::string>>::first);
+    if (found == missing_.end()) found = missing_.insert(found, {what, {}});
+    found->second.push_back(whose);
+    lines_.push_back(line_);
+  }
+
+  void write_pool(const DraftPool& pool) {
+    line(fmt::format("  - name: {}", pool.name));
+    const std::string type = fmt::format("    instanceType: {}", in_quotes(pool.instance_type));
+    pool.type_is_assumed ? todo(type, "Assumed", "instanceType", pool.name) : line(type);
+    const std::string nodes =
+        fmt::format("    nodes: {}", std::clamp<std::int64_t>(pool.nodes, 1, 10'000));
+    pool.nodes_are_assumed ? todo(nodes, "Assumed: enough for the pods", "nodes", pool.name)
+                           : line(nodes);
+    if (!pool.capacity_type.empty()) line(fmt::format("    capacityType: {}", pool.capacity_type));
+    write_labels("    labels", pool.labels);
+    if (!pool.taints.empty()) line(fmt::format("    taints: [{}]", fmt::join(pool.taints, ", ")));
+    if (pool.sharing.empty()) return;
+    const std::string sharing = "    " + pool.sharing;
+    pool.sharing_is_assumed ? todo(sharing, "Assumed", "sharing", pool.name) : line(sharing);
+  }
+
+  void write_labels(const std::string& key, const DraftLabels& labels) {
+    if (labels.empty()) return;
+    std::string text;
+    for (const auto& [name, value] : labels) {
+      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", in_quotes(name), in_quotes(value));
+    }
+    line(fmt::format("{}: {{{}}}", key, text));
+  }
+
+  void write_workload(const DraftWorkload& w) {
+    line(fmt::format("  - name: {}", w.name) + (w.comment.empty() ? "" : "  # " + w.comment));
+    if (!w.space.empty()) line(fmt::format("    namespace: {}", w.space));
+    line(fmt::format("    kind: {}", kKinds[static_cast<std::size_t>(w.kind)]));
+    line(fmt::format("    {}: {}", w.kind == Kind::Job ? "count" : "replicas",
+                     std::clamp<std::int64_t>(w.pods, 0, 1'000'000)));
+    if (w.priority != 0) line(fmt::format("    priority: {}", w.priority));
+    if (!w.restart_policy.empty()) line(fmt::format("    restartPolicy: {}", w.restart_policy));
+    write_pod(w);
+    write_memory(w);
+    write_figures(w);
+  }
+
+  void write_pod(const DraftWorkload& w) {
+    std::string requests;
+    if (w.cpu_milli > 0) requests = fmt::format("cpu: {}m", w.cpu_milli);
+    if (w.memory_bytes > 0) {
+      constexpr std::int64_t kMebibyte = 1'048'576;
+      requests += fmt::format("{}memory: {}Mi", requests.empty() ? "" : ", ",
+                              (w.memory_bytes + kMebibyte - 1) / kMebibyte);
+    }
+    line("    podTemplate:");
+    line(fmt::format("      resources: {{requests: {{{}}}, limits: {{{}: {}}}}}", requests,
+                     w.resource, w.gpus));
+    if (!w.tolerations.empty()) {
+      line(fmt::format("      tolerations: [{}]", fmt::join(w.tolerations, ", ")));
+    }
+    write_labels("      nodeSelector", w.node_selector);
+    write_labels("      env", w.environment);
+  }
+
+  void write_memory(const DraftWorkload& w) {
+    constexpr std::int64_t kMebibyte = 1'048'576;
+    if (!w.gpu_memory) {
+      todo("    gpuMemory: {resident: 2Gi}", "Assumed", "gpuMemory", w.name);
+      return;
+    }
+    const std::string memory = fmt::format("    gpuMemory: {{resident: {}Mi}}",
+                                           (w.gpu_memory->count + kMebibyte - 1) / kMebibyte);
+    w.memory_is_measured ? line(memory + "  # the most that was seen") : line(memory);
+  }
+
+  void write_figures(const DraftWorkload& w) {
+    const std::string use =
+        w.gpu_permille ? fmt::format("gpuUtil: {}.{}%", *w.gpu_permille / 10, *w.gpu_permille % 10)
+                       : "gpuBusy: 50%";
+    if (w.kind == Kind::Service) {
+      todo("    measured: {requestGpuTime: {p50: 30ms, p99: 60ms}, provenance: Assumed}",
+           w.gpu_permille ? fmt::format("Assumed; the GPU was in use {}.{} % of the time",
+                                        *w.gpu_permille / 10, *w.gpu_permille % 10)
+                          : "GPU time of a request",
+           "measured", w.name);
+      todo("    traffic: {shape: Poisson, mean: 1/s}", "rate of requests", "traffic", w.name);
+      return;
+    }
+    constexpr std::int64_t kUnits = 100;
+    line(fmt::format("    work: {{units: {}}}", kUnits));
+    if (w.run_time) {
+      const std::int64_t unit = std::max<std::int64_t>(1'000'000, w.run_time->ns / kUnits);
+      todo(fmt::format("    measured: {{unitTime: {}us, {}, provenance: Assumed}}", unit / 1'000,
+                       use),
+           w.gpu_permille ? "the run time as it was, perhaps beside others"
+                          : "the run time as it was; gpuBusy Assumed",
+           "measured", w.name);
+    } else {
+      todo(fmt::format("    measured: {{unitTime: 6s, {}, provenance: Assumed}}", use),
+           "time of one of the 100 units", "measured", w.name);
+    }
+  }
+
+  std::string missing() const {
+    if (missing_.empty()) return {};
+    std::string text = "Missing: ";
+    for (const auto& [what, names] : missing_) {
+      constexpr std::size_t kMostNames = 5;
+      const std::vector<std::string> shown(
+          names.begin(),
+          names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNames)));
+      text += fmt::format("{}{} ({}{})", text.size() == 9 ? "" : ", ", what, fmt::join(shown, ", "),
+                          names.size() > kMostNames ? ", ..." : "");
+    }
+    return fmt::format("{}. Filled with Assumed values; see TODO lines {}.", text,
+                       fmt::join(lines_, ", "));
+  }
+
+  const ScenarioDraft& draft_;
+  std::string text_;
+  int line_ = 0;
+  std::vector<std::pair<std::string, std::vector<std::string>>> missing_;
+  std::vector<int> lines_;
+};
+
+bool offers(const DraftPool& pool, const std::string& resource) {
+  const auto has = [&](std::string_view word) {
+    return pool.sharing.find(word) != std::string::npos;
+  };
+  const bool renames = has("renameByDefault: true");
+  const bool is_mixed = has("strategy: mixed");
+  if (resource == "nvidia.com/gpu") {
+    return !renames && !is_mixed && !has("virtualGpu") && !has("nos:");
+  }
+  if (resource == "k8s.amazonaws.com/vgpu") return has("virtualGpu");
+  if (resource.starts_with("nvidia.com/mig-")) {
+    return is_mixed && has(resource.substr(std::string_view("nvidia.com/mig-").size()));
+  }
+  if (resource.starts_with("nvidia.com/gpu-")) return has("nos:");
+  return renames && resource == "nvidia.com/gpu.shared";
+}
+
+// How many of a pool's units one GPU makes, as its sharing says.
+std::int64_t units_per_gpu(const DraftPool& pool) {
+  for (const std::string_view key : {"replicas: ", "perGpu: "}) {
+    const std::size_t at = pool.sharing.find(key);
+    if (at == std::string::npos) continue;
+    const std::int64_t units = std::atoll(pool.sharing.c_str() + at + key.size());
+    return std::clamp<std::int64_t>(units, 1, 10'000);
+  }
+  return 1;
+}
+
+}  // namespace
+
+WrittenDraft written(const ScenarioDraft& draft) { return Writer(draft).write(); }
+
+std::string dns_name(const std::string& text, const std::string& other) {
+  constexpr std::size_t kLongest = 63;
+  std::string name;
+  for (const char c : text) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || upper) {
+      name += upper ? static_cast<char>(c + 32) : c;
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+  }
+  name = name.substr(0, kLongest);
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return name.empty() ? other : name;
+}
+
+std::string in_quotes(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      out += '?';
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
+                       std::optional<int> replicas) {
+  DraftPool pool;
+  pool.name = "gpu";
+  pool.instance_type = "g5.xlarge";
+  pool.type_is_assumed = true;
+  pool.sharing_is_assumed = true;
+  if (gpus_of_pod > 1) pool.instance_type = gpus_of_pod <= 4 ? "g5.12xlarge" : "g5.48xlarge";
+  constexpr std::string_view kMig = "nvidia.com/mig-";
+  if (resource.starts_with(kMig)) {
+    std::string profile = resource.substr(kMig.size());
+    // Slices of 5 GB are those of an A100 of 40 GB, others as a rule those of 80 GB.
+    const bool small = profile.ends_with("g.5gb") || profile == "2g.10gb" || profile == "3g.20gb" ||
+                       profile == "4g.20gb" || profile == "7g.40gb";
+    pool.instance_type = small ? "p4d.24xlarge" : "p5.48xlarge";
+    pool.sharing = fmt::format("mig: {{strategy: mixed, config: all-{}}}", profile);
+  } else if (resource == "k8s.amazonaws.com/vgpu") {
+    pool.instance_type = "g5.xlarge";
+    pool.sharing = fmt::format("virtualGpu: {{perGpu: {}}}", replicas.value_or(10));
+  } else if (resource.starts_with("nvidia.com/gpu-")) {
+    const std::string size = resource.substr(std::string_view("nvidia.com/gpu-").size());
+    pool.sharing = fmt::format("nos: {{slices: [{}, {}]}}", size, size);
+  } else if (resource == "nvidia.com/gpu.shared" || replicas) {
+    const bool renamed = resource == "nvidia.com/gpu.shared";
+    pool.sharing = fmt::format(
+        "devicePlugin: {{version: v1, sharing: {{timeSlicing: {{{}resources: [{{name: "
+        "nvidia.com/gpu, "
+        "replicas: {}}}]}}}}}}",
+        renamed ? "renameByDefault: true, " : "", std::max(2, replicas.value_or(4)));
+    pool.sharing_is_assumed = !replicas;
+  }
+  return pool;
+}
+
+void complete(ScenarioDraft& draft, std::optional<int> replicas) {
+  std::map<std::string, int> names;
+  for (DraftWorkload& workload : draft.workloads) {
+    if (names[workload.name]++ == 0) continue;
+    const std::string base =
+        dns_name(workload.name.substr(0, 40) + "-" + workload.space.substr(0, 16), "w");
+    workload.name = base;
+    for (int n = 2; names[workload.name]++ > 0; ++n) workload.name = fmt::format("{}-{}", base, n);
+  }
+  for (const DraftWorkload& workload : draft.workloads) {
+    const bool is_offered = std::ranges::any_of(
+        draft.pools, [&](const DraftPool& pool) { return offers(pool, workload.resource); });
+    if (is_offered) continue;
+    draft.pools.push_back(assumed_pool(workload.resource, workload.gpus, replicas));
+  }
+  std::map<std::string, int> pools;
+  for (DraftPool& pool : draft.pools) {
+    const std::string base = pool.name;
+    for (int n = 2; pools[pool.name]++ > 0; ++n) pool.name = fmt::format("{}-{}", base, n);
+    if (!pool.nodes_are_assumed) continue;
+    std::int64_t units = 0;
+    for (const DraftWorkload& workload : draft.workloads) {
+      if (!offers(pool, workload.resource)) continue;
+      constexpr std::int64_t kMost = 1'000'000;
+      units += std::min(workload.pods, kMost) * std::min(workload.gpus, kMost);
+    }
+    const std::int64_t each = units_per_gpu(pool);
+    pool.nodes =
+        std::max<std::int64_t>(1, (std::min<std::int64_t>(units, 10'000'000) + each - 1) / each);
+  }
+}
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slicewise/units.hpp"
+
+// A scenario on its way from manifests or pods to a file that runs as it is: what the source does
+// not say is filled in, marked Assumed, with a TODO comment on its line.
+namespace slicewise::scenarios {
+
+using DraftLabels = std::vector<std::pair<std::string, std::string>>;
+
+struct DraftPool {
+  std::string name;
+  std::string instance_type;
+  bool type_is_assumed = false;
+  std::int64_t nodes = 1;
+  bool nodes_are_assumed = true;
+  std::string capacity_type;  // "" on demand
+  DraftLabels labels;
+  std::vector<std::string> taints;  // as flow mappings
+  std::string sharing;              // "devicePlugin: {...}", "mig: {...}"; lines
+  bool sharing_is_assumed = false;
+};
+
+struct DraftWorkload {
+  enum class Kind : std::uint8_t { Job, Deployment, Service };
+
+  std::string name;
+  std::string space;
+  std::string comment;  // where it comes from
+  Kind kind = Kind::Service;
+  std::int64_t pods = 1;
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_bytes = 0;
+  std::string resource;  // of the GPU
+  std::int64_t gpus = 1;
+  std::int64_t priority = 0;
+  std::string restart_policy;
+  std::vector<std::string> tolerations;  // as flow mappings
+  DraftLabels node_selector;
+  DraftLabels environment;
+  std::optional<Bytes> gpu_memory;  // of a process
+  bool memory_is_measured = false;
+  std::optional<std::int32_t> gpu_permille;  // while it ran
+  std::optional<Duration> run_time;          // of a Job, on average
+};
+
+struct ScenarioDraft {
+  std::string name;
+  std::string made_by;  // "import k8s"
+  std::string region;   // "" us-east-1
+  std::vector<DraftPool> pools;
+  std::vector<DraftWorkload> workloads;
+};
+
+// The file, and what is still to be filled in: "Missing: traffic (asr, tts), measured (asr, tts).
+// Filled with Assumed values; see TODO lines 21, 48."
+struct WrittenDraft {
+  std::string yaml;
+  std::string missing;  // "" when nothing is
+};
+WrittenDraft written(const ScenarioDraft& draft);
+
+// Lower-case letters, digits and dashes, at most 63: `other` when nothing of `text` is left.
+std::string dns_name(const std::string& text, const std::string& other);
+
+// In double quotes, as YAML and JSON read it.
+std::string in_quotes(const std::string& text);
+
+// Gives workloads of one name different ones, and every workload a pool that offers its resource.
+void complete(ScenarioDraft& draft, std::optional<int> replicas);
+
+// "nvidia.com/gpu: 1" in a pool whose plugin says nothing.
+DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
+                       std::optional<int> replicas);
+
+}  // namespace slicewise::scenarios
