@@ -14,9 +14,11 @@ namespace {
 
 constexpr std::string_view kPrefix = "SLICEWISE_";
 
-constexpr std::array<std::string_view, 6> kOfTheTests = {
+constexpr std::array<std::string_view, 7> kOfNoFlag = {
+    "SLICEWISE_PROMETHEUS_TOKEN",  // a secret: never on the command line
+    // Of the project's tests.
     "SLICEWISE_VALIDATORS_DIR", "SLICEWISE_REQUIRE_TOOLS", "SLICEWISE_UPDATE_GOLDEN",
-    "SLICEWISE_BINARY",         "SLICEWISE_SOURCE_DIR",    "SLICEWISE_SHARED_DIR"};
+    "SLICEWISE_BINARY", "SLICEWISE_SOURCE_DIR", "SLICEWISE_SHARED_DIR"};
 
 }  // namespace
 
@@ -33,7 +35,7 @@ std::vector<std::string> unknown_variables(const std::vector<std::string>& known
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view variable(*entry);
     const std::string_view name = variable.substr(0, variable.find('='));
-    if (name.starts_with(kPrefix) && std::ranges::find(kOfTheTests, name) == kOfTheTests.end() &&
+    if (name.starts_with(kPrefix) && std::ranges::find(kOfNoFlag, name) == kOfNoFlag.end() &&
         std::ranges::find(known, name) == known.end()) {
       unknown.emplace_back(name);
     }

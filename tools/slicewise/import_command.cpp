@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ctime>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "files.hpp"
 #include "flag_values.hpp"
 #include "import_log_text.hpp"
+#include "prometheus_server.hpp"
 #include "terminal.hpp"
 
 namespace slicewise::tools {
@@ -81,8 +83,29 @@ Expected<std::vector<SourceText>> read_files(const std::vector<std::string>& nam
   return texts;
 }
 
+// What there is to read: files, or the answers of a server.
+Expected<std::vector<SourceText>> read_sources(const ImportCommand& command) {
+  if (command.url.empty()) return read_files(command.files);
+  const auto window = scenarios::prometheus_window(command.start, command.end, command.step,
+                                                   static_cast<std::int64_t>(std::time(nullptr)));
+  if (!window) return tl::unexpected(window.error());
+  return ask_prometheus(command.url, *window);
+}
+
+// Flags of a server and of files that do not go together; "" when all is well.
+std::string clash_of(const ImportCommand& command) {
+  if (command.url.empty()) {
+    const bool of_server = !command.start.empty() || !command.end.empty() || !command.step.empty();
+    return of_server ? "--start, --end and --step go with --url" : "";
+  }
+  if (command.kind != ImportKind::Prometheus) return "--url is for `import prometheus`";
+  return command.files.empty() ? "" : "-f and --url do not go together";
+}
+
 std::string render(const Imported& imported, const ImportCommand& command,
                    const ImportOptions& options) {
+  // Manifests become a scenario and nothing else.
+  if (const auto* text = std::get_if<scenarios::ScenarioText>(&imported.content)) return text->yaml;
   switch (command.format) {
     case ImportFormat::Trace:
       return scenarios::trace_csv(imported);
@@ -97,12 +120,13 @@ std::string render(const Imported& imported, const ImportCommand& command,
 }  // namespace
 
 ExitCode execute(const ImportCommand& command, const CommonFlags& flags) {
-  if (command.files.empty()) {
+  if (const std::string clash = clash_of(command); !clash.empty()) return usage_error(clash, "");
+  if (command.files.empty() && command.url.empty()) {
     return usage_error("-f is required", "name the file to read, or - for standard input");
   }
   const auto options = options_of(command);
   if (!options) return usage_error(options.error().message, options.error().help);
-  const Expected<std::vector<SourceText>> texts = read_files(command.files);
+  const Expected<std::vector<SourceText>> texts = read_sources(command);
   if (!texts) return fail(texts.error(), {}, flags);
   const Expected<Imported> imported = scenarios::import_log(command.kind, *texts, *options);
   if (!imported) return fail(imported.error(), *texts, flags);

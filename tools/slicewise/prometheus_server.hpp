@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/prometheus_queries.hpp"
+
+namespace slicewise::tools {
+
+// What a Prometheus server answers to all queries of an import. `url` may hold user and password;
+// $SLICEWISE_PROMETHEUS_TOKEN is sent as a bearer token.
+Expected<std::vector<SourceText>> ask_prometheus(const std::string& url,
+                                                 const scenarios::PrometheusWindow& window);
+
+}  // namespace slicewise::tools
