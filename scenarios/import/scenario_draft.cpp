@@ -1,6 +1,7 @@
 #include "scenario_draft.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include <fmt/format.h>
@@ -190,6 +191,16 @@ bool offers(const DraftPool& pool, const std::string& resource) {
   return renames && resource == "nvidia.com/gpu.shared";
 }
 
+// GPUs of a node, by the size in the name of its type; 1 where that does not tell.
+std::int64_t gpus_of(const std::string& type) {
+  const auto is = [&](std::string_view family, std::string_view size) {
+    return type.starts_with(family) && type.ends_with(size);
+  };
+  const bool large = is("p", "24xlarge") || is("p", "48xlarge") || is("p3", ".16xlarge");
+  if (large || is("g", ".48xlarge") || is("g4dn", ".metal")) return 8;
+  return is("g", ".12xlarge") || is("p3", ".8xlarge") ? 4 : 1;
+}
+
 // How many of a pool's units one GPU makes, as its sharing says.
 std::int64_t units_per_gpu(const DraftPool& pool) {
   for (const std::string_view key : {"replicas: ", "perGpu: "}) {
@@ -198,7 +209,9 @@ std::int64_t units_per_gpu(const DraftPool& pool) {
     const std::int64_t units = std::atoll(pool.sharing.c_str() + at + key.size());
     return std::clamp<std::int64_t>(units, 1, 10'000);
   }
-  return 1;
+  const std::size_t layout = pool.sharing.find("all-");
+  if (!pool.sharing.starts_with("mig:") || layout == std::string::npos) return 1;
+  return std::max<std::int64_t>(1, 7 / std::max(1, std::atoi(pool.sharing.c_str() + layout + 4)));
 }
 
 }  // namespace
@@ -294,7 +307,7 @@ void complete(ScenarioDraft& draft, std::optional<int> replicas) {
       constexpr std::int64_t kMost = 1'000'000;
       units += std::min(workload.pods, kMost) * std::min(workload.gpus, kMost);
     }
-    const std::int64_t each = units_per_gpu(pool);
+    const std::int64_t each = units_per_gpu(pool) * gpus_of(pool.instance_type);
     pool.nodes =
         std::max<std::int64_t>(1, (std::min<std::int64_t>(units, 10'000'000) + each - 1) / each);
   }

@@ -1,0 +1,278 @@
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/import.hpp"
+#include "slicewise/scenarios/load.hpp"
+#include "slicewise/scenarios/prometheus_queries.hpp"
+
+#include "imported_jobs.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+struct Written {
+  std::string yaml;
+  Scenario scenario;  // the file, read again
+  ImportedJobs said;  // its log and errors
+};
+
+Written written(ImportKind kind, const std::vector<std::string>& texts,
+                const ImportOptions& options = {}) {
+  std::vector<SourceText> files;
+  for (const std::string& text : texts) files.push_back({"f.yaml", text});
+  Expected<Imported> imported = import_log(kind, files, options);
+  Written result;
+  if (!imported) {
+    result.said.errors = std::move(imported.error());
+    return result;
+  }
+  result.yaml = scenario_yaml(*imported, kind, options);
+  result.said.log = std::move(imported->log);
+  const auto loaded = load_scenario({"out.yaml", result.yaml});
+  if (!loaded) {
+    ADD_FAILURE() << loaded.error().front().message << " in\n" << result.yaml;
+    return result;
+  }
+  result.scenario = loaded->variants.front();
+  return result;
+}
+
+Written k8s(const std::vector<std::string>& texts, const ImportOptions& options = {}) {
+  return written(ImportKind::K8s, texts, options);
+}
+
+constexpr std::string_view kDeployment = R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: asr, namespace: voice}
+spec:
+  replicas: 3
+  template:
+    spec:
+      tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+      containers:
+      - name: main
+        env: [{name: TF_FORCE_GPU_ALLOW_GROWTH, value: "true"}, {name: PASSWORD, value: secret}]
+        resources:
+          requests: {cpu: 500m, memory: 3Gi}
+          limits: {nvidia.com/gpu: 1}
+)";
+constexpr std::string_view kJob = R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train}
+spec:
+  parallelism: 2
+  completions: 6
+  template: {spec: {restartPolicy: Never, containers: [{resources: {limits: {nvidia.com/gpu: "1"}}}]}}
+)";
+constexpr std::string_view kValues = R"(
+config:
+  default: ts4
+  map:
+    none: |
+      version: v1
+    ts4: |
+      version: v1
+      sharing:
+        timeSlicing:
+          resources:
+          - name: nvidia.com/gpu
+            replicas: 4
+)";
+
+TEST(ImportK8s, ADeploymentBecomesAServiceAJobAJob) {
+  const Written result = k8s({std::string(kDeployment) + "---" + std::string(kJob)});
+  ASSERT_EQ(result.scenario.workloads.size(), 2U);
+  const Workload& asr = result.scenario.workloads[0];
+  EXPECT_EQ(asr.kind, WorkloadKind::Service);
+  EXPECT_EQ(asr.count, 3);
+  const Workload& train = result.scenario.workloads[1];
+  EXPECT_EQ(train.kind, WorkloadKind::Job);
+  EXPECT_EQ(train.count, 6);
+  // Secrets stay where they were.
+  EXPECT_EQ(result.yaml.find("secret"), std::string::npos);
+  EXPECT_NE(result.yaml.find("TF_FORCE_GPU_ALLOW_GROWTH"), std::string::npos);
+}
+
+TEST(ImportK8s, SaysWhatIsMissingAndWhere) {
+  const Written result = k8s({std::string(kDeployment), std::string(kValues)});
+  ASSERT_TRUE(
+      result.said.says("Missing: instanceType (gpu), nodes (gpu), gpuMemory (asr), measured "
+                       "(asr), traffic (asr). Filled with Assumed values; see TODO lines"));
+  std::istringstream lines(result.yaml);
+  std::string todo = "TODO lines ";
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.find("# TODO") != std::string::npos) todo += std::to_string(number) + ", ";
+  }
+  todo.resize(todo.size() - 2);
+  EXPECT_TRUE(result.said.says(todo + ".")) << todo;
+}
+
+TEST(ImportK8s, PluginSettingsInAllTheirForms) {
+  const std::string own = R"(
+version: v1
+sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}
+)";
+  const std::string map = R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: plugin}
+data:
+  any: |
+    version: v1
+    sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}
+)";
+  for (const std::string& settings : {std::string(kValues), own, map}) {
+    const Written result = k8s({std::string(kDeployment), settings});
+    EXPECT_NE(result.yaml.find("replicas: 4}"), std::string::npos) << result.yaml;
+    EXPECT_EQ(result.scenario.node_pools.front().nodes, 1);  // 3 pods on a GPU that four may share
+  }
+}
+
+TEST(ImportK8s, NodePoolsOfKarpenterAndNodeGroupsOfEksctl) {
+  const std::string karpenter = R"(
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpus}
+spec:
+  template:
+    metadata: {labels: {nvidia.com/device-plugin.config: ts4}}
+    spec:
+      requirements:
+      - {key: node.kubernetes.io/instance-type, operator: In, values: [g4dn.2xlarge]}
+      - {key: karpenter.sh/capacity-type, operator: In, values: [spot]}
+      taints: [{key: nvidia.com/gpu, value: "true", effect: NoSchedule}]
+)";
+  const Written pool = k8s({karpenter, std::string(kValues), std::string(kDeployment)});
+  ASSERT_EQ(pool.scenario.node_pools.size(), 1U);
+  EXPECT_NE(pool.yaml.find("instanceType: \"g4dn.2xlarge\"\n"), std::string::npos);
+  EXPECT_NE(pool.yaml.find("capacityType: spot"), std::string::npos);
+  const std::string eksctl = R"(
+apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: c, region: us-west-2}
+managedNodeGroups:
+- {name: system, instanceType: m6i.large}
+- name: gpus
+  instanceType: g5.2xlarge
+  desiredCapacity: 2
+  bottlerocket: {settings: {kubelet-device-plugins: {nvidia: {device-sharing-strategy: time-slicing,
+    time-slicing: {replicas: 4, rename-by-default: false}}}}}
+)";
+  const Written group = k8s({eksctl, std::string(kDeployment)});
+  ASSERT_EQ(group.scenario.node_pools.size(), 1U);
+  EXPECT_EQ(group.scenario.node_pools[0].nodes, 2);
+  EXPECT_NE(group.yaml.find("region: \"us-west-2\""), std::string::npos);
+  EXPECT_EQ(group.said.count("node groups without GPUs"), 1);
+}
+
+TEST(ImportK8s, ListsAndJsonAreRead) {
+  const std::string json = R"({"kind":"List","items":[{"kind":"Pod","metadata":{"name":"p"},"spec":{
+"restartPolicy":"Never","containers":[{"resources":{"limits":{"nvidia.com/mig-1g.5gb":"1"}}}]}}]})";
+  const Written result = k8s({json});
+  EXPECT_EQ(result.scenario.workloads.size(), 1U);
+  EXPECT_NE(result.yaml.find("mig: {strategy: mixed, config: all-1g.5gb}"), std::string::npos);
+}
+
+TEST(ImportK8s, WhatIsNotReadIsNamed) {
+  const Written result = k8s({std::string(kDeployment) + R"(---
+kind: Service
+metadata: {name: asr}
+---
+kind: Deployment
+metadata: {name: web}
+spec: {template: {spec: {containers: [{resources: {limits: {cpu: 1}}}]}}}
+---
+kind: Pod
+metadata: {name: half, annotations: {gpu-fraction: "0.5"}}
+spec: {containers: [{}]}
+---
+kind: CronJob
+metadata: {name: nightly}
+spec: {jobTemplate: {spec: {template: {spec: {containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]}}}}}
+)"});
+  EXPECT_EQ(result.said.count("objects of kind Service"), 1);
+  EXPECT_EQ(result.said.count("objects that ask for no GPU (Deployment)"), 1);
+  EXPECT_EQ(result.said.count("parts of a GPU by annotation (gpu-fraction)"), 1);
+  EXPECT_EQ(result.said.count("CronJobs: one run of each"), 1);
+  EXPECT_EQ(result.scenario.workloads.size(), 2U);
+}
+
+TEST(ImportK8s, EqualNamesAreToldApart) {
+  std::string other(kDeployment);
+  other.replace(other.find("voice"), 5, "video");
+  EXPECT_EQ(k8s({std::string(kDeployment), other}).scenario.workloads.size(), 2U);
+}
+
+TEST(ImportK8s, WithoutWorkloadsThereIsNothingToSimulate) {
+  const Written values = k8s({std::string(kValues)});
+  ASSERT_EQ(values.said.errors.size(), 1U);
+  EXPECT_EQ(values.said.errors[0].code, Code::TraceFormat);
+  EXPECT_EQ(k8s({"a: [1"}).said.errors.at(0).code, Code::YamlSyntax);
+  EXPECT_EQ(k8s({std::string(100'000, '[')}).said.errors.at(0).code, Code::YamlSyntax);
+}
+
+TEST(PodScenario, PodsOfOneControllerAreAWorkload) {
+  const auto pod = [](const std::string& name, const std::string& owner, const std::string& phase) {
+    return R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"ml","uid":")" + name +
+           R"(","creationTimestamp":"2024-06-10T06:00:00Z","ownerReferences":[)" + owner +
+           R"(]},"spec":{"nodeSelector":{"node.kubernetes.io/instance-type":"g4dn.xlarge"},
+"containers":[{"resources":{"limits":{"nvidia.com/gpu":"1"}}}]},"status":{"phase":")" +
+           phase +
+           R"(","conditions":[{"type":"PodScheduled","status":"True",
+"lastTransitionTime":"2024-06-10T06:00:05Z"}],"containerStatuses":[{"state":{"terminated":{
+"finishedAt":"2024-06-10T06:01:45Z"}}}]}})";
+  };
+  const std::string set = R"({"kind":"StatefulSet","name":"db"})";
+  const Written result =
+      written(ImportKind::Pods,
+              {pod("db-0", set, "Succeeded") + pod("db-1", set, "Succeeded") +
+               pod("a", R"({"kind":"Job","name":"train"})", "Succeeded") +
+               pod("b", R"({"kind":"Job","name":"train"})", "Failed") + pod("c", "", "Succeeded")});
+  ASSERT_EQ(result.scenario.workloads.size(), 3U);
+  EXPECT_EQ(result.scenario.workloads[0].kind, WorkloadKind::Service);
+  EXPECT_EQ(result.scenario.workloads[0].count, 2);
+  EXPECT_EQ(result.scenario.workloads[1].kind, WorkloadKind::Job);
+  EXPECT_EQ(result.scenario.workloads[1].count, 2);
+  EXPECT_NE(result.yaml.find("unitTime: 1000000us"), std::string::npos);  // 100 units in 100 s
+  EXPECT_NE(result.yaml.find("instanceType: \"g4dn.xlarge\"\n"), std::string::npos);
+}
+
+TEST(PrometheusQueries, NoAnswerHasMoreThan11000Points) {
+  const auto window = prometheus_window("1718000000", "1719200000", "60s", 0);
+  ASSERT_TRUE(window);
+  std::int64_t points = 0;
+  std::int64_t expected_start = 1'718'000'000;
+  for (const PrometheusQuery& query : prometheus_queries(*window)) {
+    if (query.metric != "kube_pod_created") continue;
+    const auto value = [&](std::string_view key) {
+      return std::stoll(query.path.substr(query.path.find(key) + key.size()));
+    };
+    const std::int64_t start = value("&start=");
+    const std::int64_t of_answer = (value("&end=") - start) / 60 + 1;
+    EXPECT_EQ(start, expected_start);  // seams neither repeat nor lose a point
+    EXPECT_LE(of_answer, kMostPoints);
+    expected_start = start + of_answer * 60;
+    points += of_answer;
+  }
+  EXPECT_EQ(points, 20'001);
+}
+
+TEST(PrometheusQueries, TheWindowInWords) {
+  const auto day = prometheus_window("", "2024-06-10T06:13:20Z", "", 0);
+  ASSERT_TRUE(day);
+  EXPECT_EQ(day->end_s, 1'718'000'000);
+  EXPECT_EQ(day->start_s, 1'718'000'000 - 86'400);
+  EXPECT_EQ(day->step_s, 60);
+  EXPECT_EQ(prometheus_window("", "", "", 1'718'000'000)->end_s, 1'718'000'000);
+  EXPECT_FALSE(prometheus_window("2", "1", "", 0));
+  EXPECT_FALSE(prometheus_window("yesterday", "1", "", 0));
+  EXPECT_FALSE(prometheus_window("1", "2", "100ms", 0));
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios
