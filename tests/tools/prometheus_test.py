@@ -1,0 +1,190 @@
+"""`import prometheus` asks a real server, and servers that refuse."""
+
+import csv
+import http.server
+import io
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+from program import run, skip_without
+
+FILE_UNREADABLE = 5
+INPUT_INVALID = 3
+USAGE = 2
+START = 1718000000
+HOURS = 3600
+SCRAPE = 30
+SPAN = 7 * HOURS // 2  # 12,601 points a second apart: two answers
+
+
+def samples(metric, labels, value, first=0, last=SPAN):
+    text = ",".join(f'{name}="{content}"' for name, content in labels.items())
+    return [f"{metric}{{{text}}} {value} {START + at}" for at in range(first, last + 1, SCRAPE)]
+
+
+def pod_series(name, uid, resource, first, last, completion=None):
+    """What kube-state-metrics shows of a pod from `first` to `last`."""
+    pod = {"namespace": "ml", "pod": name, "uid": uid}
+    seen = (first, last)
+    families = {
+        "kube_pod_created": samples("kube_pod_created", pod, START + first, *seen),
+        "kube_pod_status_scheduled_time":
+            samples("kube_pod_status_scheduled_time", pod, START + first + 12, *seen),
+        "kube_pod_info": samples("kube_pod_info", {**pod, "created_by_kind": "Job",
+                                                   "created_by_name": "j-" + name}, 1, *seen),
+        "kube_pod_container_resource_requests":
+            samples("kube_pod_container_resource_requests",
+                    {**pod, "container": "main", "resource": resource}, 1, *seen),
+    }
+    if completion is not None:
+        families["kube_pod_completion_time"] = samples(
+            "kube_pod_completion_time", pod, START + completion, completion, last)
+    return families
+
+
+def gpu_series(device, pod, value, first, last):
+    labels = {"UUID": device, "exported_pod": pod, "exported_namespace": "ml",
+              "pod": "dcgm-exporter-x1", "namespace": "gpu-operator"}
+    return {"DCGM_FI_DEV_GPU_UTIL": samples("DCGM_FI_DEV_GPU_UTIL", labels, value, first, last)}
+
+
+def openmetrics():
+    families = {}
+    for part in (
+            pod_series("whole", "u1", "nvidia_com_gpu", 0, SPAN, completion=HOURS),
+            gpu_series("GPU-1", "whole", 40, 30, HOURS),
+            # Two pods share a GPU for an hour, and each carries the value of all of it.
+            pod_series("early", "u2", "nvidia_com_gpu_shared", 0, SPAN, completion=2 * HOURS),
+            pod_series("late", "u3", "nvidia_com_gpu_shared", HOURS, 3 * HOURS),
+            gpu_series("GPU-2", "early", 80, 30, 2 * HOURS),
+            gpu_series("GPU-2", "late", 80, HOURS + 30, 3 * HOURS)):
+        for family, lines in part.items():
+            families.setdefault(family, []).extend(lines)
+    text = ""
+    for family, lines in families.items():
+        text += f"# TYPE {family} gauge\n" + "\n".join(lines) + "\n"
+    return text + "# EOF\n"
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class RealServer(unittest.TestCase):
+    def setUp(self):
+        for tool in ("prometheus", "promtool"):
+            if shutil.which(tool) is None:
+                skip_without(self, tool)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        folder = pathlib.Path(folder.name)
+        (folder / "data.txt").write_text(openmetrics(), encoding="utf-8")
+        (folder / "prometheus.yml").write_text("{}\n", encoding="utf-8")
+        subprocess.run(["promtool", "tsdb", "create-blocks-from", "openmetrics",
+                        folder / "data.txt", folder / "data"],
+                       check=True, capture_output=True, timeout=60)
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        server = subprocess.Popen(
+            ["prometheus", f"--config.file={folder}/prometheus.yml",
+             f"--storage.tsdb.path={folder}/data", "--storage.tsdb.retention.time=90y",
+             f"--web.listen-address=127.0.0.1:{port}"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait, 30)
+        self.addCleanup(server.kill)
+        self.wait_until_ready()
+
+    def wait_until_ready(self):
+        for _ in range(300):
+            try:
+                with urllib.request.urlopen(self.url + "/-/ready", timeout=5):
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+        self.fail("prometheus does not start")
+
+    def test_what_went_in_comes_out(self):
+        result = run("import", "prometheus", "--url", self.url, "--start", str(START),
+                     "--end", str(START + SPAN), "--step", "1s", "--replicas", "4")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [line for line in result.stdout.splitlines() if not line.startswith("#")]
+        jobs = {row["id"]: row for row in csv.DictReader(io.StringIO("\n".join(lines)))}
+        self.assertEqual(sorted(jobs), ["ml/early", "ml/late", "ml/whole"])
+        whole, early, late = jobs["ml/whole"], jobs["ml/early"], jobs["ml/late"]
+        self.assertEqual((whole["arrival_s"], whole["observed_wait_s"], whole["run_s"]),
+                         ("0", "12", str(HOURS - 12)))
+        self.assertEqual((whole["gpus"], whole["gpu_milli"], whole["work"]), ("1", "1000", "Job/j-whole"))
+        self.assertEqual(whole["gpu_permille"], "400")
+        self.assertEqual((early["run_s"], early["gpu_milli"]), (str(2 * HOURS - 12), "250"))
+        self.assertEqual(late["arrival_s"], str(HOURS))
+        # It was deleted: the server shows its series for five minutes more.
+        self.assertAlmostEqual(float(late["run_s"]), 2 * HOURS - 12, delta=301)
+        # An hour alone at 80 %, an hour with half of it; the borders blur by the five minutes.
+        for row in (early, late):
+            self.assertAlmostEqual(int(row["gpu_permille"]), 600, delta=20)
+        self.assertIn("split evenly between them", result.stderr)
+        self.assertIn("pods that were deleted", result.stderr)
+
+
+class Refusals(unittest.TestCase):
+    def ask(self, status, body):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            tokens = []
+
+            def do_GET(self):
+                self.tokens.append(self.headers.get("Authorization"))
+                self.send_response(status)
+                self.end_headers()
+                self.wfile.write(body.encode())
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        self.addCleanup(server.server_close)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(server.shutdown)
+        url = f"http://user:secret@127.0.0.1:{server.server_port}/"
+        result = run("import", "prometheus", "--url", url, "--end", "1718000000",
+                     env={"SLICEWISE_PROMETHEUS_TOKEN": "abc"})
+        self.assertNotIn("secret", result.stderr)
+        self.assertEqual(Handler.tokens[0], "Bearer abc")
+        return result
+
+    def test_failures_are_shown_as_the_server_words_them(self):
+        result = self.ask(422, '{"status":"error","errorType":"execution","error":"query timed out"}')
+        self.assertEqual(result.returncode, INPUT_INVALID)
+        self.assertIn("query timed out", result.stderr)
+
+    def test_without_access(self):
+        result = self.ask(401, "Unauthorized")
+        self.assertEqual(result.returncode, FILE_UNREADABLE)
+        self.assertIn("HTTP status 401", result.stderr)
+        self.assertIn("SLICEWISE_PROMETHEUS_TOKEN", result.stderr)
+
+    def test_nobody_there(self):
+        result = run("import", "prometheus", "--url", f"http://127.0.0.1:{free_port()}")
+        self.assertEqual(result.returncode, FILE_UNREADABLE)
+        self.assertIn("connect", result.stderr)
+
+    def test_flags_that_do_not_go_together(self):
+        for arguments in (["pods", "--url", "http://h"],
+                          ["prometheus", "--url", "http://h", "-f", "x"],
+                          ["prometheus", "-f", "x", "--step", "60s"]):
+            self.assertEqual(run("import", *arguments).returncode, USAGE)
+
+
+if __name__ == "__main__":
+    unittest.main()
