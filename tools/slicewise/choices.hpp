@@ -43,6 +43,25 @@ inline constexpr std::array kValidateFormats = {
     Choice{"md", ValidateFormat::Markdown},
 };
 
+inline constexpr std::array kQueuePolicies = {
+    Choice{"fifo", sim::QueuePolicy::Fifo},
+    Choice{"backfill", sim::QueuePolicy::Backfill},
+    Choice{"easy", sim::QueuePolicy::Easy},
+    Choice{"priority", sim::QueuePolicy::Priority},
+    Choice{"srtf", sim::QueuePolicy::ShortestTime},
+    Choice{"srsf", sim::QueuePolicy::ShortestService},
+};
+
+inline constexpr std::array kNodePolicies = {
+    Choice{"first-fit", sim::NodePolicy::FirstFit},
+    Choice{"least-allocated", sim::NodePolicy::LeastAllocated},
+    Choice{"most-allocated", sim::NodePolicy::MostAllocated},
+    Choice{"random", sim::NodePolicy::Random},
+    Choice{"best-fit", sim::NodePolicy::BestFit},
+    Choice{"dot-product", sim::NodePolicy::DotProduct},
+    Choice{"fgd", sim::NodePolicy::Fgd},
+};
+
 inline constexpr std::array kFidelities = {
     Choice{"auto", scenarios::Fidelity::Auto},
     Choice{"exact", scenarios::Fidelity::Exact},
@@ -90,7 +109,7 @@ inline constexpr std::array kInstanceOrders = {
 inline constexpr std::array kSchemas = {
     Choice{"scenario", SchemaKind::Scenario},     Choice{"result", SchemaKind::Result},
     Choice{"comparison", SchemaKind::Comparison}, Choice{"max-load", SchemaKind::MaxLoad},
-    Choice{"neighbours", SchemaKind::Neighbours},
+    Choice{"neighbours", SchemaKind::Neighbours}, Choice{"replay", SchemaKind::Replay},
 };
 
 inline constexpr std::array kVersionFormats = {Choice{"text", false}, Choice{"json", true}};

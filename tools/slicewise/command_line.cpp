@@ -9,6 +9,7 @@
 #include "environment.hpp"
 #include "import_verb.hpp"
 #include "options.hpp"
+#include "replay_verb.hpp"
 #include "simulation_verbs.hpp"
 #include "suggestions.hpp"
 
@@ -22,6 +23,7 @@ struct Settings {
   CompareCommand compare;
   MaxLoadCommand max_load;
   NeighboursCommand neighbours;
+  ReplayCommand replay;
   ExportCommand exporting;
   ImportCommand import;
   GetCommand get;
@@ -252,6 +254,7 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
   if (verb == "compare") return settings.compare;
   if (verb == "max-load") return settings.max_load;
   if (verb == "neighbours") return settings.neighbours;
+  if (verb == "replay") return settings.replay;
   if (verb == "export") return settings.exporting;
   if (verb == "import") return settings.import;
   if (verb == "get") return settings.get;
@@ -286,6 +289,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   add_compare(app, settings.compare, settings.flags);
   add_max_load(app, settings.max_load, settings.flags);
   add_neighbours(app, settings.neighbours, settings.flags);
+  add_replay(app, settings.replay, settings.flags);
   add_export(app, settings.exporting, settings.flags);
   add_import(app, settings.import, settings.flags);
   add_get(app, settings);

@@ -9,7 +9,9 @@
 #include "slicewise/exit_code.hpp"
 #include "slicewise/reports/catalogue_report.hpp"
 #include "slicewise/scenarios/import.hpp"
+#include "slicewise/scenarios/replay_file.hpp"
 #include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/replay/replay.hpp"
 
 // The verbs of the command line, one struct of settings each and one execute() each, in the file
 // named after the verb.
@@ -87,6 +89,33 @@ struct NeighboursCommand {
   std::string out;  // "": standard output
 };
 
+// Bytes of the largest trace of jobs that is read.
+inline constexpr std::size_t kLargestJobTrace = 4ULL << 30U;
+
+struct ReplayCommand {
+  std::string file;
+  std::optional<std::int64_t> gpus;                      // one pool
+  std::string nodes;                                     // file, or "250x8"
+  std::vector<scenarios::ReplayFile::Nodes> node_sizes;  // of a file of kind: Replay
+  std::vector<std::string> instances;                    // "p3.16xlarge=250"
+  std::string region;                                    // "": us-east-1
+  std::string prices;
+  bool any_gpu = false;
+  std::vector<sim::QueuePolicy> queues;     // empty: Fifo
+  std::vector<sim::NodePolicy> placements;  // empty: BestFit
+  bool restart_preempted = false;
+  std::optional<int> repeat;
+  std::optional<Duration> shift;
+  std::optional<int> inflate;  // percent
+  std::optional<std::uint64_t> seed;
+  std::optional<int> replications;
+  RunFormat format = RunFormat::Table;
+  std::string job_times;  // "": not written
+  std::string out;        // "": standard output
+  int jobs = 0;           // 0: one per CPU
+  ProgressChoice progress = ProgressChoice::Auto;
+};
+
 enum class ExportTarget : std::uint8_t { HelmValues, ConfigMap, PodPatch };
 
 struct ExportCommand {
@@ -151,7 +180,7 @@ struct ValidateCommand {
   std::string out;        // folder for the charts, "": none
 };
 
-enum class SchemaKind : std::uint8_t { Scenario, Result, Comparison, MaxLoad, Neighbours };
+enum class SchemaKind : std::uint8_t { Scenario, Result, Comparison, MaxLoad, Neighbours, Replay };
 
 struct SchemaCommand {
   SchemaKind kind = SchemaKind::Scenario;
@@ -166,14 +195,16 @@ struct ShowTextCommand {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, CompareCommand, MaxLoadCommand, NeighboursCommand,
-                             ExportCommand, ImportCommand, GetCommand, ExplainCommand,
-                             SchemaCommand, ValidateCommand, VersionCommand, ShowTextCommand>;
+using Command =
+    std::variant<RunCommand, CompareCommand, MaxLoadCommand, NeighboursCommand, ReplayCommand,
+                 ExportCommand, ImportCommand, GetCommand, ExplainCommand, SchemaCommand,
+                 ValidateCommand, VersionCommand, ShowTextCommand>;
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags);
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags);
 ExitCode execute(const MaxLoadCommand& command, const CommonFlags& flags);
 ExitCode execute(const NeighboursCommand& command, const CommonFlags& flags);
+ExitCode execute(const ReplayCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags);
 ExitCode execute(const ImportCommand& command, const CommonFlags& flags);
 ExitCode execute(const GetCommand& command, const CommonFlags& flags);

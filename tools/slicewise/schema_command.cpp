@@ -1,6 +1,7 @@
 #include "slicewise/reports/comparison_report.hpp"
 #include "slicewise/reports/max_load_report.hpp"
 #include "slicewise/reports/neighbours_report.hpp"
+#include "slicewise/reports/replay_report.hpp"
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/scenarios/schema.hpp"
 
@@ -23,6 +24,8 @@ std::string schema_text(SchemaKind kind) {
       return reports::max_load_schema_json();
     case SchemaKind::Neighbours:
       return reports::neighbours_schema_json();
+    case SchemaKind::Replay:
+      return reports::replay_schema_json();
   }
   return {};
 }

@@ -1,0 +1,228 @@
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slicewise/reports/replay_report.hpp"
+#include "slicewise/scenarios/decompress.hpp"
+#include "slicewise/scenarios/sha256.hpp"
+#include "slicewise/sim/replay/replay_study.hpp"
+
+#include "choices.hpp"
+#include "commands.hpp"
+#include "files.hpp"
+#include "interrupt.hpp"
+#include "one_variant.hpp"
+#include "prices.hpp"
+#include "progress.hpp"
+#include "replay_cluster.hpp"
+#include "terminal.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+std::string render(const sim::ReplayStudy& study, const ReplayCommand& command,
+                   const CommonFlags& flags) {
+  const reports::TextStyle style = report_style(command.out, flags);
+  switch (command.format) {
+    case RunFormat::Table:
+      return reports::replay_table(study, style, false);
+    case RunFormat::Wide:
+      return reports::replay_table(study, style, true);
+    case RunFormat::Json:
+      return reports::replay_json(study);
+    case RunFormat::Yaml:
+      return reports::replay_yaml(study);
+    case RunFormat::Csv:
+      return reports::replay_csv(study);
+    case RunFormat::Markdown:
+      return reports::replay_markdown(study);
+  }
+  return {};
+}
+
+std::string render(const sim::InflationStudy& study, const ReplayCommand& command,
+                   const CommonFlags& flags) {
+  const reports::TextStyle style = report_style(command.out, flags);
+  switch (command.format) {
+    case RunFormat::Table:
+      return reports::inflation_table(study, style, false);
+    case RunFormat::Wide:
+      return reports::inflation_table(study, style, true);
+    case RunFormat::Json:
+      return reports::inflation_json(study);
+    case RunFormat::Yaml:
+      return reports::inflation_yaml(study);
+    case RunFormat::Csv:
+      return reports::inflation_csv(study);
+    case RunFormat::Markdown:
+      return reports::inflation_markdown(study);
+  }
+  return {};
+}
+
+ExitCode write_interrupted(bool interrupted) {
+  if (!interrupted) return ExitCode::Success;
+  print_error("interrupted: the report covers the jobs that had ended");
+  return ExitCode::Interrupted;
+}
+
+// A mistake that only the values of several flags together show.
+std::string conflict(const ReplayCommand& command) {
+  const int clusters = (command.gpus ? 1 : 0) + (command.nodes.empty() ? 0 : 1) +
+                       (command.node_sizes.empty() ? 0 : 1) + (command.instances.empty() ? 0 : 1);
+  if (clusters != 1) return "replay needs one of --gpus, --nodes and --instances";
+  if (command.repeat.value_or(1) > 1 && !command.shift) return "--repeat needs --shift";
+  if (!command.inflate) return "";
+  if (command.gpus) return "--inflate needs nodes: --nodes or --instances";
+  if (!command.queues.empty() || command.repeat || !command.job_times.empty()) {
+    return "--inflate has no time: --queue, --repeat and --job-times do not go with it";
+  }
+  return "";
+}
+
+// On nodes every queue with every placement, on a pool every queue.
+std::vector<sim::Scheduling> schedulings(const ReplayCommand& command, bool on_nodes) {
+  std::vector<sim::QueuePolicy> queues = command.queues;
+  std::vector<sim::NodePolicy> placements = command.placements;
+  if (queues.empty()) queues = {sim::QueuePolicy::Fifo};
+  if (placements.empty() || !on_nodes) placements = {sim::NodePolicy::BestFit};
+  std::vector<sim::Scheduling> all;
+  for (const sim::QueuePolicy queue : queues) {
+    for (const sim::NodePolicy placement : placements) all.push_back({queue, placement});
+  }
+  return all;
+}
+
+ExitCode replay_trace(const scenarios::JobTrace& trace, const NamedCluster& cluster,
+                      const sim::ReplayOrigin& origin, const ReplayCommand& command,
+                      const CommonFlags& flags, const SourceText& source) {
+  sim::ReplaySettings settings;
+  settings.cluster = cluster.cluster;
+  settings.seed = command.seed.value_or(settings.seed);
+  settings.repeat = command.repeat.value_or(1);
+  settings.shift = command.shift.value_or(Duration{});
+  settings.restart_preempted = command.restart_preempted;
+  settings.keep_jobs = !command.job_times.empty();
+  Progress progress(command.progress, flags.quiet);
+  sim::RunOptions options{.threads = thread_count(command.jobs),
+                          .progress = [&](int done, int total) { progress.update(done, total); },
+                          .interrupted = &catch_interrupt()};
+  const auto study = sim::replay_each(
+      trace, settings, schedulings(command, !settings.cluster.nodes.empty()), origin, options);
+  progress.finish();
+  if (!study) return fail(study.error(), {source}, flags);
+  if (!command.job_times.empty()) {
+    const ExitCode code = write_text(command.job_times, reports::job_times_csv(trace, *study));
+    if (code != ExitCode::Success) return code;
+  }
+  const ExitCode code = write_text(command.out, render(*study, command, flags));
+  return code == ExitCode::Success ? write_interrupted(study->interrupted) : code;
+}
+
+ExitCode inflate_trace(const scenarios::JobTrace& trace, const NamedCluster& cluster,
+                       const sim::ReplayOrigin& origin, const ReplayCommand& command,
+                       const CommonFlags& flags, const SourceText& source) {
+  Progress progress(command.progress, flags.quiet);
+  sim::RunOptions options{.threads = thread_count(command.jobs),
+                          .progress = [&](int done, int total) { progress.update(done, total); },
+                          .interrupted = &catch_interrupt()};
+  std::vector<sim::NodePolicy> placements = command.placements;
+  if (placements.empty()) placements = {sim::NodePolicy::BestFit};
+  const auto study = sim::inflate_each(trace, cluster.cluster, placements, *command.inflate,
+                                       command.seed.value_or(sim::ReplaySettings{}.seed),
+                                       command.replications.value_or(1), origin, options);
+  progress.finish();
+  if (!study) return fail(study.error(), {source}, flags);
+  const ExitCode code = write_text(command.out, render(*study, command, flags));
+  return code == ExitCode::Success ? write_interrupted(study->interrupted) : code;
+}
+
+bool names_cluster(const ReplayCommand& command) {
+  return command.gpus || !command.nodes.empty() || !command.instances.empty();
+}
+
+// `path` as seen from where slicewise runs, when it was written in `file`.
+std::string beside(const std::string& file, const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  return file == "-" || path.empty() || path.starts_with('/') ? path : (folder / path).string();
+}
+
+template <class Policies, class Choices>
+void take_words(Policies& policies, const std::vector<std::string>& words, const Choices& choices) {
+  if (!policies.empty()) return;
+  for (const std::string& word : words) {
+    for (const auto& choice : choices) {
+      if (choice.word == word) policies.push_back(choice.value);
+    }
+  }
+}
+
+// What the file says and no flag does.
+void take_from_file(const scenarios::ReplayFile& file, ReplayCommand& command) {
+  if (!names_cluster(command)) {
+    command.gpus = file.gpus;
+    command.nodes = beside(command.file, file.node_list);
+    command.node_sizes = file.nodes;
+    for (const auto& entry : file.instances) {
+      command.instances.push_back(entry.type.value + "=" + std::to_string(entry.count));
+    }
+    command.any_gpu = command.any_gpu || file.any_gpu;
+  }
+  if (command.region.empty()) command.region = file.region;
+  take_words(command.queues, file.queues, kQueuePolicies);
+  take_words(command.placements, file.placements, kNodePolicies);
+  command.restart_preempted = command.restart_preempted || file.restart_preempted;
+  if (!command.repeat && file.repeat > 1) command.repeat = file.repeat;
+  if (!command.shift) command.shift = file.shift;
+  if (!command.inflate && file.inflate) {
+    constexpr double kPercent = 100;
+    command.inflate = static_cast<int>(*file.inflate * kPercent + 0.5);
+  }
+  if (!command.seed) command.seed = file.seed;
+  if (!command.replications) command.replications = file.replications;
+  command.file = beside(command.file, file.trace.value);
+}
+
+}  // namespace
+
+ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
+  ReplayCommand command = given;
+  Expected<SourceText> source = read_source(command.file, kLargestJobTrace);
+  if (!source) return fail(source.error(), {}, flags);
+  if (scenarios::is_replay_file(*source)) {
+    const auto file = scenarios::read_replay_file(*source);
+    if (!file) return fail(file.error(), {*source}, flags);
+    take_from_file(*file, command);
+    source = read_source(command.file, kLargestJobTrace);
+    if (!source) return fail(source.error(), {}, flags);
+  }
+  if (const std::string wrong = conflict(command); !wrong.empty()) {
+    return usage_error(wrong, "see slicewise replay --help");
+  }
+  models::Catalogue catalogue = models::load_catalogue();
+  if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags);
+      code != ExitCode::Success) {
+    return code;
+  }
+  const std::string sha256 = scenarios::sha256_hex(source->text);
+  source = scenarios::decompressed(std::move(*source));
+  if (!source) return fail(source.error(), {}, flags);
+  const auto trace = scenarios::read_job_trace(*source);
+  const auto cluster = named_cluster(command, catalogue);
+  if (!trace || !cluster) {
+    Diagnostics problems = trace ? Diagnostics{} : trace.error();
+    if (!cluster) problems.insert(problems.end(), cluster.error().begin(), cluster.error().end());
+    return fail(problems, {*source}, flags);
+  }
+  const sim::ReplayOrigin origin{
+      .trace = command.file,
+      .trace_sha256 = sha256,
+      .cluster = cluster->text,
+      .price_date = cluster->price ? catalogue.prices.date() : std::string(),
+      .price = cluster->price};
+  return command.inflate ? inflate_trace(*trace, *cluster, origin, command, flags, *source)
+                         : replay_trace(*trace, *cluster, origin, command, flags, *source);
+}
+
+}  // namespace slicewise::tools
