@@ -2,14 +2,11 @@
 #include <map>
 #include <tuple>
 
+#include "slicewise/sim/placement/shape_table.hpp"
 #include "slicewise/sim/replay/replay.hpp"
 
 namespace slicewise::sim {
 namespace {
-
-// Of the rows, that the typical jobs cover. Source: Weng et al., "Beware of Fragmentation",
-// USENIX ATC'23, and the authors' simulator.
-constexpr double kTypicalShare = 0.95;
 
 template <class T>
 T value_at(const scenarios::TraceColumn<T>& column, std::size_t row, T absent) {
@@ -24,29 +21,6 @@ std::vector<std::string> split_models(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return models;
-}
-
-std::vector<TypicalJob> typical_jobs(const std::vector<std::int64_t>& counts) {
-  std::vector<ShapeId> order(counts.size());
-  std::int64_t rows = 0;
-  for (ShapeId shape = 0; shape < counts.size(); ++shape) {
-    order[shape] = shape;
-    rows += counts[shape];
-  }
-  std::ranges::stable_sort(order, [&](ShapeId a, ShapeId b) { return counts[a] > counts[b]; });
-  std::int64_t covered = 0;
-  std::size_t taken = 0;
-  while (taken < order.size() &&
-         static_cast<double>(covered) < kTypicalShare * static_cast<double>(rows)) {
-    covered += counts[order[taken++]];
-  }
-  std::vector<TypicalJob> typical;
-  typical.reserve(taken);
-  for (std::size_t at = 0; at < taken; ++at) {
-    typical.push_back(
-        {order[at], static_cast<double>(counts[order[at]]) / static_cast<double>(covered)});
-  }
-  return typical;
 }
 
 }  // namespace
@@ -75,7 +49,7 @@ TraceShapes shapes_of(const scenarios::JobTrace& trace, const ReplayCluster& clu
     ++counts[entry->second];
     result.of_row[row] = entry->second;
   }
-  result.typical = typical_jobs(counts);
+  result.typical = typical_jobs(result.shapes, counts);
   return result;
 }
 
