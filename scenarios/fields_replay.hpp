@@ -10,7 +10,8 @@ inline constexpr std::string_view kReplayVersions[] = {"slicewise.dev/v1alpha1"}
 inline constexpr std::string_view kReplayQueues[] = {"fifo",     "backfill", "easy",
                                                      "priority", "srtf",     "srsf"};
 inline constexpr std::string_view kReplayPlacements[] = {
-    "first-fit", "least-allocated", "most-allocated", "random", "best-fit", "dot-product", "fgd"};
+    "first-fit", "least-allocated", "most-allocated", "random", "best-fit", "dot-product",
+    "fgd",       "clustering",      "packing"};
 
 inline constexpr Field kReplayTrace[] = {
     {.name = "file",

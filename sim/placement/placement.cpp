@@ -155,6 +155,39 @@ std::optional<AllocationId> Placement::place(ShapeId shape) {
   return id;
 }
 
+std::optional<AllocationId> Placement::place_again(ShapeId shape,
+                                                   std::span<const AllocatedPart> parts) {
+  State& state = *state_;
+  const bool spread = state.is_spread(shape);
+  const auto demand_of = [&](const AllocatedPart& part) {
+    return spread ? NodeTable::part(state.demands[shape], std::popcount(part.gpus))
+                  : state.demands[shape];
+  };
+  for (const AllocatedPart& part : parts) {
+    const Demand demand = demand_of(part);
+    if (!state.nodes.fits(part.node, demand)) return std::nullopt;
+    const GpuMilli& free = state.nodes.gpus(part.node);
+    for (std::uint32_t left = part.gpus; left != 0; left &= left - 1) {
+      const auto gpu = static_cast<std::size_t>(std::countr_zero(left));
+      if (free[gpu] < demand.gpu_milli) return std::nullopt;
+    }
+  }
+  for (const AllocatedPart& part : parts) state.take(demand_of(part), part);
+  const AllocationId id = state.new_allocation(shape);
+  if (!spread) {
+    state.allocations[id].part = parts.front();
+    return id;
+  }
+  if (state.free_spread_parts.empty()) {
+    state.free_spread_parts.push_back(static_cast<std::uint32_t>(state.spread_parts.size()));
+    state.spread_parts.emplace_back();
+  }
+  state.allocations[id].spread = state.free_spread_parts.back();
+  state.free_spread_parts.pop_back();
+  state.spread_parts[state.allocations[id].spread].assign(parts.begin(), parts.end());
+  return id;
+}
+
 void Placement::release(AllocationId id) {
   State& state = *state_;
   const State::Allocation& allocation = state.allocations[id];

@@ -41,7 +41,11 @@ void NodeResources::give_back(JobNumber /*job*/, Holding held) {
 
 bool NodeResources::fits_empty(JobNumber job) const {
   return std::ranges::all_of(jobs_.rows_of(job), [this](std::uint32_t row) {
-    return placement_.fits_empty(shapes_.of_row[row]);
+    const ShapeId shape = shapes_.of_row[row];
+    if (fits_[shape] == Fits::NotAsked) {
+      fits_[shape] = placement_.fits_empty(shape) ? Fits::Yes : Fits::No;
+    }
+    return fits_[shape] == Fits::Yes;
   });
 }
 

@@ -54,7 +54,8 @@ class NodeResources {
       : jobs_(jobs),
         shapes_(shapes),
         placement_(settings.cluster.nodes, shapes.shapes, settings.placement, settings.seed,
-                   shapes.typical) {}
+                   shapes.typical),
+        fits_(shapes.shapes.size(), Fits::NotAsked) {}
 
   std::optional<Holding> take(JobNumber job);
   std::size_t set_aside(JobNumber job, Holding held);
@@ -93,8 +94,11 @@ class NodeResources {
   }
 
   const JobStream& jobs_;
+  enum class Fits : std::uint8_t { NotAsked, Yes, No };
+
   const TraceShapes& shapes_;
   Placement placement_;
+  mutable std::vector<Fits> fits_;  // by shape, the empty cluster
   // Of gangs; a Holding of a gang counts from kFirstGang.
   std::vector<std::vector<AllocationId>> gangs_;
   std::vector<Holding> free_gangs_;

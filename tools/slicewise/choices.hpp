@@ -60,6 +60,8 @@ inline constexpr std::array kNodePolicies = {
     Choice{"best-fit", sim::NodePolicy::BestFit},
     Choice{"dot-product", sim::NodePolicy::DotProduct},
     Choice{"fgd", sim::NodePolicy::Fgd},
+    Choice{"clustering", sim::NodePolicy::Clustering},
+    Choice{"packing", sim::NodePolicy::Packing},
 };
 
 inline constexpr std::array kFidelities = {
