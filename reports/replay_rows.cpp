@@ -173,8 +173,8 @@ Cells inflation_cells(const InflationStudy& study) {
 }
 
 std::vector<std::string> inflation_notes(const InflationStudy& study) {
-  return {fmt::format("mean over {} seeds ({} and on) of the share of all GPUs that is handed out",
-                      study.seeds, study.seed),
+  return {study.seeds == 1 ? std::string("one seed; --replications 5 shows how far others differ")
+                           : fmt::format("mean over {} seeds ({} and on)", study.seeds, study.seed),
           "the experiment of Weng et al., USENIX ATC'23: no job ever leaves, one that fits nowhere "
           "is dropped"};
 }

@@ -21,8 +21,17 @@ Diagnostic wrong_value(const std::string& message, const std::string& help) {
   return make_diagnostic(Code::ValueRange, {}, message, help);
 }
 
-std::string gpus_text(std::int64_t gpus) {
-  return gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", gpus);
+// "1 GPU", "2,000 GPUs".
+std::string counted(std::int64_t count, const std::string& what) {
+  std::string digits = std::to_string(count);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string gpus_text(std::int64_t gpus) { return counted(gpus, "GPU"); }
+
+std::string nodes_text(const NamedCluster& named) {
+  return counted(static_cast<std::int64_t>(named.cluster.nodes.size()), "node");
 }
 
 NamedCluster pool_of(std::int64_t gpus) {
@@ -48,7 +57,7 @@ NamedCluster plain_nodes(std::int64_t nodes, std::int64_t gpus) {
   named.cluster.only_gpus = true;
   named.cluster.nodes.assign(static_cast<std::size_t>(nodes),
                              {"", {}, {}, static_cast<int>(gpus), ""});
-  named.text = fmt::format("{} nodes with {} each", nodes, gpus_text(gpus));
+  named.text = fmt::format("{} with {} each", counted(nodes, "node"), gpus_text(gpus));
   return named;
 }
 
@@ -63,7 +72,7 @@ NamedCluster sized_nodes(const std::vector<scenarios::ReplayFile::Nodes>& sizes)
                                node);
     gpus += size.gpus * size.count;
   }
-  named.text = fmt::format("{} nodes with {}", named.cluster.nodes.size(), gpus_text(gpus));
+  named.text = fmt::format("{} with {}", nodes_text(named), gpus_text(gpus));
   return named;
 }
 
@@ -82,8 +91,7 @@ Expected<NamedCluster> listed_nodes(const std::string& path) {
   }
   // Ties go to the smallest name.
   std::ranges::stable_sort(named.cluster.nodes, {}, &sim::NodeShape::name);
-  named.text =
-      fmt::format("{} nodes with {} ({})", named.cluster.nodes.size(), gpus_text(gpus), path);
+  named.text = fmt::format("{} with {} ({})", nodes_text(named), gpus_text(gpus), path);
   return named;
 }
 
