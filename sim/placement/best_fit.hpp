@@ -14,7 +14,7 @@ class BestFit {
  public:
   explicit BestFit(const NodeTable& nodes)
       : cpu_(std::max<std::int64_t>(1, nodes.most_cpu())),
-        gpu_(std::max<std::int64_t>(1, nodes.most_gpus() * kWholeGpu)) {}
+        gpu_(std::max<std::int64_t>(1, std::int64_t{nodes.most_gpus()} * kWholeGpu)) {}
 
   std::uint8_t score(const NodeTable& nodes, const Demand& demand, std::uint32_t node) const {
     const NodeFree& free = nodes.free(node);
