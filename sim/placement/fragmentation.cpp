@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "slicewise/portable_math.hpp"
 
@@ -24,7 +25,7 @@ Fragmentation::Fragmentation(const NodeTable& nodes, std::span<const Demand> dem
     cpu_steps_.push_back(demand.cpu);
   }
   std::ranges::sort(cpu_steps_);
-  cpu_steps_.erase(std::ranges::unique(cpu_steps_).begin(), cpu_steps_.end());
+  cpu_steps_.erase(std::unique(cpu_steps_.begin(), cpu_steps_.end()), cpu_steps_.end());
   for (std::size_t milli = 1; milli < step_of_milli_.size(); ++milli) {
     step_of_milli_[milli] =
         static_cast<std::uint16_t>(step_of_milli_[milli - 1] + (is_step[milli] ? 1 : 0));
@@ -35,7 +36,7 @@ Fragmentation::Fragmentation(const NodeTable& nodes, std::span<const Demand> dem
   rows_.resize(nodes.models() * (cpu_steps_.size() + 1) * row_size);
   for (const TypicalJob& job : typical) {
     const Demand& demand = demands[job.shape];
-    const auto weight = static_cast<Weight>(job.share * kUnits + 0.5);
+    const auto weight = static_cast<Weight>(std::llround(job.share * kUnits));
     total_ += weight;
     if (demand.gpus == 0 || demand.gpus > kMostGpusOfNode) continue;
     const std::size_t first = demand.gpus == 1

@@ -101,8 +101,9 @@ void NodeTable::change(std::uint32_t node, const Demand& demand, std::uint32_t g
     gpu = static_cast<std::int16_t>(gpu + sign * demand.gpu_milli);
     assert(gpu >= 0 && gpu <= kWholeGpu);
   }
-  free.gpu_milli += sign * demand.total_milli();
-  all_free_.gpu_milli += sign * demand.total_milli();
+  const std::int32_t more = sign * demand.total_milli();
+  free.gpu_milli += more;
+  all_free_.gpu_milli += more;
   all_free_.whole_gpus -= free.whole_gpus;
   free.largest = *std::ranges::max_element(milli);
   free.whole_gpus =

@@ -1,6 +1,7 @@
 #include "slicewise/sim/placement/shape_table.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <tuple>
 

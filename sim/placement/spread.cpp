@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <functional>
 
 #include "placement_state.hpp"
 
@@ -15,7 +16,7 @@ void Placement::State::cut_spread_shapes() {
     if (all.gpus > 0) sizes.push_back(all.gpus);
   }
   std::ranges::sort(sizes, std::greater());
-  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
 
   const auto add_part = [&](const Demand& whole, std::int32_t gpus, bool whole_node) {
     Demand part = NodeTable::part(whole, gpus);

@@ -18,9 +18,11 @@ std::int64_t gpu_milli_of(const JobShape& shape) {
 // The shapes of the jobs in order of name.
 std::vector<ShapeId> rows_by_name(const std::vector<InflationJob>& jobs) {
   std::vector<const InflationJob*> sorted;
+  sorted.reserve(jobs.size());
   for (const InflationJob& job : jobs) sorted.push_back(&job);
   std::ranges::stable_sort(sorted, {}, &InflationJob::name);
   std::vector<ShapeId> rows;
+  rows.reserve(jobs.size());
   for (const InflationJob* job : sorted) rows.push_back(job->shape);
   return rows;
 }
