@@ -72,7 +72,8 @@ struct JobTrace {
   TraceColumn<std::uint32_t> resource;    // extended resource or MIG profile asked for
   TraceColumn<std::uint32_t> work;        // what it runs: a model, a controller
   TraceColumn<std::uint32_t> gang;        // rows with the same name start together
-  TraceColumn<std::uint32_t> instance_type;  // of the node that it ran on or asks for
+  // Of the node that it ran on or asks for: "g5.xlarge".
+  TraceColumn<std::uint32_t> instance_type;
 
   std::vector<std::string> names = {""};
   std::optional<std::int64_t> origin_unix_s;  // what `arrival` counts from, when known
