@@ -74,10 +74,10 @@ void PodEvents::complete(PodRecord& pod, const std::string& uid, ImportReport& r
 }
 
 void PodEvents::report_unknown_pods(ImportReport& report) const {
-  for (const auto& [uid, facts] : by_uid_) {
-    if (facts.is_listed) continue;
+  for (const auto& entry : by_uid_) {
+    if (entry.second.is_listed) continue;
     report.skipped("pods known from events alone: what they asked for is not known",
-                   [&] { return facts.where; });
+                   [&] { return entry.second.where; });
   }
 }
 

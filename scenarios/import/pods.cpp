@@ -75,7 +75,7 @@ class PodsImporter {
 
   void read_item(JsonValue item, std::string kind, JsonPlaces& places) {
     report_.read();
-    const SourceLocation where = places.of(item);
+    SourceLocation where = places.of(item);
     const std::string own_kind = item["kind"].scalar();
     if (!own_kind.empty()) kind = own_kind;
     if (kind.empty() && item["spec"]["containers"].is_array()) kind = "Pod";

@@ -61,7 +61,7 @@ class AnswerReader {
  private:
   void read_series(JsonValue series) {
     report_.read();
-    const SourceLocation where = places_.of(series);
+    SourceLocation where = places_.of(series);
     if (!series["metric"].is_object()) {
       report_.bad_row(where, "a series without its labels (metric)");
       return;
