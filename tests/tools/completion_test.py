@@ -21,7 +21,8 @@ def bash_offers(*words):
 class Bash(unittest.TestCase):
     def test_verbs(self):
         offers = bash_offers("")
-        for verb in ("run", "compare", "max-load", "neighbours", "export", "get", "explain",
+        for verb in ("run", "compare", "max-load", "neighbours", "export", "import", "get",
+                     "explain",
                      "schema", "validate", "version", "completion", "help"):
             self.assertIn(verb, offers)
         self.assertEqual(bash_offers("ex"), ["export", "explain"])
@@ -56,7 +57,8 @@ class Bash(unittest.TestCase):
         self.assertEqual(bash_offers("run", "--seed", ""), [])
 
     def test_every_offered_flag_is_accepted(self):
-        for verb in ("run", "compare", "max-load", "neighbours", "export", "explain", "schema",
+        for verb in ("run", "compare", "max-load", "neighbours", "export", "import", "explain",
+                     "schema",
                      "validate", "version", "completion", "help"):
             text = run(verb, "--help").stdout
             for flag in bash_offers(verb, "-"):

@@ -137,7 +137,9 @@ ExitCode execute(const ImportCommand& command, const CommonFlags& flags) {
         "try -o scenario");
   }
   if (const ExitCode code = write_text(command.out, text); code != ExitCode::Success) return code;
-  print_diagnostics(imported->log.bad, *texts, flags);
+  Diagnostics left_out = imported->log.bad;
+  for (Diagnostic& row : left_out) row.severity = Severity::Warning;
+  print_diagnostics(left_out, *texts, flags);
   if (!flags.quiet) print_error(import_log_text(*imported));
   return ExitCode::Success;
 }

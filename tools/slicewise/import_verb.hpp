@@ -7,15 +7,13 @@
 namespace slicewise::tools {
 
 inline void add_import(CLI::App& app, ImportCommand& import, CommonFlags& flags) {
-  CLI::App& verb =
-      add_verb(app, "import", "Turn the log of another system into a trace or a scenario",
-               "  slicewise import openb -f openb_pod_list_default.csv --out jobs.csv\n"
-               "  slicewise import jobs -f cluster.csv --columns "
-               "arrival=submit_time:iso,run=run_time,gpus=gpu_num\n"
-               "  sacct -a -X -P --noconvert -o JobIDRaw,Submit,Start,End,AllocTRES,State | "
-               "slicewise import "
-               "sacct -f - --utc-offset +01:00 -o binary --out jobs.trace",
-               flags);
+  CLI::App& verb = add_verb(
+      app, "import", "Turn the log of another system into a trace or a scenario",
+      "  slicewise import openb -f scenarios/examples/logs/openb.csv\n"
+      "  slicewise import jobs -f scenarios/examples/logs/cluster.csv --columns "
+      "arrival=submit_time,run=run_time,gpus=gpu_num,group=vc\n"
+      "  slicewise import sacct -f - --utc-offset +02:00 < scenarios/examples/logs/sacct.txt",
+      flags);
   add_choice(verb, "kind", kImportKinds, import.kind, "What kind of log it is")->required();
   verb.add_option("-f,--file", import.files,
                   "File to read, - for standard input; may be repeated; .gz, .zst and .tar too")

@@ -1,0 +1,61 @@
+"""slicewise import: traces out of the logs of other systems."""
+
+import gzip
+import pathlib
+import tempfile
+import unittest
+
+from program import ROOT, run
+
+LOGS = "scenarios/examples/logs/"
+
+
+class Import(unittest.TestCase):
+    def expect(self, code, message, *arguments, **settings):
+        result = run("import", *arguments, **settings)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertIn(message, result.stderr)
+        return result
+
+    def test_a_trace_on_standard_output_and_the_counts_beside_it(self):
+        result = self.expect(0, "note: 5 rows read, 5 jobs\n", "openb", "-f", LOGS + "openb.csv")
+        self.assertIn("arrival_s,run_s,gpus,gpu_milli", result.stdout)
+        self.assertIn("note: 1 pods that never started", result.stderr)
+        self.assertEqual(run("import", "openb", "-f", LOGS + "openb.csv", "-q").stderr, "")
+
+    def test_both_forms_hold_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            binary, csv = str(pathlib.Path(folder, "t")), str(pathlib.Path(folder, "t.csv"))
+            for arguments in (("openb", "-f", LOGS + "openb.csv", "-o", "binary", "--out", binary),
+                              ("jobs", "-f", binary, "--out", csv)):
+                self.expect(0, "5 jobs", *arguments)
+            self.assertEqual(pathlib.Path(csv).read_text(encoding="utf-8"),
+                             run("import", "openb", "-f", LOGS + "openb.csv").stdout)
+
+    def test_packed_files_and_standard_input(self):
+        plain = (ROOT / LOGS / "cluster.csv").read_text(encoding="utf-8")
+        with tempfile.NamedTemporaryFile(suffix=".gz") as packed:
+            packed.write(gzip.compress(plain.encode()))
+            packed.flush()
+            from_file = run("import", "jobs", "-f", packed.name)
+        self.assertEqual(from_file.stdout, run("import", "jobs", "-f", "-", stdin=plain).stdout)
+        self.assertIn("0,7200,4", from_file.stdout)
+
+    def test_bad_rows_stop_it_with_their_place_unless_they_are_skipped(self):
+        log = "job_id,submit_time,run_time,gpu_num\na,10,5,1\nb,x,5,1\n"
+        self.expect(3, "error[TRACE_ROW]", "jobs", "-f", "-", stdin=log)
+        result = self.expect(0, "skipped 1: rows that cannot be read", "jobs", "-f", "-",
+                             "--skip-bad", stdin=log)
+        self.assertIn("-:3:3", result.stderr)
+        self.assertIn("\n0,5,1,a\n", result.stdout)
+
+    def test_exit_codes(self):
+        self.expect(2, "-f is required", "openb")
+        self.expect(2, "is not one of", "open", "-f", "x")
+        self.expect(2, "--utc-offset", "sacct", "-f", "-", "--utc-offset", "8")
+        self.expect(5, "cannot read", "openb", "-f", "/nowhere")
+        self.expect(3, "TRACE_COLUMN", "openb", "-f", "-", stdin="a,b\n1,2\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
