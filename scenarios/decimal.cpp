@@ -30,6 +30,17 @@ std::optional<std::int64_t> whole_of(std::string_view text) {
 }
 
 std::optional<std::int64_t> scaled_of(std::string_view text, int digits) {
+  // Nearly every value is a short whole number.
+  constexpr std::size_t kShort = 10;
+  std::int64_t whole_number = 0;
+  if (text.size() < kShort && digits >= 0 && digits <= 9) {
+    const auto [stop, error] =
+        std::from_chars(text.data(), text.data() + text.size(), whole_number);
+    if (error == std::errc() && stop == text.data() + text.size()) {
+      for (int i = 0; i < digits; ++i) whole_number *= 10;
+      return whole_number;
+    }
+  }
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
   const std::size_t exponent_at = text.find_first_of("eE");

@@ -48,7 +48,7 @@ constexpr std::array kReadyMaps = {
              "group=role,work=app_name",
              "",
              "instances without a creation_time were there before the log began: they arrive at 0"},
-    ReadyMap{"philly", "duration,num_gpus,cluster",
+    ReadyMap{"philly", "timestamp,duration,num_gpus,cluster",
              "arrival=submit_time|timestamp|submit_utc|submit_time_utc,"
              "run=run_time|duration|run_s,gpus=gpu_num|num_gpus|gpus,"
              "group=cluster|vc|virtual_cluster,id=jobid|job_id,user=user,state=status|state",
@@ -56,8 +56,8 @@ constexpr std::array kReadyMaps = {
              "every row is an attempt that carries its job's submit time; the log names no zone: "
              "its epoch seconds were made as if it were US Eastern, if it is Pacific they are 3 h "
              "early"},
-    // The same by its other header, in which only these columns exist.
-    ReadyMap{"philly", "run_time,submit_time,gpu_num",
+    // The same by its other header: the first column has no name.
+    ReadyMap{"philly", ",run_time,submit_time,gpu_num",
              "arrival=submit_time,run=run_time,gpus=gpu_num,group=cluster|vc|virtual_cluster", "",
              "every row is an attempt that carries its job's submit time; the log names no zone: "
              "its epoch seconds were made as if it were US Eastern, if it is Pacific they are 3 h "
