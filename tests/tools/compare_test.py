@@ -119,7 +119,9 @@ class Formats(unittest.TestCase):
 
     def test_the_same_bytes_with_any_number_of_threads(self):
         flags = ("compare", "-f", EXAMPLE, "--replications", "2", "-o", "json", "--jobs")
-        self.assertEqual(run(*flags, "1").stdout, run(*flags, "7").stdout)
+        one = run(*flags, "1").stdout
+        for jobs in ("2", "8"):
+            self.assertEqual(one, run(*flags, jobs).stdout, jobs)
 
 
 class Mistakes(unittest.TestCase):

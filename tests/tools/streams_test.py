@@ -121,20 +121,31 @@ class OutputFiles(unittest.TestCase):
 
 
 class Interrupt(unittest.TestCase):
-    def test_ctrl_c_writes_the_partial_result_and_is_130(self):
+    def interrupted(self, *command):
+        """The document that a long command writes when it is interrupted after a second."""
         process = subprocess.Popen(
-            [BINARY, "run", "-f", EXAMPLE, "--replications", "100000", "--jobs", "1", "-o", "json"],
+            [BINARY, *command, "--replications", "100000", "--jobs", "1", "-o", "json"],
             cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(1.0)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, errors)
+        self.assertIn("interrupted", errors)
         document = json.loads(output)
         self.assertIs(document["metadata"]["interrupted"], True)
+        return document
+
+    def test_ctrl_c_writes_the_partial_result_and_is_130(self):
+        document = self.interrupted("run", "-f", EXAMPLE)
         self.assertEqual(document["metadata"]["replications"], 100000)
         for variant in document["variants"]:
             self.assertLess(variant["replications"], 100000)
-        self.assertIn("interrupted", errors)
+
+    def test_so_do_the_commands_that_search(self):
+        shared = ("-f", "scenarios/examples/shared-inference.yaml", "--variant")
+        self.interrupted("compare", "-f", EXAMPLE)
+        self.interrupted("max-load", *shared, "alone")
+        self.interrupted("neighbours", *shared, "shared")
 
 
 if __name__ == "__main__":
