@@ -51,7 +51,8 @@ void export_for_chart(const std::string& version) {
   static const models::Catalogue catalogue = models::load_catalogue();
   static const auto loaded = scenarios::load_scenario(scenario());
   if (!loaded) std::abort();
-  check(reports::helm_values(loaded->variants.front(), catalogue, {version, {}}), {"fuzz", version});
+  check(reports::helm_values(loaded->variants.front(), catalogue, {version, {}}),
+        {"fuzz", version});
 }
 
 void parse(int parser, const std::string& text) {

@@ -104,7 +104,7 @@ ExitCode replay_trace(const scenarios::JobTrace& trace, const NamedCluster& clus
   settings.shift = command.shift.value_or(Duration{});
   settings.restart_preempted = command.restart_preempted;
   settings.keep_jobs = !command.job_times.empty();
-  Progress progress(command.progress, flags.quiet);
+  Progress progress(command.progress, flags.quiet, "jobs");
   sim::RunOptions options{.threads = thread_count(command.jobs),
                           .progress = [&](int done, int total) { progress.update(done, total); },
                           .interrupted = &catch_interrupt()};
