@@ -7,8 +7,9 @@
 // The fields of traffic, of a workload or of a pipeline.
 namespace slicewise::scenarios::table {
 
-inline constexpr std::string_view kShapes[] = {
-    "Poisson", "Constant", "Gamma", "Weibull", "Diurnal", "Bursts", "Steps", "Trace", "ClosedLoop"};
+inline constexpr std::string_view kShapes[] = {"Poisson",    "Constant", "Gamma", "Weibull",
+                                               "Diurnal",    "Bursts",   "Steps", "Trace",
+                                               "ClosedLoop", "Clients"};
 
 inline constexpr Field kBursts[] = {
     {.name = "rate",
@@ -48,8 +49,8 @@ inline constexpr Field kTrace[] = {
     {.name = "file",
      .type = FieldType::Text,
      .required = true,
-     .description = "CSV file with a header, one request a line; the path is relative to the "
-                    "scenario file.",
+     .description = "CSV file with a header, one request a line, or the binary form of `slicewise "
+                    "import`; the path is relative to the scenario file.",
      .example = "file: requests.csv",
      .least = 1},
     {.name = "timeColumn",
@@ -94,13 +95,40 @@ inline constexpr Field kTrace[] = {
      .example = "repeat: true"},
 };
 
+inline constexpr Field kClientRates[] = {
+    {.name = "file",
+     .type = FieldType::Text,
+     .required = true,
+     .description = "CSV file of `slicewise import servegen`: client, at_s, rate, law, variation; "
+                    "the path is relative to the scenario file.",
+     .example = "file: m-large.csv",
+     .least = 1},
+    {.name = "from",
+     .type = FieldType::Duration,
+     .default_value = "0",
+     .description = "Time of the file at which the run starts, since its first midnight.",
+     .example = "from: 9h"},
+    {.name = "scale",
+     .type = FieldType::Number,
+     .default_value = "1",
+     .description = "Factor of all rates.",
+     .example = "scale: 0.1",
+     .most = 1'000'000},
+    {.name = "repeat",
+     .type = FieldType::Boolean,
+     .default_value = "false",
+     .description = "Start over when the file is through.",
+     .example = "repeat: true"},
+};
+
 inline constexpr Field kTraffic[] = {
     {.name = "shape",
      .type = FieldType::Word,
      .default_value = "Poisson",
      .description = "How requests arrive. Poisson, Constant, Gamma and Weibull: at one rate, with "
                     "gaps of that law. Diurnal, Bursts, Steps: at a rate that changes. Trace: as "
-                    "recorded. ClosedLoop: each client waits for its answer.",
+                    "recorded. ClosedLoop: each client waits for its answer. Clients: many "
+                    "clients, each at its own rate and variation in each window of time.",
      .example = "shape: Poisson",
      .words = list(kShapes)},
     {.name = "mean",
@@ -152,6 +180,11 @@ inline constexpr Field kTraffic[] = {
      .description = "Recorded requests (Trace).",
      .example = "trace: {file: requests.csv}",
      .children = list(kTrace)},
+    {.name = "clientRates",
+     .type = FieldType::Block,
+     .description = "Rates of clients by window of time (Clients).",
+     .example = "clientRates: {file: m-large.csv, repeat: true}",
+     .children = list(kClientRates)},
     {.name = "clients",
      .type = FieldType::Integer,
      .description = "Clients that each wait for an answer before they ask again (ClosedLoop).",

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "client_rates.hpp"
 #include "node_values.hpp"
 #include "pipeline_rules.hpp"
 
@@ -29,6 +30,12 @@ void check_end(const Node& spec, const Scenario& scenario, Findings& findings) {
                  "warmup is not shorter than duration",
                  "nothing would be left to measure: shorten warmup");
   }
+}
+
+// What clients ask for in this run is known once its length is.
+void set_mean_of_clients(Traffic& traffic, std::optional<Duration> run) {
+  const auto* clients = std::get_if<ClientTraffic>(&traffic.shape);
+  if (clients != nullptr) traffic.mean = mean_rate(*clients, run);
 }
 
 }  // namespace
@@ -71,6 +78,12 @@ Scenario read_scenario(const Node& spec, Findings& findings, TraceFiles& traces)
         scenario.pipelines.push_back(read_pipeline(*pipeline, findings, traces));
       }
     }
+  }
+  for (Workload& workload : scenario.workloads) {
+    if (workload.traffic) set_mean_of_clients(*workload.traffic, scenario.duration);
+  }
+  for (Pipeline& pipeline : scenario.pipelines) {
+    set_mean_of_clients(pipeline.traffic, scenario.duration);
   }
   check_pipelines(scenario, findings);
   return scenario;

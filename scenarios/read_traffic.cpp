@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "client_rates.hpp"
 #include "node_values.hpp"
 #include "read_scenario.hpp"
 #include "request_trace.hpp"
@@ -16,13 +17,15 @@ enum class Shape : std::uint8_t {
   Bursts,
   Steps,
   Trace,
-  ClosedLoop
+  ClosedLoop,
+  Clients
 };
 
 constexpr std::pair<std::string_view, Shape> kShapes[] = {
     {"Poisson", Shape::Poisson}, {"Constant", Shape::Constant}, {"Gamma", Shape::Gamma},
     {"Weibull", Shape::Weibull}, {"Diurnal", Shape::Diurnal},   {"Bursts", Shape::Bursts},
     {"Steps", Shape::Steps},     {"Trace", Shape::Trace},       {"ClosedLoop", Shape::ClosedLoop},
+    {"Clients", Shape::Clients},
 };
 
 enum class Use : std::uint8_t { Needed, Taken, Refused };
@@ -40,7 +43,8 @@ constexpr Use taken_if(bool taken) { return taken ? Use::Taken : Use::Refused; }
 constexpr ShapeField kShapeFields[] = {
     {"mean", "mean: 12/s",
      [](Shape s) {
-       return needed_if(s != Shape::Steps && s != Shape::Trace && s != Shape::ClosedLoop);
+       return needed_if(s != Shape::Steps && s != Shape::Trace && s != Shape::ClosedLoop &&
+                        s != Shape::Clients);
      }},
     {"variation", "variation: 2.5",
      [](Shape s) {
@@ -56,6 +60,8 @@ constexpr ShapeField kShapeFields[] = {
     {"steps", "steps: [{at: 0, rate: 5/s}, {at: 10m, rate: 20/s}]",
      [](Shape s) { return needed_if(s == Shape::Steps); }},
     {"trace", "trace: {file: requests.csv}", [](Shape s) { return needed_if(s == Shape::Trace); }},
+    {"clientRates", "clientRates: {file: m-large.csv}",
+     [](Shape s) { return needed_if(s == Shape::Clients); }},
     {"clients", "clients: 50", [](Shape s) { return needed_if(s == Shape::ClosedLoop); }},
     {"thinkTime", "", [](Shape s) { return taken_if(s == Shape::ClosedLoop); }},
 };
@@ -187,6 +193,31 @@ RequestTrace read_trace(const Node& traffic, Findings& findings, TraceFiles& tra
   return trace;
 }
 
+ClientTraffic read_clients(const Node& parent, Findings& findings, TraceFiles& traces) {
+  const Node* node = block(&parent, "clientRates");
+  ClientTraffic clients;
+  clients.file = located_text_at(node, "file");
+  clients.from = duration_at(node, "from").value_or(clients.from);
+  clients.scale = number_at(node, "scale").value_or(clients.scale);
+  clients.repeats = boolean_at(node, "repeat").value_or(clients.repeats);
+  if (clients.scale <= 0) {
+    findings.add(Code::ValueRange, value_place(*node, "scale"), "scale must be more than zero");
+  }
+  if (clients.file.value.empty()) return clients;
+  const SourceText* file = traces.find(clients.file, findings);
+  if (file == nullptr) return clients;
+  ClientRates rates = read_client_rates(*file, findings);
+  clients.windows = std::move(rates.windows);
+  clients.window = rates.window;
+  const Duration end = end_of(clients);
+  if (clients.from >= end && end > Duration{}) {
+    findings.add(Code::ValueRange, value_place(*node, "from"),
+                 "the run would start behind the last window of the file",
+                 fmt::format("the file ends after {:.6g} h", to_seconds(end) / 3600));
+  }
+  return clients;
+}
+
 void read_variation(const Node& node, Shape shape, Traffic& traffic, Findings& findings) {
   // Below it gaps hardly vary, and the laws need numbers beyond a double's reach.
   constexpr double kLeast = 0.01;
@@ -238,6 +269,9 @@ std::optional<Traffic> read_traffic(const Node& parent, Findings& findings, Trac
       break;
     case Shape::Trace:
       traffic.shape = read_trace(*node, findings, traces);
+      break;
+    case Shape::Clients:
+      traffic.shape = read_clients(*node, findings, traces);
       break;
     case Shape::ClosedLoop:
       traffic.shape = ClosedLoop{int_at(node, "clients").value_or(1),

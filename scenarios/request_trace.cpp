@@ -20,9 +20,11 @@ constexpr std::int64_t kMostTokens = 100'000'000;
 
 // The names that public traces use, in lower case, without blanks, - and _. Azure: TIMESTAMP,
 // ContextTokens, GeneratedTokens; BurstGPT: Timestamp, Request tokens, Response tokens; Vidur:
-// arrived_at, num_prefill_tokens, num_decode_tokens.
-constexpr std::array<std::string_view, 7> kTimeNames = {
-    "timestamp", "time", "arrival", "arrivaltime", "arrivaltimestamp", "arrivedat", "at"};
+// arrived_at, num_prefill_tokens, num_decode_tokens; `slicewise import`: arrival_s, input_tokens,
+// output_tokens.
+constexpr std::array<std::string_view, 8> kTimeNames = {
+    "timestamp",        "time",      "arrival", "arrivals", "arrivaltime",
+    "arrivaltimestamp", "arrivedat", "at"};
 constexpr std::array<std::string_view, 7> kInputNames = {
     "contexttokens", "inputtokens",  "prompttokens",    "requesttokens",
     "inputlength",   "promptlength", "numprefilltokens"};

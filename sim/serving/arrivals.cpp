@@ -28,6 +28,9 @@ Arrivals::Arrivals(const scenarios::Traffic& traffic, Duration starts_at, std::u
       trace_(std::get_if<scenarios::RequestTrace>(&traffic.shape)) {
   if (trace_ != nullptr) {
     place_row();
+  } else if (const auto* clients = std::get_if<scenarios::ClientTraffic>(&traffic.shape)) {
+    clients_.emplace(*clients, seed, replication, entity);
+    next_ = clients_->next();
   } else if (std::holds_alternative<scenarios::ClosedLoop>(traffic.shape)) {
     next_ = kNever;
   } else {
@@ -38,6 +41,11 @@ Arrivals::Arrivals(const scenarios::Traffic& traffic, Duration starts_at, std::u
 void Arrivals::advance() {
   assert(next_ != kNever);
   if (trace_ != nullptr) return advance_trace();
+  if (clients_) {
+    clients_->advance();
+    next_ = clients_->next();
+    return;
+  }
   double left = gaps_.draw(random_);  // operational time
   TimePoint from = next_;
   while (true) {

@@ -9,9 +9,11 @@
 
 namespace {
 
-// Any trace that a line names, with the columns of every_field.yaml.
+// Any trace that a line names, with the columns that every_field.yaml wants.
 slicewise::Expected<slicewise::SourceText> every_trace(const std::string& path) {
-  return slicewise::SourceText{path, "when,prompt,answer\n0,100,10\n12.5,200,20\n"};
+  return slicewise::SourceText{path,
+                               "when,prompt,answer,client,at_s,rate,law,variation\n"
+                               "0,100,10,0,0,1,Gamma,2\n12.5,200,20,0,600,0,,0\n"};
 }
 
 }  // namespace

@@ -57,9 +57,11 @@ void expect_places_inside(const Diagnostics& problems, int lines) {
   }
 }
 
-// The trace of every_field.yaml.
+// The traces of every_field.yaml, requests and clients.
 Expected<SourceText> read_trace(const std::string& path) {
-  return SourceText{path, "when,prompt,answer\n0,100,10\n12.5,200,20\n"};
+  return SourceText{path,
+                    "when,prompt,answer,client,at_s,rate,law,variation\n"
+                    "0,100,10,0,0,1,Gamma,2\n12.5,200,20,0,600,0,,0\n"};
 }
 
 TEST(Robustness, TenThousandMutationsEndInAScenarioOrDiagnostics) {

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "slicewise/scenarios/serving.hpp"
 #include "slicewise/sim/kernel/random.hpp"
+#include "slicewise/sim/serving/client_arrivals.hpp"
 #include "slicewise/sim/serving/rate_curve.hpp"
 #include "slicewise/sim/serving/renewal_gaps.hpp"
 #include "slicewise/units.hpp"
@@ -20,6 +22,7 @@ namespace slicewise::sim {
 // gaps this is the Poisson process of that rate, exactly.
 // A trace gives its rows at `at / scale`. One that repeats starts again one mean gap after its last
 // row, with its first; one without any length (all rows at once) does not repeat.
+// Clients whose rates are known window by window: see ClientArrivals.
 //
 // Allocates in the constructor only; a Poisson arrival at a constant rate costs one exponential
 // number. REQUIRES: the traffic outlives it.
@@ -51,6 +54,7 @@ class Arrivals {
   const scenarios::RequestTrace* trace_ = nullptr;
   std::size_t row_ = 0;
   TimePoint pass_began_;  // of the trace
+  std::optional<ClientArrivals> clients_;
 };
 
 }  // namespace slicewise::sim

@@ -10,7 +10,9 @@ namespace slicewise::sim {
 // 0.001 they are Constant.
 class RenewalGaps {
  public:
-  explicit RenewalGaps(const scenarios::Traffic& traffic);
+  explicit RenewalGaps(const scenarios::Traffic& traffic)
+      : RenewalGaps(traffic.gaps, traffic.gap_variation) {}
+  RenewalGaps(scenarios::Traffic::Gaps law, double variation);
 
   double draw(RandomStream& random) const {
     switch (law_) {
@@ -25,6 +27,10 @@ class RenewalGaps {
     }
     return 1;
   }
+
+  // From any moment of a process that has always been running to its next event: then the process
+  // has one event per unit of time in every span, whatever its law (Cox, "Renewal Theory", 1962).
+  double draw_residual(RandomStream& random) const;
 
  private:
   double gamma(RandomStream& random) const;
