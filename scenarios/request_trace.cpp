@@ -10,6 +10,7 @@
 
 #include "check_scalar.hpp"
 #include "csv_lines.hpp"
+#include "request_binary.hpp"
 #include "trace_time.hpp"
 
 namespace slicewise::scenarios {
@@ -52,7 +53,8 @@ class TraceReader {
  public:
   TraceReader(const SourceText& csv, const TraceChoice& choice, RequestTrace& trace,
               Findings& findings, Diagnostics& notes)
-      : lines_(csv),
+      : csv_(csv),
+        lines_(csv),
         name_(csv.name),
         choice_(choice),
         trace_(trace),
@@ -60,6 +62,7 @@ class TraceReader {
         notes_(notes) {}
 
   void read() {
+    if (is_binary_requests(csv_.text)) return read_binary();
     if (!lines_.next()) {
       findings_.add(Code::ValueRange, {name_, 1, 1, 1}, "the trace is empty",
                     "the first line names the columns, each further one is a request");
@@ -82,6 +85,21 @@ class TraceReader {
   }
 
  private:
+  void read_binary() {
+    Expected<RequestLog> log = read_request_binary(csv_);
+    if (!log) {
+      for (Diagnostic& problem : log.error()) findings_.add(std::move(problem));
+      return;
+    }
+    if (log->rows.empty()) {
+      findings_.add(Code::ValueRange, {name_, 0}, "the trace has no requests");
+      return;
+    }
+    for (const RequestTrace::Row& row : log->rows) rows_.push_back({row.at.ns, row});
+    has_tokens_ = log->has_tokens;
+    cut_to_window();
+  }
+
   // Columns.
 
   bool read_header() {
@@ -230,7 +248,7 @@ class TraceReader {
       trace_.rows.push_back(timed.row);
       trace_.rows.back().at = Duration{timed.ns - first};
     }
-    trace_.has_tokens = input_.has_value();
+    trace_.has_tokens = has_tokens_ || input_.has_value();
     if (!trace_.rows.empty()) return;
     findings_.add(Code::ValueRange, trace_.file.where, "no request of the trace is in its window",
                   fmt::format("the trace is {:.6g} s long: change from or length",
@@ -243,6 +261,7 @@ class TraceReader {
     if (!holds(notes_, found)) notes_.push_back(std::move(found));
   }
 
+  const SourceText& csv_;
   CsvLines lines_;
   const std::string& name_;
   const TraceChoice& choice_;
@@ -255,6 +274,7 @@ class TraceReader {
   Column output_;
   bool unknown_column_ = false;
   std::vector<TimedRow> rows_;
+  bool has_tokens_ = false;  // of a binary trace
   int bad_lines_ = 0;
   SourceLocation first_hidden_;
 };

@@ -81,7 +81,7 @@ std::string trace_csv(const Imported& imported) {
 
 std::string trace_binary(const Imported& imported) {
   const auto* jobs = std::get_if<JobTrace>(&imported.content);
-  return jobs != nullptr ? job_trace_binary(*jobs) : std::string();
+  return jobs != nullptr ? job_trace_binary(*jobs) : binary_requests(imported);
 }
 
 std::string scenario_yaml(const Imported& imported, ImportKind kind, const ImportOptions& options) {

@@ -70,10 +70,20 @@ struct RequestLog {
   std::optional<std::int64_t> origin_unix_s;  // what `at` counts from
 };
 
+// How long prompts or answers are.
+struct TokenLengths {
+  std::int64_t p50 = 0;
+  std::int64_t p99 = 0;
+  std::int64_t most = 0;
+  double mean = 0;
+};
+
 // Rates of clients by window, in order of client and time.
 struct ClientRates {
   std::vector<ClientWindow> windows;
-  Duration window;  // length of each
+  Duration window;                    // length of each
+  std::optional<TokenLengths> input;  // over the requests of all clients, where the source has them
+  std::optional<TokenLengths> output;
 };
 
 // A scenario as text, with comments where something is to be filled in.

@@ -1,0 +1,313 @@
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/decompress.hpp"
+#include "slicewise/scenarios/import.hpp"
+
+#include "one_workload.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+template <class Set>
+ImportOptions with(Set set) {
+  ImportOptions options;
+  set(options);
+  return options;
+}
+
+Imported imported(ImportKind kind, std::vector<SourceText> files, ImportOptions options = {}) {
+  auto result = import_log(kind, files, options);
+  if (result) return std::move(*result);
+  ADD_FAILURE() << result.error().front().message;
+  return {RequestLog{}, {}};
+}
+
+Imported imported(ImportKind kind, const std::string& text, ImportOptions options = {}) {
+  return imported(kind, std::vector<SourceText>{{"log", text}}, std::move(options));
+}
+
+const RequestLog& log_of(const Imported& result) { return std::get<RequestLog>(result.content); }
+
+void expect_refused(ImportKind kind, const std::string& text, Code code, int line,
+                    const std::string& message) {
+  const std::vector<SourceText> files = {{"log", text}};
+  const auto result = import_log(kind, files, {});
+  ASSERT_FALSE(result) << text;
+  EXPECT_EQ(info(result.error().front().code).name, info(code).name);
+  EXPECT_EQ(result.error().front().where.line, line);
+  EXPECT_NE(result.error().front().message.find(message), std::string::npos)
+      << result.error().front().message;
+}
+
+std::int64_t counted(const Imported& result, const std::string& what) {
+  for (const ImportRemark& remark : result.log.remarks) {
+    if (remark.what.find(what) == std::string::npos) continue;
+    return remark.kind == ImportRemark::Kind::Note ? 1 : remark.count;
+  }
+  return 0;
+}
+
+std::string read_shared(const std::string& path) {
+  std::ifstream file(std::filesystem::path(SLICEWISE_SHARED_DIR) / "traces" / path,
+                     std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+constexpr const char* kAzure =
+    "TIMESTAMP,ContextTokens,GeneratedTokens\r\n"
+    "2023-11-16 18:17:03.9799600,4808,10\r\n"
+    "2023-11-16 18:17:04.0319601,3180,8";
+
+TEST(ImportAzure, CrlfNoLastLineFeedAndSevenDecimals) {
+  const Imported result = imported(ImportKind::Azure, kAzure);
+  const RequestLog& log = log_of(result);
+  ASSERT_EQ(log.rows.size(), 2U);
+  EXPECT_EQ(log.rows[0].at, nanoseconds(979'960'000));  // since the second of the first
+  EXPECT_EQ(log.rows[1].at, nanoseconds(1'031'960'100));
+  EXPECT_EQ(log.rows[1].input_tokens, 3180);
+  EXPECT_EQ(log.rows[1].output_tokens, 8);
+  EXPECT_EQ(log.origin_unix_s, 1'700'158'623);
+  EXPECT_EQ(result.log.read, 2);
+  EXPECT_EQ(trace_csv(result),
+            "arrival_s,input_tokens,output_tokens\n0.97996,4808,10\n1.0319601,3180,8\n");
+}
+
+TEST(ImportAzure, TimesWithoutAZoneAreGuessedUnlessSaid) {
+  EXPECT_EQ(counted(imported(ImportKind::Azure, kAzure), "without a zone"), 2);
+  const Imported eastern =
+      imported(ImportKind::Azure, kAzure, with([](ImportOptions& o) { o.utc_offset = hours(-5); }));
+  EXPECT_EQ(counted(eastern, "without a zone"), 0);
+  EXPECT_EQ(log_of(eastern).origin_unix_s, 1'700'158'623 + 5 * 3600);
+  const Imported zoned =
+      imported(ImportKind::Azure,
+               "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-05-10 00:00:00.009930+00:00,1,2\n");
+  EXPECT_EQ(counted(zoned, "without a zone"), 0);
+}
+
+TEST(ImportAzure, BadRowsStopItOrAreCounted) {
+  const std::string bad = std::string(kAzure) + "\nyesterday,1,2\n2023-11-16 18:17:05,-1,2\n";
+  expect_refused(ImportKind::Azure, bad, Code::TraceRow, 4, "this is no time");
+  const Imported result =
+      imported(ImportKind::Azure, bad, with([](ImportOptions& o) { o.skip_bad = true; }));
+  EXPECT_EQ(log_of(result).rows.size(), 2U);
+  EXPECT_EQ(counted(result, "cannot be read"), 2);
+  expect_refused(ImportKind::Azure, "TIMESTAMP,ContextTokens\n", Code::TraceFormat, 1,
+                 "no column \"GeneratedTokens\"");
+  expect_refused(ImportKind::Azure, "", Code::TraceFormat, 0, "no column");
+  expect_refused(ImportKind::Azure, "TIMESTAMP,ContextTokens,GeneratedTokens\n", Code::TraceFormat,
+                 1, "no request");
+}
+
+TEST(ImportAzure, RowsArePutInOrderAndCut) {
+  const std::string text =
+      "TIMESTAMP,ContextTokens,GeneratedTokens\n30,3,1\n10,1,1\n20,2,1\n40,4,1\n";
+  const Imported all = imported(ImportKind::Azure, text);
+  EXPECT_EQ(counted(all, "put in order"), 1);
+  EXPECT_EQ(log_of(all).rows.front().input_tokens, 1);
+  const Imported window = imported(ImportKind::Azure, text, with([](ImportOptions& o) {
+                                     o.from = seconds(10);
+                                     o.length = seconds(20);
+                                   }));
+  ASSERT_EQ(log_of(window).rows.size(), 2U);
+  EXPECT_EQ(log_of(window).rows.front().input_tokens, 2);
+  EXPECT_EQ(counted(window, "outside the window"), 2);
+}
+
+TEST(ImportMooncake, BatchedStampsAreSpreadOverTheirStep) {
+  std::string text;
+  for (const int ms : {0, 0, 0, 3000, 3000, 9000}) {
+    text += "{\"timestamp\": " + std::to_string(ms) +
+            ", \"input_length\": 7, \"output_length\": 5, \"hash_ids\": []}\n";
+  }
+  const Imported result = imported(ImportKind::Mooncake, text);
+  std::vector<std::int64_t> at_ms;
+  for (const auto& row : log_of(result).rows) at_ms.push_back(row.at.ns / 1'000'000);
+  EXPECT_EQ(at_ms, (std::vector<std::int64_t>{0, 1000, 2000, 3000, 4500, 9000}));
+  EXPECT_EQ(counted(result, "steps of 3000 ms: spread evenly"), 3);
+}
+
+TEST(ImportMooncake, FineStampsStay) {
+  const Imported result = imported(
+      ImportKind::Mooncake,
+      "{\"output_length\":5,\"input_length\":7,\"timestamp\":27482,\"note\":\"a\\\"b\"}\r\n"
+      "{\"timestamp\": 27482, \"input_length\": 7, \"output_length\": 5}\n"
+      "{\"timestamp\": 30535.5, \"input_length\": 8, \"output_length\": 6, \"chat\": null}");
+  ASSERT_EQ(log_of(result).rows.size(), 3U);
+  EXPECT_EQ(log_of(result).rows[1].at, milliseconds(27'482));
+  EXPECT_EQ(log_of(result).rows[2].at, microseconds(30'535'500));
+  EXPECT_EQ(counted(result, "spread"), 0);
+}
+
+TEST(ImportMooncake, RepeatedBlocksAreTold) {
+  const Imported result = imported(
+      ImportKind::Mooncake,
+      "{\"timestamp\":1,\"input_length\":1,\"output_length\":1,\"hash_ids\":[0,1,2]}\n"
+      "{\"timestamp\":2,\"input_length\":1,\"output_length\":1,\"hash_ids\":[0,1,99999999999]}\n");
+  EXPECT_EQ(counted(result, "33.3 % of 6 blocks repeat"), 1);
+}
+
+TEST(ImportMooncake, OtherJsonIsABadRow) {
+  const std::string good = "{\"timestamp\":1,\"input_length\":1,\"output_length\":1}\n";
+  const auto refused = [&](const std::string& line, const std::string& message) {
+    expect_refused(ImportKind::Mooncake, good + line + "\n", Code::TraceRow, 2, message);
+  };
+  refused("[]", "no JSON object");
+  refused("{\"timestamp\":1", "not closed");
+  refused("{\"timestamp\":1}", "\"input_length\" is missing");
+  refused("{\"timestamp\":\"1\",\"input_length\":1,\"output_length\":1}", "\"timestamp\"");
+  refused("{\"timestamp\":1,\"input_length\":1,\"output_length\":-1}", "\"output_length\"");
+  refused("{\"timestamp\":1,\"input_length\":1,\"output_length\":1} x", "something follows");
+  refused("{\"a\":{\"b\":1}}", "a value is");
+  refused("{\"a\":" + std::string(100'000, '['), "a value is");
+  refused("{\"a\":\"", "a value is");
+}
+
+constexpr const char* kBurst =
+    "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n"
+    "5,ChatGPT,472,18,490,Conversation log\n"
+    "45.5,ChatGPT,1087,0,1087,Conversation log\n"
+    "118,GPT-4,417,276,700,API log\n";
+
+TEST(ImportBurstGpt, FailedRequestsAreLeftOutAndCounted) {
+  const Imported result = imported(ImportKind::BurstGpt, kBurst);
+  ASSERT_EQ(log_of(result).rows.size(), 2U);
+  EXPECT_EQ(counted(result, "without response tokens: failed"), 1);
+  EXPECT_EQ(result.log.read, 3);
+  EXPECT_EQ(result.log.imported, 2);
+}
+
+TEST(ImportBurstGpt, TimeCountsFromTheFirstMidnight) {
+  const RequestLog log = log_of(imported(ImportKind::BurstGpt, kBurst));
+  EXPECT_EQ(log.rows[0].at, seconds(5));
+  EXPECT_EQ(log.rows[1].at, seconds(118));
+  EXPECT_FALSE(log.origin_unix_s);
+}
+
+TEST(ImportBurstGpt, ModelsTypesAndTotalsAreTold) {
+  const Imported result = imported(ImportKind::BurstGpt, kBurst);
+  EXPECT_EQ(counted(result, "models are not told apart: ChatGPT 1, GPT-4 1"), 1);
+  EXPECT_EQ(counted(result, "types of log are not told apart"), 1);
+  EXPECT_EQ(counted(result, "totals that are not the sum"), 1);
+}
+
+TEST(ImportBurstGpt, SessionAndElapsedTimeAreOtherColumns) {
+  const Imported result = imported(
+      ImportKind::BurstGpt,
+      "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,Log "
+      "Type\n5,,0.5,ChatGPT,472,18,490,API log\n");
+  EXPECT_EQ(log_of(result).rows.size(), 1U);
+  EXPECT_EQ(counted(result, "column not used: Session ID"), 1);
+  EXPECT_EQ(counted(result, "column not used: Elapsed time"), 1);
+}
+
+// Reads what a scenario would, from the text or binary form.
+RequestTrace replayed(const std::string& bytes, const std::string& fields = "") {
+  const std::string text = with_workload(
+      "kind: Service, measured: {requestGpuTime: 9ms}, traffic: {shape: Trace, trace: {file: t" +
+      fields + "}}");
+  const Scenario scenario = scenario_of(text, [&](const std::string& path) -> Expected<SourceText> {
+    return SourceText{path, bytes};
+  });
+  if (scenario.workloads.empty()) return {};
+  return std::get<RequestTrace>(scenario.workloads.front().traffic->shape);
+}
+
+TEST(RequestBinary, ReadsLikeTheText) {
+  const Imported result = imported(ImportKind::BurstGpt, kBurst);
+  for (const std::string& fields : {std::string(), std::string(", from: 1s, length: 1h")}) {
+    const RequestTrace text = replayed(trace_csv(result), fields);
+    const RequestTrace binary = replayed(trace_binary(result), fields);
+    EXPECT_TRUE(binary.has_tokens);
+    EXPECT_EQ(binary.skipped, text.skipped);
+    ASSERT_EQ(binary.rows.size(), text.rows.size());
+    for (std::size_t row = 0; row < text.rows.size(); ++row) {
+      EXPECT_EQ(binary.rows[row].at, text.rows[row].at);
+      EXPECT_EQ(binary.rows[row].input_tokens, text.rows[row].input_tokens);
+      EXPECT_EQ(binary.rows[row].output_tokens, text.rows[row].output_tokens);
+    }
+  }
+}
+
+TEST(RequestBinary, DamageIsRefused) {
+  const std::string whole = trace_binary(imported(ImportKind::BurstGpt, kBurst));
+  const std::string scenario = with_workload(
+      "kind: Service, measured: {requestGpuTime: 9ms}, traffic: {shape: Trace, trace: {file: t}}");
+  const auto refused = [&](const std::string& bytes, const std::string& message) {
+    expect_problem(scenario, Code::TraceFormat, message,
+                   [&](const std::string&) -> Expected<SourceText> {
+                     return SourceText{"t", bytes};
+                   });
+  };
+  refused(whole.substr(0, 20), "cut short");
+  refused(whole.substr(0, whole.size() - 1), "not as long as its head says");
+  refused(whole + "x", "not as long as its head says");
+  std::string negative = whole;
+  negative[32 + 7] = '\x80';
+  refused(negative, "times out of order");
+}
+
+TEST(RequestScenario, RunsAsItIs) {
+  for (const ImportKind kind : {ImportKind::Azure, ImportKind::BurstGpt}) {
+    const Imported result = imported(kind, kind == ImportKind::Azure ? kAzure : kBurst);
+    const std::string csv = trace_csv(result);
+    const std::string yaml = scenario_yaml(result, kind, with([](ImportOptions& o) {
+                                             o.name = "My Trace";
+                                             o.trace_path = "t.csv";
+                                           }));
+    const Scenario scenario = scenario_of(yaml, [&](const std::string& path) {
+      return Expected<SourceText>(SourceText{path, csv});
+    });
+    ASSERT_EQ(scenario.workloads.size(), 1U) << yaml;
+    EXPECT_TRUE(scenario.workloads.front().llm);
+    EXPECT_NE(yaml.find("TODO"), std::string::npos);
+    EXPECT_NE(yaml.find("metadata: {name: my-trace}"), std::string::npos);
+  }
+}
+
+struct Means {
+  double input = 0;
+  double output = 0;
+};
+
+Means means_of(const RequestLog& log) {
+  Means means;
+  for (const auto& row : log.rows) {
+    means.input += row.input_tokens / static_cast<double>(log.rows.size());
+    means.output += row.output_tokens / static_cast<double>(log.rows.size());
+  }
+  return means;
+}
+
+// The whole traces and variants of them, against the figures that were measured on them.
+TEST(ImportedTraces, AzureCode) {
+  const std::string text = read_shared("azure_llm/AzureLLMInferenceTrace_code.csv");
+  if (text.empty()) GTEST_SKIP() << "no shared traces here";
+  const Imported result = imported(ImportKind::Azure, text);
+  const RequestLog& log = log_of(result);
+  ASSERT_EQ(log.rows.size(), 8'819U);
+  EXPECT_NEAR(means_of(log).input, 2'048, 0.5);
+  EXPECT_NEAR(means_of(log).output, 27.9, 0.05);
+  EXPECT_NEAR(to_seconds(log.rows.back().at - log.rows.front().at) / 60, 57.3, 0.05);
+  std::string plain;
+  for (const char c : text) plain += c == '\r' ? "" : std::string(1, c);
+  EXPECT_EQ(trace_csv(imported(ImportKind::Azure, plain)), trace_csv(result));
+  EXPECT_EQ(replayed(trace_binary(result)).rows.size(), 8'819U);
+}
+
+TEST(ImportedTraces, MooncakeSynthetic) {
+  const std::string text = read_shared("mooncake/synthetic_trace.jsonl");
+  if (text.empty()) GTEST_SKIP() << "no shared traces here";
+  const Imported result = imported(ImportKind::Mooncake, text);
+  EXPECT_EQ(log_of(result).rows.size(), 3'993U);
+  EXPECT_EQ(counted(result, "spread"), 0);
+  EXPECT_EQ(counted(result, "64.0 % of"), 1);
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios
