@@ -348,12 +348,19 @@ NodePtr read_document(const SourceText& source, Diagnostics& found) {
 std::vector<NodePtr> read_documents(const SourceText& source, Diagnostics& found) {
   std::vector<NodePtr> roots;
   const auto read = [&](YAML::Parser& parser, const SourcePlaces& places) {
-    while (true) {
+    // The parser stands still at a stray comma and finds nothing for ever.
+    constexpr int kMostEmpty = 1'000;
+    for (int empty = 0; empty <= kMostEmpty;) {
       TreeBuilder builder(places, found);
       if (!parser.HandleNextDocument(builder)) return;
       NodePtr root = builder.take_root();
-      if (root != nullptr && root->kind != Node::Kind::Null) roots.push_back(std::move(root));
+      if (root == nullptr || root->kind == Node::Kind::Null) {
+        ++empty;
+      } else {
+        roots.push_back(std::move(root));
+      }
     }
+    throw YAML::ParserException(YAML::Mark(), "nothing can be made of the text that is left");
   };
   if (!parse(source, read, found)) roots.clear();
   return roots;

@@ -213,6 +213,7 @@ TEST(ImportK8s, WithoutWorkloadsThereIsNothingToSimulate) {
   ASSERT_EQ(values.said.errors.size(), 1U);
   EXPECT_EQ(values.said.errors[0].code, Code::TraceFormat);
   EXPECT_EQ(k8s({"a: [1"}).said.errors.at(0).code, Code::YamlSyntax);
+  EXPECT_EQ(k8s({",\"labe,ls\"od"}).said.errors.at(0).code, Code::YamlSyntax);  // a stray comma
   EXPECT_EQ(k8s({std::string(100'000, '[')}).said.errors.at(0).code, Code::YamlSyntax);
 }
 
