@@ -8,13 +8,13 @@
 namespace slicewise::scenarios {
 namespace {
 
-void update(sha256_ctx& context, const std::string& text) {
+void update(sha256_ctx& context, std::string_view text) {
   nettle_sha256_update(&context, text.size(), reinterpret_cast<const std::uint8_t*>(text.data()));
 }
 
 }  // namespace
 
-std::string sha256_hex(const std::string& text, const std::vector<std::string>& parts) {
+std::string sha256_hex(std::string_view text, const std::vector<std::string>& parts) {
   sha256_ctx context;
   nettle_sha256_init(&context);
   update(context, text);

@@ -160,7 +160,7 @@ std::optional<Bytes> memory_of(std::string_view text) {
   if (text.ends_with('i')) text.remove_suffix(1);
   std::int64_t unit = 1;
   if (!text.empty() && kUnits.find(text.back()) != std::string_view::npos) {
-    unit = 1LL << (10 * (kUnits.find(text.back()) + 1));
+    unit = std::int64_t{1} << (10 * (kUnits.find(text.back()) + 1));
     text.remove_suffix(1);
   }
   constexpr int kDigits = 3;

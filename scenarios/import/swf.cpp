@@ -70,8 +70,7 @@ class Reader {
  public:
   Reader(const SourceText& file, const PartitionGpus& partitions, ImportReport& report,
          JobRows& rows, std::optional<std::int64_t>& start)
-      : file_(file),
-        partitions_(partitions),
+      : partitions_(partitions),
         report_(report),
         rows_(rows),
         start_(start),
@@ -204,7 +203,6 @@ class Reader {
     }
   }
 
-  const SourceText& file_;
   const PartitionGpus& partitions_;
   ImportReport& report_;
   JobRows& rows_;

@@ -1,14 +1,9 @@
-#include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "slicewise/reports/replay_report.hpp"
-#include "slicewise/scenarios/decompress.hpp"
-#include "slicewise/scenarios/sha256.hpp"
 #include "slicewise/sim/replay/replay_study.hpp"
 
-#include "choices.hpp"
 #include "commands.hpp"
 #include "files.hpp"
 #include "interrupt.hpp"
@@ -16,6 +11,7 @@
 #include "prices.hpp"
 #include "progress.hpp"
 #include "replay_cluster.hpp"
+#include "replay_input.hpp"
 #include "terminal.hpp"
 
 namespace slicewise::tools {
@@ -96,7 +92,7 @@ std::vector<sim::Scheduling> schedulings(const ReplayCommand& command, bool on_n
 
 ExitCode replay_trace(const scenarios::JobTrace& trace, const NamedCluster& cluster,
                       const sim::ReplayOrigin& origin, const ReplayCommand& command,
-                      const CommonFlags& flags, const SourceText& source) {
+                      const CommonFlags& flags) {
   sim::ReplaySettings settings;
   settings.cluster = cluster.cluster;
   settings.seed = command.seed.value_or(settings.seed);
@@ -111,7 +107,7 @@ ExitCode replay_trace(const scenarios::JobTrace& trace, const NamedCluster& clus
   const auto study = sim::replay_each(
       trace, settings, schedulings(command, !settings.cluster.nodes.empty()), origin, options);
   progress.finish();
-  if (!study) return fail(study.error(), {source}, flags);
+  if (!study) return fail(study.error(), {}, flags);
   if (!command.job_times.empty()) {
     const ExitCode code = write_text(command.job_times, reports::job_times_csv(trace, *study));
     if (code != ExitCode::Success) return code;
@@ -122,7 +118,7 @@ ExitCode replay_trace(const scenarios::JobTrace& trace, const NamedCluster& clus
 
 ExitCode inflate_trace(const scenarios::JobTrace& trace, const NamedCluster& cluster,
                        const sim::ReplayOrigin& origin, const ReplayCommand& command,
-                       const CommonFlags& flags, const SourceText& source) {
+                       const CommonFlags& flags) {
   Progress progress(command.progress, flags.quiet);
   sim::RunOptions options{.threads = thread_count(command.jobs),
                           .progress = [&](int done, int total) { progress.update(done, total); },
@@ -133,70 +129,18 @@ ExitCode inflate_trace(const scenarios::JobTrace& trace, const NamedCluster& clu
                                        command.seed.value_or(sim::ReplaySettings{}.seed),
                                        command.replications.value_or(1), origin, options);
   progress.finish();
-  if (!study) return fail(study.error(), {source}, flags);
+  if (!study) return fail(study.error(), {}, flags);
   const ExitCode code = write_text(command.out, render(*study, command, flags));
   return code == ExitCode::Success ? write_interrupted(study->interrupted) : code;
-}
-
-bool names_cluster(const ReplayCommand& command) {
-  return command.gpus || !command.nodes.empty() || !command.instances.empty();
-}
-
-// `path` as seen from where slicewise runs, when it was written in `file`.
-std::string beside(const std::string& file, const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  return file == "-" || path.empty() || path.starts_with('/') ? path : (folder / path).string();
-}
-
-template <class Policies, class Choices>
-void take_words(Policies& policies, const std::vector<std::string>& words, const Choices& choices) {
-  if (!policies.empty()) return;
-  for (const std::string& word : words) {
-    for (const auto& choice : choices) {
-      if (choice.word == word) policies.push_back(choice.value);
-    }
-  }
-}
-
-// What the file says and no flag does.
-void take_from_file(const scenarios::ReplayFile& file, ReplayCommand& command) {
-  if (!names_cluster(command)) {
-    command.gpus = file.gpus;
-    command.nodes = beside(command.file, file.node_list);
-    command.node_sizes = file.nodes;
-    for (const auto& entry : file.instances) {
-      command.instances.push_back(entry.type.value + "=" + std::to_string(entry.count));
-    }
-    command.any_gpu = command.any_gpu || file.any_gpu;
-  }
-  if (command.region.empty()) command.region = file.region;
-  take_words(command.queues, file.queues, kQueuePolicies);
-  take_words(command.placements, file.placements, kNodePolicies);
-  command.restart_preempted = command.restart_preempted || file.restart_preempted;
-  if (!command.repeat && file.repeat > 1) command.repeat = file.repeat;
-  if (!command.shift) command.shift = file.shift;
-  if (!command.inflate && file.inflate) {
-    constexpr double kPercent = 100;
-    command.inflate = static_cast<int>(*file.inflate * kPercent + 0.5);
-  }
-  if (!command.seed) command.seed = file.seed;
-  if (!command.replications) command.replications = file.replications;
-  command.file = beside(command.file, file.trace.value);
 }
 
 }  // namespace
 
 ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
   ReplayCommand command = given;
-  Expected<SourceText> source = read_source(command.file, kLargestJobTrace);
-  if (!source) return fail(source.error(), {}, flags);
-  if (scenarios::is_replay_file(*source)) {
-    const auto file = scenarios::read_replay_file(*source);
-    if (!file) return fail(file.error(), {*source}, flags);
-    take_from_file(*file, command);
-    source = read_source(command.file, kLargestJobTrace);
-    if (!source) return fail(source.error(), {}, flags);
-  }
+  std::vector<SourceText> sources;
+  const Expected<ReplayInput> input = open_replay(command, sources);
+  if (!input) return fail(input.error(), sources, flags);
   if (const std::string wrong = conflict(command); !wrong.empty()) {
     return usage_error(wrong, "see slicewise replay --help");
   }
@@ -205,24 +149,16 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
       code != ExitCode::Success) {
     return code;
   }
-  const std::string sha256 = scenarios::sha256_hex(source->text);
-  source = scenarios::decompressed(std::move(*source));
-  if (!source) return fail(source.error(), {}, flags);
-  const auto trace = scenarios::read_job_trace(*source);
   const auto cluster = named_cluster(command, catalogue);
-  if (!trace || !cluster) {
-    Diagnostics problems = trace ? Diagnostics{} : trace.error();
-    if (!cluster) problems.insert(problems.end(), cluster.error().begin(), cluster.error().end());
-    return fail(problems, {*source}, flags);
-  }
+  if (!cluster) return fail(cluster.error(), {}, flags);
   const sim::ReplayOrigin origin{
       .trace = command.file,
-      .trace_sha256 = sha256,
+      .trace_sha256 = input->sha256,
       .cluster = cluster->text,
       .price_date = cluster->price ? catalogue.prices.date() : std::string(),
       .price = cluster->price};
-  return command.inflate ? inflate_trace(*trace, *cluster, origin, command, flags, *source)
-                         : replay_trace(*trace, *cluster, origin, command, flags, *source);
+  return command.inflate ? inflate_trace(input->trace, *cluster, origin, command, flags)
+                         : replay_trace(input->trace, *cluster, origin, command, flags);
 }
 
 }  // namespace slicewise::tools

@@ -1,13 +1,13 @@
 // M/M/1 as one component of SST-core with two links to itself. Parameter: customers. Prints the
 // mean sojourn.
-#include <sst/core/component.h>
-#include <sst/core/event.h>
-#include <sst/core/link.h>
-
 #include <cmath>
 #include <cstdio>
 #include <queue>
 #include <random>
+
+#include <sst/core/component.h>
+#include <sst/core/event.h>
+#include <sst/core/link.h>
 
 namespace mm1 {
 
@@ -23,10 +23,10 @@ class Queue : public SST::Component {
 
   Queue(SST::ComponentId_t id, SST::Params& params)
       : Component(id), customers_(params.find<long>("customers", 1)), left_(customers_) {
-    arrivals_ = configureSelfLink(
-        "arrivals", "1ns", new SST::Event::Handler2<Queue, &Queue::arrive>(this));
-    server_ = configureSelfLink(
-        "server", "1ns", new SST::Event::Handler2<Queue, &Queue::depart>(this));
+    arrivals_ =
+        configureSelfLink("arrivals", "1ns", new SST::Event::Handler2<Queue, &Queue::arrive>(this));
+    server_ =
+        configureSelfLink("server", "1ns", new SST::Event::Handler2<Queue, &Queue::depart>(this));
     registerAsPrimaryComponent();
     primaryComponentDoNotEndSim();
   }
@@ -35,9 +35,7 @@ class Queue : public SST::Component {
   void setup() override { plan_arrival(new Tick); }
 
  private:
-  SST::SimTime_t drawn(double mean) {
-    return static_cast<SST::SimTime_t>(law_(random_) * mean);
-  }
+  SST::SimTime_t drawn(double mean) { return static_cast<SST::SimTime_t>(law_(random_) * mean); }
   void plan_arrival(SST::Event* tick) { arrivals_->send(drawn(1e6 / 0.9), tick); }
   void begin_service(SST::Event* tick) { server_->send(drawn(1e6), tick); }
 
@@ -50,7 +48,8 @@ class Queue : public SST::Component {
     sojourns_ns_ += getCurrentSimTimeNano() - arrived_.front();
     arrived_.pop();
     if (--left_ == 0) {
-      std::printf("%.4f\n", static_cast<double>(sojourns_ns_) / 1e6 / static_cast<double>(customers_));
+      std::printf("%.4f\n",
+                  static_cast<double>(sojourns_ns_) / 1e6 / static_cast<double>(customers_));
       primaryComponentOKToEndSim();
     }
     if (arrived_.empty()) {

@@ -22,9 +22,8 @@ struct LineAllocator {
   T* allocate(std::size_t count) {
     return static_cast<T*>(::operator new(count * sizeof(T), kLine));
   }
-  void deallocate(T* memory, std::size_t count) {
-    ::operator delete(memory, count * sizeof(T), kLine);
-  }
+  // clang 14 has the form with a size only on request.
+  void deallocate(T* memory, std::size_t /*count*/) { ::operator delete(memory, kLine); }
   friend bool operator==(LineAllocator, LineAllocator) { return true; }
 
  private:
