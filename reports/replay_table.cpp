@@ -13,8 +13,6 @@
 namespace slicewise::reports {
 namespace {
 
-constexpr TextStyle kPlain{false, true, 0};
-
 std::string block(const Cells& table, const TextStyle& style, bool wide) {
   return table_block(table.columns, table.rows, style, wide) + "\n";
 }

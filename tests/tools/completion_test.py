@@ -21,7 +21,7 @@ def bash_offers(*words):
 class Bash(unittest.TestCase):
     def test_verbs(self):
         offers = bash_offers("")
-        for verb in ("run", "compare", "max-load", "neighbours", "export", "import", "get",
+        for verb in ("run", "compare", "max-load", "neighbours", "replay", "export", "import", "get",
                      "explain",
                      "schema", "validate", "version", "completion", "help"):
             self.assertIn(verb, offers)
@@ -57,8 +57,8 @@ class Bash(unittest.TestCase):
         self.assertEqual(bash_offers("run", "--seed", ""), [])
 
     def test_every_offered_flag_is_accepted(self):
-        for verb in ("run", "compare", "max-load", "neighbours", "export", "import", "explain",
-                     "schema",
+        for verb in ("run", "compare", "max-load", "neighbours", "replay", "export", "import",
+                     "explain", "schema",
                      "validate", "version", "completion", "help"):
             text = run(verb, "--help").stdout
             for flag in bash_offers(verb, "-"):

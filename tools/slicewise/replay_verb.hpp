@@ -62,9 +62,10 @@ inline void add_inflate(CLI::App& verb, std::optional<int>& inflate) {
 inline void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
   CLI::App& verb = add_verb(
       app, "replay", "Replay a trace of jobs under one or several schedulers",
-      "  slicewise replay -f jobs.csv --gpus 2000\n"
-      "  slicewise replay -f jobs.csv --instances p3.16xlarge=8 --queue fifo,easy,srtf\n"
-      "  slicewise replay -f pods.csv --nodes nodes.csv --inflate 130% --placement best-fit,fgd",
+      "  slicewise replay -f scenarios/examples/logs/team-replay.yaml\n"
+      "  slicewise replay -f scenarios/examples/logs/team-trace.csv --gpus 24 --queue fifo,easy\n"
+      "  slicewise replay -f scenarios/examples/logs/team-trace.csv --nodes 3x8 --inflate 130% "
+      "--placement best-fit,fgd",
       flags);
   add_text(verb, "-f,--file", replay.file, "FILE",
            "Trace that `slicewise import` wrote (also .gz, .zst), or a file of kind: Replay; - for "
