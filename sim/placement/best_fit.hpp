@@ -16,7 +16,7 @@ class BestFit {
       : cpu_(std::max<std::int64_t>(1, nodes.most_cpu())),
         gpu_(std::max<std::int64_t>(1, std::int64_t{nodes.most_gpus()} * kWholeGpu)) {}
 
-  std::uint8_t score(const NodeTable& nodes, const Demand& demand, std::uint32_t node) const {
+  std::uint8_t score(const NodeTable& nodes, const NodeDemand& demand, std::uint32_t node) const {
     const NodeFree& free = nodes.free(node);
     const std::int64_t left =
         (free.cpu - demand.cpu) * gpu_ + (free.gpu_milli - demand.total_milli()) * cpu_;

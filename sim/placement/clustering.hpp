@@ -20,7 +20,7 @@ class Clustering {
   explicit Clustering(const NodeTable& nodes)
       : gpu_(std::max(1, nodes.most_gpus() * kWholeGpu)), residents_(nodes.size()) {}
 
-  std::uint8_t score(const NodeTable& nodes, const Demand& demand, std::uint32_t node) const {
+  std::uint8_t score(const NodeTable& nodes, const NodeDemand& demand, std::uint32_t node) const {
     if (demand.gpus == 0) return 0;
     const Residents& residents = residents_[node];
     int quarter = 0;
@@ -33,13 +33,13 @@ class Clustering {
     return static_cast<std::uint8_t>(25 * quarter + used);
   }
 
-  void taken(std::uint32_t node, const Demand& demand) {
+  void taken(std::uint32_t node, const NodeDemand& demand) {
     if (demand.gpus == 0) return;
     ++residents_[node].count[kind(demand)];
     residents_[node].kinds |= 1U << kind(demand);
   }
 
-  void given(std::uint32_t node, const Demand& demand) {
+  void given(std::uint32_t node, const NodeDemand& demand) {
     if (demand.gpus == 0) return;
     if (--residents_[node].count[kind(demand)] == 0)
       residents_[node].kinds &= ~(1U << kind(demand));
@@ -52,7 +52,7 @@ class Clustering {
   };
 
   // 0 for a share of a GPU, else the number of GPUs.
-  static std::size_t kind(const Demand& demand) {
+  static std::size_t kind(const NodeDemand& demand) {
     return demand.shares_gpu() ? 0 : static_cast<std::size_t>(demand.gpus);
   }
 

@@ -17,7 +17,7 @@ class DotProduct {
       : cpu_(static_cast<double>(std::max<std::int64_t>(1, nodes.most_cpu()))),
         gpu_(static_cast<double>(std::max(1, nodes.most_gpus() * kWholeGpu))) {}
 
-  std::uint8_t score(const NodeTable& nodes, const Demand& demand, std::uint32_t node) const {
+  std::uint8_t score(const NodeTable& nodes, const NodeDemand& demand, std::uint32_t node) const {
     const NodeFree& free = nodes.free(node);
     const double cpu =
         static_cast<double>(free.cpu) / cpu_ * (static_cast<double>(demand.cpu) / cpu_);

@@ -15,12 +15,12 @@ constexpr std::size_t kSeveral = kMostGpusOfNode + 1;
 
 }  // namespace
 
-Fragmentation::Fragmentation(const NodeTable& nodes, std::span<const Demand> demands,
+Fragmentation::Fragmentation(const NodeTable& nodes, std::span<const NodeDemand> demands,
                              std::span<const TypicalJob> typical)
     : usable_(nodes.size()) {
   std::array<bool, kWholeGpu + 1> is_step{};
   for (const TypicalJob& job : typical) {
-    const Demand& demand = demands[job.shape];
+    const NodeDemand& demand = demands[job.shape];
     if (demand.gpus == 1) is_step[static_cast<std::size_t>(demand.gpu_milli)] = true;
     cpu_steps_.push_back(demand.cpu);
   }
@@ -35,7 +35,7 @@ Fragmentation::Fragmentation(const NodeTable& nodes, std::span<const Demand> dem
   const std::size_t row_size = one_size_ + kSeveral;
   rows_.resize(nodes.models() * (cpu_steps_.size() + 1) * row_size);
   for (const TypicalJob& job : typical) {
-    const Demand& demand = demands[job.shape];
+    const NodeDemand& demand = demands[job.shape];
     const auto weight = static_cast<Weight>(std::llround(job.share * kUnits));
     total_ += weight;
     if (demand.gpus == 0 || demand.gpus > kMostGpusOfNode) continue;
@@ -93,7 +93,7 @@ Fragmentation::Weight Fragmentation::gain_of_share(const Row& row, std::int32_t 
   return change + of_whole(row, whole - 1) - of_whole(row, whole);
 }
 
-Fragmentation::Weight Fragmentation::gain(const NodeTable& nodes, const Demand& demand,
+Fragmentation::Weight Fragmentation::gain(const NodeTable& nodes, const NodeDemand& demand,
                                           std::uint32_t node) const {
   const NodeFree& free = nodes.free(node);
   const Row after = row(free.model, free.cpu - demand.cpu);
@@ -119,12 +119,12 @@ std::uint8_t Fragmentation::percent(Weight gain) const {
   return static_cast<std::uint8_t>(above - least_gain_.begin() - 1);
 }
 
-std::uint8_t Fragmentation::score(const NodeTable& nodes, const Demand& demand,
+std::uint8_t Fragmentation::score(const NodeTable& nodes, const NodeDemand& demand,
                                   std::uint32_t node) const {
   return percent(gain(nodes, demand, node));
 }
 
-std::uint32_t Fragmentation::gpus(const NodeTable& nodes, const Demand& demand,
+std::uint32_t Fragmentation::gpus(const NodeTable& nodes, const NodeDemand& demand,
                                   std::uint32_t node) const {
   if (!demand.shares_gpu()) return first_whole_gpus(nodes.gpus(node), demand.gpus);
   const NodeFree& free = nodes.free(node);

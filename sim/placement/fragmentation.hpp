@@ -23,13 +23,13 @@ namespace slicewise::sim {
 class Fragmentation {
  public:
   // `demands` by ShapeId.
-  Fragmentation(const NodeTable& nodes, std::span<const Demand> demands,
+  Fragmentation(const NodeTable& nodes, std::span<const NodeDemand> demands,
                 std::span<const TypicalJob> typical);
 
-  std::uint8_t score(const NodeTable& nodes, const Demand& demand, std::uint32_t node) const;
+  std::uint8_t score(const NodeTable& nodes, const NodeDemand& demand, std::uint32_t node) const;
 
   // The GPUs that give the score. Of equals the first.
-  std::uint32_t gpus(const NodeTable& nodes, const Demand& demand, std::uint32_t node) const;
+  std::uint32_t gpus(const NodeTable& nodes, const NodeDemand& demand, std::uint32_t node) const;
 
   void changed(const NodeTable& nodes, std::uint32_t node);
 
@@ -53,7 +53,7 @@ class Fragmentation {
   Weight gain_of_share(const Row& row, std::int32_t milli, std::int32_t share,
                        std::int32_t whole) const;
   // How much less of the node is fragments once it holds the job.
-  Weight gain(const NodeTable& nodes, const Demand& demand, std::uint32_t node) const;
+  Weight gain(const NodeTable& nodes, const NodeDemand& demand, std::uint32_t node) const;
   std::uint8_t percent(Weight gain) const;
 
   Weight total_ = 0;

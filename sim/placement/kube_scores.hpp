@@ -13,7 +13,7 @@ namespace slicewise::sim {
 // most_allocated.go. Not modelled: 100 m and 200 MB for containers without a request, because a
 // trace does not say whether nothing was asked for or nothing was recorded.
 template <class Percentage>
-std::uint8_t kube_score(const NodeTable& nodes, const Demand& demand, std::uint32_t node,
+std::uint8_t kube_score(const NodeTable& nodes, const NodeDemand& demand, std::uint32_t node,
                         const Percentage& percentage) {
   const NodeFree& all = nodes.capacity(node);
   const NodeFree& free = nodes.free(node);
@@ -31,7 +31,7 @@ std::uint8_t kube_score(const NodeTable& nodes, const Demand& demand, std::uint3
 }
 
 struct LeastAllocated {
-  static std::uint8_t score(const NodeTable& nodes, const Demand& demand, std::uint32_t node) {
+  static std::uint8_t score(const NodeTable& nodes, const NodeDemand& demand, std::uint32_t node) {
     return kube_score(nodes, demand, node, [](std::int64_t capacity, std::int64_t left) {
       return left * 100 / capacity;
     });
@@ -39,7 +39,7 @@ struct LeastAllocated {
 };
 
 struct MostAllocated {
-  static std::uint8_t score(const NodeTable& nodes, const Demand& demand, std::uint32_t node) {
+  static std::uint8_t score(const NodeTable& nodes, const NodeDemand& demand, std::uint32_t node) {
     return kube_score(nodes, demand, node, [](std::int64_t capacity, std::int64_t left) {
       return (capacity - left) * 100 / capacity;
     });

@@ -47,7 +47,7 @@ NodeTable NodeTable::emptied() const {
   return table;
 }
 
-Demand NodeTable::demand(const JobShape& shape) {
+NodeDemand NodeTable::demand(const JobShape& shape) {
   assert(shape.gpu_milli == kWholeGpu || (shape.gpus <= 1 && shape.gpu_milli < kWholeGpu));
   auto row = std::ranges::find(model_lists_, shape.gpu_models);
   if (row == model_lists_.end()) {
@@ -59,7 +59,7 @@ Demand NodeTable::demand(const JobShape& shape) {
           any || std::ranges::find(shape.gpu_models, model) != shape.gpu_models.end() ? 1 : 0);
     }
   }
-  Demand demand;
+  NodeDemand demand;
   demand.cpu = shape.cpu.count;
   demand.memory = shape.memory.count;
   const bool uses_gpus = shape.gpus > 0 && shape.gpu_milli > 0;
@@ -69,27 +69,27 @@ Demand NodeTable::demand(const JobShape& shape) {
   return demand;
 }
 
-Demand NodeTable::part(const Demand& whole, std::int32_t gpus) {
+NodeDemand NodeTable::part(const NodeDemand& whole, std::int32_t gpus) {
   const auto of = [&](std::int64_t amount) {
     return static_cast<std::int64_t>(static_cast<Int128>(amount) * gpus / whole.gpus);
   };
-  Demand part = whole;
+  NodeDemand part = whole;
   part.cpu = of(whole.cpu);
   part.memory = of(whole.memory);
   part.gpus = gpus;
   return part;
 }
 
-void NodeTable::take(std::uint32_t node, const Demand& demand, std::uint32_t gpus) {
+void NodeTable::take(std::uint32_t node, const NodeDemand& demand, std::uint32_t gpus) {
   assert(fits(node, demand) && std::popcount(gpus) == demand.gpus);
   change(node, demand, gpus, -1);
 }
 
-void NodeTable::give(std::uint32_t node, const Demand& demand, std::uint32_t gpus) {
+void NodeTable::give(std::uint32_t node, const NodeDemand& demand, std::uint32_t gpus) {
   change(node, demand, gpus, 1);
 }
 
-void NodeTable::change(std::uint32_t node, const Demand& demand, std::uint32_t gpus, int sign) {
+void NodeTable::change(std::uint32_t node, const NodeDemand& demand, std::uint32_t gpus, int sign) {
   NodeFree& free = free_[node];
   free.cpu += sign * demand.cpu;
   free.memory += sign * demand.memory;

@@ -14,7 +14,7 @@ namespace slicewise::sim {
 inline constexpr std::int32_t kWholeGpu = 1000;
 
 // What a job, or the part of it that one node holds, asks of that node.
-struct Demand {
+struct NodeDemand {
   std::int64_t cpu = 0;     // milli-cores
   std::int64_t memory = 0;  // bytes
   std::int32_t gpus = 0;
@@ -45,19 +45,19 @@ class NodeTable {
   explicit NodeTable(std::span<const NodeShape> nodes);
 
   // The demand of jobs of this shape that one node holds.
-  Demand demand(const JobShape& shape);
+  NodeDemand demand(const JobShape& shape);
   // The part of a job that has `gpus` of its GPUs: CPU and memory in proportion.
-  static Demand part(const Demand& whole, std::int32_t gpus);
+  static NodeDemand part(const NodeDemand& whole, std::int32_t gpus);
 
-  bool fits(std::uint32_t node, const Demand& demand) const;
+  bool fits(std::uint32_t node, const NodeDemand& demand) const;
   // Whether jobs with this demand may use the GPU model.
-  bool allows(const Demand& demand, std::uint32_t model) const {
+  bool allows(const NodeDemand& demand, std::uint32_t model) const {
     return allowed_[demand.models * models_.size() + model] != 0;
   }
 
   // REQUIRES: fits(node, demand); `gpus` has demand.gpus bits, each of a GPU that has enough left.
-  void take(std::uint32_t node, const Demand& demand, std::uint32_t gpus);
-  void give(std::uint32_t node, const Demand& demand, std::uint32_t gpus);
+  void take(std::uint32_t node, const NodeDemand& demand, std::uint32_t gpus);
+  void give(std::uint32_t node, const NodeDemand& demand, std::uint32_t gpus);
 
   std::size_t size() const { return free_.size(); }
   std::size_t models() const { return models_.size(); }
@@ -74,7 +74,7 @@ class NodeTable {
   std::int32_t most_gpus() const { return most_gpus_; }
 
  private:
-  void change(std::uint32_t node, const Demand& demand, std::uint32_t gpus, int sign);
+  void change(std::uint32_t node, const NodeDemand& demand, std::uint32_t gpus, int sign);
 
   std::vector<NodeFree> free_;
   std::vector<GpuMilli> gpus_;
@@ -88,7 +88,7 @@ class NodeTable {
   std::int32_t most_gpus_ = 0;
 };
 
-inline bool NodeTable::fits(std::uint32_t node, const Demand& demand) const {
+inline bool NodeTable::fits(std::uint32_t node, const NodeDemand& demand) const {
   const NodeFree& free = free_[node];
   if (free.cpu < demand.cpu || free.memory < demand.memory) return false;
   if (demand.gpus == 0) return true;

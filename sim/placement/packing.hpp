@@ -11,7 +11,7 @@ namespace slicewise::sim {
 // Source: Weng et al., "MLaaS in the wild", NSDI'22, in the form of Weng et al. (ATC'23), artefact,
 // gpu_packing_score.go.
 struct Packing {
-  static std::uint8_t score(const NodeTable& nodes, const Demand& demand, std::uint32_t node) {
+  static std::uint8_t score(const NodeTable& nodes, const NodeDemand& demand, std::uint32_t node) {
     if (demand.gpus == 0) return 0;
     const NodeFree& free = nodes.free(node);
     if (free.whole_gpus == free.gpus) {

@@ -10,7 +10,7 @@
 namespace slicewise::sim {
 namespace {
 
-Policy make_policy(NodePolicy policy, const NodeTable& nodes, std::span<const Demand> demands,
+Policy make_policy(NodePolicy policy, const NodeTable& nodes, std::span<const NodeDemand> demands,
                    std::span<const TypicalJob> typical) {
   switch (policy) {
     case NodePolicy::LeastAllocated:
@@ -55,7 +55,7 @@ std::string_view policy_name(NodePolicy policy) {
   return kNames[static_cast<std::size_t>(policy)];
 }
 
-Placement::State::State(NodeTable table, std::vector<Demand> of_shapes, NodePolicy node_policy,
+Placement::State::State(NodeTable table, std::vector<NodeDemand> of_shapes, NodePolicy node_policy,
                         std::uint64_t seed, std::span<const TypicalJob> typical)
     : nodes(std::move(table)),
       demands(std::move(of_shapes)),
@@ -68,7 +68,7 @@ Placement::State::State(NodeTable table, std::vector<Demand> of_shapes, NodePoli
 }
 
 std::optional<AllocatedPart> Placement::State::choose(std::size_t number) {
-  const Demand& demand = demands[number];
+  const NodeDemand& demand = demands[number];
   return std::visit(
       [&](const auto& scorer) -> std::optional<AllocatedPart> {
         const ScoreBoard& board = cache.board(number, [&](std::uint32_t node) -> std::uint8_t {
@@ -93,14 +93,14 @@ std::optional<AllocatedPart> Placement::State::choose(std::size_t number) {
       policy);
 }
 
-void Placement::State::take(const Demand& demand, const AllocatedPart& part) {
+void Placement::State::take(const NodeDemand& demand, const AllocatedPart& part) {
   nodes.take(part.node, demand, part.gpus);
   if (auto* clustering = std::get_if<Clustering>(&policy)) clustering->taken(part.node, demand);
   if (auto* fgd = std::get_if<Fragmentation>(&policy)) fgd->changed(nodes, part.node);
   cache.node_changed(part.node);
 }
 
-void Placement::State::give(const Demand& demand, const AllocatedPart& part) {
+void Placement::State::give(const NodeDemand& demand, const AllocatedPart& part) {
   nodes.give(part.node, demand, part.gpus);
   if (auto* clustering = std::get_if<Clustering>(&policy)) clustering->given(part.node, demand);
   if (auto* fgd = std::get_if<Fragmentation>(&policy)) fgd->changed(nodes, part.node);
@@ -123,7 +123,7 @@ AllocationId Placement::State::new_allocation(ShapeId shape) {
 Placement::Placement(std::span<const NodeShape> nodes, std::span<const JobShape> shapes,
                      NodePolicy policy, std::uint64_t seed, std::span<const TypicalJob> typical) {
   NodeTable table(nodes);
-  std::vector<Demand> demands;
+  std::vector<NodeDemand> demands;
   demands.reserve(shapes.size());
   for (const JobShape& shape : shapes) demands.push_back(table.demand(shape));
   state_ = std::make_unique<State>(std::move(table), std::move(demands), policy, seed, typical);
@@ -164,7 +164,7 @@ std::optional<AllocationId> Placement::place_again(ShapeId shape,
                   : state.demands[shape];
   };
   for (const AllocatedPart& part : parts) {
-    const Demand demand = demand_of(part);
+    const NodeDemand demand = demand_of(part);
     if (!state.nodes.fits(part.node, demand)) return std::nullopt;
     const GpuMilli& free = state.nodes.gpus(part.node);
     for (std::uint32_t left = part.gpus; left != 0; left &= left - 1) {
@@ -191,7 +191,7 @@ std::optional<AllocationId> Placement::place_again(ShapeId shape,
 void Placement::release(AllocationId id) {
   State& state = *state_;
   const State::Allocation& allocation = state.allocations[id];
-  const Demand& demand = state.demands[allocation.shape];
+  const NodeDemand& demand = state.demands[allocation.shape];
   if (allocation.spread == State::kNotSpread) {
     state.give(demand, allocation.part);
   } else {

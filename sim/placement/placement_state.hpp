@@ -37,8 +37,8 @@ struct SpreadShape {
 };
 
 struct Placement::State {
-  State(NodeTable table, std::vector<Demand> of_shapes, NodePolicy node_policy, std::uint64_t seed,
-        std::span<const TypicalJob> typical);
+  State(NodeTable table, std::vector<NodeDemand> of_shapes, NodePolicy node_policy,
+        std::uint64_t seed, std::span<const TypicalJob> typical);
 
   // spread.cpp: cuts the shapes that no node is large enough for.
   void cut_spread_shapes();
@@ -48,8 +48,8 @@ struct Placement::State {
 
   // Where the policy wants it.
   std::optional<AllocatedPart> choose(std::size_t demand);
-  void take(const Demand& demand, const AllocatedPart& part);
-  void give(const Demand& demand, const AllocatedPart& part);
+  void take(const NodeDemand& demand, const AllocatedPart& part);
+  void give(const NodeDemand& demand, const AllocatedPart& part);
 
   AllocationId new_allocation(ShapeId shape);
 
@@ -62,7 +62,7 @@ struct Placement::State {
   };
 
   NodeTable nodes;
-  std::vector<Demand> demands;  // of the shapes, then of their parts
+  std::vector<NodeDemand> demands;  // of the shapes, then of their parts
   std::vector<SpreadShape> spread_shapes;
   std::vector<std::uint32_t> spread_of_shape;  // into spread_shapes
   Policy policy;

@@ -18,8 +18,8 @@ void Placement::State::cut_spread_shapes() {
   std::ranges::sort(sizes, std::greater());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
 
-  const auto add_part = [&](const Demand& whole, std::int32_t gpus, bool whole_node) {
-    Demand part = NodeTable::part(whole, gpus);
+  const auto add_part = [&](const NodeDemand& whole, std::int32_t gpus, bool whole_node) {
+    NodeDemand part = NodeTable::part(whole, gpus);
     part.whole_node = whole_node;
     demands.push_back(part);
     return static_cast<std::uint32_t>(demands.size() - 1);
@@ -27,7 +27,7 @@ void Placement::State::cut_spread_shapes() {
   const std::size_t shapes = demands.size();
   spread_of_shape.assign(shapes, kNotSpread);
   for (std::size_t shape = 0; shape < shapes; ++shape) {
-    const Demand demand = demands[shape];
+    const NodeDemand demand = demands[shape];
     std::int32_t most = 0;
     for (std::uint32_t model = 0; model < nodes.models(); ++model) {
       if (nodes.allows(demand, model)) most = std::max(most, largest[model]);
