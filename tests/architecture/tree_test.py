@@ -120,6 +120,19 @@ class IncludeDirection(unittest.TestCase):
         self.assertLessEqual(len(users), 1, users)
 
 
+class Names(unittest.TestCase):
+    def test_no_two_headers_of_a_namespace_define_the_same_type(self):
+        """The linker would pick one of them at random: undefined behaviour."""
+        homes = {}
+        for file in sources(".hpp"):
+            text = (ROOT / file).read_text(encoding="utf-8")
+            namespace = re.search(r"^namespace ([\w:]+)", text, re.MULTILINE)
+            for name in re.findall(r"^(?:struct|class|enum class) (\w+)[^;:(\n]*(?::[^:][^;\n]*)?\{",
+                                   text, re.MULTILINE):
+                homes.setdefault((namespace and namespace[1], name), []).append(str(file))
+        self.assertEqual({k: v for k, v in homes.items() if len(v) > 1}, {})
+
+
 class Layout(unittest.TestCase):
     def test_the_top_level_holds_only_the_stages_of_the_data_flow(self):
         extra = {f.parts[0] for f in FILES if not f.parts[0].startswith(".")} - TOP_LEVEL
