@@ -22,20 +22,20 @@ constexpr std::int64_t kMostMillicores = 1'000'000'000;
 constexpr std::int64_t kMostMebibytes = 1'000'000'000;
 constexpr std::int64_t kMostNodes = 1'000'000;
 
-enum Field : std::size_t { kName, kCpu, kMemory, kGpus, kModel, kCount, kFields };
+enum Field : std::size_t { Name, Cpu, Memory, Gpus, Model, Count, Fields };
 
-constexpr std::array<std::pair<std::string_view, Field>, 10> kColumns = {{{"name", kName},
-                                                                          {"sn", kName},
-                                                                          {"cpu_milli", kCpu},
-                                                                          {"memory_mib", kMemory},
-                                                                          {"gpu", kGpus},
-                                                                          {"gpus", kGpus},
-                                                                          {"num_gpu", kGpus},
-                                                                          {"model", kModel},
-                                                                          {"gpu_model", kModel},
-                                                                          {"count", kCount}}};
-constexpr std::array<std::string_view, kFields> kFieldNames = {"name", "cpu_milli", "memory_mib",
-                                                               "gpu",  "model",     "count"};
+constexpr std::array<std::pair<std::string_view, Field>, 10> kColumns = {{{"name", Name},
+                                                                          {"sn", Name},
+                                                                          {"cpu_milli", Cpu},
+                                                                          {"memory_mib", Memory},
+                                                                          {"gpu", Gpus},
+                                                                          {"gpus", Gpus},
+                                                                          {"num_gpu", Gpus},
+                                                                          {"model", Model},
+                                                                          {"gpu_model", Model},
+                                                                          {"count", Count}}};
+constexpr std::array<std::string_view, Fields> kFieldNames = {"name", "cpu_milli", "memory_mib",
+                                                              "gpu",  "model",     "count"};
 
 class NodeListReader {
  public:
@@ -75,7 +75,7 @@ class NodeListReader {
                                   : fmt::format("a second column \"{}\"", name),
           near && known == kColumns.end() ? fmt::format("did you mean {}?", *near) : ""));
     }
-    for (const Field field : {kName, kCpu, kMemory, kGpus}) {
+    for (const Field field : {Name, Cpu, Memory, Gpus}) {
       if (columns_[field]) continue;
       problems_.push_back(
           make_diagnostic(Code::TraceColumnMissing, lines_.place(),
@@ -117,29 +117,29 @@ class NodeListReader {
                fmt::format("{} values where the header has {} columns", lines_.size(), width_));
       return;
     }
-    const auto cpu = number(kCpu, kMostMillicores);
-    const auto memory = number(kMemory, kMostMebibytes);
-    const auto gpus = number(kGpus, kMostGpus);
-    const auto count = columns_[kCount] ? number(kCount, kMostNodes) : 1;
+    const auto cpu = number(Cpu, kMostMillicores);
+    const auto memory = number(Memory, kMostMebibytes);
+    const auto gpus = number(Gpus, kMostGpus);
+    const auto count = columns_[Count] ? number(Count, kMostNodes) : 1;
     if (!cpu || !memory || !gpus || !count) return;
     total_ += *count;
     if (total_ > kMostNodes) {
       bad_line(lines_.place(), fmt::format("more than {} nodes", kMostNodes));
       return;
     }
-    NodeRow node{without_doubled_quotes(lines_.value(*columns_[kName])),
+    NodeRow node{without_doubled_quotes(lines_.value(*columns_[Name])),
                  {*cpu},
                  mebibytes(*memory),
                  static_cast<int>(*gpus),
                  "",
                  *count};
-    if (columns_[kModel]) node.gpu_model = without_doubled_quotes(lines_.value(*columns_[kModel]));
+    if (columns_[Model]) node.gpu_model = without_doubled_quotes(lines_.value(*columns_[Model]));
     nodes_.push_back(std::move(node));
   }
 
   const SourceText& csv_;
   CsvLines lines_;
-  std::array<std::optional<std::size_t>, kFields> columns_;
+  std::array<std::optional<std::size_t>, Fields> columns_;
   std::size_t width_ = 0;
   std::vector<NodeRow> nodes_;
   std::int64_t total_ = 0;

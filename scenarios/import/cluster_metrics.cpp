@@ -13,8 +13,9 @@ namespace slicewise::scenarios {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr double kMostSeconds = 4e9;               // 2096
-constexpr std::int64_t kStale = 5 * 60 * kSecond;  // for how long Prometheus shows a series
+constexpr double kMostSeconds = 4e9;  // 2096
+constexpr std::int64_t kStale =
+    std::int64_t{300} * kSecond;  // for how long Prometheus shows a series
 constexpr std::int64_t kMostAmount = 1'000'000'000'000'000'000;
 
 PodRecord::Time time_in(double seconds) {

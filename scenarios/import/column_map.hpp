@@ -34,9 +34,9 @@ enum class JobField : std::uint8_t {
   Work,
   Gang,
   Instances,
-  End_,
+  Count,
 };
-inline constexpr std::size_t kJobFields = static_cast<std::size_t>(JobField::End_);
+inline constexpr std::size_t kJobFields = static_cast<std::size_t>(JobField::Count);
 
 // As --columns calls them, in the order of JobField.
 inline constexpr std::array<std::string_view, kJobFields> kJobFieldNames = {

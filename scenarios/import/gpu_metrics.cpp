@@ -14,7 +14,8 @@ namespace slicewise::scenarios {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kStale = 5 * 60 * kSecond;  // for how long Prometheus shows a series
+constexpr std::int64_t kStale =
+    std::int64_t{300} * kSecond;  // for how long Prometheus shows a series
 constexpr double kMebibyte = 1'048'576;
 
 using Metric = DeviceUse::Metric;
@@ -135,6 +136,7 @@ void GpuMetrics::add_lives(std::vector<PodRecord>& pods, std::uint32_t pod,
                            std::vector<Sighting> seen, ImportReport& report) {
   std::ranges::stable_sort(seen, {}, &Sighting::at);
   std::vector<std::int64_t> times;
+  times.reserve(seen.size());
   for (const Sighting& sighting : seen) times.push_back(sighting.at);
   const std::int64_t longest_gap = kStale + smallest_gap(times);
   for (std::size_t first = 0; first < seen.size();) {

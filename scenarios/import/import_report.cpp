@@ -40,9 +40,9 @@ Diagnostics ImportReport::errors() const {
 ImportLog ImportReport::take_log(std::int64_t imported) {
   log_.imported = imported;
   if (bad_rows_ > 0) {
-    const SourceLocation first = log_.bad.front().where;
+    SourceLocation first = log_.bad.front().where;
     skipped(
-        "rows that cannot be read", [&] { return first; }, bad_rows_);
+        "rows that cannot be read", [&] { return std::move(first); }, bad_rows_);
   }
   return std::exchange(log_, {});
 }

@@ -213,7 +213,7 @@ Expected<Imported> import_mooncake(std::span<const SourceText> files,
     report.repaired(
         fmt::format("requests stamped together, in steps of {} ms: spread evenly over the step",
                     step.ns / milliseconds(1).ns),
-        [&] { return start; }, moved);
+        [&] { return SourceLocation(start); }, moved);
   }
   if (blocks.blocks() > 0) {
     report.note(fmt::format("hashes of prefixes are not modelled: {:.1f} % of {} blocks repeat an "

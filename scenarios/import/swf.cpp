@@ -18,29 +18,31 @@
 namespace slicewise::scenarios {
 namespace {
 
-enum Field : std::size_t {
-  kJob,
-  kSubmit,
-  kWait,
-  kRun,
-  kProcs,
-  kCpuTime,
-  kUsedMemory,
-  kAskedProcs,
-  kAskedTime,
-  kAskedMemory,
-  kStatus,
-  kUser,
-  kGroup,
-  kExecutable,
-  kQueue,
-  kPartition,
-  kPreceding,
-  kThink,
-  kFields
+namespace swf {
+enum Position : std::size_t {
+  Job,
+  Submit,
+  Wait,
+  Run,
+  Procs,
+  CpuTime,
+  UsedMemory,
+  AskedProcs,
+  AskedTime,
+  AskedMemory,
+  Status,
+  User,
+  Group,
+  Executable,
+  Queue,
+  Partition,
+  Preceding,
+  Think,
+  Fields,
 };
+}  // namespace swf
 
-constexpr std::array<std::string_view, kFields> kNames = {
+constexpr std::array<std::string_view, swf::Fields> kNames = {
     "job number",     "submit time",      "wait time",   "run time",
     "processors",     "CPU time",         "used memory", "requested processors",
     "requested time", "requested memory", "status",      "user",
@@ -110,12 +112,12 @@ class Reader {
   }
 
   bool read_row() {
-    if (lines_.size() != kFields) {
+    if (lines_.size() != swf::Fields) {
       report_.bad_row(lines_.place(),
                       fmt::format("{} values, a line of SWF has {}", lines_.size(), 18));
       return false;
     }
-    for (std::size_t field = 0; field < kFields; ++field) {
+    for (std::size_t field = 0; field < swf::Fields; ++field) {
       // Times may have decimals; everything is at least -1.
       const auto value = scaled_of(lines_.value(field), 9);
       if (!value || (*value < 0 && *value != -1'000'000'000)) {
@@ -123,30 +125,30 @@ class Reader {
       }
       values_[field] = *value < 0 ? -1 : *value;
     }
-    if (values_[kSubmit] < 0) return bad(kSubmit, "is no time");
+    if (values_[swf::Submit] < 0) return bad(swf::Submit, "is no time");
     JobRow row;
     for (const auto& [field, target] :
-         {std::pair(kWait, &row.observed_wait), std::pair(kRun, &row.run),
-          std::pair(kAskedTime, &row.time_limit)}) {
+         {std::pair(swf::Wait, &row.observed_wait), std::pair(swf::Run, &row.run),
+          std::pair(swf::AskedTime, &row.time_limit)}) {
       if (values_[field] > kLongestInTrace) return bad(field, "is longer than 126 years");
       *target = Duration{values_[field]};
     }
-    row.at_ns = values_[kSubmit];
+    row.at_ns = values_[swf::Submit];
     if (!read_processors(row) || !read_memory(row)) return false;
     read_status(row);
     const auto name = [this](std::size_t field) {
       return values_[field] < 0 ? std::string_view() : lines_.value(field);
     };
-    row.id = name(kJob);
-    row.user = name(kUser);
-    row.group = name(kPartition).empty() ? name(kQueue) : name(kPartition);
-    row.work = name(kExecutable);
+    row.id = name(swf::Job);
+    row.user = name(swf::User);
+    row.group = name(swf::Partition).empty() ? name(swf::Queue) : name(swf::Partition);
+    row.work = name(swf::Executable);
     rows_.add(row, [this] { return lines_.place(); });
     return true;
   }
 
   bool read_processors(JobRow& row) {
-    const std::size_t field = values_[kProcs] >= 0 ? kProcs : kAskedProcs;
+    const std::size_t field = values_[swf::Procs] >= 0 ? swf::Procs : swf::AskedProcs;
     if (values_[field] < 0) {
       report_.guessed("jobs without a number of processors: taken as 1",
                       [this] { return lines_.place(); });
@@ -155,12 +157,12 @@ class Reader {
     std::int64_t each = 1;
     if (!partitions_.empty()) {
       const std::int64_t number =
-          values_[kPartition] < 0 ? -1 : values_[kPartition] / 1'000'000'000;
+          values_[swf::Partition] < 0 ? -1 : values_[swf::Partition] / 1'000'000'000;
       const auto found = partitions_.find(number);
       each = found == partitions_.end() ? 0 : found->second;
       if (found == partitions_.end()) {
         report_.guessed("jobs in partitions that --partitions does not name: no GPUs",
-                        [this] { return lines_.place(kPartition); });
+                        [this] { return lines_.place(swf::Partition); });
       }
     }
     if (processors > kMostGpusOfJob / std::max<std::int64_t>(each, 1)) {
@@ -171,11 +173,11 @@ class Reader {
   }
 
   bool read_memory(JobRow& row) {
-    const std::size_t field = values_[kAskedMemory] >= 0 ? kAskedMemory : kUsedMemory;
+    const std::size_t field = values_[swf::AskedMemory] >= 0 ? swf::AskedMemory : swf::UsedMemory;
     if (values_[field] < 0) return true;
     const std::int64_t kibibytes = values_[field] / 1'000'000'000;  // of each processor
-    const std::int64_t processors =
-        std::max<std::int64_t>(1, std::max(values_[kProcs], values_[kAskedProcs]) / 1'000'000'000);
+    const std::int64_t processors = std::max<std::int64_t>(
+        1, std::max(values_[swf::Procs], values_[swf::AskedProcs]) / 1'000'000'000);
     const Int128 bytes = static_cast<Int128>(kibibytes) * processors * 1'024;
     if (bytes > (1LL << 60U)) return bad(field, "is more memory than there is");
     row.memory = Bytes{static_cast<std::int64_t>(bytes)};
@@ -183,23 +185,24 @@ class Reader {
   }
 
   void read_status(JobRow& row) {
-    const std::int64_t status = values_[kStatus] < 0 ? -1 : values_[kStatus] / 1'000'000'000;
+    const std::int64_t status =
+        values_[swf::Status] < 0 ? -1 : values_[swf::Status] / 1'000'000'000;
     if (status == 0) row.state = JobState::Failed;
     if (status == 1) row.state = JobState::Completed;
     if (status == 5) row.state = JobState::Cancelled;
     if (status >= 2 && status <= 4) {
       report_.remark(ImportRemark::Kind::Note,
                      "rows of status 2, 3 or 4: parts of a checkpointed job, kept as jobs",
-                     [this] { return lines_.place(kStatus); });
+                     [this] { return lines_.place(swf::Status); });
     }
     if (status == 5 && row.run.ns <= 0) {
       row.run = kUnknownDuration;
       report_.remark(ImportRemark::Kind::Note,
                      "jobs cancelled before they started: kept, their run is not known",
-                     [this] { return lines_.place(kStatus); });
+                     [this] { return lines_.place(swf::Status); });
     } else if (row.run == kUnknownDuration) {
       report_.remark(ImportRemark::Kind::Note, "jobs without a run time: kept, it is not known",
-                     [this] { return lines_.place(kRun); });
+                     [this] { return lines_.place(swf::Run); });
     }
   }
 
@@ -208,7 +211,7 @@ class Reader {
   JobRows& rows_;
   std::optional<std::int64_t>& start_;
   CsvLines lines_;
-  std::array<std::int64_t, kFields> values_{};  // times 10^9; -1: not known
+  std::array<std::int64_t, swf::Fields> values_{};  // times 10^9; -1: not known
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "replay_input.hpp"
 
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -53,7 +54,7 @@ void take_from_file(const scenarios::ReplayFile& file, ReplayCommand& command) {
   if (!command.shift) command.shift = file.shift;
   if (!command.inflate && file.inflate) {
     constexpr double kPercent = 100;
-    command.inflate = static_cast<int>(*file.inflate * kPercent + 0.5);
+    command.inflate = static_cast<int>(std::lround(*file.inflate * kPercent));
   }
   if (!command.seed) command.seed = file.seed;
   if (!command.replications) command.replications = file.replications;
