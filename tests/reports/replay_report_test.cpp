@@ -23,8 +23,10 @@ sim::ReplayStudy study() {
   settings.cluster.pool_gpus = 1;
   settings.keep_jobs = true;
   const sim::Scheduling fifo;
-  auto replayed =
-      sim::replay_each(trace, settings, {&fifo, 1}, {.trace = "t.csv", .cluster = "1 GPU"}, {});
+  sim::ReplayOrigin origin;
+  origin.trace = "t.csv";
+  origin.cluster = "1 GPU";
+  auto replayed = sim::replay_each(trace, settings, {&fifo, 1}, origin, {});
   EXPECT_EQ(job_times_csv(trace, *replayed),
             "id,gpus,arrival_s,start_s,end_s\n\"a,b\",1,0,0,10\nc,1,1,10,12.5\n");
   return *replayed;
