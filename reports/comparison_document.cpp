@@ -15,7 +15,6 @@
 #include "comparison_words.hpp"
 #include "document_values.hpp"
 #include "result_document.hpp"
-#include "severity_name.hpp"
 #include "yaml_text.hpp"
 
 namespace slicewise::reports {
@@ -24,6 +23,7 @@ namespace {
 using nlohmann::json;
 using sim::ComparedOption;
 
+using document::finding;
 using document::in_dollars;
 using document::in_seconds;
 using document::list;
@@ -93,11 +93,6 @@ json configuration(const sim::Configuration& c) {
                   {"replicas", c.replicas},
                   {"migProfile", text(c.mig_profile)},
                   {"migInstancesPerGpu", c.mig_instances > 0 ? json(c.mig_instances) : json()}});
-}
-
-json finding(const Diagnostic& d) {
-  return {
-      {"code", info(d.code).name}, {"severity", severity_name(d.severity)}, {"message", d.message}};
 }
 
 json option_object(const ComparedOption& option) {

@@ -10,6 +10,8 @@
 
 #include "slicewise/models/sharing.hpp"
 
+#include "severity_name.hpp"
+
 namespace slicewise::reports::document {
 
 using nlohmann::json;
@@ -64,6 +66,11 @@ json in_dollars(Usd u) { return whole_or_double(static_cast<double>(u.nano) / 1e
 json in_dollars(const std::optional<Usd>& u) { return u ? in_dollars(*u) : json(nullptr); }
 
 json text(const std::string& value) { return value.empty() ? json(nullptr) : json(value); }
+
+json finding(const Diagnostic& d) {
+  return {
+      {"code", info(d.code).name}, {"severity", severity_name(d.severity)}, {"message", d.message}};
+}
 
 json present(json object) {
   for (auto it = object.begin(); it != object.end();) {

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "slicewise/diagnostics.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/units.hpp"
 
@@ -23,6 +24,10 @@ nlohmann::json text(const std::string& value);  // "": absent
 nlohmann::json objective(const sim::ObjectiveResult& o);
 nlohmann::json time_summary(const sim::TimeSummary& t);
 nlohmann::json time_summary(const std::optional<sim::TimeSummary>& t);
+
+// Code, severity and message, for documents about several runs: which file it comes from is left
+// out.
+nlohmann::json finding(const Diagnostic& d);
 
 // The object without its null members.
 nlohmann::json present(nlohmann::json object);

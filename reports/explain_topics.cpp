@@ -7,6 +7,7 @@
 #include "slicewise/exit_code.hpp"
 
 #include "explain_serving_topics.hpp"
+#include "explain_trace_topics.hpp"
 #include "result_notes.hpp"
 
 namespace slicewise::reports {
@@ -117,12 +118,14 @@ std::span<const Topic> topics() {
       Topic{"autoscaling", "How many pods an autoscaled Service has, and when", kAutoscaling},
       Topic{"cost", "Where the money goes", kCost},
       Topic{"exit-codes", "What the exit code of slicewise says", exit_codes_topic()},
+      Topic{"import", "How logs become traces and scenarios", kImport},
       Topic{"llm", "How a language model is served", kLlm},
       Topic{"mig", "What MIG is, and which instance types have it", kMig},
       Topic{"mps", "What MPS does and what the device plugin sets", kMps},
       Topic{"notebooks", "What notebooks ask of a GPU, and what their users see", kNotebooks},
       Topic{"not-modelled", "What the simulation cannot tell", not_modelled_topic()},
       Topic{"profile", "What a workload profile holds", kProfile},
+      Topic{"replay", "How a trace of jobs is replayed", kReplay},
       Topic{"serving", "What happens to a request, and how latency is counted", kServing},
       Topic{"sharing", "What each way of sharing a GPU separates", kSharing},
       Topic{"time-slicing", "How time-slicing works and what it costs", kTimeSlicing},

@@ -33,11 +33,6 @@ inline constexpr std::array kTraceCodes = {
         "0/N nodes are available: N Insufficient nvidia.com/gpu.",
         "Add nodes that hold them, or leave these jobs out of the trace.",
         "slicewise replay --help"},
-    CodeExplanation{
-        Code::TraceRemark,
-        "The importer left rows out, filled values in or put values right, and counts how many and "
-        "why. Nothing of a log is lost silently.",
-        "", "Nothing to do, if the counts look right to you.", "slicewise import --help"},
 };
 
 }  // namespace slicewise::reports

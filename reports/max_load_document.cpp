@@ -11,7 +11,6 @@
 #include "document_values.hpp"
 #include "max_load_rows.hpp"
 #include "result_document.hpp"
-#include "severity_name.hpp"
 #include "yaml_text.hpp"
 
 namespace slicewise::reports {
@@ -20,6 +19,7 @@ namespace {
 using nlohmann::json;
 using sim::MaxLoad;
 
+using document::finding;
 using document::in_dollars;
 using document::in_seconds;
 using document::list;
@@ -70,11 +70,6 @@ json at_passed(const sim::VariantResult& result) {
                   {"totalUsd", in_dollars(result.cost.ledger.total)},
                   {"per1kRequestsInSloUsd", in_dollars(result.cost.per_1k_requests_in_slo)},
                   {"workloads", list(result.workloads, workload)}});
-}
-
-json finding(const Diagnostic& d) {
-  return {
-      {"code", info(d.code).name}, {"severity", severity_name(d.severity)}, {"message", d.message}};
 }
 
 json metadata(const MaxLoad& found) {

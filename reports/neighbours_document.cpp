@@ -9,7 +9,6 @@
 
 #include "document_values.hpp"
 #include "result_document.hpp"
-#include "severity_name.hpp"
 #include "yaml_text.hpp"
 
 namespace slicewise::reports {
@@ -19,6 +18,7 @@ using nlohmann::json;
 using sim::NeighbourFigure;
 using sim::NeighbourMatrix;
 
+using document::finding;
 using document::list;
 using document::number;
 using document::present;
@@ -53,11 +53,6 @@ json metadata(const NeighbourMatrix& matrix) {
                   {"replications", matrix.replications},
                   {"version", kVersion},
                   {"interrupted", matrix.interrupted ? json(true) : json(nullptr)}});
-}
-
-json finding(const Diagnostic& d) {
-  return {
-      {"code", info(d.code).name}, {"severity", severity_name(d.severity)}, {"message", d.message}};
 }
 
 }  // namespace

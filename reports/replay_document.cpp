@@ -9,7 +9,6 @@
 
 #include "document_values.hpp"
 #include "result_document.hpp"
-#include "severity_name.hpp"
 #include "yaml_text.hpp"
 
 namespace slicewise::reports {
@@ -17,6 +16,7 @@ namespace {
 
 using nlohmann::json;
 
+using document::finding;
 using document::in_dollars;
 using document::in_seconds;
 using document::list;
@@ -68,11 +68,6 @@ json outcome(const sim::ReplayOutcome& each, bool on_nodes) {
        {"costUsd", in_dollars(each.cost)},
        {"interrupted", truth(r.interrupted)},
        {"sizes", list(r.classes, size_class)}});
-}
-
-json finding(const Diagnostic& d) {
-  return {
-      {"code", info(d.code).name}, {"severity", severity_name(d.severity)}, {"message", d.message}};
 }
 
 json metadata(const sim::ReplayOrigin& origin, std::uint64_t seed, bool interrupted) {

@@ -38,6 +38,12 @@ void check_document(const Node& document, Findings& findings) {
               has_variants ? Completeness::Base : Completeness::Whole, findings);
 }
 
+// The value of `kind`; nullptr when there is none.
+const Node* kind_of(const Node* document) {
+  return document != nullptr && document->kind == Node::Kind::Map ? document->find("kind")
+                                                                  : nullptr;
+}
+
 }  // namespace
 
 LoadedScenario read_scenario_file(const SourceText& source, const Overrides& overrides,
@@ -52,6 +58,10 @@ LoadedScenario read_scenario_file(const SourceText& source, const Overrides& ove
   if (document != nullptr && document->kind == Node::Kind::Null) {
     findings.add(Code::YamlSyntax, document->where, "the file holds no scenario",
                  "start from scenarios/examples/aws-cifar10.yaml");
+  } else if (const Node* kind = kind_of(document.get());
+             kind != nullptr && kind->text == "Replay") {
+    findings.add(Code::ApiVersionUnknown, kind->where, "this is a Replay, no Scenario",
+                 "slicewise replay -f reads it");
   } else if (document != nullptr) {
     check_document(*document, findings);
     set.variants = read_variants(*document, overrides, findings, traces);

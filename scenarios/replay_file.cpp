@@ -102,6 +102,10 @@ Expected<ReplayFile> read_replay_file(const SourceText& source) {
   if (document != nullptr && document->kind != Node::Kind::Map) {
     findings.add(Code::YamlSyntax, document->where, "the file holds no replay",
                  "slicewise import KIND -o scenario writes one");
+  } else if (const Node* kind = document == nullptr ? nullptr : document->find("kind");
+             kind != nullptr && kind->text == "Scenario") {
+    findings.add(Code::ApiVersionUnknown, kind->where, "this is a Scenario, no Replay",
+                 "slicewise run -f reads it; replay takes a trace of jobs");
   } else if (document != nullptr) {
     check_field(table::kReplay, *document, "", document->where, Completeness::Whole, findings);
     file.name = text_at(block(document.get(), "metadata"), "name").value_or("");

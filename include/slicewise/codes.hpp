@@ -81,8 +81,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(TraceRow, "TRACE_ROW", Error, "a row of a trace that cannot be read")                        \
   X(TraceColumnMissing, "TRACE_COLUMN", Error, "a trace without a column that it needs")         \
   X(TraceFormat, "TRACE_FORMAT", Error, "a file that is not the trace it should be")             \
-  X(JobNeverFits, "JOB_NEVER_FITS", Warning, "jobs that ask for more than the cluster has")      \
-  X(TraceRemark, "TRACE_REMARK", Note, "rows that were skipped, guessed or repaired")
+  X(JobNeverFits, "JOB_NEVER_FITS", Warning, "jobs that ask for more than the cluster has")
 
 enum class Code : std::uint8_t {
 #define X(id, name, severity, meaning) id,

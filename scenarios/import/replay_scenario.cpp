@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "scenario_draft.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
@@ -32,44 +34,12 @@ std::int64_t peak_gpus(const JobTrace& trace) {
   return (peak + 999) / 1000;
 }
 
-std::string dns_name(const std::string& text) {
-  constexpr std::size_t kLongest = 63;
-  std::string name;
-  for (const char c : text) {
-    const bool digit = c >= '0' && c <= '9';
-    const bool lower = c >= 'a' && c <= 'z';
-    const bool upper = c >= 'A' && c <= 'Z';
-    if (digit || lower || upper) {
-      name += upper ? static_cast<char>(c + 32) : c;
-    } else if (!name.empty() && name.back() != '-') {
-      name += '-';
-    }
-  }
-  name = name.substr(0, kLongest);
-  while (!name.empty() && name.back() == '-') name.pop_back();
-  return name.empty() ? "jobs" : name;
-}
-
-// In double quotes, as YAML and JSON read it.
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\x{:02x}", c);
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
 }  // namespace
 
 std::string replay_scenario(const Imported& imported, ImportKind kind,
                             const ImportOptions& options) {
   const JobTrace& trace = std::get<JobTrace>(imported.content);
-  const std::string name = dns_name(options.name.empty() ? "jobs" : options.name);
+  const std::string name = dns_name(options.name, "jobs");
   const std::string path = options.trace_path.value_or(name + ".csv");
   const std::int64_t gpus = std::max<std::int64_t>(1, peak_gpus(trace));
   std::string file;
@@ -92,7 +62,7 @@ std::string replay_scenario(const Imported& imported, ImportKind kind,
       "  cluster: {{gpus: {}}}\n"
       "  # Assumed. Also backfill, easy, priority, srtf, srsf; a list compares.\n"
       "  queue: fifo\n",
-      trace.size(), kind_name(kind), name, file, quoted(path), gpus);
+      trace.size(), kind_name(kind), name, file, in_quotes(path), gpus);
 }
 
 }  // namespace slicewise::scenarios

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "../client_rates.hpp"
+#include "scenario_draft.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -66,36 +67,6 @@ std::int64_t servers_for(const Demand& demand, bool llm) {
   return std::clamp<std::int64_t>(std::llround(std::ceil(needed)), 1, kMostNodes);
 }
 
-std::string dns_name(const std::string& text) {
-  constexpr std::size_t kLongest = 63;
-  std::string name;
-  for (const char c : text.substr(0, kLongest)) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    const bool known = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || upper;
-    if (known) {
-      name += upper ? static_cast<char>(c + 32) : c;
-    } else if (!name.empty() && name.back() != '-') {
-      name += '-';
-    }
-  }
-  while (!name.empty() && name.back() == '-') name.pop_back();
-  return name.empty() ? "requests" : name;
-}
-
-// In double quotes, as YAML and JSON read it.
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\x{:02x}", c);
-      continue;
-    }
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
 std::string tokens_field(const TokenLengths& lengths) {
   if (lengths.p50 >= 1 && lengths.p50 < lengths.p99) {
     return fmt::format("{{p50: {}, p99: {}, most: {}}}", lengths.p50, lengths.p99, lengths.most);
@@ -142,7 +113,7 @@ std::string request_scenario(const Imported& imported, ImportKind kind,
   const auto* rates = std::get_if<ClientRates>(&imported.content);
   const Demand demand = log != nullptr ? demand_of(*log) : demand_of(*rates);
   const bool llm = log != nullptr ? log->has_tokens : rates->input && rates->output;
-  const std::string name = dns_name(options.name.empty() ? "requests" : options.name);
+  const std::string name = dns_name(options.name, "requests");
   const std::string path = options.trace_path.value_or(name + ".csv");
   const std::int64_t servers = servers_for(demand, llm);
   std::string text = fmt::format(
@@ -176,7 +147,7 @@ std::string request_scenario(const Imported& imported, ImportKind kind,
       name, minutes_of(demand),
       std::llround(std::ceil(std::max(60.0, to_seconds(demand.length)) / 60)), servers, servers);
   text += llm ? llm_fields(rates) : std::string(kMeasured);
-  text += traffic_fields(rates, quoted(path), options);
+  text += traffic_fields(rates, in_quotes(path), options);
   return text;
 }
 

@@ -237,12 +237,12 @@ std::string dns_name(const std::string& text, const std::string& other) {
 std::string in_quotes(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      out += '?';
-    } else {
-      out += c;
+      out += fmt::format("\\x{:02x}", c);
+      continue;
     }
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
   }
   return out + '"';
 }

@@ -69,7 +69,7 @@ WrittenDraft written(const ScenarioDraft& draft);
 // Lower-case letters, digits and dashes, at most 63: `other` when nothing of `text` is left.
 std::string dns_name(const std::string& text, const std::string& other);
 
-// In double quotes, as YAML and JSON read it.
+// In double quotes, as YAML reads it.
 std::string in_quotes(const std::string& text);
 
 // Gives workloads of one name different ones, and every workload a pool that offers its resource.

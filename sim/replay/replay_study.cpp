@@ -12,15 +12,24 @@
 namespace slicewise::sim {
 namespace {
 
-void find_jobs_that_never_fit(ReplayStudy& study, const scenarios::JobTrace& trace) {
+void find_jobs_that_never_fit(ReplayStudy& study, const scenarios::JobTrace& trace,
+                              const ReplayCluster& cluster) {
   const ReplayResult& result = study.outcomes.front().result;
   if (result.never_fit == 0) return;
   const std::size_t row = *result.first_never_fit;
+  const bool by_model = study.on_nodes && !cluster.only_gpus && !cluster.any_gpu_model;
+  const std::string_view models = by_model ? trace.name(trace.gpu_models, row) : "";
+  std::string asked = fmt::format("{} GPUs", trace.gpus[row]);
+  if (!models.empty()) asked += fmt::format(" of model {} (--any-gpu takes any)", models);
+  if (study.on_nodes && !cluster.only_gpus) {
+    if (!trace.cpu_milli.empty()) asked += fmt::format(", {}m CPU", trace.cpu_milli[row]);
+    if (!trace.memory.empty()) asked += fmt::format(", {}Mi memory", trace.memory[row].count >> 20);
+  }
   study.findings.push_back(make_diagnostic(
       Code::JobNeverFits, {},
       fmt::format("{} of {} jobs ask for more than the empty cluster has and were dropped; the "
-                  "first is row {} with {} GPUs",
-                  result.never_fit, result.jobs, row + 1, trace.gpus[row]),
+                  "first is row {}: {}",
+                  result.never_fit, result.jobs, row + 1, asked),
       "add nodes that hold them"));
 }
 
@@ -84,7 +93,7 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
     if (origin.price) cost = cost_of(*origin.price, result.makespan());
     study.outcomes.push_back({schedulings[at], std::move(result), cost});
   }
-  if (!study.outcomes.empty()) find_jobs_that_never_fit(study, trace);
+  if (!study.outcomes.empty()) find_jobs_that_never_fit(study, trace, settings.cluster);
   return study;
 }
 

@@ -68,7 +68,7 @@ TEST(Explain, TopicsNameNoFractionOfAGpu) {
 }
 
 TEST(Explain, WhatPeopleWaitForNamesItsSources) {
-  for (const char* topic : {"autoscaling", "llm", "notebooks", "serving"}) {
+  for (const char* topic : {"autoscaling", "import", "llm", "notebooks", "replay", "serving"}) {
     EXPECT_THAT(text_of(topic, {false, true, 0}), HasSubstr("\nSources: ")) << topic;
   }
 }

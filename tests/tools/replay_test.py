@@ -11,7 +11,7 @@ import unittest
 
 import jsonschema
 
-from program import BINARY, environment, run
+from program import BINARY, EXAMPLE, environment, run
 
 LOGS = "scenarios/examples/logs/"
 TRACE = LOGS + "team-trace.csv"
@@ -89,6 +89,14 @@ class Replay(unittest.TestCase):
               "spec:\n  trace: {file: x.csv}\n  cluster: {gpu: 8}\n  queue: lifo\n"
         result = self.expect(3, '-:6:13: error[FIELD_UNKNOWN]', "-f", "-", stdin=bad)
         self.assertIn("-:7:10: error[ENUM_UNKNOWN]", result.stderr)
+
+    def test_the_other_kind_of_file_is_sent_to_its_verb(self):
+        result = self.expect(3, "slicewise run -f reads it", "-f", EXAMPLE)
+        self.assertIn("1 error", result.stderr)
+        result = run("run", "-f", LOGS + "team-replay.yaml")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("slicewise replay -f reads it", result.stderr)
+        self.assertIn("1 error", result.stderr)
 
     def test_jobs_that_never_fit_are_named(self):
         text = self.expect(0, "", "-f", TRACE, "--gpus", "8").stdout
