@@ -169,6 +169,15 @@ inline constexpr std::array kInputCodes = {
         "CUDA error: all CUDA-capable devices are busy or unavailable",
         "Let every pod ask for the shared resource, or keep others off the nodes with a taint.",
         "https://github.com/NVIDIA/k8s-device-plugin/issues/647"},
+    CodeExplanation{
+        Code::ExportUnfit,
+        "The kind of file that `export --to` was asked for has no way to say what the scenario "
+        "says. Nothing is written: a file that says less would not give the simulated result.",
+        "",
+        "Choose another kind: `slicewise explain export` lists what each can say, and on which "
+        "nodes it applies.",
+        "https://bottlerocket.dev/en/os/1.54.x/api/settings/kubelet-device-plugins/ ; "
+        "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu"},
     CodeExplanation{Code::StrategyNotModelled,
                     "The file is right, but this version does not simulate what it asks for. It "
                     "stops rather than give numbers of something else.",

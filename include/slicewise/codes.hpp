@@ -41,6 +41,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(MpsTooManyClients, "MPS_TOO_MANY_CLIENTS", Error, "more MPS clients than a GPU takes")       \
   X(MpsOnMig, "MPS_ON_MIG", Error, "MPS on MIG devices, which the device plugin refuses")        \
   X(GpuExclusiveProcess, "GPU_EXCLUSIVE_PROCESS", Error, "a process that bypasses MPS")          \
+  X(ExportUnfit, "EXPORT_UNFIT", Error, "a file that cannot say what the scenario says")         \
   X(StrategyNotModelled, "STRATEGY_NOT_MODELLED", Error, "read, but not simulated yet")          \
   X(InstanceUnknown, "INSTANCE_UNKNOWN", Error, "an instance type not in the catalogue")         \
   X(GpuUnknown, "GPU_UNKNOWN", Error, "a GPU model not in the catalogue")                        \
