@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/planning.hpp"
 #include "slicewise/scenarios/serving.hpp"
 #include "slicewise/units.hpp"
 
@@ -284,6 +285,12 @@ struct Scenario {
   std::vector<Workload> workloads;
   std::vector<Pipeline> pipelines;
   Duration starts_at;  // of the run, since Monday 00:00 UTC
+  Planning planning;
+  PlanGoal goal = PlanGoal::MonthlyCost;
+  SourceLocation goal_where;
+  std::optional<IsolationRule> isolation;
+  std::vector<Policy> policies;
+  std::vector<PricePlan> price_plans;
   SourceLocation where;
 };
 
