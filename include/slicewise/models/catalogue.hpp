@@ -7,6 +7,7 @@
 
 #include "slicewise/models/gpu_model.hpp"
 #include "slicewise/models/instance_type.hpp"
+#include "slicewise/models/interconnect.hpp"
 #include "slicewise/models/llm_step.hpp"
 #include "slicewise/models/mig_geometry.hpp"
 #include "slicewise/models/price_book.hpp"
@@ -42,6 +43,7 @@ struct Commitment {
 struct Catalogue {
   std::vector<GpuModel> gpus;
   std::vector<InstanceType> instances;
+  std::vector<Interconnect> interconnects;
   std::vector<MigGeometry> mig;
   std::vector<WorkloadProfile> profiles;
   std::vector<SpotMarket> spot;
@@ -52,6 +54,7 @@ struct Catalogue {
   // nullptr when unknown. GPU models are found by name or alias, ignoring case.
   const GpuModel* find_gpu(std::string_view name) const;
   const InstanceType* find_instance(std::string_view name) const;
+  const Interconnect* find_interconnect(std::string_view name) const;
   const MigGeometry* find_mig(std::string_view gpu_model) const;
   const WorkloadProfile* find_profile(std::string_view name) const;
   const LlmModel* find_llm_model(std::string_view name) const;

@@ -26,7 +26,7 @@ struct InstanceType {
   int max_pods = 0;
   double network_gbps = 0;  // sustained
   int local_nvme_gb = 0;
-  std::string interconnect;  // "NVSwitch", "hybrid cube mesh", "none (single GPU)", ...
+  std::string interconnect;  // of its GPUs: Interconnect::name
   std::string note;          // "Capacity Blocks and Spot only", "vGPU profile L4-3Q", ...
   Source source;             // of the sizes: vCPUs, memory, GPUs, allocatable
 };

@@ -204,6 +204,12 @@ struct Startup {
   Duration model_load;  // every container start
 };
 
+// What the GPUs of a pod add up among themselves at the end of each step: gradients.
+struct AllReduce {
+  Bytes bytes_per_step;
+  SourceLocation where;
+};
+
 // A batch of work of one Job pod, or of one life of a Deployment's container.
 struct Work {
   // Overlapped: the host prepares the next steps while the GPU works (data loaders, asynchronous
@@ -213,9 +219,10 @@ struct Work {
   std::string unit_name = "unit";
   std::optional<std::int64_t> steps_per_unit;  // GPU bursts in a unit; absent: see Fidelity
   HostPhase host_phase = HostPhase::Overlapped;
+  std::optional<AllReduce> all_reduce;  // absent: part of the measured unit
 };
 
-// One pod alone on one whole GPU of `device`.
+// One pod alone on one whole GPU of `device`, or on as many of them as it asks for.
 struct Measured {
   Located<std::string> device;        // GPU model name or alias; "" = the pool's own GPU
   std::optional<Duration> unit_time;  // wall time per work unit

@@ -98,6 +98,22 @@ struct NotebookFigures {
   double gave_up = 0;  // sessions that had no kernel by the time they were to end
 };
 
+// The pods of a workload that were given the same GPUs of their node.
+struct GpuSetFigures {
+  std::string pool;
+  std::vector<int> gpus;    // indexes on the node
+  double pods = 0;          // placed there, mean per replication
+  bool all_linked = false;  // every two of them by NVLink
+  Duration all_reduce;      // of one step; 0 without work.allReduce
+};
+
+// Pods with several whole GPUs.
+struct GangFigures {
+  int gpus = 0;                     // of each pod
+  std::vector<GpuSetFigures> sets;  // pool by pool, lowest indexes first
+  double all_reduce_share = 0;      // of the time that its containers worked
+};
+
 struct WorkloadResult {
   std::string name;
   std::string kind;       // "Job", "Deployment", "Service", "Notebook", "Pipeline"
@@ -109,6 +125,7 @@ struct WorkloadResult {
   std::optional<TokenFigures> tokens;     // a language model
   std::optional<ScalingFigures> scaling;  // autoscaled
   std::optional<NotebookFigures> notebooks;
+  std::optional<GangFigures> gang;            // pods with several whole GPUs
   std::optional<TimeSummary> job_completion;  // submitted -> succeeded
   std::optional<TimeSummary> wait;            // submitted -> first container running
   std::optional<TimeSummary> latency;         // Service: arrival -> response

@@ -12,6 +12,7 @@
 #include "slicewise/models/sharing.hpp"
 #include "slicewise/models/sharing_law.hpp"
 #include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/placement/gpu_sets.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/units.hpp"
 
@@ -69,9 +70,11 @@ struct PoolModel {
   int nodes = 1;
   int gpus_per_node = 1;
   int vcpus = 0;
-  const models::GpuModel* gpu = nullptr;  // of the catalogue given to build_world
-  Bytes context_memory;                   // per CUDA process
-  models::TimeSlice driver_slice;         // of processes that meet on a GPU without MPS
+  const models::GpuModel* gpu = nullptr;               // of the catalogue given to build_world
+  const models::Interconnect* interconnect = nullptr;  // likewise
+  GpuSets gpu_sets;                                    // empty unless some pod has several GPUs
+  Bytes context_memory;                                // per CUDA process
+  models::TimeSlice driver_slice;  // of processes that meet on a GPU without MPS
   std::vector<ResourceOffer> offers;
   std::vector<DomainKind> kinds;
   std::vector<NodeLayout> layouts;           // the first is in force at the start
@@ -121,6 +124,7 @@ struct LlmDemand {
 struct PoolDemand {
   std::optional<std::size_t> offer;  // of the pool's offers, the one that the pod asks for
   bool schedulable = false;          // by resource names: it has the offer, or needs none
+  int gpus = 1;                      // that a pod works on: several only of whole, unshared GPUs
   double gpu_scale = 1;              // GPU work on this GPU / on the measured one
   double batch_scale = 1;            // GPU work of this batch / of the measured one
   std::vector<Demand> in_kind;       // by PoolModel::kinds
