@@ -89,6 +89,16 @@ inline constexpr std::array kInputCodes = {
                     "nowhere. Entries of lists are addressed by name: nodePools.v100.nodes.",
                     "", "Use the suggested path. `slicewise explain spec` lists the fields.",
                     kSchemaSource},
+    CodeExplanation{
+        Code::PolicySyntax,
+        "The text of policies[].assert is not an assertion. One is made of comparisons of a figure "
+        "with a value (`cost.monthly <= 1500`, `workloads.chat.latencyP99 < 500ms`, `strategy == "
+        "mig`), figures that are true or false by themselves (`slo.pass`), `all(slo.pass, workload "
+        "in [chat, embed])`, `not`, `and`, `or` and parentheses; `and` binds tighter than `or`.",
+        "",
+        "Write the figure first and its unit with the value: 500ms, 20%, 12/s, plain dollars. The "
+        "message lists the figures where one is unknown.",
+        kSchemaSource},
     CodeExplanation{Code::VariantUnknown, "The scenario has no variant of that name.", "",
                     "Use one of the names in the message.", ""},
     CodeExplanation{

@@ -32,7 +32,7 @@ constexpr std::string_view goal_name(PlanGoal goal) {
 // isolation: {require: [memory, fault], between: namespaces}. What must stand between any two pods
 // on one GPU, of different namespaces or of any. Memory: a process cannot take what another was
 // promised. Fault: a fatal fault of one does not kill the other. Compute: one cannot slow the
-// other.
+// other, so each has execution units, caches and bandwidth of its own.
 struct IsolationRule {
   enum class Between : std::uint8_t { Namespaces, Pods };
   bool memory = false;
@@ -42,47 +42,15 @@ struct IsolationRule {
   SourceLocation where;
 };
 
-// A price agreed with AWS for an instance type: pricing.plans.
+// A price agreed with AWS for an instance type, in place of the on-demand price: pricing.plans.
 struct PricePlan {
   Located<std::string> instance_type;
   std::string name;     // "savingsPlan3y", as the user calls it
-  double discount = 0;  // of the on-demand price, [0, 1)
+  double discount = 0;  // of the on-demand price, (0, 1)
 };
 
-// One node of a policy's expression, which is kept flat: children are indexes into
-// Policy::nodes, always smaller than their parent's; the last node is the root.
-struct PolicyNode {
-  enum class Op : std::uint8_t {
-    And,   // left, right
-    Or,    // left, right
-    Not,   // left
-    Less,  // figure `left` < value `right`, and so on
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    Equal,
-    NotEqual,
-    Number,  // value: a plain number, seconds of a duration, share of a percentage
-    Word,    // text: "mig", "timeSlicing"
-    Figure,  // text: "cost.monthly", "workloads.asr.latencyP99", "slo.pass"
-  };
-  Op op = Op::Number;
-  std::size_t left = 0;
-  std::size_t right = 0;
-  double value = 0;
-  std::string text;
-};
-
-// policies: [{name: budget, assert: cost.monthly <= 1500, severity: Deny}].
-struct Policy {
-  std::string name;
-  std::string assertion;  // as written
-  std::vector<PolicyNode> nodes;
-  bool deny = true;  // severity Deny; Warn only prints
-  SourceLocation where;
-};
-
-// planning: the search space. What is empty is left to the planner.
+// planning: the search space. What is empty is left to the planner. No value stands twice in a
+// list.
 struct Planning {
   std::vector<Located<std::string>> instance_types;    // names, or families: "g5"
   std::vector<Located<std::string>> strategies;        // "timeSlicing", "mig+mps", ...

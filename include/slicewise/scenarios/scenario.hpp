@@ -11,6 +11,7 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/scenarios/planning.hpp"
+#include "slicewise/scenarios/policy.hpp"
 #include "slicewise/scenarios/serving.hpp"
 #include "slicewise/units.hpp"
 

@@ -218,6 +218,20 @@ struct ProvenanceCounts {
   std::vector<std::string> assumed_inputs;  // "cifar10: unitTime", in order
 };
 
+// A policy of the scenario, held against the result.
+struct PolicyResult {
+  enum class Verdict : std::uint8_t { Pass, Fail, Unknown };  // Unknown: a figure is absent
+  struct Figure {
+    std::string name;   // "cost.monthly"
+    std::string value;  // "1,632"; "" when absent
+  };
+  std::string name;
+  std::string assertion;
+  Verdict verdict = Verdict::Unknown;
+  bool deny = true;
+  std::vector<Figure> figures;  // that the assertion asks for, each once, in its order
+};
+
 struct VariantResult {
   std::string name;
   std::string description;
@@ -230,6 +244,9 @@ struct VariantResult {
   std::vector<GpuResult> gpus;    // mean over replications
   std::vector<NodeResult> nodes;  // mean over replications
   Cost cost;
+  bool pods_share_gpu = false;        // several pods may be on one GPU at a time
+  bool namespaces_share_gpu = false;  // ... of different namespaces
+  std::vector<PolicyResult> policies;
   Diagnostics findings;
   ProvenanceCounts provenance;
 };

@@ -187,7 +187,9 @@ struct World {
   std::vector<PipelineModel> pipelines;
   Duration starts_at;                  // of the run, since Monday 00:00 UTC
   std::vector<std::string> resources;  // names of all advertised extended resources
-  Diagnostics findings;                // warnings and notes known before the run
+  std::optional<scenarios::IsolationRule> isolation;
+  std::vector<scenarios::Policy> policies;
+  Diagnostics findings;  // warnings and notes known before the run
   ProvenanceCounts provenance;
 };
 
