@@ -219,7 +219,10 @@ void ClusterRun::end_run() {
         pipelines_[pipeline].population.integral_ns(now_);
   }
   for (Scaler& scaler : scalers_) account_wish(scaler);
-  for (const Node& node : cluster_.nodes) record_.nodes.push_back({rounded(node.cpu_ns)});
+  for (const Node& node : cluster_.nodes) {
+    record_.nodes.emplace_back();
+    record_.nodes.back().cpu_time = rounded(node.cpu_ns);
+  }
   record_.pending_reasons = scheduler_.reasons();
   record_.pending_at_end = static_cast<std::int64_t>(scheduler_.pending());
 }

@@ -157,6 +157,7 @@ std::int64_t Scheduler::score(const Node& node, const WorkloadModel& workload) c
 
 std::optional<std::uint32_t> Scheduler::choose_node(const WorkloadModel& workload) {
   std::ranges::fill(scratch_.nodes_by_cause, 0U);
+  scratch_.nodes = static_cast<std::uint32_t>(cluster_.nodes.size());
   std::optional<std::uint32_t> best;
   std::int64_t best_score = 0;
   std::uint32_t ties = 0;

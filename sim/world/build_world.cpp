@@ -78,6 +78,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   world.starts_at = scenario.starts_at;
   world.fidelity = scenario.fidelity;
   world.score_policy = scenario.score_policy;
+  world.provisioner = scenario.provisioner;
   for (const scenarios::NodePool& pool : scenario.node_pools) {
     if (auto model = model_pool(scenario, pool, catalogue, found)) {
       world.pools.push_back(std::move(*model));

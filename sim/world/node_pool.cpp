@@ -84,6 +84,12 @@ std::string_view purchase_name(scenarios::CapacityType type) {
   return "on-demand";
 }
 
+int PoolModel::node_slots() const {
+  if (most_nodes) return *most_nodes;
+  // A node that EC2 takes back is still there when the one in its place starts.
+  return spot ? 2 * nodes : nodes;
+}
+
 std::int64_t PoolModel::tickets_per_node(std::size_t offer, std::size_t layout) const {
   std::int64_t count = 0;
   for (const NodeLayout::Domain& domain : layouts[layout].domains) {
@@ -114,6 +120,7 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   model.region = scenario.region;
   model.purchase_option = purchase_name(pool.capacity_type);
   model.nodes = pool.nodes;
+  model.most_nodes = pool.most_nodes;
   model.gpus_per_node = type->gpu_count;
   model.gpu = gpu;
   model.context_memory = pool.gpu.context_memory.value_or(models::context_memory(*gpu).bytes);

@@ -156,12 +156,23 @@ struct GpuOverrides {
   std::optional<Bytes> context_memory;  // CUDA context per process
 };
 
+// EC2 takes spot nodes back. A spot pool without this keeps its nodes.
+struct Spot {
+  std::optional<Rate> interruptions;     // of each node; absent: the Spot Advisor's bucket
+  Duration notice = seconds(120);        // between the notice and the end of the node
+  bool falls_back_to_on_demand = false;  // for nodes started within 3 minutes of an interruption
+  SourceLocation where;
+};
+
 struct NodePool {
   Located<std::string> name;
   Located<std::string> instance_type;
-  int nodes = 1;
+  int nodes = 1;                  // at the start; the fewest of a pool that grows
+  std::optional<int> most_nodes;  // the provisioner adds and removes nodes; absent: it does not
+  SourceLocation nodes_where;
   CapacityType capacity_type = CapacityType::OnDemand;
   SourceLocation capacity_type_where;
+  std::optional<Spot> spot;
   std::optional<DevicePlugin> device_plugin;  // absent: nvidia.com/gpu, unshared
   std::optional<MigLayout> mig;
   std::optional<MpsSettings> mps;
@@ -277,6 +288,40 @@ struct Workload {
 
 enum class Fidelity : std::uint8_t { Auto, Exact };
 
+// From the decision to start a node until pods get its GPU. Measured once, on g6e.2xlarge with
+// Karpenter and the GPU operator: 13 s from Pending to the NodeClaim (1 s of them the batching
+// window), 40 s to Ready, 36 s to the first nvidia.com/gpu. Source: awslabs/data-on-eks,
+// ray-batch-inference, README.
+struct NodeStartUp {
+  Duration launch = seconds(12);           // decided -> EC2 bills the instance
+  Duration ready = seconds(40);            // -> Ready: the scheduler sees the node
+  Duration gpu_allocatable = seconds(36);  // -> the device plugin advertises its resources
+  double variation = 0.1;  // coefficient of variation of the last two, from node to node: Assumed
+};
+
+// Who adds and removes nodes.
+struct Provisioner {
+  enum class Kind : std::uint8_t {
+    ManagedNodeGroup,  // replaces what EC2 takes back, nothing else
+    Karpenter,
+    ClusterAutoscaler,
+  };
+  enum class Consolidation : std::uint8_t { WhenEmptyOrUnderutilized, WhenEmpty };
+  Kind kind = Kind::ManagedNodeGroup;
+  NodeStartUp start_up;
+  // Karpenter.
+  Duration batch_idle = seconds(1);  // it decides when no Pending pod came for so long
+  Duration batch_max = seconds(10);  // ... or the first of them waited for so long
+  bool node_overlay = false;         // NodeOverlays tell it what the nodes will advertise
+  Consolidation consolidation = Consolidation::WhenEmptyOrUnderutilized;
+  Duration consolidate_after;  // since the last pod came to the node or left it
+  // Cluster Autoscaler.
+  Duration scan_interval = seconds(10);
+  Duration unneeded_time = minutes(10);  // before it removes a node
+  bool resource_tags = false;            // ASG tags tell it what the nodes will advertise
+  SourceLocation where;
+};
+
 // One configuration to simulate: the base of the file, a variant of it, or a point of a sweep.
 struct Scenario {
   std::string name;  // variant name, "base" for a file without variants
@@ -290,6 +335,7 @@ struct Scenario {
   Fidelity fidelity = Fidelity::Auto;
   ScorePolicy score_policy = ScorePolicy::LeastAllocated;
   std::vector<NodePool> node_pools;
+  Provisioner provisioner;
   std::vector<Workload> workloads;
   std::vector<Pipeline> pipelines;
   Duration starts_at;  // of the run, since Monday 00:00 UTC

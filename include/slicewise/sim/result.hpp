@@ -163,15 +163,47 @@ struct CostLedger {
   Usd idle;        // nobody's kernels ran
   Usd switching;   // context switches
   Usd failed;      // work of containers that died
-  Usd cold_start;  // image pull and model load while the GPU had nothing else to do
+  Usd cold_start;  // nodes that start; image pull and model load while the GPU had nothing else to
+                   // do
   Usd missed_slo;  // requests served too late
+  Usd thrash;  // nodes started without need, until they were taken away: their start and idle time
 };
 
 struct Cost {
   CostLedger ledger;           // mean per replication
   std::optional<Usd> per_job;  // total / jobs finished; absent when none was
   std::optional<Usd> per_1k_requests_in_slo;
-  Usd monthly;  // nodes x price x 730 h
+  Usd monthly;  // nodes x price x 730 h; where nodes come and go, the bill of the run x 730 h
+};
+
+// Of a pool whose nodes come and go. Means per replication, except the maximum.
+struct NodeDynamics {
+  std::optional<int> least;  // as the scenario allows; absent: their number is kept
+  std::optional<int> most;
+  std::string provisioner;  // "Karpenter", "ClusterAutoscaler", "ManagedNodeGroup"
+  double mean_nodes = 0;    // billed, over the run
+  int max_nodes = 0;
+  double launches = 0;         // after the start of the run
+  double surplus = 0;          // of those, more than the pods needed
+  double removed = 0;          // as empty or underused
+  double interruptions = 0;    // taken back by EC2
+  double on_demand_nodes = 0;  // started as on-demand after an interruption
+  double node_hours = 0;       // billed
+  double thrash_node_hours = 0;
+};
+
+// The way of pods that had to wait for a node, from Pending to work. Means of its stages, which add
+// up to `total.mean` but for rounding.
+struct NodeStartUpFigures {
+  double pods = 0;           // mean per replication
+  Duration decision;         // until the provisioner decides
+  Duration launch;           // until EC2 bills the node
+  Duration ready;            // until the node is Ready
+  Duration gpu_allocatable;  // until the device plugin advertises the GPU
+  Duration scheduling;       // until the pod is bound
+  Duration image_pull;
+  Duration model_load;
+  TimeSummary total;
 };
 
 struct NodePoolResult {
@@ -195,6 +227,7 @@ struct NodePoolResult {
   std::map<std::string, std::int64_t> instances;   // of all nodes, by MIG profile
   std::optional<double> sms_unused_ratio;          // SMs that no instance has
   std::map<std::string, std::int64_t> advertised;  // extended resources of all nodes of the pool
+  std::optional<NodeDynamics> dynamics;            // absent: its nodes are always there
 };
 
 struct PodCounts {
@@ -207,7 +240,7 @@ struct PodCounts {
   double restarts = 0;
   double faults = 0;                         // fatal GPU faults
   double fault_victims = 0;                  // containers that died of a neighbour's fault
-  double evicted = 0;                        // drained for a change of the MIG layout
+  double evicted = 0;                        // drained: a new MIG layout, a node that goes
   std::vector<std::string> pending_reasons;  // scheduler messages, distinct, in order of appearance
 };
 
@@ -247,6 +280,7 @@ struct VariantResult {
   bool pods_share_gpu = false;        // several pods may be on one GPU at a time
   bool namespaces_share_gpu = false;  // ... of different namespaces
   std::vector<PolicyResult> policies;
+  std::optional<NodeStartUpFigures> node_start_up;  // absent: no pod waited for a node
   Diagnostics findings;
   ProvenanceCounts provenance;
 };

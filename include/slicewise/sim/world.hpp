@@ -25,6 +25,8 @@ struct ResourceOffer {
   ResourceId id{};      // into World::resources
   bool shared = false;  // several tickets for one device
   bool refuses_more_than_one = false;
+  // What the provisioner takes a node for that it has not seen yet.
+  std::int64_t expected_per_node = 0;
 };
 
 // What one domain adds to an offer.
@@ -61,13 +63,21 @@ struct LayoutChange {
   std::size_t layout = 0;  // into PoolModel::layouts
 };
 
+// EC2 takes the nodes of a pool back.
+struct SpotModel {
+  Rate interruptions;  // of each node
+  Duration notice;
+  std::optional<models::Price> fallback;  // of nodes started right after an interruption
+};
+
 struct PoolModel {
   std::string name;
   std::string instance_type;
   std::string region;
   std::string purchase_option;
-  std::string strategy;  // "exclusive", "timeSlicing", "mps", "mig", "mig+mps", ...
-  int nodes = 1;
+  std::string strategy;           // "exclusive", "timeSlicing", "mps", "mig", "mig+mps", ...
+  int nodes = 1;                  // at the start
+  std::optional<int> most_nodes;  // the provisioner adds and removes nodes; absent: it does not
   int gpus_per_node = 1;
   int vcpus = 0;
   const models::GpuModel* gpu = nullptr;               // of the catalogue given to build_world
@@ -88,7 +98,12 @@ struct PoolModel {
   std::vector<scenarios::Taint> taints;
   std::map<std::string, std::string> labels;
   models::Price price;
+  std::optional<SpotModel> spot;
 
+  // Places for nodes: as many as there ever are at once.
+  int node_slots() const;
+  // Whether nodes come and go.
+  bool changes_nodes() const { return most_nodes.has_value() || spot.has_value(); }
   // Tickets of an offer on one node under a layout.
   std::int64_t tickets_per_node(std::size_t offer, std::size_t layout) const;
 };
@@ -183,6 +198,7 @@ struct World {
   scenarios::Fidelity fidelity = scenarios::Fidelity::Auto;
   scenarios::ScorePolicy score_policy = scenarios::ScorePolicy::LeastAllocated;
   std::vector<PoolModel> pools;
+  scenarios::Provisioner provisioner;
   std::vector<WorkloadModel> workloads;
   std::vector<PipelineModel> pipelines;
   Duration starts_at;                  // of the run, since Monday 00:00 UTC

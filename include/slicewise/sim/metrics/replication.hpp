@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "slicewise/sim/metrics/histogram.hpp"
+#include "slicewise/sim/result.hpp"
 #include "slicewise/units.hpp"
 
 // What one replication recorded: raw sums, integers wherever they can be. Merged by summary.hpp.
@@ -27,13 +28,41 @@ struct DomainRecord {
   Bytes memory_peak;
 };
 
+// One place for a node, and all the nodes that were there.
 struct NodeRecord {
   Duration cpu_time;  // vCPU time used by pods
+  Duration up;        // from launch to end
+  CostLedger cost;
+};
+
+// Of a pool whose nodes come and go.
+struct PoolRecord {
+  int most = 0;                    // nodes at once
+  std::int64_t launches = 0;       // after the start of the run
+  std::int64_t surplus = 0;        // of those, more than the pods needed
+  std::int64_t removed = 0;        // as empty or underused
+  std::int64_t interruptions = 0;  // by EC2
+  std::int64_t on_demand = 0;      // started as on-demand after an interruption
+  Duration thrash;                 // node time of nodes started without need
+};
+
+// Pods that waited for a node: the stages of their way, added up.
+struct StartUpRecord {
+  std::int64_t pods = 0;
+  Duration decision;
+  Duration launch;
+  Duration ready;
+  Duration gpu_allocatable;
+  Duration scheduling;
+  Duration image_pull;
+  Duration model_load;
+  std::vector<Duration> total;
 };
 
 // Why a pod could not be placed: how many nodes fell to each reason. Turned into the scheduler's
 // message at the end, so that the event loop handles no text.
 struct PendingReason {
+  std::uint32_t nodes = 0;                    // that the scheduler knows of
   std::vector<std::uint32_t> nodes_by_cause;  // index: see cluster/reject_cause.hpp
   friend bool operator==(const PendingReason&, const PendingReason&) = default;
 };
@@ -106,17 +135,21 @@ struct WorkloadRecord {
   TokenRecord tokens;                // Service with a language model
   ScalingRecord scaling;             // autoscaled Service
   NotebookRecord notebooks;
-  Duration gpu_busy;          // a MIG instance counts with its part of the GPU
-  Duration pod_running;       // container time
-  Duration backing_off;       // between the end of a container and its restart
-  Duration stretched_by_gpu;  // of that, how much longer it took because of GPU neighbours
-  Duration stretched_by_cpu;  // ... and because of the host CPU
+  Duration gpu_busy;            // a MIG instance counts with its part of the GPU
+  Duration pod_running;         // container time
+  Duration backing_off;         // between the end of a container and its restart
+  Duration stretched_by_gpu;    // of that, how much longer it took because of GPU neighbours
+  Duration stretched_by_cpu;    // ... and because of the host CPU
+  bool met_node_limit = false;  // a pod waited because its pools have all the nodes they may have
+  bool no_node_for_it = false;  // ... because the provisioner knows no node that has its resource
 };
 
 struct Replication {
   Duration length;                    // of the run; what is billed is at least 60 s
   std::vector<DomainRecord> domains;  // node by node, layout by layout
-  std::vector<NodeRecord> nodes;
+  std::vector<NodeRecord> nodes;      // by place
+  std::vector<PoolRecord> pools;
+  StartUpRecord start_up;
   std::vector<WorkloadRecord> workloads;
   std::vector<PipelineRecord> pipelines;
   std::vector<PendingReason> pending_reasons;  // distinct, in order of appearance
