@@ -1,22 +1,30 @@
 #include <array>
 #include <cstddef>
 
+#include "explain_check_cluster_codes.hpp"
+#include "explain_check_codes.hpp"
 #include "explain_cluster_codes.hpp"
 #include "explain_input_codes.hpp"
+#include "explain_plan_codes.hpp"
 #include "explain_topics.hpp"
 #include "explain_trace_codes.hpp"
 
 namespace slicewise::reports {
 namespace {
 
-constexpr auto kExplanations = [] {
-  std::array<CodeExplanation, kInputCodes.size() + kClusterCodes.size() + kTraceCodes.size()> all{};
+template <std::size_t... Sizes>
+constexpr auto joined(const std::array<CodeExplanation, Sizes>&... parts) {
+  std::array<CodeExplanation, (Sizes + ...)> all{};
   std::size_t next = 0;
-  for (const CodeExplanation& entry : kInputCodes) all[next++] = entry;
-  for (const CodeExplanation& entry : kClusterCodes) all[next++] = entry;
-  for (const CodeExplanation& entry : kTraceCodes) all[next++] = entry;
+  const auto append = [&](const auto& part) {
+    for (const CodeExplanation& entry : part) all[next++] = entry;
+  };
+  (append(parts), ...);
   return all;
-}();
+}
+
+constexpr auto kExplanations =
+    joined(kInputCodes, kClusterCodes, kTraceCodes, kPlanCodes, kCheckCodes, kCheckClusterCodes);
 
 constexpr bool in_the_order_of_codes() {
   if (kExplanations.size() != kCodes.size()) return false;

@@ -6,6 +6,7 @@
 
 #include "slicewise/exit_code.hpp"
 
+#include "explain_check_topic.hpp"
 #include "explain_serving_topics.hpp"
 #include "explain_trace_topics.hpp"
 #include "result_notes.hpp"
@@ -116,6 +117,7 @@ std::string not_modelled_topic() {
 std::span<const Topic> topics() {
   static const std::array all = {
       Topic{"autoscaling", "How many pods an autoscaled Service has, and when", kAutoscaling},
+      Topic{"check", "What check reads, and what it cannot see", kCheckTopic},
       Topic{"cost", "Where the money goes", kCost},
       Topic{"exit-codes", "What the exit code of slicewise says", exit_codes_topic()},
       Topic{"import", "How logs become traces and scenarios", kImport},

@@ -83,7 +83,70 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(TraceRow, "TRACE_ROW", Error, "a row of a trace that cannot be read")                        \
   X(TraceColumnMissing, "TRACE_COLUMN", Error, "a trace without a column that it needs")         \
   X(TraceFormat, "TRACE_FORMAT", Error, "a file that is not the trace it should be")             \
-  X(JobNeverFits, "JOB_NEVER_FITS", Warning, "jobs that ask for more than the cluster has")
+  X(JobNeverFits, "JOB_NEVER_FITS", Warning, "jobs that ask for more than the cluster has")      \
+  X(PolicyFailed, "POLICY_FAILED", Warning, "a policy of the scenario does not hold")            \
+  X(IsolationTooWeak, "ISOLATION_TOO_WEAK", Error, "sharing that isolates less than required")   \
+  X(PlanStale, "PLAN_STALE", Error, "the plan was made from another scenario file")              \
+  X(NodeLimitReached, "NODE_LIMIT_REACHED", Warning, "the pool got all nodes it may have")       \
+  X(KarpenterOverprovisions, "KARPENTER_OVERPROVISIONS", Warning, "one node per pending pod")    \
+  X(NodesNeverLaunched, "NODES_NEVER_LAUNCHED", Warning, "no instance type with that resource")  \
+  X(SpotInterrupted, "SPOT_INTERRUPTED", Note, "nodes were reclaimed during the run")            \
+  X(GangAcrossSlowLinks, "GANG_ACROSS_SLOW_LINKS", Warning, "GPUs of a pod without NVLink")      \
+  X(MpsWithMixed, "MPS_WITH_MIXED", Error, "MPS with migStrategy mixed or for a MIG resource")   \
+  X(MpsRootMissing, "MPS_ROOT_MISSING", Error, "MPS without the directory of its daemon")        \
+  X(MpsContextTight, "MPS_CONTEXT_TIGHT", Warning, "an MPS share that barely holds a context")   \
+  X(GpuMemUnlimited, "GPU_MEM_UNLIMITED", Note, "time-slicing sets no memory limit")             \
+  X(FailRequestsUnset, "FAIL_REQUESTS_UNSET", Warning, "a pod may take several shared replicas") \
+  X(PluginTooOld, "PLUGIN_TOO_OLD", Error, "this plugin version does not know the setting")      \
+  X(SharedResourceAbsent, "SHARED_RESOURCE_ABSENT", Error, "sharing of a name that no node has") \
+  X(PluginConfigUnknown, "PLUGIN_CONFIG_UNKNOWN", Error, "no plugin config of that name")        \
+  X(PluginConfigAmbiguous, "PLUGIN_CONFIG_AMBIGUOUS", Error, "several configs and no default")   \
+  X(OperatorDefaultMissing, "OPERATOR_DEFAULT_MISSING", Error, "no default: nothing is shared")  \
+  X(ConfigMapMissing, "CONFIG_MAP_MISSING", Error, "a ConfigMap of another name or namespace")   \
+  X(ChartConfigInvalid, "CHART_CONFIG_INVALID", Error, "values that the Helm chart refuses")     \
+  X(ConfigNotReloaded, "CONFIG_NOT_RELOADED", Note, "a changed ConfigMap restarts nothing")      \
+  X(TwoDevicePlugins, "TWO_DEVICE_PLUGINS", Error, "two device plugins on one node")             \
+  X(PluginNotScheduled, "PLUGIN_NOT_SCHEDULED", Error, "no node label selects the DaemonSet")    \
+  X(MpsNotCapable, "MPS_NOT_CAPABLE", Error, "no node is labelled for the MPS daemon")           \
+  X(MpsOnSelinux, "MPS_ON_SELINUX", Error, "the plugin's MPS on Bottlerocket")                   \
+  X(ProductLabelShared, "PRODUCT_LABEL_SHARED", Warning, "a product label that sharing changes") \
+  X(NodeLabelWrong, "NODE_LABEL_WRONG", Error, "a label that nothing reads")                     \
+  X(ChartNamespace, "CHART_NAMESPACE", Error, "a namespace that the chart refuses")              \
+  X(MigMonitorMissing, "MIG_MONITOR_MISSING", Error, "a plugin that may not see MIG devices")    \
+  X(MigFileInvalid, "MIG_FILE_INVALID", Error, "an entry that makes mig-parted refuse the file") \
+  X(MigManagerConfig, "MIG_MANAGER_CONFIG", Error, "a key or default that mig-manager ignores")  \
+  X(MigDrainFirst, "MIG_DRAIN_FIRST", Note, "a MIG change does not evict user pods")             \
+  X(MigNeedsReboot, "MIG_NEEDS_REBOOT", Warning, "an A100 in EC2 may need a reboot for MIG")     \
+  X(MigGpuInUse, "MIG_GPU_IN_USE", Warning, "a host service that holds the GPU")                 \
+  X(MigComputeInstance, "MIG_COMPUTE_INSTANCE", Error, "a compute instance inside an instance")  \
+  X(BottlerocketMig, "BOTTLEROCKET_MIG", Error, "a MIG setting that Bottlerocket lacks")         \
+  X(MigTwoDevices, "MIG_TWO_DEVICES", Error, "a container with two MIG resources")               \
+  X(MigNameDrift, "MIG_NAME_DRIFT", Warning, "a profile name of another driver")                 \
+  X(MigDevicesUnlisted, "MIG_DEVICES_UNLISTED", Warning, "GPUs that no entry of a config names") \
+  X(TwoGpuContainers, "TWO_GPU_CONTAINERS", Warning, "each container takes a unit of its own")   \
+  X(TaintNotTolerated, "TAINT_NOT_TOLERATED", Error, "a taint that the pod does not tolerate")   \
+  X(NodeSelectorUnmet, "NODE_SELECTOR_UNMET", Error, "no node pool has these labels")            \
+  X(PodTooLarge, "POD_TOO_LARGE", Error, "no node is as large as the request")                   \
+  X(OverlayNotPinned, "OVERLAY_NOT_PINNED", Error, "one capacity for several GPU counts")        \
+  X(NodePoolLimitUnits, "NODE_POOL_LIMIT_UNITS", Warning, "limits count advertised units")       \
+  X(AutoscalerBurst, "AUTOSCALER_BURST", Note, "one node for each pending pod at first")         \
+  X(GpuCountZero, "GPU_COUNT_ZERO", Warning, "EC2 reports no GPU for this type")                 \
+  X(ReplicasOneGpu, "REPLICAS_ONE_GPU", Warning, "replicas of a model on one GPU")               \
+  X(HostIpcNotNeeded, "HOST_IPC_NOT_NEEDED", Note, "hostIPC is not needed for MPS")              \
+  X(MpsUsersDiffer, "MPS_USERS_DIFFER", Warning, "MPS clients of different users")               \
+  X(VisibleDevicesSet, "VISIBLE_DEVICES_SET", Error, "the pod chooses its GPUs itself")          \
+  X(DcgmWholeGpu, "DCGM_WHOLE_GPU", Warning, "per-pod metrics hold the whole GPU's value")       \
+  X(DcgmResourceNames, "DCGM_RESOURCE_NAMES", Error, "the exporter skips renamed resources")     \
+  X(MetricNotExported, "METRIC_NOT_EXPORTED", Error, "a metric that is off by default")          \
+  X(MetricAbsentOnMig, "METRIC_ABSENT_ON_MIG", Error, "GPU_UTIL does not exist on MIG")          \
+  X(ReplicasReadAsGpus, "REPLICAS_READ_AS_GPUS", Warning, "labels that do not count GPUs")       \
+  X(DraGateOff, "DRA_GATE_OFF", Error, "sharing whose feature gate is off")                      \
+  X(DraOverrideMissing, "DRA_OVERRIDE_MISSING", Error, "the DRA chart refuses to install")       \
+  X(DraTemplateNotShared, "DRA_TEMPLATE_NOT_SHARED", Warning, "one claim per pod: no sharing")   \
+  X(DraWithDevicePlugin, "DRA_WITH_DEVICE_PLUGIN", Error, "both hand out the same GPUs")         \
+  X(DraGatesExclude, "DRA_GATES_EXCLUDE", Error, "feature gates that exclude each other")        \
+  X(DraParameterUnknown, "DRA_PARAMETER_UNKNOWN", Error, "a field that the driver refuses")      \
+  X(KindNotChecked, "KIND_NOT_CHECKED", Note, "a document that check does not read")
 
 enum class Code : std::uint8_t {
 #define X(id, name, severity, meaning) id,
