@@ -8,9 +8,7 @@
 
 namespace slicewise::models {
 
-using nlohmann::json;
-
-CatalogFields::CatalogFields(const json& object, std::string where)
+CatalogFields::CatalogFields(const nlohmann::json& object, std::string where)
     : object_(&object), where_(std::move(where)) {
   if (!object.is_object()) throw std::runtime_error(where_ + ": not an object");
 }
@@ -19,7 +17,7 @@ void CatalogFields::fail(const std::string& field, const std::string& problem) c
   throw std::runtime_error(where_ + "." + field + ": " + problem);
 }
 
-const json& CatalogFields::take(const std::string& name) {
+const nlohmann::json& CatalogFields::take(const std::string& name) {
   const auto found = object_->find(name);
   if (found == object_->end()) fail(name, "missing");
   taken_.insert(name);
@@ -35,13 +33,13 @@ std::vector<std::string> CatalogFields::names() const {
 }
 
 std::string CatalogFields::text(const std::string& name) {
-  const json& value = take(name);
+  const nlohmann::json& value = take(name);
   if (!value.is_string()) fail(name, "not a string");
   return value.get<std::string>();
 }
 
 std::int64_t CatalogFields::integer(const std::string& name) {
-  const json& value = take(name);
+  const nlohmann::json& value = take(name);
   if (!value.is_number_integer()) fail(name, "not an integer");
   return value.get<std::int64_t>();
 }
@@ -53,13 +51,13 @@ int CatalogFields::small_integer(const std::string& name) {
 }
 
 double CatalogFields::number(const std::string& name) {
-  const json& value = take(name);
+  const nlohmann::json& value = take(name);
   if (!value.is_number()) fail(name, "not a number");
   return value.get<double>();
 }
 
 bool CatalogFields::flag(const std::string& name) {
-  const json& value = take(name);
+  const nlohmann::json& value = take(name);
   if (!value.is_boolean()) fail(name, "not true or false");
   return value.get<bool>();
 }
@@ -69,20 +67,20 @@ CatalogFields CatalogFields::object(const std::string& name) {
 }
 
 std::vector<CatalogFields> CatalogFields::objects(const std::string& name) {
-  const json& list = take(name);
+  const nlohmann::json& list = take(name);
   if (!list.is_array()) fail(name, "not a list");
   std::vector<CatalogFields> out;
-  for (const json& element : list) {
+  for (const nlohmann::json& element : list) {
     out.emplace_back(element, fmt::format("{}.{}[{}]", where_, name, out.size()));
   }
   return out;
 }
 
 std::vector<std::string> CatalogFields::texts(const std::string& name) {
-  const json& list = take(name);
+  const nlohmann::json& list = take(name);
   if (!list.is_array()) fail(name, "not a list");
   std::vector<std::string> out;
-  for (const json& element : list) {
+  for (const nlohmann::json& element : list) {
     if (!element.is_string()) fail(name, "not a list of strings");
     out.push_back(element.get<std::string>());
   }
@@ -90,10 +88,10 @@ std::vector<std::string> CatalogFields::texts(const std::string& name) {
 }
 
 std::vector<int> CatalogFields::integers(const std::string& name) {
-  const json& list = take(name);
+  const nlohmann::json& list = take(name);
   if (!list.is_array()) fail(name, "not a list");
   std::vector<int> out;
-  for (const json& element : list) {
+  for (const nlohmann::json& element : list) {
     if (!element.is_number_integer()) fail(name, "not a list of integers");
     out.push_back(element.get<int>());
   }
@@ -102,7 +100,7 @@ std::vector<int> CatalogFields::integers(const std::string& name) {
 
 std::vector<std::pair<std::string, CatalogFields>> CatalogFields::named_objects(
     const std::string& name) {
-  const json& members = take(name);
+  const nlohmann::json& members = take(name);
   if (!members.is_object()) fail(name, "not an object");
   std::vector<std::pair<std::string, CatalogFields>> out;
   for (const auto& [key, member] : members.items()) {
@@ -112,7 +110,7 @@ std::vector<std::pair<std::string, CatalogFields>> CatalogFields::named_objects(
 }
 
 std::map<std::string, std::string> CatalogFields::named_texts(const std::string& name) {
-  const json& members = take(name);
+  const nlohmann::json& members = take(name);
   if (!members.is_object()) fail(name, "not an object");
   std::map<std::string, std::string> out;
   for (const auto& [key, member] : members.items()) {

@@ -6,7 +6,7 @@
 namespace slicewise::models {
 namespace {
 
-void read_gpu(CatalogFields gpu, const SourceTable& sources, InstanceType& type) {
+void read_gpu_of_instance(CatalogFields gpu, const SourceTable& sources, InstanceType& type) {
   type.gpu_model = gpu.text("model");
   type.gpu_count = gpu.small_integer("count");
   type.gpu_fraction = gpu.maybe_number("fraction").value_or(1);
@@ -33,7 +33,7 @@ InstanceType read_instance(CatalogFields fields, const SourceTable& sources,
   type.note = fields.text_or_empty("note");
   type.vcpus = fields.small_integer("vcpus");
   type.memory = mebibytes(fields.integer("memoryMib"));
-  read_gpu(fields.object("gpu"), sources, type);
+  read_gpu_of_instance(fields.object("gpu"), sources, type);
   read_allocatable(fields.object("allocatable"), sources, type);
   type.max_pods = fields.small_integer("maxPods");
   type.network_gbps = fields.number("networkGbps");

@@ -14,7 +14,7 @@ std::vector<MigProfile::Placement> read_placements(CatalogFields fields) {
   return placements;
 }
 
-MigProfile read_profile(CatalogFields fields) {
+MigProfile read_mig_profile(CatalogFields fields) {
   MigProfile profile;
   profile.name = fields.text("name");
   profile.resource_mixed = fields.text("resourceMixed");
@@ -45,7 +45,7 @@ MigGeometry read_geometry(CatalogFields fields) {
   geometry.sources = fields.texts("sources");
   geometry.note = fields.text_or_empty("note");
   for (CatalogFields& profile : fields.objects("profiles")) {
-    geometry.profiles.push_back(read_profile(profile));
+    geometry.profiles.push_back(read_mig_profile(profile));
   }
   fields.done();
   return geometry;

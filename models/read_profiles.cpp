@@ -12,7 +12,7 @@ std::optional<Duration> maybe_seconds(CatalogFields& fields, const std::string& 
   return from_seconds(*value);
 }
 
-WorkloadProfile read_profile(CatalogFields fields) {
+WorkloadProfile read_workload_profile(CatalogFields fields) {
   WorkloadProfile profile;
   profile.name = fields.text("name");
   profile.title = fields.text("title");
@@ -50,7 +50,7 @@ std::vector<WorkloadProfile> read_profiles(std::string_view json) {
   const std::string date = file.text("date");
   std::vector<WorkloadProfile> profiles;
   for (CatalogFields& fields : file.objects("profiles")) {
-    profiles.push_back(read_profile(fields));
+    profiles.push_back(read_workload_profile(fields));
     profiles.back().date = date;
   }
   file.done();

@@ -12,9 +12,9 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::array<std::string_view, 5> kColumns = {"client", "at_s", "rate", "law", "variation"};
-constexpr int kMostBadLines = 5;  // that are shown; the rest is counted
-constexpr std::int64_t kMostSeconds = 1'000'000'000;
+constexpr std::array<std::string_view, 5> kRateColumns = {"client", "at_s", "rate", "law",
+                                                          "variation"};
+constexpr std::int64_t kLatestWindow = 1'000'000'000;
 constexpr double kMostRate = 1e6;
 constexpr double kMostVariation = 1e4;
 
@@ -63,18 +63,18 @@ class RatesReader {
     const bool any = lines_.next();
     columns_ = any ? lines_.size() : 0;
     std::string missing;
-    for (std::size_t column = 0; column < kColumns.size(); ++column) {
+    for (std::size_t column = 0; column < kRateColumns.size(); ++column) {
       std::size_t place = 0;
-      while (place < columns_ && lines_.value(place) != kColumns[column]) ++place;
+      while (place < columns_ && lines_.value(place) != kRateColumns[column]) ++place;
       place_[column] = place;
       if (place == columns_)
-        missing += fmt::format("{}{}", missing.empty() ? "" : ", ", kColumns[column]);
+        missing += fmt::format("{}{}", missing.empty() ? "" : ", ", kRateColumns[column]);
     }
     if (missing.empty()) return true;
     findings_.add(Code::FieldMissing, {name_, 1, 1, 1},
                   fmt::format("the first line does not name {} of client rates", missing),
                   fmt::format("it is `{}` in what `slicewise import servegen` writes",
-                              fmt::join(kColumns, ",")));
+                              fmt::join(kRateColumns, ",")));
     return false;
   }
 
@@ -88,7 +88,7 @@ class RatesReader {
       return bad(lines_.place(place_[Client]), "this is no number of a client", "write 0 or more");
     }
     const auto at = to_integer(value(At));
-    if (!at || *at < 0 || *at > kMostSeconds) {
+    if (!at || *at < 0 || *at > kLatestWindow) {
       return bad(lines_.place(place_[At]), "this is no whole number of seconds from 0 to 10^9");
     }
     const auto rate = to_number(value(RateOf));
@@ -133,7 +133,7 @@ class RatesReader {
   CsvLines lines_;
   Findings& findings_;
   std::size_t columns_ = 0;
-  std::array<std::size_t, kColumns.size()> place_{};  // of each column in a line
+  std::array<std::size_t, kRateColumns.size()> place_{};  // of each column in a line
   int bad_lines_ = 0;
   SourceLocation first_hidden_;
 };
@@ -181,7 +181,7 @@ bool arrange_windows(ClientRates& rates, ClientWindow& twice) {
 
 std::string client_rates_csv(const ClientRates& rates) {
   fmt::memory_buffer text;
-  fmt::format_to(std::back_inserter(text), "{}\n", fmt::join(kColumns, ","));
+  fmt::format_to(std::back_inserter(text), "{}\n", fmt::join(kRateColumns, ","));
   for (const ClientWindow& window : rates.windows) {
     const std::int64_t at_s = window.at.ns / seconds(1).ns;
     if (window.rate.per_second <= 0) {

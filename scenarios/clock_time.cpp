@@ -7,13 +7,13 @@
 
 #include "slicewise/scenarios/quantity.hpp"
 
+#include "characters.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
 constexpr std::array<std::string_view, 7> kDays = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
 constexpr int kFarthestOffset = 14;  // hours; Kiribati
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "14:00" -> 840 minutes.
 std::optional<std::int64_t> minutes_of(std::string_view text, int most_hours) {
@@ -27,8 +27,8 @@ std::optional<std::int64_t> minutes_of(std::string_view text, int most_hours) {
   return hour * 60 + minute;
 }
 
-tl::unexpected<QuantityError> not_a(std::string_view text, std::string_view what,
-                                    std::string help) {
+tl::unexpected<QuantityError> not_a_time(std::string_view text, std::string_view what,
+                                         std::string help) {
   return tl::unexpected(
       QuantityError{Code::FieldType, fmt::format("\"{}\" is not {}", text, what), std::move(help)});
 }
@@ -39,10 +39,10 @@ Parsed<Duration> parse_clock_time(std::string_view text) {
   const auto minute = minutes_of(text, 23);
   if (minute) return minutes(*minute);
   if (text.size() == 4 && minutes_of(fmt::format("0{}", text), 23)) {
-    return not_a(text, "a time of day", fmt::format("did you mean 0{}?", text));
+    return not_a_time(text, "a time of day", fmt::format("did you mean 0{}?", text));
   }
-  return not_a(text, "a time of day",
-               "write hours and minutes from 00:00 to 23:59, like \"14:00\"");
+  return not_a_time(text, "a time of day",
+                    "write hours and minutes from 00:00 to 23:59, like \"14:00\"");
 }
 
 Parsed<Duration> parse_utc_offset(std::string_view text) {
@@ -50,8 +50,8 @@ Parsed<Duration> parse_utc_offset(std::string_view text) {
   const auto minute =
       has_sign ? minutes_of(text.substr(1), kFarthestOffset) : std::optional<std::int64_t>{};
   if (minute) return minutes(text[0] == '-' ? -*minute : *minute);
-  return not_a(text, "a distance from UTC",
-               "write sign, hours and minutes, like \"+01:00\" or \"-05:30\"");
+  return not_a_time(text, "a distance from UTC",
+                    "write sign, hours and minutes, like \"+01:00\" or \"-05:30\"");
 }
 
 Parsed<Duration> parse_week_time(std::string_view text) {
@@ -60,8 +60,8 @@ Parsed<Duration> parse_week_time(std::string_view text) {
   const auto minute =
       space == text.size() ? std::optional<std::int64_t>{} : minutes_of(text.substr(space + 1), 23);
   if (day != kDays.end() && minute) return hours(24 * (day - kDays.begin())) + minutes(*minute);
-  return not_a(text, "a weekday and time of day",
-               "write one of Mon, Tue, Wed, Thu, Fri, Sat, Sun and a time: Mon 08:00");
+  return not_a_time(text, "a weekday and time of day",
+                    "write one of Mon, Tue, Wed, Thu, Fri, Sat, Sun and a time: Mon 08:00");
 }
 
 }  // namespace slicewise::scenarios

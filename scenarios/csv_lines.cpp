@@ -2,20 +2,20 @@
 
 #include <algorithm>
 
+#include "characters.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::string_view kBom = "\xEF\xBB\xBF";
-
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_space_or_tab(char c) { return c == ' ' || c == '\t'; }
 
 void trim_front(std::string_view& text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space_or_tab(text.front())) text.remove_prefix(1);
 }
 
 std::string_view trimmed(std::string_view text) {
   trim_front(text);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  while (!text.empty() && is_space_or_tab(text.back())) text.remove_suffix(1);
   return text;
 }
 
@@ -30,7 +30,7 @@ int length_of(std::string_view text) {
 
 CsvLines::CsvLines(const SourceText& source, CsvForm form)
     : source_(source), form_(form), left_(source.text) {
-  if (left_.starts_with(kBom)) left_.remove_prefix(kBom.size());
+  if (left_.starts_with(kByteOrderMark)) left_.remove_prefix(kByteOrderMark.size());
 }
 
 bool CsvLines::next() {
@@ -54,7 +54,7 @@ void CsvLines::split() {
   std::string_view rest = text_;
   while (true) {
     // A separator may be a tab itself.
-    while (!rest.empty() && is_blank(rest.front()) && rest.front() != form_.separator) {
+    while (!rest.empty() && is_space_or_tab(rest.front()) && rest.front() != form_.separator) {
       rest.remove_prefix(1);
     }
     if (form_.quotes && rest.starts_with('"')) {
@@ -95,7 +95,7 @@ void CsvLines::split_at_blanks() {
   std::string_view rest = trimmed(text_);
   while (!rest.empty()) {
     std::size_t end = 0;
-    while (end < rest.size() && !is_blank(rest[end])) ++end;
+    while (end < rest.size() && !is_space_or_tab(rest[end])) ++end;
     values_.push_back(rest.substr(0, end));
     rest.remove_prefix(end);
     trim_front(rest);

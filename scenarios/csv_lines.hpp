@@ -10,6 +10,9 @@
 
 namespace slicewise::scenarios {
 
+// Lines of a file that are shown because they cannot be read; the rest is counted.
+inline constexpr int kMostBadLines = 5;
+
 // How the values of a line are told apart.
 struct CsvForm {
   char separator = ',';  // ' ': any number of blanks

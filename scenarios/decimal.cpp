@@ -4,12 +4,12 @@
 #include <charconv>
 #include <limits>
 
+#include "characters.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // False when `value` * 10 + `digit` does not fit.
 bool push(std::int64_t& value, int digit) {

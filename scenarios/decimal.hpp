@@ -14,6 +14,9 @@ std::optional<std::int64_t> whole_of(std::string_view text);
 // text is. nullopt when it is no number or the result is beyond +-9.2e18.
 std::optional<std::int64_t> scaled_of(std::string_view text, int digits);
 
+// Of seconds in nanoseconds.
+inline constexpr int kNanosecondDigits = 9;
+
 // `value` / 10^digits without trailing zeros: (12500, 3) is "12.5". REQUIRES: value >= 0.
 void append_scaled(std::string& text, std::int64_t value, int digits);
 

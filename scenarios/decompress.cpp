@@ -20,13 +20,13 @@ constexpr std::string_view kGzipMagic = "\x1F\x8B";
 constexpr std::string_view kZstdMagic = "\x28\xB5\x2F\xFD";
 constexpr std::size_t kChunk = 1U << 18U;
 
-tl::unexpected<Diagnostics> unreadable(const std::string& name, std::string what) {
+tl::unexpected<Diagnostics> cannot_unpack(const std::string& name, std::string what) {
   return tl::unexpected(Diagnostics{
       make_diagnostic(Code::FileUnreadable, {.file = name, .line = 0}, std::move(what))});
 }
 
-tl::unexpected<Diagnostics> too_large(const std::string& name, std::size_t most) {
-  return unreadable(name, fmt::format("\"{}\" holds more than {} bytes unpacked", name, most));
+tl::unexpected<Diagnostics> too_large_unpacked(const std::string& name, std::size_t most) {
+  return cannot_unpack(name, fmt::format("\"{}\" holds more than {} bytes unpacked", name, most));
 }
 
 struct InflateEnd {
@@ -37,7 +37,7 @@ Expected<std::string> gunzipped(const SourceText& file, std::size_t most) {
   constexpr int kGzipOnly = 16 + MAX_WBITS;
   z_stream stream{};
   if (inflateInit2(&stream, kGzipOnly) != Z_OK) {
-    return unreadable(file.name, "not enough memory to unpack \"" + file.name + "\"");
+    return cannot_unpack(file.name, "not enough memory to unpack \"" + file.name + "\"");
   }
   const std::unique_ptr<z_stream, InflateEnd> end(&stream);
   std::string_view left = file.text;
@@ -53,25 +53,26 @@ Expected<std::string> gunzipped(const SourceText& file, std::size_t most) {
     const int status = inflate(&stream, Z_NO_FLUSH);
     left.remove_prefix(fed - stream.avail_in);
     text.append(chunk, 0, chunk.size() - stream.avail_out);
-    if (text.size() > most) return too_large(file.name, most);
+    if (text.size() > most) return too_large_unpacked(file.name, most);
     if (status == Z_STREAM_END) {
       // Tapes and some uploads pad with zeros; other members may follow.
       if (left.find_first_not_of('\0') == std::string_view::npos) return text;
       if (!left.starts_with(kGzipMagic)) {
-        return unreadable(file.name, fmt::format("\"{}\" has {} bytes that are no gzip data after "
-                                                 "the end of its gzip stream",
-                                                 file.name, left.size()));
+        return cannot_unpack(file.name,
+                             fmt::format("\"{}\" has {} bytes that are no gzip data after "
+                                         "the end of its gzip stream",
+                                         file.name, left.size()));
       }
       inflateReset(&stream);
     } else if (status != Z_OK) {
-      return unreadable(
+      return cannot_unpack(
           file.name,
           fmt::format("the gzip data of \"{}\" are damaged at byte {}{}", file.name,
                       file.text.size() - left.size(),
                       stream.msg != nullptr ? std::string(": ") + stream.msg : std::string()));
     }
   }
-  return unreadable(file.name, "the gzip data of \"" + file.name + "\" are cut short");
+  return cannot_unpack(file.name, "the gzip data of \"" + file.name + "\" are cut short");
 }
 
 struct ZstdEnd {
@@ -81,7 +82,7 @@ struct ZstdEnd {
 Expected<std::string> unzstd(const SourceText& file, std::size_t most) {
   const std::unique_ptr<ZSTD_DStream, ZstdEnd> stream(ZSTD_createDStream());
   if (stream == nullptr) {
-    return unreadable(file.name, "not enough memory to unpack \"" + file.name + "\"");
+    return cannot_unpack(file.name, "not enough memory to unpack \"" + file.name + "\"");
   }
   ZSTD_inBuffer in{file.text.data(), file.text.size(), 0};
   std::string text;
@@ -92,15 +93,16 @@ Expected<std::string> unzstd(const SourceText& file, std::size_t most) {
     ZSTD_outBuffer out{chunk.data(), chunk.size(), 0};
     wanted = ZSTD_decompressStream(stream.get(), &out, &in);
     if (ZSTD_isError(wanted) != 0) {
-      return unreadable(file.name, fmt::format("the zstd data of \"{}\" are damaged at byte {}: {}",
-                                               file.name, in.pos, ZSTD_getErrorName(wanted)));
+      return cannot_unpack(
+          file.name, fmt::format("the zstd data of \"{}\" are damaged at byte {}: {}", file.name,
+                                 in.pos, ZSTD_getErrorName(wanted)));
     }
     text.append(chunk, 0, out.pos);
-    if (text.size() > most) return too_large(file.name, most);
+    if (text.size() > most) return too_large_unpacked(file.name, most);
     more = out.pos == out.size && wanted != 0;
   }
   if (wanted != 0) {
-    return unreadable(file.name, "the zstd data of \"" + file.name + "\" are cut short");
+    return cannot_unpack(file.name, "the zstd data of \"" + file.name + "\" are cut short");
   }
   return text;
 }

@@ -96,7 +96,7 @@ void collect_paths(const Field& field, const std::string& path, std::vector<std:
   }
 }
 
-std::string joined(const std::vector<std::string>& names) {
+std::string joined_path(const std::vector<std::string>& names) {
   std::string path;
   for (const std::string& name : names) {
     if (!path.empty()) path += '.';
@@ -118,7 +118,7 @@ std::optional<FieldDoc> describe_field(std::string_view path) {
   if (!found) return std::nullopt;
   const Field& field = *found->field;
   FieldDoc doc;
-  doc.path = joined(found->names);
+  doc.path = joined_path(found->names);
   doc.type = type_text(field);
   doc.required = field.required;
   doc.default_value = field.default_value;
@@ -129,7 +129,7 @@ std::optional<FieldDoc> describe_field(std::string_view path) {
 }
 
 std::vector<std::string> similar_fields(std::string_view path) {
-  const std::string wanted = joined(split_path(path));
+  const std::string wanted = joined_path(split_path(path));
   std::vector<std::string> paths;
   collect_paths(scenario_field(), "", paths);
   std::vector<std::pair<std::size_t, std::string>> ranked;

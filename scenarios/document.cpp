@@ -12,15 +12,15 @@
 
 #include "slicewise/scenarios/load.hpp"
 
+#include "characters.hpp"
 #include "flow_brackets.hpp"
 #include "source_places.hpp"
 
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::size_t kMostNodes = 200'000;  // aliases expanded
-constexpr std::size_t kDeepest = 64;         // levels of nesting
-constexpr std::string_view kBom = "\xEF\xBB\xBF";
+constexpr std::size_t kMostValues = 200'000;  // aliases expanded
+constexpr std::size_t kDeepestYaml = 64;      // levels of nesting
 
 // The innermost list or mapping that is still open.
 struct Frame {
@@ -128,8 +128,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag,
             YAML::anchor_t anchor) {
-    if (open_.size() >= kDeepest) {
-      throw YAML::ParserException(mark, fmt::format("nested deeper than {} levels", kDeepest));
+    if (open_.size() >= kDeepestYaml) {
+      throw YAML::ParserException(mark, fmt::format("nested deeper than {} levels", kDeepestYaml));
     }
     if (expects_key()) throw YAML::ParserException(mark, "a key must be text");
     auto node = std::make_shared<Node>();
@@ -149,9 +149,9 @@ class TreeBuilder : public YAML::EventHandler {
 
   void add(NodePtr node, const YAML::Mark& mark, YAML::anchor_t anchor) {
     total_ += node->weight;
-    if (total_ > kMostNodes) {
-      throw YAML::ParserException(mark,
-                                  fmt::format("more than {} values, aliases expanded", kMostNodes));
+    if (total_ > kMostValues) {
+      throw YAML::ParserException(
+          mark, fmt::format("more than {} values, aliases expanded", kMostValues));
     }
     if (anchor != YAML::NullAnchor) anchors_[anchor] = node;
     if (expects_key()) {
@@ -220,7 +220,7 @@ std::string syntax_help(std::string_view message) {
 }
 
 // Empty when the bytes can be given to the parser.
-std::optional<Diagnostic> unreadable(const SourceText& source, const SourcePlaces& places) {
+std::optional<Diagnostic> unreadable_text(const SourceText& source, const SourcePlaces& places) {
   if (source.text.size() > kLargestScenario) {
     return make_diagnostic(Code::YamlSyntax, {source.name}, "the file is larger than 16 MiB");
   }
@@ -236,7 +236,7 @@ std::optional<Diagnostic> unreadable(const SourceText& source, const SourcePlace
 
 Diagnostic too_deep(const SourceLocation& where) {
   return make_diagnostic(Code::YamlSyntax, where,
-                         fmt::format("nested deeper than {} levels", kDeepest));
+                         fmt::format("nested deeper than {} levels", kDeepestYaml));
 }
 
 // The parser notices an open bracket far from it, or takes it for something else.
@@ -273,15 +273,15 @@ void refuse_second_document(YAML::Parser& parser, const SourcePlaces& places, Di
 template <class Read>
 bool parse(const SourceText& source, Read read, Diagnostics& found) {
   std::string_view text = source.text;
-  if (text.starts_with(kBom)) text.remove_prefix(kBom.size());
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   const SourcePlaces places(source.name, text);
-  if (auto problem = unreadable(source, places)) {
+  if (auto problem = unreadable_text(source, places)) {
     found.push_back(std::move(*problem));
     return false;
   }
   // The parser needs time quadratic in the depth, so brackets are counted before it starts.
-  const FlowBrackets brackets = find_flow_brackets(text, kDeepest);
-  if (brackets.open.size() > kDeepest) {
+  const FlowBrackets brackets = find_flow_brackets(text, kDeepestYaml);
+  if (brackets.open.size() > kDeepestYaml) {
     found.push_back(too_deep(places.at(brackets.open.back())));
     return false;
   }

@@ -15,10 +15,10 @@ using table::list;
 constexpr std::int64_t kAnyInteger = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::string_view kApiVersions[] = {"slicewise.dev/v1alpha1"};
-constexpr std::string_view kKinds[] = {"Scenario"};
+constexpr std::string_view kDocumentKinds[] = {"Scenario"};
 constexpr std::string_view kUntil[] = {"AllJobsDone"};
-constexpr std::string_view kFidelities[] = {"auto", "exact"};
-constexpr std::string_view kScorePolicies[] = {"LeastAllocated", "MostAllocated"};
+constexpr std::string_view kFidelityWords[] = {"auto", "exact"};
+constexpr std::string_view kScorePolicyWords[] = {"LeastAllocated", "MostAllocated"};
 
 constexpr Field kVariant[] = {
     {.name = "name",
@@ -43,7 +43,7 @@ constexpr Field kScheduler[] = {
      .default_value = "LeastAllocated",
      .description = "kube-scheduler's NodeResourcesFit: spread pods, or pack them.",
      .example = "scorePolicy: MostAllocated",
-     .words = list(kScorePolicies)},
+     .words = list(kScorePolicyWords)},
 };
 
 constexpr Field kSpec[] = {
@@ -92,7 +92,7 @@ constexpr Field kSpec[] = {
      .default_value = "auto",
      .description = "exact simulates every GPU burst, auto only where it matters.",
      .example = "fidelity: exact",
-     .words = list(kFidelities)},
+     .words = list(kFidelityWords)},
     {.name = "scheduler",
      .type = T::Block,
      .description = "Settings of kube-scheduler.",
@@ -162,7 +162,7 @@ constexpr Field kTop[] = {
      .required = true,
      .description = "What the file holds.",
      .example = "kind: Scenario",
-     .words = list(kKinds),
+     .words = list(kDocumentKinds),
      .wrong_word = Code::ApiVersionUnknown},
     {.name = "metadata",
      .type = T::Block,
@@ -183,7 +183,7 @@ constexpr Field kScenario = {.name = "scenario",
                              .description = "A scenario for slicewise.",
                              .children = list(kTop)};
 
-std::string joined(const WordList& words) {
+std::string joined_words(const WordList& words) {
   std::string text;
   for (const std::string_view word : words) {
     if (!text.empty()) text += ", ";
@@ -218,9 +218,9 @@ std::string type_text(const Field& field) {
     case T::Name:
       return "name (lower-case letters, digits and -)";
     case T::Word:
-      return "one of: " + joined(field.words);
+      return "one of: " + joined_words(field.words);
     case T::Words:
-      return "one or a list of: " + joined(field.words);
+      return "one or a list of: " + joined_words(field.words);
     case T::Boolean:
       return "true or false";
     case T::Integer:

@@ -7,9 +7,9 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
-class Scanner {
+class BracketScanner {
  public:
-  Scanner(std::string_view text, std::size_t deepest) : text_(text), deepest_(deepest) {}
+  BracketScanner(std::string_view text, std::size_t deepest) : text_(text), deepest_(deepest) {}
 
   FlowBrackets scan() {
     while (!stopped_ && at_ < text_.size()) step();
@@ -119,7 +119,7 @@ class Scanner {
 }  // namespace
 
 FlowBrackets find_flow_brackets(std::string_view text, std::size_t deepest) {
-  return Scanner(text, deepest).scan();
+  return BracketScanner(text, deepest).scan();
 }
 
 }  // namespace slicewise::scenarios

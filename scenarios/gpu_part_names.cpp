@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
+#include "characters.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
 // Takes a number of at least 1 and then `unit` off the front of `text`.

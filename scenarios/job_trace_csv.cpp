@@ -13,8 +13,6 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr int kNanosecondDigits = 9;
-
 void append_number(std::string& text, std::int64_t value) {
   std::array<char, 24> buffer{};
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;

@@ -6,19 +6,18 @@
 
 #include <fmt/format.h>
 
+#include "characters.hpp"
 #include "source_places.hpp"
 
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::size_t kDeepest = 128;  // levels of nesting
-constexpr std::string_view kBom = "\xEF\xBB\xBF";
+constexpr std::size_t kDeepestJson = 128;  // levels of nesting
 
-bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_json_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 std::size_t skip_blanks(std::string_view text, std::size_t at) {
-  while (at < text.size() && is_blank(text[at])) ++at;
+  while (at < text.size() && is_json_blank(text[at])) ++at;
   return at;
 }
 
@@ -43,7 +42,7 @@ std::size_t end_of_value(std::string_view text, std::size_t at) {
     if (c == '}' || c == ']') --depth;
     ++at;
     if (depth > 0 || c == '}' || c == ']') continue;
-    while (at < text.size() && !is_blank(text[at]) && text[at] != ',' && text[at] != '}' &&
+    while (at < text.size() && !is_json_blank(text[at]) && text[at] != ',' && text[at] != '}' &&
            text[at] != ']') {
       ++at;
     }
@@ -151,8 +150,8 @@ class Validator {
     done_ = false;
     const char c = here();
     if (c == '{' || c == '[') {
-      if (open_.size() == kDeepest)
-        return fail(fmt::format("nested deeper than {} levels", kDeepest));
+      if (open_.size() == kDeepestJson)
+        return fail(fmt::format("nested deeper than {} levels", kDeepestJson));
       open_.push_back(c);
       ++at_;
       skip();
@@ -351,7 +350,7 @@ Expected<std::vector<JsonValue>> read_json(const SourceText& source) {
   }
   std::vector<JsonValue> values;
   Validator validator(text);
-  std::size_t at = skip_blanks(text, text.starts_with(kBom) ? kBom.size() : 0);
+  std::size_t at = skip_blanks(text, text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
   while (at < text.size()) {
     const std::size_t end = validator.check(at);
     if (end == std::string_view::npos) return not_json(source, validator.at(), validator.problem());

@@ -10,6 +10,7 @@
 
 #include "slicewise/scenarios/job_trace.hpp"
 
+#include "characters.hpp"
 #include "job_trace_columns.hpp"
 #include "job_trace_header.hpp"
 
@@ -19,11 +20,10 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "columns are read as they lie");
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
-
-class Reader {
+class JobTraceMapper {
  public:
-  Reader(const std::string& name, std::string_view bytes, std::shared_ptr<const void> backing)
+  JobTraceMapper(const std::string& name, std::string_view bytes,
+                 std::shared_ptr<const void> backing)
       : name_(name), bytes_(bytes), backing_(std::move(backing)) {}
 
   Expected<JobTrace> read() {
@@ -208,7 +208,7 @@ class Reader {
 
 Expected<JobTrace> map_job_trace(const std::string& name, std::string_view bytes,
                                  std::shared_ptr<const void> backing) {
-  return Reader(name, bytes, std::move(backing)).read();
+  return JobTraceMapper(name, bytes, std::move(backing)).read();
 }
 
 }  // namespace slicewise::scenarios

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "characters.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
@@ -11,8 +13,6 @@ std::size_t hash_of(std::string_view name) {
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
   return static_cast<std::size_t>(hash ^ hash >> 32U);
 }
-
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
 }  // namespace
 

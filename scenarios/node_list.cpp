@@ -16,24 +16,24 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::int64_t kMostBadLines = 5;  // that are shown; the rest is counted
 constexpr std::int64_t kMostGpus = 16;
 constexpr std::int64_t kMostMillicores = 1'000'000'000;
 constexpr std::int64_t kMostMebibytes = 1'000'000'000;
 constexpr std::int64_t kMostNodes = 1'000'000;
 
-enum Field : std::size_t { Name, Cpu, Memory, Gpus, Model, Count, Fields };
+enum NodeField : std::size_t { Name, Cpu, Memory, Gpus, Model, Count, Fields };
 
-constexpr std::array<std::pair<std::string_view, Field>, 10> kColumns = {{{"name", Name},
-                                                                          {"sn", Name},
-                                                                          {"cpu_milli", Cpu},
-                                                                          {"memory_mib", Memory},
-                                                                          {"gpu", Gpus},
-                                                                          {"gpus", Gpus},
-                                                                          {"num_gpu", Gpus},
-                                                                          {"model", Model},
-                                                                          {"gpu_model", Model},
-                                                                          {"count", Count}}};
+constexpr std::array<std::pair<std::string_view, NodeField>, 10> kNodeColumns = {
+    {{"name", Name},
+     {"sn", Name},
+     {"cpu_milli", Cpu},
+     {"memory_mib", Memory},
+     {"gpu", Gpus},
+     {"gpus", Gpus},
+     {"num_gpu", Gpus},
+     {"model", Model},
+     {"gpu_model", Model},
+     {"count", Count}}};
 constexpr std::array<std::string_view, Fields> kFieldNames = {"name", "cpu_milli", "memory_mib",
                                                               "gpu",  "model",     "count"};
 
@@ -61,9 +61,9 @@ class NodeListReader {
  private:
   bool read_header() {
     for (std::size_t at = 0; at < lines_.size(); ++at) {
-      const auto known =
-          std::ranges::find(kColumns, lines_.value(at), &std::pair<std::string_view, Field>::first);
-      if (known != kColumns.end() && !columns_[known->second]) {
+      const auto known = std::ranges::find(kNodeColumns, lines_.value(at),
+                                           &std::pair<std::string_view, NodeField>::first);
+      if (known != kNodeColumns.end() && !columns_[known->second]) {
         columns_[known->second] = at;
         continue;
       }
@@ -71,11 +71,11 @@ class NodeListReader {
       const auto near = nearest_name(name, kFieldNames);
       problems_.push_back(make_diagnostic(
           Code::TraceFormat, lines_.place(at),
-          known == kColumns.end() ? fmt::format("\"{}\" is no column of a list of nodes", name)
-                                  : fmt::format("a second column \"{}\"", name),
-          near && known == kColumns.end() ? fmt::format("did you mean {}?", *near) : ""));
+          known == kNodeColumns.end() ? fmt::format("\"{}\" is no column of a list of nodes", name)
+                                      : fmt::format("a second column \"{}\"", name),
+          near && known == kNodeColumns.end() ? fmt::format("did you mean {}?", *near) : ""));
     }
-    for (const Field field : {Name, Cpu, Memory, Gpus}) {
+    for (const NodeField field : {Name, Cpu, Memory, Gpus}) {
       if (columns_[field]) continue;
       problems_.push_back(
           make_diagnostic(Code::TraceColumnMissing, lines_.place(),
@@ -95,7 +95,7 @@ class NodeListReader {
   }
 
   // A whole number, also written as 64000.0; nullopt after reporting.
-  std::optional<std::int64_t> number(Field field, std::int64_t most) {
+  std::optional<std::int64_t> number(NodeField field, std::int64_t most) {
     const std::string_view text = lines_.value(*columns_[field]);
     std::string_view digits = text;
     if (digits.ends_with(".0")) digits.remove_suffix(2);

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "characters.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
@@ -51,11 +53,7 @@ constexpr std::array kTimeUnits = {
     Unit{"d", 86'400'000'000'000},
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-std::string lower(std::string_view text) {
+std::string lower_case(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = lower(c);
   return result;
@@ -115,7 +113,7 @@ tl::unexpected<QuantityError> fail(Code code, std::string message, std::string h
   return tl::unexpected(QuantityError{code, std::move(message), std::move(help)});
 }
 
-tl::unexpected<QuantityError> too_large(std::string_view text) {
+tl::unexpected<QuantityError> too_large_a_quantity(std::string_view text) {
   return fail(Code::ValueRange, fmt::format("\"{}\" is too large or has too many digits", text));
 }
 
@@ -144,7 +142,7 @@ const Unit* find_unit(const std::array<Unit, N>& units, std::string_view name) {
 
 // What somebody who wrote `wrong` after a number of bytes may have meant.
 std::string byte_help(const Number& number, std::string_view wrong) {
-  const std::string unit = lower(wrong);
+  const std::string unit = lower_case(wrong);
   const bool binary = unit.size() > 1 && unit[1] == 'i';
   std::string choices;
   for (const Unit& candidate : kByteUnits) {
@@ -161,7 +159,7 @@ std::string byte_help(const Number& number, std::string_view wrong) {
 }
 
 std::string time_help(std::string_view number, std::string_view wrong) {
-  const std::string unit = lower(wrong);
+  const std::string unit = lower_case(wrong);
   const auto begins = [&](std::string_view word) { return unit.starts_with(word); };
   const auto suggest = [&](std::string_view name) {
     return fmt::format("did you mean {}{}?", number, name);
@@ -176,8 +174,8 @@ std::string time_help(std::string_view number, std::string_view wrong) {
   return "write a duration such as 2ms, 1m30s, 24h or 28d";
 }
 
-tl::unexpected<QuantityError> not_a(std::string_view text, std::string_view what,
-                                    std::string_view example) {
+tl::unexpected<QuantityError> not_a_quantity(std::string_view text, std::string_view what,
+                                             std::string_view example) {
   return fail(Code::FieldType, fmt::format("\"{}\" is not {}", text, what),
               fmt::format("write it like {}", example));
 }
@@ -202,7 +200,7 @@ std::string_view time_unit_of(std::string_view rest) {
 
 Parsed<Bytes> parse_bytes(std::string_view text) {
   const auto number = read_number(text);
-  if (!number) return not_a(text, "a Kubernetes quantity", "8Gi, 3000Mi or 16G");
+  if (!number) return not_a_quantity(text, "a Kubernetes quantity", "8Gi, 3000Mi or 16G");
   if (number->rest.empty() && number->digits == 0 && !number->too_long) return Bytes{0};
   if (number->rest.empty()) {
     return fail(Code::UnitMissing, fmt::format("\"{}\" has no unit", text),
@@ -215,20 +213,20 @@ Parsed<Bytes> parse_bytes(std::string_view text) {
   }
   if (number->negative) return negative(text);
   const Scaled value = scale(*number, unit->size);
-  if (number->too_long || !fits(value.whole)) return too_large(text);
+  if (number->too_long || !fits(value.whole)) return too_large_a_quantity(text);
   return Bytes{static_cast<std::int64_t>(value.whole)};
 }
 
 Parsed<Millicores> parse_cpu(std::string_view text) {
   const auto number = read_number(text);
-  if (!number) return not_a(text, "an amount of CPU", "500m, 2 or 1.5");
+  if (!number) return not_a_quantity(text, "an amount of CPU", "500m, 2 or 1.5");
   if (!number->rest.empty() && number->rest != "m") {
     return fail(Code::UnitUnknown, fmt::format("\"{}\" is not a Kubernetes amount of CPU", text),
                 fmt::format("did you mean {0} (vCPUs) or {0}m (thousandths)?", number->written));
   }
   if (number->negative) return negative(text);
   const Scaled value = scale(*number, number->rest.empty() ? 1'000 : 1);
-  if (number->too_long || !fits(value.whole)) return too_large(text);
+  if (number->too_long || !fits(value.whole)) return too_large_a_quantity(text);
   if (!value.exact) {
     return fail(Code::ValueRange, fmt::format("\"{}\" is finer than 1m", text),
                 "Kubernetes counts CPU in thousandths of a vCPU");
@@ -242,7 +240,7 @@ Parsed<Duration> parse_duration(std::string_view text) {
   if (text == "0") return Duration{};
   do {
     const auto number = read_number(left);
-    if (!number) return not_a(text, "a duration", "2ms, 1m30s, 24h or 28d");
+    if (!number) return not_a_quantity(text, "a duration", "2ms, 1m30s, 24h or 28d");
     const std::string_view name = time_unit_of(number->rest);
     if (name.empty()) {
       return fail(Code::UnitMissing, fmt::format("\"{}\" has no unit", text),
@@ -255,11 +253,11 @@ Parsed<Duration> parse_duration(std::string_view text) {
     }
     if (number->negative) return negative(text);
     if (left.data() != text.data() && !is_digit(left[0])) {
-      return not_a(text, "a duration", "2ms, 1m30s, 24h or 28d");
+      return not_a_quantity(text, "a duration", "2ms, 1m30s, 24h or 28d");
     }
     const Scaled value = scale(*number, unit->size);
     total += value.whole;
-    if (number->too_long || !fits(total)) return too_large(text);
+    if (number->too_long || !fits(total)) return too_large_a_quantity(text);
     if (!value.exact) {
       return fail(Code::ValueRange, fmt::format("\"{}\" is finer than a nanosecond", text));
     }
@@ -270,7 +268,7 @@ Parsed<Duration> parse_duration(std::string_view text) {
 
 Parsed<double> parse_seconds(std::string_view text) {
   const auto number = read_number(text);
-  if (!number) return not_a(text, "a duration", "63.7us or 0.3673us");
+  if (!number) return not_a_quantity(text, "a duration", "63.7us or 0.3673us");
   if (text == "0") return 0.0;
   if (number->rest.empty()) {
     return fail(Code::UnitMissing, fmt::format("\"{}\" has no unit", text),
@@ -282,24 +280,24 @@ Parsed<double> parse_seconds(std::string_view text) {
                 time_help(number->written, number->rest));
   }
   if (number->negative) return negative(text);
-  if (number->too_long) return too_large(text);
+  if (number->too_long) return too_large_a_quantity(text);
   // Both factors of the divisor are powers of ten: one rounding, so that 0.3673us is 3.673e-7.
-  constexpr std::int64_t kSecond = 1'000'000'000;
+  constexpr std::int64_t kPerSecond = 1'000'000'000;
   const double whole = static_cast<double>(number->digits) *
-                       static_cast<double>(unit->size < kSecond ? 1 : unit->size / kSecond);
+                       static_cast<double>(unit->size < kPerSecond ? 1 : unit->size / kPerSecond);
   const double divisor = static_cast<double>(power_of_ten(number->decimals)) *
-                         static_cast<double>(unit->size < kSecond ? kSecond / unit->size : 1);
+                         static_cast<double>(unit->size < kPerSecond ? kPerSecond / unit->size : 1);
   return whole / divisor;
 }
 
 Parsed<double> parse_percent(std::string_view text) {
   const auto number = read_number(text);
-  if (!number) return not_a(text, "a percentage", "38% or 99.9%");
+  if (!number) return not_a_quantity(text, "a percentage", "38% or 99.9%");
   if (number->rest.empty()) {
     return fail(Code::UnitMissing, fmt::format("\"{}\" has no percent sign", text),
                 percent_help(*number));
   }
-  if (number->rest != "%") return not_a(text, "a percentage", "38% or 99.9%");
+  if (number->rest != "%") return not_a_quantity(text, "a percentage", "38% or 99.9%");
   const std::int64_t hundred = 100 * power_of_ten(number->decimals > 16 ? 0 : number->decimals);
   const bool above = number->decimals <= 16 && number->digits > hundred;
   if (number->too_long || number->negative || above || number->decimals > 16) {
@@ -310,7 +308,7 @@ Parsed<double> parse_percent(std::string_view text) {
 
 Parsed<Rate> parse_rate(std::string_view text) {
   const auto number = read_number(text);
-  if (!number) return not_a(text, "a rate", "12/s, 0.5/m or 90/h");
+  if (!number) return not_a_quantity(text, "a rate", "12/s, 0.5/m or 90/h");
   if (number->rest.empty()) {
     return fail(Code::UnitMissing, fmt::format("\"{}\" has no unit", text),
                 fmt::format("did you mean {}/s?", number->written));
@@ -326,7 +324,7 @@ Parsed<Rate> parse_rate(std::string_view text) {
                 fmt::format("did you mean {0}/s, {0}/m, {0}/h or {0}/d?", number->written));
   }
   if (number->negative) return negative(text);
-  if (number->too_long) return too_large(text);
+  if (number->too_long) return too_large_a_quantity(text);
   const double count =
       static_cast<double>(number->digits) / static_cast<double>(power_of_ten(number->decimals));
   return Rate{count / seconds_in_unit};

@@ -9,11 +9,6 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::pair<std::string_view, MigStrategy> kMigStrategies[] = {
-    {"none", MigStrategy::None},
-    {"single", MigStrategy::Single},
-    {"mixed", MigStrategy::Mixed},
-};
 constexpr std::pair<std::string_view, VgpuSettings::Policy> kVgpuPolicies[] = {
     {"bestEffort", VgpuSettings::Policy::BestEffort},
     {"equalShare", VgpuSettings::Policy::EqualShare},

@@ -36,9 +36,9 @@ std::optional<JobState> state_of(std::string_view name) {
   return static_cast<JobState>(found - kStateNames.begin());
 }
 
-class Reader {
+class JobTraceReader {
  public:
-  explicit Reader(const SourceText& source)
+  explicit JobTraceReader(const SourceText& source)
       : source_(source), lines_(source), pool_(trace_.names) {}
 
   Expected<JobTrace> read() {
@@ -147,7 +147,6 @@ class Reader {
 
   static bool read_value(std::string_view text, const ColumnRules& rules,
                          std::vector<Duration>& values) {
-    constexpr int kNanosecondDigits = 9;
     const auto value = text.empty() ? -1 : scaled_of(text, kNanosecondDigits);
     if (!value || !is_allowed(rules, *value) || text.starts_with('-')) return false;
     values.push_back(Duration{*value});
@@ -215,6 +214,8 @@ class Reader {
 
 }  // namespace
 
-Expected<JobTrace> read_job_trace_csv(const SourceText& source) { return Reader(source).read(); }
+Expected<JobTrace> read_job_trace_csv(const SourceText& source) {
+  return JobTraceReader(source).read();
+}
 
 }  // namespace slicewise::scenarios

@@ -11,11 +11,6 @@ constexpr std::pair<std::string_view, CapacityType> kCapacityTypes[] = {
     {"spot", CapacityType::Spot},
     {"reserved", CapacityType::Reserved},
 };
-constexpr std::pair<std::string_view, MigStrategy> kMigStrategies[] = {
-    {"none", MigStrategy::None},
-    {"single", MigStrategy::Single},
-    {"mixed", MigStrategy::Mixed},
-};
 constexpr std::pair<std::string_view, AllocationPolicy> kAllocationPolicies[] = {
     {"distributed", AllocationPolicy::Distributed},
     {"packed", AllocationPolicy::Packed},

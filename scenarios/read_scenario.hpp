@@ -27,6 +27,13 @@ std::vector<Objective> read_objectives(const Node& parent);
 // The figure that a key of slo limits.
 std::optional<Figure> figure_called(std::string_view name);
 
+// The words of both ways to set it.
+inline constexpr std::pair<std::string_view, MigStrategy> kMigStrategies[] = {
+    {"none", MigStrategy::None},
+    {"single", MigStrategy::Single},
+    {"mixed", MigStrategy::Mixed},
+};
+
 // Reads mig, mps, vgpu, virtualGpu and nos of a node pool into `pool`.
 void read_gpu_sharing(const Node& node, NodePool& pool, Findings& findings);
 

@@ -6,7 +6,7 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::pair<std::string_view, WorkloadKind> kKinds[] = {
+constexpr std::pair<std::string_view, WorkloadKind> kWorkloadKinds[] = {
     {"Job", WorkloadKind::Job},
     {"Deployment", WorkloadKind::Deployment},
     {"Service", WorkloadKind::Service},
@@ -102,7 +102,7 @@ Workload read_workload(const Node& node, Findings& findings, TraceFiles& traces)
   Workload workload;
   workload.where = node.where;
   workload.name = located_text_at(&node, "name");
-  workload.kind = word_at(&node, "kind", kKinds).value_or(workload.kind);
+  workload.kind = word_at(&node, "kind", kWorkloadKinds).value_or(workload.kind);
   read_placement(node, workload);
   workload.profile = located_text_at(&node, "profile");
   workload.pod = read_pod_template(node, findings);

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <limits>
 
+#include "request_trace.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
@@ -14,7 +16,6 @@ constexpr std::int64_t kWithTokens = 1;
 constexpr std::int64_t kNoOrigin = std::numeric_limits<std::int64_t>::min();
 constexpr std::size_t kHead = 32;
 constexpr std::int64_t kLatest = 9'200'000'001'000'000'000;  // as in text
-constexpr std::int32_t kMostTokens = 100'000'000;
 
 template <class T>
 void append(std::string& bytes, T value) {

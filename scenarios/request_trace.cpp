@@ -16,9 +16,6 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr int kMostBadLines = 5;  // that are shown; the rest is counted
-constexpr std::int64_t kMostTokens = 100'000'000;
-
 // The names that public traces use, in lower case, without blanks, - and _. Azure: TIMESTAMP,
 // ContextTokens, GeneratedTokens; BurstGPT: Timestamp, Request tokens, Response tokens; Vidur:
 // arrived_at, num_prefill_tokens, num_decode_tokens; `slicewise import`: arrival_s, input_tokens,

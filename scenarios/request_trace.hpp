@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -8,6 +9,9 @@
 #include "findings.hpp"
 
 namespace slicewise::scenarios {
+
+// Tokens of the longest prompt or answer that is believed.
+inline constexpr std::int32_t kMostTokens = 100'000'000;
 
 // What is wanted of a trace file.
 struct TraceChoice {

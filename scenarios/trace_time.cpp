@@ -1,17 +1,16 @@
 #include "trace_time.hpp"
 
+#include "characters.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kMostSeconds = 9'200'000'000;  // what 64 bits of nanoseconds hold
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr std::int64_t kMostUnixSeconds = 9'200'000'000;  // what 64 bits of nanoseconds hold
 
 // Takes what it reads off the front of a text.
-class Scanner {
+class TimeScanner {
  public:
-  explicit Scanner(std::string_view text) : left_(text) {}
+  explicit TimeScanner(std::string_view text) : left_(text) {}
 
   bool at_end() const { return left_.empty(); }
 
@@ -66,7 +65,7 @@ std::int64_t days_until(int year, int month, int day) {
 }
 
 // "2023-11-16" as seconds.
-std::optional<std::int64_t> take_date(Scanner& scanner) {
+std::optional<std::int64_t> take_date(TimeScanner& scanner) {
   const auto year = scanner.take_number(4);
   if (!year || !scanner.take('-')) return std::nullopt;
   const auto month = scanner.take_number(2);
@@ -78,7 +77,7 @@ std::optional<std::int64_t> take_date(Scanner& scanner) {
 }
 
 // "18:17" as seconds.
-std::optional<std::int64_t> take_hours_and_minutes(Scanner& scanner) {
+std::optional<std::int64_t> take_hours_and_minutes(TimeScanner& scanner) {
   const auto hour = scanner.take_number(2);
   if (!hour || *hour > 23) return std::nullopt;
   scanner.take(':');
@@ -88,7 +87,7 @@ std::optional<std::int64_t> take_hours_and_minutes(Scanner& scanner) {
 }
 
 // "", "Z", "+01:00" or "-0530": what local time is ahead of UTC, in seconds.
-std::optional<std::int64_t> take_zone(Scanner& scanner) {
+std::optional<std::int64_t> take_zone(TimeScanner& scanner) {
   if (scanner.at_end() || scanner.take('Z')) return 0;
   const bool ahead = scanner.take('+');
   if (!ahead && !scanner.take('-')) return std::nullopt;
@@ -98,7 +97,7 @@ std::optional<std::int64_t> take_zone(Scanner& scanner) {
 }
 
 std::optional<std::int64_t> parse_date_time(std::string_view text) {
-  Scanner scanner(text);
+  TimeScanner scanner(text);
   const auto date = take_date(scanner);
   if (!date || (!scanner.take(' ') && !scanner.take('T'))) return std::nullopt;
   const auto time = take_hours_and_minutes(scanner);
@@ -119,10 +118,10 @@ std::optional<std::int64_t> parse_seconds_of_trace(std::string_view text) {
   for (const char c : whole) {
     if (!is_digit(c)) return std::nullopt;
     seconds = seconds * 10 + (c - '0');
-    if (seconds > kMostSeconds) return std::nullopt;
+    if (seconds > kMostUnixSeconds) return std::nullopt;
   }
   if (whole.empty()) return std::nullopt;
-  Scanner scanner(text.substr(whole.size()));
+  TimeScanner scanner(text.substr(whole.size()));
   const auto fraction = scanner.take_fraction();
   if (!fraction || !scanner.at_end()) return std::nullopt;
   return seconds * kSecond + *fraction;

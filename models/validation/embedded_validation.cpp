@@ -1,28 +1,28 @@
 #include "embedded_validation.hpp"
 
 // One function per file; the symbols are defined in embedded_validation.S.
-#define SLICEWISE_EMBEDDED_FILE(name)                                                \
+#define SLICEWISE_VALIDATION_FILE(name)                                              \
   extern "C" const char slicewise_validation_##name##_begin[];                       \
   extern "C" const char slicewise_validation_##name##_end[];                         \
   static std::string_view name##_text() {                                            \
     return {slicewise_validation_##name##_begin, slicewise_validation_##name##_end}; \
   }
 
-SLICEWISE_EMBEDDED_FILE(sources)
-SLICEWISE_EMBEDDED_FILE(studies)
-SLICEWISE_EMBEDDED_FILE(gpus)
-SLICEWISE_EMBEDDED_FILE(migperf)
-SLICEWISE_EMBEDDED_FILE(miso)
-SLICEWISE_EMBEDDED_FILE(parvagpu)
-SLICEWISE_EMBEDDED_FILE(igniter)
-SLICEWISE_EMBEDDED_FILE(muxserve)
-SLICEWISE_EMBEDDED_FILE(nos)
-SLICEWISE_EMBEDDED_FILE(njit)
-SLICEWISE_EMBEDDED_FILE(nvshare)
-SLICEWISE_EMBEDDED_FILE(tsfast)
-SLICEWISE_EMBEDDED_FILE(t4_tutorial)
-SLICEWISE_EMBEDDED_FILE(gavel_p100)
-SLICEWISE_EMBEDDED_FILE(gavel_k80)
+SLICEWISE_VALIDATION_FILE(sources)
+SLICEWISE_VALIDATION_FILE(studies)
+SLICEWISE_VALIDATION_FILE(gpus)
+SLICEWISE_VALIDATION_FILE(migperf)
+SLICEWISE_VALIDATION_FILE(miso)
+SLICEWISE_VALIDATION_FILE(parvagpu)
+SLICEWISE_VALIDATION_FILE(igniter)
+SLICEWISE_VALIDATION_FILE(muxserve)
+SLICEWISE_VALIDATION_FILE(nos)
+SLICEWISE_VALIDATION_FILE(njit)
+SLICEWISE_VALIDATION_FILE(nvshare)
+SLICEWISE_VALIDATION_FILE(tsfast)
+SLICEWISE_VALIDATION_FILE(t4_tutorial)
+SLICEWISE_VALIDATION_FILE(gavel_p100)
+SLICEWISE_VALIDATION_FILE(gavel_k80)
 
 namespace slicewise::models::embedded {
 

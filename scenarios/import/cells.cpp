@@ -12,10 +12,9 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr int kNanosecondDigits = 9;
 constexpr std::int64_t kMostInstant = 9'200'000'000'000'000'000;
 
-std::string lower(std::string_view text) {
+std::string lower_case(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   return result;
@@ -96,7 +95,7 @@ bool is_missing(std::string_view text) {
   if (text.empty()) return true;
   // Nearly every value is a number.
   if (text.size() > 7 || (text[0] >= '0' && text[0] <= '9')) return false;
-  const std::string word = lower(text);
+  const std::string word = lower_case(text);
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
@@ -146,7 +145,7 @@ JobState job_state_of(std::string_view word) {
       {"waiting", JobState::Pending},      {"queued", JobState::Pending},
       {"ready", JobState::Pending},        {"configuring", JobState::Pending},
   }};
-  const std::string known = lower(word.substr(0, 32));
+  const std::string known = lower_case(word.substr(0, 32));
   for (const auto& [name, state] : kWords) {
     if (name == known) return state;
   }

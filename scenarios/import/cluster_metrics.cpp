@@ -12,14 +12,10 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr double kMostSeconds = 4e9;  // 2096
-constexpr std::int64_t kStale =
-    std::int64_t{300} * kSecond;  // for how long Prometheus shows a series
-constexpr std::int64_t kMostAmount = 1'000'000'000'000'000'000;
+constexpr double kLatestSecond = 4e9;  // 2096
 
 PodRecord::Time time_in(double seconds) {
-  if (!(seconds > 0 && seconds <= kMostSeconds)) return std::nullopt;
+  if (!(seconds > 0 && seconds <= kLatestSecond)) return std::nullopt;
   return std::llround(seconds * 1'000.0) * 1'000'000;  // milliseconds, as Prometheus keeps them
 }
 

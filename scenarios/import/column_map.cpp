@@ -10,7 +10,7 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::array<std::string_view, 18> kUnits = {
+constexpr std::array<std::string_view, 18> kColumnUnits = {
     "iso",   "s",     "ms",  "us",  "min", "m",  "h",  "percent", "milli",
     "cores", "bytes", "kib", "mib", "gib", "kb", "mb", "gb",      "share"};
 
@@ -64,7 +64,7 @@ constexpr std::array kReadyMaps = {
              "early"},
 };
 
-tl::unexpected<Diagnostics> wrong(std::string message, std::string help) {
+tl::unexpected<Diagnostics> wrong_columns(std::string message, std::string help) {
   return tl::unexpected(Diagnostics{
       make_diagnostic(Code::TraceColumnMissing, {}, std::move(message), std::move(help))});
 }
@@ -88,26 +88,29 @@ Expected<ColumnMap> parse_column_map(std::string_view text) {
     text.remove_prefix(std::min(comma + 1, text.size()));
     const std::size_t equals = entry.find('=');
     if (equals == std::string_view::npos || equals == 0 || equals + 1 == entry.size()) {
-      return wrong(fmt::format("--columns: \"{}\" is not FIELD=COLUMN", entry),
-                   "write arrival=submit_time,run=run_time:ms,gpus=gpu_num, or one of philly, "
-                   "muri, thetagpu, pai, helios, acme, dlrm, gavel, shockwave");
+      return wrong_columns(
+          fmt::format("--columns: \"{}\" is not FIELD=COLUMN", entry),
+          "write arrival=submit_time,run=run_time:ms,gpus=gpu_num, or one of philly, "
+          "muri, thetagpu, pai, helios, acme, dlrm, gavel, shockwave");
     }
     const std::string_view name = entry.substr(0, equals);
     const auto* const field = std::find(kJobFieldNames.begin(), kJobFieldNames.end(), name);
     if (field == kJobFieldNames.end()) {
       const auto nearest = nearest_name(name, kJobFieldNames);
-      return wrong(fmt::format("--columns: there is no field \"{}\"{}", name,
-                               nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : ""),
-                   fmt::format("fields are {}", fmt::join(kJobFieldNames, ", ")));
+      return wrong_columns(
+          fmt::format("--columns: there is no field \"{}\"{}", name,
+                      nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : ""),
+          fmt::format("fields are {}", fmt::join(kJobFieldNames, ", ")));
     }
     MappedColumn& column = map.columns[static_cast<std::size_t>(field - kJobFieldNames.begin())];
     if (!column.names.empty()) {
-      return wrong(fmt::format("--columns: {} is there twice", name), "");
+      return wrong_columns(fmt::format("--columns: {} is there twice", name), "");
     }
     std::string_view value = entry.substr(equals + 1);
     const std::size_t colon = value.rfind(':');
     if (colon != std::string_view::npos &&
-        std::find(kUnits.begin(), kUnits.end(), value.substr(colon + 1)) != kUnits.end()) {
+        std::find(kColumnUnits.begin(), kColumnUnits.end(), value.substr(colon + 1)) !=
+            kColumnUnits.end()) {
       column.unit = value.substr(colon + 1);
       value = value.substr(0, colon);
     }

@@ -6,7 +6,7 @@
 namespace slicewise::scenarios {
 namespace {
 
-struct Entry {
+struct UsePart {
   std::int64_t at = 0;
   std::uint32_t pod = 0;
   std::uint32_t part = 0;
@@ -15,18 +15,18 @@ struct Entry {
 
 // All entries of one instant, pod by pod.
 struct Instant {
-  const Entry* begin = nullptr;
-  const Entry* end = nullptr;
+  const UsePart* begin = nullptr;
+  const UsePart* end = nullptr;
   int pods = 0;
   bool is_equal = true;
   double most = 0;
 };
 
-Instant instant_at(const std::vector<Entry>& entries, std::size_t first) {
+Instant instant_at(const std::vector<UsePart>& entries, std::size_t first) {
   Instant instant{&entries[first], &entries[first]};
-  const Entry* const stop = entries.data() + entries.size();
+  const UsePart* const stop = entries.data() + entries.size();
   for (; instant.end != stop && instant.end->at == instant.begin->at; ++instant.end) {
-    const Entry& entry = *instant.end;
+    const UsePart& entry = *instant.end;
     const bool is_new = instant.end == instant.begin || entry.pod != (instant.end - 1)->pod;
     instant.pods += is_new ? 1 : 0;
     instant.is_equal = instant.is_equal && entry.value == instant.begin->value;
@@ -54,7 +54,7 @@ DeviceUse::Uses DeviceUse::uses(Metric metric) const {
   Uses result;
   const auto found = samples_.find(metric);
   if (found == samples_.end()) return result;
-  std::vector<Entry> entries;
+  std::vector<UsePart> entries;
   std::uint32_t number = 0;
   for (const Part& part : found->second) {
     for (const Sample& sample : part.samples) {
@@ -62,12 +62,12 @@ DeviceUse::Uses DeviceUse::uses(Metric metric) const {
     }
     ++number;
   }
-  const auto identity = [](const Entry& e) { return std::tuple(e.at, e.pod, e.part); };
+  const auto identity = [](const UsePart& e) { return std::tuple(e.at, e.pod, e.part); };
   std::ranges::stable_sort(entries, {}, identity);
   // Answers that overlap repeat samples.
   entries.erase(
       std::unique(entries.begin(), entries.end(),
-                  [&](const Entry& a, const Entry& b) { return identity(a) == identity(b); }),
+                  [&](const UsePart& a, const UsePart& b) { return identity(a) == identity(b); }),
       entries.end());
 
   // Idle instants are equal either way. Samples at the borders of a pod's life may differ.
@@ -86,7 +86,7 @@ DeviceUse::Uses DeviceUse::uses(Metric metric) const {
   for (std::size_t i = 0; i < entries.size();) {
     const Instant instant = instant_at(entries, i);
     i += size_of(instant);
-    for (const Entry* entry = instant.begin; entry != instant.end;) {
+    for (const UsePart* entry = instant.begin; entry != instant.end;) {
       Use use{entry->pod, entry->at, 0};
       for (; entry != instant.end && entry->pod == use.pod; ++entry) {
         use.value = repeated ? std::max(use.value, entry->value) : use.value + entry->value;

@@ -51,9 +51,9 @@ Expected<Throughputs> read_throughputs(const SourceText& file) {
   return rates;
 }
 
-class Reader {
+class GavelReader {
  public:
-  Reader(const SourceText& file, const Throughputs& rates, ImportReport& report, JobRows& rows)
+  GavelReader(const SourceText& file, const Throughputs& rates, ImportReport& report, JobRows& rows)
       : rates_(rates),
         report_(report),
         rows_(rows),
@@ -117,8 +117,8 @@ class Reader {
     if (!steps || *steps < 0) return bad(layout.steps, "is no number of steps");
     const auto found = rates_.find(fmt::format("('{}', {})", row.work, row.gpus));
     const double rate = found == rates_.end() ? 0 : found->second;
-    constexpr double kMostSeconds = 4e9;
-    if (!(rate > 0) || static_cast<double>(*steps) / rate > kMostSeconds) {
+    constexpr double kLongestRun = 4e9;
+    if (!(rate > 0) || static_cast<double>(*steps) / rate > kLongestRun) {
       report_.remark(ImportRemark::Kind::Note,
                      "jobs of which the throughput is not known: kept, their run is not known",
                      [this] { return lines_.place(); });
@@ -151,7 +151,7 @@ Expected<Imported> import_gavel(std::span<const SourceText> files, const ImportO
     rates.merge(*found);
   }
   for (const SourceText& file : files) {
-    if (!is_json(file)) Reader(file, rates, report, rows).read();
+    if (!is_json(file)) GavelReader(file, rates, report, rows).read();
   }
   if (rates.empty() && options.columns == "gavel") {
     report.note("durations need throughputs: give simulation_throughputs.json with another -f",

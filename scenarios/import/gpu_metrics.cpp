@@ -13,10 +13,7 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kStale =
-    std::int64_t{300} * kSecond;  // for how long Prometheus shows a series
-constexpr double kMebibyte = 1'048'576;
+constexpr double kBytesPerMebibyte = 1'048'576;
 
 using Metric = DeviceUse::Metric;
 
@@ -29,7 +26,7 @@ struct KnownMetric {
 constexpr std::array kMetrics = {
     KnownMetric{"DCGM_FI_DEV_GPU_UTIL", Metric::Utilisation, 0.01},
     KnownMetric{"DCGM_FI_PROF_GR_ENGINE_ACTIVE", Metric::EngineActive, 1},
-    KnownMetric{"DCGM_FI_DEV_FB_USED", Metric::Memory, kMebibyte},
+    KnownMetric{"DCGM_FI_DEV_FB_USED", Metric::Memory, kBytesPerMebibyte},
 };
 
 bool is_exporter(const PodName& pod) { return pod.name.find("dcgm-exporter") != std::string::npos; }

@@ -5,6 +5,7 @@
 
 #include "slicewise/units.hpp"
 
+#include "../characters.hpp"
 #include "../decimal.hpp"
 
 namespace slicewise::scenarios {
@@ -13,8 +14,6 @@ namespace {
 constexpr std::string_view kNvidia = "nvidia.com/";
 constexpr std::string_view kShared = ".shared";
 constexpr std::int64_t kLargest = 1'000'000'000'000'000'000;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool take(std::string_view& text, std::string_view start) {
   if (!text.starts_with(start)) return false;

@@ -32,7 +32,7 @@ struct KindOfLog {
   Importer importer;
 };
 
-constexpr std::array kKinds = {
+constexpr std::array kKindsOfLog = {
     KindOfLog{ImportKind::Openb, "openb", import_openb},
     KindOfLog{ImportKind::Jobs, "jobs", import_job_table},
     KindOfLog{ImportKind::Swf, "swf", import_swf},
@@ -47,7 +47,7 @@ constexpr std::array kKinds = {
 };
 
 const KindOfLog& entry(ImportKind kind) {
-  return *std::ranges::find(kKinds, kind, &KindOfLog::kind);
+  return *std::ranges::find(kKindsOfLog, kind, &KindOfLog::kind);
 }
 
 }  // namespace

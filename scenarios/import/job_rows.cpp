@@ -9,11 +9,10 @@
 
 #include "../job_trace_columns.hpp"
 #include "../job_trace_order.hpp"
+#include "../trace_time.hpp"
 
 namespace slicewise::scenarios {
 namespace {
-
-constexpr std::int64_t kSecond = 1'000'000'000;
 
 bool says_nothing(const ColumnRules& rules, Duration value) {
   return !rules.must_exist && value == kUnknownDuration;

@@ -9,12 +9,13 @@
 
 #include "../decimal.hpp"
 #include "../job_trace_columns.hpp"
+#include "../trace_time.hpp"
 #include "cells.hpp"
 
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::int64_t kMostNumber = 2'147'483'647;
+constexpr std::int64_t kMostInt32 = 2'147'483'647;
 
 bool is_ready(const ReadyMap* ready, std::string_view name) {
   return ready != nullptr && ready->name == name;
@@ -99,7 +100,7 @@ bool JobTableRows::read_host(JobRow& row) {
     const std::string& unit = map_[JobField::Cpu].unit;
     const int digits = unit == "milli" ? 0 : unit == "percent" ? 1 : 3;
     const auto milli = scaled_of(text(JobField::Cpu), digits);
-    if (!milli || *milli < 0 || *milli > kMostNumber) {
+    if (!milli || *milli < 0 || *milli > kMostInt32) {
       return table_.bad(at(JobField::Cpu), "is no amount of CPU");
     }
     row.cpu_milli = static_cast<std::int32_t>(*milli);
@@ -116,7 +117,7 @@ bool JobTableRows::read_host(JobRow& row) {
   }
   if (has(JobField::Priority)) {
     const auto priority = scaled_of(text(JobField::Priority), 0);
-    if (!priority || *priority > kMostNumber || *priority < -kMostNumber) {
+    if (!priority || *priority > kMostInt32 || *priority < -kMostInt32) {
       return table_.bad(at(JobField::Priority), "is no priority");
     }
     row.priority = static_cast<std::int32_t>(*priority);
@@ -264,7 +265,6 @@ void JobTableRows::check_iterations(const JobRow& row) {
   if (!count || !each || *count < 0 || *each < 0) return;
   const Int128 product = static_cast<Int128>(*count) * *each;
   const Int128 off = product - row.run.ns;
-  constexpr std::int64_t kSecond = 1'000'000'000;
   if (off <= kSecond && off >= -kSecond) return;
   report_.remark(ImportRemark::Kind::Note,
                  "rows whose duration is not iterations x iteration_time: duration was believed",

@@ -12,7 +12,7 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::array<std::string_view, 8> kKinds = {
+constexpr std::array<std::string_view, 8> kKindsWithPods = {
     "Pod",       "Deployment", "StatefulSet", "ReplicaSet", "ReplicationController",
     "DaemonSet", "Job",        "CronJob"};
 
@@ -30,9 +30,9 @@ bool is_about_gpus(std::string_view variable) {
          variable == "NVIDIA_VISIBLE_DEVICES";
 }
 
-class Reader {
+class ManifestReader {
  public:
-  Reader(const Node& object, ImportReport& report)
+  ManifestReader(const Node& object, ImportReport& report)
       : object_(object), kind_(text_below(&object, {"kind"})), report_(report) {}
 
   std::optional<DraftWorkload> read() {
@@ -220,10 +220,12 @@ class Reader {
 
 }  // namespace
 
-bool has_pods(std::string_view kind) { return std::ranges::find(kKinds, kind) != kKinds.end(); }
+bool has_pods(std::string_view kind) {
+  return std::ranges::find(kKindsWithPods, kind) != kKindsWithPods.end();
+}
 
 std::optional<DraftWorkload> manifest_workload(const Node& object, ImportReport& report) {
-  return Reader(object, report).read();
+  return ManifestReader(object, report).read();
 }
 
 }  // namespace slicewise::scenarios

@@ -12,7 +12,8 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::int64_t kLatest = 9'100'000'000'000'000'000;  // leaves room to spread the last stamp
+constexpr std::int64_t kLatestStamp =
+    9'100'000'000'000'000'000;  // leaves room to spread the last stamp
 
 // Blocks of prompts (512 tokens each) that came before: what a cache without limit would hold.
 class PrefixBlocks {
@@ -72,7 +73,7 @@ class RequestLine {
       return count && *count >= 0 && *count <= kMostTokens ? *count : std::int64_t{-1};
     };
     const auto at = scaled_of(time_, 6);  // from ms
-    if (!at || *at < 0 || *at > kLatest)
+    if (!at || *at < 0 || *at > kLatestStamp)
       return "\"timestamp\" is missing, or no number of milliseconds";
     const std::int64_t input = tokens(input_);
     const std::int64_t output = tokens(output_);

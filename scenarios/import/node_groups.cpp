@@ -35,7 +35,7 @@ bool has_gpus(std::string_view type) {
 }
 
 // What Karpenter may choose from: the first value of each requirement that counts.
-struct Wanted {
+struct WantedInstance {
   std::string type;
   std::string family;
   std::string size;
@@ -44,8 +44,8 @@ struct Wanted {
   std::string capacity;
 };
 
-Wanted wanted_by(const Node* requirements) {
-  Wanted wanted;
+WantedInstance wanted_by(const Node* requirements) {
+  WantedInstance wanted;
   if (requirements == nullptr) return wanted;
   for (const NodePtr& item : requirements->items) {
     const Node* values = node_below(item.get(), {"values"});
@@ -63,7 +63,7 @@ Wanted wanted_by(const Node* requirements) {
   return wanted;
 }
 
-std::string type_of(const Wanted& wanted) {
+std::string type_of(const WantedInstance& wanted) {
   if (!wanted.type.empty()) return wanted.type;
   if (!wanted.family.empty()) {
     return fmt::format("{}.{}", wanted.family, wanted.size.empty() ? "xlarge" : wanted.size);
@@ -191,7 +191,7 @@ void NodeGroups::add_node_pool(const Node& object, ImportReport& report) {
   take_labels(node_below(tmpl, {"metadata", "labels"}), group);
   take_taints(node_below(tmpl, {"spec", "taints"}), group.pool);
   group.class_name = text_below(tmpl, {"spec", "nodeClassRef", "name"});
-  const Wanted wanted = wanted_by(node_below(tmpl, {"spec", "requirements"}));
+  const WantedInstance wanted = wanted_by(node_below(tmpl, {"spec", "requirements"}));
   group.pool.instance_type = type_of(wanted);
   group.pool.type_is_assumed = wanted.type.empty();
   if (wanted.capacity == "spot") group.pool.capacity_type = "spot";

@@ -16,7 +16,7 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::int64_t kMostNumber = 2'000'000'000;
+constexpr std::int64_t kMostMillicores = 2'000'000'000;
 constexpr std::int64_t kMostMebibytes = 1LL << 30U;
 
 JobState state_of(std::string_view phase) {
@@ -27,9 +27,9 @@ JobState state_of(std::string_view phase) {
   return JobState::Unknown;
 }
 
-class Reader {
+class OpenbReader {
  public:
-  Reader(const SourceText& file, ImportReport& report, JobRows& rows)
+  OpenbReader(const SourceText& file, ImportReport& report, JobRows& rows)
       : file_(file), report_(report), rows_(rows), table_(file, report) {}
 
   // What is wrong with the file as a whole.
@@ -87,7 +87,7 @@ class Reader {
     std::int64_t cpu = 0;
     std::int64_t memory = 0;
     if (!read_whole(*gpus_, kMostGpusOfJob, gpus) || !read_whole(*milli_, 1'000, milli) ||
-        (cpu_ && !read_whole(*cpu_, kMostNumber, cpu)) ||
+        (cpu_ && !read_whole(*cpu_, kMostMillicores, cpu)) ||
         (memory_ && !read_whole(*memory_, kMostMebibytes, memory))) {
       return false;
     }
@@ -155,7 +155,6 @@ class Reader {
   bool read_time(std::optional<std::size_t> column, std::optional<std::int64_t>& time) {
     const std::string_view text = table_.value(column);
     if (text.empty()) return true;
-    constexpr int kNanosecondDigits = 9;
     time = scaled_of(text, kNanosecondDigits);
     if (time && *time >= 0 && *time <= kLongestInTrace) return true;
     return table_.bad(column, "is no number of seconds from 0 to 4000000000");
@@ -176,7 +175,8 @@ Expected<Imported> import_openb(std::span<const SourceText> files, const ImportO
   JobRows rows(report);
   Diagnostics problems;
   for (const SourceText& file : files) {
-    if (auto problem = Reader(file, report, rows).read()) problems.push_back(std::move(*problem));
+    if (auto problem = OpenbReader(file, report, rows).read())
+      problems.push_back(std::move(*problem));
   }
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   // Pods shared GPUs while they ran, and nothing says with whom.

@@ -12,8 +12,6 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;  // 2096: what a trace can hold
-
 using MaybeBad = std::optional<BadObject>;
 
 // The earlier and the later of two times of which either may be unknown.
@@ -207,9 +205,9 @@ class PodReader {
   }
 
   void read_memory_annotation(JsonValue mebibytes_of_gpu) {
-    constexpr std::int64_t kMostMebibytes = 1'000'000'000;
+    constexpr std::int64_t kMostMebi = 1'000'000'000;
     const auto mebi = whole_of(mebibytes_of_gpu.scalar());
-    if (!mebi || *mebi <= 0 || *mebi > kMostMebibytes) return;
+    if (!mebi || *mebi <= 0 || *mebi > kMostMebi) return;
     pod_.gpu_memory = mebibytes(*mebi);
     if (pod_.fraction) return;
     pod_.fraction = 1'000;

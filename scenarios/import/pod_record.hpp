@@ -14,6 +14,7 @@ namespace slicewise::scenarios {
 
 // Amounts by resource name, in thousandths.
 using Amounts = std::map<std::string, std::int64_t, std::less<>>;
+inline constexpr std::int64_t kMostAmount = 1'000'000'000'000'000'000;
 
 // Adds without overflow.
 void add_amounts(Amounts& sum, const Amounts& more);

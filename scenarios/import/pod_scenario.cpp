@@ -19,7 +19,7 @@ struct Group {
   std::vector<std::size_t> rows;
 };
 
-std::string controller_of(const JobTrace& trace, std::size_t row) {
+std::string controller_of_row(const JobTrace& trace, std::size_t row) {
   const std::string_view work = trace.name(trace.work, row);
   const std::string_view id = trace.name(trace.id, row);
   return std::string(work.empty() ? id.substr(id.find('/') + 1) : work.substr(work.find('/') + 1));
@@ -59,7 +59,7 @@ std::optional<std::int64_t> mean(const TraceColumn<T>& column, const Group& grou
 DraftWorkload workload_of(const JobTrace& trace, const Group& group) {
   const std::size_t first = group.rows.front();
   DraftWorkload workload;
-  workload.name = dns_name(controller_of(trace, first), "pod");
+  workload.name = dns_name(controller_of_row(trace, first), "pod");
   workload.space = dns_name(std::string(trace.name(trace.group, first)), "");
   const std::string_view work = trace.name(trace.work, first);
   const bool serves = work.starts_with("Deployment/") || work.starts_with("StatefulSet/") ||

@@ -7,19 +7,16 @@
 #include "../job_trace_columns.hpp"
 #include "../job_trace_order.hpp"
 #include "../name_pool.hpp"
+#include "../trace_time.hpp"
 #include "gpu_resource.hpp"
 #include "pod_record.hpp"
 
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kMostAmount = 1'000'000'000'000'000'000;
 constexpr std::int32_t kWholeGpu = 1'000;
-constexpr std::int32_t kMostGpus = 1'000'000;  // of a pod
-constexpr int kVirtualGpus = 10;               // --vgpu of AWS's plugin, its default
-
-using Kind = GpuResource::Kind;
+constexpr std::int32_t kMostGpusOfPod = 1'000'000;  // of a pod
+constexpr int kVirtualGpus = 10;                    // --vgpu of AWS's plugin, its default
 
 std::int32_t clamped(std::int64_t value,
                      std::int32_t most = std::numeric_limits<std::int32_t>::max()) {
@@ -187,22 +184,22 @@ class TraceOfPods {
 
   Ask ask_for(const PodRecord& pod, const std::string& name, const GpuResource& gpu,
               std::int64_t amount) {
-    Ask ask{clamped(whole(amount), kMostGpus), kWholeGpu, memory_of(pod), name};
+    Ask ask{clamped(whole(amount), kMostGpusOfPod), kWholeGpu, memory_of(pod), name};
     switch (gpu.kind) {
-      case Kind::Whole:
+      case GpuResource::Kind::Whole:
         share_of_whole(pod, ask);
         break;
-      case Kind::Replica:
+      case GpuResource::Kind::Replica:
         ask.milli = part_of(kWholeGpu, replicas_of(pod, name));
         break;
-      case Kind::Mig:
-      case Kind::MigReplica:
+      case GpuResource::Kind::Mig:
+      case GpuResource::Kind::MigReplica:
         share_of_mig(pod, gpu, ask);
         break;
-      case Kind::VirtualGpu:
+      case GpuResource::Kind::VirtualGpu:
         share_of_virtual(pod, ask);
         break;
-      case Kind::MemorySlice:
+      case GpuResource::Kind::MemorySlice:
         if (ask.memory.count < 0) ask.memory = {gpu.gigabytes * 1'000'000'000LL};
         ask.milli = part_of(kWholeGpu, replicas_of(pod, name));
         break;
@@ -258,7 +255,7 @@ class TraceOfPods {
                     gpu.slices_of == 4 ? "quarters" : "sevenths"),
         [&] { return pod.where; });
     if (ask.memory.count < 0) ask.memory = {gpu.gigabytes * 1'000'000'000LL};
-    if (gpu.kind == Kind::MigReplica)
+    if (gpu.kind == GpuResource::Kind::MigReplica)
       ask.milli = part_of(ask.milli, replicas_of(pod, ask.resource));
   }
 

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "../decimal.hpp"
+#include "../trace_time.hpp"
 
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;  // 2096: what a trace can hold
 constexpr double kBlank = 2'147'483'632.0;  // DCGM's blanks of 32 and 64 bits, and all above them
 
 std::optional<double> number_of(std::string_view text) {

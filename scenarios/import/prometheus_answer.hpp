@@ -12,6 +12,9 @@
 
 namespace slicewise::scenarios {
 
+// For how long Prometheus shows a series after its last sample, in ns.
+inline constexpr std::int64_t kStale = 300'000'000'000;
+
 struct Sample {
   std::int64_t at = 0;  // ns since 1970
   double value = 0;

@@ -5,17 +5,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../characters.hpp"
 #include "../decimal.hpp"
 #include "../trace_time.hpp"
 
 namespace slicewise::scenarios {
 namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-bool same_name(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
 
 void put_in_order(std::vector<LoggedRequest>& requests, const SourceText& file,
                   ImportReport& report) {

@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "../csv_lines.hpp"
+#include "../request_trace.hpp"
 #include "import_report.hpp"
 
 namespace slicewise::scenarios {
-
-// Tokens of the longest prompt or answer that is believed.
-inline constexpr std::int64_t kMostTokens = 100'000'000;
 
 // One request of a log, in nanoseconds of the log's own clock.
 using LoggedRequest = RequestTrace::Row;

@@ -38,9 +38,10 @@ std::vector<std::string> split_names(std::string_view text) {
 
 constexpr CsvForm kForm{.separator = '|', .quotes = false};
 
-class Reader {
+class SacctReader {
  public:
-  Reader(const SourceText& file, const ImportOptions& options, ImportReport& report, JobRows& rows)
+  SacctReader(const SourceText& file, const ImportOptions& options, ImportReport& report,
+              JobRows& rows)
       : file_(file), options_(options), report_(report), rows_(rows), table_(file, report, kForm) {}
 
   std::optional<Diagnostic> read() {
@@ -279,7 +280,7 @@ Expected<Imported> import_sacct(std::span<const SourceText> files, const ImportO
   JobRows rows(report);
   Diagnostics problems;
   for (const SourceText& file : files) {
-    if (auto problem = Reader(file, options, report, rows).read()) {
+    if (auto problem = SacctReader(file, options, report, rows).read()) {
       problems.push_back(std::move(*problem));
     }
   }

@@ -10,17 +10,16 @@
 namespace slicewise::scenarios {
 namespace {
 
-using Kind = DraftWorkload::Kind;
-
-constexpr std::string_view kKinds[] = {"Job", "Deployment", "Service"};
+constexpr std::string_view kKindNames[] = {"Job", "Deployment", "Service"};
 
 class Writer {
  public:
   explicit Writer(const ScenarioDraft& draft) : draft_(draft) {}
 
   WrittenDraft write() {
-    const bool serves = std::ranges::any_of(
-        draft_.workloads, [](const DraftWorkload& w) { return w.kind != Kind::Job; });
+    const bool serves = std::ranges::any_of(draft_.workloads, [](const DraftWorkload& w) {
+      return w.kind != DraftWorkload::Kind::Job;
+    });
     line(
         fmt::format("# Made by `slicewise {}`. TODO marks what the source does not say: the values "
                     "there are Assumed.",
@@ -85,8 +84,8 @@ class Writer {
   void write_workload(const DraftWorkload& w) {
     line(fmt::format("  - name: {}", w.name) + (w.comment.empty() ? "" : "  # " + w.comment));
     if (!w.space.empty()) line(fmt::format("    namespace: {}", w.space));
-    line(fmt::format("    kind: {}", kKinds[static_cast<std::size_t>(w.kind)]));
-    line(fmt::format("    {}: {}", w.kind == Kind::Job ? "count" : "replicas",
+    line(fmt::format("    kind: {}", kKindNames[static_cast<std::size_t>(w.kind)]));
+    line(fmt::format("    {}: {}", w.kind == DraftWorkload::Kind::Job ? "count" : "replicas",
                      std::clamp<std::int64_t>(w.pods, 0, 1'000'000)));
     if (w.priority != 0) line(fmt::format("    priority: {}", w.priority));
     if (!w.restart_policy.empty()) line(fmt::format("    restartPolicy: {}", w.restart_policy));
@@ -128,7 +127,7 @@ class Writer {
     const std::string use =
         w.gpu_permille ? fmt::format("gpuUtil: {}.{}%", *w.gpu_permille / 10, *w.gpu_permille % 10)
                        : "gpuBusy: 50%";
-    if (w.kind == Kind::Service) {
+    if (w.kind == DraftWorkload::Kind::Service) {
       todo("    measured: {requestGpuTime: {p50: 30ms, p99: 60ms}, provenance: Assumed}",
            w.gpu_permille ? fmt::format("Assumed; the GPU was in use {}.{} % of the time",
                                         *w.gpu_permille / 10, *w.gpu_permille % 10)

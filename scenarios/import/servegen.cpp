@@ -20,7 +20,6 @@ namespace {
 
 constexpr std::string_view kRates = "-trace.csv";
 constexpr std::string_view kLengths = "-dataset.json";
-constexpr std::int64_t kMostSeconds = 1'000'000'000;
 constexpr double kMostRate = 1e6;
 constexpr double kMostVariation = 1e4;
 

@@ -68,10 +68,10 @@ std::optional<PartitionGpus> parse_partitions(std::string_view text) {
   return gpus;
 }
 
-class Reader {
+class SwfReader {
  public:
-  Reader(const SourceText& file, const PartitionGpus& partitions, ImportReport& report,
-         JobRows& rows, std::optional<std::int64_t>& start)
+  SwfReader(const SourceText& file, const PartitionGpus& partitions, ImportReport& report,
+            JobRows& rows, std::optional<std::int64_t>& start)
       : partitions_(partitions),
         report_(report),
         rows_(rows),
@@ -225,7 +225,7 @@ Expected<Imported> import_swf(std::span<const SourceText> files, const ImportOpt
   ImportReport report(options.skip_bad);
   JobRows rows(report);
   std::optional<std::int64_t> start;
-  for (const SourceText& file : files) Reader(file, *partitions, report, rows, start).read();
+  for (const SourceText& file : files) SwfReader(file, *partitions, report, rows, start).read();
   if (partitions->empty()) {
     report.note("SWF knows no GPUs: every processor counts as one (--partitions says otherwise)",
                 {.file = files.front().name, .line = 0});

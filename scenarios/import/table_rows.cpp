@@ -5,17 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "../characters.hpp"
+
 namespace slicewise::scenarios {
-namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-bool same_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
-}
-
-}  // namespace
+namespace {}  // namespace
 
 bool TableRows::read_header() {
   constexpr std::size_t kMostColumns = 1'000;

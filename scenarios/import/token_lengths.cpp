@@ -7,14 +7,12 @@
 
 #include "../check_scalar.hpp"
 #include "../decimal.hpp"
+#include "../request_trace.hpp"
 
 namespace slicewise::scenarios {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr std::int64_t kMostTokens = 100'000'000;
-constexpr std::int64_t kMostSeconds = 1'000'000'000;
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\n\r");

@@ -10,6 +10,9 @@
 
 namespace slicewise::scenarios {
 
+// Since the start of the recording: 31 years.
+inline constexpr std::int64_t kMostSeconds = 1'000'000'000;
+
 // Weight by number of tokens.
 using TokenWeights = std::map<std::int64_t, double>;
 
