@@ -10,7 +10,7 @@
 // Names that scenarios and the catalogue share, and what to say of one that is not known.
 namespace slicewise::sim {
 
-inline constexpr std::string_view kWholeGpu = "nvidia.com/gpu";
+inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 inline constexpr std::string_view kMigPrefix = "nvidia.com/mig-";
 
 // "did you mean" for a name that is not in a list of the catalogue, else where to find the list.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/metrics/time_summary.hpp"
+
 #include "merge.hpp"
 
 namespace slicewise::sim {
@@ -69,7 +71,6 @@ void dropped_finding(const Stream& stream, Diagnostics& found) {
 
 // An objective on a tail that so few requests do not have.
 void tail_finding(const Stream& stream, Diagnostics& found) {
-  constexpr std::int64_t kPlentyForP999 = 10'000;  // then it is not one of the ten slowest
   const std::int64_t count = stream.result->latency ? stream.result->latency->count : 0;
   const bool judged = std::ranges::any_of(
       stream.result->objectives, [](const ObjectiveResult& o) { return o.name == "latencyP999"; });

@@ -7,7 +7,7 @@ namespace {
 
 using Records = std::span<const RequestRecord* const>;
 
-double mean_of(Records records, std::int64_t RequestRecord::*count) {
+double mean_count(Records records, std::int64_t RequestRecord::*count) {
   double sum = 0;
   for (const RequestRecord* record : records) sum += static_cast<double>(record->*count);
   return sum / static_cast<double>(records.size());
@@ -22,15 +22,15 @@ double answered_share(const RequestCounts& counts) {
 
 RequestCounts request_counts(Records records) {
   RequestCounts counts;
-  counts.arrived = mean_of(records, &RequestRecord::arrived);
-  counts.answered = mean_of(records, &RequestRecord::answered);
-  counts.in_objectives = mean_of(records, &RequestRecord::in_objectives);
-  counts.refused = mean_of(records, &RequestRecord::refused);
-  counts.dropped = mean_of(records, &RequestRecord::dropped);
-  counts.timed_out = mean_of(records, &RequestRecord::timed_out);
-  counts.retried = mean_of(records, &RequestRecord::retried);
-  const double batches = mean_of(records, &RequestRecord::batches);
-  if (batches > 0) counts.mean_batch = mean_of(records, &RequestRecord::batched) / batches;
+  counts.arrived = mean_count(records, &RequestRecord::arrived);
+  counts.answered = mean_count(records, &RequestRecord::answered);
+  counts.in_objectives = mean_count(records, &RequestRecord::in_objectives);
+  counts.refused = mean_count(records, &RequestRecord::refused);
+  counts.dropped = mean_count(records, &RequestRecord::dropped);
+  counts.timed_out = mean_count(records, &RequestRecord::timed_out);
+  counts.retried = mean_count(records, &RequestRecord::retried);
+  const double batches = mean_count(records, &RequestRecord::batches);
+  if (batches > 0) counts.mean_batch = mean_count(records, &RequestRecord::batched) / batches;
   counts.availability = answered_share(counts);
   return counts;
 }

@@ -80,8 +80,7 @@ const Histogram& histogram_of(const QuantileFigure& figure, const Observed& obse
                                       : observed.tokens[replication]->*figure.of_tokens;
 }
 
-std::optional<FigureValue> quantile_interval(const QuantileFigure& figure,
-                                             const Observed& observed) {
+std::optional<FigureValue> interval_of(const QuantileFigure& figure, const Observed& observed) {
   std::vector<const Histogram*> histograms;
   for (std::size_t r = 0; r < observed.requests.size(); ++r) {
     histograms.push_back(&histogram_of(figure, observed, r));
@@ -167,7 +166,7 @@ ObjectiveResult judge(const scenarios::Objective& objective, std::optional<Figur
   if (!value) return entry;
   entry.pass = entry.at_least ? *value >= objective.limit : *value <= objective.limit;
   if (const QuantileFigure* quantile = quantile_figure(objective.figure)) {
-    entry.ci95 = quantile_interval(*quantile, observed);
+    entry.ci95 = interval_of(*quantile, observed);
     entry.pass = entry.pass && !too_many_lost(*quantile, observed);
   }
   return entry;

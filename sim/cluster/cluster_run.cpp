@@ -50,7 +50,7 @@ std::uint32_t timer_count(const ClusterState& cluster, const World& world) {
 }
 
 // Odd, so that the pods of a workload never meet. Source: 2^32 over the golden ratio.
-constexpr std::uint32_t kGoldenRatio = 0x9E3779B9U;
+constexpr std::uint32_t kNextPod = 0x9E3779B9U;
 
 // Random streams go by name: listing workloads in another order, or one more of them, moves nobody
 // else's numbers. FNV-1a.
@@ -60,7 +60,7 @@ std::uint32_t entity_of(std::string_view name) {
   return hash;
 }
 
-Duration rounded(double ns) { return {std::llround(ns)}; }
+Duration to_duration(double ns) { return {std::llround(ns)}; }
 
 }  // namespace
 
@@ -104,7 +104,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
     const scenarios::Workload& spec = cluster_.model(pod).spec;
     const auto w = static_cast<std::uint32_t>(index(pod.workload));
     const std::uint32_t nth = ordinal[w]++;
-    const std::uint32_t entity = entity_of(cluster_.model(pod).name) + nth * kGoldenRatio;
+    const std::uint32_t entity = entity_of(cluster_.model(pod).name) + nth * kNextPod;
     RandomStream size(world.seed, replication, entity, Purpose::UnitTime);
     pod.size = spec.measured ? random_size(size, spec.measured->unit_time_cv) : 1;
     host_jitter_.emplace_back(world.seed, replication, entity, Purpose::Host);
@@ -221,7 +221,7 @@ void ClusterRun::end_run() {
   for (Scaler& scaler : scalers_) account_wish(scaler);
   for (const Node& node : cluster_.nodes) {
     record_.nodes.emplace_back();
-    record_.nodes.back().cpu_time = rounded(node.cpu_ns);
+    record_.nodes.back().cpu_time = to_duration(node.cpu_ns);
   }
   record_.pending_reasons = scheduler_.reasons();
   record_.pending_at_end = static_cast<std::int64_t>(scheduler_.pending());
@@ -233,17 +233,17 @@ void ClusterRun::finish_domain(std::size_t d) {
   // What a vGPU of EC2 gets done counts against the share of the time that is its own.
   const double owned = cluster_.kind(domain).owned_time;
   DomainRecord record;
-  record.time.useful = rounded(domain.useful_ns / owned);
-  record.time.late = rounded(domain.late_ns / owned);
-  record.time.failed = rounded(domain.failed_ns / owned);
-  record.time.switching = rounded(domain.switch_ns / owned);
-  record.time.cold_start = rounded(domain.cold_ns);
-  record.time.sm_active = rounded(domain.sm_ns / owned);
+  record.time.useful = to_duration(domain.useful_ns / owned);
+  record.time.late = to_duration(domain.late_ns / owned);
+  record.time.failed = to_duration(domain.failed_ns / owned);
+  record.time.switching = to_duration(domain.switch_ns / owned);
+  record.time.cold_start = to_duration(domain.cold_ns);
+  record.time.sm_active = to_duration(domain.sm_ns / owned);
   record.time.sm_known = domain.sm_known;
   record.memory_peak = domain.memory.peak();
   with_engine(domain, [&](auto& engine) {
     engine.advance(now_);
-    record.time.switching = rounded(static_cast<double>(engine.time().switching.ns) / owned);
+    record.time.switching = to_duration(static_cast<double>(engine.time().switching.ns) / owned);
   });
   record_.domains.push_back(record);
 }

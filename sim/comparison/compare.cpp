@@ -93,7 +93,7 @@ Diagnostics errors_everywhere(const std::vector<Expected<World>>& worlds) {
   return everywhere;
 }
 
-RefusedOption refused(Configuration configuration, const Diagnostic& reason) {
+RefusedOption refusal_of(Configuration configuration, const Diagnostic& reason) {
   return {std::move(configuration), reason.code, reason.message};
 }
 
@@ -107,7 +107,7 @@ void refuse_all(const models::InstanceType& type, const Diagnostic& reason,
     Configuration configuration;
     configuration.instance_type = type.name;
     configuration.strategy = strategy;
-    refusals.push_back(refused(std::move(configuration), reason));
+    refusals.push_back(refusal_of(std::move(configuration), reason));
   }
 }
 
@@ -116,9 +116,9 @@ tl::expected<Simulation, RefusedOption> prepare(const Scenario& base, Configurat
                                                 const models::Catalogue& catalogue,
                                                 const ComparisonOptions& options) {
   Expected<World> world = build_world(in_configuration(base, configuration, catalogue), catalogue);
-  if (!world) return tl::unexpected(refused(configuration, first_error(world.error())));
+  if (!world) return tl::unexpected(refusal_of(configuration, first_error(world.error())));
   const auto never = std::ranges::find(world->findings, Code::GpuOom, &Diagnostic::code);
-  if (never != world->findings.end()) return tl::unexpected(refused(configuration, *never));
+  if (never != world->findings.end()) return tl::unexpected(refusal_of(configuration, *never));
   if (auto reason = too_large_for_a_node(*world)) {
     return tl::unexpected(RefusedOption{configuration, Code::PodPending, std::move(*reason)});
   }
@@ -136,7 +136,7 @@ tl::expected<Simulation, RefusedOption> prepare(const Scenario& base, Configurat
 
 // Threads take whole configurations, in order, and write into their slots: their number cannot
 // change a result.
-void simulate_all(std::vector<Simulation>& simulations, const RunOptions& options) {
+void simulate_configurations(std::vector<Simulation>& simulations, const RunOptions& options) {
   std::atomic<std::size_t> next{0};
   std::mutex progress_lock;
   int done = 0;
@@ -239,8 +239,8 @@ void mark_best(std::vector<ComparedOption>& options) {
   if (best != nullptr) best->best = true;
 }
 
-StrategyComparison about(const scenarios::ScenarioSet& set, const Scenario& scenario,
-                         const models::Catalogue& catalogue) {
+StrategyComparison comparison_about(const scenarios::ScenarioSet& set, const Scenario& scenario,
+                                    const models::Catalogue& catalogue) {
   StrategyComparison comparison;
   comparison.scenario = set.name;
   comparison.scenario_sha256 = set.sha256;
@@ -287,7 +287,7 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
     return tl::unexpected(std::move(errors));
   }
 
-  StrategyComparison comparison = about(set, base, catalogue);
+  StrategyComparison comparison = comparison_about(set, base, catalogue);
   comparison.nodes = options.nodes;
   std::vector<Simulation> simulations;
   for (std::size_t t = 0; t < types.size(); ++t) {
@@ -312,7 +312,7 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
       }
     }
   }
-  simulate_all(simulations, options.run);
+  simulate_configurations(simulations, options.run);
   collect(std::move(simulations), comparison);
   return comparison;
 }

@@ -22,7 +22,7 @@ bool names_the_node(std::string_view label) {
 
 void ask_for_one_gpu(Workload& workload) {
   scenarios::ExtendedRequest request;
-  request.name = {std::string(kWholeGpu), workload.pod.where};
+  request.name = {std::string(kGpuResource), workload.pod.where};
   if (!workload.pod.extended.empty()) request.name.where = workload.pod.extended.front().name.where;
   workload.pod.extended = {request};
   std::erase_if(workload.pod.node_selector,
@@ -31,7 +31,7 @@ void ask_for_one_gpu(Workload& workload) {
 
 scenarios::PluginSharing shared(int replicas, const SourceLocation& where) {
   scenarios::PluginSharing sharing;
-  sharing.resources.push_back({{std::string(kWholeGpu), where}, replicas, where});
+  sharing.resources.push_back({{std::string(kGpuResource), where}, replicas, where});
   sharing.where = where;
   return sharing;
 }

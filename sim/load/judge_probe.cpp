@@ -32,7 +32,8 @@ bool is_missed_without_figure(const ObjectiveResult& o) {
   return !o.pass && (nothing || within_limit(o));
 }
 
-LoadVerdict judge(const ObjectiveResult& pooled, const std::vector<const ObjectiveResult*>& own) {
+LoadVerdict verdict_on(const ObjectiveResult& pooled,
+                       const std::vector<const ObjectiveResult*>& own) {
   std::vector<double> values;
   for (const ObjectiveResult* o : own) {
     if (!is_missed_without_figure(*o)) values.push_back(number(o->value));
@@ -82,7 +83,7 @@ LoadProbe judge_probe(double factor, const VariantResult& pooled,
         own.push_back(&single.workloads[w].objectives[o]);
       }
       const ObjectiveResult& result = workload.objectives[o];
-      probe.objectives.push_back({workload.name, result, judge(result, own)});
+      probe.objectives.push_back({workload.name, result, verdict_on(result, own)});
     }
   }
   probe.verdict = verdict_of(probe.objectives);

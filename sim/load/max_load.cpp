@@ -194,8 +194,8 @@ void describe_loads(const Subject& subject, MaxLoad& found) {
   }
 }
 
-MaxLoad about(const scenarios::ScenarioSet& set, const Subject& subject,
-              const models::Catalogue& catalogue, const MaxLoadOptions& options) {
+MaxLoad search_about(const scenarios::ScenarioSet& set, const Subject& subject,
+                     const models::Catalogue& catalogue, const MaxLoadOptions& options) {
   MaxLoad found;
   found.scenario = set.name;
   found.scenario_sha256 = set.sha256;
@@ -242,7 +242,7 @@ Expected<MaxLoad> find_max_load(const scenarios::ScenarioSet& set, std::size_t v
   subject.most_replications =
       std::max(subject.replications,
                options.most_replications.value_or(kMoreReplications * subject.replications));
-  MaxLoad found = about(set, subject, catalogue, options);
+  MaxLoad found = search_about(set, subject, catalogue, options);
   found.notes = without_throughput(subject);
   if (!has_objectives(subject.base)) return tl::unexpected(Diagnostics{no_objective(subject.base)});
   if (auto searched = search(subject, catalogue, options, found); !searched) {

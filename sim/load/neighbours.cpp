@@ -84,7 +84,7 @@ std::vector<Member> members_of(const Replication& record, const World& world) {
 }
 
 // All companies at once: whole replications are the unit of parallel work.
-void simulate_all(std::vector<Company>& companies, const RunOptions& options) {
+void simulate_companies(std::vector<Company>& companies, const RunOptions& options) {
   std::vector<std::pair<Company*, std::size_t>> tasks;
   for (Company& company : companies) {
     company.replications.resize(static_cast<std::size_t>(company.world.replications));
@@ -98,7 +98,7 @@ void simulate_all(std::vector<Company>& companies, const RunOptions& options) {
   });
 }
 
-double mean_of(const std::vector<double>& values) {
+double mean_value(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return sum / static_cast<double>(values.size());
@@ -120,7 +120,7 @@ NeighbourEffect effect_of(const Company& company, const Company& alone, std::siz
     if (beside && by_itself && *by_itself > 0) ratios.push_back(*beside / *by_itself);
   }
   if (ratios.empty()) return effect;
-  effect.slowdown = mean_of(ratios);
+  effect.slowdown = mean_value(ratios);
   effect.ci95 = half_width_95(ratios);
   return effect;
 }
@@ -132,7 +132,7 @@ std::optional<double> mean_figure(const Company& company, std::size_t figure) {
       values.push_back(*members.front().figures[figure]);
     }
   }
-  return values.empty() ? std::nullopt : std::optional(mean_of(values));
+  return values.empty() ? std::nullopt : std::optional(mean_value(values));
 }
 
 // Each workload alone, then each pair, then all.
@@ -187,7 +187,7 @@ Diagnostic too_few(const Scenario& scenario) {
       "another --variant");
 }
 
-NeighbourMatrix about(const scenarios::ScenarioSet& set, const Scenario& scenario) {
+NeighbourMatrix matrix_about(const scenarios::ScenarioSet& set, const Scenario& scenario) {
   NeighbourMatrix matrix;
   matrix.scenario = set.name;
   matrix.scenario_sha256 = set.sha256;
@@ -218,7 +218,7 @@ Expected<NeighbourMatrix> find_neighbours(const scenarios::ScenarioSet& set, std
                                           const models::Catalogue& catalogue,
                                           const NeighbourOptions& options) {
   const Scenario& scenario = set.variants[variant];
-  NeighbourMatrix matrix = about(set, scenario);
+  NeighbourMatrix matrix = matrix_about(set, scenario);
   const Scenario base = taken_apart(scenario, matrix.notes);
   if (base.workloads.size() < 2) return tl::unexpected(Diagnostics{too_few(scenario)});
   const Expected<Duration> length = length_of(base, catalogue, options.run);
@@ -229,7 +229,7 @@ Expected<NeighbourMatrix> find_neighbours(const scenarios::ScenarioSet& set, std
     if (!world) return tl::unexpected(std::move(world.error()));
     companies.push_back({std::move(workloads), std::move(*world), {}});
   }
-  simulate_all(companies, options.run);
+  simulate_companies(companies, options.run);
   for (const scenarios::Workload& workload : base.workloads) {
     matrix.workloads.push_back(workload.name.value);
   }

@@ -10,8 +10,6 @@ namespace {
 
 // Below this many values the 99.9th percentile is one of the largest few: noise, not a figure.
 constexpr std::int64_t kEnoughForP999 = 1000;
-// Below this many it is one of the ten largest: a figure with a caveat.
-constexpr std::int64_t kPlentyForP999 = 10'000;
 
 Duration nearest_rank(const std::vector<Duration>& sorted, double q) {
   const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size())));

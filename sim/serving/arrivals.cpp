@@ -7,7 +7,7 @@
 namespace slicewise::sim {
 namespace {
 
-Duration scaled(Duration at, double scale) {
+Duration sped_up(Duration at, double scale) {
   return nanoseconds(std::llround(static_cast<double>(at.ns) / scale));
 }
 
@@ -15,7 +15,7 @@ Duration scaled(Duration at, double scale) {
 Duration pass_length(const scenarios::RequestTrace& trace) {
   if (trace.rows.size() < 2) return {};
   const auto gaps = static_cast<double>(trace.rows.size() - 1);
-  return scaled(trace.rows.back().at, trace.scale * (gaps / (gaps + 1)));
+  return sped_up(trace.rows.back().at, trace.scale * (gaps / (gaps + 1)));
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ void Arrivals::advance_trace() {
 
 void Arrivals::place_row() {
   const scenarios::RequestTrace::Row* here = row();
-  next_ = here == nullptr ? kNever : pass_began_ + scaled(here->at, trace_->scale);
+  next_ = here == nullptr ? kNever : pass_began_ + sped_up(here->at, trace_->scale);
 }
 
 }  // namespace slicewise::sim

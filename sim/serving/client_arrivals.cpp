@@ -13,12 +13,12 @@ using scenarios::ClientTraffic;
 using scenarios::ClientWindow;
 
 // Odd, so that the streams of a workload's clients never meet. Source: 2^32 over the golden ratio.
-constexpr std::uint32_t kGoldenRatio = 0x9E3779B9U;
+constexpr std::uint32_t kNextClient = 0x9E3779B9U;
 
 // Nobody waits longer for a client.
 constexpr TimePoint kFarthest = TimePoint{} + hours(std::int64_t{24} * 36'500);
 
-Duration length_of(const ClientTraffic& traffic) {
+Duration length_of_pass(const ClientTraffic& traffic) {
   Duration length;
   for (const ClientWindow& window : traffic.windows) {
     length = std::max(length, window.at + traffic.window);
@@ -45,7 +45,7 @@ RenewalGaps gaps_of(const ClientWindow& window) {
 
 ClientArrivals::ClientArrivals(const ClientTraffic& traffic, std::uint64_t seed,
                                std::uint32_t replication, std::uint32_t entity)
-    : traffic_(&traffic), pass_(length_of(traffic)) {
+    : traffic_(&traffic), pass_(length_of_pass(traffic)) {
   const std::vector<ClientWindow>& windows = traffic.windows;
   for (std::size_t first = 0; first < windows.size();) {
     const std::uint32_t client = windows[first].client;
@@ -54,7 +54,7 @@ ClientArrivals::ClientArrivals(const ClientTraffic& traffic, std::uint64_t seed,
     for (; last < windows.size() && windows[last].client == client; ++last) {
       any = any || asks(windows[last]);
     }
-    const std::uint32_t stream = entity + (client + 1) * kGoldenRatio;
+    const std::uint32_t stream = entity + (client + 1) * kNextClient;
     if (any) add_client(first, last, RandomStream(seed, replication, stream, Purpose::Arrival));
     first = last;
   }

@@ -12,8 +12,8 @@ namespace {
 
 constexpr Duration kPiece = minutes(5);
 constexpr std::size_t kPiecesPerDay = 288;
-constexpr std::size_t kWorkingDays = 5;
-constexpr std::size_t kDaysPerWeek = 7;
+constexpr std::size_t kPiecesPerWeek = 7 * kPiecesPerDay;
+constexpr std::size_t kWeekend = 5 * kPiecesPerDay;  // from here on
 
 // exp(k (cos - 1)) in the middle of each piece of a day: at most 1.
 std::vector<double> bell(double sharpness, Duration peak_at) {
@@ -27,7 +27,7 @@ std::vector<double> bell(double sharpness, Duration peak_at) {
   return height;
 }
 
-double mean_of(const std::vector<double>& values) {
+double mean_height(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
@@ -40,11 +40,11 @@ std::vector<double> working_day(const scenarios::Diurnal& diurnal, Rate mean) {
   for (int halving = 0; halving < 60; ++halving) {
     const double middle = (low + high) / 2;
     const std::vector<double> height = bell(middle, diurnal.peak_at);
-    const double ratio = *std::max_element(height.begin(), height.end()) / mean_of(height);
+    const double ratio = *std::max_element(height.begin(), height.end()) / mean_height(height);
     (ratio < goal ? low : high) = middle;
   }
   std::vector<double> day = bell((low + high) / 2, diurnal.peak_at);
-  const double scale = mean.per_second / mean_of(day);
+  const double scale = mean.per_second / mean_height(day);
   for (double& rate : day) rate *= scale;
   return day;
 }
@@ -73,8 +73,7 @@ void RateCurve::set_rate(double per_second) {
 }
 
 void RateCurve::begin(const scenarios::Diurnal& diurnal, Rate mean, Duration starts_at) {
-  constexpr auto kPieces = static_cast<std::int64_t>(kDaysPerWeek * kPiecesPerDay);
-  const std::int64_t week_ns = (kPiece * kPieces).ns;
+  const std::int64_t week_ns = (kPiece * std::int64_t{kPiecesPerWeek}).ns;
   const std::int64_t local_ns = (starts_at + diurnal.utc_offset).ns % week_ns;
   const std::int64_t of_week_ns = local_ns < 0 ? local_ns + week_ns : local_ns;
   Day day{working_day(diurnal, mean), diurnal.weekend,
@@ -85,7 +84,7 @@ void RateCurve::begin(const scenarios::Diurnal& diurnal, Rate mean, Duration sta
 }
 
 void RateCurve::show(const Day& day) {
-  const bool weekend = day.piece >= kWorkingDays * kPiecesPerDay;
+  const bool weekend = day.piece >= kWeekend;
   set_rate(day.per_second[day.piece % kPiecesPerDay] * (weekend ? day.weekend : 1));
 }
 
@@ -116,7 +115,7 @@ void RateCurve::step() {
     const bool last = steps->next == steps->steps->size();
     until_ = last ? kNever : TimePoint{} + (*steps->steps)[steps->next].at;
   } else if (auto* day = std::get_if<Day>(&shape_)) {
-    day->piece = (day->piece + 1) % (kDaysPerWeek * kPiecesPerDay);
+    day->piece = (day->piece + 1) % kPiecesPerWeek;
     until_ = until_ + kPiece;
     show(*day);
   } else if (auto* modulation = std::get_if<Modulation>(&shape_)) {

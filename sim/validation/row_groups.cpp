@@ -19,14 +19,14 @@ bool allows(const Values& values, const Value& value) {
   return values.empty() || std::find(values.begin(), values.end(), value) != values.end();
 }
 
-double percent_of(const MeasuredRow& row) { return std::round(row.active_threads * 100); }
+double thread_percent(const MeasuredRow& row) { return std::round(row.active_threads * 100); }
 
 bool matches(const RowFilter& filter, const MeasuredRow& row, const std::string& smallest_slice) {
   const bool slice_fits =
       allows(filter.slices, row.slice) ||
       (row.slice == smallest_slice && allows(filter.slices, std::string("smallest")));
   return slice_fits && allows(filter.workloads, row.workload) && allows(filter.sizes, row.size) &&
-         allows(filter.threads, percent_of(row)) && allows(filter.clients, row.clients);
+         allows(filter.threads, thread_percent(row)) && allows(filter.clients, row.clients);
 }
 
 void require_workloads(const StudyInput& input, const std::vector<RowGroup>& groups) {
@@ -64,7 +64,7 @@ std::string setting_of(const MeasuredRow& row) {
   std::string text = row.size == "-" ? "" : row.size;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (row.slice != "full") add(row.slice);
-  if (row.active_threads < 1) add(fmt::format("{:.0f} % of threads", percent_of(row)));
+  if (row.active_threads < 1) add(fmt::format("{:.0f} % of threads", thread_percent(row)));
   if (row.clients > 1) add(fmt::format("{} processes", row.clients));
   if (text.empty() || text == row.size) add("alone");
   return text;

@@ -14,14 +14,14 @@ namespace {
 // pause, on the engine that requests run on.
 Duration looped_step(Duration step, int clients, models::TimeSlice slice) {
   constexpr int kWarmUpRounds = 4;
-  constexpr int kRounds = 40;
+  constexpr int kMeasuredRounds = 40;
   const auto contexts = static_cast<std::uint32_t>(clients);
   RoundRobin gpu(contexts, slice, slice.switch_cost);
   std::vector<TimePoint> started(contexts);
   for (std::uint32_t context = 0; context < contexts; ++context) gpu.start(context, step);
   Duration total;
   std::int64_t counted = 0;
-  for (std::uint32_t done = 0; done < contexts * (kWarmUpRounds + kRounds); ++done) {
+  for (std::uint32_t done = 0; done < contexts * (kWarmUpRounds + kMeasuredRounds); ++done) {
     gpu.advance(gpu.next().at);
     const std::uint32_t context = gpu.complete();
     if (done >= contexts * kWarmUpRounds) {

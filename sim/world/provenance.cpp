@@ -42,7 +42,7 @@ bool has_turns(const PoolModel& pool, const World& world) {
          });
 }
 
-const models::Mps* mps_of(const PoolModel& pool) {
+const models::Mps* mps_in_pool(const PoolModel& pool) {
   for (const DomainKind& kind : pool.kinds) {
     if (const auto* mps = std::get_if<models::Mps>(&kind.sharing)) return mps;
   }
@@ -71,7 +71,7 @@ void count_pool(const scenarios::NodePool& spec, const PoolModel& pool, const Wo
   counter.add(context_measured ? Provenance::Catalog : Provenance::Assumed, pool.name,
               "CUDA context memory");
   if (has_turns(pool, world)) count_turns(spec, pool, counter);
-  if (const models::Mps* mps = mps_of(pool)) {
+  if (const models::Mps* mps = mps_in_pool(pool)) {
     counter.add(Provenance::Catalog, pool.name, "MPS server memory");
     if (mps->active_threads < 1) {
       counter.add(Provenance::Assumed, pool.name, "interference between disjoint SMs (1.07)");

@@ -132,7 +132,7 @@ DomainKind vgpu_kind(const Device& device, PoolModel& model) {
     kind.owned_time = 1.0 / vgpu.per_gpu;
   }
   const Bytes frame_buffer = fraction ? kind.memory : Bytes{kind.memory.count / vgpu.per_gpu};
-  kind.tickets.push_back({offer_at(model, {std::string(kWholeGpu), {}, !fraction, true}),
+  kind.tickets.push_back({offer_at(model, {std::string(kGpuResource), {}, !fraction, true}),
                           fraction ? 1 : vgpu.per_gpu, frame_buffer});
   return kind;
 }
@@ -183,7 +183,7 @@ void same_on_all_gpus(DomainKind kind, PoolModel& model) {
 
 // The plugin's name for a device of a partitioned node.
 std::string device_name(MigStrategy strategy, const models::MigProfile* profile) {
-  if (profile == nullptr || strategy != MigStrategy::Mixed) return std::string(kWholeGpu);
+  if (profile == nullptr || strategy != MigStrategy::Mixed) return std::string(kGpuResource);
   return profile->resource_mixed;
 }
 
@@ -321,7 +321,7 @@ void check_mps(const Device& device, const PoolModel& model, Diagnostics& found)
 
 // A g6f is a slot in the host's round of vGPUs; how processes share that slot is not known.
 void check_fraction(const Device& device, Diagnostics& found) {
-  if (device.type.gpu_fraction == 1 || !plugin_entry(device.pool, kWholeGpu)) return;
+  if (device.type.gpu_fraction == 1 || !plugin_entry(device.pool, kGpuResource)) return;
   found.push_back(
       make_diagnostic(Code::StrategyNotModelled, device.pool.device_plugin->where,
                       fmt::format("{} is {} of a GPU already: sharing it further is not simulated",
@@ -359,7 +359,7 @@ void model_sharing(const NodePool& pool, const models::InstanceType& type,
     same_on_all_gpus(vgpu_kind(device, model), model);
   } else {
     DomainKind kind = whole_gpu(device);
-    share_device(device, std::string(kWholeGpu), kind, model);
+    share_device(device, std::string(kGpuResource), kind, model);
     same_on_all_gpus(std::move(kind), model);
   }
   model.strategy = strategy_name(device, model);

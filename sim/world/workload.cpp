@@ -148,9 +148,9 @@ std::vector<std::string> configured_names(const scenarios::NodePool& pool) {
     for (const auto& slice : pool.nos->slices) names.push_back("nvidia.com/gpu-" + slice.value);
     return names;
   }
-  const auto entry = plugin_entry(pool, kWholeGpu);
+  const auto entry = plugin_entry(pool, kGpuResource);
   const bool renamed = entry && entry->sharing->rename_by_default;
-  return {std::string(kWholeGpu) + (renamed ? ".shared" : "")};
+  return {std::string(kGpuResource) + (renamed ? ".shared" : "")};
 }
 
 struct Offered {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -8,6 +9,9 @@
 #include "slicewise/sim/result.hpp"
 
 namespace slicewise::sim {
+
+// With fewer values the 99.9th percentile is one of the ten largest: a figure with a caveat.
+inline constexpr std::int64_t kPlentyForP999 = 10'000;
 
 // Quantiles (nearest rank) of samples pooled over replications, with the 95 % intervals of the mean
 // and the quantiles from the replications' own. nullopt when there is no sample at all.
