@@ -1,0 +1,221 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+
+// The files that set up a cluster with GPUs, as plain data: what their own formats say. What they
+// mean together, and on which GPUs, is judged by sim::lint.
+namespace slicewise::scenarios {
+
+// "0.20.0" of the device plugin; patches do not matter to any rule.
+struct PluginVersion {
+  int major = 0;
+  int minor = 20;
+  friend auto operator<=>(const PluginVersion&, const PluginVersion&) = default;
+};
+std::optional<PluginVersion> plugin_version(std::string_view text);
+
+struct KeyValue {
+  std::string key;
+  std::string value;
+  SourceLocation key_where;
+  SourceLocation where;  // of the value
+};
+
+// What a container asks for: of an extended resource, CPU in millicores, memory in bytes.
+struct ResourceAmount {
+  std::string resource;
+  std::int64_t amount = 0;
+  SourceLocation where;  // of the value
+};
+
+// {key, operator, values}, of node affinity and of Karpenter.
+struct NodeRequirement {
+  std::string key;
+  std::string op;
+  std::vector<std::string> values;
+  SourceLocation where;
+};
+
+struct TaintOrToleration {
+  std::string key;
+  std::string op;  // of a toleration
+  std::string value;
+  std::string effect;
+  SourceLocation where;
+};
+
+struct ContainerFile {
+  std::string name;
+  std::string image;
+  std::string command;  // command and args, with spaces between
+  bool is_init = false;
+  std::optional<std::string> user;      // runAsUser
+  std::vector<ResourceAmount> amounts;  // limits; requests where there is no limit
+  std::vector<KeyValue> env;
+  SourceLocation where;
+};
+
+// Pods that one object makes.
+struct PodFile {
+  std::string kind;  // of the object: "Deployment"
+  std::string name;
+  std::string space;  // namespace, "" when the file does not say
+  SourceLocation where;
+  std::int64_t copies = 1;
+  std::vector<ContainerFile> containers;
+  std::vector<TaintOrToleration> tolerations;
+  std::vector<KeyValue> node_selector;
+  std::vector<std::vector<NodeRequirement>> affinity;  // one of these lists has to hold
+  std::optional<SourceLocation> spread;  // topologySpreadConstraints or podAntiAffinity
+  std::optional<SourceLocation> host_ipc;
+  std::optional<std::string> user;
+  std::vector<KeyValue> claims;  // resourceClaimName and resourceClaimTemplateName
+  std::string scheduler;
+  bool is_system = false;  // part of the GPU software: it may see all GPUs
+};
+
+enum class FileSharing : std::uint8_t { None, TimeSlicing, Mps };
+
+struct SharedResource {
+  std::string name;  // with nvidia.com/
+  std::int64_t replicas = 0;
+  SourceLocation where;           // of the name
+  SourceLocation replicas_where;  // of the number
+};
+
+// A configuration file of the device plugin. Bottlerocket's settings read as one.
+struct PluginConfigFile {
+  std::string key;  // in its ConfigMap or map; "" for a file
+  SourceLocation where;
+  std::string strategy;  // migStrategy, "" when it is not given
+  SourceLocation strategy_where;
+  FileSharing sharing = FileSharing::None;
+  SourceLocation sharing_where;
+  std::vector<SharedResource> resources;
+  bool renames = false;
+  std::optional<bool> refuses_several;  // failRequestsGreaterThanOne
+  bool has_mps_root = false;
+};
+
+// Helm values: of the device plugin's chart, of the GPU Operator, or of the DRA driver.
+struct ChartValues {
+  enum class Chart : std::uint8_t { DevicePlugin, GpuOperator, Dra };
+  Chart chart = Chart::DevicePlugin;
+  SourceLocation where;
+  bool deploys_plugin = true;
+  Located<std::string> config_map;  // external ConfigMap
+  Located<std::string> default_key;
+  std::optional<SourceLocation> map_where;  // of config.map or config.data
+  std::vector<std::string> keys;            // of config.map or config.data
+  bool has_fallback = false;                // fallbackStrategies was changed
+  bool discovers = false;                   // GFD or NFD label the nodes
+  bool places = false;                      // affinity or nodeSelector of its own
+  std::string strategy;                     // migStrategy, mig.strategy
+  bool manages_mig = false;
+  bool reboots = false;               // WITH_REBOOT=true
+  std::map<std::string, bool> gates;  // featureGates of the DRA driver
+  std::string mig_config_map;         // of mig-manager
+};
+
+struct ConfigMapFile {
+  std::string name;
+  std::string space;
+  std::vector<std::string> keys;
+  SourceLocation where;
+  SourceLocation space_where;
+};
+
+// A NodePool, a node group of eksctl, or a Node.
+struct NodeGroupFile {
+  enum class Kind : std::uint8_t { NodePool, NodeGroup, Node };
+  Kind kind = Kind::NodePool;
+  std::string name;
+  SourceLocation where;
+  std::vector<KeyValue> labels;
+  std::vector<TaintOrToleration> taints;
+  std::vector<Located<std::string>> types;  // instance types
+  std::vector<NodeRequirement> requirements;
+  std::vector<ResourceAmount> limits;
+  std::string node_class;
+  bool is_auto_mode = false;
+  bool is_bottlerocket = false;
+  bool labels_gpus = false;                      // the image sets nvidia.com/gpu.present
+  std::optional<PluginConfigFile> bottlerocket;  // its settings of the device plugin
+  std::vector<KeyValue> bottlerocket_mig;        // profile by GPU model
+  bool bottlerocket_partitions = false;
+  SourceLocation bottlerocket_where;
+  bool scales = false;  // may start from no node, by the cluster-autoscaler
+};
+
+struct NodeOverlayFile {
+  std::string name;
+  SourceLocation where;
+  std::vector<NodeRequirement> requirements;
+  std::vector<ResourceAmount> capacity;
+};
+
+// A config of mig-parted.
+struct MigPartFile {
+  std::vector<std::string> filters;                  // device-filter
+  std::optional<std::vector<std::int64_t>> devices;  // nullopt: all
+  bool enabled = false;
+  std::vector<ResourceAmount> counts;  // by profile
+  SourceLocation where;
+};
+struct MigConfigFile {
+  std::string name;
+  SourceLocation where;
+  std::vector<MigPartFile> parts;
+};
+
+struct DraSharingFile {
+  std::string claim;  // name of the object
+  bool is_template = false;
+  std::string strategy;  // TimeSlicing, MPS
+  SourceLocation where;
+};
+
+// A metric of DCGM that some text asks for.
+struct MetricUse {
+  std::string metric;
+  bool sums_by_pod = false;
+  SourceLocation where;
+};
+
+struct DcgmFile {
+  SourceLocation where;
+  bool attributes_to_all = false;  // KUBERNETES_VIRTUAL_GPUS
+  bool names_resources = false;    // NVIDIA_RESOURCE_NAMES
+};
+
+struct ClusterFiles {
+  std::vector<PodFile> pods;
+  std::vector<PluginConfigFile> configs;
+  std::vector<ChartValues> charts;
+  std::vector<ConfigMapFile> config_maps;
+  std::vector<NodeGroupFile> groups;
+  std::vector<NodeOverlayFile> overlays;
+  std::vector<MigConfigFile> mig_configs;
+  std::vector<DraSharingFile> dra;
+  std::vector<MetricUse> metrics;
+  std::vector<std::string> counters;  // metrics that an exporter's own list switches on
+  std::vector<DcgmFile> exporters;
+  std::optional<SourceLocation> static_plugin;    // a DaemonSet of the device plugin
+  std::optional<SourceLocation> eksctl_installs;  // a ClusterConfig with GPUs and no Bottlerocket
+  std::vector<std::size_t> scenarios;             // which of the sources are scenario files
+  Diagnostics problems;                           // what is wrong with each document by itself
+};
+
+// Reads the documents of all files; what cannot be read is in `problems`, and the rest is kept.
+// Scenario files of slicewise are left to read_scenario_file. Never throws on any bytes.
+ClusterFiles read_cluster_files(std::span<const SourceText> sources, PluginVersion version);
+
+}  // namespace slicewise::scenarios
