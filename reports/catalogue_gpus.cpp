@@ -29,7 +29,7 @@ bool unverified(const GpuModel& gpu, const std::string& figure) {
   return std::find(gpu.unverified.begin(), gpu.unverified.end(), figure) != gpu.unverified.end();
 }
 
-json item_of(const GpuModel& gpu, const std::vector<std::string>& families) {
+json gpu_item(const GpuModel& gpu, const std::vector<std::string>& families) {
   json item = {
       {"name", gpu.name},
       {"aliases", gpu.aliases},
@@ -64,8 +64,8 @@ json item_of(const GpuModel& gpu, const std::vector<std::string>& families) {
   return item;
 }
 
-std::vector<std::string> cells_of(const GpuModel& gpu, const std::vector<std::string>& families,
-                                  bool wide) {
+std::vector<std::string> gpu_cells(const GpuModel& gpu, const std::vector<std::string>& families,
+                                   bool wide) {
   const auto marked = [&](const std::string& cell, const char* figure) {
     return cell + (unverified(gpu, figure) ? "?" : "");
   };
@@ -97,7 +97,7 @@ std::vector<std::string> cells_of(const GpuModel& gpu, const std::vector<std::st
   return cells;
 }
 
-std::vector<Column> columns_of(bool wide) {
+std::vector<Column> gpu_columns(bool wide) {
   std::vector<Column> columns = {
       {"NAME", false, 0},  {"ALIASES", false, 4},  {"ARCHITECTURE", false, 5}, {"SMS", true, 1},
       {"MEMORY", true, 0}, {"GB/S", true, 1},      {"FP32", true, 2},          {"FP16", true, 3},
@@ -111,7 +111,7 @@ std::vector<Column> columns_of(bool wide) {
   return columns;
 }
 
-std::vector<std::string> footnotes_of(bool wide) {
+std::vector<std::string> gpu_footnotes(bool wide) {
   std::vector<std::string> notes = {
       "MEMORY as nvidia-smi prints it; FP32 and FP16 (dense tensor) in TFLOPS; SWITCH-US: cost of "
       "a time-slice switch in microseconds, by a formula that measurements confirm on A100 only; ? "
@@ -159,13 +159,13 @@ Expected<std::string> list_gpus(const models::Catalogue& catalogue, const std::s
                         "kubernetesProduct",
                         "instanceFamilies",
                         "unverified"};
-  listing.columns = columns_of(wide);
-  listing.footnotes = footnotes_of(wide);
+  listing.columns = gpu_columns(wide);
+  listing.footnotes = gpu_footnotes(wide);
   for (const GpuModel& gpu : catalogue.gpus) {
     if (wanted != nullptr && &gpu != wanted) continue;
     const std::vector<std::string> families = families_with(catalogue, gpu);
-    listing.items.push_back(item_of(gpu, families));
-    listing.rows.push_back(cells_of(gpu, families, wide));
+    listing.items.push_back(gpu_item(gpu, families));
+    listing.rows.push_back(gpu_cells(gpu, families, wide));
   }
   return render(listing, format, style);
 }

@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 4> kSortKeys = {"name", "price", "price-per-gpu",
                                                        "gpu-memory"};
 
-struct Row {
+struct InstanceRow {
   const InstanceType* type;
   Expected<models::Price> price;
   std::string missing;  // why there is no price
@@ -29,7 +29,9 @@ struct Row {
 // Whole GPUs on the node: 1/8 for the smallest g6f.
 double whole_gpus(const InstanceType& type) { return type.gpu_count * type.gpu_fraction; }
 
-double price_per_gpu(const Row& row) { return dollars_of(row.price->usd) / whole_gpus(*row.type); }
+double price_per_gpu(const InstanceRow& row) {
+  return dollars_of(row.price->usd) / whole_gpus(*row.type);
+}
 
 // Memory that processes can use on one device.
 Bytes usable_memory_of(const Catalogue& catalogue, const InstanceType& type) {
@@ -37,7 +39,7 @@ Bytes usable_memory_of(const Catalogue& catalogue, const InstanceType& type) {
   return type.gpu_fraction < 1 || gpu == nullptr ? type.gpu_memory : models::usable_memory(*gpu);
 }
 
-Diagnostics check(const Catalogue& catalogue, const InstanceFilter& filter) {
+Diagnostics check_instances(const Catalogue& catalogue, const InstanceFilter& filter) {
   Diagnostics problems;
   std::vector<std::string> known;
   for (const InstanceType& type : catalogue.instances) {
@@ -74,28 +76,31 @@ Diagnostics check(const Catalogue& catalogue, const InstanceFilter& filter) {
 }
 
 // Types without a price come last; equals keep the order of the catalogue.
-void sort_rows(std::vector<Row>& rows, const std::string& key) {
+void sort_rows(std::vector<InstanceRow>& rows, const std::string& key) {
   const auto by = [&](const auto& less) { std::stable_sort(rows.begin(), rows.end(), less); };
-  if (key == "name") by([](const Row& a, const Row& b) { return a.type->name < b.type->name; });
+  if (key == "name")
+    by([](const InstanceRow& a, const InstanceRow& b) { return a.type->name < b.type->name; });
   if (key == "gpu-memory") {
-    by([](const Row& a, const Row& b) { return a.type->gpu_memory < b.type->gpu_memory; });
+    by([](const InstanceRow& a, const InstanceRow& b) {
+      return a.type->gpu_memory < b.type->gpu_memory;
+    });
   }
   if (key == "price") {
-    by([](const Row& a, const Row& b) {
+    by([](const InstanceRow& a, const InstanceRow& b) {
       return a.price && b.price ? a.price->usd < b.price->usd : a.price.has_value() && !b.price;
     });
   }
   if (key == "price-per-gpu") {
-    by([](const Row& a, const Row& b) {
+    by([](const InstanceRow& a, const InstanceRow& b) {
       return a.price && b.price ? price_per_gpu(a) < price_per_gpu(b)
                                 : a.price.has_value() && !b.price;
     });
   }
 }
 
-std::vector<Row> select(const Catalogue& catalogue, const InstanceFilter& filter) {
+std::vector<InstanceRow> select(const Catalogue& catalogue, const InstanceFilter& filter) {
   const models::GpuModel* gpu = filter.gpu.empty() ? nullptr : catalogue.find_gpu(filter.gpu);
-  std::vector<Row> rows;
+  std::vector<InstanceRow> rows;
   for (const InstanceType& type : catalogue.instances) {
     if (!filter.family.empty() && type.family != filter.family && type.name != filter.family) {
       continue;
@@ -103,7 +108,8 @@ std::vector<Row> select(const Catalogue& catalogue, const InstanceFilter& filter
     if (gpu != nullptr && type.gpu_model != gpu->name) continue;
     if (usable_memory_of(catalogue, type) < filter.fits) continue;
     if (!filter.include_retired && !type.retired_on.empty()) continue;
-    Row row{&type, catalogue.prices.find(type.name, filter.region, PurchaseOption::OnDemand), {}};
+    InstanceRow row{
+        &type, catalogue.prices.find(type.name, filter.region, PurchaseOption::OnDemand), {}};
     if (!row.price) {
       row.missing =
           catalogue.prices.missing_reason(type.name, filter.region, PurchaseOption::OnDemand);
@@ -114,7 +120,7 @@ std::vector<Row> select(const Catalogue& catalogue, const InstanceFilter& filter
   return rows;
 }
 
-json item_of(const Row& row, const std::string& region) {
+json instance_item(const InstanceRow& row, const std::string& region) {
   const InstanceType& type = *row.type;
   json item = {{"name", type.name},
                {"family", type.family},
@@ -159,7 +165,7 @@ std::string note_cell(const InstanceType& type, bool wide) {
   return type.gpu_fraction < 1 ? "vGPU" : "";
 }
 
-std::vector<std::string> cells_of(const Row& row, bool wide) {
+std::vector<std::string> instance_cells(const InstanceRow& row, bool wide) {
   const InstanceType& type = *row.type;
   const std::string mark = row.price && row.price->source.derived ? "~" : "";
   std::vector<std::string> cells = {
@@ -186,7 +192,7 @@ std::vector<std::string> cells_of(const Row& row, bool wide) {
   return cells;
 }
 
-std::vector<Column> columns_of(bool wide) {
+std::vector<Column> instance_columns(bool wide) {
   std::vector<Column> columns = {{"NAME", false, 0},      {"GPUS", true, 0},    {"MODEL", false, 0},
                                  {"GPU-MEMORY", true, 2}, {"VCPU", true, 4},    {"MEMORY", true, 4},
                                  {"$/H", true, 0},        {"$/GPU-H", true, 3}, {"NOTE", false, 1}};
@@ -200,12 +206,13 @@ std::vector<Column> columns_of(bool wide) {
 }
 
 // What the marks of the table mean, and which prices are missing for which reason.
-std::vector<std::string> footnotes_of(const std::vector<Row>& rows, const InstanceFilter& filter,
-                                      const std::string& date, bool wide) {
+std::vector<std::string> instance_footnotes(const std::vector<InstanceRow>& rows,
+                                            const InstanceFilter& filter, const std::string& date,
+                                            bool wide) {
   std::vector<std::string> notes;
   std::map<std::string, std::vector<std::string>> missing;
   const auto any = [&](const auto& holds) { return std::any_of(rows.begin(), rows.end(), holds); };
-  for (const Row& row : rows) {
+  for (const InstanceRow& row : rows) {
     if (!row.price) missing[row.missing].push_back(row.type->name);
   }
   notes.reserve(missing.size());
@@ -213,22 +220,23 @@ std::vector<std::string> footnotes_of(const std::vector<Row>& rows, const Instan
     notes.push_back(fmt::format("- no on-demand price in {} for {}: {}.", filter.region,
                                 fmt::join(types, ", "), reason));
   }
-  if (any([](const Row& row) { return row.price && row.price->source.derived; })) {
+  if (any([](const InstanceRow& row) { return row.price && row.price->source.derived; })) {
     notes.emplace_back("~ derived from the us-east-1 price (-o wide names the rule).");
   }
-  const auto retired = std::find_if(rows.begin(), rows.end(),
-                                    [](const Row& row) { return !row.type->retired_on.empty(); });
+  const auto retired = std::find_if(rows.begin(), rows.end(), [](const InstanceRow& row) {
+    return !row.type->retired_on.empty();
+  });
   if (retired != rows.end()) {
     notes.push_back(
         fmt::format("retired: AWS withdrew the type on {}; slicewise still simulates it.",
                     retired->type->retired_on));
   }
-  if (any([](const Row& row) { return row.type->gpu_fraction < 1; })) {
+  if (any([](const InstanceRow& row) { return row.type->gpu_fraction < 1; })) {
     notes.emplace_back(
         "vGPU: the node offers one nvidia.com/gpu, a fraction of the card; $/GPU-H is per whole "
         "card.");
   }
-  if (wide && any([](const Row& row) { return !row.type->allocatable_memory_measured; })) {
+  if (wide && any([](const InstanceRow& row) { return !row.type->allocatable_memory_measured; })) {
     notes.emplace_back("* Karpenter's estimate; the others come from measured instances.");
   }
   if (!rows.empty()) {
@@ -248,11 +256,11 @@ Expected<std::string> list_instances(const Catalogue& catalogue, const InstanceF
                                      ListFormat format, const TextStyle& style) {
   InstanceFilter filter = wanted;
   if (filter.region.empty()) filter.region = InstanceFilter().region;
-  const Diagnostics problems = check(catalogue, filter);
+  const Diagnostics problems = check_instances(catalogue, filter);
   if (!problems.empty()) return tl::unexpected(problems);
 
   const bool wide = format == ListFormat::Wide;
-  const std::vector<Row> rows = select(catalogue, filter);
+  const std::vector<InstanceRow> rows = select(catalogue, filter);
   Listing listing;
   listing.kind = "InstanceList";
   listing.name_key = "name";
@@ -278,14 +286,14 @@ Expected<std::string> list_instances(const Catalogue& catalogue, const InstanceF
                         "priceDerived",
                         "priceDate",
                         "priceSource"};
-  listing.columns = columns_of(wide);
+  listing.columns = instance_columns(wide);
   listing.nothing = "No instance type matches.";
-  for (const Row& row : rows) {
-    listing.items.push_back(item_of(row, filter.region));
-    listing.rows.push_back(cells_of(row, wide));
+  for (const InstanceRow& row : rows) {
+    listing.items.push_back(instance_item(row, filter.region));
+    listing.rows.push_back(instance_cells(row, wide));
   }
   if (!rows.empty()) {
-    listing.footnotes = footnotes_of(rows, filter, catalogue.prices.date(), wide);
+    listing.footnotes = instance_footnotes(rows, filter, catalogue.prices.date(), wide);
   }
   return render(listing, format, style);
 }

@@ -17,7 +17,7 @@ using nlohmann::json;
 
 constexpr std::string_view kApiVersion = "slicewise.dev/catalogue.v1alpha1";
 
-json document(const Listing& listing) {
+json listing_document(const Listing& listing) {
   return {{"apiVersion", kApiVersion}, {"kind", listing.kind}, {"items", listing.items}};
 }
 
@@ -64,7 +64,7 @@ std::string names(const Listing& listing) {
   return out;
 }
 
-std::string table(const Listing& listing, int width) {
+std::string listing_table(const Listing& listing, int width) {
   std::vector<std::string> dropped;
   std::string out = listing.rows.empty()
                         ? listing.nothing + "\n"
@@ -84,13 +84,13 @@ std::string table(const Listing& listing, int width) {
 std::string render(const Listing& listing, ListFormat format, const TextStyle& style) {
   switch (format) {
     case ListFormat::Table:
-      return table(listing, style.width);
+      return listing_table(listing, style.width);
     case ListFormat::Wide:
-      return table(listing, 0);
+      return listing_table(listing, 0);
     case ListFormat::Json:
-      return document(listing).dump(2) + "\n";
+      return listing_document(listing).dump(2) + "\n";
     case ListFormat::Yaml:
-      return yaml_text(document(listing));
+      return yaml_text(listing_document(listing));
     case ListFormat::Csv:
       return csv(listing);
     case ListFormat::Name:

@@ -38,7 +38,7 @@ std::vector<int> starts_of(const MigProfile& profile) {
   return starts;
 }
 
-json item_of(const MigGeometry& geometry, const MigProfile& profile) {
+json mig_item(const MigGeometry& geometry, const MigProfile& profile) {
   json item = {{"gpuModel", geometry.gpu_model},
                {"name", profile.name},
                {"resource", profile.resource_mixed},
@@ -63,8 +63,8 @@ std::string count_cell(const std::optional<int>& count) {
   return count ? std::to_string(*count) : "-";
 }
 
-std::vector<std::string> cells_of(const MigGeometry& geometry, const MigProfile& profile,
-                                  bool wide) {
+std::vector<std::string> mig_cells(const MigGeometry& geometry, const MigProfile& profile,
+                                   bool wide) {
   std::vector<std::string> cells = {
       geometry.gpu_model,
       profile.name,
@@ -83,7 +83,7 @@ std::vector<std::string> cells_of(const MigGeometry& geometry, const MigProfile&
   return cells;
 }
 
-std::vector<Column> columns_of(bool wide) {
+std::vector<Column> mig_columns(bool wide) {
   std::vector<Column> columns = {
       {"GPU", false, 0},    {"PROFILE", false, 0},   {"RESOURCE", false, 3},
       {"COMPUTE", true, 1}, {"MEM-SLICES", true, 2}, {"SMS", true, 1},
@@ -116,15 +116,15 @@ Expected<std::string> list_mig_profiles(const Catalogue& catalogue, const std::s
                         "computeSlices",   "memorySlices", "smCount",  "memoryBytes",
                         "maxCount",        "copyEngines",  "nvdec",    "mediaExtensions",
                         "placementStarts", "confidence",   "note"};
-  listing.columns = columns_of(wide);
+  listing.columns = mig_columns(wide);
   listing.footnotes = {
       "Instances must sit at one of their STARTS-AT memory slices without overlap, at most MAX of "
       "a profile. 3g takes 4 of the 8 memory slices, so 3g + 3g leaves a compute slice unused."};
   for (const MigGeometry& geometry : catalogue.mig) {
     if (wanted != nullptr && &geometry != wanted) continue;
     for (const MigProfile& profile : geometry.profiles) {
-      listing.items.push_back(item_of(geometry, profile));
-      listing.rows.push_back(cells_of(geometry, profile, wide));
+      listing.items.push_back(mig_item(geometry, profile));
+      listing.rows.push_back(mig_cells(geometry, profile, wide));
     }
   }
   const bool gaps = std::any_of(listing.items.begin(), listing.items.end(),

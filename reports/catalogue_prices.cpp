@@ -17,8 +17,8 @@ using models::PurchaseOption;
 using models::SpotMarket;
 using nlohmann::json;
 
-Diagnostics check(const Catalogue& catalogue, const std::string& instance,
-                  const std::string& region) {
+Diagnostics check_prices(const Catalogue& catalogue, const std::string& instance,
+                         const std::string& region) {
   Diagnostics problems;
   if (!instance.empty() && catalogue.find_instance(instance) == nullptr) {
     std::vector<std::string> known;
@@ -81,11 +81,11 @@ json commitment_item(const Commitment& commitment) {
   return item;
 }
 
-std::string text_of(const json& item, const char* key) {
+std::string text_member(const json& item, const char* key) {
   return item.contains(key) ? item.at(key).get<std::string>() : "-";
 }
 
-std::vector<std::string> cells_of(const json& item) {
+std::vector<std::string> price_cells(const json& item) {
   const bool derived = item.value("derived", false);
   const std::string usd = item.contains("usdPerHour")
                               ? fmt::format("{:.4f}", item.at("usdPerHour").get<double>())
@@ -93,14 +93,14 @@ std::vector<std::string> cells_of(const json& item) {
   const std::string saving = item.contains("savingsPercent")
                                  ? number_cell(item.at("savingsPercent").get<double>(), 1) + " %"
                                  : "-";
-  return {text_of(item, "instanceType"),
-          text_of(item, "region"),
-          text_of(item, "purchase"),
+  return {text_member(item, "instanceType"),
+          text_member(item, "region"),
+          text_member(item, "purchase"),
           (derived ? "~" : "") + usd,
           saving,
-          text_of(item, "interruptionsPerMonth"),
-          text_of(item, "date"),
-          text_of(item, "source")};
+          text_member(item, "interruptionsPerMonth"),
+          text_member(item, "date"),
+          text_member(item, "source")};
 }
 
 // Every price of one type: region by region, then its commitments.
@@ -127,14 +127,15 @@ std::vector<json> items_of(const Catalogue& catalogue, const std::string& instan
 }
 
 // The legend, and why prices are missing when the listing is about one type.
-std::vector<std::string> footnotes_of(const std::vector<json>& items, const std::string& instance) {
+std::vector<std::string> price_footnotes(const std::vector<json>& items,
+                                         const std::string& instance) {
   std::vector<std::string> notes = {
       "USD per instance-hour, Linux. ~ derived: -o wide says how. SAVING is against on-demand; "
       "INTERRUPTED is the share of spot instances reclaimed per month."};
   std::map<std::string, std::vector<std::string>> missing;
   for (const json& item : items) {
     if (item.contains("priceMissing")) {
-      missing[text_of(item, "priceMissing")].push_back(text_of(item, "region"));
+      missing[text_member(item, "priceMissing")].push_back(text_member(item, "region"));
     }
   }
   if (instance.empty() && !missing.empty()) {
@@ -152,7 +153,7 @@ std::vector<std::string> footnotes_of(const std::vector<json>& items, const std:
 Expected<std::string> list_prices(const Catalogue& catalogue, const std::string& instance,
                                   const std::string& region, ListFormat format,
                                   const TextStyle& style) {
-  const Diagnostics problems = check(catalogue, instance, region);
+  const Diagnostics problems = check_prices(catalogue, instance, region);
   if (!problems.empty()) return tl::unexpected(problems);
 
   Listing listing;
@@ -167,7 +168,7 @@ Expected<std::string> list_prices(const Catalogue& catalogue, const std::string&
   for (const models::InstanceType& type : catalogue.instances) {
     if (!instance.empty() && type.name != instance) continue;
     for (json& item : items_of(catalogue, type.name, region)) {
-      listing.rows.push_back(cells_of(item));
+      listing.rows.push_back(price_cells(item));
       listing.items.push_back(std::move(item));
     }
   }
@@ -175,7 +176,7 @@ Expected<std::string> list_prices(const Catalogue& catalogue, const std::string&
     listing.columns.pop_back();
     for (auto& row : listing.rows) row.pop_back();
   }
-  listing.footnotes = footnotes_of(listing.items, instance);
+  listing.footnotes = price_footnotes(listing.items, instance);
   return render(listing, format, style);
 }
 

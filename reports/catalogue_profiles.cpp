@@ -24,7 +24,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-json item_of(const WorkloadProfile& profile) {
+json profile_item(const WorkloadProfile& profile) {
   json item = {{"name", profile.name},       {"title", profile.title},
                {"kind", profile.kind},       {"source", profile.source},
                {"sourceDate", profile.date}, {"provenance", profile.provenance}};
@@ -71,15 +71,15 @@ std::string basis_cell(const WorkloadProfile& profile) {
 
 // What stands behind the cut, GPU and batch, has columns of its own.
 std::string name_cell(const WorkloadProfile& profile, bool wide, const TextStyle& style) {
-  constexpr std::size_t kMostCharacters = 36;  // names are ASCII
-  if (wide || style.width == 0 || profile.name.size() <= kMostCharacters) return profile.name;
+  constexpr std::size_t kLongestName = 36;  // names are ASCII
+  if (wide || style.width == 0 || profile.name.size() <= kLongestName) return profile.name;
   const std::string_view dots = style.unicode ? "…" : "...";
-  return profile.name.substr(0, kMostCharacters - (style.unicode ? 1 : dots.size())) +
+  return profile.name.substr(0, kLongestName - (style.unicode ? 1 : dots.size())) +
          std::string(dots);
 }
 
-std::vector<std::string> cells_of(const WorkloadProfile& profile, bool wide,
-                                  const TextStyle& style) {
+std::vector<std::string> profile_cells(const WorkloadProfile& profile, bool wide,
+                                       const TextStyle& style) {
   std::vector<std::string> cells = {name_cell(profile, wide, style),
                                     profile.kind,
                                     profile.gpu_model.empty() ? "any" : profile.gpu_model,
@@ -101,7 +101,7 @@ std::vector<std::string> cells_of(const WorkloadProfile& profile, bool wide,
   return cells;
 }
 
-std::vector<Column> columns_of(bool wide) {
+std::vector<Column> profile_columns(bool wide) {
   std::vector<Column> columns = {{"NAME", false, 0},  {"KIND", false, 4},   {"GPU", false, 1},
                                  {"BATCH", true, 1},  {"STEP-MS", true, 0}, {"U", true, 2},
                                  {"MEMORY", true, 1}, {"BASIS", false, 3}};
@@ -113,15 +113,15 @@ std::vector<Column> columns_of(bool wide) {
   return columns;
 }
 
-struct Entry {
+struct ProfileEntry {
   WorkloadProfile profile;
   json item;
 };
 
-std::vector<Entry> entries_of(const Catalogue& catalogue) {
-  std::vector<Entry> entries;
+std::vector<ProfileEntry> profile_entries(const Catalogue& catalogue) {
+  std::vector<ProfileEntry> entries;
   for (const WorkloadProfile& profile : catalogue.profiles) {
-    entries.push_back({profile, item_of(profile)});
+    entries.push_back({profile, profile_item(profile)});
   }
   for (const models::LlmModel& model : catalogue.llm_models) {
     entries.push_back({llm_as_profile(model), llm_item(model)});
@@ -129,12 +129,12 @@ std::vector<Entry> entries_of(const Catalogue& catalogue) {
   return entries;
 }
 
-Diagnostics check(const Catalogue& catalogue, const std::vector<Entry>& entries,
-                  const std::string& kind, const std::string& gpu) {
+Diagnostics check_profiles(const Catalogue& catalogue, const std::vector<ProfileEntry>& entries,
+                           const std::string& kind, const std::string& gpu) {
   Diagnostics problems;
   std::set<std::string> kinds;
   bool published = false;  // on a GPU that EC2 does not offer
-  for (const Entry& entry : entries) {
+  for (const ProfileEntry& entry : entries) {
     kinds.insert(entry.profile.kind);
     published = published || lower(entry.profile.gpu_model) == lower(gpu);
   }
@@ -150,9 +150,9 @@ Diagnostics check(const Catalogue& catalogue, const std::vector<Entry>& entries,
   return problems;
 }
 
-Diagnostics unknown_profile(const std::vector<Entry>& entries, const std::string& name) {
+Diagnostics unknown_filter(const std::vector<ProfileEntry>& entries, const std::string& name) {
   std::vector<std::string> names;
-  for (const Entry& entry : entries) {
+  for (const ProfileEntry& entry : entries) {
     names.push_back(entry.profile.name.substr(0, entry.profile.name.find('/')));
     names.push_back(entry.profile.name);
   }
@@ -183,8 +183,8 @@ std::vector<std::string> not_runnable_notes(const std::vector<json>& items) {
 Expected<std::string> list_profiles(const Catalogue& catalogue, const std::string& kind,
                                     const std::string& gpu, const std::string& name_filter,
                                     ListFormat format, const TextStyle& style) {
-  const std::vector<Entry> entries = entries_of(catalogue);
-  const Diagnostics problems = check(catalogue, entries, kind, gpu);
+  const std::vector<ProfileEntry> entries = profile_entries(catalogue);
+  const Diagnostics problems = check_profiles(catalogue, entries, kind, gpu);
   if (!problems.empty()) return tl::unexpected(problems);
 
   const models::GpuModel* model = catalogue.find_gpu(gpu);
@@ -219,7 +219,7 @@ Expected<std::string> list_profiles(const Catalogue& catalogue, const std::strin
                         "kvReadSeconds",
                         "overheadSeconds",
                         "kvBytesPerToken"};
-  listing.columns = columns_of(wide);
+  listing.columns = profile_columns(wide);
   listing.nothing = "No workload profile matches.";
   bool name_seen = name_filter.empty();
   for (const auto& [profile, item] : entries) {
@@ -229,9 +229,9 @@ Expected<std::string> list_profiles(const Catalogue& catalogue, const std::strin
     if (!kind.empty() && profile.kind != kind) continue;
     if (!gpu.empty() && lower(profile.gpu_model) != wanted_gpu) continue;
     listing.items.push_back(item);
-    listing.rows.push_back(cells_of(profile, wide, style));
+    listing.rows.push_back(profile_cells(profile, wide, style));
   }
-  if (!name_seen) return tl::unexpected(unknown_profile(entries, name_filter));
+  if (!name_seen) return tl::unexpected(unknown_filter(entries, name_filter));
   listing.footnotes = not_runnable_notes(listing.items);
   if (!wide && style.width > 0) {
     listing.footnotes.emplace_back("Names are cut to fit: -o wide and -o name show them in full.");

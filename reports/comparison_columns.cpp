@@ -18,15 +18,16 @@ using sim::TimeSummary;
 using sim::WorkloadResult;
 
 // "" when the option has nothing to show in this column.
-using Cell = std::function<std::string(const ComparedOption&)>;
+using OptionCell = std::function<std::string(const ComparedOption&)>;
 
-struct Measure {
+struct OptionMeasure {
   Column column;
-  Cell cell;
+  OptionCell cell;
 };
 
 // The workload that is worst off.
-Cell worst(std::optional<TimeSummary> WorkloadResult::*field, Duration TimeSummary::*quantile) {
+OptionCell worst(std::optional<TimeSummary> WorkloadResult::*field,
+                 Duration TimeSummary::*quantile) {
   return [=](const ComparedOption& option) -> std::string {
     const TimeSummary* slowest = nullptr;
     for (const WorkloadResult& workload : option.result.workloads) {
@@ -70,7 +71,7 @@ std::string figure(double value) {
 }
 
 // "EPOCH/H": the unit that all batch workloads count in, else UNITS.
-Measure batch_rate(const StrategyComparison& comparison) {
+OptionMeasure batch_rate(const StrategyComparison& comparison) {
   std::string unit;
   double fastest = 0;
   for (const ComparedOption& option : comparison.options) {
@@ -88,7 +89,7 @@ Measure batch_rate(const StrategyComparison& comparison) {
           }};
 }
 
-Measure request_rate(const StrategyComparison& comparison) {
+OptionMeasure request_rate(const StrategyComparison& comparison) {
   const bool objectives =
       any_workload(comparison, [](const WorkloadResult& w) { return !w.objectives.empty(); });
   return {{objectives ? "IN SLO/S" : "REQ/S", true, 4},
@@ -96,8 +97,8 @@ Measure request_rate(const StrategyComparison& comparison) {
 }
 
 // Amounts without the sign, which stands in the header.
-Measure price(std::string header, int priority,
-              std::function<std::optional<Usd>(const ComparedOption&)> amount) {
+OptionMeasure price(std::string header, int priority,
+                    std::function<std::optional<Usd>(const ComparedOption&)> amount) {
   return {{std::move(header), true, priority},
           [amount = std::move(amount)](const ComparedOption& option) {
             const std::optional<Usd> usd = amount(option);
@@ -106,10 +107,10 @@ Measure price(std::string header, int priority,
 }
 
 // A mix of workloads is judged by hours of work: the other prices are the first to go.
-std::vector<Measure> price_measures(const StrategyComparison& comparison, bool mixed) {
+std::vector<OptionMeasure> option_price_measures(const StrategyComparison& comparison, bool mixed) {
   const bool objectives =
       any_workload(comparison, [](const WorkloadResult& w) { return !w.objectives.empty(); });
-  std::vector<Measure> measures{
+  std::vector<OptionMeasure> measures{
       price("$/H", 0, [](const ComparedOption& o) { return o.price.per_hour; }),
       price("$/JOB", mixed ? 5 : 0, [](const ComparedOption& o) { return o.result.cost.per_job; }),
       price(objectives ? "$/1K IN SLO" : "$/1K REQ", mixed ? 5 : 0,
@@ -131,7 +132,7 @@ std::string bound_by(const ComparedOption& option) {
   return names;
 }
 
-std::vector<Measure> isolation_measures() {
+std::vector<OptionMeasure> isolation_measures() {
   const auto isolation = [](const ComparedOption& option) {
     return sim::isolation_of(option.configuration.strategy);
   };
@@ -144,12 +145,12 @@ std::vector<Measure> isolation_measures() {
        [=](const ComparedOption& o) { return std::string(fault_word(isolation(o).fault)); }}};
 }
 
-std::vector<Measure> measures_of(const StrategyComparison& comparison, bool wide) {
+std::vector<OptionMeasure> measures_of(const StrategyComparison& comparison, bool wide) {
   const bool batch = any_workload(comparison, is_batch);
   const bool services = any_workload(comparison, is_service);
   const bool mixed =
       !comparison.options.empty() && work_of(comparison.options.front().result) == WorkKind::Mixed;
-  std::vector<Measure> measures{
+  std::vector<OptionMeasure> measures{
       {{"NODES"},
        [](const ComparedOption& o) {
          return fmt::format("{} x {}", o.configuration.nodes, o.configuration.instance_type);
@@ -165,12 +166,12 @@ std::vector<Measure> measures_of(const StrategyComparison& comparison, bool wide
   if (batch) measures.push_back(batch_rate(comparison));
   measures.push_back(
       {{"BUSY", true, 3}, [](const ComparedOption& o) { return percent_text(o.gpu_busy_ratio); }});
-  for (Measure& m : price_measures(comparison, mixed)) {
+  for (OptionMeasure& m : option_price_measures(comparison, mixed)) {
     measures.push_back(std::move(m));
   }
   measures.push_back({{"BOUND BY", false, 7}, bound_by});
   if (wide) {
-    for (Measure& m : isolation_measures()) measures.push_back(std::move(m));
+    for (OptionMeasure& m : isolation_measures()) measures.push_back(std::move(m));
   }
   measures.push_back({{"VERDICT"}, verdict_of});
   return measures;
@@ -181,7 +182,7 @@ std::vector<Measure> measures_of(const StrategyComparison& comparison, bool wide
 Cells option_cells(const StrategyComparison& comparison, const TextStyle& style, bool wide) {
   Cells table;
   table.rows.resize(comparison.options.size());
-  for (const Measure& measure : measures_of(comparison, wide)) {
+  for (const OptionMeasure& measure : measures_of(comparison, wide)) {
     std::vector<std::string> cells;
     for (const ComparedOption& option : comparison.options) cells.push_back(measure.cell(option));
     const bool empty =

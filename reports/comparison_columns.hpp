@@ -11,11 +11,6 @@
 // The tables of a comparison as columns and cells, for text and Markdown.
 namespace slicewise::reports {
 
-struct Cells {
-  std::vector<Column> columns;
-  std::vector<std::vector<std::string>> rows;
-};
-
 // One row per option. Columns that no option has anything for are left out; `wide` adds what
 // isolates the pods of the option.
 Cells option_cells(const sim::StrategyComparison& comparison, const TextStyle& style, bool wide);

@@ -17,7 +17,7 @@ using nlohmann::json;
 
 using Level = CsvColumn::Level;
 
-constexpr std::array kColumns = {
+constexpr std::array kComparisonCsv = {
     CsvColumn{"scenario", Level::Metadata, "/scenario"},
     CsvColumn{"variant", Level::Metadata, "/variant"},
     CsvColumn{"seed", Level::Metadata, "/seed"},
@@ -65,13 +65,13 @@ constexpr std::array kColumns = {
 std::string comparison_csv(const sim::StrategyComparison& comparison) {
   const json document = comparison_document(comparison);
   const json& metadata = document["metadata"];
-  std::string out = csv_header(kColumns);
+  std::string out = csv_header(kComparisonCsv);
   for (const json& option : document["options"]) {
     for (const json& workload : option["workloads"])
-      out += csv_row(kColumns, metadata, option, workload);
+      out += csv_row(kComparisonCsv, metadata, option, workload);
   }
   for (const json& refused : document["refused"])
-    out += csv_row(kColumns, metadata, refused, json::object());
+    out += csv_row(kComparisonCsv, metadata, refused, json::object());
   return out;
 }
 

@@ -10,14 +10,6 @@
 #include "markdown_text.hpp"
 
 namespace slicewise::reports {
-namespace {
-
-constexpr TextStyle kPlain{false, true, 0};
-
-std::string table_of(const Cells& table) { return markdown_table(table.columns, table.rows); }
-
-}  // namespace
-
 std::string comparison_markdown(const sim::StrategyComparison& comparison) {
   std::string out = fmt::format("### {}\n\n", markdown_cell(comparison_heading(comparison)));
   if (comparison.interrupted) {
@@ -26,9 +18,9 @@ std::string comparison_markdown(const sim::StrategyComparison& comparison) {
   for (const std::string& line : recommendation_lines(comparison))
     out += markdown_cell(line) + "\n\n";
   if (!comparison.options.empty()) {
-    out += table_of(option_cells(comparison, kPlain, false)) + "\n";
+    out += markdown_table(option_cells(comparison, kPlain, false)) + "\n";
   }
-  out += markdown_folded("Isolation between pods on one GPU", table_of(isolation_cells()));
+  out += markdown_folded("Isolation between pods on one GPU", markdown_table(isolation_cells()));
   std::string refused;
   for (const RefusalGroup& group : refusal_groups(comparison)) {
     refused += fmt::format("- **{}** on {}: {}\n", group.strategies, group.instances,

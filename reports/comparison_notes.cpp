@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "comparison_words.hpp"
+#include "name_list.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
 
@@ -15,10 +16,6 @@ namespace {
 using sim::ComparedOption;
 using sim::ReplicaChoice;
 using sim::StrategyComparison;
-
-void add_name(std::string& names, const std::string& name) {
-  names += (names.empty() ? "" : ", ") + name;
-}
 
 std::string replicas_text(const ReplicaChoice& choice) {
   const bool full = choice.rule == ReplicaChoice::Rule::GpuMemory;
@@ -65,7 +62,7 @@ void add_room_notes(const StrategyComparison& comparison, std::vector<std::strin
   }
 }
 
-sim::Result as_result(const StrategyComparison& comparison) {
+sim::Result option_result(const StrategyComparison& comparison) {
   sim::Result result;
   result.scenario = comparison.scenario;
   result.scenario_sha256 = comparison.scenario_sha256;
@@ -140,7 +137,7 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
     lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
   }
   if (!full) add_scaled_count(comparison, lines);
-  sim::Result result = as_result(comparison);
+  sim::Result result = option_result(comparison);
   for (const ComparedOption& option : comparison.options) {
     sim::VariantResult& variant = result.variants.emplace_back();
     variant.provenance = option.result.provenance;
@@ -153,7 +150,7 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
 }
 
 std::string comparison_origin(const StrategyComparison& comparison, const TextStyle& style) {
-  return origin_line(as_result(comparison), style);
+  return origin_line(option_result(comparison), style);
 }
 
 }  // namespace slicewise::reports

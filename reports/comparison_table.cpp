@@ -19,7 +19,7 @@ namespace {
 
 using sim::StrategyComparison;
 
-std::string heading(const std::string& text, const TextStyle& style) {
+std::string emphasised_heading(const std::string& text, const TextStyle& style) {
   return emphasised(text, Emphasis::Heading, style);
 }
 
@@ -29,7 +29,7 @@ std::string options_block(const StrategyComparison& comparison, const TextStyle&
   return table_block(table.columns, table.rows, style, wide);
 }
 
-std::string indented(const std::string& text) {
+std::string indented_lines(const std::string& text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = text.find('\n', at) + 1;
@@ -51,13 +51,13 @@ std::string isolation_block(const TextStyle& style, bool wide) {
     for (auto& row : table.rows) row.pop_back();
     text = text_table(table.columns, table.rows, 0, nullptr);
   }
-  return heading("ISOLATION between pods on one GPU", style) + "\n" + indented(text) +
-         dropped_line(dropped, style);
+  return emphasised_heading("ISOLATION between pods on one GPU", style) + "\n" +
+         indented_lines(text) + dropped_line(dropped, style);
 }
 
 std::string refused_block(const StrategyComparison& comparison, const TextStyle& style) {
   if (comparison.refused.empty()) return "";
-  std::string out = "\n" + heading("REFUSED", style) + "\n";
+  std::string out = "\n" + emphasised_heading("REFUSED", style) + "\n";
   for (const RefusalGroup& group : refusal_groups(comparison)) {
     out += wrapped_text(group.strategies + " on " + group.instances, style.width, "  ", 4);
     out += wrapped_text(group.reason, style.width, "    ", 4);
@@ -90,11 +90,12 @@ std::string warnings_block(const StrategyComparison& comparison, const TextStyle
                         style.width, "  ", 4) +
            lines;
   }
-  return out.empty() ? out : "\n" + heading("WARNINGS", style) + "\n" + out;
+  return out.empty() ? out : "\n" + emphasised_heading("WARNINGS", style) + "\n" + out;
 }
 
-std::string notes_block(const StrategyComparison& comparison, const TextStyle& style, bool wide) {
-  std::string out = "\n" + heading("NOTES", style) + "\n";
+std::string comparison_notes_block(const StrategyComparison& comparison, const TextStyle& style,
+                                   bool wide) {
+  std::string out = "\n" + emphasised_heading("NOTES", style) + "\n";
   for (const std::string& line : comparison_notes(comparison, wide)) {
     out += wrapped_text(line, style.width, "  ", 4);
   }
@@ -119,7 +120,7 @@ std::string comparison_table(const StrategyComparison& comparison, const TextSty
   out += "\n" + isolation_block(style, wide);
   out += refused_block(comparison, style);
   if (wide) out += warnings_block(comparison, style);
-  out += notes_block(comparison, style, wide);
+  out += comparison_notes_block(comparison, style, wide);
   return out + wrapped_text(comparison_origin(comparison, style), style.width, "", 2);
 }
 

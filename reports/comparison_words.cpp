@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "name_list.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports {
@@ -67,10 +68,6 @@ bool in_hardware(const ComparedOption& option) {
   const Isolation isolation = sim::isolation_of(option.configuration.strategy);
   return isolation.memory == Isolation::Memory::Hardware &&
          isolation.fault == Isolation::Fault::Hardware;
-}
-
-void add_name(std::string& names, const std::string& name) {
-  names += (names.empty() ? "" : ", ") + name;
 }
 
 // "MIG" for several refused profiles of one instance.

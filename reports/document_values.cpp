@@ -36,7 +36,7 @@ json figure_value(const scenarios::FigureValue& value) {
                     value);
 }
 
-std::string_view unit_of(const scenarios::FigureValue& value) {
+std::string_view unit_of_value(const scenarios::FigureValue& value) {
   return std::visit(models::Overloaded{
                         [](Duration) { return "seconds"; },
                         [](scenarios::Share) { return "ratio"; },
@@ -101,7 +101,7 @@ json time_summary(const std::optional<sim::TimeSummary>& t) {
 
 json objective(const sim::ObjectiveResult& o) {
   return present({{"name", o.name},
-                  {"unit", unit_of(o.limit)},
+                  {"unit", unit_of_value(o.limit)},
                   {"atLeast", o.at_least ? json(true) : json(nullptr)},
                   {"limit", figure_value(o.limit)},
                   {"value", figure_value(o.value)},

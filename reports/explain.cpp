@@ -17,7 +17,8 @@ namespace slicewise::reports {
 namespace {
 
 // "FIX   Write 2 or more ...", with the text aligned behind the label; nothing for no text.
-std::string labelled(std::string_view label, std::string_view text, const TextStyle& style) {
+std::string labelled_paragraph(std::string_view label, std::string_view text,
+                               const TextStyle& style) {
   constexpr int kLabelWidth = 9;
   if (text.empty()) return "";
   return wrapped_text(text, style.width, fmt::format("{:<{}}", label, kLabelWidth), kLabelWidth);
@@ -28,8 +29,9 @@ std::string code_text(const CodeInfo& code, const TextStyle& style) {
   return wrapped_text(
              fmt::format("{} ({}): {}", code.name, severity_name(code.severity), code.meaning),
              style.width, "", 2) +
-         "\n" + labelled("WHAT", e.happens, style) + labelled("MESSAGE", e.message, style) +
-         labelled("FIX", e.fix, style) + labelled("SOURCE", e.source, style);
+         "\n" + labelled_paragraph("WHAT", e.happens, style) +
+         labelled_paragraph("MESSAGE", e.message, style) + labelled_paragraph("FIX", e.fix, style) +
+         labelled_paragraph("SOURCE", e.source, style);
 }
 
 std::string topic_text(const Topic& topic, const TextStyle& style) {
@@ -62,10 +64,10 @@ std::string field_text(const scenarios::FieldDoc& field, const TextStyle& style)
   std::string title = fmt::format("{} <{}>", field.path, field.type);
   if (field.required) title += ", required";
   return wrapped_text(title, style.width, "", 2) + "\n" +
-         labelled("MEANING", field.description, style) +
-         labelled("DEFAULT", field.default_value, style) +
-         labelled("EXAMPLE", field.example, style) +
-         labelled("FIELDS", children_text(field.children), style);
+         labelled_paragraph("MEANING", field.description, style) +
+         labelled_paragraph("DEFAULT", field.default_value, style) +
+         labelled_paragraph("EXAMPLE", field.example, style) +
+         labelled_paragraph("FIELDS", children_text(field.children), style);
 }
 
 const CodeInfo* code_named(std::string_view name) {

@@ -13,7 +13,7 @@ namespace slicewise::reports {
 namespace {
 
 template <std::size_t... Sizes>
-constexpr auto joined(const std::array<CodeExplanation, Sizes>&... parts) {
+constexpr auto all_codes(const std::array<CodeExplanation, Sizes>&... parts) {
   std::array<CodeExplanation, (Sizes + ...)> all{};
   std::size_t next = 0;
   const auto append = [&](const auto& part) {
@@ -24,7 +24,7 @@ constexpr auto joined(const std::array<CodeExplanation, Sizes>&... parts) {
 }
 
 constexpr auto kExplanations =
-    joined(kInputCodes, kClusterCodes, kTraceCodes, kPlanCodes, kCheckCodes, kCheckClusterCodes);
+    all_codes(kInputCodes, kClusterCodes, kTraceCodes, kPlanCodes, kCheckCodes, kCheckClusterCodes);
 
 constexpr bool in_the_order_of_codes() {
   if (kExplanations.size() != kCodes.size()) return false;

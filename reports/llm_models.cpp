@@ -18,7 +18,7 @@ std::string milliseconds_of(double seconds) {
   return fmt::format("{:.4g}", seconds * kMillisecondsPerSecond);
 }
 
-std::string provenance_of(const LlmModel& model, const char* figure) {
+std::string provenance_of_llm(const LlmModel& model, const char* figure) {
   const auto found = model.provenance.find(figure);
   return found == model.provenance.end() ? "as published" : found->second;
 }
@@ -26,7 +26,7 @@ std::string provenance_of(const LlmModel& model, const char* figure) {
 Rows figures_of(const LlmModel& model) {
   const models::LlmStep& step = model.step;
   const auto row = [&](const char* name, std::string value, const char* unit, const char* key) {
-    return std::vector<std::string>{name, std::move(value), unit, provenance_of(model, key)};
+    return std::vector<std::string>{name, std::move(value), unit, provenance_of_llm(model, key)};
   };
   return {row("weights read (T_w)", milliseconds_of(step.weights_s), "ms/step", "weightsMs"),
           row("compute (t)", milliseconds_of(step.token_s), "ms/token", "tokenMs"),
@@ -99,7 +99,7 @@ models::WorkloadProfile llm_as_profile(const LlmModel& model) {
   profile.solo_step = from_seconds(models::step_seconds(model.step, 1, 0));
   profile.memory = model.weights;
   profile.source = model.source;
-  profile.provenance = {{"soloMs", provenance_of(model, "weightsMs")}};
+  profile.provenance = {{"soloMs", provenance_of_llm(model, "weightsMs")}};
   profile.unusable = model.unusable;
   return profile;
 }

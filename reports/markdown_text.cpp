@@ -40,6 +40,8 @@ std::string markdown_table(const std::vector<Column>& columns,
   return out;
 }
 
+std::string markdown_table(const Cells& table) { return markdown_table(table.columns, table.rows); }
+
 std::string markdown_folded(const std::string& title, const std::string& body) {
   return fmt::format("<details><summary>{}</summary>\n\n{}\n</details>\n\n", title, body);
 }

@@ -14,7 +14,7 @@ namespace {
 using Level = CsvColumn::Level;
 
 // The whole document stands where other reports have their metadata.
-constexpr std::array kColumns = {
+constexpr std::array kMaxLoadCsv = {
     CsvColumn{"scenario", Level::Metadata, "/metadata/scenario"},
     CsvColumn{"variant", Level::Metadata, "/metadata/variant"},
     CsvColumn{"seed", Level::Metadata, "/metadata/seed"},
@@ -37,9 +37,9 @@ constexpr std::array kColumns = {
 
 std::string max_load_csv(const sim::MaxLoad& found) {
   const nlohmann::json document = max_load_document(found);
-  std::string out = csv_header(kColumns);
+  std::string out = csv_header(kMaxLoadCsv);
   for (const auto& load : document["loads"]) {
-    out += csv_row(kColumns, document, load, nlohmann::json::object());
+    out += csv_row(kMaxLoadCsv, document, load, nlohmann::json::object());
   }
   return out;
 }

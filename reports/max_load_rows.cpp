@@ -18,8 +18,8 @@ using sim::MaxLoad;
 using sim::ProbedObjective;
 using sim::ScaledLoad;
 
-// Four digits where a rate has that many before the point; never an exponent.
-std::string digits(double value, int count) {
+// Four significant where a rate has that many before the point; never an exponent.
+std::string significant(double value, int count) {
   int decimals = count - 1;
   for (double power = 10; value >= power && decimals > 0; power *= 10) --decimals;
   return with_thousands(fmt::format("{:.{}f}", value, decimals));
@@ -27,7 +27,7 @@ std::string digits(double value, int count) {
 
 std::string amount_text(double load, LoadUnit unit) {
   constexpr int kDigits = 4;
-  return unit == LoadUnit::RequestsPerSecond ? digits(load, kDigits) : count_text(load);
+  return unit == LoadUnit::RequestsPerSecond ? significant(load, kDigits) : count_text(load);
 }
 
 // "53.20 requests/s", "60 users".
@@ -37,7 +37,7 @@ std::string load_text(double load, LoadUnit unit) {
 
 std::string factor_text(double factor) {
   constexpr int kDigits = 3;
-  return factor < 1 ? fmt::format("{:.{}g}", factor, kDigits) : digits(factor, kDigits);
+  return factor < 1 ? fmt::format("{:.{}g}", factor, kDigits) : significant(factor, kDigits);
 }
 
 // What was probed at `factor`, where one load is scaled; else the factor.
@@ -119,7 +119,7 @@ std::string figure_at(const MaxLoad& found, std::optional<std::size_t> probe, st
          (o.verdict == LoadVerdict::Fails ? " " + std::string(signs(style).fail) : "");
 }
 
-sim::Result as_result(const MaxLoad& found) {
+sim::Result passed_result(const MaxLoad& found) {
   sim::Result result;
   result.scenario = found.scenario;
   result.scenario_sha256 = found.scenario_sha256;
@@ -246,12 +246,12 @@ std::vector<std::string> max_load_notes(const MaxLoad& found, bool full) {
       lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
     }
   }
-  for (std::string& line : note_lines(as_result(found), full)) lines.push_back(std::move(line));
+  for (std::string& line : note_lines(passed_result(found), full)) lines.push_back(std::move(line));
   return lines;
 }
 
 std::string max_load_origin(const MaxLoad& found, const TextStyle& style) {
-  return origin_line(as_result(found), style);
+  return origin_line(passed_result(found), style);
 }
 
 }  // namespace slicewise::reports

@@ -16,7 +16,7 @@ using nlohmann::json;
 using Level = CsvColumn::Level;
 
 // The item is who suffers; in place of a workload stands who causes it, nobody for all together.
-constexpr std::array kColumns = {
+constexpr std::array kNeighboursCsv = {
     CsvColumn{"scenario", Level::Metadata, "/scenario"},
     CsvColumn{"variant", Level::Metadata, "/variant"},
     CsvColumn{"seed", Level::Metadata, "/seed"},
@@ -36,14 +36,14 @@ constexpr std::array kColumns = {
 std::string neighbours_csv(const sim::NeighbourMatrix& matrix) {
   json document = neighbours_document(matrix);
   const json& metadata = document["metadata"];
-  std::string out = csv_header(kColumns);
+  std::string out = csv_header(kNeighboursCsv);
   for (json& row : document["rows"]) {
     for (json& effect : row["beside"]) {
       effect["company"] = "one";
-      out += csv_row(kColumns, metadata, row, effect);
+      out += csv_row(kNeighboursCsv, metadata, row, effect);
     }
     row["besideAll"]["company"] = "all";
-    out += csv_row(kColumns, metadata, row, row["besideAll"]);
+    out += csv_row(kNeighboursCsv, metadata, row, row["besideAll"]);
   }
   return out;
 }

@@ -8,12 +8,6 @@
 #include "neighbours_rows.hpp"
 
 namespace slicewise::reports {
-namespace {
-
-constexpr TextStyle kPlain{false, true, 0};
-
-}  // namespace
-
 std::string neighbours_markdown(const sim::NeighbourMatrix& matrix) {
   std::string out = fmt::format("### {}\n\n", markdown_cell(neighbours_heading(matrix)));
   if (matrix.interrupted) out += "**INTERRUPTED: only the runs that had finished count**\n\n";

@@ -24,12 +24,12 @@ using Rows = std::vector<std::vector<std::string>>;
 
 constexpr int kMostNeighbours = 7;
 
-std::string cell(Duration solo, double stretch) {
+std::string stretched_cell(Duration solo, double stretch) {
   return milliseconds_cell(from_seconds(to_seconds(solo) * stretch));
 }
 
-std::string table(const std::string& title, const std::vector<Column>& columns, const Rows& rows,
-                  const TextStyle& style) {
+std::string titled_table(const std::string& title, const std::vector<Column>& columns,
+                         const Rows& rows, const TextStyle& style) {
   if (rows.empty()) return "";
   return "\n" + wrapped_text(title, style.width, "", 0) +
          text_table(columns, rows, style.width, nullptr);
@@ -49,17 +49,18 @@ std::string mig_table(const WorkloadProfile& profile, const models::MigGeometry&
     const models::MigShare part = models::mig_share(geometry, slice);
     const double stretch = models::stretch_of(law, part.share, 1, 1);
     rows.push_back({slice.name, fmt::format("{:.3f}", part.share.compute),
-                    fmt::format("{:.3f}", part.share.bandwidth), cell(*profile.solo_step, stretch),
-                    fmt::format("{:.2f}", stretch), fits(profile, slice.memory)});
+                    fmt::format("{:.3f}", part.share.bandwidth),
+                    stretched_cell(*profile.solo_step, stretch), fmt::format("{:.2f}", stretch),
+                    fits(profile, slice.memory)});
   }
-  return table("Alone on a MIG slice of its GPU (law E1):",
-               {{"SLICE", false, 0},
-                {"F_C", true, 1},
-                {"F_M", true, 1},
-                {"STEP-MS", true, 0},
-                {"SLOWDOWN", true, 0},
-                {"MEMORY FITS", false, 2}},
-               rows, style);
+  return titled_table("Alone on a MIG slice of its GPU (law E1):",
+                      {{"SLICE", false, 0},
+                       {"F_C", true, 1},
+                       {"F_M", true, 1},
+                       {"STEP-MS", true, 0},
+                       {"SLOWDOWN", true, 0},
+                       {"MEMORY FITS", false, 2}},
+                      rows, style);
 }
 
 // Each of n copies on one GPU: under MPS with the threads that the stock device plugin leaves
@@ -78,12 +79,12 @@ std::string copies_table(const WorkloadProfile& profile, const models::GpuModel&
     const double uncapped = models::stretch_of(law, {}, 1, n);
     const double capped = models::stretch_of(law, {}, threads, n);
     const double turns = models::overlapped_slowdown(duty, n * duty, overhead);
-    rows.push_back({std::to_string(n), cell(*profile.solo_step, capped),
-                    fmt::format("{:.2f}", capped), cell(*profile.solo_step, uncapped),
-                    fmt::format("{:.2f}", uncapped), cell(*profile.solo_step, turns),
+    rows.push_back({std::to_string(n), stretched_cell(*profile.solo_step, capped),
+                    fmt::format("{:.2f}", capped), stretched_cell(*profile.solo_step, uncapped),
+                    fmt::format("{:.2f}", uncapped), stretched_cell(*profile.solo_step, turns),
                     fmt::format("{:.2f}", turns)});
   }
-  return table(
+  return titled_table(
       "Beside copies of itself on its GPU (laws E1 and E2): under MPS as the stock device plugin "
       "limits it to 100/n % of the threads, under MPS without that limit, and taking turns:",
       {{"COPIES", true, 0},
@@ -104,10 +105,11 @@ std::string other_gpus_table(const WorkloadProfile& profile, const models::GpuMo
     if (gpu.name == from.name || !gpu.fp32_tflops || !from.fp32_tflops) continue;
     const double scale = models::roofline_scale(from, gpu, law.bandwidth_share);
     const double stretch = models::client_in(law, {1 / scale, 1 / scale}, 1).stretch;
-    rows.push_back({gpu.name, fmt::format("{:.3f}", scale), cell(*profile.solo_step, stretch),
+    rows.push_back({gpu.name, fmt::format("{:.3f}", scale),
+                    stretched_cell(*profile.solo_step, stretch),
                     fits(profile, models::usable_memory(gpu)), "Assumed"});
   }
-  return table(
+  return titled_table(
       "Alone on other GPUs by the roofline rule: the GPU work takes (1 - beta) F_from/F_to + beta "
       "B_from/B_to times as long (F: FP32 peak, B: memory bandwidth), the rest stays:",
       {{"GPU", false, 0},
@@ -139,7 +141,7 @@ std::string predictions(const WorkloadProfile& published, const Catalogue& catal
   return out + copies_table(profile, gpu, style) + other_gpus_table(profile, gpu, catalogue, style);
 }
 
-std::string heading(const WorkloadProfile& profile, const TextStyle& style) {
+std::string profile_heading(const WorkloadProfile& profile, const TextStyle& style) {
   std::string title = profile.name + ": " + profile.title;
   if (title.find(profile.kind) == std::string::npos) title += ", " + profile.kind;
   if (profile.batch) title += fmt::format(", batch {}", *profile.batch);
@@ -174,7 +176,7 @@ Expected<std::string> explain_profile(const Catalogue& catalogue, std::string_vi
   if (llm != nullptr) return explain_llm(*llm, catalogue, style);
   const WorkloadProfile* profile = catalogue.find_profile(name);
   if (profile == nullptr) return tl::unexpected(unknown_profile(catalogue, name));
-  return heading(*profile, style) + "\n" +
+  return profile_heading(*profile, style) + "\n" +
          text_table({{"FIGURE", false, 0},
                      {"VALUE", true, 0},
                      {"UNIT", false, 0},

@@ -14,7 +14,7 @@ using sim::ReplayOutcome;
 using sim::ReplayResult;
 using sim::ReplayStudy;
 
-std::string whole(std::int64_t count) { return with_thousands(std::to_string(count)); }
+std::string whole_text(std::int64_t count) { return with_thousands(std::to_string(count)); }
 
 std::string mean_text(const sim::Histogram& times) {
   return times.count() > 0 ? duration_text(times.mean()) : "-";
@@ -60,7 +60,7 @@ std::string replay_heading(const ReplayStudy& study) {
   const std::int64_t jobs = study.outcomes.empty() ? 0 : study.outcomes.front().result.jobs;
   const std::string repeated =
       study.repeat > 1 ? fmt::format(" (the trace {} times)", study.repeat) : "";
-  return fmt::format("{}: {} jobs{} on {}", study.origin.trace, whole(jobs), repeated,
+  return fmt::format("{}: {} jobs{} on {}", study.origin.trace, whole_text(jobs), repeated,
                      study.origin.cluster);
 }
 
@@ -86,13 +86,13 @@ Cells scheduler_cells(const ReplayStudy& study) {
         r.finished > 0 ? static_cast<double>(r.started_at_once) / static_cast<double>(r.finished)
                        : 0;
     for (std::string& cell : std::vector<std::string>{
-             whole(r.finished), mean_text(r.wait), quantile_text(r.wait, 0.5),
+             whole_text(r.finished), mean_text(r.wait), quantile_text(r.wait, 0.5),
              quantile_text(r.wait, 0.9), quantile_text(r.wait, 0.99), percent_text(at_once),
              mean_text(r.completion), duration_text(r.makespan()), percent_text(r.utilization()),
-             count_text(r.peak_gpus), whole(r.most_waiting)}) {
+             count_text(r.peak_gpus), whole_text(r.most_waiting)}) {
       row.push_back(std::move(cell));
     }
-    if (preempted) row.push_back(whole(r.preemptions));
+    if (preempted) row.push_back(whole_text(r.preemptions));
     if (study.origin.price) row.push_back(outcome.cost ? money_text(*outcome.cost) : "-");
     cells.rows.push_back(std::move(row));
   }
@@ -105,7 +105,7 @@ Cells size_cells(const ReplayOutcome& outcome) {
       {"SIZE"},         {"FINISHED", true, 1}, {"WAIT MEAN", true},      {"P50", true, 2},
       {"P90", true, 3}, {"P99", true},         {"COMPLETION MEAN", true}};
   for (const sim::ReplayClass& size : outcome.result.classes) {
-    cells.rows.push_back({size.name, whole(size.finished), mean_text(size.wait),
+    cells.rows.push_back({size.name, whole_text(size.finished), mean_text(size.wait),
                           quantile_text(size.wait, 0.5), quantile_text(size.wait, 0.9),
                           quantile_text(size.wait, 0.99), mean_text(size.completion)});
   }
@@ -119,7 +119,7 @@ std::vector<std::string> replay_notes(const ReplayStudy& study) {
   }
   if (!study.outcomes.empty() && study.outcomes.front().result.without_run > 0) {
     notes.push_back(fmt::format("{} jobs whose run time is not known were left out",
-                                whole(study.outcomes.front().result.without_run)));
+                                whole_text(study.outcomes.front().result.without_run)));
   }
   if (study.run_under_sharing) {
     notes.emplace_back(

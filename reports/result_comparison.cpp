@@ -19,11 +19,11 @@ using sim::VariantResult;
 using sim::WorkloadResult;
 
 // "" when the variant has nothing to show in this column.
-using Cell = std::function<std::string(const VariantResult&)>;
+using VariantCell = std::function<std::string(const VariantResult&)>;
 
-struct Measure {
+struct VariantMeasure {
   Column column;
-  Cell cell;
+  VariantCell cell;
 };
 
 using SummaryField = std::optional<TimeSummary> WorkloadResult::*;
@@ -40,7 +40,7 @@ const TimeSummary* slowest(const VariantResult& variant, SummaryField field,
   return worst;
 }
 
-Cell worst_quantile(SummaryField field, Duration TimeSummary::*quantile) {
+VariantCell worst_quantile(SummaryField field, Duration TimeSummary::*quantile) {
   return [=](const VariantResult& v) -> std::string {
     const TimeSummary* times = slowest(v, field, quantile);
     return times == nullptr ? "" : duration_text(times->*quantile);
@@ -106,7 +106,7 @@ bool several_services(const sim::Result& result) {
 
 // The figure of the workload that has the largest one; "" when none has any.
 template <class Value, class Text>
-Cell worst_of(Value value, Text text) {
+VariantCell worst_of(Value value, Text text) {
   return [=](const VariantResult& variant) -> std::string {
     decltype(value(WorkloadResult{})) worst;
     for (const WorkloadResult& w : variant.workloads) {
@@ -133,7 +133,7 @@ std::string tokens_per_second(const VariantResult& variant) {
 }
 
 // Of language models and notebooks: what their users feel, and what it costs.
-std::vector<Measure> people_measures() {
+std::vector<VariantMeasure> people_measures() {
   return {
       {{"TTFT P95", true},
        worst_of(
@@ -164,7 +164,7 @@ std::vector<Measure> people_measures() {
   };
 }
 
-std::vector<Measure> price_measures(const sim::Result& result) {
+std::vector<VariantMeasure> price_measures(const sim::Result& result) {
   return {
       {{"COST", true}, [](const VariantResult& v) { return money_text(v.cost.ledger.total); }},
       {{"$/JOB", true}, [](const VariantResult& v) { return money_or_nothing(v.cost.per_job); }},
@@ -196,7 +196,8 @@ int unless_zero(const sim::Result& result, double sim::PodCounts::*count) {
 }
 
 // A column of what happens in few runs: absent when nothing did.
-Measure unless_none(const char* header, const sim::Result& result, double sim::PodCounts::*count) {
+VariantMeasure unless_none(const char* header, const sim::Result& result,
+                           double sim::PodCounts::*count) {
   const bool none = unless_zero(result, count) == kAllZero;
   return {{header, true, 1},
           [=](const VariantResult& v) { return none ? std::string() : count_text(v.pods.*count); }};
@@ -210,7 +211,7 @@ int restarts_priority(const sim::Result& result) {
   return std::max(alone ? 0 : kLittleMore, unless_zero(result, &sim::PodCounts::restarts));
 }
 
-std::vector<Measure> pod_measures(const sim::Result& result) {
+std::vector<VariantMeasure> pod_measures(const sim::Result& result) {
   return {
       {{"VARIANT"}, [](const VariantResult& v) { return v.name; }},
       {{"STRATEGY", false, 5}, [](const VariantResult& v) { return strategy_text(v.strategy); }},
@@ -233,7 +234,7 @@ std::vector<Measure> pod_measures(const sim::Result& result) {
   };
 }
 
-std::vector<Measure> time_measures(const sim::Result& result) {
+std::vector<VariantMeasure> time_measures(const sim::Result& result) {
   const std::string worst = several_services(result) ? "WORST " : "";
   return {
       {{length_header(result), true, 1}, run_length},
@@ -271,14 +272,14 @@ double jobs_done(const VariantResult& variant) {
 }
 
 Comparison comparison(const sim::Result& result, const TextStyle& style) {
-  std::vector<Measure> measures = pod_measures(result);
-  for (Measure& m : time_measures(result)) measures.push_back(std::move(m));
-  for (Measure& m : people_measures()) measures.push_back(std::move(m));
-  for (Measure& m : price_measures(result)) measures.push_back(std::move(m));
+  std::vector<VariantMeasure> measures = pod_measures(result);
+  for (VariantMeasure& m : time_measures(result)) measures.push_back(std::move(m));
+  for (VariantMeasure& m : people_measures()) measures.push_back(std::move(m));
+  for (VariantMeasure& m : price_measures(result)) measures.push_back(std::move(m));
 
   Comparison out;
   out.rows.resize(result.variants.size());
-  for (const Measure& measure : measures) {
+  for (const VariantMeasure& measure : measures) {
     std::vector<std::string> cells;
     for (const VariantResult& variant : result.variants) cells.push_back(measure.cell(variant));
     const bool empty =

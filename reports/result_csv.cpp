@@ -16,7 +16,7 @@ using nlohmann::json;
 
 using Level = CsvColumn::Level;
 
-constexpr std::array kColumns = {
+constexpr std::array kResultCsv = {
     CsvColumn{"scenario", Level::Metadata, "/scenario"},
     CsvColumn{"seed", Level::Metadata, "/seed"},
     CsvColumn{"variant", Level::Item, "/name"},
@@ -90,10 +90,10 @@ constexpr std::array kColumns = {
 
 std::string result_csv(const sim::Result& result) {
   const json document = result_document(result);
-  std::string out = csv_header(kColumns);
+  std::string out = csv_header(kResultCsv);
   for (const json& variant : document["variants"]) {
     for (const json& workload : variant["workloads"]) {
-      out += csv_row(kColumns, document["metadata"], variant, workload);
+      out += csv_row(kResultCsv, document["metadata"], variant, workload);
     }
   }
   return out;

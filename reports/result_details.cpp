@@ -115,7 +115,7 @@ Rows gpu_cells(const VariantResult& variant, const TextStyle& style, bool every_
   return rows;
 }
 
-std::string counted(double count, std::string_view one, std::string_view several) {
+std::string counted_text(double count, std::string_view one, std::string_view several) {
   const std::string number = count_text(count);
   return fmt::format("{} {}", number, number == "1" ? one : several);
 }
@@ -154,13 +154,13 @@ std::string disruption_lines(const VariantResult& variant, const TextStyle& styl
   std::string out;
   if (pods.evicted > 0) {
     out += paragraph(fmt::format("{} evicted for a change of the MIG layout",
-                                 counted(pods.evicted, "pod", "pods")),
+                                 counted_text(pods.evicted, "pod", "pods")),
                      style);
   }
   if (pods.faults > 0) {
     out += paragraph(fmt::format("{}, {} of neighbours died with them",
-                                 counted(pods.faults, "fatal GPU fault", "fatal GPU faults"),
-                                 counted(pods.fault_victims, "container", "containers")),
+                                 counted_text(pods.faults, "fatal GPU fault", "fatal GPU faults"),
+                                 counted_text(pods.fault_victims, "container", "containers")),
                      style);
   }
   if (has_layout_changes(variant.gpus)) {
@@ -251,7 +251,7 @@ std::vector<Column> gpu_columns() {
           {"MEMORY PEAK", true}};
 }
 
-std::string heading(const VariantResult& variant, const TextStyle& style) {
+std::string variant_heading(const VariantResult& variant, const TextStyle& style) {
   std::string title = emphasised(variant.name, Emphasis::Heading, style);
   if (!variant.description.empty()) title += ": " + variant.description;
   std::string out = wrapped_text(title, style.width, "", kIndent);
@@ -289,10 +289,10 @@ std::vector<std::string> variant_details(const sim::Result& result, const TextSt
   for (std::size_t v = 0; v < result.variants.size(); ++v) {
     const VariantResult& variant = result.variants[v];
     out.push_back(
-        heading(variant, style) + advertised_lines(variant, style) + section(objectives[v]) +
-        section(requests[v]) + section(tokens[v]) + section(scaling[v]) + section(notebooks[v]) +
-        section(batch[v]) + left_out_line(variant, style, wide) + section(gpus[v]) +
-        host_cpu_line(variant, style) + disruption_lines(variant, style) +
+        variant_heading(variant, style) + advertised_lines(variant, style) +
+        section(objectives[v]) + section(requests[v]) + section(tokens[v]) + section(scaling[v]) +
+        section(notebooks[v]) + section(batch[v]) + left_out_line(variant, style, wide) +
+        section(gpus[v]) + host_cpu_line(variant, style) + disruption_lines(variant, style) +
         section(cost_lines(variant, style)) + section(warning_lines(variant, style, wide)));
   }
   return out;

@@ -13,11 +13,11 @@ namespace {
 using nlohmann::json;
 
 // File names may hold bytes that are not UTF-8; those become U+FFFD.
-std::string plain(const json& value) {
+std::string yaml_free(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-void append(std::string& out, const json& value, std::size_t depth);
+void append_json(std::string& out, const json& value, std::size_t depth);
 
 void append_items(std::string& out, const json& container, std::size_t depth) {
   const bool is_object = container.is_object();
@@ -28,19 +28,19 @@ void append_items(std::string& out, const json& container, std::size_t depth) {
     out += first ? "\n" : ",\n";
     first = false;
     out += margin;
-    if (is_object) out += plain(key) + ": ";
-    append(out, item, depth + 1);
+    if (is_object) out += yaml_free(key) + ": ";
+    append_json(out, item, depth + 1);
   }
   out += '\n' + std::string(2 * depth, ' ') + (is_object ? '}' : ']');
 }
 
-void append(std::string& out, const json& value, std::size_t depth) {
+void append_json(std::string& out, const json& value, std::size_t depth) {
   if (value.is_structured() && !value.empty()) {
     append_items(out, value, depth);
   } else if (value.is_number_float()) {
     out += fmt::format("{}", value.get<double>());
   } else {
-    out += plain(value);
+    out += yaml_free(value);
   }
 }
 
@@ -48,7 +48,7 @@ void append(std::string& out, const json& value, std::size_t depth) {
 
 std::string json_text(const json& value) {
   std::string out;
-  append(out, value, 0);
+  append_json(out, value, 0);
   return out + '\n';
 }
 

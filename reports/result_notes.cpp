@@ -7,6 +7,7 @@
 
 #include "slicewise/version.hpp"
 
+#include "name_list.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports {
@@ -14,12 +15,6 @@ namespace {
 
 void add_once(std::vector<std::string>& lines, std::string line) {
   if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
-}
-
-std::string joined(const std::vector<std::string>& items) {
-  std::string out;
-  for (const std::string& item : items) out += (out.empty() ? "" : ", ") + item;
-  return out;
 }
 
 // "unitTime, gpuBusy, ..." of "cifar10: unitTime", "cifar10: gpuBusy" and so on.

@@ -14,7 +14,7 @@ using sim::VariantResult;
 using sim::WorkloadResult;
 
 // One column of a block and what it shows of a workload.
-struct Measure {
+struct ServingMeasure {
   Column column;
   std::string (*cell)(const WorkloadResult&, const TextStyle&);
   bool wide_only = false;
@@ -22,29 +22,29 @@ struct Measure {
 
 constexpr bool kWideOnly = true;
 
-std::vector<Column> columns_of(const std::vector<Measure>& measures, bool every) {
+std::vector<Column> measure_columns(const std::vector<ServingMeasure>& measures, bool every) {
   std::vector<Column> columns;
-  for (const Measure& m : measures) {
+  for (const ServingMeasure& m : measures) {
     if (every || !m.wide_only) columns.push_back(m.column);
   }
   return columns;
 }
 
 template <class Has>
-Rows rows_of(const std::vector<Measure>& measures, const VariantResult& variant,
+Rows rows_of(const std::vector<ServingMeasure>& measures, const VariantResult& variant,
              const TextStyle& style, bool every, Has has) {
   Rows rows;
   for (const WorkloadResult* w : shown(variant, every)) {
     if (!has(*w)) continue;
     std::vector<std::string>& row = rows.emplace_back();
-    for (const Measure& m : measures) {
+    for (const ServingMeasure& m : measures) {
       if (every || !m.wide_only) row.push_back(m.cell(*w, style));
     }
   }
   return rows;
 }
 
-std::string unless_zero(double count) { return count > 0 ? count_text(count) : ""; }
+std::string count_unless_zero(double count) { return count > 0 ? count_text(count) : ""; }
 
 std::string money_cell(const std::optional<Usd>& amount) {
   return amount ? money_text(*amount) : "";
@@ -75,16 +75,16 @@ std::string tokens_per_request(double tokens, const WorkloadResult& w) {
   return w.requests && w.requests->answered > 0 ? count_text(tokens / w.requests->answered) : "";
 }
 
-const std::vector<Measure>& request_measures() {
+const std::vector<ServingMeasure>& request_measures() {
   using W = const WorkloadResult&;
   using S = const TextStyle&;
-  static const std::vector<Measure> all = {
+  static const std::vector<ServingMeasure> all = {
       {{"SERVICE"}, [](W w, S) { return w.kind == "Pipeline" ? w.name + " (pipeline)" : w.name; }},
       {{"REQUESTS", true}, [](W w, S) { return count_text(w.requests->arrived); }},
-      {{"REFUSED", true}, [](W w, S) { return unless_zero(w.requests->refused); }},
-      {{"DROPPED", true}, [](W w, S) { return unless_zero(w.requests->dropped); }},
-      {{"TIMED OUT", true}, [](W w, S) { return unless_zero(w.requests->timed_out); }},
-      {{"RETRIES", true, 4}, [](W w, S) { return unless_zero(w.requests->retried); }},
+      {{"REFUSED", true}, [](W w, S) { return count_unless_zero(w.requests->refused); }},
+      {{"DROPPED", true}, [](W w, S) { return count_unless_zero(w.requests->dropped); }},
+      {{"TIMED OUT", true}, [](W w, S) { return count_unless_zero(w.requests->timed_out); }},
+      {{"RETRIES", true, 4}, [](W w, S) { return count_unless_zero(w.requests->retried); }},
       {{"RATE", true, 2}, [](W w, S) { return rate_text(w.throughput_per_second, ""); }},
       {{"IN SLO", true}, [](W w, S) { return share_in_slo(w); }},
       {{"ANSWERED", true},
@@ -108,10 +108,10 @@ const std::vector<Measure>& request_measures() {
   return all;
 }
 
-const std::vector<Measure>& token_measures() {
+const std::vector<ServingMeasure>& token_measures() {
   using W = const WorkloadResult&;
   using S = const TextStyle&;
-  static const std::vector<Measure> all = {
+  static const std::vector<ServingMeasure> all = {
       {{"LANGUAGE MODEL"}, [](W w, S) { return w.name; }},
       {{"TTFT P50", true},
        [](W w, S) { return quantile_cell(w.tokens->first_token, &TimeSummary::p50); },
@@ -133,16 +133,16 @@ const std::vector<Measure>& token_measures() {
       {{"KV CACHE", true},
        [](W w, S) { return w.tokens->kv_cache.count > 0 ? memory_text(w.tokens->kv_cache) : ""; },
        kWideOnly},
-      {{"PREEMPTED", true}, [](W w, S) { return unless_zero(w.tokens->preemptions); }},
+      {{"PREEMPTED", true}, [](W w, S) { return count_unless_zero(w.tokens->preemptions); }},
       {{"$/M TOK", true}, [](W w, S) { return money_cell(w.tokens->per_million_output); }},
   };
   return all;
 }
 
-const std::vector<Measure>& scaling_measures() {
+const std::vector<ServingMeasure>& scaling_measures() {
   using W = const WorkloadResult&;
   using S = const TextStyle&;
-  static const std::vector<Measure> all = {
+  static const std::vector<ServingMeasure> all = {
       {{"AUTOSCALED"}, [](W w, S) { return w.name; }},
       {{"REPLICAS MEAN", true}, [](W w, S) { return decimal_text(w.scaling->mean_replicas); }},
       {{"MAX", true}, [](W w, S) { return fmt::format("{}", w.scaling->max_replicas); }},
@@ -157,16 +157,16 @@ const std::vector<Measure>& scaling_measures() {
   return all;
 }
 
-const std::vector<Measure>& notebook_measures() {
+const std::vector<ServingMeasure>& notebook_measures() {
   using W = const WorkloadResult&;
   using S = const TextStyle&;
-  static const std::vector<Measure> all = {
+  static const std::vector<ServingMeasure> all = {
       {{"NOTEBOOKS"}, [](W w, S) { return w.name; }},
       {{"USERS", true, 1}, [](W w, S) { return fmt::format("{}", w.notebooks->users); }},
       {{"SESSIONS", true}, [](W w, S) { return count_text(w.notebooks->sessions); }},
       {{"CELLS", true}, [](W w, S) { return count_text(w.notebooks->cells); }, kWideOnly},
-      {{"CULLED", true, 2}, [](W w, S) { return unless_zero(w.notebooks->culled); }},
-      {{"GAVE UP", true}, [](W w, S) { return unless_zero(w.notebooks->gave_up); }},
+      {{"CULLED", true, 2}, [](W w, S) { return count_unless_zero(w.notebooks->culled); }},
+      {{"GAVE UP", true}, [](W w, S) { return count_unless_zero(w.notebooks->gave_up); }},
       {{"START P95", true},
        [](W w, S) { return quantile_cell(w.notebooks->session_start, &TimeSummary::p95); }},
       {{"SLOWDOWN P95", true},
@@ -192,28 +192,34 @@ std::string share_in_slo(const WorkloadResult& w) {
   return decided > 0 ? fmt::format("{:.2f}%", 100 * r.in_objectives / decided) : "";
 }
 
-std::vector<Column> request_columns(bool every) { return columns_of(request_measures(), every); }
+std::vector<Column> request_columns(bool every) {
+  return measure_columns(request_measures(), every);
+}
 
 Rows request_rows(const VariantResult& variant, const TextStyle& style, bool every) {
   return rows_of(request_measures(), variant, style, every,
                  [](const WorkloadResult& w) { return w.requests.has_value(); });
 }
 
-std::vector<Column> token_columns(bool every) { return columns_of(token_measures(), every); }
+std::vector<Column> token_columns(bool every) { return measure_columns(token_measures(), every); }
 
 Rows token_rows(const VariantResult& variant, const TextStyle& style, bool every) {
   return rows_of(token_measures(), variant, style, every,
                  [](const WorkloadResult& w) { return w.tokens.has_value(); });
 }
 
-std::vector<Column> scaling_columns(bool every) { return columns_of(scaling_measures(), every); }
+std::vector<Column> scaling_columns(bool every) {
+  return measure_columns(scaling_measures(), every);
+}
 
 Rows scaling_rows(const VariantResult& variant, const TextStyle& style, bool every) {
   return rows_of(scaling_measures(), variant, style, every,
                  [](const WorkloadResult& w) { return w.scaling.has_value(); });
 }
 
-std::vector<Column> notebook_columns(bool every) { return columns_of(notebook_measures(), every); }
+std::vector<Column> notebook_columns(bool every) {
+  return measure_columns(notebook_measures(), every);
+}
 
 Rows notebook_rows(const VariantResult& variant, const TextStyle& style, bool every) {
   return rows_of(notebook_measures(), variant, style, every,

@@ -5,6 +5,7 @@
 
 #include "slicewise/reports/result_report.hpp"
 
+#include "name_list.hpp"
 #include "result_comparison.hpp"
 #include "result_details.hpp"
 #include "result_figures.hpp"
@@ -16,12 +17,6 @@ namespace {
 
 // A sweep is read as a table; the details of dozens of variants would bury it.
 constexpr std::size_t kMostDetailed = 6;
-
-std::string joined(const std::vector<std::string>& items) {
-  std::string out;
-  for (const std::string& item : items) out += (out.empty() ? "" : ", ") + item;
-  return out;
-}
 
 std::string comparison_block(const sim::Result& result, const TextStyle& style, bool wide) {
   const Comparison table = comparison(result, style);
@@ -45,7 +40,7 @@ bool has_warnings(const sim::Result& result) {
   return false;
 }
 
-std::string notes_block(const sim::Result& result, const TextStyle& style, bool wide) {
+std::string result_notes_block(const sim::Result& result, const TextStyle& style, bool wide) {
   std::string out = emphasised("NOTES", Emphasis::Heading, style) + "\n";
   for (const std::string& line : note_lines(result, wide)) {
     out += wrapped_text(line, style.width, "  ", 4);
@@ -75,7 +70,7 @@ std::string result_table(const sim::Result& result, const TextStyle& style, bool
   } else {
     out += fmt::format("{} variants; -o wide shows each\n", result.variants.size());
   }
-  return out + "\n" + notes_block(result, style, wide) + origin;
+  return out + "\n" + result_notes_block(result, style, wide) + origin;
 }
 
 }  // namespace slicewise::reports

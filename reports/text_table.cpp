@@ -21,7 +21,7 @@ std::uint32_t next_code_point(std::string_view text, std::size_t& at) {
   return code;
 }
 
-int cells_of(std::uint32_t code) {
+int terminal_cells(std::uint32_t code) {
   const auto within = [code](std::uint32_t low, std::uint32_t high) {
     return code >= low && code <= high;
   };
@@ -100,7 +100,7 @@ int display_width(std::string_view utf8) {
       at = end + 1;
       continue;
     }
-    width += cells_of(next_code_point(utf8, at));
+    width += terminal_cells(next_code_point(utf8, at));
   }
   return width;
 }

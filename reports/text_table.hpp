@@ -13,6 +13,11 @@ struct Column {
   int priority = 0;  // the highest goes first when the table is too wide; 0 in need only
 };
 
+struct Cells {
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
 // Terminal columns that a UTF-8 string takes: one per code point, none for combining marks and for
 // ANSI escapes, two for East Asian wide characters.
 int display_width(std::string_view utf8);

@@ -20,7 +20,7 @@ constexpr double kPlotTop = 78;
 constexpr double kPlotSize = 316;
 constexpr double kPlotRight = kPlotLeft + kPlotSize;
 constexpr double kPlotBottom = kPlotTop + kPlotSize;
-constexpr double kMargin = 16;
+constexpr double kPageMargin = 16;
 constexpr double kPageTop = 72;
 constexpr std::size_t kPanelsPerRow = 3;
 
@@ -204,12 +204,12 @@ class Legend {
 };
 
 std::string legend(const sim::StudyResult& study) {
-  constexpr std::size_t kMostCharacters = 30;
+  constexpr std::size_t kLongestLegend = 30;
   Legend legend;
   legend.add(kCheckColor, fmt::format("check {}, {:.1f} %", rows_text(study.check.rows),
                                       study.check.mean_percent));
   if (const std::string weakest = weakest_of(study); !weakest.empty()) {
-    legend.add(kWeakestColor, fmt::format("{} {:.1f} %", shortened(weakest, kMostCharacters),
+    legend.add(kWeakestColor, fmt::format("{} {:.1f} %", shortened(weakest, kLongestLegend),
                                           study.by_workload.front().mean_percent));
   }
   if (study.fit.rows > 0) {
@@ -238,7 +238,8 @@ std::string panel(const sim::StudyResult& study) {
   return out;
 }
 
-std::string document(double width, double height, std::string_view title, const std::string& body) {
+std::string svg_document(double width, double height, std::string_view title,
+                         const std::string& body) {
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
              "width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" font-family=\"Helvetica, Arial, "
@@ -260,28 +261,29 @@ std::string moved(double x, double y, const std::string& body) {
 }  // namespace
 
 std::string study_chart(const sim::StudyResult& study) {
-  return document(kPanelWidth, kPanelHeight, study.study.id + ": predicted against measured",
-                  panel(study));
+  return svg_document(kPanelWidth, kPanelHeight, study.study.id + ": predicted against measured",
+                      panel(study));
 }
 
 std::string validation_chart(const sim::ValidationResult& result) {
   const std::size_t rows = (result.studies.size() + kPanelsPerRow - 1) / kPanelsPerRow;
   std::string body =
-      text_at(kMargin, 32, "Predicted against measured", "font-size=\"20\" font-weight=\"bold\"") +
+      text_at(kPageMargin, 32, "Predicted against measured",
+              "font-size=\"20\" font-weight=\"bold\"") +
       text_at(
-          kMargin, 54,
+          kPageMargin, 54,
           "Blue: rows on which nothing was fitted. Red: of these the workload with the largest "
           "error. Pink: rows fitted on or given. Line: predicted = measured; grey: within 10 %.",
           "class=\"subtitle\"");
   for (std::size_t i = 0; i < result.studies.size(); ++i) {
     const std::size_t column = i % kPanelsPerRow;
     const std::size_t row = i / kPanelsPerRow;
-    body += moved(kMargin + static_cast<double>(column) * kPanelWidth,
+    body += moved(kPageMargin + static_cast<double>(column) * kPanelWidth,
                   kPageTop + static_cast<double>(row) * kPanelHeight, panel(result.studies[i]));
   }
-  return document(2 * kMargin + kPanelsPerRow * kPanelWidth,
-                  kPageTop + static_cast<double>(rows) * kPanelHeight + kMargin,
-                  "slicewise validate: predicted against measured", body);
+  return svg_document(2 * kPageMargin + kPanelsPerRow * kPanelWidth,
+                      kPageTop + static_cast<double>(rows) * kPanelHeight + kPageMargin,
+                      "slicewise validate: predicted against measured", body);
 }
 
 }  // namespace slicewise::reports

@@ -16,13 +16,13 @@ std::string_view name_of(sim::PointRole role) {
   return role == sim::PointRole::Fit ? "fit" : "check";
 }
 
-std::string_view unit_of(sim::Quantity quantity) {
+std::string_view unit_of_quantity(sim::Quantity quantity) {
   return quantity == sim::Quantity::Speed ? "speed" : "ms";
 }
 
-// As in the result document: nine significant digits, the same text everywhere.
-std::string digits(double value) { return fmt::format("{:.9g}", value); }
-double rounded(double value) { return std::strtod(digits(value).c_str(), nullptr); }
+// As in the result document: nine significant nine_digits, the same text everywhere.
+std::string nine_digits(double value) { return fmt::format("{:.9g}", value); }
+double rounded(double value) { return std::strtod(nine_digits(value).c_str(), nullptr); }
 
 json summary_of(const sim::ErrorSummary& summary) {
   json out{{"rows", summary.rows}};
@@ -83,7 +83,9 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
-std::string maybe_number(const std::optional<double>& value) { return value ? digits(*value) : ""; }
+std::string maybe_number(const std::optional<double>& value) {
+  return value ? nine_digits(*value) : "";
+}
 
 }  // namespace
 
@@ -108,8 +110,9 @@ std::string validation_csv(const sim::ValidationResult& result) {
       out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n", study.study.id,
                          quoted(study.source.id), study.study.mode, study.source.gpu,
                          quoted(point.workload), quoted(point.setting), name_of(point.role),
-                         unit_of(study.quantity), digits(point.measured), digits(point.predicted),
-                         digits(kPercent * (point.predicted / point.measured - 1)),
+                         unit_of_quantity(study.quantity), nine_digits(point.measured),
+                         nine_digits(point.predicted),
+                         nine_digits(kPercent * (point.predicted / point.measured - 1)),
                          maybe_number(point.even_share), maybe_number(point.no_slowdown));
     }
   }

@@ -2,36 +2,21 @@
 
 #include "slicewise/reports/validation_report.hpp"
 
+#include "markdown_text.hpp"
 #include "validation_rows.hpp"
 
 namespace slicewise::reports {
 namespace {
 
-// Names come from data files: a bar would end the cell, a "<" start HTML.
-std::string cell(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '|') {
-      out += "\\|";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 std::string row_of(const std::vector<std::string>& cells) {
   std::string out = "|";
-  for (const std::string& text : cells) out += " " + cell(text) + " |";
+  for (const std::string& text : cells) out += " " + markdown_cell(text) + " |";
   return out + "\n";
 }
 
 }  // namespace
 
 std::string validation_markdown(const sim::ValidationResult& result) {
-  constexpr std::size_t kWeakestShown = 3;
   std::string out = "# Predicted against measured\n\n" + bounds_line(result) + "\n\n";
   if (const std::string line = pairs_line(result); !line.empty()) out += line + "\n\n";
   out += "|";

@@ -34,7 +34,7 @@ struct Named {
   }
 };
 
-std::string verdict_of(const sim::StudyResult& study) {
+std::string verdict_on_study(const sim::StudyResult& study) {
   if (!study.within_bound) return "ABOVE BOUND";
   if (worse_than_naive(study)) return "worse than naive";
   return above_target(study) ? "above target" : "ok";
@@ -82,7 +82,7 @@ std::vector<std::string> validation_cells(const sim::StudyResult& study) {
           percent_cell(study.study.bound_percent),
           maybe_percent(study.even_share_percent),
           maybe_percent(study.no_slowdown_percent),
-          verdict_of(study)};
+          verdict_on_study(study)};
 }
 
 std::string weakest_workloads(const sim::StudyResult& study, std::size_t most) {

@@ -13,6 +13,8 @@ namespace slicewise::reports {
 std::vector<Column> validation_columns();
 std::vector<std::string> validation_cells(const sim::StudyResult& study);
 
+inline constexpr std::size_t kWeakestShown = 3;
+
 // "gnn 6.0 % of 11 rows, resnet 4.5 % of 12 rows": the workloads with the largest errors.
 std::string weakest_workloads(const sim::StudyResult& study, std::size_t most);
 // "gnn, b128, 3g.20gb: 9.8 %"

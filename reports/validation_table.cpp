@@ -9,8 +9,6 @@
 namespace slicewise::reports {
 namespace {
 
-constexpr std::size_t kWeakestShown = 3;
-
 std::string labelled(std::string_view label, const std::string& text, int width) {
   constexpr int kLabelWidth = 14;
   if (text.empty()) return "";

@@ -25,7 +25,7 @@ bool reserved(std::string_view text) {
 
 // Starts with a letter, a slash or a dollar sign and holds no character that means something to
 // YAML in the middle of a plain scalar. Numbers, dates and durations all start otherwise.
-bool plain(std::string_view text) {
+bool is_plain(std::string_view text) {
   if (text.empty() || text.back() == ' ' || text.back() == ':' || reserved(text)) return false;
   const auto first = static_cast<unsigned char>(text.front());
   if (!std::isalpha(first) && first != '/' && first != '$') return false;
@@ -38,7 +38,7 @@ bool plain(std::string_view text) {
   });
 }
 
-void append(std::string& out, const json& value, int indent);
+void append_yaml(std::string& out, const json& value, int indent);
 
 void append_mapping(std::string& out, const json& value, int indent) {
   bool first = true;
@@ -54,7 +54,7 @@ void append_mapping(std::string& out, const json& value, int indent) {
     } else {
       out += " ";
     }
-    append(out, member, deeper);
+    append_yaml(out, member, deeper);
   }
 }
 
@@ -64,12 +64,12 @@ void append_sequence(std::string& out, const json& value, int indent) {
     if (!first) out.append(static_cast<std::size_t>(indent), ' ');
     first = false;
     out += "- ";
-    append(out, element, indent + 2);
+    append_yaml(out, element, indent + 2);
   }
 }
 
 // REQUIRES: `out` already stands at column `indent` of a fresh line, or behind "key: ".
-void append(std::string& out, const json& value, int indent) {
+void append_yaml(std::string& out, const json& value, int indent) {
   if (value.is_object() && !value.empty()) {
     append_mapping(out, value, indent);
   } else if (value.is_array() && !value.empty()) {
@@ -85,12 +85,12 @@ void append(std::string& out, const json& value, int indent) {
 
 std::string yaml_scalar(std::string_view text) {
   // A JSON string is a YAML double-quoted scalar.
-  return plain(text) ? std::string(text) : json(text).dump();
+  return is_plain(text) ? std::string(text) : json(text).dump();
 }
 
 std::string yaml_text(const nlohmann::json& value) {
   std::string out;
-  append(out, value, 0);
+  append_yaml(out, value, 0);
   return out;
 }
 

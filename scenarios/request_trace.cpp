@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 7> kOutputNames = {
     "generatedtokens", "outputtokens",     "completiontokens", "responsetokens",
     "outputlength",    "completionlength", "numdecodetokens"};
 
-std::string plain(std::string_view name) {
+std::string plain_name(std::string_view name) {
   std::string result;
   for (const char c : name) {
     if (c == ' ' || c == '-' || c == '_') continue;
@@ -121,7 +121,7 @@ class TraceReader {
                      const std::array<std::string_view, N>& usual) {
     if (wanted.value.empty()) {
       for (const std::string_view name : usual) {
-        const auto found = std::ranges::find(header_, name, plain);
+        const auto found = std::ranges::find(header_, name, plain_name);
         if (found != header_.end()) return static_cast<std::size_t>(found - header_.begin());
       }
       return std::nullopt;

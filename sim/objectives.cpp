@@ -42,7 +42,7 @@ const QuantileFigure* quantile_figure(Figure figure) {
   return found == std::end(kQuantiles) ? nullptr : found;
 }
 
-std::string_view figure_name(Figure figure) {
+std::string_view objective_name(Figure figure) {
   if (const QuantileFigure* quantile = quantile_figure(figure)) return quantile->name;
   switch (figure) {
     case Figure::Availability:
@@ -157,7 +157,7 @@ std::optional<FigureValue> latest_completion(const WorkloadModel& model, std::si
 ObjectiveResult judge(const scenarios::Objective& objective, std::optional<FigureValue> value,
                       const Observed& observed) {
   ObjectiveResult entry;
-  entry.name = figure_name(objective.figure);
+  entry.name = objective_name(objective.figure);
   entry.limit = objective.limit;
   entry.at_least = is_at_least(objective.figure);
   // Nothing was observed: the objective was not met.

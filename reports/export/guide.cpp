@@ -18,7 +18,7 @@ using scenarios::PluginSharing;
 constexpr std::string_view kConfigLabel = "nvidia.com/device-plugin.config";
 constexpr int kGfdInChart = 15;  // GFD became part of the plugin and got the sharing-strategy label
 
-std::string count_text(const AdvertisedResource& resource) {
+std::string resource_count(const AdvertisedResource& resource) {
   return resource.count ? std::to_string(*resource.count) : "<MIG devices x replicas>";
 }
 
@@ -47,14 +47,14 @@ std::string rename_text(const PluginSharing& sharing, const PoolTarget& target) 
         "for a whole GPU stay Pending here instead of silently sharing one, and Karpenter cannot "
         "take the shares for physical GPUs (it does not know the new name at all: it needs a "
         "NodeOverlay). Choose false when the manifests must keep working unchanged.",
-        resource.name, count_text(resource));
+        resource.name, resource_count(resource));
   }
   return fmt::format(
       "renameByDefault: false, the plugin's default. A node offers {0}: {1}, so manifests that ask "
       "for {0}: 1 keep working and get a share. Choose true ({0}.shared) when pods that need a "
       "whole GPU must stay Pending instead of silently sharing one, or when Karpenter provisions "
       "the nodes: it counts {0} as physical GPUs and starts too many.",
-      resource.name, count_text(resource));
+      resource.name, resource_count(resource));
 }
 
 std::string requests_text(const PluginSharing& sharing, bool mps, int chart_minor) {
@@ -141,7 +141,7 @@ std::string layout_comment(const scenarios::MigLayout& mig, int indent) {
 std::string resource_lines(const PoolTarget& target) {
   std::string out;
   for (const AdvertisedResource& resource : advertised(target)) {
-    out += fmt::format("  {}: {}\n", resource.name, count_text(resource));
+    out += fmt::format("  {}: {}\n", resource.name, resource_count(resource));
   }
   return out;
 }

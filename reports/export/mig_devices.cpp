@@ -13,7 +13,8 @@ using scenarios::NodePool;
 
 constexpr const char* kWholeGpu = "nvidia.com/gpu";
 
-tl::unexpected<Diagnostics> refused(const models::MigRefusal& why, const SourceLocation& where) {
+tl::unexpected<Diagnostics> refused_layout(const models::MigRefusal& why,
+                                           const SourceLocation& where) {
   return tl::unexpected(Diagnostics{make_diagnostic(why.code, where, why.message, why.help)});
 }
 
@@ -23,7 +24,7 @@ Expected<std::vector<MigPartedEntry>> entries_of(const NodePool& pool,
   const auto own = pool.mig->configs.find(pool.mig->config.value);
   if (own != pool.mig->configs.end()) return own->second;
   const auto shipped = models::shipped_mig_config(pool.mig->config.value, geometry);
-  if (!shipped) return refused(shipped.error(), pool.mig->config.where);
+  if (!shipped) return refused_layout(shipped.error(), pool.mig->config.where);
   MigPartedEntry entry;
   entry.mig_enabled = shipped->enabled;
   entry.where = pool.mig->config.where;
@@ -82,24 +83,25 @@ Expected<std::vector<MigDevices>> mig_devices(const NodePool& pool,
   for (const MigPartedEntry& entry : *entries) {
     const int gpus = entry.devices.empty() ? left : static_cast<int>(entry.devices.size());
     left -= gpus;
-    if (const auto why = cut(entry, geometry, gpus, devices)) return refused(*why, entry.where);
+    if (const auto why = cut(entry, geometry, gpus, devices))
+      return refused_layout(*why, entry.where);
   }
   if (left < 0) {
-    return refused({Code::MigLayoutImpossible,
-                    {},
-                    "the config cuts more GPUs than the node has",
-                    "each GPU belongs to one entry"},
-                   pool.mig->config.where);
+    return refused_layout({Code::MigLayoutImpossible,
+                           {},
+                           "the config cuts more GPUs than the node has",
+                           "each GPU belongs to one entry"},
+                          pool.mig->config.where);
   }
   // mig-parted leaves GPUs alone that no entry names.
   devices.add("", kWholeGpu, left);
   std::vector<MigDevices> out = devices.take();
   if (pool.mig->strategy == scenarios::MigStrategy::Single && out.size() > 1) {
-    return refused({Code::MigNotUniform,
-                    {},
-                    "more than one MIG device type present on node",
-                    "use mig.strategy: mixed, or one profile for all GPUs"},
-                   pool.mig->config.where);
+    return refused_layout({Code::MigNotUniform,
+                           {},
+                           "more than one MIG device type present on node",
+                           "use mig.strategy: mixed, or one profile for all GPUs"},
+                          pool.mig->config.where);
   }
   return out;
 }

@@ -44,11 +44,11 @@ void insert(Mapping& into, std::string_view path, std::string_view value) {
   }
 }
 
-std::string block(const Mapping& mapping) {
+std::string yaml_block(const Mapping& mapping) {
   std::string out;
   for (const Mapping& child : mapping.children) {
     out += child.children.empty() ? fmt::format("{}: {}\n", child.key, child.value)
-                                  : child.key + ":\n" + indented(block(child), 2);
+                                  : child.key + ":\n" + indented(yaml_block(child), 2);
   }
   return out;
 }
@@ -232,11 +232,11 @@ std::string plugin_config_yaml(const NodePool& pool) {
   Mapping config;
   insert(config, "version", "v1");
   insert(config, "flags.migStrategy", mig_strategy_name(mig_strategy_of(pool)));
-  if (!pool.device_plugin) return block(config);
+  if (!pool.device_plugin) return yaml_block(config);
   const DevicePlugin& plugin = *pool.device_plugin;
   for (const auto& [path, value] : plugin.other_flags) insert(config, path, value);
   if (plugin.allocation_policy == AllocationPolicy::Packed) insert(config, kPolicyPath, "packed");
-  std::string out = block(config);
+  std::string out = yaml_block(config);
   if (plugin.time_slicing) out += sharing_block("timeSlicing", *plugin.time_slicing);
   if (plugin.mps) out += sharing_block("mps", *plugin.mps);
   return out;

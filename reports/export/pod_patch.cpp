@@ -26,7 +26,7 @@ std::string cpu_text(Millicores cpu) {
   return cpu.count % 1000 == 0 ? std::to_string(cpu.count / 1000) : fmt::format("{}m", cpu.count);
 }
 
-std::string memory_text(Bytes memory) {
+std::string memory_quantity(Bytes memory) {
   constexpr std::array<std::pair<int, std::string_view>, 3> kUnits = {
       {{30, "Gi"}, {20, "Mi"}, {10, "Ki"}}};
   for (const auto& [bits, unit] : kUnits) {
@@ -89,10 +89,10 @@ json container_of(const Workload& workload) {
   json& resources = container["resources"];
   if (pod.cpu_request.count > 0) resources["requests"]["cpu"] = cpu_text(pod.cpu_request);
   if (pod.memory_request.count > 0) {
-    resources["requests"]["memory"] = memory_text(pod.memory_request);
+    resources["requests"]["memory"] = memory_quantity(pod.memory_request);
   }
   if (pod.cpu_limit) resources["limits"]["cpu"] = cpu_text(*pod.cpu_limit);
-  if (pod.memory_limit) resources["limits"]["memory"] = memory_text(*pod.memory_limit);
+  if (pod.memory_limit) resources["limits"]["memory"] = memory_quantity(*pod.memory_limit);
   for (const scenarios::ExtendedRequest& request : pod.extended) {
     resources["limits"][request.name.value] = request.count;
   }

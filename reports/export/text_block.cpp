@@ -5,7 +5,7 @@
 namespace slicewise::reports {
 namespace {
 
-constexpr std::size_t kColumns = 100;
+constexpr std::size_t kWidestLine = 100;
 
 std::string with_margin(std::string_view block, std::string_view margin) {
   std::string out;
@@ -33,7 +33,7 @@ std::string comment(std::string_view paragraph, int indent) {
   std::string line = margin;
   while (!paragraph.empty()) {
     const std::size_t end = std::min(paragraph.find(' '), paragraph.size());
-    if (line.size() + 1 + end > kColumns && line != margin) {
+    if (line.size() + 1 + end > kWidestLine && line != margin) {
       out += line + '\n';
       line = margin;
     }

@@ -12,8 +12,8 @@
 namespace slicewise::scenarios {
 namespace {
 
-void put_in_order(std::vector<LoggedRequest>& requests, const SourceText& file,
-                  ImportReport& report) {
+void put_requests_in_order(std::vector<LoggedRequest>& requests, const SourceText& file,
+                           ImportReport& report) {
   std::int64_t late = 0;
   for (std::size_t i = 1; i < requests.size(); ++i) {
     late += requests[i].at < requests[i - 1].at ? 1 : 0;
@@ -115,7 +115,7 @@ Expected<Imported> requests_imported(std::vector<LoggedRequest> requests,
                                      ImportReport& report) {
   if (report.has_failed()) return tl::unexpected(report.errors());
   if (!requests.empty()) {
-    put_in_order(requests, file, report);
+    put_requests_in_order(requests, file, report);
     cut_to_window(requests, file, options, report);
   }
   if (requests.empty()) {

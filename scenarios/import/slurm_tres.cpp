@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kMostCount = 1'000'000;
 
 // "1g.5gb", "3g.20gb+me"
-bool is_mig_profile(std::string_view type) {
+bool names_mig_profile(std::string_view type) {
   return type.size() > 4 && type[0] >= '1' && type[0] <= '7' && type[1] == 'g' && type[2] == '.' &&
          type.find("gb") != std::string_view::npos;
 }
@@ -52,7 +52,7 @@ std::optional<SlurmTres> parse_tres(std::string_view text) {
     if (!key.starts_with("gres/gpu:")) continue;
     key.remove_prefix(std::string_view("gres/gpu:").size());
     typed = std::min(typed + *count, kMostCount);
-    if (is_mig_profile(key)) {
+    if (names_mig_profile(key)) {
       tres.mig_profile = key;
     } else {
       tres.gpu_models += (tres.gpu_models.empty() ? "" : "|") + std::string(key);

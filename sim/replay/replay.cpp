@@ -22,7 +22,7 @@ Diagnostic too_long() {
                          "more GPUs, or a shorter window of the trace");
 }
 
-bool is_interrupted(const ReplaySettings& settings) {
+bool was_interrupted(const ReplaySettings& settings) {
   return settings.interrupted != nullptr && settings.interrupted->load();
 }
 
@@ -53,7 +53,7 @@ Outcome run_events(ReplayState<Resources>& state, Queue& queue, const ReplaySett
     queue.schedule(now);
     state.record.waiting(queue.waiting());
     if (++looks % kEventsPerLook != 0) continue;
-    if (is_interrupted(settings)) return Outcome::Interrupted;
+    if (was_interrupted(settings)) return Outcome::Interrupted;
     if (settings.progress) settings.progress(next, total);
   }
   return Outcome::Whole;

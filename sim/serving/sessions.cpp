@@ -21,7 +21,7 @@ constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   return a / b - (a % b < 0 ? 1 : 0);
 }
 
-Duration share_of(Duration d, double factor) {
+Duration part_of(Duration d, double factor) {
   return {static_cast<std::int64_t>(static_cast<double>(d.ns) * factor)};
 }
 
@@ -61,9 +61,9 @@ void UserCalendar::skip_to(TimePoint from) {
 // Time of day, as local time has it.
 Duration UserCalendar::time_of_day() {
   const auto& peaks = notebooks_->peaks_at;
-  if (peaks.empty()) return kOpens + share_of(kCloses - kOpens, random_.uniform());
+  if (peaks.empty()) return kOpens + part_of(kCloses - kOpens, random_.uniform());
   const Duration peak = peaks[random_.below(static_cast<std::uint32_t>(peaks.size()))];
-  const Duration at = peak + share_of(notebooks_->spread, random_.normal());
+  const Duration at = peak + part_of(notebooks_->spread, random_.normal());
   return at - kDay * floor_div(at.ns, kDay.ns);
 }
 

@@ -58,7 +58,7 @@ double carry_over(models::ClientLaw& law, double work_scale) {
   return there.stretch;
 }
 
-Duration scaled(Duration d, double factor) {
+Duration stretched(Duration d, double factor) {
   return {std::llround(static_cast<double>(d.ns) * factor)};
 }
 
@@ -79,13 +79,13 @@ std::vector<Duration> batch_times(const Workload& spec, const DomainKind& kind,
   for (int items = 2; items <= spec.serving.max_batch; ++items) {
     if (m.extra_per_item) {
       const double there = static_cast<double>(one.ns) / static_cast<double>(measured.ns);
-      times.push_back(one + scaled(*m.extra_per_item, there * (items - 1)));
+      times.push_back(one + stretched(*m.extra_per_item, there * (items - 1)));
       continue;
     }
     models::ClientLaw together = law;
     const double longer = carry_over(together, work_scale * items);
     const double stretch = models::client_in(together, kind.share, limit).stretch;
-    times.push_back(std::max(times.back(), scaled(measured, longer * stretch)));
+    times.push_back(std::max(times.back(), stretched(measured, longer * stretch)));
   }
   return times;
 }
@@ -105,22 +105,22 @@ PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const P
   result.batch_scale = static_cast<double>(spec.batch.value_or(measured_batch)) / measured_batch;
   const double work_scale = result.gpu_scale * result.batch_scale;
   const Duration measured = burst ? *burst : *m.unit_time;
-  const Duration host = burst ? Duration{} : measured - scaled(measured, busy);
-  const Duration sm_time = scaled(measured, m.sm_active.value_or(0) * work_scale);
+  const Duration host = burst ? Duration{} : measured - stretched(measured, busy);
+  const Duration sm_time = stretched(measured, m.sm_active.value_or(0) * work_scale);
   const double longer = carry_over(law, work_scale);
   for (const DomainKind& kind : pool.kinds) {
     Demand demand;
     demand.client =
         models::client_in(law, kind.share, thread_limit(kind.sharing, spec.processes_per_pod));
-    const Duration unit = scaled(measured, longer * demand.client.stretch);
+    const Duration unit = stretched(measured, longer * demand.client.stretch);
     demand.host = host;
     demand.gpu = std::max(nanoseconds(1), unit - host);
-    demand.whole_gpu = std::max(nanoseconds(1), scaled(measured, longer));
-    demand.sm_active = std::min(demand.gpu, scaled(sm_time, 1 / kind.share.compute));
+    demand.whole_gpu = std::max(nanoseconds(1), stretched(measured, longer));
+    demand.sm_active = std::min(demand.gpu, stretched(sm_time, 1 / kind.share.compute));
     if (spec.kind == WorkloadKind::Service) {
       demand.gpu_batch = batch_times(spec, kind, law_of(spec, busy), work_scale, demand.gpu);
     }
-    if (m.cpu) demand.cpu = scaled(measured, static_cast<double>(m.cpu->count) / 1000.0);
+    if (m.cpu) demand.cpu = stretched(measured, static_cast<double>(m.cpu->count) / 1000.0);
     result.in_kind.push_back(demand);
   }
   return result;

@@ -214,7 +214,7 @@ void add_cut(const Device& device, const CutNode& cut, PoolModel& model) {
   model.layouts.push_back(std::move(layout));
 }
 
-std::string strategy_name(const Device& device, const PoolModel& model) {
+std::string mig_strategy_name(const Device& device, const PoolModel& model) {
   if (device.pool.virtual_gpu) return "awsVirtualGpu";
   if (device.pool.nos) return "nos";
   std::string name;
@@ -362,7 +362,7 @@ void model_sharing(const NodePool& pool, const models::InstanceType& type,
     share_device(device, std::string(kGpuResource), kind, model);
     same_on_all_gpus(std::move(kind), model);
   }
-  model.strategy = strategy_name(device, model);
+  model.strategy = mig_strategy_name(device, model);
   check_entries(device, model, found);
   check_fraction(device, found);
   if (pool.vgpu && type.gpu_fraction == 1) {
