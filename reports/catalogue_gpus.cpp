@@ -64,8 +64,8 @@ json gpu_item(const GpuModel& gpu, const std::vector<std::string>& families) {
   return item;
 }
 
-std::vector<std::string> gpu_cells(const GpuModel& gpu, const std::vector<std::string>& families,
-                                   bool wide) {
+std::vector<std::string> gpu_model_cells(const GpuModel& gpu,
+                                         const std::vector<std::string>& families, bool wide) {
   const auto marked = [&](const std::string& cell, const char* figure) {
     return cell + (unverified(gpu, figure) ? "?" : "");
   };
@@ -97,7 +97,7 @@ std::vector<std::string> gpu_cells(const GpuModel& gpu, const std::vector<std::s
   return cells;
 }
 
-std::vector<Column> gpu_columns(bool wide) {
+std::vector<Column> gpu_model_columns(bool wide) {
   std::vector<Column> columns = {
       {"NAME", false, 0},  {"ALIASES", false, 4},  {"ARCHITECTURE", false, 5}, {"SMS", true, 1},
       {"MEMORY", true, 0}, {"GB/S", true, 1},      {"FP32", true, 2},          {"FP16", true, 3},
@@ -159,13 +159,13 @@ Expected<std::string> list_gpus(const models::Catalogue& catalogue, const std::s
                         "kubernetesProduct",
                         "instanceFamilies",
                         "unverified"};
-  listing.columns = gpu_columns(wide);
+  listing.columns = gpu_model_columns(wide);
   listing.footnotes = gpu_footnotes(wide);
   for (const GpuModel& gpu : catalogue.gpus) {
     if (wanted != nullptr && &gpu != wanted) continue;
     const std::vector<std::string> families = families_with(catalogue, gpu);
     listing.items.push_back(gpu_item(gpu, families));
-    listing.rows.push_back(gpu_cells(gpu, families, wide));
+    listing.rows.push_back(gpu_model_cells(gpu, families, wide));
   }
   return render(listing, format, style);
 }
