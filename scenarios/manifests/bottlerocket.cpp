@@ -109,7 +109,7 @@ void apply_bottlerocket(Context& context, const std::vector<BottlerocketSetting>
       group.bottlerocket_partitions = setting.value == "mig";
     } else if (setting.path.ends_with(".replicas")) {
       gpu.replicas_where = setting.where;
-      gpu.replicas = whole_of(setting.value).value_or(0);
+      gpu.replicas = std::clamp<std::int64_t>(whole_of(setting.value).value_or(0), 0, 1'000'000);
       if (gpu.replicas < 2) {
         tell(Code::ReplicasTooFew, setting.where, "replicas must be a whole number >= 2",
              "device-sharing-strategy = \"none\" switches sharing off");

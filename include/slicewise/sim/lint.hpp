@@ -1,0 +1,15 @@
+#pragma once
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/scenarios/cluster_files.hpp"
+
+namespace slicewise::sim {
+
+// What the files of a cluster mean together, on the GPUs that the catalogue knows: pods that stay
+// Pending or are refused, memory that does not suffice, settings without effect. Says nothing of
+// what the files leave open: a resource or a label is missing only if everything that could provide
+// it was read. In order of file and line, without what the reader found itself.
+Diagnostics lint_cluster(const scenarios::ClusterFiles& files, const models::Catalogue& catalogue,
+                         scenarios::PluginVersion version);
+
+}  // namespace slicewise::sim

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/scenarios/cluster_files.hpp"
+
+#include "node_offers.hpp"
+
+// The rules by what they look at. Each adds to `found`, at most once for a place.
+namespace slicewise::sim::lint {
+
+struct LintInput {
+  const scenarios::ClusterFiles& files;
+  const models::Catalogue& catalogue;
+  scenarios::PluginVersion version;
+  std::vector<NodeOffer> offers;
+  Diagnostics& found;
+
+  void tell(Diagnostic problem) const {
+    if (!holds(found, problem)) found.push_back(std::move(problem));
+  }
+  void tell(Code code, const SourceLocation& where, std::string message,
+            std::string help = {}) const {
+    tell(make_diagnostic(code, where, std::move(message), std::move(help)));
+  }
+  void tell_as(Severity severity, Code code, const SourceLocation& where, std::string message,
+               std::string help = {}) const {
+    Diagnostic problem = make_diagnostic(code, where, std::move(message), std::move(help));
+    problem.severity = severity;
+    tell(std::move(problem));
+  }
+};
+
+void lint_node_labels(const LintInput& input);
+void lint_mig_layouts(const LintInput& input);
+void lint_sharing(const LintInput& input);
+void lint_pods(const LintInput& input);
+void lint_pod_memory(const LintInput& input);
+void lint_karpenter(const LintInput& input);
+void lint_gpu_software(const LintInput& input);
+
+}  // namespace slicewise::sim::lint

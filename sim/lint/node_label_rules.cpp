@@ -1,0 +1,194 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "slicewise/models/mig_layout.hpp"
+#include "slicewise/nearest_name.hpp"
+
+#include "lint_rules.hpp"
+
+// Labels of nodes, and what runs on nodes because of them.
+namespace slicewise::sim::lint {
+namespace {
+
+using scenarios::ChartValues;
+using scenarios::FileSharing;
+using scenarios::KeyValue;
+using scenarios::NodeGroupFile;
+
+constexpr std::string_view kPresent = "nvidia.com/gpu.present";
+constexpr std::string_view kMpsCapable = "nvidia.com/mps.capable";
+
+const ChartValues* chart_of(const LintInput& input, ChartValues::Chart kind) {
+  const auto found = std::ranges::find(input.files.charts, kind, &ChartValues::chart);
+  return found == input.files.charts.end() ? nullptr : &*found;
+}
+
+bool is_mig_layout(const LintInput& input, std::string_view name) {
+  if (std::ranges::find(input.files.mig_configs, name, &scenarios::MigConfigFile::name) !=
+      input.files.mig_configs.end()) {
+    return true;
+  }
+  return name.starts_with("all-");
+}
+
+bool is_plugin_key(const LintInput& input, std::string_view name) {
+  return std::ranges::find(input.files.configs, name, &scenarios::PluginConfigFile::key) !=
+         input.files.configs.end();
+}
+
+void judge_config_label(const LintInput& input, const KeyValue& label) {
+  if (is_plugin_key(input, label.value)) return;
+  if (is_mig_layout(input, label.value)) {
+    return input.tell(Code::NodeLabelWrong, label.where,
+                      fmt::format("{} is a MIG layout: {} chooses configs of the device plugin",
+                                  label.value.substr(0, 60), kConfigLabel),
+                      fmt::format("the label for MIG layouts is {}", kMigLabel));
+  }
+  std::vector<std::string> keys;
+  for (const auto& config : input.files.configs) {
+    if (!config.key.empty()) keys.push_back(config.key);
+  }
+  // Without any named config the one that is meant is in no file at hand.
+  if (keys.empty()) return;
+  const auto near = nearest_name(label.value, keys);
+  input.tell(Code::PluginConfigUnknown, label.where,
+             fmt::format("specified config {} does not exist", label.value.substr(0, 60)),
+             near ? fmt::format("did you mean {}?", *near)
+                  : std::string("add it to the configs, or use one of their keys"));
+}
+
+void judge_label_names(const LintInput& input, const NodeGroupFile& group) {
+  constexpr std::array<std::string_view, 4> kRead = {kConfigLabel, kMigLabel, kPresent,
+                                                     kMpsCapable};
+  for (const KeyValue& label : group.labels) {
+    if (label.key == kConfigLabel) judge_config_label(input, label);
+    if (label.key == kMigLabel && is_plugin_key(input, label.value) &&
+        !is_mig_layout(input, label.value)) {
+      input.tell(Code::NodeLabelWrong, label.where,
+                 fmt::format("{} is a config of the device plugin: {} chooses MIG layouts",
+                             label.value.substr(0, 60), kMigLabel),
+                 fmt::format("the label for it is {}", kConfigLabel));
+    }
+    for (const std::string_view read : kRead) {
+      const std::size_t distance = label.key.size() > 80 ? 80 : edit_distance(label.key, read);
+      if (distance == 0 || distance > 2) continue;
+      input.tell(Code::NodeLabelWrong, label.key_where,
+                 fmt::format("nothing reads the label {}", label.key),
+                 fmt::format("did you mean {}?", read));
+    }
+  }
+}
+
+void judge_types(const LintInput& input, const NodeOffer& offer) {
+  for (const auto& type : offer.group->types) {
+    const bool is_gpu = type.value.starts_with("g") || type.value.starts_with("p");
+    if (!is_gpu || input.catalogue.find_instance(type.value) != nullptr) continue;
+    std::vector<std::string> names;
+    for (const auto& known : input.catalogue.instances) names.push_back(known.name);
+    const auto near = type.value.size() < 40 ? nearest_name(type.value, names) : std::nullopt;
+    input.tell_as(Severity::Warning, Code::InstanceUnknown, type.where,
+                  fmt::format("the catalogue has no instance type {}: what its nodes offer is not "
+                              "checked",
+                              type.value.substr(0, 40)),
+                  near ? fmt::format("did you mean {}?", *near) : std::string());
+  }
+  const bool fractional =
+      !offer.types.empty() &&
+      std::ranges::all_of(offer.types, [](const auto* type) { return type->gpu_fraction < 1; });
+  const bool overlaid = std::ranges::any_of(input.files.overlays, [](const auto& overlay) {
+    return std::ranges::any_of(overlay.capacity, [](const auto& c) { return c.resource == kGpu; });
+  });
+  if (fractional && !overlaid && offer.group->kind != NodeGroupFile::Kind::Node) {
+    input.tell(Code::GpuCountZero, offer.group->where,
+               "EC2 reports 0 GPUs for g6f and gr6f: autoscalers never start them for pods that "
+               "ask for nvidia.com/gpu",
+               "NodeOverlay with capacity nvidia.com/gpu: \"1\"");
+  }
+}
+
+bool uses_mps(const NodeOffer& offer) {
+  return offer.config != nullptr && offer.config->sharing == FileSharing::Mps;
+}
+
+// Whether the chart's DaemonSets find the nodes.
+void judge_scheduling(const LintInput& input, const NodeOffer& offer, const ChartValues& chart) {
+  const NodeGroupFile& group = *offer.group;
+  const KeyValue* present = label_of(group, kPresent);
+  const bool labelled = (present != nullptr && present->value == "true") || group.labels_gpus;
+  if (!labelled && !chart.discovers && !chart.places &&
+      input.version >= scenarios::PluginVersion{0, 15}) {
+    input.tell(Code::PluginNotScheduled, group.where,
+               "the plugin's DaemonSet does not select these nodes: no nvidia.com/gpu.present",
+               "label them nvidia.com/gpu.present: \"true\", or set gfd.enabled=true");
+  }
+  const KeyValue* capable = label_of(group, kMpsCapable);
+  if (uses_mps(offer) && !chart.discovers && (capable == nullptr || capable->value != "true")) {
+    input.tell(Code::MpsNotCapable, group.where,
+               "the MPS daemon does not select these nodes: error waiting for MPS daemon",
+               "set gfd.enabled=true, or label them nvidia.com/mps.capable: \"true\"");
+  }
+}
+
+// Nodes whose image has a plugin of its own.
+void judge_builtin_plugin(const LintInput& input, const NodeOffer& offer,
+                          const ChartValues* chart) {
+  const NodeGroupFile& group = *offer.group;
+  if (!group.is_bottlerocket && !group.is_auto_mode) return;
+  const KeyValue* config = label_of(group, kConfigLabel);
+  const KeyValue* present = label_of(group, kPresent);
+  const auto own =
+      std::ranges::find(input.files.configs, config == nullptr ? std::string() : config->value,
+                        &scenarios::PluginConfigFile::key);
+  if (group.is_bottlerocket && config != nullptr && own != input.files.configs.end() &&
+      own->sharing == FileSharing::Mps) {
+    input.tell(Code::MpsOnSelinux, config->where,
+               "SELinux denies the chart's MPS daemon its files on Bottlerocket",
+               "use Bottlerocket's own setting: device-sharing-strategy = \"mps\"");
+  }
+  if (chart == nullptr || (config == nullptr && present == nullptr)) return;
+  input.tell(Code::TwoDevicePlugins, config != nullptr ? config->where : present->where,
+             fmt::format("{} brings a device plugin, and this label starts another one",
+                         group.is_bottlerocket ? "Bottlerocket" : "EKS Auto Mode"),
+             "remove the label; on Bottlerocket use its settings for sharing");
+}
+
+}  // namespace
+
+void lint_node_labels(const LintInput& input) {
+  const ChartValues* chart = chart_of(input, ChartValues::Chart::DevicePlugin);
+  const ChartValues* op = chart_of(input, ChartValues::Chart::GpuOperator);
+  const ChartValues* deployed = op != nullptr && op->deploys_plugin ? op : chart;
+  for (const NodeGroupFile& group : input.files.groups) judge_label_names(input, group);
+  for (const NodeOffer& offer : input.offers) {
+    if (offer.group == nullptr) continue;
+    judge_types(input, offer);
+    judge_builtin_plugin(input, offer, deployed);
+    const bool own_image = offer.group->is_bottlerocket || offer.group->is_auto_mode;
+    if (!own_image && chart != nullptr && chart->deploys_plugin && op == nullptr) {
+      judge_scheduling(input, offer, *chart);
+    }
+    if (offer.group->scales) {
+      input.tell(Code::AutoscalerBurst, offer.group->where,
+                 "from zero nodes the cluster-autoscaler starts one of these for each pending pod",
+                 "keep maxSize low, and tag the group with .../node-template/resources/...");
+    }
+  }
+  const bool has_groups =
+      std::ranges::any_of(input.offers, [](const auto& offer) { return offer.group != nullptr; });
+  if (chart == nullptr || op != nullptr || has_groups || chart->discovers) return;
+  if (!chart->places && chart->deploys_plugin) {
+    input.tell_as(Severity::Note, Code::PluginNotScheduled, chart->where,
+                  "nodes need the label nvidia.com/gpu.present=true for this chart",
+                  "set gfd.enabled=true, or label the node groups");
+  }
+  for (const auto& config : input.files.configs) {
+    if (config.sharing != FileSharing::Mps) continue;
+    input.tell_as(Severity::Warning, Code::MpsNotCapable, config.sharing_where,
+                  "nodes need the label nvidia.com/mps.capable=true: gfd.enabled is not set",
+                  "set gfd.enabled=true, or label the nodes");
+  }
+}
+
+}  // namespace slicewise::sim::lint

@@ -1,0 +1,306 @@
+#include "node_offers.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "slicewise/models/mig_layout.hpp"
+
+namespace slicewise::sim::lint {
+namespace {
+
+using scenarios::ChartValues;
+using scenarios::ClusterFiles;
+using scenarios::FileSharing;
+using scenarios::NodeGroupFile;
+using scenarios::NodeRequirement;
+using scenarios::PluginConfigFile;
+
+struct Board {
+  std::string_view filter;
+  std::string_view gpu;
+};
+// Source: github.com/NVIDIA/mig-parted deployments/systemd/config-default.yaml.
+constexpr std::array kBoards = {
+    Board{"0x20B010DE", "A100-SXM4-40GB"}, Board{"0x20B210DE", "A100-SXM4-80GB"},
+    Board{"0x233010DE", "H100-SXM5-80GB"}, Board{"0x233510DE", "H200-SXM-141GB"},
+    Board{"0x290110DE", "B200"},
+};
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+  return lower;
+}
+
+// What Karpenter's labels say about an instance type; "" for labels that are not known here.
+std::string property_of(const models::InstanceType& type, std::string_view key) {
+  const std::size_t dot = type.name.find('.');
+  if (key == "node.kubernetes.io/instance-type") return type.name;
+  if (key == "karpenter.k8s.aws/instance-family") return type.name.substr(0, dot);
+  if (key == "karpenter.k8s.aws/instance-size") return type.name.substr(dot + 1);
+  if (key == "karpenter.k8s.aws/instance-category") return type.name.substr(0, 1);
+  if (key == "karpenter.k8s.aws/instance-gpu-manufacturer") return "nvidia";
+  if (key == "karpenter.k8s.aws/instance-gpu-count") {
+    return type.gpu_fraction < 1 ? "0" : std::to_string(type.gpu_count);
+  }
+  if (key == "karpenter.k8s.aws/instance-gpu-name") {
+    return lower_case(type.gpu_model.substr(0, type.gpu_model.find('-')));
+  }
+  return {};
+}
+
+bool fulfils(const models::InstanceType& type, const NodeRequirement& requirement) {
+  const std::string property = property_of(type, requirement.key);
+  if (property.empty()) return true;
+  const bool listed = std::ranges::find(requirement.values, property) != requirement.values.end();
+  if (requirement.op == "In") return listed;
+  if (requirement.op == "NotIn") return !listed;
+  return true;
+}
+
+bool names_gpus(const NodeRequirement& requirement) {
+  return requirement.key.find("instance-gpu") != std::string::npos ||
+         requirement.key == "karpenter.k8s.aws/instance-family";
+}
+
+// Whether the nodes have GPUs, by anything that says so.
+bool is_gpu_group(const NodeGroupFile& group,
+                  const std::vector<const models::InstanceType*>& types) {
+  if (!types.empty() || group.bottlerocket) return true;
+  const auto of_nvidia = [](const auto& pair) { return pair.key.starts_with("nvidia.com/"); };
+  return std::ranges::any_of(group.labels, of_nvidia) ||
+         std::ranges::any_of(group.taints, of_nvidia);
+}
+
+std::vector<const models::InstanceType*> types_of(const NodeGroupFile& group,
+                                                  const models::Catalogue& catalogue) {
+  std::vector<const models::InstanceType*> types;
+  for (const auto& name : group.types) {
+    if (const auto* type = catalogue.find_instance(name.value)) types.push_back(type);
+  }
+  if (!group.types.empty() || !std::ranges::any_of(group.requirements, names_gpus)) return types;
+  for (const models::InstanceType& type : catalogue.instances) {
+    const bool all = std::ranges::all_of(
+        group.requirements, [&](const NodeRequirement& r) { return fulfils(type, r); });
+    if (all) types.push_back(&type);
+  }
+  return types;
+}
+
+class OfferBuilder {
+ public:
+  OfferBuilder(const ClusterFiles& files, const models::Catalogue& catalogue)
+      : files_(files), catalogue_(catalogue) {}
+
+  std::vector<NodeOffer> all() {
+    std::vector<NodeOffer> offers;
+    for (const NodeGroupFile& group : files_.groups) {
+      NodeOffer offer;
+      offer.group = &group;
+      offer.types = types_of(group, catalogue_);
+      if (!is_gpu_group(group, offer.types)) continue;
+      offer.mig_label = label_of(group, kMigLabel);
+      choose_config(offer);
+      choose_layouts(offer);
+      list_resources(offer);
+      offers.push_back(std::move(offer));
+    }
+    if (offers.empty()) add_undescribed(offers);
+    return offers;
+  }
+
+ private:
+  const PluginConfigFile* config_called(std::string_view key) const {
+    const auto found = std::ranges::find(files_.configs, key, &PluginConfigFile::key);
+    return found == files_.configs.end() ? nullptr : &*found;
+  }
+
+  const ChartValues* plugin_chart() const {
+    for (const ChartValues& chart : files_.charts) {
+      if (chart.chart != ChartValues::Chart::Dra && chart.deploys_plugin) return &chart;
+    }
+    return nullptr;
+  }
+
+  // As the plugin's config manager chooses: label, default, a config called default, the only one.
+  void choose_config(NodeOffer& offer) const {
+    const NodeGroupFile& group = *offer.group;
+    if (group.is_bottlerocket || group.is_auto_mode) {
+      offer.config = group.bottlerocket ? &*group.bottlerocket : nullptr;
+      offer.config_is_known = true;
+      return;
+    }
+    if (const auto* label = label_of(group, kConfigLabel)) {
+      offer.config = config_called(label->value);
+      offer.config_is_known = offer.config != nullptr;
+      return;
+    }
+    choose_default(offer);
+  }
+
+  void choose_default(NodeOffer& offer) const {
+    const ChartValues* chart = plugin_chart();
+    if (chart != nullptr && !chart->default_key.value.empty()) {
+      offer.config = config_called(chart->default_key.value);
+      offer.config_is_known = offer.config != nullptr;
+      return;
+    }
+    if (chart != nullptr && chart->config_map.value.empty() && !chart->map_where) {
+      offer.config_is_known = true;  // no config at all: the plugin shares nothing
+      return;
+    }
+    if (chart != nullptr && chart->chart == ChartValues::Chart::GpuOperator) {
+      offer.config_is_known = true;
+      return;
+    }
+    if (chart == nullptr && files_.configs.size() != 1) return;
+    offer.config = config_called("default");
+    if (offer.config == nullptr && files_.configs.size() == 1) offer.config = &files_.configs[0];
+    offer.config_is_known = offer.config != nullptr;
+  }
+
+  std::string strategy_of(const NodeOffer& offer) const {
+    if (offer.config != nullptr && !offer.config->strategy.empty()) return offer.config->strategy;
+    const ChartValues* chart = plugin_chart();
+    if (chart != nullptr && !chart->strategy.empty()) return chart->strategy;
+    return offer.config_is_known ? "none" : "";
+  }
+
+  void choose_layouts(NodeOffer& offer) const {
+    offer.strategy = strategy_of(offer);
+    const bool partitions = offer.group->bottlerocket_partitions || offer.mig_label != nullptr;
+    if (!partitions || offer.group->bottlerocket_partitions) return;
+    std::vector<std::string_view> seen;
+    for (const models::InstanceType* type : offer.types) {
+      if (std::ranges::find(seen, type->gpu_model) != seen.end()) continue;
+      seen.push_back(type->gpu_model);
+      const models::MigGeometry* geometry = catalogue_.find_mig(type->gpu_model);
+      if (geometry != nullptr) add_layout(*geometry, offer);
+    }
+  }
+
+  void add_layout(const models::MigGeometry& geometry, NodeOffer& offer) const {
+    ChosenLayout layout{&geometry, {}, false};
+    const auto own = std::ranges::find(files_.mig_configs, offer.mig_label->value,
+                                       &scenarios::MigConfigFile::name);
+    if (own == files_.mig_configs.end()) {
+      const auto shipped = models::shipped_mig_config(offer.mig_label->value, geometry);
+      if (!shipped || !shipped->enabled) return;
+      for (const models::MigCount& count : shipped->counts) {
+        layout.counts.emplace_back(count.profile, count.count);
+      }
+    } else {
+      for (const scenarios::MigPartFile& part : own->parts) {
+        const bool is_for_it = part.filters.empty() ||
+                               std::ranges::any_of(part.filters, [&](const std::string& filter) {
+                                 return gpu_of_filter(filter) == geometry.gpu_model;
+                               });
+        if (!is_for_it) continue;
+        layout.is_partial = layout.is_partial || !part.enabled;
+        if (!part.enabled) continue;
+        for (const scenarios::ResourceAmount& count : part.counts) {
+          if (count.amount > 0) layout.counts.emplace_back(count.resource, count.amount);
+        }
+      }
+    }
+    if (!layout.counts.empty()) offer.layouts.push_back(std::move(layout));
+  }
+
+  static void add_resource(NodeOffer& offer, const std::string& name, std::int64_t devices) {
+    OfferedResource resource{name, 1, devices};
+    const PluginConfigFile* config = offer.config;
+    if (config != nullptr && config->sharing != FileSharing::None) {
+      for (const scenarios::SharedResource& shared : config->resources) {
+        if (shared.name != name) continue;
+        resource.replicas = shared.replicas;
+        if (config->renames) resource.name += ".shared";
+      }
+    }
+    offer.resources.push_back(std::move(resource));
+  }
+
+  void list_resources(NodeOffer& offer) const {
+    std::int64_t most = 0;
+    for (const models::InstanceType* type : offer.types) {
+      most = std::max<std::int64_t>(most, type->gpu_count);
+    }
+    const bool partitioned = !offer.layouts.empty();
+    if (offer.group->bottlerocket_partitions) {
+      constexpr std::int64_t kMostInstances = 7;
+      return add_resource(offer, std::string(kGpu), most * kMostInstances);
+    }
+    if (!partitioned || offer.strategy != "mixed") {
+      std::int64_t instances = 1;
+      for (const ChosenLayout& layout : offer.layouts) {
+        std::int64_t sum = 0;
+        for (const auto& count : layout.counts) sum += count.second;
+        instances = std::max(instances, sum);
+      }
+      const bool counted = partitioned && offer.strategy == "single";
+      add_resource(offer, std::string(kGpu), counted ? most * instances : most);
+    }
+    // Partitions by a label that the files do not show, or in a layout of which little is known.
+    offer.may_have_mig = !partitioned && offer.strategy != "none" && offer.strategy != "single";
+    if (offer.mig_label != nullptr && offer.types.empty()) offer.may_have_mig = true;
+    if (!partitioned || offer.strategy != "mixed") return;
+    bool is_partial = false;
+    for (const ChosenLayout& layout : offer.layouts) {
+      is_partial = is_partial || layout.is_partial;
+      for (const auto& [profile, count] : layout.counts) {
+        std::string name = "nvidia.com/mig-" + profile;
+        std::ranges::replace(name, '+', '.');
+        add_resource(offer, name, most * count);
+      }
+    }
+    if (is_partial) add_resource(offer, std::string(kGpu), most);
+  }
+
+  // No group with GPUs was read: nodes as the configs would make them.
+  void add_undescribed(std::vector<NodeOffer>& offers) const {
+    for (const PluginConfigFile& config : files_.configs) {
+      NodeOffer offer;
+      offer.config = &config;
+      offer.config_is_known = true;
+      offer.strategy = strategy_of(offer);
+      offer.may_have_mig = offer.strategy == "mixed";
+      add_resource(offer, std::string(kGpu), 0);
+      if (offer.may_have_mig) {
+        for (const scenarios::SharedResource& shared : config.resources) {
+          if (shared.name != kGpu) add_resource(offer, shared.name, 0);
+        }
+      }
+      offers.push_back(std::move(offer));
+    }
+  }
+
+  const ClusterFiles& files_;
+  const models::Catalogue& catalogue_;
+};
+
+}  // namespace
+
+bool NodeOffer::offers(std::string_view resource) const { return find(resource) != nullptr; }
+
+const OfferedResource* NodeOffer::find(std::string_view resource) const {
+  const auto found = std::ranges::find(resources, resource, &OfferedResource::name);
+  return found == resources.end() ? nullptr : &*found;
+}
+
+const scenarios::KeyValue* label_of(const NodeGroupFile& group, std::string_view key) {
+  const auto found = std::ranges::find(group.labels, key, &scenarios::KeyValue::key);
+  return found == group.labels.end() ? nullptr : &*found;
+}
+
+std::string_view gpu_of_filter(std::string_view filter) {
+  const auto* found = std::ranges::find_if(
+      kBoards, [&](const Board& board) { return lower_case(board.filter) == lower_case(filter); });
+  return found == kBoards.end() ? std::string_view() : found->gpu;
+}
+
+std::vector<NodeOffer> node_offers(const ClusterFiles& files, const models::Catalogue& catalogue) {
+  return OfferBuilder(files, catalogue).all();
+}
+
+}  // namespace slicewise::sim::lint

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/scenarios/cluster_files.hpp"
+
+// What the nodes of each group offer to pods, as far as the files say.
+namespace slicewise::sim::lint {
+
+inline constexpr std::string_view kConfigLabel = "nvidia.com/device-plugin.config";
+inline constexpr std::string_view kMigLabel = "nvidia.com/mig.config";
+inline constexpr std::string_view kGpu = "nvidia.com/gpu";
+
+struct OfferedResource {
+  std::string name;
+  std::int64_t replicas = 1;  // of each device; above 1 it is shared
+  std::int64_t devices = 0;   // on the largest node; 0 unknown
+};
+
+// A MIG layout that a node label chooses, for one GPU model.
+struct ChosenLayout {
+  const models::MigGeometry* geometry = nullptr;
+  std::vector<std::pair<std::string, std::int64_t>> counts;  // by profile, on each GPU
+  bool is_partial = false;                                   // some GPUs stay whole
+};
+
+struct NodeOffer {
+  const scenarios::NodeGroupFile* group = nullptr;  // nullptr: nodes that no file describes
+  std::vector<const models::InstanceType*> types;   // it may have; empty: unknown
+  const scenarios::PluginConfigFile* config = nullptr;
+  bool config_is_known = false;  // a null config then means: no sharing
+  std::string strategy;          // "" unknown
+  const scenarios::KeyValue* mig_label = nullptr;
+  std::vector<ChosenLayout> layouts;
+  std::vector<OfferedResource> resources;
+  bool may_have_mig = false;  // partitions that the files do not describe
+  bool is_known() const { return config_is_known; }
+  bool offers(std::string_view resource) const;
+  const OfferedResource* find(std::string_view resource) const;
+};
+
+const scenarios::KeyValue* label_of(const scenarios::NodeGroupFile& group, std::string_view key);
+
+// "0x20B010DE" of mig-parted's device-filter; "" for boards that EC2 does not have.
+std::string_view gpu_of_filter(std::string_view filter);
+
+std::vector<NodeOffer> node_offers(const scenarios::ClusterFiles& files,
+                                   const models::Catalogue& catalogue);
+
+}  // namespace slicewise::sim::lint

@@ -1,0 +1,316 @@
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "slicewise/nearest_name.hpp"
+
+#include "lint_rules.hpp"
+
+// Pods against the nodes that were read: what the scheduler and the kubelet will say.
+namespace slicewise::sim::lint {
+namespace {
+
+using scenarios::ContainerFile;
+using scenarios::FileSharing;
+using scenarios::KeyValue;
+using scenarios::NodeRequirement;
+using scenarios::PodFile;
+using scenarios::ResourceAmount;
+using scenarios::TaintOrToleration;
+
+constexpr std::string_view kSharedSuffix = "-SHARED";
+constexpr std::int64_t kMillisOfCpu = 1000;
+constexpr std::int64_t kMostUnits = std::int64_t{1} << 40;  // against overflow
+
+bool is_judged(std::string_view resource) {
+  return resource == kGpu || resource == "nvidia.com/gpu.shared" ||
+         resource.starts_with("nvidia.com/mig-");
+}
+
+// Labels that somebody else sets, so that the files need not show them.
+bool is_set_by_others(std::string_view label) {
+  return label.find("kubernetes.io/") != label.npos || label.starts_with("karpenter") ||
+         label.starts_with("nvidia.com/") || label.starts_with("feature.node") ||
+         label.starts_with("eks.amazonaws.com/") || label.starts_with("alpha.eksctl.io/") ||
+         label.find(".amazonaws.com/") != label.npos;
+}
+
+bool tolerates(const TaintOrToleration& toleration, const TaintOrToleration& taint) {
+  const bool effect = toleration.effect.empty() || toleration.effect == taint.effect;
+  if (!effect) return false;
+  const bool exists = toleration.op == "Exists";
+  if (toleration.key.empty()) return exists;
+  return toleration.key == taint.key && (exists || toleration.value == taint.value);
+}
+
+const TaintOrToleration* untolerated(const PodFile& pod, const scenarios::NodeGroupFile& group) {
+  for (const TaintOrToleration& taint : group.taints) {
+    if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
+    const bool accepted = std::ranges::any_of(
+        pod.tolerations, [&](const auto& toleration) { return tolerates(toleration, taint); });
+    if (!accepted) return &taint;
+  }
+  return nullptr;
+}
+
+// Whether the group's own labels contradict the selector, or lack one that only files could set.
+bool may_select(const PodFile& pod, const scenarios::NodeGroupFile& group) {
+  return std::ranges::all_of(pod.node_selector, [&](const KeyValue& wanted) {
+    const KeyValue* label = label_of(group, wanted.key);
+    return label != nullptr ? label->value == wanted.value : is_set_by_others(wanted.key);
+  });
+}
+
+class PodJudge {
+ public:
+  PodJudge(const LintInput& input, const PodFile& pod) : input_(input), pod_(pod) {}
+
+  void judge() {
+    for (const ContainerFile& container : pod_.containers) {
+      for (const ResourceAmount& amount : container.amounts) {
+        if (!is_judged(amount.resource)) continue;
+        if (gpu_ == nullptr) gpu_ = &amount;
+        if (container.is_init) continue;
+        std::int64_t& sum = wanted_[amount.resource];
+        sum = std::min(sum + std::min(amount.amount, kMostUnits), kMostUnits);
+      }
+    }
+    if (gpu_ == nullptr || pod_.scheduler == "hami-scheduler") return;
+    choose_groups();
+    if (groups_.empty()) return;
+    for (const ContainerFile& container : pod_.containers) {
+      for (const ResourceAmount& amount : container.amounts) {
+        if (is_judged(amount.resource)) judge_amount(amount);
+      }
+    }
+    judge_taints();
+    judge_size();
+    judge_product();
+    judge_spread();
+  }
+
+ private:
+  void choose_groups() {
+    bool has_groups = false;
+    for (const NodeOffer& offer : input_.offers) {
+      if (offer.group == nullptr) {
+        groups_.push_back(&offer);
+      } else {
+        has_groups = true;
+        if (may_select(pod_, *offer.group)) groups_.push_back(&offer);
+      }
+    }
+    if (!groups_.empty() || !has_groups) return;
+    for (const KeyValue& wanted : pod_.node_selector) {
+      const bool somebody_has = std::ranges::any_of(input_.offers, [&](const NodeOffer& offer) {
+        return offer.group != nullptr && label_of(*offer.group, wanted.key) != nullptr;
+      });
+      const bool matches = std::ranges::any_of(input_.offers, [&](const NodeOffer& offer) {
+        const KeyValue* label =
+            offer.group == nullptr ? nullptr : label_of(*offer.group, wanted.key);
+        return label != nullptr && label->value == wanted.value;
+      });
+      if (matches || (!somebody_has && is_set_by_others(wanted.key))) continue;
+      input_.tell_as(somebody_has ? Severity::Error : Severity::Warning, Code::NodeSelectorUnmet,
+                     wanted.where,
+                     fmt::format("no GPU nodes among these files have {}={}: the pod stays Pending",
+                                 wanted.key.substr(0, 60), wanted.value.substr(0, 60)),
+                     "label the node group, or correct the selector");
+    }
+  }
+
+  void judge_amount(const ResourceAmount& amount) {
+    bool offered = false;
+    bool open = false;  // some nodes may have it
+    const NodeOffer* shared = nullptr;
+    bool all_shared = true;
+    for (const NodeOffer* offer : groups_) {
+      open = open || !offer->is_known() ||
+             (offer->may_have_mig && amount.resource.starts_with("nvidia.com/mig-"));
+      const OfferedResource* resource = offer->find(amount.resource);
+      if (resource == nullptr) continue;
+      offered = true;
+      if (resource->replicas > 1) {
+        shared = offer;
+      } else {
+        all_shared = false;
+      }
+    }
+    if (!offered && !open) return mismatch(amount);
+    if (shared != nullptr && all_shared && !open && amount.amount > 1) several(amount, *shared);
+  }
+
+  void mismatch(const ResourceAmount& amount) const {
+    std::vector<std::string> names;
+    for (const NodeOffer* offer : groups_) {
+      for (const OfferedResource& resource : offer->resources) {
+        if (std::ranges::find(names, resource.name) == names.end()) names.push_back(resource.name);
+      }
+    }
+    std::string list;
+    for (const std::string& name : names) {
+      if (list.size() < 200) list += (list.empty() ? "" : ", ") + name;
+    }
+    input_.tell(Code::ResourceNameMismatch, amount.where,
+                fmt::format("Pending for ever: no nodes offer {}", amount.resource.substr(0, 60)),
+                fmt::format("they offer {}", list));
+  }
+
+  // The kubelet's words when the plugin refuses, by its version.
+  void several(const ResourceAmount& amount, const NodeOffer& offer) const {
+    const scenarios::PluginConfigFile& config = *offer.config;
+    const bool mps = config.sharing == FileSharing::Mps;
+    const bool always = mps && input_.version < scenarios::PluginVersion{0, 20};
+    const bool refuses = always || config.refuses_several.value_or(mps);
+    if (!refuses) {
+      return input_.tell(Code::RequestNoEffect, amount.where,
+                         fmt::format("{} replicas give no more of the GPU than one", amount.amount),
+                         "ask for 1");
+    }
+    const std::string reason =
+        input_.version < scenarios::PluginVersion{0, 15}
+            ? fmt::format(
+                  "request for '{}: {}' too large: maximum request size for shared "
+                  "resources is 1",
+                  amount.resource.substr(0, 60), amount.amount)
+            : fmt::format(
+                  "invalid request: maximum request size for shared resources is 1; found "
+                  "{}",
+                  amount.amount);
+    input_.tell(Code::RequestTooLarge, amount.where,
+                fmt::format("UnexpectedAdmissionError: Allocate failed due to rpc error: code = "
+                            "Unknown desc = {}, which is unexpected",
+                            reason),
+                "ask for 1: replicas are tickets, not parts of a GPU");
+  }
+
+  bool has_gpu(const NodeOffer& offer) const {
+    return !offer.is_known() || offer.may_have_mig || offer.offers(gpu_->resource);
+  }
+
+  void judge_taints() const {
+    const TaintOrToleration* first = nullptr;
+    const scenarios::NodeGroupFile* where = nullptr;
+    for (const NodeOffer* offer : groups_) {
+      if (offer->group == nullptr) return;
+      if (!has_gpu(*offer)) continue;
+      const TaintOrToleration* taint = untolerated(pod_, *offer->group);
+      if (taint == nullptr) return;
+      if (first == nullptr) {
+        first = taint;
+        where = offer->group;
+      }
+    }
+    if (first == nullptr) return;
+    input_.tell(Code::TaintNotTolerated, pod_.where,
+                fmt::format("Pending: node(s) had untolerated taint {{{}: {}}} ({})",
+                            first->key.substr(0, 60), first->value.substr(0, 60),
+                            where->name.substr(0, 60)),
+                fmt::format("tolerations: [{{key: {}, operator: Exists, effect: {}}}]",
+                            first->key.substr(0, 60), first->effect.substr(0, 20)));
+  }
+
+  // The request of all containers that run together against the largest node.
+  void judge_size() const {
+    std::map<std::string, std::int64_t> sum = wanted_;
+    const ResourceAmount* cpu = nullptr;
+    const ResourceAmount* memory = nullptr;
+    for (const ContainerFile& container : pod_.containers) {
+      if (container.is_init) continue;
+      for (const ResourceAmount& amount : container.amounts) {
+        if (amount.resource != "cpu" && amount.resource != "memory") continue;
+        constexpr std::int64_t kMost = std::int64_t{1} << 60;
+        std::int64_t& total = sum[amount.resource];
+        total = std::min(total, kMost) + std::min(amount.amount, kMost);
+        (amount.resource == "cpu" ? cpu : memory) = &amount;
+      }
+    }
+    std::int64_t most_cpu = 0;
+    std::int64_t most_memory = 0;
+    std::int64_t most_gpus = 0;
+    for (const NodeOffer* offer : groups_) {
+      if (offer->types.empty() || offer->types.size() < offer->group->types.size()) return;
+      for (const models::InstanceType* type : offer->types) {
+        most_cpu = std::max(most_cpu, type->allocatable_cpu.count);
+        most_memory = std::max(most_memory, type->memory.count);
+      }
+      const OfferedResource* gpu = offer->find(gpu_->resource);
+      if (!offer->is_known() || offer->may_have_mig) {
+        most_gpus = kMostUnits;
+      } else if (gpu != nullptr) {
+        most_gpus = std::max(most_gpus, gpu->devices * gpu->replicas);
+      }
+    }
+    const auto too_large = [&](const ResourceAmount* at, std::string_view what, std::int64_t most) {
+      input_.tell(
+          Code::PodTooLarge, at->where,
+          fmt::format("Pending for ever: Insufficient {}: the largest of these nodes has {}", what,
+                      most),
+          "ask for less, or use a larger instance type");
+    };
+    if (cpu != nullptr && sum["cpu"] > most_cpu) too_large(cpu, "cpu", most_cpu / kMillisOfCpu);
+    if (memory != nullptr && sum["memory"] > most_memory) {
+      too_large(memory, "memory (GiB)", most_memory >> 30);
+    }
+    const std::int64_t gpus = sum[gpu_->resource];
+    if (most_gpus > 0 && gpus > most_gpus) too_large(gpu_, gpu_->resource, most_gpus);
+  }
+
+  // GFD appends -SHARED while GPUs are shared under their own name.
+  void judge_product() const {
+    for (const KeyValue& wanted : pod_.node_selector) {
+      if (wanted.key == "nvidia.com/gpu.product") judge_product_value(wanted.value, wanted.where);
+    }
+    for (const auto& term : pod_.affinity) {
+      for (const NodeRequirement& requirement : term) {
+        const bool one = requirement.op == "In" && requirement.values.size() == 1;
+        if (one && requirement.key == "nvidia.com/gpu.product") {
+          judge_product_value(requirement.values.front(), requirement.where);
+        }
+      }
+    }
+  }
+
+  void judge_product_value(std::string_view product, const SourceLocation& where) const {
+    const bool wants_shared = product.ends_with(kSharedSuffix);
+    for (const NodeOffer* offer : groups_) {
+      const OfferedResource* gpu = offer->find(gpu_->resource);
+      if (!offer->is_known() || gpu == nullptr) return;
+      const bool renames = offer->config != nullptr && offer->config->renames;
+      const bool has_suffix = gpu->replicas > 1 && !renames;
+      if (has_suffix == wants_shared) return;
+    }
+    input_.tell(Code::ProductLabelShared, where,
+                wants_shared ? "no nodes have a product label with -SHARED"
+                             : "the product label of shared GPUs ends in -SHARED",
+                "GFD appends it while GPUs are shared and not renamed");
+  }
+
+  void judge_spread() const {
+    const bool shared = std::ranges::any_of(groups_, [&](const NodeOffer* offer) {
+      const OfferedResource* gpu = offer->find(gpu_->resource);
+      return gpu != nullptr && gpu->replicas > 1;
+    });
+    if (!shared || pod_.copies < 2 || !pod_.spread) return;
+    input_.tell(Code::ReplicasOneGpu, *pod_.spread,
+                "spreading over nodes does not spread over the GPUs of a node",
+                "one GPU per node, or whole GPUs for pods that must not share");
+  }
+
+  const LintInput& input_;
+  const PodFile& pod_;
+  const ResourceAmount* gpu_ = nullptr;  // the first
+  std::map<std::string, std::int64_t> wanted_;
+  std::vector<const NodeOffer*> groups_;  // that the pod may go to
+};
+
+}  // namespace
+
+void lint_pods(const LintInput& input) {
+  for (const PodFile& pod : input.files.pods) {
+    if (!pod.is_system) PodJudge(input, pod).judge();
+  }
+}
+
+}  // namespace slicewise::sim::lint
