@@ -231,7 +231,7 @@ struct Work {
   std::string unit_name = "unit";
   std::optional<std::int64_t> steps_per_unit;  // GPU bursts in a unit; absent: see Fidelity
   HostPhase host_phase = HostPhase::Overlapped;
-  std::optional<AllReduce> all_reduce;  // absent: part of the measured unit
+  std::optional<AllReduce> all_reduce{};  // absent: part of the measured unit
 };
 
 // One pod alone on one whole GPU of `device`, or on as many of them as it asks for.
