@@ -10,6 +10,7 @@
 
 #include "check_scalar.hpp"
 #include "gpu_part_names.hpp"
+#include "random_values.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -40,8 +41,12 @@ class Checker {
         return check_blocks(field, node, path);
       case FieldType::BlocksByName:
         return check_blocks_by_name(field, node, path);
+      case FieldType::BlockByName:
+        return check_block_by_name(field, node, path);
       case FieldType::Words:
         return check_words(field, node, path);
+      case FieldType::Texts:
+        return check_texts(field, node, path);
       case FieldType::Names:
       case FieldType::Integers:
         return check_values(field, node, path);
@@ -199,6 +204,16 @@ class Checker {
     }
   }
 
+  // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+  void check_block_by_name(const Field& field, const Node& node, const std::string& path) {
+    if (!must_be_map(node, path)) return;
+    Field one = field;
+    one.type = FieldType::Block;
+    for (const Entry& entry : node.entries) {
+      check(one, *entry.value, join_path(path, entry.key), entry.key_where);
+    }
+  }
+
   void check_blocks(const Field& field, const Node& node, const std::string& path) {
     if (!must_be_list(node, path, field.example)) return;
     must_hold_least(field, node, node.items.size(), path);
@@ -235,6 +250,12 @@ class Checker {
   void check_values(const Field& field, const Node& node, const std::string& path) {
     if (!must_be_list(node, path, field.example)) return;
     for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings_);
+  }
+
+  void check_texts(const Field& field, const Node& node, const std::string& path) {
+    if (!must_be_list(node, path, field.example)) return;
+    must_not_be_empty(node, path);
+    for (const NodePtr& item : node.items) must_be_text(*item, path, findings_);
   }
 
   void check_clock_times(const Field& field, const Node& node, const std::string& path) {
@@ -332,42 +353,13 @@ class Checker {
     check_labels(node, path);
   }
 
-  // Either a mean, or a median with one of the upper percentiles.
   void check_random(const Field& field, const Node& node, const std::string& path,
                     const SourceLocation& where) {
     if (node.kind != Kind::Map) {
       return check_scalar(*field.children.find("mean"), node, path, findings_);
     }
     check_entries(field.children, node, path, where);
-    if (completeness_ == Completeness::Part) return;
-    constexpr std::string_view kWays = "give {mean, distribution}, {p50, p95} or {p50, p99}";
-    const auto place = [&node](std::string_view key) { return node.entry(key)->key_where; };
-    const bool mean = node.entry("mean") != nullptr;
-    const bool p50 = node.entry("p50") != nullptr;
-    const bool p95 = node.entry("p95") != nullptr;
-    const bool p99 = node.entry("p99") != nullptr;
-    const auto conflict = [&](std::string_view key, std::string message, std::string help) {
-      findings_.add(Code::SettingConflict, place(key), std::move(message), std::move(help));
-    };
-    if (mean && (p50 || p95 || p99)) {
-      conflict(p50   ? "p50"
-               : p95 ? "p95"
-                     : "p99",
-               "mean together with percentiles", std::string(kWays));
-    } else if (p95 && p99) {
-      conflict("p95", "p95 and p99 are both set",
-               "a log-normal law has one upper percentile: remove one of the two");
-    } else if (!mean && !(p50 && (p95 || p99))) {
-      findings_.add(Code::FieldMissing, where,
-                    fmt::format("{} needs {}", path,
-                                p50          ? "p95 or p99"
-                                : p95 || p99 ? "p50"
-                                             : "a mean"),
-                    std::string(kWays));
-    } else if (node.entry("distribution") != nullptr && !mean) {
-      conflict("distribution", "distribution together with percentiles",
-               "two percentiles already say that it is log-normal");
-    }
+    if (completeness_ != Completeness::Part) check_random_form(node, path, where, findings_);
   }
 
   void check_sweep(const Node& node, const std::string& path) {

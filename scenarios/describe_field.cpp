@@ -46,7 +46,7 @@ FieldList fields_below(const Field& field) {
 }
 
 bool is_list_of_names(const Field& field) {
-  if (field.type == FieldType::BlocksByName) return true;
+  if (field.type == FieldType::BlocksByName || field.type == FieldType::BlockByName) return true;
   return field.type == FieldType::Blocks && field.children.find("name") != nullptr;
 }
 
@@ -79,7 +79,8 @@ std::optional<FoundField> find_below(FoundField above, const Names& names, std::
   if (!may_be_item || !is_list_of_names(field) || (is_last && is_near_field(names[next], field))) {
     return std::nullopt;
   }
-  return find_below(std::move(above), names, next + 1, false);
+  const bool name_may_go_on = field.type == FieldType::BlockByName;  // p4d.24xlarge
+  return find_below(std::move(above), names, next + 1, name_may_go_on);
 }
 
 std::optional<FoundField> find_field(const Names& names) {

@@ -4,6 +4,7 @@
 
 #include "fields_node_pool.hpp"
 #include "fields_pipeline.hpp"
+#include "fields_planning.hpp"
 #include "fields_workload.hpp"
 
 namespace slicewise::scenarios {
@@ -119,6 +120,31 @@ constexpr Field kSpec[] = {
                 "{workload: tts, after: [asr]}]}]",
      .children = list(table::kPipeline),
      .least = 1},
+    {.name = "planning",
+     .type = T::Block,
+     .description = "What `slicewise plan` may choose from; what is absent is left to it.",
+     .example = "planning: {instanceTypes: [g4dn.xlarge, g5], strategies: [timeSlicing, mps]}",
+     .children = list(table::kPlanning)},
+    {.name = "objective",
+     .type = T::Block,
+     .description = "What `slicewise plan` minimises among the configurations that meet every slo.",
+     .example = "objective: {minimize: costPer1kInSlo}",
+     .children = list(table::kGoal)},
+    {.name = "isolation",
+     .type = T::Block,
+     .description = "What must stand between pods on one GPU.",
+     .example = "isolation: {require: [memory, fault], between: namespaces}",
+     .children = list(table::kIsolation)},
+    {.name = "policies",
+     .type = T::Blocks,
+     .description = "What must hold for the result.",
+     .example = "policies: [{name: budget, assert: cost.monthly <= 1500}]",
+     .children = list(table::kPolicy)},
+    {.name = "pricing",
+     .type = T::Block,
+     .description = "Prices other than those of the catalogue.",
+     .example = "pricing: {plans: {p4d.24xlarge: {type: savingsPlan3y, discount: 43%}}}",
+     .children = list(table::kPricing)},
     {.name = "variants",
      .type = T::Blocks,
      .description = "Changes to spec, each simulated on its own in place of spec itself.",
@@ -213,8 +239,12 @@ std::string type_text(const Field& field) {
       return "list of mappings";
     case T::BlocksByName:
       return "mapping of names to lists of mappings";
+    case T::BlockByName:
+      return "mapping of names to mappings";
     case T::Text:
       return "text";
+    case T::Texts:
+      return "list of texts";
     case T::Name:
       return "name (lower-case letters, digits and -)";
     case T::Word:

@@ -16,7 +16,9 @@ enum class FieldType : std::uint8_t {
   Block,         // a mapping with `children`
   Blocks,        // a list of such mappings
   BlocksByName,  // a mapping of free names to such lists
+  BlockByName,   // a mapping of free names to mappings with `children`
   Text,          // of at least `least` characters
+  Texts,         // a list of texts, at least one
   Name,          // a DNS-1123 label
   Names,         // a list of them
   Word,          // one of `words`

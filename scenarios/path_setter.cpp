@@ -51,17 +51,33 @@ std::vector<std::string> names_of(const Node& list) {
   return names;
 }
 
-// Names of lists may have dots in them: the longest one that is there, else all up to a position.
-std::string_view name_of_list(const Node* lists, std::string_view rest) {
+// The longest key of `map` that `rest` begins with: names may have dots in them. "" when there is
+// none.
+std::string_view longest_key(const Node* map, std::string_view rest) {
   std::string_view longest;
-  if (lists != nullptr) {
-    for (const Entry& entry : lists->entries) {
-      if (begins_with_name(rest, entry.key) && entry.key.size() > longest.size()) {
-        longest = rest.substr(0, entry.key.size());
-      }
+  if (map == nullptr) return longest;
+  for (const Entry& entry : map->entries) {
+    if (begins_with_name(rest, entry.key) && entry.key.size() > longest.size()) {
+      longest = rest.substr(0, entry.key.size());
     }
   }
-  return longest.empty() ? rest.substr(0, rest.find('[')) : longest;
+  return longest;
+}
+
+// Of a list that is not there, the name is all up to a position.
+std::string_view name_of_list(const Node* lists, std::string_view rest) {
+  const std::string_view known = longest_key(lists, rest);
+  return known.empty() ? rest.substr(0, rest.find('[')) : known;
+}
+
+// Of a block that is not there, the name is all up to one of its fields.
+std::string_view name_of_block(const Node* blocks, std::string_view rest, const Field& field) {
+  const std::string_view known = longest_key(blocks, rest);
+  if (!known.empty()) return known;
+  const std::size_t dot = rest.rfind('.');
+  const bool ends_in_field =
+      dot != std::string_view::npos && field.children.find(rest.substr(dot + 1)) != nullptr;
+  return ends_in_field ? rest.substr(0, dot) : rest;
 }
 
 bool is_free_map(const Field& field) {
@@ -123,13 +139,15 @@ NodePtr PathSetter::set_in_map(const Node* node, const Field& field, std::string
     const bool text = field.type == FieldType::Labels || field.type == FieldType::Environment;
     return with_entry(node, rest, text ? kText : kQuantity, "", done);
   }
-  if (field.type == FieldType::BlocksByName) {
-    Field list = field;
-    list.type = FieldType::Blocks;
-    const std::string_view name = name_of_list(node, rest);
+  if (field.type == FieldType::BlocksByName || field.type == FieldType::BlockByName) {
+    const bool lists = field.type == FieldType::BlocksByName;
+    Field below = field;
+    below.type = lists ? FieldType::Blocks : FieldType::Block;
+    const std::string_view name =
+        lists ? name_of_list(node, rest) : name_of_block(node, rest, field);
     last_name_ = name;
     steps_.emplace_back(name);
-    return with_entry(node, name, list, after(rest, name.size()), name);
+    return with_entry(node, name, below, after(rest, name.size()), name);
   }
   const std::string_view name = first_name(rest);
   const Field* child = field.children.find(name);

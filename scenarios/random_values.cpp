@@ -88,6 +88,38 @@ std::optional<double> count_of(const Node* parent, std::string_view key) {
 
 }  // namespace
 
+void check_random_form(const Node& node, const std::string& path, const SourceLocation& where,
+                       Findings& findings) {
+  constexpr std::string_view kWays = "give {mean, distribution}, {p50, p95} or {p50, p99}";
+  const bool mean = node.entry("mean") != nullptr;
+  const bool p50 = node.entry("p50") != nullptr;
+  const bool p95 = node.entry("p95") != nullptr;
+  const bool p99 = node.entry("p99") != nullptr;
+  const auto conflict = [&](std::string_view key, std::string message, std::string help) {
+    findings.add(Code::SettingConflict, node.entry(key)->key_where, std::move(message),
+                 std::move(help));
+  };
+  if (mean && (p50 || p95 || p99)) {
+    conflict(p50   ? "p50"
+             : p95 ? "p95"
+                   : "p99",
+             "mean together with percentiles", std::string(kWays));
+  } else if (p95 && p99) {
+    conflict("p95", "p95 and p99 are both set",
+             "a log-normal law has one upper percentile: remove one of the two");
+  } else if (!mean && !(p50 && (p95 || p99))) {
+    findings.add(Code::FieldMissing, where,
+                 fmt::format("{} needs {}", path,
+                             p50          ? "p95 or p99"
+                             : p95 || p99 ? "p50"
+                                          : "a mean"),
+                 std::string(kWays));
+  } else if (node.entry("distribution") != nullptr && !mean) {
+    conflict("distribution", "distribution together with percentiles",
+             "two percentiles already say that it is log-normal");
+  }
+}
+
 std::optional<ServiceTime> random_time_at(const Node* parent, std::string_view key,
                                           Findings& findings) {
   if (const auto plain = duration_at(parent, key)) {

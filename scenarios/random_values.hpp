@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "slicewise/scenarios/scenario.hpp"
@@ -10,6 +11,11 @@
 
 // Reading of values that vary at random. nullopt when absent or reported as wrong.
 namespace slicewise::scenarios {
+
+// Reports a mapping that is neither a mean nor a median with one of the upper percentiles. `path`
+// and `where` as in check_field().
+void check_random_form(const Node& node, const std::string& path, const SourceLocation& where,
+                       Findings& findings);
 
 // A duration, {mean, distribution}, {p50, p95} or {p50, p99}.
 std::optional<ServiceTime> random_time_at(const Node* parent, std::string_view key,

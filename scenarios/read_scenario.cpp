@@ -86,6 +86,8 @@ Scenario read_scenario(const Node& spec, Findings& findings, TraceFiles& traces)
     set_mean_of_clients(pipeline.traffic, scenario.duration);
   }
   check_pipelines(scenario, findings);
+  read_planning(spec, scenario, findings);
+  scenario.policies = read_policies(spec, scenario, findings);
   return scenario;
 }
 

@@ -24,6 +24,12 @@ std::optional<Autoscaling> read_autoscaling(const Node& workload, Findings& find
 std::optional<Notebooks> read_notebooks(const Node& workload, Findings& findings);
 std::vector<Objective> read_objectives(const Node& parent);
 
+// planning, objective, isolation and pricing.
+void read_planning(const Node& spec, Scenario& scenario, Findings& findings);
+
+// REQUIRES: the workloads and pipelines of `scenario` are read; assertions name them.
+std::vector<Policy> read_policies(const Node& spec, const Scenario& scenario, Findings& findings);
+
 // The figure that a key of slo limits.
 std::optional<Figure> figure_called(std::string_view name);
 

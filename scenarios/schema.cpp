@@ -171,8 +171,13 @@ Json value_schema(const Field& field, bool partial) {
       return list_schema(field, object_schema(field.children, partial), partial);
     case FieldType::BlocksByName:
       return by_name_schema(field, partial);
+    case FieldType::BlockByName:
+      return {{"type", "object"},
+              {"additionalProperties", or_null(object_schema(field.children, partial), partial)}};
     case FieldType::Text:
       return text_schema(field);
+    case FieldType::Texts:
+      return {{"type", "array"}, {"items", {{"type", "string"}}}, {"minItems", 1}};
     case FieldType::Name:
       return text_matching(kNamePattern);
     case FieldType::Names:

@@ -68,6 +68,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
                             const models::Catalogue& catalogue) {
   Diagnostics found;
   check_region(scenario, catalogue, found);
+  check_planning(scenario, catalogue, found);
   World world;
   world.name = scenario.name;
   world.description = scenario.description;

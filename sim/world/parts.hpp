@@ -19,6 +19,10 @@ namespace slicewise::sim {
 // Whether the price book knows the region at all.
 bool has_prices(const models::Catalogue& catalogue, const std::string& region);
 
+// The instance types and families of planning, and the instance types of pricing.plans.
+void check_planning(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
+                    Diagnostics& found);
+
 // The entry of the device plugin's `sharing` that replicates a device.
 struct PluginEntry {
   const scenarios::PluginSharing* sharing = nullptr;

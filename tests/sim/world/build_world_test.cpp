@@ -190,6 +190,8 @@ spec:
   region: us-east-9
   nodePools:
   - {name: gpu, instanceType: g5.12xlage}
+  planning: {instanceTypes: [g5, g7x, g4dn.xlarg], strategies: [mps]}
+  pricing: {plans: {p4d.24xlarg: {type: edp, discount: 43%}}}
   workloads:
   - name: w
     podTemplate: {resources: {limits: {nvidia.com/gpu.shared: 1}}}
@@ -201,8 +203,11 @@ spec:
   for (const Diagnostic& d : found) places.emplace_back(d.where.line, d.code);
   EXPECT_THAT(places, ::testing::ElementsAre(std::pair(5, Code::RegionUnknown),
                                              std::pair(7, Code::InstanceUnknown),
-                                             std::pair(10, Code::ResourceNameMismatch),
-                                             std::pair(12, Code::UnitMissing)));
+                                             std::pair(8, Code::InstanceUnknown),
+                                             std::pair(8, Code::InstanceUnknown),
+                                             std::pair(9, Code::InstanceUnknown),
+                                             std::pair(12, Code::ResourceNameMismatch),
+                                             std::pair(14, Code::UnitMissing)));
 }
 
 }  // namespace
