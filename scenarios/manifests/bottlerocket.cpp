@@ -94,7 +94,7 @@ void apply_bottlerocket(Context& context, const std::vector<BottlerocketSetting>
   config.where = settings.front().where;
   config.renames = true;
   config.refuses_several = true;
-  SharedResource gpu{"nvidia.com/gpu", 2, config.where, config.where};
+  ReplicatedResource gpu{"nvidia.com/gpu", 2, config.where, config.where};
   const auto tell = [&](Code code, const SourceLocation& where, std::string message,
                         std::string help) {
     report(context, make_diagnostic(code, where, std::move(message), std::move(help)));

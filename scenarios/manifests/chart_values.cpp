@@ -99,8 +99,8 @@ bool has_any(const Node& document, Words keys) {
 
 bool is_dra(const Node& document) {
   return document.entry("gpuResourcesEnabledOverride") != nullptr ||
-         node_below(&document, {"resources", "gpus"}) != nullptr ||
-         node_below(&document, {"resources", "computeDomains"}) != nullptr;
+         is_map(node_below(&document, {"resources", "gpus"})) ||
+         is_map(node_below(&document, {"resources", "computeDomains"}));
 }
 
 bool is_operator(const Node& document) {

@@ -190,10 +190,10 @@ class ConfigReader {
       tell(Code::PluginTooOld, config_.sharing_where, "this version of the plugin has no MPS",
            "it came with 0.15.0");
     }
-    for (const SharedResource& resource : config_.resources) judge_resource(resource, is_mps);
+    for (const ReplicatedResource& resource : config_.resources) judge_resource(resource, is_mps);
   }
 
-  void judge_resource(const SharedResource& resource, bool is_mps) {
+  void judge_resource(const ReplicatedResource& resource, bool is_mps) {
     const bool is_mig = resource.name.starts_with("nvidia.com/mig-");
     if (is_mps && resource.name != kGpuResource) {
       tell(is_mig ? Code::MpsOnMig : Code::MpsWithMixed, resource.where,

@@ -212,7 +212,7 @@ class OfferBuilder {
     OfferedResource resource{name, 1, devices};
     const PluginConfigFile* config = offer.config;
     if (config != nullptr && config->sharing != FileSharing::None) {
-      for (const scenarios::SharedResource& shared : config->resources) {
+      for (const scenarios::ReplicatedResource& shared : config->resources) {
         if (shared.name != name) continue;
         resource.replicas = shared.replicas;
         if (config->renames) resource.name += ".shared";
@@ -267,7 +267,7 @@ class OfferBuilder {
       offer.may_have_mig = offer.strategy == "mixed";
       add_resource(offer, std::string(kGpu), 0);
       if (offer.may_have_mig) {
-        for (const scenarios::SharedResource& shared : config.resources) {
+        for (const scenarios::ReplicatedResource& shared : config.resources) {
           if (shared.name != kGpu) add_resource(offer, shared.name, 0);
         }
       }

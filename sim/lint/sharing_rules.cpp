@@ -10,13 +10,13 @@ namespace {
 
 using scenarios::FileSharing;
 using scenarios::PluginConfigFile;
-using scenarios::SharedResource;
+using scenarios::ReplicatedResource;
 
 constexpr std::int64_t kMebibyte = 1 << 20;
 
 // Before compute capability 7.5 the plugin's daemon allows 16 clients.
 // Source: github.com/NVIDIA/k8s-device-plugin cmd/mps-control-daemon/mps/device.go.
-void judge_mps_on_gpu(const LintInput& input, const SharedResource& shared,
+void judge_mps_on_gpu(const LintInput& input, const ReplicatedResource& shared,
                       const models::GpuModel& gpu) {
   constexpr std::int64_t kMostOnVolta = 16;
   if (gpu.compute_capability.starts_with("7.0") && shared.replicas > kMostOnVolta) {
@@ -44,7 +44,7 @@ void judge_mps(const LintInput& input, const NodeOffer& offer) {
                "sharing using MPS is not supported for MIG devices",
                "time-slicing for these nodes, or no MIG layout");
   }
-  for (const SharedResource& shared : config.resources) {
+  for (const ReplicatedResource& shared : config.resources) {
     for (const models::InstanceType* type : offer.types) {
       const models::GpuModel* gpu = input.catalogue.find_gpu(type->gpu_model);
       if (gpu != nullptr && shared.replicas > 1) judge_mps_on_gpu(input, shared, *gpu);
@@ -56,7 +56,7 @@ void judge_mps(const LintInput& input, const NodeOffer& offer) {
 void judge_names(const LintInput& input, const NodeOffer& offer) {
   const PluginConfigFile& config = *offer.config;
   if (offer.group == nullptr || offer.may_have_mig || offer.group->bottlerocket) return;
-  for (const SharedResource& shared : config.resources) {
+  for (const ReplicatedResource& shared : config.resources) {
     const std::string name = config.renames ? shared.name + ".shared" : shared.name;
     if (offer.offers(name)) continue;
     const bool has_mig = !offer.layouts.empty();

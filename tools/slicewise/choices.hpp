@@ -37,6 +37,13 @@ inline constexpr std::array kRunFormats = {
     Choice{"csv", RunFormat::Csv},     Choice{"md", RunFormat::Markdown},
 };
 
+inline constexpr std::array kCheckFormats = {
+    Choice{"table", CheckFormat::Table},
+    Choice{"json", CheckFormat::Json},
+    Choice{"sarif", CheckFormat::Sarif},
+    Choice{"github", CheckFormat::Github},
+};
+
 inline constexpr std::array kValidateFormats = {
     Choice{"table", ValidateFormat::Table}, Choice{"wide", ValidateFormat::Wide},
     Choice{"json", ValidateFormat::Json},   Choice{"csv", ValidateFormat::Csv},
@@ -112,6 +119,7 @@ inline constexpr std::array kSchemas = {
     Choice{"scenario", SchemaKind::Scenario},     Choice{"result", SchemaKind::Result},
     Choice{"comparison", SchemaKind::Comparison}, Choice{"max-load", SchemaKind::MaxLoad},
     Choice{"neighbours", SchemaKind::Neighbours}, Choice{"replay", SchemaKind::Replay},
+    Choice{"check", SchemaKind::Check},
 };
 
 inline constexpr std::array kVersionFormats = {Choice{"text", false}, Choice{"json", true}};

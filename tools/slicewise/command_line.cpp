@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "check_verb.hpp"
 #include "command_tree.hpp"
 #include "environment.hpp"
 #include "import_verb.hpp"
@@ -26,6 +27,7 @@ struct Settings {
   ReplayCommand replay;
   ExportCommand exporting;
   ImportCommand import;
+  CheckCommand check;
   GetCommand get;
   ExplainCommand explain;
   ValidateCommand validate;
@@ -257,6 +259,7 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
   if (verb == "replay") return settings.replay;
   if (verb == "export") return settings.exporting;
   if (verb == "import") return settings.import;
+  if (verb == "check") return settings.check;
   if (verb == "get") return settings.get;
   if (verb == "explain") return settings.explain;
   if (verb == "schema") return settings.schema;
@@ -292,6 +295,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   add_replay(app, settings.replay, settings.flags);
   add_export(app, settings.exporting, settings.flags);
   add_import(app, settings.import, settings.flags);
+  add_check(app, settings.check, settings.flags);
   add_get(app, settings);
   add_validate(app, settings.validate, settings.flags);
   add_reference_verbs(app, settings);

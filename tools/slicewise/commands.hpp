@@ -150,6 +150,16 @@ struct ImportCommand {
   std::string out;  // "": standard output
 };
 
+enum class CheckFormat : std::uint8_t { Table, Json, Sarif, Github };
+
+struct CheckCommand {
+  std::vector<std::string> files;  // or folders
+  CheckFormat format = CheckFormat::Table;
+  bool strict = false;         // warnings fail as well
+  std::string plugin_version;  // "": 0.20.0
+  std::string out;             // "": standard output
+};
+
 enum class Listing : std::uint8_t { Instances, Gpus, MigProfiles, Profiles, Prices };
 
 struct GetCommand {
@@ -180,7 +190,15 @@ struct ValidateCommand {
   std::string out;        // folder for the charts, "": none
 };
 
-enum class SchemaKind : std::uint8_t { Scenario, Result, Comparison, MaxLoad, Neighbours, Replay };
+enum class SchemaKind : std::uint8_t {
+  Scenario,
+  Result,
+  Comparison,
+  MaxLoad,
+  Neighbours,
+  Replay,
+  Check
+};
 
 struct SchemaCommand {
   SchemaKind kind = SchemaKind::Scenario;
@@ -197,8 +215,8 @@ struct ShowTextCommand {
 
 using Command =
     std::variant<RunCommand, CompareCommand, MaxLoadCommand, NeighboursCommand, ReplayCommand,
-                 ExportCommand, ImportCommand, GetCommand, ExplainCommand, SchemaCommand,
-                 ValidateCommand, VersionCommand, ShowTextCommand>;
+                 ExportCommand, ImportCommand, CheckCommand, GetCommand, ExplainCommand,
+                 SchemaCommand, ValidateCommand, VersionCommand, ShowTextCommand>;
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags);
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags);
@@ -207,6 +225,7 @@ ExitCode execute(const NeighboursCommand& command, const CommonFlags& flags);
 ExitCode execute(const ReplayCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags);
 ExitCode execute(const ImportCommand& command, const CommonFlags& flags);
+ExitCode execute(const CheckCommand& command, const CommonFlags& flags);
 ExitCode execute(const GetCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExplainCommand& command, const CommonFlags& flags);
 ExitCode execute(const SchemaCommand& command, const CommonFlags& flags);

@@ -1,3 +1,4 @@
+#include "slicewise/reports/check_report.hpp"
 #include "slicewise/reports/comparison_report.hpp"
 #include "slicewise/reports/max_load_report.hpp"
 #include "slicewise/reports/neighbours_report.hpp"
@@ -26,6 +27,8 @@ std::string schema_text(SchemaKind kind) {
       return reports::neighbours_schema_json();
     case SchemaKind::Replay:
       return reports::replay_schema_json();
+    case SchemaKind::Check:
+      return reports::check_schema_json();
   }
   return {};
 }

@@ -84,7 +84,7 @@ struct PodFile {
 
 enum class FileSharing : std::uint8_t { None, TimeSlicing, Mps };
 
-struct SharedResource {
+struct ReplicatedResource {
   std::string name;  // with nvidia.com/
   std::int64_t replicas = 0;
   SourceLocation where;           // of the name
@@ -99,7 +99,7 @@ struct PluginConfigFile {
   SourceLocation strategy_where;
   FileSharing sharing = FileSharing::None;
   SourceLocation sharing_where;
-  std::vector<SharedResource> resources;
+  std::vector<ReplicatedResource> resources;
   bool renames = false;
   std::optional<bool> refuses_several;  // failRequestsGreaterThanOne
   bool has_mps_root = false;

@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/lint.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::Contains;
+using ::testing::Not;
+
+// One rule: documents that break it and documents, much alike, that do not.
+struct RuleCase {
+  std::string rule;  // "DP01", of the list of known configuration mistakes
+  std::string code;
+  std::string version = "0.20.0";
+  std::string fires;
+  std::string quiet;
+};
+
+std::string whole_text(const fs::path& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Lines "@name first the rest" stand for the snippet `name` with $1 and $2 replaced.
+std::string expanded(const std::string& line, const std::map<std::string, std::string>& snippets) {
+  std::istringstream words(line.substr(1));
+  std::string name;
+  std::string first;
+  std::string rest;
+  words >> name >> first;
+  std::getline(words >> std::ws, rest);
+  std::string text = snippets.at(name);
+  for (const auto& [mark, value] : {std::pair("$1", first), std::pair("$2", rest)}) {
+    for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos;) {
+      text.replace(at, 2, value);
+      at += value.size();
+    }
+  }
+  return text;
+}
+
+// "=== snippet NAME", "=== RULE CODE [VERSION]" and "=== but not" start the parts of rules.txt.
+std::vector<RuleCase> rule_cases() {
+  std::istringstream in(whole_text(fs::path(SLICEWISE_SOURCE_DIR) / "tests/sim/lint/rules.txt"));
+  std::map<std::string, std::string> snippets;
+  std::vector<RuleCase> cases;
+  std::string ignored;
+  std::string* part = &ignored;
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("=== ")) {
+      *part += (line.starts_with('@') ? expanded(line, snippets) : line + "\n");
+      continue;
+    }
+    std::istringstream words(line.substr(4));
+    std::string first;
+    std::string second;
+    words >> first >> second;
+    if (first == "snippet") {
+      part = &snippets[second];
+    } else if (first == "but") {
+      part = &cases.back().quiet;
+    } else {
+      cases.push_back({.rule = first, .code = second, .fires = {}, .quiet = {}});
+      words >> cases.back().version;
+      if (cases.back().version.empty()) cases.back().version = "0.20.0";
+      part = &cases.back().fires;
+    }
+  }
+  return cases;
+}
+
+const models::Catalogue& catalogue() {
+  static const models::Catalogue kCatalogue = models::load_catalogue();
+  return kCatalogue;
+}
+
+Diagnostics findings_in(const std::vector<SourceText>& sources, const std::string& version) {
+  const auto plugin = *scenarios::plugin_version(version);
+  scenarios::ClusterFiles files = scenarios::read_cluster_files(sources, plugin);
+  Diagnostics found = files.problems;
+  std::ranges::move(lint_cluster(files, catalogue(), plugin), std::back_inserter(found));
+  return found;
+}
+
+std::set<std::string> codes_in(const Diagnostics& found) {
+  std::set<std::string> codes;
+  for (const Diagnostic& d : found) codes.emplace(info(d.code).name);
+  return codes;
+}
+
+TEST(LintRules, EachFiresOnItsMistakeAndNotBesideIt) {
+  for (const RuleCase& rule : rule_cases()) {
+    SCOPED_TRACE(rule.rule + " " + rule.code);
+    const auto fires = codes_in(findings_in({{"a.yaml", rule.fires}}, rule.version));
+    EXPECT_THAT(fires, Contains(rule.code));
+    EXPECT_THAT(fires, Not(Contains("YAML_SYNTAX")));
+    const auto quiet = codes_in(findings_in({{"a.yaml", rule.quiet}}, rule.version));
+    EXPECT_THAT(quiet, Not(Contains(rule.code)));
+    EXPECT_THAT(quiet, Not(Contains("YAML_SYNTAX")));
+  }
+}
+
+TEST(LintRules, EveryKnownMistakeHasACase) {
+  std::set<std::string> rules;
+  for (const RuleCase& rule : rule_cases()) rules.insert(rule.rule);
+  for (const auto& [group, count] : {std::pair("DP", 18), std::pair("CM", 15), std::pair("MG", 17),
+                                     std::pair("PD", 14), std::pair("MO", 5), std::pair("DR", 6)}) {
+    for (int number = 1; number <= count; ++number) {
+      EXPECT_THAT(rules,
+                  Contains(group + std::string(number < 10 ? "0" : "") + std::to_string(number)));
+    }
+  }
+}
+
+TEST(LintRules, PointIntoBlocksOfText) {
+  const std::string values =
+      "config:\n  map:\n    four: |\n\n      sharing:\n        timeSlicing:\n          resources:\n"
+      "            - {name: nvidia.com/gpu, replicas: 1}\n";
+  const Diagnostics found = findings_in({{"values.yaml", values}}, "0.20.0");
+  const auto replicas = std::ranges::find(found, Code::ReplicasTooFew, &Diagnostic::code);
+  ASSERT_NE(replicas, found.end());
+  EXPECT_EQ(replicas->where, (SourceLocation{"values.yaml", 8, 48, 1}));
+}
+
+std::string refusal_at(const std::string& version) {
+  const std::string config =
+      "version: v1\nsharing: {timeSlicing: {failRequestsGreaterThanOne: true, resources: [{name: "
+      "nvidia.com/gpu, replicas: 4}]}}\n";
+  const std::string pod =
+      "kind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, resources: {limits: "
+      "{nvidia.com/gpu: 2}}}]}\n";
+  for (const Diagnostic& d : findings_in({{"c.yaml", config}, {"p.yaml", pod}}, version)) {
+    if (d.code == Code::RequestTooLarge) return d.message;
+  }
+  return {};
+}
+
+TEST(LintRules, QuoteTheRefusalOfThePluginVersion) {
+  EXPECT_THAT(refusal_at("0.20.0"),
+              ::testing::HasSubstr("desc = invalid request: maximum request size for shared "
+                                   "resources is 1; found 2, which is unexpected"));
+  EXPECT_THAT(refusal_at("v0.14.5"),
+              ::testing::HasSubstr("request for 'nvidia.com/gpu: 2' too large: maximum request "
+                                   "size for shared resources is 1"));
+}
+
+// What the vendors' own programs accept has no errors: a false alarm is worse than a miss.
+TEST(LintRules, AcceptedFilesHaveNoErrors) {
+  const fs::path folder = fs::path(SLICEWISE_SHARED_DIR) / "config_examples";
+  std::vector<fs::path> files{fs::path(SLICEWISE_SOURCE_DIR) /
+                              "scenarios/examples/cluster/values.yaml"};
+  if (fs::exists(folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+    }
+  }
+  for (const fs::path& file : files) {
+    for (const Diagnostic& d : findings_in({{file.string(), whole_text(file)}}, "0.20.0")) {
+      EXPECT_NE(d.severity, Severity::Error)
+          << file << ":" << d.where.line << " " << info(d.code).name << " " << d.message;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slicewise::sim
