@@ -1,0 +1,72 @@
+"""slicewise check: what a cluster will do with files."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+from program import ROOT, run
+
+CLUSTER = "scenarios/examples/cluster"
+ONE_REPLICA = ("version: v1\nsharing: {timeSlicing: {failRequestsGreaterThanOne: true, "
+               "resources: [{name: nvidia.com/gpu, replicas: 1}]}}\n")
+UNCERTAIN = "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n"
+
+
+class Check(unittest.TestCase):
+    def test_the_shipped_cluster_is_right(self):
+        result = run("check", "-f", CLUSTER, "--strict")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("no errors, 0 warnings, 1 note in 3 files", result.stdout)
+
+    def test_exit_codes(self):
+        for text, flags, code in ((ONE_REPLICA, (), 3), (UNCERTAIN, (), 0),
+                                  (UNCERTAIN, ("--strict",), 3)):
+            with self.subTest(text=text, flags=flags):
+                self.assertEqual(run("check", "-f", "-", *flags, stdin=text).returncode, code)
+        self.assertEqual(run("check", "-f", "no-such-file.yaml").returncode, 5)
+        self.assertEqual(run("check").returncode, 2)
+        self.assertEqual(run("check", "-f", CLUSTER, "--plugin-version", "new").returncode, 2)
+
+    def test_places_and_caret(self):
+        result = run("check", "-f", "-", stdin=ONE_REPLICA)
+        self.assertIn("-:2:", result.stdout)
+        self.assertIn("error[REPLICAS_TOO_FEW]: number of replicas must be >= 2", result.stdout)
+        self.assertIn("^", result.stdout)
+
+    def test_files_are_judged_together(self):
+        pod = ("kind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, resources: "
+               "{limits: {nvidia.com/gpu.shared: 1}}}]}\n")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "pod.yaml"
+            path.write_text(pod)
+            result = run("check", "-f", CLUSTER, "-f", str(path))
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("RESOURCE_NAME_MISMATCH", result.stdout)
+
+    def test_formats(self):
+        document = json.loads(run("check", "-f", "-", "-o", "json", stdin=ONE_REPLICA).stdout)
+        self.assertEqual(document["errors"], 1)
+        schema = json.loads(run("schema", "check").stdout)
+        self.assertEqual(set(schema["required"]), set(document))
+        sarif = json.loads(run("check", "-f", "-", "-o", "sarif", stdin=ONE_REPLICA).stdout)
+        self.assertEqual(sarif["runs"][0]["results"][0]["level"], "error")
+        github = run("check", "-f", "-", "-o", "github", stdin=ONE_REPLICA).stdout
+        self.assertTrue(github.startswith("::error line=2,"), github)
+
+    def test_scenario_files_are_judged_too(self):
+        text = (ROOT / "scenarios/examples/aws-cifar10.yaml").read_text()
+        self.assertEqual(run("check", "-f", "scenarios/examples/aws-cifar10.yaml").returncode, 0)
+        wrong = text.replace("instanceType: ", "instanceType: x", 1)
+        result = run("check", "-f", "-", stdin=wrong)
+        self.assertEqual(result.returncode, 3, result.stdout)
+        self.assertIn("INSTANCE_UNKNOWN", result.stdout)
+
+    def test_unknown_kinds_are_named(self):
+        result = run("check", "-f", "-", stdin="apiVersion: v1\nkind: Gadget\n")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("objects of kind Gadget are not checked", result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
