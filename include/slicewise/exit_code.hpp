@@ -29,8 +29,9 @@ inline constexpr std::array kExitCodes = {
     ExitCodeInfo{ExitCode::Reserved, "reserved; not used today"},
     ExitCodeInfo{ExitCode::Usage,
                  "wrong command line: an unknown or missing flag, or a value that no flag takes"},
-    ExitCodeInfo{ExitCode::InvalidInput,
-                 "a scenario, a price file or a --set setting has mistakes"},
+    ExitCodeInfo{
+        ExitCode::InvalidInput,
+        "a scenario, a price file or a --set setting has mistakes; check: errors were found"},
     ExitCodeInfo{ExitCode::Infeasible,
                  "in some variant pods were submitted, but none ever ran; compare: in no option; "
                  "max-load: at the scenario's own load"},
