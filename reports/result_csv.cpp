@@ -84,6 +84,8 @@ constexpr std::array kResultCsv = {
     CsvColumn{"cellSlowdownP95", Level::Workload, "/notebooks/cellSlowdown/p95"},
     CsvColumn{"oomPerUserMonth", Level::Workload, "/notebooks/oomPerUserMonth"},
     CsvColumn{"perActiveUserMonthUsd", Level::Workload, "/notebooks/perActiveUserMonthUsd"},
+    CsvColumn{"variantThrashUsd", Level::Item, "/cost/thrashUsd"},
+    CsvColumn{"nodeStartUpMeanSeconds", Level::Item, "/nodeStartUp/totalSeconds/mean"},
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "result_cost.hpp"
 #include "result_figures.hpp"
 #include "result_gpu_rows.hpp"
+#include "result_node_lines.hpp"
 #include "result_pools.hpp"
 #include "result_serving_rows.hpp"
 #include "result_workload_rows.hpp"
@@ -153,8 +154,9 @@ std::string disruption_lines(const VariantResult& variant, const TextStyle& styl
   const sim::PodCounts& pods = variant.pods;
   std::string out;
   if (pods.evicted > 0) {
-    out += paragraph(fmt::format("{} evicted for a change of the MIG layout",
-                                 counted_text(pods.evicted, "pod", "pods")),
+    out += paragraph(fmt::format("{} evicted {}", counted_text(pods.evicted, "pod", "pods"),
+                                 has_node_dynamics(variant) ? "from nodes that were drained"
+                                                            : "for a change of the MIG layout"),
                      style);
   }
   if (pods.faults > 0) {
@@ -183,8 +185,16 @@ std::string cost_lines(const VariantResult& variant, const TextStyle& style) {
     add(fmt::format("{} per {}", money_text(*variant.cost.per_1k_requests_in_slo),
                     thousand_requests(has_objectives(variant))));
   }
-  add(money_text(variant.cost.monthly) + " a month if the nodes keep running");
+  add(money_text(variant.cost.monthly) + (has_node_dynamics(variant)
+                                              ? " a month at this rate"
+                                              : " a month if the nodes keep running"));
   return out + paragraph(unit_prices, style);
+}
+
+std::string node_lines(const VariantResult& variant, const TextStyle& style) {
+  std::string out;
+  for (const std::string& sentence : node_sentences(variant)) out += paragraph(sentence, style);
+  return out;
 }
 
 std::string advertised_lines(const VariantResult& variant, const TextStyle& style) {
@@ -288,12 +298,13 @@ std::vector<std::string> variant_details(const sim::Result& result, const TextSt
   std::vector<std::string> out;
   for (std::size_t v = 0; v < result.variants.size(); ++v) {
     const VariantResult& variant = result.variants[v];
-    out.push_back(
-        variant_heading(variant, style) + advertised_lines(variant, style) +
-        section(objectives[v]) + section(requests[v]) + section(tokens[v]) + section(scaling[v]) +
-        section(notebooks[v]) + section(batch[v]) + left_out_line(variant, style, wide) +
-        section(gpus[v]) + host_cpu_line(variant, style) + disruption_lines(variant, style) +
-        section(cost_lines(variant, style)) + section(warning_lines(variant, style, wide)));
+    out.push_back(variant_heading(variant, style) + advertised_lines(variant, style) +
+                  section(objectives[v]) + section(requests[v]) + section(tokens[v]) +
+                  section(scaling[v]) + section(notebooks[v]) + section(batch[v]) +
+                  left_out_line(variant, style, wide) + section(gpus[v]) +
+                  host_cpu_line(variant, style) + disruption_lines(variant, style) +
+                  section(node_lines(variant, style)) + section(cost_lines(variant, style)) +
+                  section(warning_lines(variant, style, wide)));
   }
   return out;
 }

@@ -12,6 +12,7 @@
 #include "slicewise/version.hpp"
 
 #include "document_values.hpp"
+#include "result_node_lines.hpp"
 #include "serving_document.hpp"
 #include "severity_name.hpp"
 
@@ -28,6 +29,21 @@ using document::objective;
 using document::present;
 using document::text;
 using document::time_summary;
+
+json dynamics(const sim::NodeDynamics& d) {
+  return present({{"provisioner", d.provisioner},
+                  {"least", d.least ? json(*d.least) : json(nullptr)},
+                  {"most", d.most ? json(*d.most) : json(nullptr)},
+                  {"nodesMean", number(d.mean_nodes)},
+                  {"nodesMax", d.max_nodes},
+                  {"launches", number(d.launches)},
+                  {"surplusLaunches", number(d.surplus)},
+                  {"removed", number(d.removed)},
+                  {"interruptions", number(d.interruptions)},
+                  {"onDemandLaunches", number(d.on_demand_nodes)},
+                  {"nodeHours", number(d.node_hours)},
+                  {"thrashNodeHours", number(d.thrash_node_hours)}});
+}
 
 json node_pool(const sim::NodePoolResult& pool) {
   return present({{"name", pool.name},
@@ -50,7 +66,21 @@ json node_pool(const sim::NodePoolResult& pool) {
                   {"migConfig", text(pool.mig_config)},
                   {"migInstances", pool.instances.empty() ? json(nullptr) : json(pool.instances)},
                   {"smsUnusedRatio", number(pool.sms_unused_ratio)},
-                  {"advertised", json(pool.advertised)}});
+                  {"advertised", json(pool.advertised)},
+                  {"dynamics", pool.dynamics ? dynamics(*pool.dynamics) : json(nullptr)}});
+}
+
+// Of pods that waited for a node.
+json node_start_up(const sim::NodeStartUpFigures& f) {
+  return {{"pods", number(f.pods)},
+          {"decisionSeconds", in_seconds(f.decision)},
+          {"launchSeconds", in_seconds(f.launch)},
+          {"readySeconds", in_seconds(f.ready)},
+          {"gpuAllocatableSeconds", in_seconds(f.gpu_allocatable)},
+          {"schedulingSeconds", in_seconds(f.scheduling)},
+          {"imagePullSeconds", in_seconds(f.image_pull)},
+          {"modelLoadSeconds", in_seconds(f.model_load)},
+          {"totalSeconds", time_summary(f.total)}};
 }
 
 json pods(const sim::PodCounts& counts) {
@@ -105,7 +135,8 @@ json node(const sim::NodeResult& n) {
   return present({{"name", n.name}, {"pool", n.pool}, {"cpuBusyRatio", number(n.cpu_busy_ratio)}});
 }
 
-json cost(const sim::Cost& c) {
+// `comes_and_goes`: thrash is possible.
+json cost(const sim::Cost& c, bool comes_and_goes) {
   return present({{"totalUsd", in_dollars(c.ledger.total)},
                   {"usefulUsd", in_dollars(c.ledger.useful)},
                   {"idleUsd", in_dollars(c.ledger.idle)},
@@ -113,6 +144,7 @@ json cost(const sim::Cost& c) {
                   {"failedUsd", in_dollars(c.ledger.failed)},
                   {"coldStartUsd", in_dollars(c.ledger.cold_start)},
                   {"missedSloUsd", in_dollars(c.ledger.missed_slo)},
+                  {"thrashUsd", comes_and_goes ? in_dollars(c.ledger.thrash) : json(nullptr)},
                   {"perJobUsd", in_dollars(c.per_job)},
                   {"per1kRequestsInSloUsd", in_dollars(c.per_1k_requests_in_slo)},
                   {"monthlyUsd", in_dollars(c.monthly)}});
@@ -149,7 +181,8 @@ json variant(const sim::VariantResult& v) {
                   {"workloads", list(v.workloads, workload)},
                   {"gpus", list(v.gpus, gpu)},
                   {"nodes", list(v.nodes, node)},
-                  {"cost", cost(v.cost)},
+                  {"cost", cost(v.cost, has_node_dynamics(v))},
+                  {"nodeStartUp", v.node_start_up ? node_start_up(*v.node_start_up) : json()},
                   {"findings", list(v.findings, finding)},
                   {"provenance", provenance(v.provenance)}});
 }

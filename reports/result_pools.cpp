@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -71,6 +72,12 @@ std::string sharing_text(const sim::NodePoolResult& pool) {
   return text;
 }
 
+// "2", "1 to 8"
+std::string nodes_text(const sim::NodePoolResult& pool) {
+  if (!pool.dynamics || !pool.dynamics->most) return std::to_string(pool.nodes);
+  return fmt::format("{} to {}", pool.dynamics->least.value_or(0), *pool.dynamics->most);
+}
+
 std::string instances_text(const sim::NodePoolResult& pool) {
   std::string text;
   for (const auto& [profile, count] : pool.instances) {
@@ -113,7 +120,7 @@ std::string strategy_text(const std::string& strategy) {
 
 std::string pool_sentence(const sim::NodePoolResult& pool) {
   std::string out =
-      fmt::format("{} on {} x {}", sharing_text(pool), pool.nodes, pool.instance_type);
+      fmt::format("{} on {} x {}", sharing_text(pool), nodes_text(pool), pool.instance_type);
   if (!pool.gpu_model.empty()) out += fmt::format(" ({})", gpus_text(pool));
   for (const std::string& part : {pool.region, pool.purchase_option}) {
     if (!part.empty()) out += ", " + part;
@@ -140,7 +147,8 @@ std::string advertised_sentence(const sim::NodePoolResult& pool) {
     text += fmt::format("; turn {}, switch {}", duration_text(*pool.turn),
                         duration_text(*pool.switch_cost));
   }
-  return fmt::format("{} advertises {}", pool.name, text);
+  const bool grows = pool.dynamics && pool.dynamics->most;
+  return fmt::format("{} advertises {}{}", pool.name, text, grows ? " with all its nodes" : "");
 }
 
 }  // namespace slicewise::reports

@@ -44,6 +44,35 @@ json metadata() {
       "what produced the result; the same values produce the same bytes");
 }
 
+json dynamics() {
+  return object({{"provisioner", text("Karpenter, ClusterAutoscaler or ManagedNodeGroup")},
+                 {"least", whole("fewest nodes that the scenario allows"), kOptional},
+                 {"most", whole("most nodes that the scenario allows"), kOptional},
+                 {"nodesMean", number("nodes that EC2 bills, mean over the run")},
+                 {"nodesMax", whole("most of them at once, of all replications")},
+                 {"launches", number("nodes started in the run")},
+                 {"surplusLaunches", number("of those, more than the pods needed")},
+                 {"removed", number("nodes taken away as empty or underused")},
+                 {"interruptions", number("nodes that EC2 took back")},
+                 {"onDemandLaunches", number("nodes bought as on-demand after an interruption")},
+                 {"nodeHours", number("node time that EC2 bills, hours")},
+                 {"thrashNodeHours", number("of that, of nodes that were started without need")}},
+                "nodes that come and go, means per replication; absent where they do not");
+}
+
+json node_start_up() {
+  return object({{"pods", number("pods that waited for a node, mean per replication")},
+                 {"decisionSeconds", number("until the provisioner decides, mean")},
+                 {"launchSeconds", number("until EC2 bills the node, mean")},
+                 {"readySeconds", number("until the node is Ready, mean")},
+                 {"gpuAllocatableSeconds", number("until its GPUs are advertised, mean")},
+                 {"schedulingSeconds", number("until the pod is bound, mean")},
+                 {"imagePullSeconds", number("until the image is there, mean")},
+                 {"modelLoadSeconds", number("until the container works, mean")},
+                 {"totalSeconds", times("from Pending to work; the sum of the stages")}},
+                "the way of pods that waited for a node; absent when none did");
+}
+
 json node_pool() {
   return object(
       {{"name", text("name in the scenario")},
@@ -53,7 +82,7 @@ json node_pool() {
        {"purchaseOption", text("on-demand, spot or reserved"), kOptional},
        {"strategy", text("how its GPUs are shared: exclusive, timeSlicing, mps, mig, mig+mps, "
                          "mig+timeSlicing, vgpu, awsVirtualGpu, nos")},
-       {"nodes", whole("number of nodes")},
+       {"nodes", whole("number of nodes; the most that it may have, where nodes come and go")},
        {"gpusPerNode", whole("physical GPUs of a node")},
        {"usdPerHour", number("price of one node, US dollars per hour")},
        {"priceSource", text("where the price comes from"), kOptional},
@@ -77,7 +106,8 @@ json node_pool() {
        {"smsUnusedRatio", ratio("share of the SMs that belong to no MIG instance"), kOptional},
        {"advertised", described({{"type", "object"},
                                  {"additionalProperties", whole("units, all nodes together")}},
-                                "extended resources that the kubelets advertise")}},
+                                "extended resources that the kubelets advertise")},
+       {"dynamics", dynamics(), kOptional}},
       "a group of equal nodes");
 }
 
@@ -93,8 +123,8 @@ json pods() {
                  {"gpuFaults", number("fatal GPU faults, mean per replication")},
                  {"faultVictims", number("containers that died of the fault of a neighbour, mean "
                                          "per replication")},
-                 {"evicted", number("pods evicted for a change of the MIG layout, mean per "
-                                    "replication")},
+                 {"evicted", number("pods evicted for a change of the MIG layout or from a "
+                                    "node that ends, mean per replication")},
                  {"pendingReasons", list_of(text("message of the kube-scheduler"),
                                             "distinct messages, in order of appearance")}},
                 "what became of the pods");
@@ -149,16 +179,23 @@ json node() {
 
 json cost() {
   return object(
-      {{"totalUsd", number("nodes x time x price; the sum of the six parts below, exactly")},
+      {{"totalUsd", number("nodes x time x price; the sum of the parts below, exactly")},
        {"usefulUsd", number("GPU time of work that was finished or still ran at the end")},
        {"idleUsd", number("time in which no kernel ran")},
        {"switchUsd", number("context switches")},
        {"failedUsd", number("work of containers that died")},
-       {"coldStartUsd", number("image pull and model load on an otherwise idle GPU")},
+       {"coldStartUsd", number("nodes that start; image pull and model load on an otherwise idle "
+                               "GPU")},
        {"missedSloUsd", number("requests served too late")},
+       {"thrashUsd",
+        number("nodes started without need, until they were taken away; absent where nodes do not "
+               "come and go"),
+        kOptional},
        {"perJobUsd", number("total / jobs finished; absent when none was"), kOptional},
        {"per1kRequestsInSloUsd", number("total / thousands of requests in SLO"), kOptional},
-       {"monthlyUsd", number("nodes x price x 730 h")}},
+       {"monthlyUsd",
+        number("nodes x price x 730 h; where nodes come and go, the bill of the run x "
+               "730 h")}},
       "US dollars, mean per replication");
 }
 
@@ -195,6 +232,7 @@ json variant() {
         list_of(gpu(), "in the order of nodes, MIG layouts of the run, GPUs and instances")},
        {"nodes", list_of(node(), "in the order of the pools")},
        {"cost", cost()},
+       {"nodeStartUp", node_start_up(), kOptional},
        {"findings", list_of(finding(), "in the order found")},
        {"provenance", provenance()}},
       "one variant of the scenario");

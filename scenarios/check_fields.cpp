@@ -33,6 +33,9 @@ class Checker {
       return;
     }
     switch (field.type) {
+      case FieldType::Range:
+        if (node.kind != Kind::Map) return check_scalar(field, node, path, findings_);
+        [[fallthrough]];
       case FieldType::Block:
         return check_block(field, node, path, where);
       case FieldType::Patch:
@@ -49,9 +52,8 @@ class Checker {
         return check_texts(field, node, path);
       case FieldType::Names:
       case FieldType::Integers:
-        return check_values(field, node, path);
       case FieldType::ClockTimes:
-        return check_clock_times(field, node, path);
+        return check_values(field, node, path);
       case FieldType::Devices:
         return check_devices(field, node, path);
       case FieldType::MigDevices:
@@ -250,17 +252,13 @@ class Checker {
   void check_values(const Field& field, const Node& node, const std::string& path) {
     if (!must_be_list(node, path, field.example)) return;
     for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings_);
+    if (field.type == FieldType::ClockTimes) must_not_be_empty(node, path);
   }
 
   void check_texts(const Field& field, const Node& node, const std::string& path) {
     if (!must_be_list(node, path, field.example)) return;
     must_not_be_empty(node, path);
     for (const NodePtr& item : node.items) must_be_text(*item, path, findings_);
-  }
-
-  void check_clock_times(const Field& field, const Node& node, const std::string& path) {
-    check_values(field, node, path);
-    if (node.kind == Kind::List) must_not_be_empty(node, path);
   }
 
   void check_devices(const Field& field, const Node& node, const std::string& path) {

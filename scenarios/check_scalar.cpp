@@ -42,6 +42,7 @@ class ScalarChecker {
         return check_boolean(node, path);
       case FieldType::Integer:
       case FieldType::Integers:
+      case FieldType::Range:
       case FieldType::Devices:
       case FieldType::MigDevices:
         return check_integer(field, node, path);

@@ -5,6 +5,7 @@
 #include "fields_node_pool.hpp"
 #include "fields_pipeline.hpp"
 #include "fields_planning.hpp"
+#include "fields_provisioner.hpp"
 #include "fields_workload.hpp"
 
 namespace slicewise::scenarios {
@@ -106,6 +107,12 @@ constexpr Field kSpec[] = {
      .example = "nodePools: [{name: v100, instanceType: p3.8xlarge}]",
      .children = list(table::kNodePool),
      .least = 1},
+    {.name = "provisioner",
+     .type = T::Block,
+     .description = "Who adds and removes nodes of pools with nodes {min, max}, and how long a "
+                    "new node takes.",
+     .example = "provisioner: {kind: Karpenter, consolidateAfter: 5m}",
+     .children = list(table::kProvisioner)},
     {.name = "workloads",
      .type = T::Blocks,
      .required = true,
@@ -255,6 +262,8 @@ std::string type_text(const Field& field) {
       return "true or false";
     case T::Integer:
       return "whole number";
+    case T::Range:
+      return "whole number, or {min, max}";
     case T::Names:
       return "list of names";
     case T::Integers:

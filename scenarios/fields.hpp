@@ -26,6 +26,7 @@ enum class FieldType : std::uint8_t {
   Boolean,
   Integer,       // `least` .. `most`
   Integers,      // a list of them
+  Range,         // an Integer, or {min, max}
   Number,        // a decimal, `least` .. `most`
   Bytes,         // 8Gi
   Cpu,           // 500m, 2

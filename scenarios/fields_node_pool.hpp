@@ -56,6 +56,47 @@ inline constexpr Field kGpu[] = {
      .example = "contextMemory: 320Mi"},
 };
 
+inline constexpr Field kNodes[] = {
+    {.name = "min",
+     .type = FieldType::Integer,
+     .default_value = "0",
+     .description = "Nodes at the start; the provisioner never goes below.",
+     .example = "min: 1",
+     .most = 10'000},
+    {.name = "max",
+     .type = FieldType::Integer,
+     .required = true,
+     .description = "The most nodes that the provisioner may start.",
+     .example = "max: 8",
+     .least = 1,
+     .most = 10'000},
+};
+
+inline constexpr std::string_view kFallbacks[] = {"none", "on-demand"};
+
+inline constexpr Field kSpot[] = {
+    {.name = "interruptionsPerHour",
+     .type = FieldType::Number,
+     .default_value = "from the Spot Advisor's bucket",
+     .description = "How often EC2 takes a node back, in times per hour that it runs.",
+     .example = "interruptionsPerHour: 0.03",
+     .most = 3600},
+    {.name = "notice",
+     .type = FieldType::Duration,
+     .default_value = "2m",
+     .description =
+         "Between the interruption notice, when pods are drained and a new node is asked "
+         "for, and the end of the node.",
+     .example = "notice: 2m"},
+    {.name = "fallback",
+     .type = FieldType::Word,
+     .default_value = "none",
+     .description = "What is bought in the 3 minutes after an interruption, when Karpenter takes "
+                    "the spot offering for exhausted.",
+     .example = "fallback: on-demand",
+     .words = list(kFallbacks)},
+};
+
 inline constexpr Field kNodePool[] = {
     {.name = "name",
      .type = FieldType::Name,
@@ -69,10 +110,12 @@ inline constexpr Field kNodePool[] = {
      .example = "instanceType: p3.8xlarge",
      .least = 1},
     {.name = "nodes",
-     .type = FieldType::Integer,
+     .type = FieldType::Range,
      .default_value = "1",
-     .description = "Number of nodes, from the start to the end of the run.",
-     .example = "nodes: 2",
+     .description = "Number of nodes, from the start to the end of the run; or {min, max}, "
+                    "between which spec.provisioner adds and removes nodes.",
+     .example = "nodes: {min: 1, max: 8}",
+     .children = list(kNodes),
      .least = 1,
      .most = 10'000},
     {.name = "capacityType",
@@ -81,6 +124,11 @@ inline constexpr Field kNodePool[] = {
      .description = "How the nodes are bought.",
      .example = "capacityType: spot",
      .words = list(kCapacityTypes)},
+    {.name = "spot",
+     .type = FieldType::Block,
+     .description = "EC2 takes nodes back (capacityType: spot). Absent: it never does.",
+     .example = "spot: {interruptionsPerHour: 0.03, fallback: on-demand}",
+     .children = list(kSpot)},
     {.name = "devicePlugin",
      .type = FieldType::Block,
      .nullable = true,

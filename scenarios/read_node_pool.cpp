@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "node_values.hpp"
@@ -15,6 +17,9 @@ constexpr std::pair<std::string_view, AllocationPolicy> kAllocationPolicies[] = 
     {"distributed", AllocationPolicy::Distributed},
     {"packed", AllocationPolicy::Packed},
 };
+
+constexpr std::pair<std::string_view, bool> kSpotFallbacks[] = {{"none", false},
+                                                                {"on-demand", true}};
 
 std::vector<Taint> read_taints(const Node& pool) {
   std::vector<Taint> taints;
@@ -169,6 +174,46 @@ DevicePlugin read_device_plugin(const Node& node, bool force_mps, Findings& find
   return plugin;
 }
 
+// One number, or {min, max} for a provisioner.
+void read_nodes(const Node& node, NodePool& pool, Findings& findings) {
+  pool.nodes_where = value_place(node, "nodes");
+  pool.nodes = int_at(&node, "nodes").value_or(pool.nodes);
+  const Node* range = block(&node, "nodes");
+  if (range == nullptr) return;
+  pool.nodes = int_at(range, "min").value_or(0);
+  pool.most_nodes = int_at(range, "max").value_or(std::max(1, pool.nodes));
+  if (pool.nodes > *pool.most_nodes) {
+    findings.add(Code::SettingConflict, value_place(*range, "min"), "min is more than max",
+                 "min and max are the fewest and the most nodes");
+  }
+}
+
+void read_spot(const Node& node, NodePool& pool, Findings& findings) {
+  const Node* block_of_spot = block(&node, "spot");
+  if (block_of_spot == nullptr) return;
+  Spot spot;
+  spot.where = key_place(node, "spot");
+  if (const auto per_hour = number_at(block_of_spot, "interruptionsPerHour")) {
+    spot.interruptions = Rate{*per_hour / 3600};
+  }
+  spot.notice = duration_at(block_of_spot, "notice").value_or(spot.notice);
+  spot.falls_back_to_on_demand = word_at(block_of_spot, "fallback", kSpotFallbacks).value_or(false);
+  if (pool.capacity_type != CapacityType::Spot) {
+    findings.add(Code::SettingConflict, spot.where, "spot on a pool that is not bought as spot",
+                 "add `capacityType: spot`, or remove spot");
+    return;
+  }
+  pool.spot = spot;
+}
+
+void check_layout_changes(const NodePool& pool, Findings& findings) {
+  if (!pool.mig || pool.mig->changes.empty() || (!pool.most_nodes && !pool.spot)) return;
+  findings.add(Code::SettingConflict, pool.mig->config.where,
+               "mig.changes on a pool whose nodes come and go",
+               "new nodes would start with the first layout: write one number of nodes, without "
+               "spot interruptions");
+}
+
 }  // namespace
 
 NodePool read_node_pool(const Node& node, Findings& findings) {
@@ -176,9 +221,10 @@ NodePool read_node_pool(const Node& node, Findings& findings) {
   pool.where = node.where;
   pool.name = located_text_at(&node, "name");
   pool.instance_type = located_text_at(&node, "instanceType");
-  if (const auto nodes = integer_at(&node, "nodes")) pool.nodes = static_cast<int>(*nodes);
+  read_nodes(node, pool, findings);
   pool.capacity_type = word_at(&node, "capacityType", kCapacityTypes).value_or(pool.capacity_type);
   pool.capacity_type_where = value_place(node, "capacityType");
+  read_spot(node, pool, findings);
   read_gpu_sharing(node, pool, findings);
   if (const Node* plugin = block(&node, "devicePlugin")) {
     const bool force_mps = pool.mps && pool.mps->force;
@@ -189,6 +235,7 @@ NodePool read_node_pool(const Node& node, Findings& findings) {
   pool.labels = labels_at(&node, "labels");
   pool.gpu = read_gpu(node);
   check_mig(node, pool, findings);
+  check_layout_changes(pool, findings);
   return pool;
 }
 

@@ -65,6 +65,8 @@ Scenario read_scenario(const Node& spec, Findings& findings, TraceFiles& traces)
       }
     }
   }
+  scenario.provisioner = read_provisioner(spec, findings);
+  check_node_ranges(scenario, findings);
   if (const Node* workloads = blocks(&spec, "workloads")) {
     for (const NodePtr& workload : workloads->items) {
       if (workload->kind == Node::Kind::Map) {

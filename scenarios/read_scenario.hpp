@@ -12,6 +12,9 @@ namespace slicewise::scenarios {
 
 Scenario read_scenario(const Node& spec, Findings& findings, TraceFiles& traces);
 NodePool read_node_pool(const Node& node, Findings& findings);
+Provisioner read_provisioner(const Node& spec, Findings& findings);
+// Reports pools with nodes {min, max} to which nobody adds nodes.
+void check_node_ranges(const Scenario& scenario, Findings& findings);
 Workload read_workload(const Node& node, Findings& findings, TraceFiles& traces);
 PodTemplate read_pod_template(const Node& workload, Findings& findings);
 Pipeline read_pipeline(const Node& node, Findings& findings, TraceFiles& traces);

@@ -194,6 +194,8 @@ Json value_schema(const Field& field, bool partial) {
       return integer_schema(field);
     case FieldType::Integers:
       return {{"type", "array"}, {"items", integer_schema(field)}};
+    case FieldType::Range:
+      return any_of(integer_schema(field), object_schema(field.children, partial));
     case FieldType::Number:
       return {{"type", "number"}, {"minimum", field.least}, {"maximum", field.most}};
     case FieldType::Devices:

@@ -141,6 +141,7 @@ Diagnostics run_findings(const World& world, std::span<const Replication> replic
   memory_finding(world, result, found);
   fault_finding(world, result, found);
   pending_finding(world, replications, result, found);
+  node_findings(world, replications, result, found);
   host_cpu_finding(world, replications, found);
   request_findings(world, replications, result, found);
   back_off_finding(world, replications, found);

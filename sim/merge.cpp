@@ -50,6 +50,8 @@ VariantResult merge(const World& world, std::span<const Replication> replication
       strategies.push_back(strategy);
     }
     result.node_pools.push_back(pool_result(pool));
+    result.node_pools.back().dynamics =
+        node_dynamics(world, static_cast<std::size_t>(&pool - world.pools.data()), replications);
   }
   result.strategy = fmt::format("{}", fmt::join(strategies, ", "));
   std::vector<std::vector<Duration>> lengths;
@@ -63,6 +65,7 @@ VariantResult merge(const World& world, std::span<const Replication> replication
     result.workloads.push_back(pipeline_result(world, p, replications));
   }
   add_nodes(world, replications, result);
+  result.node_start_up = node_start_up(replications);
   result.cost = cost_result(world, replications);
   for (WorkloadResult& workload : result.workloads) {
     if (workload.tokens) price_tokens(result.cost.ledger.total, *workload.tokens);

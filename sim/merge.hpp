@@ -16,10 +16,15 @@ VariantResult merge(const World& world, std::span<const Replication> replication
 
 // merge_pools.cpp, merge_nodes.cpp, merge_cost.cpp
 NodePoolResult pool_result(const PoolModel& pool);
+// Of a pool whose nodes come and go; nullopt for others.
+std::optional<NodeDynamics> node_dynamics(const World& world, std::size_t pool,
+                                          std::span<const Replication> replications);
+std::optional<NodeStartUpFigures> node_start_up(std::span<const Replication> replications);
 void add_nodes(const World& world, std::span<const Replication> replications,
                VariantResult& result);
 Cost cost_result(const World& world, std::span<const Replication> replications);
-Usd monthly_price(const World& world);  // nodes x price x kMonth
+// Nodes x price x kMonth; where nodes come and go, the bill of the run x kMonth.
+Usd monthly_cost(const World& world, std::span<const Replication> replications);
 
 // merge_workloads.cpp: everything about one workload, its objectives included.
 WorkloadResult workload_result(const World& world, std::size_t workload,
@@ -65,6 +70,10 @@ Diagnostics run_findings(const World& world, std::span<const Replication> replic
 // Of those, the ones about requests (findings_requests.cpp).
 void request_findings(const World& world, std::span<const Replication> replications,
                       const VariantResult& result, Diagnostics& found);
+
+// ... and about nodes that come and go (findings_nodes.cpp).
+void node_findings(const World& world, std::span<const Replication> replications,
+                   const VariantResult& result, Diagnostics& found);
 
 // As the AWS price calculator counts it.
 inline constexpr Duration kMonth = hours(730);

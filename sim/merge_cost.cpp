@@ -7,22 +7,9 @@ namespace {
 
 using scenarios::WorkloadKind;
 
-CostLedger replication_cost(const World& world, const Replication& replication) {
+CostLedger replication_cost(const Replication& replication) {
   CostLedger sum;
-  std::size_t position = 0;
-  std::vector<GpuShareOfTime> shares;
-  for (const PoolModel& pool : world.pools) {
-    for (int node = 0; node < pool.nodes; ++node) {
-      shares.clear();
-      for (const NodeLayout& layout : pool.layouts) {
-        for (const NodeLayout::Domain& domain : layout.domains) {
-          const double of_node = pool.kinds[domain.kind].time_share / pool.gpus_per_node;
-          shares.push_back({replication.domains[position++].time, of_node});
-        }
-      }
-      sum += node_cost(pool.price.usd, replication.length, shares);
-    }
-  }
+  for (const NodeRecord& node : replication.nodes) sum += node.cost;
   return sum;
 }
 
@@ -50,9 +37,26 @@ std::int64_t requests_in_slo(const World& world, const Replication& replication)
   return requests;
 }
 
+// Of all replications together.
+CostLedger whole_bill(std::span<const Replication> replications) {
+  CostLedger sum;
+  for (const Replication& r : replications) sum += replication_cost(r);
+  return sum;
+}
+
+// What a month of runs like these costs.
+Usd monthly_bill(std::span<const Replication> replications) {
+  Int128 length_ns = 0;
+  for (const Replication& r : replications) length_ns += r.length.ns;
+  if (length_ns == 0) return {};
+  const Int128 bill = whole_bill(replications).total.nano;
+  return Usd{static_cast<std::int64_t>(bill * kMonth.ns / length_ns)};
+}
+
 }  // namespace
 
-Usd monthly_price(const World& world) {
+Usd monthly_cost(const World& world, std::span<const Replication> replications) {
+  if (world.changes_nodes()) return monthly_bill(replications);
   Usd price;
   for (const PoolModel& pool : world.pools) {
     price += Usd{pool.price.usd.per_hour.nano * pool.nodes * (kMonth.ns / hours(1).ns)};
@@ -62,11 +66,10 @@ Usd monthly_price(const World& world) {
 
 Cost cost_result(const World& world, std::span<const Replication> replications) {
   Cost cost;
-  CostLedger sum;
+  const CostLedger sum = whole_bill(replications);
   std::int64_t jobs = 0;
   std::int64_t in_slo = 0;
   for (const Replication& r : replications) {
-    sum += replication_cost(world, r);
     jobs += jobs_done(world, r);
     in_slo += requests_in_slo(world, r);
   }
@@ -76,7 +79,7 @@ Cost cost_result(const World& world, std::span<const Replication> replications) 
     cost.per_1k_requests_in_slo =
         Usd{static_cast<std::int64_t>(static_cast<Int128>(sum.total.nano) * 1000 / in_slo)};
   }
-  cost.monthly = monthly_price(world);
+  cost.monthly = monthly_cost(world, replications);
   return cost;
 }
 

@@ -63,8 +63,8 @@ std::optional<NotebookFigures> notebook_figures(const World& world, std::size_t 
   figures.session_start = summarize(starts);
   figures.cell_slowdown = slowdowns(slowdown);
   if (const double users = active_users(world, replications); users > 0) {
-    figures.per_active_user_month =
-        Usd{static_cast<std::int64_t>(static_cast<double>(monthly_price(world).nano) / users)};
+    figures.per_active_user_month = Usd{static_cast<std::int64_t>(
+        static_cast<double>(monthly_cost(world, replications).nano) / users)};
   }
   return figures;
 }

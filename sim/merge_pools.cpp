@@ -20,6 +20,8 @@ std::string_view policy_word(models::Vgpu::Policy policy) {
   return "bestEffort";
 }
 
+int most_nodes(const PoolModel& pool) { return pool.most_nodes.value_or(pool.nodes); }
+
 void describe_sharing(const PoolModel& pool, NodePoolResult& result) {
   for (const DomainKind& kind : pool.kinds) {
     const auto turns = [&](const models::TimeSlice& slice) {
@@ -56,7 +58,7 @@ void describe_partitions(const PoolModel& pool, NodePoolResult& result) {
   for (const NodeLayout::Domain& domain : layout.domains) {
     const DomainKind& kind = pool.kinds[domain.kind];
     compute += kind.share.compute;
-    if (!kind.partition.empty()) result.instances[kind.partition] += pool.nodes;
+    if (!kind.partition.empty()) result.instances[kind.partition] += most_nodes(pool);
   }
   result.sms_unused_ratio = std::max(0.0, 1 - compute / pool.gpus_per_node);
 }
@@ -71,14 +73,14 @@ NodePoolResult pool_result(const PoolModel& pool) {
   result.region = pool.region;
   result.purchase_option = pool.purchase_option;
   result.strategy = pool.strategy;
-  result.nodes = pool.nodes;
+  result.nodes = most_nodes(pool);
   result.gpus_per_node = pool.gpus_per_node;
   result.price = pool.price.usd;
   result.price_source = pool.price.source.text;
   describe_sharing(pool, result);
   describe_partitions(pool, result);
   for (std::size_t offer = 0; offer < pool.offers.size(); ++offer) {
-    result.advertised[pool.offers[offer].name] = pool.nodes * pool.tickets_per_node(offer, 0);
+    result.advertised[pool.offers[offer].name] = result.nodes * pool.tickets_per_node(offer, 0);
   }
   return result;
 }

@@ -70,6 +70,28 @@ std::int64_t units_in_objective(const WorkloadModel& model, const WorkloadRecord
   return record.units_in_objective;
 }
 
+// Of the time of all GPUs that there were.
+double gpu_busy_share(const World& world, std::size_t w,
+                      std::span<const Replication> replications) {
+  if (!world.changes_nodes()) {
+    int gpus = 0;
+    for (const PoolModel& pool : world.pools) gpus += pool.nodes * pool.gpus_per_node;
+    return mean_over(replications, [&](const Replication& r) {
+      return ratio(r.workloads[w].gpu_busy, r.length) / gpus;
+    });
+  }
+  return mean_over(replications, [&](const Replication& r) {
+    Duration gpu_time;
+    std::size_t n = 0;
+    for (const PoolModel& pool : world.pools) {
+      for (int node = 0; node < pool.node_slots(); ++node) {
+        gpu_time += r.nodes[n++].up * pool.gpus_per_node;
+      }
+    }
+    return ratio(r.workloads[w].gpu_busy, gpu_time);
+  });
+}
+
 }  // namespace
 
 WorkloadResult workload_result(const World& world, std::size_t w,
@@ -108,11 +130,7 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   }
   result.job_completion = summarize(completions);
   result.wait = summarize(waits);
-  int gpus = 0;
-  for (const PoolModel& pool : world.pools) gpus += pool.nodes * pool.gpus_per_node;
-  result.gpu_busy_share = mean_over(replications, [&](const Replication& r) {
-    return ratio(r.workloads[w].gpu_busy, r.length) / gpus;
-  });
+  result.gpu_busy_share = gpu_busy_share(world, w, replications);
   if (world.workloads[w].spec.autoscaling) result.scaling = scaling_figures(w, replications);
   result.bound_by = bound_by(result, w, replications);
   result.objectives = judge_objectives(model, w, replications, result);

@@ -218,7 +218,7 @@ void ClusterRun::remove_replica(std::uint32_t p) {
   } else if (pod.phase != PodPhase::Unsubmitted) {
     if (holds_container(pod.phase)) end_container(p, true);
     set_activity(p, PodPhase::Unsubmitted);
-    scheduler_.release(p);
+    release_node(p);
     wake_scheduler();
   }
   timers_.clear(p);

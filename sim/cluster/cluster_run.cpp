@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "slicewise/portable_math.hpp"
 #include "slicewise/sim/cluster/cluster.hpp"
+
+#include "entity_streams.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -17,13 +18,6 @@ constexpr Duration kLongestRun = hours(std::int64_t{24} * 366);
 
 // Looking at the flag costs an atomic load; once in this many events is often enough for Ctrl-C.
 constexpr std::uint32_t kEventsBetweenChecks = 4096;
-
-// Lognormal with mean 1 and the given coefficient of variation.
-double random_size(RandomStream& random, double variation) {
-  if (variation <= 0) return 1;
-  const double sigma2 = portable_log(1 + variation * variation);
-  return portable_exp(std::sqrt(sigma2) * random.normal() - sigma2 / 2);
-}
 
 bool has_faults(const World& world) {
   return std::ranges::any_of(world.workloads,
@@ -43,24 +37,13 @@ std::uint32_t timer_count(const ClusterState& cluster, const World& world) {
       world.workloads, [](const WorkloadModel& w) { return w.spec.autoscaling.has_value(); });
   const std::size_t fault_timers = has_faults(world) ? cluster.pods.size() : 0;
   const std::size_t host_timers = works_on_host(world) ? cluster.nodes.size() : 0;
+  // Each place for a node has two, the provisioner has two.
+  const std::size_t node_timers = world.changes_nodes() ? 2 * cluster.nodes.size() + 2 : 0;
   return static_cast<std::uint32_t>(cluster.pods.size() + cluster.domains.size() +
                                     world.pools.size() + fault_timers + host_timers +
-                                    world.pipelines.size()) +
+                                    world.pipelines.size() + node_timers) +
          static_cast<std::uint32_t>(services + autoscaled) + 2;
 }
-
-// Odd, so that the pods of a workload never meet. Source: 2^32 over the golden ratio.
-constexpr std::uint32_t kNextPod = 0x9E3779B9U;
-
-// Random streams go by name: listing workloads in another order, or one more of them, moves nobody
-// else's numbers. FNV-1a.
-std::uint32_t entity_of(std::string_view name) {
-  std::uint32_t hash = 2166136261U;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  return hash;
-}
-
-Duration to_duration(double ns) { return {std::llround(ns)}; }
 
 }  // namespace
 
@@ -71,7 +54,8 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
       scheduler_(cluster_, world.seed, replication),
       node_rates_(world),
       timers_(timer_count(cluster_, world)),
-      servers_(cluster_.pods.size()) {
+      servers_(cluster_.pods.size()),
+      rooms_(cluster_) {
   const auto pods = static_cast<std::uint32_t>(cluster_.pods.size());
   first_domain_timer_ = pods;
   first_service_timer_ = pods + static_cast<std::uint32_t>(cluster_.domains.size());
@@ -104,7 +88,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
     const scenarios::Workload& spec = cluster_.model(pod).spec;
     const auto w = static_cast<std::uint32_t>(index(pod.workload));
     const std::uint32_t nth = ordinal[w]++;
-    const std::uint32_t entity = entity_of(cluster_.model(pod).name) + nth * kNextPod;
+    const std::uint32_t entity = entity_of(cluster_.model(pod).name, nth);
     RandomStream size(world.seed, replication, entity, Purpose::UnitTime);
     pod.size = spec.measured ? random_size(size, spec.measured->unit_time_cv) : 1;
     host_jitter_.emplace_back(world.seed, replication, entity, Purpose::Host);
@@ -117,7 +101,14 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
     timers_.set(p, users_.back().calendar.next().start);
   }
   add_scalers();
-  end_timer_ = first_scaler_timer_ + static_cast<std::uint32_t>(scalers_.size());
+  first_node_timer_ = first_scaler_timer_ + static_cast<std::uint32_t>(scalers_.size());
+  const auto node_timers =
+      static_cast<std::uint32_t>(world.changes_nodes() ? cluster_.nodes.size() : 0);
+  first_interruption_timer_ = first_node_timer_ + node_timers;
+  provisioner_timer_ = first_interruption_timer_ + node_timers;
+  removal_timer_ = provisioner_timer_ + 1;
+  end_timer_ = provisioner_timer_ + (node_timers > 0 ? 2 : 0);
+  add_nodes();
   for (std::size_t s = 0; s < services_.size(); ++s) arm_service(s);
   for (std::size_t pipeline = 0; pipeline < pipelines_.size(); ++pipeline) arm_pipeline(pipeline);
   timers_.set(end_timer_, TimePoint{} + world.duration.value_or(kLongestRun));
@@ -165,7 +156,12 @@ void ClusterRun::dispatch(std::uint32_t timer) {
   if (timer < first_host_timer_) return on_fault(timer - first_fault_timer_);
   if (timer < first_pipeline_timer_) return on_host_timer(timer - first_host_timer_);
   if (timer < first_scaler_timer_) return on_pipeline_timer(timer - first_pipeline_timer_);
-  if (timer < end_timer_) return on_scaler_timer(timer - first_scaler_timer_);
+  if (timer < first_node_timer_) return on_scaler_timer(timer - first_scaler_timer_);
+  if (timer < first_interruption_timer_) return on_node_timer(timer - first_node_timer_);
+  if (timer < end_timer_) {
+    if (timer < provisioner_timer_) return on_interruption(timer - first_interruption_timer_);
+    return timer == provisioner_timer_ ? on_provisioner_timer() : on_removal_timer();
+  }
   record_.cut_off = !world_.duration && jobs_left_ > 0;
   ended_ = true;
 }
@@ -177,6 +173,7 @@ void ClusterRun::run_scheduler() {
   for (const std::uint32_t pod : bound_) on_bound(pod);
   record_.pending_max =
       std::max(record_.pending_max, static_cast<std::int64_t>(scheduler_.pending()));
+  ask_for_nodes();
   check_all_done();
 }
 
@@ -186,9 +183,7 @@ void ClusterRun::count_jobs() {
   for (const Pod& pod : cluster_.pods) {
     if (cluster_.model(pod).spec.kind != WorkloadKind::Job) continue;
     if (pod.phase == PodPhase::Succeeded || pod.phase == PodPhase::Failed) continue;
-    const bool bound = holds_container(pod.phase) || pod.phase == PodPhase::Pulling ||
-                       pod.phase == PodPhase::BackOff;
-    if (bound || scheduler_.fits_empty_node(cluster_.model(pod))) ++jobs_left_;
+    if (is_bound(pod.phase) || scheduler_.fits_empty_node(cluster_.model(pod))) ++jobs_left_;
   }
 }
 
@@ -210,7 +205,13 @@ void ClusterRun::end_run() {
     record.units_in_objective += units_finished(pod);
     end_container(p, true);
   }
-  for (std::size_t d = 0; d < cluster_.domains.size(); ++d) finish_domain(d);
+  for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
+    if (is_billed(cluster_.nodes[n].stage)) bill_node(n);
+    record_.nodes[n].cpu_time = nanoseconds(std::llround(cluster_.nodes[n].cpu_ns));
+  }
+  for (std::size_t d = 0; d < cluster_.domains.size(); ++d) {
+    record_.domains[d].memory_peak = cluster_.domains[d].memory.peak();
+  }
   for (std::size_t s = 0; s < services_.size(); ++s) {
     requests_of(s).in_system_ns = services_[s].population.integral_ns(now_);
   }
@@ -219,33 +220,8 @@ void ClusterRun::end_run() {
         pipelines_[pipeline].population.integral_ns(now_);
   }
   for (Scaler& scaler : scalers_) account_wish(scaler);
-  for (const Node& node : cluster_.nodes) {
-    record_.nodes.emplace_back();
-    record_.nodes.back().cpu_time = to_duration(node.cpu_ns);
-  }
   record_.pending_reasons = scheduler_.reasons();
   record_.pending_at_end = static_cast<std::int64_t>(scheduler_.pending());
-}
-
-void ClusterRun::finish_domain(std::size_t d) {
-  Domain& domain = cluster_.domains[d];
-  account_cold(domain);
-  // What a vGPU of EC2 gets done counts against the share of the time that is its own.
-  const double owned = cluster_.kind(domain).owned_time;
-  DomainRecord record;
-  record.time.useful = to_duration(domain.useful_ns / owned);
-  record.time.late = to_duration(domain.late_ns / owned);
-  record.time.failed = to_duration(domain.failed_ns / owned);
-  record.time.switching = to_duration(domain.switch_ns / owned);
-  record.time.cold_start = to_duration(domain.cold_ns);
-  record.time.sm_active = to_duration(domain.sm_ns / owned);
-  record.time.sm_known = domain.sm_known;
-  record.memory_peak = domain.memory.peak();
-  with_engine(domain, [&](auto& engine) {
-    engine.advance(now_);
-    record.time.switching = to_duration(static_cast<double>(engine.time().switching.ns) / owned);
-  });
-  record_.domains.push_back(record);
 }
 
 Replication run_replication(const World& world, std::uint32_t replication,

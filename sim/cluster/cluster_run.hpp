@@ -7,9 +7,11 @@
 
 #include "slicewise/sim/device/host_cpu.hpp"
 #include "slicewise/sim/kernel/timer_heap.hpp"
+#include "slicewise/sim/metrics/cost_ledger.hpp"
 #include "slicewise/sim/metrics/replication.hpp"
 
 #include "node_rates.hpp"
+#include "node_rooms.hpp"
 #include "notebook_user.hpp"
 #include "scaler.hpp"
 #include "scheduler.hpp"
@@ -21,7 +23,8 @@ namespace slicewise::sim {
 // The event loop of one replication and the controllers it drives. Timers, in order of firing at
 // the same instant: one per pod, one per domain, one per service, the scheduler, one per pool (MIG
 // layout), one per pod for faults if there are any, one per node for the host CPU of requests if
-// there is any, one per pipeline, one per autoscaler, the end of the run.
+// there is any, one per pipeline, one per autoscaler, two per place for a node and two of the
+// provisioner if nodes come and go, the end of the run.
 //
 //   cluster_run.cpp    the loop, the end of the run
 //   pod_lifecycle.cpp  submit -> bind -> pull -> start -> work -> end, restarts and back-offs
@@ -34,6 +37,8 @@ namespace slicewise::sim {
 //   gpu_access.cpp     the engines of GPUs that are simulated exactly
 //   notebook_work.cpp  sessions and cells of notebook users
 //   disruptions.cpp    fatal GPU faults, changes of the MIG layout
+//   node_lifecycle.cpp nodes that start, are taken back and end; their bill
+//   provisioning.cpp   Karpenter and the Cluster Autoscaler: which nodes start and which end
 class ClusterRun {
  public:
   ClusterRun(const World& world, std::uint32_t replication);
@@ -45,6 +50,19 @@ class ClusterRun {
   struct LayoutProgress {
     std::size_t next = 0;  // into PoolModel::layout_changes
     bool changing = false;
+  };
+
+  // What the provisioner knows of a pool.
+  struct PoolProgress {
+    std::uint32_t first_node = 0;
+    int nodes = 0;                         // that start or are there, and do not end
+    int billed = 0;                        // those that end with them
+    std::optional<TimePoint> interrupted;  // the last time
+    bool seen = false;                     // a node with all its resources
+    bool accelerator_label = false;        // k8s.amazonaws.com/accelerator
+    std::int64_t surplus = 0;              // nodes started without need, not yet removed
+    std::int64_t needed = 0;               // scratch of start_nodes: nodes to start, as it would
+    std::int64_t wanted = 0;               // be right, and as the provisioner counts
   };
 
   // A request that the host works on, before the GPU or after it.
@@ -62,7 +80,6 @@ class ClusterRun {
   void end_run();
   void count_jobs();
   void check_all_done();
-  void finish_domain(std::size_t domain);
 
   // pod_lifecycle.cpp
   void on_pod_timer(std::uint32_t pod);
@@ -80,6 +97,44 @@ class ClusterRun {
   void leave(std::uint32_t pod, PodPhase final_phase);
   void set_activity(std::uint32_t pod, PodPhase phase);
   void account_cold(Domain& domain);
+
+  void release_node(std::uint32_t pod);
+
+  // node_lifecycle.cpp
+  void add_nodes();
+  void start_node(std::uint32_t node);
+  void keep_least_nodes(std::size_t pool);
+  void on_node_timer(std::uint32_t node);
+  void launch_node(std::uint32_t node);
+  void register_node(std::uint32_t node);
+  void offer_gpus(std::uint32_t node);
+  void on_interruption(std::uint32_t node);
+  void remove_node(std::uint32_t node);
+  void arm_interruption(std::uint32_t node);
+  void drain_node(std::uint32_t node, Duration least, Duration most);
+  void end_node(std::uint32_t node);
+  void bill_node(std::uint32_t node);
+  DomainTime take_time(std::size_t domain);
+  void record_start_up(const Pod& pod);
+
+  // provisioning.cpp
+  void ask_for_nodes();
+  void on_provisioner_timer();
+  void on_removal_timer();
+  void arm_removal();
+  NodeRooms::Tickets guess_of(std::size_t pool) const;
+  void open_rooms(bool as_expected);
+  std::optional<std::uint32_t> free_place(std::size_t pool) const;
+  void place_pending(bool as_expected, bool start);
+  void note_kept_off(std::size_t workload);
+  bool start_nodes();
+  bool pods_are_new() const;
+  bool is_removable(const Node& node) const;
+  bool is_empty(const Node& node) const;
+  bool fits_elsewhere(std::uint32_t node);
+  void consolidate();
+  double tickets_in_use(const Node& node) const;
+  void remove_unneeded();
 
   // notebook_work.cpp
   NotebookUser& user_of(std::uint32_t pod);
@@ -220,6 +275,20 @@ class ClusterRun {
   std::vector<LayoutProgress> layout_;      // by pool
   std::vector<std::uint32_t> bound_;        // scratch of run_scheduler
 
+  // Nodes that come and go.
+  std::vector<PoolProgress> pools_;          // by pool
+  std::vector<RandomStream> node_starts_;    // by node; empty when none comes or goes
+  std::vector<RandomStream> interruptions_;  // likewise
+  std::vector<GpuShareOfTime> shares_;       // scratch of bill_node
+  NodeRooms rooms_;
+  std::vector<std::size_t> packing_order_;  // workloads, those that ask for most CPU first
+  std::vector<std::int64_t> pods_to_move_;  // by workload; scratch of fits_elsewhere
+  bool grows_ = false;                      // the provisioner adds nodes to some pool
+  bool nodes_wanted_ = false;               // pods or nodes came or went since it was asked
+  std::optional<TimePoint> batch_began_;    // Karpenter's batching window
+  TimePoint last_pod_change_;               // on any node
+  std::optional<TimePoint> last_scale_up_;  // Cluster Autoscaler
+
   std::uint32_t first_domain_timer_ = 0;
   std::uint32_t first_service_timer_ = 0;
   std::uint32_t scheduler_timer_ = 0;
@@ -228,6 +297,10 @@ class ClusterRun {
   std::uint32_t first_host_timer_ = 0;
   std::uint32_t first_pipeline_timer_ = 0;
   std::uint32_t first_scaler_timer_ = 0;
+  std::uint32_t first_node_timer_ = 0;
+  std::uint32_t first_interruption_timer_ = 0;
+  std::uint32_t provisioner_timer_ = 0;
+  std::uint32_t removal_timer_ = 0;
   std::uint32_t end_timer_ = 0;
   std::int64_t jobs_left_ = 0;
   std::int64_t running_ = 0;  // containers

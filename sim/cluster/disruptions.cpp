@@ -4,14 +4,6 @@
 #include "cluster_run.hpp"
 
 namespace slicewise::sim {
-namespace {
-
-bool is_bound(PodPhase phase) {
-  return holds_container(phase) || phase == PodPhase::Pulling || phase == PodPhase::BackOff;
-}
-
-}  // namespace
-
 void ClusterRun::arm_fault(std::uint32_t p) {
   const auto& rate = cluster_.model(cluster_.pods[p]).spec.faults;
   if (!rate || rate->per_second <= 0) return;
@@ -45,7 +37,7 @@ void ClusterRun::evict(std::uint32_t p) {
   }
   set_activity(p, PodPhase::BackOff);
   timers_.clear(p);
-  scheduler_.release(p);
+  release_node(p);
   ++record_.evicted;
   submit(p);
 }

@@ -133,7 +133,7 @@ void ClusterRun::close_session(std::uint32_t p) {
   } else {
     end_container(p, true);
     set_activity(p, PodPhase::Unsubmitted);
-    scheduler_.release(p);
+    release_node(p);
     wake_scheduler();
   }
   user.calendar.skip_to(std::max(now_, user.session.start + nanoseconds(1)));

@@ -41,15 +41,14 @@ std::string cause_text(const World& world, std::size_t cause) {
 }  // namespace
 
 std::string pending_message(const World& world, const PendingReason& reason) {
-  int nodes = 0;
-  for (const PoolModel& pool : world.pools) nodes += pool.nodes;
+  if (reason.nodes == 0) return "no nodes available to schedule pods";
   std::vector<std::string> parts;
   for (std::size_t cause = 0; cause < reason.nodes_by_cause.size(); ++cause) {
     if (reason.nodes_by_cause[cause] == 0) continue;
     parts.push_back(fmt::format("{} {}", reason.nodes_by_cause[cause], cause_text(world, cause)));
   }
   std::ranges::sort(parts);  // as kube-scheduler's FitError does
-  return fmt::format("0/{} nodes are available: {}.", nodes, fmt::join(parts, ", "));
+  return fmt::format("0/{} nodes are available: {}.", reason.nodes, fmt::join(parts, ", "));
 }
 
 }  // namespace slicewise::sim

@@ -74,6 +74,7 @@ void ClusterRun::submit(std::uint32_t p) {
   pod.crash_streak = 0;
   pod.eligible_at = now_;
   ++record_.pods_submitted;
+  nodes_wanted_ = true;
   scheduler_.add(p);
   wake_scheduler();
   if (cluster_.model(pod).spec.kind == WorkloadKind::Notebook) wait_for_server(p);
@@ -86,6 +87,16 @@ void ClusterRun::on_bound(std::uint32_t p) {
   if (image_ready == kNever) image_ready = now_ + cluster_.model(pod).spec.startup.image_pull;
   set_activity(p, PodPhase::Pulling);
   timers_.set(p, std::max(now_, image_ready));
+  pod.bound = now_;
+  NodeLife& life = cluster_.nodes[index(pod.node)].life;
+  life.first_pod = std::min(life.first_pod, now_);
+  life.changed = last_pod_change_ = now_;
+}
+
+// Gives back what the pod held on its node.
+void ClusterRun::release_node(std::uint32_t p) {
+  scheduler_.release(p);
+  cluster_.nodes[index(cluster_.pods[p].node)].life.changed = last_pod_change_ = now_;
 }
 
 void ClusterRun::start_container(std::uint32_t p) {
@@ -139,6 +150,7 @@ void ClusterRun::begin_work(std::uint32_t p) {
   settle_node(pod.node);
   set_activity(p, PodPhase::Working);
   pod.work_started = now_;
+  record_start_up(pod);
   pod.busy_ns = 0;
   pod.sm_ns = 0;
   pod.answered = {};
@@ -240,7 +252,7 @@ void ClusterRun::job_pod_failed(std::uint32_t p) {
   ++pod.pods_failed;
   if (pod.pods_failed > cluster_.model(pod).spec.backoff_limit) return leave(p, PodPhase::Failed);
   set_activity(p, PodPhase::Recreating);
-  scheduler_.release(p);
+  release_node(p);
   wake_scheduler();
   timers_.set(p, now_ + doubled(kFirstJobBackoff, pod.pods_failed - 1, kLongestJobBackoff));
 }
@@ -250,7 +262,7 @@ void ClusterRun::leave(std::uint32_t p, PodPhase final_phase) {
   Pod& pod = cluster_.pods[p];
   set_activity(p, final_phase);
   timers_.clear(p);
-  scheduler_.release(p);
+  release_node(p);
   WorkloadRecord& record = record_.workloads[index(pod.workload)];
   if (final_phase == PodPhase::Succeeded) {
     ++record_.succeeded;

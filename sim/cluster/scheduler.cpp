@@ -75,7 +75,8 @@ Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t re
     : cluster_(cluster),
       ties_(seed, replication, 0, Purpose::ScheduleTie),
       placement_(seed, replication, 0, Purpose::Placement),
-      turned_down_(cluster.world->workloads.size(), 0) {
+      turned_down_(cluster.world->workloads.size(), 0),
+      changes_nodes_(cluster.world->changes_nodes()) {
   for (const WorkloadModel& workload : cluster.world->workloads) {
     queues_.emplace_back(static_cast<std::size_t>(workload.spec.count));
   }
@@ -157,11 +158,13 @@ std::int64_t Scheduler::score(const Node& node, const WorkloadModel& workload) c
 
 std::optional<std::uint32_t> Scheduler::choose_node(const WorkloadModel& workload) {
   std::ranges::fill(scratch_.nodes_by_cause, 0U);
-  scratch_.nodes = static_cast<std::uint32_t>(cluster_.nodes.size());
+  scratch_.nodes = 0;
   std::optional<std::uint32_t> best;
   std::int64_t best_score = 0;
   std::uint32_t ties = 0;
   for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
+    if (!cluster_.nodes[n].is_known()) continue;
+    ++scratch_.nodes;
     if (!fits(cluster_.nodes[n], workload)) continue;
     const std::int64_t node_score = score(cluster_.nodes[n], workload);
     if (!best || node_score > best_score) {
@@ -227,6 +230,9 @@ void Scheduler::release(std::uint32_t pod_index) {
 }
 
 void Scheduler::record_reason() {
+  // Where nodes come and go, the same causes come with many numbers of nodes.
+  constexpr std::size_t kMostReasons = 20;
+  if (reasons_.size() >= kMostReasons && changes_nodes_) return;
   if (std::ranges::find(reasons_, scratch_) == reasons_.end()) reasons_.push_back(scratch_);
 }
 
@@ -292,6 +298,7 @@ bool Scheduler::fits_empty_node(const WorkloadModel& workload) const {
       for (std::size_t c = node.next_change; c < pool.layout_changes.size(); ++c) {
         most = std::max(most, pool.tickets_per_node(*offer, pool.layout_changes[c].layout));
       }
+      if (!node.is_known()) most = pool.offers[*offer].expected_per_node;
       if (workload.tickets > most) return false;
     }
     return pool.max_pods >= 1 && workload.spec.pod.cpu_request <= pool.allocatable_cpu &&

@@ -59,6 +59,8 @@ class Scheduler {
   bool fits_empty_node(const WorkloadModel& workload) const;
 
   std::size_t pending() const { return pending_count_; }
+  // Pods of the workload that wait, oldest first.
+  const PendingPods& pending_of(std::size_t workload) const { return queues_[workload]; }
   const std::vector<PendingReason>& reasons() const { return reasons_; }
 
  private:
@@ -83,6 +85,7 @@ class Scheduler {
   std::vector<PendingPods> queues_;  // by workload
   std::size_t pending_count_ = 0;
   std::vector<char> turned_down_;  // by workload, in this cycle
+  bool changes_nodes_ = false;     // nodes of some pool come and go
   PendingReason scratch_;
   std::vector<PendingReason> reasons_;
 };

@@ -105,7 +105,7 @@ ClusterState make_cluster(const World& world) {
   ClusterState cluster;
   cluster.world = &world;
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
-    for (int n = 0; n < world.pools[pool].nodes; ++n) {
+    for (int n = 0; n < world.pools[pool].node_slots(); ++n) {
       add_node(world, make_id<PoolId>(pool), cluster);
     }
   }

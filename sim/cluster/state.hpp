@@ -37,6 +37,10 @@ constexpr bool holds_container(PodPhase phase) {
   return phase == PodPhase::Loading || phase == PodPhase::Working;
 }
 
+constexpr bool is_bound(PodPhase phase) {
+  return holds_container(phase) || phase == PodPhase::Pulling || phase == PodPhase::BackOff;
+}
+
 struct Pod {
   WorkloadId workload{};
   PodPhase phase = PodPhase::Unsubmitted;
@@ -46,6 +50,7 @@ struct Pod {
   std::vector<DomainId> tickets;  // domains that it holds a ticket of, `domain` first
   TimePoint submitted;            // of the Job or replica: its first pod
   TimePoint queued;               // of this pod
+  TimePoint bound;
   TimePoint container_started;
   TimePoint work_started;
   bool has_run = false;
@@ -95,8 +100,9 @@ struct Domain {
   std::vector<std::uint32_t> owner;  // pod index by context, kNoOwner when free
   int loading = 0;                   // containers that pull or load
   int working = 0;
-  TimePoint cold_since = kNever;  // idle because of that
-  double switch_share = 0;        // steady state: of the time since the node was settled
+  TimePoint cold_since = kNever;   // idle because of that
+  double switch_share = 0;         // steady state: of the time since the node was settled
+  Duration switching_billed = {};  // of the engine's, what earlier nodes in this place had
   // Totals, ns.
   double useful_ns = 0;
   double late_ns = 0;
@@ -107,8 +113,42 @@ struct Domain {
   bool sm_known = true;
 };
 
+// How far a node has come. Where nodes do not come and go, they are Ready all the time.
+enum class NodeStage : std::uint8_t {
+  Absent,      // the place is free
+  Launching,   // decided; EC2 does not bill it yet
+  Booting,     // billed; the scheduler does not know it yet
+  Registered,  // Ready, but without its GPU resources
+  Ready,
+  Draining,  // cordoned, about to end
+};
+
+constexpr bool is_billed(NodeStage stage) {
+  return stage != NodeStage::Absent && stage != NodeStage::Launching;
+}
+
+// One node from the decision to start it to its end.
+struct NodeLife {
+  TimePoint decided;
+  TimePoint launched;
+  TimePoint registered;
+  TimePoint allocatable;
+  TimePoint first_pod = kNever;       // bound to it
+  TimePoint changed;                  // a pod came or went
+  TimePoint examined = kNever;        // its pods had nowhere else to go; kNever: not examined
+  TimePoint unneeded_since = kNever;  // Cluster Autoscaler
+  double slowness = 1;                // of its start, against the mean
+  bool started = false;               // in the run
+  bool on_demand = false;             // the fallback of a spot pool
+  bool taken_back = false;            // by EC2, at the end of its notice
+  bool needless = false;              // the pods did not need it
+};
+
+// A place for a node, and the node that is there.
 struct Node {
   PoolId pool{};
+  NodeStage stage = NodeStage::Ready;
+  NodeLife life;
   bool schedulable = true;      // not while its MIG layout changes
   std::size_t next_change = 0;  // into PoolModel::layout_changes
   std::size_t layout = 0;       // in force, into PoolModel::layouts
@@ -125,6 +165,8 @@ struct Node {
   double cpu_ns = 0;        // vCPU time used
 
   const std::vector<DomainId>& domains() const { return domains_under[layout]; }
+  // To the scheduler.
+  bool is_known() const { return stage >= NodeStage::Registered; }
 };
 
 struct ClusterState {

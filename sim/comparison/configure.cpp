@@ -92,6 +92,7 @@ Scenario in_configuration(const Scenario& base, const Configuration& configurati
   }
   pool.instance_type.value = configuration.instance_type;
   pool.nodes = std::max(1, configuration.nodes);
+  pool.most_nodes.reset();  // what is compared is nodes that are there
   const std::optional<scenarios::MpsSettings> mps = pool.mps;
   const std::optional<scenarios::VgpuSettings> vgpu = pool.vgpu;
   pool.device_plugin.emplace();

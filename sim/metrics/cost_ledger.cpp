@@ -32,6 +32,19 @@ CostLedger node_cost(UsdPerHour price, Duration run_length, std::span<const GpuS
   return ledger;
 }
 
+CostLedger node_cost(const BilledNode& node, std::span<const GpuShareOfTime> gpus) {
+  CostLedger ledger = node_cost(node.price, node.time, gpus);
+  const Usd starting = cost_of(node.price, node.starting);
+  ledger.idle = ledger.idle - starting;
+  if (node.needless) {
+    ledger.thrash = ledger.idle + starting;
+    ledger.idle = {};
+  } else {
+    ledger.cold_start += starting;
+  }
+  return ledger;
+}
+
 CostLedger& operator+=(CostLedger& sum, const CostLedger& other) {
   sum.total += other.total;
   sum.useful += other.useful;

@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "slicewise/portable_math.hpp"
 
 #include "parts.hpp"
 
@@ -10,6 +13,15 @@ namespace slicewise::sim {
 namespace {
 
 using scenarios::NodePool;
+
+// Of the nodes in the Spot Advisor's last bucket (">20%"), and where it says nothing: Assumed.
+constexpr double kMostTakenBack = 0.25;
+
+// The constant rate at which this share of nodes is gone after a month.
+Rate per_month(double share) {
+  constexpr double kMonthSeconds = 730.0 * 3600;
+  return {-portable_log(1 - share) / kMonthSeconds};
+}
 
 models::PurchaseOption purchase_option(scenarios::CapacityType type) {
   switch (type) {
@@ -66,6 +78,61 @@ std::optional<models::Price> find_price(const scenarios::Scenario& scenario, con
   return std::nullopt;
 }
 
+// Times per second that EC2 takes one node back, from the middle of the Spot Advisor's bucket of
+// nodes that it took back within a month.
+std::optional<Rate> advised_interruptions(const models::Catalogue& catalogue,
+                                          const std::string& instance, const std::string& region) {
+  constexpr std::pair<std::string_view, double> kBuckets[] = {{"<5%", 0.025},
+                                                              {"5-10%", 0.075},
+                                                              {"10-15%", 0.125},
+                                                              {"15-20%", 0.175},
+                                                              {">20%", kMostTakenBack}};
+  for (const models::SpotMarket& market : catalogue.spot) {
+    if (market.instance != instance || market.region != region) continue;
+    for (const auto& [name, share] : kBuckets) {
+      if (name == market.interruption_bucket) return per_month(share);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<SpotModel> model_spot(const scenarios::Scenario& scenario, const NodePool& pool,
+                                    const models::Catalogue& catalogue, Diagnostics& found) {
+  if (!pool.spot) return std::nullopt;
+  SpotModel spot;
+  spot.notice = pool.spot->notice;
+  const auto advised = advised_interruptions(catalogue, pool.instance_type.value, scenario.region);
+  spot.advised = !pool.spot->interruptions && advised.has_value();
+  spot.interruptions =
+      pool.spot->interruptions.value_or(advised.value_or(per_month(kMostTakenBack)));
+  if (!pool.spot->falls_back_to_on_demand) return spot;
+  auto price = catalogue.prices.find(pool.instance_type.value, scenario.region,
+                                     models::PurchaseOption::OnDemand);
+  if (price) {
+    spot.fallback = *price;
+    return spot;
+  }
+  for (Diagnostic& problem : price.error()) {
+    if (problem.where.line == 0) problem.where = pool.spot->where;
+    found.push_back(std::move(problem));
+  }
+  return std::nullopt;
+}
+
+// From the instance type, autoscalers know nvidia.com/gpu as the number of whole GPUs; EC2 says 0
+// of a fraction. They know no other GPU resource.
+void set_expectations(const scenarios::Provisioner& provisioner, const models::InstanceType& type,
+                      PoolModel& pool) {
+  const bool told = provisioner.kind == scenarios::Provisioner::Kind::Karpenter
+                        ? provisioner.node_overlay
+                        : provisioner.resource_tags;
+  const int whole_gpus = type.gpu_fraction < 1 ? 0 : type.gpu_count;
+  for (std::size_t offer = 0; offer < pool.offers.size(); ++offer) {
+    const std::int64_t known = pool.offers[offer].name == kGpuResource ? whole_gpus : 0;
+    pool.offers[offer].expected_per_node = told ? pool.tickets_per_node(offer, 0) : known;
+  }
+}
+
 }  // namespace
 
 bool has_prices(const models::Catalogue& catalogue, const std::string& region) {
@@ -83,6 +150,8 @@ std::string_view purchase_name(scenarios::CapacityType type) {
   }
   return "on-demand";
 }
+
+bool World::changes_nodes() const { return std::ranges::any_of(pools, &PoolModel::changes_nodes); }
 
 int PoolModel::node_slots() const {
   if (most_nodes) return *most_nodes;
@@ -119,6 +188,7 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   model.instance_type = type->name;
   model.region = scenario.region;
   model.purchase_option = purchase_name(pool.capacity_type);
+  model.where = pool.nodes_where.line > 0 ? pool.nodes_where : pool.name.where;
   model.nodes = pool.nodes;
   model.most_nodes = pool.most_nodes;
   model.gpus_per_node = type->gpu_count;
@@ -140,6 +210,8 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   for (std::size_t change = 0; pool.mig && change < pool.mig->changes.size(); ++change) {
     model.layout_changes.push_back({TimePoint{} + pool.mig->changes[change].at, change + 1});
   }
+  set_expectations(scenario.provisioner, *type, model);
+  model.spot = model_spot(scenario, pool, catalogue, found);
   model.labels = node_labels(scenario, pool, *type, model);
   if (!price) return std::nullopt;
   model.price = *price;

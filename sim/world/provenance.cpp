@@ -77,6 +77,13 @@ void count_pool(const scenarios::NodePool& spec, const PoolModel& pool, const Wo
       counter.add(Provenance::Assumed, pool.name, "interference between disjoint SMs (1.07)");
     }
   }
+  if (pool.changes_nodes()) {
+    counter.add(Provenance::Assumed, pool.name, "time that a node takes to start");
+  }
+  if (pool.spot) {
+    counter.add(pool.spot->advised ? Provenance::Catalog : Provenance::Assumed, pool.name,
+                "rate of spot interruptions");
+  }
   if (!pool.layout_changes.empty()) {
     counter.add(Provenance::Assumed, pool.name, "duration of a MIG layout change");
   }

@@ -65,12 +65,14 @@ struct LayoutChange {
 
 // EC2 takes the nodes of a pool back.
 struct SpotModel {
-  Rate interruptions;  // of each node
+  Rate interruptions;    // of each node
+  bool advised = false;  // by the Spot Advisor
   Duration notice;
   std::optional<models::Price> fallback;  // of nodes started right after an interruption
 };
 
 struct PoolModel {
+  SourceLocation where;  // of its number of nodes
   std::string name;
   std::string instance_type;
   std::string region;
@@ -207,6 +209,9 @@ struct World {
   std::vector<scenarios::Policy> policies;
   Diagnostics findings;  // warnings and notes known before the run
   ProvenanceCounts provenance;
+
+  // Whether nodes of some pool come and go.
+  bool changes_nodes() const;
 };
 
 // Checks everything that needs the catalogue, every mistake in one pass: instance types, regions,

@@ -151,6 +151,8 @@ TEST(MergeRequests, ThePriceCountsRequestsAsUsersDo) {
   w.pools[0].nodes = 1;
   w.pools[0].price.usd = {from_dollars(36)};
   std::vector<Replication> runs = {replication(600)};
+  runs[0].nodes.resize(1);
+  runs[0].nodes[0].cost.total = from_dollars(0.7);
   EXPECT_EQ(cost_result(w, runs).per_1k_requests_in_slo, Usd{from_dollars(0.7).nano * 1000 / 600});
   EXPECT_EQ(cost_result(w, runs).monthly, from_dollars(36 * 730));
   // A Service that only pipelines use: its requests are stages of theirs.

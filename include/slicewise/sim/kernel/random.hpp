@@ -23,7 +23,9 @@ enum class Purpose : std::uint32_t {
   Session,  // of a notebook: its times and memory
   Cell,
   Retry,
-  Burst  // starts and ends of bursts of traffic
+  Burst,         // starts and ends of bursts of traffic
+  NodeStart,     // how long a node takes to start
+  Interruption,  // of a spot node
 };
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;

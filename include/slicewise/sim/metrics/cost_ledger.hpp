@@ -22,6 +22,16 @@ struct GpuShareOfTime {
 // nano-dollar: what no instance has and what is left over by rounding down is idle.
 CostLedger node_cost(UsdPerHour price, Duration run_length, std::span<const GpuShareOfTime> gpus);
 
+// A node that EC2 bills from its launch to its end. The time that it took to start is cold start.
+// Start and idle time of one that nobody needed are thrash.
+struct BilledNode {
+  UsdPerHour price;
+  Duration time;
+  Duration starting;
+  bool needless = false;
+};
+CostLedger node_cost(const BilledNode& node, std::span<const GpuShareOfTime> gpus);
+
 // Sum and mean of ledgers; both keep the parts adding up to the total. REQUIRES: n > 0.
 CostLedger& operator+=(CostLedger& sum, const CostLedger& other);
 CostLedger mean_of(const CostLedger& sum, std::int64_t n);

@@ -21,6 +21,16 @@ struct DomainTime {
   bool sm_known = true;  // every workload that ran here says how much of the SMs it uses
 
   Duration busy() const { return useful + late + failed; }
+  DomainTime& operator+=(const DomainTime& other) {
+    useful += other.useful;
+    late += other.late;
+    failed += other.failed;
+    switching += other.switching;
+    cold_start += other.cold_start;
+    sm_active += other.sm_active;
+    sm_known = sm_known && other.sm_known;
+    return *this;
+  }
 };
 
 struct DomainRecord {

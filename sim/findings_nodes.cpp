@@ -1,0 +1,87 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "slicewise/scenarios/provisioner_name.hpp"
+
+#include "merge.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Provisioner;
+
+std::string_view help_to_know(Provisioner::Kind kind) {
+  return kind == Provisioner::Kind::Karpenter
+             ? "tell Karpenter with a NodeOverlay what the nodes will advertise (provisioner: "
+               "{nodeOverlay: true})"
+             : "tag the Auto Scaling group with what its nodes will advertise (provisioner: "
+               "{resourceTags: true})";
+}
+
+void interruption_finding(const World& world, std::size_t p, const NodeDynamics& dynamics,
+                          Diagnostics& found) {
+  if (dynamics.interruptions <= 0) return;
+  found.push_back(make_diagnostic(
+      Code::SpotInterrupted, world.pools[p].where,
+      fmt::format("EC2 took {:.3g} nodes of \"{}\" back in a run, at {:.3g} interruptions per node "
+                  "and 1,000 hours",
+                  dynamics.interruptions, world.pools[p].name,
+                  world.pools[p].spot->interruptions.per_second * 3600 * 1000)));
+}
+
+void surplus_finding(const World& world, std::size_t p, const NodeDynamics& dynamics,
+                     Diagnostics& found) {
+  if (dynamics.surplus <= 0) return;
+  const Provisioner& provisioner = world.provisioner;
+  found.push_back(make_diagnostic(
+      Code::KarpenterOverprovisions, world.pools[p].where,
+      fmt::format("{} started {:.3g} nodes of \"{}\" in a run, {:.3g} of them without need; these "
+                  "ran for {:.3g} node-hours",
+                  dynamics.provisioner, dynamics.launches, world.pools[p].name, dynamics.surplus,
+                  dynamics.thrash_node_hours),
+      std::string(help_to_know(provisioner.kind))));
+}
+
+void never_launched_findings(const World& world, std::span<const Replication> replications,
+                             Diagnostics& found) {
+  const auto any = [&](std::size_t w, bool WorkloadRecord::*flag) {
+    return std::ranges::any_of(replications,
+                               [&](const Replication& r) { return r.workloads[w].*flag; });
+  };
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    const WorkloadModel& model = world.workloads[w];
+    if (any(w, &WorkloadRecord::no_node_for_it)) {
+      found.push_back(make_diagnostic(
+          Code::NodesNeverLaunched, model.spec.name.where,
+          fmt::format("no node is started for pods of \"{}\": {} knows no instance type that has "
+                      "{}",
+                      model.name, scenarios::provisioner_name(world.provisioner.kind),
+                      model.resource ? world.resources[index(*model.resource)] : "room for them"),
+          std::string(help_to_know(world.provisioner.kind))));
+    }
+    if (any(w, &WorkloadRecord::met_node_limit)) {
+      found.push_back(make_diagnostic(
+          Code::NodeLimitReached, model.spec.name.where,
+          fmt::format("pods of \"{}\" waited although a node would have helped: the pool has all "
+                      "the nodes that it may have",
+                      model.name),
+          "raise nodes.max of the pool, or put more pods on a GPU"));
+    }
+  }
+}
+
+}  // namespace
+
+void node_findings(const World& world, std::span<const Replication> replications,
+                   const VariantResult& result, Diagnostics& found) {
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    const auto& dynamics = result.node_pools[p].dynamics;
+    if (!dynamics) continue;
+    interruption_finding(world, p, *dynamics, found);
+    surplus_finding(world, p, *dynamics, found);
+  }
+  never_launched_findings(world, replications, found);
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,239 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "../demo.hpp"
+
+// Nodes that come and go: times and dollars by hand.
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Provisioner;
+using scenarios::Scenario;
+
+constexpr double kPrice = 0.526;  // USD/h, g4dn.xlarge in us-east-1
+
+Usd price_of(Duration node_time) { return cost_of({from_dollars(kPrice)}, node_time); }
+
+// One T4 for `replicas` pods, at most `most` nodes. Jobs of 100 s; image pull 10 s, model load 9 s.
+Scenario elastic(int jobs, int replicas, int most) {
+  scenarios::Workload job = demo::training(jobs);
+  job.pod.cpu_request = {500};
+  job.pod.memory_request = gibibytes(1);
+  job.work->units = 1;
+  job.work->steps_per_unit = 10;
+  job.measured->device.value = "T4";
+  job.measured->unit_time = seconds(100);
+  job.measured->gpu_busy = 0.1;
+  job.startup = {seconds(10), seconds(9)};
+  scenarios::NodePool pool = demo::pool(replicas);
+  pool.name.value = "t4";
+  pool.instance_type.value = "g4dn.xlarge";
+  pool.nodes = 0;
+  pool.most_nodes = most;
+  Scenario s = demo::scenario(pool, {job});
+  s.duration = seconds(1'000);
+  s.provisioner.kind = Provisioner::Kind::Karpenter;
+  s.provisioner.start_up.variation = 0;
+  s.provisioner.consolidate_after = seconds(60);
+  return s;
+}
+
+Usd parts_of(const CostLedger& ledger) {
+  return ledger.useful + ledger.idle + ledger.switching + ledger.failed + ledger.cold_start +
+         ledger.missed_slo + ledger.thrash;
+}
+
+// Batching window 1 s, launch 12 s, Ready 40 s, GPU 36 s: the node costs from 13 s and its pods are
+// bound at 89 s, work from 108 s to 208 s. Empty for 60 s and 15 s more, at Karpenter's next look
+// (290 s) it goes.
+TEST(Karpenter, WithNodeOverlayOneNodeTakesAllPods) {
+  Scenario s = elastic(4, 4, 8);
+  s.provisioner.node_overlay = true;
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.pods.succeeded, 4);
+  EXPECT_EQ(r.workloads[0].wait->mean, seconds(99));
+  EXPECT_NEAR(to_seconds(r.workloads[0].job_completion->p99), 208, 0.1);  // and switches
+  const NodeDynamics& nodes = r.node_pools[0].dynamics.value();
+  EXPECT_EQ(nodes.launches, 1);
+  EXPECT_EQ(nodes.surplus, 0);
+  EXPECT_EQ(nodes.removed, 1);
+  EXPECT_EQ(nodes.max_nodes, 1);
+  EXPECT_DOUBLE_EQ(nodes.mean_nodes, 0.277);
+  EXPECT_EQ(r.cost.ledger.total, price_of(seconds(277)));
+  EXPECT_EQ(r.cost.ledger.cold_start, price_of(seconds(76)) + price_of(seconds(19)));
+  EXPECT_EQ(r.cost.ledger.thrash, Usd{});
+  EXPECT_EQ(parts_of(r.cost.ledger), r.cost.ledger.total);
+  EXPECT_FALSE(demo::has(r.findings, Code::KarpenterOverprovisions));
+
+  const NodeStartUpFigures& start_up = r.node_start_up.value();
+  EXPECT_EQ(start_up.pods, 4);
+  EXPECT_EQ(start_up.decision, seconds(1));
+  EXPECT_EQ(start_up.launch, seconds(12));
+  EXPECT_EQ(start_up.ready, seconds(40));
+  EXPECT_EQ(start_up.gpu_allocatable, seconds(36));
+  EXPECT_EQ(start_up.scheduling, Duration{});
+  EXPECT_EQ(start_up.image_pull, seconds(10));
+  EXPECT_EQ(start_up.model_load, seconds(9));
+  EXPECT_EQ(start_up.total.mean, seconds(108));
+}
+
+// It takes a node for one GPU, one pod: four nodes, of which the first takes all pods. The others
+// are empty from 89 s on and go at 170 s, after 157 s on the bill.
+TEST(Karpenter, WithoutNodeOverlayStartsANodePerPod) {
+  const VariantResult r = demo::result(elastic(4, 4, 8));
+  const NodeDynamics& nodes = r.node_pools[0].dynamics.value();
+  EXPECT_NEAR(to_seconds(r.workloads[0].job_completion->p99), 208, 0.1);  // and switches
+  EXPECT_EQ(nodes.launches, 4);
+  EXPECT_EQ(nodes.surplus, 3);
+  EXPECT_EQ(nodes.removed, 4);
+  EXPECT_EQ(nodes.max_nodes, 4);
+  EXPECT_DOUBLE_EQ(nodes.thrash_node_hours, 3 * 157 / 3600.0);
+  EXPECT_EQ(r.cost.ledger.thrash.nano, 3 * price_of(seconds(157)).nano);
+  EXPECT_EQ(r.cost.ledger.total, r.cost.ledger.thrash + price_of(seconds(277)));
+  EXPECT_EQ(parts_of(r.cost.ledger), r.cost.ledger.total);
+  EXPECT_TRUE(demo::has(r.findings, Code::KarpenterOverprovisions));
+}
+
+// A renamed resource is in no instance type: no node, no cost, pods Pending to the end.
+TEST(Karpenter, NeverStartsANodeForAResourceThatItDoesNotKnow) {
+  Scenario s = elastic(2, 4, 8);
+  s.node_pools[0].device_plugin->time_slicing->rename_by_default = true;
+  s.workloads[0].pod.extended[0].name.value = "nvidia.com/gpu.shared";
+  const VariantResult never = demo::result(s);
+  EXPECT_EQ(never.node_pools[0].dynamics->launches, 0);
+  EXPECT_EQ(never.cost.ledger.total, Usd{});
+  EXPECT_EQ(never.pods.succeeded, 0);
+  EXPECT_TRUE(demo::has(never.findings, Code::NodesNeverLaunched));
+  s.provisioner.node_overlay = true;
+  EXPECT_EQ(demo::result(s).node_pools[0].dynamics->launches, 1);
+}
+
+TEST(Karpenter, StopsAtTheMostNodes) {
+  const VariantResult r = demo::result(elastic(3, 0, 2));
+  EXPECT_EQ(r.node_pools[0].dynamics->max_nodes, 2);
+  EXPECT_EQ(r.pods.succeeded, 3);
+  EXPECT_TRUE(demo::has(r.findings, Code::NodeLimitReached));
+  EXPECT_FALSE(demo::has(demo::result(elastic(2, 0, 2)).findings, Code::NodeLimitReached));
+}
+
+// Two places on each node: a short and a long pod on the first, a long one on the second. When the
+// short one is done, one of the others moves and starts over.
+TEST(Karpenter, MovesThePodsOfUnderutilizedNodes) {
+  Scenario s = elastic(1, 2, 8);
+  s.workloads.push_back(s.workloads[0]);
+  s.workloads[1].name.value = "long";
+  s.workloads[1].count = 2;
+  s.workloads[1].measured->unit_time = seconds(600);
+  s.provisioner.node_overlay = true;
+  s.duration = seconds(2'000);
+  const VariantResult moved = demo::result(s);
+  EXPECT_EQ(moved.node_pools[0].dynamics->launches, 2);
+  EXPECT_EQ(moved.pods.evicted, 1);
+  EXPECT_GT(moved.cost.ledger.failed, Usd{});
+  EXPECT_EQ(parts_of(moved.cost.ledger), moved.cost.ledger.total);
+  s.provisioner.consolidation = Provisioner::Consolidation::WhenEmpty;
+  const VariantResult stayed = demo::result(s);
+  EXPECT_EQ(stayed.pods.evicted, 0);
+  EXPECT_EQ(stayed.cost.ledger.failed, Usd{});
+  EXPECT_LT(stayed.workloads[1].job_completion->p99, moved.workloads[1].job_completion->p99);
+}
+
+// The node is there from 1 s to 20 s.
+TEST(Billing, AMinuteAtLeastForEachLaunch) {
+  Scenario s = elastic(1, 0, 1);
+  s.workloads[0].startup = {};
+  s.workloads[0].measured->unit_time = seconds(1);
+  s.provisioner.start_up = {Duration{}, Duration{}, Duration{}, 0};
+  s.provisioner.consolidate_after = {};
+  const VariantResult r = demo::result(s);
+  EXPECT_DOUBLE_EQ(r.node_pools[0].dynamics->node_hours, 19 / 3600.0);
+  EXPECT_EQ(r.cost.ledger.total, price_of(seconds(60)));
+  EXPECT_NEAR(to_dollars(r.cost.monthly), kPrice / 60 * 730 * 3.6, 1e-6);
+}
+
+// The first scan that finds the pod 30 s old starts a node: on the bill from 42 s, Ready at 82 s,
+// GPU at 118 s. Without the label it is a node without GPUs at 90 s, and another starts.
+TEST(ClusterAutoscaler, NeedsTheAcceleratorLabelToWaitForTheGpu) {
+  Scenario s = elastic(1, 0, 8);
+  s.provisioner.kind = Provisioner::Kind::ClusterAutoscaler;
+  s.duration = seconds(2'000);
+  const VariantResult blind = demo::result(s);
+  EXPECT_EQ(blind.workloads[0].wait->mean, seconds(128));
+  EXPECT_EQ(blind.node_pools[0].dynamics->launches, 2);
+  EXPECT_EQ(blind.node_pools[0].dynamics->surplus, 1);
+  s.node_pools[0].labels["k8s.amazonaws.com/accelerator"] = "nvidia-tesla-t4";
+  const VariantResult sees = demo::result(s);
+  EXPECT_EQ(sees.node_pools[0].dynamics->launches, 1);
+  // Empty at 237 s, seen so at 240 s, unneeded for 10 minutes at 840 s.
+  EXPECT_EQ(sees.cost.ledger.total, price_of(seconds(840 - 42)));
+}
+
+Scenario spot_nodes(int nodes, double per_hour) {
+  Scenario s = elastic(1, 0, 1);
+  scenarios::NodePool& pool = s.node_pools[0];
+  pool.nodes = nodes;
+  pool.most_nodes.reset();
+  pool.capacity_type = scenarios::CapacityType::Spot;
+  pool.spot.emplace().interruptions = Rate{per_hour / 3600};
+  s.provisioner = {};
+  s.duration = hours(100);
+  return s;
+}
+
+// Interruptions of a node are a Poisson process while it runs.
+TEST(Spot, TakesNodesBackAtItsRateAndTheGroupReplacesThem) {
+  const VariantResult r = demo::result(spot_nodes(10, 0.1));
+  const NodeDynamics& nodes = r.node_pools[0].dynamics.value();
+  const double expected = 0.1 * nodes.node_hours;
+  EXPECT_NEAR(nodes.interruptions, expected, 4 * std::sqrt(expected));
+  EXPECT_NEAR(nodes.launches, nodes.interruptions, 1);
+  EXPECT_GT(nodes.mean_nodes, 9.9);
+  EXPECT_EQ(parts_of(r.cost.ledger), r.cost.ledger.total);
+  EXPECT_TRUE(demo::has(r.findings, Code::SpotInterrupted));
+}
+
+TEST(Spot, FallsBackToOnDemandNodesThatStay) {
+  Scenario s = spot_nodes(10, 0.1);
+  s.node_pools[0].spot->falls_back_to_on_demand = true;
+  const VariantResult r = demo::result(s);
+  const NodeDynamics& nodes = r.node_pools[0].dynamics.value();
+  EXPECT_EQ(nodes.interruptions, 10);
+  EXPECT_EQ(nodes.on_demand_nodes, 10);
+  EXPECT_GT(r.cost.ledger.total, demo::result(spot_nodes(10, 0.1)).cost.ledger.total);
+}
+
+// EC2 charges nothing for a node that it takes back within the hour.
+TEST(Spot, ChargesNothingForAShortLife) {
+  const VariantResult r = demo::result(spot_nodes(1, 60));
+  EXPECT_GT(r.node_pools[0].dynamics->node_hours, 90);
+  EXPECT_LT(r.cost.ledger.total.nano, cost_of({from_dollars(kPrice)}, hours(1)).nano);
+}
+
+// Parts add up whatever happens, and the same seed gives the same bill.
+TEST(Billing, PartsAddUpToTheBill) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Scenario s = elastic(static_cast<int>(3 + seed % 5), static_cast<int>(seed % 4), 4);
+    s.seed = seed;
+    s.replications = 3;
+    s.provisioner.start_up.variation = 0.3;
+    s.workloads[0].submit_interval = seconds(static_cast<std::int64_t>(seed * 7));
+    s.node_pools[0].nodes = static_cast<int>(seed % 2);
+    s.node_pools[0].capacity_type = scenarios::CapacityType::Spot;
+    s.node_pools[0].spot.emplace().interruptions = Rate{0.003};
+    s.node_pools[0].spot->falls_back_to_on_demand = seed % 3 == 0;
+    if (seed % 2 == 0) s.provisioner.kind = Provisioner::Kind::ClusterAutoscaler;
+    const VariantResult r = demo::result(s);
+    const CostLedger& ledger = r.cost.ledger;
+    EXPECT_EQ(parts_of(ledger), ledger.total) << seed;
+    for (const Usd part :
+         {ledger.useful, ledger.switching, ledger.failed, ledger.cold_start, ledger.thrash}) {
+      EXPECT_GE(part, Usd{}) << seed;
+    }
+    EXPECT_GT(ledger.idle.nano, -1'000) << seed;
+    EXPECT_EQ(demo::result(s).cost.ledger.total, ledger.total) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace slicewise::sim
