@@ -7,6 +7,7 @@
 #include "slicewise/exit_code.hpp"
 
 #include "explain_check_topic.hpp"
+#include "explain_node_topics.hpp"
 #include "explain_serving_topics.hpp"
 #include "explain_trace_topics.hpp"
 #include "result_notes.hpp"
@@ -82,14 +83,15 @@ For the A100 this agrees with the measured 100 us; for other GPUs it is an estim
 Sources: NVIDIA/open-gpu-doc manuals/ampere/ga100/dev_ram.ref.txt and dev_pbdma.ref.txt ; GPreempt (USENIX ATC 2025) ; nebuly-ai/nos demos/gpu-sharing-comparison ; https://github.com/NVIDIA/k8s-device-plugin/issues/354)";
 
 constexpr const char* kCost = R"(
-The bill of a run is nodes x time x price, and every nano-dollar of it goes to one of six parts, so that they always add up to the total.
+The bill of a run is nodes x time x price, and every nano-dollar of it goes to one of seven parts, so that they always add up to the total.
   useful      GPU time of work that was finished, or still ran at the end
   idle        no kernel ran
   switching   context switches
   failed      work of containers that died
-  cold start  image pull and model load while the GPU had nothing else to do
+  cold start  nodes that start; image pull and model load while the GPU had nothing else to do
   missed SLO  requests that were served too late
-The price per finished job is the whole bill divided by the jobs that succeeded: idle time and failed work are paid by the jobs that were done. The price per 1,000 requests counts the requests that met every objective. The monthly figure is nodes x price x 730 h. Prices are those of the catalogue, or of --prices FILE; no discount, tax, storage or traffic is included.)";
+  thrash      nodes that were started without need (slicewise explain autoscaling-nodes)
+The price per finished job is the whole bill divided by the jobs that succeeded: idle time and failed work are paid by the jobs that were done. The price per 1,000 requests counts the requests that met every objective. The monthly figure is nodes x price x 730 h; where nodes come and go, the bill of the run taken to 730 h. EC2 bills a node from its launch to its end, 60 s at least. Prices are those of the catalogue, or of --prices FILE; no discount, tax, storage or traffic is included.)";
 
 constexpr const char* kProfile = R"(
 A profile says what one step of a published workload needs. slicewise explain profile NAME shows its figures with their provenance and what follows from them; slicewise get profiles lists the names.
@@ -117,6 +119,7 @@ std::string not_modelled_topic() {
 std::span<const Topic> topics() {
   static const std::array all = {
       Topic{"autoscaling", "How many pods an autoscaled Service has, and when", kAutoscaling},
+      Topic{"autoscaling-nodes", "How nodes come and go, and what that costs", kAutoscalingNodes},
       Topic{"check", "What check reads, and what it cannot see", kCheckTopic},
       Topic{"cost", "Where the money goes", kCost},
       Topic{"exit-codes", "What the exit code of slicewise says", exit_codes_topic()},

@@ -30,7 +30,7 @@ using document::present;
 using document::text;
 using document::time_summary;
 
-json dynamics(const sim::NodeDynamics& d) {
+json node_dynamics_json(const sim::NodeDynamics& d) {
   return present({{"provisioner", d.provisioner},
                   {"least", d.least ? json(*d.least) : json(nullptr)},
                   {"most", d.most ? json(*d.most) : json(nullptr)},
@@ -46,32 +46,33 @@ json dynamics(const sim::NodeDynamics& d) {
 }
 
 json node_pool(const sim::NodePoolResult& pool) {
-  return present({{"name", pool.name},
-                  {"instanceType", pool.instance_type},
-                  {"gpuModel", text(pool.gpu_model)},
-                  {"region", text(pool.region)},
-                  {"purchaseOption", text(pool.purchase_option)},
-                  {"strategy", pool.strategy},
-                  {"nodes", pool.nodes},
-                  {"gpusPerNode", pool.gpus_per_node},
-                  {"usdPerHour", in_dollars(pool.price.per_hour)},
-                  {"priceSource", text(pool.price_source)},
-                  {"turnSeconds", in_seconds(pool.turn)},
-                  {"switchCostSeconds", in_seconds(pool.switch_cost)},
-                  {"activeThreadsRatio", number(pool.active_threads)},
-                  {"clientMemoryLimitBytes",
-                   pool.memory_limit ? json(pool.memory_limit->count) : json(nullptr)},
-                  {"vgpuPolicy", text(pool.vgpu_policy)},
-                  {"vgpusPerGpu", pool.vgpus_per_gpu > 0 ? json(pool.vgpus_per_gpu) : json()},
-                  {"migConfig", text(pool.mig_config)},
-                  {"migInstances", pool.instances.empty() ? json(nullptr) : json(pool.instances)},
-                  {"smsUnusedRatio", number(pool.sms_unused_ratio)},
-                  {"advertised", json(pool.advertised)},
-                  {"dynamics", pool.dynamics ? dynamics(*pool.dynamics) : json(nullptr)}});
+  return present(
+      {{"name", pool.name},
+       {"instanceType", pool.instance_type},
+       {"gpuModel", text(pool.gpu_model)},
+       {"region", text(pool.region)},
+       {"purchaseOption", text(pool.purchase_option)},
+       {"strategy", pool.strategy},
+       {"nodes", pool.nodes},
+       {"gpusPerNode", pool.gpus_per_node},
+       {"usdPerHour", in_dollars(pool.price.per_hour)},
+       {"priceSource", text(pool.price_source)},
+       {"turnSeconds", in_seconds(pool.turn)},
+       {"switchCostSeconds", in_seconds(pool.switch_cost)},
+       {"activeThreadsRatio", number(pool.active_threads)},
+       {"clientMemoryLimitBytes",
+        pool.memory_limit ? json(pool.memory_limit->count) : json(nullptr)},
+       {"vgpuPolicy", text(pool.vgpu_policy)},
+       {"vgpusPerGpu", pool.vgpus_per_gpu > 0 ? json(pool.vgpus_per_gpu) : json()},
+       {"migConfig", text(pool.mig_config)},
+       {"migInstances", pool.instances.empty() ? json(nullptr) : json(pool.instances)},
+       {"smsUnusedRatio", number(pool.sms_unused_ratio)},
+       {"advertised", json(pool.advertised)},
+       {"dynamics", pool.dynamics ? node_dynamics_json(*pool.dynamics) : json(nullptr)}});
 }
 
 // Of pods that waited for a node.
-json node_start_up(const sim::NodeStartUpFigures& f) {
+json node_start_up_json(const sim::NodeStartUpFigures& f) {
   return {{"pods", number(f.pods)},
           {"decisionSeconds", in_seconds(f.decision)},
           {"launchSeconds", in_seconds(f.launch)},
@@ -182,7 +183,7 @@ json variant(const sim::VariantResult& v) {
                   {"gpus", list(v.gpus, gpu)},
                   {"nodes", list(v.nodes, node)},
                   {"cost", cost(v.cost, has_node_dynamics(v))},
-                  {"nodeStartUp", v.node_start_up ? node_start_up(*v.node_start_up) : json()},
+                  {"nodeStartUp", v.node_start_up ? node_start_up_json(*v.node_start_up) : json()},
                   {"findings", list(v.findings, finding)},
                   {"provenance", provenance(v.provenance)}});
 }

@@ -100,8 +100,12 @@ const std::vector<NotModelled>& not_modelled() {
        "GPU memory that a process has taken stays taken until the process ends"},
       {"time of the control plane",
        "scheduling, the device plugin and container starts take no time unless `startup` says so"},
-      {"node autoscaling and spot interruptions",
-       "the nodes of a pool are there from start to end"},
+      {"replacing nodes by cheaper ones",
+       "consolidation removes nodes and moves their pods; it buys no other instance type, does not "
+       "go back from on-demand to spot, and knows no disruption budgets and no pods that must stay"},
+      {"a spot market",
+       "nodes are taken back one by one at a constant rate and price, and a new one is always to be "
+       "had; in reality a zone runs short of a type, and many go at once"},
       {"the network and HTTP",
        "a request reaches its pod and its answer the client in no time; TLS, proxies and large "
        "bodies come on top of the latencies shown"},

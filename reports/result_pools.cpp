@@ -143,12 +143,12 @@ std::string advertised_sentence(const sim::NodePoolResult& pool) {
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", resource, count);
   }
   if (text.empty()) text = "no extended resource";
+  if (pool.dynamics && pool.dynamics->most) text += " with all its nodes";
   if (pool.turn && pool.switch_cost) {
     text += fmt::format("; turn {}, switch {}", duration_text(*pool.turn),
                         duration_text(*pool.switch_cost));
   }
-  const bool grows = pool.dynamics && pool.dynamics->most;
-  return fmt::format("{} advertises {}{}", pool.name, text, grows ? " with all its nodes" : "");
+  return fmt::format("{} advertises {}", pool.name, text);
 }
 
 }  // namespace slicewise::reports

@@ -44,7 +44,7 @@ json metadata() {
       "what produced the result; the same values produce the same bytes");
 }
 
-json dynamics() {
+json node_dynamics_schema() {
   return object({{"provisioner", text("Karpenter, ClusterAutoscaler or ManagedNodeGroup")},
                  {"least", whole("fewest nodes that the scenario allows"), kOptional},
                  {"most", whole("most nodes that the scenario allows"), kOptional},
@@ -60,7 +60,7 @@ json dynamics() {
                 "nodes that come and go, means per replication; absent where they do not");
 }
 
-json node_start_up() {
+json node_start_up_schema() {
   return object({{"pods", number("pods that waited for a node, mean per replication")},
                  {"decisionSeconds", number("until the provisioner decides, mean")},
                  {"launchSeconds", number("until EC2 bills the node, mean")},
@@ -107,7 +107,7 @@ json node_pool() {
        {"advertised", described({{"type", "object"},
                                  {"additionalProperties", whole("units, all nodes together")}},
                                 "extended resources that the kubelets advertise")},
-       {"dynamics", dynamics(), kOptional}},
+       {"dynamics", node_dynamics_schema(), kOptional}},
       "a group of equal nodes");
 }
 
@@ -232,7 +232,7 @@ json variant() {
         list_of(gpu(), "in the order of nodes, MIG layouts of the run, GPUs and instances")},
        {"nodes", list_of(node(), "in the order of the pools")},
        {"cost", cost()},
-       {"nodeStartUp", node_start_up(), kOptional},
+       {"nodeStartUp", node_start_up_schema(), kOptional},
        {"findings", list_of(finding(), "in the order found")},
        {"provenance", provenance()}},
       "one variant of the scenario");

@@ -11,12 +11,12 @@
 namespace slicewise::scenarios {
 namespace {
 
-using Kind = Provisioner::Kind;
+using ProvisionerKind = Provisioner::Kind;
 
-constexpr std::pair<std::string_view, Kind> kProvisionerKinds[] = {
-    {"Karpenter", Kind::Karpenter},
-    {"ClusterAutoscaler", Kind::ClusterAutoscaler},
-    {"ManagedNodeGroup", Kind::ManagedNodeGroup},
+constexpr std::pair<std::string_view, ProvisionerKind> kProvisionerKinds[] = {
+    {"Karpenter", ProvisionerKind::Karpenter},
+    {"ClusterAutoscaler", ProvisionerKind::ClusterAutoscaler},
+    {"ManagedNodeGroup", ProvisionerKind::ManagedNodeGroup},
 };
 constexpr std::pair<std::string_view, Provisioner::Consolidation> kConsolidationPolicies[] = {
     {"WhenEmptyOrUnderutilized", Provisioner::Consolidation::WhenEmptyOrUnderutilized},
@@ -24,25 +24,28 @@ constexpr std::pair<std::string_view, Provisioner::Consolidation> kConsolidation
 };
 
 // Settings that only one kind of provisioner has.
-constexpr std::pair<std::string_view, Kind> kOwners[] = {
-    {"batchIdle", Kind::Karpenter},
-    {"batchMax", Kind::Karpenter},
-    {"nodeOverlay", Kind::Karpenter},
-    {"consolidationPolicy", Kind::Karpenter},
-    {"consolidateAfter", Kind::Karpenter},
-    {"scanInterval", Kind::ClusterAutoscaler},
-    {"unneededTime", Kind::ClusterAutoscaler},
-    {"resourceTags", Kind::ClusterAutoscaler},
+constexpr std::pair<std::string_view, ProvisionerKind> kOwners[] = {
+    {"batchIdle", ProvisionerKind::Karpenter},
+    {"batchMax", ProvisionerKind::Karpenter},
+    {"nodeOverlay", ProvisionerKind::Karpenter},
+    {"consolidationPolicy", ProvisionerKind::Karpenter},
+    {"consolidateAfter", ProvisionerKind::Karpenter},
+    {"scanInterval", ProvisionerKind::ClusterAutoscaler},
+    {"unneededTime", ProvisionerKind::ClusterAutoscaler},
+    {"resourceTags", ProvisionerKind::ClusterAutoscaler},
 };
 
-void check_owners(const Node& node, Kind kind, Findings& findings) {
+void check_owners(const Node& node, ProvisionerKind kind, Findings& findings) {
   for (const auto& [name, owner] : kOwners) {
     const Entry* entry = node.entry(name);
     if (entry == nullptr || owner == kind) continue;
-    findings.add(Code::SettingConflict, entry->key_where,
-                 fmt::format("{} is a setting of {}, not of {}", name, provisioner_name(owner),
-                             provisioner_name(kind)),
-                 "remove it, or change provisioner.kind");
+    Diagnostic unused =
+        make_diagnostic(Code::SettingConflict, entry->key_where,
+                        fmt::format("{} is a setting of {}, and does nothing for {}", name,
+                                    provisioner_name(owner), provisioner_name(kind)),
+                        "remove it, or change provisioner.kind");
+    unused.severity = Severity::Warning;
+    findings.add(std::move(unused));
   }
 }
 
@@ -56,7 +59,7 @@ Provisioner read_provisioner(const Node& spec, Findings& findings) {
     value = duration_at(node, name).value_or(value);
   };
   read.where = key_place(spec, "provisioner");
-  read.kind = word_at(node, "kind", kProvisionerKinds).value_or(Kind::Karpenter);
+  read.kind = word_at(node, "kind", kProvisionerKinds).value_or(ProvisionerKind::Karpenter);
   duration("launch", read.start_up.launch);
   duration("nodeReady", read.start_up.ready);
   duration("gpuAllocatable", read.start_up.gpu_allocatable);
@@ -79,7 +82,7 @@ Provisioner read_provisioner(const Node& spec, Findings& findings) {
 }
 
 void check_node_ranges(const Scenario& scenario, Findings& findings) {
-  if (scenario.provisioner.kind != Kind::ManagedNodeGroup) return;
+  if (scenario.provisioner.kind != ProvisionerKind::ManagedNodeGroup) return;
   for (const NodePool& pool : scenario.node_pools) {
     if (!pool.most_nodes) continue;
     findings.add(

@@ -191,10 +191,13 @@ bool ClusterRun::is_removable(const Node& node) const {
          pools_[index(node.pool)].nodes > pool.nodes;
 }
 
-// Whether the other nodes have room for all pods of this one, besides those that are Pending.
+// Whether the other nodes have room for all pods of this one, besides those that are Pending. An
+// empty node that is about to go itself has none.
 bool ClusterRun::fits_elsewhere(std::uint32_t candidate) {
   for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
-    const bool takes = n != candidate && cluster_.nodes[n].stage == NodeStage::Ready;
+    const Node& node = cluster_.nodes[n];
+    const bool takes =
+        n != candidate && node.stage == NodeStage::Ready && !(is_empty(node) && is_removable(node));
     takes ? rooms_.open(n, NodeRooms::Tickets::Free) : rooms_.close(n);
   }
   std::ranges::fill(pods_to_move_, 0);

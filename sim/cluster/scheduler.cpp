@@ -230,10 +230,13 @@ void Scheduler::release(std::uint32_t pod_index) {
 }
 
 void Scheduler::record_reason() {
-  // Where nodes come and go, the same causes come with many numbers of nodes.
-  constexpr std::size_t kMostReasons = 20;
-  if (reasons_.size() >= kMostReasons && changes_nodes_) return;
-  if (std::ranges::find(reasons_, scratch_) == reasons_.end()) reasons_.push_back(scratch_);
+  // Where nodes come and go, the same causes come with many numbers of nodes: one of them tells.
+  const auto is_known = [this](const PendingReason& other) {
+    if (!changes_nodes_) return other == scratch_;
+    return std::ranges::equal(other.nodes_by_cause, scratch_.nodes_by_cause,
+                              [](std::uint32_t a, std::uint32_t b) { return (a > 0) == (b > 0); });
+  };
+  if (std::ranges::none_of(reasons_, is_known)) reasons_.push_back(scratch_);
 }
 
 bool Scheduler::goes_before(const Candidate& a, const Candidate& b) const {

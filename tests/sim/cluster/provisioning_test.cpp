@@ -53,7 +53,7 @@ TEST(Karpenter, WithNodeOverlayOneNodeTakesAllPods) {
   const VariantResult r = demo::result(s);
   EXPECT_EQ(r.pods.succeeded, 4);
   EXPECT_EQ(r.workloads[0].wait->mean, seconds(99));
-  EXPECT_NEAR(to_seconds(r.workloads[0].job_completion->p99), 208, 0.1);  // and switches
+  EXPECT_NEAR(to_seconds(r.workloads[0].job_completion->p99), 208, 0.5);  // and switches
   const NodeDynamics& nodes = r.node_pools[0].dynamics.value();
   EXPECT_EQ(nodes.launches, 1);
   EXPECT_EQ(nodes.surplus, 0);
@@ -83,7 +83,7 @@ TEST(Karpenter, WithNodeOverlayOneNodeTakesAllPods) {
 TEST(Karpenter, WithoutNodeOverlayStartsANodePerPod) {
   const VariantResult r = demo::result(elastic(4, 4, 8));
   const NodeDynamics& nodes = r.node_pools[0].dynamics.value();
-  EXPECT_NEAR(to_seconds(r.workloads[0].job_completion->p99), 208, 0.1);  // and switches
+  EXPECT_NEAR(to_seconds(r.workloads[0].job_completion->p99), 208, 0.5);  // and switches
   EXPECT_EQ(nodes.launches, 4);
   EXPECT_EQ(nodes.surplus, 3);
   EXPECT_EQ(nodes.removed, 4);
@@ -149,7 +149,7 @@ TEST(Billing, AMinuteAtLeastForEachLaunch) {
   const VariantResult r = demo::result(s);
   EXPECT_DOUBLE_EQ(r.node_pools[0].dynamics->node_hours, 19 / 3600.0);
   EXPECT_EQ(r.cost.ledger.total, price_of(seconds(60)));
-  EXPECT_NEAR(to_dollars(r.cost.monthly), kPrice / 60 * 730 * 3.6, 1e-6);
+  EXPECT_NEAR(to_dollars(r.cost.monthly), kPrice / 60 * 730 * 3.6, 1e-5);
 }
 
 // The first scan that finds the pod 30 s old starts a node: on the bill from 42 s, Ready at 82 s,
