@@ -5,7 +5,7 @@ namespace slicewise::reports {
 
 inline constexpr const char* kAutoscalingNodes = R"(
 A pool with nodes: {min: 1, max: 8} grows and shrinks; spec.provisioner says who does it and how long a new node takes. A pool with one number keeps its nodes.
-  pod Pending -> decision -> launch -> node Ready -> GPU allocatable -> pod bound -> image pull -> model load
+  Pending -> decision -> launch -> Ready -> GPU allocatable -> bound -> image pull -> model load
   Karpenter              1 s without a new Pending pod, 10 s at most
   Cluster Autoscaler     every 10 s, when the oldest Pending pod with a GPU is 30 s old
   launch                 12 s; from then on EC2 bills the node
