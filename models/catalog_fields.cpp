@@ -87,14 +87,26 @@ std::vector<std::string> CatalogFields::texts(const std::string& name) {
   return out;
 }
 
-std::vector<int> CatalogFields::integers(const std::string& name) {
-  const nlohmann::json& list = take(name);
+std::vector<int> CatalogFields::integer_list(const std::string& name,
+                                             const nlohmann::json& list) const {
   if (!list.is_array()) fail(name, "not a list");
   std::vector<int> out;
   for (const nlohmann::json& element : list) {
     if (!element.is_number_integer()) fail(name, "not a list of integers");
     out.push_back(element.get<int>());
   }
+  return out;
+}
+
+std::vector<int> CatalogFields::integers(const std::string& name) {
+  return integer_list(name, take(name));
+}
+
+std::vector<std::vector<int>> CatalogFields::integer_rows(const std::string& name) {
+  const nlohmann::json& list = take(name);
+  if (!list.is_array()) fail(name, "not a list");
+  std::vector<std::vector<int>> out;
+  for (const nlohmann::json& row : list) out.push_back(integer_list(name, row));
   return out;
 }
 

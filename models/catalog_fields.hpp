@@ -34,6 +34,7 @@ class CatalogFields {
   std::vector<CatalogFields> objects(const std::string& name);
   std::vector<std::string> texts(const std::string& name);
   std::vector<int> integers(const std::string& name);
+  std::vector<std::vector<int>> integer_rows(const std::string& name);
   // The members of an object whose keys are names, in the order of the keys.
   std::vector<std::pair<std::string, CatalogFields>> named_objects(const std::string& name);
   std::map<std::string, std::string> named_texts(const std::string& name);
@@ -52,6 +53,7 @@ class CatalogFields {
 
  private:
   const nlohmann::json& take(const std::string& name);
+  std::vector<int> integer_list(const std::string& name, const nlohmann::json& list) const;
 
   const nlohmann::json* object_;
   std::string where_;

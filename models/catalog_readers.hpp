@@ -8,6 +8,7 @@
 namespace slicewise::models {
 
 std::vector<InstanceType> read_instances(std::string_view json);
+std::vector<Interconnect> read_interconnects(std::string_view json);
 std::vector<GpuModel> read_gpus(std::string_view json);
 std::vector<MigGeometry> read_mig(std::string_view json);
 std::vector<WorkloadProfile> read_profiles(std::string_view json);

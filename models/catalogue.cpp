@@ -1,6 +1,8 @@
 #include "slicewise/models/catalogue.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "catalog_readers.hpp"
 #include "embedded_files.hpp"
@@ -29,6 +31,17 @@ std::string why_unusable(const WorkloadProfile& profile, const Catalogue& catalo
   return no_figures(profile.gpu_model);
 }
 
+// REQUIRES of GpuSets, for every instance type.
+void check_interconnect(const InstanceType& type, const Catalogue& catalogue) {
+  const Interconnect* link = catalogue.find_interconnect(type.interconnect);
+  const auto fail = [&](const std::string& problem) {
+    throw std::runtime_error("instances.json: " + type.name + ": interconnect: " + problem);
+  };
+  if (link == nullptr) fail("interconnects.json has no \"" + type.interconnect + "\"");
+  const std::size_t gpus = link->nvlinks.size();
+  if (gpus != 0 && gpus != static_cast<std::size_t>(type.gpu_count)) fail("of another node size");
+}
+
 }  // namespace
 
 const GpuModel* Catalogue::find_gpu(std::string_view name) const {
@@ -42,6 +55,10 @@ const GpuModel* Catalogue::find_gpu(std::string_view name) const {
 
 const InstanceType* Catalogue::find_instance(std::string_view name) const {
   return find_in(instances, [name](const InstanceType& type) { return type.name == name; });
+}
+
+const Interconnect* Catalogue::find_interconnect(std::string_view name) const {
+  return find_in(interconnects, [name](const Interconnect& link) { return link.name == name; });
 }
 
 const MigGeometry* Catalogue::find_mig(std::string_view gpu_model) const {
@@ -64,6 +81,8 @@ Catalogue load_catalogue() {
   Catalogue catalogue;
   catalogue.gpus = read_gpus(embedded::gpus_json());
   catalogue.instances = read_instances(embedded::instances_json());
+  catalogue.interconnects = read_interconnects(embedded::interconnects_json());
+  for (const InstanceType& type : catalogue.instances) check_interconnect(type, catalogue);
   catalogue.mig = read_mig(embedded::mig_json());
   catalogue.profiles = read_profiles(embedded::profiles_json());
   for (WorkloadProfile& profile : catalogue.profiles) {

@@ -10,6 +10,7 @@ slicewise_catalog_\name\()_end:
 
   .section .rodata
   embed instances, "instances.json"
+  embed interconnects, "interconnects.json"
   embed prices, "prices.json"
   embed spot, "spot.json"
   embed commitments, "commitments.json"

@@ -6,6 +6,7 @@
 namespace slicewise::models::embedded {
 
 std::string_view instances_json();
+std::string_view interconnects_json();
 std::string_view prices_json();
 std::string_view spot_json();
 std::string_view commitments_json();

@@ -18,6 +18,7 @@ class GpuSets {
   static constexpr int kMostGpus = 8;  // of any EC2 instance
 
   GpuSets() = default;
+  bool empty() const { return worth_.empty(); }
   // REQUIRES: 1 <= gpus <= kMostGpus; the interconnect has as many when it is a mesh.
   GpuSets(const models::Interconnect& interconnect, const models::GpuModel& gpu, int gpus);
 
@@ -53,13 +54,7 @@ class GpuSets {
     bool all_linked = false;
     double bytes_per_second = 0;
   };
-  struct Partition {
-    int total = 0;
-    GpuMask best = 0;
-  };
-
   const Worth& of(GpuMask set) const { return worth_[set]; }
-  Partition best_partition(GpuMask free, int count, int left_out) const;
 
   std::vector<Worth> worth_;  // by set
 };
