@@ -9,7 +9,7 @@ namespace slicewise {
 // What the program tells the shell. Scripts rely on these numbers: add, never change.
 enum class ExitCode : std::uint8_t {
   Success = 0,
-  Reserved = 1,
+  Different = 1,
   Usage = 2,
   InvalidInput = 3,
   Infeasible = 4,
@@ -26,7 +26,7 @@ struct ExitCodeInfo {
 
 inline constexpr std::array kExitCodes = {
     ExitCodeInfo{ExitCode::Success, "success, warnings included"},
-    ExitCodeInfo{ExitCode::Reserved, "reserved; not used today"},
+    ExitCodeInfo{ExitCode::Different, "only from diff --exit-code: the documents differ"},
     ExitCodeInfo{ExitCode::Usage,
                  "wrong command line: an unknown or missing flag, or a value that no flag takes"},
     ExitCodeInfo{
@@ -40,7 +40,7 @@ inline constexpr std::array kExitCodes = {
     ExitCodeInfo{
         ExitCode::ObjectiveMissed,
         "the run was fine, but an objective was missed; compare: by every option; max-load: "
-        "the scenario's own load is too high"},
+        "the scenario's own load is too high; diff: a condition of --fail-on holds"},
     ExitCodeInfo{ExitCode::Interrupted,
                  "stopped by Ctrl-C; the result holds the runs that were done"},
 };

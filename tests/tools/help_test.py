@@ -8,7 +8,8 @@ import unittest
 
 from program import BINARY, ROOT, environment, run
 
-VERBS = (["run"], ["compare"], ["max-load"], ["neighbours"], ["replay"], ["export"], ["import"], ["check"], ["get"],
+VERBS = (["run"], ["compare"], ["max-load"], ["neighbours"], ["diff"], ["replay"], ["export"],
+         ["import"], ["check"], ["get"],
          ["get", "instances"], ["get", "gpus"], ["get", "mig-profiles"], ["get", "profiles"],
          ["get", "prices"], ["explain"], ["schema"], ["validate"], ["version"], ["completion"],
          ["help"], [])

@@ -118,8 +118,14 @@ inline constexpr std::array kInstanceOrders = {
 inline constexpr std::array kSchemas = {
     Choice{"scenario", SchemaKind::Scenario},     Choice{"result", SchemaKind::Result},
     Choice{"comparison", SchemaKind::Comparison}, Choice{"max-load", SchemaKind::MaxLoad},
-    Choice{"neighbours", SchemaKind::Neighbours}, Choice{"replay", SchemaKind::Replay},
-    Choice{"check", SchemaKind::Check},
+    Choice{"neighbours", SchemaKind::Neighbours}, Choice{"difference", SchemaKind::Difference},
+    Choice{"replay", SchemaKind::Replay},         Choice{"check", SchemaKind::Check},
+};
+
+inline constexpr std::array kDiffFormats = {
+    Choice{"table", DiffFormat::Table}, Choice{"wide", DiffFormat::Wide},
+    Choice{"json", DiffFormat::Json},   Choice{"yaml", DiffFormat::Yaml},
+    Choice{"md", DiffFormat::Markdown},
 };
 
 inline constexpr std::array kVersionFormats = {Choice{"text", false}, Choice{"json", true}};

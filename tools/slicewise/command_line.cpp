@@ -7,6 +7,7 @@
 
 #include "check_verb.hpp"
 #include "command_tree.hpp"
+#include "diff_verb.hpp"
 #include "environment.hpp"
 #include "import_verb.hpp"
 #include "options.hpp"
@@ -24,6 +25,7 @@ struct Settings {
   CompareCommand compare;
   MaxLoadCommand max_load;
   NeighboursCommand neighbours;
+  DiffCommand diff;
   ReplayCommand replay;
   ExportCommand exporting;
   ImportCommand import;
@@ -256,6 +258,7 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
   if (verb == "compare") return settings.compare;
   if (verb == "max-load") return settings.max_load;
   if (verb == "neighbours") return settings.neighbours;
+  if (verb == "diff") return settings.diff;
   if (verb == "replay") return settings.replay;
   if (verb == "export") return settings.exporting;
   if (verb == "import") return settings.import;
@@ -292,6 +295,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   add_compare(app, settings.compare, settings.flags);
   add_max_load(app, settings.max_load, settings.flags);
   add_neighbours(app, settings.neighbours, settings.flags);
+  add_diff(app, settings.diff, settings.flags);
   add_replay(app, settings.replay, settings.flags);
   add_export(app, settings.exporting, settings.flags);
   add_import(app, settings.import, settings.flags);

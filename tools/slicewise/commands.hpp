@@ -76,6 +76,17 @@ struct MaxLoadCommand {
   std::string out;  // "": standard output
 };
 
+enum class DiffFormat : std::uint8_t { Table, Wide, Json, Yaml, Markdown };
+
+struct DiffCommand {
+  std::string older;
+  std::string newer;
+  DiffFormat format = DiffFormat::Table;
+  bool exit_code = false;
+  std::vector<std::string> fail_on;  // each a list of conditions
+  std::string out;                   // "": standard output
+};
+
 struct NeighboursCommand {
   std::string file;
   RunFormat format = RunFormat::Table;
@@ -196,6 +207,7 @@ enum class SchemaKind : std::uint8_t {
   Comparison,
   MaxLoad,
   Neighbours,
+  Difference,
   Replay,
   Check
 };
@@ -214,14 +226,15 @@ struct ShowTextCommand {
 };
 
 using Command =
-    std::variant<RunCommand, CompareCommand, MaxLoadCommand, NeighboursCommand, ReplayCommand,
-                 ExportCommand, ImportCommand, CheckCommand, GetCommand, ExplainCommand,
-                 SchemaCommand, ValidateCommand, VersionCommand, ShowTextCommand>;
+    std::variant<RunCommand, CompareCommand, MaxLoadCommand, NeighboursCommand, DiffCommand,
+                 ReplayCommand, ExportCommand, ImportCommand, CheckCommand, GetCommand,
+                 ExplainCommand, SchemaCommand, ValidateCommand, VersionCommand, ShowTextCommand>;
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags);
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags);
 ExitCode execute(const MaxLoadCommand& command, const CommonFlags& flags);
 ExitCode execute(const NeighboursCommand& command, const CommonFlags& flags);
+ExitCode execute(const DiffCommand& command, const CommonFlags& flags);
 ExitCode execute(const ReplayCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags);
 ExitCode execute(const ImportCommand& command, const CommonFlags& flags);

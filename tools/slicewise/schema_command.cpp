@@ -1,5 +1,6 @@
 #include "slicewise/reports/check_report.hpp"
 #include "slicewise/reports/comparison_report.hpp"
+#include "slicewise/reports/difference.hpp"
 #include "slicewise/reports/max_load_report.hpp"
 #include "slicewise/reports/neighbours_report.hpp"
 #include "slicewise/reports/replay_report.hpp"
@@ -25,6 +26,8 @@ std::string schema_text(SchemaKind kind) {
       return reports::max_load_schema_json();
     case SchemaKind::Neighbours:
       return reports::neighbours_schema_json();
+    case SchemaKind::Difference:
+      return reports::difference_schema_json();
     case SchemaKind::Replay:
       return reports::replay_schema_json();
     case SchemaKind::Check:

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/reports/diagnostics_text.hpp"
+
+// What changed between two stored documents of one kind: `slicewise diff OLD NEW`. Read are the
+// JSON documents of `run`, `compare` and `max-load`.
+namespace slicewise::reports {
+
+// Bytes of the largest document that is read.
+inline constexpr std::size_t kLargestDocument = 64U << 20U;
+
+// A figure of one document, in the unit that the document gives.
+struct StoredFigure {
+  enum class Role : std::uint8_t { Cost, Objective, Latency, Pods, Load };
+  std::string workload;  // "" of the whole item
+  std::string name;      // "monthlyUsd", "latencyP99", "pendingMax"
+  std::string unit;      // "usd", "seconds", "ratio", "perSecond", "number"
+  Role role = Role::Cost;
+  double value = 0;
+  std::optional<double> ci95 = std::nullopt;   // half width
+  std::optional<double> limit = std::nullopt;  // of an objective
+  std::optional<bool> pass = std::nullopt;
+  bool more_is_better = false;
+};
+
+// One figure on both sides; a side is absent where its document has no such figure.
+struct FigureDifference {
+  std::optional<StoredFigure> before;
+  std::optional<StoredFigure> after;
+
+  const StoredFigure& shown() const { return after ? *after : *before; }
+  bool differs() const;
+  // Beyond what the intervals of both sides leave open. Without intervals every change is.
+  bool is_significant() const;
+  std::optional<double> ratio() const;  // after / before - 1; absent without a before above zero
+  bool newly_fails() const;
+  bool newly_passes() const;
+};
+
+// A setting as text: an instance type, the seed.
+struct SettingDifference {
+  std::string name;    // "nodePools.gpu.strategy"
+  std::string before;  // "": not there
+  std::string after;
+};
+
+// A variant, or an option of a comparison.
+struct ItemDifference {
+  enum class Side : std::uint8_t { Both, OldOnly, NewOnly };
+  std::string name;
+  Side side = Side::Both;
+  std::vector<FigureDifference> figures;    // also those that did not change
+  std::vector<SettingDifference> settings;  // those that changed
+};
+
+struct DocumentDifference {
+  std::string kind;  // "Result", "Comparison", "MaxLoad"
+  std::string scenario;
+  std::string old_name;  // files, as the user gave them
+  std::string new_name;
+  std::vector<SettingDifference> metadata;  // seed, prices, scenario, version ...: what changed
+  std::vector<ItemDifference> items;        // in the order of the new document, then the old one's
+
+  // Anything but the version of slicewise is different.
+  bool differs() const;
+  int newly_failing() const;  // objectives
+};
+
+// Matches items, workloads and figures by their names. Errors have file:line:col: text that is not
+// JSON, a document of another kind or program, a newer format, values of the wrong type.
+Expected<DocumentDifference> compare_documents(const SourceText& older, const SourceText& newer);
+
+// One condition of --fail-on.
+struct FailCondition {
+  std::string text;                 // as it was written
+  std::string subject;              // "cost", "p99", "slo.newlyFailing"
+  std::optional<double> threshold;  // +10 % is 0.1, -5 % is -0.05
+};
+
+// "cost:+10%,slo.newlyFailing". The error lists the conditions that there are.
+tl::expected<std::vector<FailCondition>, std::string> parse_fail_on(std::string_view text);
+
+// One sentence for each condition that is met, saying by what. A change within the intervals meets
+// none.
+std::vector<std::string> failed_conditions(const DocumentDifference& difference,
+                                           const std::vector<FailCondition>& conditions);
+
+// What changed; `wide` shows the figures that did not, too.
+std::string difference_table(const DocumentDifference& difference, const TextStyle& style,
+                             bool wide);
+// A comment for a pull request: GitHub-flavoured, at most 60,000 bytes, the largest section is left
+// out first; ends with "<!-- slicewise:NAME -->", by which a bot finds its earlier comment.
+std::string difference_markdown(const DocumentDifference& difference);
+// slicewise.dev/difference.v1alpha1.
+std::string difference_json(const DocumentDifference& difference);
+std::string difference_yaml(const DocumentDifference& difference);
+// The JSON Schema (draft-07) that difference_json obeys.
+std::string difference_schema_json();
+
+}  // namespace slicewise::reports

@@ -1,0 +1,150 @@
+#include "slicewise/reports/difference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "document_facts.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+bool is_same_figure(const StoredFigure& a, const StoredFigure& b) {
+  return a.workload == b.workload && a.name == b.name;
+}
+
+std::vector<FigureDifference> match_figures(const std::vector<StoredFigure>& before,
+                                            const std::vector<StoredFigure>& after) {
+  std::vector<FigureDifference> figures;
+  const auto partner = [](const StoredFigure& figure, const std::vector<StoredFigure>& others) {
+    const auto found = std::ranges::find_if(
+        others, [&](const StoredFigure& other) { return is_same_figure(figure, other); });
+    return found == others.end() ? std::nullopt : std::optional(*found);
+  };
+  for (const StoredFigure& figure : after) figures.push_back({partner(figure, before), figure});
+  for (const StoredFigure& figure : before) {
+    if (!partner(figure, after)) figures.push_back({figure, std::nullopt});
+  }
+  return figures;
+}
+
+std::vector<SettingDifference> match_settings(const NamedSettings& before,
+                                              const NamedSettings& after) {
+  std::vector<SettingDifference> settings;
+  const auto value_of = [](const std::string& name, const NamedSettings& list) {
+    const auto found = std::ranges::find(list, name, &NamedSettings::value_type::first);
+    return found == list.end() ? std::string() : found->second;
+  };
+  for (const auto& [name, value] : after) {
+    std::string old = value_of(name, before);
+    if (old != value) settings.push_back({name, std::move(old), value});
+  }
+  for (const auto& [name, value] : before) {
+    if (std::ranges::find(after, name, &NamedSettings::value_type::first) == after.end()) {
+      settings.push_back({name, value, ""});
+    }
+  }
+  return settings;
+}
+
+std::vector<ItemDifference> match_items(const std::vector<ItemFacts>& before,
+                                        const std::vector<ItemFacts>& after) {
+  using Side = ItemDifference::Side;
+  std::vector<ItemDifference> items;
+  const auto add = [&](const ItemFacts& old, const ItemFacts& now, Side side) {
+    items.push_back({side == Side::OldOnly ? old.name : now.name, side,
+                     match_figures(old.figures, now.figures),
+                     side == Side::Both ? match_settings(old.settings, now.settings)
+                                        : std::vector<SettingDifference>{}});
+  };
+  for (const ItemFacts& item : after) {
+    const auto old = std::ranges::find(before, item.name, &ItemFacts::name);
+    const bool both = old != before.end();
+    add(both ? *old : ItemFacts{}, item, both ? Side::Both : Side::NewOnly);
+  }
+  for (const ItemFacts& item : before) {
+    if (std::ranges::find(after, item.name, &ItemFacts::name) == after.end()) {
+      add(item, {}, Side::OldOnly);
+    }
+  }
+  return items;
+}
+
+// The way the one item of each document is called says nothing when there is one on either side.
+void pair_only_items(std::vector<ItemFacts>& before, const std::vector<ItemFacts>& after) {
+  if (before.size() == 1 && after.size() == 1) before.front().name = after.front().name;
+}
+
+}  // namespace
+
+bool FigureDifference::differs() const {
+  if (!before || !after) return true;
+  return before->value != after->value || before->limit != after->limit ||
+         before->pass != after->pass;
+}
+
+bool FigureDifference::is_significant() const {
+  if (!before || !after) return true;
+  const double change = std::abs(after->value - before->value);
+  return change > 0 && change > std::hypot(before->ci95.value_or(0), after->ci95.value_or(0));
+}
+
+std::optional<double> FigureDifference::ratio() const {
+  if (!before || !after || before->value <= 0) return std::nullopt;
+  return after->value / before->value - 1;
+}
+
+bool FigureDifference::newly_fails() const {
+  return after && after->pass == false && (!before || before->pass != false);
+}
+
+bool FigureDifference::newly_passes() const {
+  return before && after && before->pass == false && after->pass == true;
+}
+
+bool DocumentDifference::differs() const {
+  const auto counts = [](const SettingDifference& setting) { return setting.name != "version"; };
+  return std::ranges::any_of(metadata, counts) ||
+         std::ranges::any_of(items, [](const ItemDifference& item) {
+           return item.side != ItemDifference::Side::Both || !item.settings.empty() ||
+                  std::ranges::any_of(item.figures, &FigureDifference::differs);
+         });
+}
+
+int DocumentDifference::newly_failing() const {
+  int count = 0;
+  for (const ItemDifference& item : items) {
+    if (item.side == ItemDifference::Side::OldOnly) continue;
+    count += static_cast<int>(std::ranges::count_if(item.figures, &FigureDifference::newly_fails));
+  }
+  return count;
+}
+
+Expected<DocumentDifference> compare_documents(const SourceText& older, const SourceText& newer) {
+  Expected<DocumentFacts> before = document_facts(older);
+  Expected<DocumentFacts> after = document_facts(newer);
+  Diagnostics problems;
+  for (const auto* side : {&before, &after}) {
+    if (!*side) problems.insert(problems.end(), side->error().begin(), side->error().end());
+  }
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  if (before->kind != after->kind) {
+    return tl::unexpected(Diagnostics{make_diagnostic(
+        Code::ApiVersionUnknown, {newer.name, 1, 1, 1},
+        fmt::format("this is a {}, and \"{}\" a {}", after->kind, older.name, before->kind),
+        "diff takes two documents of one kind")});
+  }
+  DocumentDifference difference;
+  difference.kind = after->kind;
+  difference.scenario = after->scenario;
+  difference.old_name = older.name;
+  difference.new_name = newer.name;
+  difference.metadata = match_settings(before->metadata, after->metadata);
+  pair_only_items(before->items, after->items);
+  difference.items = match_items(before->items, after->items);
+  return difference;
+}
+
+}  // namespace slicewise::reports

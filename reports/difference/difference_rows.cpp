@@ -1,0 +1,194 @@
+#include "difference_rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "../amount_text.hpp"
+#include "../result_figures.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using Role = StoredFigure::Role;
+using Side = ItemDifference::Side;
+
+sim::Amount amount_of_figure(double value, const std::string& unit) {
+  if (unit == "usd") return {value, sim::AmountUnit::Dollars};
+  if (unit == "seconds") return {value, sim::AmountUnit::Seconds};
+  if (unit == "ratio") return {value, sim::AmountUnit::Ratio};
+  if (unit == "perSecond") return {value, sim::AmountUnit::PerSecond};
+  return {value, sim::AmountUnit::Count};
+}
+
+// Values from a file may be anything: what no figure can be is printed as a plain number.
+std::string stored_amount(double value, const std::optional<double>& half_width,
+                          const StoredFigure& figure, const TextStyle& style) {
+  constexpr double kSane = 8e9;
+  const bool sane = std::abs(value) < kSane && std::abs(half_width.value_or(0)) < kSane;
+  if (!sane || figure.name == "headroom") return fmt::format("{:.3g}", value);
+  return amount_text(amount_of_figure(value, figure.unit), half_width, style);
+}
+
+std::string side_cell(const std::optional<StoredFigure>& figure, const TextStyle& style) {
+  if (!figure) return std::string(signs(style).none);
+  std::string text = stored_amount(figure->value, figure->ci95, *figure, style);
+  if (figure->name == "headroom") text += "x";
+  if (figure->pass) {
+    text += " " + std::string(*figure->pass ? signs(style).pass : signs(style).fail);
+  }
+  return text;
+}
+
+std::string change_cell(const FigureDifference& figure, const TextStyle& style) {
+  if (!figure.before) return "new";
+  if (!figure.after) return "gone";
+  if (figure.before->value == figure.after->value) {
+    return figure.before->limit == figure.after->limit ? "0" : "limit";
+  }
+  const auto ratio = figure.ratio();
+  const bool countable = !ratio || figure.after->role == Role::Pods;
+  std::string text;
+  if (countable) {
+    const double change = figure.after->value - figure.before->value;
+    text = (change < 0 ? "-" : "+") +
+           stored_amount(std::abs(change), std::nullopt, *figure.after, style);
+  } else {
+    text = change_text(*ratio);
+  }
+  return figure.is_significant() ? text : text + " (within the interval)";
+}
+
+struct FigureTitle {
+  std::string_view name;
+  std::string_view title;
+};
+
+constexpr std::array kFigureTitles = {
+    FigureTitle{"monthlyUsd", "$/month"},
+    FigureTitle{"usdPerHour", "$/h"},
+    FigureTitle{"totalUsd", "$ of the run"},
+    FigureTitle{"per1kRequestsInSloUsd", "$/1k requests in SLO"},
+    FigureTitle{"perJobUsd", "$/job"},
+    FigureTitle{"perWorkHourUsd", "$/hour of work"},
+    FigureTitle{"pendingMax", "pods Pending"},
+    FigureTitle{"oomKilled", "OOM kills"},
+    FigureTitle{"failed", "pods failed"},
+    FigureTitle{"maxLoad", "highest load"},
+};
+
+std::string figure_title(const StoredFigure& figure) {
+  const auto* const found = std::ranges::find(kFigureTitles, figure.name, &FigureTitle::name);
+  const std::string name(found == kFigureTitles.end() ? std::string_view(figure.name)
+                                                      : found->title);
+  return figure.workload.empty() ? name : figure.workload + " " + name;
+}
+
+std::string title_with_limit(const FigureDifference& figure, const TextStyle& style) {
+  const StoredFigure& shown = figure.shown();
+  if (!shown.limit) return figure_title(shown);
+  const auto limit = [&](const StoredFigure& f) {
+    return stored_amount(f.limit.value_or(0), std::nullopt, f, style);
+  };
+  const bool moved = figure.before && figure.after && figure.before->limit != figure.after->limit;
+  return fmt::format("{} (limit {}{})", figure_title(shown), limit(shown),
+                     moved ? ", was " + limit(*figure.before) : "");
+}
+
+// With what stays the same left out, the bill and the objectives are still what a reader looks for.
+bool is_main_figure(const StoredFigure& figure) {
+  return figure.role == Role::Objective || figure.name == "monthlyUsd" ||
+         figure.name == "per1kRequestsInSloUsd" || figure.name == "perJobUsd" ||
+         figure.name == "headroom";
+}
+
+std::optional<double> largest_bill_change(const DocumentDifference& difference) {
+  std::optional<double> largest;
+  for (const ItemDifference& item : difference.items) {
+    for (const FigureDifference& figure : item.figures) {
+      const std::string& name = figure.shown().name;
+      const auto ratio = figure.ratio();
+      if (!ratio || (name != "monthlyUsd" && name != "usdPerHour")) continue;
+      if (!largest || std::abs(*ratio) > std::abs(*largest)) largest = ratio;
+    }
+  }
+  return largest;
+}
+
+int count_newly_passing(const DocumentDifference& difference) {
+  int count = 0;
+  for (const ItemDifference& item : difference.items) {
+    count += static_cast<int>(std::ranges::count_if(item.figures, &FigureDifference::newly_passes));
+  }
+  return count;
+}
+
+std::string objectives_text(int count) {
+  return fmt::format("{} objective{}", count, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string figure_sentence(const ItemDifference& item, const FigureDifference& figure,
+                            const TextStyle& style) {
+  return fmt::format("{}: {} {} -> {} ({})", item.name, figure_title(figure.shown()),
+                     side_cell(figure.before, style), side_cell(figure.after, style),
+                     change_cell(figure, style));
+}
+
+std::string difference_summary(const DocumentDifference& difference) {
+  if (!difference.differs()) return "no difference";
+  std::vector<std::string> parts;
+  if (const int failing = difference.newly_failing(); failing > 0) {
+    parts.push_back(
+        fmt::format("{} newly {}", objectives_text(failing), failing == 1 ? "fails" : "fail"));
+  }
+  if (const int passing = count_newly_passing(difference); passing > 0) {
+    parts.push_back(
+        fmt::format("{} newly {}", objectives_text(passing), passing == 1 ? "passes" : "pass"));
+  }
+  if (const auto bill = largest_bill_change(difference)) {
+    parts.push_back(*bill == 0 ? "the bill is the same" : "bill " + change_text(*bill));
+  }
+  return parts.empty() ? "something differs" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Cells figure_cells(const ItemDifference& item, const TextStyle& style, bool all) {
+  Cells table{{{"FIGURE"}, {"OLD", true}, {"NEW", true}, {"CHANGE", true}}, {}};
+  for (const FigureDifference& figure : item.figures) {
+    if (!all && !figure.differs() && !is_main_figure(figure.shown())) continue;
+    table.rows.push_back({title_with_limit(figure, style), side_cell(figure.before, style),
+                          side_cell(figure.after, style), change_cell(figure, style)});
+  }
+  return table;
+}
+
+Cells setting_cells(const std::vector<SettingDifference>& settings, const TextStyle& style) {
+  constexpr std::size_t kLongest = 48;
+  const auto cell = [&](const std::string& value) {
+    if (value.empty()) return std::string(signs(style).none);
+    return value.size() <= kLongest ? value : value.substr(0, 12) + "...";
+  };
+  Cells table{{{"SETTING"}, {"OLD"}, {"NEW"}}, {}};
+  for (const SettingDifference& setting : settings) {
+    table.rows.push_back({setting.name, cell(setting.before), cell(setting.after)});
+  }
+  return table;
+}
+
+std::string item_title(const ItemDifference& item, const DocumentDifference& difference) {
+  const std::string title = (difference.kind == "Comparison" ? "option " : "variant ") + item.name;
+  switch (item.side) {
+    case Side::OldOnly:
+      return title + ": only in OLD";
+    case Side::NewOnly:
+      return title + ": only in NEW";
+    case Side::Both:
+      break;
+  }
+  return title;
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,54 @@
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "slicewise/reports/difference.hpp"
+
+#include "../result_details.hpp"
+#include "../table_block.hpp"
+#include "../wrapped_text.hpp"
+#include "difference_rows.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+std::string cells_block(const Cells& cells, const TextStyle& style, bool wide) {
+  return cells.rows.empty() ? "" : table_block(cells.columns, cells.rows, style, wide);
+}
+
+bool is_worth_showing(const ItemDifference& item) {
+  return item.side != ItemDifference::Side::Both || !item.settings.empty() ||
+         std::ranges::any_of(item.figures, &FigureDifference::differs);
+}
+
+}  // namespace
+
+std::string difference_table(const DocumentDifference& difference, const TextStyle& style,
+                             bool wide) {
+  std::string out =
+      wrapped_text(fmt::format("{}, {} to {}: {}", difference.scenario, difference.old_name,
+                               difference.new_name, difference_summary(difference)),
+                   style.width, "", 2);
+  std::size_t same = 0;
+  for (const ItemDifference& item : difference.items) {
+    if (!wide && !is_worth_showing(item)) {
+      ++same;
+      continue;
+    }
+    out += "\n" + emphasised(item_title(item, difference), Emphasis::Heading, style) + "\n";
+    out += cells_block(figure_cells(item, style, wide), style, wide);
+    out += cells_block(setting_cells(item.settings, style), style, wide);
+  }
+  if (same > 0 && difference.differs()) {
+    out += "\n" + wrapped_text(fmt::format("{} {} the same on both sides (-o wide)", same,
+                                           same == 1 ? "item is" : "items are"),
+                               style.width, "", 2);
+  }
+  if (!difference.metadata.empty()) {
+    out += "\n" + cells_block(setting_cells(difference.metadata, style), style, wide);
+  }
+  return out;
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slicewise/reports/difference.hpp"
+
+#include "stored_document.hpp"
+
+// What diff compares of a document. A new kind of document is one more function here, in a file of
+// its own, and one row in kDocumentKinds (document_kinds.cpp).
+namespace slicewise::reports {
+
+using NamedSettings = std::vector<std::pair<std::string, std::string>>;
+
+struct ItemFacts {
+  std::string name;
+  std::vector<StoredFigure> figures;
+  NamedSettings settings;
+};
+
+struct DocumentFacts {
+  std::string kind;
+  std::string scenario;
+  NamedSettings metadata;
+  std::vector<ItemFacts> items;
+};
+
+// What is wrong is reported in the document.
+std::vector<ItemFacts> result_items(StoredDocument& document);
+std::vector<ItemFacts> comparison_items(StoredDocument& document);
+std::vector<ItemFacts> max_load_items(StoredDocument& document);
+
+// Finds the kind, checks the format's version and reads the items.
+Expected<DocumentFacts> document_facts(const SourceText& source);
+
+// For the readers of items: the number of entries of a list, a figure at a pointer if there is one,
+// a setting likewise.
+std::size_t entries_at(StoredDocument& document, const std::string& pointer);
+void add_figure(StoredDocument& document, const std::string& pointer, StoredFigure figure,
+                ItemFacts& item);
+void add_setting(const StoredDocument& document, const std::string& pointer, std::string name,
+                 ItemFacts& item);
+// The objectives of the workload at a pointer, or without any its p99 and the time of its jobs.
+void add_workload_figures(StoredDocument& document, const std::string& pointer, ItemFacts& item);
+// pods and cost as results and comparisons have them.
+void add_pods_and_cost(StoredDocument& document, const std::string& pointer, ItemFacts& item);
+
+}  // namespace slicewise::reports

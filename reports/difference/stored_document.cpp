@@ -1,0 +1,258 @@
+#include "stored_document.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "../result_document.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kDeepestDocument = 32;
+constexpr std::size_t kMostProblems = 20;
+
+SourceLocation place_at(const SourceText& source, std::size_t offset) {
+  SourceLocation where{source.name, 1, 1, 1};
+  offset = std::min(offset, source.text.size());
+  for (std::size_t n = 0; n < offset; ++n) {
+    const char c = source.text[n];
+    if (c == '\n') {
+      ++where.line;
+      where.column = 1;
+    } else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) {
+      ++where.column;
+    }
+  }
+  return where;
+}
+
+// Levels of brackets outside of texts.
+int depth_of(std::string_view text) {
+  int depth = 0;
+  int deepest = 0;
+  bool quoted = false;
+  for (std::size_t n = 0; n < text.size(); ++n) {
+    const char c = text[n];
+    if (quoted) {
+      if (c == '\\') ++n;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{' || c == '[') {
+      deepest = std::max(deepest, ++depth);
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
+// Finds where the value of a pointer starts: replays the events of the parser up to it.
+class PlaceFinder : public json::json_sax_t {
+ public:
+  explicit PlaceFinder(std::string_view pointer) : pointer_(pointer) {}
+
+  bool found() const { return found_; }
+  // Values that started before it, of those that stand in the text as tokens.
+  std::size_t values_before() const { return values_; }
+
+  bool null() override { return scalar(); }
+  bool boolean(bool /*value*/) override { return scalar(); }
+  bool number_integer(number_integer_t /*value*/) override { return scalar(); }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return scalar(); }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override {
+    return scalar();
+  }
+  bool string(string_t& /*value*/) override { return scalar(); }
+  bool binary(binary_t& /*value*/) override { return scalar(); }
+  bool start_object(std::size_t /*size*/) override { return open(false); }
+  bool start_array(std::size_t /*size*/) override { return open(true); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t& name) override {
+    levels_.back().key = name;
+    return true;
+  }
+  bool parse_error(std::size_t /*at*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*error*/) override {
+    return false;
+  }
+
+ private:
+  struct Level {
+    bool is_array;
+    std::size_t next = 0;
+    std::string key;
+  };
+
+  // Whether the parser goes on: not when this value is the one.
+  bool starts() {
+    std::string path;
+    for (const Level& level : levels_) {
+      path += '/' + (level.is_array ? std::to_string(level.next) : level.key);
+    }
+    found_ = path == pointer_;
+    if (!found_) ++values_;
+    return !found_;
+  }
+  void ends() {
+    if (!levels_.empty() && levels_.back().is_array) ++levels_.back().next;
+  }
+  bool scalar() {
+    if (!starts()) return false;
+    ends();
+    return true;
+  }
+  bool open(bool is_array) {
+    if (!starts()) return false;
+    levels_.push_back({is_array, 0, {}});
+    return true;
+  }
+  bool close() {
+    levels_.pop_back();
+    ends();
+    return true;
+  }
+
+  std::string_view pointer_;
+  std::vector<Level> levels_;
+  std::size_t values_ = 0;
+  bool found_ = false;
+};
+
+// The offset of the value number `wanted` of valid JSON, counting from 0. Keys do not count.
+std::size_t offset_of_value(std::string_view text, std::size_t wanted) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ',' || c == '}' || c == ']' ||
+        c == ':') {
+      ++at;
+      continue;
+    }
+    std::size_t end = at + 1;
+    if (c == '"') {
+      while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+      ++end;
+    } else if (c != '{' && c != '[') {
+      end = std::min(text.find_first_of(" \n\r\t,]}", at), text.size());
+    }
+    const std::size_t behind = std::min(text.find_first_not_of(" \n\r\t", end), text.size());
+    const bool is_key = c == '"' && behind < text.size() && text[behind] == ':';
+    if (!is_key && wanted-- == 0) return at;
+    at = end;
+  }
+  return 0;
+}
+
+SourceLocation place_of(const SourceText& source, const std::string& pointer) {
+  PlaceFinder finder(pointer);
+  json::sax_parse(source.text, &finder);
+  if (!finder.found()) return place_at(source, 0);
+  return place_at(source, offset_of_value(source.text, finder.values_before()));
+}
+
+tl::unexpected<Diagnostics> no_document(const SourceText& source, std::size_t offset,
+                                        std::string message) {
+  return tl::unexpected(Diagnostics{
+      make_diagnostic(Code::YamlSyntax, place_at(source, offset), std::move(message),
+                      "diff reads what `slicewise run -o json` and its like have written")});
+}
+
+}  // namespace
+
+Expected<StoredDocument> StoredDocument::read(const SourceText& source) {
+  if (depth_of(source.text) > kDeepestDocument) {
+    return no_document(source, 0,
+                       fmt::format("nested deeper than {} levels, as no document of slicewise is",
+                                   kDeepestDocument));
+  }
+  StoredDocument document;
+  document.source_ = source;
+  try {
+    document.root_ = json::parse(source.text);
+  } catch (const json::parse_error& error) {
+    return no_document(source, error.byte > 0 ? error.byte - 1 : 0, "this is not JSON");
+  } catch (const json::exception&) {
+    return no_document(source, 0, "a number of this JSON is too large");
+  }
+  return document;
+}
+
+const json* StoredDocument::find(const std::string& pointer) const {
+  const json::json_pointer path(pointer);
+  return root_.contains(path) ? &root_.at(path) : nullptr;
+}
+
+void StoredDocument::report(Code code, const std::string& pointer, std::string message,
+                            std::string help) {
+  // Each place is looked for anew: of a large document that is wrong everywhere, a few are enough.
+  if (problems_.size() >= kMostProblems) return;
+  Diagnostic problem =
+      make_diagnostic(code, place_of(source_, pointer), std::move(message), std::move(help));
+  if (!holds(problems_, problem)) problems_.push_back(std::move(problem));
+}
+
+void StoredDocument::report_type(const std::string& pointer, std::string_view expected) {
+  report(
+      Code::FieldType, pointer,
+      fmt::format("{} must be {}", pointer.empty() ? "the document" : pointer.substr(1), expected));
+}
+
+const json* StoredDocument::list(const std::string& pointer) {
+  const json* value = find(pointer);
+  if (value == nullptr || value->is_array()) return value;
+  report_type(pointer, "a list");
+  return nullptr;
+}
+
+std::optional<std::string> StoredDocument::text(const std::string& pointer) {
+  const json* value = find(pointer);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_string()) return value->get<std::string>();
+  report_type(pointer, "text");
+  return std::nullopt;
+}
+
+std::optional<double> StoredDocument::number(const std::string& pointer) {
+  const json* value = find(pointer);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_number()) return value->get<double>();
+  report_type(pointer, "a number");
+  return std::nullopt;
+}
+
+std::optional<bool> StoredDocument::truth(const std::string& pointer) {
+  const json* value = find(pointer);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_boolean()) return value->get<bool>();
+  report_type(pointer, "true or false");
+  return std::nullopt;
+}
+
+std::optional<std::string> StoredDocument::setting(const std::string& pointer) const {
+  const json* value = find(pointer);
+  if (value == nullptr || value->is_structured() || value->is_null()) return std::nullopt;
+  if (value->is_string()) return value->get<std::string>();
+  std::string shown = json_text(*value);
+  shown.pop_back();
+  return shown;
+}
+
+std::string StoredDocument::required_text(const std::string& pointer) {
+  const std::size_t problems = problems_.size();
+  if (auto value = text(pointer)) return std::move(*value);
+  if (problems_.size() == problems) {
+    report(Code::FieldMissing, "", fmt::format("{} is missing", pointer.substr(1)),
+           "diff reads what `slicewise run -o json` and its like have written");
+  }
+  return {};
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "slicewise/diagnostics.hpp"
+
+// A JSON document that slicewise wrote, read back. Every value is checked when it is asked for;
+// what is wrong is said with its place.
+namespace slicewise::reports {
+
+class StoredDocument {
+ public:
+  // YAML_SYNTAX with the place for what is not JSON, or nested deeper than any document.
+  static Expected<StoredDocument> read(const SourceText& source);
+
+  const nlohmann::json& root() const { return root_; }
+
+  // The value at a JSON pointer below `base` ("/variants/0"), or nullptr when it is absent. A value
+  // of another type is reported once and counts as absent.
+  const nlohmann::json* list(const std::string& pointer);
+  std::optional<std::string> text(const std::string& pointer);
+  std::optional<double> number(const std::string& pointer);
+  std::optional<bool> truth(const std::string& pointer);
+
+  // Text or a number as settings show it; nullopt when absent or a list or an object.
+  std::optional<std::string> setting(const std::string& pointer) const;
+
+  // FIELD_MISSING unless there is text there.
+  std::string required_text(const std::string& pointer);
+
+  void report(Code code, const std::string& pointer, std::string message, std::string help = {});
+  const Diagnostics& problems() const { return problems_; }
+
+ private:
+  const nlohmann::json* find(const std::string& pointer) const;
+  void report_type(const std::string& pointer, std::string_view expected);
+
+  SourceText source_;
+  nlohmann::json root_;
+  Diagnostics problems_;
+};
+
+}  // namespace slicewise::reports

@@ -1,0 +1,204 @@
+#include "slicewise/reports/difference.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "golden_file.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr TextStyle kDiffTerminal{false, true, 100};
+
+// A stored result with one Service.
+json stored_result(double p99, bool pass, double monthly) {
+  return {
+      {"apiVersion", "slicewise.dev/result.v1alpha1"},
+      {"kind", "Result"},
+      {"metadata", {{"scenario", "voice-t4"}, {"seed", 42}, {"version", "0.1.0"}}},
+      {"variants",
+       {{{"name", "base"},
+         {"cost", {{"monthlyUsd", monthly}, {"per1kRequestsInSloUsd", monthly / 1e5}}},
+         {"pods", {{"pendingMax", 0}, {"oomKilled", 0}, {"failed", 0}}},
+         {"nodePools", {{{"name", "t4"}, {"instanceType", "g4dn.xlarge"}, {"strategy", "mps"}}}},
+         {"workloads",
+          {{{"name", "asr"},
+            {"objectives",
+             {{{"name", "latencyP99"},
+               {"unit", "seconds"},
+               {"limit", 0.5},
+               {"value", p99},
+               {"ci95", 0.009},
+               {"pass", pass}}}}}}}}}}};
+}
+
+SourceText source(const std::string& name, const json& document) {
+  return {name, document.dump(1)};
+}
+
+DocumentDifference difference_of(const json& older, const json& newer) {
+  auto difference = compare_documents(source("old.json", older), source("new.json", newer));
+  if (!difference) throw std::runtime_error(difference.error().front().message);
+  return std::move(*difference);
+}
+
+json changed() {
+  json newer = stored_result(0.631, false, 1152);
+  newer["variants"][0]["nodePools"][0]["strategy"] = "timeSlicing";
+  newer["metadata"]["seed"] = 43;
+  newer["variants"][0]["pods"]["pendingMax"] = 2;
+  return newer;
+}
+
+std::vector<std::string> failing(const DocumentDifference& difference, const std::string& on) {
+  return failed_conditions(difference, parse_fail_on(on).value());
+}
+
+Diagnostic first_problem(const std::string& text) {
+  const auto difference =
+      compare_documents({"old.json", text}, source("new.json", stored_result(0.4, true, 1)));
+  return difference.error().front();
+}
+
+TEST(Difference, MatchesTheGoldenFiles) {
+  const DocumentDifference difference = difference_of(stored_result(0.412, true, 1152), changed());
+  expect_golden("difference.txt", difference_table(difference, kDiffTerminal, false));
+  expect_golden("difference.md", difference_markdown(difference));
+  expect_golden("difference.json", difference_json(difference));
+}
+
+TEST(Difference, ADocumentIsEqualToItself) {
+  const json same = stored_result(0.412, true, 1152);
+  EXPECT_FALSE(difference_of(same, same).differs());
+  json other_version = same;
+  other_version["metadata"]["version"] = "0.2.0";
+  EXPECT_FALSE(difference_of(same, other_version).differs());
+  EXPECT_TRUE(difference_of(same, changed()).differs());
+}
+
+TEST(Difference, AChangeWithinTheIntervalsIsNotSignificant) {
+  const auto near = difference_of(stored_result(0.412, true, 1), stored_result(0.42, true, 1));
+  EXPECT_THAT(difference_table(near, kDiffTerminal, false), HasSubstr("within the interval"));
+  EXPECT_TRUE(failing(near, "p99:+1%").empty());
+  // Two half widths of 9 ms leave 12.7 ms open.
+  const auto far = difference_of(stored_result(0.412, true, 1), stored_result(0.426, true, 1));
+  EXPECT_EQ(failing(far, "p99:+1%").size(), 1U);
+}
+
+TEST(Difference, FailsOnWhatIsAskedFor) {
+  const auto difference = difference_of(stored_result(0.412, true, 1000), changed());
+  EXPECT_EQ(failing(difference, "cost:+15%").size(), 1U);
+  EXPECT_TRUE(failing(difference, "cost:+16%").empty());
+  EXPECT_EQ(failing(difference, "slo.newlyFailing,p99:+50%,pods.pending,cost:+15%").size(), 4U);
+  EXPECT_TRUE(failing(difference, "p95:+1%,pods.oom,pods.failed,headroom:-10%").empty());
+  EXPECT_TRUE(failing(difference_of(changed(), changed()), "slo.newlyFailing").empty());
+  EXPECT_EQ(failing(difference_of(changed(), changed()), "slo.failing").size(), 1U);
+}
+
+TEST(Difference, UnknownConditionsAreErrorsWithTheList) {
+  EXPECT_THAT(parse_fail_on("slo.newlyfailing").error(),
+              HasSubstr("did you mean slo.newlyFailing"));
+  EXPECT_THAT(parse_fail_on("bananas").error(), HasSubstr("pods.pending"));
+  for (const char* wrong :
+       {"cost", "cost:", "cost:10%", "cost:+x%", "cost:+10", "", "cost:+10%,"}) {
+    EXPECT_FALSE(parse_fail_on(wrong)) << wrong;
+  }
+  EXPECT_FALSE(parse_fail_on("slo.failing:+1%"));
+}
+
+TEST(Difference, WhatIsOnOneSideOnlyIsSaid) {
+  json both = stored_result(0.412, true, 1152);
+  both["variants"].push_back(both["variants"][0]);
+  both["variants"][1]["name"] = "cheap";
+  const json one = stored_result(0.412, true, 1152);
+  EXPECT_THAT(difference_table(difference_of(both, one), kDiffTerminal, false),
+              HasSubstr("variant cheap: only in OLD"));
+  EXPECT_THAT(difference_table(difference_of(one, both), kDiffTerminal, false),
+              HasSubstr("variant cheap: only in NEW"));
+  json more = one;
+  more["variants"][0]["workloads"].push_back(more["variants"][0]["workloads"][0]);
+  more["variants"][0]["workloads"][1]["name"] = "tts";
+  EXPECT_THAT(difference_table(difference_of(one, more), kDiffTerminal, false),
+              HasSubstr("tts latencyP99"));
+}
+
+TEST(Difference, ACommentStaysWithinItsSizeAndKeepsItsMarker) {
+  json many = stored_result(0.412, true, 1152);
+  many["metadata"]["scenario"] = "a-->b";
+  for (int n = 0; n < 300; ++n) {
+    json variant = many["variants"][0];
+    variant["name"] = "variant-" + std::to_string(n);
+    variant["description"] = "x";
+    variant["workloads"][0]["name"] = std::string(200, 'w');
+    many["variants"].push_back(variant);
+  }
+  const std::string text = difference_markdown(difference_of(changed(), many));
+  EXPECT_LE(text.size(), 60'000U);
+  EXPECT_THAT(text, HasSubstr("left out"));
+  EXPECT_TRUE(text.ends_with("<!-- slicewise:a-b -->\n")) << text.substr(text.size() - 60);
+}
+
+TEST(Difference, ReadsWhatTheOtherVerbsStore) {
+  const auto stored = [](const std::string& name) {
+    return file_text(std::filesystem::path(SLICEWISE_SOURCE_DIR) / "tests/reports/golden" / name);
+  };
+  for (const char* name :
+       {"aws_demo.json", "voice.json", "platform.json", "comparison.json", "max_load.json"}) {
+    const auto same = compare_documents({"a", stored(name)}, {"b", stored(name)});
+    ASSERT_TRUE(same) << name << ": " << same.error().front().message;
+    EXPECT_FALSE(same->differs()) << name;
+    ASSERT_FALSE(same->items.empty());
+    EXPECT_FALSE(same->items.front().figures.empty()) << name;
+  }
+  const auto mixed =
+      compare_documents({"a", stored("comparison.json")}, {"b", stored("max_load.json")});
+  EXPECT_THAT(mixed.error().front().message, HasSubstr("this is a MaxLoad"));
+}
+
+TEST(Difference, WrongDocumentsAreSaidWithTheirPlace) {
+  const Diagnostic broken = first_problem("{\n  \"kind\": \"Result\",,\n}");
+  EXPECT_EQ(broken.code, Code::YamlSyntax);
+  EXPECT_EQ(broken.where.line, 2);
+  EXPECT_EQ(broken.where.column, 20);
+  const Diagnostic foreign = first_problem("{\n  \"kind\": \"Deployment\"}");
+  EXPECT_EQ(foreign.code, Code::ApiVersionUnknown);
+  EXPECT_EQ(foreign.where.line, 2);
+  EXPECT_EQ(foreign.where.column, 11);
+  json newer = stored_result(0.4, true, 1);
+  newer["apiVersion"] = "slicewise.dev/result.v1alpha2";
+  EXPECT_THAT(first_problem(newer.dump()).message, HasSubstr("newer slicewise (0.1.0)"));
+  newer["apiVersion"] = "slicewise.dev/result.v1alphax";
+  EXPECT_THAT(first_problem(newer.dump()).message, HasSubstr("is no format of a Result"));
+  json wrong = stored_result(0.4, true, 1);
+  wrong["variants"][0]["cost"]["monthlyUsd"] = "much";
+  const Diagnostic type = first_problem(wrong.dump(1));
+  EXPECT_EQ(type.code, Code::FieldType);
+  EXPECT_THAT(type.message, HasSubstr("variants/0/cost/monthlyUsd must be a number"));
+  EXPECT_GT(type.where.line, 3);
+  EXPECT_EQ(first_problem(std::string(500, '[')).code, Code::YamlSyntax);
+  EXPECT_EQ(first_problem("{\"kind\": 1e999}").code, Code::YamlSyntax);
+  EXPECT_EQ(first_problem("[]").code, Code::FieldMissing);
+  EXPECT_EQ(first_problem("").code, Code::YamlSyntax);
+}
+
+TEST(Difference, TheCommittedSchemaIsWhatTheProgramPrints) {
+  const auto file = std::filesystem::path(SLICEWISE_SOURCE_DIR) / "reports" / "schema" /
+                    "difference.v1alpha1.json";
+  if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(file, std::ios::binary) << difference_schema_json();
+  }
+  EXPECT_EQ(file_text(file), difference_schema_json());
+}
+
+}  // namespace
+}  // namespace slicewise::reports
