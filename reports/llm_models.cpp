@@ -11,7 +11,7 @@ namespace slicewise::reports {
 namespace {
 
 using models::LlmModel;
-using Rows = std::vector<std::vector<std::string>>;
+using FigureRows = std::vector<std::vector<std::string>>;
 
 std::string milliseconds_of(double seconds) {
   constexpr double kMillisecondsPerSecond = 1e3;
@@ -23,7 +23,7 @@ std::string provenance_of_llm(const LlmModel& model, const char* figure) {
   return found == model.provenance.end() ? "as published" : found->second;
 }
 
-Rows figures_of(const LlmModel& model) {
+FigureRows figures_of(const LlmModel& model) {
   const models::LlmStep& step = model.step;
   const auto row = [&](const char* name, std::string value, const char* unit, const char* key) {
     return std::vector<std::string>{name, std::move(value), unit, provenance_of_llm(model, key)};
@@ -38,9 +38,9 @@ Rows figures_of(const LlmModel& model) {
 }
 
 // Decoding with contexts of 1,000 tokens, and one prompt.
-Rows steps_of(const LlmModel& model) {
+FigureRows steps_of(const LlmModel& model) {
   constexpr int kContext = 1000;
-  Rows rows;
+  FigureRows rows;
   for (const int sequences : {1, 8, 32, 128}) {
     const double seconds = models::step_seconds(model.step, sequences, sequences * kContext);
     rows.push_back({fmt::format("{} x 1 token", sequences), std::to_string(sequences * kContext),
@@ -54,9 +54,9 @@ Rows steps_of(const LlmModel& model) {
   return rows;
 }
 
-Rows other_gpus(const LlmModel& model, const models::GpuModel& from,
-                const models::Catalogue& catalogue) {
-  Rows rows;
+FigureRows other_gpus(const LlmModel& model, const models::GpuModel& from,
+                      const models::Catalogue& catalogue) {
+  FigureRows rows;
   for (const models::GpuModel& gpu : catalogue.gpus) {
     if (gpu.name == from.name || !models::can_carry_over(from, gpu)) continue;
     const models::LlmStep step = models::carried_over(model.step, from, gpu);
@@ -125,7 +125,7 @@ std::string explain_llm(const LlmModel& model, const models::Catalogue& catalogu
              steps_of(model), style.width, nullptr);
   const models::GpuModel* gpu = catalogue.find_gpu(model.gpu_model);
   if (gpu == nullptr) return out + "\n" + line("No scenario can run it: " + model.unusable + ".");
-  const Rows others = other_gpus(model, *gpu, catalogue);
+  const FigureRows others = other_gpus(model, *gpu, catalogue);
   if (others.empty()) return out;
   return out + "\n" +
          wrapped_text(

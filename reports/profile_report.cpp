@@ -20,7 +20,7 @@ namespace {
 using models::Catalogue;
 using models::WorkloadProfile;
 
-using Rows = std::vector<std::vector<std::string>>;
+using FigureRows = std::vector<std::vector<std::string>>;
 
 constexpr int kMostNeighbours = 7;
 
@@ -29,7 +29,7 @@ std::string stretched_cell(Duration solo, double stretch) {
 }
 
 std::string titled_table(const std::string& title, const std::vector<Column>& columns,
-                         const Rows& rows, const TextStyle& style) {
+                         const FigureRows& rows, const TextStyle& style) {
   if (rows.empty()) return "";
   return "\n" + wrapped_text(title, style.width, "", 0) +
          text_table(columns, rows, style.width, nullptr);
@@ -43,7 +43,7 @@ std::string fits(const WorkloadProfile& profile, const std::optional<Bytes>& mem
 std::string mig_table(const WorkloadProfile& profile, const models::MigGeometry& geometry,
                       const TextStyle& style) {
   const models::ClientLaw law = law_of_profile(profile);
-  Rows rows;
+  FigureRows rows;
   for (const models::MigProfile& slice : geometry.profiles) {
     if (slice.media_extensions) continue;  // the same slice with decoders
     const models::MigShare part = models::mig_share(geometry, slice);
@@ -71,7 +71,7 @@ std::string copies_table(const WorkloadProfile& profile, const models::GpuModel&
   const double duty = profile.duty.value_or(1);
   const double overhead = to_seconds(models::switch_cost(gpu, models::usual_cold_cache(gpu))) /
                           to_seconds(gpu.time_slice);
-  Rows rows;
+  FigureRows rows;
   for (int n = 2; n <= kMostNeighbours; ++n) {
     constexpr int kPercent = 100;
     const int percent = kPercent / n;  // rounded down, as the plugin does
@@ -100,7 +100,7 @@ std::string copies_table(const WorkloadProfile& profile, const models::GpuModel&
 std::string other_gpus_table(const WorkloadProfile& profile, const models::GpuModel& from,
                              const Catalogue& catalogue, const TextStyle& style) {
   const models::ClientLaw law = law_of_profile(profile);
-  Rows rows;
+  FigureRows rows;
   for (const models::GpuModel& gpu : catalogue.gpus) {
     if (gpu.name == from.name || !gpu.fp32_tflops || !from.fp32_tflops) continue;
     const double scale = models::roofline_scale(from, gpu, law.bandwidth_share);

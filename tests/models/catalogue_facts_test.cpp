@@ -8,16 +8,12 @@
 #include "slicewise/models/catalogue.hpp"
 
 #include "facts_file.hpp"
+#include "shipped_catalogue.hpp"
 
 namespace slicewise::models {
 namespace {
 
 using nlohmann::json;
-
-const Catalogue& catalogue() {
-  static const Catalogue loaded = load_catalogue();
-  return loaded;
-}
 
 TEST(CatalogueFacts, FiftyInstanceTypesWithTheirSizes) {
   SLICEWISE_FACTS_OR_SKIP(facts, "ec2_catalog.json");

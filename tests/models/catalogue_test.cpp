@@ -6,13 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include "shipped_catalogue.hpp"
+
 namespace slicewise::models {
 namespace {
-
-const Catalogue& catalogue() {
-  static const Catalogue loaded = load_catalogue();
-  return loaded;
-}
 
 TEST(Catalogue, EveryInstanceTypeHasAGpuModelAndSaneSizes) {
   std::set<std::string> names;
@@ -129,31 +126,29 @@ TEST(Catalogue, PricesAndMarketsNameKnownTypesOnly) {
 
 // A40, V100S and the PCIe A100 have no figures of their own; an interactive profile has no step.
 TEST(Catalogue, ProfilesThatNoScenarioCanRunSayWhy) {
-  const Catalogue catalogue = load_catalogue();
-  const auto count = std::count_if(catalogue.profiles.begin(), catalogue.profiles.end(),
+  const auto count = std::count_if(catalogue().profiles.begin(), catalogue().profiles.end(),
                                    [](const auto& profile) { return !profile.unusable.empty(); });
   EXPECT_EQ(count, 7);
-  EXPECT_EQ(catalogue.find_profile("resnet-50-inference-triton-ort-trt/a40/b1/fp16")->unusable,
+  EXPECT_EQ(catalogue().find_profile("resnet-50-inference-triton-ort-trt/a40/b1/fp16")->unusable,
             "no figures for A40");
-  EXPECT_EQ(catalogue.find_profile("jupyter-notebook-interactive/b1")->unusable, "no step time");
+  EXPECT_EQ(catalogue().find_profile("jupyter-notebook-interactive/b1")->unusable, "no step time");
 }
 
 // A step that takes 100 ms on the 98 SMs of a 7g instance, all of it compute, takes 98/108 of that
 // on the whole A100, and is as saturated there.
 TEST(Catalogue, FiguresOfTheLargestInstanceAreCarriedOverToTheWholeGpu) {
-  const Catalogue catalogue = load_catalogue();
   WorkloadProfile profile;
   profile.gpu_model = "A100-SXM4-40GB";
   profile.solo_step = milliseconds(100);
   profile.capacity_share = 1;
   profile.bandwidth_share = 0;
-  EXPECT_EQ(on_whole_gpu(profile, catalogue).solo_step, milliseconds(100));
+  EXPECT_EQ(on_whole_gpu(profile, catalogue()).solo_step, milliseconds(100));
   profile.solo_slice = "7g";
-  const WorkloadProfile whole = on_whole_gpu(profile, catalogue);
+  const WorkloadProfile whole = on_whole_gpu(profile, catalogue());
   EXPECT_NEAR(to_seconds(*whole.solo_step), 0.1 * 98 / 108, 1e-9);
   EXPECT_NEAR(*whole.capacity_share, 1, 1e-12);
   profile.bandwidth_share = 1;  // memory traffic has all slices either way
-  EXPECT_EQ(on_whole_gpu(profile, catalogue).solo_step, milliseconds(100));
+  EXPECT_EQ(on_whole_gpu(profile, catalogue()).solo_step, milliseconds(100));
 }
 
 }  // namespace

@@ -6,13 +6,10 @@
 
 #include "slicewise/models/catalogue.hpp"
 
+#include "shipped_catalogue.hpp"
+
 namespace slicewise::models {
 namespace {
-
-const Catalogue& catalogue() {
-  static const Catalogue loaded = load_catalogue();
-  return loaded;
-}
 
 std::int64_t microseconds_of(Duration d) { return (d.ns + 500) / 1'000; }
 

@@ -6,14 +6,10 @@
 #include "slicewise/models/catalogue.hpp"
 
 #include "facts_file.hpp"
+#include "shipped_catalogue.hpp"
 
 namespace slicewise::models {
 namespace {
-
-const Catalogue& catalogue() {
-  static const Catalogue loaded = load_catalogue();
-  return loaded;
-}
 
 TEST(LlmStep, AStepIsThePythagoreanSumPlusReadingTheCache) {
   const LlmStep law{0.003, 0.001, 0.0001, 0.0005};

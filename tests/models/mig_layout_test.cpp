@@ -8,15 +8,13 @@
 
 #include "slicewise/models/catalogue.hpp"
 
+#include "shipped_catalogue.hpp"
+
 namespace slicewise::models {
 namespace {
 
 using testing::HasSubstr;
 
-const Catalogue& catalogue() {
-  static const Catalogue loaded = load_catalogue();
-  return loaded;
-}
 const MigGeometry& geometry_of(std::string_view gpu) { return *catalogue().find_mig(gpu); }
 
 // "3g.20gb@0 2g.10gb@4", or the refusal.

@@ -5,15 +5,12 @@
 
 #include "slicewise/models/catalogue.hpp"
 
+#include "shipped_catalogue.hpp"
+
 namespace slicewise::models {
 namespace {
 
 using testing::HasSubstr;
-
-const Catalogue& catalogue() {
-  static const Catalogue loaded = load_catalogue();
-  return loaded;
-}
 
 TEST(PriceBook, UnknownPriceNamesWhatIsMissing) {
   const auto price = catalogue().prices.find("p5.48xlarge", "eu-west-1", PurchaseOption::OnDemand);

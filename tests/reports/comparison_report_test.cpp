@@ -13,6 +13,7 @@
 
 #include "comparison_samples.hpp"
 #include "golden_file.hpp"
+#include "terminals.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -22,9 +23,7 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr TextStyle kTerminal{false, true, 100};
-
-std::size_t widest_line(const std::string& text) {
+std::size_t longest_line(const std::string& text) {
   std::size_t widest = 0;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -43,7 +42,7 @@ TEST(ComparisonReport, MatchesTheGoldenFiles) {
 }
 
 TEST(ComparisonReport, FitsAHundredColumns) {
-  EXPECT_LE(widest_line(comparison_table(samples::chat(), kTerminal, false)), 100U);
+  EXPECT_LE(longest_line(comparison_table(samples::chat(), kTerminal, false)), 100U);
 }
 
 TEST(ComparisonReport, AsciiHasNoOtherBytes) {
@@ -95,7 +94,7 @@ TEST(ComparisonReport, IsolationKeepsMemoryComputeAndFaultOnAnyWidth) {
     EXPECT_THAT(block, ContainsRegex("STRATEGY +MEMORY +COMPUTE +FAULT\n")) << width;
     EXPECT_THAT(block, HasSubstr("\nnot shown: MEANS")) << width;
   }
-  EXPECT_LE(widest_line(comparison_table(samples::chat(), {false, true, 80}, false)), 80U);
+  EXPECT_LE(longest_line(comparison_table(samples::chat(), {false, true, 80}, false)), 80U);
 }
 
 TEST(ComparisonReport, AnUnfinishedComparisonSaysSo) {

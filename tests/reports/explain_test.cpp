@@ -15,6 +15,7 @@
 #include "slicewise/scenarios/schema.hpp"
 
 #include "golden_file.hpp"
+#include "terminals.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -22,8 +23,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-constexpr TextStyle kTerminal{false, true, 100};
 
 std::string text_of(std::string_view topic, const TextStyle& style = kTerminal) {
   const Expected<std::string> text = explain(topic, style);

@@ -11,6 +11,7 @@
 
 #include "golden_file.hpp"
 #include "load_samples.hpp"
+#include "terminals.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -18,8 +19,6 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr TextStyle kTerminal{false, true, 100};
 
 TEST(MaxLoadReport, MatchesTheGoldenFiles) {
   expect_golden("max_load.txt", max_load_table(samples::voice_load(), kTerminal, false));

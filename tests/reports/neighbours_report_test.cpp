@@ -13,6 +13,7 @@
 
 #include "golden_file.hpp"
 #include "load_samples.hpp"
+#include "terminals.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -20,8 +21,6 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr TextStyle kTerminal{false, true, 100};
 
 TEST(NeighboursReport, MatchesTheGoldenFiles) {
   expect_golden("neighbours.txt", neighbours_table(samples::flat(), kTerminal, false));

@@ -4,11 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include "terminals.hpp"
+
 namespace slicewise::reports {
 namespace {
 
 constexpr TextStyle kUtf8{};
-constexpr TextStyle kAscii{false, false, 100};
 
 TEST(DurationText, UsesTheUnitThatFits) {
   EXPECT_EQ(duration_text(Duration{}), "0 s");

@@ -10,6 +10,7 @@
 #include "golden_file.hpp"
 #include "platform_sample.hpp"
 #include "result_samples.hpp"
+#include "terminals.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -17,9 +18,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-constexpr TextStyle kTerminal{false, true, 100};
-constexpr TextStyle kAscii{false, false, 100};
 
 // Code points: every sign of a report takes one column.
 std::size_t columns(const std::string& line) {

@@ -31,7 +31,7 @@ NodePool pool_of(const std::string& fields, std::vector<std::string> set = {}) {
   return loaded->variants.at(0).node_pools.at(0);
 }
 
-void expect_problem(const std::string& fields, Code code, const std::string& message) {
+void expect_pool_problem(const std::string& fields, Code code, const std::string& message) {
   const Diagnostics found = read_scenario_file({"f.yaml", with_pool(fields)}).problems;
   ASSERT_EQ(found.size(), 1U) << fields;
   EXPECT_EQ(info(found[0].code).name, info(code).name) << fields;
@@ -65,19 +65,20 @@ TEST(MigParted, AConfigIsReadAsItIsPasted) {
 
 // The texts are those of nvidia-mig-parted (api/spec/v1/spec.go, pkg/types/mig_config.go).
 TEST(MigParted, RefusesWhatMigPartedRefusesInItsWords) {
-  expect_problem(entry("devices: all, mig-enabled: true"), Code::FieldMissing,
-                 "missing required field 'mig-devices' when 'mig-enabled' is true");
-  expect_problem(entry("devices: all, mig-enabled: false, mig-devices: {1g.5gb: 1}"),
-                 Code::SettingConflict, "MIG devices included when 'mig-enabled' is false");
-  expect_problem(entry("devices: all, mig-enabled: true, mig-devices: {1g.5gb: 0, 2g.10gb: 0}"),
-                 Code::ValueRange, "all counts for all MigProfiles are 0");
-  expect_problem(entry("devices: all, mig-enabled: true, mig-devices: {1g.5gb.me: 1}"),
-                 Code::MigConfigUnknown, "invalid format for '1g.5gb.me'");
-  expect_problem(entry("mig-enabled: false"), Code::FieldMissing, "\"devices\" is missing");
-  expect_problem(entry("devices: all, mig-devices: {1g.5gb: 1}"), Code::FieldMissing,
-                 "\"mig-enabled\" is missing");
-  expect_problem("mig: {config: c, configs: {}}", Code::ValueRange, "configs is empty");
-  expect_problem("mig: {config: c, configs: {c: []}}", Code::ValueRange, "configs.c is empty");
+  expect_pool_problem(entry("devices: all, mig-enabled: true"), Code::FieldMissing,
+                      "missing required field 'mig-devices' when 'mig-enabled' is true");
+  expect_pool_problem(entry("devices: all, mig-enabled: false, mig-devices: {1g.5gb: 1}"),
+                      Code::SettingConflict, "MIG devices included when 'mig-enabled' is false");
+  expect_pool_problem(
+      entry("devices: all, mig-enabled: true, mig-devices: {1g.5gb: 0, 2g.10gb: 0}"),
+      Code::ValueRange, "all counts for all MigProfiles are 0");
+  expect_pool_problem(entry("devices: all, mig-enabled: true, mig-devices: {1g.5gb.me: 1}"),
+                      Code::MigConfigUnknown, "invalid format for '1g.5gb.me'");
+  expect_pool_problem(entry("mig-enabled: false"), Code::FieldMissing, "\"devices\" is missing");
+  expect_pool_problem(entry("devices: all, mig-devices: {1g.5gb: 1}"), Code::FieldMissing,
+                      "\"mig-enabled\" is missing");
+  expect_pool_problem("mig: {config: c, configs: {}}", Code::ValueRange, "configs is empty");
+  expect_pool_problem("mig: {config: c, configs: {c: []}}", Code::ValueRange, "configs.c is empty");
 }
 
 TEST(MigParted, AnEmptyMappingBesideMigOffIsAllowed) {
@@ -88,11 +89,11 @@ TEST(MigParted, AnEmptyMappingBesideMigOffIsAllowed) {
 
 TEST(MigParted, CountsAreWholeAndDevicesAreIndexes) {
   const std::string on = "mig-enabled: true, mig-devices: ";
-  expect_problem(entry("devices: all, " + on + "{1g.5gb: -1}"), Code::ValueRange, "-1");
-  expect_problem(entry("devices: all, " + on + "{1g.5gb: 1.5}"), Code::FieldType, "1.5");
-  expect_problem(entry("devices: any, " + on + "{1g.5gb: 1}"), Code::FieldType, "devices");
-  expect_problem(entry("devices: [], " + on + "{1g.5gb: 1}"), Code::ValueRange, "empty");
-  expect_problem(entry("devices: [-1], " + on + "{1g.5gb: 1}"), Code::ValueRange, "-1");
+  expect_pool_problem(entry("devices: all, " + on + "{1g.5gb: -1}"), Code::ValueRange, "-1");
+  expect_pool_problem(entry("devices: all, " + on + "{1g.5gb: 1.5}"), Code::FieldType, "1.5");
+  expect_pool_problem(entry("devices: any, " + on + "{1g.5gb: 1}"), Code::FieldType, "devices");
+  expect_pool_problem(entry("devices: [], " + on + "{1g.5gb: 1}"), Code::ValueRange, "empty");
+  expect_pool_problem(entry("devices: [-1], " + on + "{1g.5gb: 1}"), Code::ValueRange, "-1");
 }
 
 TEST(MigParted, ADeviceFilterIsRefusedBecauseTheInstanceTypeDecides) {
@@ -112,7 +113,7 @@ TEST(MigParted, ProfileNamesAreJudgedByTheirForm) {
   }
   for (const char* bad : {"1g", "1g.5", "5gb", "1g.5GB", "0g.5gb", "1g.05gb", "1g.5gb+", "1g.5gb++",
                           "1g.5gb+me.", "1g.5gb me", "all-1g.5gb", "1g.5gb+1", "1.1g.5gb"}) {
-    expect_problem(
+    expect_pool_problem(
         entry("devices: all, mig-enabled: true, mig-devices: {\"" + std::string(bad) + "\": 1}"),
         Code::MigConfigUnknown, bad);
   }
@@ -132,12 +133,12 @@ TEST(MigChanges, AreReadWithTheirTimes) {
 }
 
 TEST(MigChanges, AreInOrderOfTimeAndNeverTwoAtOnce) {
-  expect_problem("mig: {config: a, changes: [{at: 2h, config: b}, {at: 120m, config: c}]}",
-                 Code::SettingConflict, "at the same time");
-  expect_problem("mig: {config: a, changes: [{at: 2h, config: b}, {at: 1h, config: c}]}",
-                 Code::SettingConflict, "not in order of time");
-  expect_problem("mig: {config: a, changes: [{at: 0s, config: b}]}", Code::ValueRange,
-                 "more than zero");
+  expect_pool_problem("mig: {config: a, changes: [{at: 2h, config: b}, {at: 120m, config: c}]}",
+                      Code::SettingConflict, "at the same time");
+  expect_pool_problem("mig: {config: a, changes: [{at: 2h, config: b}, {at: 1h, config: c}]}",
+                      Code::SettingConflict, "not in order of time");
+  expect_pool_problem("mig: {config: a, changes: [{at: 0s, config: b}]}", Code::ValueRange,
+                      "more than zero");
 }
 
 const std::string kMps =
@@ -155,15 +156,15 @@ TEST(Mps, SettingsAreRead) {
 }
 
 TEST(Mps, UncappedLeavesNoPercentageToSet) {
-  expect_problem(kMps + "mps: {uncapped: true, activeThreads: 30%}", Code::SettingConflict,
-                 "uncapped and activeThreads");
+  expect_pool_problem(kMps + "mps: {uncapped: true, activeThreads: 30%}", Code::SettingConflict,
+                      "uncapped and activeThreads");
   EXPECT_TRUE(pool_of(kMps + "mps: {uncapped: false, activeThreads: 30%}").mps.has_value());
-  expect_problem(kMps + "mps: {activeThreads: 0%}", Code::ValueRange, "more than zero");
+  expect_pool_problem(kMps + "mps: {activeThreads: 0%}", Code::ValueRange, "more than zero");
 }
 
 TEST(Mps, SettingsWithoutMpsWouldBeIgnored) {
-  expect_problem("mps: {force: true}", Code::SettingConflict, "without MPS");
-  expect_problem(
+  expect_pool_problem("mps: {force: true}", Code::SettingConflict, "without MPS");
+  expect_pool_problem(
       "devicePlugin: {sharing: {timeSlicing: {resources: [{name: gpu, replicas: 4}]}}}, mps: {}",
       Code::SettingConflict, "without MPS");
   EXPECT_TRUE(pool_of("virtualGpu: {}, mps: {clientLimit: 10}").mps.has_value());
@@ -174,9 +175,9 @@ TEST(Mps, ForceLetsTheMixedMigStrategyPass) {
   const std::string mixed =
       "devicePlugin: {flags: {migStrategy: mixed}, sharing: {mps: {resources: [{name: "
       "mig-1g.5gb, replicas: 4}]}}}";
-  expect_problem(mixed, Code::SettingConflict, "is not supported with MPS");
-  expect_problem(mixed + ", mps: {clientLimit: 48}", Code::SettingConflict,
-                 "is not supported with MPS");
+  expect_pool_problem(mixed, Code::SettingConflict, "is not supported with MPS");
+  expect_pool_problem(mixed + ", mps: {clientLimit: 48}", Code::SettingConflict,
+                      "is not supported with MPS");
   EXPECT_TRUE(pool_of(mixed + ", mps: {force: true}").device_plugin->mps.has_value());
 }
 
@@ -192,15 +193,15 @@ TEST(Vgpu, IsReadWithItsPolicies) {
 TEST(OtherPlugins, AreReadWithTheirDefaults) {
   EXPECT_EQ(pool_of("virtualGpu: {}").virtual_gpu->per_gpu, 10);
   EXPECT_EQ(pool_of("virtualGpu: {perGpu: 48}").virtual_gpu->per_gpu, 48);
-  expect_problem("virtualGpu: {perGpu: 49}", Code::ValueRange, "between 1 and 48");
+  expect_pool_problem("virtualGpu: {perGpu: 49}", Code::ValueRange, "between 1 and 48");
   const NodePool pool = pool_of("nos: {slices: [10gb, 5gb]}");
   ASSERT_EQ(pool.nos->slices.size(), 2U);
   EXPECT_EQ(pool.nos->slices[1].value, "5gb");
   EXPECT_EQ(pool.nos->slices[1].where.line, 7);
   for (const char* bad : {"10Gi", "10GB", "gb", "0gb", "010gb", "10gb ", "1.5gb", "1234567gb"}) {
-    expect_problem("nos: {slices: [\"" + std::string(bad) + "\"]}", Code::UnitUnknown, bad);
+    expect_pool_problem("nos: {slices: [\"" + std::string(bad) + "\"]}", Code::UnitUnknown, bad);
   }
-  expect_problem("nos: {slices: []}", Code::ValueRange, "empty");
+  expect_pool_problem("nos: {slices: []}", Code::ValueRange, "empty");
 }
 
 // Each of these runs a node's GPUs by itself, so two of them on one pool contradict each other.
@@ -220,7 +221,7 @@ TEST(OneOwnerPerGpu, EveryForbiddenPairIsAConflict) {
     for (std::string pair : {first, second}) {
       const bool in_order = pair == first;
       pair.append(", ").append(in_order ? second : first);
-      expect_problem(pair, Code::SettingConflict, "on one node pool");
+      expect_pool_problem(pair, Code::SettingConflict, "on one node pool");
     }
   }
   pool_of(vgpu + ", " + unshared);

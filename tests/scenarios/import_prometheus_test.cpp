@@ -48,7 +48,8 @@ std::string gpu(const std::string& device, const std::string& pod, const std::st
                      device, pod, more);
 }
 
-ImportedJobs import(const std::vector<std::string>& texts, const ImportOptions& options = {}) {
+ImportedJobs import_answers(const std::vector<std::string>& texts,
+                            const ImportOptions& options = {}) {
   ImportedJobs jobs = imported_jobs(ImportKind::Prometheus, texts, options);
   for (const Diagnostic& error : jobs.errors) {
     ADD_FAILURE() << error.where.file << ":" << error.where.line << " " << error.message;
@@ -58,7 +59,7 @@ ImportedJobs import(const std::vector<std::string>& texts, const ImportOptions& 
 
 TEST(ImportPrometheus, TimesRequestsAndControllerOfAPod) {
   const std::string pod = pod_label("train-abc-0", "u1");
-  const ImportedJobs jobs = import(
+  const ImportedJobs jobs = import_answers(
       {answer(facts("train-abc-0", "u1") + "," +
               series("kube_pod_info",
                      pod + R"(,"created_by_kind":"Job","created_by_name":"train-abc")", {"1"}) +
@@ -86,9 +87,9 @@ TEST(ImportPrometheus, TimesRequestsAndControllerOfAPod) {
 
 TEST(ImportPrometheus, SeriesComeInAnyOrderAndFromSeveralFiles) {
   const std::string use = series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a"), {"37", "41"});
-  const ImportedJobs together = import({answer(use + "," + facts("a", "u1"))});
-  const ImportedJobs apart = import({answer(facts("a", "u1")), answer(use)});
-  const ImportedJobs joined = import({answer(facts("a", "u1")) + "\n" + answer(use)});
+  const ImportedJobs together = import_answers({answer(use + "," + facts("a", "u1"))});
+  const ImportedJobs apart = import_answers({answer(facts("a", "u1")), answer(use)});
+  const ImportedJobs joined = import_answers({answer(facts("a", "u1")) + "\n" + answer(use)});
   for (const ImportedJobs* jobs : {&together, &apart, &joined}) {
     ASSERT_EQ(jobs->trace.size(), 1U);
     EXPECT_EQ(jobs->trace.gpu_permille[0], 390);
@@ -96,18 +97,18 @@ TEST(ImportPrometheus, SeriesComeInAnyOrderAndFromSeveralFiles) {
 }
 
 TEST(ImportPrometheus, WhatPromtoolPrintsIsRead) {
-  EXPECT_EQ(import({"[" + facts("a", "u1") + "]"}).trace.size(), 1U);
+  EXPECT_EQ(import_answers({"[" + facts("a", "u1") + "]"}).trace.size(), 1U);
   const std::string instant =
       R"({"status":"success","data":{"resultType":"vector","result":[{"metric":{
 "__name__":"kube_pod_created","pod":"a","namespace":"ml","uid":"u1"},"value":[1718000000.5,"1718000000"]}]}})";
-  EXPECT_EQ(import({instant, answer(facts("a", "u1"))}).trace.size(), 1U);
+  EXPECT_EQ(import_answers({instant, answer(facts("a", "u1"))}).trace.size(), 1U);
 }
 
 TEST(ImportPrometheus, NoNumbersAndBlanksAreLeftOutAndCounted) {
-  const ImportedJobs jobs =
-      import({answer(facts("a", "u1") + "," +
-                     series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a"),
-                            {"20", "NaN", "9223372036854775794", "+Inf", "40", "2147483632"}))});
+  const ImportedJobs jobs = import_answers(
+      {answer(facts("a", "u1") + "," +
+              series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a"),
+                     {"20", "NaN", "9223372036854775794", "+Inf", "40", "2147483632"}))});
   EXPECT_EQ(jobs.trace.gpu_permille[0], 300);
   EXPECT_EQ(jobs.count("NaN"), 2);
   EXPECT_EQ(jobs.count("DCGM's blanks"), 2);
@@ -115,7 +116,7 @@ TEST(ImportPrometheus, NoNumbersAndBlanksAreLeftOutAndCounted) {
 
 TEST(ImportPrometheus, PodLabelsInTheirThreeForms) {
   const auto use = [](const std::string& labels) {
-    const ImportedJobs jobs = import({answer(
+    const ImportedJobs jobs = import_answers({answer(
         facts("a", "u1") + "," +
         series("DCGM_FI_DEV_GPU_UTIL", R"("UUID":"GPU-1","Hostname":"n1",)" + labels, {"50"}))});
     return jobs.trace.size() == 1 ? jobs.trace.gpu_permille[0] : -2;
@@ -134,7 +135,7 @@ TEST(ImportPrometheus, DevicesWithoutUuidAreToldApartByHost) {
                       host),
           {"50"});
     };
-    const ImportedJobs jobs = import({answer(on("n1") + "," + on("n2"))});
+    const ImportedJobs jobs = import_answers({answer(on("n1") + "," + on("n2"))});
     EXPECT_EQ(jobs.trace.gpus[0], 2);
   }
 }
@@ -144,7 +145,7 @@ TEST(ImportPrometheus, IdleGpusAreNobodys) {
   const std::string idle =
       series("DCGM_FI_DEV_GPU_UTIL", R"("UUID":"GPU-2","pod":"dcgm-exporter-x1","namespace":"gpu")",
              {"0"});
-  const ImportedJobs jobs = import(
+  const ImportedJobs jobs = import_answers(
       {answer(facts("a", "u1") + "," + idle + "," +
               series("DCGM_FI_DEV_GPU_UTIL", R"("UUID":"GPU-3","pod":"","namespace":"")", {"0"}))});
   EXPECT_EQ(jobs.trace.size(), 1U);
@@ -153,7 +154,7 @@ TEST(ImportPrometheus, IdleGpusAreNobodys) {
 
 TEST(ImportPrometheus, MigInstancesCountByTheirEngine) {
   const std::string mig = R"(,"GPU_I_PROFILE":"1g.5gb","GPU_I_ID":"7")";
-  const ImportedJobs jobs = import(
+  const ImportedJobs jobs = import_answers(
       {answer(facts("a", "u1", "nvidia_com_mig_1g_5gb") + "," +
               series("DCGM_FI_PROF_GR_ENGINE_ACTIVE", gpu("GPU-1", "a", mig), {"0.25", "0.75"}) +
               "," + series("DCGM_FI_DEV_FB_USED", gpu("GPU-1", "a", mig), {"3021", "2900"}))});
@@ -164,7 +165,7 @@ TEST(ImportPrometheus, MigInstancesCountByTheirEngine) {
   EXPECT_EQ(jobs.count("GR_ENGINE_ACTIVE"), 1);
   // Instances of one GPU are devices of their own.
   const std::string other = R"(,"GPU_I_PROFILE":"1g.5gb","GPU_I_ID":"8")";
-  const ImportedJobs two = import({answer(
+  const ImportedJobs two = import_answers({answer(
       facts("a", "u1", "nvidia_com_mig_1g_5gb") + "," + facts("b", "u2", "nvidia_com_mig_1g_5gb") +
       "," + series("DCGM_FI_PROF_GR_ENGINE_ACTIVE", gpu("GPU-1", "a", mig), {"0.5"}) + "," +
       series("DCGM_FI_PROF_GR_ENGINE_ACTIVE", gpu("GPU-1", "b", other), {"0.5"}))});
@@ -174,7 +175,7 @@ TEST(ImportPrometheus, MigInstancesCountByTheirEngine) {
 TEST(ImportPrometheus, ValuesOfAWholeDeviceAreNotCountedTwice) {
   // --kubernetes-virtual-gpus: each pod carries the device's value. The second comes a minute
   // later.
-  const ImportedJobs jobs = import({answer(
+  const ImportedJobs jobs = import_answers({answer(
       facts("a", "u1", "nvidia_com_gpu_shared") + "," + facts("b", "u2", "nvidia_com_gpu_shared") +
       "," +
       series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a", R"(,"vgpu":"0")"), {"40", "80", "60"}) +
@@ -196,7 +197,7 @@ TEST(ImportPrometheus, ValuesOfAWholeDeviceAreNotCountedTwice) {
 
 TEST(ImportPrometheus, ValuesOfProcessesAreTakenAsTheyAre) {
   // Since March 2026; the series of the device is kept, without a pod.
-  const ImportedJobs jobs = import({answer(
+  const ImportedJobs jobs = import_answers({answer(
       facts("a", "u1") + "," + facts("b", "u2") + "," +
       series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", ""), {"90", "90"}) + "," +
       series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a", R"(,"vgpu":"0")"), {"60", "50"}) + "," +
@@ -211,23 +212,25 @@ TEST(ImportPrometheus, AnswersThatOverlapCountOnce) {
   const std::string first = series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a"), {"10", "20"});
   const std::string next =
       series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a"), {"20", "60"}, kStart + 60);
-  const ImportedJobs jobs = import({answer(facts("a", "u1")), answer(first), answer(next)});
+  const ImportedJobs jobs = import_answers({answer(facts("a", "u1")), answer(first), answer(next)});
   EXPECT_EQ(jobs.trace.gpu_permille[0], 300);
 }
 
 TEST(ImportPrometheus, ASharedResourceCountsReplicas) {
   ImportOptions four;
   four.replicas = 4;
-  const ImportedJobs jobs = import({answer(facts("a", "u1", "nvidia_com_gpu_shared"))}, four);
+  const ImportedJobs jobs =
+      import_answers({answer(facts("a", "u1", "nvidia_com_gpu_shared"))}, four);
   EXPECT_EQ(jobs.trace.gpu_milli[0], 250);
   EXPECT_EQ(jobs.trace.name(jobs.trace.resource, 0), "nvidia.com/gpu.shared");
-  EXPECT_EQ(import({answer(facts("a", "u1", "nvidia_com_gpu_shared"))}).count("--replicas"), 1);
+  EXPECT_EQ(import_answers({answer(facts("a", "u1", "nvidia_com_gpu_shared"))}).count("--replicas"),
+            1);
   const std::string node = series("kube_node_labels",
                                   R"("node":"n1","label_nvidia_com_gpu_replicas":"10",
 "label_node_kubernetes_io_instance_type":"g5.xlarge")",
                                   {"1"});
   const ImportedJobs labelled =
-      import({answer(facts("a", "u1", "nvidia_com_gpu_shared") + "," + node)});
+      import_answers({answer(facts("a", "u1", "nvidia_com_gpu_shared") + "," + node)});
   EXPECT_EQ(labelled.trace.gpu_milli[0], 100);
   EXPECT_EQ(labelled.trace.name(labelled.trace.instance_type, 0), "g5.xlarge");
 }
@@ -239,10 +242,10 @@ TEST(ImportPrometheus, PodsAreKnownByUid) {
       series("kube_pod_completion_time", pod_label("db-0", "u2"), {"1718004200"}) + "," +
       series("kube_pod_container_resource_requests",
              pod_label("db-0", "u2") + R"(,"container":"m","resource":"nvidia_com_gpu")", {"1"});
-  const ImportedJobs jobs =
-      import({answer(facts("db-0", "u1") + "," + later + "," +
-                     series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "db-0"), {"10", "10"}) + "," +
-                     series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "db-0"), {"70"}, kStart + 3660))});
+  const ImportedJobs jobs = import_answers(
+      {answer(facts("db-0", "u1") + "," + later + "," +
+              series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "db-0"), {"10", "10"}) + "," +
+              series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "db-0"), {"70"}, kStart + 3660))});
   ASSERT_EQ(jobs.trace.size(), 2U);
   EXPECT_EQ(jobs.trace.gpu_permille[0], 100);
   EXPECT_EQ(jobs.trace.gpu_permille[1], 700);
@@ -257,7 +260,8 @@ TEST(ImportPrometheus, DeletedPodsEndWhenTheyWereSeenLast) {
            series("kube_pod_container_resource_requests",
                   pod_label(name, uid) + R"(,"container":"m","resource":"nvidia_com_gpu")", {"1"});
   };
-  const ImportedJobs jobs = import({answer(seen("a", "u1", 11) + "," + seen("b", "u2", 61))});
+  const ImportedJobs jobs =
+      import_answers({answer(seen("a", "u1", 11) + "," + seen("b", "u2", 61))});
   EXPECT_EQ(jobs.trace.run[0], minutes(10));
   EXPECT_EQ(jobs.count("were deleted"), 1);
   EXPECT_EQ(jobs.trace.run[1], kUnknownDuration);  // there at the end of the data
@@ -267,7 +271,7 @@ TEST(ImportPrometheus, DeletedPodsEndWhenTheyWereSeenLast) {
 
 TEST(ImportPrometheus, ContainersAddUpInitContainersAreSeriesOfTheirOwn) {
   const auto gpus = [](const std::string& more) {
-    return import({answer(facts("a", "u1") + "," + more)}).trace.gpus[0];
+    return import_answers({answer(facts("a", "u1") + "," + more)}).trace.gpus[0];
   };
   const std::string pod = pod_label("a", "u1");
   const std::string resource = R"(,"container":"second","resource":"nvidia_com_gpu")";
@@ -277,7 +281,7 @@ TEST(ImportPrometheus, ContainersAddUpInitContainersAreSeriesOfTheirOwn) {
 }
 
 TEST(ImportPrometheus, DcgmAloneGivesJobsAsTheyWereSeen) {
-  const ImportedJobs jobs = import(
+  const ImportedJobs jobs = import_answers(
       {answer(series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a"), {"10", "20", "30"}) + "," +
               series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-2", "a"), {"10", "20", "30"}) + "," +
               series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a"), {"50", "50"}, kStart + 7200))});
@@ -302,8 +306,8 @@ TEST(ImportPrometheus, FailuresOfTheServerAreShown) {
   EXPECT_NE(error(answer("")).find("no series of kube-state-metrics"), std::string::npos);
   EXPECT_NE(error("<html>502</html>").find("not JSON"), std::string::npos);
   const ImportedJobs warned =
-      import({R"({"status":"success","warnings":["a store is away"],"data":{"result":[)" +
-              facts("a", "u1") + "]}}"});
+      import_answers({R"({"status":"success","warnings":["a store is away"],"data":{"result":[)" +
+                      facts("a", "u1") + "]}}"});
   EXPECT_EQ(warned.count("a store is away"), 1);
 }
 
@@ -317,8 +321,8 @@ TEST(ImportPrometheus, BadSamplesAreShownWithTheirPlace) {
 
 TEST(ImportPrometheus, OtherSeriesAreNamed) {
   const ImportedJobs jobs =
-      import({answer(facts("a", "u1") + "," + series("node_load1", R"("job":"x")", {"1"}) + "," +
-                     R"({"metric":{"pod":"a"},"values":[]})")});
+      import_answers({answer(facts("a", "u1") + "," + series("node_load1", R"("job":"x")", {"1"}) +
+                             "," + R"({"metric":{"pod":"a"},"values":[]})")});
   EXPECT_EQ(jobs.count("series of node_load1"), 1);
   EXPECT_EQ(jobs.count("without a name"), 1);
 }

@@ -7,17 +7,11 @@
 #include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/scenarios/import.hpp"
 
+#include "imported_log.hpp"
 #include "one_workload.hpp"
 
 namespace slicewise::scenarios {
 namespace {
-
-template <class Set>
-ImportOptions with(Set set) {
-  ImportOptions options;
-  set(options);
-  return options;
-}
 
 Imported imported(ImportKind kind, std::vector<SourceText> files, ImportOptions options = {}) {
   auto result = import_log(kind, files, options);
@@ -41,14 +35,6 @@ void expect_refused(ImportKind kind, const std::string& text, Code code, int lin
   EXPECT_EQ(result.error().front().where.line, line);
   EXPECT_NE(result.error().front().message.find(message), std::string::npos)
       << result.error().front().message;
-}
-
-std::int64_t counted(const Imported& result, const std::string& what) {
-  for (const ImportRemark& remark : result.log.remarks) {
-    if (remark.what.find(what) == std::string::npos) continue;
-    return remark.kind == ImportRemark::Kind::Note ? 1 : remark.count;
-  }
-  return 0;
 }
 
 std::string read_shared(const std::string& path) {

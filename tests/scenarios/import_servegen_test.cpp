@@ -8,6 +8,7 @@
 #include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/scenarios/import.hpp"
 
+#include "imported_log.hpp"
 #include "one_workload.hpp"
 
 namespace slicewise::scenarios {
@@ -28,13 +29,6 @@ std::vector<SourceText> files_of_pool() {
           {"data/LICENSE", "text"}};
 }
 
-template <class Set>
-ImportOptions with(Set set) {
-  ImportOptions options;
-  set(options);
-  return options;
-}
-
 Imported imported(const std::vector<SourceText>& files, const ImportOptions& options) {
   auto result = import_log(ImportKind::ServeGen, files, options);
   if (result) return std::move(*result);
@@ -46,16 +40,8 @@ const ClientRates& rates_of(const Imported& result) {
   return std::get<ClientRates>(result.content);
 }
 
-std::int64_t counted(const Imported& result, const std::string& what) {
-  for (const ImportRemark& remark : result.log.remarks) {
-    if (remark.what.find(what) == std::string::npos) continue;
-    return remark.kind == ImportRemark::Kind::Note ? 1 : remark.count;
-  }
-  return 0;
-}
-
-void expect_refused(const std::vector<SourceText>& files, const ImportOptions& options, Code code,
-                    const std::string& message) {
+void expect_pool_refused(const std::vector<SourceText>& files, const ImportOptions& options,
+                         Code code, const std::string& message) {
   const auto result = import_log(ImportKind::ServeGen, files, options);
   ASSERT_FALSE(result);
   EXPECT_EQ(info(result.error().front().code).name, info(code).name);
@@ -94,17 +80,17 @@ TEST(ImportServeGen, RatesAreScaledAndTimeIsCut) {
 }
 
 TEST(ImportServeGen, PoolsAreNamedWhenThereAreSeveral) {
-  expect_refused(files_of_pool(), {}, Code::TraceFormat, "several pools");
-  expect_refused(files_of_pool(), with([](ImportOptions& o) { o.pool = "n"; }), Code::TraceFormat,
-                 "no pool \"n\"");
-  expect_refused({{"x-dataset.json", "{}"}}, {}, Code::TraceFormat, "no file is called");
-  expect_refused({{"a/m/chunk-1-trace.csv", kThree}, {"b/chunk-1-trace.csv", kThree}},
-                 with([](ImportOptions& o) { o.pool = ""; }), Code::TraceFormat, "");
+  expect_pool_refused(files_of_pool(), {}, Code::TraceFormat, "several pools");
+  expect_pool_refused(files_of_pool(), with([](ImportOptions& o) { o.pool = "n"; }),
+                      Code::TraceFormat, "no pool \"n\"");
+  expect_pool_refused({{"x-dataset.json", "{}"}}, {}, Code::TraceFormat, "no file is called");
+  expect_pool_refused({{"a/m/chunk-1-trace.csv", kThree}, {"b/chunk-1-trace.csv", kThree}},
+                      with([](ImportOptions& o) { o.pool = ""; }), Code::TraceFormat, "");
 }
 
 TEST(ImportServeGen, BadRowsAreCountedOrStopIt) {
   const std::string bad = std::string(kSeven) + "x,1,1,Gamma,1,1\n1800,1,1,Pareto,1,1\n1,2\n";
-  expect_refused({{"a.csv", bad}}, {}, Code::TraceRow, "no start of a window");
+  expect_pool_refused({{"a.csv", bad}}, {}, Code::TraceRow, "no start of a window");
   EXPECT_EQ(counted(imported({{"a.csv", bad}}, with([](ImportOptions& o) { o.skip_bad = true; })),
                     "cannot be read"),
             3);
@@ -134,7 +120,7 @@ TEST(ImportServeGen, DamagedLengthsAreBadRows) {
         std::string("{\"0\": {\"input_tokens\": \"[1]\", \"output_tokens\": \"{1: 1}\"}}")}) {
     std::vector<SourceText> files = files_of_pool();
     files.push_back({"data/language/m/chunk-7-dataset.json", text});
-    expect_refused(files, with([](ImportOptions& o) { o.pool = "m"; }), Code::TraceRow, "");
+    expect_pool_refused(files, with([](ImportOptions& o) { o.pool = "m"; }), Code::TraceRow, "");
   }
 }
 

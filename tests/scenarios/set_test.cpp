@@ -7,7 +7,7 @@
 namespace slicewise::scenarios {
 namespace {
 
-const std::string kHead =
+const std::string kOneWorkload =
     "apiVersion: slicewise.dev/v1alpha1\n"
     "kind: Scenario\n"
     "metadata: {name: test}\n"
@@ -23,14 +23,14 @@ const std::string kReplicas =
     "nodePools.gpu.devicePlugin.sharing.timeSlicing.resources[0].replicas";
 const std::string kOff = "patch: {nodePools: [{name: gpu, devicePlugin: null}]}}\n";
 
-LoadedScenario load(const std::string& tail, std::vector<std::string> set) {
-  return read_scenario_file({"f.yaml", kHead + tail}, {std::move(set)});
+LoadedScenario load_set(const std::string& tail, std::vector<std::string> set) {
+  return read_scenario_file({"f.yaml", kOneWorkload + tail}, {std::move(set)});
 }
 
 TEST(SetWithoutPlace, IsAWarningThatNamesTheVariants) {
   const LoadedScenario loaded =
-      load("  variants:\n  - {name: off, " + kOff + "  - {name: on}\n  - {name: never, " + kOff,
-           {kReplicas + "=5"});
+      load_set("  variants:\n  - {name: off, " + kOff + "  - {name: on}\n  - {name: never, " + kOff,
+               {kReplicas + "=5"});
   EXPECT_TRUE(loaded.problems.empty());
   ASSERT_EQ(loaded.set.notes.size(), 1U);
   EXPECT_EQ(loaded.set.notes[0].code, Code::PathUnknown);
@@ -41,7 +41,7 @@ TEST(SetWithoutPlace, IsAWarningThatNamesTheVariants) {
 }
 
 TEST(SetWithoutPlace, InAnyVariantIsAnError) {
-  const LoadedScenario loaded = load(
+  const LoadedScenario loaded = load_set(
       "  variants:\n  - {name: off, " + kOff + "  - {name: never, " + kOff, {kReplicas + "=5"});
   ASSERT_EQ(loaded.problems.size(), 1U);
   EXPECT_EQ(loaded.problems[0].code, Code::PathUnknown);
@@ -49,8 +49,9 @@ TEST(SetWithoutPlace, InAnyVariantIsAnError) {
 }
 
 TEST(SetWithoutPlace, RemovingWhatAPatchRemovedIsNoNews) {
-  const LoadedScenario loaded = load("  variants:\n  - {name: off, " + kOff + "  - {name: on}\n",
-                                     {"nodePools.gpu.devicePlugin.sharing=null"});
+  const LoadedScenario loaded =
+      load_set("  variants:\n  - {name: off, " + kOff + "  - {name: on}\n",
+               {"nodePools.gpu.devicePlugin.sharing=null"});
   EXPECT_TRUE(loaded.problems.empty());
   EXPECT_TRUE(loaded.set.notes.empty());
 }
@@ -61,31 +62,31 @@ TEST(SetAndSweep, ConflictOnTheSamePathAboveAndBelowIt) {
   for (const std::string& set :
        {kReplicas + "=3", same, std::string("nodePools.gpu.devicePlugin=null"),
         std::string("nodePools=[{name: z, instanceType: p3.8xlarge}]")}) {
-    const LoadedScenario loaded = load(sweep, {set});
+    const LoadedScenario loaded = load_set(sweep, {set});
     ASSERT_EQ(loaded.problems.size(), 1U) << set;
     EXPECT_EQ(loaded.problems[0].code, Code::SettingConflict) << set;
     EXPECT_EQ(loaded.problems[0].message.substr(0, 5), "--set") << set;
   }
-  EXPECT_EQ(load("  sweep: {workloads.a.slo: [{waitP95: 1m}, {waitP95: 2m}]}\n",
-                 {"workloads.a.slo.waitP95=3m"})
+  EXPECT_EQ(load_set("  sweep: {workloads.a.slo: [{waitP95: 1m}, {waitP95: 2m}]}\n",
+                     {"workloads.a.slo.waitP95=3m"})
                 .problems.size(),
             1U);
-  EXPECT_TRUE(load(sweep, {"workloads.a.count=3", "nodePools.gpu.nodes=2"}).problems.empty());
+  EXPECT_TRUE(load_set(sweep, {"workloads.a.count=3", "nodePools.gpu.nodes=2"}).problems.empty());
 }
 
 TEST(SetText, PlainValuesAreTextWhereTextGoes) {
   const std::string env = "workloads.a.podTemplate.env.TF_FORCE_GPU_ALLOW_GROWTH=true";
-  const LoadedScenario loaded = load("", {env, "workloads.a.podTemplate.nodeSelector.rack=3"});
+  const LoadedScenario loaded = load_set("", {env, "workloads.a.podTemplate.nodeSelector.rack=3"});
   ASSERT_TRUE(loaded.problems.empty()) << loaded.problems[0].message;
   const PodTemplate& pod = loaded.set.variants[0].workloads[0].pod;
   EXPECT_EQ(pod.env.at("TF_FORCE_GPU_ALLOW_GROWTH"), "true");
   EXPECT_EQ(pod.node_selector.at("rack"), "3");
-  const LoadedScenario wrong = load("", {"workloads.a.podTemplate.resources.limits.cpu=true"});
+  const LoadedScenario wrong = load_set("", {"workloads.a.podTemplate.resources.limits.cpu=true"});
   EXPECT_EQ(wrong.problems.size(), 1U);
 }
 
 TEST(SetText, ReachesAListOfEnvironmentVariablesByName) {
-  const LoadedScenario loaded = load(
+  const LoadedScenario loaded = load_set(
       "  - name: b\n    work: {units: 1}\n    measured: {unitTime: 18s}\n"
       "    podTemplate: {env: [{name: MODE, value: \"off\"}]}\n",
       {"workloads.b.podTemplate.env.MODE=true"});
@@ -95,7 +96,7 @@ TEST(SetText, ReachesAListOfEnvironmentVariablesByName) {
 
 // Kubernetes refuses an environment variable that is not a string.
 TEST(SetText, FilesNeedQuotes) {
-  const LoadedScenario loaded = load(
+  const LoadedScenario loaded = load_set(
       "  - {name: b, work: {units: 1}, measured: {unitTime: 18s}, podTemplate: {env: {A: true}}}\n",
       {});
   ASSERT_EQ(loaded.problems.size(), 1U);

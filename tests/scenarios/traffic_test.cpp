@@ -8,7 +8,7 @@ std::string with_traffic(const std::string& traffic) {
                        "}");
 }
 
-Traffic traffic_of(const std::string& traffic) {
+Traffic traffic_read(const std::string& traffic) {
   return workload_of(with_traffic(traffic)).traffic.value_or(Traffic{});
 }
 
@@ -17,18 +17,18 @@ void expect_traffic_problem(const std::string& traffic, Code code, const std::st
 }
 
 TEST(Traffic, GapsFollowTheirLaw) {
-  EXPECT_EQ(traffic_of("mean: 3/s").gaps, Traffic::Gaps::Poisson);
-  EXPECT_EQ(traffic_of("shape: Constant, mean: 3/s").gaps, Traffic::Gaps::Constant);
-  const Traffic gamma = traffic_of("shape: Gamma, mean: 90/m, variation: 2.5");
+  EXPECT_EQ(traffic_read("mean: 3/s").gaps, Traffic::Gaps::Poisson);
+  EXPECT_EQ(traffic_read("shape: Constant, mean: 3/s").gaps, Traffic::Gaps::Constant);
+  const Traffic gamma = traffic_read("shape: Gamma, mean: 90/m, variation: 2.5");
   EXPECT_EQ(gamma.gaps, Traffic::Gaps::Gamma);
   EXPECT_DOUBLE_EQ(gamma.gap_variation, 2.5);
   EXPECT_DOUBLE_EQ(gamma.mean.per_second, 1.5);
   EXPECT_TRUE(std::holds_alternative<std::monostate>(gamma.shape));
-  EXPECT_EQ(traffic_of("shape: Weibull, mean: 3/s, variation: 1").gaps, Traffic::Gaps::Weibull);
+  EXPECT_EQ(traffic_read("shape: Weibull, mean: 3/s, variation: 1").gaps, Traffic::Gaps::Weibull);
 }
 
 TEST(Traffic, DayHasPeakOffsetAndWeekend) {
-  const Traffic traffic = traffic_of(
+  const Traffic traffic = traffic_read(
       "shape: Diurnal, mean: 12/s, peak: 40/s, peakAt: 14:30, utcOffset: -05:30, "
       "weekend: 40%, variation: 3");
   const auto& day = std::get<Diurnal>(traffic.shape);
@@ -37,24 +37,25 @@ TEST(Traffic, DayHasPeakOffsetAndWeekend) {
   EXPECT_EQ(day.utc_offset, minutes(-(5 * 60 + 30)));
   EXPECT_DOUBLE_EQ(day.weekend, 0.4);
   EXPECT_EQ(traffic.gaps, Traffic::Gaps::Gamma);
-  const Traffic plain = traffic_of("shape: Diurnal, mean: 12/s, peak: 40/s, peakAt: \"00:00\"");
+  const Traffic plain = traffic_read("shape: Diurnal, mean: 12/s, peak: 40/s, peakAt: \"00:00\"");
   EXPECT_EQ(plain.gaps, Traffic::Gaps::Poisson);
   EXPECT_DOUBLE_EQ(std::get<Diurnal>(plain.shape).weekend, 1);
 }
 
 TEST(Traffic, BurstsStepsAndClientsAreRead) {
   const auto bursts = std::get<Bursts>(
-      traffic_of("shape: Bursts, mean: 12/s, bursts: {rate: 80/s, length: 20s, every: 5m}").shape);
+      traffic_read("shape: Bursts, mean: 12/s, bursts: {rate: 80/s, length: 20s, every: 5m}")
+          .shape);
   EXPECT_DOUBLE_EQ(bursts.rate.per_second, 80);
   EXPECT_EQ(bursts.length, seconds(20));
   EXPECT_EQ(bursts.every, minutes(5));
   const auto steps = std::get<std::vector<RateStep>>(
-      traffic_of("shape: Steps, steps: [{at: 0, rate: 5/s}, {at: 10m, rate: 0/s}]").shape);
+      traffic_read("shape: Steps, steps: [{at: 0, rate: 5/s}, {at: 10m, rate: 0/s}]").shape);
   ASSERT_EQ(steps.size(), 2U);
   EXPECT_EQ(steps[1].at, minutes(10));
   EXPECT_EQ(steps[1].rate.per_second, 0);
   const auto loop =
-      std::get<ClosedLoop>(traffic_of("shape: ClosedLoop, clients: 50, thinkTime: 5s").shape);
+      std::get<ClosedLoop>(traffic_read("shape: ClosedLoop, clients: 50, thinkTime: 5s").shape);
   EXPECT_EQ(loop.clients, 50);
   EXPECT_EQ(loop.think_time, seconds(5));
 }
@@ -96,7 +97,7 @@ TEST(Traffic, NumbersFitEachOther) {
   expect_traffic_problem(bursts + "{rate: 9/s, length: 2s, every: 100s}", Code::SettingConflict,
                          "not above mean");
   EXPECT_TRUE(std::holds_alternative<Bursts>(
-      traffic_of(bursts + "{rate: 50/s, length: 20s, every: 100s}").shape));  // silence between
+      traffic_read(bursts + "{rate: 50/s, length: 20s, every: 100s}").shape));  // silence between
   expect_traffic_problem("shape: Steps, steps: [{at: 1m, rate: 1/s}, {at: 1m, rate: 2/s}]",
                          Code::SettingConflict, "does not come after");
   expect_traffic_problem("shape: Steps, steps: [{at: 0, rate: 0/s}]", Code::ValueRange,

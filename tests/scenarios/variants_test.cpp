@@ -8,7 +8,7 @@
 namespace slicewise::scenarios {
 namespace {
 
-const std::string kHead =
+const std::string kTwoWorkloads =
     "apiVersion: slicewise.dev/v1alpha1\n"
     "kind: Scenario\n"
     "metadata: {name: test}\n"
@@ -21,8 +21,8 @@ const std::string kHead =
     "  - {name: a, count: 5, work: {units: 1}, measured: {unitTime: 18s}}\n"
     "  - {name: b, work: {units: 1}, measured: {unitTime: 18s}}\n";
 
-ScenarioSet load(const std::string& tail, const Overrides& overrides = {}) {
-  auto loaded = load_scenario({"f.yaml", kHead + tail}, overrides);
+ScenarioSet load_variants(const std::string& tail, const Overrides& overrides = {}) {
+  auto loaded = load_scenario({"f.yaml", kTwoWorkloads + tail}, overrides);
   if (!loaded) {
     ADD_FAILURE() << loaded.error().front().message;
     return {};
@@ -30,8 +30,8 @@ ScenarioSet load(const std::string& tail, const Overrides& overrides = {}) {
   return *loaded;
 }
 
-Diagnostics problems(const std::string& tail, const Overrides& overrides = {}) {
-  auto loaded = load_scenario({"f.yaml", kHead + tail}, overrides);
+Diagnostics problems_of_variants(const std::string& tail, const Overrides& overrides = {}) {
+  auto loaded = load_scenario({"f.yaml", kTwoWorkloads + tail}, overrides);
   return loaded ? Diagnostics{} : loaded.error();
 }
 
@@ -42,7 +42,7 @@ std::vector<std::string> names(const ScenarioSet& set) {
 }
 
 TEST(Variants, AFileWithoutVariantsIsItsBase) {
-  const ScenarioSet set = load("");
+  const ScenarioSet set = load_variants("");
   ASSERT_EQ(set.variants.size(), 1U);
   EXPECT_EQ(set.variants[0].name, "base");
   EXPECT_EQ(set.variants[0].node_pools[0].device_plugin->time_slicing->resources[0].name.value,
@@ -50,7 +50,7 @@ TEST(Variants, AFileWithoutVariantsIsItsBase) {
 }
 
 TEST(Variants, PatchesMergeByNameAndNullRemoves) {
-  const ScenarioSet set = load(
+  const ScenarioSet set = load_variants(
       "  variants:\n"
       "  - {name: one, patch: {workloads: [{name: a, count: 20}]}}\n"
       "  - {name: two, patch: {nodePools: [{name: gpu, devicePlugin: null}]}}\n");
@@ -63,8 +63,8 @@ TEST(Variants, PatchesMergeByNameAndNullRemoves) {
 }
 
 TEST(Variants, APatchOfAnUnknownEntryIsAnError) {
-  const Diagnostics found =
-      problems("  variants:\n  - {name: one, patch: {nodePools: [{name: gpus, nodes: 2}]}}\n");
+  const Diagnostics found = problems_of_variants(
+      "  variants:\n  - {name: one, patch: {nodePools: [{name: gpus, nodes: 2}]}}\n");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].code, Code::PathUnknown);
   EXPECT_EQ(found[0].where.line, 13);
@@ -72,23 +72,23 @@ TEST(Variants, APatchOfAnUnknownEntryIsAnError) {
 }
 
 TEST(Variants, ThePlaceOfAPatchedValueIsThatOfThePatch) {
-  const Diagnostics found =
-      problems("  variants:\n  - {name: one, patch: {workloads: [{name: a, count: -1}]}}\n");
+  const Diagnostics found = problems_of_variants(
+      "  variants:\n  - {name: one, patch: {workloads: [{name: a, count: -1}]}}\n");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].code, Code::ValueRange);
   EXPECT_EQ(found[0].where.line, 13);
 }
 
 TEST(Sweep, IsTheCartesianProductForEveryVariant) {
-  EXPECT_EQ(names(load("  sweep:\n"
-                       "    nodePools.gpu.nodes: [1, 2]\n"
-                       "    workloads.a.count: [3, 4]\n")),
+  EXPECT_EQ(names(load_variants("  sweep:\n"
+                                "    nodePools.gpu.nodes: [1, 2]\n"
+                                "    workloads.a.count: [3, 4]\n")),
             (std::vector<std::string>{"nodes=1,count=3", "nodes=1,count=4", "nodes=2,count=3",
                                       "nodes=2,count=4"}));
 }
 
 TEST(Sweep, AVariantWithoutThePathIsKeptOnceWithANote) {
-  const ScenarioSet set = load(
+  const ScenarioSet set = load_variants(
       "  variants:\n"
       "  - {name: off, patch: {nodePools: [{name: gpu, devicePlugin: null}]}}\n"
       "  - {name: on}\n"
@@ -101,7 +101,7 @@ TEST(Sweep, AVariantWithoutThePathIsKeptOnceWithANote) {
 }
 
 TEST(Sweep, AnUnknownPathNamesTheNearest) {
-  const Diagnostics found = problems("  sweep: {nodePools.gpu.node: [1]}\n");
+  const Diagnostics found = problems_of_variants("  sweep: {nodePools.gpu.node: [1]}\n");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].code, Code::PathUnknown);
   EXPECT_NE(found[0].message.find("did you mean \"nodes\"?"), std::string::npos);
@@ -111,48 +111,51 @@ TEST(Sweep, MoreThanTenThousandVariantsAreRefused) {
   std::string hundred_and_one = "[1";
   for (int i = 2; i <= 101; ++i) hundred_and_one += ", " + std::to_string(i);
   hundred_and_one += "]";
-  const Diagnostics found = problems("  sweep:\n    workloads.a.count: " + hundred_and_one +
-                                     "\n    workloads.b.count: " + hundred_and_one + "\n");
+  const Diagnostics found =
+      problems_of_variants("  sweep:\n    workloads.a.count: " + hundred_and_one +
+                           "\n    workloads.b.count: " + hundred_and_one + "\n");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].code, Code::ValueRange);
 }
 
 TEST(Set, WinsOverPatches) {
   const ScenarioSet set =
-      load("  variants:\n  - {name: one, patch: {workloads: [{name: a, count: 20}]}}\n",
-           {{"workloads.a.count=3"}});
+      load_variants("  variants:\n  - {name: one, patch: {workloads: [{name: a, count: 20}]}}\n",
+                    {{"workloads.a.count=3"}});
   EXPECT_EQ(set.variants[0].workloads[0].count, 3);
 }
 
 TEST(Set, MakesBlocksThatAreAbsentAndReachesDottedKeys) {
-  const ScenarioSet set = load("", {{"workloads.a.slo.waitP95=10m",
-                                     "workloads.a.podTemplate.resources.limits.nvidia.com/gpu=1"}});
+  const ScenarioSet set =
+      load_variants("", {{"workloads.a.slo.waitP95=10m",
+                          "workloads.a.podTemplate.resources.limits.nvidia.com/gpu=1"}});
   ASSERT_EQ(set.variants[0].workloads[0].objectives.size(), 1U);
   ASSERT_EQ(set.variants[0].workloads[0].pod.extended.size(), 1U);
   EXPECT_EQ(set.variants[0].workloads[0].pod.extended[0].name.value, "nvidia.com/gpu");
 }
 
 TEST(Set, MistakesHaveTheirPlaceInTheArgument) {
-  const Diagnostics found = problems("", {{"workloads.a.count=3", "workloads.a.count=many"}});
+  const Diagnostics found =
+      problems_of_variants("", {{"workloads.a.count=3", "workloads.a.count=many"}});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].where, (SourceLocation{"--set", 2, 19, 4}));
 }
 
 TEST(Hash, IsOfTheBytesAndEachSetInOrder) {
   // From Python: hashlib.sha256(b"x\nseed=1").hexdigest() with the file in place of x.
-  EXPECT_EQ(load("", {{"seed=1"}}).sha256,
+  EXPECT_EQ(load_variants("", {{"seed=1"}}).sha256,
             "be2c0caba98b8d1b74ca020446ff412f6db84b2606b95fbfa4e18cb3c788b769");
-  EXPECT_NE(load("").sha256, load("# a comment\n").sha256);
-  EXPECT_NE(load("").sha256, load("", {{"seed=1"}}).sha256);
-  EXPECT_NE(load("", {{"seed=1", "replications=2"}}).sha256,
-            load("", {{"replications=2", "seed=1"}}).sha256);
+  EXPECT_NE(load_variants("").sha256, load_variants("# a comment\n").sha256);
+  EXPECT_NE(load_variants("").sha256, load_variants("", {{"seed=1"}}).sha256);
+  EXPECT_NE(load_variants("", {{"seed=1", "replications=2"}}).sha256,
+            load_variants("", {{"replications=2", "seed=1"}}).sha256);
 }
 
 // A log-normal law with median m and p99 q: sigma = ln(q/m)/2.326347874, mean = m exp(sigma^2/2).
 TEST(RequestTime, PercentilesGiveALogNormalLaw) {
-  const auto loaded =
-      load_scenario({"f.yaml", kHead + "  - {name: s, kind: Service, traffic: {mean: 1/s},"
-                                       " measured: {requestGpuTime: {p50: 31ms, p99: 44ms}}}\n"});
+  const auto loaded = load_scenario(
+      {"f.yaml", kTwoWorkloads + "  - {name: s, kind: Service, traffic: {mean: 1/s},"
+                                 " measured: {requestGpuTime: {p50: 31ms, p99: 44ms}}}\n"});
   ASSERT_TRUE(loaded.has_value());
   const ServiceTime& time = *loaded->variants[0].workloads[2].measured->request_gpu_time;
   const double sigma = std::log(44.0 / 31.0) / 2.3263478740408408;

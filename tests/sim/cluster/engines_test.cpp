@@ -10,7 +10,7 @@ namespace {
 
 using Law = scenarios::ServiceTime::Law;
 
-scenarios::Scenario one_gpu(std::vector<scenarios::Workload> workloads, int replicas) {
+scenarios::Scenario one_gpu_scenario(std::vector<scenarios::Workload> workloads, int replicas) {
   scenarios::Scenario s = demo::scenario(demo::pool(replicas), std::move(workloads));
   s.node_pools[0].instance_type.value = "p3.2xlarge";
   return s;
@@ -24,7 +24,8 @@ double interval(const VariantResult& r) { return to_seconds(*r.workloads[0].late
 TEST(ExclusiveService, MeetsTheClosedFormsAtEveryLoad) {
   for (const double rho : {0.3, 0.5, 0.7, 0.9, 0.95}) {
     for (const Law law : {Law::Exponential, Law::Deterministic}) {
-      scenarios::Scenario s = one_gpu({demo::service(1, rho / 0.010, milliseconds(10), law)}, 0);
+      scenarios::Scenario s =
+          one_gpu_scenario({demo::service(1, rho / 0.010, milliseconds(10), law)}, 0);
       s.duration = seconds(rho > 0.8 ? 5'000 : 1'000);
       s.warmup = seconds(100);
       s.replications = 10;
@@ -46,7 +47,7 @@ TEST(TimeSlicedService, WaitsForTheTurnsOfSaturatingNeighbours) {
   busy.pod.cpu_request = {100};
   busy.work->units = 1'000'000;
   scenarios::Workload probe = demo::service(1, 0.5, milliseconds(5), Law::Deterministic);
-  scenarios::Scenario s = one_gpu({probe, busy}, 4);
+  scenarios::Scenario s = one_gpu_scenario({probe, busy}, 4);
   s.duration = seconds(4'000);
   s.replications = 4;
   s.node_pools[0].gpu.switch_cost = microseconds(110);
@@ -73,7 +74,7 @@ TwoEngines both_engines(scenarios::Workload w, int pods) {
   w.count = pods;
   w.work->units = 3;
   w.pod.cpu_request = {500};
-  scenarios::Scenario s = one_gpu({w}, 10);
+  scenarios::Scenario s = one_gpu_scenario({w}, 10);
   s.replications = 3;
   TwoEngines result;
   result.steady = demo::result(s);
@@ -112,7 +113,7 @@ TEST(BatchEngines, OverlappedWorkIsAPipelineWithARoundedCorner) {
 TEST(BatchEngines, LightOverlappedPairsRunAtFullSpeed) {
   scenarios::Workload w = demo::training(2);
   w.measured->gpu_busy = 0.3;
-  const VariantResult r = demo::result(one_gpu({w}, 2));
+  const VariantResult r = demo::result(one_gpu_scenario({w}, 2));
   EXPECT_NEAR(to_seconds(r.workloads[0].job_completion->mean), 1800, 0.02 * 1800);
 }
 
@@ -145,7 +146,7 @@ TEST(BatchEngines, SharingIsMonotone) {
   for (int pods = 1; pods <= 10; ++pods) {
     scenarios::Workload w = demo::training(pods);
     w.pod.cpu_request = {500};
-    const VariantResult r = demo::result(one_gpu({w}, 10));
+    const VariantResult r = demo::result(one_gpu_scenario({w}, 10));
     EXPECT_GE(r.makespan.mean, previous);
     // Work is conserved: every epoch took its 6.84 s of GPU.
     EXPECT_NEAR(r.gpus[0].time_busy_ratio * to_seconds(r.makespan.mean), pods * 684.0, 0.01);
@@ -158,7 +159,7 @@ TEST(ServiceStart, RequestsWithoutAReadyReplicaAreRefused) {
   scenarios::Workload w = demo::service(1, 100, milliseconds(1), Law::Deterministic);
   w.traffic->gaps = scenarios::Traffic::Gaps::Constant;
   w.startup.model_load = seconds(10);
-  scenarios::Scenario s = one_gpu({w}, 0);
+  scenarios::Scenario s = one_gpu_scenario({w}, 0);
   s.duration = seconds(100);
   const VariantResult cold = demo::result(s);
   EXPECT_NEAR(cold.workloads[0].requests->refused, 1'000, 1);
@@ -173,7 +174,7 @@ TEST(ServiceStart, RequestsWithoutAReadyReplicaAreRefused) {
 // what no replica shows alone. A stable one of load 0.95 is left in peace.
 TEST(ServiceQueue, GrowthIsFoundWithNeighboursAndSwitchesCounted) {
   const auto run = [](std::vector<scenarios::Workload> services, int tickets) {
-    scenarios::Scenario s = one_gpu(std::move(services), tickets);
+    scenarios::Scenario s = one_gpu_scenario(std::move(services), tickets);
     s.duration = seconds(600);
     return demo::result(s);
   };
@@ -205,7 +206,7 @@ TEST(RunWithDuration, CountsTheUnitsOfPodsThatStillRun) {
 TEST(HostCpu, ServicesAreCountedAndComeFirst) {
   scenarios::Workload api = demo::service(2, 1, milliseconds(1), Law::Deterministic);
   api.measured->cpu = Millicores{2000};
-  scenarios::Scenario s = one_gpu({api}, 10);
+  scenarios::Scenario s = one_gpu_scenario({api}, 10);
   s.duration = seconds(100);
   EXPECT_NEAR(demo::result(s).nodes[0].cpu_busy_ratio, 2 * 2.0 / 8, 1e-6);
 }

@@ -10,7 +10,7 @@ namespace {
 
 using Law = scenarios::ServiceTime::Law;
 
-constexpr Duration kDay = hours(24);
+constexpr Duration kOneDay = hours(24);
 
 // People who run a cell of `cell` every `pause`, and need 1 GiB.
 scenarios::Workload notebooks(int users, scenarios::ServiceTime pause,
@@ -35,7 +35,7 @@ scenarios::Workload residents(int users, scenarios::ServiceTime pause,
                               scenarios::ServiceTime cell) {
   scenarios::Workload w = notebooks(users, pause, cell);
   w.notebooks->sessions_per_day = 1000;
-  w.notebooks->length = {Law::Deterministic, kDay * 365, 0};
+  w.notebooks->length = {Law::Deterministic, kOneDay * 365, 0};
   return w;
 }
 
@@ -55,8 +55,9 @@ Replication run(const scenarios::Scenario& s) {
 const NotebookRecord& lab(const Replication& r) { return r.workloads[0].notebooks; }
 
 TEST(NotebookWorld, HasAPodForEachUserAndAnExactPool) {
-  const World world = demo::world(on_one_gpu(
-      notebooks(7, {Law::Exponential, minutes(5), 0}, {Law::LogNormal, seconds(8), 1}), 4, kDay));
+  const World world = demo::world(
+      on_one_gpu(notebooks(7, {Law::Exponential, minutes(5), 0}, {Law::LogNormal, seconds(8), 1}),
+                 4, kOneDay));
   EXPECT_EQ(world.workloads[0].spec.count, 7);
   EXPECT_TRUE(world.pools[0].exact);
   EXPECT_EQ(world.workloads[0].on_pool[0].in_kind[0].gpu, seconds(8));
@@ -68,7 +69,7 @@ TEST(NotebookWorld, CarriesCellsOverToThePoolsGpu) {
   scenarios::Workload w =
       notebooks(1, {Law::Exponential, minutes(5), 0}, {Law::Deterministic, seconds(8), 0});
   w.measured.emplace().device.value = "V100-SXM2-16GB";
-  scenarios::Scenario s = on_one_gpu(w, 0, kDay);
+  scenarios::Scenario s = on_one_gpu(w, 0, kOneDay);
   s.node_pools[0].instance_type.value = "g4dn.xlarge";
   const World world = demo::world(s);
   EXPECT_GT(world.workloads[0].on_pool[0].gpu_scale, 1.5);
@@ -80,7 +81,7 @@ TEST(Notebooks, AUserAloneIsNeverSlowedAndWaitsForTheStartUpOnly) {
   scenarios::Workload w =
       notebooks(1, {Law::Exponential, minutes(5), 0}, {Law::LogNormal, seconds(8), 1});
   w.startup.model_load = seconds(20);
-  const Replication r = run(on_one_gpu(w, 4, kDay * 70));
+  const Replication r = run(on_one_gpu(w, 4, kOneDay * 70));
   const NotebookRecord& record = lab(r);
   ASSERT_GT(record.cells, 500);
   EXPECT_EQ(record.slowdown.mean(), kUnitSlowdown);
@@ -113,7 +114,7 @@ TEST(Notebooks, CellsShareTheGpuAsProcessorSharingHasIt) {
     for (const Law law : {Law::Exponential, Law::Deterministic}) {
       const scenarios::Workload w =
           residents(users, {Law::Exponential, seconds(30), 0}, {law, seconds(10), 0});
-      const NotebookRecord record = lab(run(on_one_gpu(w, users, kDay * 60)));
+      const NotebookRecord record = lab(run(on_one_gpu(w, users, kOneDay * 60)));
       ASSERT_GT(record.cells, 100'000);
       const double extra = to_seconds(record.waiting) / static_cast<double>(record.cells);
       const double expected = response_s(users, 30, 10) - 10;
@@ -127,7 +128,7 @@ TEST(Notebooks, CellsShareTheGpuAsProcessorSharingHasIt) {
 TEST(Notebooks, GpuTimeIsThatOfTheCells) {
   const scenarios::Workload w =
       notebooks(12, {Law::Exponential, minutes(1), 0}, {Law::Deterministic, seconds(10), 0});
-  const Replication r = run(on_one_gpu(w, 4, kDay * 28));
+  const Replication r = run(on_one_gpu(w, 4, kOneDay * 28));
   const Duration cells = seconds(10) * lab(r).cells;
   EXPECT_GE(r.domains[0].time.useful, cells);
   EXPECT_LE(r.domains[0].time.useful, cells + seconds(10) * 4);
@@ -139,7 +140,7 @@ TEST(Notebooks, TheSecondGreedyProcessOnAGpuIsKilled) {
   scenarios::Workload w =
       residents(2, {Law::Deterministic, minutes(1), 0}, {Law::Deterministic, seconds(10), 0});
   w.gpu_memory.allocator = scenarios::Allocator::Greedy;
-  const Replication greedy = run(on_one_gpu(w, 2, kDay));
+  const Replication greedy = run(on_one_gpu(w, 2, kOneDay));
   EXPECT_GT(greedy.workloads[0].oom_kills, 500);
   EXPECT_EQ(greedy.oom_kills, greedy.workloads[0].oom_kills);
   EXPECT_EQ(lab(greedy).slowdown.mean(), kUnitSlowdown);  // the other has the GPU for itself
@@ -147,7 +148,7 @@ TEST(Notebooks, TheSecondGreedyProcessOnAGpuIsKilled) {
   EXPECT_EQ(greedy.restarts, 0);  // the kernel dies, not the container
 
   w.pod.env["TF_FORCE_GPU_ALLOW_GROWTH"] = "true";
-  const Replication growing = run(on_one_gpu(w, 2, kDay));
+  const Replication growing = run(on_one_gpu(w, 2, kOneDay));
   EXPECT_EQ(growing.workloads[0].oom_kills, 0);
   EXPECT_GT(lab(growing).cells, lab(greedy).cells * 3 / 2);
 }
@@ -159,7 +160,7 @@ TEST(Notebooks, SessionsThatDoNotFitTogetherRunOutOfMemory) {
     scenarios::RandomAmount amount;
     amount.mean = gib * 1073741824.0;
     w.notebooks->memory = amount;
-    return run(on_one_gpu(w, 2, kDay));
+    return run(on_one_gpu(w, 2, kOneDay));
   };
   EXPECT_EQ(holding(6).workloads[0].oom_kills, 0);
   const Replication r = holding(10);
@@ -175,7 +176,7 @@ TEST(Notebooks, MemoryIsFreeAgainWhenTheSessionEnds) {
   scenarios::RandomAmount amount;
   amount.mean = 10e9;
   w.notebooks->memory = amount;
-  const Replication r = run(on_one_gpu(w, 6, kDay * 28));
+  const Replication r = run(on_one_gpu(w, 6, kOneDay * 28));
   EXPECT_GT(r.workloads[0].oom_kills, 0);
   EXPECT_EQ(lab(r).active_users, 6);
   // On its own a session of 10 GB would run 2 h / 310 s = 23 cells; three at once get a third.
@@ -190,9 +191,9 @@ TEST(Notebooks, CullingFreesTheGpuForOthers) {
   w.notebooks->sessions_per_day = 1;
   w.notebooks->peaks_at = {hours(9)};
   w.notebooks->spread = minutes(10);
-  const Replication held = run(on_one_gpu(w, 0, kDay * 28));
+  const Replication held = run(on_one_gpu(w, 0, kOneDay * 28));
   w.notebooks->idle_cull = minutes(30);
-  const Replication culled = run(on_one_gpu(w, 0, kDay * 28));
+  const Replication culled = run(on_one_gpu(w, 0, kOneDay * 28));
   EXPECT_EQ(lab(held).culled, 0);
   EXPECT_GT(lab(held).session_start.quantile(0.5), hours(8));  // the first to leave lets them in
   EXPECT_EQ(lab(culled).gave_up, 0);
@@ -207,7 +208,7 @@ TEST(Notebooks, PatienceEndsWithTheSession) {
   scenarios::Workload w =
       notebooks(8, {Law::Exponential, minutes(5), 0}, {Law::Deterministic, seconds(10), 0});
   w.notebooks->length = {Law::Exponential, hours(4), 0};
-  const Replication r = run(on_one_gpu(w, 0, kDay * 35));  // over the last weekend
+  const Replication r = run(on_one_gpu(w, 0, kOneDay * 35));  // over the last weekend
   const NotebookRecord& record = lab(r);
   EXPECT_GT(record.gave_up, record.sessions / 4);
   EXPECT_LT(record.gave_up, record.sessions);
@@ -227,7 +228,7 @@ TEST(Notebooks, MoreUsersThanTicketsWaitAndNothingLeaks) {
   w.notebooks->sessions_per_day = 20;
   w.startup.image_pull = seconds(60);
   w.faults = Rate{1.0 / 3600};
-  const Replication r = run(on_one_gpu(w, 4, kDay * 84));  // over the last weekend
+  const Replication r = run(on_one_gpu(w, 4, kOneDay * 84));  // over the last weekend
   const NotebookRecord& record = lab(r);
   EXPECT_GT(record.sessions, 5'000);
   EXPECT_EQ(record.session_start.count(), record.sessions);

@@ -40,7 +40,7 @@ Replication replicate(const scenarios::Scenario& s) {
 
 double mean_s(const Histogram& h) { return to_seconds(h.mean()); }
 
-std::int64_t lost(const RequestRecord& r) { return r.refused + r.dropped + r.timed_out; }
+std::int64_t lost_of_record(const RequestRecord& r) { return r.refused + r.dropped + r.timed_out; }
 
 // 100 requests/s at equal distances, batches of 4 that wait 50 ms at most. The first of a batch
 // waits 30 ms for the fourth.
@@ -110,7 +110,7 @@ TEST(Retries, AreCountedAndKeepTheFirstArrival) {
   EXPECT_GE(thrice.retried, thrice.dropped * 3);
   EXPECT_GT(thrice.retried, 0);
   EXPECT_GE(thrice.answered, once.answered);
-  EXPECT_EQ(thrice.arrived, thrice.answered + lost(thrice));
+  EXPECT_EQ(thrice.arrived, thrice.answered + lost_of_record(thrice));
   EXPECT_GT(thrice.latency.quantile(1), milliseconds(36));  // the first back-off is in it
 }
 
@@ -118,9 +118,10 @@ TEST(Retries, AreCountedAndKeepTheFirstArrival) {
 // M/M/8 (insensitive), by Erlang's C formula.
 TEST(HostCpuOfRequests, IsErlangC) {
   constexpr int kCores = 8;
-  constexpr double kService = 0.040;
-  constexpr double kLoad = 0.85 * kCores;
-  scenarios::Workload w = demo::service(1, kLoad / kService, microseconds(10), Law::Deterministic);
+  constexpr double kServiceTime = 0.040;
+  constexpr double kOffered = 0.85 * kCores;
+  scenarios::Workload w =
+      demo::service(1, kOffered / kServiceTime, microseconds(10), Law::Deterministic);
   w.serving.cpu_before = milliseconds(30);
   w.serving.cpu_after = milliseconds(10);
   const Replication run = replicate(until_done({w}, seconds(3'000)));
@@ -128,15 +129,15 @@ TEST(HostCpuOfRequests, IsErlangC) {
   double term = 1;
   for (int k = 0; k < kCores; ++k) {
     sum += term;
-    term *= kLoad / (k + 1);
+    term *= kOffered / (k + 1);
   }
-  const double waiting = term / (1 - kLoad / kCores);
+  const double waiting = term / (1 - kOffered / kCores);
   const double probability = waiting / (sum + waiting);
-  const double mean = kService + probability * kService / (kCores - kLoad);
+  const double mean = kServiceTime + probability * kServiceTime / (kCores - kOffered);
   // Two visits, one law: each is served at the speed of the moment.
   EXPECT_NEAR(mean_s(run.workloads[0].requests.latency), mean + 10e-6, 0.02 * mean);
   EXPECT_NEAR(to_seconds(run.nodes[0].cpu_time),
-              static_cast<double>(run.workloads[0].requests.answered) * kService, 1e-3);
+              static_cast<double>(run.workloads[0].requests.answered) * kServiceTime, 1e-3);
 }
 
 TEST(Concurrency, WorkersTakeOneRequestAtATime) {
@@ -157,7 +158,7 @@ TEST(Concurrency, WorkersTakeOneRequestAtATime) {
 TEST(ClosedLoop, IsMachineRepair) {
   constexpr int kClients = 6;
   constexpr double kThink = 0.05;
-  constexpr double kService = 0.02;
+  constexpr double kServiceTime = 0.02;
   scenarios::Workload w = demo::service(1, 1, milliseconds(20), Law::Exponential);
   w.traffic->shape = scenarios::ClosedLoop{kClients, milliseconds(50)};
   scenarios::Scenario s = demo::scenario(small_nodes(), {w});
@@ -166,7 +167,7 @@ TEST(ClosedLoop, IsMachineRepair) {
   double queue = 0;
   double response = 0;
   for (int n = 1; n <= kClients; ++n) {
-    response = kService * (1 + queue);
+    response = kServiceTime * (1 + queue);
     queue = n * response / (response + kThink);
   }
   EXPECT_NEAR(mean_s(r.latency), response, 0.01 * response);
@@ -280,7 +281,7 @@ TEST(Conservation, HoldsWhenPodsDie) {
   w.serving.retry_after = milliseconds(100);
   const RequestRecord r = replicate(until_done({w}, seconds(600), 2)).workloads[0].requests;
   EXPECT_GT(r.retried, 0);
-  EXPECT_EQ(r.arrived, r.answered + lost(r));
+  EXPECT_EQ(r.arrived, r.answered + lost_of_record(r));
 }
 
 }  // namespace

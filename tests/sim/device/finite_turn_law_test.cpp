@@ -7,13 +7,13 @@
 namespace slicewise::sim {
 namespace {
 
-constexpr models::TimeSlice kSlice{microseconds(1'024), microseconds(110)};
+constexpr models::TimeSlice kLongSlice{microseconds(1'024), microseconds(110)};
 constexpr std::int64_t kPhases = 4'000;
 
 // Response of a request of `work` that arrives at `phase` into a round of contexts that never
 // rest. The tagged context lies in the middle of the ring.
 Duration response(std::uint32_t contexts, Duration work, Duration phase) {
-  RoundRobin gpu(contexts, kSlice, kSlice.switch_cost);
+  RoundRobin gpu(contexts, kLongSlice, kLongSlice.switch_cost);
   const std::uint32_t tagged = contexts / 2;
   for (std::uint32_t other = 0; other < contexts; ++other) {
     if (other != tagged) gpu.start(other, hours(10));
@@ -41,14 +41,14 @@ TEST_P(FiniteTurnLaw, MeanOverPhases) {
   const std::int64_t others = contexts - 1;
   const bool renews = others == 1;
   const std::int64_t round =
-      renews ? kSlice.turn.ns : others * (kSlice.turn + kSlice.switch_cost).ns;
+      renews ? kLongSlice.turn.ns : others * (kLongSlice.turn + kLongSlice.switch_cost).ns;
   double total = 0;
   for (std::int64_t phase = 0; phase < kPhases; ++phase) {
     total += to_seconds(response(contexts, work, {round * phase / kPhases}));
   }
-  const double q = to_seconds(kSlice.turn);
-  const double c = to_seconds(kSlice.switch_cost);
-  const std::int64_t whole_turns = (work.ns + kSlice.turn.ns - 1) / kSlice.turn.ns;
+  const double q = to_seconds(kLongSlice.turn);
+  const double c = to_seconds(kLongSlice.switch_cost);
+  const std::int64_t whole_turns = (work.ns + kLongSlice.turn.ns - 1) / kLongSlice.turn.ns;
   const auto turns = static_cast<double>(whole_turns);
   const double published =
       static_cast<double>(others) * (q + c) * (turns - 0.5) + to_seconds(work) + turns * c;
@@ -59,12 +59,12 @@ TEST_P(FiniteTurnLaw, MeanOverPhases) {
 
 // The worst phase is half a round above the mean: (n-1)(q+c) k + s + k c.
 TEST(FiniteTurnLaw, WorstPhaseWaitsAWholeRound) {
-  const Duration round = (kSlice.turn + kSlice.switch_cost) * 3;
+  const Duration round = (kLongSlice.turn + kLongSlice.switch_cost) * 3;
   Duration worst;
   for (std::int64_t phase = 0; phase < round.ns; phase += 997) {
     worst = std::max(worst, response(4, microseconds(500), {phase}));
   }
-  const Duration expected = round + microseconds(500) + kSlice.switch_cost;
+  const Duration expected = round + microseconds(500) + kLongSlice.switch_cost;
   EXPECT_LE(worst, expected);
   EXPECT_GT(worst, expected - microseconds(1));
 }

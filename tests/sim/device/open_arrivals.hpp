@@ -11,6 +11,19 @@
 
 namespace slicewise::sim {
 
+// A request takes kService seconds alone, on average; at most kPool are there at once.
+inline constexpr double kService = 0.010;
+inline constexpr std::uint32_t kPool = 1'024;
+
+struct Draw {
+  std::size_t size_class;
+  double seconds;
+};
+inline constexpr auto kExponential = [](RandomStream& random) {
+  return Draw{0, kService * random.exponential()};
+};
+inline constexpr auto kDeterministic = [](RandomStream&) { return Draw{0, kService}; };
+
 // One size of request and its mean response.
 struct ServedClass {
   double total_seconds = 0;

@@ -14,18 +14,8 @@
 namespace slicewise::sim {
 namespace {
 
-constexpr double kService = 0.010;  // S, mean GPU time of a request in seconds
-constexpr std::uint32_t kPool = 1'024;
-constexpr std::uint32_t kReplications = 30;
+constexpr std::uint32_t kTrials = 30;
 
-struct Draw {
-  std::size_t size_class;
-  double seconds;
-};
-constexpr auto kExponential = [](RandomStream& random) {
-  return Draw{0, kService * random.exponential()};
-};
-constexpr auto kDeterministic = [](RandomStream&) { return Draw{0, kService}; };
 // Squared coefficient of variation e - 1.
 constexpr auto kLognormal = [](RandomStream& random) {
   return Draw{0, kService * portable_exp(random.normal() - 0.5)};
@@ -47,7 +37,7 @@ template <class Engine, class ServiceLaw>
 std::vector<std::vector<double>> simulate(const Engine& engine, double load, ServiceLaw service,
                                           int classes = 1) {
   std::vector<std::vector<double>> means(static_cast<std::size_t>(classes));
-  for (std::uint32_t replication = 0; replication < kReplications; ++replication) {
+  for (std::uint32_t replication = 0; replication < kTrials; ++replication) {
     OpenArrivals model(engine, kPool, load / kService, service, replication);
     const int customers = customers_at(load);
     const auto served = model.run(classes, customers / 5, customers);
@@ -58,7 +48,7 @@ std::vector<std::vector<double>> simulate(const Engine& engine, double load, Ser
 }
 
 // Turns a thousand times shorter than a request: as good as processor sharing.
-RoundRobin time_slicing(double overhead) {
+RoundRobin fine_time_slicing(double overhead) {
   const Duration turn = from_seconds(kService / 1'000);
   const Duration switch_cost = from_seconds(kService / 1'000 * overhead);
   return {kPool, {turn, switch_cost}, switch_cost};
@@ -92,19 +82,19 @@ TEST_P(OpenLaw, ExclusiveLognormal) {
 // M/G/1 processor sharing is insensitive to the law of service: S / (1 - rho).
 TEST_P(OpenLaw, TimeSlicingExponential) {
   const double rho = GetParam();
-  const auto means = simulate(time_slicing(0), rho, kExponential);
+  const auto means = simulate(fine_time_slicing(0), rho, kExponential);
   expect_mean(means[0], kService / (1 - rho), resolution_at(rho));
 }
 TEST_P(OpenLaw, TimeSlicingDeterministic) {
   const double rho = GetParam();
-  const auto means = simulate(time_slicing(0), rho, kDeterministic);
+  const auto means = simulate(fine_time_slicing(0), rho, kDeterministic);
   expect_mean(means[0], kService / (1 - rho), resolution_at(rho));
 }
 
 // And a request of size s takes s / (1 - rho) on average, whatever the others' sizes.
 TEST_P(OpenLaw, TimeSlicingIsFairToEverySize) {
   const double rho = GetParam();
-  const auto means = simulate(time_slicing(0), rho, kThreeSizes, 3);
+  const auto means = simulate(fine_time_slicing(0), rho, kThreeSizes, 3);
   for (std::size_t size = 0; size < kSizes.size(); ++size) {
     expect_mean(means[size], kSizes.at(size) / (1 - rho), 1.5 * resolution_at(rho));
   }
@@ -112,20 +102,20 @@ TEST_P(OpenLaw, TimeSlicingIsFairToEverySize) {
 
 // Total rate 1 alone and 1/(1 + o) in company. With r1 = lambda S and r2 = lambda S (1 + o):
 // P0 = 1 / (1 + r1/(1 - r2)), R = r1 P0 / (1 - r2)^2 / lambda. Insensitive as well.
-constexpr double kOverhead = 0.11;
+constexpr double kSwitching = 0.11;
 double response_with_overhead(double r2) {
-  const double r1 = r2 / (1 + kOverhead);
+  const double r1 = r2 / (1 + kSwitching);
   const double idle = 1 / (1 + r1 / (1 - r2));
   return r1 * idle / ((1 - r2) * (1 - r2)) / (r1 / kService);
 }
 TEST_P(OpenLaw, TimeSlicingWithSwitchCostExponential) {
   const double r2 = GetParam();
-  const auto means = simulate(time_slicing(kOverhead), r2 / (1 + kOverhead), kExponential);
+  const auto means = simulate(fine_time_slicing(kSwitching), r2 / (1 + kSwitching), kExponential);
   expect_mean(means[0], response_with_overhead(r2), 1.5 * resolution_at(r2));
 }
 TEST_P(OpenLaw, TimeSlicingWithSwitchCostDeterministic) {
   const double r2 = GetParam();
-  const auto means = simulate(time_slicing(kOverhead), r2 / (1 + kOverhead), kDeterministic);
+  const auto means = simulate(fine_time_slicing(kSwitching), r2 / (1 + kSwitching), kDeterministic);
   expect_mean(means[0], response_with_overhead(r2), 1.5 * resolution_at(r2));
 }
 

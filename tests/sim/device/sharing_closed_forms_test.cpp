@@ -19,21 +19,9 @@
 namespace slicewise::sim {
 namespace {
 
-constexpr double kService = 0.010;  // S, mean time of a request alone, in seconds
-constexpr std::uint32_t kPool = 1'024;
-
-struct Draw {
-  std::size_t size_class;
-  double seconds;
-};
-constexpr auto kExponential = [](RandomStream& random) {
-  return Draw{0, kService * random.exponential()};
-};
-constexpr auto kDeterministic = [](RandomStream&) { return Draw{0, kService}; };
-
 // Relaxation takes longer the nearer the load is to 1.
-int customers_at(double load) { return load > 0.8 ? 60'000 : 8'000; }
-double resolution_at(double load) { return load > 0.92 ? 0.12 : 0.06; }
+int customers_shared(double load) { return load > 0.8 ? 60'000 : 8'000; }
+double resolution_shared(double load) { return load > 0.92 ? 0.12 : 0.06; }
 
 // Law: the mean response is `expected` seconds. At `load` 1 the queue would grow for ever; queues
 // that see a part of the arrivals each take their number times the customers.
@@ -43,10 +31,10 @@ void expect_response(const MakeEngine& make, double load, double per_second, Ser
   std::vector<double> means;
   for (std::uint32_t replication = 0; replication < 30; ++replication) {
     OpenArrivals model(make(replication), kPool, per_second, service, replication);
-    const int customers = customers_at(load) * queues;
+    const int customers = customers_shared(load) * queues;
     means.push_back(model.run(1, customers / 5, customers)[0].mean());
   }
-  expect_mean(means, expected, resolution_at(load));
+  expect_mean(means, expected, resolution_shared(load));
 }
 
 // Mean number of customers when n of them are served at the total rate rate(n), by
@@ -82,7 +70,7 @@ double pollaczek_khinchine(double load, double service, double variation) {
   return service * (1 + load * (1 + variation) / (2 * (1 - load)));
 }
 
-Fluid mps(double capacity_share, double norm_p) {
+Fluid mps_gpu(double capacity_share, double norm_p) {
   Fluid gpu(kPool);
   const models::DomainClient client =
       models::client_in({capacity_share, 0.3, norm_p, {}, {}}, {1, 1}, 1);
@@ -100,7 +88,7 @@ TEST_P(SharingLaw, MpsOfQuarterClientsIsErlangC) {
   EXPECT_NEAR(expected,
               birth_death_response(per_second, [](int n) { return std::min(n, 4) / kService; }),
               1e-9);
-  const auto gpu = [](std::uint32_t) { return mps(0.25, models::kHardNorm); };
+  const auto gpu = [](std::uint32_t) { return mps_gpu(0.25, models::kHardNorm); };
   expect_response(gpu, GetParam(), per_second, kExponential, expected);
   expect_response(gpu, GetParam(), per_second, kDeterministic, expected);
 }
@@ -111,7 +99,7 @@ TEST_P(SharingLaw, MpsOfOddClientsIsABirthDeathProcess) {
   const double per_second = GetParam() / kShare / kService;
   const double expected = birth_death_response(
       per_second, [](int n) { return std::min<double>(n, 1 / kShare) / kService; });
-  const auto gpu = [](std::uint32_t) { return mps(kShare, models::kHardNorm); };
+  const auto gpu = [](std::uint32_t) { return mps_gpu(kShare, models::kHardNorm); };
   expect_response(gpu, GetParam(), per_second, kExponential, expected);
   expect_response(gpu, GetParam(), per_second, kDeterministic, expected);
 }
@@ -125,7 +113,7 @@ TEST_P(SharingLaw, MpsOfSoftClientsIsABirthDeathProcess) {
       const double slowdown = std::pow(1 + std::pow(n * kShare, p) - std::pow(kShare, p), 1 / p);
       return n / slowdown / kService;
     });
-    const auto gpu = [p](std::uint32_t) { return mps(kShare, p); };
+    const auto gpu = [p](std::uint32_t) { return mps_gpu(kShare, p); };
     expect_response(gpu, GetParam(), per_second, kExponential, expected);
     expect_response(gpu, GetParam(), per_second, kDeterministic, expected);
   }
@@ -187,10 +175,10 @@ TEST_P(SharingLaw, FixedShareVgpusAreIndependentSlowQueues) {
   const double rho = GetParam();
   constexpr std::uint32_t kVgpus = 4;
   constexpr int kQueues = 4;
-  constexpr double kOverhead = 0.11;
+  constexpr double kVgpuOverhead = 0.11;
   const models::TimeSlice slice{from_seconds(kService / 1'000),
-                                from_seconds(kService / 1'000 * kOverhead)};
-  const double service = kVgpus * kService * (1 + kOverhead);
+                                from_seconds(kService / 1'000 * kVgpuOverhead)};
+  const double service = kVgpus * kService * (1 + kVgpuOverhead);
   const auto gpu = [&](std::uint32_t replication) {
     return Seats(StrictSlots(kVgpus, slice, models::Vgpu::Policy::FixedShare), kVgpus,
                  Seats<StrictSlots>::Choice::Tenant, replication);
@@ -204,15 +192,15 @@ TEST_P(SharingLaw, FixedShareVgpusAreIndependentSlowQueues) {
 
 // Training jobs, host phase Z and GPU phase D, under MPS. p = infinity and u = 1 is processor
 // sharing: exact mean value analysis, R_k = D (1 + Q_{k-1}), X = k/(R + Z).
-constexpr LoopingClient kJob{0.030, 0.010};
-constexpr std::size_t kJobs = 6;
+constexpr LoopingClient kLooping{0.030, 0.010};
+constexpr std::size_t kMostLooping = 6;
 
 double mean_value_analysis() {
   double queue = 0;
   double throughput = 0;
-  for (std::size_t jobs = 1; jobs <= kJobs; ++jobs) {
-    const double response = kJob.gpu_seconds * (1 + queue);
-    throughput = static_cast<double>(jobs) / (response + kJob.host_seconds);
+  for (std::size_t jobs = 1; jobs <= kMostLooping; ++jobs) {
+    const double response = kLooping.gpu_seconds * (1 + queue);
+    throughput = static_cast<double>(jobs) / (response + kLooping.host_seconds);
     queue = throughput * response;
   }
   return throughput;
@@ -224,9 +212,9 @@ double closed_birth_death(TotalRate phi) {
   double weight = 1;
   double weights = 1;
   double served = 0;
-  for (std::size_t n = 1; n <= kJobs; ++n) {
-    const double rate = phi(static_cast<double>(n)) / kJob.gpu_seconds;
-    weight *= static_cast<double>(kJobs - n + 1) / kJob.host_seconds / rate;
+  for (std::size_t n = 1; n <= kMostLooping; ++n) {
+    const double rate = phi(static_cast<double>(n)) / kLooping.gpu_seconds;
+    weight *= static_cast<double>(kMostLooping - n + 1) / kLooping.host_seconds / rate;
     weights += weight;
     served += weight * rate;
   }
@@ -234,7 +222,7 @@ double closed_birth_death(TotalRate phi) {
 }
 
 void expect_cycles(const Fluid& gpu, double expected) {
-  const std::vector<LoopingClient> jobs(kJobs, kJob);
+  const std::vector<LoopingClient> jobs(kMostLooping, kLooping);
   for (const PhaseLaw law : {PhaseLaw::Exponential, PhaseLaw::Deterministic}) {
     std::vector<double> totals;
     for (std::uint32_t replication = 0; replication < 30; ++replication) {
@@ -249,12 +237,13 @@ void expect_cycles(const Fluid& gpu, double expected) {
 
 TEST(ClosedSharingLaw, TrainingJobsOnSaturatingMpsFollowMeanValueAnalysis) {
   EXPECT_NEAR(mean_value_analysis(), closed_birth_death([](double) { return 1.0; }), 1e-9);
-  expect_cycles(mps(1, models::kHardNorm), mean_value_analysis());
+  expect_cycles(mps_gpu(1, models::kHardNorm), mean_value_analysis());
 }
 
 TEST(ClosedSharingLaw, TrainingJobsOnSoftMpsAreABirthDeathProcess) {
-  expect_cycles(mps(0.5, 2), closed_birth_death(
-                                 [](double n) { return n / std::sqrt(1 + 0.25 * n * n - 0.25); }));
+  expect_cycles(mps_gpu(0.5, 2), closed_birth_death([](double n) {
+                  return n / std::sqrt(1 + 0.25 * n * n - 0.25);
+                }));
 }
 
 }  // namespace

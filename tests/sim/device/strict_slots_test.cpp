@@ -11,11 +11,11 @@ namespace slicewise::sim {
 namespace {
 
 using Policy = models::Vgpu::Policy;
-constexpr models::TimeSlice kSlice{{100}, {10}};  // q = 100 ns, c = 10 ns
+constexpr models::TimeSlice kSlot{{100}, {10}};  // q = 100 ns, c = 10 ns
 
 // Slots of 110: context 2 switches at 220 and runs from 230. 150 ns take a second turn, 440 later.
 TEST(StrictSlots, FixedShareWaitsForItsSlotThoughNobodyElseWorks) {
-  StrictSlots gpu(4, kSlice, Policy::FixedShare);
+  StrictSlots gpu(4, kSlot, Policy::FixedShare);
   gpu.start(2, {150});
   EXPECT_EQ(run_next(gpu, 2), 220 + 440 + 10 + 50);
   EXPECT_EQ(gpu.time().busy, Duration{150});
@@ -25,7 +25,7 @@ TEST(StrictSlots, FixedShareWaitsForItsSlotThoughNobodyElseWorks) {
 }
 
 TEST(StrictSlots, RequestRunsInWhatIsLeftOfItsTurn) {
-  StrictSlots gpu(2, kSlice, Policy::FixedShare);
+  StrictSlots gpu(2, kSlot, Policy::FixedShare);
   gpu.advance({60});
   gpu.start(0, {30});
   EXPECT_EQ(run_next(gpu, 0), 90);
@@ -36,7 +36,7 @@ TEST(StrictSlots, RequestRunsInWhatIsLeftOfItsTurn) {
 
 // A request that comes during the switch starts with the turn; the switch was for nobody.
 TEST(StrictSlots, SwitchWithoutWorkIsIdleTime) {
-  StrictSlots gpu(2, kSlice, Policy::FixedShare);
+  StrictSlots gpu(2, kSlot, Policy::FixedShare);
   gpu.advance({4});
   gpu.start(0, {30});
   EXPECT_EQ(run_next(gpu, 0), 40);
@@ -47,8 +47,8 @@ TEST(StrictSlots, SwitchWithoutWorkIsIdleTime) {
 }
 
 TEST(StrictSlots, NeighboursDoNotMatter) {
-  StrictSlots alone(8, kSlice, Policy::FixedShare);
-  StrictSlots crowd(8, kSlice, Policy::FixedShare);
+  StrictSlots alone(8, kSlot, Policy::FixedShare);
+  StrictSlots crowd(8, kSlot, Policy::FixedShare);
   alone.start(5, {12'345});
   for (std::uint32_t context = 0; context < 8; ++context) crowd.start(context, {12'345});
   while (crowd.next().context != 5) {
@@ -59,7 +59,7 @@ TEST(StrictSlots, NeighboursDoNotMatter) {
 }
 
 TEST(StrictSlots, EqualShareGivesALoneContextTheWholeGpu) {
-  StrictSlots gpu(4, kSlice, Policy::EqualShare);
+  StrictSlots gpu(4, kSlot, Policy::EqualShare);
   gpu.join(3);
   gpu.start(3, {1'000});
   EXPECT_EQ(run_next(gpu, 3), 1'000);
@@ -69,7 +69,7 @@ TEST(StrictSlots, EqualShareGivesALoneContextTheWholeGpu) {
 // 250 of context 3 are done when 1 joins: from 250 a cycle of two, 1 first. 3 runs 100 ns from
 // 250 + 120, then 250 + 340 ...; 1 leaves at 800 and 3 has the GPU for itself.
 TEST(StrictSlots, JoiningAndLeavingBeginANewCycle) {
-  StrictSlots gpu(4, kSlice, Policy::EqualShare);
+  StrictSlots gpu(4, kSlot, Policy::EqualShare);
   gpu.join(3);
   gpu.join(3);  // no effect when it is there
   gpu.start(3, {1'000});
@@ -88,7 +88,7 @@ TEST(StrictSlots, JoiningAndLeavingBeginANewCycle) {
 }
 
 TEST(StrictSlots, LeavingDropsTheRequest) {
-  StrictSlots gpu(2, kSlice, Policy::EqualShare);
+  StrictSlots gpu(2, kSlot, Policy::EqualShare);
   gpu.join(0);
   gpu.join(1);
   gpu.start(0, {500});

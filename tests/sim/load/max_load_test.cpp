@@ -35,7 +35,7 @@ Scenario alone(double rate, Duration p99, ServiceTime::Law law = ServiceTime::La
   return scenario;
 }
 
-scenarios::ScenarioSet set_of(Scenario scenario) {
+scenarios::ScenarioSet load_set(Scenario scenario) {
   scenarios::ScenarioSet set;
   set.name = "load";
   set.variants.push_back(std::move(scenario));
@@ -43,13 +43,13 @@ scenarios::ScenarioSet set_of(Scenario scenario) {
 }
 
 MaxLoad found(Scenario scenario, const MaxLoadOptions& options = {}) {
-  auto answer = find_max_load(set_of(std::move(scenario)), 0, demo::catalogue(), options);
+  auto answer = find_max_load(load_set(std::move(scenario)), 0, demo::catalogue(), options);
   if (!answer) throw std::runtime_error(answer.error().front().message);
   return std::move(*answer);
 }
 
 Diagnostic error_of(Scenario scenario, const MaxLoadOptions& options = {}) {
-  const auto answer = find_max_load(set_of(std::move(scenario)), 0, demo::catalogue(), options);
+  const auto answer = find_max_load(load_set(std::move(scenario)), 0, demo::catalogue(), options);
   if (answer) throw std::runtime_error("no error");
   return answer.error().front();
 }

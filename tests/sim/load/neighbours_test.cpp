@@ -19,53 +19,54 @@ using scenarios::Workload;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Workload named(Workload workload, const std::string& name) {
+Workload called(Workload workload, const std::string& name) {
   workload.name.value = name;
   return workload;
 }
 
 // A Job that keeps the GPU busy all the time.
 Workload trainer(const std::string& name) {
-  Workload workload = named(demo::training(1), name);
+  Workload workload = called(demo::training(1), name);
   workload.measured->gpu_busy = 1;
   workload.work->units = 20;
   return workload;
 }
 
-Workload api(const std::string& name) {
-  return named(demo::service(1, 5, milliseconds(10), ServiceTime::Law::Exponential), name);
+Workload api_named(const std::string& name) {
+  return called(demo::service(1, 5, milliseconds(10), ServiceTime::Law::Exponential), name);
 }
 
 // A node with one V100.
-scenarios::NodePool one_gpu(int replicas) {
+scenarios::NodePool one_gpu_pool(int replicas) {
   scenarios::NodePool pool = demo::pool(replicas);
   pool.instance_type.value = "p3.2xlarge";
   return pool;
 }
 
-Scenario on(scenarios::NodePool pool, std::vector<Workload> workloads) {
+Scenario three_runs_on(scenarios::NodePool pool, std::vector<Workload> workloads) {
   Scenario scenario = demo::scenario(std::move(pool), std::move(workloads));
   scenario.replications = 3;
   return scenario;
 }
 
-scenarios::ScenarioSet set_of(Scenario scenario) {
+scenarios::ScenarioSet flat_set(Scenario scenario) {
   scenarios::ScenarioSet set;
   set.name = "flat";
   set.variants.push_back(std::move(scenario));
   return set;
 }
 
-NeighbourMatrix found(Scenario scenario, int threads = 1) {
+NeighbourMatrix matrix_of(Scenario scenario, int threads = 1) {
   NeighbourOptions options;
   options.run.threads = threads;
-  auto matrix = find_neighbours(set_of(std::move(scenario)), 0, demo::catalogue(), options);
+  auto matrix = find_neighbours(flat_set(std::move(scenario)), 0, demo::catalogue(), options);
   if (!matrix) throw std::runtime_error(matrix.error().front().message);
   return std::move(*matrix);
 }
 
 TEST(Neighbours, TwoTrainersOnOneTimeSlicedGpuEachTakeTwiceAsLong) {
-  const NeighbourMatrix matrix = found(on(one_gpu(2), {trainer("a"), trainer("b")}));
+  const NeighbourMatrix matrix =
+      matrix_of(three_runs_on(one_gpu_pool(2), {trainer("a"), trainer("b")}));
   EXPECT_THAT(matrix.workloads, ElementsAre("a", "b"));
   ASSERT_EQ(matrix.rows.size(), 2U);
   for (const NeighbourRow& row : matrix.rows) {
@@ -80,16 +81,18 @@ TEST(Neighbours, TwoTrainersOnOneTimeSlicedGpuEachTakeTwiceAsLong) {
 }
 
 TEST(Neighbours, WhoNeverSharesAGpuIsNotSlowedDown) {
-  const NeighbourMatrix matrix = found(on(demo::pool(0), {trainer("a"), trainer("b")}));
+  const NeighbourMatrix matrix =
+      matrix_of(three_runs_on(demo::pool(0), {trainer("a"), trainer("b")}));
   const NeighbourEffect& effect = matrix.rows[0].beside[1];
   EXPECT_FALSE(effect.shares_gpu);
   EXPECT_NEAR(*effect.slowdown, 1, 1e-6);
 }
 
 TEST(Neighbours, ARequestWaitsForTheTurnsOfTheTrainer) {
-  Scenario scenario = on(one_gpu(3), {api("api"), trainer("a"), trainer("b")});
+  Scenario scenario =
+      three_runs_on(one_gpu_pool(3), {api_named("api"), trainer("a"), trainer("b")});
   scenario.duration = minutes(5);
-  const NeighbourMatrix matrix = found(scenario);
+  const NeighbourMatrix matrix = matrix_of(scenario);
   ASSERT_EQ(matrix.rows.size(), 4U);
   const NeighbourRow& p99 = matrix.rows[0];
   const NeighbourRow& mean = matrix.rows[1];
@@ -109,15 +112,16 @@ TEST(Neighbours, ARequestWaitsForTheTurnsOfTheTrainer) {
 }
 
 TEST(Neighbours, AServiceAloneLastsAsLongAsTheScenario) {
-  const NeighbourMatrix matrix = found(on(one_gpu(2), {api("api"), trainer("a")}));
+  const NeighbourMatrix matrix =
+      matrix_of(three_runs_on(one_gpu_pool(2), {api_named("api"), trainer("a")}));
   EXPECT_TRUE(matrix.rows[0].alone);
   EXPECT_GT(*matrix.rows[0].beside[1].slowdown, 1);
 }
 
 TEST(Neighbours, StagesOfAPipelineHaveItsRequests) {
-  Workload asr = api("asr");
+  Workload asr = api_named("asr");
   asr.traffic.reset();
-  Scenario scenario = on(one_gpu(3), {asr, api("tts")});
+  Scenario scenario = three_runs_on(one_gpu_pool(3), {asr, api_named("tts")});
   scenario.duration = minutes(5);
   scenarios::Pipeline pipeline;
   pipeline.name.value = "talk";
@@ -125,7 +129,7 @@ TEST(Neighbours, StagesOfAPipelineHaveItsRequests) {
   pipeline.stages.push_back({{"asr", {}}, {}});
   pipeline.stages.push_back({{"tts", {}}, {{"asr", {}}}});
   scenario.pipelines.push_back(pipeline);
-  const NeighbourMatrix matrix = found(scenario);
+  const NeighbourMatrix matrix = matrix_of(scenario);
   EXPECT_NEAR(*matrix.rows[1].alone, 0.010526, 0.0006);  // rho = 0.05
   EXPECT_NEAR(*matrix.rows[3].alone, 0.011111, 0.0006);  // its own requests too: rho = 0.1
   ASSERT_EQ(matrix.notes.size(), 1U);
@@ -134,10 +138,11 @@ TEST(Neighbours, StagesOfAPipelineHaveItsRequests) {
 
 TEST(Neighbours, AreTheSameWithAnyNumberOfThreads) {
   const auto slowdowns = [](int threads) {
-    Scenario scenario = on(one_gpu(3), {api("api"), trainer("a"), trainer("b")});
+    Scenario scenario =
+        three_runs_on(one_gpu_pool(3), {api_named("api"), trainer("a"), trainer("b")});
     scenario.duration = minutes(2);
     std::vector<double> values;
-    for (const NeighbourRow& row : found(scenario, threads).rows) {
+    for (const NeighbourRow& row : matrix_of(scenario, threads).rows) {
       for (const NeighbourEffect& effect : row.beside) {
         values.push_back(effect.slowdown.value_or(0));
         values.push_back(effect.ci95.value_or(0));
@@ -152,8 +157,8 @@ TEST(Neighbours, AreTheSameWithAnyNumberOfThreads) {
 TEST(Neighbours, WithoutPodsThereIsNoNeighbour) {
   Workload gone = trainer("b");
   gone.count = 0;
-  const auto matrix =
-      find_neighbours(set_of(on(one_gpu(2), {trainer("a"), gone})), 0, demo::catalogue());
+  const auto matrix = find_neighbours(
+      flat_set(three_runs_on(one_gpu_pool(2), {trainer("a"), gone})), 0, demo::catalogue());
   ASSERT_FALSE(matrix);
   EXPECT_THAT(matrix.error().front().message, HasSubstr("fewer than two workloads"));
 }

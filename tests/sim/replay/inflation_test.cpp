@@ -18,21 +18,23 @@ namespace {
 // Published GPU allocation in percent when 130 % of the cluster's GPUs were asked for: mean of ten
 // seeds. Source: Weng et al., "Beware of Fragmentation", USENIX ATC'23, artefact,
 // experiments/analysis/expected_results/analysis_allo_discrete.csv.
-struct Workload {
-  friend void PrintTo(const Workload& workload, std::ostream* out) { *out << workload.name; }
+struct PublishedWorkload {
+  friend void PrintTo(const PublishedWorkload& workload, std::ostream* out) {
+    *out << workload.name;
+  }
 
   const char* name;
   std::array<double, 6> published;  // by policy
 };
-constexpr std::array kPolicies = {NodePolicy::Random,     NodePolicy::DotProduct,
-                                  NodePolicy::Clustering, NodePolicy::Packing,
-                                  NodePolicy::BestFit,    NodePolicy::Fgd};
+constexpr std::array kPublishedPolicies = {NodePolicy::Random,     NodePolicy::DotProduct,
+                                           NodePolicy::Clustering, NodePolicy::Packing,
+                                           NodePolicy::BestFit,    NodePolicy::Fgd};
 constexpr std::array kWorkloads = {
-    Workload{"default", {87.47, 90.85, 91.88, 92.00, 93.08, 95.39}},
-    Workload{"gpushare40", {86.00, 89.56, 90.02, 90.03, 91.69, 94.15}},
-    Workload{"gpushare60", {83.65, 87.11, 87.20, 87.45, 89.36, 91.40}},
-    Workload{"multigpu20", {88.69, 92.06, 93.56, 93.71, 93.93, 95.65}},
-    Workload{"gpuspec10", {87.43, 90.39, 92.18, 92.46, 93.30, 94.95}},
+    PublishedWorkload{"default", {87.47, 90.85, 91.88, 92.00, 93.08, 95.39}},
+    PublishedWorkload{"gpushare40", {86.00, 89.56, 90.02, 90.03, 91.69, 94.15}},
+    PublishedWorkload{"gpushare60", {83.65, 87.11, 87.20, 87.45, 89.36, 91.40}},
+    PublishedWorkload{"multigpu20", {88.69, 92.06, 93.56, 93.71, 93.93, 95.65}},
+    PublishedWorkload{"gpuspec10", {87.43, 90.39, 92.18, 92.46, 93.30, 94.95}},
 };
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -75,7 +77,7 @@ std::optional<InflationInput> read_openb(const std::string& workload) {
   return input;
 }
 
-class OpenbInflation : public testing::TestWithParam<Workload> {};
+class OpenbInflation : public testing::TestWithParam<PublishedWorkload> {};
 
 INSTANTIATE_TEST_SUITE_P(Traces, OpenbInflation, testing::ValuesIn(kWorkloads),
                          [](const auto& instance) { return std::string(instance.param.name); });
@@ -92,17 +94,18 @@ TEST_P(OpenbInflation, AllocatesWhatWasPublished) {
   const auto input = read_openb(GetParam().name);
   if (!input) GTEST_SKIP() << "no openb traces beside the checkout";
   std::printf("%-10s %-12s %9s %9s %6s\n", "workload", "policy", "published", "simulated", "diff");
-  for (std::size_t n = 0; n < kPolicies.size(); ++n) {
+  for (std::size_t n = 0; n < kPublishedPolicies.size(); ++n) {
     double simulated = 0;
     for (std::uint64_t seed = 42; seed < 42 + kSeeds; ++seed) {
-      simulated += inflate(*input, kPolicies[n], seed, 130).allocated_percent / kSeeds;
+      simulated += inflate(*input, kPublishedPolicies[n], seed, 130).allocated_percent / kSeeds;
     }
     const double published = GetParam().published[n];
-    const std::string policy(policy_name(kPolicies[n]));
+    const std::string policy(policy_name(kPublishedPolicies[n]));
     std::printf("%-10s %-12s %9.2f %9.2f %+6.2f\n", GetParam().name, policy.c_str(), published,
                 simulated, simulated - published);
-    if (!is_asserted(kPolicies[n])) continue;
-    EXPECT_NEAR(simulated, published, kPolicies[n] == NodePolicy::Fgd ? 0.7 : 0.6) << policy;
+    if (!is_asserted(kPublishedPolicies[n])) continue;
+    EXPECT_NEAR(simulated, published, kPublishedPolicies[n] == NodePolicy::Fgd ? 0.7 : 0.6)
+        << policy;
   }
 }
 

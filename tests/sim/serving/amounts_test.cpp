@@ -18,11 +18,11 @@ template <class Draw>
 std::vector<double> means_of(Draw draw) {
   std::vector<double> means;
   for (std::uint32_t replication = 0; replication < 30; ++replication) {
-    constexpr int kDraws = 20'000;
+    constexpr int kAmountsDrawn = 20'000;
     RandomStream random(5, replication, 0, Purpose::Test);
     double sum = 0;
-    for (int count = 0; count < kDraws; ++count) sum += draw(random);
-    means.push_back(sum / kDraws);
+    for (int count = 0; count < kAmountsDrawn; ++count) sum += draw(random);
+    means.push_back(sum / kAmountsDrawn);
   }
   return means;
 }

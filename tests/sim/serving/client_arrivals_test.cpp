@@ -14,11 +14,11 @@ namespace {
 
 using scenarios::ClientTraffic;
 using scenarios::ClientWindow;
-using Law = ClientWindow::Law;
+using WindowLaw = ClientWindow::Law;
 
 constexpr Duration kWindow = seconds(600);
 
-ClientTraffic traffic_of(std::vector<ClientWindow> windows) {
+ClientTraffic traffic_in(std::vector<ClientWindow> windows) {
   ClientTraffic traffic;
   traffic.windows = std::move(windows);
   traffic.window = kWindow;
@@ -35,15 +35,15 @@ std::vector<TimePoint> until(TimePoint end, ClientArrivals arrivals) {
   return times;
 }
 
-// Law: whatever law and variation, a window brings rate times length requests on average, and as
-// many in its first half as in its second.
+// WindowLaw: whatever law and variation, a window brings rate times length requests on average, and
+// as many in its first half as in its second.
 TEST(ClientArrivals, WindowsHaveTheirRates) {
-  for (const Law law : {Law::Exponential, Law::Gamma, Law::Weibull}) {
+  for (const WindowLaw law : {WindowLaw::Exponential, WindowLaw::Gamma, WindowLaw::Weibull}) {
     for (const double variation : {0.5, 3.0}) {
       SCOPED_TRACE(variation);
-      const ClientTraffic traffic = traffic_of({{0, {}, {0.3}, law, variation},
-                                                {0, kWindow, {0.05}, Law::Gamma, 4},
-                                                {0, kWindow * 2, {0}, Law::Gamma, 0}});
+      const ClientTraffic traffic = traffic_in({{0, {}, {0.3}, law, variation},
+                                                {0, kWindow, {0.05}, WindowLaw::Gamma, 4},
+                                                {0, kWindow * 2, {0}, WindowLaw::Gamma, 0}});
       std::vector<double> early;
       std::vector<double> late;
       std::vector<double> second;
@@ -65,11 +65,11 @@ TEST(ClientArrivals, WindowsHaveTheirRates) {
   }
 }
 
-// Law: the gaps within a window have the variation that was asked for.
+// WindowLaw: the gaps within a window have the variation that was asked for.
 TEST(ClientArrivals, GapsHaveTheirVariation) {
-  for (const Law law : {Law::Gamma, Law::Weibull}) {
+  for (const WindowLaw law : {WindowLaw::Gamma, WindowLaw::Weibull}) {
     for (const double variation : {0.4, 2.5}) {
-      const ClientTraffic traffic = traffic_of({{0, {}, {50}, law, variation}});
+      const ClientTraffic traffic = traffic_in({{0, {}, {50}, law, variation}});
       std::vector<double> squares;
       for (std::uint32_t replication = 0; replication < 30; ++replication) {
         const auto times = until(kNever, arrivals_of(traffic, replication));
@@ -97,15 +97,15 @@ TEST(ClientArrivals, ClientsDoNotDisturbEachOther) {
     for (std::int64_t window = 0; window < 4; ++window) {
       const double rate =
           (client + static_cast<std::uint32_t>(window)) % 3 == 0 ? 0 : 0.02 * client;
-      own.push_back({client, kWindow * window, {rate}, Law::Gamma, 1.0 + client / 10.0});
+      own.push_back({client, kWindow * window, {rate}, WindowLaw::Gamma, 1.0 + client / 10.0});
     }
     all.insert(all.end(), own.begin(), own.end());
-    const ClientTraffic traffic = traffic_of(own);
+    const ClientTraffic traffic = traffic_in(own);
     const auto times = until(kNever, arrivals_of(traffic));
     apart.insert(apart.end(), times.begin(), times.end());
   }
   std::ranges::sort(apart);
-  const ClientTraffic together = traffic_of(all);
+  const ClientTraffic together = traffic_in(all);
   EXPECT_EQ(until(kNever, arrivals_of(together)), apart);
   EXPECT_GT(apart.size(), 10'000U);
 }
@@ -113,7 +113,7 @@ TEST(ClientArrivals, ClientsDoNotDisturbEachOther) {
 TEST(ClientArrivals, RepeatsAndStartsWhereAsked) {
   // A client that asks in the second window of three only.
   ClientTraffic traffic =
-      traffic_of({{0, {}, {0}}, {0, kWindow, {5}, Law::Gamma, 2}, {0, kWindow * 2, {0}}});
+      traffic_in({{0, {}, {0}}, {0, kWindow, {5}, WindowLaw::Gamma, 2}, {0, kWindow * 2, {0}}});
   traffic.from = kWindow + seconds(300);
   traffic.repeats = true;
   std::vector<double> counts(7);
@@ -133,15 +133,15 @@ TEST(ClientArrivals, RepeatsAndStartsWhereAsked) {
 }
 
 TEST(ClientArrivals, NobodyAsksIsNever) {
-  const ClientTraffic none = traffic_of({{0, {}, {0}}, {1, {}, {0}}});
+  const ClientTraffic none = traffic_in({{0, {}, {0}}, {1, {}, {0}}});
   EXPECT_EQ(arrivals_of(none).next(), kNever);
-  ClientTraffic rare = traffic_of({{0, {}, {1e-300}}});
+  ClientTraffic rare = traffic_in({{0, {}, {1e-300}}});
   EXPECT_EQ(arrivals_of(rare).next(), kNever);
 }
 
 TEST(Arrivals, ComeFromClientsWhereTheTrafficHasThem) {
   scenarios::Traffic traffic;
-  const ClientTraffic clients = traffic_of({{0, {}, {3}, Law::Weibull, 2}});
+  const ClientTraffic clients = traffic_in({{0, {}, {3}, WindowLaw::Weibull, 2}});
   traffic.shape = clients;
   Arrivals arrivals(traffic, {}, 42, 0, 7);
   for (ClientArrivals same = arrivals_of(clients); same.next() != kNever; same.advance()) {

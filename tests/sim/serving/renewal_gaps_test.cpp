@@ -31,17 +31,17 @@ TEST(RenewalGaps, HaveTheMomentsAskedFor) {
       std::vector<double> means;
       std::vector<double> squares;
       for (std::uint32_t replication = 0; replication < 30; ++replication) {
-        constexpr int kDraws = 50'000;
+        constexpr int kGapsDrawn = 50'000;
         RandomStream random(2, replication, 0, Purpose::Test);
         double sum = 0;
         double sum_of_squares = 0;
-        for (int draw = 0; draw < kDraws; ++draw) {
+        for (int draw = 0; draw < kGapsDrawn; ++draw) {
           const double gap = gaps.draw(random);
           sum += gap;
           sum_of_squares += gap * gap;
         }
-        means.push_back(sum / kDraws);
-        squares.push_back(sum_of_squares / kDraws);
+        means.push_back(sum / kGapsDrawn);
+        squares.push_back(sum_of_squares / kGapsDrawn);
       }
       expect_mean(means, 1, 0.02);
       expect_mean(squares, 1 + variation * variation, 0.06);
@@ -52,18 +52,19 @@ TEST(RenewalGaps, HaveTheMomentsAskedFor) {
 // Kolmogorov-Smirnov: the distance stays below 1.95 / sqrt(n) with probability 99.9 %.
 template <class Law>
 void expect_law(const RenewalGaps& gaps, const Law& law) {
-  constexpr std::size_t kDraws = 100'000;
+  constexpr std::size_t kGapsDrawn = 100'000;
   RandomStream random(3, 0, 0, Purpose::Test);
-  std::vector<double> draws(kDraws);
+  std::vector<double> draws(kGapsDrawn);
   for (double& draw : draws) draw = gaps.draw(random);
   std::sort(draws.begin(), draws.end());
   double distance = 0;
-  for (std::size_t rank = 0; rank < kDraws; ++rank) {
+  for (std::size_t rank = 0; rank < kGapsDrawn; ++rank) {
     const double expected = cdf(law, draws[rank]);
     const auto below = static_cast<double>(rank);
-    distance = std::max({distance, expected - below / kDraws, (below + 1) / kDraws - expected});
+    distance =
+        std::max({distance, expected - below / kGapsDrawn, (below + 1) / kGapsDrawn - expected});
   }
-  EXPECT_LT(distance, 1.95 / std::sqrt(static_cast<double>(kDraws)));
+  EXPECT_LT(distance, 1.95 / std::sqrt(static_cast<double>(kGapsDrawn)));
 }
 
 TEST(RenewalGaps, GammaIsGamma) {

@@ -8,7 +8,7 @@ namespace {
 
 using scenarios::RandomAmount;
 
-scenarios::NodePool one_gpu(const char* instance_type) {
+scenarios::NodePool pool_of(const char* instance_type) {
   scenarios::NodePool pool;
   pool.name.value = "gpu";
   pool.instance_type.value = instance_type;
@@ -19,7 +19,7 @@ RandomAmount tokens(double mean, std::int64_t most) {
   return {RandomAmount::Law::Exponential, mean, 0, 1, most};
 }
 
-scenarios::Workload chat(const char* model) {
+scenarios::Workload chat_of(const char* model) {
   scenarios::Workload w;
   w.name.value = "chat";
   w.kind = scenarios::WorkloadKind::Service;
@@ -32,24 +32,23 @@ scenarios::Workload chat(const char* model) {
   return w;
 }
 
-scenarios::Scenario scenario_of(const scenarios::NodePool& pool,
-                                const scenarios::Workload& workload) {
+scenarios::Scenario hour_of(const scenarios::NodePool& pool, const scenarios::Workload& workload) {
   scenarios::Scenario s = demo::scenario(pool, {workload});
   s.duration = hours(1);
   return s;
 }
 
 World world_of(const char* instance_type, const scenarios::Workload& workload) {
-  return demo::world(scenario_of(one_gpu(instance_type), workload));
+  return demo::world(hour_of(pool_of(instance_type), workload));
 }
 
 Diagnostics errors_of(const char* instance_type, const scenarios::Workload& workload) {
-  const auto built = build_world(scenario_of(one_gpu(instance_type), workload), demo::catalogue());
+  const auto built = build_world(hour_of(pool_of(instance_type), workload), demo::catalogue());
   return built ? Diagnostics{} : built.error();
 }
 
 TEST(LlmWorld, TheServerTakesItsShareOfTheMemoryAsVllmDoes) {
-  const World world = world_of("g5.xlarge", chat("llama-3-8b-fp16/a10g"));
+  const World world = world_of("g5.xlarge", chat_of("llama-3-8b-fp16/a10g"));
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
   EXPECT_DOUBLE_EQ(there.weights_s, 34.2e-3);
   EXPECT_DOUBLE_EQ(there.token_s, 168.5e-6);
@@ -65,7 +64,7 @@ TEST(LlmWorld, TheServerTakesItsShareOfTheMemoryAsVllmDoes) {
 }
 
 TEST(LlmWorld, AGivenCacheIsTakenAtItsWord) {
-  scenarios::Workload w = chat("llama-3-8b-fp16/a10g");
+  scenarios::Workload w = chat_of("llama-3-8b-fp16/a10g");
   w.llm->kv_cache = gibibytes(2);
   const World world = world_of("g5.xlarge", w);
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
@@ -74,7 +73,7 @@ TEST(LlmWorld, AGivenCacheIsTakenAtItsWord) {
 }
 
 TEST(LlmWorld, StepsAreCarriedOverToAnotherGpu) {
-  const World world = world_of("g6e.xlarge", chat("llama-3-8b-fp16/a100-80gb"));
+  const World world = world_of("g6e.xlarge", chat_of("llama-3-8b-fp16/a100-80gb"));
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
   EXPECT_NEAR(there.weights_s, 9.8e-3 * 2039 / 864, 1e-6);
   EXPECT_NEAR(there.token_s, 67.5e-6 * 312 / 362.05, 1e-9);
@@ -83,9 +82,9 @@ TEST(LlmWorld, StepsAreCarriedOverToAnotherGpu) {
 }
 
 TEST(LlmWorld, AMigInstanceHasItsShares) {
-  scenarios::NodePool pool = one_gpu("p4de.24xlarge");
+  scenarios::NodePool pool = pool_of("p4de.24xlarge");
   pool.mig.emplace().config.value = "all-3g.40gb";
-  const World world = demo::world(scenario_of(pool, chat("llama-3-8b-fp16/a100-80gb")));
+  const World world = demo::world(hour_of(pool, chat_of("llama-3-8b-fp16/a100-80gb")));
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
   const DomainKind& kind = world.pools[0].kinds[0];
   ASSERT_LT(kind.share.compute, 0.5);
@@ -94,7 +93,7 @@ TEST(LlmWorld, AMigInstanceHasItsShares) {
 }
 
 TEST(LlmWorld, WeightsThatDoNotFitAreSaidBeforeTheRun) {
-  const World world = world_of("g4dn.xlarge", chat("llama-3-8b-fp16/a100-80gb"));
+  const World world = world_of("g4dn.xlarge", chat_of("llama-3-8b-fp16/a100-80gb"));
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
   EXPECT_EQ(there.cache_tokens, 0);
   EXPECT_EQ(there.gpu_memory, world.pools[0].kinds[0].memory) << "more than its context leaves";
@@ -103,18 +102,19 @@ TEST(LlmWorld, WeightsThatDoNotFitAreSaidBeforeTheRun) {
 
 TEST(LlmWorld, NoCarryingOverToAGpuWithoutATensorRate) {
   EXPECT_TRUE(
-      demo::has(errors_of("g5.xlarge", chat("llama-3-8b-fp16/a100-80gb")), Code::InputMissing));
+      demo::has(errors_of("g5.xlarge", chat_of("llama-3-8b-fp16/a100-80gb")), Code::InputMissing));
 }
 
 TEST(LlmWorld, UnknownAndUnusableModelsAreNamed) {
-  const Diagnostics unknown = errors_of("g5.xlarge", chat("llama-3-8b-fp16/a10"));
+  const Diagnostics unknown = errors_of("g5.xlarge", chat_of("llama-3-8b-fp16/a10"));
   ASSERT_TRUE(demo::has(unknown, Code::ProfileUnknown));
   EXPECT_NE(unknown[0].help.find("llama-3-8b-fp16/a10g"), std::string::npos);
-  EXPECT_TRUE(demo::has(errors_of("g5.xlarge", chat("llama-2-7b-fp16/a40")), Code::InputMissing));
+  EXPECT_TRUE(
+      demo::has(errors_of("g5.xlarge", chat_of("llama-2-7b-fp16/a40")), Code::InputMissing));
 }
 
 TEST(LlmWorld, OwnFiguresNeedNoModel) {
-  scenarios::Workload w = chat("");
+  scenarios::Workload w = chat_of("");
   w.llm->weights_time = milliseconds(20);
   w.llm->token_seconds = 1e-4;
   w.llm->weights = gibibytes(8);

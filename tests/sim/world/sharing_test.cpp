@@ -41,12 +41,12 @@ scenarios::Scenario mig(const std::string& config, scenarios::MigStrategy strate
   return s;
 }
 
-Diagnostics refused(const scenarios::Scenario& s) {
+Diagnostics refusals_of(const scenarios::Scenario& s) {
   const auto built = build_world(s, demo::catalogue());
   return built ? Diagnostics{} : built.error();
 }
 
-const Diagnostic* find(const Diagnostics& diagnostics, Code code) {
+const Diagnostic* finding_with(const Diagnostics& diagnostics, Code code) {
   const auto found = std::ranges::find(diagnostics, code, &Diagnostic::code);
   return found == diagnostics.end() ? nullptr : &*found;
 }
@@ -91,19 +91,19 @@ TEST(MpsPool, UncappedClientsMayUseAllThreadsButNotMoreMemory) {
 
 // 48 clients per GPU; the stock plugin stops at 16 below compute capability 7.5, V100 included.
 TEST(MpsPool, TheClientLimitIsAnError) {
-  EXPECT_TRUE(refused(mps("g5.xlarge", 48)).empty());
-  const Diagnostics a10g = refused(mps("g5.xlarge", 49));
-  ASSERT_NE(find(a10g, Code::MpsTooManyClients), nullptr);
-  EXPECT_THAT(find(a10g, Code::MpsTooManyClients)->message, HasSubstr("49 > 48"));
-  EXPECT_TRUE(refused(mps("p3.2xlarge", 16)).empty());
-  EXPECT_THAT(find(refused(mps("p3.2xlarge", 17)), Code::MpsTooManyClients)->message,
+  EXPECT_TRUE(refusals_of(mps("g5.xlarge", 48)).empty());
+  const Diagnostics a10g = refusals_of(mps("g5.xlarge", 49));
+  ASSERT_NE(finding_with(a10g, Code::MpsTooManyClients), nullptr);
+  EXPECT_THAT(finding_with(a10g, Code::MpsTooManyClients)->message, HasSubstr("49 > 48"));
+  EXPECT_TRUE(refusals_of(mps("p3.2xlarge", 16)).empty());
+  EXPECT_THAT(finding_with(refusals_of(mps("p3.2xlarge", 17)), Code::MpsTooManyClients)->message,
               HasSubstr("17 > 16"));
   // What a newer driver takes, the plugin still refuses; force simulates it.
   scenarios::Scenario newer = mps("g5.xlarge", 60);
   newer.node_pools[0].mps.emplace().client_limit = 60;
-  EXPECT_NE(find(refused(newer), Code::MpsTooManyClients), nullptr);
+  EXPECT_NE(finding_with(refusals_of(newer), Code::MpsTooManyClients), nullptr);
   newer.node_pools[0].mps->force = true;
-  EXPECT_TRUE(refused(newer).empty());
+  EXPECT_TRUE(refusals_of(newer).empty());
 }
 
 // Limits hold processes, not pods: three processes have three shares, and count three times.
@@ -114,9 +114,9 @@ TEST(MpsPool, EveryProcessOfAPodIsAClient) {
   EXPECT_TRUE(demo::has(world.findings, Code::MpsPerProcessLimits));
   EXPECT_DOUBLE_EQ(world.workloads[0].on_pool[0].in_kind[0].client.active_threads, 8.0 / 80);
   s.workloads[0].processes_per_pod = 3;
-  EXPECT_TRUE(refused(s).empty());  // there is one pod
+  EXPECT_TRUE(refusals_of(s).empty());  // there is one pod
   s.workloads[0].count = 20;
-  EXPECT_NE(find(refused(s), Code::MpsTooManyClients), nullptr);
+  EXPECT_NE(finding_with(refusals_of(s), Code::MpsTooManyClients), nullptr);
 }
 
 TEST(MigPool, AdvertisesTheNamesOfItsStrategy) {
@@ -133,9 +133,9 @@ TEST(MigPool, AdvertisesTheNamesOfItsStrategy) {
   EXPECT_EQ(advertised(balanced, "nvidia.com/mig-1g.5gb"), 16);
   EXPECT_EQ(advertised(balanced, "nvidia.com/mig-2g.10gb"), 8);
   EXPECT_EQ(advertised(balanced, "nvidia.com/mig-3g.20gb"), 8);
-  EXPECT_NE(
-      find(refused(mig("all-balanced", Strategy::Single, "nvidia.com/gpu")), Code::MigNotUniform),
-      nullptr);
+  EXPECT_NE(finding_with(refusals_of(mig("all-balanced", Strategy::Single, "nvidia.com/gpu")),
+                         Code::MigNotUniform),
+            nullptr);
   scenarios::Scenario some = mig("mine", Strategy::Single, "nvidia.com/gpu");
   scenarios::MigPartedEntry cut;
   cut.devices = {0, 1, 2, 3};
@@ -143,7 +143,7 @@ TEST(MigPool, AdvertisesTheNamesOfItsStrategy) {
   scenarios::MigPartedEntry bare;
   bare.devices = {4, 5, 6, 7};
   some.node_pools[0].mig->configs["mine"] = {cut, bare};
-  EXPECT_NE(find(refused(some), Code::MigNotUniform), nullptr);
+  EXPECT_NE(finding_with(refusals_of(some), Code::MigNotUniform), nullptr);
   const World hidden = demo::world(mig("all-1g.5gb", Strategy::None, "nvidia.com/gpu"));
   EXPECT_EQ(advertised(hidden, "nvidia.com/gpu"), 8);
   EXPECT_TRUE(demo::has(hidden.findings, Code::MigNotAdvertised));
@@ -166,8 +166,8 @@ TEST(MigPool, AskingForAnotherSliceIsPendingNotAnError) {
   const auto strategy = scenarios::MigStrategy::Mixed;
   const World world = demo::world(mig("all-1g.5gb", strategy, "nvidia.com/mig-2g.10gb"));
   EXPECT_TRUE(demo::has(world.findings, Code::ResourceNameMismatch));
-  EXPECT_NE(find(refused(mig("all-1g.5gb", strategy, "nvidia.com/mig-1g.10g")),
-                 Code::ResourceNameMismatch),
+  EXPECT_NE(finding_with(refusals_of(mig("all-1g.5gb", strategy, "nvidia.com/mig-1g.10g")),
+                         Code::ResourceNameMismatch),
             nullptr);
 }
 
@@ -177,15 +177,15 @@ TEST(MigPool, PlacementRulesRefuseALayoutWithItsPlace) {
   entry.where = {"s.yaml", 7, 3};
   entry.mig_devices = {{{"3g.20gb", {}}, 2}, {{"1g.5gb", {}}, 1}};
   s.node_pools[0].mig->configs["mine"] = {entry};
-  EXPECT_NE(find(refused(s), Code::MigLayoutImpossible), nullptr);
+  EXPECT_NE(finding_with(refusals_of(s), Code::MigLayoutImpossible), nullptr);
   s.node_pools[0].mig->configs["mine"][0].mig_devices.pop_back();
   const World two = demo::world(s);
   EXPECT_EQ(advertised(two, "nvidia.com/mig-3g.20gb"), 16);
   EXPECT_TRUE(demo::has(two.findings, Code::MigSlicesUnused));
   s.node_pools[0].mig->configs["mine"][0].devices = {0, 8};
-  EXPECT_NE(find(refused(s), Code::MigLayoutImpossible), nullptr);
+  EXPECT_NE(finding_with(refusals_of(s), Code::MigLayoutImpossible), nullptr);
   s.node_pools[0].mig->configs["mine"][0].devices = {-1};
-  EXPECT_NE(find(refused(s), Code::MigLayoutImpossible), nullptr);
+  EXPECT_NE(finding_with(refusals_of(s), Code::MigLayoutImpossible), nullptr);
   s.node_pools[0].mig->configs["mine"][0].devices = {0, 1};  // the others stay whole
   const World some = demo::world(s);
   EXPECT_EQ(advertised(some, "nvidia.com/mig-3g.20gb"), 4);
@@ -201,14 +201,14 @@ TEST(Combinations, MigInstancesAreTimeSlicedByTheirOwnName) {
   EXPECT_EQ(advertised(world, "nvidia.com/mig-1g.5gb.shared"), 224);
   EXPECT_EQ(world.pools[0].strategy, "mig+timeSlicing");
   s.node_pools[0].device_plugin->time_slicing = replicas(4);  // nvidia.com/gpu: no such device
-  EXPECT_NE(find(refused(s), Code::ResourceNameMismatch), nullptr);
+  EXPECT_NE(finding_with(refusals_of(s), Code::ResourceNameMismatch), nullptr);
 }
 
 // The hardware can, the stock device plugin refuses: an error, or with force a warning.
 TEST(Combinations, MpsOnMigNeedsForce) {
   scenarios::Scenario s = mig("all-3g.20gb", scenarios::MigStrategy::Single, "nvidia.com/gpu");
   s.node_pools[0].device_plugin.emplace().mps = replicas(2);
-  EXPECT_NE(find(refused(s), Code::MpsOnMig), nullptr);
+  EXPECT_NE(finding_with(refusals_of(s), Code::MpsOnMig), nullptr);
   s.node_pools[0].mps.emplace().force = true;
   const World world = demo::world(s);
   ASSERT_TRUE(demo::has(world.findings, Code::MpsOnMig));
@@ -230,12 +230,12 @@ TEST(VgpuPool, AFractionalInstanceIsOneVgpuOfItsHost) {
 TEST(VgpuPool, AFractionIsNotSharedFurtherAndOtherTypesAreTold) {
   scenarios::Scenario shared = on("g6f.xlarge");
   shared.node_pools[0].device_plugin.emplace().time_slicing = replicas(2);
-  EXPECT_NE(find(refused(shared), Code::StrategyNotModelled), nullptr);
+  EXPECT_NE(finding_with(refusals_of(shared), Code::StrategyNotModelled), nullptr);
   scenarios::Scenario whole = on("g6.xlarge");
   whole.node_pools[0].vgpu.emplace();
   EXPECT_TRUE(demo::has(demo::world(whole).findings, Code::VgpuNotOnEks));
   whole.workloads[0].pod.extended.clear();
-  EXPECT_NE(find(refused(whole), Code::StrategyNotModelled), nullptr);
+  EXPECT_NE(finding_with(refusals_of(whole), Code::StrategyNotModelled), nullptr);
 }
 
 TEST(OtherPlugins, AdvertiseTheirOwnResources) {
@@ -253,7 +253,7 @@ TEST(OtherPlugins, AdvertiseTheirOwnResources) {
   EXPECT_EQ(advertised(slices, "nvidia.com/gpu-10gb"), 1);
   EXPECT_EQ(slices.pools[0].kinds[0].tickets[1].memory_limit, gibibytes(4));
   nos.node_pools[0].nos->slices.push_back({"10gb", {}});
-  EXPECT_NE(find(refused(nos), Code::ValueRange), nullptr);
+  EXPECT_NE(finding_with(refusals_of(nos), Code::ValueRange), nullptr);
 }
 
 TEST(ManualSharing, IsToldAndRefusedBesideMps) {
@@ -263,16 +263,16 @@ TEST(ManualSharing, IsToldAndRefusedBesideMps) {
   s.workloads[0].pod.env["CUDA_VISIBLE_DEVICES"] = "3";
   EXPECT_EQ(demo::world(s).workloads[0].visible_gpu, 3);
   s.workloads[0].pod.env["CUDA_VISIBLE_DEVICES"] = "4";
-  EXPECT_NE(find(refused(s), Code::ValueRange), nullptr);
+  EXPECT_NE(finding_with(refusals_of(s), Code::ValueRange), nullptr);
   scenarios::Scenario beside = mps("g5.xlarge", 4);
   beside.workloads[0].pod.extended.clear();
-  EXPECT_NE(find(refused(beside), Code::GpuExclusiveProcess), nullptr);
+  EXPECT_NE(finding_with(refusals_of(beside), Code::GpuExclusiveProcess), nullptr);
   // A taint keeps them off, as `explain` advises.
   scenarios::NodePool plain = demo::pool(0);
   plain.name.value = "plain";
   beside.node_pools.push_back(plain);
   beside.node_pools[0].taints.push_back({"nvidia.com/gpu", "", "NoSchedule"});
-  EXPECT_TRUE(refused(beside).empty());
+  EXPECT_TRUE(refusals_of(beside).empty());
 }
 
 }  // namespace
