@@ -65,7 +65,8 @@ TEST(ResultJson, CostPartsAddUpToTheTotalInDecimalNanoDollars) {
                                     {456'000'000'007},
                                     {789'000'011},
                                     {11'000},
-                                    {1'325}};
+                                    {1'325},
+                                    {}};
   const json cost = json::parse(result_json(result))["variants"][0]["cost"];
   std::int64_t sum = 0;
   for (const char* part :

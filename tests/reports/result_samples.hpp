@@ -122,6 +122,7 @@ inline sim::VariantResult before() {
                    {},
                    {},
                    from_dollars(0.03),
+                   {},
                    {}};
   v.cost.per_job = from_dollars(2.448);
   v.cost.monthly = from_dollars(8935.2);
@@ -156,6 +157,7 @@ inline sim::VariantResult after() {
                    from_dollars(0.025),
                    from_dollars(0.045),
                    from_dollars(0.02),
+                   {},
                    {}};
   v.cost.per_job = from_dollars(1.581);
   v.cost.monthly = from_dollars(8935.2);
@@ -187,6 +189,7 @@ inline sim::VariantResult after_memory_growth() {
                    from_dollars(1.16),
                    {},
                    from_dollars(0.03),
+                   {},
                    {}};
   v.cost.per_job = from_dollars(0.612);
   v.cost.monthly = from_dollars(8935.2);
@@ -269,9 +272,14 @@ inline sim::Result voice() {
     v.gpus.push_back(t4);
     v.nodes.push_back({name, "t4", 0.51});
   }
-  v.cost.ledger = {
-      from_dollars(1.578), from_dollars(1.2),  from_dollars(0.236), from_dollars(0.09), {},
-      from_dollars(0.027), from_dollars(0.025)};
+  v.cost.ledger = {from_dollars(1.578),
+                   from_dollars(1.2),
+                   from_dollars(0.236),
+                   from_dollars(0.09),
+                   {},
+                   from_dollars(0.027),
+                   from_dollars(0.025),
+                   {}};
   v.cost.per_1k_requests_in_slo = from_dollars(0.011);
   v.cost.monthly = from_dollars(1151.94);
   v.findings = {
