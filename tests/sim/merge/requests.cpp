@@ -31,7 +31,7 @@ RequestRecord record(std::int64_t answered) {
 
 // A service with its own traffic and a pipeline, on one node of 10 USD an hour, for 70 s of which
 // 10 s are the warm-up.
-World world() {
+World world_of_service() {
   World w;
   w.warmup = seconds(10);
   w.workloads.resize(1);
@@ -58,7 +58,7 @@ Replication replication(std::int64_t answered) {
 
 TEST(MergeRequests, CountsAreMeansPerReplication) {
   const std::vector<Replication> runs = {replication(200), replication(400)};
-  const WorkloadResult service = workload_result(world(), 0, runs);
+  const WorkloadResult service = workload_result(world_of_service(), 0, runs);
   const RequestCounts& counts = service.requests.value();
   EXPECT_EQ(counts.arrived, 310);
   EXPECT_EQ(counts.answered, 300);
@@ -78,19 +78,20 @@ TEST(MergeRequests, CountsAreMeansPerReplication) {
 // Four of 310 are still on their way when the run ends: they were not lost.
 TEST(MergeRequests, AvailabilityIsOfRequestsWhoseFateIsKnown) {
   const std::vector<Replication> runs = {replication(300)};
-  EXPECT_DOUBLE_EQ(workload_result(world(), 0, runs).requests->availability, 300.0 / 306.0);
+  EXPECT_DOUBLE_EQ(workload_result(world_of_service(), 0, runs).requests->availability,
+                   300.0 / 306.0);
   std::vector<Replication> stuck = {replication(0)};
   stuck[0].workloads[0].requests.refused = 0;
   stuck[0].workloads[0].requests.dropped = 0;
   stuck[0].workloads[0].requests.timed_out = 0;
-  EXPECT_EQ(workload_result(world(), 0, stuck).requests->availability, 0);
+  EXPECT_EQ(workload_result(world_of_service(), 0, stuck).requests->availability, 0);
   stuck[0].workloads[0].requests.arrived = 0;
-  EXPECT_EQ(workload_result(world(), 0, stuck).requests->availability, 1);
+  EXPECT_EQ(workload_result(world_of_service(), 0, stuck).requests->availability, 1);
 }
 
 TEST(MergeRequests, APipelineIsAWorkloadOfItsOwnAndItsObjectivesAreJudged) {
   const std::vector<Replication> runs = {replication(600), replication(600)};
-  const VariantResult variant = merge(world(), runs);
+  const VariantResult variant = merge(world_of_service(), runs);
   ASSERT_EQ(variant.workloads.size(), 2U);
   const WorkloadResult& pipeline = variant.workloads[1];
   EXPECT_EQ(pipeline.name, "voice");
@@ -112,7 +113,7 @@ std::vector<Code> codes_of(const Diagnostics& findings) {
 }
 
 TEST(RequestFindings, SayWhatWasLostAndWhatIsTooFew) {
-  World w = world();
+  World w = world_of_service();
   w.pipelines.clear();
   w.workloads[0].spec.objectives = {{Figure::LatencyP999, seconds(9), {}}};
   std::vector<Replication> runs = {replication(600)};
@@ -127,7 +128,7 @@ TEST(RequestFindings, SayWhatWasLostAndWhatIsTooFew) {
 }
 
 TEST(RequestFindings, SayThatAnAutoscalerCouldNotFollowAndThatTheCacheWasFull) {
-  World w = world();
+  World w = world_of_service();
   w.pipelines.clear();
   w.workloads[0].spec.autoscaling.emplace().max_replicas = 4;
   w.workloads[0].spec.llm.emplace();
@@ -146,7 +147,7 @@ TEST(RequestFindings, SayThatAnAutoscalerCouldNotFollowAndThatTheCacheWasFull) {
 
 // 300 of the service's own and 300 of the pipeline, both within the objectives of a request.
 TEST(MergeRequests, ThePriceCountsRequestsAsUsersDo) {
-  World w = world();
+  World w = world_of_service();
   w.pools.resize(1);
   w.pools[0].nodes = 1;
   w.pools[0].price.usd = {from_dollars(36)};
