@@ -18,11 +18,11 @@ using nlohmann::json;
 
 // A path as a URI reference.
 std::string uri_of(std::string_view path) {
-  constexpr std::string_view kPlain = "-._~/";
+  constexpr std::string_view kUnescaped = "-._~/";
   std::string uri;
   for (const char c : path) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       kPlain.find(c) != std::string_view::npos;
+                       kUnescaped.find(c) != std::string_view::npos;
     uri += plain ? std::string(1, c)
                  : fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
   }
