@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostShown = 40;
 
 void refuse(Context& context, const SourceLocation& where, std::string message,
-            std::string help = {}) {
+            const std::string& help = {}) {
   report(context, make_diagnostic(Code::MigFileInvalid, where, std::move(message),
                                   help.empty() ? "mig-parted refuses the whole file" : help));
 }
