@@ -25,14 +25,14 @@ std::string significant(double value, int count) {
   return with_thousands(fmt::format("{:.{}f}", value, decimals));
 }
 
-std::string amount_text(double load, LoadUnit unit) {
+std::string amount_of_load(double load, LoadUnit unit) {
   constexpr int kDigits = 4;
   return unit == LoadUnit::RequestsPerSecond ? significant(load, kDigits) : count_text(load);
 }
 
 // "53.20 requests/s", "60 users".
 std::string load_text(double load, LoadUnit unit) {
-  return fmt::format("{} {}", amount_text(load, unit), sim::unit_name(unit));
+  return fmt::format("{} {}", amount_of_load(load, unit), sim::unit_name(unit));
 }
 
 std::string factor_text(double factor) {
@@ -192,7 +192,7 @@ Cells load_cells(const MaxLoad& found, const TextStyle& style) {
   const std::string none(signs(style).none);
   for (const ScaledLoad& load : found.loads) {
     const auto cell = [&](std::optional<double> value) {
-      return value ? amount_text(*value, load.unit) : none;
+      return value ? amount_of_load(*value, load.unit) : none;
     };
     const auto headroom = headroom_of(load);
     table.rows.push_back({load.name, cell(load.scenario), cell(load.passed), cell(load.failed),

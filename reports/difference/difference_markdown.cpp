@@ -35,7 +35,7 @@ std::string marker_name(const std::string& name) {
   return out;
 }
 
-std::string cut(std::string text, std::size_t most) {
+std::string cut_text(std::string text, std::size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
   return text.substr(0, most) + "...";
@@ -49,7 +49,7 @@ std::string comment_heading(const DocumentDifference& difference) {
                      difference.kind == "MaxLoad"      ? "load"
                      : difference.kind == "Comparison" ? "options"
                                                        : "run",
-                     markdown_cell(cut(difference.scenario, kLongest)), sign,
+                     markdown_cell(cut_text(difference.scenario, kLongest)), sign,
                      markdown_cell(difference_summary(difference)));
 }
 

@@ -82,14 +82,14 @@ std::optional<models::Price> find_price(const scenarios::Scenario& scenario, con
 // nodes that it took back within a month.
 std::optional<Rate> advised_interruptions(const models::Catalogue& catalogue,
                                           const std::string& instance, const std::string& region) {
-  constexpr std::pair<std::string_view, double> kBuckets[] = {{"<5%", 0.025},
-                                                              {"5-10%", 0.075},
-                                                              {"10-15%", 0.125},
-                                                              {"15-20%", 0.175},
-                                                              {">20%", kMostTakenBack}};
+  constexpr std::pair<std::string_view, double> kFrequencies[] = {{"<5%", 0.025},
+                                                                  {"5-10%", 0.075},
+                                                                  {"10-15%", 0.125},
+                                                                  {"15-20%", 0.175},
+                                                                  {">20%", kMostTakenBack}};
   for (const models::SpotMarket& market : catalogue.spot) {
     if (market.instance != instance || market.region != region) continue;
-    for (const auto& [name, share] : kBuckets) {
+    for (const auto& [name, share] : kFrequencies) {
       if (name == market.interruption_bucket) return per_month(share);
     }
   }
