@@ -7,6 +7,7 @@
 #include "slicewise/exit_code.hpp"
 
 #include "explain_check_topic.hpp"
+#include "explain_export_topic.hpp"
 #include "explain_node_topics.hpp"
 #include "explain_serving_topics.hpp"
 #include "explain_trace_topics.hpp"
@@ -123,6 +124,7 @@ std::span<const Topic> topics() {
       Topic{"check", "What check reads, and what it cannot see", kCheckTopic},
       Topic{"cost", "Where the money goes", kCost},
       Topic{"exit-codes", "What the exit code of slicewise says", exit_codes_topic()},
+      Topic{"export", "Which export is for which nodes", export_topic()},
       Topic{"import", "How logs become traces and scenarios", kImport},
       Topic{"llm", "How a language model is served", kLlm},
       Topic{"mig", "What MIG is, and which instance types have it", kMig},

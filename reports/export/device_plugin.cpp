@@ -14,12 +14,7 @@ namespace {
 
 constexpr std::string_view kDemoKey = "any";
 
-// Chart 0.14 goes where the AWS demo put it, so that an upgrade replaces the demo's release.
 bool as_in_demo(const PluginPlan& plan) { return plan.chart_minor == kOldestChartMinor; }
-
-Release release_of(const PluginPlan& plan, const ExportOptions& options) {
-  return {"nvdp", as_in_demo(plan) ? "kube-system" : "nvidia-device-plugin", options.chart_version};
-}
 
 std::string upgrade_command(const Release& release) {
   return fmt::format(
@@ -123,7 +118,7 @@ std::string install_command(const PluginPlan& plan, const ExportOptions& options
 
 std::string config_map_title(const scenarios::Scenario& scenario, const PluginPlan& plan,
                              const ExportOptions& options, const std::string& map_name) {
-  const Release release = release_of(plan, options);
+  const Release release = plugin_release(plan, options);
   std::string out = title_comment(
       fmt::format("Configuration of the NVIDIA device plugin for chart {} with config.name "
                   "(nvdp-configs.yaml)",
@@ -151,7 +146,7 @@ Expected<std::string> helm_values(const scenarios::Scenario& scenario,
                                   const ExportOptions& options) {
   const Expected<PluginPlan> plan = plan_plugin(scenario, catalogue, options.chart_version);
   if (!plan) return tl::unexpected(plan.error());
-  const Release release = release_of(*plan, options);
+  const Release release = plugin_release(*plan, options);
   return helm_title(scenario, *plan, release) + "\n" + values_body(*plan, options) +
          aftermath(scenario, *plan, release);
 }
@@ -161,7 +156,7 @@ Expected<std::string> config_map(const scenarios::Scenario& scenario,
   Expected<PluginPlan> plan = plan_plugin(scenario, catalogue, options.chart_version);
   if (!plan) return tl::unexpected(std::move(plan.error()));
   use_demo_key(*plan);
-  const Release release = release_of(*plan, options);
+  const Release release = plugin_release(*plan, options);
   const std::string name = as_in_demo(*plan) ? "nvidia-device-plugin" : "nvidia-plugin-configs";
   std::string out = config_map_title(scenario, *plan, options, name) + "\n";
   out += fmt::format(

@@ -5,6 +5,7 @@
 #include "slicewise/reports/export/pod_patch.hpp"
 
 #include "../yaml_text.hpp"
+#include "node_settings.hpp"
 #include "plugin_config.hpp"
 #include "text_block.hpp"
 
@@ -15,7 +16,6 @@ using scenarios::MigStrategy;
 using scenarios::NodePool;
 using scenarios::PluginSharing;
 
-constexpr std::string_view kConfigLabel = "nvidia.com/device-plugin.config";
 constexpr int kGfdInChart = 15;  // GFD became part of the plugin and got the sharing-strategy label
 
 std::string resource_count(const AdvertisedResource& resource) {
@@ -148,6 +148,18 @@ std::string resource_lines(const PoolTarget& target) {
 
 }  // namespace
 
+Release plugin_release(const PluginPlan& plan, const ExportOptions& options) {
+  const bool as_in_demo = plan.chart_minor == kOldestChartMinor;
+  return {"nvdp", as_in_demo ? "kube-system" : "nvidia-device-plugin", options.chart_version};
+}
+
+std::string expected_node_text(const PoolTarget& target, int chart_minor) {
+  const std::string resources = resource_lines(target);
+  return fmt::format("Node pool {}\nLabels:\n{}Capacity:\n{}Allocatable:\n{}",
+                     target.pool->name.value, label_lines(target, chart_minor), resources,
+                     resources);
+}
+
 std::string plugin_daemonset(const Release& release) {
   return release.name + "-nvidia-device-plugin";
 }
@@ -244,11 +256,7 @@ std::string expected_node_comment(const PluginPlan& plan) {
   std::string out = comment("Expected of `kubectl describe node`, once the plugin has registered:");
   for (const NamedConfig& config : plan.configs) {
     for (const PoolTarget& target : config.pools) {
-      const std::string resources = resource_lines(target);
-      out += "#\n" +
-             commented(fmt::format("Node pool {}\nLabels:\n{}Capacity:\n{}Allocatable:\n{}",
-                                   target.pool->name.value, label_lines(target, plan.chart_minor),
-                                   resources, resources));
+      out += "#\n" + commented(expected_node_text(target, plan.chart_minor));
       const PluginSharing* sharing = sharing_of(*target.pool);
       if (sharing && sharing->rename_by_default) {
         out += comment(

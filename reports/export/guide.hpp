@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "slicewise/reports/export/device_plugin.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
 #include "plugin_plan.hpp"
@@ -17,6 +18,10 @@ struct Release {
   std::string namespace_name;
   std::string chart_version;
 };
+
+// The release that the commands install: chart 0.14 goes where the AWS demo put it, so that an
+// upgrade replaces the demo's.
+Release plugin_release(const PluginPlan& plan, const ExportOptions& options);
 
 // Name of the DaemonSet that the chart renders for the release.
 std::string plugin_daemonset(const Release& release);
@@ -38,6 +43,9 @@ std::string rollback_comment(const Release& release, const PluginPlan& plan);
 
 // `kubectl describe node` of each pool once the plugin has registered.
 std::string expected_node_comment(const PluginPlan& plan);
+
+// The same of one pool, as plain lines.
+std::string expected_node_text(const PoolTarget& target, int chart_minor);
 
 std::string pod_patch_comment(const scenarios::Scenario& scenario);
 

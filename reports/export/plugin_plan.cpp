@@ -72,32 +72,17 @@ class Planner {
   }
 
   void add(const NodePool& pool) {
-    const models::InstanceType* instance = catalogue_.find_instance(pool.instance_type.value);
-    if (!instance) {
-      found_.push_back(make_diagnostic(
-          Code::InstanceUnknown, pool.instance_type.where,
-          fmt::format("instance type \"{}\" is not in the catalogue", pool.instance_type.value),
-          "slicewise get instances lists them"));
+    Expected<PoolTarget> target = pool_target(pool, catalogue_);
+    if (!target) {
+      std::move(target.error().begin(), target.error().end(), std::back_inserter(found_));
       return;
     }
-    const models::GpuModel* gpu = catalogue_.find_gpu(instance->gpu_model);
-    if (!gpu) {
-      found_.push_back(make_diagnostic(
-          Code::GpuUnknown, pool.instance_type.where,
-          fmt::format("GPU model \"{}\" is not in the catalogue", instance->gpu_model)));
-      return;
-    }
-    Diagnostics refused = check_plugin_config(pool, *gpu, plan_.chart_minor);
+    Diagnostics refused = check_plugin_config(pool, *target->gpu, plan_.chart_minor);
     if (!refused.empty()) {
       std::move(refused.begin(), refused.end(), std::back_inserter(found_));
       return;
     }
-    Expected<std::vector<MigDevices>> devices = devices_of(pool, *instance);
-    if (!devices) {
-      std::move(devices.error().begin(), devices.error().end(), std::back_inserter(found_));
-      return;
-    }
-    add_config({&pool, instance, gpu, std::move(*devices)});
+    add_config(*target);
     add_mps_root(pool);
   }
 
@@ -124,16 +109,6 @@ class Planner {
   bool key_taken(const std::string& key) const {
     return std::any_of(plan_.configs.begin(), plan_.configs.end(),
                        [&](const NamedConfig& config) { return config.key == key; });
-  }
-
-  // No devices where the pool has no layout of its own, or the GPU no known geometry.
-  Expected<std::vector<MigDevices>> devices_of(const NodePool& pool,
-                                               const models::InstanceType& instance) const {
-    const models::MigGeometry* geometry = catalogue_.find_mig(instance.gpu_model);
-    if (mig_strategy_of(pool) == MigStrategy::None || !pool.mig || geometry == nullptr) {
-      return std::vector<MigDevices>();
-    }
-    return mig_devices(pool, instance, *geometry);
   }
 
   void add_config(const PoolTarget& target) {
@@ -167,61 +142,7 @@ class Planner {
   Diagnostics found_;
 };
 
-// The plugin's name for the devices.
-std::string device_name(const MigDevices& devices, MigStrategy strategy) {
-  return strategy == MigStrategy::Single ? "nvidia.com/gpu" : devices.resource;
-}
-
-// Of a node whose layout is known: each kind of device under its name, shared or not.
-std::vector<AdvertisedResource> advertised_devices(const PoolTarget& target, MigStrategy strategy) {
-  std::vector<AdvertisedResource> out;
-  const PluginSharing* sharing = sharing_of(*target.pool);
-  for (const MigDevices& devices : target.mig_devices) {
-    AdvertisedResource offer{device_name(devices, strategy), devices.count};
-    for (std::size_t r = 0; sharing != nullptr && r < sharing->resources.size(); ++r) {
-      const scenarios::SharedResource& resource = sharing->resources[r];
-      if (resource.name.value != device_name(devices, strategy)) continue;
-      offer = {advertised_name(*sharing, resource), devices.count * resource.replicas};
-    }
-    out.push_back(std::move(offer));
-  }
-  return out;
-}
-
 }  // namespace
-
-const PluginSharing* sharing_of(const NodePool& pool) {
-  if (!pool.device_plugin) return nullptr;
-  if (pool.device_plugin->mps) return &*pool.device_plugin->mps;
-  return pool.device_plugin->time_slicing ? &*pool.device_plugin->time_slicing : nullptr;
-}
-
-std::string advertised_name(const PluginSharing& sharing,
-                            const scenarios::SharedResource& resource) {
-  constexpr std::string_view kPrefix = "nvidia.com/";
-  const std::string& name = resource.name.value;
-  const bool prefixed = name.substr(0, kPrefix.size()) == kPrefix;
-  return fmt::format("{}{}{}", prefixed ? "" : kPrefix, name,
-                     sharing.rename_by_default ? ".shared" : "");
-}
-
-std::vector<AdvertisedResource> advertised(const PoolTarget& target) {
-  const int gpus = target.instance->gpu_count;
-  const MigStrategy mig = mig_strategy_of(*target.pool);
-  if (!target.mig_devices.empty()) return advertised_devices(target, mig);
-  std::vector<AdvertisedResource> out;
-  if (const PluginSharing* sharing = sharing_of(*target.pool)) {
-    for (const scenarios::SharedResource& resource : sharing->resources) {
-      std::optional<int> count;
-      if (mig == MigStrategy::None) count = gpus * resource.replicas;
-      out.push_back({advertised_name(*sharing, resource), count});
-    }
-    return out;
-  }
-  if (mig == MigStrategy::None) return {{"nvidia.com/gpu", gpus}};
-  return {
-      {mig == MigStrategy::Single ? "nvidia.com/gpu" : "nvidia.com/mig-<profile>", std::nullopt}};
-}
 
 Expected<PluginPlan> plan_plugin(const scenarios::Scenario& scenario,
                                  const models::Catalogue& catalogue,

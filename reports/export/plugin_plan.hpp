@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,20 +8,13 @@
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
-#include "mig_devices.hpp"
+#include "pool_targets.hpp"
 
 // What the device plugin is told on which nodes, before it is written as Helm values or ConfigMap.
 namespace slicewise::reports {
 
 inline constexpr int kOldestChartMinor = 14;  // 0.14, of the AWS demo
 inline constexpr int kNewestChartMinor = 20;
-
-struct PoolTarget {
-  const scenarios::NodePool* pool;
-  const models::InstanceType* instance;
-  const models::GpuModel* gpu;
-  std::vector<MigDevices> mig_devices;  // empty without MIG and where no layout is given
-};
 
 // One entry of config.map, and the node pools that it is for.
 struct NamedConfig {
@@ -39,23 +31,8 @@ struct PluginPlan {
   std::string mps_root;              // "" when no pool uses MPS
 };
 
-// One extended resource of a node. The count is absent where the MIG layout decides it.
-struct AdvertisedResource {
-  std::string name;
-  std::optional<int> count;
-};
-
 Expected<PluginPlan> plan_plugin(const scenarios::Scenario& scenario,
                                  const models::Catalogue& catalogue,
                                  std::string_view chart_version);
-
-// timeSlicing or mps, whichever the pool has; nullptr for whole GPUs.
-const scenarios::PluginSharing* sharing_of(const scenarios::NodePool& pool);
-
-// What the pod asks for: the name with its prefix, and ".shared" when renamed.
-std::string advertised_name(const scenarios::PluginSharing& sharing,
-                            const scenarios::SharedResource& resource);
-
-std::vector<AdvertisedResource> advertised(const PoolTarget& target);
 
 }  // namespace slicewise::reports

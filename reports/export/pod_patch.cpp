@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../yaml_text.hpp"
-#include "plugin_plan.hpp"
+#include "pool_targets.hpp"
 #include "text_block.hpp"
 
 namespace slicewise::reports {
@@ -101,17 +101,40 @@ json container_of(const Workload& workload) {
   return container;
 }
 
+// What the pods belong to. Of a Notebook every user has one, made when the user starts it.
+std::pair<const char*, const char*> object_of(WorkloadKind kind) {
+  switch (kind) {
+    case WorkloadKind::Job:
+      return {"batch/v1", "Job"};
+    case WorkloadKind::Notebook:
+      return {"apps/v1", "StatefulSet"};
+    case WorkloadKind::Deployment:
+    case WorkloadKind::Service:
+      break;
+  }
+  return {"apps/v1", "Deployment"};
+}
+
 json patch_of(const Workload& workload) {
-  const bool job = workload.kind == WorkloadKind::Job;
+  const auto [api_version, kind] = object_of(workload.kind);
   json pod_spec = {{"containers", json::array({container_of(workload)})}};
+  if (workload.kind == WorkloadKind::Job) {
+    const bool never = workload.restart_policy == scenarios::RestartPolicy::Never;
+    pod_spec["restartPolicy"] = never ? "Never" : "OnFailure";
+  }
   if (!workload.pod.tolerations.empty()) pod_spec["tolerations"] = tolerations_of(workload.pod);
   if (!workload.pod.node_selector.empty()) pod_spec["nodeSelector"] = workload.pod.node_selector;
   json patch = {
-      {"apiVersion", job ? "batch/v1" : "apps/v1"},
-      {"kind", job ? "Job" : "Deployment"},
+      {"apiVersion", api_version},
+      {"kind", kind},
       {"metadata", {{"name", workload.name.value}, {"namespace", workload.namespace_name}}}};
+  if (workload.kind == WorkloadKind::Deployment) {
+    patch["metadata"]["annotations"]["slicewise.dev/kind"] = "Deployment";  // not a Service
+  }
   patch["spec"]["template"]["spec"] = std::move(pod_spec);
-  if (!job) patch["spec"]["replicas"] = workload.count;
+  const bool scales =
+      workload.kind == WorkloadKind::Deployment || workload.kind == WorkloadKind::Service;
+  if (scales) patch["spec"]["replicas"] = workload.count;
   return patch;
 }
 
@@ -147,18 +170,28 @@ std::string remarks_on(const Scenario& scenario, const Workload& workload) {
         "A Job's pod template cannot be changed once it exists: patch the manifest, then create "
         "it.");
   }
+  if (workload.kind == WorkloadKind::Notebook) {
+    out += comment(fmt::format(
+        "{} users, each with a pod of their own that is made when they start it: Kubeflow makes a "
+        "StatefulSet of one pod, JupyterHub the pod itself (singleuser.extraResource.limits, "
+        "singleuser.cpu, singleuser.memory). This is the patch of one; the number is not a scale.",
+        workload.count));
+  }
   if (may_need_allow_growth(scenario, workload)) out += allow_growth_remark();
   return out;
 }
 
 }  // namespace
 
+std::string pod_patch(const Scenario& scenario, const Workload& workload) {
+  return remarks_on(scenario, workload) + yaml_text(patch_of(workload));
+}
+
 std::string pod_patches(const Scenario& scenario) {
   std::string out;
   for (const Workload& workload : scenario.workloads) {
     if (!out.empty()) out += "---\n";
-    out += remarks_on(scenario, workload);
-    out += yaml_text(patch_of(workload));
+    out += pod_patch(scenario, workload);
   }
   return out;
 }

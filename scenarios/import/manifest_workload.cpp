@@ -179,6 +179,10 @@ class ManifestReader {
       if (restarts == "Never") workload_.restart_policy = restarts;
     } else {
       workload_.pods = number(&object_, {"spec", "replicas"});
+      // Written by `slicewise export`: Kubernetes has one kind for batch loops and for services.
+      const bool is_batch = text_below(object_.find("metadata"),
+                                       {"annotations", "slicewise.dev/kind"}) == "Deployment";
+      if (is_batch) workload_.kind = DraftWorkload::Kind::Deployment;
     }
     if (kind_ == "DaemonSet") {
       report_.guessed("DaemonSets: one pod", [&] { return object_.where; });

@@ -191,10 +191,19 @@ void NodeGroups::add_node_pool(const Node& object, ImportReport& report) {
   take_labels(node_below(tmpl, {"metadata", "labels"}), group);
   take_taints(node_below(tmpl, {"spec", "taints"}), group.pool);
   group.class_name = text_below(tmpl, {"spec", "nodeClassRef", "name"});
+  const auto most = whole_of(text_below(&object, {"spec", "limits", "nodes"}));
+  if (most && *most > 0) {
+    group.pool.nodes = *most;
+    group.pool.nodes_are_assumed = false;
+    report.remark(ImportRemark::Kind::Note, "limits.nodes of node pools: taken as their nodes",
+                  [&] { return object.where; });
+  }
   const WantedInstance wanted = wanted_by(node_below(tmpl, {"spec", "requirements"}));
   group.pool.instance_type = type_of(wanted);
   group.pool.type_is_assumed = wanted.type.empty();
-  if (wanted.capacity == "spot") group.pool.capacity_type = "spot";
+  if (wanted.capacity == "spot" || wanted.capacity == "reserved") {
+    group.pool.capacity_type = wanted.capacity;
+  }
   if (group.pool.instance_type.empty()) {
     group.pool.instance_type = "g5.xlarge";
     report.guessed("node pools that name no instance type: g5.xlarge",

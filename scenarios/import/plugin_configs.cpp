@@ -33,9 +33,12 @@ bool PluginConfigs::add(const NodePtr& document, Diagnostics& found) {
   if (add_entry("", *document)) return true;
   if (!is_values(*document)) return false;
   for (const Node* config :
-       {document->find("config"), node_below(document.get(), {"devicePlugin", "config"})}) {
+       {document->find("config"), node_below(document.get(), {"devicePlugin", "config"}),
+        node_below(document.get(), {"migManager", "config"})}) {
     const std::string chosen_key = text_below(config, {"default"});
-    if (!chosen_key.empty()) default_key_ = chosen_key;
+    // That of mig-manager names a layout.
+    const bool is_plugin = config != node_below(document.get(), {"migManager", "config"});
+    if (!chosen_key.empty() && is_plugin) default_key_ = chosen_key;
     for (const std::string_view key : {"map", "data"}) {
       const Node* map = node_below(config, {key});
       if (!is_map(map)) continue;
@@ -87,6 +90,7 @@ std::string PluginConfigs::sharing_for(const std::string& config_label,
                                        const std::string& mig_label) const {
   const NodePtr* config = chosen(config_label);
   const Node* plugin = config == nullptr ? nullptr : config->get();
+  const bool is_shared = is_map(node_below(plugin, {"sharing"}));
   if (!mig_label.empty() && mig_label != "all-disabled") {
     const std::string strategy = text_below(plugin, {"flags", "migStrategy"});
     const std::string& used = strategy.empty() || strategy == "none" ? mig_strategy_ : strategy;
@@ -99,10 +103,10 @@ std::string PluginConfigs::sharing_for(const std::string& config_label,
       text +=
           fmt::format(", configs: {{{}: {}}}", in_quotes(mig_label), flow_text(*layout->second));
     }
-    return text + "}";
+    text += "}";
+    return is_shared ? text + "\n    devicePlugin: " + flow_text(*plugin) : text;
   }
-  return is_map(node_below(plugin, {"sharing"})) ? "devicePlugin: " + flow_text(*plugin)
-                                                 : std::string();
+  return is_shared ? "devicePlugin: " + flow_text(*plugin) : std::string();
 }
 
 }  // namespace slicewise::scenarios

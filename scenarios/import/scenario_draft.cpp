@@ -42,7 +42,7 @@ class Writer {
   void line(const std::string& text) {
     text_ += text;
     text_ += '\n';
-    ++line_;
+    line_ += 1 + static_cast<int>(std::ranges::count(text, '\n'));
   }
 
   // A line that somebody has to look at.
@@ -184,7 +184,11 @@ bool offers(const DraftPool& pool, const std::string& resource) {
   }
   if (resource == "k8s.amazonaws.com/vgpu") return has("virtualGpu");
   if (resource.starts_with("nvidia.com/mig-")) {
-    return is_mixed && has(resource.substr(std::string_view("nvidia.com/mig-").size()));
+    std::string profile = resource.substr(std::string_view("nvidia.com/mig-").size());
+    constexpr std::string_view kShared = ".shared";
+    const bool is_shared = profile.ends_with(kShared);
+    if (is_shared) profile.resize(profile.size() - kShared.size());
+    return is_mixed && (!is_shared || renames) && has(profile);
   }
   if (resource.starts_with("nvidia.com/gpu-")) return has("nos:");
   return renames && resource == "nvidia.com/gpu.shared";

@@ -88,6 +88,27 @@ Scenario mig_time_slicing() {
                   {workload("tenant", WorkloadKind::Job, "nvidia.com/mig-1g.5gb.shared")});
 }
 
+// A layout of the scenario's own that leaves two GPUs out, and a pool that is not cut.
+Scenario mig_layouts() {
+  NodePool pool = whole_gpus("a100", "p4d.24xlarge");
+  pool.mig.emplace();
+  pool.mig->strategy = MigStrategy::Mixed;
+  pool.mig->config.value = "six-for-small";
+  scenarios::MigPartedEntry small;
+  small.devices = {0, 1, 2, 3, 4};
+  small.mig_devices = {{{"1g.5gb", {}}, 7}};
+  scenarios::MigPartedEntry large;
+  large.devices = {5};
+  large.mig_devices = {{{"3g.20gb", {}}, 1}, {{"1g.5gb+me", {}}, 1}};
+  pool.mig->configs["six-for-small"] = {small, large};
+  pool.taints = {{"nvidia.com/gpu", "true", "NoSchedule"}};
+  Workload users = workload("lab", WorkloadKind::Notebook, "nvidia.com/mig-1g.5gb");
+  users.count = 60;
+  return scenario(
+      "mig layouts", {std::move(pool), time_sliced("t4", "g4dn.12xlarge", 4, true)},
+      {workload("tenant", WorkloadKind::Service, "nvidia.com/mig-3g.20gb"), std::move(users)});
+}
+
 }  // namespace
 
 models::Catalogue sample_catalogue() {
@@ -138,6 +159,7 @@ std::vector<std::pair<std::string, Scenario>> sample_scenarios(int chart_minor) 
                              {workload("0123", WorkloadKind::Job, "nvidia.com/gpu")})},
       {"several-pools", several_pools()},
       {"mig-time-slicing", mig_time_slicing()},
+      {"mig-layouts", mig_layouts()},
   };
   if (chart_minor >= 15) {
     NodePool pool = with_mps("t4", "g4dn.12xlarge", 8);

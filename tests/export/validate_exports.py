@@ -5,6 +5,10 @@
   validate_exports.py parser  EXPORTS                 the device plugin's own config parser
   validate_exports.py configs DIRECTORY               the same over accepted/, refused/, ...
   validate_exports.py schema  EXPORTS                 Kubernetes' object schemas
+  validate_exports.py crds    EXPORTS                 Karpenter's CRDs, CEL included
+  validate_exports.py mig     EXPORTS                 mig-parted's own parser
+  validate_exports.py operator EXPORTS                helm template on the GPU Operator's chart
+  validate_exports.py scripts EXPORTS                 shellcheck, and TOML of Bottlerocket
 
 EXPORTS/<chart version>/<case>/ holds nvdp-values.yaml, nvdp-configs.yaml and pod-patches.yaml as
 write_exports left them. The tools come from tools/export_validators. Exit: 0 all good, 1 something
@@ -211,7 +215,7 @@ def run_helm(exports, version):
 
 def parse(config):
     """(sharing as the plugin understood it, error)."""
-    out = subprocess.run([tool("bin", "plugin_parser")], input=config, capture_output=True,
+    out = subprocess.run([tool("bin", "go_validators"), "plugin"], input=config, capture_output=True,
                          text=True, check=False)
     return (json.loads(out.stdout) if out.returncode == 0 else None), out.stderr.strip()
 
@@ -282,6 +286,94 @@ def run_schema(exports):
     problems.exit(minimum=10)
 
 
+def go_validator(*arguments, text=None):
+    """(standard output, or None when the reader refuses; its words)."""
+    out = subprocess.run([tool("bin", "go_validators"), *arguments], input=text,
+                         capture_output=True, text=True, check=False)
+    return (out.stdout if out.returncode == 0 else None), out.stderr.strip()
+
+
+def run_crds(exports):
+    problems = Problems()
+    crds = tool("crds", "karpenter-" + pinned()["KARPENTER_VERSION"])
+    files = sorted(exports.glob("*/*/*/karpenter.yaml"))
+    read, error = go_validator("objects", crds, *files)
+    problems.check(read is not None, "objects", error)
+    wanted = sum(path.read_text().count("\nkind: ") for path in files)
+    problems.check(read is None or int(read) == wanted, "objects", f"{read} of {wanted}")
+    problems.checked += wanted
+    # The validator is able to refuse: a domain that a CEL rule keeps for Karpenter.
+    broken = exports / "broken-karpenter.yaml"
+    first = next(exports.glob("*/several-pools/karpenter/karpenter.yaml"))
+    broken.write_text(first.read_text().replace("node.kubernetes.io/instance-type",
+                                                "karpenter.k8s.aws/instance-gpus"))
+    read, error = go_validator("objects", crds, broken)
+    problems.check(read is None and "is restricted" in error, broken, f"accepted: {error}")
+    problems.exit(minimum=20)
+
+
+def run_mig(exports):
+    problems = Problems()
+    for path in sorted(exports.glob("*/*/mig-parted/mig-config.yaml")):
+        text = path.read_text()
+        read, error = go_validator("mig-parted", text=text)
+        problems.check(read is not None, path, error)
+        names = sorted(yaml.safe_load(text)["mig-configs"])
+        problems.check(read is None or json.loads(read) == names, path, f"{read} is not {names}")
+        read, error = go_validator("mig-parted", text=text.replace("mig-enabled", "migEnabled"))
+        problems.check(read is None, path, "another key is accepted")
+    problems.exit(minimum=6)
+
+
+def check_operator(problems, path, chart):
+    values = yaml.safe_load(path.read_text())
+    for key in unknown_keys(values, yaml.safe_load((chart / "values.yaml").read_text())):
+        problems.check(key.startswith("migManager.config"), path, f"the chart has no value {key}")
+    helm = tool("bin", "helm-" + pinned()["HELM_VERSION"])
+    out = subprocess.run([helm, "template", "gpu-operator", chart, "-n", "gpu-operator", "-f", path],
+                         capture_output=True, text=True, check=False)
+    problems.check(out.returncode == 0, path, out.stderr)
+    documents = [document for document in yaml.safe_load_all(out.stdout) if document]
+    policy = next((d for d in documents if d["kind"] == "ClusterPolicy"), {"spec": {}})["spec"]
+    config = policy.get("devicePlugin", {}).get("config", {})
+    wanted = values["devicePlugin"]["config"]
+    problems.check(config == {"name": wanted["name"], "default": wanted["default"]}, path, config)
+    made = named(documents, "ConfigMap", wanted["name"])
+    problems.check(made and made["data"] == wanted["data"], path, "another ConfigMap")
+    for part in ("driver", "toolkit"):
+        problems.check(policy.get(part, {}).get("enabled") is False, path, f"{part} is installed")
+
+
+def run_operator(exports):
+    problems = Problems()
+    chart = validators() / "charts" / ("gpu-operator-" + pinned()["GPU_OPERATOR_VERSION"])
+    if not chart.is_dir():
+        skip("the chart of the GPU Operator is missing: the Go module proxy may not serve it",
+             required=False)
+    for path in sorted(exports.glob("*/*/gpu-operator/gpu-operator-values.yaml")):
+        check_operator(problems, path, chart)
+    problems.exit(minimum=10)
+
+
+def run_scripts(exports):
+    import tomllib  # pylint: disable=import-outside-toplevel
+
+    problems = Problems()
+    for path in sorted(exports.glob("*/*/*/*.toml")):
+        table = tomllib.loads(path.read_text())["settings"]["kubelet-device-plugins"]["nvidia"]
+        problems.check(table, path, "no settings")
+    for path in sorted(exports.glob("*/*/karpenter-bottlerocket/karpenter.yaml")):
+        for document in yaml.safe_load_all(path.read_text()):
+            if document and document["kind"] == "EC2NodeClass":
+                problems.check(tomllib.loads(document["spec"]["userData"]), path, "no settings")
+    scripts = sorted(str(path) for path in exports.glob("*/*/*/*.sh"))
+    for start in range(0, len(scripts), 50):
+        out = subprocess.run(["shellcheck", *scripts[start : start + 50]], capture_output=True,
+                             text=True, check=False)
+        problems.check(out.returncode == 0, "shellcheck", out.stdout)
+    problems.exit(minimum=10)
+
+
 def completed(patch):
     """The manifest that a patch would be merged into, for the schema of a whole object."""
     labels = {"app": patch["metadata"]["name"]}
@@ -289,14 +381,17 @@ def completed(patch):
     template["metadata"] = {"labels": labels}
     for container in template["spec"]["containers"]:
         container["image"] = "image"
-    if patch["kind"] == "Deployment":
+    if patch["kind"] != "Job":
         patch["spec"]["selector"] = {"matchLabels": labels}
+    if patch["kind"] == "StatefulSet":
+        patch["spec"]["serviceName"] = "users"
     return patch
 
 
 def main():
     mode, path, *rest = sys.argv[1:]
-    run = {"helm": run_helm, "parser": run_parser, "configs": run_configs, "schema": run_schema}
+    run = {"helm": run_helm, "parser": run_parser, "configs": run_configs, "schema": run_schema,
+           "crds": run_crds, "mig": run_mig, "operator": run_operator, "scripts": run_scripts}
     run[mode](pathlib.Path(path), *rest)
 
 

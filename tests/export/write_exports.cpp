@@ -8,7 +8,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "slicewise/reports/export/device_plugin.hpp"
+#include "slicewise/reports/export/kinds.hpp"
 #include "slicewise/reports/export/pod_patch.hpp"
 #include "slicewise/scenarios/load.hpp"
 
@@ -18,6 +18,9 @@ namespace slicewise {
 namespace {
 
 namespace fs = std::filesystem;
+
+// The other kinds do not depend on the chart.
+constexpr const char* kNewestChart = "0.20.0";
 
 void print(const Diagnostics& diagnostics) {
   for (const Diagnostic& d : diagnostics) {
@@ -45,12 +48,33 @@ bool write_case(const fs::path& directory, const scenarios::Scenario& scenario,
   return true;
 }
 
+// Every kind that can say the scenario, in <directory>/<kind>/, and for Bottlerocket nodes in
+// <directory>/<kind>-bottlerocket/.
+void write_kinds(const fs::path& directory, const scenarios::Scenario& scenario,
+                 const models::Catalogue& catalogue, reports::ExportOptions options) {
+  for (const reports::NodeImage image :
+       {reports::NodeImage::Al2023, reports::NodeImage::Bottlerocket}) {
+    options.image = image;
+    const bool is_plain = image == reports::NodeImage::Al2023;
+    for (const reports::ExportKind& kind : reports::kExportKinds) {
+      const auto files = kind.render(scenario, catalogue, options);
+      if (!files) continue;
+      const fs::path folder =
+          directory / (std::string(kind.name) + (is_plain ? "" : "-bottlerocket"));
+      for (const reports::ExportFile& file : *files) write(folder / file.path, file.text);
+    }
+  }
+}
+
 bool write_samples(const fs::path& directory, const std::string& chart) {
   bool good = true;
   for (const auto& [name, scenario] : reports::sample_scenarios(std::stoi(chart.substr(2)))) {
     reports::ExportOptions options{chart, {}};
     if (name == "demo-after") options.node_selector = {{"eks-node", "gpu"}};
     good &= write_case(directory / name, scenario, reports::sample_catalogue(), options);
+    if (chart == kNewestChart) {
+      write_kinds(directory / name, scenario, reports::sample_catalogue(), options);
+    }
   }
   return good;
 }
@@ -94,6 +118,10 @@ bool write_example(const fs::path& file, const fs::path& directory, const std::s
     std::string name = file.stem().string() + "-" + scenario.name;
     std::ranges::replace(name, '/', '_');  // points of a sweep, and rates in their names
     good &= write_case(directory / name, scenario, catalogue, {chart, {}});
+    const bool is_of_a_sweep = scenario.name.find('=') != std::string::npos;
+    if (chart == kNewestChart && !is_of_a_sweep) {
+      write_kinds(directory / name, scenario, catalogue, {});
+    }
   }
   return good;
 }

@@ -36,7 +36,8 @@ class Bash(unittest.TestCase):
     def test_values(self):
         self.assertEqual(bash_offers("run", "-o", "j"), ["json"])
         self.assertEqual(bash_offers("export", "--to", ""),
-                         ["helm-values", "configmap", "pod-patch"])
+                         ["helm-values", "configmap", "gpu-operator", "mig-parted", "karpenter",
+                          "pod-patch", "kustomize", "bottlerocket", "bundle"])
         self.assertEqual(bash_offers("schema", "s"), ["scenario"])
         self.assertIn("mig-profiles", bash_offers("get", "m"))
         self.assertIn("--family", bash_offers("get", "instances", "--fam"))

@@ -76,10 +76,17 @@ inline constexpr std::array kFidelities = {
     Choice{"exact", scenarios::Fidelity::Exact},
 };
 
-inline constexpr std::array kExportTargets = {
-    Choice{"helm-values", ExportTarget::HelmValues},
-    Choice{"configmap", ExportTarget::ConfigMap},
-    Choice{"pod-patch", ExportTarget::PodPatch},
+inline constexpr auto kExportTargets = [] {
+  std::array<Choice<const reports::ExportKind*>, reports::kExportKinds.size()> out{};
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = {reports::kExportKinds[i].name, &reports::kExportKinds[i]};
+  }
+  return out;
+}();
+
+inline constexpr std::array kNodeImages = {
+    Choice{"al2023", reports::NodeImage::Al2023},
+    Choice{"bottlerocket", reports::NodeImage::Bottlerocket},
 };
 
 inline constexpr std::array kImportKinds = {

@@ -44,13 +44,21 @@ void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
       app, "export", "Write the configuration that puts a scenario in place",
       "  slicewise export -f scenarios/examples/aws-cifar10.yaml --variant after --to helm-values\n"
       "  slicewise export -f scenarios/examples/aws-cifar10.yaml --variant after --to configmap "
-      "--chart-version 0.14.5",
+      "--chart-version 0.14.5\n"
+      "  slicewise export -f scenarios/examples/mig-multi-tenant.yaml --variant mixed --to bundle "
+      "--out mig-rollout",
       flags);
   add_scenario_flags(verb, exporting.file, exporting.set, exporting.out);
-  add_choice(verb, "--to", kExportTargets, exporting.target, "What to write")->required();
+  add_choice(verb, "--to", kExportTargets, exporting.kind,
+             "What to write (slicewise explain export)")
+      ->required();
   add_text(verb, "--variant", exporting.variant, "NAME", "Which variant of the scenario");
   add_text(verb, "--chart-version", exporting.chart_version, "VERSION",
            "Device plugin chart to write for (default 0.20.0)");
+  add_choice(verb, "--image", kNodeImages, exporting.image,
+             "Image of the nodes that karpenter and bundle start (default al2023)");
+  add_text(verb, "--cluster", exporting.cluster, "NAME",
+           "Name of the cluster (default: the placeholder ${CLUSTER_NAME})");
 }
 
 CLI::App& add_listing(CLI::App& get, const std::string& name, const std::string& description,

@@ -8,6 +8,7 @@
 
 #include "slicewise/exit_code.hpp"
 #include "slicewise/reports/catalogue_report.hpp"
+#include "slicewise/reports/export/kinds.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/replay_file.hpp"
 #include "slicewise/scenarios/scenario.hpp"
@@ -127,13 +128,13 @@ struct ReplayCommand {
   ProgressChoice progress = ProgressChoice::Auto;
 };
 
-enum class ExportTarget : std::uint8_t { HelmValues, ConfigMap, PodPatch };
-
 struct ExportCommand {
   std::string file;
   std::string variant;  // "": the only one
-  ExportTarget target = ExportTarget::HelmValues;
+  const reports::ExportKind* kind = nullptr;
   std::string chart_version;  // "": the newest that slicewise knows
+  reports::NodeImage image = reports::NodeImage::Al2023;
+  std::string cluster;  // "": a placeholder
   std::vector<std::string> set;
   std::string out;
 };

@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include "slicewise/models/catalogue.hpp"
-#include "slicewise/reports/export/device_plugin.hpp"
-#include "slicewise/reports/export/pod_patch.hpp"
+#include "slicewise/reports/export/kinds.hpp"
 #include "slicewise/sim/check.hpp"
 
 #include "commands.hpp"
+#include "export_directory.hpp"
 #include "files.hpp"
 #include "scenario_file.hpp"
 #include "terminal.hpp"
@@ -14,21 +14,32 @@
 namespace slicewise::tools {
 namespace {
 
-Expected<std::string> render(const ExportCommand& command, const scenarios::Scenario& scenario,
-                             const models::Catalogue& catalogue) {
+reports::ExportOptions options_of(const ExportCommand& command) {
   reports::ExportOptions options;
   if (!command.chart_version.empty()) {
     options.chart_version = command.chart_version;
   }
-  switch (command.target) {
-    case ExportTarget::HelmValues:
-      return reports::helm_values(scenario, catalogue, options);
-    case ExportTarget::ConfigMap:
-      return reports::config_map(scenario, catalogue, options);
-    case ExportTarget::PodPatch:
-      return reports::pod_patches(scenario);
+  options.image = command.image;
+  options.cluster = command.cluster;
+  return options;
+}
+
+// One file goes where it is wanted, several into a new directory.
+ExitCode write_export(const reports::ExportKind& kind, const reports::ExportFiles& files,
+                      const std::string& out) {
+  const bool is_one = files.size() == 1 && !files.front().executable;
+  if (is_one) {
+    return write_text(out, files.front().text);
   }
-  return {};
+  if (out.empty()) {
+    std::string names;
+    for (const reports::ExportFile& file : files) {
+      names += (names.empty() ? "" : ", ") + file.path;
+    }
+    return usage_error("--to " + std::string(kind.name) + " writes several files: say where",
+                       "add --out DIR; the files are " + names);
+  }
+  return write_directory(out, files);
 }
 
 // Every other word that an export refuses stands in the scenario.
@@ -59,13 +70,14 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
   if (const ExitCode code = keep_variants(set, wanted); code != ExitCode::Success) {
     return code;
   }
-  const Expected<std::string> text = render(command, set.variants.front(), catalogue);
-  if (!text) {
-    const ExitCode code = fail(text.error(), file->texts, flags);
-    return chart_is_unknown(text.error()) ? ExitCode::Usage : code;
+  const Expected<reports::ExportFiles> files =
+      command.kind->render(set.variants.front(), catalogue, options_of(command));
+  if (!files) {
+    const ExitCode code = fail(files.error(), file->texts, flags);
+    return chart_is_unknown(files.error()) ? ExitCode::Usage : code;
   }
   print_diagnostics(set.notes, file->texts, flags);
-  return write_text(command.out, *text);
+  return write_export(*command.kind, *files, command.out);
 }
 
 }  // namespace slicewise::tools

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -11,9 +12,14 @@
 // bytes.
 namespace slicewise::reports {
 
+// The image of the nodes.
+enum class NodeImage : std::uint8_t { Al2023, Bottlerocket };
+
 struct ExportOptions {
   std::string chart_version = "0.20.0";  // of the chart nvidia-device-plugin, 0.14 to 0.20
   std::map<std::string, std::string> node_selector;  // nodes that run the plugin; empty = chart's
+  NodeImage image = NodeImage::Al2023;  // of Karpenter's and eksctl's nodes, and of the bundle
+  std::string cluster = {};             // "": the placeholder ${CLUSTER_NAME}
 };
 
 // values.yaml for `helm upgrade -i nvdp nvdp/nvidia-device-plugin -f -`: one named config for each

@@ -12,4 +12,7 @@ namespace slicewise::reports {
 // comment.
 std::string pod_patches(const scenarios::Scenario& scenario);
 
+// The one of `workload`, which is one of the scenario's.
+std::string pod_patch(const scenarios::Scenario& scenario, const scenarios::Workload& workload);
+
 }  // namespace slicewise::reports

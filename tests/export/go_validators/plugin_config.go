@@ -1,6 +1,3 @@
-// plugin_parser reads a device plugin config file from standard input as the NVIDIA device plugin
-// does, and prints the sharing resources it ends up with as JSON. It exits 1 with the plugin's own
-// error when the plugin would refuse the file.
 package main
 
 import (
@@ -67,29 +64,26 @@ func load(input io.Reader) (*spec.Config, error) {
 		config, err = spec.NewConfig(c, app.Flags)
 		return err
 	}
-	if err := app.Run([]string{"plugin_parser", "--config-file", file.Name()}); err != nil {
+	if err := app.Run([]string{"plugin", "--config-file", file.Name()}); err != nil {
 		return nil, err
 	}
 	spec.DisableResourceNamingInConfig(config)
 	return config, migError(config)
 }
 
-func main() {
-	config, err := load(os.Stdin)
+// checkPluginConfig reads a device plugin config file as the NVIDIA device plugin does, and prints
+// the sharing resources it ends up with as JSON.
+func checkPluginConfig(input io.Reader) error {
+	config, err := load(input)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return err
 	}
-	encoder := json.NewEncoder(os.Stdout)
-	if err := encoder.Encode(summary{
+	return json.NewEncoder(os.Stdout).Encode(summary{
 		Version:     config.Version,
 		MigStrategy: *config.Flags.MigStrategy,
 		FailOnInit:  *config.Flags.FailOnInitError,
 		Strategy:    config.Sharing.SharingStrategy(),
 		Sharing:     config.Sharing.ReplicatedResources(),
 		PluginFlags: config.Flags.Plugin,
-	}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	})
 }

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/reports/export/device_plugin.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+
+// Everything that `slicewise export --to` can write, in one table: help, completion, the topic
+// `explain export` and the bundle are made from it.
+namespace slicewise::reports {
+
+struct ExportFile {
+  std::string path;  // relative, "pods/kustomization.yaml"
+  std::string text;
+  bool executable = false;
+};
+// In the order in which they are to be read; no path twice.
+using ExportFiles = std::vector<ExportFile>;
+
+// Writes nothing by itself. Errors: EXPORT_UNFIT when this kind of file cannot say what the
+// scenario says, INSTANCE_UNKNOWN, GPU_UNKNOWN, and whatever the reader of the file would refuse or
+// silently ignore, all at once.
+using RenderExport = Expected<ExportFiles>(const scenarios::Scenario& scenario,
+                                           const models::Catalogue& catalogue,
+                                           const ExportOptions& options);
+
+RenderExport render_helm_values;
+RenderExport render_config_map;
+RenderExport render_gpu_operator;
+RenderExport render_mig_parted;
+RenderExport render_karpenter;
+RenderExport render_pod_patch;
+RenderExport render_kustomize;
+RenderExport render_bottlerocket;
+RenderExport render_bundle;
+
+// Whether a kind is of use on nodes of some sort.
+enum class Applies : std::uint8_t { Yes, No };
+
+struct ExportKind {
+  std::string_view name;  // after --to
+  std::string_view what;
+  // Nodes on which it takes effect.
+  Applies al2023;        // managed and self-managed node groups, Ubuntu as well
+  Applies karpenter;     // nodes that Karpenter starts
+  Applies bottlerocket;  // NVIDIA variants
+  Applies auto_mode;     // EKS Auto Mode
+  std::string_view remark;
+  RenderExport* render;
+};
+
+inline constexpr Applies kYes = Applies::Yes;
+inline constexpr Applies kNo = Applies::No;
+
+inline constexpr std::array kExportKinds = {
+    ExportKind{"helm-values", "values of the device plugin's Helm chart", kYes, kYes, kNo, kNo,
+               "one device plugin per node: not beside the GPU Operator, nor the DaemonSet that "
+               "eksctl installs unless --install-nvidia-plugin=false",
+               render_helm_values},
+    ExportKind{"configmap", "the same as a ConfigMap, for a plugin installed with config.name",
+               kYes, kYes, kNo, kNo, "as helm-values", render_config_map},
+    ExportKind{"gpu-operator", "values of the GPU Operator's Helm chart", kYes, kYes, kNo, kNo,
+               "driver and container toolkit come from the EKS image; it brings device plugin and "
+               "mig-manager: in place of helm-values, not beside it",
+               render_gpu_operator},
+    ExportKind{"mig-parted", "MIG layouts, node labels and how to change them", kYes, kYes, kNo,
+               kNo, "read by mig-manager (GPU Operator) or nvidia-mig-parted on the host",
+               render_mig_parted},
+    ExportKind{"karpenter", "NodePool, EC2NodeClass and NodeOverlay", kNo, kYes, kYes, kNo,
+               "NodeOverlay is alpha: Karpenter 1.7 and newer with its feature gate",
+               render_karpenter},
+    ExportKind{"pod-patch", "what the pods ask for, as patches", kYes, kYes, kYes, kYes,
+               "the name of the resource must be the one that the nodes offer", render_pod_patch},
+    ExportKind{"kustomize", "the same patches as a kustomize component", kYes, kYes, kYes, kYes,
+               "needs --out DIR", render_kustomize},
+    ExportKind{"bottlerocket", "user data of Bottlerocket nodes, in TOML", kNo, kYes, kYes, kNo,
+               "time-slicing since OS 1.25, MIG (one profile for all GPUs) since 1.34, MPS since "
+               "1.54; the nodes rename to nvidia.com/gpu.shared unless told not to",
+               render_bottlerocket},
+    ExportKind{"bundle", "a directory with all that applies, and scripts", kYes, kYes, kYes, kNo,
+               "needs --out DIR; apply.sh, rollback.sh and VERIFY.md", render_bundle},
+};
+
+}  // namespace slicewise::reports

@@ -1,0 +1,131 @@
+#include <set>
+
+#include <fmt/format.h>
+
+#include "slicewise/reports/export/kinds.hpp"
+
+#include "../yaml_text.hpp"
+#include "guide.hpp"
+#include "mig_parted.hpp"
+#include "plugin_config.hpp"
+#include "plugin_plan.hpp"
+#include "text_block.hpp"
+
+// Values as in deployments/gpu-operator/values.yaml of github.com/NVIDIA/gpu-operator v26.7.0.
+namespace slicewise::reports {
+namespace {
+
+using scenarios::MigStrategy;
+
+constexpr std::string_view kOperatorVersion = "v26.7.0";
+constexpr std::string_view kOperatorsPlugin = "0.20.0";  // the device plugin that it installs
+
+std::vector<PoolTarget> targets_of(const PluginPlan& plan) {
+  std::vector<PoolTarget> out;
+  for (const NamedConfig& config : plan.configs) {
+    out.insert(out.end(), config.pools.begin(), config.pools.end());
+  }
+  return out;
+}
+
+std::string operator_title(const scenarios::Scenario& scenario, const PluginPlan& plan) {
+  std::string out = comment(fmt::format(
+      "Values of Helm chart gpu-operator {} (gpu-operator-values.yaml), written by slicewise",
+      kOperatorVersion));
+  out += comment(fmt::format("Scenario variant {}.", yaml_scalar(scenario.name)));
+  out += comment(
+      "The operator installs the device plugin, GPU Feature Discovery and mig-manager: not beside "
+      "the chart nvidia-device-plugin or the DaemonSet of eksctl (--install-nvidia-plugin=false). "
+      "Not for Bottlerocket NVIDIA variants and EKS Auto Mode, which bring their own plugin.");
+  out += "#\n" + comment("Roll out:");
+  out +=
+      commented(fmt::format("  helm repo add nvidia https://helm.ngc.nvidia.com/nvidia\n"
+                            "  helm repo update nvidia\n"
+                            "  helm upgrade -i gpu-operator nvidia/gpu-operator --version {} \\\n"
+                            "    -n gpu-operator --create-namespace -f gpu-operator-values.yaml\n",
+                            kOperatorVersion));
+  out += label_comment(plan);
+  return out + comment("Roll back:") +
+         commented(
+             "  helm rollback gpu-operator -n gpu-operator\n"
+             "  helm uninstall gpu-operator -n gpu-operator\n");
+}
+
+std::string plugin_values(const PluginPlan& plan) {
+  std::string out =
+      "devicePlugin:\n  config:\n    create: true\n    name: slicewise-plugin-configs\n";
+  out += comment(
+      "Without a default, and on nodes without the label, the operator falls back to an empty "
+      "config: nothing is shared, and nothing says so.",
+      4);
+  out += fmt::format("    default: {}\n    data:\n", yaml_scalar(plan.default_key));
+  for (const NamedConfig& config : plan.configs) {
+    out += config_comment(config, plan, 6);
+    out += indented(fmt::format("{}: |-\n", yaml_scalar(config.key)) + indented(config.yaml, 2), 6);
+  }
+  if (plan.mps_root.empty()) return out;
+  return out + fmt::format("  mps:\n    root: {}\n", yaml_scalar(plan.mps_root));
+}
+
+// The operator gives mig.strategy to the plugins as a variable of the environment, which beats
+// their config (controllers/object_controls.go, applyMIGConfiguration).
+std::string strategy_value(const PluginPlan& plan) {
+  std::set<MigStrategy> wanted;
+  for (const PoolTarget& target : targets_of(plan)) {
+    const MigStrategy strategy = mig_strategy_of(*target.pool);
+    if (strategy != MigStrategy::None) wanted.insert(strategy);
+  }
+  if (wanted.size() > 1) {
+    return "mig:\n" +
+           comment("Empty: each node takes the migStrategy of its own plugin config.", 2) +
+           "  strategy: \"\"\n";
+  }
+  const MigStrategy strategy = wanted.empty() ? MigStrategy::None : *wanted.begin();
+  return fmt::format("mig:\n  strategy: {}\n", mig_strategy_name(strategy));
+}
+
+std::string mig_manager_values(const std::optional<MigPartedFile>& file) {
+  if (!file) return "migManager:\n  enabled: false\n";
+  std::string out = "migManager:\n  enabled: true\n";
+  if (file->needs_reset) {
+    out += comment(
+        "These GPUs are reset to change MIG mode, which virtual machines often refuse: the node is "
+        "rebooted then (https://github.com/NVIDIA/gpu-operator/issues/1606).",
+        2);
+    out += "  env:\n  - name: WITH_REBOOT\n    value: \"true\"\n";
+  }
+  if (!file->has_own) {
+    return out + comment("Layouts: mig-manager makes the list of each node from its GPUs.", 2);
+  }
+  out +=
+      "  config:\n    create: true\n    name: slicewise-mig-configs\n    default: all-disabled\n";
+  return out + "    data:\n      config.yaml: |-\n" + indented(file->yaml, 8);
+}
+
+}  // namespace
+
+Expected<ExportFiles> render_gpu_operator(const scenarios::Scenario& scenario,
+                                          const models::Catalogue& catalogue,
+                                          const ExportOptions& /*options*/) {
+  const Expected<PluginPlan> plan = plan_plugin(scenario, catalogue, kOperatorsPlugin);
+  if (!plan) return tl::unexpected(plan.error());
+  const std::vector<PoolTarget> targets = targets_of(*plan);
+  const auto mig = mig_parted_file(targets, catalogue);
+  if (!mig) return tl::unexpected(mig.error());
+  std::string text = operator_title(scenario, *plan);
+  if (*mig) text += "#\n" + mig_runbook_comment(targets, (*mig)->needs_reset);
+  text += "\n" + comment("Both are in the EKS AL2023 NVIDIA image.") +
+          "driver:\n  enabled: false\ntoolkit:\n  enabled: false\n";
+  text += plugin_values(*plan) + strategy_value(*plan) + mig_manager_values(*mig);
+  text += "dcgmExporter:\n  env:\n";
+  text += comment(
+      "Names each pod that shares a GPU. Every one of them then carries the figure of the whole "
+      "GPU: "
+      "do not add them up.",
+      2);
+  text += "  - name: KUBERNETES_VIRTUAL_GPUS\n    value: \"true\"\n";
+  return ExportFiles{{"gpu-operator-values.yaml",
+                      text + "\n" + expected_node_comment(*plan) + "#\n" + running_pods_comment()}};
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,73 @@
+#include "node_settings.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace slicewise::reports {
+
+std::vector<PoolNodes> nodes_of(const PluginPlan& plan, const scenarios::Scenario& scenario) {
+  std::vector<PoolNodes> out;
+  for (const scenarios::NodePool& pool : scenario.node_pools) {
+    for (const NamedConfig& config : plan.configs) {
+      for (const PoolTarget& target : config.pools) {
+        if (target.pool == &pool) out.push_back({target, config.key});
+      }
+    }
+  }
+  return out;
+}
+
+bool is_reserved_label(std::string_view key) {
+  const std::string_view domain = key.substr(0, key.find('/'));
+  if (domain.size() == key.size()) return false;
+  constexpr std::array<std::string_view, 5> kDomains = {"kubernetes.io", "k8s.io", "karpenter.sh",
+                                                        "karpenter.k8s.aws", "amazonaws.com"};
+  return std::any_of(kDomains.begin(), kDomains.end(), [&](std::string_view reserved) {
+    return domain == reserved ||
+           (domain.ends_with(reserved) && domain[domain.size() - reserved.size() - 1] == '.');
+  });
+}
+
+std::map<std::string, std::string> node_labels(const PoolNodes& nodes) {
+  std::map<std::string, std::string> out;
+  for (const auto& [key, value] : nodes.target.pool->labels) {
+    if (!is_reserved_label(key)) out[key] = value;
+  }
+  if (nodes.config.empty()) return out;
+  out["nvidia.com/gpu.present"] = "true";
+  out[std::string(kConfigLabel)] = nodes.config;
+  if (nodes.target.pool->mig) {
+    out[std::string(kMigLabel)] = nodes.target.pool->mig->config.value;
+  }
+  return out;
+}
+
+nlohmann::json taints_of(const scenarios::NodePool& pool) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const scenarios::Taint& taint : pool.taints) {
+    nlohmann::json entry = {{"key", taint.key}, {"effect", taint.effect}};
+    if (!taint.value.empty()) entry["value"] = taint.value;
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+Diagnostics unknown_counts(const std::vector<PoolNodes>& nodes) {
+  Diagnostics found;
+  for (const PoolNodes& one : nodes) {
+    for (const AdvertisedResource& resource : advertised(one.target)) {
+      if (resource.count) continue;
+      found.push_back(make_diagnostic(
+          Code::ExportUnfit, one.target.pool->where,
+          fmt::format("how many {} a node of \"{}\" offers is not known: Karpenter must be told",
+                      resource.name, one.target.pool->name.value),
+          "give the pool its MIG layout: mig.config"));
+    }
+  }
+  return found;
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "plugin_plan.hpp"
+
+// What the nodes of a pool are told by whoever starts them: Karpenter or a node group.
+namespace slicewise::reports {
+
+inline constexpr std::string_view kConfigLabel = "nvidia.com/device-plugin.config";
+inline constexpr std::string_view kMigLabel = "nvidia.com/mig.config";
+
+// One node pool and the named config of the device plugin that its nodes take.
+struct PoolNodes {
+  PoolTarget target;
+  std::string config;  // "" where the image brings its own plugin
+};
+
+// In the order of the scenario.
+std::vector<PoolNodes> nodes_of(const PluginPlan& plan, const scenarios::Scenario& scenario);
+
+// The scenario's labels, and those by which device plugin and mig-manager know what to do.
+// nvidia.com/gpu.present lets the plugin's DaemonSet on the node without Node Feature Discovery.
+std::map<std::string, std::string> node_labels(const PoolNodes& nodes);
+
+// Labels of the scenario that only Kubernetes, AWS or Karpenter may set.
+bool is_reserved_label(std::string_view key);
+
+// [{key, value, effect}] of the scenario; empty for none.
+nlohmann::json taints_of(const scenarios::NodePool& pool);
+
+// EXPORT_UNFIT where a count of the node's resources is not known without a MIG layout.
+Diagnostics unknown_counts(const std::vector<PoolNodes>& nodes);
+
+}  // namespace slicewise::reports

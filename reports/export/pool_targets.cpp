@@ -1,0 +1,122 @@
+#include "pool_targets.hpp"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "plugin_config.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using scenarios::MigStrategy;
+using scenarios::NodePool;
+using scenarios::PluginSharing;
+
+// The plugin's name for the devices.
+std::string device_name(const MigDevices& devices, MigStrategy strategy) {
+  return strategy == MigStrategy::Single ? "nvidia.com/gpu" : devices.resource;
+}
+
+// Of a node whose layout is known: each kind of device under its name, shared or not.
+std::vector<AdvertisedResource> advertised_devices(const PoolTarget& target, MigStrategy strategy) {
+  std::vector<AdvertisedResource> out;
+  const PluginSharing* sharing = sharing_of(*target.pool);
+  for (const MigDevices& devices : target.mig_devices) {
+    AdvertisedResource offer{device_name(devices, strategy), devices.count};
+    for (std::size_t r = 0; sharing != nullptr && r < sharing->resources.size(); ++r) {
+      const scenarios::SharedResource& resource = sharing->resources[r];
+      if (resource.name.value != device_name(devices, strategy)) continue;
+      offer = {advertised_name(*sharing, resource), devices.count * resource.replicas};
+    }
+    out.push_back(std::move(offer));
+  }
+  return out;
+}
+
+// No devices where the pool has no layout of its own, or the GPU no known geometry.
+Expected<std::vector<MigDevices>> devices_of(const NodePool& pool,
+                                             const models::InstanceType& instance,
+                                             const models::Catalogue& catalogue) {
+  const models::MigGeometry* geometry = catalogue.find_mig(instance.gpu_model);
+  if (mig_strategy_of(pool) == MigStrategy::None || !pool.mig || geometry == nullptr) {
+    return std::vector<MigDevices>();
+  }
+  return mig_devices(pool, instance, *geometry);
+}
+
+}  // namespace
+
+Expected<PoolTarget> pool_target(const NodePool& pool, const models::Catalogue& catalogue) {
+  const models::InstanceType* instance = catalogue.find_instance(pool.instance_type.value);
+  if (!instance) {
+    return tl::unexpected(Diagnostics{make_diagnostic(
+        Code::InstanceUnknown, pool.instance_type.where,
+        fmt::format("instance type \"{}\" is not in the catalogue", pool.instance_type.value),
+        "slicewise get instances lists them")});
+  }
+  const models::GpuModel* gpu = catalogue.find_gpu(instance->gpu_model);
+  if (!gpu) {
+    return tl::unexpected(Diagnostics{make_diagnostic(
+        Code::GpuUnknown, pool.instance_type.where,
+        fmt::format("GPU model \"{}\" is not in the catalogue", instance->gpu_model))});
+  }
+  Expected<std::vector<MigDevices>> devices = devices_of(pool, *instance, catalogue);
+  if (!devices) return tl::unexpected(std::move(devices.error()));
+  return PoolTarget{&pool, instance, gpu, std::move(*devices)};
+}
+
+Expected<std::vector<PoolTarget>> pool_targets(const scenarios::Scenario& scenario,
+                                               const models::Catalogue& catalogue) {
+  std::vector<PoolTarget> targets;
+  Diagnostics found;
+  if (scenario.node_pools.empty()) {
+    found.push_back(
+        make_diagnostic(Code::FieldMissing, scenario.where, "no node pool to write a config for"));
+  }
+  for (const NodePool& pool : scenario.node_pools) {
+    Expected<PoolTarget> target = pool_target(pool, catalogue);
+    if (target) {
+      targets.push_back(std::move(*target));
+    } else {
+      found.insert(found.end(), target.error().begin(), target.error().end());
+    }
+  }
+  if (!found.empty()) return tl::unexpected(std::move(found));
+  return targets;
+}
+
+const PluginSharing* sharing_of(const NodePool& pool) {
+  if (!pool.device_plugin) return nullptr;
+  if (pool.device_plugin->mps) return &*pool.device_plugin->mps;
+  return pool.device_plugin->time_slicing ? &*pool.device_plugin->time_slicing : nullptr;
+}
+
+std::string advertised_name(const PluginSharing& sharing,
+                            const scenarios::SharedResource& resource) {
+  constexpr std::string_view kPrefix = "nvidia.com/";
+  const std::string& name = resource.name.value;
+  const bool prefixed = name.substr(0, kPrefix.size()) == kPrefix;
+  return fmt::format("{}{}{}", prefixed ? "" : kPrefix, name,
+                     sharing.rename_by_default ? ".shared" : "");
+}
+
+std::vector<AdvertisedResource> advertised(const PoolTarget& target) {
+  const int gpus = target.instance->gpu_count;
+  const MigStrategy mig = mig_strategy_of(*target.pool);
+  if (!target.mig_devices.empty()) return advertised_devices(target, mig);
+  std::vector<AdvertisedResource> out;
+  if (const PluginSharing* sharing = sharing_of(*target.pool)) {
+    for (const scenarios::SharedResource& resource : sharing->resources) {
+      std::optional<int> count;
+      if (mig == MigStrategy::None) count = gpus * resource.replicas;
+      out.push_back({advertised_name(*sharing, resource), count});
+    }
+    return out;
+  }
+  if (mig == MigStrategy::None) return {{"nvidia.com/gpu", gpus}};
+  return {
+      {mig == MigStrategy::Single ? "nvidia.com/gpu" : "nvidia.com/mig-<profile>", std::nullopt}};
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+
+#include "mig_devices.hpp"
+
+// The node pools of a scenario with what the catalogue knows of them.
+namespace slicewise::reports {
+
+// Points into the scenario and the catalogue it was made from.
+struct PoolTarget {
+  const scenarios::NodePool* pool;
+  const models::InstanceType* instance;
+  const models::GpuModel* gpu;
+  std::vector<MigDevices> mig_devices;  // empty without MIG and where no layout is given
+};
+
+// One extended resource of a node. The count is absent where the MIG layout decides it.
+struct AdvertisedResource {
+  std::string name;
+  std::optional<int> count;
+};
+
+// INSTANCE_UNKNOWN, GPU_UNKNOWN, or why the pool cannot have its MIG layout.
+Expected<PoolTarget> pool_target(const scenarios::NodePool& pool,
+                                 const models::Catalogue& catalogue);
+
+// Of every pool; all problems at once. FIELD_MISSING for a scenario without node pools.
+Expected<std::vector<PoolTarget>> pool_targets(const scenarios::Scenario& scenario,
+                                               const models::Catalogue& catalogue);
+
+// timeSlicing or mps, whichever the pool has; nullptr for whole GPUs.
+const scenarios::PluginSharing* sharing_of(const scenarios::NodePool& pool);
+
+// What the pod asks for: the name with its prefix, and ".shared" when renamed.
+std::string advertised_name(const scenarios::PluginSharing& sharing,
+                            const scenarios::SharedResource& resource);
+
+// What NVIDIA's device plugin offers on a node of the pool.
+std::vector<AdvertisedResource> advertised(const PoolTarget& target);
+
+}  // namespace slicewise::reports

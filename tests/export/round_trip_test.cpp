@@ -1,0 +1,151 @@
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/scenarios/import.hpp"
+#include "slicewise/scenarios/load.hpp"
+
+#include "scenario_samples.hpp"
+
+// What is exported and read again with `import k8s` is the same cluster and the same pods. What
+// Kubernetes has no place for (work, traffic, measured figures, objectives) is not compared.
+namespace slicewise::reports {
+namespace {
+
+using scenarios::NodePool;
+using scenarios::PluginSharing;
+using scenarios::Scenario;
+using scenarios::Workload;
+
+Scenario read_again(const Scenario& scenario, const std::vector<std::string>& kinds) {
+  std::vector<SourceText> files;
+  for (const ExportKind& kind : kExportKinds) {
+    if (std::ranges::find(kinds, kind.name) == kinds.end()) continue;
+    const auto written = kind.render(scenario, models::load_catalogue(), {});
+    if (!written) {
+      ADD_FAILURE() << kind.name << ": " << written.error().front().message;
+      return {};
+    }
+    for (const ExportFile& file : *written) files.push_back({file.path, file.text});
+  }
+  const scenarios::ImportOptions options;
+  const auto imported = scenarios::import_log(scenarios::ImportKind::K8s, files, options);
+  if (!imported) {
+    ADD_FAILURE() << imported.error().front().message;
+    return {};
+  }
+  const std::string yaml = scenarios::scenario_yaml(*imported, scenarios::ImportKind::K8s, options);
+  const auto loaded = scenarios::load_scenario({"again.yaml", yaml});
+  if (!loaded) {
+    ADD_FAILURE() << loaded.error().front().message << " in\n" << yaml;
+    return {};
+  }
+  return loaded->variants.front();
+}
+
+void expect_same_sharing(const std::optional<PluginSharing>& given,
+                         const std::optional<PluginSharing>& again) {
+  ASSERT_EQ(given.has_value(), again.has_value());
+  if (!given) return;
+  EXPECT_EQ(given->rename_by_default, again->rename_by_default);
+  EXPECT_EQ(given->fail_requests_greater_than_one, again->fail_requests_greater_than_one);
+  ASSERT_EQ(given->resources.size(), again->resources.size());
+  for (std::size_t r = 0; r < given->resources.size(); ++r) {
+    EXPECT_EQ(given->resources[r].name.value, again->resources[r].name.value);
+    EXPECT_EQ(given->resources[r].replicas, again->resources[r].replicas);
+  }
+}
+
+void expect_same_pool(const NodePool& given, const NodePool& again) {
+  SCOPED_TRACE(given.name.value);
+  EXPECT_EQ(given.name.value, again.name.value);
+  EXPECT_EQ(given.instance_type.value, again.instance_type.value);
+  EXPECT_EQ(given.nodes, again.nodes);
+  EXPECT_EQ(given.capacity_type, again.capacity_type);
+  ASSERT_EQ(given.taints.size(), again.taints.size());
+  for (std::size_t t = 0; t < given.taints.size(); ++t) {
+    EXPECT_EQ(given.taints[t].key, again.taints[t].key);
+    EXPECT_EQ(given.taints[t].value, again.taints[t].value);
+    EXPECT_EQ(given.taints[t].effect, again.taints[t].effect);
+  }
+  const auto slicing = [](const NodePool& pool) {
+    return pool.device_plugin ? pool.device_plugin->time_slicing : std::nullopt;
+  };
+  const auto mps = [](const NodePool& pool) {
+    return pool.device_plugin ? pool.device_plugin->mps : std::nullopt;
+  };
+  expect_same_sharing(slicing(given), slicing(again));
+  expect_same_sharing(mps(given), mps(again));
+  ASSERT_EQ(given.mig.has_value(), again.mig.has_value());
+  if (!given.mig) return;
+  EXPECT_EQ(given.mig->strategy, again.mig->strategy);
+  EXPECT_EQ(given.mig->config.value, again.mig->config.value);
+  EXPECT_EQ(given.mig->configs.size(), again.mig->configs.size());
+}
+
+void expect_same_workload(const Workload& given, const Workload& again) {
+  SCOPED_TRACE(given.name.value);
+  EXPECT_EQ(given.name.value, again.name.value);
+  EXPECT_EQ(given.namespace_name, again.namespace_name);
+  EXPECT_EQ(given.kind, again.kind);
+  EXPECT_EQ(given.count, again.count);
+  if (given.kind == scenarios::WorkloadKind::Job) {
+    EXPECT_EQ(given.restart_policy, again.restart_policy);
+  }
+  EXPECT_EQ(given.pod.cpu_request.count, again.pod.cpu_request.count);
+  EXPECT_EQ(given.pod.memory_request.count, again.pod.memory_request.count);
+  EXPECT_EQ(given.pod.tolerations.size(), again.pod.tolerations.size());
+  ASSERT_EQ(given.pod.extended.size(), again.pod.extended.size());
+  for (std::size_t r = 0; r < given.pod.extended.size(); ++r) {
+    EXPECT_EQ(given.pod.extended[r].name.value, again.pod.extended[r].name.value);
+    EXPECT_EQ(given.pod.extended[r].count, again.pod.extended[r].count);
+  }
+}
+
+void expect_round_trip(const Scenario& given, const std::vector<std::string>& kinds) {
+  const Scenario again = read_again(given, kinds);
+  ASSERT_EQ(given.node_pools.size(), again.node_pools.size());
+  for (std::size_t p = 0; p < given.node_pools.size(); ++p) {
+    expect_same_pool(given.node_pools[p], again.node_pools[p]);
+  }
+  ASSERT_EQ(given.workloads.size(), again.workloads.size());
+  for (std::size_t w = 0; w < given.workloads.size(); ++w) {
+    expect_same_workload(given.workloads[w], again.workloads[w]);
+  }
+}
+
+Scenario round_trip_sample(const std::string& name) {
+  for (auto& [sample_name, scenario] : sample_scenarios(20)) {
+    if (sample_name != name) continue;
+    // Users of notebooks are no number that Kubernetes knows.
+    std::erase_if(scenario.workloads, [](const Workload& workload) {
+      return workload.kind == scenarios::WorkloadKind::Notebook;
+    });
+    for (NodePool& pool : scenario.node_pools) pool.nodes = 3;
+    return scenario;
+  }
+  ADD_FAILURE() << "no sample " << name;
+  return {};
+}
+
+TEST(RoundTrip, TimeSlicingAndMps) {
+  for (const char* name : {"demo-after", "demo-before", "several-pools", "mps"}) {
+    SCOPED_TRACE(name);
+    expect_round_trip(round_trip_sample(name), {"helm-values", "karpenter", "pod-patch"});
+    expect_round_trip(round_trip_sample(name), {"configmap", "karpenter", "pod-patch"});
+  }
+}
+
+// Layouts come from the values of the operator, or from mig-parted's file beside the plugin's.
+TEST(RoundTrip, Mig) {
+  for (const char* name : {"mig-time-slicing", "mig-layouts"}) {
+    SCOPED_TRACE(name);
+    expect_round_trip(round_trip_sample(name), {"gpu-operator", "karpenter", "pod-patch"});
+    expect_round_trip(round_trip_sample(name),
+                      {"helm-values", "mig-parted", "karpenter", "pod-patch"});
+  }
+}
+
+}  // namespace
+}  // namespace slicewise::reports
