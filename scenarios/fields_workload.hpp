@@ -144,6 +144,16 @@ inline constexpr Field kStartup[] = {
      .example = "modelLoad: 12s"},
 };
 
+inline constexpr Field kAllReduce[] = {
+    {.name = "bytesPerStep",
+     .type = FieldType::Bytes,
+     .required = true,
+     .description = "What each GPU of the pod contributes to a step: the size of the gradients. "
+                    "It takes bytes / rate of the links between the GPUs that the pod was given, "
+                    "on top of the measured unit and not beside it.",
+     .example = "bytesPerStep: 98Mi"},
+};
+
 inline constexpr Field kWork[] = {
     {.name = "units",
      .type = FieldType::Integer,
@@ -169,6 +179,13 @@ inline constexpr Field kWork[] = {
                     "loaders, asynchronous launches). Serial: the two take turns.",
      .example = "hostPhase: Serial",
      .words = list(kHostPhases)},
+    {.name = "allReduce",
+     .type = FieldType::Block,
+     .description = "Gradients that the GPUs of a pod with several add up at the end of each step. "
+                    "Absent: the measured unit has them in it, whatever GPUs the pod gets. Needs "
+                    "stepsPerUnit.",
+     .example = "allReduce: {bytesPerStep: 98Mi}",
+     .children = list(kAllReduce)},
 };
 
 inline constexpr Field kWorkload[] = {

@@ -51,6 +51,10 @@ std::optional<Work> read_work(const Node& workload) {
   work.unit_name = text_at(node, "unitName").value_or(work.unit_name);
   work.steps_per_unit = integer_at(node, "stepsPerUnit");
   work.host_phase = word_at(node, "hostPhase", kHostPhases).value_or(work.host_phase);
+  if (const Node* all_reduce = block(node, "allReduce")) {
+    work.all_reduce = AllReduce{bytes_at(all_reduce, "bytesPerStep").value_or(Bytes{}),
+                                key_place(*node, "allReduce")};
+  }
   return work;
 }
 

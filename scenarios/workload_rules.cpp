@@ -8,6 +8,9 @@
 namespace slicewise::scenarios {
 namespace {
 
+// More than any GPU holds; keeps sums of times in range.
+constexpr Bytes kMostBytesPerStep = gibibytes(1024);
+
 // The kind is known only when its word is; rules about a misspelt kind would be noise.
 bool kind_is_known(const Node& node) {
   const Node* kind = node.find("kind");
@@ -134,7 +137,22 @@ class WorkloadRules {
     workload_.kind == WorkloadKind::Notebook ? check_notebook(measured) : check_batch(measured);
   }
 
+  // Bytes per step say nothing about a unit of unknown steps.
+  void check_all_reduce() {
+    if (!workload_.work || !workload_.work->all_reduce) return;
+    const AllReduce& all_reduce = *workload_.work->all_reduce;
+    if (all_reduce.bytes_per_step > kMostBytesPerStep) {
+      findings_.add(Code::ValueRange, all_reduce.where, "bytesPerStep is above 1 TiB",
+                    "it is the size of the gradients of one step, on one GPU");
+    }
+    if (workload_.work->steps_per_unit) return;
+    findings_.add(Code::FieldMissing, all_reduce.where,
+                  "\"stepsPerUnit\" is missing: allReduce needs it",
+                  "add `stepsPerUnit: 1563`: the GPUs add up their gradients once a step");
+  }
+
   void check_batch(const Node* measured) {
+    check_all_reduce();
     refuse("notebooks", "only a Notebook has users; give a Job `work`");
     if (!workload_.profile.value.empty()) return;
     if (node_.entry("work") == nullptr) missing("work", name_place(), "work: {units: 100}");

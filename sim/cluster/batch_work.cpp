@@ -75,7 +75,7 @@ void ClusterRun::settle_node(NodeId id) {
     for (const std::uint32_t owner : domain.owner) {
       if (owner == kNoOwner) continue;
       Pod& pod = cluster_.pods[owner];
-      if (pod.phase == PodPhase::Working) settle_pod(pod, elapsed_ns);
+      if (pod.phase == PodPhase::Working && pod.domain == domain_id) settle_pod(pod, elapsed_ns);
     }
   }
 }
@@ -88,8 +88,10 @@ void ClusterRun::settle_pod(Pod& pod, double elapsed_ns) {
   pod.sm_ns += units * static_cast<double>(demand.sm_active.ns) * pod.size;
   cluster_.nodes[index(pod.node)].cpu_ns += units * static_cast<double>(demand.cpu.ns) * pod.size;
   // How far the pod fell behind one with a whole GPU and the node to itself, and because of what.
-  const double alone_s = to_seconds(demand.whole_gpu) * pod.size;
+  const double all_reduce_s = cluster_.all_reduce_s(pod);
+  const double alone_s = to_seconds(demand.whole_gpu) * pod.size + all_reduce_s;
   WorkloadRecord& record = record_.workloads[index(pod.workload)];
+  record.all_reduce_ns += units * all_reduce_s * 1e9;
   const double by_gpu = elapsed_ns * (1 - pod.unhindered_by_cpu * alone_s);
   const double by_cpu = elapsed_ns * (pod.unhindered_by_cpu - pod.units_per_second) * alone_s;
   record.stretched_by_gpu += nanoseconds(static_cast<std::int64_t>(by_gpu));
@@ -153,7 +155,7 @@ double ClusterRun::stage(const Pod& pod) const {
   const WorkloadModel& model = cluster_.model(pod);
   const std::int64_t step = model.units * model.steps_per_unit - pod.steps_to_prepare;
   Duration alone = step_total(pod, step);
-  if (step == 0) alone -= step_part(pod, cluster_.demand(pod).gpu, 0);
+  if (step == 0) alone -= step_part(pod, cluster_.demand(pod).gpu, 0) + pod.all_reduce;
   return static_cast<double>(alone.ns) * cluster_.nodes[index(pod.node)].host_stretch;
 }
 
@@ -185,7 +187,8 @@ std::int64_t ClusterRun::steps_done(const Pod& pod) const {
 
 Duration ClusterRun::step_total(const Pod& pod, std::int64_t step) const {
   const Demand& demand = cluster_.demand(pod);
-  return step_part(pod, demand.gpu + demand.host, step % cluster_.model(pod).steps_per_unit);
+  return step_part(pod, demand.gpu + demand.host, step % cluster_.model(pod).steps_per_unit) +
+         pod.all_reduce;
 }
 
 void ClusterRun::start_step(std::uint32_t p) {
@@ -193,8 +196,9 @@ void ClusterRun::start_step(std::uint32_t p) {
   const std::int64_t step = steps_done(pod) % cluster_.model(pod).steps_per_unit;
   const bool runs_together =
       std::holds_alternative<Fluid>(cluster_.domains[index(pod.domain)].engine);
-  const Duration work =
-      runs_together ? step_total(pod, step) : step_part(pod, cluster_.demand(pod).gpu, step);
+  const Duration work = runs_together
+                            ? step_total(pod, step)
+                            : step_part(pod, cluster_.demand(pod).gpu, step) + pod.all_reduce;
   --pod.steps_ready;
   pod.on_gpu = true;
   pod.step_started = now_;
@@ -207,6 +211,7 @@ void ClusterRun::step_done(std::uint32_t p) {
   const double steps = static_cast<double>(cluster_.model(pod).steps_per_unit);
   cluster_.nodes[index(pod.node)].cpu_ns += static_cast<double>(demand.cpu.ns) * pod.size / steps;
   pod.sm_ns += static_cast<double>(demand.sm_active.ns) * pod.size / steps;
+  record_.workloads[index(pod.workload)].all_reduce_ns += static_cast<double>(pod.all_reduce.ns);
   pod.on_gpu = false;
   if (--pod.steps_left == 0) return finish_batch(p);
   if (pod.steps_ready > 0) start_step(p);

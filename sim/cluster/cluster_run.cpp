@@ -5,6 +5,7 @@
 
 #include "slicewise/sim/cluster/cluster.hpp"
 
+#include "../world/gangs.hpp"
 #include "entity_streams.hpp"
 
 namespace slicewise::sim {
@@ -66,6 +67,9 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
     const auto pods_of_workload = static_cast<std::size_t>(world.workloads[w].spec.count);
     record_.workloads[w].completion.reserve(pods_of_workload);
     record_.workloads[w].wait.reserve(pods_of_workload);
+    if (most_gpus(world.workloads[w]) > 1) {
+      record_.workloads[w].pods_by_gpu_set.resize(world.pools.size() * kGpuSets);
+    }
   }
   add_services();
   scheduler_timer_ = first_service_timer_ + static_cast<std::uint32_t>(services_.size());

@@ -89,6 +89,7 @@ class ClusterRun {
   bool take_memory(std::uint32_t pod, Bytes needed);
   void begin_work(std::uint32_t pod);
   void end_container(std::uint32_t pod, bool useful);
+  void account_busy(const Pod& pod, Domain& domain, double busy_ns, bool useful);
   bool has_equal_shares(const Domain& domain) const;
   void note_neighbours(std::uint32_t pod);
   void crash(std::uint32_t pod);
@@ -97,6 +98,7 @@ class ClusterRun {
   void leave(std::uint32_t pod, PodPhase final_phase);
   void set_activity(std::uint32_t pod, PodPhase phase);
   void account_cold(Domain& domain);
+  void close_memory(const Pod& pod);
 
   void release_node(std::uint32_t pod);
 
@@ -240,11 +242,12 @@ class ClusterRun {
 
   // gpu_access.cpp
   void on_domain_timer(std::size_t domain);
-  void start_on_gpu(const Pod& pod, Duration work);
+  void start_on_gpu(Pod& pod, Duration work);
   Duration left_on_gpu(const Pod& pod);
   void shorten_on_gpu(const Pod& pod, Duration less);
   void cancel_on_gpu(const Pod& pod);
-  Duration busy_on_gpu(const Pod& pod);
+  Duration busy_on_gpu(DomainId domain, std::uint32_t context);
+  void note_gpus(Pod& pod);
   void open_on_gpu(const Pod& pod);
   void close_on_gpu(const Pod& pod);
   void arm_domain(std::size_t domain);

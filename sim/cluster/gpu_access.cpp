@@ -1,3 +1,4 @@
+#include "../world/gangs.hpp"
 #include "cluster_run.hpp"
 
 namespace slicewise::sim {
@@ -10,6 +11,8 @@ void ClusterRun::on_domain_timer(std::size_t d) {
     context = engine.complete();
   });
   const std::uint32_t p = domain.owner[context];
+  // The GPUs of a pod keep in step: the last one ends it.
+  if (--cluster_.pods[p].ranks_at_work > 0) return arm_domain(d);
   switch (cluster_.model(cluster_.pods[p]).spec.kind) {
     case scenarios::WorkloadKind::Service:
       servers_[p].llm ? piece_done(p) : batch_done(p);
@@ -25,12 +28,16 @@ void ClusterRun::on_domain_timer(std::size_t d) {
   arm_domain(d);
 }
 
-void ClusterRun::start_on_gpu(const Pod& pod, Duration work) {
-  with_engine(cluster_.domains[index(pod.domain)], [&](auto& engine) {
-    engine.advance(now_);
-    engine.start(pod.context, work);
+// On each GPU of the pod.
+void ClusterRun::start_on_gpu(Pod& pod, Duration work) {
+  pod.ranks_at_work = 1 + static_cast<int>(pod.ranks.size());
+  for_each_rank(pod, [&](DomainId domain, std::uint32_t context, Duration) {
+    with_engine(cluster_.domains[index(domain)], [&](auto& engine) {
+      engine.advance(now_);
+      engine.start(context, work);
+    });
+    arm_domain(index(domain));
   });
-  arm_domain(index(pod.domain));
 }
 
 // Work that the pod's request still needs. REQUIRES: it has one.
@@ -53,21 +60,36 @@ void ClusterRun::shorten_on_gpu(const Pod& pod, Duration less) {
 }
 
 void ClusterRun::cancel_on_gpu(const Pod& pod) {
-  with_engine(cluster_.domains[index(pod.domain)], [&](auto& engine) {
-    engine.advance(now_);
-    engine.cancel(pod.context);
+  for_each_rank(pod, [&](DomainId domain, std::uint32_t context, Duration) {
+    with_engine(cluster_.domains[index(domain)], [&](auto& engine) {
+      engine.advance(now_);
+      engine.cancel(context);
+    });
+    arm_domain(index(domain));
   });
-  arm_domain(index(pod.domain));
 }
 
-// GPU time of the pod's context so far; 0 in steady state.
-Duration ClusterRun::busy_on_gpu(const Pod& pod) {
+// GPU time of a context so far; 0 in steady state.
+Duration ClusterRun::busy_on_gpu(DomainId domain, std::uint32_t context) {
   Duration busy;
-  with_engine(cluster_.domains[index(pod.domain)], [&](auto& engine) {
+  with_engine(cluster_.domains[index(domain)], [&](auto& engine) {
     engine.advance(now_);
-    busy = engine.busy_of(pod.context);
+    busy = engine.busy_of(context);
   });
   return busy;
+}
+
+// Which GPUs a pod with several was given, and what its all-reduce takes there.
+void ClusterRun::note_gpus(Pod& pod) {
+  pod.all_reduce = {};
+  if (pod.ranks.empty()) return;
+  const PoolId pool_id = cluster_.nodes[index(pod.node)].pool;
+  GpuMask set = 0;
+  for_each_rank(pod, [&](DomainId domain, std::uint32_t, Duration) {
+    set |= GpuMask{1} << cluster_.domains[index(domain)].gpu;
+  });
+  ++record_.workloads[index(pod.workload)].pods_by_gpu_set[index(pool_id) * kGpuSets + set];
+  pod.all_reduce = all_reduce_time(world_.pools[index(pool_id)], cluster_.model(pod), set);
 }
 
 // The process opens its CUDA context: an MPS client connects, a vGPU is powered on.

@@ -22,6 +22,7 @@ double vcpus_for_batch(const ClusterState& cluster, const Node& node) {
   for (const DomainId domain : node.domains()) {
     for (const std::uint32_t owner : cluster.domains[index(domain)].owner) {
       if (owner == kNoOwner || cluster.pods[owner].phase != PodPhase::Working) continue;
+      if (cluster.pods[owner].domain != domain) continue;  // counted on its first GPU
       const scenarios::Workload& spec = cluster.model(cluster.pods[owner]).spec;
       if (spec.kind != scenarios::WorkloadKind::Service) continue;
       left = left - spec.measured->cpu.value_or(Millicores{});
@@ -59,20 +60,23 @@ void NodeRates::collect(const ClusterState& cluster, const Node& node) {
       const WorkloadModel& model = cluster.model(pod);
       if (pod.phase != PodPhase::Working || !scenarios::runs_batches(model.spec.kind)) continue;
       const Demand& demand = cluster.demand(pod);
+      const double all_reduce_s = cluster.all_reduce_s(pod);
       Client client;
       client.pod = owner;
+      client.first_rank = pod.domain == node.domains()[d];
       client.host_s = to_seconds(demand.host) * pod.size;
-      client.gpu_s = to_seconds(demand.gpu) * pod.size;
+      client.gpu_s = to_seconds(demand.gpu) * pod.size + all_reduce_s;
       client.cpu_s = to_seconds(demand.cpu) * pod.size;
       // Of the workload, not of the pod: equal for pods of all sizes.
-      client.duty =
-          static_cast<double>(demand.gpu.ns) / static_cast<double>((demand.gpu + demand.host).ns);
+      const double gpu_ns = static_cast<double>(demand.gpu.ns) + all_reduce_s * 1e9;
+      client.duty = gpu_ns / (gpu_ns + static_cast<double>(demand.host.ns));
       client.serial = model.host_phase == scenarios::Work::HostPhase::Serial;
       client.law = demand.client;
       if (model.spec.pod.cpu_limit) {
         const double limit = static_cast<double>(model.spec.pod.cpu_limit->count) / 1000.0;
         client.least_s = client.cpu_s / limit;
       }
+      if (!client.first_rank) client.cpu_s = 0;  // that of the whole pod is its first rank's
       shares_[d].clients.push_back(client);
     }
   }
@@ -267,6 +271,21 @@ double NodeRates::stretch_of_overlapped(double vcpus) const {
   }
 }
 
+// A pod with several GPUs goes at the pace of the slowest of them.
+void NodeRates::keep_in_step() {
+  for (Share& share : shares_) {
+    for (Client& client : share.clients) {
+      if (client.first_rank) continue;
+      for (Share& other : shares_) {
+        for (Client& rank : other.clients) {
+          if (rank.pod != client.pod) continue;
+          rank.slowdown = client.slowdown = std::max(rank.slowdown, client.slowdown);
+        }
+      }
+    }
+  }
+}
+
 void NodeRates::solve(ClusterState& cluster, NodeId id) {
   Node& node = cluster.nodes[index(id)];
   collect(cluster, node);
@@ -274,7 +293,9 @@ void NodeRates::solve(ClusterState& cluster, NodeId id) {
     std::size_t next = 0;
     for (std::size_t d = 0; d < node.domains().size(); ++d) {
       for (const Client& client : shares_[d].clients) {
-        cluster.pods[client.pod].*figure = values[next++];
+        double& of_pod = cluster.pods[client.pod].*figure;
+        of_pod = client.first_rank ? values[next] : std::min(of_pod, values[next]);
+        ++next;
       }
     }
   };
@@ -283,6 +304,7 @@ void NodeRates::solve(ClusterState& cluster, NodeId id) {
     if (shares_[d].clients.empty()) continue;
     find_slowdowns(cluster, cluster.domains[index(node.domains()[d])], shares_[d]);
   }
+  keep_in_step();
   const double wanted = rates(node, 1);
   assign(&Pod::unhindered_by_cpu, rate_);
   node.host_stretch = 1;

@@ -18,6 +18,7 @@ namespace slicewise::sim {
 // beside overlapped ones adds its phases up (p = 1).
 // Side by side (MPS): models::shared_speeds.
 // Strict slots (vGPU equal and fixed share): each pod alone on 1/n of the GPU.
+// A pod with several GPUs is a client of each of them and goes at the pace of the slowest.
 //
 // Host CPU. A pod uses `cpu` of CPU time per unit, and all pods of the node share its vCPUs. When
 // they want more than the node has, all host work takes `stretch` times longer, the smallest that
@@ -35,6 +36,7 @@ class NodeRates {
  private:
   struct Client {
     std::uint32_t pod = 0;
+    bool first_rank = true;  // of the pod's GPUs
     double host_s = 0;
     double gpu_s = 0;
     double cpu_s = 0;
@@ -60,6 +62,7 @@ class NodeRates {
   void collect(const ClusterState& cluster, const Node& node);
   void find_slowdowns(const ClusterState& cluster, const Domain& domain, Share& share);
   void find_slowdowns_of_turns(const models::TimeSlice& slice, Share& share);
+  void keep_in_step();
   double rates(const Node& node, double stretch);
   void rates_of_serial_turns(double stretch, Share& share);
   void rates_of_turns(double stretch, Share& share);

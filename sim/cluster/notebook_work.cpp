@@ -85,7 +85,7 @@ void ClusterRun::on_user_timer(std::uint32_t p) {
 // session ends. What does not fit is a CUDA out-of-memory error: the kernel dies, the pod stays.
 void ClusterRun::start_cell(std::uint32_t p) {
   NotebookUser& user = user_of(p);
-  const Pod& pod = cluster_.pods[p];
+  Pod& pod = cluster_.pods[p];
   const WorkloadModel& model = cluster_.model(pod);
   const bool holds_memory =
       cluster_.domains[index(pod.domain)].memory.held_by(pod.context) > Bytes{};

@@ -83,6 +83,7 @@ void ClusterRun::submit(std::uint32_t p) {
 // The first pod of a workload on a node pulls the image; later ones wait for that pull.
 void ClusterRun::on_bound(std::uint32_t p) {
   Pod& pod = cluster_.pods[p];
+  note_gpus(pod);
   TimePoint& image_ready = cluster_.nodes[index(pod.node)].image_ready[index(pod.workload)];
   if (image_ready == kNever) image_ready = now_ + cluster_.model(pod).spec.startup.image_pull;
   set_activity(p, PodPhase::Pulling);
@@ -133,16 +134,26 @@ void ClusterRun::start_container(std::uint32_t p) {
 bool ClusterRun::take_memory(std::uint32_t p, Bytes needed) {
   const Pod& pod = cluster_.pods[p];
   const WorkloadModel& model = cluster_.model(pod);
-  Domain& domain = cluster_.domains[index(pod.domain)];
-  const Tickets* tickets = cluster_.tickets(domain, model);
-  if (domain.memory.open(pod.context,
-                         {needed, model.greedy, model.spec.processes_per_pod,
-                          tickets == nullptr ? std::nullopt : tickets->memory_limit})) {
-    return true;
-  }
+  bool enough = true;
+  for_each_rank(pod, [&](DomainId id, std::uint32_t context, Duration) {
+    if (!enough) return;
+    Domain& domain = cluster_.domains[index(id)];
+    const Tickets* tickets = cluster_.tickets(domain, model);
+    const MemoryLedger::Process process{needed, model.greedy, model.spec.processes_per_pod,
+                                        tickets == nullptr ? std::nullopt : tickets->memory_limit};
+    enough = domain.memory.open(context, process).has_value();
+  });
+  if (enough) return true;
+  close_memory(pod);
   ++record_.oom_kills;
   ++record_.workloads[index(pod.workload)].oom_kills;
   return false;
+}
+
+void ClusterRun::close_memory(const Pod& pod) {
+  for_each_rank(pod, [&](DomainId domain, std::uint32_t context, Duration) {
+    cluster_.domains[index(domain)].memory.close(context);
+  });
 }
 
 void ClusterRun::begin_work(std::uint32_t p) {
@@ -157,7 +168,9 @@ void ClusterRun::begin_work(std::uint32_t p) {
   pod.late = {};
   pod.step_started = {};
   arm_fault(p);
-  pod.busy_before = busy_on_gpu(pod);
+  for_each_rank(pod, [&](DomainId domain, std::uint32_t context, Duration& busy_before) {
+    busy_before = busy_on_gpu(domain, context);
+  });
   if (cluster_.model(pod).spec.kind == WorkloadKind::Service) {
     start_serving(p);
     return resolve_node(pod.node);
@@ -169,28 +182,21 @@ void ClusterRun::begin_work(std::uint32_t p) {
 // The process is gone: its memory is free, and its GPU time was useful or was not.
 void ClusterRun::end_container(std::uint32_t p, bool useful) {
   Pod& pod = cluster_.pods[p];
-  Domain& domain = cluster_.domains[index(pod.domain)];
+  const Domain& domain = cluster_.domains[index(pod.domain)];
   const bool worked = pod.phase == PodPhase::Working;
   if (worked) {
     settle_node(pod.node);
     cancel_on_gpu(pod);
-    const double exact_ns = static_cast<double>((busy_on_gpu(pod) - pod.busy_before).ns);
-    const double busy_ns = pod.busy_ns + exact_ns;
-    // Requests are late by their work; side by side they take less of the GPU's time than that.
-    const double late_ns = pod.late.ns == 0 ? 0
-                                            : busy_ns * static_cast<double>(pod.late.ns) /
-                                                  static_cast<double>(pod.answered.ns);
-    (useful ? domain.useful_ns : domain.failed_ns) += busy_ns - late_ns;
-    domain.late_ns += late_ns;
-    domain.sm_ns += pod.sm_ns;
-    domain.sm_known = domain.sm_known && cluster_.model(pod).sm_known;
+    for_each_rank(pod, [&](DomainId id, std::uint32_t context, Duration busy_before) {
+      const double exact_ns = static_cast<double>((busy_on_gpu(id, context) - busy_before).ns);
+      account_busy(pod, cluster_.domains[index(id)], pod.busy_ns + exact_ns, useful);
+    });
     WorkloadRecord& record = record_.workloads[index(pod.workload)];
-    record.gpu_busy += nanoseconds(std::llround(busy_ns * cluster_.kind(domain).time_share /
-                                                cluster_.kind(domain).owned_time));
     record.pod_running += now_ - pod.container_started;
+    record.working += now_ - pod.work_started;
   }
   close_on_gpu(pod);
-  domain.memory.close(pod.context);
+  close_memory(pod);
   --running_;
   timers_.clear(p);
   if (!faults_.empty()) timers_.clear(first_fault_timer_ + p);
@@ -205,16 +211,32 @@ void ClusterRun::end_container(std::uint32_t p, bool useful) {
   if ((worked || has_equal_shares(domain)) && !ended_) resolve_node(node);
 }
 
-// Whose containers the pod's own meets on its domain.
+// GPU time of the pod on one of its GPUs.
+void ClusterRun::account_busy(const Pod& pod, Domain& domain, double busy_ns, bool useful) {
+  // Requests are late by their work; side by side they take less of the GPU's time than that.
+  const double late_ns = pod.late.ns == 0 ? 0
+                                          : busy_ns * static_cast<double>(pod.late.ns) /
+                                                static_cast<double>(pod.answered.ns);
+  (useful ? domain.useful_ns : domain.failed_ns) += busy_ns - late_ns;
+  domain.late_ns += late_ns;
+  domain.sm_ns += pod.sm_ns;
+  domain.sm_known = domain.sm_known && cluster_.model(pod).sm_known;
+  record_.workloads[index(pod.workload)].gpu_busy += nanoseconds(
+      std::llround(busy_ns * cluster_.kind(domain).time_share / cluster_.kind(domain).owned_time));
+}
+
+// Whose containers the pod's own meets on its domains.
 void ClusterRun::note_neighbours(std::uint32_t p) {
   const std::size_t own = index(cluster_.pods[p].workload);
   const std::size_t workloads = world_.workloads.size();
-  for (const std::uint32_t other : cluster_.domains[index(cluster_.pods[p].domain)].owner) {
-    if (other == kNoOwner || other == p || !holds_container(cluster_.pods[other].phase)) continue;
-    const std::size_t neighbour = index(cluster_.pods[other].workload);
-    record_.shared_domain[own * workloads + neighbour] = 1;
-    record_.shared_domain[neighbour * workloads + own] = 1;
-  }
+  for_each_rank(cluster_.pods[p], [&](DomainId domain, std::uint32_t, Duration) {
+    for (const std::uint32_t other : cluster_.domains[index(domain)].owner) {
+      if (other == kNoOwner || other == p || !holds_container(cluster_.pods[other].phase)) continue;
+      const std::size_t neighbour = index(cluster_.pods[other].workload);
+      record_.shared_domain[own * workloads + neighbour] = 1;
+      record_.shared_domain[neighbour * workloads + own] = 1;
+    }
+  });
 }
 
 // Whether a container changes the pace of its neighbours before it has any work.
@@ -275,15 +297,17 @@ void ClusterRun::leave(std::uint32_t p, PodPhase final_phase) {
   wake_scheduler();
 }
 
-// Moves the pod to another phase and keeps its GPU's counts of loading and working containers.
+// Moves the pod to another phase and keeps its GPUs' counts of loading and working containers.
 void ClusterRun::set_activity(std::uint32_t p, PodPhase phase) {
   Pod& pod = cluster_.pods[p];
-  Domain& domain = cluster_.domains[index(pod.domain)];
-  account_cold(domain);
-  domain.loading += static_cast<int>(is_loading(phase)) - static_cast<int>(is_loading(pod.phase));
-  domain.working += static_cast<int>(phase == PodPhase::Working) -
-                    static_cast<int>(pod.phase == PodPhase::Working);
-  domain.cold_since = domain.loading > 0 && domain.working == 0 ? now_ : kNever;
+  for_each_rank(pod, [&](DomainId id, std::uint32_t, Duration) {
+    Domain& domain = cluster_.domains[index(id)];
+    account_cold(domain);
+    domain.loading += static_cast<int>(is_loading(phase)) - static_cast<int>(is_loading(pod.phase));
+    domain.working += static_cast<int>(phase == PodPhase::Working) -
+                      static_cast<int>(pod.phase == PodPhase::Working);
+    domain.cold_since = domain.loading > 0 && domain.working == 0 ? now_ : kNever;
+  });
   pod.phase = phase;
 }
 

@@ -36,6 +36,17 @@ std::optional<std::size_t> ticket_position(const ClusterState& cluster, const Do
   return static_cast<std::size_t>(tickets - cluster.kind(domain).tickets.data());
 }
 
+// GPUs of the node that a pod of the workload may have, as a set.
+GpuMask free_gpus(const ClusterState& cluster, const Node& node, const WorkloadModel& workload) {
+  GpuMask free = 0;
+  for (const DomainId id : node.domains()) {
+    const Domain& domain = cluster.domains[index(id)];
+    const auto position = ticket_position(cluster, domain, workload);
+    if (position && domain.tickets_free[*position] > 0) free |= GpuMask{1} << domain.gpu;
+  }
+  return free;
+}
+
 // The domain that a pod without a ticket opens.
 DomainId visible_domain(const ClusterState& cluster, const Node& node, int gpu) {
   for (const DomainId id : node.domains()) {
@@ -189,23 +200,50 @@ void Scheduler::bind(std::uint32_t pod_index, NodeId node_id) {
   node.scored_memory_free -= scored_memory(workload.spec.pod);
   --node.pods_free;
   pod.tickets.clear();
+  pod.ranks.clear();
   if (workload.resource) {
     node.tickets_free[*workload.on_pool[index(node.pool)].offer] -= workload.tickets;
-    for (std::int64_t n = 0; n < workload.tickets; ++n) {
-      const DomainId id = choose_domain(cluster_, node, workload, placement_);
-      Domain& domain = cluster_.domains[index(id)];
-      --domain.tickets_free[*ticket_position(cluster_, domain, workload)];
-      ++domain.allocated;
-      pod.tickets.push_back(id);
-    }
+    take_tickets(pod, node, workload);
     pod.domain = pod.tickets.front();
   } else {
     pod.domain = visible_domain(cluster_, node, workload.visible_gpu);
   }
-  Domain& domain = cluster_.domains[index(pod.domain)];
+  pod.context = take_context(pod_index, pod.domain);
+  if (workload.on_pool[index(node.pool)].gpus == 1) return;
+  for (std::size_t n = 1; n < pod.tickets.size(); ++n) {
+    pod.ranks.push_back({pod.tickets[n], take_context(pod_index, pod.tickets[n]), {}});
+  }
+}
+
+// Whole GPUs all at once, by what lies between them; replicas and MIG devices one after the other.
+void Scheduler::take_tickets(Pod& pod, const Node& node, const WorkloadModel& workload) {
+  const auto take = [&](DomainId id) {
+    Domain& domain = cluster_.domains[index(id)];
+    --domain.tickets_free[*ticket_position(cluster_, domain, workload)];
+    ++domain.allocated;
+    pod.tickets.push_back(id);
+  };
+  if (workload.on_pool[index(node.pool)].gpus == 1) {
+    for (std::int64_t n = 0; n < workload.tickets; ++n) {
+      take(choose_domain(cluster_, node, workload, placement_));
+    }
+    return;
+  }
+  const GpuMask free = free_gpus(cluster_, node, workload);
+  const auto count = static_cast<int>(workload.tickets);
+  const GpuMask chosen = cluster_.pool(node).gpu_sets.choose(free, count);
+  for (const DomainId id : node.domains()) {
+    const Domain& domain = cluster_.domains[index(id)];
+    if ((chosen >> domain.gpu & 1U) != 0 && ticket_position(cluster_, domain, workload)) take(id);
+  }
+}
+
+// A place for the pod's processes in a domain.
+std::uint32_t Scheduler::take_context(std::uint32_t pod, DomainId id) {
+  Domain& domain = cluster_.domains[index(id)];
   const auto free_context = std::ranges::find(domain.owner, kNoOwner);
-  pod.context = static_cast<std::uint32_t>(free_context - domain.owner.begin());
-  *free_context = pod_index;
+  *free_context = pod;
+  return static_cast<std::uint32_t>(free_context - domain.owner.begin());
 }
 
 void Scheduler::release(std::uint32_t pod_index) {
@@ -226,7 +264,10 @@ void Scheduler::release(std::uint32_t pod_index) {
     --domain.allocated;
   }
   pod.tickets.clear();
-  cluster_.domains[index(pod.domain)].owner[pod.context] = kNoOwner;
+  for_each_rank(pod, [&](DomainId domain, std::uint32_t context, Duration) {
+    cluster_.domains[index(domain)].owner[context] = kNoOwner;
+  });
+  pod.ranks.clear();
 }
 
 void Scheduler::record_reason() {

@@ -77,6 +77,8 @@ class Scheduler {
   std::optional<std::uint32_t> choose_node(const WorkloadModel& workload);
   std::int64_t score(const Node& node, const WorkloadModel& workload) const;
   void bind(std::uint32_t pod, NodeId node);
+  void take_tickets(Pod& pod, const Node& node, const WorkloadModel& workload);
+  std::uint32_t take_context(std::uint32_t pod, DomainId domain);
   void record_reason();
 
   ClusterState& cluster_;
@@ -92,7 +94,8 @@ class Scheduler {
 
 // The device plugin's choice among the devices of a node (GetPreferredAllocation): distributed
 // takes the one with the fewest allocated replicas, packed the one with the most that has a free
-// one; ties at random, as the plugin's map order has it. Unshared devices are taken in index order.
+// one; ties at random, as the plugin's map order has it. Unshared devices are taken in index order,
+// several whole GPUs for one pod as GpuSets::choose has it.
 // REQUIRES: the node has a free ticket of what the workload asks for.
 DomainId choose_domain(const ClusterState& cluster, const Node& node, const WorkloadModel& workload,
                        RandomStream& random);

@@ -56,7 +56,7 @@ void ClusterRun::fill_batch(std::uint32_t p) {
   if (server.batch.empty() && !server.ready.empty() &&
       (server.ready.size() >= most || server.ready.front().ready + serving.max_delay <= now_)) {
     const bool counted = now_ - TimePoint{} >= world_.warmup;
-    const Pod& pod = cluster_.pods[p];
+    Pod& pod = cluster_.pods[p];
     RequestRecord& record = record_.workloads[index(pod.workload)].requests;
     double size = 0;
     while (server.batch.size() < most && !server.ready.empty()) {
@@ -173,7 +173,7 @@ void ClusterRun::share_host_cpu(NodeId id) {
     for (const std::uint32_t owner : cluster_.domains[index(domain)].owner) {
       if (owner == kNoOwner) continue;
       const Pod& pod = cluster_.pods[owner];
-      if (pod.phase != PodPhase::Working) continue;
+      if (pod.phase != PodPhase::Working || pod.domain != domain) continue;
       used += pod.units_per_second * to_seconds(cluster_.demand(pod).cpu) * pod.size;
     }
   }

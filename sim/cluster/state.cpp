@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "../world/gangs.hpp"
+
 namespace slicewise::sim {
 namespace {
 
@@ -91,6 +93,19 @@ void add_node(const World& world, PoolId pool_id, ClusterState& cluster) {
   cluster.nodes.push_back(std::move(node));
 }
 
+// That a pod of the workload can ever hold: no node gives more than it has.
+std::size_t most_tickets(const World& world, const WorkloadModel& workload) {
+  std::int64_t most = 1;
+  for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
+    if (!workload.on_pool[pool].offer) continue;
+    for (std::size_t layout = 0; layout < world.pools[pool].layouts.size(); ++layout) {
+      most = std::max(
+          most, world.pools[pool].tickets_per_node(*workload.on_pool[pool].offer, layout));
+    }
+  }
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(workload.tickets, 1, most));
+}
+
 }  // namespace
 
 const Tickets* ClusterState::tickets(const Domain& domain, const WorkloadModel& workload) const {
@@ -113,8 +128,8 @@ ClusterState make_cluster(const World& world) {
     for (int n = 0; n < world.workloads[w].spec.count; ++n) {
       Pod pod;
       pod.workload = make_id<WorkloadId>(w);
-      pod.tickets.reserve(
-          static_cast<std::size_t>(std::max<std::int64_t>(1, world.workloads[w].tickets)));
+      pod.tickets.reserve(most_tickets(world, world.workloads[w]));
+      pod.ranks.reserve(static_cast<std::size_t>(most_gpus(world.workloads[w]) - 1));
       cluster.pods.push_back(std::move(pod));
     }
   }

@@ -41,6 +41,14 @@ constexpr bool is_bound(PodPhase phase) {
   return holds_container(phase) || phase == PodPhase::Pulling || phase == PodPhase::BackOff;
 }
 
+// One more GPU of a pod that has several whole ones: the process there keeps in step with the one
+// on Pod::domain.
+struct Rank {
+  DomainId domain{};
+  std::uint32_t context = 0;
+  Duration busy_before;  // see Pod::busy_before
+};
+
 struct Pod {
   WorkloadId workload{};
   PodPhase phase = PodPhase::Unsubmitted;
@@ -48,6 +56,9 @@ struct Pod {
   DomainId domain{};              // where its process runs
   std::uint32_t context = 0;      // its place there
   std::vector<DomainId> tickets;  // domains that it holds a ticket of, `domain` first
+  std::vector<Rank> ranks;        // of a pod with several GPUs: those after `domain`
+  int ranks_at_work = 0;          // exact: GPUs that still work on its step or request
+  Duration all_reduce;            // of a step, on these GPUs
   TimePoint submitted;            // of the Job or replica: its first pod
   TimePoint queued;               // of this pod
   TimePoint bound;
@@ -184,6 +195,10 @@ struct ClusterState {
     const Domain& domain = domains[index(pod.domain)];
     return model(pod).on_pool[index(nodes[index(pod.node)].pool)].in_kind[domain.kind];
   }
+  // Seconds of all-reduce in a unit of the pod's work.
+  double all_reduce_s(const Pod& pod) const {
+    return to_seconds(pod.all_reduce) * static_cast<double>(model(pod).steps_per_unit);
+  }
   // Of a process of the pod, without its CUDA context.
   Bytes gpu_memory(const Pod& pod) const {
     const PoolDemand& there = model(pod).on_pool[index(nodes[index(pod.node)].pool)];
@@ -192,6 +207,13 @@ struct ClusterState {
   // The tickets of the domain that pods of the workload hold; nullptr when they hold none.
   const Tickets* tickets(const Domain& domain, const WorkloadModel& workload) const;
 };
+
+// Calls `use` with domain, context and busy_before of each GPU that the pod works on.
+template <class AnyPod, class Use>
+void for_each_rank(AnyPod& pod, Use&& use) {
+  use(pod.domain, pod.context, pod.busy_before);
+  for (auto& rank : pod.ranks) use(rank.domain, rank.context, rank.busy_before);
+}
 
 // Calls `use` with the engine of a domain that is simulated exactly; does nothing in steady state.
 template <class Use>

@@ -193,6 +193,7 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   model.most_nodes = pool.most_nodes;
   model.gpus_per_node = type->gpu_count;
   model.gpu = gpu;
+  model.interconnect = catalogue.find_interconnect(type->interconnect);
   model.context_memory = pool.gpu.context_memory.value_or(models::context_memory(*gpu).bytes);
   model.vcpus = type->vcpus;
   model.allocatable_cpu = type->allocatable_cpu;

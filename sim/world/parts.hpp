@@ -74,6 +74,20 @@ std::string_view purchase_name(scenarios::CapacityType type);
 void model_workloads(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
                      World& world, Diagnostics& found);
 
+// Resource names that the node pools advertise.
+struct Offered {
+  std::vector<std::string> names;  // by all pools, distinct
+  bool any_mig_name = false;       // of a pool whose layout is not known
+};
+Offered offered_names(const scenarios::Scenario& scenario, const World& world);
+
+// The one extended resource that the pod asks for; nullptr when it asks for none, or on an error.
+const scenarios::ExtendedRequest* gpu_request(const scenarios::Workload& spec,
+                                              const std::vector<PoolModel>& pools,
+                                              const Offered& offered,
+                                              const models::Catalogue& catalogue,
+                                              Diagnostics& found);
+
 // What one unit of the workload costs on `pool`. `from`: the GPU that its figures were taken on;
 // nullptr: the pool's own.
 PoolDemand demand_on(const scenarios::Workload& spec, const models::GpuModel* from,

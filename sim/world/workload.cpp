@@ -8,6 +8,7 @@
 
 #include "slicewise/nearest_name.hpp"
 
+#include "gangs.hpp"
 #include "parts.hpp"
 
 namespace slicewise::sim {
@@ -139,150 +140,6 @@ bool grows_on_demand(const Workload& spec) {
   return it != spec.pod.env.end() && (it->second == "true" || it->second == "1");
 }
 
-// Names that a pool advertises as far as its plugin config alone tells, for a pool whose instance
-// type or layout is wrong: its workloads are not to blame.
-std::vector<std::string> configured_names(const scenarios::NodePool& pool) {
-  if (pool.virtual_gpu) return {"k8s.amazonaws.com/vgpu"};
-  std::vector<std::string> names;
-  if (pool.nos) {
-    for (const auto& slice : pool.nos->slices) names.push_back("nvidia.com/gpu-" + slice.value);
-    return names;
-  }
-  const auto entry = plugin_entry(pool, kGpuResource);
-  const bool renamed = entry && entry->sharing->rename_by_default;
-  return {std::string(kGpuResource) + (renamed ? ".shared" : "")};
-}
-
-struct Offered {
-  std::vector<std::string> names;  // by all pools, distinct
-  bool any_mig_name = false;       // of a pool whose layout is not known
-};
-
-Offered offered_names(const scenarios::Scenario& scenario, const World& world) {
-  Offered offered;
-  const auto add = [&](const std::string& name) {
-    if (std::ranges::find(offered.names, name) == offered.names.end()) {
-      offered.names.push_back(name);
-    }
-  };
-  for (const scenarios::NodePool& pool : scenario.node_pools) {
-    const auto model = std::ranges::find(world.pools, pool.name.value, &PoolModel::name);
-    if (model != world.pools.end()) {
-      for (const ResourceOffer& offer : model->offers) add(offer.name);
-      continue;
-    }
-    offered.any_mig_name = offered.any_mig_name || pool.mig.has_value();
-    for (const std::string& name : configured_names(pool)) add(name);
-  }
-  return offered;
-}
-
-std::string mismatch_help(const std::string& wanted, const std::vector<std::string>& names) {
-  std::string help = fmt::format("the node pools offer {}", fmt::join(names, ", "));
-  if (std::ranges::find(names, wanted + ".shared") != names.end()) {
-    help += "; renameByDefault: true replaces the name, so pods must ask for the .shared one";
-  } else if (wanted.ends_with(".shared")) {
-    help += "; the .shared name exists only with renameByDefault: true";
-  }
-  return help;
-}
-
-// The first pool that offers the resource and its offer.
-const ResourceOffer* find_offer(const std::vector<PoolModel>& pools, const std::string& name) {
-  for (const PoolModel& pool : pools) {
-    const auto offer = std::ranges::find(pool.offers, name, &ResourceOffer::name);
-    if (offer != pool.offers.end()) return &*offer;
-  }
-  return nullptr;
-}
-
-// A MIG profile that some pool's GPU could have, under a layout that it does not.
-bool is_other_mig_slice(const std::string& name, const std::vector<PoolModel>& pools,
-                        const models::Catalogue& catalogue) {
-  return std::ranges::any_of(pools, [&](const PoolModel& pool) {
-    const models::MigGeometry* geometry = catalogue.find_mig(pool.gpu->name);
-    return pool.strategy.starts_with("mig") && geometry != nullptr &&
-           std::ranges::find(geometry->profiles, name, &models::MigProfile::resource_mixed) !=
-               geometry->profiles.end();
-  });
-}
-
-// How the pool's device plugin answers a container that asks for several of its resource.
-void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& request,
-                        const ResourceOffer& offer, Diagnostics& found) {
-  if (request.count == 1) return;
-  if (!offer.shared && request.name.value.starts_with(kMigPrefix)) {
-    found.push_back(make_diagnostic(
-        Code::RequestNoEffect, request.count_where,
-        fmt::format("a CUDA process uses one MIG device: {} of {} leaves the others idle",
-                    request.count, request.name.value),
-        "ask for 1, or for a larger profile"));
-    return;
-  }
-  if (!offer.shared) {
-    found.push_back(make_diagnostic(
-        Code::StrategyNotModelled, request.count_where,
-        fmt::format("{} whole GPUs in one pod are not simulated by this version", request.count),
-        fmt::format("ask for {}: 1", request.name.value)));
-    return;
-  }
-  if (offer.refuses_more_than_one) {
-    found.push_back(make_diagnostic(
-        Code::RequestTooLarge, request.count_where,
-        fmt::format("the kubelet would refuse workload \"{}\": UnexpectedAdmissionError: request "
-                    "for \"{}\": invalid request: maximum request size for shared resources is 1; "
-                    "found {}",
-                    spec.name.value, request.name.value, request.count),
-        "ask for 1: two replicas do not give twice the compute"));
-    return;
-  }
-  found.push_back(
-      make_diagnostic(Code::RequestNoEffect, request.count_where,
-                      fmt::format("{} replicas of {} take {} tickets and give no more GPU than one",
-                                  request.count, request.name.value, request.count),
-                      "ask for 1 and set failRequestsGreaterThanOne: true"));
-}
-
-void note_no_offer(const Workload& spec, const scenarios::ExtendedRequest& request,
-                   const std::vector<PoolModel>& pools, const Offered& offered,
-                   const models::Catalogue& catalogue, Diagnostics& found) {
-  const std::string& name = request.name.value;
-  if (std::ranges::find(offered.names, name) != offered.names.end()) return;
-  if (offered.any_mig_name && name.starts_with(kMigPrefix)) return;
-  Diagnostic d = make_diagnostic(
-      Code::ResourceNameMismatch, request.name.where,
-      fmt::format("no node pool offers {}: the pods of \"{}\" stay Pending", name, spec.name.value),
-      mismatch_help(name, offered.names));
-  // The name is right, the layout is not: a question about capacity, which the run answers.
-  if (is_other_mig_slice(name, pools, catalogue)) d.severity = Severity::Warning;
-  found.push_back(std::move(d));
-}
-
-// The one extended resource that the pod asks for; nullptr when it asks for none, or on an error.
-const scenarios::ExtendedRequest* gpu_request(const Workload& spec,
-                                              const std::vector<PoolModel>& pools,
-                                              const Offered& offered,
-                                              const models::Catalogue& catalogue,
-                                              Diagnostics& found) {
-  const scenarios::ExtendedRequest* chosen = nullptr;
-  for (const scenarios::ExtendedRequest& request : spec.pod.extended) {
-    if (chosen != nullptr) {
-      found.push_back(
-          make_diagnostic(Code::StrategyNotModelled, request.name.where,
-                          "a pod that asks for two GPU resources is not simulated by this version",
-                          "one GPU resource per container: CUDA sees only one of them"));
-      continue;
-    }
-    if (const ResourceOffer* offer = find_offer(pools, request.name.value)) {
-      check_request_size(spec, request, *offer, found);
-    } else {
-      note_no_offer(spec, request, pools, offered, catalogue, found);
-    }
-    chosen = &request;
-  }
-  return chosen;
-}
-
 // The GPU that a process without a device plugin opens: the first that CUDA_VISIBLE_DEVICES or
 // NVIDIA_VISIBLE_DEVICES names by index, else GPU 0, as CUDA does.
 int visible_gpu(const Workload& spec) {
@@ -318,9 +175,26 @@ void match_offers(const scenarios::ExtendedRequest* request, World& world, Workl
     for (std::size_t offer = 0; request != nullptr && offer < offers.size(); ++offer) {
       if (offers[offer].name == request->name.value) demand.offer = offer;
     }
+    if (demand.offer) demand.gpus = gpus_of_pod(world.pools[p], *demand.offer, request->count);
+    if (demand.gpus > 1 && world.pools[p].gpu_sets.empty()) {
+      PoolModel& pool = world.pools[p];
+      pool.gpu_sets = GpuSets(*pool.interconnect, *pool.gpu, pool.gpus_per_node);
+    }
     demand.schedulable =
         request == nullptr ? admits(world.pools[p], model.spec.pod) : demand.offer.has_value();
   }
+}
+
+// A process on each of several whole GPUs: of what it can be.
+void check_gang(const WorkloadModel& model, Diagnostics& found) {
+  const bool notebook = model.spec.kind == WorkloadKind::Notebook;
+  if (most_gpus(model) == 1 || (!model.spec.llm && !notebook)) return;
+  const scenarios::ExtendedRequest& request = model.spec.pod.extended.front();
+  found.push_back(
+      make_diagnostic(Code::StrategyNotModelled, request.count_where,
+                      fmt::format("a {} on {} whole GPUs is not simulated by this version",
+                                  notebook ? "Notebook" : "language model", request.count),
+                      fmt::format("ask for {}: 1", request.name.value)));
 }
 
 }  // namespace
@@ -389,6 +263,8 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
       model.on_pool.push_back(demand_on(model.spec, from, pool));
     }
     match_offers(request, world, model);
+    check_gang(model, found);
+    if (has_errors(found)) continue;
     model_llm(from, world, model, found);
     note_workload(model, world, found);
     world.workloads.push_back(std::move(model));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "slicewise/sim/metrics/histogram.hpp"
+#include "slicewise/sim/placement/gpu_sets.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/units.hpp"
 
@@ -133,6 +134,9 @@ struct PipelineRecord {
   RequestRecord requests;
 };
 
+// Sets of GPUs of a node, see GpuMask.
+inline constexpr std::size_t kGpuSets = std::size_t{1} << GpuSets::kMostGpus;
+
 struct WorkloadRecord {
   std::int64_t jobs_done = 0;  // Job pods, container runs of a Deployment
   std::int64_t jobs_failed = 0;
@@ -152,6 +156,10 @@ struct WorkloadRecord {
   Duration stretched_by_cpu;    // ... and because of the host CPU
   bool met_node_limit = false;  // a pod waited because its pools have all the nodes they may have
   bool no_node_for_it = false;  // ... because the provisioner knows no node that has its resource
+  // Pods with several GPUs: how many were placed on which, by pool x kGpuSets + set; else empty.
+  std::vector<std::int64_t> pods_by_gpu_set;
+  double all_reduce_ns = 0;  // that their steps took, of `working`
+  Duration working;          // container time after start-up
 };
 
 struct Replication {

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "slicewise/sim/world.hpp"
+
+// Pods with several whole GPUs: a process on each, all in step.
+namespace slicewise::sim {
+
+// GPUs that a pod of the workload works on, wherever it lands.
+int most_gpus(const WorkloadModel& workload);
+
+// Of one step of a pod of the workload on these GPUs; 0 when its work has none of its own.
+// REQUIRES: the workload has several GPUs on this pool.
+Duration all_reduce_time(const PoolModel& pool, const WorkloadModel& workload, GpuMask gpus);
+
+// How many GPUs a pod works on that asks the pool for `count` of an offer: several only when they
+// are whole and unshared. A process uses one MIG device, and two replicas are one GPU or two.
+int gpus_of_pod(const PoolModel& pool, std::size_t offer, std::int64_t count);
+
+}  // namespace slicewise::sim

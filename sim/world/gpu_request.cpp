@@ -1,0 +1,154 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "gangs.hpp"
+#include "parts.hpp"
+
+// What a pod asks for against what the node pools offer.
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Workload;
+
+// Names that a pool advertises as far as its plugin config alone tells, for a pool whose instance
+// type or layout is wrong: its workloads are not to blame.
+std::vector<std::string> configured_names(const scenarios::NodePool& pool) {
+  if (pool.virtual_gpu) return {"k8s.amazonaws.com/vgpu"};
+  std::vector<std::string> names;
+  if (pool.nos) {
+    for (const auto& slice : pool.nos->slices) names.push_back("nvidia.com/gpu-" + slice.value);
+    return names;
+  }
+  const auto entry = plugin_entry(pool, kGpuResource);
+  const bool renamed = entry && entry->sharing->rename_by_default;
+  return {std::string(kGpuResource) + (renamed ? ".shared" : "")};
+}
+
+std::string mismatch_help(const std::string& wanted, const std::vector<std::string>& names) {
+  std::string help = fmt::format("the node pools offer {}", fmt::join(names, ", "));
+  if (std::ranges::find(names, wanted + ".shared") != names.end()) {
+    help += "; renameByDefault: true replaces the name, so pods must ask for the .shared one";
+  } else if (wanted.ends_with(".shared")) {
+    help += "; the .shared name exists only with renameByDefault: true";
+  }
+  return help;
+}
+
+const ResourceOffer* find_offer(const PoolModel& pool, const std::string& name) {
+  const auto offer = std::ranges::find(pool.offers, name, &ResourceOffer::name);
+  return offer == pool.offers.end() ? nullptr : &*offer;
+}
+
+// A MIG profile that some pool's GPU could have, under a layout that it does not.
+bool is_other_mig_slice(const std::string& name, const std::vector<PoolModel>& pools,
+                        const models::Catalogue& catalogue) {
+  return std::ranges::any_of(pools, [&](const PoolModel& pool) {
+    const models::MigGeometry* geometry = catalogue.find_mig(pool.gpu->name);
+    return pool.strategy.starts_with("mig") && geometry != nullptr &&
+           std::ranges::find(geometry->profiles, name, &models::MigProfile::resource_mixed) !=
+               geometry->profiles.end();
+  });
+}
+
+// How the pool's device plugin answers a container that asks for several of its resource.
+void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& request,
+                        const PoolModel& pool, const ResourceOffer& offer, Diagnostics& found) {
+  if (request.count == 1) return;
+  const auto position = static_cast<std::size_t>(&offer - pool.offers.data());
+  if (gpus_of_pod(pool, position, request.count) > 1) return;
+  if (!offer.shared && pool.strategy == "vgpu") {
+    found.push_back(make_diagnostic(
+        Code::StrategyNotModelled, request.count_where,
+        fmt::format("{} vGPUs in one pod are not simulated by this version", request.count),
+        fmt::format("ask for {}: 1", request.name.value)));
+    return;
+  }
+  if (!offer.shared) {
+    found.push_back(make_diagnostic(
+        Code::RequestNoEffect, request.count_where,
+        fmt::format("a CUDA process uses one MIG device: {} of {} leaves the others idle",
+                    request.count, request.name.value),
+        "ask for 1, or for a larger profile"));
+    return;
+  }
+  if (offer.refuses_more_than_one) {
+    found.push_back(make_diagnostic(
+        Code::RequestTooLarge, request.count_where,
+        fmt::format("the kubelet would refuse workload \"{}\": UnexpectedAdmissionError: request "
+                    "for \"{}\": invalid request: maximum request size for shared resources is 1; "
+                    "found {}",
+                    spec.name.value, request.name.value, request.count),
+        "ask for 1: two replicas do not give twice the compute"));
+    return;
+  }
+  found.push_back(
+      make_diagnostic(Code::RequestNoEffect, request.count_where,
+                      fmt::format("{} replicas of {} take {} tickets and give no more GPU than one",
+                                  request.count, request.name.value, request.count),
+                      "ask for 1 and set failRequestsGreaterThanOne: true"));
+}
+
+void note_no_offer(const Workload& spec, const scenarios::ExtendedRequest& request,
+                   const std::vector<PoolModel>& pools, const Offered& offered,
+                   const models::Catalogue& catalogue, Diagnostics& found) {
+  const std::string& name = request.name.value;
+  if (std::ranges::find(offered.names, name) != offered.names.end()) return;
+  if (offered.any_mig_name && name.starts_with(kMigPrefix)) return;
+  Diagnostic d = make_diagnostic(
+      Code::ResourceNameMismatch, request.name.where,
+      fmt::format("no node pool offers {}: the pods of \"{}\" stay Pending", name, spec.name.value),
+      mismatch_help(name, offered.names));
+  // The name is right, the layout is not: a question about capacity, which the run answers.
+  if (is_other_mig_slice(name, pools, catalogue)) d.severity = Severity::Warning;
+  found.push_back(std::move(d));
+}
+
+}  // namespace
+
+Offered offered_names(const scenarios::Scenario& scenario, const World& world) {
+  Offered offered;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(offered.names, name) == offered.names.end()) {
+      offered.names.push_back(name);
+    }
+  };
+  for (const scenarios::NodePool& pool : scenario.node_pools) {
+    const auto model = std::ranges::find(world.pools, pool.name.value, &PoolModel::name);
+    if (model != world.pools.end()) {
+      for (const ResourceOffer& offer : model->offers) add(offer.name);
+      continue;
+    }
+    offered.any_mig_name = offered.any_mig_name || pool.mig.has_value();
+    for (const std::string& name : configured_names(pool)) add(name);
+  }
+  return offered;
+}
+
+const scenarios::ExtendedRequest* gpu_request(const Workload& spec,
+                                              const std::vector<PoolModel>& pools,
+                                              const Offered& offered,
+                                              const models::Catalogue& catalogue,
+                                              Diagnostics& found) {
+  const scenarios::ExtendedRequest* chosen = nullptr;
+  for (const scenarios::ExtendedRequest& request : spec.pod.extended) {
+    if (chosen != nullptr) {
+      found.push_back(
+          make_diagnostic(Code::StrategyNotModelled, request.name.where,
+                          "a pod that asks for two GPU resources is not simulated by this version",
+                          "one GPU resource per container: CUDA sees only one of them"));
+      continue;
+    }
+    const auto pool = std::ranges::find_if(
+        pools, [&](const PoolModel& p) { return find_offer(p, request.name.value) != nullptr; });
+    if (pool != pools.end()) {
+      check_request_size(spec, request, *pool, *find_offer(*pool, request.name.value), found);
+    } else {
+      note_no_offer(spec, request, pools, offered, catalogue, found);
+    }
+    chosen = &request;
+  }
+  return chosen;
+}
+
+}  // namespace slicewise::sim
