@@ -126,6 +126,31 @@ std::string left_out_line(const VariantResult& variant, const TextStyle& style, 
   return text.empty() ? "" : paragraph(text, style);
 }
 
+// Which GPUs the pods with several got: "0-1-2-3 (2 pods, all joined by NVLink)".
+std::string gang_lines(const VariantResult& variant, const TextStyle& style) {
+  std::string out;
+  for (const sim::WorkloadResult& workload : variant.workloads) {
+    if (!workload.gang || workload.gang->sets.empty()) continue;
+    std::string text =
+        fmt::format("{} GPUs for each pod of {}: ", workload.gang->gpus, workload.name);
+    std::string_view comma;
+    for (const sim::GpuSetFigures& set : workload.gang->sets) {
+      text += fmt::format("{}{} of {} ({} {}, {}", comma, fmt::join(set.gpus, "-"), set.pool,
+                          count_text(set.pods), set.pods == 1 ? "pod" : "pods",
+                          set.all_linked ? "all joined by NVLink" : "not all joined by NVLink");
+      if (set.all_reduce.ns > 0) text += ", all-reduce " + duration_text(set.all_reduce);
+      text += ")";
+      comma = ", ";
+    }
+    if (workload.gang->all_reduce_share > 0) {
+      text += fmt::format("; all-reduces take {} of the time",
+                          percent_text(workload.gang->all_reduce_share));
+    }
+    out += paragraph(text, style);
+  }
+  return out;
+}
+
 std::string host_cpu_line(const VariantResult& variant, const TextStyle& style) {
   constexpr std::size_t kMostNamed = 8;
   if (variant.nodes.empty()) return "";
@@ -298,13 +323,13 @@ std::vector<std::string> variant_details(const sim::Result& result, const TextSt
   std::vector<std::string> out;
   for (std::size_t v = 0; v < result.variants.size(); ++v) {
     const VariantResult& variant = result.variants[v];
-    out.push_back(variant_heading(variant, style) + advertised_lines(variant, style) +
-                  section(objectives[v]) + section(requests[v]) + section(tokens[v]) +
-                  section(scaling[v]) + section(notebooks[v]) + section(batch[v]) +
-                  left_out_line(variant, style, wide) + section(gpus[v]) +
-                  host_cpu_line(variant, style) + disruption_lines(variant, style) +
-                  section(node_lines(variant, style)) + section(cost_lines(variant, style)) +
-                  section(warning_lines(variant, style, wide)));
+    out.push_back(
+        variant_heading(variant, style) + advertised_lines(variant, style) +
+        section(objectives[v]) + section(requests[v]) + section(tokens[v]) + section(scaling[v]) +
+        section(notebooks[v]) + section(batch[v]) + left_out_line(variant, style, wide) +
+        section(gpus[v]) + gang_lines(variant, style) + host_cpu_line(variant, style) +
+        disruption_lines(variant, style) + section(node_lines(variant, style)) +
+        section(cost_lines(variant, style)) + section(warning_lines(variant, style, wide)));
   }
   return out;
 }

@@ -109,6 +109,7 @@ json workload(const sim::WorkloadResult& w) {
                   {"tokens", w.tokens ? document::tokens(*w.tokens) : json(nullptr)},
                   {"scaling", w.scaling ? document::scaling(*w.scaling) : json(nullptr)},
                   {"notebooks", w.notebooks ? document::notebooks(*w.notebooks) : json(nullptr)},
+                  {"gang", w.gang ? document::gang(*w.gang) : json(nullptr)},
                   {"jobCompletionSeconds", time_summary(w.job_completion)},
                   {"waitSeconds", time_summary(w.wait)},
                   {"latencySeconds", time_summary(w.latency)},

@@ -69,7 +69,9 @@ const std::vector<NotModelled>& not_modelled() {
   static const std::vector<NotModelled> items = {
       {"PCIe and NVLink contention",
        "jobs that copy much between host and GPU, or between GPUs, disturb each other more than "
-       "is shown; MIG instances have no link to each other, and no job here uses one"},
+       "is shown: pods with several GPUs have their links to themselves; MIG instances have no "
+       "link "
+       "to each other"},
       {"clocks under heat and power caps",
        "a GPU that is kept busier may lower its clock, and the instances of one GPU share its "
        "power: seven busy slices are a little slower than one alone; the clock is constant here"},
@@ -127,8 +129,12 @@ const std::vector<NotModelled>& not_modelled() {
       {"clients that give up or adapt",
        "an open loop sends on however slow the answers get; only time-outs and retries that the "
        "scenario gives are made"},
-      {"pods with several whole GPUs, or with two kinds of GPU resource",
-       "such scenarios are refused, with the reason"},
+      {"all-reduces beside the computation",
+       "what the GPUs of a pod add up is on top of the step, as if it waited for the last "
+       "gradient; "
+       "frameworks send the first ones while the others are computed, and NVLink SHARP (H100 and "
+       "later) adds up in the switch"},
+      {"pods with two kinds of GPU resource", "such scenarios are refused, with the reason"},
   };
   return items;
 }

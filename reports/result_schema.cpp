@@ -143,6 +143,7 @@ json workload() {
        {"tokens", json_schema::tokens(), kOptional},
        {"scaling", json_schema::scaling(), kOptional},
        {"notebooks", json_schema::notebooks(), kOptional},
+       {"gang", json_schema::gang(), kOptional},
        {"jobCompletionSeconds", times("from submission to success"), kOptional},
        {"waitSeconds", times("from submission to the first running container"), kOptional},
        {"latencySeconds", times("from arrival to response"), kOptional},

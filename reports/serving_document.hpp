@@ -10,6 +10,7 @@ namespace slicewise::reports::document {
 nlohmann::json requests(const sim::RequestCounts& counts);
 nlohmann::json tokens(const sim::TokenFigures& figures);
 nlohmann::json scaling(const sim::ScalingFigures& figures);
+nlohmann::json gang(const sim::GangFigures& figures);
 nlohmann::json notebooks(const sim::NotebookFigures& figures);
 
 }  // namespace slicewise::reports::document

@@ -11,6 +11,7 @@ json objective();
 json requests();
 json tokens();
 json scaling();
+json gang();
 json notebooks();
 
 }  // namespace slicewise::reports::json_schema

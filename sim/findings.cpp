@@ -120,6 +120,30 @@ void host_cpu_finding(const World& world, std::span<const Replication> replicati
   }
 }
 
+// Pods on GPUs that are not all joined by NVLink: better sets were taken, or the node has none.
+void gang_finding(const World& world, const VariantResult& result, Diagnostics& found) {
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    const auto& gang = result.workloads[w].gang;
+    if (!gang) continue;
+    double pods = 0;
+    double unlinked = 0;
+    for (const GpuSetFigures& set : gang->sets) {
+      pods += set.pods;
+      unlinked += set.all_linked ? 0 : set.pods;
+    }
+    if (unlinked == 0) continue;
+    const scenarios::Workload& spec = world.workloads[w].spec;
+    found.push_back(make_diagnostic(
+        Code::GangAcrossSlowLinks, spec.pod.extended.front().count_where,
+        fmt::format("{:.3g} of {:.3g} pods of \"{}\" got {} GPUs without an NVLink between some "
+                    "of them",
+                    unlinked, pods, spec.name.value, gang->gpus),
+        spec.work && spec.work->all_reduce
+            ? "their all-reduce goes over fewer links, or over PCIe"
+            : "give work.allReduce to see what that costs: here it only decides the placement"));
+  }
+}
+
 void objective_findings(const World& world, const VariantResult& result, Diagnostics& found) {
   for (std::size_t w = 0; w < result.workloads.size(); ++w) {
     const bool pipeline = w >= world.workloads.size();
@@ -143,6 +167,7 @@ Diagnostics run_findings(const World& world, std::span<const Replication> replic
   pending_finding(world, replications, result, found);
   node_findings(world, replications, result, found);
   host_cpu_finding(world, replications, found);
+  gang_finding(world, result, found);
   request_findings(world, replications, result, found);
   back_off_finding(world, replications, found);
   objective_findings(world, result, found);

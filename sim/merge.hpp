@@ -42,6 +42,10 @@ void add_requests(const World& world, std::span<const Replication> replications,
 std::optional<NotebookFigures> notebook_figures(const World& world, std::size_t workload,
                                                 std::span<const Replication> replications);
 
+// merge_gangs.cpp. Of pods with several whole GPUs.
+std::optional<GangFigures> gang_figures(const World& world, std::size_t workload,
+                                        std::span<const Replication> replications);
+
 // merge_tokens.cpp. What a language model answered; nullopt for other workloads. Without its price.
 std::optional<TokenFigures> token_figures(const World& world, std::size_t workload,
                                           std::span<const Replication> replications);

@@ -122,6 +122,7 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   }
   result.tokens = token_figures(world, w, replications);
   result.notebooks = notebook_figures(world, w, replications);
+  result.gang = gang_figures(world, w, replications);
   std::vector<std::vector<Duration>> completions;
   std::vector<std::vector<Duration>> waits;
   for (const Replication& r : replications) {

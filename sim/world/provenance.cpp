@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "gangs.hpp"
 #include "parts.hpp"
 
 namespace slicewise::sim {
@@ -153,6 +154,18 @@ void count_batch(const WorkloadModel& model, Counter& counter) {
                           model.spec.measured->batch.value_or(1)));
 }
 
+void count_all_reduce(const WorkloadModel& model, const World& world, Counter& counter) {
+  if (most_gpus(model) == 1 || !model.spec.work || !model.spec.work->all_reduce) return;
+  counter.add(model.spec.measured->provenance, model.name, "allReduce");
+  for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
+    if (model.on_pool[pool].gpus == 1) continue;
+    const bool assumed = world.pools[pool].interconnect->pcie_assumed;
+    counter.add(assumed ? Provenance::Assumed : Provenance::Catalog, world.pools[pool].name,
+                assumed ? "what the GPUs exchange over PCIe (5 GB/s)"
+                        : "links between the GPUs of a node");
+  }
+}
+
 void count_carried_over(const WorkloadModel& model, World& world, Counter& counter) {
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     const PoolDemand& demand = model.on_pool[pool];
@@ -181,6 +194,7 @@ void count_provenance(const scenarios::Scenario& scenario, World& world) {
     if (model.spec.llm) count_llm(model, *scenario.workloads[w].llm, counter);
     count_law(model, world, counter);
     count_batch(model, counter);
+    count_all_reduce(model, world, counter);
     count_carried_over(model, world, counter);
     const bool exact_batch =
         scenarios::runs_batches(model.spec.kind) &&

@@ -50,10 +50,12 @@ TEST(BuildWorld, AnUnknownPriceIsAnErrorThatNamesWhatIsMissing) {
   EXPECT_THAT(find(found, Code::PriceUnknown)->message, HasSubstr("ap-south-1"));
 }
 
-TEST(BuildWorld, PodsWithSeveralWholeGpusAreRefusedNotIgnored) {
+TEST(BuildWorld, PodsWithSeveralWholeGpusWorkOnThemAll) {
   scenarios::Scenario two_gpus = demo::scenario(demo::pool(0), {demo::training(1)});
   two_gpus.workloads[0].pod.extended[0].count = 2;
-  EXPECT_NE(find(refused(two_gpus), Code::StrategyNotModelled), nullptr);
+  EXPECT_EQ(demo::world(two_gpus).workloads[0].on_pool[0].gpus, 2);
+  two_gpus.node_pools[0] = demo::pool(4);  // replicas of shared GPUs
+  EXPECT_EQ(demo::world(two_gpus).workloads[0].on_pool[0].gpus, 1);
 }
 
 TEST(BuildWorld, ARunWithoutAnEndIsRefused) {
@@ -201,13 +203,12 @@ spec:
   const Diagnostics found = check_names(scenarios::read_scenario_file(text), demo::catalogue());
   std::vector<std::pair<int, Code>> places;
   for (const Diagnostic& d : found) places.emplace_back(d.where.line, d.code);
-  EXPECT_THAT(places, ::testing::ElementsAre(std::pair(5, Code::RegionUnknown),
-                                             std::pair(7, Code::InstanceUnknown),
-                                             std::pair(8, Code::InstanceUnknown),
-                                             std::pair(8, Code::InstanceUnknown),
-                                             std::pair(9, Code::InstanceUnknown),
-                                             std::pair(12, Code::ResourceNameMismatch),
-                                             std::pair(14, Code::UnitMissing)));
+  EXPECT_THAT(places,
+              ::testing::ElementsAre(
+                  std::pair(5, Code::RegionUnknown), std::pair(7, Code::InstanceUnknown),
+                  std::pair(8, Code::InstanceUnknown), std::pair(8, Code::InstanceUnknown),
+                  std::pair(9, Code::InstanceUnknown), std::pair(12, Code::ResourceNameMismatch),
+                  std::pair(14, Code::UnitMissing)));
 }
 
 }  // namespace

@@ -47,6 +47,12 @@ Diagnostics errors_of(const char* instance_type, const scenarios::Workload& work
   return built ? Diagnostics{} : built.error();
 }
 
+TEST(LlmWorld, AModelOnSeveralGpusIsRefused) {
+  scenarios::Workload w = chat("llama-3-8b-fp16/a10g");
+  w.pod.extended.front().count = 4;
+  EXPECT_TRUE(demo::has(errors_of("g5.12xlarge", w), Code::StrategyNotModelled));
+}
+
 TEST(LlmWorld, TheServerTakesItsShareOfTheMemoryAsVllmDoes) {
   const World world = world_of("g5.xlarge", chat_of("llama-3-8b-fp16/a10g"));
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
