@@ -54,6 +54,20 @@ json scaling(const sim::ScalingFigures& s) {
                   {"startUpSeconds", time_summary(s.start_up)}});
 }
 
+json gang(const sim::GangFigures& g) {
+  const auto gpu_set = [](const sim::GpuSetFigures& s) {
+    return present(
+        {{"pool", s.pool},
+         {"gpus", s.gpus},
+         {"pods", number(s.pods)},
+         {"allLinked", s.all_linked},
+         {"allReduceSeconds", s.all_reduce.ns > 0 ? in_seconds(s.all_reduce) : json(nullptr)}});
+  };
+  return {{"gpusPerPod", g.gpus},
+          {"allReduceRatio", number(g.all_reduce_share)},
+          {"gpuSets", list(g.sets, gpu_set)}};
+}
+
 json notebooks(const sim::NotebookFigures& n) {
   return present({{"users", n.users},
                   {"sessions", number(n.sessions)},

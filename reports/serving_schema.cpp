@@ -95,6 +95,20 @@ json scaling() {
                 "an autoscaled Service, means per replication");
 }
 
+json gang() {
+  json gpu_set = object({{"pool", text("node pool")},
+                         {"gpus", list_of(whole("index on the node"), "GPUs of the pod")},
+                         {"pods", number("placed on them, mean per replication")},
+                         {"allLinked", truth("every two of them are joined by NVLink")},
+                         {"allReduceSeconds", number("of one step"), kOptional}},
+                        "a set of GPUs that pods were given");
+  return object({{"gpusPerPod", whole("GPUs of each pod")},
+                 {"allReduceRatio",
+                  ratio("share of the working time of its containers that all-reduces took")},
+                 {"gpuSets", list_of(std::move(gpu_set), "sets of GPUs that its pods were given")}},
+                "pods with several whole GPUs");
+}
+
 json notebooks() {
   return object(
       {{"users", whole("people")},
