@@ -5,6 +5,9 @@
 // Pods with several whole GPUs: a process on each, all in step.
 namespace slicewise::sim {
 
+// Sets of GPUs of a node, see GpuMask.
+inline constexpr std::size_t kGpuSets = std::size_t{1} << GpuSets::kMostGpus;
+
 // GPUs that a pod of the workload works on, wherever it lands.
 int most_gpus(const WorkloadModel& workload);
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "slicewise/sim/metrics/histogram.hpp"
-#include "slicewise/sim/placement/gpu_sets.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/units.hpp"
 
@@ -133,9 +132,6 @@ struct NotebookRecord {
 struct PipelineRecord {
   RequestRecord requests;
 };
-
-// Sets of GPUs of a node, see GpuMask.
-inline constexpr std::size_t kGpuSets = std::size_t{1} << GpuSets::kMostGpus;
 
 struct WorkloadRecord {
   std::int64_t jobs_done = 0;  // Job pods, container runs of a Deployment
