@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 
 // Jobs on `gpus` GPUs each: 10 units of 100 steps, 10 s a unit, the GPUs busy all the time.
-scenarios::Workload gang(int count, int gpus) {
+scenarios::Workload gang_jobs(int count, int gpus) {
   scenarios::Workload w = demo::training(count);
   w.name.value = "gang";
   w.pod.extended.front().count = gpus;
@@ -21,34 +21,34 @@ scenarios::Workload gang(int count, int gpus) {
   return w;
 }
 
-scenarios::Scenario on(const char* instance, std::vector<scenarios::Workload> workloads) {
+scenarios::Scenario gangs_on(const char* instance, std::vector<scenarios::Workload> workloads) {
   scenarios::NodePool pool = demo::pool(0);
   pool.instance_type.value = instance;
   return demo::scenario(pool, std::move(workloads));
 }
 
-std::vector<std::vector<int>> sets_of(const WorkloadResult& workload) {
+std::vector<std::vector<int>> given_sets(const WorkloadResult& workload) {
   std::vector<std::vector<int>> sets;
   for (const GpuSetFigures& set : workload.gang->sets) sets.push_back(set.gpus);
   return sets;
 }
 
-void exchange(scenarios::Workload& w, Bytes bytes) {
+void exchange_per_step(scenarios::Workload& w, Bytes bytes) {
   w.work->all_reduce = scenarios::AllReduce{bytes, {}};
 }
 
-Bytes parts(const CostLedger& ledger) {
+Bytes sum_of_parts(const CostLedger& ledger) {
   return {(ledger.useful + ledger.idle + ledger.switching + ledger.failed + ledger.cold_start +
            ledger.missed_slo)
               .nano};
 }
 
 TEST(Gangs, TwoOfFourGpusGetBothQuads) {
-  const VariantResult one = demo::result(on("p3.16xlarge", {gang(1, 4)}));
-  EXPECT_THAT(sets_of(one.workloads[0]), ElementsAre(ElementsAre(0, 1, 2, 3)));
+  const VariantResult one = demo::result(gangs_on("p3.16xlarge", {gang_jobs(1, 4)}));
+  EXPECT_THAT(given_sets(one.workloads[0]), ElementsAre(ElementsAre(0, 1, 2, 3)));
   EXPECT_TRUE(one.workloads[0].gang->sets[0].all_linked);
-  const VariantResult two = demo::result(on("p3.16xlarge", {gang(2, 4)}));
-  EXPECT_THAT(sets_of(two.workloads[0]),
+  const VariantResult two = demo::result(gangs_on("p3.16xlarge", {gang_jobs(2, 4)}));
+  EXPECT_THAT(given_sets(two.workloads[0]),
               ElementsAre(ElementsAre(0, 1, 2, 3), ElementsAre(4, 5, 6, 7)));
   EXPECT_EQ(two.makespan.mean, seconds(100));
   EXPECT_FALSE(demo::has(two.findings, Code::GangAcrossSlowLinks));
@@ -56,12 +56,12 @@ TEST(Gangs, TwoOfFourGpusGetBothQuads) {
 
 // A third one waits for its turn; one that asks for more GPUs than any node has waits for ever.
 TEST(Gangs, WaitUntilEnoughGpusAreFree) {
-  const VariantResult three = demo::result(on("p3.16xlarge", {gang(3, 4)}));
+  const VariantResult three = demo::result(gangs_on("p3.16xlarge", {gang_jobs(3, 4)}));
   EXPECT_EQ(three.makespan.mean, seconds(200));
   EXPECT_EQ(three.pods.pending_max, 1);
-  scenarios::Workload giant = gang(1, 4);
+  scenarios::Workload giant = gang_jobs(1, 4);
   giant.pod.extended.front().count = 1'000'000'000'000;
-  const VariantResult never = demo::result(on("p3.16xlarge", {giant}));
+  const VariantResult never = demo::result(gangs_on("p3.16xlarge", {giant}));
   EXPECT_EQ(never.pods.running_max, 0);
   EXPECT_THAT(never.pods.pending_reasons,
               ElementsAre("0/1 nodes are available: 1 Insufficient nvidia.com/gpu."));
@@ -71,10 +71,10 @@ TEST(Gangs, WaitUntilEnoughGpusAreFree) {
 TEST(Gangs, LeftOverGpusMayHaveNoLink) {
   scenarios::Workload single = demo::training(2);
   single.priority = 1;
-  scenarios::Workload six = gang(1, 6);
-  exchange(six, gibibytes(1));
-  const VariantResult r = demo::result(on("p3.16xlarge", {single, six}));
-  EXPECT_THAT(sets_of(r.workloads[1]), ElementsAre(ElementsAre(2, 3, 4, 5, 6, 7)));
+  scenarios::Workload six = gang_jobs(1, 6);
+  exchange_per_step(six, gibibytes(1));
+  const VariantResult r = demo::result(gangs_on("p3.16xlarge", {single, six}));
+  EXPECT_THAT(given_sets(r.workloads[1]), ElementsAre(ElementsAre(2, 3, 4, 5, 6, 7)));
   EXPECT_FALSE(r.workloads[1].gang->sets[0].all_linked);
   EXPECT_TRUE(demo::has(r.findings, Code::GangAcrossSlowLinks));
 }
@@ -84,9 +84,9 @@ TEST(Gangs, LeftOverGpusMayHaveNoLink) {
 TEST(Gangs, AStepIsTheUnitAndItsAllReduce) {
   for (const scenarios::Fidelity fidelity :
        {scenarios::Fidelity::Auto, scenarios::Fidelity::Exact}) {
-    scenarios::Workload w = gang(2, 4);
-    exchange(w, Bytes{600'000'000});
-    scenarios::Scenario s = on("p3.16xlarge", {w});
+    scenarios::Workload w = gang_jobs(2, 4);
+    exchange_per_step(w, Bytes{600'000'000});
+    scenarios::Scenario s = gangs_on("p3.16xlarge", {w});
     s.fidelity = fidelity;
     const VariantResult r = demo::result(s);
     EXPECT_NEAR(to_seconds(r.makespan.mean), 1000 * (0.1 + 0.01), 1e-6);
@@ -99,11 +99,11 @@ TEST(Gangs, AStepIsTheUnitAndItsAllReduce) {
 TEST(Gangs, BothEnginesAgreeOnStepsWithAHostPhase) {
   for (const auto phase :
        {scenarios::Work::HostPhase::Overlapped, scenarios::Work::HostPhase::Serial}) {
-    scenarios::Workload w = gang(1, 4);
+    scenarios::Workload w = gang_jobs(1, 4);
     w.measured->gpu_busy = 0.4;
     w.work->host_phase = phase;
-    exchange(w, Bytes{600'000'000});
-    scenarios::Scenario s = on("p3.8xlarge", {w});
+    exchange_per_step(w, Bytes{600'000'000});
+    scenarios::Scenario s = gangs_on("p3.8xlarge", {w});
     const double steady = to_seconds(demo::result(s).makespan.mean);
     s.fidelity = scenarios::Fidelity::Exact;
     EXPECT_NEAR(to_seconds(demo::result(s).makespan.mean), steady, 0.05 * steady);
@@ -115,9 +115,9 @@ TEST(Gangs, BothEnginesAgreeOnStepsWithAHostPhase) {
 TEST(Gangs, EveryGpuIsAccountedFor) {
   for (const scenarios::Fidelity fidelity :
        {scenarios::Fidelity::Auto, scenarios::Fidelity::Exact}) {
-    scenarios::Workload w = gang(1, 3);
+    scenarios::Workload w = gang_jobs(1, 3);
     w.measured->gpu_busy = 0.5;
-    scenarios::Scenario s = on("p3.8xlarge", {w});
+    scenarios::Scenario s = gangs_on("p3.8xlarge", {w});
     s.fidelity = fidelity;
     const VariantResult r = demo::result(s);
     int busy = 0;
@@ -133,7 +133,7 @@ TEST(Gangs, EveryGpuIsAccountedFor) {
     EXPECT_EQ(busy, 3);
     EXPECT_NEAR(r.workloads[0].gpu_busy_share, 0.5 * 3 / 4, 0.01);
     const CostLedger& ledger = r.cost.ledger;
-    EXPECT_EQ(parts(ledger).count, ledger.total.nano);
+    EXPECT_EQ(sum_of_parts(ledger).count, ledger.total.nano);
     EXPECT_NEAR(static_cast<double>(ledger.useful.nano),
                 0.375 * static_cast<double>(ledger.total.nano), 0.005e9);
   }
@@ -141,9 +141,9 @@ TEST(Gangs, EveryGpuIsAccountedFor) {
 
 // Host CPU is the pod's, not that of each of its GPUs.
 TEST(Gangs, HostCpuCountsOncePerPod) {
-  scenarios::Workload w = gang(1, 4);
+  scenarios::Workload w = gang_jobs(1, 4);
   w.measured->cpu = Millicores{8000};
-  const VariantResult r = demo::result(on("p3.8xlarge", {w}));
+  const VariantResult r = demo::result(gangs_on("p3.8xlarge", {w}));
   EXPECT_NEAR(r.nodes[0].cpu_busy_ratio, 8.0 / 32, 0.001);
   EXPECT_EQ(r.makespan.mean, seconds(100));
 }
@@ -154,7 +154,7 @@ TEST(Gangs, GoAtThePaceOfTheSlowestRank) {
   stranger.name.value = "stranger";
   stranger.pod.extended.clear();
   stranger.measured->gpu_busy = 1;
-  scenarios::Scenario s = on("p3.8xlarge", {gang(1, 4), stranger});
+  scenarios::Scenario s = gangs_on("p3.8xlarge", {gang_jobs(1, 4), stranger});
   const double alone = 100;
   const double steady = to_seconds(demo::result(s).workloads[0].job_completion->mean);
   EXPECT_GT(steady, 1.9 * alone);
@@ -167,7 +167,7 @@ TEST(Gangs, AServiceTakesAllItsGpusForARequest) {
   scenarios::Workload api =
       demo::service(2, 20, milliseconds(20), scenarios::ServiceTime::Law::Deterministic);
   api.pod.extended.front().count = 4;
-  scenarios::Scenario s = on("p3.16xlarge", {api});
+  scenarios::Scenario s = gangs_on("p3.16xlarge", {api});
   s.duration = seconds(60);
   const VariantResult r = demo::result(s);
   EXPECT_NEAR(to_seconds(r.workloads[0].latency->p50), 0.02, 0.0002);
@@ -179,7 +179,7 @@ TEST(Gangs, SeveralMigDevicesAreOne) {
   mig.instance_type.value = "p4d.24xlarge";
   mig.mig.emplace();
   mig.mig->config.value = "all-1g.5gb";
-  scenarios::Workload two = gang(1, 2);
+  scenarios::Workload two = gang_jobs(1, 2);
   two.measured->device.value = "A100-SXM4-40GB";
   const World world = demo::world(demo::scenario(mig, {two}));
   EXPECT_TRUE(demo::has(world.findings, Code::RequestNoEffect));
@@ -193,7 +193,7 @@ TEST(Gangs, WorkBesideASharedPool) {
   shared.device_plugin->time_slicing->rename_by_default = true;
   scenarios::Workload small = demo::training(4);
   small.pod.extended.front().name.value = "nvidia.com/gpu.shared";
-  scenarios::Scenario s = on("p3.16xlarge", {gang(2, 4), small});
+  scenarios::Scenario s = gangs_on("p3.16xlarge", {gang_jobs(2, 4), small});
   s.node_pools.push_back(shared);
   const VariantResult r = demo::result(s);
   EXPECT_EQ(r.pods.succeeded, 6);

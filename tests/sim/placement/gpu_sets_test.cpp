@@ -16,28 +16,28 @@
 namespace slicewise::sim {
 namespace {
 
-constexpr GpuMask kAll = 0xFF;
+constexpr GpuMask kAllGpus = 0xFF;
 
-GpuSets sets_of(const char* instance) {
+GpuSets gpu_sets_of(const char* instance) {
   const models::Catalogue& catalogue = demo::catalogue();
   const models::InstanceType& type = *catalogue.find_instance(instance);
   return {*catalogue.find_interconnect(type.interconnect), *catalogue.find_gpu(type.gpu_model),
           type.gpu_count};
 }
 
-GpuMask mask(std::initializer_list<int> gpus) {
+GpuMask gpu_mask(std::initializer_list<int> gpus) {
   GpuMask set = 0;
   for (const int gpu : gpus) set |= GpuMask{1} << gpu;
   return set;
 }
 
 // The best total over all ways to take disjoint sets of `count` GPUs, and what remains as one set.
-int best_total(const GpuSets& sets, GpuMask free, int count) {
+int best_total_score(const GpuSets& sets, GpuMask free, int count) {
   if (std::popcount(free) < count) return sets.score(free);
   int best = -1;
   for (GpuMask set = free; set != 0; set = (set - 1) & free) {
     if (std::popcount(set) != count) continue;
-    best = std::max(best, sets.score(set) + best_total(sets, free & ~set, count));
+    best = std::max(best, sets.score(set) + best_total_score(sets, free & ~set, count));
   }
   return best;
 }
@@ -45,31 +45,31 @@ int best_total(const GpuSets& sets, GpuMask free, int count) {
 TEST(GpuSets, TheCatalogueKnowsTheLinksOfEveryInstanceType) {
   for (const models::InstanceType& type : demo::catalogue().instances) {
     EXPECT_LE(type.gpu_count, GpuSets::kMostGpus) << type.name;
-    const GpuSets sets = sets_of(type.name.c_str());
+    const GpuSets sets = gpu_sets_of(type.name.c_str());
     const GpuMask all = (GpuMask{1} << type.gpu_count) - 1;
     EXPECT_EQ(sets.all_reduce_bytes_per_second(all) > 0, type.gpu_count > 1) << type.name;
   }
   // 12 of the 28 pairs of the hybrid cube mesh have no NVLink.
-  const GpuSets mesh = sets_of("p3.16xlarge");
+  const GpuSets mesh = gpu_sets_of("p3.16xlarge");
   int unlinked = 0;
-  for (GpuMask pair = 1; pair <= kAll; ++pair) {
+  for (GpuMask pair = 1; pair <= kAllGpus; ++pair) {
     if (std::popcount(pair) == 2 && !mesh.all_linked(pair)) ++unlinked;
   }
   EXPECT_EQ(unlinked, 12);
-  EXPECT_EQ(mesh.score(kAll), 2400);
+  EXPECT_EQ(mesh.score(kAllGpus), 2400);
 }
 
 // Whatever is free: the set is part of a partition with the best total, and no full set of any best
 // partition scores higher than the best of the one chosen.
 TEST(GpuSets, ChoosesAsTheDefinitionSaysForAllFreeSetsOfTheCubeMesh) {
-  const GpuSets sets = sets_of("p3.16xlarge");
-  for (GpuMask free = 1; free <= kAll; ++free) {
+  const GpuSets sets = gpu_sets_of("p3.16xlarge");
+  for (GpuMask free = 1; free <= kAllGpus; ++free) {
     for (int count = 2; count <= std::popcount(free); ++count) {
       const GpuMask chosen = sets.choose(free, count);
       ASSERT_EQ(std::popcount(chosen), count);
       ASSERT_EQ(chosen & ~free, 0U);
-      ASSERT_EQ(sets.score(chosen) + best_total(sets, free & ~chosen, count),
-                best_total(sets, free, count))
+      ASSERT_EQ(sets.score(chosen) + best_total_score(sets, free & ~chosen, count),
+                best_total_score(sets, free, count))
           << free << " " << count;
     }
   }
@@ -80,8 +80,9 @@ TEST(GpuSets, PairsAreAMatchingOfMaximumWeight) {
   using Graph =
       boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, boost::no_property,
                             boost::property<boost::edge_weight_t, int>>;
-  const GpuSets sets = sets_of("p3.16xlarge");
-  for (const GpuMask free : {kAll, mask({0, 1, 2, 5, 6, 7}), mask({1, 2, 3, 4, 6, 7})}) {
+  const GpuSets sets = gpu_sets_of("p3.16xlarge");
+  for (const GpuMask free :
+       {kAllGpus, gpu_mask({0, 1, 2, 5, 6, 7}), gpu_mask({1, 2, 3, 4, 6, 7})}) {
     Graph graph(8);
     for (unsigned a = 0; a < 8; ++a) {
       for (unsigned b = 0; b < a; ++b) {
@@ -106,19 +107,19 @@ TEST(GpuSets, PairsAreAMatchingOfMaximumWeight) {
 
 // By hand, on the matrix of p3.16xlarge.
 TEST(GpuSets, QuadsStayWhole) {
-  const GpuSets sets = sets_of("p3.16xlarge");
-  EXPECT_EQ(sets.choose(kAll, 4), mask({0, 1, 2, 3}));
-  EXPECT_EQ(sets.choose(kAll & ~mask({0, 1, 2, 3}), 4), mask({4, 5, 6, 7}));
-  EXPECT_TRUE(sets.all_linked(mask({0, 1, 2, 3})));
-  EXPECT_TRUE(sets.all_linked(mask({4, 5, 6, 7})));
+  const GpuSets sets = gpu_sets_of("p3.16xlarge");
+  EXPECT_EQ(sets.choose(kAllGpus, 4), gpu_mask({0, 1, 2, 3}));
+  EXPECT_EQ(sets.choose(kAllGpus & ~gpu_mask({0, 1, 2, 3}), 4), gpu_mask({4, 5, 6, 7}));
+  EXPECT_TRUE(sets.all_linked(gpu_mask({0, 1, 2, 3})));
+  EXPECT_TRUE(sets.all_linked(gpu_mask({4, 5, 6, 7})));
   // One GPU of each quad is taken: four of the six that remain never have all six links.
-  const GpuMask torn = kAll & ~mask({0, 5});
+  const GpuMask torn = kAllGpus & ~gpu_mask({0, 5});
   EXPECT_FALSE(sets.all_linked(sets.choose(torn, 4)));
   // The pair with two links goes first, and its partner pairs have two as well.
-  EXPECT_EQ(sets.choose(kAll, 2), mask({0, 3}));
-  EXPECT_EQ(sets.score(mask({0, 3})), 200);
+  EXPECT_EQ(sets.choose(kAllGpus, 2), gpu_mask({0, 3}));
+  EXPECT_EQ(sets.score(gpu_mask({0, 3})), 200);
   // NVSwitch: any set is as good as any other, so the lowest indexes.
-  EXPECT_EQ(sets_of("p4d.24xlarge").choose(mask({1, 3, 4, 6}), 2), mask({1, 3}));
+  EXPECT_EQ(gpu_sets_of("p4d.24xlarge").choose(gpu_mask({1, 3, 4, 6}), 2), gpu_mask({1, 3}));
 }
 
 // Two links between each two of n GPUs: the ring law over all 2(n-1) links of a GPU.
@@ -127,7 +128,7 @@ TEST(GpuSets, SymmetricMeshesFollowTheRingLaw) {
   link.nvlinks = {{0, 2, 2, 2}, {2, 0, 2, 2}, {2, 2, 0, 2}, {2, 2, 2, 0}};
   const models::GpuModel& v100 = *demo::catalogue().find_gpu("V100-SXM2-16GB");
   const GpuSets sets(link, v100, 4);
-  for (const GpuMask set : {mask({0, 1}), mask({0, 1, 2}), mask({0, 1, 2, 3})}) {
+  for (const GpuMask set : {gpu_mask({0, 1}), gpu_mask({0, 1, 2}), gpu_mask({0, 1, 2, 3})}) {
     const double n = std::popcount(set);
     const double links_of_gpu = 2 * (n - 1);
     EXPECT_NEAR(sets.all_reduce_bytes_per_second(set),
@@ -136,9 +137,9 @@ TEST(GpuSets, SymmetricMeshesFollowTheRingLaw) {
 }
 
 TEST(GpuSets, AllReduceRatesByHand) {
-  const GpuSets mesh = sets_of("p3.16xlarge");
+  const GpuSets mesh = gpu_sets_of("p3.16xlarge");
   const auto gb = [&](std::initializer_list<int> set) {
-    return mesh.all_reduce_bytes_per_second(mask(set)) / 1e9;
+    return mesh.all_reduce_bytes_per_second(gpu_mask(set)) / 1e9;
   };
   EXPECT_NEAR(gb({0, 3}), 0.8 * 50, 1e-6);            // two links
   EXPECT_NEAR(gb({0, 1}), 0.8 * 25, 1e-6);            // one
@@ -149,7 +150,7 @@ TEST(GpuSets, AllReduceRatesByHand) {
   EXPECT_NEAR(gb({0, 1, 2, 3, 4, 5, 6, 7}), 0.8 * 25 * 24 / 7, 1e-6);
   // p4d: 231 GB/s of bus bandwidth were measured with 1 GiB (NVIDIA/nccl issue 527); the law is not
   // fitted on it.
-  const double algbw = sets_of("p4d.24xlarge").all_reduce_bytes_per_second(kAll);
+  const double algbw = gpu_sets_of("p4d.24xlarge").all_reduce_bytes_per_second(kAllGpus);
   EXPECT_NEAR(algbw * 2 * 7 / 8 / 1e9, 231, 0.05 * 231);
 }
 
