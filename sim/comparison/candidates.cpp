@@ -16,15 +16,6 @@ bool uses_mps(const scenarios::NodePool& pool) {
   return pool.virtual_gpu || (pool.device_plugin && pool.device_plugin->mps);
 }
 
-// How many processes MPS has memory for: its daemon divides what nvidia-smi prints by the replicas.
-int equal_shares(const PoolModel& pool, const GpuMemoryNeeds& needs) {
-  const bool whole = pool.kinds.front().memory == models::usable_memory(*pool.gpu);
-  const Bytes memory = whole ? pool.gpu->memory_total : pool.kinds.front().memory;
-  constexpr std::int64_t kMany = 1'000;
-  if (needs.largest_process.count == 0) return kMany;
-  return static_cast<int>(std::min(kMany, memory.count / needs.largest_process.count));
-}
-
 // The scenario's own number of pods per device; nullopt when its pool does not share.
 std::optional<int> own_replicas(const scenarios::NodePool& pool) {
   if (pool.virtual_gpu) return pool.virtual_gpu->per_gpu;
@@ -138,6 +129,14 @@ Candidate vgpu_candidate(const Place& place) {
 }
 
 }  // namespace
+
+int equal_shares(const PoolModel& pool, const GpuMemoryNeeds& needs) {
+  const bool whole = pool.kinds.front().memory == models::usable_memory(*pool.gpu);
+  const Bytes memory = whole ? pool.gpu->memory_total : pool.kinds.front().memory;
+  constexpr std::int64_t kMany = 1'000;
+  if (needs.largest_process.count == 0) return kMany;
+  return static_cast<int>(std::min(kMany, memory.count / needs.largest_process.count));
+}
 
 int GpuMemoryNeeds::pods_in(Bytes memory) const {
   Bytes used;

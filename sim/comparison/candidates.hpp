@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -24,6 +25,13 @@ struct GpuMemoryNeeds {
 };
 GpuMemoryNeeds gpu_memory_needs(const World& world);
 
+// How many processes MPS has memory for in the pool: its daemon divides what nvidia-smi prints by
+// the replicas.
+int equal_shares(const PoolModel& pool, const GpuMemoryNeeds& needs);
+
+// Labels that say which GPU a node has and how it is shared: each configuration has others.
+bool names_the_node(std::string_view label);
+
 // The base scenario in a given configuration, without the workloads that have no pods.
 scenarios::Scenario in_configuration(const scenarios::Scenario& base,
                                      const Configuration& configuration,
@@ -41,6 +49,13 @@ using Candidate = std::variant<Configuration, RefusedOption>;
 std::vector<Candidate> candidates_on(const models::InstanceType& type, const World& exclusive,
                                      const ReplicaChoice& choice,
                                      const models::Catalogue& catalogue, bool force);
+
+// Kernels run, share of all GPU time; an instance counts with its share of the GPU.
+double gpu_busy_ratio(const VariantResult& result);
+
+// Whether some died or never got a GPU. Jobs that waited for their turn and were done in the end
+// are not lost.
+bool loses_pods(const World& world, const VariantResult& result);
 
 // As few nodes as hold all pods at once, spread as the scheduler spreads them; nullopt: more than
 // `most`. REQUIRES: one pool.

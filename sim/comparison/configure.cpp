@@ -13,13 +13,6 @@ using scenarios::NodePool;
 using scenarios::Scenario;
 using scenarios::Workload;
 
-// Labels that say which GPU a node has and how it is shared: each configuration has others.
-bool names_the_node(std::string_view label) {
-  return label.starts_with("nvidia.com/") || label.ends_with("/instance-type") ||
-         label.starts_with("karpenter.k8s.aws/instance-") ||
-         label == "k8s.amazonaws.com/accelerator" || label == "nos.nebuly.com/gpu-partitioning";
-}
-
 void ask_for_one_gpu(Workload& workload) {
   scenarios::ExtendedRequest request;
   request.name = {std::string(kGpuResource), workload.pod.where};
@@ -80,6 +73,12 @@ void share(NodePool& pool, const Configuration& configuration,
 }
 
 }  // namespace
+
+bool names_the_node(std::string_view label) {
+  return label.starts_with("nvidia.com/") || label.ends_with("/instance-type") ||
+         label.starts_with("karpenter.k8s.aws/instance-") ||
+         label == "k8s.amazonaws.com/accelerator" || label == "nos.nebuly.com/gpu-partitioning";
+}
 
 Scenario in_configuration(const Scenario& base, const Configuration& configuration,
                           const models::Catalogue& catalogue) {

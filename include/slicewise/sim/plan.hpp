@@ -1,0 +1,225 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/mig_layout.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/comparison.hpp"
+#include "slicewise/sim/max_load.hpp"
+#include "slicewise/sim/run.hpp"
+#include "slicewise/units.hpp"
+
+// The cheapest configuration that meets the objectives of a scenario.
+namespace slicewise::sim {
+
+// How the GPUs of one node pool are had and shared, and for whom.
+struct PoolChoice {
+  std::string instance_type;
+  std::string purchase = "on-demand";  // "spot", "reserved"
+  Strategy strategy = Strategy::Exclusive;
+  int replicas = 1;                       // pods per GPU or, with MIG, per instance
+  std::vector<models::MigCount> mig;      // instances of each GPU; empty without MIG
+  std::vector<std::string> workloads;     // in the order of the scenario
+  std::vector<std::string> mig_profiles;  // of the pods of each of them; empty: all the same
+  int nodes = 1;
+
+  friend bool operator==(const PoolChoice&, const PoolChoice&) = default;
+};
+
+// "2 x g4dn.xlarge, MPS x4": without the workloads.
+std::string describe(const PoolChoice& choice);
+
+// One objective of a workload or pipeline in a simulated option.
+struct PlannedObjective {
+  std::string workload;
+  std::string name;  // "latencyP99"
+  scenarios::FigureValue limit;
+  scenarios::FigureValue value;
+  std::optional<scenarios::FigureValue> ci95;  // half width
+  bool at_least = false;
+  bool pass = false;
+
+  // Of the limit that the value uses up: above 1 it is missed.
+  double ratio() const;
+};
+
+// What a simulation of an option found; only what a plan shows.
+struct OptionFigures {
+  int replications = 0;
+  Usd monthly;  // nodes x price x 730 h
+  Usd total;    // of the run
+  std::optional<Usd> per_1k_in_slo;
+  std::optional<Usd> per_job;
+  std::vector<PlannedObjective> objectives;
+  double worst_ratio = 0;  // the largest of the objectives; 0 without any
+  std::optional<Duration> latency_p99;  // of the slowest Service or pipeline
+  double gpu_busy = 0;     // kernels run, share of all GPU time
+  double failed = 0;       // pods, means per replication
+  double oom_kills = 0;
+  std::int64_t running_max = 0;
+  std::int64_t pending_max = 0;
+  bool loses_pods = false;  // some died, or never got a GPU
+
+  bool meets_objectives() const;
+  // Meets all objectives and loses no pod.
+  bool stands() const { return !loses_pods && running_max > 0 && meets_objectives(); }
+};
+
+// A whole answer: every workload has a pool.
+struct PlanOption {
+  std::vector<PoolChoice> pools;
+  OptionFigures figures;
+  std::optional<double> goal;  // what is minimised, in dollars or seconds; nullopt: not defined
+  bool pareto = false;         // nothing simulated is both cheaper and closer within its limits
+};
+
+// What was not simulated, or not to the end, and why.
+struct RejectedChoice {
+  enum class Stage : std::uint8_t {
+    Feasibility,  // memory, names, CPU, isolation: it cannot run
+    Bound,        // a closed form says that it misses an objective or costs too much
+    Simulation,   // it was simulated and misses an objective, or loses pods
+  };
+  Stage stage = Stage::Feasibility;
+  PoolChoice choice;  // nodes 0: no number of nodes helps
+  std::optional<Code> code;
+  std::string reason;                    // one sentence, no full stop
+  std::optional<OptionFigures> figures;  // of the largest number of nodes that was tried
+};
+
+// Sharing of the winner's GPUs among one to many pods; each with as few nodes as meet the
+// objectives, or as hold the pods.
+struct ReplicasPoint {
+  int replicas = 1;
+  int nodes = 0;
+  std::optional<OptionFigures> figures;  // nullopt: cannot run
+  std::string refused;                   // why
+};
+
+// A change of the scenario at which another option becomes the best one.
+struct Flip {
+  std::string input;    // "traffic", "workloads.asr.measured.requestGpuTime"
+  double factor = 1;    // of the scenario's value, at which the winner is beaten; between it and
+  double holds_at = 1;  // this it changes
+  bool misses = true;   // the winner misses an objective there; else it is only dearer
+  std::optional<PlanOption> winner;  // then; nullopt: none of the ranked options stands
+};
+
+struct PlanCounts {
+  std::int64_t configurations = 0;  // instance type x purchase x strategy x replicas or layout
+  std::int64_t refused = 0;
+  std::int64_t bounded = 0;       // by closed forms
+  std::int64_t simulations = 0;   // of one configuration with one number of nodes
+  std::int64_t exhaustive = 0;    // simulations of all with every number of nodes
+  std::int64_t replications = 0;  // that were run
+  std::int64_t from_journal = 0;  // simulations that an earlier run had done
+};
+
+struct Plan {
+  std::string scenario;
+  std::string scenario_file;  // as given
+  std::string scenario_sha256;
+  std::string variant;
+  std::size_t variants = 1;
+  std::vector<std::string> settings;  // --set
+  std::uint64_t seed = 0;
+  int replications = 0;
+  std::string price_date;
+  std::string price_file;
+  std::string price_file_sha256;
+  scenarios::PlanGoal goal = scenarios::PlanGoal::MonthlyCost;
+  std::vector<std::string> instance_types;
+  std::vector<std::string> purchases;
+  std::vector<PlanOption> options;  // that stand, best first; at most as many as were asked for
+  std::optional<PlanOption> today;  // the scenario's own pools, when it can run
+  std::vector<RejectedChoice> rejected;
+  std::vector<ReplicasPoint> replicas;   // of the best option's first pool
+  std::optional<std::size_t> knee;       // into replicas: beyond it costs no longer fall
+  std::string binding;                   // what stops more pods per GPU, in words
+  std::optional<double> headroom;        // times the load that the best option bears
+  std::optional<double> headroom_fails;  // ... at which it breaks
+  std::string headroom_binding;          // the objective that breaks first
+  std::vector<Flip> flips;
+  ProvenanceCounts provenance;  // of the best option's inputs
+  PlanCounts counts;
+  bool interrupted = false;
+  Diagnostics notes;
+};
+
+// One simulation that a plan asks for. Plain data: it may be done in another process.
+struct PlanProbe {
+  std::vector<PoolChoice> pools;
+  int replications = 1;
+  std::string input;  // of a flip: what is scaled; "": nothing
+  double factor = 1;
+
+  friend bool operator==(const PlanProbe&, const PlanProbe&) = default;
+};
+
+// What a probe found, or why its pools cannot run the scenario.
+struct PlanAnswer {
+  std::optional<OptionFigures> figures;  // nullopt: refused, or interrupted
+  std::optional<Code> code;
+  std::string refused;
+};
+
+// Answers probes in any order; answers[i] belongs to probes[i]. That is all that threads, MPI ranks
+// and a journal of an earlier run differ in.
+using ProbeRunner = std::function<std::vector<PlanAnswer>(std::span<const PlanProbe> probes)>;
+
+inline constexpr std::string_view kPlannedInstances[] = {
+    "g4dn.xlarge", "g4dn.2xlarge", "g4dn.12xlarge", "g5.xlarge",  "g5.2xlarge", "g5.12xlarge",
+    "g6.xlarge",   "g6.2xlarge",   "g6.12xlarge",   "g6e.xlarge", "g6f.xlarge", "p4d.24xlarge"};
+
+struct PlanOptions {
+  std::vector<std::string> instance_types;  // names or families; empty: the scenario's planning,
+                                            // else its own types and kPlannedInstances
+  std::vector<std::string> purchases;       // empty: the scenario's, else on-demand
+  std::vector<std::string> strategies;      // empty: the scenario's, else all that can be had
+  std::vector<int> replicas;                // empty: the scenario's, else 2, 3, 4, 6, 8, ...
+  std::optional<int> max_nodes;             // of a pool; absent: the scenario's, else 32
+  std::optional<Usd> max_monthly_cost;
+  std::optional<scenarios::PlanGoal> goal;  // absent: the scenario's
+  std::optional<bool> split;                // several pools; absent: the scenario's, else yes
+  std::size_t top = 5;
+  bool headroom = true;
+  bool flips = true;
+  RunOptions run;
+  ProbeRunner probes;  // absent: threads of this process
+};
+
+// Searches for the best way to run variant `variant`: enumerates what can be had, refuses with
+// reasons, prunes by closed forms, simulates the rest under common random numbers from the cheapest
+// bound on, seeks the smallest number of nodes of each, and gives workloads pools of their own
+// where that is better. Errors: what is wrong with the scenario wherever it runs, unknown names.
+// REQUIRES: variant < set.variants.size().
+Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
+                         const models::Catalogue& catalogue, const PlanOptions& options = {});
+
+// Answers one probe by simulation. REQUIRES: the set and the variant of the plan.
+PlanAnswer answer_probe(const scenarios::Scenario& base, const PlanProbe& probe,
+                        const models::Catalogue& catalogue, const RunOptions& run);
+
+// The scenario with the pools of a plan, pods pinned to them: what `run` simulates and `export`
+// writes.
+scenarios::Scenario planned_scenario(const scenarios::Scenario& base,
+                                     std::span<const PoolChoice> pools,
+                                     const models::Catalogue& catalogue);
+
+// One line each, for the journal and between MPI ranks; the text holds every bit.
+std::string probe_line(const PlanProbe& probe);
+std::string answer_line(const PlanAnswer& answer);
+std::optional<PlanProbe> read_probe(std::string_view line);
+std::optional<PlanAnswer> read_answer(std::string_view line);
+
+}  // namespace slicewise::sim

@@ -1,0 +1,262 @@
+#include "block_search.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "block_candidates.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::PlanGoal;
+using Stage = RejectedChoice::Stage;
+
+// Probes of one round. Not the number of threads or ranks: what is asked must not depend on them.
+constexpr std::size_t kRound = 24;
+// Replications that show whether something fails clearly.
+constexpr int kFewestToScreen = 2;
+constexpr int kScreenShare = 3;
+// A limit that is missed by so many half widths of the interval, or by that factor, is missed.
+constexpr double kClearWidths = 3;
+constexpr double kClearFactor = 2;
+
+int screening_replications(int all) {
+  return all <= kScreenShare ? all : std::max(kFewestToScreen, all / kScreenShare);
+}
+
+double as_number(const scenarios::FigureValue& value) {
+  return std::visit(
+      models::Overloaded{[](Duration d) { return to_seconds(d); },
+                         [](scenarios::Share s) { return s.of_one; },
+                         [](Rate r) { return r.per_second; }, [](double x) { return x; }},
+      value);
+}
+
+bool fails_clearly(const OptionFigures& figures) {
+  if (figures.running_max == 0 || figures.loses_pods) return true;
+  return std::ranges::any_of(figures.objectives, [](const PlannedObjective& objective) {
+    if (objective.pass) return false;
+    if (objective.ratio() >= kClearFactor) return true;
+    if (!objective.ci95) return false;
+    const double limit = as_number(objective.limit);
+    const double value = as_number(objective.value);
+    const double margin = kClearWidths * as_number(*objective.ci95);
+    return objective.at_least ? value + margin < limit : value - margin > limit;
+  });
+}
+
+// What is minimised is no less with so many nodes; 0: nothing is known.
+double lower_bound(PlanGoal goal, const BlockCandidate& candidate, int nodes) {
+  const double monthly = candidate.monthly * nodes;
+  if (goal == PlanGoal::MonthlyCost) return monthly;
+  if (goal != PlanGoal::CostPer1kInSlo || candidate.arrivals <= 0) return 0;
+  // Chance may bring a tenth more requests than the mean.
+  constexpr double kMoreArrivals = 1.1;
+  return monthly / (kMoreArrivals * candidate.arrivals / 1000);
+}
+
+std::string miss_of(const OptionFigures& figures) {
+  if (figures.running_max == 0) return "no pod ever runs";
+  if (figures.oom_kills > 0) return "pods run out of GPU memory";
+  if (figures.loses_pods) {
+    return figures.failed > 0 ? "pods fail" : "pods stay Pending";
+  }
+  const PlannedObjective* worst = nullptr;
+  for (const PlannedObjective& objective : figures.objectives) {
+    if (objective.pass) continue;
+    if (worst == nullptr || objective.ratio() > worst->ratio()) worst = &objective;
+  }
+  return worst == nullptr ? "" : fmt::format("misses {} of {}", worst->name, worst->workload);
+}
+
+class BlockRun {
+ public:
+  BlockRun(const BlockSearch& search, std::size_t top, std::optional<double> cap,
+           ProbeBatch& probes, std::vector<BlockCandidate> candidates)
+      : search_(search),
+        top_(top),
+        cap_(cap),
+        probes_(probes),
+        candidates_(std::move(candidates)) {}
+
+  void run() {
+    for (;;) {
+      const std::vector<std::size_t> round = next_round();
+      if (round.empty() || probes_.interrupted()) return;
+      ask(round);
+    }
+  }
+
+  void collect(BlockResult& result) {
+    for (BlockCandidate& candidate : candidates_) {
+      if (candidate.best) {
+        result.options.push_back(std::move(*candidate.best));
+        continue;
+      }
+      PoolChoice choice = candidate.choice;
+      choice.nodes = candidate.last ? candidate.nodes.failed() : 0;
+      const bool bound = !candidate.stopped.empty() && !candidate.last;
+      std::string reason = candidate.last ? miss_of(*candidate.last) : candidate.stopped;
+      if (candidate.last && !candidate.stopped.empty()) {
+        reason += "; with more nodes " + candidate.stopped;
+      }
+      if (bound) ++result.bounded;
+      result.rejected.push_back({bound ? Stage::Bound : Stage::Simulation, std::move(choice),
+                                 std::nullopt, std::move(reason), std::move(candidate.last)});
+    }
+    std::ranges::stable_sort(result.options, is_better);
+    if (result.options.size() > top_) result.options.resize(top_);
+  }
+
+  static bool is_better(const BlockOption& a, const BlockOption& b) {
+    const auto key = [](const BlockOption& o) {
+      return std::tuple(o.goal, o.figures.monthly, o.figures.worst_ratio);
+    };
+    return key(a) < key(b);
+  }
+
+ private:
+  // What a further option must not exceed to be among the best.
+  double threshold() const {
+    std::vector<double> goals;
+    for (const BlockCandidate& candidate : candidates_) {
+      if (candidate.best) goals.push_back(candidate.best->goal);
+    }
+    std::ranges::sort(goals);
+    const double worst =
+        goals.size() < top_ ? std::numeric_limits<double>::infinity() : goals[top_ - 1];
+    const bool money = search_.goal == PlanGoal::MonthlyCost;
+    return money && cap_ ? std::min(worst, *cap_) : worst;
+  }
+
+  std::optional<int> next_nodes(const BlockCandidate& candidate) const {
+    if (candidate.done) return std::nullopt;
+    if (!candidate.climbing) return candidate.nodes.next();
+    const int nodes = candidate.best->choice.nodes + 1;
+    return nodes <= candidate.most ? std::optional(nodes) : std::nullopt;
+  }
+
+  std::vector<std::size_t> next_round() {
+    const double most = threshold();
+    std::vector<std::pair<double, std::size_t>> waiting;
+    for (std::size_t c = 0; c < candidates_.size(); ++c) {
+      BlockCandidate& candidate = candidates_[c];
+      const auto nodes = next_nodes(candidate);
+      if (!nodes) {
+        candidate.done = true;
+        continue;
+      }
+      const double least = lower_bound(search_.goal, candidate, *nodes);
+      if (least > most) {
+        candidate.done = true;
+        candidate.stopped = fmt::format("it costs ${:.0f} a month or more: cheaper ones stand",
+                                        candidate.monthly * *nodes);
+        continue;
+      }
+      waiting.emplace_back(least, c);
+    }
+    std::ranges::sort(waiting);
+    if (waiting.size() > kRound) waiting.resize(kRound);
+    std::vector<std::size_t> round;
+    for (const auto& [least, c] : waiting) round.push_back(c);
+    return round;
+  }
+
+  void ask(const std::vector<std::size_t>& round) {
+    std::vector<PlanProbe> probes;
+    for (const std::size_t c : round) {
+      const BlockCandidate& candidate = candidates_[c];
+      PlanProbe probe;
+      probe.pools = {candidate.choice};
+      probe.pools.front().nodes = *next_nodes(candidate);
+      probe.replications =
+          candidate.screened ? search_.replications : screening_replications(search_.replications);
+      probes.push_back(std::move(probe));
+    }
+    const std::vector<PlanAnswer> answers = probes_.ask(probes);
+    for (std::size_t i = 0; i < round.size(); ++i) {
+      record(candidates_[round[i]], probes[i], answers[i]);
+    }
+  }
+
+  void record(BlockCandidate& candidate, const PlanProbe& probe, const PlanAnswer& answer) {
+    if (!answer.figures) {
+      candidate.done = true;
+      candidate.stopped = answer.refused.empty() ? "it was interrupted" : answer.refused;
+      return;
+    }
+    const OptionFigures& figures = *answer.figures;
+    if (probe.replications < search_.replications && !fails_clearly(figures)) {
+      candidate.screened = true;
+      return;
+    }
+    candidate.screened = false;
+    const bool stands = probe.replications == search_.replications && figures.stands();
+    const auto goal = goal_of(search_.goal, figures);
+    const int nodes = probe.pools.front().nodes;
+    if (candidate.climbing) {
+      if (!stands || !goal || *goal >= candidate.best->goal) candidate.done = true;
+    } else {
+      candidate.nodes.record(nodes, stands && goal.has_value());
+      if (!stands || !goal) candidate.last = figures;
+    }
+    if (!stands || !goal || candidate.done) return;
+    candidate.best = BlockOption{probe.pools.front(), figures, *goal};
+    const bool found = candidate.nodes.found().has_value();
+    const bool by_use =
+        search_.goal == PlanGoal::CostPer1kInSlo || search_.goal == PlanGoal::CostPerJob;
+    candidate.climbing = found && by_use;
+  }
+
+  const BlockSearch& search_;
+  std::size_t top_;
+  std::optional<double> cap_;
+  ProbeBatch& probes_;
+  std::vector<BlockCandidate> candidates_;
+};
+
+}  // namespace
+
+std::optional<double> goal_of(PlanGoal goal, const OptionFigures& figures) {
+  switch (goal) {
+    case PlanGoal::MonthlyCost:
+      return to_dollars(figures.monthly);
+    case PlanGoal::CostPer1kInSlo:
+      if (figures.per_1k_in_slo) return to_dollars(*figures.per_1k_in_slo);
+      return std::nullopt;
+    case PlanGoal::CostPerJob:
+      if (figures.per_job) return to_dollars(*figures.per_job);
+      return std::nullopt;
+    case PlanGoal::LatencyP99:
+      if (figures.latency_p99) return to_seconds(*figures.latency_p99);
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+BlockResult search_block(const BlockSearch& search, const std::vector<std::string>& workloads,
+                         std::size_t top, std::optional<double> cap, ProbeBatch& probes) {
+  BlockResult result;
+  BlockRun run(search, top, cap, probes, block_candidates(search, workloads, result));
+  run.run();
+  run.collect(result);
+  return result;
+}
+
+std::optional<double> least_monthly(const BlockSearch& search,
+                                    const std::vector<std::string>& workloads) {
+  BlockResult ignored;
+  std::optional<double> least;
+  for (const BlockCandidate& candidate : block_candidates(search, workloads, ignored)) {
+    const auto nodes = candidate.nodes.next();
+    if (nodes)
+      least = std::min(least.value_or(candidate.monthly * *nodes), candidate.monthly * *nodes);
+  }
+  return least;
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pool_choices.hpp"
+#include "probe_batch.hpp"
+
+// The best ways to run a block of workloads on one node pool of their own.
+namespace slicewise::sim {
+
+struct BlockOption {
+  PoolChoice choice;
+  OptionFigures figures;
+  double goal = 0;
+};
+
+struct BlockResult {
+  std::vector<BlockOption> options;  // that stand, best first
+  std::vector<RejectedChoice> rejected;
+  std::int64_t configurations = 0;
+  std::int64_t refused = 0;
+  std::int64_t bounded = 0;
+  std::int64_t exhaustive = 0;
+};
+
+struct BlockSearch {
+  const scenarios::Scenario& base;
+  const models::Catalogue& catalogue;
+  const PlanSpace& space;
+  scenarios::PlanGoal goal = scenarios::PlanGoal::MonthlyCost;
+  int replications = 1;
+};
+
+// What is minimised; nullopt when it is not defined, as the cost per job of no job.
+std::optional<double> goal_of(scenarios::PlanGoal goal, const OptionFigures& figures);
+
+// The `top` best. `cap`: dollars a month that the block may cost at the most.
+BlockResult search_block(const BlockSearch& search, const std::vector<std::string>& workloads,
+                         std::size_t top, std::optional<double> cap, ProbeBatch& probes);
+
+// No configuration of the block costs less in a month; nullopt: none can run it.
+std::optional<double> least_monthly(const BlockSearch& search,
+                                    const std::vector<std::string>& workloads);
+
+}  // namespace slicewise::sim

@@ -1,0 +1,256 @@
+#include "node_bounds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "slicewise/models/sharing.hpp"
+#include "slicewise/portable_math.hpp"
+#include "slicewise/sim/kernel/random.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Figure;
+using scenarios::Objective;
+using scenarios::ServiceTime;
+using scenarios::WorkloadKind;
+
+// A bound that comes so near to its limit may be missed by chance, and is left to the simulation.
+constexpr double kMargin = 0.9;
+// Of the arrivals, so many come at the least in all likelihood.
+constexpr double kFewerArrivals = 0.95;
+
+std::string in_ms(Duration d) { return fmt::format("{:.4g} ms", to_seconds(d) * 1e3); }
+
+// The quantile of a request's latency that an objective limits.
+std::optional<double> latency_quantile(Figure figure) {
+  switch (figure) {
+    case Figure::LatencyP50:
+      return 0.5;
+    case Figure::LatencyP90:
+      return 0.9;
+    case Figure::LatencyP95:
+      return 0.95;
+    case Figure::LatencyP99:
+      return 0.99;
+    case Figure::LatencyP999:
+      return 0.999;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Of the law of a service time whose mean is `mean`.
+double quantile_seconds(const ServiceTime& law, Duration mean, double q) {
+  const double m = to_seconds(mean);
+  switch (law.law) {
+    case ServiceTime::Law::Deterministic:
+      return m;
+    case ServiceTime::Law::Exponential:
+      return -m * portable_log(1 - q);
+    case ServiceTime::Law::LogNormal:
+      return m * portable_exp(law.sigma * normal_quantile(q) - law.sigma * law.sigma / 2);
+  }
+  return m;
+}
+
+// The fastest that a request, or a unit of batch work, is done where the pod may run.
+const Demand* fastest(const World& world, const WorkloadModel& workload) {
+  const PoolModel& pool = world.pools.front();
+  const PoolDemand& demand = workload.on_pool.front();
+  const Demand* best = nullptr;
+  for (std::size_t k = 0; k < demand.in_kind.size(); ++k) {
+    const bool offered = !demand.offer || std::ranges::any_of(pool.kinds[k].tickets, [&](auto& t) {
+      return t.offer == *demand.offer;
+    });
+    if (offered && (best == nullptr || demand.in_kind[k].gpu < best->gpu)) {
+      best = &demand.in_kind[k];
+    }
+  }
+  return best;
+}
+
+// GPU time of a request when batches are as full as they may be.
+double seconds_per_request(const Demand& demand) {
+  double least = to_seconds(demand.gpu);
+  for (std::size_t b = 0; b < demand.gpu_batch.size(); ++b) {
+    least = std::min(least, to_seconds(demand.gpu_batch[b]) / static_cast<double>(b + 1));
+  }
+  return least;
+}
+
+std::optional<Duration> tightest_latency(const std::vector<Objective>& objectives) {
+  std::optional<Duration> tightest;
+  for (const Objective& objective : objectives) {
+    const auto* limit = std::get_if<Duration>(&objective.limit);
+    if (limit == nullptr || !latency_quantile(objective.figure)) continue;
+    if (!tightest || *limit < *tightest) tightest = *limit;
+  }
+  return tightest;
+}
+
+// The same rate all the time, and every request for itself.
+bool is_steady(const WorkloadModel& workload) {
+  return workload.spec.kind == WorkloadKind::Service && workload.spec.traffic &&
+         !workload.spec.llm && !workload.spec.serving.queue_limit &&
+         !workload.spec.serving.timeout &&
+         std::holds_alternative<std::monostate>(workload.spec.traffic->shape);
+}
+
+// Requests that are alone in the system miss the limit already.
+std::string too_slow_alone(const WorkloadModel& workload, const Demand& demand) {
+  if (workload.spec.llm || !workload.spec.measured || !workload.spec.measured->request_gpu_time) {
+    return "";
+  }
+  for (const Objective& objective : workload.spec.objectives) {
+    const auto q = latency_quantile(objective.figure);
+    const auto* limit = std::get_if<Duration>(&objective.limit);
+    if (!q || limit == nullptr) continue;
+    const double alone =
+        quantile_seconds(*workload.spec.measured->request_gpu_time, demand.gpu, *q);
+    if (alone * kMargin <= to_seconds(*limit)) continue;
+    return fmt::format("\"{}\" needs {} of GPU time at that quantile, alone; its limit is {}",
+                       workload.name, in_ms(from_seconds(alone)), in_ms(*limit));
+  }
+  return "";
+}
+
+// By the end, half of the requests would have waited for longer than the limit.
+bool backlog_breaks(double load, const World& world, Duration limit, double shares) {
+  if (load <= 1 || !world.duration) return false;
+  const double left = to_seconds(*world.duration - world.warmup) / 2;
+  return (load - 1) / load * left / shares > to_seconds(limit);
+}
+
+std::string too_much_for_its_pods(const World& world, const WorkloadModel& workload,
+                                  const Demand& demand) {
+  const auto limit = tightest_latency(workload.spec.objectives);
+  if (!is_steady(workload) || !limit || workload.spec.count == 0) return "";
+  const double load = kFewerArrivals * workload.spec.traffic->mean.per_second *
+                      seconds_per_request(demand) / workload.spec.count;
+  if (!backlog_breaks(load, world, *limit, 1)) return "";
+  return fmt::format(
+      "\"{}\" keeps its {} pods {:.0f} % busy even alone on their GPUs: requests "
+      "arrive faster than they are served; add pods",
+      workload.name, workload.spec.count, 100 * load / kFewerArrivals);
+}
+
+std::string job_takes_too_long(const WorkloadModel& workload, const Demand& demand) {
+  if (workload.spec.kind != WorkloadKind::Job || !workload.spec.measured ||
+      workload.spec.measured->unit_time_cv > 0) {
+    return "";
+  }
+  const double alone = static_cast<double>(workload.units) * to_seconds(demand.gpu);
+  for (const Objective& objective : workload.spec.objectives) {
+    if (objective.figure != Figure::CompletionP95 && objective.figure != Figure::Deadline) continue;
+    const auto* limit = std::get_if<Duration>(&objective.limit);
+    if (limit == nullptr || alone * kMargin <= to_seconds(*limit)) continue;
+    return fmt::format("a job of \"{}\" needs {:.4g} s of GPU time, alone; its limit is {:.4g} s",
+                       workload.name, alone, to_seconds(*limit));
+  }
+  return "";
+}
+
+// Pods that must all run at once: jobs may wait for their turn.
+int at_once(const WorkloadModel& workload) {
+  if (workload.spec.kind == WorkloadKind::Job) return 0;
+  return workload.spec.autoscaling ? workload.spec.autoscaling->min_replicas : workload.spec.count;
+}
+
+struct Resource {
+  std::int64_t needed = 0;
+  std::int64_t per_node = 0;
+  std::string name;
+};
+
+std::vector<Resource> resources_of(const World& world) {
+  const PoolModel& pool = world.pools.front();
+  std::vector<Resource> all;
+  for (std::size_t o = 0; o < pool.offers.size(); ++o) {
+    all.push_back({0, pool.tickets_per_node(o, 0), pool.offers[o].name});
+  }
+  const std::size_t cpu = all.size();
+  all.push_back({0, pool.allocatable_cpu.count, "host CPU requests"});
+  all.push_back({0, pool.allocatable_memory.count, "host memory requests"});
+  all.push_back({0, pool.max_pods, "pods per node"});
+  for (const WorkloadModel& workload : world.workloads) {
+    const int pods = at_once(workload);
+    const auto offer = workload.on_pool.front().offer;
+    if (offer) all[*offer].needed += workload.tickets * pods;
+    all[cpu].needed += workload.spec.pod.cpu_request.count * pods;
+    all[cpu + 1].needed += workload.spec.pod.memory_request.count * pods;
+    all[cpu + 2].needed += pods;
+  }
+  return all;
+}
+
+void raise(NodeBound& bound, std::int64_t nodes, const std::string& why) {
+  if (nodes <= bound.least) return;
+  bound.least = static_cast<int>(std::min<std::int64_t>(nodes, std::numeric_limits<int>::max()));
+  bound.why = why;
+}
+
+// Kernels of different processes take turns on the whole GPU.
+bool takes_turns(const PoolModel& pool) {
+  return pool.kinds.size() == 1 && pool.kinds.front().partition.empty() &&
+         !std::holds_alternative<models::Mps>(pool.kinds.front().sharing);
+}
+
+// GPU time that the Services with a limit ask for, against that of all GPUs.
+void bound_by_gpu_time(const World& world, NodeBound& bound) {
+  const PoolModel& pool = world.pools.front();
+  if (!takes_turns(pool)) return;
+  double load = 0;
+  double shares = 0;
+  Duration loosest;
+  for (const WorkloadModel& workload : world.workloads) {
+    const auto limit = tightest_latency(workload.spec.objectives);
+    const Demand* demand = fastest(world, workload);
+    if (!limit || !is_steady(workload) || demand == nullptr) continue;
+    load += kFewerArrivals * workload.spec.traffic->mean.per_second * seconds_per_request(*demand);
+    shares += 1;
+    loosest = std::max(loosest, *limit);
+  }
+  int nodes = bound.least;
+  while (nodes < bound.most && backlog_breaks(load / (nodes * pool.gpus_per_node), world, loosest,
+                                              std::max(1.0, shares))) {
+    ++nodes;
+  }
+  raise(bound, nodes, "GPU time");
+}
+
+}  // namespace
+
+NodeBound node_bound(const World& world) {
+  NodeBound bound;
+  for (const WorkloadModel& workload : world.workloads) {
+    const Demand* demand = fastest(world, workload);
+    if (demand == nullptr) continue;
+    for (std::string reason :
+         {too_slow_alone(workload, *demand), too_much_for_its_pods(world, workload, *demand),
+          job_takes_too_long(workload, *demand)}) {
+      if (!reason.empty() && bound.refused.empty()) bound.refused = std::move(reason);
+    }
+    bound.most += workload.spec.count;
+  }
+  bound.most = std::max(1, bound.most - 1);
+  for (const Resource& resource : resources_of(world)) {
+    if (resource.needed == 0) continue;
+    if (resource.per_node == 0) {
+      bound.refused = fmt::format("a node offers no {}", resource.name);
+      continue;
+    }
+    raise(bound, (resource.needed + resource.per_node - 1) / resource.per_node, resource.name);
+  }
+  bound.most = std::max(bound.most, bound.least);
+  bound_by_gpu_time(world, bound);
+  return bound;
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/plan.hpp"
+
+// Every way in which one pool of an instance type could run some workloads.
+namespace slicewise::sim {
+
+// The search space, resolved: nothing is empty.
+struct PlanSpace {
+  std::vector<const models::InstanceType*> types;
+  std::vector<std::string> purchases;
+  std::vector<Strategy> strategies;
+  std::vector<int> replicas;  // ascending; empty: those that are worth a try
+  int max_nodes = 32;
+  std::optional<Usd> max_monthly_cost;
+};
+
+struct PoolChoices {
+  std::vector<PoolChoice> choices;  // on-demand, nodes not set
+  std::vector<RejectedChoice> refused;
+};
+
+// All choices for `workloads` alone on `type`, refused ones with the reason. The purchase option
+// does not matter here.
+PoolChoices pool_choices(const scenarios::Scenario& base, const std::vector<std::string>& workloads,
+                         const models::InstanceType& type, const PlanSpace& space,
+                         const models::Catalogue& catalogue);
+
+}  // namespace slicewise::sim

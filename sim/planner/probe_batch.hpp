@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "slicewise/sim/plan.hpp"
+
+namespace slicewise::sim {
+
+// Asks the runner each question once, whoever asks it again.
+class ProbeBatch {
+ public:
+  explicit ProbeBatch(ProbeRunner runner) : runner_(std::move(runner)) {}
+
+  // answers[i] belongs to probes[i]. Once a run was interrupted, what is missing stays empty.
+  std::vector<PlanAnswer> ask(std::span<const PlanProbe> probes);
+  PlanAnswer ask_one(const PlanProbe& probe);
+
+  std::int64_t simulations() const { return simulations_; }
+  std::int64_t replications() const { return replications_; }
+  bool interrupted() const { return interrupted_; }
+
+ private:
+  ProbeRunner runner_;
+  std::map<std::string, PlanAnswer> known_;
+  std::int64_t simulations_ = 0;
+  std::int64_t replications_ = 0;
+  bool interrupted_ = false;
+};
+
+// Threads of this process, each of which takes whole probes.
+ProbeRunner probe_threads(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+                          const RunOptions& run);
+
+}  // namespace slicewise::sim
