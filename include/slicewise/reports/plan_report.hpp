@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/sim/plan.hpp"
+
+// A plan in each of the formats of `slicewise plan -o`. Pure functions: same plan, same bytes.
+namespace slicewise::reports {
+
+// The ranked options, the recommendation, what flips it and what was rejected; `wide` adds every
+// rejected configuration and keeps the columns that do not fit.
+std::string plan_table(const sim::Plan& plan, const TextStyle& style, bool wide);
+// slicewise.dev/plan.v1alpha1, sorted keys, SI units in the keys, absent fields left out: the
+// artefact that is reviewed, compared and exported.
+std::string plan_json(const sim::Plan& plan);
+std::string plan_yaml(const sim::Plan& plan);
+// One row per objective of each option (RFC 4180, header first).
+std::string plan_csv(const sim::Plan& plan);
+// GitHub-flavoured.
+std::string plan_markdown(const sim::Plan& plan);
+
+// The JSON Schema (draft-07) that plan_json obeys.
+std::string plan_schema_json();
+
+// What an export needs of a stored plan.
+struct StoredPlan {
+  std::string scenario_file;
+  std::string scenario_sha256;
+  std::string variant;
+  std::vector<std::string> settings;
+  std::vector<std::vector<sim::PoolChoice>> options;  // best first
+};
+
+// Whether the text is a JSON document of kind Plan, well-formed or not.
+bool looks_like_plan(const SourceText& source);
+
+// Malformed JSON is a YAML_SYNTAX, another kind or version an API_VERSION_UNKNOWN, a missing or odd
+// field a FIELD_MISSING or FIELD_TYPE.
+Expected<StoredPlan> read_plan(const SourceText& source);
+
+}  // namespace slicewise::reports

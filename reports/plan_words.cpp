@@ -1,0 +1,278 @@
+#include "plan_words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "result_figures.hpp"
+#include "result_notes.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using sim::Plan;
+using sim::PlannedObjective;
+using sim::PlanOption;
+using sim::PoolChoice;
+using sim::RejectedChoice;
+using Stage = RejectedChoice::Stage;
+
+// Rejected choices that a short report shows.
+constexpr std::size_t kRejectedShown = 8;
+
+std::string pools_text(const std::vector<PoolChoice>& pools) {
+  std::vector<std::string> parts;
+  for (const PoolChoice& choice : pools) {
+    parts.push_back(pools.size() > 1 ? fmt::format("{} ({})", sim::describe(choice),
+                                                   fmt::join(choice.workloads, ", "))
+                                     : sim::describe(choice));
+  }
+  return fmt::format("{}", fmt::join(parts, " + "));
+}
+
+const PlannedObjective* worst_of(const sim::OptionFigures& figures) {
+  const PlannedObjective* worst = nullptr;
+  for (const PlannedObjective& objective : figures.objectives) {
+    if (worst == nullptr || objective.ratio() > worst->ratio()) worst = &objective;
+  }
+  return worst;
+}
+
+std::string tightest_text(const sim::OptionFigures& figures, const TextStyle& style) {
+  const PlannedObjective* worst = worst_of(figures);
+  if (worst == nullptr) return std::string(signs(style).none);
+  return fmt::format("{} {} {}", worst->workload, worst->name,
+                     figure_text(worst->value, worst->ci95, style));
+}
+
+std::string limit_share(const sim::OptionFigures& figures, const TextStyle& style) {
+  return figures.objectives.empty() ? std::string(signs(style).none)
+                                    : percent_text(figures.worst_ratio);
+}
+
+std::string optional_money(const std::optional<Usd>& amount, const TextStyle& style) {
+  return amount ? money_text(*amount) : std::string(signs(style).none);
+}
+
+std::string verdict_text(const sim::OptionFigures& figures, const TextStyle& style) {
+  if (figures.stands()) return fmt::format("{} ok", signs(style).pass);
+  if (figures.running_max == 0) return "no pod runs";
+  if (figures.oom_kills > 0) return fmt::format("{} out of memory", signs(style).fail);
+  if (figures.loses_pods) return fmt::format("{} loses pods", signs(style).fail);
+  const PlannedObjective* worst = worst_of(figures);
+  return fmt::format("{} {}", signs(style).fail, worst == nullptr ? "missed" : worst->name);
+}
+
+bool any_of(const Plan& plan, std::optional<Usd> sim::OptionFigures::*field) {
+  return std::ranges::any_of(plan.options,
+                             [&](const PlanOption& o) { return (o.figures.*field).has_value(); });
+}
+
+std::string factor_words(double factor) { return fmt::format("{:.3g}", factor); }
+
+std::string flip_sentence(const sim::Flip& flip) {
+  const std::string then =
+      flip.winner ? pools_text(flip.winner->pools) : std::string("none of these options");
+  if (!flip.misses) {
+    return fmt::format("Flips if the {} grows {} times: then {} is as cheap.", flip.input,
+                       factor_words(flip.factor), then);
+  }
+  return fmt::format("Flips if {} grows {} times (holds at {}): then {}.", flip.input,
+                     factor_words(flip.factor), factor_words(flip.holds_at),
+                     flip.winner ? then + " is best" : then + " stands");
+}
+
+std::string saving_sentence(const Plan& plan) {
+  if (!plan.today || plan.options.empty()) return "";
+  const Usd now = plan.today->figures.monthly;
+  const Usd then = plan.options.front().figures.monthly;
+  if (now.nano <= 0) return "";
+  const double share = static_cast<double>((now - then).nano) / static_cast<double>(now.nano);
+  const std::string fails =
+      plan.today->figures.stands() ? "" : ", which does not meet its objectives or loses pods";
+  if (then < now) {
+    return fmt::format("Saves {} a month ({}) against the scenario's own pools{}.",
+                       money_text(now - then), percent_text(share), fails);
+  }
+  if (then > now) {
+    return fmt::format("Costs {} a month more than the scenario's own pools{}.",
+                       money_text(then - now), fails);
+  }
+  return fmt::format("Costs as much as the scenario's own pools{}.", fails);
+}
+
+std::string headroom_sentence(const Plan& plan) {
+  if (!plan.headroom) return "";
+  if (!plan.headroom_fails) {
+    return fmt::format("Headroom: every objective is met up to {} times the load.",
+                       factor_words(*plan.headroom));
+  }
+  return fmt::format("Headroom: {} times the load; at {} times {} breaks.",
+                     factor_words(*plan.headroom), factor_words(*plan.headroom_fails),
+                     plan.headroom_binding.empty() ? "an objective" : plan.headroom_binding);
+}
+
+std::string replicas_sentence(const Plan& plan) {
+  if (!plan.knee || plan.replicas.empty()) return "";
+  return fmt::format("Pods per GPU: {} is where the cost stops falling; beyond it: {}.",
+                     plan.replicas[*plan.knee].replicas, plan.binding);
+}
+
+std::string isolation_sentence(const PlanOption& option) {
+  const sim::Isolation isolation = sim::isolation_of(option.pools.front().strategy);
+  std::vector<std::string_view> open;
+  if (isolation.memory == sim::Isolation::Memory::None) open.emplace_back("GPU memory");
+  if (isolation.fault == sim::Isolation::Fault::Shared) open.emplace_back("fatal faults");
+  if (isolation.compute == sim::Isolation::Compute::None) open.emplace_back("GPU time");
+  if (open.empty()) return "";
+  return fmt::format("Risk: pods on one GPU share {}: `slicewise explain sharing`.",
+                     fmt::join(open, ", "));
+}
+
+sim::Result plan_as_result(const Plan& plan) {
+  sim::Result result;
+  result.scenario = plan.scenario;
+  result.scenario_sha256 = plan.scenario_sha256;
+  result.seed = plan.seed;
+  result.replications = plan.replications;
+  result.price_date = plan.price_date;
+  result.price_file = plan.price_file;
+  result.price_file_sha256 = plan.price_file_sha256;
+  return result;
+}
+
+// Choices that were simulated say more than those that a rule refused.
+std::vector<const RejectedChoice*> shown_of(const Plan& plan, bool all) {
+  std::vector<const RejectedChoice*> shown;
+  for (const Stage stage : {Stage::Simulation, Stage::Bound, Stage::Feasibility}) {
+    for (const RejectedChoice& rejected : plan.rejected) {
+      if (rejected.stage == stage) shown.push_back(&rejected);
+    }
+  }
+  if (!all && shown.size() > kRejectedShown) shown.resize(kRejectedShown);
+  return shown;
+}
+
+}  // namespace
+
+std::string_view stage_word(Stage stage) {
+  switch (stage) {
+    case Stage::Feasibility:
+      return "feasibility";
+    case Stage::Bound:
+      return "bound";
+    case Stage::Simulation:
+      return "simulation";
+  }
+  return "simulation";
+}
+
+std::string plan_heading(const Plan& plan) {
+  std::string out = plan.scenario;
+  if (plan.variants > 1) {
+    out += fmt::format(", variant {} (of {}, see --variant)", plan.variant, plan.variants);
+  }
+  return out + fmt::format(": {} configurations by {}", plan.counts.configurations,
+                           scenarios::goal_name(plan.goal));
+}
+
+Cells plan_cells(const Plan& plan, const TextStyle& style) {
+  const bool requests = any_of(plan, &sim::OptionFigures::per_1k_in_slo);
+  const bool jobs = any_of(plan, &sim::OptionFigures::per_job);
+  Cells table{{{"#", true}, {"CONFIGURATION"}, {"$/MONTH", true}}, {}};
+  if (requests) table.columns.push_back({"$/1K IN SLO", true, 1});
+  if (jobs) table.columns.push_back({"$/JOB", true, 1});
+  table.columns.push_back({"TIGHTEST OBJECTIVE", false, 3});
+  table.columns.push_back({"OF LIMIT", true, 1});
+  table.columns.push_back({"BUSY", true, 2});
+  table.columns.push_back({"VERDICT"});
+  const auto add = [&](const std::string& rank, const std::string& name, const PlanOption& option) {
+    const sim::OptionFigures& figures = option.figures;
+    std::vector<std::string> row{rank, name, money_text(figures.monthly)};
+    if (requests) row.push_back(optional_money(figures.per_1k_in_slo, style));
+    if (jobs) row.push_back(optional_money(figures.per_job, style));
+    row.push_back(tightest_text(figures, style));
+    row.push_back(limit_share(figures, style));
+    row.push_back(percent_text(figures.gpu_busy));
+    row.push_back(verdict_text(figures, style) + (option.pareto ? ", Pareto" : ""));
+    table.rows.push_back(std::move(row));
+  };
+  for (std::size_t o = 0; o < plan.options.size(); ++o) {
+    add(std::to_string(o + 1), pools_text(plan.options[o].pools), plan.options[o]);
+  }
+  if (plan.today) add(std::string(signs(style).none), "the scenario's own pools", *plan.today);
+  return table;
+}
+
+Cells rejected_cells(const Plan& plan, const TextStyle& style, bool all) {
+  static_cast<void>(style);
+  Cells table{{{"REJECTED"}, {"BECAUSE"}}, {}};
+  for (const RejectedChoice* rejected : shown_of(plan, all)) {
+    const std::string code =
+        rejected->code ? std::string(info(*rejected->code).name) + ": " : std::string();
+    table.rows.push_back({sim::describe(rejected->choice), code + rejected->reason});
+  }
+  return table;
+}
+
+Cells replicas_cells(const Plan& plan, const TextStyle& style) {
+  Cells table{
+      {{"PODS PER GPU", true}, {"NODES", true}, {"$/MONTH", true}, {"OF LIMIT", true}, {"VERDICT"}},
+      {}};
+  for (std::size_t p = 0; p < plan.replicas.size(); ++p) {
+    const sim::ReplicasPoint& point = plan.replicas[p];
+    const std::string none(signs(style).none);
+    const bool knee = plan.knee && *plan.knee == p;
+    if (!point.figures) {
+      table.rows.push_back({std::to_string(point.replicas), none, none, none, point.refused});
+      continue;
+    }
+    table.rows.push_back({std::to_string(point.replicas), std::to_string(point.nodes),
+                          money_text(point.figures->monthly), limit_share(*point.figures, style),
+                          verdict_text(*point.figures, style) + (knee ? ", knee" : "")});
+  }
+  return table;
+}
+
+std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
+  static_cast<void>(style);
+  if (plan.options.empty()) {
+    return {
+        "Nothing that was tried runs all pods within their objectives. -o wide lists what was "
+        "rejected and why; a higher --max-nodes, other --instances or looser objectives help."};
+  }
+  std::vector<std::string> lines{
+      fmt::format("Recommended: #1, {}.", pools_text(plan.options.front().pools))};
+  for (std::string line : {saving_sentence(plan), replicas_sentence(plan), headroom_sentence(plan),
+                           isolation_sentence(plan.options.front())}) {
+    if (!line.empty()) lines.push_back(std::move(line));
+  }
+  for (const sim::Flip& flip : plan.flips) lines.push_back(flip_sentence(flip));
+  return lines;
+}
+
+std::vector<std::string> plan_notes(const Plan& plan) {
+  std::vector<std::string> lines;
+  const sim::PlanCounts& counts = plan.counts;
+  lines.push_back(fmt::format(
+      "{} simulations found the ranking; simulating every configuration with every number of nodes "
+      "would have taken {}. {} cannot run, {} are ruled out by closed forms. All with one seed.",
+      counts.simulations, counts.exhaustive, counts.refused, counts.bounded));
+  lines.push_back(fmt::format("{} inputs measured, {} from the catalogue, {} assumed",
+                              plan.provenance.measured, plan.provenance.catalog,
+                              plan.provenance.assumed));
+  lines.push_back(
+      "each workload keeps its number of pods; nodes are counted for that, not for more of them");
+  for (const Diagnostic& d : plan.notes) {
+    lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
+  }
+  return lines;
+}
+
+std::string plan_origin(const Plan& plan, const TextStyle& style) {
+  return origin_line(plan_as_result(plan), style);
+}
+
+}  // namespace slicewise::reports
