@@ -32,7 +32,7 @@ std::string dotted(std::string name) {
 
 // What the pods of the pool's `index`-th workload ask for.
 std::string resource_of(const PoolChoice& choice, std::size_t index) {
-  std::string name(kWholeGpu);
+  std::string name(kGpuResource);
   if (!choice.mig.empty() && !is_uniform(choice)) {
     name = std::string(kMigPrefix) + dotted(choice.mig_profiles[index]);
   }
@@ -78,7 +78,7 @@ void share_by(NodePool& pool, const PoolChoice& choice) {
   // A pod that asks for a whole GPU then stays Pending instead of sharing one unawares.
   sharing.rename_by_default = true;
   sharing.fail_requests_greater_than_one = true;
-  sharing.resources.push_back({{std::string(kWholeGpu), where}, choice.replicas, where});
+  sharing.resources.push_back({{std::string(kGpuResource), where}, choice.replicas, where});
   sharing.where = where;
   if (choice.strategy == Strategy::TimeSlicing || choice.strategy == Strategy::MigTimeSlicing) {
     pool.device_plugin->time_slicing = sharing;
