@@ -104,9 +104,11 @@ const std::vector<NotModelled>& not_modelled() {
        "scheduling, the device plugin and container starts take no time unless `startup` says so"},
       {"replacing nodes by cheaper ones",
        "consolidation removes nodes and moves their pods; it buys no other instance type, does not "
-       "go back from on-demand to spot, and knows no disruption budgets and no pods that must stay"},
+       "go back from on-demand to spot, and knows no disruption budgets and no pods that must "
+       "stay"},
       {"a spot market",
-       "nodes are taken back one by one at a constant rate and price, and a new one is always to be "
+       "nodes are taken back one by one at a constant rate and price, and a new one is always to "
+       "be "
        "had; in reality a zone runs short of a type, and many go at once"},
       {"the network and HTTP",
        "a request reaches its pod and its answer the client in no time; TLS, proxies and large "

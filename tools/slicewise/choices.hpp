@@ -71,6 +71,13 @@ inline constexpr std::array kNodePolicies = {
     Choice{"packing", sim::NodePolicy::Packing},
 };
 
+inline constexpr std::array kGoals = {
+    Choice{"monthlyCost", scenarios::PlanGoal::MonthlyCost},
+    Choice{"costPer1kInSlo", scenarios::PlanGoal::CostPer1kInSlo},
+    Choice{"costPerJob", scenarios::PlanGoal::CostPerJob},
+    Choice{"latencyP99", scenarios::PlanGoal::LatencyP99},
+};
+
 inline constexpr std::array kFidelities = {
     Choice{"auto", scenarios::Fidelity::Auto},
     Choice{"exact", scenarios::Fidelity::Exact},
@@ -123,10 +130,15 @@ inline constexpr std::array kInstanceOrders = {
 };
 
 inline constexpr std::array kSchemas = {
-    Choice{"scenario", SchemaKind::Scenario},     Choice{"result", SchemaKind::Result},
-    Choice{"comparison", SchemaKind::Comparison}, Choice{"max-load", SchemaKind::MaxLoad},
-    Choice{"neighbours", SchemaKind::Neighbours}, Choice{"difference", SchemaKind::Difference},
-    Choice{"replay", SchemaKind::Replay},         Choice{"check", SchemaKind::Check},
+    Choice{"scenario", SchemaKind::Scenario},
+    Choice{"result", SchemaKind::Result},
+    Choice{"comparison", SchemaKind::Comparison},
+    Choice{"max-load", SchemaKind::MaxLoad},
+    Choice{"plan", SchemaKind::Plan},
+    Choice{"neighbours", SchemaKind::Neighbours},
+    Choice{"difference", SchemaKind::Difference},
+    Choice{"replay", SchemaKind::Replay},
+    Choice{"check", SchemaKind::Check},
 };
 
 inline constexpr std::array kDiffFormats = {

@@ -24,6 +24,7 @@ struct Settings {
   RunCommand run;
   CompareCommand compare;
   MaxLoadCommand max_load;
+  PlanCommand plan;
   NeighboursCommand neighbours;
   DiffCommand diff;
   ReplayCommand replay;
@@ -265,6 +266,7 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
   if (verb == "run") return settings.run;
   if (verb == "compare") return settings.compare;
   if (verb == "max-load") return settings.max_load;
+  if (verb == "plan") return settings.plan;
   if (verb == "neighbours") return settings.neighbours;
   if (verb == "diff") return settings.diff;
   if (verb == "replay") return settings.replay;
@@ -300,6 +302,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   app.set_version_flag("--version", "");
   Settings settings;
   add_run(app, settings.run, settings.flags);
+  add_plan(app, settings.plan, settings.flags);
   add_compare(app, settings.compare, settings.flags);
   add_max_load(app, settings.max_load, settings.flags);
   add_neighbours(app, settings.neighbours, settings.flags);

@@ -88,6 +88,30 @@ struct DiffCommand {
   std::string out;                   // "": standard output
 };
 
+struct PlanCommand {
+  std::string file;
+  RunFormat format = RunFormat::Table;
+  std::string variant;                  // "": the first
+  std::vector<std::string> instances;   // empty: the scenario's, else sim::kPlannedInstances
+  std::vector<std::string> purchase;    // empty: the scenario's, else on-demand
+  std::vector<std::string> strategies;  // empty: the scenario's, else all that can be had
+  std::vector<int> replicas;
+  std::optional<int> max_nodes;
+  std::optional<int> max_cost;  // dollars a month
+  std::optional<scenarios::PlanGoal> goal;
+  std::optional<int> top;
+  bool no_split = false;
+  bool no_headroom = false;
+  bool no_flips = false;
+  std::optional<std::uint64_t> seed;
+  std::optional<int> replications;
+  std::vector<std::string> set;
+  std::string prices;
+  int jobs = 0;  // 0: one per CPU
+  ProgressChoice progress = ProgressChoice::Auto;
+  std::string out;  // "": standard output
+};
+
 struct NeighboursCommand {
   std::string file;
   RunFormat format = RunFormat::Table;
@@ -207,6 +231,7 @@ enum class SchemaKind : std::uint8_t {
   Result,
   Comparison,
   MaxLoad,
+  Plan,
   Neighbours,
   Difference,
   Replay,
@@ -227,13 +252,14 @@ struct ShowTextCommand {
 };
 
 using Command =
-    std::variant<RunCommand, CompareCommand, MaxLoadCommand, NeighboursCommand, DiffCommand,
-                 ReplayCommand, ExportCommand, ImportCommand, CheckCommand, GetCommand,
+    std::variant<RunCommand, CompareCommand, MaxLoadCommand, PlanCommand, NeighboursCommand,
+                 DiffCommand, ReplayCommand, ExportCommand, ImportCommand, CheckCommand, GetCommand,
                  ExplainCommand, SchemaCommand, ValidateCommand, VersionCommand, ShowTextCommand>;
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags);
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags);
 ExitCode execute(const MaxLoadCommand& command, const CommonFlags& flags);
+ExitCode execute(const PlanCommand& command, const CommonFlags& flags);
 ExitCode execute(const NeighboursCommand& command, const CommonFlags& flags);
 ExitCode execute(const DiffCommand& command, const CommonFlags& flags);
 ExitCode execute(const ReplayCommand& command, const CommonFlags& flags);

@@ -3,6 +3,7 @@
 #include "slicewise/reports/difference.hpp"
 #include "slicewise/reports/max_load_report.hpp"
 #include "slicewise/reports/neighbours_report.hpp"
+#include "slicewise/reports/plan_report.hpp"
 #include "slicewise/reports/replay_report.hpp"
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/scenarios/schema.hpp"
@@ -24,6 +25,8 @@ std::string schema_text(SchemaKind kind) {
       return reports::comparison_schema_json();
     case SchemaKind::MaxLoad:
       return reports::max_load_schema_json();
+    case SchemaKind::Plan:
+      return reports::plan_schema_json();
     case SchemaKind::Neighbours:
       return reports::neighbours_schema_json();
     case SchemaKind::Difference:

@@ -71,6 +71,51 @@ inline void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& fla
   add_simulation_flags(verb, compare);
 }
 
+// A flag that takes several names with commas between them.
+inline void add_names(CLI::App& verb, const std::string& flag, const std::string& type,
+                      std::vector<std::string>& names, const std::string& description) {
+  verb.add_option(flag, names, description)
+      ->type_name(type)
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+inline void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
+  CLI::App& verb = add_verb(
+      app, "plan", "Find the cheapest configuration that meets the objectives",
+      "  slicewise plan -f scenarios/examples/shared-inference.yaml\n"
+      "  slicewise plan -f scenarios/examples/shared-inference.yaml --instances g4dn,g5.xlarge "
+      "--max-nodes 4 -o json --out plan.json",
+      flags);
+  add_scenario_flags(verb, plan.file, plan.set, plan.out);
+  add_choice(verb, "-o,--output", kRunFormats, plan.format, "Format (default table)");
+  add_text(verb, "--variant", plan.variant, "NAME", "Which variant (default: the first)");
+  add_names(verb, "--instances", "TYPE,...", plan.instances,
+            "Instance types or families (default: the scenario's planning section, else its own "
+            "types and a dozen others)");
+  add_names(verb, "--purchase", "OPTION,...", plan.purchase,
+            "on-demand, spot, reserved or price plans of the scenario (default on-demand and its "
+            "plans)");
+  add_names(
+      verb, "--strategies", "NAME,...", plan.strategies,
+      "exclusive, timeSlicing, mps, mig, mig+timeSlicing, vgpu (default: all that can be had)");
+  verb.add_option("--replicas", plan.replicas,
+                  "Pods per GPU that are tried (default 2, 3, 4, 6, 8, ... as many as fit)")
+      ->type_name("N,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(2, 1'000));
+  add_number(verb, "--max-nodes", 1, 1'000, plan.max_nodes, "Nodes of a pool (default 32)");
+  add_number(verb, "--max-cost", 1, 1'000'000'000, plan.max_cost, "Dollars a month");
+  add_choice(verb, "--objective", kGoals, plan.goal,
+             "What is minimised (default: the scenario's; else monthlyCost, for jobs costPerJob)");
+  add_number(verb, "--top", 1, 100, plan.top, "Options to rank (default 5)");
+  verb.add_flag("--no-split", plan.no_split, "One pool for all workloads");
+  verb.add_flag("--no-headroom", plan.no_headroom, "Do not search for the load that breaks it");
+  verb.add_flag("--no-flips", plan.no_flips, "Do not search for changes that flip the answer");
+  add_simulation_flags(verb, plan);
+}
+
 inline void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags) {
   CLI::App& verb =
       add_verb(app, "max-load", "Find the highest load that meets the objectives",
