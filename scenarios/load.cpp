@@ -1,5 +1,8 @@
 #include "slicewise/scenarios/load.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "slicewise/scenarios/sha256.hpp"
 
 #include "check_fields.hpp"
@@ -44,6 +47,9 @@ const Node* kind_of(const Node* document) {
                                                                   : nullptr;
 }
 
+// Something to know, with which the scenario can be run.
+bool is_remark(const Diagnostic& d) { return d.severity != Severity::Error; }
+
 }  // namespace
 
 LoadedScenario read_scenario_file(const SourceText& source, const Overrides& overrides,
@@ -71,6 +77,8 @@ LoadedScenario read_scenario_file(const SourceText& source, const Overrides& ove
   set.name = text_at(metadata, "name").value_or("");
   set.annotations = labels_at(metadata, "annotations");
   set.notes = traces.notes();
+  std::ranges::copy_if(loaded.problems, std::back_inserter(set.notes), is_remark);
+  std::erase_if(loaded.problems, is_remark);
   loaded.traces = traces.take();
   std::vector<std::string> parts = overrides.set;
   for (const SourceText& trace : loaded.traces) parts.push_back(trace.text);

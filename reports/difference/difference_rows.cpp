@@ -69,7 +69,7 @@ struct FigureTitle {
 constexpr std::array kFigureTitles = {
     FigureTitle{"monthlyUsd", "$/month"},
     FigureTitle{"usdPerHour", "$/h"},
-    FigureTitle{"totalUsd", "$ of the run"},
+    FigureTitle{"totalUsd", "bill of the run"},
     FigureTitle{"per1kRequestsInSloUsd", "$/1k requests in SLO"},
     FigureTitle{"perJobUsd", "$/job"},
     FigureTitle{"perWorkHourUsd", "$/hour of work"},

@@ -7,13 +7,16 @@ import unittest
 from program import ROOT, run
 
 OBJECTIVE_MISSED = 99
+INFEASIBLE = 4
 
 
 @functools.cache
 def variants(name, *flags):
     """The result of each variant of an example, by name."""
     result = run("run", "-f", f"scenarios/examples/{name}.yaml", "-o", "json", *flags)
-    if result.returncode not in (0, OBJECTIVE_MISSED):
+    # Without a NodeOverlay no node ever starts for a renamed resource, and no pod runs.
+    fine = (0, INFEASIBLE) if name == "karpenter-thrash" else (0, OBJECTIVE_MISSED)
+    if result.returncode not in fine:
         raise AssertionError(result.stderr)
     return {v["name"]: v for v in json.loads(result.stdout)["variants"]}
 

@@ -4,11 +4,12 @@ import os
 import pathlib
 import shlex
 import subprocess
+import tempfile
 import unittest
 
 from program import BINARY, ROOT, environment, run
 
-VERBS = (["run"], ["compare"], ["max-load"], ["neighbours"], ["diff"], ["replay"], ["export"],
+VERBS = (["run"], ["plan"], ["compare"], ["max-load"], ["neighbours"], ["diff"], ["replay"], ["export"],
          ["import"], ["check"], ["get"],
          ["get", "instances"], ["get", "gpus"], ["get", "mig-profiles"], ["get", "profiles"],
          ["get", "prices"], ["explain"], ["schema"], ["validate"], ["version"], ["completion"],
@@ -30,10 +31,13 @@ class Help(unittest.TestCase):
 
     def test_the_examples_run(self):
         path = f"{pathlib.Path(BINARY).parent}{os.pathsep}{os.environ['PATH']}"
+        folder = tempfile.TemporaryDirectory()  # some write files
+        self.addCleanup(folder.cleanup)
+        (pathlib.Path(folder.name) / "scenarios").symlink_to(ROOT / "scenarios")
         for verb in VERBS:
             for example in examples(run(*verb, "--help").stdout):
                 with self.subTest(example=example):
-                    result = subprocess.run(["bash", "-c", example], cwd=ROOT, text=True,
+                    result = subprocess.run(["bash", "-c", example], cwd=folder.name, text=True,
                                             env=environment(PATH=path), capture_output=True,
                                             check=False)
                     self.assertEqual(result.returncode, 0, result.stderr)

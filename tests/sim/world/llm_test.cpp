@@ -48,7 +48,7 @@ Diagnostics errors_of(const char* instance_type, const scenarios::Workload& work
 }
 
 TEST(LlmWorld, AModelOnSeveralGpusIsRefused) {
-  scenarios::Workload w = chat("llama-3-8b-fp16/a10g");
+  scenarios::Workload w = chat_of("llama-3-8b-fp16/a10g");
   w.pod.extended.front().count = 4;
   EXPECT_TRUE(demo::has(errors_of("g5.12xlarge", w), Code::StrategyNotModelled));
 }
