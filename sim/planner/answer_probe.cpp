@@ -48,8 +48,11 @@ double PlannedObjective::ratio() const {
                            [](Rate r) { return r.per_second; }, [](double x) { return x; }},
         figure);
   };
-  const double of = at_least ? number(limit) : number(value);
-  const double to = at_least ? number(value) : number(limit);
+  // 99.95 % where 99.9 % must be is half of what may go wrong.
+  const auto* share = std::get_if<scenarios::Share>(&limit);
+  const bool of_losses = at_least && share != nullptr && share->of_one < 1;
+  const double of = of_losses ? 1 - number(value) : at_least ? number(limit) : number(value);
+  const double to = of_losses ? 1 - number(limit) : at_least ? number(value) : number(limit);
   constexpr double kNothingDone = 1'000;
   const double used = to > 0 ? std::min(kNothingDone, of / to) : kNothingDone;
   // A quantile within its limit fails where more requests were lost than it leaves out.

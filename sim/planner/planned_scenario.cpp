@@ -96,6 +96,11 @@ void buy(Scenario& scenario, NodePool& pool, const PoolChoice& choice) {
   pool.capacity_type = choice.purchase == "spot"       ? CapacityType::Spot
                        : choice.purchase == "reserved" ? CapacityType::Reserved
                                                        : CapacityType::OnDemand;
+  if (pool.capacity_type != CapacityType::Spot) {
+    pool.spot.reset();
+  } else if (!pool.spot) {
+    pool.spot.emplace();  // as often as the Spot Advisor says
+  }
   std::erase_if(scenario.price_plans, [&](const scenarios::PricePlan& plan) {
     return plan.instance_type.value == choice.instance_type && plan.name != choice.purchase;
   });
@@ -120,6 +125,7 @@ NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& cho
   if (own == nullptr || own->gpu_model != model) pool.gpu = {};  // figures of another GPU
   pool.instance_type.value = choice.instance_type;
   pool.nodes = std::max(1, choice.nodes);
+  pool.most_nodes.reset();
   const auto allocation = pool.device_plugin ? pool.device_plugin->allocation_policy
                                              : scenarios::AllocationPolicy::Distributed;
   pool.device_plugin.emplace();

@@ -54,6 +54,8 @@ void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
              "What to write (slicewise explain export)")
       ->required();
   add_text(verb, "--variant", exporting.variant, "NAME", "Which variant of the scenario");
+  add_number(verb, "--candidate", 1, 100, exporting.candidate,
+             "Which option, where FILE is a plan (default 1, the best)");
   add_text(verb, "--chart-version", exporting.chart_version, "VERSION",
            "Device plugin chart to write for (default 0.20.0)");
   add_choice(verb, "--image", kNodeImages, exporting.image,

@@ -154,7 +154,8 @@ struct ReplayCommand {
 
 struct ExportCommand {
   std::string file;
-  std::string variant;  // "": the only one
+  std::string variant;           // "": the only one
+  std::optional<int> candidate;  // of a plan; absent: the best
   const reports::ExportKind* kind = nullptr;
   std::string chart_version;  // "": the newest that slicewise knows
   reports::NodeImage image = reports::NodeImage::Al2023;

@@ -8,6 +8,7 @@
 #include "export_directory.hpp"
 #include "files.hpp"
 #include "scenario_file.hpp"
+#include "stored_plan.hpp"
 #include "terminal.hpp"
 #include "variants.hpp"
 
@@ -52,11 +53,12 @@ bool chart_is_unknown(const Diagnostics& problems) {
 }  // namespace
 
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
-  Expected<ScenarioFile> file = open_scenario(command.file, command.set);
+  const models::Catalogue catalogue = models::load_catalogue();
+  Expected<ScenarioFile> file =
+      open_scenario_or_plan(command.file, command.set, command.candidate.value_or(1), catalogue);
   if (!file) {
     return fail(file.error(), {}, flags);
   }
-  const models::Catalogue catalogue = models::load_catalogue();
   if (const Diagnostics problems = sim::check_names(file->loaded, catalogue); !problems.empty()) {
     return fail(problems, file->texts, flags);
   }

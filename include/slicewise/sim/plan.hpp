@@ -61,10 +61,10 @@ struct OptionFigures {
   std::optional<Usd> per_1k_in_slo;
   std::optional<Usd> per_job;
   std::vector<PlannedObjective> objectives;
-  double worst_ratio = 0;  // the largest of the objectives; 0 without any
+  double worst_ratio = 0;               // the largest of the objectives; 0 without any
   std::optional<Duration> latency_p99;  // of the slowest Service or pipeline
-  double gpu_busy = 0;     // kernels run, share of all GPU time
-  double failed = 0;       // pods, means per replication
+  double gpu_busy = 0;                  // kernels run, share of all GPU time
+  double failed = 0;                    // pods, means per replication
   double oom_kills = 0;
   std::int64_t running_max = 0;
   std::int64_t pending_max = 0;

@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/kernel/random.hpp"
+
+#include "planner/flow_assignment.hpp"
+#include "planner/mig_layouts.hpp"
+#include "planner/node_search.hpp"
+#include "../demo.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+TEST(NodeSearch, FindsTheSmallestThatPassesAndSaysWhenNoneDoes) {
+  for (int least = 1; least <= 3; ++least) {
+    for (int most = least; most <= 70; ++most) {
+      for (int answer = least; answer <= most + 1; ++answer) {
+        NodeSearch search(least, most);
+        int probes = 0;
+        while (const auto nodes = search.next()) {
+          search.record(*nodes, *nodes >= answer);
+          ASSERT_LE(++probes, 20);
+        }
+        EXPECT_EQ(search.found(), answer <= most ? std::optional(answer) : std::nullopt);
+      }
+    }
+  }
+}
+
+// All layouts that use each profile at least once, by counting.
+int fewest_nodes(const models::MigGeometry& geometry, const std::vector<ProfileNeed>& needs,
+                 std::vector<models::MigCount> counts, int gpus) {
+  if (counts.size() == needs.size()) {
+    return models::place_instances(geometry, counts) ? nodes_for(counts, needs, gpus)
+                                                     : std::numeric_limits<int>::max();
+  }
+  int fewest = std::numeric_limits<int>::max();
+  const ProfileNeed& need = needs[counts.size()];
+  for (int count = 1; count <= 7; ++count) {
+    std::vector<models::MigCount> more = counts;
+    more.push_back({need.profile->name, count});
+    fewest = std::min(fewest, fewest_nodes(geometry, needs, more, gpus));
+  }
+  return fewest;
+}
+
+TEST(MigLayouts, HoldThePodsOnAsFewNodesAsAnyLayoutCan) {
+  RandomStream random(5, 0, 0, Purpose::Test);
+  const models::MigGeometry& geometry = *demo::catalogue().find_mig("A100-SXM4-40GB");
+  int placed = 0;
+  for (int n = 0; n < 100; ++n) {
+    std::vector<ProfileNeed> needs;
+    for (const models::MigProfile& profile : geometry.profiles) {
+      if (profile.media_extensions || random.below(3) > 0 || needs.size() == 3) continue;
+      needs.push_back({&profile, 1 + static_cast<int>(random.below(40))});
+    }
+    if (needs.empty()) continue;
+    const int gpus = random.below(2) == 0 ? 8 : 1;
+    const auto layout = best_layout(geometry, needs, gpus);
+    const int fewest = fewest_nodes(geometry, needs, {}, gpus);
+    ASSERT_EQ(layout.empty(), fewest == std::numeric_limits<int>::max());
+    if (layout.empty()) continue;
+    ++placed;
+    EXPECT_TRUE(models::place_instances(geometry, layout).has_value());
+    EXPECT_EQ(nodes_for(layout, needs, gpus), fewest);
+  }
+  EXPECT_GT(placed, 20);
+}
+
+std::int64_t cost_of_assignment(const FlowProblem& problem, const std::vector<std::size_t>& to) {
+  std::vector<int> used(problem.capacity.size());
+  std::int64_t cost = 0;
+  for (std::size_t g = 0; g < to.size(); ++g) {
+    used[to[g]] += problem.pods[g];
+    if (used[to[g]] > problem.capacity[to[g]] || problem.cost[g][to[g]] < 0) {
+      return std::numeric_limits<std::int64_t>::max();
+    }
+    cost += problem.pods[g] * problem.cost[g][to[g]];
+  }
+  return cost;
+}
+
+// Where capacity does not bind, the flow is the cheapest place of each group.
+TEST(FlowAssignment, IsTheCheapestWhereThereIsRoom) {
+  RandomStream random(6, 0, 0, Purpose::Test);
+  for (int n = 0; n < 200; ++n) {
+    FlowProblem problem;
+    const std::size_t places = 1 + random.below(4);
+    for (std::size_t p = 0; p < places; ++p) problem.capacity.push_back(100);
+    for (std::size_t g = 0; g < 1 + random.below(4); ++g) {
+      problem.pods.push_back(1 + static_cast<int>(random.below(9)));
+      auto& row = problem.cost.emplace_back();
+      for (std::size_t p = 0; p < places; ++p) row.push_back(random.below(1000));
+    }
+    problem.cost.resize(problem.pods.size());
+    for (auto& row : problem.cost) row.resize(places, 1000);
+    const auto to = assign_by_flow(problem);
+    std::int64_t best = 0;
+    for (std::size_t g = 0; g < problem.pods.size(); ++g) {
+      best += problem.pods[g] * std::ranges::min(problem.cost[g]);
+    }
+    EXPECT_EQ(cost_of_assignment(problem, to), best);
+  }
+}
+
+TEST(FlowAssignment, LeavesOutWhatNothingHolds) {
+  const FlowProblem problem{{2, 3}, {5}, {{-1}, {4}}};
+  EXPECT_EQ(assign_by_flow(problem), (std::vector<std::size_t>{1, 0}));
+}
+
+}  // namespace
+}  // namespace slicewise::sim
