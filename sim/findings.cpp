@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "slicewise/sim/cluster/reject_cause.hpp"
+#include "slicewise/sim/policies.hpp"
 
 #include "merge.hpp"
 
@@ -171,6 +173,7 @@ Diagnostics run_findings(const World& world, std::span<const Replication> replic
   request_findings(world, replications, result, found);
   back_off_finding(world, replications, found);
   objective_findings(world, result, found);
+  std::ranges::move(policy_findings(world.policies, result.policies), std::back_inserter(found));
   if (std::ranges::any_of(replications, [](const Replication& r) { return r.cut_off; })) {
     Diagnostic cut =
         make_diagnostic(Code::RunNeverEnds, {},

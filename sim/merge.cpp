@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "slicewise/sim/cluster/cluster.hpp"
+#include "slicewise/sim/isolation.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
+#include "slicewise/sim/policies.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -70,6 +72,10 @@ VariantResult merge(const World& world, std::span<const Replication> replication
   for (WorkloadResult& workload : result.workloads) {
     if (workload.tokens) price_tokens(result.cost.ledger.total, *workload.tokens);
   }
+  const GpuNeighbours neighbours = gpu_neighbours(world);
+  result.pods_share_gpu = neighbours.pods;
+  result.namespaces_share_gpu = neighbours.namespaces;
+  result.policies = judge_policies(world.policies, result);
   result.findings = run_findings(world, replications, result);
   result.provenance = world.provenance;
   return result;

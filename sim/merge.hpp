@@ -64,11 +64,17 @@ std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::s
 // Of an autoscaled Service.
 ScalingFigures scaling_figures(std::size_t workload, std::span<const Replication> replications);
 
+// "312.4 ms", "99.9 %", "12/s".
+std::string figure_text(const scenarios::FigureValue& value);
+
+// Kernels run, share of all GPU time; an instance counts with its share of the GPU.
+double gpu_busy_ratio(const VariantResult& result);
+
 // What to say of an objective that was not met.
 Diagnostic missed_objective(const std::string& workload, const ObjectiveResult& judged,
                             const SourceLocation& where);
 
-// Warnings that only the run could find: memory, waiting, host CPU, requests, objectives.
+// Warnings that only the run could find: memory, waiting, host CPU, requests, objectives, policies.
 Diagnostics run_findings(const World& world, std::span<const Replication> replications,
                          const VariantResult& result);
 // Of those, the ones about requests (findings_requests.cpp).

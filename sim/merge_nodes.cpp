@@ -92,4 +92,12 @@ void add_nodes(const World& world, std::span<const Replication> replications,
   }
 }
 
+double gpu_busy_ratio(const VariantResult& result) {
+  double busy = 0;
+  double gpus = 0;
+  for (const GpuResult& gpu : result.gpus) busy += gpu.time_busy_ratio * gpu.gpu_share;
+  for (const NodePoolResult& pool : result.node_pools) gpus += pool.nodes * pool.gpus_per_node;
+  return gpus == 0 ? 0 : busy / gpus;
+}
+
 }  // namespace slicewise::sim

@@ -172,7 +172,9 @@ ObjectiveResult judge(const scenarios::Objective& objective, std::optional<Figur
   return entry;
 }
 
-std::string text_of(const FigureValue& value) {
+}  // namespace
+
+std::string figure_text(const FigureValue& value) {
   return std::visit(models::Overloaded{
                         [](Duration d) {
                           return d < seconds(10) ? fmt::format("{:.4g} ms", to_seconds(d) * 1e3)
@@ -184,8 +186,6 @@ std::string text_of(const FigureValue& value) {
                     },
                     value);
 }
-
-}  // namespace
 
 std::vector<ObjectiveResult> judge_objectives(const WorkloadModel& model, std::size_t workload,
                                               std::span<const Replication> replications,
@@ -228,7 +228,8 @@ Diagnostic missed_objective(const std::string& workload, const ObjectiveResult& 
   return make_diagnostic(
       Code::ObjectiveMissed, where,
       fmt::format("\"{}\" misses {}: {} against a limit of {}{}", workload, judged.name,
-                  nothing ? "nothing was finished" : text_of(judged.value), text_of(judged.limit),
+                  nothing ? "nothing was finished" : figure_text(judged.value),
+                  figure_text(judged.limit),
                   within && !nothing ? ", but more requests were lost than that leaves out" : ""));
 }
 

@@ -11,6 +11,7 @@
 #include "slicewise/sim/world.hpp"
 
 #include "../catalogue_names.hpp"
+#include "../merge.hpp"
 #include "candidates.hpp"
 
 namespace slicewise::sim {

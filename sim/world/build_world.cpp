@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/sim/isolation.hpp"
 #include "slicewise/sim/world.hpp"
 
 #include "parts.hpp"
@@ -34,6 +35,17 @@ void check_end(const scenarios::Scenario& scenario, Diagnostics& found) {
                                   "completes, a Service serves for ever, people come back to "
                                   "their Notebooks",
                                   "set spec.duration, for example `duration: 1h`"));
+}
+
+void check_isolation(const World& world, Diagnostics& found) {
+  for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
+    auto gap = isolation_gap(world, pool);
+    if (!gap) continue;
+    found.push_back(make_diagnostic(
+        Code::IsolationTooWeak, world.isolation->where, std::move(*gap),
+        "cut the GPUs with MIG, give each its own node pool (taints, or nodeSelector and labels), "
+        "or leave the GPU unshared"));
+  }
 }
 
 // Gives every offered resource its id, in the order of the pools.
@@ -79,6 +91,8 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   world.starts_at = scenario.starts_at;
   world.fidelity = scenario.fidelity;
   world.score_policy = scenario.score_policy;
+  world.isolation = scenario.isolation;
+  world.policies = scenario.policies;
   world.provisioner = scenario.provisioner;
   for (const scenarios::NodePool& pool : scenario.node_pools) {
     if (auto model = model_pool(scenario, pool, catalogue, found)) {
@@ -88,6 +102,8 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   name_resources(world);
   model_workloads(scenario, catalogue, world, found);
   check_end(scenario, found);
+  if (has_errors(found)) return tl::unexpected(std::move(found));
+  check_isolation(world, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));
   model_pipelines(scenario, world);
   world.findings = std::move(found);

@@ -55,6 +55,19 @@ const models::InstanceType* find_instance(const NodePool& pool, const models::Ca
   return type;
 }
 
+// The on-demand price, or less where the scenario has a plan for the type.
+models::Price agreed_price(const scenarios::Scenario& scenario, const NodePool& pool,
+                           models::Price price) {
+  if (pool.capacity_type != scenarios::CapacityType::OnDemand) return price;
+  for (const scenarios::PricePlan& plan : scenario.price_plans) {
+    if (plan.instance_type.value != pool.instance_type.value) continue;
+    price.usd.per_hour = from_dollars(to_dollars(price.usd.per_hour) * (1 - plan.discount));
+    price.source.text = fmt::format("on-demand less {:.4g} % ({}): {}", 100 * plan.discount,
+                                    plan.name, price.source.text);
+  }
+  return price;
+}
+
 std::optional<models::Price> find_price(const scenarios::Scenario& scenario, const NodePool& pool,
                                         const models::Catalogue& catalogue, Diagnostics& found) {
   auto price = catalogue.prices.find(pool.instance_type.value, scenario.region,
@@ -66,7 +79,7 @@ std::optional<models::Price> find_price(const scenarios::Scenario& scenario, con
           fmt::format("the price of {} in {} is derived: {}", pool.instance_type.value,
                       scenario.region, price->source.text)));
     }
-    return *price;
+    return agreed_price(scenario, pool, std::move(*price));
   }
   for (Diagnostic& problem : price.error()) {
     if (problem.where.line == 0) {
