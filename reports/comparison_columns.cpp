@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/isolation.hpp"
+
 #include "comparison_words.hpp"
 #include "result_figures.hpp"
 
@@ -138,11 +140,11 @@ std::vector<OptionMeasure> isolation_measures() {
   };
   return {
       {{"MEMORY"},
-       [=](const ComparedOption& o) { return std::string(memory_word(isolation(o).memory)); }},
+       [=](const ComparedOption& o) { return std::string(sim::level_name(isolation(o).memory)); }},
       {{"COMPUTE"},
-       [=](const ComparedOption& o) { return std::string(compute_word(isolation(o).compute)); }},
+       [=](const ComparedOption& o) { return std::string(sim::level_name(isolation(o).compute)); }},
       {{"FAULT"},
-       [=](const ComparedOption& o) { return std::string(fault_word(isolation(o).fault)); }}};
+       [=](const ComparedOption& o) { return std::string(sim::level_name(isolation(o).fault)); }}};
 }
 
 std::vector<OptionMeasure> measures_of(const StrategyComparison& comparison, bool wide) {
@@ -201,11 +203,11 @@ Cells isolation_cells() {
   for (const sim::Strategy strategy : sim::kStrategies) {
     const sim::Isolation isolation = sim::isolation_of(strategy);
     const bool limit = isolation.memory == sim::Isolation::Memory::ProcessLimit;
-    table.rows.push_back({strategy_title(strategy),
-                          limit ? "limit per process" : std::string(memory_word(isolation.memory)),
-                          std::string(compute_word(isolation.compute)),
-                          std::string(fault_word(isolation.fault)),
-                          std::string(isolation_meaning(strategy))});
+    table.rows.push_back(
+        {strategy_title(strategy),
+         limit ? "limit per process" : std::string(sim::level_name(isolation.memory)),
+         std::string(sim::level_name(isolation.compute)),
+         std::string(sim::level_name(isolation.fault)), std::string(isolation_meaning(strategy))});
   }
   return table;
 }

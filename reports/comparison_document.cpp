@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/comparison_report.hpp"
+#include "slicewise/sim/isolation.hpp"
 #include "slicewise/version.hpp"
 
 #include "comparison_words.hpp"
@@ -74,9 +75,9 @@ json cost(const ComparedOption& option) {
 
 json isolation_levels(sim::Strategy strategy) {
   const sim::Isolation isolation = sim::isolation_of(strategy);
-  return {{"memory", memory_word(isolation.memory)},
-          {"compute", compute_word(isolation.compute)},
-          {"fault", fault_word(isolation.fault)}};
+  return {{"memory", sim::level_name(isolation.memory)},
+          {"compute", sim::level_name(isolation.compute)},
+          {"fault", sim::level_name(isolation.fault)}};
 }
 
 json isolation_row(sim::Strategy strategy) {

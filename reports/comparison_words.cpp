@@ -139,21 +139,6 @@ std::string configuration_title(const Configuration& configuration) {
   return "exclusive";
 }
 
-std::string_view memory_word(Isolation::Memory memory) {
-  if (memory == Isolation::Memory::None) return "none";
-  return memory == Isolation::Memory::Hardware ? "hardware" : "processLimit";
-}
-
-std::string_view compute_word(Isolation::Compute compute) {
-  if (compute == Isolation::Compute::None) return "none";
-  return compute == Isolation::Compute::Hardware ? "hardware" : "cap";
-}
-
-std::string_view fault_word(Isolation::Fault fault) {
-  if (fault == Isolation::Fault::Shared) return "shared";
-  return fault == Isolation::Fault::Hardware ? "hardware" : "process";
-}
-
 std::string_view isolation_meaning(Strategy strategy) {
   switch (strategy) {
     case Strategy::Exclusive:

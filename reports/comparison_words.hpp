@@ -20,11 +20,7 @@ std::string strategy_title(sim::Strategy strategy);
 // "MPS x4 uncapped", "MIG 7x1g.5gb", "MIG 3x2g.10gb + TS x2".
 std::string configuration_title(const sim::Configuration& configuration);
 
-// As the document spells them: "processLimit", "cap", "shared".
-std::string_view memory_word(sim::Isolation::Memory memory);
-std::string_view compute_word(sim::Isolation::Compute compute);
-std::string_view fault_word(sim::Isolation::Fault fault);
-// What that means for a pod with neighbours; at most 38 characters.
+// What the isolation of a strategy means for a pod with neighbours; at most 38 characters.
 std::string_view isolation_meaning(sim::Strategy strategy);
 
 // "best", "ok", "not stock", "p99 missed", "2 failed", "forced, ok".

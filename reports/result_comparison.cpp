@@ -92,6 +92,21 @@ std::string objectives_met(const VariantResult& variant) {
   return missed == 0 ? "met" : fmt::format("{} MISSED", missed);
 }
 
+std::string policies_held(const VariantResult& variant) {
+  const auto count = [&](auto matches) {
+    return std::count_if(variant.policies.begin(), variant.policies.end(), matches);
+  };
+  using Verdict = sim::PolicyResult::Verdict;
+  const auto failed = [](const sim::PolicyResult& p) { return p.verdict == Verdict::Fail; };
+  if (variant.policies.empty()) return "";
+  if (const auto denied = count([&](const auto& p) { return p.deny && failed(p); }); denied > 0) {
+    return fmt::format("{} FAILED", denied);
+  }
+  if (const auto warned = count(failed); warned > 0) return fmt::format("{} warned", warned);
+  const auto unknown = count([](const auto& p) { return p.verdict == Verdict::Unknown; });
+  return unknown > 0 ? fmt::format("{} unknown", unknown) : "hold";
+}
+
 std::string money_or_nothing(const std::optional<Usd>& amount) {
   return amount ? money_text(*amount) : "";
 }
@@ -231,6 +246,7 @@ std::vector<VariantMeasure> pod_measures(const sim::Result& result) {
       unless_none("VICTIMS", result, &sim::PodCounts::fault_victims),
       unless_none("EVICTED", result, &sim::PodCounts::evicted),
       {{"SLO"}, objectives_met},
+      {{"POLICIES"}, policies_held},
   };
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "policy_rows.hpp"
 #include "result_comparison.hpp"
 #include "result_cost.hpp"
 #include "result_figures.hpp"
@@ -314,6 +315,7 @@ std::vector<std::string> variant_details(const sim::Result& result, const TextSt
     return tables_of(block_of(result, style, wide, std::move(columns), rows_of), style, wide);
   };
   const std::vector<std::string> objectives = tables(objective_columns(), objective_rows);
+  const std::vector<std::string> policies = tables(policy_columns(), policy_rows);
   const std::vector<std::string> requests = tables(request_columns(wide), request_rows);
   const std::vector<std::string> tokens = tables(token_columns(wide), token_rows);
   const std::vector<std::string> scaling = tables(scaling_columns(wide), scaling_rows);
@@ -323,13 +325,14 @@ std::vector<std::string> variant_details(const sim::Result& result, const TextSt
   std::vector<std::string> out;
   for (std::size_t v = 0; v < result.variants.size(); ++v) {
     const VariantResult& variant = result.variants[v];
-    out.push_back(
-        variant_heading(variant, style) + advertised_lines(variant, style) +
-        section(objectives[v]) + section(requests[v]) + section(tokens[v]) + section(scaling[v]) +
-        section(notebooks[v]) + section(batch[v]) + left_out_line(variant, style, wide) +
-        section(gpus[v]) + gang_lines(variant, style) + host_cpu_line(variant, style) +
-        disruption_lines(variant, style) + section(node_lines(variant, style)) +
-        section(cost_lines(variant, style)) + section(warning_lines(variant, style, wide)));
+    out.push_back(variant_heading(variant, style) + advertised_lines(variant, style) +
+                  section(objectives[v]) + section(policies[v]) + section(requests[v]) +
+                  section(tokens[v]) + section(scaling[v]) + section(notebooks[v]) +
+                  section(batch[v]) + left_out_line(variant, style, wide) + section(gpus[v]) +
+                  gang_lines(variant, style) + host_cpu_line(variant, style) +
+                  disruption_lines(variant, style) + section(node_lines(variant, style)) +
+                  section(cost_lines(variant, style)) +
+                  section(warning_lines(variant, style, wide)));
   }
   return out;
 }

@@ -12,6 +12,7 @@
 #include "slicewise/version.hpp"
 
 #include "document_values.hpp"
+#include "policy_rows.hpp"
 #include "result_node_lines.hpp"
 #include "serving_document.hpp"
 #include "severity_name.hpp"
@@ -185,6 +186,7 @@ json variant(const sim::VariantResult& v) {
                   {"nodes", list(v.nodes, node)},
                   {"cost", cost(v.cost, has_node_dynamics(v))},
                   {"nodeStartUp", v.node_start_up ? node_start_up_json(*v.node_start_up) : json()},
+                  {"policies", v.policies.empty() ? json() : list(v.policies, policy_document)},
                   {"findings", list(v.findings, finding)},
                   {"provenance", provenance(v.provenance)}});
 }

@@ -7,6 +7,7 @@
 #include "slicewise/reports/result_report.hpp"
 
 #include "json_schema.hpp"
+#include "policy_rows.hpp"
 #include "result_document.hpp"
 #include "serving_schema.hpp"
 
@@ -234,6 +235,7 @@ json variant() {
        {"nodes", list_of(node(), "in the order of the pools")},
        {"cost", cost()},
        {"nodeStartUp", node_start_up_schema(), kOptional},
+       {"policies", list_of(policy_schema(), "in the order of the scenario"), kOptional},
        {"findings", list_of(finding(), "in the order found")},
        {"provenance", provenance()}},
       "one variant of the scenario");

@@ -21,10 +21,21 @@ bool meets_objectives(const VariantResult& variant) {
   });
 }
 
+bool is_denied(const VariantResult& variant) {
+  return std::any_of(variant.policies.begin(), variant.policies.end(),
+                     [](const sim::PolicyResult& p) {
+                       return p.deny && p.verdict == sim::PolicyResult::Verdict::Fail;
+                     });
+}
+
+bool stands(const VariantResult& variant) {
+  return meets_objectives(variant) && !is_denied(variant);
+}
+
 const VariantResult* cheapest(const sim::Result& result, Price price) {
   const VariantResult* best = nullptr;
   for (const VariantResult& variant : result.variants) {
-    if (!(variant.cost.*price) || !meets_objectives(variant)) continue;
+    if (!(variant.cost.*price) || !stands(variant)) continue;
     if (best == nullptr || *(variant.cost.*price) < *(best->cost.*price)) best = &variant;
   }
   return best;
@@ -74,7 +85,7 @@ std::string about_users(const sim::Result& result) {
   const VariantResult* best = nullptr;
   for (const VariantResult& variant : result.variants) {
     const auto price = user_price(variant);
-    if (!price || !meets_objectives(variant)) continue;
+    if (!price || !stands(variant)) continue;
     if (best == nullptr || *price < *user_price(*best)) best = &variant;
   }
   if (best == nullptr) return "";

@@ -293,4 +293,16 @@ inline sim::Result voice() {
   return result;
 }
 
+// The voice platform with a budget that it exceeds and a figure that no run has.
+inline sim::Result with_policies() {
+  using Verdict = sim::PolicyResult::Verdict;
+  sim::Result result = voice();
+  result.variants.front().policies = {
+      {"budget", "cost.monthly <= 800", Verdict::Fail, true, {{"cost.monthly", "1151.94 USD"}}},
+      {"idle", "gpu.busy >= 80%", Verdict::Fail, false, {{"gpu.busy", "51 %"}}},
+      {"crashes", "pods.failed == 0", Verdict::Pass, true, {{"pods.failed", "0"}}},
+      {"room", "headroom >= 1.2", Verdict::Unknown, true, {{"headroom", ""}}}};
+  return result;
+}
+
 }  // namespace slicewise::reports::samples

@@ -76,6 +76,7 @@ TEST_F(ValidatedBySchema, AcceptsWhatIsPrinted) {
   sliced.variants[0].gpus[0].partition = "1g.5gb";
   sliced.variants[0].gpus[0].gpu_share = 1.0 / 7;
   EXPECT_TRUE(valid(result_json(sliced)));
+  EXPECT_TRUE(valid(result_json(samples::with_policies())));
 }
 
 TEST_F(ValidatedBySchema, RefusesAnUnknownKeyAndAMissingOne) {

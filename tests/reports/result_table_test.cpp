@@ -41,6 +41,19 @@ TEST(ResultTable, MatchesTheGoldenScreens) {
   expect_golden("platform_wide.txt", result_table(samples::platform(), kTerminal, true));
 }
 
+TEST(ResultTable, PoliciesShowWhatTheyFound) {
+  const std::string text = result_table(samples::with_policies(), kAscii, false);
+  EXPECT_THAT(text, HasSubstr("POLICIES"));
+  EXPECT_THAT(text, HasSubstr("1 FAILED"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("FAILED +budget +cost.monthly <= 800 +cost.monthly = "
+                                             "1151.94 USD"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("fails +idle"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("holds +crashes"));
+  EXPECT_THAT(text, HasSubstr("headroom = unknown"));
+  EXPECT_LE(widest_line(text), 100);
+  EXPECT_THAT(result_markdown(samples::with_policies()), HasSubstr("budget"));
+}
+
 TEST(ResultTable, FitsAHundredColumns) {
   EXPECT_LE(widest_line(result_table(samples::aws_demo(), kTerminal, false)), 100);
   EXPECT_LE(widest_line(result_table(samples::voice(), kTerminal, false)), 100);

@@ -98,6 +98,14 @@ std::string variants_without_a_running_pod(const sim::Result& result) {
   return names;
 }
 
+bool policy_failed(const sim::Result& result) {
+  return std::ranges::any_of(result.variants, [](const sim::VariantResult& variant) {
+    return std::ranges::any_of(variant.policies, [](const sim::PolicyResult& policy) {
+      return policy.deny && policy.verdict == sim::PolicyResult::Verdict::Fail;
+    });
+  });
+}
+
 ExitCode verdict(const sim::Result& result) {
   if (result.interrupted) {
     print_error("interrupted: the report covers the replications that had finished");
@@ -107,7 +115,8 @@ ExitCode verdict(const sim::Result& result) {
     print_error("error: no pod ever ran in " + names);
     return ExitCode::Infeasible;
   }
-  return objective_missed(result) ? ExitCode::ObjectiveMissed : ExitCode::Success;
+  return objective_missed(result) || policy_failed(result) ? ExitCode::ObjectiveMissed
+                                                           : ExitCode::Success;
 }
 
 ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const PriceFile& prices,
