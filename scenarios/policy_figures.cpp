@@ -55,6 +55,7 @@ std::optional<PolicyFigure> kind_of_figure(const std::array<NamedFigure, N>& kno
 template <std::size_t N>
 std::vector<std::string_view> names_of_figures(const std::array<NamedFigure, N>& known) {
   std::vector<std::string_view> names;
+  names.reserve(N);
   for (const auto& [figure, kind] : known) names.push_back(figure);
   return names;
 }

@@ -1,6 +1,6 @@
 // libFuzzer target for the small parsers, chosen by the first byte: quantities, times of day and
 // week, --set, the pairs of `slicewise validate`, lists of nodes, replay files, chart
-// versions, MIG profiles.
+// versions, MIG profiles, assertions of policies.
 //   cmake -B build -DSLICEWISE_FUZZ=ON -DCMAKE_CXX_COMPILER=clang++ && build/tests/fuzz/value_fuzz
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include "slicewise/scenarios/node_list.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 #include "slicewise/scenarios/replay_file.hpp"
+#include "slicewise/sim/policies.hpp"
 
 namespace {
 
@@ -55,6 +56,17 @@ void export_for_chart(const std::string& version) {
         {"fuzz", version});
 }
 
+void judge_assertion(const std::string& text) {
+  std::string quoted = "policies=[{name: p, assert: '";
+  for (const char c : text) quoted += c == '\'' ? "''" : std::string(1, c);
+  const scenarios::Overrides set{{quoted + "'}]"}};
+  const auto loaded = scenarios::load_scenario(scenario(), set);
+  check(loaded, scenario());
+  if (!loaded) return;
+  const auto& policies = loaded->variants.front().policies;
+  if (sim::judge_policies(policies, sim::VariantResult{}).size() != 1) std::abort();
+}
+
 void parse(int parser, const std::string& text) {
   const SourceText source{"fuzz", text};
   switch (parser) {
@@ -86,9 +98,11 @@ void parse(int parser, const std::string& text) {
       return check(scenarios::read_replay_file(source), source);
     case 13:
       return export_for_chart(text);
-    default:  // names of MIG profiles
+    case 14:  // names of MIG profiles
       return load(
           scenario(", mig: [{devices: all, mig-enabled: true, mig-devices: {" + text + "}}]"));
+    default:
+      return judge_assertion(text);
   }
 }
 
@@ -99,7 +113,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   // Letters, so that seeds are files that can be read: 'a' is the first parser.
   const int parser = data[0] - 'a';
-  if (parser < 0 || parser > 14) return -1;
+  if (parser < 0 || parser > 15) return -1;
   parse(parser, {reinterpret_cast<const char*>(data) + 1, size - 1});
   return 0;
 }
