@@ -50,9 +50,6 @@ std::vector<Candidate> candidates_on(const models::InstanceType& type, const Wor
                                      const ReplicaChoice& choice,
                                      const models::Catalogue& catalogue, bool force);
 
-// Kernels run, share of all GPU time; an instance counts with its share of the GPU.
-double gpu_busy_ratio(const VariantResult& result);
-
 // Whether some died or never got a GPU. Jobs that waited for their turn and were done in the end
 // are not lost.
 bool loses_pods(const World& world, const VariantResult& result);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../comparison/candidates.hpp"
+#include "../merge.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -53,7 +53,7 @@ class Check(unittest.TestCase):
         levels = [result["level"] for result in sarif["runs"][0]["results"]]
         self.assertEqual(levels.count("error"), 1)
         github = run("check", "-f", "-", "-o", "github", stdin=ONE_REPLICA).stdout
-        self.assertTrue(github.startswith("::error line=2,"), github)
+        self.assertRegex(github, r"(?m)^::error line=2,")
 
     def test_scenario_files_are_judged_too(self):
         text = (ROOT / "scenarios/examples/aws-cifar10.yaml").read_text()
