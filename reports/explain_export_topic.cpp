@@ -27,7 +27,8 @@ std::string export_topic() {
     text += fmt::format("\n{}: {}.", kind.name, kind.remark);
   }
   return text + kWhoseNodes +
-         "\nSources: https://docs.aws.amazon.com/eks/latest/userguide/automode-learn-instances.html ; "
+         "\nSources: "
+         "https://docs.aws.amazon.com/eks/latest/userguide/automode-learn-instances.html ; "
          "https://bottlerocket.dev/en/os/1.54.x/api/settings/kubelet-device-plugins/ ; "
          "https://github.com/eksctl-io/eksctl/blob/main/pkg/eks/tasks.go ; "
          "https://github.com/awslabs/amazon-eks-ami";

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/policy_figures.hpp"
 
 #include "check_scalar.hpp"
-#include "slicewise/scenarios/policy_figures.hpp"
 #include "policy_value.hpp"
 
 namespace slicewise::scenarios {

@@ -153,7 +153,9 @@ std::string rollback_script(const Bundle& bundle) {
     out += fmt::format("kubectl label nodes -l {} {}-\n", shell_word(selector_of(nodes)),
                        kConfigLabel);
   }
-  return out + fmt::format(R"sh(# After a first install there is no revision before: then the release is removed.
+  return out +
+         fmt::format(
+             R"sh(# After a first install there is no revision before: then the release is removed.
 revisions=$(helm history {0} -n {1} -o json | grep -o '"revision"' | wc -l)
 if ((revisions > 1)); then
   helm rollback {0} -n {1}
@@ -161,7 +163,7 @@ else
   helm uninstall {0} -n {1}
 fi
 )sh",
-                           bundle.release, bundle.namespace_name);
+             bundle.release, bundle.namespace_name);
 }
 
 std::string verify_guide(const Bundle& bundle) {

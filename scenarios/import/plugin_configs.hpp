@@ -14,7 +14,8 @@ class PluginConfigs {
   // file, or a ConfigMap that holds either. False when it is none of them.
   bool add(const NodePtr& document, Diagnostics& found);
 
-  // The `sharing` lines of a pool whose nodes carry these labels; "" when the plugin shares nothing.
+  // The `sharing` lines of a pool whose nodes carry these labels; "" when the plugin shares
+  // nothing.
   std::string sharing_for(const std::string& config_label, const std::string& mig_label) const;
 
  private:

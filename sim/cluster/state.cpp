@@ -99,8 +99,8 @@ std::size_t most_tickets(const World& world, const WorkloadModel& workload) {
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     if (!workload.on_pool[pool].offer) continue;
     for (std::size_t layout = 0; layout < world.pools[pool].layouts.size(); ++layout) {
-      most = std::max(
-          most, world.pools[pool].tickets_per_node(*workload.on_pool[pool].offer, layout));
+      most =
+          std::max(most, world.pools[pool].tickets_per_node(*workload.on_pool[pool].offer, layout));
     }
   }
   return static_cast<std::size_t>(std::clamp<std::int64_t>(workload.tickets, 1, most));

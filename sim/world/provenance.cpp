@@ -160,9 +160,9 @@ void count_all_reduce(const WorkloadModel& model, const World& world, Counter& c
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     if (model.on_pool[pool].gpus == 1) continue;
     const bool assumed = world.pools[pool].interconnect->pcie_assumed;
-    counter.add(assumed ? Provenance::Assumed : Provenance::Catalog, world.pools[pool].name,
-                assumed ? "what the GPUs exchange over PCIe (5 GB/s)"
-                        : "links between the GPUs of a node");
+    counter.add(
+        assumed ? Provenance::Assumed : Provenance::Catalog, world.pools[pool].name,
+        assumed ? "what the GPUs exchange over PCIe (5 GB/s)" : "links between the GPUs of a node");
   }
 }
 

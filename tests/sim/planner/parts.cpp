@@ -7,10 +7,10 @@
 
 #include "slicewise/sim/kernel/random.hpp"
 
+#include "../demo.hpp"
 #include "planner/flow_assignment.hpp"
 #include "planner/mig_layouts.hpp"
 #include "planner/node_search.hpp"
-#include "../demo.hpp"
 
 namespace slicewise::sim {
 namespace {

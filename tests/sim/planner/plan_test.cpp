@@ -171,8 +171,8 @@ TEST(Plan, FindsTheTrueOptimumOfTwoHundredRandomScenarios) {
     EXPECT_EQ(plan->options.front().figures.monthly, *truth)
         << instance << ": " << describe(plan->options.front().pools.front()) << ", truly " << which;
   }
-  // Neither all too easy nor all hopeless, and fewer simulations than of everything even where there
-  // is so little to choose from.
+  // Neither all too easy nor all hopeless, and fewer simulations than of everything even where
+  // there is so little to choose from.
   EXPECT_GT(solvable, 100);
   EXPECT_LT(solvable, 200);
   EXPECT_LT(5 * simulations, 3 * exhaustive);
