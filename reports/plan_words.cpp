@@ -24,6 +24,7 @@ constexpr std::size_t kRejectedShown = 8;
 
 std::string pools_text(const std::vector<PoolChoice>& pools) {
   std::vector<std::string> parts;
+  parts.reserve(pools.size());
   for (const PoolChoice& choice : pools) {
     parts.push_back(pools.size() > 1 ? fmt::format("{} ({})", sim::describe(choice),
                                                    fmt::join(choice.workloads, ", "))

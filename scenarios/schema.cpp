@@ -162,6 +162,10 @@ Json mig_devices_schema(const Field& field, bool partial) {
           {"additionalProperties", false}};
 }
 
+Json one_or_more(Json items) {
+  return {{"type", "array"}, {"items", std::move(items)}, {"minItems", 1}};
+}
+
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
 Json value_schema(const Field& field, bool partial) {
   switch (field.type) {
@@ -177,17 +181,15 @@ Json value_schema(const Field& field, bool partial) {
     case FieldType::Text:
       return text_schema(field);
     case FieldType::Texts:
-      return {{"type", "array"}, {"items", {{"type", "string"}}}, {"minItems", 1}};
+      return one_or_more({{"type", "string"}});
     case FieldType::Name:
       return text_matching(kNamePattern);
     case FieldType::Names:
       return {{"type", "array"}, {"items", text_matching(kNamePattern)}};
     case FieldType::Word:
       return words_schema(field.words);
-    case FieldType::Words: {
-      Json list = {{"type", "array"}, {"items", words_schema(field.words)}, {"minItems", 1}};
-      return any_of(words_schema(field.words), std::move(list));
-    }
+    case FieldType::Words:
+      return any_of(words_schema(field.words), one_or_more(words_schema(field.words)));
     case FieldType::Boolean:
       return {{"type", "boolean"}};
     case FieldType::Integer:
@@ -203,7 +205,7 @@ Json value_schema(const Field& field, bool partial) {
     case FieldType::MigDevices:
       return mig_devices_schema(field, partial);
     case FieldType::MemorySlices:
-      return {{"type", "array"}, {"items", text_matching(kMemorySlicePattern)}, {"minItems", 1}};
+      return one_or_more(text_matching(kMemorySlicePattern));
     case FieldType::Bytes:
       return bytes_schema();
     case FieldType::Cpu:
@@ -215,9 +217,7 @@ Json value_schema(const Field& field, bool partial) {
     case FieldType::ClockTime:
       return text_matching(fmt::format("^{}$", kClock));
     case FieldType::ClockTimes:
-      return {{"type", "array"},
-              {"items", text_matching(fmt::format("^{}$", kClock))},
-              {"minItems", 1}};
+      return one_or_more(text_matching(fmt::format("^{}$", kClock)));
     case FieldType::UtcOffset:
       return text_matching("^[-+](0[0-9]|1[0-4]):[0-5][0-9]$");
     case FieldType::WeekTime:

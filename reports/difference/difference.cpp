@@ -18,6 +18,7 @@ bool is_same_figure(const StoredFigure& a, const StoredFigure& b) {
 std::vector<FigureDifference> match_figures(const std::vector<StoredFigure>& before,
                                             const std::vector<StoredFigure>& after) {
   std::vector<FigureDifference> figures;
+  figures.reserve(after.size());
   const auto partner = [](const StoredFigure& figure, const std::vector<StoredFigure>& others) {
     const auto found = std::ranges::find_if(
         others, [&](const StoredFigure& other) { return is_same_figure(figure, other); });

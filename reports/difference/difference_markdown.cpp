@@ -55,8 +55,8 @@ std::string comment_heading(const DocumentDifference& difference) {
 
 std::string item_section(const ItemDifference& item, const DocumentDifference& difference,
                          bool is_only) {
-  const std::string body = markdown_cells(figure_cells(item, kCommentStyle, false)) +
-                           markdown_cells(setting_cells(item.settings, kCommentStyle));
+  std::string body = markdown_cells(figure_cells(item, kCommentStyle, false)) +
+                     markdown_cells(setting_cells(item.settings, kCommentStyle));
   if (is_only) return body;
   return fmt::format("**{}**\n\n{}", markdown_cell(item_title(item, difference)), body);
 }

@@ -179,7 +179,7 @@ Cells setting_cells(const std::vector<SettingDifference>& settings, const TextSt
 }
 
 std::string item_title(const ItemDifference& item, const DocumentDifference& difference) {
-  const std::string title = (difference.kind == "Comparison" ? "option " : "variant ") + item.name;
+  std::string title = (difference.kind == "Comparison" ? "option " : "variant ") + item.name;
   switch (item.side) {
     case Side::OldOnly:
       return title + ": only in OLD";

@@ -56,6 +56,7 @@ constexpr std::array kKnownConditions = {
 
 std::string condition_list() {
   std::vector<std::string> words;
+  words.reserve(std::size(kKnownConditions));
   for (const KnownCondition& known : kKnownConditions) {
     words.push_back(fmt::format("{}{}", known.subject, known.has_threshold ? ":+10%" : ""));
   }
@@ -84,6 +85,7 @@ tl::expected<FailCondition, std::string> parse_condition(const std::string& text
       std::ranges::find(kKnownConditions, condition.subject, &KnownCondition::subject);
   if (known == kKnownConditions.end()) {
     std::vector<std::string> names;
+    names.reserve(std::size(kKnownConditions));
     for (const KnownCondition& k : kKnownConditions) names.emplace_back(k.subject);
     const auto near = nearest_name(condition.subject, names);
     return tl::unexpected(fmt::format("there is no condition \"{}\"{}; {}", condition.subject,
