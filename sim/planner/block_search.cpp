@@ -162,6 +162,7 @@ class BlockRun {
     std::ranges::sort(waiting);
     if (waiting.size() > kRound) waiting.resize(kRound);
     std::vector<std::size_t> round;
+    round.reserve(waiting.size());
     for (const auto& [least, c] : waiting) round.push_back(c);
     return round;
   }

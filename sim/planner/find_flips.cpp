@@ -39,6 +39,7 @@ std::vector<Bracket> brackets_of(const BlockSearch& search, const PlanOption& be
                                  ProbeBatch& probes) {
   std::vector<PlanProbe> ask;
   const std::vector<std::string> inputs = flip_inputs(search.base);
+  ask.reserve(inputs.size());
   for (const std::string& input : inputs) ask.push_back(probe_of(search, best, input, kMostFactor));
   const std::vector<PlanAnswer> answers = probes.ask(ask);
   std::vector<Bracket> brackets;
@@ -92,6 +93,7 @@ std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOp
   std::vector<Bracket> brackets = brackets_of(search, options.front(), probes);
   for (int step = 0; step < kBisections && !brackets.empty(); ++step) {
     std::vector<PlanProbe> ask;
+    ask.reserve(brackets.size());
     for (const Bracket& b : brackets) {
       ask.push_back(probe_of(search, options.front(), b.input, b.middle()));
     }

@@ -79,6 +79,7 @@ std::vector<Strategy> strategies_of(const scenarios::Scenario& scenario, const P
                                     Diagnostics& found) {
   std::vector<std::string_view> known;
   std::vector<Strategy> strategies;
+  known.reserve(kStrategies.size());
   for (const Strategy strategy : kStrategies) known.push_back(strategy_name(strategy));
   const Names names = asked(options.strategies, scenario.planning.strategies);
   for (const auto& name : names) {

@@ -157,6 +157,7 @@ void add_mig(const TypeView& view, PoolChoices& found) {
       choice.mig_profiles.push_back(profile->name);
     }
     std::vector<ProfileNeed> list;
+    list.reserve(needs.size());
     for (const auto& [name, need] : needs) list.push_back(need);
     choice.mig = best_layout(*view.geometry, list, view.type.gpu_count);
     if (choice.mig.empty()) {

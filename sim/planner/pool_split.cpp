@@ -173,6 +173,7 @@ class Splitter {
     std::map<std::size_t, Block> blocks;
     for (std::size_t g = 0; g < to.size(); ++g) blocks[to[g]] |= Block{1} << g;
     std::vector<Block> division;
+    division.reserve(blocks.size());
     for (const auto& [place, block] : blocks) division.push_back(block);
     return division;
   }
