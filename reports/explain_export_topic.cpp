@@ -19,9 +19,14 @@ std::string export_topic() {
   std::string text = fmt::format("\n  {:<13} {:<6}  {:<9}  {:<12}  {:<9}  {}", "--to", "AL2023",
                                  "KARPENTER", "BOTTLEROCKET", "AUTO MODE", "WHAT");
   for (const ExportKind& kind : kExportKinds) {
+    if (kind.shows_run) continue;
     text += fmt::format("\n  {:<13} {:<6}  {:<9}  {:<12}  {:<9}  {}", kind.name,
                         applies_word(kind.al2023), applies_word(kind.karpenter),
                         applies_word(kind.bottlerocket), applies_word(kind.auto_mode), kind.what);
+  }
+  text += "\nThese show a simulated run and change no cluster:";
+  for (const ExportKind& kind : kExportKinds) {
+    if (kind.shows_run) text += fmt::format("\n  {:<13} {}", kind.name, kind.what);
   }
   for (const ExportKind& kind : kExportKinds) {
     text += fmt::format("\n{}: {}.", kind.name, kind.remark);

@@ -62,16 +62,17 @@ tl::unexpected<Diagnostics> wrong_window(Code code, std::string message, std::st
 
 }  // namespace
 
+std::optional<std::int64_t> unix_seconds(const std::string& text) {
+  const auto time = parse_trace_time(text);
+  return time ? std::optional(*time / kSecond) : std::nullopt;
+}
+
 Expected<PrometheusWindow> prometheus_window(const std::string& start, const std::string& end,
                                              const std::string& step, std::int64_t now_s) {
   constexpr std::int64_t kDay = 86'400;
   PrometheusWindow window;
-  const auto seconds_in = [](const std::string& text) -> std::optional<std::int64_t> {
-    const auto time = parse_trace_time(text);
-    return time ? std::optional(*time / kSecond) : std::nullopt;
-  };
-  const auto until = end.empty() ? std::optional(now_s) : seconds_in(end);
-  const auto since = start.empty() ? std::optional(until.value_or(0) - kDay) : seconds_in(start);
+  const auto until = end.empty() ? std::optional(now_s) : unix_seconds(end);
+  const auto since = start.empty() ? std::optional(until.value_or(0) - kDay) : unix_seconds(start);
   if (!until || !since) {
     return wrong_window(Code::FieldType, fmt::format("{} is no time", since ? "--end" : "--start"),
                         "write 2024-06-10T06:00:00Z or seconds since 1970");

@@ -214,7 +214,7 @@ void ClusterRun::remove_replica(std::uint32_t p) {
   std::erase_if(scaler.leaving, [p](const Scaler::Leaving& other) { return other.pod == p; });
   if (pod.phase == PodPhase::Pending) {
     scheduler_.withdraw(p);
-    pod.phase = PodPhase::Unsubmitted;
+    enter_phase(p, PodPhase::Unsubmitted);
   } else if (pod.phase != PodPhase::Unsubmitted) {
     if (holds_container(pod.phase)) end_container(p, true);
     set_activity(p, PodPhase::Unsubmitted);

@@ -43,14 +43,15 @@ std::uint32_t timer_count(const ClusterState& cluster, const World& world) {
   return static_cast<std::uint32_t>(cluster.pods.size() + cluster.domains.size() +
                                     world.pools.size() + fault_timers + host_timers +
                                     world.pipelines.size() + node_timers) +
-         static_cast<std::uint32_t>(services + autoscaled) + 2;
+         static_cast<std::uint32_t>(services + autoscaled) + 4;
 }
 
 }  // namespace
 
-ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
+ClusterRun::ClusterRun(const World& world, std::uint32_t replication, Recorder* recorder)
     : world_(world),
       replication_(replication),
+      recorder_(recorder),
       cluster_(make_cluster(world)),
       scheduler_(cluster_, world.seed, replication),
       node_rates_(world),
@@ -112,7 +113,10 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication)
   provisioner_timer_ = first_interruption_timer_ + node_timers;
   removal_timer_ = provisioner_timer_ + 1;
   end_timer_ = provisioner_timer_ + (node_timers > 0 ? 2 : 0);
+  sample_timer_ = end_timer_ + 1;
+  turn_timer_ = sample_timer_ + 1;
   add_nodes();
+  if (recorder_ != nullptr) arm_samples();
   for (std::size_t s = 0; s < services_.size(); ++s) arm_service(s);
   for (std::size_t pipeline = 0; pipeline < pipelines_.size(); ++pipeline) arm_pipeline(pipeline);
   timers_.set(end_timer_, TimePoint{} + world.duration.value_or(kLongestRun));
@@ -166,6 +170,8 @@ void ClusterRun::dispatch(std::uint32_t timer) {
     if (timer < provisioner_timer_) return on_interruption(timer - first_interruption_timer_);
     return timer == provisioner_timer_ ? on_provisioner_timer() : on_removal_timer();
   }
+  if (timer == sample_timer_) return on_sample_timer();
+  if (timer == turn_timer_) return on_turn_timer();
   record_.cut_off = !world_.duration && jobs_left_ > 0;
   ended_ = true;
 }
@@ -201,6 +207,7 @@ void ClusterRun::check_all_done() {
 void ClusterRun::end_run() {
   record_.length = now_ - TimePoint{};
   for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) settle_node(make_id<NodeId>(n));
+  if (recorder_ != nullptr) take_samples();
   for (std::uint32_t p = 0; p < cluster_.pods.size(); ++p) {
     const Pod& pod = cluster_.pods[p];
     if (pod.phase != PodPhase::Loading && pod.phase != PodPhase::Working) continue;

@@ -13,6 +13,7 @@
 #include "node_rates.hpp"
 #include "node_rooms.hpp"
 #include "notebook_user.hpp"
+#include "recorder.hpp"
 #include "scaler.hpp"
 #include "scheduler.hpp"
 #include "service_state.hpp"
@@ -24,7 +25,8 @@ namespace slicewise::sim {
 // the same instant: one per pod, one per domain, one per service, the scheduler, one per pool (MIG
 // layout), one per pod for faults if there are any, one per node for the host CPU of requests if
 // there is any, one per pipeline, one per autoscaler, two per place for a node and two of the
-// provisioner if nodes come and go, the end of the run.
+// provisioner if nodes come and go, the end of the run, the next sample of a recording
+// and the next change of a turn that it follows.
 //
 //   cluster_run.cpp    the loop, the end of the run
 //   pod_lifecycle.cpp  submit -> bind -> pull -> start -> work -> end, restarts and back-offs
@@ -39,9 +41,11 @@ namespace slicewise::sim {
 //   disruptions.cpp    fatal GPU faults, changes of the MIG layout
 //   node_lifecycle.cpp nodes that start, are taken back and end; their bill
 //   provisioning.cpp   Karpenter and the Cluster Autoscaler: which nodes start and which end
+//   samples.cpp        what a recording, if there is one, sees at the end of each of its buckets
 class ClusterRun {
  public:
-  ClusterRun(const World& world, std::uint32_t replication);
+  // `recorder`: writes the run down; nullptr: nobody does.
+  ClusterRun(const World& world, std::uint32_t replication, Recorder* recorder = nullptr);
 
   Replication run(const std::atomic<bool>* interrupted);
 
@@ -101,6 +105,8 @@ class ClusterRun {
   void close_memory(const Pod& pod);
 
   void release_node(std::uint32_t pod);
+  void enter_phase(std::uint32_t pod, PodPhase phase);
+  void mark(std::uint32_t pod, LaneMark::Kind kind);
 
   // node_lifecycle.cpp
   void add_nodes();
@@ -221,6 +227,7 @@ class ClusterRun {
   void on_pipeline_timer(std::size_t pipeline);
   void send_stage(std::size_t pipeline, std::uint32_t flow, std::size_t stage, const Request& of);
   void stage_over(const Request& request, std::optional<Loss> loss);
+  void record_flow(std::size_t pipeline, bool lost, Duration latency);
   void end_flow(std::size_t pipeline, std::uint32_t flow);
 
   // autoscaling.cpp
@@ -245,15 +252,27 @@ class ClusterRun {
   void start_on_gpu(Pod& pod, Duration work);
   Duration left_on_gpu(const Pod& pod);
   void shorten_on_gpu(const Pod& pod, Duration less);
-  void cancel_on_gpu(const Pod& pod);
+  void cancel_on_gpu(Pod& pod);
   Duration busy_on_gpu(DomainId domain, std::uint32_t context);
   void note_gpus(Pod& pod);
   void open_on_gpu(const Pod& pod);
   void close_on_gpu(const Pod& pod);
   void arm_domain(std::size_t domain);
 
+  // samples.cpp
+  void arm_samples();
+  void on_sample_timer();
+  void take_samples();
+  void sample_pools();
+  void on_turn_timer();
+  Recorder::GpuTotals ended_totals(std::size_t domain);
+  double unsettled_ns(const Node& node) const;
+  double steady_busy(const Pod& pod) const;
+  double sm_so_far(std::uint32_t pod);
+
   const World& world_;
   std::uint32_t replication_;
+  Recorder* recorder_;
   ClusterState cluster_;
   Scheduler scheduler_;
   NodeRates node_rates_;
@@ -305,6 +324,8 @@ class ClusterRun {
   std::uint32_t provisioner_timer_ = 0;
   std::uint32_t removal_timer_ = 0;
   std::uint32_t end_timer_ = 0;
+  std::uint32_t sample_timer_ = 0;
+  std::uint32_t turn_timer_ = 0;
   std::int64_t jobs_left_ = 0;
   std::int64_t running_ = 0;  // containers
   TimePoint now_;

@@ -17,11 +17,13 @@ void ClusterRun::on_fault(std::uint32_t p) {
   const Pod& pod = cluster_.pods[p];
   const DomainId domain = pod.domain;
   ++record_.faults;
+  mark(p, LaneMark::Kind::GpuFault);
   if (std::holds_alternative<models::Mps>(cluster_.kind(cluster_.domains[index(domain)]).sharing)) {
     for (const std::uint32_t neighbour : cluster_.domains[index(domain)].owner) {
       if (neighbour == kNoOwner || neighbour == p) continue;
       if (!holds_container(cluster_.pods[neighbour].phase)) continue;
       ++record_.fault_victims;
+      mark(neighbour, LaneMark::Kind::FaultOfNeighbour);
       crash(neighbour);
     }
   }
@@ -35,6 +37,7 @@ void ClusterRun::evict(std::uint32_t p) {
   if (holds_container(cluster_.pods[p].phase)) {
     end_container(p, !scenarios::runs_batches(spec.kind));
   }
+  mark(p, LaneMark::Kind::Evicted);
   set_activity(p, PodPhase::BackOff);
   timers_.clear(p);
   release_node(p);

@@ -59,7 +59,8 @@ void ClusterRun::shorten_on_gpu(const Pod& pod, Duration less) {
   arm_domain(index(pod.domain));
 }
 
-void ClusterRun::cancel_on_gpu(const Pod& pod) {
+void ClusterRun::cancel_on_gpu(Pod& pod) {
+  pod.ranks_at_work = 0;
   for_each_rank(pod, [&](DomainId domain, std::uint32_t context, Duration) {
     with_engine(cluster_.domains[index(domain)], [&](auto& engine) {
       engine.advance(now_);
@@ -124,6 +125,7 @@ void ClusterRun::arm_domain(std::size_t d) {
   with_engine(cluster_.domains[d], [&](auto& engine) {
     timers_.set(first_domain_timer_ + static_cast<std::uint32_t>(d), engine.next().at);
   });
+  if (recorder_ != nullptr && recorder_->follows_turns(now_)) timers_.set(turn_timer_, now_);
 }
 
 }  // namespace slicewise::sim

@@ -36,6 +36,7 @@ void ClusterRun::add_nodes() {
   pools_.resize(world_.pools.size());
   pods_to_move_.resize(world_.workloads.size());
   const bool change = world_.changes_nodes();
+  if (recorder_ != nullptr) recorder_->begin(cluster_);
   std::uint32_t n = 0;
   for (std::size_t p = 0; p < world_.pools.size(); ++p) {
     const PoolModel& pool = world_.pools[p];
@@ -47,6 +48,7 @@ void ClusterRun::add_nodes() {
     record_.pools[p].most = pool.nodes;
     grows_ = grows_ || pool.most_nodes;
     for (int nth = 0; nth < pool.node_slots(); ++nth, ++n) {
+      if (recorder_ != nullptr && nth < pool.nodes) recorder_->node_decided(cluster_, n);
       if (!change) continue;
       const std::uint32_t entity = entity_of(pool.name, static_cast<std::uint32_t>(nth));
       node_starts_.emplace_back(world_.seed, replication_, entity, Purpose::NodeStart);
@@ -87,6 +89,7 @@ void ClusterRun::start_node(std::uint32_t n) {
   node.life.on_demand = pool.spot && pool.spot->fallback && progress.interrupted &&
                         now_ < *progress.interrupted + kOfferingUnavailable;
   ++progress.nodes;
+  if (recorder_ != nullptr) recorder_->node_decided(cluster_, n);
   timers_.set(first_node_timer_ + n, now_ + world_.provisioner.start_up.launch);
 }
 
@@ -180,6 +183,7 @@ void ClusterRun::on_interruption(std::uint32_t n) {
   pools_[pool].interrupted = now_;
   const bool karpenter = world_.provisioner.kind == Provisioner::Kind::Karpenter;
   node.life.taken_back = !karpenter;
+  if (recorder_ != nullptr) recorder_->node_drains(n, now_, RecordedNode::End::TakenBack);
   drain_node(n, karpenter ? Duration{} : notice, notice);
   keep_least_nodes(pool);
 }
@@ -193,6 +197,7 @@ void ClusterRun::remove_node(std::uint32_t n) {
   node.life.needless = node.life.started && (never_used || too_many);
   if (too_many) --progress.surplus;
   ++record_.pools[index(node.pool)].removed;
+  if (recorder_ != nullptr) recorder_->node_drains(n, now_, RecordedNode::End::Removed);
   drain_node(n, {}, kPodsEnd);
 }
 
@@ -246,10 +251,12 @@ void ClusterRun::bill_node(std::uint32_t n) {
   const bool idle_to_the_end = node.stage == NodeStage::Ready && life.first_pod == kNever;
   const bool needless = life.started && (life.needless || idle_to_the_end);
   const bool free = life.taken_back && billed < kFreeWhenTakenBack;
-  const UsdPerHour price = life.on_demand ? pool.spot->fallback->usd : pool.price.usd;
+  const UsdPerHour listed = life.on_demand ? pool.spot->fallback->usd : pool.price.usd;
+  const UsdPerHour price = free ? UsdPerHour{} : listed;
   NodeRecord& record = record_.nodes[n];
-  record.cost += node_cost(
-      {free ? UsdPerHour{} : price, billed, start_over - life.launched, needless}, shares_);
+  const CostLedger cost = node_cost({price, billed, start_over - life.launched, needless}, shares_);
+  if (recorder_ != nullptr) recorder_->node_ends(node, n, now_, price, cost.total);
+  record.cost += cost;
   record.up += billed;
   if (needless) record_.pools[index(node.pool)].thrash += billed;
 }

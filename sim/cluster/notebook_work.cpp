@@ -122,14 +122,13 @@ void ClusterRun::cell_done(std::uint32_t p) {
 // session. A session that never had a kernel was given up.
 void ClusterRun::close_session(std::uint32_t p) {
   NotebookUser& user = user_of(p);
-  Pod& pod = cluster_.pods[p];
   if (!user.had_kernel) {
     record_session_start(user, notebooks_of(p));
     ++notebooks_of(p).gave_up;
   }
-  if (pod.phase == PodPhase::Pending) {
+  if (cluster_.pods[p].phase == PodPhase::Pending) {
     scheduler_.withdraw(p);
-    pod.phase = PodPhase::Unsubmitted;
+    enter_phase(p, PodPhase::Unsubmitted);
   } else {
     end_container(p, true);
     set_activity(p, PodPhase::Unsubmitted);

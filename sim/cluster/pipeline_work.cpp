@@ -12,6 +12,7 @@ void ClusterRun::on_pipeline_timer(std::size_t pipeline) {
   const Request request = state.source.take();
   RequestRecord& record = record_.pipelines[pipeline].requests;
   if (is_counted(request)) ++record.arrived;
+  if (recorder_ != nullptr) recorder_->arrived(world_.workloads.size() + pipeline);
   state.population.change(now_, 1);
   const std::uint32_t flow = state.flows.begin(request.arrived);
   const auto& stages = world_.pipelines[pipeline].stages;
@@ -57,11 +58,19 @@ void ClusterRun::stage_over(const Request& request, std::optional<Loss> loss) {
   if (state.flows.is_over(request.flow)) end_flow(request.pipeline, request.flow);
 }
 
+void ClusterRun::record_flow(std::size_t pipeline, bool lost, Duration latency) {
+  const std::size_t position = world_.workloads.size() + pipeline;
+  if (lost) return recorder_->lost(position);
+  const auto& limit = world_.pipelines[pipeline].limits.latency;
+  recorder_->answered(position, latency, limit && latency > *limit);
+}
+
 void ClusterRun::end_flow(std::size_t pipeline, std::uint32_t flow) {
   PipelineState& state = pipelines_[pipeline];
   RequestRecord& record = record_.pipelines[pipeline].requests;
   const TimePoint arrived = state.flows.arrived(flow);
   state.population.change(now_, -1);
+  if (recorder_ != nullptr) record_flow(pipeline, state.flows.is_lost(flow), now_ - arrived);
   if (arrived - TimePoint{} >= world_.warmup) {
     if (state.flows.is_lost(flow)) {
       const Loss cause = state.flows.cause(flow);

@@ -67,7 +67,7 @@ void ClusterRun::on_pod_timer(std::uint32_t p) {
 
 void ClusterRun::submit(std::uint32_t p) {
   Pod& pod = cluster_.pods[p];
-  pod.phase = PodPhase::Pending;
+  enter_phase(p, PodPhase::Pending);
   pod.queued = now_;
   pod.container_started_before = false;
   pod.restarts = 0;
@@ -143,8 +143,12 @@ bool ClusterRun::take_memory(std::uint32_t p, Bytes needed) {
                                         tickets == nullptr ? std::nullopt : tickets->memory_limit};
     enough = domain.memory.open(context, process).has_value();
   });
-  if (enough) return true;
+  if (enough) {
+    if (recorder_ != nullptr) recorder_->memory_taken(cluster_, p);
+    return true;
+  }
   close_memory(pod);
+  mark(p, LaneMark::Kind::OutOfMemory);
   ++record_.oom_kills;
   ++record_.workloads[index(pod.workload)].oom_kills;
   return false;
@@ -190,6 +194,7 @@ void ClusterRun::end_container(std::uint32_t p, bool useful) {
     for_each_rank(pod, [&](DomainId id, std::uint32_t context, Duration busy_before) {
       const double exact_ns = static_cast<double>((busy_on_gpu(id, context) - busy_before).ns);
       account_busy(pod, cluster_.domains[index(id)], pod.busy_ns + exact_ns, useful);
+      if (recorder_ != nullptr) recorder_->pod_worked(p, pod.busy_ns + exact_ns);
     });
     WorkloadRecord& record = record_.workloads[index(pod.workload)];
     record.pod_running += now_ - pod.container_started;
@@ -285,6 +290,7 @@ void ClusterRun::leave(std::uint32_t p, PodPhase final_phase) {
   set_activity(p, final_phase);
   timers_.clear(p);
   release_node(p);
+  mark(p, final_phase == PodPhase::Succeeded ? LaneMark::Kind::Done : LaneMark::Kind::Failed);
   WorkloadRecord& record = record_.workloads[index(pod.workload)];
   if (final_phase == PodPhase::Succeeded) {
     ++record_.succeeded;
@@ -308,7 +314,16 @@ void ClusterRun::set_activity(std::uint32_t p, PodPhase phase) {
                       static_cast<int>(pod.phase == PodPhase::Working);
     domain.cold_since = domain.loading > 0 && domain.working == 0 ? now_ : kNever;
   });
-  pod.phase = phase;
+  enter_phase(p, phase);
+}
+
+void ClusterRun::enter_phase(std::uint32_t p, PodPhase phase) {
+  if (recorder_ != nullptr) recorder_->pod_enters(cluster_, p, phase, now_);
+  cluster_.pods[p].phase = phase;
+}
+
+void ClusterRun::mark(std::uint32_t p, LaneMark::Kind kind) {
+  if (recorder_ != nullptr) recorder_->mark(p, kind, now_);
 }
 
 void ClusterRun::account_cold(Domain& domain) {

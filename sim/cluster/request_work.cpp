@@ -49,6 +49,7 @@ void ClusterRun::arrive(std::size_t s, Request request) {
   draw_tokens(s, request);
   service.population.change(now_, 1);
   if (is_counted(request)) ++requests_of(s).arrived;
+  if (recorder_ != nullptr) recorder_->arrived(index(service.workload));
   enter(s, request);
 }
 
@@ -80,6 +81,7 @@ void ClusterRun::lose(std::size_t s, Request request, Loss cause) {
     return arm_service(s);
   }
   service.population.change(now_, -1);
+  if (recorder_ != nullptr) recorder_->lost(index(service.workload));
   if (is_counted(request)) {
     std::int64_t& count = cause == Loss::Refused   ? record.refused
                           : cause == Loss::Dropped ? record.dropped
@@ -100,6 +102,7 @@ void ClusterRun::answer(std::uint32_t p, const Request& request, Duration work) 
   pod.answered += work;
   if (late) pod.late += work;
   service.population.change(now_, -1);
+  if (recorder_ != nullptr) recorder_->answered(index(pod.workload), latency, late);
   // Latency is of the requests that came in the observed time, throughput of those that left in it.
   if (is_counted(request)) {
     ++record.requests.answered;

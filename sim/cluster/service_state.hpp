@@ -42,6 +42,7 @@ class Population {
     settle(now);
     inside_ += by;
   }
+  std::int64_t inside() const { return inside_; }
   double integral_ns(TimePoint now) {
     settle(now);
     return integral_ns_;

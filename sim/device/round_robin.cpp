@@ -93,6 +93,20 @@ void RoundRobin::decide() {
   phase_ = switch_left_ > 0 ? Phase::Switching : Phase::Running;
 }
 
+// As decide() will have it.
+RoundRobin::Doing RoundRobin::doing() const {
+  using What = Doing::What;
+  if (phase_ == Phase::Switching && switch_left_ > 0) {
+    return {What::Switch, current_, now_ + Duration{switch_left_}};
+  }
+  if (phase_ == Phase::Idle || ring_.empty()) return {};
+  const Turn turn = upcoming_turn();
+  const std::uint32_t context = ring_[turn.slot];
+  if (turn.lead_ns > 0) return {What::Switch, context, now_ + Duration{turn.lead_ns}};
+  const std::int64_t left_ns = std::min(turn.left_ns, work_ns_[turn.slot]);
+  return {What::Turn, context, now_ + Duration{std::max<std::int64_t>(left_ns, 1)}};
+}
+
 void RoundRobin::advance(TimePoint t) {
   assert(now_ <= t && t <= next_.at);
   std::int64_t step = (t - now_).ns;

@@ -57,6 +57,7 @@ void write_kinds(const fs::path& directory, const scenarios::Scenario& scenario,
     options.image = image;
     const bool is_plain = image == reports::NodeImage::Al2023;
     for (const reports::ExportKind& kind : reports::kExportKinds) {
+      if (kind.shows_run) continue;
       const auto files = kind.render(scenario, catalogue, options);
       if (!files) continue;
       const fs::path folder =

@@ -62,6 +62,11 @@ void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
              "Image of the nodes that karpenter and bundle start (default al2023)");
   add_text(verb, "--cluster", exporting.cluster, "NAME",
            "Name of the cluster (default: the placeholder ${CLUSTER_NAME})");
+  add_text(
+      verb, "--start", exporting.start, "TIME",
+      "When the run of openmetrics begins: 2026-01-05T00:00:00Z (the default) or Unix seconds");
+  verb.add_flag("--dcgm-compat", exporting.dcgm_compat,
+                "Metrics of openmetrics under the names of dcgm-exporter as well");
 }
 
 CLI::App& add_listing(CLI::App& get, const std::string& name, const std::string& description,

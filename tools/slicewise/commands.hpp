@@ -160,6 +160,8 @@ struct ExportCommand {
   std::string chart_version;  // "": the newest that slicewise knows
   reports::NodeImage image = reports::NodeImage::Al2023;
   std::string cluster;  // "": a placeholder
+  std::string start;    // of the run in openmetrics; "": reports::kMetricsEpoch
+  bool dcgm_compat = false;
   std::vector<std::string> set;
   std::string out;
 };

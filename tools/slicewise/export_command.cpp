@@ -2,6 +2,7 @@
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/scenarios/prometheus_queries.hpp"
 #include "slicewise/sim/check.hpp"
 
 #include "commands.hpp"
@@ -15,13 +16,20 @@
 namespace slicewise::tools {
 namespace {
 
-reports::ExportOptions options_of(const ExportCommand& command) {
+constexpr std::int64_t kLastStart = 7'258'118'400;  // 2200-01-01
+
+reports::ExportOptions options_of(const ExportCommand& command, const std::string& scenario) {
   reports::ExportOptions options;
   if (!command.chart_version.empty()) {
     options.chart_version = command.chart_version;
   }
   options.image = command.image;
   options.cluster = command.cluster;
+  options.scenario = scenario;
+  options.dcgm_compat = command.dcgm_compat;
+  if (!command.start.empty()) {
+    options.start_unix = scenarios::unix_seconds(command.start);
+  }
   return options;
 }
 
@@ -43,6 +51,19 @@ ExitCode write_export(const reports::ExportKind& kind, const reports::ExportFile
   return write_directory(out, files);
 }
 
+// What is wrong with the flags of openmetrics; "": nothing.
+std::string metrics_flags_problem(const ExportCommand& command) {
+  const bool given = !command.start.empty() || command.dcgm_compat;
+  if (given && command.kind->render != reports::render_openmetrics) {
+    return "--start and --dcgm-compat go with --to openmetrics";
+  }
+  const auto start = scenarios::unix_seconds(command.start);
+  if (command.start.empty() || (start && *start >= 0 && *start <= kLastStart)) {
+    return "";
+  }
+  return "--start: \"" + command.start + "\" is no time from 1970 to 2200";
+}
+
 // Every other word that an export refuses stands in the scenario.
 bool chart_is_unknown(const Diagnostics& problems) {
   return std::ranges::any_of(problems, [](const Diagnostic& d) {
@@ -53,6 +74,9 @@ bool chart_is_unknown(const Diagnostics& problems) {
 }  // namespace
 
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
+  if (const std::string problem = metrics_flags_problem(command); !problem.empty()) {
+    return usage_error(problem, "write --start 2026-01-05T00:00:00Z");
+  }
   const models::Catalogue catalogue = models::load_catalogue();
   Expected<ScenarioFile> file =
       open_scenario_or_plan(command.file, command.set, command.candidate.value_or(1), catalogue);
@@ -73,7 +97,7 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
     return code;
   }
   const Expected<reports::ExportFiles> files =
-      command.kind->render(set.variants.front(), catalogue, options_of(command));
+      command.kind->render(set.variants.front(), catalogue, options_of(command, set.name));
   if (!files) {
     const ExitCode code = fail(files.error(), file->texts, flags);
     return chart_is_unknown(files.error()) ? ExitCode::Usage : code;

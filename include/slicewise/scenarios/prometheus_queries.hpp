@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct PrometheusWindow {
 
 // Points of a series that a server gives in one answer.
 inline constexpr std::int64_t kMostPoints = 11'000;
+
+// "2024-06-10T06:00:00Z" or seconds since 1970, as seconds since 1970; nullopt for anything else.
+std::optional<std::int64_t> unix_seconds(const std::string& text);
 
 // The window in words: Unix seconds or "2024-06-10T06:00:00Z", a duration for the step. Empty ones:
 // until `now_s`, from a day before the end, every minute. VALUE_RANGE or FIELD_TYPE otherwise.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "slicewise/diagnostics.hpp"
@@ -20,6 +21,11 @@ struct ExportOptions {
   std::map<std::string, std::string> node_selector;  // nodes that run the plugin; empty = chart's
   NodeImage image = NodeImage::Al2023;  // of Karpenter's and eksctl's nodes, and of the bundle
   std::string cluster = {};             // "": the placeholder ${CLUSTER_NAME}
+  // Of openmetrics: a label, when the run begins (absent: see kMetricsEpoch) and whether
+  // dcgm-exporter's names are written as well.
+  std::string scenario = {};
+  std::optional<std::int64_t> start_unix = {};
+  bool dcgm_compat = false;
 };
 
 // values.yaml for `helm upgrade -i nvdp nvdp/nvidia-device-plugin -f -`: one named config for each

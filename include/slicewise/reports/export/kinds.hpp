@@ -39,6 +39,15 @@ RenderExport render_pod_patch;
 RenderExport render_kustomize;
 RenderExport render_bottlerocket;
 RenderExport render_bundle;
+// These simulate the first replication and write down how it went (sim/recording.hpp).
+RenderExport render_perfetto;
+RenderExport render_openmetrics;
+RenderExport render_grafana;
+RenderExport render_csv_tables;
+
+// When a simulated run begins, unless somebody says otherwise: on Monday 2026-01-05, at the time of
+// the week at which the scenario starts. Unix seconds.
+inline constexpr std::int64_t kMetricsEpoch = 1'767'571'200;
 
 // Whether a kind is of use on nodes of some sort.
 enum class Applies : std::uint8_t { Yes, No };
@@ -53,6 +62,7 @@ struct ExportKind {
   Applies auto_mode;     // EKS Auto Mode
   std::string_view remark;
   RenderExport* render;
+  bool shows_run = false;  // what a simulated run did, for other tools to show; changes no cluster
 };
 
 inline constexpr Applies kYes = Applies::Yes;
@@ -85,6 +95,16 @@ inline constexpr std::array kExportKinds = {
                render_bottlerocket},
     ExportKind{"bundle", "a directory with all that applies, and scripts", kYes, kYes, kYes, kNo,
                "needs --out DIR; apply.sh, rollback.sh and VERIFY.md", render_bundle},
+    ExportKind{"perfetto", "a simulated run as a trace for ui.perfetto.dev", kNo, kNo, kNo, kNo,
+               "the first replication, GPU by GPU and pod by pod", render_perfetto, true},
+    ExportKind{"openmetrics", "a simulated run as metrics for Prometheus", kNo, kNo, kNo, kNo,
+               "back-filled by promtool tsdb create-blocks-from openmetrics; "
+               "--start says when the run begins, --dcgm-compat adds the names of dcgm-exporter",
+               render_openmetrics, true},
+    ExportKind{"grafana", "a dashboard over these metrics", kNo, kNo, kNo, kNo,
+               "import it in Grafana; it asks for the data source", render_grafana, true},
+    ExportKind{"csv", "a simulated run as tables, for DuckDB or a spreadsheet", kNo, kNo, kNo, kNo,
+               "needs --out DIR", render_csv_tables, true},
 };
 
 }  // namespace slicewise::reports

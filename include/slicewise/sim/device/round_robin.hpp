@@ -76,6 +76,17 @@ class RoundRobin {
   EngineTime time() const { return time_; }
   Duration busy_of(std::uint32_t context) const;
 
+  // What the GPU does from now() on, once all that happens at now() has: a context's turn, a switch
+  // to it, or nothing; and until when at the most, if nobody starts, ends or is cancelled.
+  struct Doing {
+    enum class What : std::uint8_t { Nothing, Turn, Switch };
+    What what = What::Nothing;
+    std::uint32_t context = 0;
+    TimePoint until = kNever;
+    friend bool operator==(const Doing&, const Doing&) = default;
+  };
+  Doing doing() const;
+
  private:
   enum class Phase : std::uint8_t { Idle, Running, Switching };
 
