@@ -1,4 +1,6 @@
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -7,6 +9,7 @@
 #include "comparison_columns.hpp"
 #include "comparison_notes.hpp"
 #include "comparison_words.hpp"
+#include "markdown_comment.hpp"
 #include "markdown_text.hpp"
 
 namespace slicewise::reports {
@@ -17,22 +20,25 @@ std::string comparison_markdown(const sim::StrategyComparison& comparison) {
   }
   for (const std::string& line : recommendation_lines(comparison))
     out += markdown_cell(line) + "\n\n";
+  std::vector<std::string> sections;
   if (!comparison.options.empty()) {
-    out += markdown_table(option_cells(comparison, kPlain, false)) + "\n";
+    sections.push_back(markdown_table(option_cells(comparison, kPlain, false)) + "\n");
   }
-  out += markdown_folded("Isolation between pods on one GPU", markdown_table(isolation_cells()));
+  sections.push_back(
+      markdown_folded("Isolation between pods on one GPU", markdown_table(isolation_cells())));
   std::string refused;
   for (const RefusalGroup& group : refusal_groups(comparison)) {
     refused += fmt::format("- **{}** on {}: {}\n", group.strategies, group.instances,
                            markdown_cell(group.reason));
   }
-  if (!refused.empty()) out += markdown_folded("Refused", refused);
+  if (!refused.empty()) sections.push_back(markdown_folded("Refused", refused));
   std::string notes;
   for (const std::string& line : comparison_notes(comparison, true)) {
     notes += "- " + markdown_cell(line) + "\n";
   }
-  out += markdown_folded("Notes", notes);
-  return out + comparison_origin(comparison, kPlain) + "\n\n<!-- slicewise -->\n";
+  sections.push_back(markdown_folded("Notes", notes));
+  return markdown_comment(out, std::move(sections), comparison_origin(comparison, kPlain) + "\n\n",
+                          comparison.scenario);
 }
 
 }  // namespace slicewise::reports

@@ -1,9 +1,12 @@
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "slicewise/reports/max_load_report.hpp"
 
+#include "markdown_comment.hpp"
 #include "markdown_text.hpp"
 #include "max_load_rows.hpp"
 
@@ -14,17 +17,18 @@ std::string max_load_markdown(const sim::MaxLoad& found) {
   for (const std::string& line : max_load_answer(found, kPlain)) {
     out += markdown_cell(line) + "\n\n";
   }
-  out += markdown_table(load_cells(found, kPlain)) + "\n";
+  std::vector<std::string> sections = {markdown_table(load_cells(found, kPlain)) + "\n"};
   if (!found.probes.empty()) {
-    out += markdown_table(objective_cells(found, kPlain)) + "\n";
-    out += markdown_folded("Probes", markdown_table(probe_cells(found, kPlain)));
+    sections.push_back(markdown_table(objective_cells(found, kPlain)) + "\n");
+    sections.push_back(markdown_folded("Probes", markdown_table(probe_cells(found, kPlain))));
   }
   std::string notes;
   for (const std::string& line : max_load_notes(found, true)) {
     notes += "- " + markdown_cell(line) + "\n";
   }
-  out += markdown_folded("Notes", notes);
-  return out + max_load_origin(found, kPlain) + "\n\n<!-- slicewise -->\n";
+  sections.push_back(markdown_folded("Notes", notes));
+  return markdown_comment(out, std::move(sections), max_load_origin(found, kPlain) + "\n\n",
+                          found.scenario);
 }
 
 }  // namespace slicewise::reports

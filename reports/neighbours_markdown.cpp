@@ -1,9 +1,12 @@
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "slicewise/reports/neighbours_report.hpp"
 
+#include "markdown_comment.hpp"
 #include "markdown_text.hpp"
 #include "neighbours_rows.hpp"
 
@@ -15,13 +18,14 @@ std::string neighbours_markdown(const sim::NeighbourMatrix& matrix) {
     out += markdown_cell(worst) + "\n\n";
   }
   const Cells table = neighbours_cells(matrix, kPlain);
-  out += markdown_table(table.columns, table.rows) + "\n";
+  std::vector<std::string> sections = {markdown_table(table.columns, table.rows) + "\n"};
   std::string notes;
   for (const std::string& line : neighbours_notes(matrix, true)) {
     notes += "- " + markdown_cell(line) + "\n";
   }
-  out += markdown_folded("Notes", notes);
-  return out + neighbours_origin(matrix, kPlain) + "\n\n<!-- slicewise -->\n";
+  sections.push_back(markdown_folded("Notes", notes));
+  return markdown_comment(out, std::move(sections), neighbours_origin(matrix, kPlain) + "\n\n",
+                          matrix.scenario);
 }
 
 }  // namespace slicewise::reports

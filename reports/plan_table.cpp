@@ -4,6 +4,7 @@
 
 #include "slicewise/reports/plan_report.hpp"
 
+#include "markdown_comment.hpp"
 #include "markdown_text.hpp"
 #include "plan_words.hpp"
 #include "result_details.hpp"
@@ -60,17 +61,18 @@ std::string plan_markdown(const sim::Plan& plan) {
   for (const std::string& line : plan_answer(plan, kNoTerminal)) {
     out += markdown_cell(line) + "\n\n";
   }
-  out += cells(plan_cells(plan, kNoTerminal)) + "\n";
+  std::vector<std::string> sections = {cells(plan_cells(plan, kNoTerminal)) + "\n"};
   if (!plan.replicas.empty()) {
-    out += markdown_folded("Pods per GPU", cells(replicas_cells(plan, kNoTerminal)));
+    sections.push_back(markdown_folded("Pods per GPU", cells(replicas_cells(plan, kNoTerminal))));
   }
   if (!plan.rejected.empty()) {
-    out += markdown_folded("Rejected", cells(rejected_cells(plan, kNoTerminal, true)));
+    sections.push_back(markdown_folded("Rejected", cells(rejected_cells(plan, kNoTerminal, true))));
   }
   std::string notes;
   for (const std::string& line : plan_notes(plan)) notes += "- " + markdown_cell(line) + "\n";
-  out += markdown_folded("Notes", notes);
-  return out + plan_origin(plan, kNoTerminal) + "\n\n<!-- slicewise:" + plan.scenario + " -->\n";
+  sections.push_back(markdown_folded("Notes", notes));
+  return markdown_comment(out, std::move(sections), plan_origin(plan, kNoTerminal) + "\n\n",
+                          plan.scenario);
 }
 
 }  // namespace slicewise::reports

@@ -6,6 +6,7 @@
 
 #include "slicewise/reports/result_report.hpp"
 
+#include "markdown_comment.hpp"
 #include "markdown_text.hpp"
 #include "result_comparison.hpp"
 #include "result_cost.hpp"
@@ -16,15 +17,7 @@
 namespace slicewise::reports {
 namespace {
 
-// GitHub refuses comments above 65,536 characters; the rest is room for a heading of one's own.
-constexpr std::size_t kLongestComment = 60'000;
 constexpr std::size_t kMostVariants = 5;
-
-struct Section {
-  std::string title;
-  std::string body;
-  bool shed = false;
-};
 
 std::string variants_table(const sim::Result& result, std::size_t most_rows) {
   const Comparison table = comparison(result, kPlain);
@@ -45,44 +38,24 @@ std::string variants_table(const sim::Result& result, std::size_t most_rows) {
 
 std::string fenced(const std::string& text) { return "```text\n" + text + "```\n"; }
 
-std::vector<Section> sections(const sim::Result& result) {
-  std::vector<Section> out;
+std::vector<std::string> result_sections(const sim::Result& result) {
+  std::vector<std::string> out;
+  const auto add = [&](const std::string& title, const std::string& body) {
+    out.push_back(markdown_folded(markdown_cell(title), body));
+  };
   if (result.variants.size() > kMostVariants) {
-    out.push_back({fmt::format("All {} variants", result.variants.size()),
-                   variants_table(result, result.variants.size())});
+    add(fmt::format("All {} variants", result.variants.size()),
+        variants_table(result, result.variants.size()));
   }
   std::vector<std::string> details = variant_details(result, kPlain, false);
   for (std::size_t v = 0; v < details.size(); ++v) {
-    out.push_back({"Variant " + result.variants[v].name, fenced(details[v])});
+    add("Variant " + result.variants[v].name, fenced(details[v]));
   }
   std::string notes;
   for (const std::string& line : note_lines(result, true))
     notes += "- " + markdown_cell(line) + "\n";
-  out.push_back({"Notes", notes});
+  add("Notes", notes);
   return out;
-}
-
-std::string rendered(const Section& section) {
-  if (section.shed) return "";
-  return fmt::format("<details><summary>{}</summary>\n\n{}\n</details>\n\n",
-                     markdown_cell(section.title), section.body);
-}
-
-std::string shed_line(const std::vector<Section>& sections) {
-  const auto shed = std::count_if(sections.begin(), sections.end(),
-                                  [](const Section& section) { return section.shed; });
-  if (shed == 0) return "";
-  return fmt::format(
-      "{} of {} sections were left out to stay below {} characters: see "
-      "`-o json` for everything.\n\n",
-      shed, sections.size(), kLongestComment);
-}
-
-std::string markdown_document(const std::string& top, const std::vector<Section>& sections,
-                              const std::string& bottom) {
-  std::string out = top;
-  for (const Section& section : sections) out += rendered(section);
-  return out + shed_line(sections) + bottom;
 }
 
 }  // namespace
@@ -95,18 +68,8 @@ std::string result_markdown(const sim::Result& result) {
   if (result.variants.size() > kMostVariants) {
     top += fmt::format("The first {} of {} variants.\n\n", kMostVariants, result.variants.size());
   }
-  const std::string bottom = origin_line(result, kPlain) + "\n\n<!-- slicewise -->\n";
-  std::vector<Section> all = sections(result);
-  std::string out = markdown_document(top, all, bottom);
-  while (out.size() > kLongestComment) {
-    const auto largest = std::max_element(
-        all.begin(), all.end(),
-        [](const Section& a, const Section& b) { return rendered(a).size() < rendered(b).size(); });
-    if (largest == all.end() || largest->shed) break;
-    largest->shed = true;
-    out = markdown_document(top, all, bottom);
-  }
-  return out;
+  return markdown_comment(top, result_sections(result), origin_line(result, kPlain) + "\n\n",
+                          result.scenario);
 }
 
 }  // namespace slicewise::reports

@@ -1,11 +1,12 @@
-#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "slicewise/reports/difference.hpp"
 
+#include "../markdown_comment.hpp"
 #include "../markdown_text.hpp"
 #include "../result_figures.hpp"
 #include "difference_rows.hpp"
@@ -15,24 +16,8 @@ namespace {
 
 constexpr TextStyle kCommentStyle{false, true, 0};
 
-// GitHub says 65,536 characters; a margin for what a bot adds.
-constexpr std::size_t kLargestComment = 60'000;
-
 std::string markdown_cells(const Cells& cells) {
   return cells.rows.empty() ? "" : markdown_table(cells.columns, cells.rows) + "\n";
-}
-
-// A name inside of an HTML comment, where "-->" would end it.
-std::string marker_name(const std::string& name) {
-  constexpr std::size_t kLongest = 100;
-  std::string out = name.substr(0, kLongest);
-  for (char& c : out) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '.' || c == '_';
-    if (!plain) c = '-';
-  }
-  while (out.find("--") != std::string::npos) out.erase(out.find("--"), 1);
-  return out;
 }
 
 std::string cut_text(std::string text, std::size_t most) {
@@ -65,8 +50,6 @@ std::string item_section(const ItemDifference& item, const DocumentDifference& d
 
 std::string difference_markdown(const DocumentDifference& difference) {
   const std::string heading = comment_heading(difference);
-  const std::string marker =
-      fmt::format("<!-- slicewise:{} -->\n", marker_name(difference.scenario));
   std::vector<std::string> sections;
   for (const ItemDifference& item : difference.items) {
     sections.push_back(item_section(item, difference, difference.items.size() == 1));
@@ -75,22 +58,7 @@ std::string difference_markdown(const DocumentDifference& difference) {
     sections.push_back(markdown_folded(
         "Inputs", markdown_cells(setting_cells(difference.metadata, kCommentStyle))));
   }
-  std::size_t size = heading.size() + marker.size() + 100;
-  for (const std::string& section : sections) size += section.size();
-  int left_out = 0;
-  while (size > kLargestComment) {
-    const auto largest = std::ranges::max_element(sections, {}, &std::string::size);
-    size -= largest->size();
-    sections.erase(largest);
-    ++left_out;
-  }
-  std::string out = heading;
-  for (const std::string& section : sections) out += section;
-  if (left_out > 0) {
-    out += fmt::format("{} {} left out: a comment has no room for more.\n\n", left_out,
-                       left_out == 1 ? "section is" : "sections are");
-  }
-  return out + marker;
+  return markdown_comment(heading, std::move(sections), "", difference.scenario);
 }
 
 }  // namespace slicewise::reports

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slicewise/reports/junit_report.hpp"
 #include "slicewise/reports/result_report.hpp"
 
 #include "golden_file.hpp"
@@ -114,6 +115,52 @@ TEST(EveryFormat, ToleratesAResultWithoutVariantsOrWorkloads) {
     EXPECT_THAT(result_csv(*result), StartsWith("scenario,seed,variant,"));
     EXPECT_FALSE(result_markdown(*result).empty());
   }
+}
+
+TEST(ResultMarkdown, KeepsTheMarkerOfItsScenario) {
+  sim::Result result = samples::aws_demo();
+  result.scenario = "a --> b";
+  EXPECT_THAT(result_markdown(result), ::testing::EndsWith("<!-- slicewise:a-b -->\n"));
+  // Even where one sentence alone is too long.
+  result.variants[0].name = std::string(200'000, 'x');
+  const std::string text = result_markdown(result);
+  EXPECT_LE(text.size(), 60'000U);
+  EXPECT_THAT(text, ::testing::EndsWith("<!-- slicewise:a-b -->\n"));
+}
+
+TEST(ResultJunit, HasACaseForEachObjectiveAndPolicy) {
+  sim::Result result = samples::voice();
+  sim::VariantResult& variant = result.variants[0];
+  variant.policies = {{"budget",
+                       "cost.monthly <= 1",
+                       sim::PolicyResult::Verdict::Fail,
+                       true,
+                       {{"cost.monthly", "1,632"}}},
+                      {"busy", "gpu.busy >= 90%", sim::PolicyResult::Verdict::Fail, false, {}},
+                      {"odd", "pods.failed == 0", sim::PolicyResult::Verdict::Unknown, true, {}}};
+  std::size_t objectives = 0;
+  std::size_t missed = 0;
+  for (const sim::WorkloadResult& w : variant.workloads) {
+    objectives += w.objectives.size();
+    missed += static_cast<std::size_t>(
+        std::ranges::count(w.objectives, false, &sim::ObjectiveResult::pass));
+  }
+  ASSERT_GT(objectives, 0U);
+  result.variants.resize(1);
+  const std::string text = result_junit(result);
+  // Pods that run, and one policy that fails, one that is skipped.
+  EXPECT_THAT(text, HasSubstr("tests=\"" + std::to_string(objectives + 4) + "\" failures=\"" +
+                              std::to_string(missed + 1) + "\" errors=\"0\" skipped=\"1\""));
+  EXPECT_THAT(text, HasSubstr("name=\"policy budget: cost.monthly &lt;= 1\""));
+  EXPECT_THAT(text, HasSubstr("cost.monthly = 1,632"));
+  EXPECT_THAT(text, HasSubstr("severity Warn"));
+}
+
+TEST(ResultJunit, WhatXmlCannotHoldIsReplaced) {
+  sim::Result result = samples::voice();
+  result.scenario = "a\x01\xff<\"\xc3\xa9\">";
+  EXPECT_THAT(result_junit(result),
+              HasSubstr("a\xEF\xBF\xBD\xEF\xBF\xBD&lt;&quot;\xc3\xa9&quot;&gt;"));
 }
 
 }  // namespace

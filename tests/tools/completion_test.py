@@ -34,7 +34,7 @@ class Bash(unittest.TestCase):
         self.assertIn("--chart-version", bash_offers("export", "-f", "x.yaml", "--ch"))
 
     def test_values(self):
-        self.assertEqual(bash_offers("run", "-o", "j"), ["json"])
+        self.assertEqual(bash_offers("run", "-o", "j"), ["json", "junit"])
         self.assertEqual(bash_offers("export", "--to", ""),
                          ["helm-values", "configmap", "gpu-operator", "mig-parted", "karpenter",
                           "pod-patch", "kustomize", "bottlerocket", "bundle", "perfetto",
@@ -97,7 +97,7 @@ class Syntax(unittest.TestCase):
                    "\nwords=(slicewise run -o ''); CURRENT=4; _slicewise\n")
         result = subprocess.run(["zsh", "-f", "-c", command], env=environment(),
                                 capture_output=True, text=True, check=True)
-        self.assertEqual(result.stdout.split(), ["table", "wide", "json", "yaml", "csv", "md"])
+        self.assertEqual(result.stdout.split(), ["table", "wide", "json", "yaml", "csv", "md", "junit"])
 
     def test_fish_offers_values(self):
         if shutil.which("fish") is None:

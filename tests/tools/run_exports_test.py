@@ -14,6 +14,7 @@ import unittest
 import urllib.error
 import urllib.parse
 import urllib.request
+import xml.etree.ElementTree
 
 from program import run, skip_without
 
@@ -238,6 +239,62 @@ class Tables(unittest.TestCase):
             self.assertEqual(arrived, float(workload["arrived"]))
         self.assertEqual({row["phase"] for row in tables["pods"]} - {"evicted", "done"},
                          {"image pull", "model load", "Running"})
+
+
+class Junit(unittest.TestCase):
+    """Counts agree with the cases, and cases fail where the exit code says so."""
+
+    MISSED = 99
+
+    def suites(self, text):
+        root = xml.etree.ElementTree.fromstring(text)
+        self.assertEqual(root.tag, "testsuites")
+        for parent in [root, *root]:
+            cases = list(parent.iter("testcase"))
+            for attribute, tag in (("failures", "failure"), ("skipped", "skipped")):
+                self.assertEqual(int(parent.get(attribute)),
+                                 sum(case.find(tag) is not None for case in cases))
+            self.assertEqual(int(parent.get("tests")), len(cases))
+            for case in cases:
+                self.assertTrue(case.get("name") and case.get("classname"))
+        return root
+
+    def test_run_fails_cases_where_objectives_are_missed(self):
+        for rate, code in (("20/s", 0), ("70/s", self.MISSED)):
+            result = run("run", "-f", SHARED, "--variant", "shared", "--replications", "1", "--set",
+                         "duration=5m", "--set", f"workloads.classifier.traffic.mean={rate}",
+                         "-o", "junit")
+            self.assertEqual(result.returncode, code, result.stderr)
+            root = self.suites(result.stdout)
+            self.assertEqual(int(root.get("failures")) > 0, code == self.MISSED)
+            names = [case.get("name") for case in root.iter("testcase")]
+            self.assertIn("classifier latencyP99 at most 300 ms", names)
+
+    def test_besides_another_format(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "slo.xml"
+            result = run("plan", "-f", SHARED, "--variant", "alone", "--instances", "g4dn.xlarge",
+                         "--max-nodes", "2", "--no-headroom", "--no-flips", "--replications", "1",
+                         "-o", "json", "--junit", str(path))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            json.loads(result.stdout)
+            root = self.suites(path.read_text(encoding="utf-8"))
+        self.assertEqual(root[0].get("name"), "plan")
+        self.assertEqual(root.get("failures"), "0")
+
+    def test_check_has_a_case_for_each_finding(self):
+        folder = "scenarios/examples/cluster"
+        for more in ((), ("--strict",)):
+            found = json.loads(run("check", "-f", folder, "-o", "json", *more).stdout)
+            result = run("check", "-f", folder, "-o", "junit", *more)
+            root = self.suites(result.stdout)
+            self.assertEqual(int(root.get("failures")) > 0, result.returncode != 0)
+            clean = sum(case.get("name") == "no findings" for case in root.iter("testcase"))
+            self.assertEqual(int(root.get("tests")) - clean, len(found["findings"]))
+
+    def test_verbs_without_objectives_do_not_take_it(self):
+        for verb in ("max-load", "neighbours"):
+            self.assertEqual(run(verb, "-f", SHARED, "-o", "junit").returncode, USAGE)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/check_report.hpp"
+#include "slicewise/reports/junit_report.hpp"
 #include "slicewise/sim/check.hpp"
 #include "slicewise/sim/lint.hpp"
 
@@ -119,6 +120,8 @@ std::string rendered(const CheckCommand& command, const reports::CheckReport& re
       return reports::check_sarif(report);
     case CheckFormat::Github:
       return reports::check_github(report);
+    case CheckFormat::Junit:
+      return reports::check_junit(report, command.strict);
     case CheckFormat::Table:
       break;
   }

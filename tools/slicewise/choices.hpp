@@ -37,11 +37,17 @@ inline constexpr std::array kRunFormats = {
     Choice{"csv", RunFormat::Csv},     Choice{"md", RunFormat::Markdown},
 };
 
+inline constexpr std::array kVerdictFormats = {
+    Choice{"table", RunFormat::Table}, Choice{"wide", RunFormat::Wide},
+    Choice{"json", RunFormat::Json},   Choice{"yaml", RunFormat::Yaml},
+    Choice{"csv", RunFormat::Csv},     Choice{"md", RunFormat::Markdown},
+    Choice{"junit", RunFormat::Junit},
+};
+
 inline constexpr std::array kCheckFormats = {
-    Choice{"table", CheckFormat::Table},
-    Choice{"json", CheckFormat::Json},
-    Choice{"sarif", CheckFormat::Sarif},
-    Choice{"github", CheckFormat::Github},
+    Choice{"table", CheckFormat::Table}, Choice{"json", CheckFormat::Json},
+    Choice{"sarif", CheckFormat::Sarif}, Choice{"github", CheckFormat::Github},
+    Choice{"junit", CheckFormat::Junit},
 };
 
 inline constexpr std::array kValidateFormats = {

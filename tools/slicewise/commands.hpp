@@ -27,7 +27,8 @@ struct CommonFlags {
   bool quiet = false;
 };
 
-enum class RunFormat : std::uint8_t { Table, Wide, Json, Yaml, Csv, Markdown };
+// Junit: only of verbs that judge objectives, see kVerdictFormats.
+enum class RunFormat : std::uint8_t { Table, Wide, Json, Yaml, Csv, Markdown, Junit };
 
 struct RunCommand {
   std::string file;
@@ -40,7 +41,8 @@ struct RunCommand {
   int jobs = 0;  // 0: one per CPU
   std::optional<scenarios::Fidelity> fidelity;
   ProgressChoice progress = ProgressChoice::Auto;
-  std::string out;  // "": standard output
+  std::string out;    // "": standard output
+  std::string junit;  // file besides; "": none
 };
 
 struct CompareCommand {
@@ -57,7 +59,8 @@ struct CompareCommand {
   std::string prices;
   int jobs = 0;  // 0: one per CPU
   ProgressChoice progress = ProgressChoice::Auto;
-  std::string out;  // "": standard output
+  std::string out;    // "": standard output
+  std::string junit;  // file besides; "": none
 };
 
 struct MaxLoadCommand {
@@ -109,7 +112,8 @@ struct PlanCommand {
   std::string prices;
   int jobs = 0;  // 0: one per CPU
   ProgressChoice progress = ProgressChoice::Auto;
-  std::string out;  // "": standard output
+  std::string out;    // "": standard output
+  std::string junit;  // file besides; "": none
 };
 
 struct NeighboursCommand {
@@ -189,7 +193,7 @@ struct ImportCommand {
   std::string out;  // "": standard output
 };
 
-enum class CheckFormat : std::uint8_t { Table, Json, Sarif, Github };
+enum class CheckFormat : std::uint8_t { Table, Json, Sarif, Github, Junit };
 
 struct CheckCommand {
   std::vector<std::string> files;  // or folders

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "slicewise/reports/comparison_report.hpp"
+#include "slicewise/reports/junit_report.hpp"
 #include "slicewise/sim/comparison.hpp"
 
 #include "commands.hpp"
@@ -30,6 +31,8 @@ std::string render(const sim::StrategyComparison& comparison, const CompareComma
       return reports::comparison_csv(comparison);
     case RunFormat::Markdown:
       return reports::comparison_markdown(comparison);
+    case RunFormat::Junit:
+      return reports::comparison_junit(comparison);
   }
   return {};
 }
@@ -78,6 +81,10 @@ ExitCode execute(const CompareCommand& command, const CommonFlags& flags) {
   comparison->price_file = opened->prices.name;
   comparison->price_file_sha256 = opened->prices.sha256;
   if (const ExitCode code = write_text(command.out, render(*comparison, command, flags));
+      code != ExitCode::Success) {
+    return code;
+  }
+  if (const ExitCode code = write_besides(command.junit, reports::comparison_junit(*comparison));
       code != ExitCode::Success) {
     return code;
   }

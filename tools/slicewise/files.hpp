@@ -19,4 +19,9 @@ Expected<SourceText> read_source(const std::string& path,
 // fails and returns ExitCode::FileAccess.
 ExitCode write_text(const std::string& path, std::string_view text);
 
+// The same for a file besides the report: "" means that it is not wanted.
+inline ExitCode write_besides(const std::string& path, std::string_view text) {
+  return path.empty() ? ExitCode::Success : write_text(path, text);
+}
+
 }  // namespace slicewise::tools

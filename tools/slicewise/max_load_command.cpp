@@ -29,6 +29,8 @@ std::string render(const sim::MaxLoad& found, const MaxLoadCommand& command,
       return reports::max_load_csv(found);
     case RunFormat::Markdown:
       return reports::max_load_markdown(found);
+    case RunFormat::Junit:
+      break;  // not offered
   }
   return {};
 }

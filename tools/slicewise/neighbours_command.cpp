@@ -30,6 +30,8 @@ std::string render(const sim::NeighbourMatrix& matrix, const NeighboursCommand& 
       return reports::neighbours_csv(matrix);
     case RunFormat::Markdown:
       return reports::neighbours_markdown(matrix);
+    case RunFormat::Junit:
+      break;  // not offered
   }
   return {};
 }

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "slicewise/reports/junit_report.hpp"
 #include "slicewise/reports/plan_report.hpp"
 #include "slicewise/sim/plan.hpp"
 
@@ -28,6 +29,8 @@ std::string plan_text(const sim::Plan& plan, const PlanCommand& command, const C
       return reports::plan_csv(plan);
     case RunFormat::Markdown:
       return reports::plan_markdown(plan);
+    case RunFormat::Junit:
+      return reports::plan_junit(plan);
   }
   return {};
 }
@@ -82,6 +85,10 @@ ExitCode execute(const PlanCommand& command, const CommonFlags& flags) {
   plan->price_file = opened->prices.name;
   plan->price_file_sha256 = opened->prices.sha256;
   if (const ExitCode code = write_text(command.out, plan_text(*plan, command, flags));
+      code != ExitCode::Success) {
+    return code;
+  }
+  if (const ExitCode code = write_besides(command.junit, reports::plan_junit(*plan));
       code != ExitCode::Success) {
     return code;
   }

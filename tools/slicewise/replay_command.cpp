@@ -33,6 +33,8 @@ std::string render(const sim::ReplayStudy& study, const ReplayCommand& command,
       return reports::replay_csv(study);
     case RunFormat::Markdown:
       return reports::replay_markdown(study);
+    case RunFormat::Junit:
+      break;  // not offered
   }
   return {};
 }
@@ -53,6 +55,8 @@ std::string render(const sim::InflationStudy& study, const ReplayCommand& comman
       return reports::inflation_csv(study);
     case RunFormat::Markdown:
       return reports::inflation_markdown(study);
+    case RunFormat::Junit:
+      break;  // not offered
   }
   return {};
 }

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "slicewise/models/catalogue.hpp"
+#include "slicewise/reports/junit_report.hpp"
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/sim/check.hpp"
 #include "slicewise/sim/run.hpp"
@@ -42,6 +43,8 @@ std::string render(const sim::Result& result, const RunCommand& command, const C
       return reports::result_csv(result);
     case RunFormat::Markdown:
       return reports::result_markdown(result);
+    case RunFormat::Junit:
+      return reports::result_junit(result);
   }
   return {};
 }
@@ -136,6 +139,10 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
   result->price_file = prices.name;
   result->price_file_sha256 = prices.sha256;
   if (const ExitCode code = write_text(command.out, render(*result, command, flags));
+      code != ExitCode::Success) {
+    return code;
+  }
+  if (const ExitCode code = write_besides(command.junit, reports::result_junit(*result));
       code != ExitCode::Success) {
     return code;
   }

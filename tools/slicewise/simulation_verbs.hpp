@@ -23,6 +23,11 @@ void add_simulation_flags(CLI::App& verb, SimulatingCommand& command) {
              "Progress on standard error (default auto)");
 }
 
+inline void add_junit(CLI::App& verb, std::string& file) {
+  add_text(verb, "--junit", file, "FILE",
+           "Write objectives and policies as JUnit test cases as well");
+}
+
 inline void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
   CLI::App& verb = add_verb(
       app, "run", "Simulate a scenario and report cost, throughput and latency",
@@ -31,7 +36,8 @@ inline void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
       "  slicewise run -f - --set nodePools.gpu.nodes=2 < scenarios/examples/aws-cifar10.yaml",
       flags);
   add_scenario_flags(verb, run.file, run.set, run.out);
-  add_choice(verb, "-o,--output", kRunFormats, run.format, "Format (default table)");
+  add_choice(verb, "-o,--output", kVerdictFormats, run.format, "Format (default table)");
+  add_junit(verb, run.junit);
   verb.add_option("--variant", run.variants, "Only this variant; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
@@ -56,7 +62,8 @@ inline void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& fla
                "g5.xlarge,p4d.24xlarge",
                flags);
   add_scenario_flags(verb, compare.file, compare.set, compare.out);
-  add_choice(verb, "-o,--output", kRunFormats, compare.format, "Format (default table)");
+  add_choice(verb, "-o,--output", kVerdictFormats, compare.format, "Format (default table)");
+  add_junit(verb, compare.junit);
   add_text(verb, "--variant", compare.variant, "NAME", "Which variant (default: the first)");
   verb.add_option("--instances", compare.instances,
                   "Instance types (default p3.2xlarge,g4dn.xlarge,g5.xlarge,p4d.24xlarge)")
@@ -88,7 +95,8 @@ inline void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
       "--max-nodes 4 -o json --out plan.json",
       flags);
   add_scenario_flags(verb, plan.file, plan.set, plan.out);
-  add_choice(verb, "-o,--output", kRunFormats, plan.format, "Format (default table)");
+  add_choice(verb, "-o,--output", kVerdictFormats, plan.format, "Format (default table)");
+  add_junit(verb, plan.junit);
   add_text(verb, "--variant", plan.variant, "NAME", "Which variant (default: the first)");
   add_names(verb, "--instances", "TYPE,...", plan.instances,
             "Instance types or families (default: the scenario's planning section, else its own "

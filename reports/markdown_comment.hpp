@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slicewise::reports {
+
+// GitHub refuses comments above 65,536 characters; the rest is room for what a bot adds. Counted in
+// bytes, which are never fewer.
+inline constexpr std::size_t kLongestComment = 60'000;
+
+// The text of a comment on a pull request. When it is too long, the largest of `sections` is left
+// out first, and so on, and a line says so. `top`, `bottom` and the marker stay: by the marker a
+// bot finds the comment that it is to replace. `name`: of the scenario; "": a marker without a
+// name.
+std::string markdown_comment(const std::string& top, std::vector<std::string> sections,
+                             const std::string& bottom, std::string_view name);
+
+// "<!-- slicewise:voice-t4 -->"; the name is made harmless inside of a comment of HTML.
+std::string comment_marker(std::string_view name);
+
+}  // namespace slicewise::reports
