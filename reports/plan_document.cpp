@@ -15,20 +15,23 @@ namespace {
 
 using nlohmann::json;
 
+json names_or_nothing(const std::vector<std::string>& names) {
+  return names.empty() ? json(nullptr) : json(names);
+}
+
 json plan_pool(const sim::PoolChoice& choice) {
   json layout = json::array();
   for (const models::MigCount& count : choice.mig) {
     layout.push_back({{"profile", count.profile}, {"count", count.count}});
   }
-  return document::present(
-      {{"instanceType", choice.instance_type},
-       {"purchaseOption", choice.purchase},
-       {"strategy", sim::strategy_name(choice.strategy)},
-       {"replicas", choice.replicas},
-       {"mig", layout.empty() ? json(nullptr) : layout},
-       {"workloads", choice.workloads},
-       {"migProfiles", choice.mig_profiles.empty() ? json(nullptr) : json(choice.mig_profiles)},
-       {"nodes", choice.nodes}});
+  return document::present({{"instanceType", choice.instance_type},
+                            {"purchaseOption", choice.purchase},
+                            {"strategy", sim::strategy_name(choice.strategy)},
+                            {"replicas", choice.replicas},
+                            {"mig", layout.empty() ? json(nullptr) : layout},
+                            {"workloads", choice.workloads},
+                            {"migProfiles", names_or_nothing(choice.mig_profiles)},
+                            {"nodes", choice.nodes}});
 }
 
 json plan_objective(const sim::PlannedObjective& planned) {
@@ -53,6 +56,8 @@ json plan_figures(const sim::OptionFigures& figures) {
                             {"oomKills", document::number(figures.oom_kills)},
                             {"runningMax", figures.running_max},
                             {"pendingMax", figures.pending_max},
+                            {"deniedBy", names_or_nothing(figures.denied_by)},
+                            {"warnedBy", names_or_nothing(figures.warned_by)},
                             {"stands", figures.stands()}});
 }
 
@@ -114,22 +119,21 @@ json plan_counts(const sim::PlanCounts& counts) {
 }
 
 json plan_metadata(const sim::Plan& plan) {
-  return document::present(
-      {{"scenario", plan.scenario},
-       {"scenarioFile", document::text(plan.scenario_file)},
-       {"scenarioSha256", plan.scenario_sha256},
-       {"variant", plan.variant},
-       {"settings", plan.settings.empty() ? json(nullptr) : json(plan.settings)},
-       {"seed", plan.seed},
-       {"replications", plan.replications},
-       {"goal", scenarios::goal_name(plan.goal)},
-       {"instanceTypes", plan.instance_types},
-       {"purchaseOptions", plan.purchases},
-       {"version", kVersion},
-       {"priceDate", document::text(plan.price_date)},
-       {"priceFile", document::text(plan.price_file)},
-       {"priceFileSha256", document::text(plan.price_file_sha256)},
-       {"interrupted", plan.interrupted ? json(true) : json(nullptr)}});
+  return document::present({{"scenario", plan.scenario},
+                            {"scenarioFile", document::text(plan.scenario_file)},
+                            {"scenarioSha256", plan.scenario_sha256},
+                            {"variant", plan.variant},
+                            {"settings", names_or_nothing(plan.settings)},
+                            {"seed", plan.seed},
+                            {"replications", plan.replications},
+                            {"goal", scenarios::goal_name(plan.goal)},
+                            {"instanceTypes", plan.instance_types},
+                            {"purchaseOptions", plan.purchases},
+                            {"version", kVersion},
+                            {"priceDate", document::text(plan.price_date)},
+                            {"priceFile", document::text(plan.price_file)},
+                            {"priceFileSha256", document::text(plan.price_file_sha256)},
+                            {"interrupted", plan.interrupted ? json(true) : json(nullptr)}});
 }
 
 }  // namespace

@@ -94,7 +94,9 @@ std::vector<json_schema::Property> plan_figure_properties() {
           {"oomKills", number("mean per replication")},
           {"runningMax", whole("pods")},
           {"pendingMax", whole("pods")},
-          {"stands", truth("meets all objectives and loses no pod")}};
+          {"deniedBy", plan_texts("policies with severity Deny that fail"), kOptional},
+          {"warnedBy", plan_texts("policies with severity Warn that fail"), kOptional},
+          {"stands", truth("meets all objectives, loses no pod, and no policy denies it")}};
 }
 
 json plan_figures_schema() { return object(plan_figure_properties(), "what the simulation found"); }

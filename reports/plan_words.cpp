@@ -62,8 +62,10 @@ std::string verdict_text(const sim::OptionFigures& figures, const TextStyle& sty
   if (figures.running_max == 0) return "no pod runs";
   if (figures.oom_kills > 0) return fmt::format("{} out of memory", signs(style).fail);
   if (figures.loses_pods) return fmt::format("{} loses pods", signs(style).fail);
-  const PlannedObjective* worst = worst_of(figures);
-  return fmt::format("{} {}", signs(style).fail, worst == nullptr ? "missed" : worst->name);
+  if (!figures.meets_objectives()) {
+    return fmt::format("{} {}", signs(style).fail, worst_of(figures)->name);
+  }
+  return fmt::format("{} policy {}", signs(style).fail, fmt::join(figures.denied_by, ", "));
 }
 
 bool any_of(const Plan& plan, std::optional<Usd> sim::OptionFigures::*field) {
@@ -91,8 +93,11 @@ std::string saving_sentence(const Plan& plan) {
   const Usd then = plan.options.front().figures.monthly;
   if (now.nano <= 0) return "";
   const double share = static_cast<double>((now - then).nano) / static_cast<double>(now.nano);
-  const std::string fails =
-      plan.today->figures.stands() ? "" : ", which does not meet its objectives or loses pods";
+  const sim::OptionFigures& today = plan.today->figures;
+  const std::string fails = today.stands()              ? ""
+                            : today.loses_pods          ? ", which lose pods"
+                            : !today.meets_objectives() ? ", which miss an objective"
+                                                        : ", which a policy denies";
   if (then < now) {
     return fmt::format("Saves {} a month ({}) against the scenario's own pools{}.",
                        money_text(now - then), percent_text(share), fails);
@@ -113,6 +118,12 @@ std::string headroom_sentence(const Plan& plan) {
   return fmt::format("Headroom: {} times the load; at {} times {} breaks.",
                      factor_words(*plan.headroom), factor_words(*plan.headroom_fails),
                      plan.headroom_binding.empty() ? "an objective" : plan.headroom_binding);
+}
+
+std::string warning_sentence(const PlanOption& option) {
+  const std::vector<std::string>& warned = option.figures.warned_by;
+  if (warned.empty()) return "";
+  return fmt::format("Warned by {}: `slicewise explain policies`.", fmt::join(warned, ", "));
 }
 
 std::string replicas_sentence(const Plan& plan) {
@@ -246,8 +257,9 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
   }
   std::vector<std::string> lines{
       fmt::format("Recommended: #1, {}.", pools_text(plan.options.front().pools))};
-  for (std::string line : {saving_sentence(plan), replicas_sentence(plan), headroom_sentence(plan),
-                           isolation_sentence(plan.options.front())}) {
+  for (std::string line :
+       {saving_sentence(plan), replicas_sentence(plan), headroom_sentence(plan),
+        isolation_sentence(plan.options.front()), warning_sentence(plan.options.front())}) {
     if (!line.empty()) lines.push_back(std::move(line));
   }
   for (const sim::Flip& flip : plan.flips) lines.push_back(flip_sentence(flip));

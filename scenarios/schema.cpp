@@ -166,6 +166,14 @@ Json one_or_more(Json items) {
   return {{"type", "array"}, {"items", std::move(items)}, {"minItems", 1}};
 }
 
+Json clock_schema(FieldType type) {
+  if (type == FieldType::UtcOffset) return text_matching("^[-+](0[0-9]|1[0-4]):[0-5][0-9]$");
+  if (type == FieldType::WeekTime)
+    return text_matching(fmt::format("^(Mon|Tue|Wed|Thu|Fri|Sat|Sun) {}$", kClock));
+  Json time = text_matching(fmt::format("^{}$", kClock));
+  return type == FieldType::ClockTimes ? one_or_more(std::move(time)) : time;
+}
+
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
 Json value_schema(const Field& field, bool partial) {
   switch (field.type) {
@@ -215,13 +223,10 @@ Json value_schema(const Field& field, bool partial) {
     case FieldType::FineDuration:
       return seconds_schema(field.least > 0);
     case FieldType::ClockTime:
-      return text_matching(fmt::format("^{}$", kClock));
     case FieldType::ClockTimes:
-      return one_or_more(text_matching(fmt::format("^{}$", kClock)));
     case FieldType::UtcOffset:
-      return text_matching("^[-+](0[0-9]|1[0-4]):[0-5][0-9]$");
     case FieldType::WeekTime:
-      return text_matching(fmt::format("^(Mon|Tue|Wed|Thu|Fri|Sat|Sun) {}$", kClock));
+      return clock_schema(field.type);
     case FieldType::Target:
       return target_schema(field);
     case FieldType::Percent:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -49,6 +50,17 @@ using Candidate = std::variant<Configuration, RefusedOption>;
 std::vector<Candidate> candidates_on(const models::InstanceType& type, const World& exclusive,
                                      const ReplicaChoice& choice,
                                      const models::Catalogue& catalogue, bool force);
+
+// Refuses pods that ask for several GPU resources, and a scenario without pods. `what`: "strategies
+// are compared", for the message.
+void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diagnostics& found);
+
+// What is wrong with the scenario itself: the errors that it has on every instance type. REQUIRES:
+// one world or more.
+Diagnostics errors_everywhere(std::span<const Expected<World>> worlds);
+
+// REQUIRES: has_errors(found).
+const Diagnostic& first_error(const Diagnostics& found);
 
 // Whether some died or never got a GPU. Jobs that waited for their turn and were done in the end
 // are not lost.

@@ -27,27 +27,6 @@ struct Simulation {
   std::optional<VariantResult> result;
 };
 
-void check_pods(const Scenario& scenario, Diagnostics& found) {
-  std::int64_t pods = 0;
-  for (const Workload& workload : scenario.workloads) {
-    pods += workload.count;
-    const bool several = workload.pod.extended.size() > 1 ||
-                         std::ranges::any_of(workload.pod.extended,
-                                             [](const auto& request) { return request.count > 1; });
-    if (!several || workload.count == 0) continue;
-    found.push_back(make_diagnostic(
-        Code::StrategyNotModelled, workload.pod.extended.back().count_where,
-        fmt::format("the pods of \"{}\" ask for several GPU resources: strategies are compared for "
-                    "pods with one",
-                    workload.name.value),
-        "ask for one; two replicas of a shared GPU do not give twice the compute"));
-  }
-  if (pods > 0) return;
-  found.push_back(make_diagnostic(Code::ValueRange, scenario.where,
-                                  fmt::format("\"{}\" has no pods to compare", scenario.name),
-                                  "set the count of a workload"));
-}
-
 void check_pools(const Scenario& scenario, Diagnostics& found) {
   if (scenario.node_pools.size() == 1) return;
   std::vector<std::string> names;
@@ -82,24 +61,8 @@ std::vector<const models::InstanceType*> instance_types(const ComparisonOptions&
   return types;
 }
 
-// What is wrong with the scenario itself: the errors that it has on every instance type.
-Diagnostics errors_everywhere(const std::vector<Expected<World>>& worlds) {
-  Diagnostics everywhere;
-  if (std::ranges::any_of(worlds, [](const auto& world) { return world.has_value(); })) return {};
-  for (const Diagnostic& d : worlds.front().error()) {
-    const bool in_all = std::ranges::all_of(
-        worlds, [&](const Expected<World>& other) { return holds(other.error(), d); });
-    if (in_all && d.severity == Severity::Error) everywhere.push_back(d);
-  }
-  return everywhere;
-}
-
 RefusedOption refusal_of(Configuration configuration, const Diagnostic& reason) {
   return {std::move(configuration), reason.code, reason.message};
-}
-
-const Diagnostic& first_error(const Diagnostics& found) {
-  return *std::ranges::find(found, Severity::Error, &Diagnostic::severity);
 }
 
 void refuse_all(const models::InstanceType& type, const Diagnostic& reason,
@@ -251,7 +214,7 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
   const Scenario& base = set.variants[variant];
   Diagnostics found;
   check_pools(base, found);
-  check_pods(base, found);
+  check_pods(base, "strategies are compared", found);
   const std::vector<const models::InstanceType*> types = instance_types(options, catalogue, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));
 

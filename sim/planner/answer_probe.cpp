@@ -19,9 +19,9 @@ PlanAnswer answer_probe(const scenarios::Scenario& base, const PlanProbe& probe,
       probe.pools.empty() ? scenario : planned_scenario(scenario, probe.pools, catalogue),
       catalogue);
   if (!world) {
-    const auto error = std::ranges::find(world.error(), Severity::Error, &Diagnostic::severity);
-    answer.code = error->code;
-    answer.refused = error->message;
+    const Diagnostic& error = first_error(world.error());
+    answer.code = error.code;
+    answer.refused = error.message;
     return answer;
   }
   const auto never = std::ranges::find(world->findings, Code::GpuOom, &Diagnostic::code);

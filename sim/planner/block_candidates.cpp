@@ -6,14 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "../comparison/candidates.hpp"
+#include "../merge.hpp"
 #include "node_bounds.hpp"
 
 namespace slicewise::sim {
 namespace {
 
 using Stage = RejectedChoice::Stage;
-
-constexpr double kHoursPerMonth = 730;
 
 // Requests in a month, where the rate is known in advance; 0: it is not.
 double monthly_arrivals(const World& world) {
@@ -23,13 +23,19 @@ double monthly_arrivals(const World& world) {
     if (!std::holds_alternative<std::monostate>(workload.spec.traffic->shape)) return 0;
     rate += workload.spec.traffic->mean.per_second;
   }
-  return world.pipelines.empty() ? rate * 3600 * kHoursPerMonth : 0;
+  return world.pipelines.empty() ? rate * to_seconds(kMonth) : 0;
 }
 
+// Counts each; what is refused for the same reason with other replicas is listed once.
 void reject(BlockResult& result, Stage stage, const PoolChoice& choice, std::optional<Code> code,
             std::string reason) {
-  result.rejected.push_back({stage, choice, code, std::move(reason), std::nullopt});
   (stage == Stage::Feasibility ? result.refused : result.bounded) += 1;
+  const bool said = std::ranges::any_of(result.rejected, [&](const RejectedChoice& other) {
+    return other.choice.instance_type == choice.instance_type &&
+           other.choice.purchase == choice.purchase && other.choice.strategy == choice.strategy &&
+           other.reason == reason;
+  });
+  if (!said) result.rejected.push_back({stage, choice, code, std::move(reason), std::nullopt});
 }
 
 // How many nodes may be tried, and what limits that.
@@ -69,8 +75,8 @@ void add_candidate(const BlockSearch& search, PoolChoice choice,
   const Expected<World> world =
       build_world(planned_scenario(search.base, pools, search.catalogue), search.catalogue);
   if (!world) {
-    const auto error = std::ranges::find(world.error(), Severity::Error, &Diagnostic::severity);
-    return reject(result, Stage::Feasibility, choice, error->code, error->message);
+    const Diagnostic& error = first_error(world.error());
+    return reject(result, Stage::Feasibility, choice, error.code, error.message);
   }
   const auto never = std::ranges::find(world->findings, Code::GpuOom, &Diagnostic::code);
   if (never != world->findings.end()) {
@@ -80,7 +86,7 @@ void add_candidate(const BlockSearch& search, PoolChoice choice,
   if (!bound.refused.empty()) {
     return reject(result, Stage::Bound, choice, std::nullopt, bound.refused);
   }
-  const double monthly = to_dollars(world->pools.front().price.usd.per_hour) * kHoursPerMonth;
+  const double monthly = to_dollars(cost_of(world->pools.front().price.usd, kMonth));
   const NodeLimit limit = node_limit(search.space, bound, monthly);
   result.exhaustive += std::max(0, std::min(bound.most, search.space.max_nodes));
   if (bound.least > limit.most) {

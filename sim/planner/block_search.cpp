@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "block_candidates.hpp"
 
@@ -70,7 +71,8 @@ std::string miss_of(const OptionFigures& figures) {
     if (objective.pass) continue;
     if (worst == nullptr || objective.ratio() > worst->ratio()) worst = &objective;
   }
-  return worst == nullptr ? "" : fmt::format("misses {} of {}", worst->name, worst->workload);
+  if (worst != nullptr) return fmt::format("misses {} of {}", worst->name, worst->workload);
+  return figures.denied_by.empty() ? "" : denial_of(figures);
 }
 
 class BlockRun {
@@ -221,6 +223,11 @@ class BlockRun {
 };
 
 }  // namespace
+
+std::string denial_of(const OptionFigures& figures) {
+  return fmt::format("{} {} it", fmt::join(figures.denied_by, ", "),
+                     figures.denied_by.size() > 1 ? "deny" : "denies");
+}
 
 std::optional<double> goal_of(PlanGoal goal, const OptionFigures& figures) {
   switch (goal) {

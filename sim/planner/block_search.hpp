@@ -36,6 +36,9 @@ struct BlockSearch {
 // What is minimised; nullopt when it is not defined, as the cost per job of no job.
 std::optional<double> goal_of(scenarios::PlanGoal goal, const OptionFigures& figures);
 
+// "cost-cap denies it". REQUIRES: a policy does.
+std::string denial_of(const OptionFigures& figures);
+
 // The `top` best. `cap`: dollars a month that the block may cost at the most.
 BlockResult search_block(const BlockSearch& search, const std::vector<std::string>& workloads,
                          std::size_t top, std::optional<double> cap, ProbeBatch& probes);

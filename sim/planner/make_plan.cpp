@@ -6,7 +6,9 @@
 
 #include "slicewise/sim/plan.hpp"
 
+#include "../comparison/candidates.hpp"
 #include "block_search.hpp"
+#include "headroom.hpp"
 #include "plan_sections.hpp"
 #include "plan_space.hpp"
 #include "pool_split.hpp"
@@ -26,26 +28,6 @@ PlanGoal goal_for(const Scenario& scenario, const PlanOptions& options) {
     return workload.count == 0 || workload.kind == scenarios::WorkloadKind::Job;
   });
   return only_jobs ? PlanGoal::CostPerJob : PlanGoal::MonthlyCost;
-}
-
-void check_workloads(const Scenario& scenario, Diagnostics& found) {
-  int pods = 0;
-  for (const auto& workload : scenario.workloads) {
-    pods += workload.count;
-    const bool several = workload.pod.extended.size() > 1 ||
-                         std::ranges::any_of(workload.pod.extended,
-                                             [](const auto& request) { return request.count > 1; });
-    if (!several || workload.count == 0) continue;
-    found.push_back(make_diagnostic(
-        Code::StrategyNotModelled, workload.pod.extended.back().count_where,
-        fmt::format("the pods of \"{}\" ask for several GPU resources: plans are for pods with one",
-                    workload.name.value),
-        "leave the workload out with count: 0, and plan its nodes apart"));
-  }
-  if (pods > 0) return;
-  found.push_back(make_diagnostic(Code::ValueRange, scenario.where,
-                                  fmt::format("\"{}\" has no pods to plan for", scenario.name),
-                                  "set the count of a workload"));
 }
 
 std::vector<std::string> all_workloads(const Scenario& scenario) {
@@ -72,29 +54,20 @@ Plan about(const scenarios::ScenarioSet& set, const Scenario& scenario,
   return plan;
 }
 
-// What is wrong with the scenario itself, on whatever nodes.
-Diagnostics errors_everywhere(const Scenario& base, const PlanSpace& space,
-                              const models::Catalogue& catalogue) {
-  Diagnostics everywhere;
-  bool first = true;
+// The scenario alone on each instance type: what is wrong with all of them is wrong with it.
+std::vector<Expected<World>> worlds_alone(const Scenario& base, const PlanSpace& space,
+                                          const models::Catalogue& catalogue) {
+  std::vector<Expected<World>> worlds;
+  worlds.reserve(space.types.size());
   for (const models::InstanceType* type : space.types) {
     PoolChoice choice;
     choice.instance_type = type->name;
     choice.strategy = type->gpu_fraction < 1 ? Strategy::Vgpu : Strategy::Exclusive;
     choice.workloads = all_workloads(base);
     const std::vector<PoolChoice> pools{choice};
-    const auto world = build_world(planned_scenario(base, pools, catalogue), catalogue);
-    if (world) return {};
-    if (first) {
-      for (const Diagnostic& d : world.error()) {
-        if (d.severity == Severity::Error) everywhere.push_back(d);
-      }
-    } else {
-      std::erase_if(everywhere, [&](const Diagnostic& d) { return !holds(world.error(), d); });
-    }
-    first = false;
+    worlds.push_back(build_world(planned_scenario(base, pools, catalogue), catalogue));
   }
-  return everywhere;
+  return worlds;
 }
 
 void add_today(const Scenario& base, const BlockSearch& search, ProbeBatch& probes, Plan& plan) {
@@ -125,23 +98,32 @@ void add_split(const BlockSearch& search, ProbeBatch& probes, std::size_t top, P
   if (plan.options.size() > top) plan.options.resize(top);
 }
 
-void add_headroom(const scenarios::ScenarioSet& set, const Scenario& base,
-                  const models::Catalogue& catalogue, const RunOptions& run, Plan& plan) {
-  scenarios::ScenarioSet one = set;
-  one.variants = {planned_scenario(base, plan.options.front().pools, catalogue)};
-  MaxLoadOptions options;
-  constexpr double kPrecision = 0.05;
-  options.precision = kPrecision;
-  options.run = run;
-  options.run.progress = nullptr;
-  const auto load = find_max_load(one, 0, catalogue, options);
-  if (!load) return;  // nothing that could be scaled, or no objective
-  if (load->interrupted) plan.interrupted = true;
-  if (load->passed) plan.headroom = load->probes[*load->passed].factor;
-  if (load->failed) plan.headroom_fails = load->probes[*load->failed].factor;
-  if (load->failed && load->binding) {
-    const auto& objective = load->probes[*load->failed].objectives[*load->binding];
-    plan.headroom_binding = fmt::format("{} of {}", objective.result.name, objective.workload);
+void add_headroom(Headroom&& headroom, Plan& plan) {
+  plan.interrupted = plan.interrupted || headroom.interrupted;
+  plan.headroom = headroom.passed;
+  plan.headroom_fails = headroom.failed;
+  plan.headroom_binding = std::move(headroom.binding);
+}
+
+// What a policy says of headroom can be judged only once it is known: the best option that all
+// policies let pass is the answer.
+void settle_headroom(const scenarios::ScenarioSet& set, const Scenario& base,
+                     const models::Catalogue& catalogue, const PlanOptions& options, Plan& plan) {
+  const bool decides = asks_for_headroom(base.policies);
+  while (!plan.options.empty() && (decides || options.headroom)) {
+    PlanOption& best = plan.options.front();
+    Headroom headroom = headroom_of(set, base, catalogue, options.run, best);
+    if (decides) judge_with_headroom(base, catalogue, options.run, headroom, best);
+    if (best.figures.denied_by.empty()) {
+      add_headroom(std::move(headroom), plan);
+      return;
+    }
+    std::string reason = denial_of(best.figures);
+    if (headroom.passed)
+      reason += fmt::format(": it bears {:.3g} times the load", *headroom.passed);
+    plan.rejected.push_back({RejectedChoice::Stage::Simulation, best.pools.front(), std::nullopt,
+                             std::move(reason), std::move(best.figures)});
+    plan.options.erase(plan.options.begin());
   }
 }
 
@@ -199,11 +181,12 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
                          const models::Catalogue& catalogue, const PlanOptions& options) {
   const Scenario& base = set.variants[variant];
   Diagnostics found;
-  check_workloads(base, found);
+  check_pods(base, "plans are", found);
   auto space = plan_space(base, catalogue, options);
   if (!space) found.insert(found.end(), space.error().begin(), space.error().end());
   if (has_errors(found)) return tl::unexpected(std::move(found));
-  if (Diagnostics errors = errors_everywhere(base, *space, catalogue); !errors.empty()) {
+  if (Diagnostics errors = errors_everywhere(worlds_alone(base, *space, catalogue));
+      !errors.empty()) {
     return tl::unexpected(std::move(errors));
   }
 
@@ -216,6 +199,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     add_split(search, probes, options.top, plan);
   }
   plan.counts.simulations = probes.simulations();
+  if (!probes.interrupted()) settle_headroom(set, base, catalogue, options, plan);
   mark_pareto(plan.options);
   if (!probes.interrupted()) add_today(base, search, probes, plan);
   if (!plan.options.empty() && !probes.interrupted()) {
@@ -224,7 +208,6 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     plan.knee = curve.knee;
     plan.binding = std::move(curve.binding);
     if (options.flips) plan.flips = find_flips(search, plan.options, probes);
-    if (options.headroom) add_headroom(set, base, catalogue, options.run, plan);
     add_provenance(base, catalogue, plan);
   }
   plan.counts.replications = probes.replications();

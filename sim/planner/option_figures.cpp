@@ -22,6 +22,15 @@ void add_objectives(const VariantResult& result, OptionFigures& figures) {
 
 }  // namespace
 
+void add_policies(const std::vector<PolicyResult>& policies, OptionFigures& figures) {
+  figures.denied_by.clear();
+  figures.warned_by.clear();
+  for (const PolicyResult& policy : policies) {
+    if (policy.verdict != PolicyResult::Verdict::Fail) continue;
+    (policy.deny ? figures.denied_by : figures.warned_by).push_back(policy.name);
+  }
+}
+
 OptionFigures figures_of(const World& world, const VariantResult& result) {
   OptionFigures figures;
   figures.replications = result.replications;
@@ -36,6 +45,7 @@ OptionFigures figures_of(const World& world, const VariantResult& result) {
   figures.running_max = result.pods.running_max;
   figures.pending_max = result.pods.pending_max;
   figures.loses_pods = loses_pods(world, result);
+  add_policies(result.policies, figures);
   return figures;
 }
 

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "../comparison/candidates.hpp"
-#include "isolation_rule.hpp"
 #include "mig_layouts.hpp"
 
 namespace slicewise::sim {
@@ -43,9 +42,7 @@ PoolChoice choice_of(const TypeView& view, Strategy strategy, int replicas) {
   return choice;
 }
 
-void refuse(const TypeView& view, PoolChoice choice, std::optional<Code> code, std::string reason,
-            PoolChoices& found) {
-  static_cast<void>(view);
+void refuse(PoolChoice choice, std::optional<Code> code, std::string reason, PoolChoices& found) {
   found.refused.push_back(
       {Stage::Feasibility, std::move(choice), code, std::move(reason), std::nullopt});
 }
@@ -75,7 +72,7 @@ void refuse_beyond(const TypeView& view, Strategy strategy, int most, const std:
   if (view.space.replicas.empty()) return;
   for (const int r : view.space.replicas) {
     if (r > most && r >= 2) {
-      refuse(view, choice_of(view, strategy, r), Code::GpuOom,
+      refuse(choice_of(view, strategy, r), Code::GpuOom,
              fmt::format("GPU memory: {} holds {} of these pods, not {}", what, most, r), found);
     }
   }
@@ -85,7 +82,7 @@ void add_time_slicing(const TypeView& view, PoolChoices& found) {
   const Bytes memory = view.exclusive.pools.front().kinds.front().memory;
   const int fit = view.needs.pods_in(memory);
   if (fit < 2) {
-    refuse(view, choice_of(view, Strategy::TimeSlicing, 2), Code::GpuOom,
+    refuse(choice_of(view, Strategy::TimeSlicing, 2), Code::GpuOom,
            fmt::format("GPU memory: two pods do not fit {}; one needs {}", mib(memory),
                        mib(view.needs.pods.front())),
            found);
@@ -100,7 +97,7 @@ void add_time_slicing(const TypeView& view, PoolChoices& found) {
 void add_mps(const TypeView& view, Strategy strategy, PoolChoices& found) {
   const int shares = equal_shares(view.exclusive.pools.front(), view.needs);
   if (shares < 2) {
-    refuse(view, choice_of(view, strategy, 2), Code::GpuOom,
+    refuse(choice_of(view, strategy, 2), Code::GpuOom,
            fmt::format("GPU memory: MPS gives each of two processes half, one needs {}",
                        mib(view.needs.largest_process)),
            found);
@@ -140,7 +137,7 @@ void add_mig(const TypeView& view, PoolChoices& found) {
   for (const WorkloadModel& workload : view.exclusive.workloads) {
     options.push_back(fitting_profiles(view, workload));
     if (!options.back().empty()) continue;
-    refuse(view, choice_of(view, Strategy::Mig, 1), Code::GpuOom,
+    refuse(choice_of(view, Strategy::Mig, 1), Code::GpuOom,
            fmt::format("a pod of \"{}\" needs {} of GPU memory, more than any instance has",
                        workload.name, mib(pod_memory(view.exclusive, workload))),
            found);
@@ -161,8 +158,8 @@ void add_mig(const TypeView& view, PoolChoices& found) {
     for (const auto& [name, need] : needs) list.push_back(need);
     choice.mig = best_layout(*view.geometry, list, view.type.gpu_count);
     if (choice.mig.empty()) {
-      refuse(view, choice, Code::MigLayoutImpossible,
-             "no GPU has room for one instance of each profile", found);
+      refuse(choice, Code::MigLayoutImpossible, "no GPU has room for one instance of each profile",
+             found);
     } else {
       found.choices.push_back(std::move(choice));
     }
@@ -186,7 +183,7 @@ void add_shared_mig(const TypeView& view, PoolChoices& found) {
     }
   }
   if (any) return;
-  refuse(view, choice_of(view, Strategy::MigTimeSlicing, 2), Code::GpuOom,
+  refuse(choice_of(view, Strategy::MigTimeSlicing, 2), Code::GpuOom,
          fmt::format("no profile with two or more instances holds two pods, of which one needs {}",
                      mib(view.needs.pods.front())),
          found);
@@ -195,7 +192,7 @@ void add_shared_mig(const TypeView& view, PoolChoices& found) {
 void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
   const bool fraction = view.type.gpu_fraction < 1;
   if (fraction != (strategy == Strategy::Vgpu)) {
-    refuse(view, choice_of(view, strategy, 1), Code::VgpuNotOnEks,
+    refuse(choice_of(view, strategy, 1), Code::VgpuNotOnEks,
            fraction ? "EC2 sells a fraction of a GPU here, which NVIDIA vGPU schedules"
                     : "EC2 offers vGPU as g6f and gr6f only",
            found);
@@ -204,7 +201,7 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
   const bool mig = strategy == Strategy::Mig || strategy == Strategy::MigTimeSlicing ||
                    strategy == Strategy::MigMps;
   if (mig && view.geometry == nullptr) {
-    refuse(view, choice_of(view, strategy, 1), Code::MigUnsupported,
+    refuse(choice_of(view, strategy, 1), Code::MigUnsupported,
            fmt::format("the {} has no MIG", view.type.gpu_model), found);
     return;
   }
@@ -223,14 +220,10 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
     case Strategy::MigTimeSlicing:
       return add_shared_mig(view, found);
     case Strategy::MigMps:
-      refuse(view, choice_of(view, strategy, 2), Code::MpsOnMig,
+      refuse(choice_of(view, strategy, 2), Code::MpsOnMig,
              "the device plugin refuses MPS on MIG devices", found);
       return;
   }
-}
-
-const Diagnostic& first_error_of(const Diagnostics& found) {
-  return *std::ranges::find(found, Severity::Error, &Diagnostic::severity);
 }
 
 }  // namespace
@@ -247,7 +240,7 @@ PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& w
   const Expected<World> world = build_world(planned_scenario(base, pools, catalogue), catalogue);
   alone.nodes = 0;
   if (!world) {
-    const Diagnostic& error = first_error_of(world.error());
+    const Diagnostic& error = first_error(world.error());
     found.refused.push_back({Stage::Feasibility, alone, error.code, error.message, std::nullopt});
     return found;
   }
@@ -269,11 +262,6 @@ PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& w
                 workloads};
   for (const WorkloadModel& workload : world->workloads) view.pods += workload.spec.count;
   for (const Strategy strategy : space.strategies) {
-    if (const auto gap = isolation_gap(base, workloads, strategy)) {
-      refuse(view, choice_of(view, strategy, strategy == Strategy::Exclusive ? 1 : 2), std::nullopt,
-             *gap, found);
-      continue;
-    }
     add_strategy(view, strategy, found);
   }
   return found;

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "../merge.hpp"
 #include "flow_assignment.hpp"
 #include "node_bounds.hpp"
 
@@ -196,7 +197,7 @@ class Splitter {
         choice.mig_profiles.clear();
         const auto at = std::ranges::find(places, choice);
         const auto place = static_cast<std::size_t>(at - places.begin());
-        const double monthly = to_dollars(world->pools.front().price.usd.per_hour) * 730;
+        const double monthly = to_dollars(cost_of(world->pools.front().price.usd, kMonth));
         const int pods = problem.pods[group];
         if (at == places.end()) {
           places.push_back(choice);

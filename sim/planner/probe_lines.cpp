@@ -122,6 +122,17 @@ class LineReader {
   bool failed_ = false;
 };
 
+void write_texts(LineWriter& out, const std::vector<std::string>& texts) {
+  out.number(static_cast<std::int64_t>(texts.size()));
+  for (const std::string& text : texts) out.text(text);
+}
+
+std::vector<std::string> read_texts(LineReader& in) {
+  std::vector<std::string> texts;
+  for (std::int64_t n = in.items(); n > 0; --n) texts.push_back(in.text());
+  return texts;
+}
+
 void write(LineWriter& out, const PoolChoice& choice) {
   out.text(choice.instance_type);
   out.text(choice.purchase);
@@ -132,10 +143,8 @@ void write(LineWriter& out, const PoolChoice& choice) {
     out.text(count.profile);
     out.number(count.count);
   }
-  out.number(static_cast<std::int64_t>(choice.workloads.size()));
-  for (const std::string& name : choice.workloads) out.text(name);
-  out.number(static_cast<std::int64_t>(choice.mig_profiles.size()));
-  for (const std::string& name : choice.mig_profiles) out.text(name);
+  write_texts(out, choice.workloads);
+  write_texts(out, choice.mig_profiles);
   out.number(choice.nodes);
 }
 
@@ -153,8 +162,8 @@ PoolChoice read_choice(LineReader& in) {
     count.count = in.whole();
     choice.mig.push_back(std::move(count));
   }
-  for (std::int64_t n = in.items(); n > 0; --n) choice.workloads.push_back(in.text());
-  for (std::int64_t n = in.items(); n > 0; --n) choice.mig_profiles.push_back(in.text());
+  choice.workloads = read_texts(in);
+  choice.mig_profiles = read_texts(in);
   choice.nodes = in.whole();
   return choice;
 }
@@ -190,6 +199,8 @@ void write(LineWriter& out, const OptionFigures& figures) {
   out.number(figures.running_max);
   out.number(figures.pending_max);
   out.flag(figures.loses_pods);
+  write_texts(out, figures.denied_by);
+  write_texts(out, figures.warned_by);
 }
 
 OptionFigures read_figures(LineReader& in) {
@@ -218,6 +229,8 @@ OptionFigures read_figures(LineReader& in) {
   figures.running_max = in.number();
   figures.pending_max = in.number();
   figures.loses_pods = in.flag();
+  figures.denied_by = read_texts(in);
+  figures.warned_by = read_texts(in);
   return figures;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "../comparison/candidates.hpp"
 #include "node_bounds.hpp"
 #include "plan_sections.hpp"
 
@@ -23,8 +24,8 @@ ReplicasPoint point_at(const BlockSearch& search, PoolChoice choice, int replica
   const auto world =
       build_world(planned_scenario(search.base, pools, search.catalogue), search.catalogue);
   if (!world) {
-    const auto error = std::ranges::find(world.error(), Severity::Error, &Diagnostic::severity);
-    point.refused = error->message;
+    const Diagnostic& error = first_error(world.error());
+    point.refused = error.message;
     return point;
   }
   const NodeBound bound = node_bound(*world);

@@ -69,10 +69,14 @@ struct OptionFigures {
   std::int64_t running_max = 0;
   std::int64_t pending_max = 0;
   bool loses_pods = false;  // some died, or never got a GPU
+  std::vector<std::string> denied_by;  // policies with severity Deny that fail
+  std::vector<std::string> warned_by;  // ... with severity Warn
 
   bool meets_objectives() const;
-  // Meets all objectives and loses no pod.
-  bool stands() const { return !loses_pods && running_max > 0 && meets_objectives(); }
+  // Meets all objectives, loses no pod, and no policy denies it.
+  bool stands() const {
+    return !loses_pods && running_max > 0 && meets_objectives() && denied_by.empty();
+  }
 };
 
 // A whole answer: every workload has a pool.
@@ -122,7 +126,6 @@ struct PlanCounts {
   std::int64_t simulations = 0;   // of one configuration with one number of nodes
   std::int64_t exhaustive = 0;    // simulations of all with every number of nodes
   std::int64_t replications = 0;  // that were run
-  std::int64_t from_journal = 0;  // simulations that an earlier run had done
 };
 
 struct Plan {

@@ -272,8 +272,89 @@ TEST(Plan, RefusesSharingThatDoesNotIsolateNamespaces) {
     EXPECT_EQ(option.pools.front().strategy, Strategy::Exclusive);
   }
   EXPECT_TRUE(std::ranges::any_of(plan->rejected, [](const RejectedChoice& rejected) {
-    return rejected.reason.find("does not isolate memory") != std::string::npos;
+    return rejected.code == Code::IsolationTooWeak;
   }));
+}
+
+// figure OP value, as an assertion that was read.
+scenarios::Policy policy(const std::string& name, const std::string& figure,
+                         scenarios::PolicyNode::Op op, scenarios::PolicyNode value) {
+  scenarios::Policy policy;
+  policy.name = name;
+  policy.nodes.resize(3);
+  policy.nodes[0].op = scenarios::PolicyNode::Op::Figure;
+  policy.nodes[0].text = figure;
+  policy.nodes[1] = std::move(value);
+  policy.nodes[2].op = op;
+  policy.nodes[2].left = 0;
+  policy.nodes[2].right = 1;
+  return policy;
+}
+
+scenarios::PolicyNode policy_number(double value) {
+  scenarios::PolicyNode node;
+  node.value = value;
+  return node;
+}
+
+TEST(Plan, HasNoOptionThatAPolicyDenies) {
+  using Op = scenarios::PolicyNode::Op;
+  int denied = 0;
+  for (std::uint32_t instance = 0; instance < 12; ++instance) {
+    ScenarioSet set = random_set(instance);
+    Scenario& scenario = set.variants.front();
+    const auto free = make_plan(set, 0, demo::catalogue(), small_space());
+    ASSERT_TRUE(free);
+    if (free->options.empty()) continue;
+    const Usd cheapest = free->options.front().figures.monthly;
+    // Whatever stands must cost more than the best did.
+    scenario.policies = {
+        policy("not-too-cheap", "cost.monthly", Op::Greater, policy_number(to_dollars(cheapest)))};
+    const auto dearer = make_plan(set, 0, demo::catalogue(), small_space());
+    ASSERT_TRUE(dearer);
+    for (const PlanOption& option : dearer->options) {
+      EXPECT_GT(option.figures.monthly, cheapest) << instance;
+      EXPECT_TRUE(option.figures.denied_by.empty());
+    }
+    const std::optional<Usd> truth = cheapest_of_all(scenario);
+    ASSERT_EQ(dearer->options.empty(), !truth) << instance;
+    if (truth) {
+      EXPECT_EQ(dearer->options.front().figures.monthly, *truth) << instance;
+    }
+    denied += std::ranges::any_of(dearer->rejected, [](const RejectedChoice& rejected) {
+      return rejected.reason.find("not-too-cheap denies it") != std::string::npos;
+    });
+    // A warning changes nothing but that it is said.
+    scenario.policies.front().deny = false;
+    const auto warned = make_plan(set, 0, demo::catalogue(), small_space());
+    ASSERT_TRUE(warned && !warned->options.empty());
+    EXPECT_EQ(warned->options.front().figures.monthly, cheapest);
+    EXPECT_EQ(warned->options.front().figures.warned_by, std::vector<std::string>{"not-too-cheap"});
+  }
+  EXPECT_GT(denied, 0);
+}
+
+TEST(Plan, JudgesPoliciesThatAskForHeadroom) {
+  using Op = scenarios::PolicyNode::Op;
+  int checked = 0;
+  for (std::uint32_t instance = 0; instance < 30 && checked < 3; ++instance) {
+    ScenarioSet set = random_set(instance);
+    Scenario& scenario = set.variants.front();
+    PlanOptions options = small_space();
+    options.headroom = true;
+    const auto free = make_plan(set, 0, demo::catalogue(), options);
+    ASSERT_TRUE(free);
+    if (free->options.empty() || !free->headroom || !free->headroom_fails) continue;
+    ++checked;
+    scenario.policies = {
+        policy("headroom", "headroom", Op::GreaterEqual, policy_number(*free->headroom + 0.01))};
+    const auto more = make_plan(set, 0, demo::catalogue(), options);
+    ASSERT_TRUE(more);
+    if (more->options.empty()) continue;
+    EXPECT_GT(*more->headroom, *free->headroom) << instance;
+    EXPECT_NE(more->options.front().pools, free->options.front().pools) << instance;
+  }
+  EXPECT_GT(checked, 0);
 }
 
 }  // namespace

@@ -1,0 +1,55 @@
+#include "headroom.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "slicewise/sim/policies.hpp"
+
+#include "option_figures.hpp"
+
+namespace slicewise::sim {
+
+Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenario& base,
+                     const models::Catalogue& catalogue, const RunOptions& run,
+                     const PlanOption& option) {
+  scenarios::ScenarioSet one = set;
+  one.variants = {planned_scenario(base, option.pools, catalogue)};
+  MaxLoadOptions options;
+  constexpr double kHeadroomPrecision = 0.05;
+  options.precision = kHeadroomPrecision;
+  options.run = run;
+  options.run.progress = nullptr;
+  const auto load = find_max_load(one, 0, catalogue, options);
+  Headroom headroom;
+  if (!load) return headroom;
+  headroom.interrupted = load->interrupted;
+  if (load->passed) headroom.passed = load->probes[*load->passed].factor;
+  if (load->failed) headroom.failed = load->probes[*load->failed].factor;
+  if (load->failed && load->binding) {
+    const auto& objective = load->probes[*load->failed].objectives[*load->binding];
+    headroom.binding = fmt::format("{} of {}", objective.result.name, objective.workload);
+  }
+  return headroom;
+}
+
+bool asks_for_headroom(const std::vector<scenarios::Policy>& policies) {
+  return std::ranges::any_of(policies, [](const scenarios::Policy& policy) {
+    return std::ranges::any_of(policy.nodes, [](const scenarios::PolicyNode& node) {
+      return node.op == scenarios::PolicyNode::Op::Figure && node.text == "headroom";
+    });
+  });
+}
+
+void judge_with_headroom(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+                         const RunOptions& run, const Headroom& headroom, PlanOption& option) {
+  auto world = build_world(planned_scenario(base, option.pools, catalogue), catalogue);
+  if (!world) return;
+  RunOptions quiet = run;
+  quiet.progress = nullptr;
+  const auto result = simulate(*world, quiet);
+  if (!result) return;
+  add_policies(judge_policies(world->policies, *result, headroom.passed), option.figures);
+}
+
+}  // namespace slicewise::sim
