@@ -6,6 +6,7 @@
 #include "fields_pipeline.hpp"
 #include "fields_planning.hpp"
 #include "fields_provisioner.hpp"
+#include "fields_sensitivity.hpp"
 #include "fields_workload.hpp"
 
 namespace slicewise::scenarios {
@@ -152,6 +153,11 @@ constexpr Field kSpec[] = {
      .description = "Prices other than those of the catalogue.",
      .example = "pricing: {plans: {p4d.24xlarge: {type: savingsPlan3y, discount: 43%}}}",
      .children = list(table::kPricing)},
+    {.name = "sensitivity",
+     .type = T::Block,
+     .description = "What `slicewise sensitivity` varies.",
+     .example = "sensitivity: {vary: [traffic, requestGpuTime], by: 10%}",
+     .children = list(table::kSensitivity)},
     {.name = "variants",
      .type = T::Blocks,
      .description = "Changes to spec, each simulated on its own in place of spec itself.",

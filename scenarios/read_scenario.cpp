@@ -1,5 +1,8 @@
 #include "read_scenario.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "client_rates.hpp"
@@ -32,6 +35,38 @@ void check_end(const Node& spec, const Scenario& scenario, Findings& findings) {
   }
 }
 
+std::optional<InputKind> kind_of(const Node& word) {
+  const auto* const found = std::ranges::find(kInputKinds, word.text);
+  if (word.kind != Node::Kind::Text || found == std::end(kInputKinds)) return std::nullopt;
+  return static_cast<InputKind>(found - std::begin(kInputKinds));
+}
+
+// One word or a list of them.
+std::vector<InputKind> kinds_at(const Node& parent, std::string_view key) {
+  std::vector<InputKind> kinds;
+  const Node* node = parent.find(key);
+  if (node == nullptr) return kinds;
+  if (const auto kind = kind_of(*node)) kinds.push_back(*kind);
+  for (const NodePtr& item : node->items) {
+    if (const auto kind = kind_of(*item)) kinds.push_back(*kind);
+  }
+  return kinds;
+}
+
+std::optional<Sensitivity> read_sensitivity(const Node& spec, Findings& findings) {
+  const Node* node = block(&spec, "sensitivity");
+  if (node == nullptr) return std::nullopt;
+  Sensitivity sensitivity;
+  sensitivity.where = key_place(spec, "sensitivity");
+  sensitivity.vary = kinds_at(*node, "vary");
+  sensitivity.by = percent_at(node, "by").value_or(sensitivity.by);
+  if (sensitivity.by >= 1) {
+    findings.add(Code::ValueRange, value_place(*node, "by"),
+                 "an input that is varied by 100% would be gone", "write less, 20% for example");
+  }
+  return sensitivity;
+}
+
 // What clients ask for in this run is known once its length is.
 void set_mean_of_clients(Traffic& traffic, std::optional<Duration> run) {
   const auto* clients = std::get_if<ClientTraffic>(&traffic.shape);
@@ -57,6 +92,7 @@ Scenario read_scenario(const Node& spec, Findings& findings, TraceFiles& traces)
   scenario.score_policy = word_at(block(&spec, "scheduler"), "scorePolicy", kScorePolicies)
                               .value_or(scenario.score_policy);
   scenario.starts_at = week_time_at(&spec, "startsAt").value_or(scenario.starts_at);
+  scenario.sensitivity = read_sensitivity(spec, findings);
   check_end(spec, scenario, findings);
   if (const Node* pools = blocks(&spec, "nodePools")) {
     for (const NodePtr& pool : pools->items) {

@@ -33,15 +33,15 @@ inline constexpr std::array kExitCodes = {
         ExitCode::InvalidInput,
         "a scenario, a price file or a --set setting has mistakes; check: errors were found"},
     ExitCodeInfo{ExitCode::Infeasible,
-                 "in some variant pods were submitted, but none ever ran; compare: in no option; "
-                 "max-load: at the scenario's own load"},
+                 "in some variant pods were submitted, but none ever ran; compare and plan: in no "
+                 "option; max-load and sensitivity: as the scenario is"},
     ExitCodeInfo{ExitCode::FileAccess, "a file cannot be read or written"},
     ExitCodeInfo{ExitCode::InternalError, "a bug in slicewise; the message says how to report it"},
     ExitCodeInfo{
         ExitCode::ObjectiveMissed,
-        "the run was fine, but an objective was missed or a policy failed; compare: by every "
-        "option; max-load: the scenario's own load is too high; diff: a condition of --fail-on "
-        "holds"},
+        "the run was fine, but an objective was missed or a policy failed; compare and "
+        "plan: by every option; max-load: the scenario's own load is too high; diff: a condition "
+        "of --fail-on holds"},
     ExitCodeInfo{ExitCode::Interrupted,
                  "stopped by Ctrl-C; the result holds the runs that were done"},
 };

@@ -25,13 +25,6 @@ bool within_limit(const ObjectiveResult& o) {
   return o.at_least ? o.value >= o.limit : o.value <= o.limit;
 }
 
-// Missed with a figure within its limit, or without any: nothing was observed, or more requests
-// were lost than the figure leaves out.
-bool is_missed_without_figure(const ObjectiveResult& o) {
-  const bool nothing = std::visit([](auto value) { return value == decltype(value){}; }, o.value);
-  return !o.pass && (nothing || within_limit(o));
-}
-
 LoadVerdict verdict_on(const ObjectiveResult& pooled,
                        const std::vector<const ObjectiveResult*>& own) {
   std::vector<double> values;
@@ -58,8 +51,14 @@ LoadVerdict verdict_of(const std::vector<ProbedObjective>& objectives) {
                                                                   : LoadVerdict::Undecided;
 }
 
-// How many times the figure is what it may be; of an availability, the requests that were lost.
-double excess(const ObjectiveResult& o) {
+}  // namespace
+
+bool is_missed_without_figure(const ObjectiveResult& o) {
+  const bool nothing = std::visit([](auto value) { return value == decltype(value){}; }, o.value);
+  return !o.pass && (nothing || within_limit(o));
+}
+
+double objective_excess(const ObjectiveResult& o) {
   if (is_missed_without_figure(o)) return std::numeric_limits<double>::infinity();
   const double value = number(o.value);
   const double limit = number(o.limit);
@@ -67,8 +66,6 @@ double excess(const ObjectiveResult& o) {
   return std::holds_alternative<scenarios::Share>(o.limit) ? (1 - value) / (1 - limit)
                                                            : limit / value;
 }
-
-}  // namespace
 
 LoadProbe judge_probe(double factor, const VariantResult& pooled,
                       std::span<const VariantResult> singles) {
@@ -94,8 +91,8 @@ std::optional<std::size_t> binding_objective(const LoadProbe& probe) {
   std::optional<std::size_t> binding;
   for (std::size_t o = 0; o < probe.objectives.size(); ++o) {
     if (probe.objectives[o].verdict != LoadVerdict::Fails) continue;
-    if (!binding ||
-        excess(probe.objectives[o].result) > excess(probe.objectives[*binding].result)) {
+    if (!binding || objective_excess(probe.objectives[o].result) >
+                        objective_excess(probe.objectives[*binding].result)) {
       binding = o;
     }
   }

@@ -18,27 +18,6 @@ using scenarios::Traffic;
 using scenarios::WorkloadKind;
 using Kind = LoadTarget::Kind;
 
-std::vector<LoadTarget> all_targets(const Scenario& scenario) {
-  std::vector<LoadTarget> targets;
-  const auto add = [&](Kind kind, std::size_t index, std::string_view list, std::string_view field,
-                       const std::string& name) {
-    targets.push_back({kind, index, fmt::format("{}.{}.{}", list, name, field), name});
-  };
-  for (std::size_t w = 0; w < scenario.workloads.size(); ++w) {
-    const scenarios::Workload& workload = scenario.workloads[w];
-    if (workload.count == 0) continue;
-    const std::string& name = workload.name.value;
-    if (workload.kind == WorkloadKind::Service && workload.traffic) {
-      add(Kind::WorkloadTraffic, w, "workloads", "traffic", name);
-    }
-    if (workload.notebooks) add(Kind::Users, w, "workloads", "notebooks", name);
-  }
-  for (std::size_t p = 0; p < scenario.pipelines.size(); ++p) {
-    add(Kind::PipelineTraffic, p, "pipelines", "traffic", scenario.pipelines[p].name.value);
-  }
-  return targets;
-}
-
 const Traffic& traffic_of(const Scenario& scenario, const LoadTarget& target) {
   return target.kind == Kind::PipelineTraffic ? scenario.pipelines[target.index].traffic
                                               : *scenario.workloads[target.index].traffic;
@@ -99,9 +78,30 @@ Diagnostic nothing_to_scale(const Scenario& scenario) {
 
 }  // namespace
 
+std::vector<LoadTarget> all_load_targets(const Scenario& scenario) {
+  std::vector<LoadTarget> targets;
+  const auto add = [&](Kind kind, std::size_t index, std::string_view list, std::string_view field,
+                       const std::string& name) {
+    targets.push_back({kind, index, fmt::format("{}.{}.{}", list, name, field), name});
+  };
+  for (std::size_t w = 0; w < scenario.workloads.size(); ++w) {
+    const scenarios::Workload& workload = scenario.workloads[w];
+    if (workload.count == 0) continue;
+    const std::string& name = workload.name.value;
+    if (workload.kind == WorkloadKind::Service && workload.traffic) {
+      add(Kind::WorkloadTraffic, w, "workloads", "traffic", name);
+    }
+    if (workload.notebooks) add(Kind::Users, w, "workloads", "notebooks", name);
+  }
+  for (std::size_t p = 0; p < scenario.pipelines.size(); ++p) {
+    add(Kind::PipelineTraffic, p, "pipelines", "traffic", scenario.pipelines[p].name.value);
+  }
+  return targets;
+}
+
 Expected<std::vector<LoadTarget>> load_targets(const Scenario& scenario,
                                                std::span<const std::string> paths) {
-  std::vector<LoadTarget> known = all_targets(scenario);
+  std::vector<LoadTarget> known = all_load_targets(scenario);
   if (known.empty()) return tl::unexpected(Diagnostics{nothing_to_scale(scenario)});
   if (paths.empty()) {
     const auto is_users = [](const LoadTarget& target) { return target.kind == Kind::Users; };

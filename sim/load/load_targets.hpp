@@ -21,6 +21,9 @@ struct LoadTarget {
   std::string name;       // "asr"
 };
 
+// Everything that can be scaled: the traffic of Services, users of Notebooks, pipelines' traffic.
+std::vector<LoadTarget> all_load_targets(const scenarios::Scenario& scenario);
+
 // The targets that `paths` name; without paths all traffic, or all users where there is no traffic.
 Expected<std::vector<LoadTarget>> load_targets(const scenarios::Scenario& scenario,
                                                std::span<const std::string> paths);

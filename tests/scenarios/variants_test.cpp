@@ -164,5 +164,22 @@ TEST(RequestTime, PercentilesGiveALogNormalLaw) {
   EXPECT_NEAR(to_seconds(time.mean), 0.031 * std::exp(sigma * sigma / 2), 1e-9);
 }
 
+TEST(SensitivityBlock, NamesKindsOfInputsAndHowFar) {
+  const ScenarioSet set = load("  sensitivity: {vary: [unitTime, gpuMemory.peak], by: 10%}\n");
+  ASSERT_EQ(set.variants.size(), 1U);
+  ASSERT_TRUE(set.variants[0].sensitivity);
+  EXPECT_EQ(set.variants[0].sensitivity->vary,
+            (std::vector{InputKind::UnitTime, InputKind::GpuMemoryPeak}));
+  EXPECT_DOUBLE_EQ(set.variants[0].sensitivity->by, 0.1);
+  EXPECT_EQ(load("  sensitivity: {vary: price}\n").variants[0].sensitivity->vary,
+            std::vector{InputKind::Price});
+  EXPECT_FALSE(load("").variants[0].sensitivity);
+}
+
+TEST(SensitivityBlock, RefusesWhatCannotBeVaried) {
+  EXPECT_EQ(problems("  sensitivity: {vary: [unittime]}\n").at(0).code, Code::EnumUnknown);
+  EXPECT_EQ(problems("  sensitivity: {by: 100%}\n").at(0).code, Code::ValueRange);
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios

@@ -146,6 +146,7 @@ class Interrupt(unittest.TestCase):
         self.interrupted("compare", "-f", EXAMPLE)
         self.interrupted("max-load", *shared, "alone")
         self.interrupted("neighbours", *shared, "shared")
+        self.interrupted("sensitivity", *shared, "shared")
 
 
 if __name__ == "__main__":

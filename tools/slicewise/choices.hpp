@@ -142,6 +142,7 @@ inline constexpr std::array kSchemas = {
     Choice{"max-load", SchemaKind::MaxLoad},
     Choice{"plan", SchemaKind::Plan},
     Choice{"neighbours", SchemaKind::Neighbours},
+    Choice{"sensitivity", SchemaKind::Sensitivity},
     Choice{"difference", SchemaKind::Difference},
     Choice{"replay", SchemaKind::Replay},
     Choice{"check", SchemaKind::Check},

@@ -26,6 +26,7 @@ struct Settings {
   MaxLoadCommand max_load;
   PlanCommand plan;
   NeighboursCommand neighbours;
+  SensitivityCommand sensitivity;
   DiffCommand diff;
   ReplayCommand replay;
   ExportCommand exporting;
@@ -275,6 +276,7 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
   if (verb == "max-load") return settings.max_load;
   if (verb == "plan") return settings.plan;
   if (verb == "neighbours") return settings.neighbours;
+  if (verb == "sensitivity") return settings.sensitivity;
   if (verb == "diff") return settings.diff;
   if (verb == "replay") return settings.replay;
   if (verb == "export") return settings.exporting;
@@ -313,6 +315,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   add_compare(app, settings.compare, settings.flags);
   add_max_load(app, settings.max_load, settings.flags);
   add_neighbours(app, settings.neighbours, settings.flags);
+  add_sensitivity(app, settings.sensitivity, settings.flags);
   add_diff(app, settings.diff, settings.flags);
   add_replay(app, settings.replay, settings.flags);
   add_export(app, settings.exporting, settings.flags);

@@ -116,6 +116,22 @@ struct PlanCommand {
   std::string junit;  // file besides; "": none
 };
 
+struct SensitivityCommand {
+  std::string file;
+  RunFormat format = RunFormat::Table;
+  std::string variant;            // "": the first
+  std::vector<std::string> vary;  // empty: as the scenario says, else all
+  std::optional<double> by;
+  std::optional<int> break_evens;
+  std::optional<std::uint64_t> seed;
+  std::optional<int> replications;
+  std::vector<std::string> set;
+  std::string prices;
+  int jobs = 0;  // 0: one per CPU
+  ProgressChoice progress = ProgressChoice::Auto;
+  std::string out;  // "": standard output
+};
+
 struct NeighboursCommand {
   std::string file;
   RunFormat format = RunFormat::Table;
@@ -240,6 +256,7 @@ enum class SchemaKind : std::uint8_t {
   MaxLoad,
   Plan,
   Neighbours,
+  Sensitivity,
   Difference,
   Replay,
   Check
@@ -258,16 +275,17 @@ struct ShowTextCommand {
   std::string text;
 };
 
-using Command =
-    std::variant<RunCommand, CompareCommand, MaxLoadCommand, PlanCommand, NeighboursCommand,
-                 DiffCommand, ReplayCommand, ExportCommand, ImportCommand, CheckCommand, GetCommand,
-                 ExplainCommand, SchemaCommand, ValidateCommand, VersionCommand, ShowTextCommand>;
+using Command = std::variant<RunCommand, CompareCommand, MaxLoadCommand, PlanCommand,
+                             NeighboursCommand, SensitivityCommand, DiffCommand, ReplayCommand,
+                             ExportCommand, ImportCommand, CheckCommand, GetCommand, ExplainCommand,
+                             SchemaCommand, ValidateCommand, VersionCommand, ShowTextCommand>;
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags);
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags);
 ExitCode execute(const MaxLoadCommand& command, const CommonFlags& flags);
 ExitCode execute(const PlanCommand& command, const CommonFlags& flags);
 ExitCode execute(const NeighboursCommand& command, const CommonFlags& flags);
+ExitCode execute(const SensitivityCommand& command, const CommonFlags& flags);
 ExitCode execute(const DiffCommand& command, const CommonFlags& flags);
 ExitCode execute(const ReplayCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags);

@@ -6,6 +6,7 @@
 #include "slicewise/reports/plan_report.hpp"
 #include "slicewise/reports/replay_report.hpp"
 #include "slicewise/reports/result_report.hpp"
+#include "slicewise/reports/sensitivity_report.hpp"
 #include "slicewise/scenarios/schema.hpp"
 
 #include "commands.hpp"
@@ -29,6 +30,8 @@ std::string schema_text(SchemaKind kind) {
       return reports::plan_schema_json();
     case SchemaKind::Neighbours:
       return reports::neighbours_schema_json();
+    case SchemaKind::Sensitivity:
+      return reports::sensitivity_schema_json();
     case SchemaKind::Difference:
       return reports::difference_schema_json();
     case SchemaKind::Replay:

@@ -159,4 +159,26 @@ inline void add_neighbours(CLI::App& app, NeighboursCommand& neighbours, CommonF
   add_simulation_flags(verb, neighbours);
 }
 
+inline void add_sensitivity(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags& flags) {
+  CLI::App& verb = add_verb(
+      app, "sensitivity", "Vary one input at a time: what the answer depends on",
+      "  slicewise sensitivity -f scenarios/examples/shared-inference.yaml --variant shared\n"
+      "  slicewise sensitivity -f scenarios/examples/shared-inference.yaml --variant shared --by "
+      "10% --vary traffic --vary workloads.classifier.measured.requestGpuTime",
+      flags);
+  add_scenario_flags(verb, sensitivity.file, sensitivity.set, sensitivity.out);
+  add_choice(verb, "-o,--output", kRunFormats, sensitivity.format, "Format (default table)");
+  add_text(verb, "--variant", sensitivity.variant, "NAME", "Which variant (default: the first)");
+  verb.add_option(
+          "--vary", sensitivity.vary,
+          "A kind of input (traffic, requestGpuTime, price, ...) or the path of one; may be "
+          "repeated (default: the scenario's `sensitivity`, else all)")
+      ->type_name("INPUT")
+      ->allow_extra_args(false);
+  add_percent(verb, "--by", sensitivity.by, "How far down and up (default 20%)");
+  add_number(verb, "--break-evens", 0, 20, sensitivity.break_evens,
+             "Bisect for so many inputs where an objective starts to fail (default 3)");
+  add_simulation_flags(verb, sensitivity);
+}
+
 }  // namespace slicewise::tools

@@ -13,6 +13,7 @@
 #include "slicewise/scenarios/planning.hpp"
 #include "slicewise/scenarios/policy.hpp"
 #include "slicewise/scenarios/serving.hpp"
+#include "slicewise/scenarios/varied_inputs.hpp"
 #include "slicewise/units.hpp"
 
 // A scenario as plain data: what a file asks for, with units resolved and defaults filled in, and
@@ -345,6 +346,7 @@ struct Scenario {
   std::optional<IsolationRule> isolation;
   std::vector<Policy> policies;
   std::vector<PricePlan> price_plans;
+  std::optional<Sensitivity> sensitivity;
   SourceLocation where;
 };
 

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/sim/sensitivity.hpp"
+
+#include "comparison_columns.hpp"
+
+// The cells and sentences that the table and the Markdown of a sensitivity study share.
+namespace slicewise::reports {
+
+std::string sensitivity_heading(const sim::SensitivityStudy& study);
+
+// "classifier latencyP99: 24.8 ms of at most 50.0 ms"; "$/month: $384".
+std::string figure_heading(const sim::OutcomeFigure& figure, const TextStyle& style);
+
+// The inputs that change figure `figure`, the most at the top, with bars. All of them, or those
+// that matter: `left_out` says how many are not shown.
+struct Tornado {
+  Cells cells;
+  std::size_t left_out = 0;
+};
+Tornado tornado(const sim::SensitivityStudy& study, std::size_t figure, const TextStyle& style,
+                bool all);
+
+// One sentence for each objective that starts or stops failing, for pods that die or wait, and for
+// what cannot be simulated.
+std::vector<std::string> flip_lines(const sim::SensitivityStudy& study);
+
+// One row per break-even that was found.
+Cells break_even_cells(const sim::SensitivityStudy& study, const TextStyle& style);
+
+std::vector<std::string> sensitivity_notes(const sim::SensitivityStudy& study);
+std::string sensitivity_origin(const sim::SensitivityStudy& study, const TextStyle& style);
+
+}  // namespace slicewise::reports

@@ -1,0 +1,204 @@
+#include "inputs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slicewise/nearest_name.hpp"
+
+#include "../load/load_targets.hpp"
+#include "input_fields.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::InputKind;
+using scenarios::Scenario;
+using InputOwner = InputPlace::Owner;
+
+bool is_load_input(InputKind kind) {
+  return kind == InputKind::Traffic || kind == InputKind::Users;
+}
+
+LoadTarget load_target_of(const InputPlace& place) {
+  LoadTarget target;
+  target.kind = place.input.kind == InputKind::Users  ? LoadTarget::Kind::Users
+                : place.owner == InputOwner::Pipeline ? LoadTarget::Kind::PipelineTraffic
+                                                      : LoadTarget::Kind::WorkloadTraffic;
+  target.index = place.index;
+  target.path = place.input.path;
+  return target;
+}
+
+void add_load_inputs(const Scenario& scenario, std::vector<InputPlace>& places) {
+  for (const LoadTarget& target : all_load_targets(scenario)) {
+    InputPlace place;
+    const bool users = target.kind == LoadTarget::Kind::Users;
+    place.input.kind = users ? InputKind::Users : InputKind::Traffic;
+    place.input.path = target.path;
+    const bool rate = unit_of(scenario, target) == LoadUnit::RequestsPerSecond;
+    place.input.value = {load_of(scenario, target),
+                         rate ? AmountUnit::PerSecond : AmountUnit::Count};
+    place.owner = target.kind == LoadTarget::Kind::PipelineTraffic ? InputOwner::Pipeline
+                                                                   : InputOwner::Workload;
+    place.index = target.index;
+    places.push_back(std::move(place));
+  }
+}
+
+void add_workload_inputs(const World& world, std::size_t index, std::vector<InputPlace>& places) {
+  const scenarios::Workload& resolved = world.workloads[index].spec;
+  if (resolved.count == 0) return;
+  const auto fields = workload_fields();
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    const auto value = matters(fields[f], world) ? fields[f].read(resolved) : std::nullopt;
+    if (!value) continue;
+    places.push_back({{fields[f].kind,
+                       fmt::format("workloads.{}.{}", resolved.name.value, fields[f].path),
+                       {*value, fields[f].unit},
+                       basis_of(fields[f], resolved)},
+                      InputOwner::Workload,
+                      index,
+                      f});
+  }
+}
+
+void add_pool_inputs(const Scenario& scenario, const World& world, std::size_t index,
+                     std::vector<InputPlace>& places) {
+  const PoolModel& pool = world.pools[index];
+  const auto fields = pool_fields();
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    const auto value = fields[f].read(scenario.node_pools[index], pool, world);
+    if (!value) continue;
+    places.push_back({{fields[f].kind,
+                       fmt::format("nodePools.{}.{}", pool.name, fields[f].path),
+                       {*value, fields[f].unit},
+                       fields[f].basis(scenario.node_pools[index], pool)},
+                      InputOwner::Pool,
+                      index,
+                      f});
+  }
+}
+
+// From the decision to start a node until pods get its GPU; the three parts grow together.
+Duration node_ready(const scenarios::NodeStartUp& chain) {
+  return chain.launch + chain.ready + chain.gpu_allocatable;
+}
+
+void scale_node_ready(scenarios::NodeStartUp& chain, double factor) {
+  for (Duration* part : {&chain.launch, &chain.ready, &chain.gpu_allocatable}) {
+    *part = from_seconds(to_seconds(*part) * factor);
+  }
+}
+
+void add_node_ready(const Scenario& scenario, std::vector<InputPlace>& places) {
+  const auto grows = [](const scenarios::NodePool& pool) { return pool.most_nodes.has_value(); };
+  const Duration ready = node_ready(scenario.provisioner.start_up);
+  if (std::ranges::none_of(scenario.node_pools, grows) || ready.ns == 0) return;
+  InputPlace place;
+  place.input = {InputKind::NodeReady,
+                 "provisioner.nodeReady",
+                 {to_seconds(ready), AmountUnit::Seconds},
+                 std::nullopt};
+  place.owner = InputOwner::Scenario;
+  places.push_back(std::move(place));
+}
+
+std::vector<InputPlace> all_inputs(const Scenario& scenario, const World& world) {
+  std::vector<InputPlace> places;
+  add_load_inputs(scenario, places);
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) add_workload_inputs(world, w, places);
+  for (std::size_t p = 0; p < world.pools.size(); ++p) add_pool_inputs(scenario, world, p, places);
+  add_node_ready(scenario, places);
+  return places;
+}
+
+// "measured.requestGpuTime" and "requestGpuTime" name all of the kind, a whole path one of them.
+bool is_named_by(const std::string& word, const VariedInput& input) {
+  return word == scenarios::word_of(input.kind) || word == input.path;
+}
+
+Diagnostic unknown_input(const std::string& word, const std::vector<InputPlace>& known,
+                         const Scenario& scenario) {
+  const bool is_kind =
+      std::ranges::find(scenarios::kInputKinds, word) != std::end(scenarios::kInputKinds);
+  if (is_kind) {
+    return make_diagnostic(Code::PathUnknown, {},
+                           fmt::format("\"{}\" has no {} to vary", scenario.name, word));
+  }
+  std::vector<std::string> words;
+  std::vector<std::string> kinds;
+  for (const InputPlace& place : known) {
+    words.push_back(place.input.path);
+    const std::string kind(scenarios::word_of(place.input.kind));
+    if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+  }
+  words.insert(words.end(), kinds.begin(), kinds.end());
+  const auto near = nearest_name(word, words);
+  return make_diagnostic(
+      Code::PathUnknown, {}, fmt::format("no input at \"{}\"", word),
+      near ? fmt::format("did you mean {}?", *near)
+           : fmt::format("the scenario has {}, or a path of one of them", fmt::join(kinds, ", ")));
+}
+
+}  // namespace
+
+Expected<std::vector<InputPlace>> choose_inputs(const Scenario& scenario, const World& world,
+                                                std::span<const std::string> words) {
+  std::vector<InputPlace> known = all_inputs(scenario, world);
+  if (words.empty()) return known;
+  Diagnostics found;
+  for (const std::string& word : words) {
+    const auto named = [&](const InputPlace& place) { return is_named_by(word, place.input); };
+    if (std::ranges::none_of(known, named)) {
+      found.push_back(unknown_input(word, known, scenario));
+    }
+  }
+  if (!found.empty()) return tl::unexpected(std::move(found));
+  std::erase_if(known, [&](const InputPlace& place) {
+    return std::ranges::none_of(words,
+                                [&](const std::string& w) { return is_named_by(w, place.input); });
+  });
+  return known;
+}
+
+double value_at(const Scenario& scenario, const InputPlace& place, double factor) {
+  if (is_load_input(place.input.kind)) {
+    const LoadTarget target = load_target_of(place);
+    return load_of(scaled(scenario, std::span(&target, 1), factor), target);
+  }
+  const double value = place.input.value.value * factor;
+  return place.input.value.unit == AmountUnit::Ratio ? std::min(1.0, value) : value;
+}
+
+Expected<World> world_at(const Scenario& scenario, const World& world,
+                         const models::Catalogue& catalogue, const InputPlace& place,
+                         double factor) {
+  if (is_load_input(place.input.kind)) {
+    const LoadTarget target = load_target_of(place);
+    return build_world(scaled(scenario, std::span(&target, 1), factor), catalogue);
+  }
+  const double value = value_at(scenario, place, factor);
+  Scenario changed = scenario;
+  if (place.owner == InputOwner::Workload) {
+    write_field(workload_fields()[place.field], world.workloads[place.index].spec, value,
+                changed.workloads[place.index]);
+    return build_world(changed, catalogue);
+  }
+  if (place.owner == InputOwner::Scenario) {
+    scale_node_ready(changed.provisioner.start_up, factor);
+    return build_world(changed, catalogue);
+  }
+  const PoolField& field = pool_fields()[place.field];
+  if (field.write != nullptr) field.write(changed.node_pools[place.index], value);
+  Expected<World> built = build_world(changed, catalogue);
+  // A price stands in the price book, which all worlds share.
+  if (built && field.write == nullptr) {
+    built->pools[place.index].price.usd = {from_dollars(value)};
+  }
+  return built;
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,126 @@
+#include "slicewise/reports/plan_report.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "golden_file.hpp"
+#include "terminals.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using ::testing::HasSubstr;
+
+sim::OptionFigures planned_figures(int dollars, Duration p99) {
+  sim::OptionFigures figures;
+  figures.replications = 5;
+  figures.monthly = from_dollars(dollars);
+  figures.total = from_dollars(dollars / 30);
+  figures.per_1k_in_slo = from_dollars(0.011);
+  figures.objectives.push_back({"asr", "latencyP99", milliseconds(500), p99,
+                                scenarios::FigureValue(milliseconds(9)), false,
+                                p99 <= milliseconds(500)});
+  figures.worst_ratio = figures.objectives.front().ratio();
+  figures.latency_p99 = p99;
+  figures.gpu_busy = 0.62;
+  figures.running_max = 12;
+  return figures;
+}
+
+sim::PoolChoice planned_pool(std::string type, sim::Strategy strategy, int replicas, int nodes) {
+  sim::PoolChoice choice;
+  choice.instance_type = std::move(type);
+  choice.strategy = strategy;
+  choice.replicas = replicas;
+  choice.nodes = nodes;
+  choice.workloads = {"asr"};
+  return choice;
+}
+
+sim::Plan sample_plan() {
+  sim::Plan plan;
+  plan.scenario = "voice";
+  plan.scenario_file = "voice.yaml";
+  plan.scenario_sha256 = std::string(64, '0');
+  plan.variant = "shared";
+  plan.seed = 42;
+  plan.replications = 5;
+  plan.price_date = "2026-07-20";
+  plan.instance_types = {"g4dn.xlarge", "g6.xlarge"};
+  plan.purchases = {"on-demand"};
+  sim::PlanOption best{{planned_pool("g4dn.xlarge", sim::Strategy::Mps, 4, 3)},
+                       planned_figures(1152, milliseconds(412)),
+                       1152,
+                       true};
+  best.figures.warned_by = {"keep-room"};
+  sim::PlanOption second{{planned_pool("g6.xlarge", sim::Strategy::TimeSlicing, 4, 2)},
+                         planned_figures(1175, milliseconds(447)),
+                         1175,
+                         false};
+  plan.options = {best, second};
+  plan.today = sim::PlanOption{{}, planned_figures(3072, milliseconds(301)), 3072, false};
+  sim::OptionFigures denied = planned_figures(2000, milliseconds(200));
+  denied.denied_by = {"budget"};
+  plan.rejected = {
+      {sim::RejectedChoice::Stage::Feasibility,
+       planned_pool("g4dn.xlarge", sim::Strategy::TimeSlicing, 8, 0), Code::GpuOom,
+       "8 pods need 23.8 GiB of GPU memory, a T4 has 14.6 GiB", std::nullopt},
+      {sim::RejectedChoice::Stage::Simulation,
+       planned_pool("g6.xlarge", sim::Strategy::Exclusive, 1, 12), std::nullopt, "budget denies it",
+       denied},
+  };
+  plan.replicas = {{1, 12, planned_figures(4608, milliseconds(301)), ""},
+                   {4, 3, planned_figures(1152, milliseconds(412)), ""},
+                   {8, 0, std::nullopt, "out of GPU memory"}};
+  plan.knee = 1;
+  plan.binding = "8 pods: out of GPU memory";
+  plan.headroom = 1.31;
+  plan.headroom_fails = 1.38;
+  plan.headroom_binding = "latencyP99 of asr";
+  plan.flips = {{"traffic", 1.38, 1.31, true, second}};
+  plan.counts = {36, 8, 6, 41, 1152, 205};
+  return plan;
+}
+
+TEST(PlanReport, Text) { expect_golden("plan.txt", plan_table(sample_plan(), kTerminal, true)); }
+
+TEST(PlanReport, Markdown) { expect_golden("plan.md", plan_markdown(sample_plan())); }
+
+TEST(PlanReport, Json) { expect_golden("plan.json", plan_json(sample_plan())); }
+
+TEST(PlanReport, SaysWhichPolicyDeniesWhatWarnsAndWhatTodayMisses) {
+  sim::Plan plan = sample_plan();
+  EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("Warned by keep-room"));
+  EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("budget denies it"));
+  plan.today->figures.denied_by = {"budget"};
+  EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("which a policy denies"));
+  EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("policy budget"));
+}
+
+TEST(PlanReport, WithoutAnOptionSaysWhatHelps) {
+  sim::Plan plan = sample_plan();
+  plan.options.clear();
+  plan.replicas.clear();
+  plan.flips.clear();
+  EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("--max-nodes"));
+  EXPECT_EQ(nlohmann::json::parse(plan_json(plan))["options"].size(), 0U);
+}
+
+TEST(PlanReport, TheCommittedSchemaIsWhatTheProgramPrints) {
+  const auto file =
+      std::filesystem::path(SLICEWISE_SOURCE_DIR) / "reports" / "schema" / "plan.v1alpha1.json";
+  if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(file, std::ios::binary) << plan_schema_json();
+  }
+  EXPECT_EQ(file_text(file), plan_schema_json());
+}
+
+}  // namespace
+}  // namespace slicewise::reports
