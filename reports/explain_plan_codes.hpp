@@ -26,8 +26,8 @@ inline constexpr std::array kPlanCodes = {
         "slicewise explain sharing"},
     CodeExplanation{
         Code::PlanStale,
-        "A plan records which scenario file it was made from. The file has changed since, so its "
-        "figures may no longer hold.",
+        "A plan, and the journal of one, records which scenario file it was made from. The file has "
+        "changed since, so its figures may no longer hold.",
         "", "Make the plan again, or name the file that it was made from.", "slicewise --help"},
     CodeExplanation{
         Code::NodeLimitReached,

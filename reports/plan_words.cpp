@@ -123,7 +123,7 @@ std::string headroom_sentence(const Plan& plan) {
 std::string warning_sentence(const PlanOption& option) {
   const std::vector<std::string>& warned = option.figures.warned_by;
   if (warned.empty()) return "";
-  return fmt::format("Warned by {}: `slicewise explain policies`.", fmt::join(warned, ", "));
+  return fmt::format("Warned by {}: `slicewise explain spec.policies`.", fmt::join(warned, ", "));
 }
 
 std::string replicas_sentence(const Plan& plan) {

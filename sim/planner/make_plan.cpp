@@ -191,7 +191,8 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   }
 
   const BlockSearch search{base, catalogue, *space, goal_for(base, options), base.replications};
-  ProbeBatch probes(options.probes ? options.probes : probe_threads(base, catalogue, options.run));
+  ProbeBatch probes(options.probes ? options.probes : probe_threads(base, catalogue, options.run),
+                    options.journal);
   Plan plan = about(set, base, catalogue, *space, search.goal);
   rank(search_block(search, all_workloads(base), options.top, std::nullopt, probes), plan);
   const bool split = options.split.value_or(base.planning.split.value_or(true));

@@ -7,6 +7,28 @@
 
 namespace slicewise::sim {
 
+// What the journal knows counts as if it had been simulated: a plan that was resumed is the same.
+std::vector<PlanAnswer> ProbeBatch::answer(std::span<const PlanProbe> probes) {
+  if (!journal_) return runner_(probes, nullptr);
+  std::vector<PlanAnswer> answers(probes.size());
+  std::vector<PlanProbe> open;
+  std::vector<std::size_t> places;
+  for (std::size_t p = 0; p < probes.size(); ++p) {
+    if (auto known = journal_->find(probes[p])) {
+      answers[p] = std::move(*known);
+      continue;
+    }
+    open.push_back(probes[p]);
+    places.push_back(p);
+  }
+  if (open.empty()) return answers;
+  std::vector<PlanAnswer> found = runner_(open, [&](std::size_t p, const PlanAnswer& answer) {
+    if (!answer.interrupted()) journal_->keep(open[p], answer);
+  });
+  for (std::size_t f = 0; f < found.size(); ++f) answers[places[f]] = std::move(found[f]);
+  return answers;
+}
+
 std::vector<PlanAnswer> ProbeBatch::ask(std::span<const PlanProbe> probes) {
   std::vector<std::string> lines;
   std::vector<PlanProbe> fresh;
@@ -18,13 +40,13 @@ std::vector<PlanAnswer> ProbeBatch::ask(std::span<const PlanProbe> probes) {
     fresh_lines.push_back(lines.back());
   }
   if (!fresh.empty() && !interrupted_) {
-    std::vector<PlanAnswer> found = runner_(fresh);
+    std::vector<PlanAnswer> found = answer(fresh);
     for (std::size_t f = 0; f < found.size(); ++f) {
       if (found[f].figures) {
         ++simulations_;
         replications_ += fresh[f].replications;
       }
-      interrupted_ = interrupted_ || (!found[f].figures && found[f].refused.empty());
+      interrupted_ = interrupted_ || found[f].interrupted();
       known_[fresh_lines[f]] = std::move(found[f]);
     }
   }
@@ -41,14 +63,15 @@ PlanAnswer ProbeBatch::ask_one(const PlanProbe& probe) {
 
 ProbeRunner probe_threads(const scenarios::Scenario& base, const models::Catalogue& catalogue,
                           const RunOptions& run) {
-  return [&base, &catalogue, run, done = 0](std::span<const PlanProbe> probes) mutable {
+  return [&base, &catalogue, run, done = 0](std::span<const PlanProbe> probes,
+                                            const ProbeAnswered& answered) mutable {
     std::vector<PlanAnswer> answers(probes.size());
-    std::mutex progress_lock;
+    std::mutex answered_lock;
     run_in_parallel(probes.size(), run, [&](std::size_t p) {
       answers[p] = answer_probe(base, probes[p], catalogue, run);
-      if (!run.progress) return;
-      const std::lock_guard guard(progress_lock);
-      run.progress(++done, 0);
+      const std::lock_guard guard(answered_lock);
+      if (answered) answered(p, answers[p]);
+      if (run.progress) run.progress(++done, 0);
     });
     return answers;
   };

@@ -2,18 +2,21 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "slicewise/sim/plan.hpp"
 
 namespace slicewise::sim {
 
-// Asks the runner each question once, whoever asks it again.
+// Asks the runner each question once, whoever asks it again, and none that the journal answers.
 class ProbeBatch {
  public:
-  explicit ProbeBatch(ProbeRunner runner) : runner_(std::move(runner)) {}
+  explicit ProbeBatch(ProbeRunner runner, std::optional<ProbeJournal> journal = std::nullopt)
+      : runner_(std::move(runner)), journal_(std::move(journal)) {}
 
   // answers[i] belongs to probes[i]. Once a run was interrupted, what is missing stays empty.
   std::vector<PlanAnswer> ask(std::span<const PlanProbe> probes);
@@ -24,7 +27,10 @@ class ProbeBatch {
   bool interrupted() const { return interrupted_; }
 
  private:
+  std::vector<PlanAnswer> answer(std::span<const PlanProbe> probes);
+
   ProbeRunner runner_;
+  std::optional<ProbeJournal> journal_;
   std::map<std::string, PlanAnswer> known_;
   std::int64_t simulations_ = 0;
   std::int64_t replications_ = 0;

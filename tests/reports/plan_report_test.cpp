@@ -113,6 +113,23 @@ TEST(PlanReport, WithoutAnOptionSaysWhatHelps) {
   EXPECT_EQ(nlohmann::json::parse(plan_json(plan))["options"].size(), 0U);
 }
 
+TEST(PlanReport, ExplainsAStoredPlanAndEachOption) {
+  const SourceText stored{"plan.json", plan_json(sample_plan())};
+  const auto second = explain_plan(stored, 2, kTerminal);
+  ASSERT_TRUE(second);
+  EXPECT_THAT(*second, HasSubstr("#2 of 2: 2 x g6.xlarge, time-slicing x4"));
+  EXPECT_THAT(*second, HasSubstr("$1,175 a month, $23.00 more than #1 (+2.0%)"));
+  EXPECT_THAT(*second, HasSubstr("447 ±9 ms of at most 500 ms"));
+  EXPECT_THAT(*second, HasSubstr("#1 costs no more"));
+  EXPECT_THAT(*second, HasSubstr("it would be best if traffic is 1.38 times"));
+  const auto whole = explain_plan(stored, std::nullopt, kTerminal);
+  ASSERT_TRUE(whole);
+  EXPECT_THAT(*whole, HasSubstr("Recommended of 2: 3 x g4dn.xlarge, MPS x4"));
+  EXPECT_THAT(*whole, HasSubstr("1 x GPU_OOM"));
+  EXPECT_FALSE(explain_plan(stored, 3, kTerminal));
+  EXPECT_FALSE(explain_plan({"plan.json", "{}"}, 1, kTerminal));
+}
+
 TEST(PlanReport, TheCommittedSchemaIsWhatTheProgramPrints) {
   const auto file =
       std::filesystem::path(SLICEWISE_SOURCE_DIR) / "reports" / "schema" / "plan.v1alpha1.json";

@@ -165,20 +165,22 @@ TEST(RequestTime, PercentilesGiveALogNormalLaw) {
 }
 
 TEST(SensitivityBlock, NamesKindsOfInputsAndHowFar) {
-  const ScenarioSet set = load("  sensitivity: {vary: [unitTime, gpuMemory.peak], by: 10%}\n");
+  const ScenarioSet set =
+      load_variants("  sensitivity: {vary: [unitTime, gpuMemory.peak], by: 10%}\n");
   ASSERT_EQ(set.variants.size(), 1U);
   ASSERT_TRUE(set.variants[0].sensitivity);
   EXPECT_EQ(set.variants[0].sensitivity->vary,
             (std::vector{InputKind::UnitTime, InputKind::GpuMemoryPeak}));
   EXPECT_DOUBLE_EQ(set.variants[0].sensitivity->by, 0.1);
-  EXPECT_EQ(load("  sensitivity: {vary: price}\n").variants[0].sensitivity->vary,
+  EXPECT_EQ(load_variants("  sensitivity: {vary: price}\n").variants[0].sensitivity->vary,
             std::vector{InputKind::Price});
-  EXPECT_FALSE(load("").variants[0].sensitivity);
+  EXPECT_FALSE(load_variants("").variants[0].sensitivity);
 }
 
 TEST(SensitivityBlock, RefusesWhatCannotBeVaried) {
-  EXPECT_EQ(problems("  sensitivity: {vary: [unittime]}\n").at(0).code, Code::EnumUnknown);
-  EXPECT_EQ(problems("  sensitivity: {by: 100%}\n").at(0).code, Code::ValueRange);
+  EXPECT_EQ(problems_of_variants("  sensitivity: {vary: [unittime]}\n").at(0).code,
+            Code::EnumUnknown);
+  EXPECT_EQ(problems_of_variants("  sensitivity: {by: 100%}\n").at(0).code, Code::ValueRange);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ class Bash(unittest.TestCase):
                          ["helm-values", "configmap", "gpu-operator", "mig-parted", "karpenter",
                           "pod-patch", "kustomize", "bottlerocket", "bundle", "perfetto",
                           "openmetrics", "grafana", "csv"])
-        self.assertEqual(bash_offers("schema", "s"), ["scenario"])
+        self.assertEqual(bash_offers("schema", "sc"), ["scenario"])
         self.assertIn("mig-profiles", bash_offers("get", "m"))
         self.assertIn("--family", bash_offers("get", "instances", "--fam"))
 

@@ -9,7 +9,7 @@ import unittest
 
 from program import BINARY, ROOT, environment, run
 
-VERBS = (["run"], ["plan"], ["compare"], ["max-load"], ["neighbours"], ["sensitivity"], ["diff"], ["replay"], ["export"],
+VERBS = (["init"], ["man"], ["run"], ["plan"], ["compare"], ["max-load"], ["neighbours"], ["sensitivity"], ["diff"], ["replay"], ["export"],
          ["import"], ["check"], ["get"],
          ["get", "instances"], ["get", "gpus"], ["get", "mig-profiles"], ["get", "profiles"],
          ["get", "prices"], ["explain"], ["schema"], ["validate"], ["version"], ["completion"],

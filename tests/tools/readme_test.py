@@ -55,7 +55,8 @@ class Readme(unittest.TestCase):
         path = f"{pathlib.Path(BINARY).parent}{os.pathsep}{os.environ['PATH']}"
         return subprocess.run(["bash", "-e", *flags, "-c", command], cwd=ROOT, text=True,
                               stdin=subprocess.DEVNULL, capture_output=True, check=False,
-                              env=environment(PATH=path, LANG="C.UTF-8"))
+                              env=environment(PATH=path, LANG="C.UTF-8", OMPI_ALLOW_RUN_AS_ROOT="1",
+                                              OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1"))
 
     def check_by_name(self, match):
         preset = next((name for name in match.groups()[1:] if name), None)

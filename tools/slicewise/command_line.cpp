@@ -10,6 +10,7 @@
 #include "diff_verb.hpp"
 #include "environment.hpp"
 #include "import_verb.hpp"
+#include "init_verb.hpp"
 #include "options.hpp"
 #include "replay_verb.hpp"
 #include "simulation_verbs.hpp"
@@ -33,6 +34,7 @@ struct Settings {
   ImportCommand import;
   CheckCommand check;
   GetCommand get;
+  InitCommand init;
   ExplainCommand explain;
   ValidateCommand validate;
   SchemaCommand schema;
@@ -144,13 +146,16 @@ void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags) 
 }
 
 void add_reference_verbs(CLI::App& app, Settings& settings) {
-  CLI::App& explain = add_verb(app, "explain", "Say what a code or a scenario field means",
+  CLI::App& explain = add_verb(app, "explain", "Say what a code, a scenario field or a plan means",
                                "  slicewise explain GPU_MEM_GREEDY\n"
                                "  slicewise explain spec.nodePools.devicePlugin\n"
+                               "  slicewise explain plan.json#2\n"
                                "  slicewise explain profile resnet-50-inference/a100-80gb/b8",
                                settings.flags);
-  add_text(explain, "topic", settings.explain.topic, "TOPIC",
-           "A code, a field path or `profile` (default: list the topics)");
+  add_text(
+      explain, "topic", settings.explain.topic, "TOPIC",
+      "A code, a field path, a stored plan or an option of it, or `profile` (default: list the "
+      "topics)");
   add_text(explain, "name", settings.explain.name, "NAME",
            "After `profile`: which one of `slicewise get profiles`");
 
@@ -167,6 +172,9 @@ void add_reference_verbs(CLI::App& app, Settings& settings) {
       add_verb(app, "completion", "Print the script that completes slicewise in a shell",
                "  source <(slicewise completion bash)", settings.flags);
   add_choice(completion, "shell", kShells, settings.shell, "Which shell")->required();
+
+  add_verb(app, "man", "Print the manual page of all verbs", "  slicewise man | man -l -",
+           settings.flags);
 
   CLI::App& help = add_verb(app, "help", "Explain a verb or the exit codes",
                             "  slicewise help exit-codes", settings.flags);
@@ -200,6 +208,7 @@ FlagInfo flag_info(const CLI::Option& option) {
   }
   flag.description = option.get_description();
   flag.takes_value = option.get_items_expected_max() > 0;
+  flag.value = option.get_type_name();
   flag.takes_file = option.get_type_name() == "FILE";
   flag.choices = split_choices(option.get_type_name());
   return flag;
@@ -208,6 +217,7 @@ FlagInfo flag_info(const CLI::Option& option) {
 CommandInfo command_info(const CLI::App& app) {
   CommandInfo info{.name = app.get_name(),
                    .description = app.get_description(),
+                   .examples = app.get_footer(),
                    .flags = {},
                    .positional_choices = {},
                    .commands = {}};
@@ -283,10 +293,12 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
   if (verb == "import") return settings.import;
   if (verb == "check") return settings.check;
   if (verb == "get") return settings.get;
+  if (verb == "init") return settings.init;
   if (verb == "explain") return settings.explain;
   if (verb == "schema") return settings.schema;
   if (verb == "validate") return settings.validate;
   if (verb == "version") return settings.version;
+  if (verb == "man") return ShowTextCommand{man_page(command_info(app))};
   if (verb == "completion") {
     CommandInfo root = command_info(app);
     add_known_names(root);
@@ -310,6 +322,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   app.require_subcommand(1);
   app.set_version_flag("--version", "");
   Settings settings;
+  add_init(app, settings.init, settings.flags);
   add_run(app, settings.run, settings.flags);
   add_plan(app, settings.plan, settings.flags);
   add_compare(app, settings.compare, settings.flags);

@@ -12,6 +12,7 @@ struct FlagInfo {
   std::vector<std::string> names;  // "--output", "-o"
   std::string description;
   bool takes_value = false;
+  std::string value;  // "FILE": what it takes
   bool takes_file = false;
   std::vector<std::string> choices;  // allowed values, empty when free
 };
@@ -19,6 +20,7 @@ struct FlagInfo {
 struct CommandInfo {
   std::string name;
   std::string description;
+  std::string examples;
   std::vector<FlagInfo> flags;
   std::vector<std::string> positional_choices;
   std::vector<CommandInfo> commands;
@@ -31,6 +33,9 @@ std::vector<std::string> names_of(const std::vector<CommandInfo>& commands);
 // The words of "table|wide|json"; none where there is no choice.
 std::vector<std::string> split_choices(const std::string& text);
 std::string joined(const std::vector<std::string>& words, const std::string& separator);
+
+// The manual page of all verbs, for man(1).
+std::string man_page(const CommandInfo& root);
 
 enum class Shell : std::uint8_t { Bash, Zsh, Fish, PowerShell };
 

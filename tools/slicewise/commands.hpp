@@ -106,6 +106,7 @@ struct PlanCommand {
   bool no_split = false;
   bool no_headroom = false;
   bool no_flips = false;
+  std::string journal;  // "": none
   std::optional<std::uint64_t> seed;
   std::optional<int> replications;
   std::vector<std::string> set;
@@ -234,6 +235,12 @@ struct GetCommand {
   std::string prices;
 };
 
+struct InitCommand {
+  std::string name;  // of a template; "": list them
+  std::string out;   // "": standard output
+  bool force = false;
+};
+
 struct ExplainCommand {
   std::string topic;  // "": list the topics
   std::string name;   // of a profile, after the topic "profile"
@@ -275,10 +282,11 @@ struct ShowTextCommand {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, CompareCommand, MaxLoadCommand, PlanCommand,
-                             NeighboursCommand, SensitivityCommand, DiffCommand, ReplayCommand,
-                             ExportCommand, ImportCommand, CheckCommand, GetCommand, ExplainCommand,
-                             SchemaCommand, ValidateCommand, VersionCommand, ShowTextCommand>;
+using Command =
+    std::variant<RunCommand, CompareCommand, MaxLoadCommand, PlanCommand, NeighboursCommand,
+                 SensitivityCommand, DiffCommand, ReplayCommand, ExportCommand, ImportCommand,
+                 CheckCommand, GetCommand, InitCommand, ExplainCommand, SchemaCommand,
+                 ValidateCommand, VersionCommand, ShowTextCommand>;
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags);
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags);
@@ -292,6 +300,7 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags);
 ExitCode execute(const ImportCommand& command, const CommonFlags& flags);
 ExitCode execute(const CheckCommand& command, const CommonFlags& flags);
 ExitCode execute(const GetCommand& command, const CommonFlags& flags);
+ExitCode execute(const InitCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExplainCommand& command, const CommonFlags& flags);
 ExitCode execute(const SchemaCommand& command, const CommonFlags& flags);
 ExitCode execute(const ValidateCommand& command, const CommonFlags& flags);

@@ -77,6 +77,7 @@ void add_known_names(CommandInfo& root) {
       lines_of(reports::explain_topics() + reports::explain_fields());
   CommandInfo profile{.name = "profile",
                       .description = "A workload profile with the provenance of its figures",
+                      .examples = "",
                       .flags = child(root, "explain").flags,
                       .positional_choices = child(get, "profiles").positional_choices,
                       .commands = {}};

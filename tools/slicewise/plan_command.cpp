@@ -1,13 +1,21 @@
+#include <algorithm>
+#include <optional>
 #include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/reports/junit_report.hpp"
 #include "slicewise/reports/plan_report.hpp"
 #include "slicewise/sim/plan.hpp"
+#include "slicewise/version.hpp"
 
 #include "commands.hpp"
 #include "files.hpp"
 #include "interrupt.hpp"
 #include "one_variant.hpp"
+#include "plan_journal.hpp"
+#include "plan_run.hpp"
 #include "progress.hpp"
 #include "terminal.hpp"
 
@@ -70,16 +78,41 @@ sim::PlanOptions plan_options(const PlanCommand& command) {
 
 }  // namespace
 
-ExitCode execute(const PlanCommand& command, const CommonFlags& flags) {
+std::string plan_subject(const PlanCommand& command, const OneVariant& opened) {
+  const scenarios::Scenario& scenario = opened.set().variants[opened.variant];
+  std::string subject = fmt::format(
+      "{} {} {} {} {} {}", kVersion, opened.set().sha256, scenario.name, scenario.seed,
+      opened.prices.sha256.empty() ? "-" : opened.prices.sha256, fmt::join(command.set, " "));
+  std::ranges::replace(subject, '\n', ' ');
+  return subject;
+}
+
+ExitCode run_plan(const PlanCommand& command, const CommonFlags& flags,
+                  const MakeProbeRunner& make_runner) {
   const auto opened = open_variant(command, flags);
   if (!opened) return opened.error();
+  std::optional<Expected<PlanJournal>> journal;
+  if (!command.journal.empty()) {
+    journal.emplace(PlanJournal::open(command.journal, plan_subject(command, *opened)));
+    if (!*journal) return fail(journal->error(), {}, flags);
+  }
   Progress progress(command.progress, flags.quiet);
   sim::PlanOptions options = plan_options(command);
   options.run.progress = [&](int done, int total) { progress.update(done, total); };
   options.run.interrupted = &catch_interrupt();
+  options.probes = make_runner(*opened, options);
+  if (journal) options.journal = (*journal)->hooks();
   auto plan = sim::make_plan(opened->set(), opened->variant, opened->catalogue, options);
   progress.finish();
   if (!plan) return fail(plan.error(), opened->file.texts, flags);
+  if (journal && (*journal)->failed()) {
+    print_error(fmt::format("error: cannot write {}", command.journal));
+    return ExitCode::FileAccess;
+  }
+  if (journal && (*journal)->found() > 0 && !flags.quiet) {
+    print_error(
+        fmt::format("note: {} simulations were in {}", (*journal)->found(), command.journal));
+  }
   plan->scenario_file = command.file;
   plan->settings = command.set;
   plan->price_file = opened->prices.name;
@@ -94,6 +127,11 @@ ExitCode execute(const PlanCommand& command, const CommonFlags& flags) {
   }
   print_diagnostics(opened->set().notes, opened->file.texts, flags);
   return plan_verdict(*plan);
+}
+
+ExitCode execute(const PlanCommand& command, const CommonFlags& flags) {
+  return run_plan(command, flags,
+                  [](const OneVariant&, const sim::PlanOptions&) { return sim::ProbeRunner(); });
 }
 
 }  // namespace slicewise::tools

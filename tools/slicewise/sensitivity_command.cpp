@@ -29,6 +29,8 @@ std::string sensitivity_text(const sim::SensitivityStudy& study, const Sensitivi
       return reports::sensitivity_csv(study);
     case RunFormat::Markdown:
       return reports::sensitivity_markdown(study);
+    case RunFormat::Junit:
+      break;  // not offered
   }
   return {};
 }

@@ -121,6 +121,9 @@ inline void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
   verb.add_flag("--no-split", plan.no_split, "One pool for all workloads");
   verb.add_flag("--no-headroom", plan.no_headroom, "Do not search for the load that breaks it");
   verb.add_flag("--no-flips", plan.no_flips, "Do not search for changes that flip the answer");
+  add_text(verb, "--journal", plan.journal, "FILE",
+           "Keep every simulation in this file as it ends, and do not repeat those it holds: a run "
+           "that was killed goes on");
   add_simulation_flags(verb, plan);
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,5 +42,10 @@ bool looks_like_plan(const SourceText& source);
 // Malformed JSON is a YAML_SYNTAX, another kind or version an API_VERSION_UNKNOWN, a missing or odd
 // field a FIELD_MISSING or FIELD_TYPE.
 Expected<StoredPlan> read_plan(const SourceText& source);
+
+// Why an option of a stored plan (1: the best) is where it is; nullopt: the whole answer, and why
+// the rest was rejected. Errors as read_plan(), and VALUE_RANGE for an option that it lacks.
+Expected<std::string> explain_plan(const SourceText& source, std::optional<std::size_t> option,
+                                   const TextStyle& style);
 
 }  // namespace slicewise::reports

@@ -68,7 +68,7 @@ struct OptionFigures {
   double oom_kills = 0;
   std::int64_t running_max = 0;
   std::int64_t pending_max = 0;
-  bool loses_pods = false;  // some died, or never got a GPU
+  bool loses_pods = false;             // some died, or never got a GPU
   std::vector<std::string> denied_by;  // policies with severity Deny that fail
   std::vector<std::string> warned_by;  // ... with severity Warn
 
@@ -174,11 +174,24 @@ struct PlanAnswer {
   std::optional<OptionFigures> figures;  // nullopt: refused, or interrupted
   std::optional<Code> code;
   std::string refused;
+
+  bool interrupted() const { return !figures && refused.empty(); }
 };
 
-// Answers probes in any order; answers[i] belongs to probes[i]. That is all that threads, MPI ranks
-// and a journal of an earlier run differ in.
-using ProbeRunner = std::function<std::vector<PlanAnswer>(std::span<const PlanProbe> probes)>;
+// Called as soon as probes[p] has its answer, from any thread, one call at a time.
+using ProbeAnswered = std::function<void(std::size_t p, const PlanAnswer& answer)>;
+
+// Answers probes in any order; answers[i] belongs to probes[i]. That is all that threads and MPI
+// ranks differ in.
+using ProbeRunner = std::function<std::vector<PlanAnswer>(std::span<const PlanProbe> probes,
+                                                          const ProbeAnswered& answered)>;
+
+// Answers of an earlier run of the same scenario, so that they are not simulated again.
+struct ProbeJournal {
+  std::function<std::optional<PlanAnswer>(const PlanProbe& probe)> find;
+  // As ProbeAnswered is called. Never of an interrupted probe.
+  std::function<void(const PlanProbe& probe, const PlanAnswer& answer)> keep;
+};
 
 inline constexpr std::string_view kPlannedInstances[] = {
     "g4dn.xlarge", "g4dn.2xlarge", "g4dn.12xlarge", "g5.xlarge",  "g5.2xlarge", "g5.12xlarge",
@@ -198,7 +211,8 @@ struct PlanOptions {
   bool headroom = true;
   bool flips = true;
   RunOptions run;
-  ProbeRunner probes;  // absent: threads of this process
+  ProbeRunner probes;                   // absent: threads of this process
+  std::optional<ProbeJournal> journal;  // never changes a byte of the plan
 };
 
 // Searches for the best way to run variant `variant`: enumerates what can be had, refuses with

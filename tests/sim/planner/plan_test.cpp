@@ -226,7 +226,7 @@ TEST(Plan, IsTheSameWhateverTheThreadsAndWhoeverAnswers) {
   const auto three = make_plan(set, 0, demo::catalogue(), options);
   // Another process: questions and answers travel as text, and come back to front.
   options.run.threads = 1;
-  options.probes = [&](std::span<const PlanProbe> probes) {
+  options.probes = [&](std::span<const PlanProbe> probes, const ProbeAnswered&) {
     std::vector<PlanAnswer> answers(probes.size());
     for (std::size_t p = probes.size(); p-- > 0;) {
       const auto asked = read_probe(probe_line(probes[p]));
@@ -247,7 +247,27 @@ TEST(Plan, IsTheSameWhateverTheThreadsAndWhoeverAnswers) {
     for (const Flip& flip : plan.flips) text += flip.input + std::to_string(flip.factor);
     return text + std::to_string(plan.counts.simulations);
   };
-  ASSERT_TRUE(one && three && elsewhere);
+  // Half of it from the journal of a run that was stopped.
+  options.probes = nullptr;
+  std::map<std::string, std::string> journal;
+  int kept = 0;
+  options.journal =
+      ProbeJournal{[&](const PlanProbe& probe) {
+                     const auto known = journal.find(probe_line(probe));
+                     return known == journal.end() ? std::nullopt : read_answer(known->second);
+                   },
+                   [&](const PlanProbe& probe, const PlanAnswer& answer) {
+                     ++kept;
+                     EXPECT_TRUE(journal.emplace(probe_line(probe), answer_line(answer)).second);
+                   }};
+  const auto first = make_plan(set, 0, demo::catalogue(), options);
+  const int all = kept;
+  for (int half = all / 2; half > 0; --half) journal.erase(journal.begin());
+  const auto resumed = make_plan(set, 0, demo::catalogue(), options);
+  EXPECT_EQ(kept, all + all / 2);
+  ASSERT_TRUE(one && three && elsewhere && first && resumed);
+  EXPECT_EQ(text_of(*one), text_of(*first));
+  EXPECT_EQ(text_of(*one), text_of(*resumed));
   EXPECT_EQ(text_of(*one), text_of(*three));
   EXPECT_EQ(text_of(*one), text_of(*elsewhere));
 }

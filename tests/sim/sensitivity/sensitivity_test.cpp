@@ -31,7 +31,7 @@ Scenario half_busy(Duration p99) {
   return scenario;
 }
 
-scenarios::ScenarioSet set_with(Scenario scenario) {
+scenarios::ScenarioSet study_set(Scenario scenario) {
   scenarios::ScenarioSet set;
   set.name = "sensitive";
   set.variants.push_back(std::move(scenario));
@@ -39,7 +39,7 @@ scenarios::ScenarioSet set_with(Scenario scenario) {
 }
 
 SensitivityStudy study_of(Scenario scenario, const SensitivityOptions& options = {}) {
-  auto study = find_sensitivity(set_with(std::move(scenario)), 0, demo::catalogue(), options);
+  auto study = find_sensitivity(study_set(std::move(scenario)), 0, demo::catalogue(), options);
   if (!study) throw std::runtime_error(study.error().front().message);
   return std::move(*study);
 }
@@ -152,7 +152,7 @@ TEST(Sensitivity, AnUnknownInputIsAnErrorWithTheNearestOne) {
   SensitivityOptions options;
   options.vary = {"trafic", "users"};
   const auto study =
-      find_sensitivity(set_with(half_busy(milliseconds(200))), 0, demo::catalogue(), options);
+      find_sensitivity(study_set(half_busy(milliseconds(200))), 0, demo::catalogue(), options);
   ASSERT_FALSE(study);
   ASSERT_EQ(study.error().size(), 2U);
   EXPECT_EQ(study.error()[0].code, Code::PathUnknown);

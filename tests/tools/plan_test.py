@@ -1,0 +1,122 @@
+"""slicewise plan: formats, the stored plan, the journal."""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+import yaml
+
+from program import ROOT, run
+from sensitivity_test import check_schema
+
+SHARED = "scenarios/examples/shared-inference.yaml"
+FAST = ("plan", "-f", SHARED, "--variant", "shared", "--instances", "g4dn.xlarge,g6.xlarge",
+        "--set", "duration=2m", "--replications", "2")
+QUICK = (*FAST, "--no-headroom", "--no-flips")
+
+
+class Plan(unittest.TestCase):
+    def test_all_formats_say_the_same(self):
+        document = json.loads(run(*FAST, "-o", "json").stdout)
+        check_schema(self, "plan", document)
+        self.assertEqual(yaml.safe_load(run(*FAST, "-o", "yaml").stdout), document)
+        rows = list(csv.DictReader(io.StringIO(run(*FAST, "-o", "csv").stdout)))
+        self.assertGreaterEqual(len(rows), len(document["options"]))
+        text = run(*FAST, env={"LC_ALL": "C.UTF-8"}).stdout
+        self.assertLessEqual(max(len(line) for line in text.splitlines()), 100)
+        self.assertIn("Recommended: #1", text)
+
+    def test_the_best_option_is_what_run_finds(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan = os.path.join(folder, "plan.json")
+            self.assertEqual(run(*QUICK, "-o", "json", "--out", plan).returncode, 0)
+            document = json.loads(pathlib.Path(plan).read_text(encoding="utf-8"))
+            best = document["options"][0]
+            pool = best["pools"][0]
+            exported = run("export", "-f", plan, "--to", "helm-values")
+            self.assertEqual(exported.returncode, 0, exported.stderr)
+            self.assertIn(f"replicas: {pool['replicas']}", exported.stdout)
+            beyond = run("export", "-f", plan, "--to", "helm-values", "--candidate", "99")
+            self.assertEqual(beyond.returncode, 3)
+
+    def test_a_plan_of_another_scenario_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scenario = os.path.join(folder, "scenario.yaml")
+            shutil.copy(ROOT / SHARED, scenario)
+            plan = os.path.join(folder, "plan.json")
+            arguments = [scenario if a == SHARED else a for a in QUICK]
+            self.assertEqual(run(*arguments, "-o", "json", "--out", plan).returncode, 0)
+            with open(scenario, "a", encoding="utf-8") as file:
+                file.write("# changed\n")
+            stale = run("export", "-f", plan, "--to", "helm-values")
+            self.assertEqual(stale.returncode, 3)
+            self.assertIn("PLAN_STALE", stale.stderr)
+
+    def test_policies_deny_and_exit_codes_tell(self):
+        with tempfile.TemporaryDirectory() as folder:
+            spec = yaml.safe_load((ROOT / SHARED).read_text(encoding="utf-8"))
+            spec["spec"]["policies"] = [{"name": "budget", "assert": "cost.monthly <= 1"}]
+            scenario = os.path.join(folder, "scenario.yaml")
+            with open(scenario, "w", encoding="utf-8") as file:
+                yaml.safe_dump(spec, file)
+            arguments = [scenario if a == SHARED else a for a in QUICK]
+            denied = run(*arguments, "--instances", "g4dn.xlarge", "--max-nodes", "1", "-o", "json")
+            self.assertEqual(denied.returncode, 99, denied.stderr)
+            document = json.loads(denied.stdout)
+            self.assertEqual(document["options"], [])
+            self.assertTrue(any("budget denies it" in r["reason"] for r in document["rejected"]))
+
+    def test_mistakes(self):
+        for arguments, code in ((("--instances", "g99.xlarge"), 3), (("--top", "0"), 2),
+                                (("--strategies", "mpss"), 3), (("--journal", "/no/such/file"), 3)):
+            refused = run(*QUICK, *arguments)
+            self.assertIn(refused.returncode, (code, 5), refused.stderr)
+            self.assertEqual(refused.stdout, "")
+            self.assertNotEqual(refused.stderr, "")
+
+
+class Journal(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.journal = pathlib.Path(self.folder.name) / "journal"
+
+    def test_a_run_that_was_cut_off_goes_on(self):
+        whole = run(*QUICK, "-o", "json", "--journal", str(self.journal))
+        self.assertEqual(whole.returncode, 0, whole.stderr)
+        lines = self.journal.read_bytes().splitlines(keepends=True)
+        self.assertEqual(whole.stdout, run(*QUICK, "-o", "json").stdout)
+        # As a killed run leaves it: half the lines, the last one cut in the middle.
+        half = lines[:len(lines) // 2]
+        self.journal.write_bytes(b"".join(half) + lines[len(half)][:20])
+        resumed = run(*QUICK, "-o", "json", "--journal", str(self.journal))
+        self.assertEqual(resumed.stdout, whole.stdout)
+        self.assertIn(f"note: {len(half) - 1} simulations were in", resumed.stderr)
+        self.assertEqual(sorted(self.journal.read_bytes().splitlines(keepends=True)), sorted(lines))
+
+    def test_another_scenario_or_seed_is_refused(self):
+        self.assertEqual(run(*QUICK, "--journal", str(self.journal)).returncode, 0)
+        before = self.journal.read_bytes()
+        for change in (("--seed", "7"), ("--set", "duration=3m")):
+            refused = run(*QUICK, *change, "--journal", str(self.journal))
+            self.assertEqual(refused.returncode, 3)
+            self.assertIn("PLAN_STALE", refused.stderr)
+        self.assertEqual(self.journal.read_bytes(), before)
+
+    def test_a_damaged_journal_is_refused_at_its_line(self):
+        self.assertEqual(run(*QUICK, "--journal", str(self.journal)).returncode, 0)
+        lines = self.journal.read_bytes().splitlines(keepends=True)
+        lines[2] = b"nonsense\n"
+        self.journal.write_bytes(b"".join(lines))
+        refused = run(*QUICK, "--journal", str(self.journal))
+        self.assertEqual(refused.returncode, 3)
+        self.assertIn(f"{self.journal}:3:1: error[PLAN_STALE]", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
