@@ -47,7 +47,8 @@ class TraceWriter {
     add_pools();
     return fmt::format(
         "{{\"displayTimeUnit\":\"ms\",\"otherData\":{{\"generator\":\"slicewise\",\"variant\":{},"
-        "\"strategy\":{},\"seed\":\"{}\",\"bucketSeconds\":\"{}\",\"leftOut\":{},\"turns\":{}}},\n"
+        "\"strategy\":{},\"seed\":\"{}\",\"bucketSeconds\":\"{:.9g}\",\"leftOut\":{},\"turns\":{}}}"
+        ",\n"
         "\"traceEvents\":[\n{}\n]}}\n",
         json_string(recording_.variant), json_string(recording_.strategy), recording_.seed,
         to_seconds(recording_.bucket), json_string(left_out_text()),
@@ -103,8 +104,8 @@ class TraceWriter {
       const TimePoint from = n == 0 ? TimePoint{} : recording_.bucket_end(n - 1);
       const std::string value = fmt::format("{:.6g}", value_of(n));
       if (value == before && n + 1 < recording_.buckets()) continue;
-      add(fmt::format(R"({{"ph":"C","pid":{},"ts":{},"name":{},"args":{{"{}":{}}}}})", process,
-                      micros(from.ns), json_string(name), unit, value));
+      add(fmt::format(R"({{"ph":"C","pid":{},"ts":{},"cat":"sim","name":{},"args":{{"{}":{}}}}})",
+                      process, micros(from.ns), json_string(name), unit, value));
       before = value;
     }
   }

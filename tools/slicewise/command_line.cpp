@@ -50,7 +50,10 @@ void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
       "  slicewise export -f scenarios/examples/aws-cifar10.yaml --variant after --to configmap "
       "--chart-version 0.14.5\n"
       "  slicewise export -f scenarios/examples/mig-multi-tenant.yaml --variant mixed --to bundle "
-      "--out mig-rollout",
+      "--out mig-rollout\n"
+      "  slicewise export -f scenarios/examples/shared-inference.yaml --variant shared --to "
+      "perfetto "
+      "--out trace.json",
       flags);
   add_scenario_flags(verb, exporting.file, exporting.set, exporting.out);
   add_choice(verb, "--to", kExportTargets, exporting.kind,

@@ -51,17 +51,18 @@ ExitCode write_export(const reports::ExportKind& kind, const reports::ExportFile
   return write_directory(out, files);
 }
 
-// What is wrong with the flags of openmetrics; "": nothing.
-std::string metrics_flags_problem(const ExportCommand& command) {
+// Says what is wrong with the flags of openmetrics.
+ExitCode check_metrics_flags(const ExportCommand& command) {
   const bool given = !command.start.empty() || command.dcgm_compat;
   if (given && command.kind->render != reports::render_openmetrics) {
-    return "--start and --dcgm-compat go with --to openmetrics";
+    return usage_error("--start and --dcgm-compat go with --to openmetrics", "leave them out");
   }
   const auto start = scenarios::unix_seconds(command.start);
   if (command.start.empty() || (start && *start >= 0 && *start <= kLastStart)) {
-    return "";
+    return ExitCode::Success;
   }
-  return "--start: \"" + command.start + "\" is no time from 1970 to 2200";
+  return usage_error("--start: \"" + command.start + "\" is no time from 1970 to 2200",
+                     "write --start 2026-01-05T00:00:00Z");
 }
 
 // Every other word that an export refuses stands in the scenario.
@@ -74,8 +75,8 @@ bool chart_is_unknown(const Diagnostics& problems) {
 }  // namespace
 
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
-  if (const std::string problem = metrics_flags_problem(command); !problem.empty()) {
-    return usage_error(problem, "write --start 2026-01-05T00:00:00Z");
+  if (const ExitCode code = check_metrics_flags(command); code != ExitCode::Success) {
+    return code;
   }
   const models::Catalogue catalogue = models::load_catalogue();
   Expected<ScenarioFile> file =
