@@ -2,6 +2,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "slicewise/reports/export/kinds.hpp"
 
@@ -155,15 +156,48 @@ class BottlerocketChecker {
   Diagnostics found_;
 };
 
-std::string flag_lines(const DevicePlugin& plugin) {
-  std::string out;
+// A value below settings.kubelet-device-plugins.nvidia.
+struct PluginSetting {
+  std::string table;  // "time-slicing"; "" the plugin's own
+  std::string key;
+  nlohmann::json value;
+};
+
+void add_flags(const DevicePlugin& plugin, std::vector<PluginSetting>& settings) {
   for (const auto& [path, value] : plugin.other_flags) {
     const BottlerocketFlag* flag = known_flag(path);
     if (flag == nullptr) continue;
-    const bool bare = value == "true" || value == "false" || value.starts_with('"');
-    out += fmt::format("{} = {}\n", flag->key, bare ? value : "\"" + value + "\"");
+    nlohmann::json typed = nlohmann::json::parse(value, nullptr, false);
+    if (!typed.is_boolean() && !typed.is_string()) typed = value;
+    settings.push_back({"", std::string(flag->key), std::move(typed)});
   }
-  return out;
+}
+
+std::vector<PluginSetting> plugin_settings(const PoolTarget& target) {
+  const NodePool& pool = *target.pool;
+  std::vector<PluginSetting> settings;
+  if (pool.device_plugin) add_flags(*pool.device_plugin, settings);
+  if (pool.mig) {
+    settings.push_back({"", "device-partitioning-strategy", "mig"});
+    settings.push_back(
+        {"mig.profile", std::string(known_gpu(target)->key), target.mig_devices.front().profile});
+    return settings;
+  }
+  const PluginSharing* sharing = sharing_of(pool);
+  if (sharing == nullptr) {
+    settings.push_back({"", "device-sharing-strategy", "none"});
+    return settings;
+  }
+  const bool mps = pool.device_plugin->mps.has_value();
+  const std::string strategy = mps ? "mps" : "time-slicing";
+  settings.push_back({"", "device-sharing-strategy", strategy});
+  settings.push_back({strategy, "replicas", sharing->resources.front().replicas});
+  settings.push_back({strategy, "rename-by-default", sharing->rename_by_default});
+  if (!mps) {
+    settings.push_back(
+        {strategy, "fail-requests-greater-than-one", sharing->fail_requests_greater_than_one});
+  }
+  return settings;
 }
 
 }  // namespace
@@ -174,26 +208,30 @@ Diagnostics check_bottlerocket(const PoolTarget& target) {
 
 std::string bottlerocket_settings(const PoolTarget& target) {
   constexpr std::string_view kTable = "settings.kubelet-device-plugins.nvidia";
-  const NodePool& pool = *target.pool;
-  const PluginSharing* sharing = sharing_of(pool);
   std::string out = fmt::format("[{}]\n", kTable);
-  if (pool.device_plugin) out += flag_lines(*pool.device_plugin);
-  if (pool.mig) {
-    out +=
-        fmt::format("device-partitioning-strategy = \"mig\"\n[{}.mig.profile]\n\"{}\" = \"{}\"\n",
-                    kTable, known_gpu(target)->key, target.mig_devices.front().profile);
-    return out;
+  std::string table;
+  for (const PluginSetting& setting : plugin_settings(target)) {
+    if (setting.table != table) out += fmt::format("[{}.{}]\n", kTable, setting.table);
+    table = setting.table;
+    const bool has_dot = setting.key.find('.') != std::string::npos;
+    out += fmt::format("{} = {}\n", has_dot ? "\"" + setting.key + "\"" : setting.key,
+                       setting.value.dump());
   }
-  if (sharing == nullptr) return out + "device-sharing-strategy = \"none\"\n";
-  const bool mps = pool.device_plugin->mps.has_value();
-  const char* strategy = mps ? "mps" : "time-slicing";
-  out += fmt::format(
-      "device-sharing-strategy = \"{1}\"\n[{0}.{1}]\nreplicas = {2}\n"
-      "rename-by-default = {3}\n",
-      kTable, strategy, sharing->resources.front().replicas, sharing->rename_by_default);
-  if (mps) return out;
-  return out + fmt::format("fail-requests-greater-than-one = {}\n",
-                           sharing->fail_requests_greater_than_one);
+  return out;
+}
+
+nlohmann::json bottlerocket_values(const PoolTarget& target) {
+  nlohmann::json nvidia = nlohmann::json::object();
+  for (const PluginSetting& setting : plugin_settings(target)) {
+    nlohmann::json* at = &nvidia;
+    for (std::string_view rest = setting.table; !rest.empty();) {
+      const std::string_view part = rest.substr(0, rest.find('.'));
+      at = &(*at)[std::string(part)];
+      rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    }
+    (*at)[setting.key] = setting.value;
+  }
+  return {{"kubelet-device-plugins", {{"nvidia", std::move(nvidia)}}}};
 }
 
 Expected<ExportFiles> render_bottlerocket(const scenarios::Scenario& scenario,

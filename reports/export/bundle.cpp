@@ -101,8 +101,14 @@ Expected<ExportFiles> render_bundle(const Scenario& scenario, const models::Cata
     add_kind(bundle.has_mig ? render_gpu_operator : render_helm_values, scenario, catalogue,
              options, files, found);
     if (bundle.has_mig) add_kind(render_mig_parted, scenario, catalogue, options, files, found);
+  } else {
+    add_kind(render_bottlerocket, scenario, catalogue, options, files, found);
   }
+  // Node groups are made by one of them.
   add_kind(render_karpenter, scenario, catalogue, options, files, found);
+  if (scenario.provisioner.kind != scenarios::Provisioner::Kind::Karpenter) {
+    add_kind(render_eksctl, scenario, catalogue, options, files, found);
+  }
   if (!found.empty()) return tl::unexpected(std::move(found));
   bundle.nodes = *image_nodes(scenario, catalogue, options);
   choose_installer(bundle, catalogue);

@@ -68,15 +68,24 @@ std::string helm_lines(const Bundle& bundle) {
       "helm upgrade -i {2} {3} --version {4} -n {5} --create-namespace -f {6}\n",
       bundle.repository, bundle.repository.substr(0, bundle.repository.find(' ')), bundle.release,
       bundle.chart, shell_word(bundle.version), bundle.namespace_name, bundle.values);
-  if (bundle.daemonset.empty()) return out;
-  return out + fmt::format("kubectl -n {} rollout status daemonset/{} --timeout=10m\n",
-                           bundle.namespace_name, bundle.daemonset);
+  return out;
+}
+
+// After the labels: without them the DaemonSet has no pod to wait for.
+std::string wait_line(const Bundle& bundle) {
+  if (bundle.daemonset.empty()) return {};
+  return fmt::format("kubectl -n {} rollout status daemonset/{} --timeout=10m\n",
+                     bundle.namespace_name, bundle.daemonset);
 }
 
 // MIG layouts are not among them: their nodes are drained first, by hand, one by one.
 std::string label_lines_of(const Bundle& bundle) {
-  std::string out;
+  std::string out = comment(
+      "Remembered for rollback.sh: the nodes that nobody else has labelled "
+      "nvidia.com/gpu.present.");
   for (const PoolNodes& nodes : bundle.nodes) {
+    out += fmt::format("kubectl get nodes -l {} -o name >>labelled-nodes.txt\n",
+                       shell_word(selector_of(nodes) + ",!nvidia.com/gpu.present"));
     out += fmt::format("kubectl label nodes -l {} {} {} --overwrite\n",
                        shell_word(selector_of(nodes)), shell_word("nvidia.com/gpu.present=true"),
                        shell_word(fmt::format("{}={}", kConfigLabel, nodes.config)));
@@ -118,7 +127,9 @@ std::string apply_script(const Bundle& bundle) {
   std::string out = script_title(bundle, "Puts in place");
   out += commented(
       "\n"
-      "  ./apply.sh               node groups that exist and are named like the pools\n"
+      "  ./apply.sh               node groups that exist and are named like the pools "
+      "(eksctl.yaml\n"
+      "                           makes them)\n"
       "  ./apply.sh --karpenter   also the NodePools of karpenter.yaml\n"
       "\n");
   out += comment(
@@ -126,7 +137,7 @@ std::string apply_script(const Bundle& bundle) {
       "The pod template of a Job cannot be changed: create it from pods/. Then see VERIFY.md.");
   out += kArguments;
   if (!bundle.values.empty()) {
-    out += "\n" + helm_lines(bundle) + label_lines_of(bundle);
+    out += "\n" + helm_lines(bundle) + label_lines_of(bundle) + wait_line(bundle);
   }
   out += "\n" + karpenter_lines(bundle, "apply");
   if (bundle.has_mig) {
@@ -153,6 +164,13 @@ std::string rollback_script(const Bundle& bundle) {
     out += fmt::format("kubectl label nodes -l {} {}-\n", shell_word(selector_of(nodes)),
                        kConfigLabel);
   }
+  out += R"sh(if [[ -s labelled-nodes.txt ]]; then
+  while read -r node; do
+    kubectl label "$node" nvidia.com/gpu.present- || echo "skipped: $node is gone" >&2
+  done <labelled-nodes.txt
+  rm labelled-nodes.txt
+fi
+)sh";
   return out +
          fmt::format(
              R"sh(# After a first install there is no revision before: then the release is removed.

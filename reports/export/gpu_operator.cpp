@@ -1,6 +1,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/reports/export/kinds.hpp"
 
@@ -102,6 +103,28 @@ std::string mig_manager_values(const std::optional<MigPartedFile>& file) {
   return out + "    data:\n      config.yaml: |-\n" + indented(file->yaml, 8);
 }
 
+std::string exporter_values(const std::vector<PoolTarget>& targets) {
+  std::string out = "dcgmExporter:\n  env:\n";
+  out += comment(
+      "Names each pod that shares a GPU. Every one of them then carries the figure of the whole "
+      "GPU: do not add them up.",
+      2);
+  out += "  - name: KUBERNETES_VIRTUAL_GPUS\n    value: \"true\"\n";
+  std::set<std::string> renamed;
+  for (const PoolTarget& target : targets) {
+    for (const AdvertisedResource& resource : advertised(target)) {
+      if (resource.name.ends_with(".shared")) renamed.insert(resource.name);
+    }
+  }
+  if (renamed.empty()) return out;
+  out += comment(
+      "Pods with a renamed resource have no pod labels on their metrics without it "
+      "(https://github.com/NVIDIA/dcgm-exporter/issues/151).",
+      2);
+  return out + fmt::format("  - name: NVIDIA_RESOURCE_NAMES\n    value: {}\n",
+                           yaml_scalar(fmt::format("{}", fmt::join(renamed, ","))));
+}
+
 }  // namespace
 
 Expected<ExportFiles> render_gpu_operator(const scenarios::Scenario& scenario,
@@ -117,13 +140,7 @@ Expected<ExportFiles> render_gpu_operator(const scenarios::Scenario& scenario,
   text += "\n" + comment("Both are in the EKS AL2023 NVIDIA image.") +
           "driver:\n  enabled: false\ntoolkit:\n  enabled: false\n";
   text += plugin_values(*plan) + strategy_value(*plan) + mig_manager_values(*mig);
-  text += "dcgmExporter:\n  env:\n";
-  text += comment(
-      "Names each pod that shares a GPU. Every one of them then carries the figure of the whole "
-      "GPU: "
-      "do not add them up.",
-      2);
-  text += "  - name: KUBERNETES_VIRTUAL_GPUS\n    value: \"true\"\n";
+  text += exporter_values(targets);
   return ExportFiles{{"gpu-operator-values.yaml",
                       text + "\n" + expected_node_comment(*plan) + "#\n" + running_pods_comment()}};
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -17,6 +19,7 @@ namespace {
 using nlohmann::json;
 using scenarios::CapacityType;
 using scenarios::NodePool;
+using scenarios::Provisioner;
 
 std::string capacity_word(CapacityType type) {
   switch (type) {
@@ -30,8 +33,42 @@ std::string capacity_word(CapacityType type) {
   return {};
 }
 
+json in_any(std::string_view key, json values) {
+  return {{"key", key}, {"operator", "In"}, {"values", std::move(values)}};
+}
+
 json only_in(std::string_view key, std::string_view value) {
-  return {{"key", key}, {"operator", "In"}, {"values", json::array({value})}};
+  return in_any(key, json::array({value}));
+}
+
+// Of several Karpenter takes the cheapest that it can have: spot, and on-demand when there is none.
+json capacity_types(const NodePool& pool) {
+  json types = json::array({capacity_word(pool.capacity_type)});
+  if (pool.capacity_type == CapacityType::Spot && pool.spot && pool.spot->falls_back_to_on_demand) {
+    types.push_back(capacity_word(CapacityType::OnDemand));
+  }
+  return types;
+}
+
+bool is_karpenter(const Provisioner& provisioner) {
+  return provisioner.kind == Provisioner::Kind::Karpenter;
+}
+
+bool writes_overlays(const Provisioner& provisioner) {
+  return !is_karpenter(provisioner) || provisioner.node_overlay;
+}
+
+json disruption_of(const Provisioner& provisioner) {
+  if (!is_karpenter(provisioner)) {
+    return {{"consolidationPolicy", "WhenEmpty"}, {"consolidateAfter", "10m"}};
+  }
+  const bool moves_pods =
+      provisioner.consolidation == Provisioner::Consolidation::WhenEmptyOrUnderutilized;
+  // Karpenter takes no part of a second.
+  const std::int64_t ns = provisioner.consolidate_after.ns;
+  const std::int64_t seconds_after = ns / 1'000'000'000 + (ns % 1'000'000'000 > 0 ? 1 : 0);
+  return {{"consolidationPolicy", moves_pods ? "WhenEmptyOrUnderutilized" : "WhenEmpty"},
+          {"consolidateAfter", fmt::format("{}s", seconds_after)}};
 }
 
 json discovery_terms(const std::string& cluster) {
@@ -46,8 +83,8 @@ std::string class_name_of(const NodePool& pool, NodeImage image) {
 
 class KarpenterWriter {
  public:
-  KarpenterWriter(const ExportOptions& options, std::string title)
-      : options_(options), text_(std::move(title)) {
+  KarpenterWriter(const ExportOptions& options, const Provisioner& provisioner, std::string title)
+      : options_(options), provisioner_(provisioner), text_(std::move(title)) {
     cluster_ = options.cluster.empty() ? "${CLUSTER_NAME}" : options.cluster;
   }
 
@@ -108,30 +145,42 @@ class KarpenterWriter {
             {"kind", "EC2NodeClass"},
             {"name", class_name_of(pool, options_.image)}}},
           {"requirements",
-           json::array(
-               {only_in("node.kubernetes.io/instance-type", nodes.target.instance->name),
-                only_in("karpenter.sh/capacity-type", capacity_word(pool.capacity_type))})}}}};
+           json::array({only_in("node.kubernetes.io/instance-type", nodes.target.instance->name),
+                        in_any("karpenter.sh/capacity-type", capacity_types(pool))})}}}};
     json taints = taints_of(pool);
     if (!taints.empty()) tmpl["spec"]["taints"] = std::move(taints);
     const auto labels = node_labels(nodes);
     if (!labels.empty()) tmpl["metadata"]["labels"] = labels;
-    add_document(
-        pool_remarks(pool),
-        {{"apiVersion", "karpenter.sh/v1"},
-         {"kind", "NodePool"},
-         {"metadata", {{"name", pool.name.value}}},
-         {"spec",
-          {{"template", std::move(tmpl)},
-           {"limits", {{"nodes", std::to_string(pool.nodes)}}},
-           {"disruption", {{"consolidationPolicy", "WhenEmpty"}, {"consolidateAfter", "10m"}}}}}});
+    json metadata = {{"name", pool.name.value}};
+    if (pool.most_nodes) {
+      // Karpenter has no minimum; `import k8s` reads it.
+      metadata["annotations"]["slicewise.dev/nodes-min"] = std::to_string(pool.nodes);
+    }
+    add_document(pool_remarks(pool),
+                 {{"apiVersion", "karpenter.sh/v1"},
+                  {"kind", "NodePool"},
+                  {"metadata", std::move(metadata)},
+                  {"spec",
+                   {{"template", std::move(tmpl)},
+                    {"limits", {{"nodes", std::to_string(pool.most_nodes.value_or(pool.nodes))}}},
+                    {"disruption", disruption_of(provisioner_)}}}});
   }
 
-  static std::string pool_remarks(const NodePool& pool) {
+  std::string pool_remarks(const NodePool& pool) const {
     std::string out = comment(fmt::format(
-        "limits.nodes is the pool of the scenario: {}. Karpenter starts nodes for pods that wait, "
-        "so there may be fewer; it removes empty ones only (WhenEmpty), since moving a pod stops "
-        "its work.",
-        pool.nodes));
+        "limits.nodes is the most that the pool of the scenario has: {}. Karpenter starts nodes "
+        "for pods that wait, so there may be fewer{}.",
+        pool.most_nodes.value_or(pool.nodes),
+        pool.most_nodes && pool.nodes > 0
+            ? fmt::format(", also fewer than the {} of nodes.min", pool.nodes)
+            : ""));
+    if (!is_karpenter(provisioner_)) {
+      out += comment(
+          "The scenario does not say how Karpenter removes nodes. Assumed: empty ones only "
+          "(WhenEmpty), since moving a pod stops its work.");
+    } else if (provisioner_.consolidation == Provisioner::Consolidation::WhenEmptyOrUnderutilized) {
+      out += comment("WhenEmptyOrUnderutilized moves pods, and with that stops their work.");
+    }
     if (pool.taints.empty()) {
       out += comment(
           "The scenario has no taint: pods without a GPU may be put here too, and keep the node "
@@ -157,6 +206,7 @@ class KarpenterWriter {
       as_ec2_says = as_ec2_says && resource.name == "nvidia.com/gpu" && resource.count == known;
     }
     if (as_ec2_says) return;
+    if (!writes_overlays(provisioner_)) return add_unknown(target);
     if (!capacity.contains("nvidia.com/gpu")) capacity["nvidia.com/gpu"] = "0";
     std::string remarks = comment(fmt::format(
         "EC2 reports {} x nvidia.com/gpu for {}. Karpenter has to be told what a node will offer, "
@@ -178,7 +228,16 @@ class KarpenterWriter {
            {"capacity", std::move(capacity)}}}});
   }
 
+  // nodeOverlay: false was simulated, so it is what is put in place.
+  void add_unknown(const PoolTarget& target) {
+    text_ += comment(fmt::format(
+        "No NodeOverlay for {}: the scenario has nodeOverlay: false. Karpenter goes by what EC2 "
+        "says of {}, and starts nothing for resources that EC2 does not know.",
+        target.pool->name.value, target.instance->name));
+  }
+
   const ExportOptions& options_;
+  const Provisioner& provisioner_;
   std::string cluster_;
   std::string text_;
   std::vector<std::string> classes_;
@@ -192,9 +251,11 @@ std::string karpenter_title(const scenarios::Scenario& scenario, const ExportOpt
       "Not for EKS Auto Mode: its node classes are another kind (eks.amazonaws.com), and its "
       "device plugin cannot be configured.");
   out += comment("Roll out:");
-  out += commented(
-      "  helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter -n kube-system \\\n"
-      "    --reuse-values --set settings.featureGates.nodeOverlay=true\n");
+  if (writes_overlays(scenario.provisioner)) {
+    out += commented(
+        "  helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter -n kube-system \\\n"
+        "    --reuse-values --set settings.featureGates.nodeOverlay=true\n");
+  }
   return out + commented(options.cluster.empty()
                              ? "  CLUSTER_NAME=my-cluster envsubst '$CLUSTER_NAME' < "
                                "karpenter.yaml | kubectl apply -f -\n"
@@ -209,7 +270,7 @@ Expected<ExportFiles> render_karpenter(const scenarios::Scenario& scenario,
   const Expected<std::vector<PoolNodes>> nodes = image_nodes(scenario, catalogue, options);
   if (!nodes) return tl::unexpected(nodes.error());
   if (Diagnostics found = unknown_counts(*nodes); !found.empty()) return tl::unexpected(found);
-  KarpenterWriter writer(options, karpenter_title(scenario, options));
+  KarpenterWriter writer(options, scenario.provisioner, karpenter_title(scenario, options));
   for (const PoolNodes& one : *nodes) writer.add(one);
   return ExportFiles{{"karpenter.yaml", writer.take()}};
 }

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "slicewise/reports/export/device_plugin.hpp"
 
 #include "node_settings.hpp"
@@ -21,5 +23,8 @@ Diagnostics check_bottlerocket(const PoolTarget& target);
 
 // settings.kubelet-device-plugins.nvidia as TOML. REQUIRES: check_bottlerocket finds nothing.
 std::string bottlerocket_settings(const PoolTarget& target);
+
+// What is below `settings`, as eksctl takes it. REQUIRES: check_bottlerocket finds nothing.
+nlohmann::json bottlerocket_values(const PoolTarget& target);
 
 }  // namespace slicewise::reports

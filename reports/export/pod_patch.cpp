@@ -135,6 +135,10 @@ json patch_of(const Workload& workload) {
   const bool scales =
       workload.kind == WorkloadKind::Deployment || workload.kind == WorkloadKind::Service;
   if (scales) patch["spec"]["replicas"] = workload.count;
+  if (workload.kind == WorkloadKind::Job && workload.count > 1) {
+    patch["spec"]["completions"] = workload.count;
+    patch["spec"]["parallelism"] = workload.count;  // all are there from the start
+  }
   return patch;
 }
 

@@ -28,6 +28,7 @@ class ManifestImporter {
     draft_.made_by = "import k8s";
     draft_.region = groups_.region();
     draft_.pools = groups_.pools(plugin_, report_);
+    draft_.provisioner = groups_.provisioner();
     share_assumed_pool();
     complete(draft_, options_.replicas);
     keep_selectors_that_match();

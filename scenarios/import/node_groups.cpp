@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "../decimal.hpp"
+#include "../manifests/bottlerocket_settings.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -42,6 +43,7 @@ struct WantedInstance {
   std::string gpu;
   std::string gpu_count = "1";
   std::string capacity;
+  bool falls_back = false;
 };
 
 WantedInstance wanted_by(const Node* requirements) {
@@ -58,7 +60,15 @@ WantedInstance wanted_by(const Node* requirements) {
     if (key == "karpenter.k8s.aws/instance-size") wanted.size = value;
     if (key == "karpenter.k8s.aws/instance-gpu-name") wanted.gpu = value;
     if (key == "karpenter.k8s.aws/instance-gpu-count") wanted.gpu_count = value;
-    if (key == "karpenter.sh/capacity-type") wanted.capacity = value;
+    if (key == "karpenter.sh/capacity-type") {
+      const auto has = [&](std::string_view type) {
+        return std::ranges::any_of(
+            values->items, [&](const NodePtr& value_node) { return value_node->text == type; });
+      };
+      // Of both Karpenter takes spot while there is any.
+      wanted.falls_back = has("spot") && has("on-demand");
+      wanted.capacity = wanted.falls_back ? "spot" : value;
+    }
   }
   return wanted;
 }
@@ -74,70 +84,30 @@ std::string type_of(const WantedInstance& wanted) {
   return std::string(count <= 1 ? known->one : count <= 4 ? known->four : known->eight);
 }
 
-// `key = value` of a TOML text, without quotes; the first, whatever its table.
-std::string toml_value(std::string_view text, std::string_view key) {
-  for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
-    std::string_view rest = text.substr(at + key.size());
-    rest = rest.substr(0, rest.find('\n'));
-    const std::size_t value = rest.find_first_not_of(" \t=\"'");
-    if (value == std::string_view::npos || rest.find('=') > value) continue;
-    rest = rest.substr(value);
-    return std::string(rest.substr(0, rest.find_first_of("\"' \t#\r")));
-  }
-  return {};
-}
-
-// What Bottlerocket's own device plugin is told. It renames unless told otherwise.
-struct Bottlerocket {
-  std::string sharing;  // time-slicing, mps
-  std::string replicas = "2";
-  std::string renames;  // "" true
-  std::string mig_profile;
-};
-
-std::string sharing_of(const Bottlerocket& settings) {
-  if (!settings.mig_profile.empty()) {
-    return fmt::format("mig: {{strategy: single, config: {}}}",
-                       in_quotes("all-" + settings.mig_profile));
-  }
-  const auto replicas = whole_of(settings.replicas).value_or(0);
-  if ((settings.sharing != "time-slicing" && settings.sharing != "mps") || replicas < 2) return {};
-  return fmt::format(
-      "devicePlugin: {{version: v1, sharing: {{{}: {{{}resources: [{{name: nvidia.com/gpu, "
-      "replicas: "
-      "{}}}]}}}}}}",
-      settings.sharing == "mps" ? "mps" : "timeSlicing",
-      settings.renames == "false" ? "" : "renameByDefault: true, ", replicas);
-}
-
-Bottlerocket settings_in(std::string_view user_data) {
-  Bottlerocket settings;
-  settings.sharing = toml_value(user_data, "device-sharing-strategy");
-  if (toml_value(user_data, "device-partitioning-strategy") == "mig") {
-    const std::size_t table = user_data.find("mig.profile]");
-    if (table != std::string_view::npos) {
-      settings.mig_profile = toml_value(user_data.substr(table), "gb\"");
+// What Bottlerocket's own device plugin is told, as the `sharing` line of a pool. It renames unless
+// told otherwise; of its tables only that of the chosen strategy counts.
+std::string sharing_of(const std::vector<manifests::BottlerocketSetting>& settings) {
+  using manifests::plugin_setting;
+  if (plugin_setting(settings, "device-partitioning-strategy") == "mig") {
+    for (const manifests::BottlerocketSetting& setting : settings) {
+      if (setting.path.find(".mig.profile.") == std::string::npos) continue;
+      return fmt::format("mig: {{strategy: single, config: {}}}",
+                         in_quotes("all-" + setting.value));
     }
   }
-  const std::string replicas = toml_value(user_data, "replicas");
-  if (!replicas.empty()) settings.replicas = replicas;
-  settings.renames = toml_value(user_data, "rename-by-default");
-  return settings;
-}
-
-Bottlerocket settings_in(const Node* nvidia) {
-  Bottlerocket settings;
-  settings.sharing = text_below(nvidia, {"device-sharing-strategy"});
-  const Node* slices = node_below(nvidia, {settings.sharing});
-  const std::string replicas = text_below(slices, {"replicas"});
-  if (!replicas.empty()) settings.replicas = replicas;
-  settings.renames = text_below(slices, {"rename-by-default"});
-  const Node* profiles = node_below(nvidia, {"mig", "profile"});
-  if (text_below(nvidia, {"device-partitioning-strategy"}) == "mig" && profiles != nullptr &&
-      !profiles->entries.empty() && profiles->entries.front().value != nullptr) {
-    settings.mig_profile = profiles->entries.front().value->text;
-  }
-  return settings;
+  const std::string strategy = plugin_setting(settings, "device-sharing-strategy");
+  if (strategy != "time-slicing" && strategy != "mps") return {};
+  const std::string written = plugin_setting(settings, strategy + ".replicas");
+  const auto replicas = whole_of(written.empty() ? "2" : written).value_or(0);
+  if (replicas < 2) return {};
+  const bool renames = plugin_setting(settings, strategy + ".rename-by-default") != "false";
+  const bool refuses =
+      plugin_setting(settings, strategy + ".fail-requests-greater-than-one") != "false";
+  return fmt::format(
+      "devicePlugin: {{version: v1, sharing: {{{}: {{{}{}resources: [{{name: nvidia.com/gpu, "
+      "replicas: {}}}]}}}}}}",
+      strategy == "mps" ? "mps" : "timeSlicing", renames ? "renameByDefault: true, " : "",
+      refuses ? "failRequestsGreaterThanOne: true, " : "", replicas);
 }
 
 }  // namespace
@@ -150,6 +120,7 @@ bool NodeGroups::add(const NodePtr& object, ImportReport& report) {
     user_data_[text_below(object.get(), {"metadata", "name"})] =
         text_below(object.get(), {"spec", "userData"});
   } else if (kind == "NodeOverlay") {
+    has_overlay_ = true;
     report.remark(ImportRemark::Kind::Note,
                   "NodeOverlay: what Karpenter believes of a node, not needed here",
                   [&] { return object->where; });
@@ -192,7 +163,15 @@ void NodeGroups::add_node_pool(const Node& object, ImportReport& report) {
   take_taints(node_below(tmpl, {"spec", "taints"}), group.pool);
   group.class_name = text_below(tmpl, {"spec", "nodeClassRef", "name"});
   const auto most = whole_of(text_below(&object, {"spec", "limits", "nodes"}));
-  if (most && *most > 0) {
+  // A NodePool has no minimum; exported ones carry that of their scenario.
+  const auto fewest =
+      whole_of(text_below(&object, {"metadata", "annotations", "slicewise.dev/nodes-min"}));
+  if (most && *most > 0 && fewest && *fewest >= 0) {
+    group.pool.nodes = *fewest;
+    group.pool.most_nodes = *most;
+    group.pool.nodes_are_assumed = false;
+    take_disruption(node_below(&object, {"spec", "disruption"}));
+  } else if (most && *most > 0) {
     group.pool.nodes = *most;
     group.pool.nodes_are_assumed = false;
     report.remark(ImportRemark::Kind::Note, "limits.nodes of node pools: taken as their nodes",
@@ -203,6 +182,7 @@ void NodeGroups::add_node_pool(const Node& object, ImportReport& report) {
   group.pool.type_is_assumed = wanted.type.empty();
   if (wanted.capacity == "spot" || wanted.capacity == "reserved") {
     group.pool.capacity_type = wanted.capacity;
+    group.pool.falls_back = wanted.falls_back;
   }
   if (group.pool.instance_type.empty()) {
     group.pool.instance_type = "g5.xlarge";
@@ -213,6 +193,24 @@ void NodeGroups::add_node_pool(const Node& object, ImportReport& report) {
                    [&] { return object.where; });
   }
   groups_.push_back(std::move(group));
+}
+
+void NodeGroups::take_disruption(const Node* disruption) {
+  if (!disruption_.empty()) return;
+  const std::string policy = text_below(disruption, {"consolidationPolicy"});
+  const std::string after = text_below(disruption, {"consolidateAfter"});
+  disruption_ = fmt::format("consolidationPolicy: {}",
+                            policy == "WhenEmpty" ? policy : "WhenEmptyOrUnderutilized");
+  const bool is_time = !after.empty() && after != "Never" &&
+                       after.find_first_not_of("0123456789hms") == std::string::npos;
+  if (is_time) disruption_ += ", consolidateAfter: " + after;
+}
+
+std::string NodeGroups::provisioner() const {
+  if (!disruption_.empty()) {
+    return fmt::format("{{kind: Karpenter, nodeOverlay: {}, {}}}", has_overlay_, disruption_);
+  }
+  return autoscales_ ? "{kind: ClusterAutoscaler}" : "";
 }
 
 void NodeGroups::add_cluster(const Node& object, ImportReport& report) {
@@ -238,11 +236,22 @@ void NodeGroups::add_node_group(const Node& node, ImportReport& report) {
     group.pool.nodes = *nodes;
     group.pool.nodes_are_assumed = false;
   }
+  const auto fewest = whole_of(text_below(&node, {"minSize"}));
+  const auto most = whole_of(text_below(&node, {"maxSize"}));
+  const Node* tags = node.find("tags");
+  const bool scales =
+      tags != nullptr && tags->entry("k8s.io/cluster-autoscaler/enabled") != nullptr;
+  if (scales && fewest && most && *fewest >= 0 && *fewest < *most) {
+    group.pool.nodes = *fewest;
+    group.pool.most_nodes = *most;
+    group.pool.nodes_are_assumed = false;
+    autoscales_ = true;
+  }
   if (text_below(&node, {"spot"}) == "true") group.pool.capacity_type = "spot";
   take_labels(node.find("labels"), group);
   take_taints(node.find("taints"), group.pool);
-  group.pool.sharing = sharing_of(settings_in(
-      node_below(&node, {"bottlerocket", "settings", "kubelet-device-plugins", "nvidia"})));
+  group.pool.sharing =
+      sharing_of(manifests::bottlerocket_settings(node_below(&node, {"bottlerocket", "settings"})));
   if (!has_gpus(group.pool.instance_type)) {
     report.skipped("node groups without GPUs", [&] { return node.where; });
     return;
@@ -256,7 +265,14 @@ std::vector<DraftPool> NodeGroups::pools(const PluginConfigs& plugin, ImportRepo
     DraftPool pool = group.pool;
     const auto user_data = user_data_.find(group.class_name);
     if (pool.sharing.empty() && user_data != user_data_.end()) {
-      pool.sharing = sharing_of(settings_in(user_data->second));
+      Diagnostics found;
+      pool.sharing = sharing_of(
+          manifests::bottlerocket_settings({group.class_name, user_data->second}, found));
+      if (!found.empty() && user_data->second.find("[settings") != std::string::npos) {
+        report.skipped(fmt::format("user data of EC2NodeClass {}: not the TOML of Bottlerocket",
+                                   group.class_name.substr(0, 60)),
+                       [&] { return group.where; });
+      }
     }
     if (pool.sharing.empty())
       pool.sharing = plugin.sharing_for(group.config_label, group.mig_label);

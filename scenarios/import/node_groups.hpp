@@ -22,6 +22,9 @@ class NodeGroups {
 
   const std::string& region() const { return region_; }
 
+  // Who adds nodes to the pools that grow, as a flow mapping; "" when none does.
+  std::string provisioner() const;
+
  private:
   struct Group {
     DraftPool pool;
@@ -32,6 +35,7 @@ class NodeGroups {
   };
 
   void add_node_pool(const Node& object, ImportReport& report);
+  void take_disruption(const Node* disruption);
   void add_cluster(const Node& object, ImportReport& report);
   void add_node_group(const Node& group, ImportReport& report);
   static void take_labels(const Node* labels, Group& group);
@@ -40,6 +44,9 @@ class NodeGroups {
   std::vector<Group> groups_;
   std::map<std::string, std::string> user_data_;  // of EC2NodeClasses
   std::string region_;
+  std::string disruption_;  // of the first NodePool that grows
+  bool has_overlay_ = false;
+  bool autoscales_ = false;  // a node group is the Cluster Autoscaler's
 };
 
 }  // namespace slicewise::scenarios

@@ -31,6 +31,7 @@ class Writer {
     line(fmt::format("  region: {}",
                      draft_.region.empty() ? "us-east-1" : in_quotes(draft_.region)));
     line(serves ? "  duration: 30m" : "  until: AllJobsDone");
+    if (!draft_.provisioner.empty()) line("  provisioner: " + draft_.provisioner);
     line("  nodePools:");
     for (const DraftPool& pool : draft_.pools) write_pool(pool);
     line("  workloads:");
@@ -56,15 +57,25 @@ class Writer {
     lines_.push_back(line_);
   }
 
+  static std::string nodes_text(const DraftPool& pool) {
+    constexpr std::int64_t kMost = 10'000;
+    if (!pool.most_nodes) {
+      return fmt::format("    nodes: {}", std::clamp<std::int64_t>(pool.nodes, 1, kMost));
+    }
+    const std::int64_t most = std::clamp<std::int64_t>(*pool.most_nodes, 1, kMost);
+    return fmt::format("    nodes: {{min: {}, max: {}}}",
+                       std::clamp<std::int64_t>(pool.nodes, 0, most), most);
+  }
+
   void write_pool(const DraftPool& pool) {
     line(fmt::format("  - name: {}", pool.name));
     const std::string type = fmt::format("    instanceType: {}", in_quotes(pool.instance_type));
     pool.type_is_assumed ? todo(type, "Assumed", "instanceType", pool.name) : line(type);
-    const std::string nodes =
-        fmt::format("    nodes: {}", std::clamp<std::int64_t>(pool.nodes, 1, 10'000));
+    const std::string nodes = nodes_text(pool);
     pool.nodes_are_assumed ? todo(nodes, "Assumed: enough for the pods", "nodes", pool.name)
                            : line(nodes);
     if (!pool.capacity_type.empty()) line(fmt::format("    capacityType: {}", pool.capacity_type));
+    if (pool.falls_back) line("    spot: {fallback: on-demand}");
     write_labels("    labels", pool.labels);
     if (!pool.taints.empty()) line(fmt::format("    taints: [{}]", fmt::join(pool.taints, ", ")));
     if (pool.sharing.empty()) return;

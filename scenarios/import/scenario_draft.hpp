@@ -19,8 +19,10 @@ struct DraftPool {
   std::string instance_type;
   bool type_is_assumed = false;
   std::int64_t nodes = 1;
+  std::optional<std::int64_t> most_nodes;  // the provisioner adds nodes up to it
   bool nodes_are_assumed = true;
   std::string capacity_type;  // "" on demand
+  bool falls_back = false;    // from spot to on demand
   DraftLabels labels;
   std::vector<std::string> taints;  // as flow mappings
   std::string sharing;              // "devicePlugin: {...}", "mig: {...}"; lines
@@ -52,8 +54,9 @@ struct DraftWorkload {
 
 struct ScenarioDraft {
   std::string name;
-  std::string made_by;  // "import k8s"
-  std::string region;   // "" us-east-1
+  std::string made_by;      // "import k8s"
+  std::string region;       // "" us-east-1
+  std::string provisioner;  // as a flow mapping; "" none
   std::vector<DraftPool> pools;
   std::vector<DraftWorkload> workloads;
 };

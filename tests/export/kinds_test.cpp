@@ -93,20 +93,29 @@ TEST_P(ExportedFiles, MatchTheGoldenText) {
                 text_of(export_of(kind, sample_of(sample))));
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, ExportedFiles,
-                         testing::Values(GoldenExport{"karpenter", "several-pools"},
-                                         GoldenExport{"gpu-operator", "mig-time-slicing"},
-                                         GoldenExport{"mig-parted", "mig-layouts"},
-                                         GoldenExport{"kustomize", "several-pools"},
-                                         GoldenExport{"bottlerocket", "demo-after"},
-                                         GoldenExport{"bundle", "several-pools"},
-                                         GoldenExport{"bundle", "mig-layouts"}),
-                         [](const auto& test) {
-                           std::string name =
-                               std::string(test.param.kind) + "_" + test.param.sample;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Golden, ExportedFiles,
+    testing::Values(GoldenExport{"karpenter", "several-pools"},
+                    GoldenExport{"gpu-operator", "mig-time-slicing"},
+                    GoldenExport{"mig-parted", "mig-layouts"},
+                    GoldenExport{"kustomize", "several-pools"},
+                    GoldenExport{"bottlerocket", "demo-after"},
+                    GoldenExport{"eksctl", "several-pools"}, GoldenExport{"dra", "several-pools"},
+                    GoldenExport{"bundle", "several-pools"}, GoldenExport{"bundle", "mig-layouts"}),
+    [](const auto& test) {
+      std::string name = std::string(test.param.kind) + "_" + test.param.sample;
+      std::ranges::replace(name, '-', '_');
+      return name;
+    });
+
+TEST(Bundle, RollsBackTheLabelsThatItSet) {
+  std::string text = text_of(export_of("bundle", sample_of("demo-after")));
+  text.erase(0, text.find("==> apply.sh <=="));
+  const std::size_t labels = text.find("kubectl label nodes -l");
+  EXPECT_LT(text.find("helm upgrade -i nvdp"), labels);
+  EXPECT_LT(labels, text.find("rollout status daemonset/"));
+  EXPECT_THAT(text, HasSubstr("kubectl label \"$node\" nvidia.com/gpu.present-"));
+}
 
 TEST(ExportKinds, NamesAndPathsAreDistinct) {
   std::set<std::string_view> names;
@@ -131,6 +140,44 @@ TEST(Karpenter, OverlayHoldsTheCountOfTheInstanceType) {
   const std::string whole =
       text_of(export_of("karpenter", with_pool(whole_gpus("t4", "g4dn.12xlarge"))));
   EXPECT_THAT(whole, Not(HasSubstr("kind: NodeOverlay")));
+}
+
+scenarios::Scenario with_karpenter(NodePool pool) {
+  Scenario scenario = with_pool(std::move(pool));
+  scenario.provisioner.kind = scenarios::Provisioner::Kind::Karpenter;
+  return scenario;
+}
+
+TEST(Karpenter, APoolThatGrowsIsLimitedByItsMost) {
+  NodePool pool = whole_gpus("t4", "g4dn.xlarge");
+  pool.nodes = 0;
+  pool.most_nodes = 8;
+  EXPECT_THAT(text_of(export_of("karpenter", with_karpenter(pool))),
+              HasSubstr("  limits:\n    nodes: \"8\"\n"));
+}
+
+TEST(Karpenter, SaysWhatTheProvisionerOfTheScenarioDoes) {
+  NodePool pool = time_sliced("t4", "g4dn.12xlarge", 4, true);
+  pool.capacity_type = scenarios::CapacityType::Spot;
+  pool.spot.emplace();
+  Scenario scenario = with_karpenter(pool);
+  scenario.provisioner.consolidate_after = seconds(300);
+  const std::string text = text_of(export_of("karpenter", scenario));
+  EXPECT_THAT(text, AllOf(HasSubstr("      - key: karpenter.sh/capacity-type\n"
+                                    "        operator: In\n        values:\n        - spot\n"),
+                          Not(HasSubstr("- on-demand")),
+                          HasSubstr("    consolidateAfter: \"300s\"\n"
+                                    "    consolidationPolicy: WhenEmptyOrUnderutilized\n"),
+                          Not(HasSubstr("kind: NodeOverlay")), HasSubstr("# No NodeOverlay for t4"),
+                          Not(HasSubstr("featureGates"))));
+  scenario.node_pools.front().spot->falls_back_to_on_demand = true;
+  scenario.provisioner.node_overlay = true;
+  scenario.provisioner.consolidation = scenarios::Provisioner::Consolidation::WhenEmpty;
+  scenario.provisioner.consolidate_after = milliseconds(1);
+  EXPECT_THAT(text_of(export_of("karpenter", scenario)),
+              AllOf(HasSubstr("        - spot\n        - on-demand\n"),
+                    HasSubstr("    consolidateAfter: \"1s\"\n    consolidationPolicy: WhenEmpty\n"),
+                    HasSubstr("kind: NodeOverlay"), HasSubstr("featureGates")));
 }
 
 // The EC2 API counts 0 GPUs in a g6f, so Karpenter would never start one.
@@ -207,11 +254,111 @@ TEST(Bottlerocket, RefusesWhatItHasNoSettingFor) {
                           HasSubstr("no setting for flags.failOnInitError")));
 }
 
+TEST(Eksctl, GroupsOfBottlerocketCarryTheirSettings) {
+  EXPECT_THAT(text_of(export_of("eksctl", with_pool(time_sliced("t4", "g4dn.xlarge", 4)),
+                                on_bottlerocket())),
+              AllOf(HasSubstr("amiFamily: Bottlerocket\n"),
+                    HasSubstr("        nvidia:\n          device-sharing-strategy: "
+                              "time-slicing\n          time-slicing:\n"),
+                    HasSubstr("            rename-by-default: false\n"),
+                    Not(HasSubstr("--install-nvidia-plugin"))));
+  EXPECT_THAT(
+      text_of(export_of("eksctl", with_pool(cut("all-1g.5gb", scenarios::MigStrategy::Single)),
+                        on_bottlerocket())),
+      HasSubstr("              a100.40gb: \"1g.5gb\"\n"));
+}
+
+TEST(Eksctl, AGroupThatGrowsIsTaggedForTheAutoscaler) {
+  NodePool pool = time_sliced("t4", "g4dn.12xlarge", 4, true);
+  pool.nodes = 0;
+  pool.most_nodes = 6;
+  pool.capacity_type = scenarios::CapacityType::Spot;
+  pool.spot.emplace();
+  pool.spot->falls_back_to_on_demand = true;
+  Scenario scenario = with_pool(pool);
+  scenario.provisioner.kind = scenarios::Provisioner::Kind::ClusterAutoscaler;
+  scenario.provisioner.resource_tags = true;
+  ExportOptions options;
+  options.cluster = "prod";
+  EXPECT_THAT(
+      text_of(export_of("eksctl", scenario, options)),
+      AllOf(HasSubstr("  desiredCapacity: 0\n"), HasSubstr("  maxSize: 6\n  minSize: 0\n"),
+            HasSubstr("k8s.io/cluster-autoscaler/node-template/resources/nvidia.com/gpu.shared: "
+                      "\"16\"\n"),
+            HasSubstr("k8s.io/cluster-autoscaler/prod: owned\n"), HasSubstr("  spot: true\n"),
+            HasSubstr("k8s.amazonaws.com/accelerator: nvidia-t4\n"),
+            HasSubstr("either spot or on-demand")));
+}
+
+scenarios::Workload asking(std::string name, int count, std::string resource) {
+  scenarios::Workload workload;
+  workload.name.value = std::move(name);
+  workload.kind = scenarios::WorkloadKind::Deployment;
+  workload.count = count;
+  scenarios::ExtendedRequest request;
+  request.name.value = std::move(resource);
+  workload.pod.extended = {request};
+  return workload;
+}
+
+// Pods share by naming one claim, so there is one for each GPU.
+TEST(Dra, AClaimForEachSharedGpu) {
+  Scenario scenario = with_pool(with_mps("t4", "g4dn.xlarge", 4));
+  scenario.workloads = {asking("asr", 6, "nvidia.com/gpu")};
+  EXPECT_THAT(text_of(export_of("dra", scenario)),
+              AllOf(HasSubstr("kind: DeviceClass\nmetadata:\n  name: t4.slicewise.dev\n"),
+                    HasSubstr("            defaultActiveThreadPercentage: 25\n"
+                              "            defaultPinnedDeviceMemoryLimit: \"3840Mi\"\n"),
+                    HasSubstr("featureGates.MPSSupport=true"),
+                    HasSubstr("One GPU for 4 pods of asr"), HasSubstr("name: asr-gpu-1\n"),
+                    HasSubstr("One GPU for 2 pods of asr"), HasSubstr("name: asr-gpu-2\n"),
+                    Not(HasSubstr("asr-gpu-3")), Not(HasSubstr("ResourceClaimTemplate"))));
+}
+
+TEST(Dra, MigDevicesAreChosenByTheirProfile) {
+  Scenario scenario = with_pool(cut("all-1g.5gb", scenarios::MigStrategy::Mixed));
+  scenario.workloads = {asking("lab", 3, "nvidia.com/mig-1g.5gb")};
+  EXPECT_THAT(
+      text_of(export_of("dra", scenario)),
+      AllOf(HasSubstr("kind: ResourceClaimTemplate\n"),
+            HasSubstr("deviceClassName: mig.nvidia.com\n"), HasSubstr(".profile == '1g.5gb'")));
+  scenario.node_pools.front().device_plugin = time_sliced("a100", "p4d.24xlarge", 2).device_plugin;
+  EXPECT_THAT(refusals(export_of("dra", scenario)),
+              ::testing::Contains(HasSubstr("time-slicing of MIG devices")));
+}
+
+TEST(Nos, MatchesTheGoldenText) {
+  NodePool pool = whole_gpus("l4", "g6.xlarge");
+  pool.nos.emplace();
+  pool.nos->slices = {{"10gb", {}}, {"10gb", {}}};
+  Scenario scenario = with_pool(std::move(pool));
+  scenario.workloads = {asking("small", 4, "nvidia.com/gpu-10gb")};
+  expect_golden("../../export/golden/nos-slices.nos.txt", text_of(export_of("nos", scenario)));
+}
+
+TEST(Nos, IsForMemorySlicesAndMixedMig) {
+  EXPECT_THAT(refusals(export_of("nos", with_pool(with_mps("t4", "g4dn.xlarge", 4)))),
+              ElementsAre(HasSubstr("shares by slices of memory under MPS")));
+  EXPECT_THAT(refusals(export_of("nos", with_pool(whole_gpus("t4", "g4dn.xlarge")))),
+              ElementsAre(HasSubstr("no node pool of this variant is partitioned")));
+  EXPECT_THAT(
+      text_of(export_of("nos", with_pool(cut("all-1g.5gb", scenarios::MigStrategy::Mixed)))),
+      HasSubstr("nos.nebuly.com/gpu-partitioning=mig --overwrite"));
+}
+
+TEST(GpuOperator, RenamedResourcesAreNamedToTheExporter) {
+  EXPECT_THAT(
+      text_of(export_of("gpu-operator", with_pool(time_sliced("t4", "g4dn.xlarge", 4, true)))),
+      HasSubstr("  - name: NVIDIA_RESOURCE_NAMES\n    value: nvidia.com/gpu.shared\n"));
+  EXPECT_THAT(text_of(export_of("gpu-operator", with_pool(time_sliced("t4", "g4dn.xlarge", 4)))),
+              Not(HasSubstr("NVIDIA_RESOURCE_NAMES")));
+}
+
 TEST(Bundle, BottlerocketInstallsNoPlugin) {
   const Expected<ExportFiles> files =
       export_of("bundle", with_pool(time_sliced("t4", "g4dn.xlarge", 4)), on_bottlerocket());
-  EXPECT_THAT(text_of(files),
-              AllOf(Not(HasSubstr("helm upgrade -i")), HasSubstr("karpenter.yaml")));
+  EXPECT_THAT(text_of(files), AllOf(Not(HasSubstr("helm upgrade -i")), HasSubstr("karpenter.yaml"),
+                                    HasSubstr("==> bottlerocket-t4.toml <==")));
 }
 
 }  // namespace

@@ -103,16 +103,21 @@ void expect_same_workload(const Workload& given, const Workload& again) {
   }
 }
 
-void expect_round_trip(const Scenario& given, const std::vector<std::string>& kinds) {
-  const Scenario again = read_again(given, kinds);
-  ASSERT_EQ(given.node_pools.size(), again.node_pools.size());
+Scenario expect_round_trip(const Scenario& given, const std::vector<std::string>& kinds) {
+  Scenario again = read_again(given, kinds);
+  EXPECT_EQ(given.node_pools.size(), again.node_pools.size());
+  EXPECT_EQ(given.workloads.size(), again.workloads.size());
+  if (given.node_pools.size() != again.node_pools.size() ||
+      given.workloads.size() != again.workloads.size()) {
+    return again;
+  }
   for (std::size_t p = 0; p < given.node_pools.size(); ++p) {
     expect_same_pool(given.node_pools[p], again.node_pools[p]);
   }
-  ASSERT_EQ(given.workloads.size(), again.workloads.size());
   for (std::size_t w = 0; w < given.workloads.size(); ++w) {
     expect_same_workload(given.workloads[w], again.workloads[w]);
   }
+  return again;
 }
 
 Scenario round_trip_sample(const std::string& name) {
@@ -135,6 +140,42 @@ TEST(RoundTrip, TimeSlicingAndMps) {
     expect_round_trip(round_trip_sample(name), {"helm-values", "karpenter", "pod-patch"});
     expect_round_trip(round_trip_sample(name), {"configmap", "karpenter", "pod-patch"});
   }
+}
+
+// Growing pools, who makes them grow, and Jobs of several pods.
+TEST(RoundTrip, RangesOfNodesAndJobsOfSeveralPods) {
+  Scenario given = round_trip_sample("several-pools");
+  given.workloads.front().count = 5;
+  given.provisioner.kind = scenarios::Provisioner::Kind::Karpenter;
+  given.provisioner.node_overlay = true;
+  given.provisioner.consolidation = scenarios::Provisioner::Consolidation::WhenEmpty;
+  given.provisioner.consolidate_after = seconds(300);
+  NodePool& pool = given.node_pools.front();
+  pool.nodes = 0;
+  pool.most_nodes = 8;
+  pool.capacity_type = scenarios::CapacityType::Spot;
+  pool.spot.emplace();
+  pool.spot->falls_back_to_on_demand = true;
+  const Scenario again = expect_round_trip(given, {"helm-values", "karpenter", "pod-patch"});
+  EXPECT_EQ(again.node_pools.front().most_nodes, 8);
+  ASSERT_TRUE(again.node_pools.front().spot);
+  EXPECT_TRUE(again.node_pools.front().spot->falls_back_to_on_demand);
+  EXPECT_FALSE(again.node_pools.back().most_nodes);
+  EXPECT_EQ(again.provisioner.kind, scenarios::Provisioner::Kind::Karpenter);
+  EXPECT_TRUE(again.provisioner.node_overlay);
+  EXPECT_EQ(again.provisioner.consolidation, scenarios::Provisioner::Consolidation::WhenEmpty);
+  EXPECT_EQ(again.provisioner.consolidate_after, seconds(300));
+}
+
+TEST(RoundTrip, NodeGroupsOfEksctl) {
+  expect_round_trip(round_trip_sample("several-pools"), {"helm-values", "eksctl", "pod-patch"});
+  Scenario given = round_trip_sample("demo-before");
+  given.provisioner.kind = scenarios::Provisioner::Kind::ClusterAutoscaler;
+  given.node_pools.front().nodes = 1;
+  given.node_pools.front().most_nodes = 4;
+  const Scenario again = expect_round_trip(given, {"helm-values", "eksctl", "pod-patch"});
+  EXPECT_EQ(again.node_pools.front().most_nodes, 4);
+  EXPECT_EQ(again.provisioner.kind, scenarios::Provisioner::Kind::ClusterAutoscaler);
 }
 
 // Layouts come from the values of the operator, or from mig-parted's file beside the plugin's.

@@ -9,6 +9,8 @@
   validate_exports.py mig     EXPORTS                 mig-parted's own parser
   validate_exports.py operator EXPORTS                helm template on the GPU Operator's chart
   validate_exports.py scripts EXPORTS                 shellcheck, and TOML of Bottlerocket
+  validate_exports.py eksctl EXPORTS                  eksctl's own schema
+  validate_exports.py dra EXPORTS                     the DRA driver's strict decoding, and schemas
 
 EXPORTS/<chart version>/<case>/ holds nvdp-values.yaml, nvdp-configs.yaml and pod-patches.yaml as
 write_exports left them. The tools come from tools/export_validators. Exit: 0 all good, 1 something
@@ -374,6 +376,66 @@ def run_scripts(exports):
     problems.exit(minimum=10)
 
 
+def run_eksctl(exports):
+    try:
+        import jsonschema  # pylint: disable=import-outside-toplevel
+    except ImportError:
+        skip("python3-jsonschema is missing")
+    schema = validators() / "schemas" / f"eksctl-{pinned()['EKSCTL_VERSION']}.json"
+    if not schema.is_file():
+        skip("the schema of eksctl is missing: the Go module proxy may not serve it",
+             required=False)
+    reader = jsonschema.Draft7Validator(json.loads(schema.read_text()))
+    problems = Problems()
+    for path in sorted(exports.glob("*/*/eksctl*/eksctl.yaml")):
+        document = yaml.safe_load(path.read_text())
+        for error in reader.iter_errors(document):
+            problems.check(False, path, error.message)
+        for group in document["managedNodeGroups"]:
+            problems.check(group["minSize"] <= group["desiredCapacity"] <= group["maxSize"], path,
+                           f"sizes of {group['name']}")
+        # The schema is able to refuse.
+        document["managedNodeGroups"][0]["instanceTyp"] = "g5.xlarge"
+        problems.check(not reader.is_valid(document), path, "an unknown key is accepted")
+    problems.exit(minimum=20)
+
+
+def run_dra(exports):
+    sys.path.insert(0, str(tool("python", "kubernetes-validate-"
+                                + pinned()["KUBERNETES_VALIDATE_VERSION"])))
+    import kubernetes_validate  # pylint: disable=import-error,import-outside-toplevel
+
+    kubernetes = ".".join(pinned()["KUBERNETES_VALIDATE_VERSION"].split(".")[:2])
+    problems = Problems()
+    configured = 0
+    for path in sorted(exports.glob("*/*/dra/dra.yaml")):
+        read, error = go_validator("dra", str(path))
+        problems.check(read is not None, path, error)
+        wanted = path.read_text().count("- opaque:")
+        problems.check(read is None or int(read) == wanted, path, f"{read} of {wanted}")
+        configured += wanted
+        for document in yaml.safe_load_all(path.read_text()):
+            try:
+                kubernetes_validate.validate(document, kubernetes, strict=True)
+            except kubernetes_validate.ValidationError as found:
+                problems.check(False, path, found.message)
+    problems.check(configured >= 3, "dra", f"{configured} configurations")
+    for path in sorted(exports.glob("*/*/nos/nos.yaml")):
+        for patch in yaml.safe_load_all(path.read_text()):
+            patch["spec"]["template"]["spec"].setdefault("containers", [{"name": "main"}])
+            try:
+                kubernetes_validate.validate(completed(patch), kubernetes, strict=True)
+            except kubernetes_validate.ValidationError as found:
+                problems.check(False, path, found.message)
+    # The driver is able to refuse.
+    broken = exports / "broken-dra.yaml"
+    first = next(path for path in exports.glob("*/*/dra/dra.yaml") if "interval:" in path.read_text())
+    broken.write_text(first.read_text().replace("interval:", "intervals:"))
+    read, error = go_validator("dra", str(broken))
+    problems.check(read is None and "unknown field" in error, broken, f"accepted: {error}")
+    problems.exit(minimum=10)
+
+
 def completed(patch):
     """The manifest that a patch would be merged into, for the schema of a whole object."""
     labels = {"app": patch["metadata"]["name"]}
@@ -391,7 +453,8 @@ def completed(patch):
 def main():
     mode, path, *rest = sys.argv[1:]
     run = {"helm": run_helm, "parser": run_parser, "configs": run_configs, "schema": run_schema,
-           "crds": run_crds, "mig": run_mig, "operator": run_operator, "scripts": run_scripts}
+           "crds": run_crds, "mig": run_mig, "operator": run_operator, "scripts": run_scripts,
+           "eksctl": run_eksctl, "dra": run_dra}
     run[mode](pathlib.Path(path), *rest)
 
 

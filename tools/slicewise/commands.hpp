@@ -178,10 +178,10 @@ struct ExportCommand {
   std::string variant;           // "": the only one
   std::optional<int> candidate;  // of a plan; absent: the best
   const reports::ExportKind* kind = nullptr;
-  std::string chart_version;  // "": the newest that slicewise knows
-  reports::NodeImage image = reports::NodeImage::Al2023;
-  std::string cluster;  // "": a placeholder
-  std::string start;    // of the run in openmetrics; "": reports::kMetricsEpoch
+  std::string chart_version;                // "": the newest that slicewise knows
+  std::optional<reports::NodeImage> image;  // absent: al2023
+  std::string cluster;                      // "": a placeholder
+  std::string start;                        // of the run in openmetrics; "": reports::kMetricsEpoch
   bool dcgm_compat = false;
   std::vector<std::string> set;
   std::string out;

@@ -38,6 +38,9 @@ RenderExport render_karpenter;
 RenderExport render_pod_patch;
 RenderExport render_kustomize;
 RenderExport render_bottlerocket;
+RenderExport render_eksctl;
+RenderExport render_dra;
+RenderExport render_nos;
 RenderExport render_bundle;
 // These simulate the first replication and write down how it went (sim/recording.hpp).
 RenderExport render_perfetto;
@@ -52,6 +55,13 @@ inline constexpr std::int64_t kMetricsEpoch = 1'767'571'200;
 // Whether a kind is of use on nodes of some sort.
 enum class Applies : std::uint8_t { Yes, No };
 
+// Which of the ExportOptions a kind of file depends on.
+struct ExportFlags {
+  bool chart_version = false;
+  bool image = false;
+  bool cluster = false;
+};
+
 struct ExportKind {
   std::string_view name;  // after --to
   std::string_view what;
@@ -62,19 +72,24 @@ struct ExportKind {
   Applies auto_mode;     // EKS Auto Mode
   std::string_view remark;
   RenderExport* render;
+  ExportFlags uses = {};
   bool shows_run = false;  // what a simulated run did, for other tools to show; changes no cluster
 };
 
 inline constexpr Applies kYes = Applies::Yes;
 inline constexpr Applies kNo = Applies::No;
 
+inline constexpr ExportFlags kUsesChart{.chart_version = true};
+inline constexpr ExportFlags kUsesNodes{.image = true, .cluster = true};
+inline constexpr ExportFlags kUsesAll{.chart_version = true, .image = true, .cluster = true};
+
 inline constexpr std::array kExportKinds = {
     ExportKind{"helm-values", "values of the device plugin's Helm chart", kYes, kYes, kNo, kNo,
                "one device plugin per node: not beside the GPU Operator, nor the DaemonSet that "
                "eksctl installs unless --install-nvidia-plugin=false",
-               render_helm_values},
+               render_helm_values, kUsesChart},
     ExportKind{"configmap", "the same as a ConfigMap, for a plugin installed with config.name",
-               kYes, kYes, kNo, kNo, "as helm-values", render_config_map},
+               kYes, kYes, kNo, kNo, "as helm-values", render_config_map, kUsesChart},
     ExportKind{"gpu-operator", "values of the GPU Operator's Helm chart", kYes, kYes, kNo, kNo,
                "driver and container toolkit come from the EKS image; it brings device plugin and "
                "mig-manager: in place of helm-values, not beside it",
@@ -84,7 +99,7 @@ inline constexpr std::array kExportKinds = {
                render_mig_parted},
     ExportKind{"karpenter", "NodePool, EC2NodeClass and NodeOverlay", kNo, kYes, kYes, kNo,
                "NodeOverlay is alpha: Karpenter 1.7 and newer with its feature gate",
-               render_karpenter},
+               render_karpenter, kUsesNodes},
     ExportKind{"pod-patch", "what the pods ask for, as patches", kYes, kYes, kYes, kYes,
                "the name of the resource must be the one that the nodes offer", render_pod_patch},
     ExportKind{"kustomize", "the same patches as a kustomize component", kYes, kYes, kYes, kYes,
@@ -93,18 +108,62 @@ inline constexpr std::array kExportKinds = {
                "time-slicing since OS 1.25, MIG (one profile for all GPUs) since 1.34, MPS since "
                "1.54; the nodes rename to nvidia.com/gpu.shared unless told not to",
                render_bottlerocket},
+    ExportKind{"eksctl", "ClusterConfig with the node groups", kYes, kNo, kYes, kNo,
+               "eksctl installs a device plugin of its own, without sharing, unless "
+               "--install-nvidia-plugin=false; a managed group has no fall-back from spot",
+               render_eksctl, kUsesNodes},
+    ExportKind{
+        "dra", "claims and DeviceClasses of NVIDIA's DRA driver", kYes, kYes, kNo, kNo,
+        "in place of the device plugin, never beside it on a node; Kubernetes 1.34 and newer, "
+        "Karpenter 1.15; sharing is behind feature gates of the driver",
+        render_dra},
+    ExportKind{"nos", "node labels and pods for nebuly's nos", kYes, kNo, kNo, kNo,
+               "MPS by memory slices (nos) and MIG (mixed); needs its fork of the device plugin; "
+               "unmaintained since 2024",
+               render_nos},
     ExportKind{"bundle", "a directory with all that applies, and scripts", kYes, kYes, kYes, kNo,
-               "needs --out DIR; apply.sh, rollback.sh and VERIFY.md", render_bundle},
-    ExportKind{"perfetto", "a simulated run as a trace for ui.perfetto.dev", kNo, kNo, kNo, kNo,
-               "the first replication, GPU by GPU and pod by pod", render_perfetto, true},
-    ExportKind{"openmetrics", "a simulated run as metrics for Prometheus", kNo, kNo, kNo, kNo,
+               "needs --out DIR; apply.sh, rollback.sh and VERIFY.md", render_bundle, kUsesAll},
+    ExportKind{"perfetto",
+               "a simulated run as a trace for ui.perfetto.dev",
+               kNo,
+               kNo,
+               kNo,
+               kNo,
+               "the first replication, GPU by GPU and pod by pod",
+               render_perfetto,
+               {},
+               true},
+    ExportKind{"openmetrics",
+               "a simulated run as metrics for Prometheus",
+               kNo,
+               kNo,
+               kNo,
+               kNo,
                "back-filled by promtool tsdb create-blocks-from openmetrics; "
                "--start says when the run begins, --dcgm-compat adds the names of dcgm-exporter",
-               render_openmetrics, true},
-    ExportKind{"grafana", "a dashboard over these metrics", kNo, kNo, kNo, kNo,
-               "import it in Grafana; it asks for the data source", render_grafana, true},
-    ExportKind{"csv", "a simulated run as tables, for DuckDB or a spreadsheet", kNo, kNo, kNo, kNo,
-               "needs --out DIR", render_csv_tables, true},
+               render_openmetrics,
+               {},
+               true},
+    ExportKind{"grafana",
+               "a dashboard over these metrics",
+               kNo,
+               kNo,
+               kNo,
+               kNo,
+               "import it in Grafana; it asks for the data source",
+               render_grafana,
+               {},
+               true},
+    ExportKind{"csv",
+               "a simulated run as tables, for DuckDB or a spreadsheet",
+               kNo,
+               kNo,
+               kNo,
+               kNo,
+               "needs --out DIR",
+               render_csv_tables,
+               {},
+               true},
 };
 
 }  // namespace slicewise::reports

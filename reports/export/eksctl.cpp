@@ -1,0 +1,185 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "slicewise/reports/export/kinds.hpp"
+
+#include "../yaml_text.hpp"
+#include "guide.hpp"
+#include "node_image.hpp"
+#include "node_settings.hpp"
+#include "text_block.hpp"
+
+// Field by field against the schema of eksctl 0.230.0
+// (github.com/weaveworks/eksctl pkg/apis/eksctl.io/v1alpha5/assets/schema.json).
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+using scenarios::CapacityType;
+using scenarios::NodePool;
+using scenarios::Provisioner;
+
+constexpr int kImageVolumeGib = 200;
+
+// What the Cluster Autoscaler reads of an Auto Scaling group.
+// Source: kubernetes/autoscaler cluster-autoscaler/cloudprovider/aws/README.md.
+json autoscaler_tags(const PoolNodes& nodes, const std::string& cluster, bool tells_resources) {
+  const std::string prefix = "k8s.io/cluster-autoscaler/";
+  json tags = {{prefix + "enabled", "true"}, {prefix + cluster, "owned"}};
+  if (!tells_resources) return tags;
+  for (const AdvertisedResource& resource : advertised(nodes.target)) {
+    if (!resource.count) continue;
+    tags[prefix + "node-template/resources/" + resource.name] = std::to_string(*resource.count);
+  }
+  return tags;
+}
+
+// "nvidia-a10g": the Cluster Autoscaler waits for the GPUs of nodes with this label.
+std::string accelerator_of(const PoolTarget& target) {
+  std::string name = "nvidia-" + target.gpu->name.substr(0, target.gpu->name.find('-'));
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return name;
+}
+
+class EksctlWriter {
+ public:
+  EksctlWriter(const scenarios::Scenario& scenario, const ExportOptions& options)
+      : scenario_(scenario), options_(options) {
+    cluster_ = options.cluster.empty() ? "${CLUSTER_NAME}" : options.cluster;
+  }
+
+  json config(const std::vector<PoolNodes>& nodes) const {
+    json groups = json::array();
+    for (const PoolNodes& one : nodes) groups.push_back(group_of(one));
+    return {{"apiVersion", "eksctl.io/v1alpha5"},
+            {"kind", "ClusterConfig"},
+            {"metadata", {{"name", cluster_}, {"region", scenario_.region}}},
+            {"managedNodeGroups", std::move(groups)}};
+  }
+
+  std::string remarks(const std::vector<PoolNodes>& nodes) const {
+    std::string out;
+    for (const PoolNodes& one : nodes) {
+      const NodePool& pool = *one.target.pool;
+      if (pool.spot && pool.spot->falls_back_to_on_demand) {
+        out += comment(fmt::format(
+            "{}: a managed node group is either spot or on-demand. The fall-back to on-demand "
+            "of the scenario needs Karpenter (--to karpenter).",
+            pool.name.value));
+      }
+      if (pool.capacity_type == CapacityType::Reserved) {
+        out += comment(
+            fmt::format("{}: takes any open capacity reservation of its type; name yours under "
+                        "capacityReservation.capacityReservationTarget.",
+                        pool.name.value));
+      }
+      if (one.target.instance->gpu_fraction < 1) {
+        out += comment(fmt::format(
+            "{}: the EC2 API counts 0 GPUs in {}, so eksctl may not take it for a GPU type.",
+            pool.name.value, one.target.instance->name));
+      }
+      out += reserved_labels(pool);
+    }
+    return out;
+  }
+
+ private:
+  static std::string reserved_labels(const NodePool& pool) {
+    std::string out;
+    for (const auto& [key, value] : pool.labels) {
+      if (!is_reserved_label(key)) continue;
+      out +=
+          comment(fmt::format("Left out: label {}={}, which Kubernetes or AWS sets.", key, value));
+    }
+    return out;
+  }
+
+  json group_of(const PoolNodes& nodes) const {
+    const NodePool& pool = *nodes.target.pool;
+    const bool bottlerocket = options_.image == NodeImage::Bottlerocket;
+    const int most = std::max(1, pool.most_nodes.value_or(pool.nodes));
+    json group = {{"name", pool.name.value},
+                  {"amiFamily", bottlerocket ? "Bottlerocket" : "AmazonLinux2023"},
+                  {"instanceType", nodes.target.instance->name},
+                  {"desiredCapacity", pool.nodes},
+                  {"minSize", pool.nodes},
+                  {"maxSize", most},
+                  {"volumeSize", kImageVolumeGib}};
+    auto labels = node_labels(nodes);
+    if (scenario_.provisioner.kind == Provisioner::Kind::ClusterAutoscaler && pool.most_nodes) {
+      labels["k8s.amazonaws.com/accelerator"] = accelerator_of(nodes.target);
+      group["tags"] = autoscaler_tags(nodes, cluster_, scenario_.provisioner.resource_tags);
+      group["propagateASGTags"] = true;
+    }
+    if (!labels.empty()) group["labels"] = labels;
+    json taints = taints_of(pool);
+    if (!taints.empty()) group["taints"] = std::move(taints);
+    if (pool.capacity_type == CapacityType::Spot) group["spot"] = true;
+    if (pool.capacity_type == CapacityType::Reserved) {
+      group["capacityReservation"] = {{"capacityReservationPreference", "open"}};
+    }
+    if (bottlerocket) group["bottlerocket"]["settings"] = bottlerocket_values(nodes.target);
+    return group;
+  }
+
+  const scenarios::Scenario& scenario_;
+  const ExportOptions& options_;
+  std::string cluster_;
+};
+
+std::string eksctl_title(const scenarios::Scenario& scenario, const ExportOptions& options) {
+  std::string out = comment(
+      fmt::format("eksctl node groups of scenario variant {} (eksctl.yaml), written by slicewise",
+                  yaml_scalar(scenario.name)));
+  out += comment(
+      "Not for EKS Auto Mode, which has node pools of its own, nor for nodes that Karpenter "
+      "starts (--to karpenter).");
+  out += comment("Roll out, to a cluster that is there:");
+  const std::string flag =
+      options.image == NodeImage::Al2023 ? " --install-nvidia-plugin=false" : "";
+  out += commented(
+      options.cluster.empty()
+          ? fmt::format("  CLUSTER_NAME=my-cluster envsubst '$CLUSTER_NAME' < eksctl.yaml |\n"
+                        "    eksctl create nodegroup -f -{}\n",
+                        flag)
+          : fmt::format("  eksctl create nodegroup -f eksctl.yaml{}\n", flag));
+  if (options.image == NodeImage::Al2023) {
+    out += comment(
+        "The flag matters: without it eksctl installs a device plugin of its own, which shares "
+        "nothing, beside the one of --to helm-values.");
+  } else {
+    out += comment("The image brings the device plugin and takes its settings from the group.");
+  }
+  out += comment("Roll back:");
+  for (const NodePool& pool : scenario.node_pools) {
+    out += commented(fmt::format("  eksctl delete nodegroup --cluster {} --name {} --approve\n",
+                                 options.cluster.empty() ? "my-cluster" : options.cluster,
+                                 pool.name.value));
+  }
+  out += comment(fmt::format(
+      "Assumed: a disk of {} GiB for images. The cluster needs other nodes for pods of the system "
+      "where these have a taint.",
+      kImageVolumeGib));
+  if (scenario.provisioner.kind == Provisioner::Kind::ClusterAutoscaler) {
+    out += comment("The Cluster Autoscaler itself is not installed by this file.");
+  }
+  return out;
+}
+
+}  // namespace
+
+Expected<ExportFiles> render_eksctl(const scenarios::Scenario& scenario,
+                                    const models::Catalogue& catalogue,
+                                    const ExportOptions& options) {
+  const Expected<std::vector<PoolNodes>> nodes = image_nodes(scenario, catalogue, options);
+  if (!nodes) return tl::unexpected(nodes.error());
+  const EksctlWriter writer(scenario, options);
+  return ExportFiles{{"eksctl.yaml", eksctl_title(scenario, options) + writer.remarks(*nodes) +
+                                         yaml_text(writer.config(*nodes))}};
+}
+
+}  // namespace slicewise::reports
