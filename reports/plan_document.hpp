@@ -12,4 +12,7 @@ inline constexpr std::string_view kPlanApiVersion = "slicewise.dev/plan.v1alpha1
 
 nlohmann::json plan_document(const sim::Plan& plan);
 
+// JSON Schema (draft-07).
+nlohmann::json plan_schema();
+
 }  // namespace slicewise::reports

@@ -147,7 +147,7 @@ json plan_flip_schema() {
 
 }  // namespace
 
-std::string plan_schema_json() {
+json plan_schema() {
   json schema = object(
       {{"apiVersion", {{"const", kPlanApiVersion}}},
        {"kind", {{"const", "Plan"}}},
@@ -181,7 +181,9 @@ std::string plan_schema_json() {
       "fields that do not apply are absent. Keys are added, never renamed.");
   schema["$schema"] = "http://json-schema.org/draft-07/schema#";
   schema["title"] = "slicewise plan";
-  return json_text(schema);
+  return schema;
 }
+
+std::string plan_schema_json() { return json_text(plan_schema()); }
 
 }  // namespace slicewise::reports

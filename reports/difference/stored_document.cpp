@@ -151,21 +151,21 @@ std::size_t offset_of_value(std::string_view text, std::size_t wanted) {
   return 0;
 }
 
-SourceLocation place_of(const SourceText& source, const std::string& pointer) {
+tl::unexpected<Diagnostics> no_document(const SourceText& source, std::size_t offset,
+                                        std::string message) {
+  return tl::unexpected(Diagnostics{
+      make_diagnostic(Code::YamlSyntax, place_at(source, offset), std::move(message),
+                      "what `slicewise run -o json` and its like have written is read here")});
+}
+
+}  // namespace
+
+SourceLocation place_in_document(const SourceText& source, const std::string& pointer) {
   PlaceFinder finder(pointer);
   json::sax_parse(source.text, &finder);
   if (!finder.found()) return place_at(source, 0);
   return place_at(source, offset_of_value(source.text, finder.values_before()));
 }
-
-tl::unexpected<Diagnostics> no_document(const SourceText& source, std::size_t offset,
-                                        std::string message) {
-  return tl::unexpected(Diagnostics{
-      make_diagnostic(Code::YamlSyntax, place_at(source, offset), std::move(message),
-                      "diff reads what `slicewise run -o json` and its like have written")});
-}
-
-}  // namespace
 
 Expected<StoredDocument> StoredDocument::read(const SourceText& source) {
   if (depth_of(source.text) > kDeepestDocument) {
@@ -194,8 +194,8 @@ void StoredDocument::report(Code code, const std::string& pointer, std::string m
                             std::string help) {
   // Each place is looked for anew: of a large document that is wrong everywhere, a few are enough.
   if (problems_.size() >= kMostProblems) return;
-  Diagnostic problem =
-      make_diagnostic(code, place_of(source_, pointer), std::move(message), std::move(help));
+  Diagnostic problem = make_diagnostic(code, place_in_document(source_, pointer),
+                                       std::move(message), std::move(help));
   if (!holds(problems_, problem)) problems_.push_back(std::move(problem));
 }
 
@@ -250,7 +250,7 @@ std::string StoredDocument::required_text(const std::string& pointer) {
   if (auto value = text(pointer)) return std::move(*value);
   if (problems_.size() == problems) {
     report(Code::FieldMissing, "", fmt::format("{} is missing", pointer.substr(1)),
-           "diff reads what `slicewise run -o json` and its like have written");
+           "what `slicewise run -o json` and its like have written is read here");
   }
   return {};
 }

@@ -12,6 +12,9 @@
 // what is wrong is said with its place.
 namespace slicewise::reports {
 
+// Where the value of a JSON pointer starts; the start of the text when it has none. O(text).
+SourceLocation place_in_document(const SourceText& source, const std::string& pointer);
+
 class StoredDocument {
  public:
   // YAML_SYNTAX with the place for what is not JSON, or nested deeper than any document.

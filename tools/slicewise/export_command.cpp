@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/export/kinds.hpp"
@@ -6,9 +9,9 @@
 #include "slicewise/sim/check.hpp"
 
 #include "commands.hpp"
+#include "environment.hpp"
 #include "export_directory.hpp"
 #include "files.hpp"
-#include "scenario_file.hpp"
 #include "stored_plan.hpp"
 #include "terminal.hpp"
 #include "variants.hpp"
@@ -23,7 +26,7 @@ reports::ExportOptions options_of(const ExportCommand& command, const std::strin
   if (!command.chart_version.empty()) {
     options.chart_version = command.chart_version;
   }
-  options.image = command.image;
+  options.image = command.image.value_or(options.image);
   options.cluster = command.cluster;
   options.scenario = scenario;
   options.dcgm_compat = command.dcgm_compat;
@@ -72,18 +75,32 @@ bool chart_is_unknown(const Diagnostics& problems) {
   });
 }
 
+// Flags that say nothing about this kind of file. A variable of the environment is for all kinds.
+std::string idle_flag(const ExportCommand& command) {
+  const auto idles = [](const char* name, bool is_given, bool is_used) {
+    return is_given && !is_used && std::getenv(variable_of(name).c_str()) == nullptr;
+  };
+  const reports::ExportFlags& uses = command.kind->uses;
+  if (idles("chart-version", !command.chart_version.empty(), uses.chart_version)) {
+    return "--chart-version";
+  }
+  if (idles("image", command.image.has_value(), uses.image)) return "--image";
+  return idles("cluster", !command.cluster.empty(), uses.cluster) ? "--cluster" : "";
+}
+
 }  // namespace
 
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
   if (const ExitCode code = check_metrics_flags(command); code != ExitCode::Success) {
     return code;
   }
-  const models::Catalogue catalogue = models::load_catalogue();
-  Expected<ScenarioFile> file =
-      open_scenario_or_plan(command.file, command.set, command.candidate.value_or(1), catalogue);
-  if (!file) {
-    return fail(file.error(), {}, flags);
+  if (const std::string flag = idle_flag(command); !flag.empty()) {
+    return usage_error(fmt::format("{} says nothing about --to {}", flag, command.kind->name),
+                       "leave it out; slicewise explain export says what each kind of file is");
   }
+  const models::Catalogue catalogue = models::load_catalogue();
+  tl::expected<ScenarioFile, ExitCode> file = open_scenario_or_plan(command, catalogue, flags);
+  if (!file) return file.error();
   if (const Diagnostics problems = sim::check_names(file->loaded, catalogue); !problems.empty()) {
     return fail(problems, file->texts, flags);
   }

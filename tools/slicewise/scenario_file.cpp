@@ -12,11 +12,15 @@ Expected<ScenarioFile> open_scenario(const std::string& path, const std::vector<
   if (!source) {
     return tl::unexpected(std::move(source.error()));
   }
+  return scenario_of(std::move(*source), set);
+}
+
+ScenarioFile scenario_of(SourceText source, const std::vector<std::string>& set) {
   ScenarioFile file;
-  file.loaded = scenarios::read_scenario_file(*source, {.set = set}, [](const std::string& trace) {
+  file.loaded = scenarios::read_scenario_file(source, {.set = set}, [](const std::string& trace) {
     return read_source(trace, scenarios::kLargestTrace);
   });
-  file.texts = {std::move(*source), {"--set", ""}};
+  file.texts = {std::move(source), {"--set", ""}};
   for (const std::string& flag : set) {
     file.texts.back().text += flag + "\n";
   }

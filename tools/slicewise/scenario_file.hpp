@@ -16,4 +16,7 @@ struct ScenarioFile {
 // FILE_UNREADABLE when there is no such file; mistakes in the file are in `loaded.problems`.
 Expected<ScenarioFile> open_scenario(const std::string& path, const std::vector<std::string>& set);
 
+// The same of a text that was read before.
+ScenarioFile scenario_of(SourceText source, const std::vector<std::string>& set);
+
 }  // namespace slicewise::tools

@@ -1,6 +1,7 @@
 #include "stored_plan.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -8,50 +9,107 @@
 #include "slicewise/sim/plan.hpp"
 
 #include "files.hpp"
+#include "terminal.hpp"
 
 namespace slicewise::tools {
 namespace {
 
-tl::unexpected<Diagnostics> plan_refused(const std::string& path, Code code, std::string message,
-                                         std::string help) {
-  return tl::unexpected(
-      Diagnostics{make_diagnostic(code, {path, 1, 1, 1}, std::move(message), std::move(help))});
+namespace fs = std::filesystem;
+
+// A plan names its scenario as the user did: from where the plan was made, which is where the plan
+// often still is.
+std::string scenario_path(const std::string& plan_path, const std::string& named) {
+  const fs::path beside = fs::path(plan_path).parent_path() / named;
+  std::error_code ignored;
+  if (plan_path != "-" && fs::exists(beside, ignored)) return beside.string();
+  return named;
 }
 
-Expected<ScenarioFile> open_planned(const SourceText& source, int candidate,
-                                    const models::Catalogue& catalogue) {
-  const auto plan = reports::read_plan(source);
-  if (!plan) return tl::unexpected(plan.error());
-  const auto count = static_cast<int>(plan->options.size());
-  if (candidate > count) {
-    return plan_refused(source.name, Code::ValueRange,
-                        fmt::format("the plan has {} options, no option {}", count, candidate),
-                        "--candidate counts from 1, the best");
+// Opens the scenario of a plan and puts one of its options in place.
+class PlanOpener {
+ public:
+  PlanOpener(const SourceText& source, const ExportCommand& command,
+             const models::Catalogue& catalogue, const CommonFlags& flags)
+      : source_(source), command_(command), catalogue_(catalogue), flags_(flags) {}
+
+  tl::expected<ScenarioFile, ExitCode> open() {
+    if (!command_.set.empty()) {
+      return tl::unexpected(
+          usage_error("a plan takes no --set: its options are for the scenario "
+                      "as it was planned",
+                      "slicewise plan --set ... makes a plan of the other one"));
+    }
+    auto plan = reports::read_plan(source_);
+    if (!plan) return refused(plan.error());
+    const auto count = static_cast<int>(plan->options.size());
+    const int candidate = command_.candidate.value_or(1);
+    if (candidate > count) {
+      return refused(Code::ValueRange,
+                     count == 0 ? "the plan has no option: nothing that was tried stands"
+                                : fmt::format("the plan has {} option{}, no option {}", count,
+                                              count == 1 ? "" : "s", candidate),
+                     "--candidate counts from 1, the best");
+    }
+    if (plan->scenario_file.empty() || plan->scenario_file == "-") {
+      return refused(Code::FileUnreadable,
+                     "the plan was made from standard input, which is not there any more",
+                     "make it again with -f FILE");
+    }
+    return in_place(*plan, static_cast<std::size_t>(candidate) - 1);
   }
-  Expected<ScenarioFile> file = open_scenario(plan->scenario_file, plan->settings);
-  if (!file || !file->loaded.problems.empty()) return file;
-  scenarios::ScenarioSet& set = file->loaded.set;
-  const auto variant = std::ranges::find(set.variants, plan->variant, &scenarios::Scenario::name);
-  if (set.sha256 != plan->scenario_sha256 || variant == set.variants.end()) {
-    return plan_refused(source.name, Code::PlanStale,
-                        fmt::format("{} is not what this plan was made from", plan->scenario_file),
-                        "make the plan again, or take the scenario of that time");
+
+ private:
+  tl::unexpected<ExitCode> refused(const Diagnostics& problems) const {
+    return tl::unexpected(fail(problems, {source_}, flags_));
   }
-  set.variants = {sim::planned_scenario(
-      *variant, plan->options[static_cast<std::size_t>(candidate) - 1], catalogue)};
-  return file;
-}
+  tl::unexpected<ExitCode> refused(Code code, std::string message, std::string help) const {
+    return refused(
+        {make_diagnostic(code, {source_.name, 1, 1, 1}, std::move(message), std::move(help))});
+  }
+
+  tl::expected<ScenarioFile, ExitCode> in_place(const reports::StoredPlan& plan,
+                                                std::size_t option) const {
+    const std::string path = scenario_path(source_.name, plan.scenario_file);
+    Expected<ScenarioFile> file = open_scenario(path, plan.settings);
+    if (!file) return refused(file.error());
+    if (!file->loaded.problems.empty()) return std::move(*file);  // the caller says them
+    scenarios::ScenarioSet& set = file->loaded.set;
+    const auto variant = std::ranges::find(set.variants, plan.variant, &scenarios::Scenario::name);
+    if (set.sha256 != plan.scenario_sha256 || variant == set.variants.end()) {
+      return refused(Code::PlanStale, fmt::format("{} is not what this plan was made from", path),
+                     "make the plan again, or take the scenario of that time");
+    }
+    const Diagnostics problems =
+        reports::check_plan_names(source_, plan, option, *variant, catalogue_);
+    if (!problems.empty()) return refused(problems);
+    scenarios::Scenario planned = sim::planned_scenario(*variant, plan.options[option], catalogue_);
+    set.variants = {std::move(planned)};
+    return std::move(*file);
+  }
+
+  const SourceText& source_;
+  const ExportCommand& command_;
+  const models::Catalogue& catalogue_;
+  const CommonFlags& flags_;
+};
 
 }  // namespace
 
-Expected<ScenarioFile> open_scenario_or_plan(const std::string& path,
-                                             const std::vector<std::string>& set, int candidate,
-                                             const models::Catalogue& catalogue) {
-  if (path == "-") return open_scenario(path, set);
-  Expected<SourceText> source = read_source(path);
-  if (!source) return tl::unexpected(std::move(source.error()));
-  if (!reports::looks_like_plan(*source)) return open_scenario(path, set);
-  return open_planned(*source, candidate, catalogue);
+tl::expected<ScenarioFile, ExitCode> open_scenario_or_plan(const ExportCommand& command,
+                                                           const models::Catalogue& catalogue,
+                                                           const CommonFlags& flags) {
+  Expected<SourceText> source = read_source(command.file);
+  if (!source) return tl::unexpected(fail(source.error(), {}, flags));
+  if (reports::looks_like_plan(*source)) {
+    return PlanOpener(*source, command, catalogue, flags).open();
+  }
+  if (command.candidate) {
+    return tl::unexpected(
+        usage_error("--candidate chooses an option of a plan, and " + command.file + " is none",
+                    "slicewise plan -o json writes one; --variant chooses a "
+                    "variant of a scenario"));
+  }
+  return scenario_of(std::move(*source), command.set);
 }
 
 }  // namespace slicewise::tools

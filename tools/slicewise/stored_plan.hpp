@@ -1,18 +1,22 @@
 #pragma once
 
-#include <string>
+#include <tl/expected.hpp>
 
+#include "slicewise/exit_code.hpp"
 #include "slicewise/models/catalogue.hpp"
 
+#include "commands.hpp"
 #include "scenario_file.hpp"
 
 namespace slicewise::tools {
 
-// A scenario, or the scenario of a plan with the nodes and the sharing of its `candidate`-th option
-// (1 is the best), as the only variant. PLAN_STALE when the scenario is not the one that the plan
-// was made from, VALUE_RANGE when the plan has no such option.
-Expected<ScenarioFile> open_scenario_or_plan(const std::string& path,
-                                             const std::vector<std::string>& set, int candidate,
-                                             const models::Catalogue& catalogue);
+// The scenario that is exported. Where the file is a plan: the plan's scenario with the nodes and
+// the sharing of its `candidate`-th option, as the only variant; it is looked for beside the plan,
+// then in the working directory. Says what is wrong: no such file, a plan that cannot be read, that
+// has no such option or was made from another scenario (PLAN_STALE), and flags that a plan or a
+// scenario does not take.
+tl::expected<ScenarioFile, ExitCode> open_scenario_or_plan(const ExportCommand& command,
+                                                           const models::Catalogue& catalogue,
+                                                           const CommonFlags& flags);
 
 }  // namespace slicewise::tools

@@ -33,19 +33,27 @@ struct StoredPlan {
   std::string scenario_sha256;
   std::string variant;
   std::vector<std::string> settings;
-  std::vector<std::vector<sim::PoolChoice>> options;  // best first
+  std::vector<std::vector<sim::PoolChoice>> options;  // best first, each with at least one pool
 };
 
 // Whether the text is a JSON document of kind Plan, well-formed or not.
 bool looks_like_plan(const SourceText& source);
 
-// Malformed JSON is a YAML_SYNTAX, another kind or version an API_VERSION_UNKNOWN, a missing or odd
-// field a FIELD_MISSING or FIELD_TYPE.
+// Everything that the schema does not allow, at its place: malformed JSON is a YAML_SYNTAX, another
+// version an API_VERSION_UNKNOWN, then FIELD_MISSING, FIELD_UNKNOWN, FIELD_TYPE, VALUE_RANGE and
+// ENUM_UNKNOWN, and pools that contradict themselves. Whether their names are those of the scenario
+// is for check_plan_names.
 Expected<StoredPlan> read_plan(const SourceText& source);
 
 // Why an option of a stored plan (1: the best) is where it is; nullopt: the whole answer, and why
 // the rest was rejected. Errors as read_plan(), and VALUE_RANGE for an option that it lacks.
 Expected<std::string> explain_plan(const SourceText& source, std::optional<std::size_t> option,
                                    const TextStyle& style);
+
+// What is wrong with options[option] for its scenario: instance types, price plans and workloads
+// that are unknown, workloads without a pool. REQUIRES: plan was read from source.
+Diagnostics check_plan_names(const SourceText& source, const StoredPlan& plan, std::size_t option,
+                             const scenarios::Scenario& scenario,
+                             const models::Catalogue& catalogue);
 
 }  // namespace slicewise::reports

@@ -1,0 +1,36 @@
+// libFuzzer target: any bytes in place of a stored plan must end in pools that can be put in place
+// or in diagnostics.
+//   cmake -B build -DSLICEWISE_FUZZ=ON -DCMAKE_CXX_COMPILER=clang++ && build/tests/fuzz/plan_fuzz
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/reports/plan_report.hpp"
+#include "slicewise/sim/plan.hpp"
+
+// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace slicewise;  // NOLINT(google-build-using-namespace)
+  static const models::Catalogue catalogue = models::load_catalogue();
+  const SourceText source{"plan.json", std::string(reinterpret_cast<const char*>(data), size)};
+  const auto plan = reports::read_plan(source);
+  if (!plan) {
+    if (plan.error().empty()) std::abort();
+    return reports::diagnostics_text(plan.error(), {source}, {}).empty() ? std::abort(), 0 : 0;
+  }
+  scenarios::Scenario scenario;
+  scenario.node_pools.emplace_back().name.value = "gpu";
+  for (const char* name : {"asr", "tts"}) scenario.workloads.emplace_back().name.value = name;
+  for (std::size_t o = 0; o < plan->options.size(); ++o) {
+    if (!reports::check_plan_names(source, *plan, o, scenario, catalogue).empty()) continue;
+    const scenarios::Scenario planned =
+        sim::planned_scenario(scenario, plan->options[o], catalogue);
+    const auto files = reports::render_bundle(planned, catalogue, {});
+    if (!files && files.error().empty()) std::abort();
+  }
+  return 0;
+}

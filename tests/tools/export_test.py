@@ -1,0 +1,81 @@
+"""slicewise export: flags, and plans in place of scenarios."""
+
+import json
+import os
+import shutil
+import tempfile
+import unittest
+
+from program import EXAMPLE, ROOT, run
+
+SHARED = "scenarios/examples/shared-inference.yaml"
+AFTER = ("-f", EXAMPLE, "--variant", "after")
+
+
+class Flags(unittest.TestCase):
+    def test_flags_that_say_nothing_are_refused(self):
+        for arguments, said in (
+                (("--to", "pod-patch", "--cluster", "prod"), "--cluster says nothing"),
+                (("--to", "helm-values", "--image", "bottlerocket"), "--image says nothing"),
+                (("--to", "karpenter", "--chart-version", "0.17.4"), "--chart-version says"),
+                (("--to", "helm-values", "--candidate", "2"), "--candidate chooses an option")):
+            result = run("export", *AFTER, *arguments)
+            self.assertEqual(result.returncode, 2, arguments)
+            self.assertIn(said, result.stderr)
+            self.assertEqual(result.stdout, "")
+
+    def test_a_variable_is_for_the_kinds_that_use_it(self):
+        for kind in ("pod-patch", "karpenter"):
+            result = run("export", *AFTER, "--to", kind, env={"SLICEWISE_CLUSTER": "prod"})
+            self.assertEqual(result.returncode, 0, result.stderr)
+
+
+class Plans(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        shutil.copy(ROOT / SHARED, os.path.join(cls.folder, "shared.yaml"))
+        cls.plan = os.path.join(cls.folder, "plan.json")
+        result = run("plan", "-f", "shared.yaml", "--variant", "shared", "--instances",
+                     "g4dn.xlarge", "--strategies", "timeSlicing,exclusive", "--set",
+                     "duration=2m", "--no-flips", "--no-headroom", "-o", "json", "--out",
+                     cls.plan, cwd=cls.folder)
+        assert result.returncode == 0, result.stderr
+
+    def test_the_scenario_is_looked_for_beside_the_plan(self):
+        for arguments, stdin in ((("-f", self.plan), ""), (("-f", "plan.json"), "")):
+            result = run("export", *arguments, "--to", "karpenter", stdin=stdin,
+                         cwd=self.folder if arguments[1] == "plan.json" else ROOT)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("kind: NodePool", result.stdout)
+
+    def test_a_plan_may_come_from_standard_input(self):
+        with open(self.plan, encoding="utf-8") as file:
+            text = file.read()
+        result = run("export", "-f", "-", "--to", "pod-patch", stdin=text, cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        result = run("export", "-f", "-", "--to", "pod-patch", stdin=text)
+        self.assertEqual(result.returncode, 5, result.stderr)
+
+    def test_what_does_not_fit_a_plan_is_refused(self):
+        for code, said, arguments in ((2, "takes no --set", ("--set", "seed=1")),
+                                      (3, "no option 99", ("--candidate", "99"))):
+            result = run("export", "-f", self.plan, "--to", "pod-patch", *arguments)
+            self.assertEqual(result.returncode, code, result.stderr)
+            self.assertIn(said, result.stderr)
+
+    def test_an_edited_plan_is_said_with_its_places(self):
+        with open(self.plan, encoding="utf-8") as file:
+            plan = json.load(file)
+        plan["options"][0]["pools"][0]["replicas"] = 0
+        edited = os.path.join(self.folder, "edited.json")
+        with open(edited, "w", encoding="utf-8") as file:
+            json.dump(plan, file, indent=1)
+        result = run("export", "-f", edited, "--to", "helm-values")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertRegex(result.stderr, r"edited\.json:\d+:\d+: error\[VALUE_RANGE\]: replicas")
+
+
+if __name__ == "__main__":
+    unittest.main()
