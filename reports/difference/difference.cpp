@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,22 +33,33 @@ std::vector<FigureDifference> match_figures(const std::vector<StoredFigure>& bef
   return figures;
 }
 
+bool is_rejected(const std::string& setting) { return setting.starts_with(kRejectedWord); }
+
 std::vector<SettingDifference> match_settings(const NamedSettings& before,
                                               const NamedSettings& after) {
   std::vector<SettingDifference> settings;
-  const auto value_of = [](const std::string& name, const NamedSettings& list) {
-    const auto found = std::ranges::find(list, name, &NamedSettings::value_type::first);
-    return found == list.end() ? std::string() : found->second;
-  };
+  // Of settings with one name the first counts.
+  const std::map<std::string, std::string> old_values(before.begin(), before.end());
+  const std::map<std::string, std::string> new_values(after.begin(), after.end());
+  std::set<std::string> seen;
   for (const auto& [name, value] : after) {
-    std::string old = value_of(name, before);
-    if (old != value) settings.push_back({name, std::move(old), value});
+    if (!seen.insert(name).second) continue;
+    const auto old = old_values.find(name);
+    std::string was = old == old_values.end() ? std::string() : old->second;
+    if (was == value || (is_rejected(was) && is_rejected(value))) continue;
+    settings.push_back({name, std::move(was), value});
   }
   for (const auto& [name, value] : before) {
-    if (std::ranges::find(after, name, &NamedSettings::value_type::first) == after.end()) {
+    if (!new_values.contains(name) && seen.insert(name).second) {
       settings.push_back({name, value, ""});
     }
   }
+  // A configuration that was not tried before and is rejected now, or the other way round, says
+  // nothing about the answer.
+  std::erase_if(settings, [](const SettingDifference& setting) {
+    return (setting.before.empty() && is_rejected(setting.after)) ||
+           (setting.after.empty() && is_rejected(setting.before));
+  });
   return settings;
 }
 

@@ -33,6 +33,7 @@ std::string comment_heading(const DocumentDifference& difference) {
   return fmt::format("### GPU {}: {}  {} {}\n\n",
                      difference.kind == "MaxLoad"      ? "load"
                      : difference.kind == "Comparison" ? "options"
+                     : difference.kind == "Plan"       ? "plan"
                                                        : "run",
                      markdown_cell(cut_text(difference.scenario, kLongest)), sign,
                      markdown_cell(difference_summary(difference)));

@@ -169,7 +169,9 @@ Cells setting_cells(const std::vector<SettingDifference>& settings, const TextSt
   constexpr std::size_t kLongest = 48;
   const auto cell = [&](const std::string& value) {
     if (value.empty()) return std::string(signs(style).none);
-    return value.size() <= kLongest ? value : value.substr(0, 12) + "...";
+    // Of a hash the beginning is enough; words are kept.
+    const bool is_hash = value.size() > kLongest && value.find(' ') == std::string::npos;
+    return is_hash ? value.substr(0, 12) + "..." : value;
   };
   Cells table{{{"SETTING"}, {"OLD"}, {"NEW"}}, {}};
   for (const SettingDifference& setting : settings) {
@@ -179,7 +181,10 @@ Cells setting_cells(const std::vector<SettingDifference>& settings, const TextSt
 }
 
 std::string item_title(const ItemDifference& item, const DocumentDifference& difference) {
-  std::string title = (difference.kind == "Comparison" ? "option " : "variant ") + item.name;
+  const std::string_view what = difference.kind == "Comparison" ? "option "
+                                : difference.kind == "Plan"     ? ""
+                                                                : "variant ";
+  std::string title = std::string(what) + item.name;
   switch (item.side) {
     case Side::OldOnly:
       return title + ": only in OLD";

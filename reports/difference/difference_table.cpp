@@ -6,6 +6,7 @@
 #include "slicewise/reports/difference.hpp"
 
 #include "../result_details.hpp"
+#include "../result_figures.hpp"
 #include "../table_block.hpp"
 #include "../wrapped_text.hpp"
 #include "difference_rows.hpp"
@@ -15,6 +16,20 @@ namespace {
 
 std::string cells_block(const Cells& cells, const TextStyle& style, bool wide) {
   return cells.rows.empty() ? "" : table_block(cells.columns, cells.rows, style, wide);
+}
+
+// Configurations of plans are too long to stand side by side.
+std::string setting_lines(const ItemDifference& item, const TextStyle& style) {
+  std::string out;
+  for (const SettingDifference& setting : item.settings) {
+    const auto side = [&](const std::string& value) {
+      return value.empty() ? std::string_view(signs(style).none) : std::string_view(value);
+    };
+    out += wrapped_text(
+        fmt::format("{}: {} -> {}", setting.name, side(setting.before), side(setting.after)),
+        style.width, "", 2);
+  }
+  return out;
 }
 
 bool is_worth_showing(const ItemDifference& item) {
@@ -38,7 +53,9 @@ std::string difference_table(const DocumentDifference& difference, const TextSty
     }
     out += "\n" + emphasised(item_title(item, difference), Emphasis::Heading, style) + "\n";
     out += cells_block(figure_cells(item, style, wide), style, wide);
-    out += cells_block(setting_cells(item.settings, style), style, wide);
+    out += difference.kind == "Plan"
+               ? setting_lines(item, style)
+               : cells_block(setting_cells(item.settings, style), style, wide);
   }
   if (same > 0 && difference.differs()) {
     out += "\n" + wrapped_text(fmt::format("{} {} the same on both sides (-o wide)", same,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,11 @@ struct DocumentFacts {
 std::vector<ItemFacts> result_items(StoredDocument& document);
 std::vector<ItemFacts> comparison_items(StoredDocument& document);
 std::vector<ItemFacts> max_load_items(StoredDocument& document);
+std::vector<ItemFacts> plan_items(StoredDocument& document);
+
+// How the setting of a rejected option begins. Why it is rejected may change: rejected on both
+// sides it is no difference.
+inline constexpr std::string_view kRejectedWord = "rejected:";
 
 // Finds the kind, checks the format's version and reads the items.
 Expected<DocumentFacts> document_facts(const SourceText& source);
@@ -42,6 +48,9 @@ void add_figure(StoredDocument& document, const std::string& pointer, StoredFigu
                 ItemFacts& item);
 void add_setting(const StoredDocument& document, const std::string& pointer, std::string name,
                  ItemFacts& item);
+// The objective at a pointer.
+void add_objective(StoredDocument& document, const std::string& pointer, std::string workload,
+                   ItemFacts& item);
 // The objectives of the workload at a pointer, or without any its p99 and the time of its jobs.
 void add_workload_figures(StoredDocument& document, const std::string& pointer, ItemFacts& item);
 // pods and cost as results and comparisons have them.

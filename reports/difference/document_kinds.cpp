@@ -21,6 +21,7 @@ constexpr std::array kDocumentKinds = {
     DocumentKind{"Result", "slicewise.dev/result.v1alpha", 1, result_items},
     DocumentKind{"Comparison", "slicewise.dev/comparison.v1alpha", 1, comparison_items},
     DocumentKind{"MaxLoad", "slicewise.dev/max-load.v1alpha", 1, max_load_items},
+    DocumentKind{"Plan", "slicewise.dev/plan.v1alpha", 1, plan_items},
 };
 
 const DocumentKind* find_kind(StoredDocument& document) {
@@ -29,8 +30,7 @@ const DocumentKind* find_kind(StoredDocument& document) {
   const auto* const found = std::ranges::find(kDocumentKinds, kind, &DocumentKind::kind);
   if (found != kDocumentKinds.end()) return found;
   document.report(Code::ApiVersionUnknown, "/kind", fmt::format("diff reads no \"{}\"", kind),
-                  "it reads the Result of `run -o json`, the Comparison of `compare -o json` and "
-                  "the MaxLoad of `max-load -o json`");
+                  "it reads what `run`, `compare`, `max-load` and `plan` write with -o json");
   return nullptr;
 }
 
@@ -106,19 +106,23 @@ void add_setting(const StoredDocument& document, const std::string& pointer, std
   }
 }
 
+void add_objective(StoredDocument& document, const std::string& pointer, std::string workload,
+                   ItemFacts& item) {
+  StoredFigure figure{std::move(workload), document.required_text(pointer + "/name"),
+                      document.required_text(pointer + "/unit"), StoredFigure::Role::Objective};
+  figure.ci95 = document.number(pointer + "/ci95");
+  figure.limit = document.number(pointer + "/limit");
+  figure.pass = document.truth(pointer + "/pass");
+  figure.more_is_better = document.truth(pointer + "/atLeast").value_or(false);
+  add_figure(document, pointer + "/value", std::move(figure), item);
+}
+
 void add_workload_figures(StoredDocument& document, const std::string& pointer, ItemFacts& item) {
   using Role = StoredFigure::Role;
   const std::string name = document.required_text(pointer + "/name");
   const std::size_t objectives = entries_at(document, pointer + "/objectives");
   for (std::size_t o = 0; o < objectives; ++o) {
-    const std::string at = fmt::format("{}/objectives/{}", pointer, o);
-    StoredFigure figure{name, document.required_text(at + "/name"),
-                        document.required_text(at + "/unit"), Role::Objective};
-    figure.ci95 = document.number(at + "/ci95");
-    figure.limit = document.number(at + "/limit");
-    figure.pass = document.truth(at + "/pass");
-    figure.more_is_better = document.truth(at + "/atLeast").value_or(false);
-    add_figure(document, at + "/value", std::move(figure), item);
+    add_objective(document, fmt::format("{}/objectives/{}", pointer, o), name, item);
   }
   if (objectives > 0) return;
   struct Times {

@@ -119,6 +119,12 @@ bool is_met(const FailCondition& condition, const FigureDifference& figure) {
   return *condition.threshold >= 0 ? *ratio > *condition.threshold : *ratio < *condition.threshold;
 }
 
+// A gate that finds nothing to look at must not pass: a threshold needs both sides, a count the new
+// one.
+bool can_judge(const FailCondition& condition, const FigureDifference& figure) {
+  return figure.after && (figure.before || !condition.threshold);
+}
+
 }  // namespace
 
 tl::expected<std::vector<FailCondition>, std::string> parse_fail_on(std::string_view text) {
@@ -139,12 +145,20 @@ std::vector<std::string> failed_conditions(const DocumentDifference& difference,
   for (const FailCondition& condition : conditions) {
     const auto* const known =
         std::ranges::find(kKnownConditions, condition.subject, &KnownCondition::subject);
+    bool is_judged = false;
     for (const ItemDifference& item : difference.items) {
       for (const FigureDifference& figure : item.figures) {
-        if (!known->is_about(figure.shown()) || !is_met(condition, figure)) continue;
+        if (!known->is_about(figure.shown())) continue;
+        is_judged = is_judged || can_judge(condition, figure);
+        if (!is_met(condition, figure)) continue;
         failed.push_back(
             fmt::format("{}: {}", condition.text, figure_sentence(item, figure, {false, true, 0})));
       }
+    }
+    if (!is_judged) {
+      failed.push_back(fmt::format("{}: nothing to judge: {}", condition.text,
+                                   condition.threshold ? "no such figure is in both documents"
+                                                       : "no such figure is in NEW"));
     }
   }
   return failed;

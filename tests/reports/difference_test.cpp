@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/reports/plan_report.hpp"
+
 #include "golden_file.hpp"
 
 namespace slicewise::reports {
@@ -100,9 +102,29 @@ TEST(Difference, FailsOnWhatIsAskedFor) {
   EXPECT_EQ(failing(difference, "cost:+15%").size(), 1U);
   EXPECT_TRUE(failing(difference, "cost:+16%").empty());
   EXPECT_EQ(failing(difference, "slo.newlyFailing,p99:+50%,pods.pending,cost:+15%").size(), 4U);
-  EXPECT_TRUE(failing(difference, "p95:+1%,pods.oom,pods.failed,headroom:-10%").empty());
+  EXPECT_TRUE(failing(difference, "pods.oom,pods.failed").empty());
   EXPECT_TRUE(failing(difference_of(changed(), changed()), "slo.newlyFailing").empty());
   EXPECT_EQ(failing(difference_of(changed(), changed()), "slo.failing").size(), 1U);
+}
+
+// A gate whose figure is gone is a gate that checks nothing.
+TEST(Difference, FailsWhereThereIsNothingToJudge) {
+  const auto difference = difference_of(stored_result(0.412, true, 1000), changed());
+  EXPECT_THAT(failing(difference, "p95:+1%,headroom:-10%"),
+              ::testing::ElementsAre(
+                  "p95:+1%: nothing to judge: no such figure is in both documents",
+                  "headroom:-10%: nothing to judge: no such figure is in both documents"));
+  json other = changed();
+  other["variants"].push_back(other["variants"][0]);
+  other["variants"][0]["name"] = "a";
+  other["variants"][1]["name"] = "b";
+  const auto unmatched = difference_of(stored_result(0.412, true, 1000), other);
+  EXPECT_EQ(failing(unmatched, "cost:+500%").size(), 1U);
+  json mute = stored_result(0.412, true, 1000);
+  mute["variants"][0]["workloads"][0].erase("objectives");
+  EXPECT_THAT(
+      failing(difference_of(stored_result(0.412, true, 1000), mute), "slo.newlyFailing"),
+      ::testing::ElementsAre("slo.newlyFailing: nothing to judge: no such figure is in NEW"));
 }
 
 TEST(Difference, UnknownConditionsAreErrorsWithTheList) {
@@ -189,6 +211,64 @@ TEST(Difference, WrongDocumentsAreSaidWithTheirPlace) {
   EXPECT_EQ(first_problem("{\"kind\": 1e999}").code, Code::YamlSyntax);
   EXPECT_EQ(first_problem("[]").code, Code::FieldMissing);
   EXPECT_EQ(first_problem("").code, Code::YamlSyntax);
+}
+
+sim::OptionFigures planned_figures(double monthly, double p99_ms) {
+  sim::OptionFigures figures;
+  figures.monthly = from_dollars(monthly);
+  figures.running_max = 4;
+  const Duration p99 = microseconds(static_cast<std::int64_t>(p99_ms * 1000));
+  figures.objectives.push_back(
+      {"asr", "latencyP99", milliseconds(500), p99, std::nullopt, false, p99 <= milliseconds(500)});
+  return figures;
+}
+
+sim::PoolChoice shared_t4s(int nodes) {
+  return {"g4dn.xlarge", "on-demand", sim::Strategy::TimeSlicing, 4, {}, {"asr"}, {}, nodes};
+}
+
+sim::PoolChoice whole_l4s(int nodes) {
+  return {"g6.xlarge", "spot", sim::Strategy::Exclusive, 1, {}, {"asr"}, {}, nodes};
+}
+
+json stored_plan(const std::vector<sim::PlanOption>& options,
+                 std::vector<sim::RejectedChoice> rejected) {
+  sim::Plan plan;
+  plan.scenario = "voice-t4";
+  plan.variant = "base";
+  plan.options = options;
+  plan.rejected = std::move(rejected);
+  return json::parse(plan_json(plan));
+}
+
+TEST(Difference, PlansAreComparedByTheirBestOption) {
+  const sim::PlanOption cheap{{shared_t4s(1)}, planned_figures(384, 420), 384, false};
+  const sim::PlanOption dear{{whole_l4s(2)}, planned_figures(1174, 80), 1174, false};
+  sim::RejectedChoice slow{sim::RejectedChoice::Stage::Simulation, shared_t4s(32), Code{},
+                           "asr latencyP99 612 ms", std::nullopt};
+  slow.code.reset();
+  sim::RejectedChoice small = slow;
+  small.choice.instance_type = "g6f.xlarge";
+  sim::RejectedChoice small_now = small;
+  small_now.reason = "asr latencyP99 700 ms";
+  const json older = stored_plan({cheap, dear}, {small});
+  const json newer = stored_plan({dear}, {slow, small_now});
+  const DocumentDifference difference = difference_of(older, newer);
+  const std::string table = difference_table(difference, {false, true, 160}, false);
+  EXPECT_THAT(table, HasSubstr("bill +206%"));
+  EXPECT_THAT(table, HasSubstr("configuration: 1 x g4dn.xlarge, time-slicing x4 -> "
+                               "2 x g6.xlarge spot, exclusive\n"));
+  EXPECT_THAT(table, HasSubstr("g4dn.xlarge, time-slicing x4: rank 1 -> rejected: asr latencyP99 "
+                               "612 ms\n"));
+  EXPECT_THAT(table, HasSubstr("g6.xlarge spot, exclusive: rank 2 -> rank 1\n"));
+  EXPECT_THAT(table, Not(HasSubstr("g6f")));
+  EXPECT_EQ(failing(difference, "cost:+10%").size(), 1U);
+  EXPECT_TRUE(failing(difference, "slo.newlyFailing,p99:+10%").empty());
+  EXPECT_FALSE(difference_of(older, older).differs());
+  // Nothing stands any more: no gate passes.
+  const DocumentDifference none = difference_of(older, stored_plan({}, {slow}));
+  EXPECT_TRUE(none.differs());
+  EXPECT_EQ(failing(none, "cost:+10%,slo.newlyFailing").size(), 2U);
 }
 
 TEST(Difference, TheCommittedSchemaIsWhatTheProgramPrints) {

@@ -8,15 +8,17 @@ namespace slicewise::tools {
 
 inline void add_diff(CLI::App& app, DiffCommand& diff, CommonFlags& flags) {
   CLI::App& verb = add_verb(
-      app, "diff", "Say what changed between two stored results: cost, objectives, configuration",
+      app, "diff",
+      "Say what changed between two stored results or plans: cost, objectives, configuration",
       "  slicewise diff <(slicewise run -f scenarios/examples/aws-cifar10.yaml --variant before "
       "-o json) <(slicewise run -f scenarios/examples/aws-cifar10.yaml --variant after -o json)\n"
       "  slicewise diff <(slicewise run -f scenarios/examples/aws-cifar10.yaml -o json) "
       "<(slicewise "
       "run -f scenarios/examples/aws-cifar10.yaml -o json --set "
-      "nodePools.gpu.instanceType=g5.12xlarge) -o md --fail-on slo.newlyFailing,cost:+10%",
+      "nodePools.gpu.instanceType=g5.12xlarge) -o md --fail-on pods.pending,cost:+10%",
       flags);
-  add_text(verb, "old", diff.older, "OLD", "JSON of run, compare or max-load; - for standard input")
+  add_text(verb, "old", diff.older, "OLD",
+           "JSON of run, compare, max-load or plan; - for standard input")
       ->required();
   add_text(verb, "new", diff.newer, "NEW", "JSON of the same verb")->required();
   add_choice(verb, "-o,--output", kDiffFormats, diff.format, "Format (default table)");

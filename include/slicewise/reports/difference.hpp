@@ -13,7 +13,7 @@
 #include "slicewise/reports/diagnostics_text.hpp"
 
 // What changed between two stored documents of one kind: `slicewise diff OLD NEW`. Read are the
-// JSON documents of `run`, `compare` and `max-load`.
+// JSON documents of `run`, `compare`, `max-load` and `plan`.
 namespace slicewise::reports {
 
 // Bytes of the largest document that is read.
@@ -54,7 +54,7 @@ struct SettingDifference {
   std::string after;
 };
 
-// A variant, or an option of a comparison.
+// A variant, an option of a comparison, or the best option of a plan.
 struct ItemDifference {
   enum class Side : std::uint8_t { Both, OldOnly, NewOnly };
   std::string name;
@@ -64,7 +64,7 @@ struct ItemDifference {
 };
 
 struct DocumentDifference {
-  std::string kind;  // "Result", "Comparison", "MaxLoad"
+  std::string kind;  // "Result", "Comparison", "MaxLoad", "Plan"
   std::string scenario;
   std::string old_name;  // files, as the user gave them
   std::string new_name;
@@ -91,7 +91,7 @@ struct FailCondition {
 tl::expected<std::vector<FailCondition>, std::string> parse_fail_on(std::string_view text);
 
 // One sentence for each condition that is met, saying by what. A change within the intervals meets
-// none.
+// none; a condition for which the documents have nothing to compare is met, too.
 std::vector<std::string> failed_conditions(const DocumentDifference& difference,
                                            const std::vector<FailCondition>& conditions);
 
