@@ -148,20 +148,24 @@ std::string counted(int count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// "3 errors, 1 warning in voice-t4.yaml".
+// "3 errors, 1 warning in voice-t4.yaml"; "... in 2 files".
 std::string total(const Diagnostics& diagnostics) {
   int errors = 0;
   int warnings = 0;
-  std::string file;
+  std::vector<std::string> files;  // that what is counted is in
   for (const Diagnostic& d : diagnostics) {
     if (d.severity == Severity::Error) ++errors;
     if (d.severity == Severity::Warning) ++warnings;
-    if (file.empty() && d.where.line > 0) file = d.where.file;
+    if (d.severity == Severity::Note || d.where.line <= 0) continue;
+    if (std::ranges::find(files, d.where.file) == files.end()) files.push_back(d.where.file);
   }
   if (errors == 0) return {};
   std::string text = counted(errors, "error");
   if (warnings > 0) text += ", " + counted(warnings, "warning");
-  return file.empty() ? text + "\n" : fmt::format("{} in {}\n", text, file);
+  if (files.empty()) return text + "\n";
+  return fmt::format(
+      "{} in {}\n", text,
+      files.size() == 1 ? files.front() : counted(static_cast<int>(files.size()), "file"));
 }
 
 }  // namespace

@@ -183,8 +183,8 @@ inline constexpr std::array kCheckClusterCodes = {
         Code::VisibleDevicesSet,
         "The device plugin tells the container runtime which GPU a container gets by "
         "NVIDIA_VISIBLE_DEVICES. A pod that sets it, to all for example, sees every GPU of the "
-        "node and bypasses sharing; CUDA_VISIBLE_DEVICES=1 names a device that a container with "
-        "one GPU does not have.",
+        "node and bypasses sharing; CUDA_VISIBLE_DEVICES, which only hides devices, is a "
+        "warning: 1 names a device that a container with one GPU does not have.",
         "CUDA error: no CUDA-capable device is detected",
         "Remove the variable and ask for nvidia.com/gpu.", kDevicePlugin},
     CodeExplanation{

@@ -103,28 +103,48 @@ bool is_dra(const Node& document) {
          is_map(node_below(&document, {"resources", "computeDomains"}));
 }
 
+std::size_t count_of(const Node& document, Words keys) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      keys, [&](std::string_view key) { return document.entry(key) != nullptr; }));
+}
+
+bool all_known(const Node& mapping, Words keys) {
+  return std::ranges::all_of(mapping.entries, [&](const Entry& entry) {
+    return std::ranges::find(keys, std::string_view(entry.key)) != keys.end();
+  });
+}
+
+// Keys that other charts have as well count only together.
 bool is_operator(const Node& document) {
-  constexpr std::array<std::string_view, 8> kOwn = {"driver",           "toolkit",  "migManager",
-                                                    "dcgmExporter",     "operator", "mig",
-                                                    "sandboxWorkloads", "validator"};
-  return has_any(document, kOwn) || is_map(node_below(&document, {"devicePlugin", "config"}));
+  constexpr std::array<std::string_view, 5> kOwn = {
+      "migManager", "dcgmExporter", "sandboxWorkloads", "vgpuDeviceManager", "nodeStatusExporter"};
+  constexpr std::array<std::string_view, 7> kCommon = {
+      "driver", "toolkit", "operator", "mig", "devicePlugin", "validator", "dcgm"};
+  return has_any(document, kOwn) || count_of(document, kCommon) > 1 ||
+         node_below(&document, {"mig", "strategy"}) != nullptr ||
+         is_map(node_below(&document, {"devicePlugin", "config"}));
 }
 
 bool is_plugin_chart(const Node& document) {
-  constexpr std::array<std::string_view, 12> kOwn = {"gfd",
-                                                     "mps",
-                                                     "migStrategy",
-                                                     "compatWithCPUManager",
-                                                     "deviceListStrategy",
-                                                     "deviceIDStrategy",
-                                                     "failOnInitError",
-                                                     "allowDefaultNamespace",
-                                                     "nvidiaDriverRoot",
-                                                     "deviceDiscoveryStrategy",
-                                                     "selectorLabelsOverride",
-                                                     "devicePlugin"};
+  constexpr std::array<std::string_view, 8> kOwn = {
+      "gfd",
+      "migStrategy",
+      "compatWithCPUManager",
+      "deviceListStrategy",
+      "deviceIDStrategy",
+      "nvidiaDriverRoot",
+      "deviceDiscoveryStrategy",
+      "legacyDaemonsetAPI",
+  };
+  if (has_any(document, kOwn)) return true;
   const Node* config = document.find("config");
-  return has_any(document, kOwn) || (is_map(config) && has_any(*config, kPluginConfigKeys));
+  constexpr std::array<std::string_view, 3> kChoosing = {"map", "default", "fallbackStrategies"};
+  if (is_map(config) && has_any(*config, kChoosing) && all_known(*config, kPluginConfigKeys)) {
+    return all_known(document, kPluginChart);
+  }
+  constexpr std::array<std::string_view, 4> kCommon = {"mps", "devicePlugin", "failOnInitError",
+                                                       "allowDefaultNamespace"};
+  return has_any(document, kCommon) && all_known(document, kPluginChart);
 }
 
 // The value of a variable in a list of {name, value}.
@@ -263,7 +283,7 @@ class ChartReader {
   }
 
   void read_exporter(const Node* exporter) {
-    if (!is_map(exporter)) return;
+    if (!is_map(exporter) || is_false(exporter->find("enabled"))) return;
     const Node* env = node_below(exporter, {"env"});
     DcgmFile file{.where = exporter->where};
     file.attributes_to_all = variable_of(env, "KUBERNETES_VIRTUAL_GPUS").value == "true";
@@ -348,40 +368,6 @@ bool is_chart_values(const Node& document) {
 
 void read_chart_values(Context& context, const Node& document) {
   ChartReader(context, document).read();
-}
-
-void read_config_map(Context& context, const Node& object) {
-  const Located<std::string> name = located_below(&object, {"metadata", "name"});
-  const Located<std::string> space = located_below(&object, {"metadata", "namespace"});
-  const Node* data = object.find("data");
-  if (!is_map(data)) return;
-  ConfigMapFile map{name.value, space.value, {}, object.where, space.where};
-  bool has_configs = false;
-  for (const Entry& entry : data->entries) {
-    map.keys.push_back(entry.key);
-    if (entry.value == nullptr || entry.value->kind != Node::Kind::Text) continue;
-    const std::string& text = entry.value->text;
-    const bool plugin = text.find("version:") != std::string::npos;
-    if (!plugin && text.find("mig-configs") == std::string::npos &&
-        text.find("sharing:") == std::string::npos) {
-      continue;
-    }
-    const NodePtr inner = embedded_document(context, *entry.value);
-    if (inner == nullptr) continue;
-    if (is_mig_file(*inner)) {
-      has_configs = true;
-      if (entry.key != "config.yaml") {
-        report(context, make_diagnostic(Code::MigManagerConfig, entry.key_where,
-                                        "mig-manager reads the key config.yaml only",
-                                        "rename the key to config.yaml"));
-      }
-      read_mig_file(context, *inner);
-    } else if (is_plugin_config(*inner)) {
-      has_configs = true;
-      read_plugin_config(context, *inner, entry.key);
-    }
-  }
-  if (has_configs) context.files.config_maps.push_back(std::move(map));
 }
 
 }  // namespace slicewise::scenarios::manifests

@@ -17,10 +17,11 @@ constexpr std::array<std::string_view, 8> kPodKinds = {
     "Pod",       "Deployment", "StatefulSet", "ReplicaSet", "ReplicationController",
     "DaemonSet", "Job",        "CronJob"};
 // No rule looks at these, and everybody has them.
-constexpr std::array<std::string_view, 12> kQuietKinds = {
-    "Namespace",        "Service",     "ServiceAccount",     "Role",
-    "RoleBinding",      "ClusterRole", "ClusterRoleBinding", "PersistentVolumeClaim",
-    "PersistentVolume", "Secret",      "Kustomization",      "PriorityClass"};
+constexpr std::array<std::string_view, 14> kQuietKinds = {
+    "Namespace",        "Service",       "ServiceAccount",     "Role",
+    "RoleBinding",      "ClusterRole",   "ClusterRoleBinding", "PersistentVolumeClaim",
+    "PersistentVolume", "Secret",        "Kustomization",      "PriorityClass",
+    "Component",        "PrometheusRule"};  // its expressions are read like those of any object
 
 template <std::size_t kCount>
 bool is_word_of(const std::array<std::string_view, kCount>& words, std::string_view word) {
@@ -50,7 +51,7 @@ class ClusterReader {
   void read_toml(const SourceText& source) {
     NodeGroupFile group;
     group.where = {source.name, 1, 1};
-    apply_bottlerocket(context_, bottlerocket_settings(source), group);
+    apply_bottlerocket(context_, bottlerocket_settings(source, context_.files.problems), group);
   }
 
   void read_document_of(const NodePtr& document, std::size_t source) {
@@ -64,11 +65,11 @@ class ClusterReader {
   }
 
   void read_object(const NodePtr& object, std::size_t source) {
-    if (object->kind != Node::Kind::Map) return unknown(*object, "a document that is no mapping");
+    if (object->kind != Node::Kind::Map) {
+      return unknown(*object, "a document that is no mapping is not checked");
+    }
     if (text_below(object.get(), {"apiVersion"}).starts_with("slicewise.dev/")) {
-      auto& scenarios = context_.files.scenarios;
-      if (scenarios.empty() || scenarios.back() != source) scenarios.push_back(source);
-      return;
+      return read_own(*object, source);
     }
     read_metrics(context_, *object);
     const std::string kind = text_below(object.get(), {"kind"});
@@ -80,19 +81,35 @@ class ClusterReader {
     if (read_nodes(context_, object, kind)) return;
     if (!kind.empty()) {
       if (!is_word_of(kQuietKinds, kind)) {
-        unknown(*object, fmt::format("objects of kind {}", kind.substr(0, 60)));
+        unknown(*object, fmt::format("objects of kind {} are not checked", kind.substr(0, 60)));
       }
       return;
     }
     if (is_mig_file(*object)) return read_mig_file(context_, *object);
     if (is_chart_values(*object)) return read_chart_values(context_, *object);
     if (is_plugin_config(*object)) return read_plugin_config(context_, *object, "");
-    unknown(*object, "documents without a kind that are no settings of NVIDIA's");
+    unknown(*object, "a document without a kind that is no setting of NVIDIA's is not checked");
   }
 
-  void unknown(const Node& object, const std::string& what) {
-    report(context_, make_diagnostic(Code::KindNotChecked, object.where, what + " are not checked",
-                                     "slicewise explain check"));
+  // slicewise's own files: "slicewise.dev/v1alpha1" is read by it, "slicewise.dev/plan.v1alpha1"
+  // was written by it.
+  void read_own(const Node& object, std::size_t source) {
+    const std::string kind = text_below(&object, {"kind"});
+    if (text_below(&object, {"apiVersion"}).find('.', std::size("slicewise.dev/") - 1) !=
+        std::string::npos) {
+      return unknown(
+          object, fmt::format("a {} that slicewise wrote is not checked", kind.substr(0, 60)),
+          kind == "Plan" ? "slicewise export -f PLAN puts it in place, slicewise diff OLD "
+                           "NEW compares two"
+                         : "slicewise diff OLD NEW compares two");
+    }
+    auto& files = kind == "Replay" ? context_.files.replays : context_.files.scenarios;
+    if (files.empty() || files.back() != source) files.push_back(source);
+  }
+
+  void unknown(const Node& object, const std::string& what,
+               const std::string& help = "slicewise explain check") {
+    report(context_, make_diagnostic(Code::KindNotChecked, object.where, what, help));
   }
 
   Context context_;

@@ -45,21 +45,64 @@ void read_parameters(Context& context, const Node& parameters, const std::string
       {claim, kind == "ResourceClaimTemplate", strategy.value, strategy.where});
 }
 
-// `text` with the metrics that nobody exports by default, or not on MIG.
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == ':';
+}
+
+// Where `word` stands by itself; npos when it does not.
+std::size_t find_word(std::string_view text, std::string_view word, std::size_t from = 0) {
+  for (std::size_t at = text.find(word, from); at != text.npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    const bool starts = at == 0 || !is_name_character(text[at - 1]);
+    if (starts && (end == text.size() || !is_name_character(text[end]))) return at;
+  }
+  return text.npos;
+}
+
+// "sum by (pod) (...)" and "sum(...) by (namespace, pod)".
+bool sums_by_pod(std::string_view text) {
+  if (find_word(text, "sum") == text.npos) return false;
+  for (std::size_t at = find_word(text, "by"); at != text.npos;
+       at = find_word(text, "by", at + 2)) {
+    const std::size_t open = text.find_first_not_of(" \t", at + 2);
+    if (open == text.npos || text[open] != '(') continue;
+    const std::string_view labels = text.substr(open, text.find(')', open) - open);
+    if (find_word(labels, "pod") != labels.npos ||
+        find_word(labels, "exported_pod") != labels.npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The metrics of a text that nobody exports by default, or not on MIG. A line of an exporter's own
+// list of counters is "NAME, gauge, help".
 void note_metrics(Context& context, const Node& text) {
   constexpr std::array<std::string_view, 3> kMetrics = {
       "DCGM_FI_PROF_SM_ACTIVE", "DCGM_FI_PROF_SM_OCCUPANCY", "DCGM_FI_DEV_GPU_UTIL"};
   if (text.kind != Node::Kind::Text || text.text.find("DCGM_FI_") == std::string::npos) return;
-  const bool is_counter_list = text.text.find(", gauge") != std::string::npos;
-  const bool by_pod =
-      text.text.find("sum") != std::string::npos && text.text.find("pod") != std::string::npos;
-  for (const std::string_view metric : kMetrics) {
-    if (text.text.find(metric) == std::string::npos) continue;
-    if (is_counter_list) {
-      context.files.counters.emplace_back(metric);
-    } else {
-      context.files.metrics.push_back({std::string(metric), by_pod, text.where});
+  const bool by_pod = sums_by_pod(text.text);
+  std::array<bool, kMetrics.size()> used{};
+  std::string_view rest = text.text;
+  while (!rest.empty()) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (line.starts_with('#')) continue;
+    for (std::size_t m = 0; m < kMetrics.size(); ++m) {
+      const std::size_t at = find_word(line, kMetrics[m]);
+      if (at == line.npos) continue;
+      const std::size_t next = line.find_first_not_of(" \t", kMetrics[m].size());
+      if (at == 0 && next != line.npos && line[next] == ',') {
+        context.files.counters.emplace_back(kMetrics[m]);
+      } else {
+        used[m] = true;
+      }
     }
+  }
+  for (std::size_t m = 0; m < kMetrics.size(); ++m) {
+    if (used[m]) context.files.metrics.push_back({std::string(kMetrics[m]), by_pod, text.where});
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "../document.hpp"
 #include "../import/flow_text.hpp"
+#include "bottlerocket_settings.hpp"
 
 // One function for each kind of document. All of them add what they read to `files`, and what is
 // wrong to its problems.
@@ -65,14 +66,7 @@ bool read_nodes(Context& context, const NodePtr& object, std::string_view kind);
 // After all files: gives the node pools what their node classes say.
 void apply_node_classes(Context& context);
 
-// A setting of Bottlerocket below settings.kubelet-device-plugins.nvidia: "time-slicing.replicas".
-struct BottlerocketSetting {
-  std::string path;
-  std::string value;
-  SourceLocation where;
-};
-std::vector<BottlerocketSetting> bottlerocket_settings(const SourceText& toml);
-std::vector<BottlerocketSetting> bottlerocket_settings(const Node* nvidia);
+// Judges the settings, and takes those of the device plugin.
 void apply_bottlerocket(Context& context, const std::vector<BottlerocketSetting>& settings,
                         NodeGroupFile& group);
 // ResourceClaim, ResourceClaimTemplate, DeviceClass.

@@ -74,9 +74,17 @@ void read_counts(Context& context, const Node& counts, MigPartFile& part) {
     const auto count = entry.value == nullptr || entry.value->kind != Node::Kind::Integer
                            ? std::nullopt
                            : whole_of(entry.value->text);
-    if (!count || *count < 0 || *count > 64) {
+    if (!count || *count < 0) {
       refuse(context, entry.value == nullptr ? entry.key_where : entry.value->where,
              fmt::format("the count of {} is no whole number", shown));
+      continue;
+    }
+    constexpr std::int64_t kMostInstances = 64;
+    if (*count > kMostInstances) {
+      report(context, make_diagnostic(Code::MigLayoutImpossible, entry.value->where,
+                                      fmt::format("no GPU has room for {} x {}", *count, shown),
+                                      "a GPU holds at most 7 instances"));
+      total += 1;
       continue;
     }
     total += *count;

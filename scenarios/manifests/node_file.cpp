@@ -92,10 +92,7 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
   group.labels_gpus = family != "bottlerocket" && minor && *minor >= kLabelsFrom;
   if (family == "bottlerocket") {
     apply_bottlerocket(
-        context,
-        bottlerocket_settings(
-            node_below(&item, {"bottlerocket", "settings", "kubelet-device-plugins", "nvidia"})),
-        group);
+        context, bottlerocket_settings(node_below(&item, {"bottlerocket", "settings"})), group);
   } else if (std::ranges::any_of(group.types,
                                  [](const auto& t) { return looks_like_gpu_type(t.value); })) {
     if (!context.files.eksctl_installs) context.files.eksctl_installs = group.where;
@@ -161,7 +158,8 @@ void apply_node_classes(Context& context) {
     const std::string name = text_below(node_class.get(), {"metadata", "name"});
     const Node* user_data = node_below(node_class.get(), {"spec", "userData"});
     const auto toml = user_data == nullptr ? std::nullopt : embedded_text(context, *user_data);
-    const auto settings = toml ? bottlerocket_settings(*toml) : std::vector<BottlerocketSetting>();
+    const auto settings = toml ? bottlerocket_settings(*toml, context.files.problems)
+                               : std::vector<BottlerocketSetting>();
     bool is_used = false;
     for (NodeGroupFile& group : context.files.groups) {
       if (group.kind != NodeGroupFile::Kind::NodePool || group.node_class != name) continue;

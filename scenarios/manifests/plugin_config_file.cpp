@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "slicewise/nearest_name.hpp"
 
 #include "../decimal.hpp"
 #include "manifest_reader.hpp"
@@ -26,11 +29,25 @@ constexpr std::array<std::string_view, 7> kPluginFlags = {"passDeviceSpecs",
                                                           "nvidiaCTKPath",
                                                           "containerDriverRoot",
                                                           "sharedDevicesAllocationPolicy"};
+constexpr std::array<std::string_view, 5> kGfdFlags = {"oneshot", "noTimestamp", "sleepInterval",
+                                                       "outputFile", "machineTypeFile"};
+constexpr std::array<std::string_view, 2> kImex = {"channelIDs", "required"};
+constexpr std::array<std::string_view, 8> kTruths = {
+    "failOnInitError",   "gdrcopyEnabled",  "gdsEnabled", "mofedEnabled",
+    "useNodeFeatureAPI", "passDeviceSpecs", "oneshot",    "noTimestamp"};
+// The plugin stops at any other word (main.go, validateFlags); words with blanks around them.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOptions = {
+    std::pair{"deviceListStrategy", " envvar volume-mounts cdi-annotations cdi-cri "},
+    std::pair{"deviceIDStrategy", " uuid index "},
+    std::pair{"sharedDevicesAllocationPolicy", " distributed packed "},
+    std::pair{"deviceDiscoveryStrategy", " auto nvml tegra "}};
 constexpr std::array<std::string_view, 2> kSharing = {"timeSlicing", "mps"};
 constexpr std::array<std::string_view, 3> kReplicated = {"renameByDefault",
                                                          "failRequestsGreaterThanOne", "resources"};
 constexpr std::array<std::string_view, 4> kResource = {"name", "replicas", "rename", "devices"};
 constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+// The plugin takes any; rules multiply them with numbers of GPUs.
+constexpr std::int64_t kMostReplicas = 1'000'000;
 
 class ConfigReader {
  public:
@@ -53,6 +70,7 @@ class ConfigReader {
            "remove it; renameByDefault is the only renaming there is");
     }
     read_flags();
+    read_imex();
     read_sharing();
     judge();
     context_.files.configs.push_back(std::move(config_));
@@ -68,6 +86,9 @@ class ConfigReader {
     check_keys(context_, flags, kFlags, kPlugin);
     const Node* plugin = node_below(flags, {"plugin"});
     check_keys(context_, plugin, kPluginFlags, kPlugin);
+    const Node* gfd = node_below(flags, {"gfd"});
+    check_keys(context_, gfd, kGfdFlags, kPlugin);
+    for (const Node* block : {flags, plugin, gfd}) judge_flags(block);
     const Located<std::string> strategy = located_below(flags, {"migStrategy"});
     config_.strategy = strategy.value;
     config_.strategy_where = strategy.where;
@@ -84,6 +105,64 @@ class ConfigReader {
            "sharedDevicesAllocationPolicy is ignored by this version of the plugin",
            "it came with 0.20.0");
     }
+  }
+
+  void refuse_type(const Node& value, std::string_view type) {
+    const std::string_view written = is_list(&value)                     ? "array"
+                                     : is_map(&value)                    ? "object"
+                                     : value.kind == Node::Kind::Text    ? "string"
+                                     : value.kind == Node::Kind::Boolean ? "bool"
+                                                                         : "number";
+    tell(Code::FieldType, value.where,
+         fmt::format("json: cannot unmarshal {} into a field of type {}", written, type),
+         type == "bool" ? "write true or false without quotes; the plugin stops at this"
+                        : "the plugin stops at this");
+  }
+
+  void judge_truth(const Node* value) {
+    if (value == nullptr || value->kind == Node::Kind::Boolean || value->kind == Node::Kind::Null) {
+      return;
+    }
+    refuse_type(*value, "bool");
+  }
+
+  void judge_flags(const Node* block) {
+    if (!is_map(block)) return;
+    for (const std::string_view name : kTruths) judge_truth(block->find(name));
+    for (const auto& [name, words] : kOptions) {
+      const Node* value = block->find(name);
+      if (value == nullptr) continue;
+      if (!is_list(value)) {
+        judge_option(*value, name, words);
+      } else if (name == "deviceListStrategy") {
+        for (const NodePtr& item : value->items) judge_option(*item, name, words);
+      } else {
+        refuse_type(*value, "string");
+      }
+    }
+  }
+
+  void judge_option(const Node& value, std::string_view name, std::string_view words) {
+    const bool is_known = words.find(" " + value.text + " ") != std::string_view::npos;
+    if (is_known || value.text.empty()) return;
+    tell(Code::EnumUnknown, value.where,
+         fmt::format("invalid {}: {}", name, value.text.substr(0, 40)),
+         fmt::format("one of:{}; the plugin stops at any other word",
+                     words.substr(0, words.size() - 1)));
+  }
+
+  void read_imex() {
+    const Node* imex = document_.find("imex");
+    check_keys(context_, imex, kImex, kPlugin);
+    judge_truth(node_below(imex, {"required"}));
+    const Node* channels = node_below(imex, {"channelIDs"});
+    if (channels == nullptr) return;
+    if (!is_list(channels)) return refuse_type(*channels, "[]int");
+    const bool is_known =
+        channels->items.empty() || (channels->items.size() == 1 && channels->items[0]->text == "0");
+    if (is_known) return;
+    tell(Code::EnumUnknown, channels->where, "invalid IMEX channel IDs",
+         "channelIDs is [] or [0]; the plugin stops at anything else");
   }
 
   void read_sharing() {
@@ -114,6 +193,8 @@ class ConfigReader {
            "add resources: [{name: nvidia.com/gpu, replicas: 4}]");
       return;
     }
+    judge_truth(node_below(replicated, {"renameByDefault"}));
+    judge_truth(node_below(replicated, {"failRequestsGreaterThanOne"}));
     if (counts) {
       config_.renames = is_true(node_below(replicated, {"renameByDefault"}));
       const Node* refuses = node_below(replicated, {"failRequestsGreaterThanOne"});
@@ -158,16 +239,19 @@ class ConfigReader {
       tell(Code::FieldMissing, item.where, "no replicas specified", "replicas: 4");
       return;
     }
-    if (replicas->kind != Node::Kind::Integer) {
+    const auto written =
+        replicas->kind == Node::Kind::Integer ? whole_of(replicas->text) : std::nullopt;
+    if (!written) {
+      const bool is_number =
+          replicas->kind == Node::Kind::Float || replicas->kind == Node::Kind::Integer;
       tell(Code::FieldType, replicas->where,
-           replicas->kind == Node::Kind::Float
-               ? fmt::format("json: cannot unmarshal number {} into a field of type int",
-                             replicas->text.substr(0, 40))
-               : std::string("json: cannot unmarshal string into a field of type int"),
+           is_number ? fmt::format("json: cannot unmarshal number {} into a field of type int",
+                                   replicas->text.substr(0, 40))
+                     : std::string("json: cannot unmarshal string into a field of type int"),
            "write a whole number without quotes; the plugin stops at this");
       return;
     }
-    const std::int64_t count = whole_of(replicas->text).value_or(0);
+    const std::int64_t count = std::min(*written, kMostReplicas);
     if (count < 2) {
       tell(Code::ReplicasTooFew, replicas->where, "number of replicas must be >= 2",
            "leave `sharing` out to share nothing; the plugin stops at this");
@@ -231,10 +315,20 @@ class ConfigReader {
 
 bool is_plugin_config(const Node& document) {
   if (document.kind != Node::Kind::Map || document.entry("kind") != nullptr) return false;
-  const Node* sharing = document.find("sharing");
-  const Node* flags = document.find("flags");
-  if (is_map(sharing) || is_map(flags)) return true;
-  return document.entry("version") != nullptr && document.entry("mig-configs") == nullptr &&
+  // Other programs have `flags`, `sharing` and `version` as well: what is in them tells.
+  const auto resembles = [](const Node* mapping, std::span<const std::string_view> known) {
+    return is_map(mapping) && std::ranges::any_of(mapping->entries, [&](const Entry& entry) {
+             constexpr std::size_t kLongest = 40;
+             return entry.key.size() < kLongest && nearest_name(entry.key, known);
+           });
+  };
+  if (resembles(document.find("sharing"), kSharing) || resembles(document.find("flags"), kFlags)) {
+    return true;
+  }
+  const std::string version = text_below(&document, {"version"});
+  const bool is_versioned = version.size() > 1 && version[0] == 'v' && version[1] >= '0' &&
+                            version[1] <= '9' && version.find('.') == std::string::npos;
+  return is_versioned && document.entry("mig-configs") == nullptr &&
          std::ranges::all_of(document.entries, [](const Entry& entry) {
            return std::ranges::find(kTop, std::string_view(entry.key)) != kTop.end();
          });

@@ -256,9 +256,20 @@ class PodFileReader {
                             variable.value == "none" || variable.value == "-1" ||
                             (variable.key == "CUDA_VISIBLE_DEVICES" && variable.value == "0");
       if (!visible || harmless) continue;
-      tell(Code::VisibleDevicesSet, variable.where,
-           fmt::format("{} is for the device plugin to set: the pod bypasses it", variable.key),
-           "remove the variable and ask for nvidia.com/gpu");
+      if (variable.key == "NVIDIA_VISIBLE_DEVICES") {
+        tell(Code::VisibleDevicesSet, variable.where,
+             "NVIDIA_VISIBLE_DEVICES is for the device plugin to set: the pod bypasses it",
+             "remove the variable and ask for nvidia.com/gpu");
+        continue;
+      }
+      // CUDA chooses among the GPUs that the container has: it adds none.
+      Diagnostic choice = make_diagnostic(
+          Code::VisibleDevicesSet, variable.where,
+          "CUDA_VISIBLE_DEVICES chooses among the GPUs of the container by number or UUID, and "
+          "hides those that it does not name",
+          "remove the variable: the container sees its own GPUs, counted from 0");
+      choice.severity = Severity::Warning;
+      report(context_, std::move(choice));
     }
   }
 

@@ -21,37 +21,66 @@ constexpr std::string_view kCountLabel = "karpenter.k8s.aws/instance-gpu-count";
 
 bool is_gpu_name(std::string_view resource) { return resource.starts_with("nvidia.com/"); }
 
-// The GPUs of a node that the overlay is for; nullopt when it may be several numbers.
-std::optional<std::int64_t> pinned_gpus(const LintInput& input, const NodeOverlayFile& overlay) {
+// What the requirements of an overlay say about the GPUs of its nodes.
+struct PinnedGpus {
+  bool is_pinned = false;              // to one number, as far as the catalogue knows
+  std::optional<std::int64_t> number;  // absent where it does not know
+};
+
+PinnedGpus pinned_gpus(const LintInput& input, const NodeOverlayFile& overlay) {
   for (const NodeRequirement& requirement : overlay.requirements) {
     if (requirement.op != "In" || requirement.values.empty()) continue;
     if (requirement.key == kCountLabel && requirement.values.size() == 1) {
       const std::string& text = requirement.values.front();
-      if (text.size() == 1 && text[0] >= '0' && text[0] <= '9') return text[0] - '0';
-      if (text == "16") return 16;
+      if (text.size() == 1 && text[0] >= '0' && text[0] <= '9') return {true, text[0] - '0'};
+      if (text == "16") return {true, 16};
     }
     if (requirement.key != kTypeLabel) continue;
     std::set<std::int64_t> counts;
+    bool all_known = true;
     for (const std::string& name : requirement.values) {
       const auto* type = input.catalogue.find_instance(name);
-      counts.insert(type == nullptr ? 0 : type->gpu_count);
+      all_known = all_known && type != nullptr;
+      if (type != nullptr) counts.insert(type->gpu_count);
     }
-    if (counts.size() == 1) return *counts.begin();
+    // A type that is not in the catalogue may have any number.
+    if (!all_known) return {counts.size() < 2, std::nullopt};
+    if (counts.size() == 1) return {true, *counts.begin()};
   }
-  return std::nullopt;
+  return {};
 }
 
-bool is_for_pool(const NodeOverlayFile& overlay, const NodeGroupFile& pool) {
-  return std::ranges::all_of(overlay.requirements, [&](const NodeRequirement& requirement) {
-    if (requirement.key != "karpenter.sh/nodepool" || requirement.op != "In") return true;
-    return std::ranges::find(requirement.values, pool.name) != requirement.values.end();
+// Whether Karpenter applies the overlay to any of the types that the pool may start.
+bool is_for_pool(const NodeOverlayFile& overlay, const NodeOffer& offer) {
+  const NodeGroupFile& pool = *offer.group;
+  std::vector<const NodeRequirement*> of_types;
+  for (const NodeRequirement& requirement : overlay.requirements) {
+    if (requirement.key != "karpenter.sh/nodepool") {
+      of_types.push_back(&requirement);
+    } else if (requirement.op == "In" &&
+               std::ranges::find(requirement.values, pool.name) == requirement.values.end()) {
+      return false;
+    }
+  }
+  // Of types that the catalogue does not have only the name is known.
+  const auto names_it = [&](const auto& type) {
+    return std::ranges::all_of(of_types, [&](const NodeRequirement* requirement) {
+      return requirement->key != kTypeLabel || requirement->op != "In" ||
+             std::ranges::find(requirement->values, type.value) != requirement->values.end();
+    });
+  };
+  const bool all_known = !offer.types.empty() && offer.types.size() >= pool.types.size();
+  if (!all_known) return pool.types.empty() || std::ranges::any_of(pool.types, names_it);
+  return std::ranges::any_of(offer.types, [&](const models::InstanceType* type) {
+    return std::ranges::all_of(
+        of_types, [&](const NodeRequirement* requirement) { return fulfils(*type, *requirement); });
   });
 }
 
-const ResourceAmount* capacity_of(const LintInput& input, const NodeGroupFile& pool,
+const ResourceAmount* capacity_of(const LintInput& input, const NodeOffer& offer,
                                   std::string_view resource, const NodeOverlayFile** overlay) {
   for (const NodeOverlayFile& candidate : input.files.overlays) {
-    if (!is_for_pool(candidate, pool)) continue;
+    if (!is_for_pool(candidate, offer)) continue;
     for (const ResourceAmount& amount : candidate.capacity) {
       if (amount.resource != resource) continue;
       *overlay = &candidate;
@@ -65,7 +94,7 @@ void judge_overlay(const LintInput& input, const NodeOverlayFile& overlay) {
   const bool of_gpus = std::ranges::any_of(overlay.capacity, [](const ResourceAmount& amount) {
     return is_gpu_name(amount.resource) && amount.amount > 0;
   });
-  if (!of_gpus || pinned_gpus(input, overlay)) return;
+  if (!of_gpus || pinned_gpus(input, overlay).is_pinned) return;
   input.tell(Code::OverlayNotPinned, overlay.where,
              "the capacity is absolute, and the requirements match types with other GPU counts",
              fmt::format("add {{key: {}, operator: In, values: [\"1\"]}}", kCountLabel));
@@ -76,7 +105,7 @@ void judge_knowledge(const LintInput& input, const NodeOffer& offer,
                      const OfferedResource& resource) {
   const NodeGroupFile& pool = *offer.group;
   const NodeOverlayFile* overlay = nullptr;
-  const ResourceAmount* told = capacity_of(input, pool, resource.name, &overlay);
+  const ResourceAmount* told = capacity_of(input, offer, resource.name, &overlay);
   if (told == nullptr && resource.name != kGpu) {
     input.tell(Code::NodesNeverLaunched, pool.where,
                fmt::format("Karpenter knows no instance type with {}: it starts nothing for pods "
@@ -91,7 +120,7 @@ void judge_knowledge(const LintInput& input, const NodeOffer& offer,
                     resource.replicas),
         fmt::format("NodeOverlay with capacity nvidia.com/gpu: GPUs x {}", resource.replicas));
   } else if (told != nullptr) {
-    const auto gpus = pinned_gpus(input, *overlay);
+    const auto gpus = pinned_gpus(input, *overlay).number;
     const bool plain = resource.name == kGpu || resource.name == "nvidia.com/gpu.shared";
     if (!gpus || !plain || !offer.layouts.empty() || offer.group->bottlerocket_partitions) return;
     const std::int64_t right = *gpus * resource.replicas;
@@ -107,7 +136,7 @@ void judge_limits(const LintInput& input, const NodeOffer& offer) {
   for (const ResourceAmount& limit : offer.group->limits) {
     if (!is_gpu_name(limit.resource)) continue;
     const NodeOverlayFile* overlay = nullptr;
-    const ResourceAmount* told = capacity_of(input, *offer.group, limit.resource, &overlay);
+    const ResourceAmount* told = capacity_of(input, offer, limit.resource, &overlay);
     std::int64_t one = told == nullptr ? 0 : told->amount;
     if (told == nullptr && limit.resource == kGpu && !offer.types.empty()) {
       one = offer.types.front()->gpu_count;

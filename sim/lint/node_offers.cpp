@@ -51,15 +51,6 @@ std::string property_of(const models::InstanceType& type, std::string_view key) 
   return {};
 }
 
-bool fulfils(const models::InstanceType& type, const NodeRequirement& requirement) {
-  const std::string property = property_of(type, requirement.key);
-  if (property.empty()) return true;
-  const bool listed = std::ranges::find(requirement.values, property) != requirement.values.end();
-  if (requirement.op == "In") return listed;
-  if (requirement.op == "NotIn") return !listed;
-  return true;
-}
-
 bool names_gpus(const NodeRequirement& requirement) {
   return requirement.key.find("instance-gpu") != std::string::npos ||
          requirement.key == "karpenter.k8s.aws/instance-family";
@@ -280,6 +271,15 @@ class OfferBuilder {
 };
 
 }  // namespace
+
+bool fulfils(const models::InstanceType& type, const NodeRequirement& requirement) {
+  const std::string property = property_of(type, requirement.key);
+  if (property.empty()) return true;
+  const bool listed = std::ranges::find(requirement.values, property) != requirement.values.end();
+  if (requirement.op == "In") return listed;
+  if (requirement.op == "NotIn") return !listed;
+  return true;
+}
 
 bool NodeOffer::offers(std::string_view resource) const { return find(resource) != nullptr; }
 

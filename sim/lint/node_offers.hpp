@@ -46,6 +46,10 @@ struct NodeOffer {
 
 const scenarios::KeyValue* label_of(const scenarios::NodeGroupFile& group, std::string_view key);
 
+// Whether Karpenter may take the type for a requirement; labels that are not known here do not
+// stand in the way.
+bool fulfils(const models::InstanceType& type, const scenarios::NodeRequirement& requirement);
+
 // "0x20B010DE" of mig-parted's device-filter; "" for boards that EC2 does not have.
 std::string_view gpu_of_filter(std::string_view filter);
 

@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lint_rules.hpp"
+#include "pod_placement.hpp"
 
 // GPU memory that programs are known to take, and processes that bypass a shared GPU.
 namespace slicewise::sim::lint {
@@ -97,6 +100,58 @@ void judge_container(const LintInput& input, const PodFile& pod, const Container
   }
 }
 
+// A pod that is known to reserve a part of the memory of the GPUs that an offer shares.
+struct MemoryClaim {
+  const PodFile* pod;
+  const scenarios::ResourceAmount* request;
+  std::int64_t share;  // hundredths of a GPU
+};
+
+std::vector<MemoryClaim> claims_on(const LintInput& input, const NodeOffer& offer,
+                                   const std::string& resource) {
+  std::vector<MemoryClaim> claims;
+  for (const PodFile& pod : input.files.pods) {
+    if (pod.is_system || (offer.group != nullptr && !may_run_on(pod, *offer.group))) continue;
+    for (const ContainerFile& container : pod.containers) {
+      const auto request =
+          std::ranges::find(container.amounts, resource, &scenarios::ResourceAmount::resource);
+      if (container.is_init || request == container.amounts.end()) continue;
+      if (holds_word(container, "vllm")) claims.push_back({&pod, &*request, vllm_share(container)});
+    }
+  }
+  return claims;
+}
+
+// Replicas of a GPU go to whoever asks: pods of different objects may meet on one. The largest of
+// them, as many as there are replicas, must fit together. Pods of one object are judged by
+// themselves (judge_container).
+void judge_neighbours(const LintInput& input, const NodeOffer& offer) {
+  if (offer.config == nullptr || offer.config->sharing != FileSharing::TimeSlicing) return;
+  for (const OfferedResource& resource : offer.resources) {
+    if (resource.replicas < 2) continue;
+    std::vector<MemoryClaim> claims = claims_on(input, offer, resource.name);
+    std::ranges::stable_sort(claims, std::greater(), &MemoryClaim::share);
+    std::int64_t left = resource.replicas;
+    std::int64_t together = 0;
+    std::vector<std::string> names;
+    const MemoryClaim* last = nullptr;
+    for (const MemoryClaim& claim : claims) {
+      const std::int64_t pods = std::min(left, claim.pod->copies);
+      if (pods == 0 || together > 100) break;
+      // No more of them than bring it above the GPU.
+      together += claim.share * std::min(pods, 1 + (100 - together) / claim.share);
+      left -= pods;
+      names.push_back(claim.pod->name.substr(0, 60));
+      last = &claim;
+    }
+    if (together <= 100 || names.size() < 2) continue;
+    input.tell(Code::GpuOom, last->request->where,
+               fmt::format("pods of {} may share one GPU and reserve {} % of its memory together",
+                           fmt::join(names, " and "), together),
+               "lower --gpu-memory-utilization of each, or give them node groups of their own");
+  }
+}
+
 // MPS serves one user at a time.
 void judge_users(const LintInput& input) {
   std::set<std::string> users;
@@ -143,6 +198,7 @@ void lint_pod_memory(const LintInput& input) {
     judge_bypass(input, pod);
     for (const ContainerFile& container : pod.containers) judge_container(input, pod, container);
   }
+  for (const NodeOffer& offer : input.offers) judge_neighbours(input, offer);
   judge_users(input);
 }
 

@@ -6,6 +6,7 @@
 #include "slicewise/nearest_name.hpp"
 
 #include "lint_rules.hpp"
+#include "pod_placement.hpp"
 
 // Pods against the nodes that were read: what the scheduler and the kubelet will say.
 namespace slicewise::sim::lint {
@@ -26,40 +27,6 @@ constexpr std::int64_t kMostUnits = std::int64_t{1} << 40;  // against overflow
 bool is_judged(std::string_view resource) {
   return resource == kGpu || resource == "nvidia.com/gpu.shared" ||
          resource.starts_with("nvidia.com/mig-");
-}
-
-// Labels that somebody else sets, so that the files need not show them.
-bool is_set_by_others(std::string_view label) {
-  return label.find("kubernetes.io/") != label.npos || label.starts_with("karpenter") ||
-         label.starts_with("nvidia.com/") || label.starts_with("feature.node") ||
-         label.starts_with("eks.amazonaws.com/") || label.starts_with("alpha.eksctl.io/") ||
-         label.find(".amazonaws.com/") != label.npos;
-}
-
-bool tolerates(const TaintOrToleration& toleration, const TaintOrToleration& taint) {
-  const bool effect = toleration.effect.empty() || toleration.effect == taint.effect;
-  if (!effect) return false;
-  const bool exists = toleration.op == "Exists";
-  if (toleration.key.empty()) return exists;
-  return toleration.key == taint.key && (exists || toleration.value == taint.value);
-}
-
-const TaintOrToleration* untolerated(const PodFile& pod, const scenarios::NodeGroupFile& group) {
-  for (const TaintOrToleration& taint : group.taints) {
-    if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
-    const bool accepted = std::ranges::any_of(
-        pod.tolerations, [&](const auto& toleration) { return tolerates(toleration, taint); });
-    if (!accepted) return &taint;
-  }
-  return nullptr;
-}
-
-// Whether the group's own labels contradict the selector, or lack one that only files could set.
-bool may_select(const PodFile& pod, const scenarios::NodeGroupFile& group) {
-  return std::ranges::all_of(pod.node_selector, [&](const KeyValue& wanted) {
-    const KeyValue* label = label_of(group, wanted.key);
-    return label != nullptr ? label->value == wanted.value : is_set_by_others(wanted.key);
-  });
 }
 
 class PodJudge {
@@ -233,7 +200,7 @@ class PodJudge {
       if (offer->types.empty() || offer->types.size() < offer->group->types.size()) return;
       for (const models::InstanceType* type : offer->types) {
         most_cpu = std::max(most_cpu, type->allocatable_cpu.count);
-        most_memory = std::max(most_memory, type->memory.count);
+        most_memory = std::max(most_memory, type->allocatable_memory.count);
       }
       const OfferedResource* gpu = offer->find(gpu_->resource);
       if (!offer->is_known() || offer->may_have_mig) {
@@ -245,8 +212,9 @@ class PodJudge {
     const auto too_large = [&](const ResourceAmount* at, std::string_view what, std::int64_t most) {
       input_.tell(
           Code::PodTooLarge, at->where,
-          fmt::format("Pending for ever: Insufficient {}: the largest of these nodes has {}", what,
-                      most),
+          fmt::format("Pending for ever: Insufficient {}: pods can have {} of the largest of these "
+                      "nodes",
+                      what, most),
           "ask for less, or use a larger instance type");
     };
     if (cpu != nullptr && sum["cpu"] > most_cpu) too_large(cpu, "cpu", most_cpu / kMillisOfCpu);

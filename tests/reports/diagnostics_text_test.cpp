@@ -41,6 +41,15 @@ TEST(DiagnosticsText, WithoutAPlaceThereIsNoCaret) {
   EXPECT_EQ(diagnostics_text(found, {kSource}, {}), "warning[GPU_OOM]: what\n      help: do\n");
 }
 
+// A note comes first, of a file without errors.
+TEST(DiagnosticsText, TheTotalNamesTheFileOfTheErrors) {
+  Diagnostics found{make_diagnostic(Code::InputAssumed, {"a.yaml", 1, 1, 1}, "a note"),
+                    make_diagnostic(Code::FieldType, {"b.yaml", 1, 1, 1}, "wrong")};
+  EXPECT_TRUE(diagnostics_text(found, {}, {}).ends_with("1 error in b.yaml\n"));
+  found.push_back(make_diagnostic(Code::FieldType, {"c.yaml", 1, 1, 1}, "wrong"));
+  EXPECT_TRUE(diagnostics_text(found, {}, {}).ends_with("2 errors in 2 files\n"));
+}
+
 TEST(DiagnosticsText, QuietKeepsErrorsOnly) {
   const Diagnostics found{make_diagnostic(Code::InputAssumed, {}, "a note"),
                           make_diagnostic(Code::GpuOom, {}, "a warning")};

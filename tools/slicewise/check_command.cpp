@@ -2,6 +2,7 @@
 #include <array>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/check_report.hpp"
 #include "slicewise/reports/junit_report.hpp"
+#include "slicewise/scenarios/replay_file.hpp"
 #include "slicewise/sim/check.hpp"
 #include "slicewise/sim/lint.hpp"
 
@@ -65,9 +67,13 @@ std::vector<std::string> file_names(const std::vector<std::string>& given, Diagn
       names.push_back(name);
     }
   }
+  // One file under two names is one file: its objects would contradict themselves.
   std::vector<std::string> once;
+  std::set<std::string> seen;
   for (std::string& name : names) {
-    if (std::ranges::find(once, name) == once.end()) once.push_back(std::move(name));
+    std::error_code error;
+    const std::string path = name == "-" ? name : fs::weakly_canonical(name, error).string();
+    if (seen.insert(error ? name : path).second) once.push_back(std::move(name));
   }
   return once;
 }
@@ -82,6 +88,15 @@ void check_scenarios(const scenarios::ClusterFiles& files, std::vector<SourceTex
     std::ranges::move(sim::check_names(loaded, catalogue), std::back_inserter(findings));
     std::ranges::copy(loaded.set.notes, std::back_inserter(findings));
     std::ranges::move(loaded.traces, std::back_inserter(texts));
+  }
+}
+
+// As `replay` reads them; the trace is not opened.
+void check_replays(const scenarios::ClusterFiles& files, const std::vector<SourceText>& texts,
+                   Diagnostics& findings) {
+  for (const std::size_t index : files.replays) {
+    const auto replay = scenarios::read_replay_file(texts[index]);
+    if (!replay) std::ranges::copy(replay.error(), std::back_inserter(findings));
   }
 }
 
@@ -162,6 +177,7 @@ ExitCode execute(const CheckCommand& command, const CommonFlags& flags) {
   report.findings = files.problems;
   std::ranges::move(sim::lint_cluster(files, catalogue, version),
                     std::back_inserter(report.findings));
+  check_replays(files, texts, report.findings);
   check_scenarios(files, texts, catalogue, report.findings);
   put_in_order(report.findings, report.files);
   const ExitCode written = write_text(command.out, rendered(command, report, texts, flags));

@@ -211,11 +211,13 @@ struct ClusterFiles {
   std::optional<SourceLocation> static_plugin;    // a DaemonSet of the device plugin
   std::optional<SourceLocation> eksctl_installs;  // a ClusterConfig with GPUs and no Bottlerocket
   std::vector<std::size_t> scenarios;             // which of the sources are scenario files
+  std::vector<std::size_t> replays;               // ... and which are of kind Replay
   Diagnostics problems;                           // what is wrong with each document by itself
 };
 
 // Reads the documents of all files; what cannot be read is in `problems`, and the rest is kept.
-// Scenario files of slicewise are left to read_scenario_file. Never throws on any bytes.
+// Scenario files of slicewise are left to read_scenario_file, files of kind Replay to
+// read_replay_file. Never throws on any bytes.
 ClusterFiles read_cluster_files(std::span<const SourceText> sources, PluginVersion version);
 
 }  // namespace slicewise::scenarios

@@ -80,8 +80,8 @@ std::vector<RuleCase> rule_cases() {
 }
 
 const models::Catalogue& catalogue() {
-  static const models::Catalogue kCatalogue = models::load_catalogue();
-  return kCatalogue;
+  static const models::Catalogue loaded = models::load_catalogue();
+  return loaded;
 }
 
 Diagnostics findings_in(const std::vector<SourceText>& sources, const std::string& version) {
@@ -152,6 +152,89 @@ TEST(LintRules, QuoteTheRefusalOfThePluginVersion) {
   EXPECT_THAT(refusal_at("v0.14.5"),
               ::testing::HasSubstr("request for 'nvidia.com/gpu: 2' too large: maximum request "
                                    "size for shared resources is 1"));
+}
+
+// The plugin counts with 64 bits; no rule may multiply such a number.
+TEST(LintRules, HugeNumbersOfReplicas) {
+  const auto codes_of = [](const std::string& replicas) {
+    return codes_in(findings_in({{"c.yaml",
+                                  "version: v1\nsharing: {timeSlicing: {resources: [{name: "
+                                  "nvidia.com/gpu, replicas: " +
+                                      replicas + "}]}}\n"},
+                                 {"n.yaml",
+                                  "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: "
+                                  "t4}\nspec: {template: {spec: {requirements: [{key: "
+                                  "node.kubernetes.io/instance-type, operator: In, values: "
+                                  "[g4dn.12xlarge]}]}}}\n"}},
+                                "0.20.0"));
+  };
+  EXPECT_THAT(codes_of("99999999999999999999"), Contains("FIELD_TYPE"));
+  EXPECT_THAT(codes_of("99999999999999999999"), Not(Contains("REPLICAS_TOO_FEW")));
+  EXPECT_THAT(codes_of("9223372036854775807"), Not(Contains("FIELD_TYPE")));
+}
+
+// Keys that half of all programs have do not make a file one of NVIDIA's.
+TEST(LintRules, FilesOfOthersAreLeftAlone) {
+  for (const char* text :
+       {"config: {name: web, port: 80}\nreplicaCount: 2\n", "config: {name: web}\n",
+        "operator: {replicas: 2}\n", "driver: {enabled: true}\n", "flags: {debug: true}\n",
+        "sharing: {enabled: true}\n", "version: \"3\"\nservices: {}\n", "version: v1.2\n",
+        "mps: {enabled: true}\nimages: []\n"}) {
+    EXPECT_EQ(codes_in(findings_in({{"a.yaml", text}}, "0.20.0")),
+              std::set<std::string>{"KIND_NOT_CHECKED"})
+        << text;
+  }
+  EXPECT_TRUE(findings_in({{"a.yaml", "kind: PrometheusRule\n"}}, "0.20.0").empty());
+}
+
+TEST(LintRules, FilesOfOurOwn) {
+  const scenarios::PluginVersion version;
+  const std::vector<SourceText> sources{
+      {"s.yaml", "apiVersion: slicewise.dev/v1alpha1\nkind: Scenario\n"},
+      {"r.yaml", "apiVersion: slicewise.dev/v1alpha1\nkind: Replay\n"},
+      {"p.json", R"({"apiVersion": "slicewise.dev/plan.v1alpha1", "kind": "Plan"})"}};
+  const scenarios::ClusterFiles files = scenarios::read_cluster_files(sources, version);
+  EXPECT_EQ(files.scenarios, std::vector<std::size_t>{0});
+  EXPECT_EQ(files.replays, std::vector<std::size_t>{1});
+  ASSERT_EQ(files.problems.size(), 1U);
+  EXPECT_EQ(files.problems[0].code, Code::KindNotChecked);
+  EXPECT_THAT(files.problems[0].help, ::testing::HasSubstr("slicewise export -f PLAN"));
+}
+
+// Bottlerocket's user data is TOML, which is refused as a whole for one wrong line.
+TEST(LintRules, UserDataThatIsNoToml) {
+  const std::string good =
+      "# user data\n[settings]\nmotd = \"\"\"\nnot a key\n\"\"\"\n"
+      "[settings.kubernetes]\nstatic-pods = [\n  { manifest = \"x\" }, # one\n]\n"
+      "\"allowed-unsafe-sysctls\" = [ 'a', 'b' ]\nstart = 1979-05-27T07:32:00Z\n"
+      "[settings.kubelet-device-plugins.nvidia]\ndevice-sharing-strategy = \"time-slicing\"\n"
+      "time-slicing.replicas = 1_0\n";
+  EXPECT_THAT(codes_in(findings_in({{"u.toml", good}}, "0.20.0")),
+              ::testing::IsSubsetOf({"GPU_MEM_UNLIMITED"}));
+  for (const auto& [line, code] :
+       {std::pair("device-list-strategy uuid\n", "YAML_SYNTAX"),
+        std::pair("pass-device-specs = yes\n", "YAML_SYNTAX"),
+        std::pair("[settings.kubelet-device-plugins.nvidia\n", "YAML_SYNTAX"),
+        std::pair("device-sharing-strategy = \"mps\"\n", "FIELD_DUPLICATE"),
+        std::pair("mig.profile.a100.40gb = \"1g.5gb\"\n", "FIELD_UNKNOWN"),
+        std::pair("pass-device-specs = \"true\"\n", "FIELD_TYPE")}) {
+    const Diagnostics found = findings_in({{"u.toml", good + line}}, "0.20.0");
+    const auto wrong = std::ranges::find_if(
+        found, [&, want = code](const Diagnostic& d) { return info(d.code).name == want; });
+    ASSERT_NE(wrong, found.end()) << line;
+    EXPECT_EQ(wrong->where, (SourceLocation{"u.toml", 15, 1, 1})) << line;
+  }
+}
+
+// It makes the pod see less, not more.
+TEST(LintRules, CudaVisibleDevicesIsAWarning) {
+  const std::string pod =
+      "kind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, env: [{name: "
+      "CUDA_VISIBLE_DEVICES, value: '1'}], resources: {limits: {nvidia.com/gpu: 2}}}]}\n";
+  const Diagnostics found = findings_in({{"p.yaml", pod}}, "0.20.0");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().code, Code::VisibleDevicesSet);
+  EXPECT_EQ(found.front().severity, Severity::Warning);
 }
 
 // What the vendors' own programs accept has no errors: a false alarm is worse than a miss.
