@@ -30,6 +30,14 @@ inline constexpr std::array kPlanCodes = {
         "changed since, so its figures may no longer hold.",
         "", "Make the plan again, or name the file that it was made from.", "slicewise --help"},
     CodeExplanation{
+        Code::ResultStale,
+        "A stored result, or a plan, records which scenario, prices and seed it was computed with. "
+        "`slicewise report` simulates that again to draw what the document does not hold, and "
+        "found other figures: the scenario or the price file has changed since, or another version "
+        "of slicewise wrote the document.",
+        "", "Run it again, or take the files and the slicewise of that time.",
+        "slicewise report --help"},
+    CodeExplanation{
         Code::NodeLimitReached,
         "Pods waited although the provisioner would have started another node: the pool had as "
         "many as it may have. The cluster-autoscaler stops at the group's maximum, Karpenter at "

@@ -195,6 +195,9 @@ json variant(const sim::VariantResult& v) {
 
 json result_document(const sim::Result& result) {
   json metadata = present({{"scenario", result.scenario},
+                           {"scenarioFile", text(result.scenario_file)},
+                           {"settings", result.settings.empty() ? json() : json(result.settings)},
+                           {"fidelity", text(result.fidelity)},
                            {"scenarioSha256", result.scenario_sha256},
                            {"seed", result.seed},
                            {"replications", result.replications},

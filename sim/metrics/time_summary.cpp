@@ -1,6 +1,7 @@
 #include "slicewise/sim/metrics/time_summary.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "slicewise/sim/metrics/interval.hpp"
@@ -10,6 +11,10 @@ namespace {
 
 // Below this many values the 99.9th percentile is one of the largest few: noise, not a figure.
 constexpr std::int64_t kEnoughForP999 = 1000;
+
+constexpr std::array kCurveQuantiles = {0.5, 0.6, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999};
+// Values above the last point of a curve: of fewer, one slow request bends it.
+constexpr double kLeastAbove = 10;
 
 Duration nearest_rank(const std::vector<Duration>& sorted, double q) {
   const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size())));
@@ -39,8 +44,14 @@ std::optional<Duration> quantile_interval(double q, std::size_t n, CountOf count
   return half_width(values);
 }
 
-template <class CountOf, class QuantileOf>
-void add_intervals(TimeSummary& summary, std::size_t n, CountOf count_of, QuantileOf quantile_of) {
+template <class PooledQuantile, class CountOf, class QuantileOf>
+void add_intervals(TimeSummary& summary, PooledQuantile pooled_quantile, std::size_t n,
+                   CountOf count_of, QuantileOf quantile_of) {
+  for (const double q : kCurveQuantiles) {
+    if (static_cast<double>(summary.count) * (1 - q) < kLeastAbove) break;
+    summary.curve.push_back(
+        {q, pooled_quantile(q), quantile_interval(q, n, count_of, quantile_of)});
+  }
   summary.p50_ci95 = quantile_interval(0.5, n, count_of, quantile_of);
   summary.p95_ci95 = quantile_interval(0.95, n, count_of, quantile_of);
   summary.p99_ci95 = quantile_interval(0.99, n, count_of, quantile_of);
@@ -77,7 +88,7 @@ std::optional<TimeSummary> summarize(std::span<const std::vector<Duration>> by_r
   if (summary.count >= kEnoughForP999) summary.p999 = nearest_rank(pooled, 0.999);
   summary.ci95 = half_width(means);
   add_intervals(
-      summary, sorted.size(),
+      summary, [&](double q) { return nearest_rank(pooled, q); }, sorted.size(),
       [&](std::size_t r) { return static_cast<std::int64_t>(sorted[r].size()); },
       [&](std::size_t r, double q) { return nearest_rank(sorted[r], q); });
   return summary;
@@ -100,7 +111,8 @@ std::optional<TimeSummary> summarize(std::span<const Histogram> by_replication) 
   if (summary.count >= kEnoughForP999) summary.p999 = pooled.quantile(0.999);
   summary.ci95 = half_width(means);
   add_intervals(
-      summary, by_replication.size(), [&](std::size_t r) { return by_replication[r].count(); },
+      summary, [&](double q) { return pooled.quantile(q); }, by_replication.size(),
+      [&](std::size_t r) { return by_replication[r].count(); },
       [&](std::size_t r, double q) { return by_replication[r].quantile(q); });
   return summary;
 }

@@ -136,6 +136,11 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
   if (!result) {
     return fail(result.error(), file.texts, flags);
   }
+  result->scenario_file = command.file;
+  result->settings = command.set;
+  if (command.fidelity) {
+    result->fidelity = *command.fidelity == scenarios::Fidelity::Exact ? "exact" : "auto";
+  }
   result->price_file = prices.name;
   result->price_file_sha256 = prices.sha256;
   if (const ExitCode code = write_text(command.out, render(*result, command, flags));

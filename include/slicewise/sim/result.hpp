@@ -14,6 +14,13 @@
 // formats it.
 namespace slicewise::sim {
 
+// One point of a percentile plot.
+struct QuantilePoint {
+  double quantile = 0.5;
+  Duration value;
+  std::optional<Duration> ci95;  // half width of a 95 % interval over the replications
+};
+
 // Of a sample of times, pooled over the replications. Quantiles are absent when nothing was
 // observed; p999 also when fewer than 1,000 values were.
 struct TimeSummary {
@@ -29,7 +36,8 @@ struct TimeSummary {
   std::optional<Duration> p95_ci95;
   std::optional<Duration> p99_ci95;
   std::optional<Duration> p999_ci95;
-  bool p999_is_rough = false;  // fewer than 10,000 values: one of the ten largest
+  bool p999_is_rough = false;        // fewer than 10,000 values: one of the ten largest
+  std::vector<QuantilePoint> curve;  // p50 and up, as far as ten values lie above
 };
 
 // Of a sample of plain numbers, such as slowdowns.
@@ -287,6 +295,9 @@ struct VariantResult {
 
 struct Result {
   std::string scenario;
+  std::string scenario_file;          // as given; "" when it has none
+  std::vector<std::string> settings;  // --set
+  std::string fidelity;               // as asked for; "" = the scenario's
   std::string scenario_sha256;
   std::uint64_t seed = 0;
   int replications = 0;
