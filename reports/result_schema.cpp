@@ -31,9 +31,7 @@ json metadata() {
   return object(
       {{"scenario", text("metadata.name of the scenario")},
        {"scenarioFile", text("as it was given"), kOptional},
-       {"settings",
-        described({{"type", "array"}, {"items", {{"type", "string"}}}}, "--set, in order"),
-        kOptional},
+       {"settings", list_of({{"type", "string"}}, "--set, in order"), kOptional},
        {"fidelity", text("--fidelity, when it was given"), kOptional},
        {"scenarioSha256", text("SHA-256 of the scenario, in hexadecimal")},
        {"seed", whole("seed of the random streams")},

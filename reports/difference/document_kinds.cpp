@@ -56,13 +56,15 @@ void check_version(const DocumentKind& kind, StoredDocument& document) {
   }
 }
 
-// What produced the document: everything of the metadata that is a single value.
+// What produced the document: everything of the metadata that is a single value. Where the scenario
+// lay says nothing: its hash tells whether it is another one.
 NamedSettings metadata_settings(const StoredDocument& document) {
   NamedSettings settings;
   const auto& root = document.root();
   if (!root.is_object() || !root.contains("metadata") || !root["metadata"].is_object()) return {};
   for (const auto& [key, value] : root["metadata"].items()) {
     if (value.is_structured() || key.find_first_of("/~") != std::string::npos) continue;
+    if (key == "scenarioFile") continue;
     settings.emplace_back(key, document.setting("/metadata/" + key).value_or(""));
   }
   return settings;
