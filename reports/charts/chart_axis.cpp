@@ -1,0 +1,113 @@
+#include "chart_axis.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+
+#include "svg.hpp"
+
+namespace slicewise::reports::charts {
+namespace {
+
+constexpr int kMostSteps = 6;
+
+// The smallest of 1, 2, 2.5, 5, 10, ... with at most kMostSteps over the span.
+double round_step(double span) {
+  constexpr std::array<double, 4> kSteps = {1, 2, 2.5, 5};
+  double decade = 1;
+  while (decade * kMostSteps >= span && decade > 1e-12) decade /= 10;
+  for (; decade < 1e15; decade *= 10) {
+    for (const double step : kSteps) {
+      if (step * decade * kMostSteps >= span) return step * decade;
+    }
+  }
+  return span;
+}
+
+std::variant<LinearAxis, LogAxis> axis_for(const AxisStyle& style, double least, double most,
+                                           double first_pixel, double last_pixel) {
+  if (style.logarithmic && least > 0) return LogAxis(least, most, first_pixel, last_pixel);
+  const double from = style.from_zero ? std::min(0.0, least) : least;
+  return LinearAxis(from, most, first_pixel, last_pixel, style.unit);
+}
+
+}  // namespace
+
+double time_unit(double seconds) {
+  constexpr double kMinute = 60;
+  constexpr double kHour = 3'600;
+  constexpr double kDay = 86'400;
+  if (seconds > 3 * kDay) return kDay;
+  if (seconds > 3 * kHour) return kHour;
+  return seconds > 3 * kMinute ? kMinute : 1;
+}
+
+LinearAxis::LinearAxis(double least, double most, double first_pixel, double last_pixel,
+                       double unit)
+    : first_pixel_(first_pixel), last_pixel_(last_pixel) {
+  assert(least <= most && unit > 0);
+  const double span = most > least ? most - least : std::max(1.0, std::abs(most));
+  step_ = unit * round_step(span / unit);
+  first_ = std::floor(least / step_) * step_;
+  last_ = std::ceil(most / step_) * step_;
+  if (last_ <= first_) last_ = first_ + step_;
+}
+
+double LinearAxis::pixel_of(double value) const {
+  return first_pixel_ + (value - first_) / (last_ - first_) * (last_pixel_ - first_pixel_);
+}
+
+std::vector<double> LinearAxis::ticks() const {
+  std::vector<double> values;
+  const int steps = static_cast<int>(std::round((last_ - first_) / step_));
+  for (int i = 0; i <= steps; ++i) values.push_back(first_ + i * step_);
+  return values;
+}
+
+ChartAxis::ChartAxis(const AxisStyle& style, double least, double most, double first_pixel,
+                     double last_pixel)
+    : axis_(axis_for(style, least, most, first_pixel, last_pixel)) {}
+
+double ChartAxis::pixel_of(double value) const {
+  return std::visit([value](const auto& axis) { return axis.pixel_of(value); }, axis_);
+}
+
+std::vector<double> ChartAxis::ticks() const {
+  return std::visit([](const auto& axis) { return axis.ticks(); }, axis_);
+}
+
+Plot::Plot(const PlotArea& area, AxisStyle x, AxisStyle y, const DataRange& range)
+    : area_(area),
+      x_style_(std::move(x)),
+      y_style_(std::move(y)),
+      x_(x_style_, range.least_x, range.most_x, area.left, area.right),
+      y_(y_style_, range.least_y, range.most_y, area.bottom, area.top) {}
+
+std::string Plot::drawn() const {
+  std::vector<std::pair<double, std::string>> ticks;
+  for (const double value : x_.ticks()) ticks.emplace_back(value, x_style_.tick(value));
+  return drawn(ticks);
+}
+
+std::string Plot::drawn(const std::vector<std::pair<double, std::string>>& x_ticks) const {
+  std::string out;
+  for (const auto& [value, text] : x_ticks) {
+    const double x = x_of(value);
+    out += line_between(x, area_.top, x, area_.bottom, "grid");
+    out += text_at(x, area_.bottom + 16, text, "tick", Anchor::Middle);
+  }
+  for (const double value : y_.ticks()) {
+    const double y = y_of(value);
+    out += line_between(area_.left, y, area_.right, y, "grid");
+    out += text_at(area_.left - 6, y + 4, y_style_.tick(value), "tick", Anchor::End);
+  }
+  out += line_between(area_.left, area_.bottom, area_.right, area_.bottom, "frame");
+  out += line_between(area_.left, area_.top, area_.left, area_.bottom, "frame");
+  out += text_at((area_.left + area_.right) / 2, area_.bottom + 34, x_style_.label, "axis",
+                 Anchor::Middle);
+  out += text_at(area_.left - 44, area_.top - 10, y_style_.label, "axis");
+  return out;
+}
+
+}  // namespace slicewise::reports::charts

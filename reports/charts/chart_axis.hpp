@@ -1,0 +1,87 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "../log_axis.hpp"
+
+namespace slicewise::reports::charts {
+
+// How a value is written beside its tick.
+using TickText = std::string (*)(double value);
+
+struct AxisStyle {
+  std::string label;  // with its unit
+  TickText tick = tick_text;
+  bool logarithmic = false;
+  bool from_zero = true;  // a linear axis; else it covers its values only
+  double unit = 1;        // steps of a linear axis are round in it: 60 for seconds read as minutes
+};
+
+// A linear axis with round ticks, four to seven of them.
+class LinearAxis {
+ public:
+  // Ticks are round multiples of `unit`. REQUIRES: least <= most, both finite; unit > 0.
+  LinearAxis(double least, double most, double first_pixel, double last_pixel, double unit = 1);
+
+  double pixel_of(double value) const;
+  double last_value() const { return last_; }
+  std::vector<double> ticks() const;
+
+ private:
+  double first_;
+  double last_;
+  double step_;
+  double first_pixel_;
+  double last_pixel_;
+};
+
+// Either kind, as the style says. A logarithmic axis over values of which one is not positive is
+// linear.
+class ChartAxis {
+ public:
+  ChartAxis(const AxisStyle& style, double least, double most, double first_pixel,
+            double last_pixel);
+
+  double pixel_of(double value) const;
+  std::vector<double> ticks() const;
+
+ private:
+  std::variant<LinearAxis, LogAxis> axis_;
+};
+
+// The unit in which a span of seconds has round steps.
+double time_unit(double seconds);
+
+// A plot with its axes: where the data go on the canvas.
+struct PlotArea {
+  double left, top, right, bottom;
+};
+// The extent of the data.
+struct DataRange {
+  double least_x, most_x, least_y, most_y;
+};
+
+class Plot {
+ public:
+  Plot(const PlotArea& area, AxisStyle x, AxisStyle y, const DataRange& range);
+
+  double x_of(double value) const { return x_.pixel_of(value); }
+  double y_of(double value) const { return y_.pixel_of(value); }
+  const PlotArea& area() const { return area_; }
+  // Grid, ticks and what the axes count.
+  std::string drawn() const;
+  // The same with ticks at given places of the x axis.
+  std::string drawn(const std::vector<std::pair<double, std::string>>& x_ticks) const;
+
+ private:
+  PlotArea area_;
+  AxisStyle x_style_;
+  AxisStyle y_style_;
+  ChartAxis x_;
+  ChartAxis y_;
+};
+
+}  // namespace slicewise::reports::charts

@@ -1,0 +1,69 @@
+#include "gantt_chart.hpp"
+
+#include <algorithm>
+
+namespace slicewise::reports::charts {
+namespace {
+
+constexpr double kSpanHeight = 14;
+constexpr double kLaneGap = 8;
+constexpr std::size_t kLongestLane = 22;
+
+std::string span_at(const GanttChart& chart, const GanttSpan& span, double left, double right,
+                    double y) {
+  const double width = std::max(0.8, right - left);
+  const double top = y + span.row * (kSpanHeight + 1);
+  return patterned_rect(chart.text, left, top, width, kSpanHeight, span.series, span.label);
+}
+
+std::string gantt_legend(const GanttChart& chart, double& y) {
+  std::string out;
+  double x = 4;
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    const double width = 38 + width_of(chart.series[s]);
+    if (x + width > chart.width && x > 4) {
+      x = 4;
+      y += 20;
+    }
+    out += patterned_rect(chart.text, x, y - 10, 14, 12, static_cast<int>(s), "") +
+           text_at(x + 20, y, chart.series[s]);
+    x += width;
+  }
+  y += 12;
+  return out;
+}
+
+}  // namespace
+
+std::string draw(const GanttChart& chart) {
+  double labels = 0;
+  for (const GanttLane& lane : chart.lanes) {
+    labels = std::max(labels, width_of(shortened(lane.label, kLongestLane)));
+  }
+  double top = 16;
+  std::string body = gantt_legend(chart, top);
+  const double left = labels + 16;
+  const double scale = (chart.width - 12 - left) / (chart.to - chart.from);
+  const auto place = [&](double value) { return left + (value - chart.from) * scale; };
+  std::string lanes;
+  double y = top + kLaneGap;
+  for (const GanttLane& lane : chart.lanes) {
+    const double height = std::max(1, lane.rows) * (kSpanHeight + 1);
+    lanes += rect_at(left, y, chart.width - 12 - left, height, "empty");
+    lanes +=
+        text_at(left - 8, y + height / 2 + 4, shortened(lane.label, kLongestLane), "", Anchor::End);
+    for (const GanttSpan& span : lane.spans) {
+      lanes += span_at(chart, span, place(span.from), place(span.to), y);
+    }
+    y += height + kLaneGap;
+  }
+  for (const auto& [value, text] : chart.x_ticks) {
+    const double x = place(value);
+    body += line_between(x, top, x, y, "grid");
+    body += text_at(x, y + 15, text, "tick", Anchor::Middle);
+  }
+  body += lanes + text_at((left + chart.width) / 2, y + 32, chart.x_label, "axis", Anchor::Middle);
+  return chart_with_patterns(chart.text, chart.width, y + 40, body);
+}
+
+}  // namespace slicewise::reports::charts

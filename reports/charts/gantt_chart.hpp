@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "svg.hpp"
+
+namespace slicewise::reports::charts {
+
+struct GanttSpan {
+  double from = 0;
+  double to = 0;
+  int series = 0;     // colour and pattern
+  std::string label;  // in the bar, where it fits, and in the tooltip
+  int row = 0;        // within the lane: spans at the same time lie above each other
+};
+
+struct GanttLane {
+  std::string label;
+  int rows = 1;
+  std::vector<GanttSpan> spans;
+};
+
+struct GanttChart {
+  ChartText text;
+  std::string x_label;
+  std::vector<std::pair<double, std::string>> x_ticks;
+  double from = 0;
+  double to = 1;
+  std::vector<GanttLane> lanes;
+  std::vector<std::string> series;  // the legend
+  double width = 960;
+};
+
+// REQUIRES: a lane; from < to; spans lie between them.
+std::string draw(const GanttChart& chart);
+
+}  // namespace slicewise::reports::charts

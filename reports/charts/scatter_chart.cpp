@@ -1,0 +1,117 @@
+#include "scatter_chart.hpp"
+
+#include <algorithm>
+
+namespace slicewise::reports::charts {
+namespace {
+
+constexpr double kRadius = 6;
+
+struct LabelBox {
+  double left, top, right, bottom;
+
+  bool meets(const LabelBox& other) const {
+    return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
+  }
+};
+
+DataRange range_of(const ScatterChart& chart) {
+  const ScatterPoint& first = chart.points.front();
+  DataRange range{first.x, first.x, first.y, first.y};
+  for (const ScatterPoint& point : chart.points) {
+    range.least_x = std::min(range.least_x, point.x);
+    range.most_x = std::max(range.most_x, point.x);
+    range.least_y = std::min(range.least_y, point.y);
+    range.most_y = std::max(range.most_y, point.y + point.y_half_width.value_or(0));
+  }
+  if (chart.limit) {
+    range.least_y = std::min(range.least_y, *chart.limit);
+    range.most_y = std::max(range.most_y, *chart.limit);
+  }
+  return range;
+}
+
+// Puts each label right of its point, else left, above or below; where it would lie over a point or
+// another label it is left out: the table beside the chart has all names.
+class LabelPlaces {
+ public:
+  LabelPlaces(const ScatterChart& chart, const Plot& plot) : area_(plot.area()) {
+    constexpr double kHalf = kRadius + 1;
+    for (const ScatterPoint& point : chart.points) {
+      const double x = plot.x_of(point.x);
+      const double y = plot.y_of(point.y);
+      taken_.push_back({x - kHalf, y - kHalf, x + kHalf, y + kHalf});
+    }
+  }
+
+  std::string place(double x, double y, const std::string& label, std::string_view classes,
+                    double gap) {
+    constexpr double kAscent = 10;
+    constexpr double kLine = 13;
+    const double width = width_of(label);
+    struct Place {
+      double left;
+      double baseline;
+    };
+    for (const Place& place :
+         {Place{x + gap, y + 4}, Place{x - gap - width, y + 4}, Place{x - width / 2, y - gap},
+          Place{x - width / 2, y + gap + kAscent}, Place{x + gap, y - gap},
+          Place{x + gap, y + gap + 4}, Place{x - gap - width, y - gap}}) {
+      const LabelBox box{place.left, place.baseline - kAscent, place.left + width,
+                         place.baseline - kAscent + kLine};
+      const bool inside = box.left >= area_.left + 2 && box.right <= area_.right + 14 &&
+                          box.top >= area_.top - 4 && box.bottom <= area_.bottom - 2;
+      if (!inside || std::ranges::any_of(taken_, [&](const LabelBox& b) { return b.meets(box); })) {
+        continue;
+      }
+      taken_.push_back(box);
+      return text_at(place.left, place.baseline, label, classes);
+    }
+    return "";
+  }
+
+ private:
+  PlotArea area_;
+  std::vector<LabelBox> taken_;
+};
+
+std::string interval_of(const ScatterPoint& point, const Plot& plot) {
+  if (!point.y_half_width || *point.y_half_width <= 0) return "";
+  const double x = plot.x_of(point.x);
+  const double low = plot.y_of(std::max(0.0, point.y - *point.y_half_width));
+  const double high = plot.y_of(point.y + *point.y_half_width);
+  const std::string classes = "interval " + series_classes(point.series).substr(0, 2);
+  return line_between(x, low, x, high, classes) + line_between(x - 4, low, x + 4, low, classes) +
+         line_between(x - 4, high, x + 4, high, classes);
+}
+
+}  // namespace
+
+std::string draw(const ScatterChart& chart) {
+  const Plot plot({52, 26, chart.width - 26, chart.height - 42}, chart.x, chart.y, range_of(chart));
+  std::string body = plot.drawn();
+  if (chart.limit) {
+    const double y = plot.y_of(*chart.limit);
+    body += line_between(plot.area().left, y, plot.area().right, y, "limit");
+    body += text_at(plot.area().right, y - 5, chart.limit_label, "tick", Anchor::End);
+  }
+  for (const ScatterPoint& point : chart.points) body += interval_of(point, plot);
+  // The first ones lie on top.
+  for (auto point = chart.points.rbegin(); point != chart.points.rend(); ++point) {
+    const double x = plot.x_of(point->x);
+    const double y = plot.y_of(point->y);
+    if (point->emphasised) body += mark_at(x, y, Shape::Circle, kRadius + 5, "ring");
+    body += mark_at(x, y, point->shape, kRadius,
+                    (point->hollow ? "hollow " : "mark ") + series_classes(point->series),
+                    point->tooltip);
+  }
+  LabelPlaces labels(chart, plot);
+  for (const ScatterPoint& point : chart.points) {
+    if (point.label.empty()) continue;
+    body += labels.place(plot.x_of(point.x), plot.y_of(point.y), point.label,
+                         point.emphasised ? "strong" : "", kRadius + (point.emphasised ? 9 : 5));
+  }
+  return chart_of(chart.text, chart.width, chart.height, body);
+}
+
+}  // namespace slicewise::reports::charts

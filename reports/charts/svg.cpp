@@ -1,0 +1,184 @@
+#include "svg.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace slicewise::reports::charts {
+namespace {
+
+constexpr double kCharacterWidth = 6.3;  // at 12 px, sans-serif, mean of letters and digits
+
+std::string_view anchor_word(Anchor anchor) {
+  switch (anchor) {
+    case Anchor::Start:
+      return "";
+    case Anchor::Middle:
+      return " text-anchor=\"middle\"";
+    case Anchor::End:
+      return " text-anchor=\"end\"";
+  }
+  return "";
+}
+
+std::string class_word(std::string_view classes) {
+  return classes.empty() ? std::string() : fmt::format(" class=\"{}\"", classes);
+}
+
+std::string closed(std::string_view element, std::string_view tooltip) {
+  if (tooltip.empty()) return "/>\n";
+  return fmt::format("><title>{}</title></{}>\n", escaped(tooltip), element);
+}
+
+// Strokes in the colour of the ground, over the colour of a series; the first one has none.
+constexpr std::array<std::string_view, 5> kPatterns = {
+    "", "<path d=\"M-2 2l4-4M0 8l8-8M6 10l4-4\"/>",
+    "<path d=\"M2 2h.01M6 6h.01\" stroke-linecap=\"round\" stroke-width=\"3\"/>",
+    "<path d=\"M0 4h8\"/>", "<path d=\"M-2 6l4 4M0 0l8 8M6-2l4 4\"/>"};
+
+std::string pattern_definitions(const std::string& id) {
+  std::string out = "<defs>\n";
+  for (std::size_t p = 1; p < kPatterns.size(); ++p) {
+    out += fmt::format(
+        "<pattern id=\"{}-p{}\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\" "
+        "class=\"hatch\">{}</pattern>\n",
+        id, p, kPatterns[p]);
+  }
+  return out + "</defs>\n";
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default: {
+        const bool forbidden =
+            static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r';
+        out += forbidden ? "\xEF\xBF\xBD" : std::string_view(&c, 1);
+      }
+    }
+  }
+  return out;
+}
+
+std::string text_at(double x, double y, std::string_view text, std::string_view classes,
+                    Anchor anchor) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}{}>{}</text>\n", x, y, class_word(classes),
+                     anchor_word(anchor), escaped(text));
+}
+
+std::string line_between(double x1, double y1, double x2, double y2, std::string_view classes) {
+  return fmt::format("<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"{}/>\n", x1, y1, x2, y2,
+                     class_word(classes));
+}
+
+std::string rect_at(double x, double y, double width, double height, std::string_view classes,
+                    std::string_view tooltip) {
+  return fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"{}", x, y,
+                     width, height, class_word(classes)) +
+         closed("rect", tooltip);
+}
+
+std::string mark_at(double x, double y, Shape shape, double radius, std::string_view classes,
+                    std::string_view tooltip) {
+  const double r = radius;
+  std::string path;
+  switch (shape) {
+    case Shape::Circle:
+      path = fmt::format(
+          "M{:.1f} {:.1f}a{r:.1f} {r:.1f} 0 1 0 {d:.1f} 0a{r:.1f} {r:.1f} 0 1 0 "
+          "-{d:.1f} 0z",
+          x - r, y, fmt::arg("r", r), fmt::arg("d", 2 * r));
+      break;
+    case Shape::Triangle:
+      path = fmt::format("M{:.1f} {:.1f}l{:.1f} {:.1f}h-{:.1f}z", x, y - 1.2 * r, 1.15 * r, 2.1 * r,
+                         2.3 * r);
+      break;
+    case Shape::Square:
+      path = fmt::format("M{:.1f} {:.1f}h{d:.1f}v{d:.1f}h-{d:.1f}z", x - 0.9 * r, y - 0.9 * r,
+                         fmt::arg("d", 1.8 * r));
+      break;
+    case Shape::Diamond:
+      path = fmt::format("M{:.1f} {:.1f}l{r:.1f} {r:.1f}l-{r:.1f} {r:.1f}l-{r:.1f} -{r:.1f}z", x,
+                         y - 1.25 * r, fmt::arg("r", 1.25 * r));
+      break;
+    case Shape::Plus: {
+      const double w = 0.7 * r;
+      path = fmt::format(
+          "M{:.1f} {:.1f}h{w:.1f}v{w:.1f}h{w:.1f}v{w:.1f}h-{w:.1f}v{w:.1f}h-{w:.1f}v-{w:.1f}h-"
+          "{w:.1f}v-{w:.1f}h{w:.1f}z",
+          x - w / 2, y - 1.5 * w, fmt::arg("w", w));
+      break;
+    }
+  }
+  return fmt::format("<path d=\"{}\"{}", path, class_word(classes)) + closed("path", tooltip);
+}
+
+std::string series_classes(int series) { return fmt::format("k{0} d{0}", series % kColors); }
+
+std::string patterned_rect(const ChartText& text, double x, double y, double width, double height,
+                           int series, std::string_view tooltip) {
+  const int color = series % kColors;
+  const int pattern = (series + series / kColors) % kColors;
+  std::string out =
+      rect_at(x, y, width, height, fmt::format("area k{}", color), pattern == 0 ? tooltip : "");
+  if (pattern > 0) {
+    out += fmt::format(
+               "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
+               "fill=\"url(#{}-p{})\"",
+               x, y, width, height, text.id, pattern) +
+           closed("rect", tooltip);
+  }
+  return out;
+}
+
+double width_of(std::string_view text) {
+  std::size_t characters = 0;
+  for (const char c : text) characters += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0;
+  return kCharacterWidth * static_cast<double>(characters);
+}
+
+std::string shortened(std::string_view text, std::size_t most) {
+  std::size_t characters = 0;
+  std::size_t cut = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U) continue;
+    if (characters + 1 == most) cut = i;
+    if (++characters > most) return std::string(text.substr(0, cut)) + "…";
+  }
+  return std::string(text);
+}
+
+std::string chart_of(const ChartText& text, double width, double height, const std::string& body) {
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" role=\"img\" viewBox=\"0 0 "
+             "{0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" aria-labelledby=\"{2}-t "
+             "{2}-d\">\n<title id=\"{2}-t\">{3}</title>\n<desc id=\"{2}-d\">{4}</desc>\n",
+             width, height, text.id, escaped(text.title), escaped(text.description)) +
+         body + "</svg>\n";
+}
+
+std::string chart_with_patterns(const ChartText& text, double width, double height,
+                                const std::string& body) {
+  return chart_of(text, width, height, pattern_definitions(text.id) + body);
+}
+
+}  // namespace slicewise::reports::charts

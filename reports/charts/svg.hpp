@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+// What every chart is drawn with: static SVG that needs no script, has a title and a description
+// for those who do not see it, and takes its colours from CSS variables, so that one chart serves
+// on light and dark ground. Coordinates have one decimal: the same bytes everywhere.
+namespace slicewise::reports::charts {
+
+// Text and attribute values of XML and HTML. Bytes that XML 1.0 forbids become U+FFFD.
+std::string escaped(std::string_view text);
+
+// What a chart is called. `id` is unique on its page.
+struct ChartText {
+  std::string id;
+  std::string title;        // the finding, in one sentence
+  std::string description;  // what is drawn
+};
+
+// Told apart without colour: by shape or dash where there are series, by pattern where there are
+// areas. Five of each.
+enum class Shape : std::uint8_t { Circle, Triangle, Square, Diamond, Plus };
+inline constexpr int kColors = 5;
+
+enum class Anchor : std::uint8_t { Start, Middle, End };
+
+std::string text_at(double x, double y, std::string_view text, std::string_view classes = "",
+                    Anchor anchor = Anchor::Start);
+std::string line_between(double x1, double y1, double x2, double y2, std::string_view classes);
+// With a tooltip, unless it is empty.
+std::string rect_at(double x, double y, double width, double height, std::string_view classes,
+                    std::string_view tooltip = "");
+std::string mark_at(double x, double y, Shape shape, double radius, std::string_view classes,
+                    std::string_view tooltip = "");
+// "k0 d0": the CSS classes of the colour and the dash of a series.
+std::string series_classes(int series);
+
+// An area in the colour and pattern of a series. REQUIRES: chart_with_patterns closes the chart.
+std::string patterned_rect(const ChartText& text, double x, double y, double width, double height,
+                           int series, std::string_view tooltip);
+
+// The width of a text in the charts' font at its usual size, roughly.
+double width_of(std::string_view text);
+// Cut to `most` characters, with an ellipsis.
+std::string shortened(std::string_view text, std::size_t most);
+
+std::string chart_of(const ChartText& text, double width, double height, const std::string& body);
+std::string chart_with_patterns(const ChartText& text, double width, double height,
+                                const std::string& body);
+
+// The colours and the text sizes of charts: CSS for the page that holds them.
+std::string_view chart_style();
+// A chart as a file of its own, with that style.
+std::string svg_file(const std::string& chart);
+
+}  // namespace slicewise::reports::charts
