@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/reports/html_report.hpp"
+
 #include "result_comparison.hpp"
 #include "result_figures.hpp"
 
@@ -80,21 +82,31 @@ std::optional<Usd> user_price(const VariantResult& variant) {
   return std::nullopt;
 }
 
-// "" when no variant has notebooks whose objectives are met.
-std::string about_users(const sim::Result& result) {
+// The variant whose users cost least; nullptr when no variant has notebooks whose objectives are
+// met.
+const VariantResult* cheapest_for_users(const sim::Result& result) {
   const VariantResult* best = nullptr;
   for (const VariantResult& variant : result.variants) {
     const auto price = user_price(variant);
     if (!price || !stands(variant)) continue;
     if (best == nullptr || *price < *user_price(*best)) best = &variant;
   }
-  if (best == nullptr) return "";
-  return fmt::format("{} serves its users{} {} each a month.", best->name,
+  return best;
+}
+
+std::string about_users(const sim::Result& result, const VariantResult& best) {
+  return fmt::format("{} serves its users{} {} each a month.", best.name,
                      result.variants.size() == 1 ? " at" : " at the lowest price,",
-                     money_text(*user_price(*best)));
+                     money_text(*user_price(best)));
 }
 
 }  // namespace
+
+const VariantResult* best_variant(const sim::Result& result) {
+  if (const VariantResult* best = cheapest(result, &sim::Cost::per_job)) return best;
+  if (const VariantResult* best = cheapest(result, &sim::Cost::per_1k_requests_in_slo)) return best;
+  return cheapest_for_users(result);
+}
 
 std::string verdict(const sim::Result& result) {
   if (result.variants.empty()) {
@@ -107,7 +119,7 @@ std::string verdict(const sim::Result& result) {
   if (const VariantResult* best = cheapest(result, &sim::Cost::per_1k_requests_in_slo)) {
     return about_requests(result, *best);
   }
-  if (std::string users = about_users(result); !users.empty()) return users;
+  if (const VariantResult* best = cheapest_for_users(result)) return about_users(result, *best);
   const bool one = result.variants.size() == 1;
   if (std::none_of(result.variants.begin(), result.variants.end(), meets_objectives)) {
     return one ? result.variants.front().name + " misses an objective."

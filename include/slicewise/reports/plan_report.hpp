@@ -45,6 +45,13 @@ bool looks_like_plan(const SourceText& source);
 // is for check_plan_names.
 Expected<StoredPlan> read_plan(const SourceText& source);
 
+// The plan with its figures, for a page about it. Errors as read_plan() has them.
+Expected<sim::Plan> read_whole_plan(const SourceText& source);
+
+// Whether a simulation of an option found what the plan says of it, to the digits that a document
+// has.
+bool has_figures_of(const sim::VariantResult& simulated, const sim::OptionFigures& planned);
+
 // Why an option of a stored plan (1: the best) is where it is; nullopt: the whole answer, and why
 // the rest was rejected. Errors as read_plan(), and VALUE_RANGE for an option that it lacks.
 Expected<std::string> explain_plan(const SourceText& source, std::optional<std::size_t> option,

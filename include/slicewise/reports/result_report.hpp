@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
+#include "slicewise/diagnostics.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/sim/result.hpp"
 
@@ -20,5 +23,26 @@ std::string result_markdown(const sim::Result& result);
 
 // The JSON Schema (draft-07) that result_json obeys.
 std::string result_schema_json();
+
+// How a stored result was made: what it takes to make it again.
+struct StoredResult {
+  std::string scenario_file;
+  std::string scenario_sha256;
+  std::vector<std::string> settings;
+  std::string fidelity;  // "exact", "auto"; "" = the scenario's
+  std::string price_file;
+  std::string price_file_sha256;
+  std::uint64_t seed = 0;
+  int replications = 0;
+  bool interrupted = false;
+  std::vector<std::string> variants;
+};
+
+// Whether the text is a JSON document of kind Result, well-formed or not.
+bool looks_like_result(const SourceText& source);
+// Errors as read_plan has them.
+Expected<StoredResult> read_result(const SourceText& source);
+// Whether the document has the figures of `result`. REQUIRES: read_result takes the document.
+bool has_figures_of(const SourceText& document, const sim::Result& result);
 
 }  // namespace slicewise::reports

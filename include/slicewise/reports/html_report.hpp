@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/sim/neighbours.hpp"
+#include "slicewise/sim/plan.hpp"
+#include "slicewise/sim/recording.hpp"
+#include "slicewise/sim/result.hpp"
+#include "slicewise/sim/validation.hpp"
+#include "slicewise/sim/world.hpp"
+
+// The page that `slicewise report -o html` writes: one file for people who decide and people who
+// apply.
+namespace slicewise::reports {
+
+// What puts one option in place.
+struct ApplySection {
+  std::string option;  // "variant after"
+  ExportFiles files;   // empty: `refused` says why
+  Diagnostics refused;
+};
+
+// What a page is made from. Parts that are absent leave their section out, or make it say why.
+struct HtmlReport {
+  sim::Result result;              // of a plan: its best options, as variants
+  std::optional<sim::Plan> plan;   // what chose them
+  std::vector<sim::World> worlds;  // of result.variants, in their order; may be empty
+  std::optional<sim::NeighbourMatrix> neighbours;
+  std::optional<sim::Recording> recording;  // of one replication of the option that leads
+  sim::ValidationResult validation;         // studies of the ways of sharing that it is about
+  std::optional<ApplySection> apply;
+  std::string scenario_text;  // as it was read
+  std::string command;        // that makes the same figures
+  std::string document;       // the JSON that is embedded
+};
+
+// One self-contained HTML document. Static: charts are SVG, nothing is fetched, and all of it can
+// be read without JavaScript, which only sorts tables, copies files and switches themes. Same
+// report, same bytes.
+std::string html_report(const HtmlReport& report);
+
+// The chart of options alone, as an SVG file; "" when there is nothing to draw.
+std::string options_picture(const HtmlReport& report);
+
+// The variant that the verdict on a result speaks of; nullptr when none does the work.
+const sim::VariantResult* best_variant(const sim::Result& result);
+
+}  // namespace slicewise::reports

@@ -1,0 +1,47 @@
+#include <fmt/format.h>
+
+#include "slicewise/version.hpp"
+
+#include "page_parts.hpp"
+
+namespace slicewise::reports::html {
+namespace {
+
+std::string definition(std::string_view term, std::string_view text) {
+  if (text.empty()) return "";
+  return fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(term), escaped(text));
+}
+
+}  // namespace
+
+std::string appendix_section(const HtmlReport& report) {
+  const sim::Result& result = report.result;
+  std::string settings;
+  for (const std::string& setting : result.settings) {
+    settings += (settings.empty() ? "" : ", ") + setting;
+  }
+  std::string prices = result.price_date;
+  if (!result.price_file.empty()) {
+    prices += fmt::format(", {} (SHA-256 {})", result.price_file, result.price_file_sha256);
+  }
+  std::string out = "<dl>\n" + definition("Scenario", result.scenario) +
+                    definition("File", result.scenario_file) + definition("Settings", settings) +
+                    definition("SHA-256", result.scenario_sha256) +
+                    definition("Seed", std::to_string(result.seed)) +
+                    definition("Replications", std::to_string(result.replications)) +
+                    definition("Prices of", prices) +
+                    definition("slicewise", std::string(kVersion)) + "</dl>\n";
+  out += code_block("command", "The command that makes these figures again", report.command);
+  if (!report.scenario_text.empty()) {
+    out += folded(
+        "The scenario as it was read",
+        code_block("scenario", result.scenario_file.empty() ? "scenario" : result.scenario_file,
+                   report.scenario_text));
+  }
+  out +=
+      "<p>All figures as JSON are in this page, in the element <code>&lt;script "
+      "type=\"application/json\" id=\"document\"&gt;</code>.</p>\n";
+  return section("appendix", "How do I reproduce it?", out);
+}
+
+}  // namespace slicewise::reports::html

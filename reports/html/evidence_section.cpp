@@ -1,0 +1,160 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "../result_notes.hpp"
+#include "../result_pools.hpp"
+#include "page_parts.hpp"
+
+namespace slicewise::reports::html {
+namespace {
+
+struct SeenFinding {
+  const Diagnostic* diagnostic;
+  std::vector<std::string> variants;
+};
+
+std::vector<SeenFinding> seen_findings(const sim::Result& result) {
+  std::vector<SeenFinding> seen;
+  for (const sim::VariantResult& variant : result.variants) {
+    for (const Diagnostic& d : variant.findings) {
+      if (d.code == Code::InputAssumed) continue;
+      const auto known = std::ranges::find_if(seen, [&](const SeenFinding& f) {
+        return f.diagnostic->code == d.code && f.diagnostic->message == d.message;
+      });
+      if (known == seen.end()) {
+        seen.push_back({&d, {variant.name}});
+      } else if (known->variants.back() != variant.name) {
+        known->variants.push_back(variant.name);
+      }
+    }
+  }
+  std::ranges::stable_sort(seen, {}, [](const SeenFinding& f) { return f.diagnostic->severity; });
+  return seen;
+}
+
+std::string findings_markup(const sim::Result& result) {
+  const std::vector<SeenFinding> seen = seen_findings(result);
+  if (seen.empty()) return paragraph("No run found anything to warn of.");
+  HtmlTable table{
+      "What the runs found", {{"Code"}, {"Finding"}, {"What to do"}, {"In"}}, {}, {}, true};
+  for (const SeenFinding& finding : seen) {
+    const Diagnostic& d = *finding.diagnostic;
+    std::string variants;
+    for (const std::string& name : finding.variants) {
+      variants += (variants.empty() ? "" : ", ") + name;
+    }
+    const bool note = d.severity == Severity::Note;
+    table.rows.push_back({{std::string(info(d.code).name), std::nullopt, note ? "" : "bad"},
+                          {(note ? "note: " : "! ") + d.message, std::nullopt, ""},
+                          {d.help, std::nullopt, ""},
+                          {variants, std::nullopt, ""}});
+  }
+  return table_markup(table);
+}
+
+std::string inputs_markup(const HtmlReport& report) {
+  std::vector<std::string> assumed;
+  sim::ProvenanceCounts counts;
+  for (const sim::VariantResult& variant : report.result.variants) {
+    counts.measured = std::max(counts.measured, variant.provenance.measured);
+    counts.catalog = std::max(counts.catalog, variant.provenance.catalog);
+    for (const std::string& input : variant.provenance.assumed_inputs) {
+      if (std::ranges::find(assumed, input) == assumed.end()) assumed.push_back(input);
+    }
+  }
+  if (report.plan) {
+    counts = report.plan->provenance;
+    assumed = counts.assumed_inputs;
+  }
+  std::string out = paragraph(fmt::format(
+      "{} inputs were measured, {} come from the catalogue, {} are assumed: nobody measured them.",
+      counts.measured, counts.catalog, assumed.size()));
+  if (!assumed.empty()) {
+    out += folded(fmt::format("The {} assumed inputs", assumed.size()), list_of_lines(assumed));
+  }
+  return out;
+}
+
+std::string pools_markup(const sim::Result& result) {
+  HtmlTable table{"Node pools as simulated",
+                  {{"Option"}, {"Nodes"}, {"What they advertise"}, {"Price from"}},
+                  {},
+                  {},
+                  false};
+  for (const sim::VariantResult& variant : result.variants) {
+    for (const sim::NodePoolResult& pool : variant.node_pools) {
+      table.rows.push_back({{variant.name, std::nullopt, ""},
+                            {pool_sentence(pool), std::nullopt, ""},
+                            {advertised_sentence(pool), std::nullopt, ""},
+                            {pool.price_source, std::nullopt, ""}});
+    }
+  }
+  return folded("Node pools, prices and their sources", table_markup(table));
+}
+
+std::string not_modelled_markup() {
+  HtmlTable table{
+      "What is not modelled, and what that means", {{"Not modelled"}, {"So"}}, {}, {}, false};
+  for (const NotModelled& item : not_modelled()) {
+    table.rows.push_back({{std::string(item.what), std::nullopt, ""},
+                          {std::string(item.consequence), std::nullopt, ""}});
+  }
+  return folded(fmt::format("What is not modelled ({} points)", table.rows.size()),
+                table_markup(table));
+}
+
+std::string validation_markup(const sim::ValidationResult& validation) {
+  if (validation.studies.empty()) {
+    return paragraph(
+        "No published measurement checks the models of this page: whole GPUs run as "
+        "they were measured.");
+  }
+  double least = validation.studies.front().check.mean_percent;
+  double most = least;
+  HtmlTable table{
+      "Predicted against measured: mean of |predicted / measured - 1|, rows on which "
+      "nothing was fitted",
+      {{"Study"},
+       {"Way"},
+       {"Measured by"},
+       {"GPU"},
+       {"Rows", true},
+       {"Mean error", true},
+       {"Largest", true}},
+      {},
+      {},
+      true};
+  for (const sim::StudyResult& study : validation.studies) {
+    least = std::min(least, study.check.mean_percent);
+    most = std::max(most, study.check.mean_percent);
+    const auto percent = [](double value) {
+      return HtmlCell{fmt::format("{:.1f}%", value), value, ""};
+    };
+    table.rows.push_back(
+        {{study.study.id, std::nullopt, ""},
+         {study.study.mode, std::nullopt, ""},
+         {study.source.title, std::nullopt, ""},
+         {study.source.gpu.empty() ? "–" : study.source.gpu, std::nullopt, ""},
+         {std::to_string(study.check.rows), static_cast<double>(study.check.rows), ""},
+         percent(study.check.mean_percent),
+         percent(study.check.worst_percent)});
+  }
+  return paragraph(
+             fmt::format("Against published measurements of these ways of sharing the models "
+                         "are {:.1f} to {:.1f} % off on average, by study; slicewise validate "
+                         "has every row.",
+                         least, most)) +
+         folded(fmt::format("The {} studies", table.rows.size()), table_markup(table));
+}
+
+}  // namespace
+
+std::string evidence_section(const HtmlReport& report) {
+  std::string out = findings_markup(report.result) + inputs_markup(report);
+  out += pools_markup(report.result) + validation_markup(report.validation);
+  out += not_modelled_markup();
+  return section("evidence", "Should I trust it?", out);
+}
+
+}  // namespace slicewise::reports::html

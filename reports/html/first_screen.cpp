@@ -1,0 +1,218 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "../plan_words.hpp"
+#include "../result_figures.hpp"
+#include "../result_notes.hpp"
+#include "../result_verdict.hpp"
+#include "page_parts.hpp"
+
+namespace slicewise::reports::html {
+namespace {
+
+struct Tile {
+  std::string figure;
+  std::string remark;
+};
+
+const sim::VariantResult* leading_variant(const HtmlReport& report) {
+  if (report.result.variants.empty()) return nullptr;
+  const sim::VariantResult* best = best_variant(report.result);
+  return best != nullptr && !report.plan ? best : &report.result.variants.front();
+}
+
+const ShownOption* leading_option(const std::vector<ShownOption>& options) {
+  const auto best = std::ranges::find_if(options, &ShownOption::best);
+  if (best != options.end()) return &*best;
+  return options.empty() || !options.front().figures ? nullptr : &options.front();
+}
+
+// Against what there is today: the scenario's own pools, or its first variant.
+std::string against_today(const ShownOption& lead, const std::vector<ShownOption>& options) {
+  const auto today = std::ranges::find_if(options, &ShownOption::today);
+  const ShownOption& reference = today != options.end() ? *today : options.front();
+  if (&reference == &lead || !reference.figures || reference.figures->monthly.nano <= 0) return "";
+  const double ratio = static_cast<double>(lead.figures->monthly.nano) /
+                           static_cast<double>(reference.figures->monthly.nano) -
+                       1;
+  const std::string name = reference.today ? "the scenario's own pools" : reference.name;
+  if (std::abs(ratio) < 0.0005) return "as much as " + name;
+  return fmt::format("{:+.1f}% against {}", 100 * ratio, name);
+}
+
+Tile price_tile(const ShownOption& lead) {
+  const sim::OptionFigures& figures = *lead.figures;
+  if (figures.per_1k_in_slo) {
+    return {
+        money_text(*figures.per_1k_in_slo) + " / 1k requests",
+        figures.objectives.empty() ? "of the requests that were answered" : "counted only in SLO"};
+  }
+  if (figures.per_job)
+    return {money_text(*figures.per_job) + " / job", "of the jobs that finished"};
+  return {money_text(figures.total), "the whole run"};
+}
+
+Tile objective_tile(const ShownOption& lead, const sim::VariantResult* variant) {
+  if (const sim::PlannedObjective* worst = lead.tightest()) {
+    return {figure_text(worst->value, worst->ci95, kPageStyle),
+            fmt::format("{} {}, limit {} · {}", worst->workload, worst->name,
+                        figure_text(worst->limit, std::nullopt, kPageStyle),
+                        worst->pass ? "✓ ok" : "✗ missed")};
+  }
+  if (variant != nullptr && variant->makespan.count > 0) {
+    return {interval_text(variant->makespan.mean, variant->makespan.ci95, kPageStyle),
+            "length of the run; no objective is set"};
+  }
+  return {"no objective", "nothing to hold the figures against"};
+}
+
+std::string factor_text(double factor) { return fmt::format("{:.2f}×", factor); }
+
+Tile reserve_tile(const HtmlReport& report, const sim::VariantResult* variant) {
+  if (report.plan && report.plan->headroom) {
+    const sim::Plan& plan = *report.plan;
+    return {
+        "Headroom " + factor_text(*plan.headroom),
+        plan.headroom_fails
+            ? fmt::format("at {} the load {} breaks", factor_text(*plan.headroom_fails),
+                          plan.headroom_binding.empty() ? "an objective" : plan.headroom_binding)
+            : "every objective is met up to this load"};
+  }
+  if (variant == nullptr || variant->gpus.empty()) return {"no GPU", "no GPU was used"};
+  double busy = 0;
+  double share = 0;
+  double fullest = 0;
+  for (const sim::GpuResult& gpu : variant->gpus) {
+    busy += gpu.time_busy_ratio * gpu.gpu_share;
+    share += gpu.gpu_share;
+    if (gpu.memory_total.count > 0) {
+      fullest = std::max(fullest, static_cast<double>(gpu.memory_peak.count) /
+                                      static_cast<double>(gpu.memory_total.count));
+    }
+  }
+  return {percent_text(share > 0 ? busy / share : 0) + " busy",
+          fmt::format("of all GPU time; memory peak {} of a GPU", percent_text(fullest))};
+}
+
+std::string tiles_markup(const std::vector<Tile>& tiles) {
+  std::string out = "<ul class=\"tiles\">\n";
+  for (const Tile& tile : tiles) {
+    out += fmt::format("<li><strong>{}</strong><span>{}</span></li>\n", escaped(tile.figure),
+                       escaped(tile.remark));
+  }
+  return out + "</ul>\n";
+}
+
+std::string verdict_words(const HtmlReport& report, const ShownOption* lead,
+                          const std::vector<ShownOption>& options) {
+  if (!report.plan) return verdict(report.result);
+  if (lead == nullptr || !lead->best) return plan_answer(*report.plan, kPageStyle).front();
+  const std::string today = against_today(*lead, options);
+  return fmt::format(
+      "Use {}. {} at {} a month{}.", lead->name,
+      lead->figures->objectives.empty() ? "It runs every pod" : "It meets every objective",
+      money_text(lead->figures->monthly), today.empty() ? "" : ", " + today);
+}
+
+// How much of what went in was measured.
+std::string confidence_words(const HtmlReport& report, const sim::VariantResult* variant) {
+  const sim::ProvenanceCounts none;
+  const sim::ProvenanceCounts& inputs = report.plan          ? report.plan->provenance
+                                        : variant != nullptr ? variant->provenance
+                                                             : none;
+  const int all = inputs.measured + inputs.catalog + inputs.assumed;
+  if (all == 0) return "";
+  const std::string_view word = inputs.assumed == 0        ? "good"
+                                : 2 * inputs.assumed < all ? "fair"
+                                                           : "low, measure before you rely on it";
+  return fmt::format("Confidence: {}. {} inputs measured, {} from the catalogue, {} assumed.", word,
+                     inputs.measured, inputs.catalog, inputs.assumed);
+}
+
+std::string copy_buttons(const HtmlReport& report) {
+  if (!report.apply) return "";
+  std::string out;
+  for (std::size_t f = 0; f < report.apply->files.size(); ++f) {
+    const std::string& path = report.apply->files[f].path;
+    if (!path.ends_with(".yaml") || path.find('/') != std::string::npos) continue;
+    out += fmt::format(
+        "<button type=\"button\" class=\"js copy\" data-copy=\"apply-{}\">Copy "
+        "{}</button>\n",
+        f, escaped(path));
+  }
+  return out.empty() ? "" : "<p class=\"buttons\">" + out + "</p>\n";
+}
+
+// What a reader must not overlook, from the warnings of the run.
+std::string risks_markup(const HtmlReport& report, const sim::VariantResult* variant) {
+  std::vector<std::string> risks;
+  if (variant != nullptr) {
+    for (const Diagnostic& d : variant->findings) {
+      if (d.severity == Severity::Note) continue;
+      const std::string name(info(d.code).name);
+      if (std::ranges::find(risks, name) == risks.end()) risks.push_back(name);
+    }
+  }
+  std::string out;
+  for (const std::string& risk : risks) out += (out.empty() ? "" : ", ") + escaped(risk);
+  out = out.empty() ? "no warning" : "warnings " + out + " (<a href=\"#evidence\">explained</a>)";
+  if (report.plan && !report.plan->options.empty()) {
+    for (const std::string& line : plan_answer(*report.plan, kPageStyle)) {
+      if (line.starts_with("Risk: ")) out += " · " + escaped(line.substr(6, line.find(':', 6) - 6));
+    }
+  }
+  return fmt::format(
+      "<p class=\"risks\"><strong>Risks:</strong> {} · <a href=\"#evidence\">what is "
+      "not modelled</a></p>\n",
+      out);
+}
+
+}  // namespace
+
+std::string page_header(const HtmlReport& report) {
+  return fmt::format(
+      "<header>\n<h1>{}</h1>\n<p class=\"origin\">{}</p>\n<p class=\"js\"><button "
+      "type=\"button\" id=\"theme\">Theme: as the system</button></p>\n</header>\n",
+      escaped(report.result.scenario), escaped(origin_line(report.result, kPageStyle)));
+}
+
+std::string first_screen(const HtmlReport& report, const std::vector<ShownOption>& options) {
+  const sim::VariantResult* variant = leading_variant(report);
+  const ShownOption* lead = leading_option(options);
+  const bool good = lead != nullptr && lead->best;
+  std::string out = "<section id=\"verdict\" aria-labelledby=\"verdict-h\">\n";
+  if (const std::string cut = interrupted_line(report.result); !cut.empty()) {
+    out += paragraph(cut, "bad");
+  }
+  out += fmt::format(
+      "<h2 id=\"verdict-h\" class=\"{}\"><span aria-hidden=\"true\">{}</span> {}</h2>\n",
+      good ? "good" : "bad", good ? "✓" : "✗", escaped(verdict_words(report, lead, options)));
+  out += "<div class=\"under\">" + paragraph(confidence_words(report, variant), "confidence") +
+         copy_buttons(report) + "</div>\n";
+  if (lead != nullptr) {
+    const std::string today = against_today(*lead, options);
+    out += tiles_markup({{money_text(lead->figures->monthly) + " / month",
+                          today.empty() ? "if the nodes keep running" : today},
+                         price_tile(*lead),
+                         objective_tile(*lead, variant),
+                         reserve_tile(report, variant)});
+  }
+  constexpr std::size_t kRefusedOnFirstScreen = 3;
+  const charts::ScatterChart chart = options_chart(report, options);
+  out += "<div class=\"choice\">\n";
+  if (!chart.points.empty()) {
+    out += figure(draw(chart), chart.text.title, {});
+  }
+  HtmlTable table = options_table(report, options, kRefusedOnFirstScreen);
+  if (table.rows.size() < options.size()) {
+    table.caption = fmt::format("{} of {} options, best first (all are below)", table.rows.size(),
+                                options.size());
+  }
+  const bool described = !report.plan && report.result.variants.size() <= kDescribedVariants;
+  out += "<div>\n" + table_markup(table) +
+         (described ? variant_descriptions(report.result) : std::string()) + "</div>\n</div>\n";
+  return out + risks_markup(report, variant) + "</section>\n";
+}
+
+}  // namespace slicewise::reports::html

@@ -1,0 +1,283 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "../charts/gantt_chart.hpp"
+#include "../charts/heat_matrix.hpp"
+#include "../charts/time_ticks.hpp"
+#include "../result_figures.hpp"
+#include "../result_gpu_rows.hpp"
+#include "page_parts.hpp"
+#include "recorded_time.hpp"
+
+namespace slicewise::reports::html {
+namespace {
+
+constexpr std::size_t kMostLanes = 8;
+constexpr std::size_t kMostSpans = 400;
+constexpr int kMostRowsOfLane = 12;
+constexpr std::size_t kMostHeatColumns = 16;
+
+// The lowest row of a lane that is free from `from` on.
+int free_row(std::vector<TimePoint>& ends, TimePoint from, TimePoint until) {
+  for (std::size_t row = 0; row < ends.size(); ++row) {
+    if (ends[row] > from) continue;
+    ends[row] = until;
+    return static_cast<int>(row);
+  }
+  ends.push_back(until);
+  return static_cast<int>(ends.size()) - 1;
+}
+
+std::string_view phase_word(sim::LanePhase phase) {
+  switch (phase) {
+    case sim::LanePhase::Pending:
+      return "Pending";
+    case sim::LanePhase::Pulling:
+      return "pulls its image";
+    case sim::LanePhase::Loading:
+      return "loads its model";
+    case sim::LanePhase::Running:
+      return "runs";
+    case sim::LanePhase::BackOff:
+      return "waits to be restarted";
+  }
+  return "";
+}
+
+struct DrawnTimeline {
+  charts::GanttChart chart;
+  std::size_t left_out = 0;  // intervals
+  std::size_t most_at_once = 0;
+};
+
+DrawnTimeline timeline_of(const sim::Recording& recording) {
+  DrawnTimeline drawn;
+  charts::GanttChart& chart = drawn.chart;
+  chart.to = to_seconds(recording.length);
+  chart.x_label = "time since the start of the run";
+  chart.x_ticks = charts::time_ticks(recording.length);
+  for (const sim::RecordedWorkload& workload : recording.workloads) {
+    chart.series.push_back(workload.name);
+  }
+  const std::size_t lanes = std::min(kMostLanes, recording.gpus.size());
+  std::vector<std::vector<TimePoint>> ends(lanes);
+  for (std::size_t g = 0; g < lanes; ++g) {
+    chart.lanes.push_back({gpu_label(recording.gpus[g]), 1, {}});
+  }
+  std::size_t spans = 0;
+  for (const sim::RecordedPod& pod : recording.pods) {
+    for (const sim::LaneInterval& interval : pod.intervals) {
+      for (const std::uint32_t gpu : interval.gpus) {
+        if (gpu >= lanes) continue;
+        const int row = free_row(ends[gpu], interval.from, interval.until);
+        drawn.most_at_once = std::max(drawn.most_at_once, ends[gpu].size());
+        if (row >= kMostRowsOfLane || spans == kMostSpans) {
+          ++drawn.left_out;
+          continue;
+        }
+        ++spans;
+        charts::GanttLane& lane = chart.lanes[gpu];
+        lane.rows = std::max(lane.rows, row + 1);
+        lane.spans.push_back({to_seconds(interval.from - TimePoint{}),
+                              to_seconds(interval.until - TimePoint{}),
+                              static_cast<int>(pod.workload),
+                              fmt::format("{} {}, {} to {}", pod.name, phase_word(interval.phase),
+                                          duration_text(interval.from - TimePoint{}),
+                                          duration_text(interval.until - TimePoint{})),
+                              row});
+      }
+    }
+  }
+  return drawn;
+}
+
+std::string timeline_figure(const sim::Recording& recording) {
+  DrawnTimeline drawn = timeline_of(recording);
+  const std::string finding = fmt::format("At most {} {} {} GPU at once.", drawn.most_at_once,
+                                          drawn.most_at_once == 1 ? "pod has" : "pods share",
+                                          recording.gpus.size() == 1 ? "the" : "one");
+  drawn.chart.text = {"chart-timeline", finding,
+                      "One lane for each GPU or MIG instance, one bar for each pod on it, coloured "
+                      "by workload."};
+  HtmlTable table{"pods on GPUs",
+                  {{"Pod"}, {"GPUs"}, {"From", true}, {"Until", true}, {"What"}},
+                  {},
+                  {},
+                  false};
+  constexpr std::size_t kMostRows = 100;
+  for (const sim::RecordedPod& pod : recording.pods) {
+    for (const sim::LaneInterval& interval : pod.intervals) {
+      if (interval.gpus.empty() || table.rows.size() == kMostRows) continue;
+      std::string gpus;
+      for (const std::uint32_t gpu : interval.gpus) {
+        gpus += (gpus.empty() ? "" : ", ") + gpu_label(recording.gpus[gpu]);
+      }
+      const auto when = [](TimePoint at) {
+        return HtmlCell{duration_text(at - TimePoint{}), to_seconds(at - TimePoint{}), ""};
+      };
+      table.rows.push_back({{pod.name, std::nullopt, ""},
+                            {gpus, std::nullopt, ""},
+                            when(interval.from),
+                            when(interval.until),
+                            {std::string(phase_word(interval.phase)), std::nullopt, ""}});
+    }
+  }
+  std::string out = "<div>\n" + figure(draw(drawn.chart), finding, {table}) + "</div>\n";
+  if (drawn.left_out > 0) {
+    out +=
+        paragraph(fmt::format("{} intervals are not drawn: the lanes are full.", drawn.left_out));
+  }
+  return out;
+}
+
+// A way to see how full a GPU is in a column of time; nullopt: not known.
+struct GpuView {
+  const char* name;
+  const char* meaning;
+  std::optional<double> (*share)(const sim::RecordedGpu& gpu, const TimeColumn& column);
+};
+
+double share_of_time(const std::vector<Duration>& values, const TimeColumn& column) {
+  std::int64_t sum = 0;
+  for (std::size_t b = column.first; b < column.last; ++b) sum += values[b].ns;
+  return column.length.ns > 0 ? static_cast<double>(sum) / static_cast<double>(column.length.ns)
+                              : 0;
+}
+
+std::optional<double> busy_share(const sim::RecordedGpu& gpu, const TimeColumn& column) {
+  return share_of_time(gpu.busy, column);
+}
+
+std::optional<double> sm_share(const sim::RecordedGpu& gpu, const TimeColumn& column) {
+  if (gpu.sm_active.empty()) return std::nullopt;
+  return share_of_time(gpu.sm_active, column);
+}
+
+std::optional<double> memory_share(const sim::RecordedGpu& gpu, const TimeColumn& column) {
+  if (gpu.memory_total.count <= 0) return std::nullopt;
+  std::int64_t most = 0;
+  for (std::size_t b = column.first; b < column.last; ++b) {
+    most = std::max(most, gpu.memory[b].count);
+  }
+  return static_cast<double>(most) / static_cast<double>(gpu.memory_total.count);
+}
+
+constexpr std::array<GpuView, 3> kGpuViews = {
+    {{"time busy", "some kernel ran", busy_share},
+     {"SM active", "streaming multiprocessors with work, of all", sm_share},
+     {"memory", "held at the peak of the column, of the usable", memory_share}}};
+
+std::string view_figure(const sim::Recording& recording, const GpuView& view, std::size_t index) {
+  const std::vector<TimeColumn> columns = time_columns(recording, kMostHeatColumns);
+  charts::HeatMatrix chart;
+  double sum = 0;
+  double highest = 0;
+  std::size_t known = 0;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const bool named = c % std::max<std::size_t>(1, columns.size() / 8) == 0;
+    chart.columns.push_back(
+        named ? duration_text(from_seconds(columns[c].at_seconds) - columns[c].length)
+              : std::string());
+  }
+  HtmlTable table{fmt::format("{} over time", view.name), {{"GPU"}}, {}, {}, false};
+  for (const TimeColumn& column : columns) {
+    table.columns.push_back({"to " + duration_text(from_seconds(column.at_seconds)), true});
+  }
+  for (std::size_t g = 0; g < std::min(kMostLanes, recording.gpus.size()); ++g) {
+    const sim::RecordedGpu& gpu = recording.gpus[g];
+    chart.rows.push_back(gpu_label(gpu));
+    std::vector<charts::HeatCell> cells;
+    std::vector<HtmlCell> row{{gpu_label(gpu), std::nullopt, ""}};
+    for (const TimeColumn& column : columns) {
+      const auto share = view.share(gpu, column);
+      const std::string text = share ? fmt::format("{:.0f}%", 100 * *share) : "–";
+      cells.push_back({share, text, ""});
+      row.push_back({text, share, ""});
+      if (!share) continue;
+      sum += *share;
+      highest = std::max(highest, *share);
+      ++known;
+    }
+    chart.cells.push_back(std::move(cells));
+    table.rows.push_back(std::move(row));
+  }
+  const std::string finding =
+      known == 0
+          ? fmt::format("{}: not known, no workload says.", view.name)
+          : fmt::format("{} ({}): {} on average, {} at most.", view.name, view.meaning,
+                        percent_text(sum / static_cast<double>(known)), percent_text(highest));
+  chart.text = {fmt::format("chart-heat-{}", index), finding,
+                "One row for each GPU or MIG instance, one column for each part of the run."};
+  chart.width = 960;
+  chart.scale_least = "0%";
+  chart.scale_most = "100%";
+  return figure(draw(chart), finding, {table});
+}
+
+std::string views_markup(const sim::Recording& recording) {
+  std::string choices;
+  std::string views;
+  for (std::size_t v = 0; v < kGpuViews.size(); ++v) {
+    choices +=
+        fmt::format("<label><input type=\"radio\" name=\"view\" id=\"view-{0}\"{1}>{2}</label>\n",
+                    v, v == 0 ? " checked" : "", kGpuViews[v].name);
+    views += fmt::format("<div class=\"view view-{}\">\n{}</div>\n", v,
+                         view_figure(recording, kGpuViews[v], v));
+  }
+  return "<div class=\"views\">\n<fieldset class=\"toggle\"><legend>How full is each "
+         "GPU?</legend>\n" +
+         choices + "</fieldset>\n" + views + "</div>\n";
+}
+
+HtmlTable gpu_means(const sim::Result& result) {
+  HtmlTable table{"GPUs and MIG instances, means over the replications",
+                  {{"Option"},
+                   {"GPU"},
+                   {"Time busy", true},
+                   {"SM active", true},
+                   {"Switching", true},
+                   {"Memory peak", true},
+                   {"Usable", true}},
+                  {},
+                  {},
+                  true};
+  for (const sim::VariantResult& variant : result.variants) {
+    for (const GpuRow& gpu : gpu_rows(variant.gpus, false)) {
+      const auto sized = [](Bytes amount) {
+        return HtmlCell{memory_text(amount), static_cast<double>(amount.count), ""};
+      };
+      table.rows.push_back({{variant.name, std::nullopt, ""},
+                            {gpu.label, std::nullopt, ""},
+                            {percent_text(gpu.time_busy), gpu.time_busy, ""},
+                            {gpu.sm_active ? percent_text(*gpu.sm_active) : "–", gpu.sm_active, ""},
+                            {percent_text(gpu.switching), gpu.switching, ""},
+                            sized(gpu.memory_peak),
+                            sized(gpu.memory_total)});
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string gpus_section(const HtmlReport& report) {
+  std::string out;
+  if (report.recording && !report.recording->gpus.empty() && report.recording->buckets() > 0) {
+    const sim::Recording& recording = *report.recording;
+    out +=
+        timeline_figure(recording) + views_markup(recording) + paragraph(recording_note(recording));
+    if (recording.gpus.size() > kMostLanes) {
+      out += paragraph(
+          fmt::format("The first {} of {} GPUs are drawn.", kMostLanes, recording.gpus.size()));
+    }
+  }
+  const HtmlTable means = gpu_means(report.result);
+  if (means.rows.empty()) return "";
+  out += out.empty() ? table_markup(means)
+                     : folded("GPUs of every option, means", table_markup(means));
+  return section("gpus", "What runs where, and how full is it?", out);
+}
+
+}  // namespace slicewise::reports::html

@@ -1,0 +1,99 @@
+#include "html_text.hpp"
+
+#include <fmt/format.h>
+
+namespace slicewise::reports::html {
+namespace {
+
+std::string class_attribute(std::string_view classes) {
+  return classes.empty() ? std::string() : fmt::format(" class=\"{}\"", classes);
+}
+
+std::string cell_markup(const HtmlCell& cell, const Column& column, bool names_row) {
+  std::string classes = cell.classes;
+  if (column.right_align) classes += classes.empty() ? "n" : " n";
+  const std::string value = cell.value ? fmt::format(" data-v=\"{:.9g}\"", *cell.value) : "";
+  const std::string_view tag = names_row ? "th" : "td";
+  return fmt::format("<{}{}{}{}>{}</{}>", tag, names_row ? " scope=\"row\"" : "", value,
+                     class_attribute(classes), escaped(cell.text), tag);
+}
+
+}  // namespace
+
+HtmlTable table_of(std::string caption, const Cells& cells) {
+  HtmlTable table{std::move(caption), cells.columns, {}, {}, false};
+  for (const auto& row : cells.rows) {
+    std::vector<HtmlCell> out;
+    out.reserve(row.size());
+    for (const std::string& text : row) out.push_back({text, std::nullopt, ""});
+    table.rows.push_back(std::move(out));
+  }
+  return table;
+}
+
+std::string paragraph(std::string_view text, std::string_view classes) {
+  return fmt::format("<p{}>{}</p>\n", class_attribute(classes), escaped(text));
+}
+
+std::string list_of_lines(const std::vector<std::string>& lines) {
+  std::string out = "<ul>\n";
+  for (const std::string& line : lines) out += fmt::format("<li>{}</li>\n", escaped(line));
+  return out + "</ul>\n";
+}
+
+std::string table_markup(const HtmlTable& table) {
+  std::string out = fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table{}>\n"
+      "<caption>{}</caption>\n<thead><tr>",
+      escaped(table.caption), table.sortable ? " class=\"sortable\"" : "", escaped(table.caption));
+  for (const Column& column : table.columns) {
+    out += fmt::format("<th scope=\"col\"{}>{}</th>", column.right_align ? " class=\"n\"" : "",
+                       escaped(column.header));
+  }
+  out += "</tr></thead>\n<tbody>\n";
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    const bool marked = r < table.row_classes.size() && !table.row_classes[r].empty();
+    out += marked ? fmt::format("<tr class=\"{}\">", table.row_classes[r]) : "<tr>";
+    for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
+      out += cell_markup(table.rows[r][c], table.columns[c], c == 0);
+    }
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table></div>\n";
+}
+
+std::string folded(std::string_view summary, const std::string& markup, bool open) {
+  return fmt::format("<details{}><summary>{}</summary>\n{}</details>\n", open ? " open" : "",
+                     escaped(summary), markup);
+}
+
+std::string figure(const std::string& chart_markup, std::string_view finding,
+                   const std::vector<HtmlTable>& data) {
+  std::string out = fmt::format(
+      "<figure>\n<figcaption>{}</figcaption>\n<div class=\"plot\" tabindex=\"0\" role=\"group\" "
+      "aria-label=\"Chart: {}\">\n{}</div>\n",
+      escaped(finding), escaped(finding), chart_markup);
+  // Small ones are open: there is room beside the chart.
+  constexpr std::size_t kSmall = 8;
+  for (const HtmlTable& table : data) {
+    out += folded("The figures", table_markup(table),
+                  table.rows.size() <= kSmall && table.columns.size() <= kSmall);
+  }
+  return out + "</figure>\n";
+}
+
+std::string code_block(std::string_view id, std::string_view label, std::string_view text) {
+  return fmt::format(
+      "<div class=\"code\"><div class=\"codehead\"><span>{1}</span><button type=\"button\" "
+      "class=\"js copy\" data-copy=\"{0}\" aria-label=\"Copy {1}\">Copy</button></div>\n<pre "
+      "id=\"{0}\" tabindex=\"0\" role=\"region\" aria-label=\"{1}\"><code>{2}</code></pre></div>\n",
+      id, escaped(label), escaped(text));
+}
+
+std::string section(std::string_view id, std::string_view heading, const std::string& markup) {
+  return fmt::format(
+      "<section id=\"{0}\" aria-labelledby=\"{0}-h\">\n<h2 id=\"{0}-h\">{1}</h2>\n{2}</section>\n",
+      id, escaped(heading), markup);
+}
+
+}  // namespace slicewise::reports::html

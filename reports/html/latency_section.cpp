@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "../charts/line_chart.hpp"
+#include "../result_figures.hpp"
+#include "../result_verdict.hpp"
+#include "page_parts.hpp"
+
+namespace slicewise::reports::html {
+namespace {
+
+constexpr std::size_t kMostServices = 4;  // with a chart of their own
+constexpr std::size_t kMostLines = 5;     // in a chart
+
+std::string latency_tick(double value) { return duration_text(from_seconds(value)); }
+
+const sim::WorkloadResult* service_of(const sim::VariantResult& variant, const std::string& name) {
+  for (const sim::WorkloadResult& workload : variant.workloads) {
+    if (workload.name == name && workload.latency && workload.latency->count > 0) return &workload;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> service_names(const sim::Result& result) {
+  std::vector<std::string> names;
+  for (const sim::VariantResult& variant : result.variants) {
+    for (const sim::WorkloadResult& workload : variant.workloads) {
+      if (service_of(variant, workload.name) == nullptr) continue;
+      if (std::ranges::find(names, workload.name) == names.end()) names.push_back(workload.name);
+    }
+  }
+  return names;
+}
+
+charts::LineSeries quantile_line(const std::string& name, const sim::TimeSummary& latency) {
+  charts::LineSeries series{name, {}, true};
+  for (const sim::QuantilePoint& point : latency.curve) {
+    series.points.push_back({charts::quantile_place(point.quantile), to_seconds(point.value),
+                             point.ci95 ? std::optional(to_seconds(*point.ci95)) : std::nullopt,
+                             false});
+  }
+  return series;
+}
+
+std::vector<charts::RuleLine> latency_limits(const sim::WorkloadResult& workload) {
+  std::vector<charts::RuleLine> limits;
+  for (const sim::ObjectiveResult& objective : workload.objectives) {
+    const auto* limit = std::get_if<Duration>(&objective.limit);
+    if (limit == nullptr || !objective.name.starts_with("latency")) continue;
+    limits.push_back({to_seconds(*limit),
+                      fmt::format("limit of {}: {}", objective.name, duration_text(*limit))});
+  }
+  return limits;
+}
+
+std::string latency_finding(const std::string& service, const sim::VariantResult& lead) {
+  const sim::WorkloadResult* workload = service_of(lead, service);
+  if (workload == nullptr) return fmt::format("{} has no answer in {}.", service, lead.name);
+  const sim::TimeSummary& t = *workload->latency;
+  std::string out =
+      fmt::format("{} of {}: half of the requests take up to {}, 99 of 100 up to {}", service,
+                  lead.name, duration_text(t.p50), interval_text(t.p99, t.p99_ci95, kPageStyle));
+  for (const sim::ObjectiveResult& objective : workload->objectives) {
+    if (!objective.pass && objective.name.starts_with("latency")) {
+      return out + fmt::format(": {} is missed.", objective.name);
+    }
+  }
+  return out + (latency_limits(*workload).empty() ? "." : ": within its limits.");
+}
+
+HtmlTable latency_table(const sim::Result& result, const std::string& service) {
+  HtmlTable table{service + ", latency",
+                  {{"Option"},
+                   {"Requests", true},
+                   {"Mean", true},
+                   {"p50", true},
+                   {"p95", true},
+                   {"p99", true},
+                   {"p99.9", true}},
+                  {},
+                  {},
+                  false};
+  for (const sim::VariantResult& variant : result.variants) {
+    const sim::WorkloadResult* workload = service_of(variant, service);
+    if (workload == nullptr) continue;
+    const sim::TimeSummary& t = *workload->latency;
+    const auto timed = [](Duration value, const std::optional<Duration>& half) {
+      return HtmlCell{interval_text(value, half, kPageStyle), to_seconds(value), ""};
+    };
+    table.rows.push_back({{variant.name, std::nullopt, ""},
+                          {count_text(static_cast<double>(t.count)), double(t.count), ""},
+                          timed(t.mean, t.ci95),
+                          timed(t.p50, t.p50_ci95),
+                          timed(t.p95, t.p95_ci95),
+                          timed(t.p99, t.p99_ci95),
+                          t.p999 ? timed(*t.p999, t.p999_ci95) : HtmlCell{"–", std::nullopt, ""}});
+  }
+  return table;
+}
+
+std::string service_figure(const sim::Result& result, const sim::VariantResult& lead,
+                           const std::string& service, std::size_t index) {
+  charts::LineChart chart;
+  chart.text = {fmt::format("chart-latency-{}", index), latency_finding(service, lead),
+                "Latency over percentiles, one line for each option. Bands are 95 % intervals."};
+  double last = 0.5;
+  double least = 1e300;
+  double most = 0;
+  for (const sim::VariantResult& variant : result.variants) {
+    const sim::WorkloadResult* workload = service_of(variant, service);
+    if (workload == nullptr || workload->latency->curve.empty()) continue;
+    if (chart.series.size() == kMostLines) continue;
+    if (chart.limits.empty()) chart.limits = latency_limits(*workload);
+    chart.series.push_back(quantile_line(variant.name, *workload->latency));
+    last = std::max(last, workload->latency->curve.back().quantile);
+    for (const charts::LinePoint& point : chart.series.back().points) {
+      least = std::min(least, point.y);
+      most = std::max(most, point.y);
+    }
+  }
+  const std::vector<HtmlTable> data{latency_table(result, service)};
+  if (chart.series.empty()) {
+    return paragraph(chart.text.title) + table_markup(data.front());
+  }
+  constexpr double kLongTail = 10;
+  const bool logarithmic = most > kLongTail * least;
+  chart.x = {"percentile (each nine as wide as the last)", tick_text, true, false};
+  chart.x_ticks = charts::quantile_ticks(last);
+  chart.y = {logarithmic ? "latency (log)" : "latency", latency_tick, logarithmic, true,
+             charts::time_unit(most)};
+  return figure(draw(chart), chart.text.title, data);
+}
+
+}  // namespace
+
+std::string latency_section(const HtmlReport& report) {
+  const sim::Result& result = report.result;
+  const std::vector<std::string> services = service_names(result);
+  if (services.empty()) return "";
+  const sim::VariantResult* best = report.plan ? nullptr : best_variant(result);
+  const sim::VariantResult& lead = best != nullptr ? *best : result.variants.front();
+  std::string figures;
+  std::string tables;
+  for (std::size_t s = 0; s < services.size(); ++s) {
+    if (s < kMostServices) {
+      figures += service_figure(result, lead, services[s], s);
+    } else {
+      tables += table_markup(latency_table(result, services[s]));
+    }
+  }
+  std::string out = services.size() > 1 ? "<div class=\"pair\">\n" + figures + "</div>\n" : figures;
+  if (!tables.empty()) out += folded("The other services", tables);
+  const bool intervals = lead.replications > 1;
+  out += paragraph(intervals ? fmt::format("Bands and ± are 95 % intervals over {} replications.",
+                                           lead.replications)
+                             : "One replication: there are no intervals. Ask for more with "
+                               "--replications.");
+  return section("latency", "Is the tail all right?", out);
+}
+
+}  // namespace slicewise::reports::html

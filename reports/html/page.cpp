@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include "slicewise/version.hpp"
+
+#include "page_parts.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+struct PagePart {
+  std::string_view id;
+  std::string_view name;
+  std::string markup;
+};
+
+std::vector<PagePart> page_parts(const HtmlReport& report,
+                                 const std::vector<html::ShownOption>& options) {
+  return {{"options", "Options", html::options_section(report, options)},
+          {"replicas", "Replicas", html::replicas_section(report)},
+          {"memory", "Memory", html::memory_section(report)},
+          {"latency", "Latency", html::latency_section(report)},
+          {"neighbours", "Neighbours", html::neighbours_section(report)},
+          {"time", "Time", html::time_section(report)},
+          {"gpus", "GPUs", html::gpus_section(report)},
+          {"cost", "Cost", html::cost_section(report)},
+          {"scaling", "Scaling", html::scaling_section(report)},
+          {"sensitivity", "Sensitivity", html::sensitivity_section(report)},
+          {"evidence", "Evidence", html::evidence_section(report)},
+          {"apply", "Apply", html::apply_section(report)},
+          {"appendix", "Appendix", html::appendix_section(report)}};
+}
+
+// Text inside a script element ends at "</", and "<!--" changes how it is read: JSON may write both
+// with an escape. Without the white space between its parts it is half as long.
+std::string embedded_json(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  bool in_text = false;
+  bool is_escaped = false;
+  for (const char c : json) {
+    if (in_text) {
+      in_text = c != '"' || is_escaped;
+      is_escaped = c == '\\' && !is_escaped;
+    } else {
+      if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
+      in_text = c == '"';
+    }
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string page_head(const HtmlReport& report) {
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
+      "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
+      "style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action "
+      "'none'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta "
+      "name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" "
+      "content=\"slicewise {}\">\n<title>{}: slicewise report</title>\n<style>{}{}</style>\n</head>"
+      "\n",
+      kVersion, html::escaped(report.result.scenario), charts::chart_style(), html::page_style());
+}
+
+}  // namespace
+
+std::string options_picture(const HtmlReport& report) {
+  const charts::ScatterChart chart = html::options_chart(report, html::shown_options(report));
+  return chart.points.empty() ? "" : charts::svg_file(draw(chart));
+}
+
+std::string html_report(const HtmlReport& report) {
+  const std::vector<html::ShownOption> options = html::shown_options(report);
+  std::string links;
+  std::string sections;
+  for (const PagePart& part : page_parts(report, options)) {
+    if (part.markup.empty()) continue;
+    links += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", part.id, part.name);
+    sections += part.markup;
+  }
+  return page_head(report) + "<body>\n<a class=\"skip\" href=\"#main\">Skip to the verdict</a>\n" +
+         html::page_header(report) + "<main id=\"main\">\n" + html::first_screen(report, options) +
+         "<nav aria-label=\"Sections\"><ul>\n" + links + "</ul></nav>\n" + sections +
+         "</main>\n<footer><p>Written by slicewise " + std::string(kVersion) +
+         ". Everything above is in this file: nothing was fetched.</p></footer>\n<p id=\"said\" "
+         "role=\"status\" class=\"unseen\"></p>\n<script type=\"application/json\" "
+         "id=\"document\">" +
+         embedded_json(report.document) + "</script>\n<script>" + std::string(html::page_script()) +
+         "</script>\n</body>\n</html>\n";
+}
+
+}  // namespace slicewise::reports

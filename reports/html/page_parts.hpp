@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/reports/html_report.hpp"
+
+#include "../charts/scatter_chart.hpp"
+#include "html_text.hpp"
+#include "shown_options.hpp"
+
+// The parts of the page, in their order. A section whose figures the report does not have is "".
+namespace slicewise::reports::html {
+
+std::string page_header(const HtmlReport& report);
+std::string first_screen(const HtmlReport& report, const std::vector<ShownOption>& options);
+
+std::string options_section(const HtmlReport& report, const std::vector<ShownOption>& options);
+std::string replicas_section(const HtmlReport& report);
+std::string memory_section(const HtmlReport& report);
+std::string latency_section(const HtmlReport& report);
+std::string neighbours_section(const HtmlReport& report);
+std::string time_section(const HtmlReport& report);
+std::string gpus_section(const HtmlReport& report);
+std::string cost_section(const HtmlReport& report);
+std::string scaling_section(const HtmlReport& report);
+std::string sensitivity_section(const HtmlReport& report);
+std::string evidence_section(const HtmlReport& report);
+std::string apply_section(const HtmlReport& report);
+std::string appendix_section(const HtmlReport& report);
+
+// The chart of options alone, also as a picture.
+charts::ScatterChart options_chart(const HtmlReport& report,
+                                   const std::vector<ShownOption>& options);
+
+// The table of options with so many rows of those that do not stand; but for kAllRefused it is the
+// brief one of the first screen.
+inline constexpr std::size_t kAllRefused = static_cast<std::size_t>(-1);
+HtmlTable options_table(const HtmlReport& report, const std::vector<ShownOption>& options,
+                        std::size_t most_refused);
+
+// What each variant is, in its own words; of at most so many variants on the first screen.
+inline constexpr std::size_t kDescribedVariants = 5;
+std::string variant_descriptions(const sim::Result& result);
+
+std::string_view page_style();
+std::string_view page_script();
+
+}  // namespace slicewise::reports::html

@@ -1,0 +1,207 @@
+#include "shown_options.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <variant>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/models/sharing.hpp"
+
+#include "../result_verdict.hpp"
+
+namespace slicewise::reports::html {
+namespace {
+
+using sim::OptionFigures;
+
+struct StrategySign {
+  charts::Shape shape;
+  int series;
+};
+
+// A circle for whole GPUs, a triangle for turns, a square for MPS, a diamond for MIG, a plus for
+// vGPUs.
+StrategySign sign_of(std::string_view strategy) {
+  const auto names = [strategy](std::string_view word) {
+    return strategy.find(word) != std::string_view::npos;
+  };
+  if (names("mig")) return {charts::Shape::Diamond, 4};
+  if (names("mps") || names("nos") || names("aws")) return {charts::Shape::Square, 0};
+  if (names("timeSlicing")) return {charts::Shape::Triangle, 3};
+  if (names("vgpu")) return {charts::Shape::Plus, 1};
+  return {charts::Shape::Circle, 2};
+}
+
+OptionFigures figures_of_variant(const sim::VariantResult& variant) {
+  OptionFigures figures;
+  figures.replications = variant.replications;
+  figures.monthly = variant.cost.monthly;
+  figures.total = variant.cost.ledger.total;
+  figures.per_1k_in_slo = variant.cost.per_1k_requests_in_slo;
+  figures.per_job = variant.cost.per_job;
+  for (const sim::WorkloadResult& workload : variant.workloads) {
+    for (const sim::ObjectiveResult& o : workload.objectives) {
+      figures.objectives.push_back(
+          {workload.name, o.name, o.limit, o.value, o.ci95, o.at_least, o.pass});
+      figures.worst_ratio = std::max(figures.worst_ratio, figures.objectives.back().ratio());
+    }
+    if (workload.latency && workload.latency->count > 0) {
+      figures.latency_p99 =
+          std::max(figures.latency_p99.value_or(Duration{}), workload.latency->p99);
+    }
+  }
+  figures.failed = variant.pods.failed;
+  figures.oom_kills = variant.pods.oom_kills;
+  figures.running_max = variant.pods.running_max;
+  figures.pending_max = variant.pods.pending_max;
+  figures.loses_pods = variant.pods.failed > 0;
+  return figures;
+}
+
+bool policy_denies(const sim::VariantResult& variant) {
+  return std::ranges::any_of(variant.policies, [](const sim::PolicyResult& p) {
+    return p.deny && p.verdict == sim::PolicyResult::Verdict::Fail;
+  });
+}
+
+// "" when the option does what it should.
+std::string shortcoming(const ShownOption& option) {
+  const OptionFigures& figures = *option.figures;
+  if (figures.running_max == 0) return "no pod runs";
+  if (figures.oom_kills > 0) return "out of GPU memory";
+  if (figures.failed > 0) return fmt::format("{:.0f} pods failed", figures.failed);
+  if (figures.loses_pods) return "pods never run";
+  const sim::PlannedObjective* worst = option.tightest();
+  if (worst != nullptr && !figures.meets_objectives()) {
+    return fmt::format("{} {} missed", worst->workload, worst->name);
+  }
+  return "";
+}
+
+void judge(ShownOption& option) {
+  option.reason = shortcoming(option);
+  option.stands = option.reason.empty();
+}
+
+ShownOption of_variant(const sim::VariantResult& variant, const sim::VariantResult* best) {
+  ShownOption option;
+  option.name = variant.name;
+  option.label = variant.name;
+  const StrategySign sign = sign_of(variant.strategy);
+  option.shape = sign.shape;
+  option.series = sign.series;
+  for (const sim::NodePoolResult& pool : variant.node_pools) option.nodes += pool.nodes;
+  option.figures = figures_of_variant(variant);
+  judge(option);
+  if (option.stands && policy_denies(variant)) {
+    option.stands = false;
+    option.reason = "a policy is broken";
+  }
+  option.best = &variant == best;
+  return option;
+}
+
+int nodes_of(const std::vector<sim::PoolChoice>& pools) {
+  int nodes = 0;
+  for (const sim::PoolChoice& pool : pools) nodes += pool.nodes;
+  return nodes;
+}
+
+std::string name_of_pools(const std::vector<sim::PoolChoice>& pools) {
+  std::vector<std::string> names;
+  names.reserve(pools.size());
+  for (const sim::PoolChoice& pool : pools) names.push_back(sim::describe(pool));
+  return fmt::format("{}", fmt::join(names, " + "));
+}
+
+ShownOption of_pools(const std::vector<sim::PoolChoice>& pools) {
+  ShownOption option;
+  option.name = name_of_pools(pools);
+  option.nodes = nodes_of(pools);
+  if (!pools.empty()) {
+    const StrategySign sign = sign_of(sim::strategy_name(pools.front().strategy));
+    option.shape = sign.shape;
+    option.series = sign.series;
+  }
+  return option;
+}
+
+ShownOption of_plan(const sim::PlanOption& planned) {
+  ShownOption option = of_pools(planned.pools);
+  option.figures = planned.figures;
+  judge(option);
+  return option;
+}
+
+ShownOption of_rejected(const sim::RejectedChoice& rejected) {
+  ShownOption option = of_pools({rejected.choice});
+  option.figures = rejected.figures;
+  if (option.figures && option.figures->running_max == 0) option.figures.reset();
+  option.reason = rejected.reason;
+  if (rejected.code)
+    option.reason = fmt::format("{}: {}", info(*rejected.code).name, option.reason);
+  return option;
+}
+
+std::vector<ShownOption> options_of_plan(const sim::Plan& plan) {
+  std::vector<ShownOption> options;
+  for (const sim::PlanOption& planned : plan.options) {
+    options.push_back(of_plan(planned));
+    ShownOption& option = options.back();
+    option.rank = std::to_string(options.size());
+    option.best = options.size() == 1;
+    option.label = "#" + option.rank + (option.best ? " " + option.name : "");
+  }
+  if (plan.today) {
+    options.push_back(of_plan(*plan.today));
+    options.back().name = "the scenario's own pools";
+    options.back().label = "today";
+    options.back().today = true;
+  }
+  // What was simulated says more than what a rule refused.
+  using RefusedAt = sim::RejectedChoice::Stage;
+  for (const RefusedAt stage : {RefusedAt::Simulation, RefusedAt::Feasibility, RefusedAt::Bound}) {
+    for (const sim::RejectedChoice& rejected : plan.rejected) {
+      if (rejected.stage == stage) options.push_back(of_rejected(rejected));
+    }
+  }
+  return options;
+}
+
+}  // namespace
+
+const sim::PlannedObjective* ShownOption::tightest() const {
+  const sim::PlannedObjective* worst = nullptr;
+  if (!figures) return worst;
+  for (const sim::PlannedObjective& objective : figures->objectives) {
+    if (worst == nullptr || objective.ratio() > worst->ratio()) worst = &objective;
+  }
+  return worst;
+}
+
+std::vector<ShownOption> shown_options(const HtmlReport& report) {
+  if (report.plan) return options_of_plan(*report.plan);
+  std::vector<ShownOption> options;
+  const sim::VariantResult* best = best_variant(report.result);
+  for (const sim::VariantResult& variant : report.result.variants) {
+    options.push_back(of_variant(variant, best));
+  }
+  return options;
+}
+
+OptionFigure limit_share_of(const ShownOption& option) {
+  const sim::PlannedObjective* worst = option.tightest();
+  if (worst == nullptr) return {};
+  OptionFigure figure{worst->ratio(), std::nullopt};
+  // An interval in the unit of the limit, where the share is the value over the limit.
+  const auto* limit = std::get_if<Duration>(&worst->limit);
+  const auto* half = worst->ci95 ? std::get_if<Duration>(&*worst->ci95) : nullptr;
+  if (limit != nullptr && half != nullptr && limit->ns > 0) {
+    figure.half_width = static_cast<double>(half->ns) / static_cast<double>(limit->ns);
+  }
+  return figure;
+}
+
+}  // namespace slicewise::reports::html

@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "../charts/line_chart.hpp"
+#include "../charts/time_ticks.hpp"
+#include "../result_figures.hpp"
+#include "page_parts.hpp"
+#include "recorded_time.hpp"
+
+namespace slicewise::reports::html {
+namespace {
+
+constexpr std::size_t kMostColumns = 80;
+constexpr std::size_t kMostSeries = 5;
+
+std::string seconds_of_latency(double value) { return duration_text(from_seconds(value)); }
+
+using WorkloadFigure =
+    std::function<std::optional<double>(const sim::RecordedWorkload&, const TimeColumn&)>;
+
+std::optional<double> arrival_rate(const sim::RecordedWorkload& w, const TimeColumn& column) {
+  std::int64_t sum = 0;
+  for (std::size_t b = column.first; b < column.last; ++b) sum += w.arrived[b];
+  return column.length.ns > 0 ? std::optional(static_cast<double>(sum) / to_seconds(column.length))
+                              : std::nullopt;
+}
+
+// The most at the end of a bucket, of the buckets drawn together: peaks are what matters.
+std::optional<double> most_of(const std::vector<std::int64_t>& values, const TimeColumn& column) {
+  std::int64_t most = 0;
+  for (std::size_t b = column.first; b < column.last; ++b) most = std::max(most, values[b]);
+  return static_cast<double>(most);
+}
+
+std::optional<double> worst_p99(const sim::RecordedWorkload& w, const TimeColumn& column) {
+  std::optional<double> worst;
+  for (std::size_t b = column.first; b < column.last; ++b) {
+    if (w.p99[b]) worst = std::max(worst.value_or(0), to_seconds(*w.p99[b]));
+  }
+  return worst;
+}
+
+struct TimeChart {
+  std::string id;
+  std::string axis;
+  charts::TickText tick = tick_text;
+  std::string finding;
+  std::vector<charts::LineSeries> series;
+};
+
+std::string time_figure(const sim::Recording& recording, TimeChart chart) {
+  std::erase_if(chart.series, [](const charts::LineSeries& s) { return s.points.empty(); });
+  if (chart.series.empty()) return "";
+  if (chart.series.size() > kMostSeries) chart.series.resize(kMostSeries);
+  charts::LineChart drawn;
+  drawn.text = {"chart-time-" + chart.id, chart.finding, "One line for each, over the run."};
+  drawn.x = {"time since the start of the run", tick_text, false, true};
+  drawn.x_ticks = charts::time_ticks(recording.length);
+  drawn.y = {chart.axis, chart.tick, false, true};
+  drawn.width = 620;
+  drawn.height = 220;
+  HtmlTable table{chart.axis + ", over time", {{"Time", true}}, {}, {}, false};
+  for (const charts::LineSeries& series : chart.series)
+    table.columns.push_back({series.name, true});
+  constexpr std::size_t kMostRows = 24;
+  const std::size_t points = chart.series.front().points.size();
+  const std::size_t step = std::max<std::size_t>(1, (points + kMostRows - 1) / kMostRows);
+  for (std::size_t p = 0; p < points; p += step) {
+    const double at = chart.series.front().points[p].x;
+    std::vector<HtmlCell> row{{duration_text(from_seconds(at)), at, ""}};
+    for (const charts::LineSeries& series : chart.series) {
+      const auto found = std::ranges::find(series.points, at, &charts::LinePoint::x);
+      row.push_back(found == series.points.end() ? HtmlCell{"–", std::nullopt, ""}
+                                                 : HtmlCell{chart.tick(found->y), found->y, ""});
+    }
+    table.rows.push_back(std::move(row));
+  }
+  drawn.series = std::move(chart.series);
+  return figure(draw(drawn), chart.finding, {table});
+}
+
+charts::LineSeries series_over(const std::vector<TimeColumn>& columns, const std::string& name,
+                               const std::function<std::optional<double>(const TimeColumn&)>& of) {
+  charts::LineSeries series{name, {}, false};
+  for (const TimeColumn& column : columns) {
+    if (const auto value = of(column))
+      series.points.push_back({column.at_seconds, *value, {}, false});
+  }
+  return series;
+}
+
+struct Peak {
+  double value = 0;
+  double at = 0;
+  std::string name;
+};
+
+Peak peak_of(const std::vector<charts::LineSeries>& series) {
+  Peak peak;
+  for (const charts::LineSeries& s : series) {
+    for (const charts::LinePoint& point : s.points) {
+      if (point.y > peak.value) peak = {point.y, point.x, s.name};
+    }
+  }
+  return peak;
+}
+
+std::vector<charts::LineSeries> series_of_workloads(const sim::Recording& recording,
+                                                    const std::vector<TimeColumn>& columns,
+                                                    const WorkloadFigure& of) {
+  std::vector<charts::LineSeries> all;
+  for (const sim::RecordedWorkload& workload : recording.workloads) {
+    if (workload.arrived.empty()) continue;
+    all.push_back(series_over(columns, workload.name,
+                              [&](const TimeColumn& column) { return of(workload, column); }));
+  }
+  return all;
+}
+
+std::string request_figures(const sim::Recording& recording,
+                            const std::vector<TimeColumn>& columns) {
+  std::string out;
+  TimeChart arrivals{"arrivals", "requests per second", tick_text, "",
+                     series_of_workloads(recording, columns, arrival_rate)};
+  Peak peak = peak_of(arrivals.series);
+  arrivals.finding = fmt::format("Requests come at up to {:.3g} a second ({}, {} into the run).",
+                                 peak.value, peak.name, duration_text(from_seconds(peak.at)));
+  if (peak.value > 0) out += time_figure(recording, arrivals);
+  TimeChart queue{"queue", "requests in the system", tick_text, "",
+                  series_of_workloads(recording, columns, [](const auto& w, const auto& column) {
+                    return most_of(w.in_system, column);
+                  })};
+  peak = peak_of(queue.series);
+  queue.finding = fmt::format(
+      "At most {:.0f} requests are in the system at once ({}, {} into the "
+      "run).",
+      peak.value, peak.name, duration_text(from_seconds(peak.at)));
+  if (peak.value > 0) out += time_figure(recording, queue);
+  TimeChart tail{"p99", "p99 latency of the requests answered in the bucket", seconds_of_latency,
+                 "", series_of_workloads(recording, columns, worst_p99)};
+  peak = peak_of(tail.series);
+  tail.finding = fmt::format("The tail is longest {} into the run: p99 {} ({}).",
+                             duration_text(from_seconds(peak.at)),
+                             duration_text(from_seconds(peak.value)), peak.name);
+  if (peak.value > 0) out += time_figure(recording, tail);
+  return out;
+}
+
+std::string pod_figure(const sim::Recording& recording, const std::vector<TimeColumn>& columns) {
+  TimeChart pods{"pods", "pods at work", tick_text, "", {}};
+  for (const sim::RecordedWorkload& workload : recording.workloads) {
+    if (workload.running.empty()) continue;
+    pods.series.push_back(series_over(columns, workload.name, [&](const TimeColumn& column) {
+      return most_of(workload.running, column);
+    }));
+  }
+  const Peak peak = peak_of(pods.series);
+  pods.finding = fmt::format("At most {:.0f} pods of {} work at once.", peak.value, peak.name);
+  return peak.value > 0 ? time_figure(recording, pods) : "";
+}
+
+std::string node_figure(const sim::Recording& recording, const std::vector<TimeColumn>& columns) {
+  TimeChart nodes{"nodes", "nodes that EC2 bills", tick_text, "", {}};
+  for (const sim::RecordedPool& pool : recording.pools) {
+    nodes.series.push_back(series_over(columns, pool.name, [&](const TimeColumn& column) {
+      return most_of(pool.billed, column);
+    }));
+  }
+  const Peak peak = peak_of(nodes.series);
+  nodes.finding =
+      fmt::format("Up to {:.0f} nodes of {} are billed at once.", peak.value, peak.name);
+  return peak.value > 0 ? time_figure(recording, nodes) : "";
+}
+
+}  // namespace
+
+std::string time_section(const HtmlReport& report) {
+  if (!report.recording || report.recording->buckets() < 2) return "";
+  const sim::Recording& recording = *report.recording;
+  const std::vector<TimeColumn> columns = time_columns(recording, kMostColumns);
+  std::string figures = request_figures(recording, columns) + pod_figure(recording, columns);
+  const bool dynamic = std::ranges::any_of(
+      recording.result.node_pools, [](const auto& pool) { return pool.dynamics.has_value(); });
+  if (dynamic) figures += node_figure(recording, columns);
+  if (figures.empty()) return "";
+  return section(
+      "time", "When is it tight?",
+      "<div class=\"pair\">\n" + figures + "</div>\n" + paragraph(recording_note(recording)));
+}
+
+}  // namespace slicewise::reports::html

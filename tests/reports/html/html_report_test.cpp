@@ -1,0 +1,169 @@
+#include "slicewise/reports/html_report.hpp"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "slicewise/reports/result_report.hpp"
+
+#include "../golden_file.hpp"
+#include "../result_samples.hpp"
+#include "reports/charts/heat_matrix.hpp"
+#include "reports/charts/scatter_chart.hpp"
+#include "reports/charts/stacked_bars.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+HtmlReport aws_report() {
+  HtmlReport report;
+  report.result = samples::aws_demo();
+  report.scenario_text = "kind: Scenario\n";
+  report.command = "slicewise run -f scenarios/examples/aws-cifar10.yaml";
+  report.document = result_json(report.result);
+  return report;
+}
+
+TEST(HtmlReport, IsOneSmallDocumentThatMayFetchNothing) {
+  const std::string page = html_report(aws_report());
+  EXPECT_THAT(page, StartsWith("<!doctype html>\n<html lang=\"en\">"));
+  EXPECT_THAT(page, HasSubstr("content=\"default-src 'none';"));
+  EXPECT_LT(page.size(), 300U * 1024U);
+  for (const char* reference : {"src=", "href=\"http", "@import", "url(http", "<link", "<iframe"}) {
+    EXPECT_THAT(page, Not(HasSubstr(reference))) << reference;
+  }
+  EXPECT_EQ(page, html_report(aws_report()));
+}
+
+TEST(HtmlReport, LeadsWithTheVerdictAndKeepsEverySection) {
+  const std::string page = html_report(aws_report());
+  EXPECT_THAT(page, HasSubstr("finishes the most jobs per dollar"));
+  std::size_t last = 0;
+  for (const char* id : {"verdict", "options", "cost", "evidence", "appendix"}) {
+    const std::size_t at = page.find("<section id=\"" + std::string(id) + "\"");
+    ASSERT_NE(at, std::string::npos) << id;
+    EXPECT_GT(at, last) << id;
+    last = at;
+  }
+  // Nobody asked for these: they have no figures here.
+  for (const char* id : {"replicas", "neighbours", "latency", "scaling", "apply"}) {
+    EXPECT_THAT(page, Not(HasSubstr("<section id=\"" + std::string(id) + "\""))) << id;
+  }
+}
+
+// Names come from files that anybody may have written.
+TEST(HtmlReport, EscapesWhatOthersWrote) {
+  const std::string hostile = "</script><img src=x onerror=alert(1)>\"'&";
+  HtmlReport report = aws_report();
+  report.result.scenario = hostile;
+  report.result.variants.front().name = hostile;
+  report.result.variants.front().description = hostile;
+  report.result.variants.front().findings.push_back(samples::finding(Code::PodPending, hostile, 1));
+  report.scenario_text = hostile + "<!-- <script>";
+  report.command = hostile;
+  report.document = result_json(report.result);
+  report.apply = ApplySection{hostile, {{hostile, hostile, false}}, {}};
+  const std::string page = html_report(report);
+  EXPECT_THAT(page, Not(HasSubstr("<img")));
+  const auto count = [&page](std::string_view text) {
+    std::size_t n = 0;
+    for (std::size_t at = page.find(text); at != std::string::npos; at = page.find(text, at + 1)) {
+      ++n;
+    }
+    return n;
+  };
+  EXPECT_EQ(count("</script>"), 2U);  // of the document and of the page's own
+  EXPECT_THAT(page, HasSubstr("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;"));
+}
+
+TEST(HtmlReport, EmbedsTheWholeResult) {
+  const std::string page = html_report(aws_report());
+  const std::string start = "id=\"document\">";
+  const std::size_t from = page.find(start) + start.size();
+  const auto embedded =
+      nlohmann::json::parse(page.substr(from, page.find("</script>", from) - from));
+  EXPECT_EQ(embedded, nlohmann::json::parse(result_json(samples::aws_demo())));
+}
+
+TEST(HtmlReport, SaysWhenARunWasCutShort) {
+  HtmlReport report = aws_report();
+  report.result.interrupted = true;
+  EXPECT_THAT(html_report(report), HasSubstr("INTERRUPTED"));
+  report.result.variants.clear();
+  EXPECT_THAT(html_report(report), HasSubstr("Nothing was simulated"));
+}
+
+TEST(HtmlReport, SaysWhyThereAreNoFilesToApply) {
+  HtmlReport report = aws_report();
+  report.apply = ApplySection{
+      "variant after", {}, {make_diagnostic(Code::ExportUnfit, {}, "no chart can say this")}};
+  EXPECT_THAT(html_report(report), HasSubstr("EXPORT_UNFIT: no chart can say this"));
+}
+
+charts::ScatterChart two_points() {
+  charts::ScatterChart chart;
+  chart.text = {"c", "MPS is cheapest", "Two options."};
+  chart.x.label = "dollars per month";
+  chart.y.label = "share of the limit";
+  chart.limit = 1;
+  chart.limit_label = "limit";
+  chart.points.push_back(
+      {1152, 0.82, 0.02, "1 MPS x4", "MPS x4: $1,152", charts::Shape::Square, 0, false, true});
+  chart.points.push_back({1152, 1.26, std::nullopt, "time-slicing x4", "misses asr p99",
+                          charts::Shape::Triangle, 3, true, false});
+  return chart;
+}
+
+TEST(Charts, MatchTheGoldenFiles) {
+  expect_golden("chart_scatter.svg", charts::svg_file(draw(two_points())));
+  charts::StackedBars bars;
+  bars.text = {"b", "Most of it is idle", "Two bars."};
+  bars.x.label = "dollars";
+  bars.parts = {"useful", "idle"};
+  bars.bars.push_back({"before", {{2.91, "useful: $2.91"}, {9.33, "idle: $9.33"}}, 12, "$12.24"});
+  bars.bars.push_back({"<after>", {{11.63, "useful"}, {0, ""}}, std::nullopt, "$11.63"});
+  expect_golden("chart_bars.svg", charts::svg_file(draw(bars)));
+  charts::HeatMatrix heat;
+  heat.text = {"h", "asr suffers", "Two by two."};
+  heat.rows = {"asr", "tts"};
+  heat.columns = {"asr", "tts"};
+  heat.cells = {{{std::nullopt, "", "asr alone"}, {1.8, "1.80×", "asr beside tts"}},
+                {{1.1, "1.10×", "tts beside asr"}, {std::nullopt, "", "tts alone"}}};
+  heat.least = 1;
+  heat.most = 1.8;
+  expect_golden("chart_heat.svg", charts::svg_file(draw(heat)));
+}
+
+TEST(Charts, DropALabelThatWouldLieOverAnother) {
+  charts::ScatterChart chart = two_points();
+  for (int i = 0; i < 40; ++i) {
+    chart.points.push_back(
+        {1152, 0.82, std::nullopt, "hidden label", "", charts::Shape::Circle, 2, false, false});
+  }
+  const std::string drawn = draw(chart);
+  EXPECT_THAT(drawn, HasSubstr(">1 MPS x4<"));
+  std::size_t shown = 0;
+  for (std::size_t at = 0; (at = drawn.find(">hidden label<", at)) != std::string::npos; ++at) {
+    ++shown;
+  }
+  EXPECT_LT(shown, 8U);
+}
+
+TEST(Charts, DrawAnAxisForOneValueAndForNone) {
+  charts::ScatterChart chart = two_points();
+  chart.points.resize(1);
+  chart.points[0].x = 0;
+  chart.points[0].y = 0;
+  const std::string drawn = draw(chart);
+  EXPECT_THAT(drawn, Not(HasSubstr("nan")));
+  EXPECT_THAT(drawn, Not(HasSubstr("inf")));
+}
+
+}  // namespace
+}  // namespace slicewise::reports
