@@ -9,8 +9,8 @@ import unittest
 
 from program import BINARY, ROOT, environment, run
 
-VERBS = (["init"], ["man"], ["run"], ["plan"], ["compare"], ["max-load"], ["neighbours"], ["sensitivity"], ["diff"], ["replay"], ["export"],
-         ["import"], ["check"], ["get"],
+VERBS = (["init"], ["man"], ["run"], ["plan"], ["compare"], ["max-load"], ["neighbours"],
+         ["sensitivity"], ["diff"], ["replay"], ["report"], ["export"], ["import"], ["check"], ["get"],
          ["get", "instances"], ["get", "gpus"], ["get", "mig-profiles"], ["get", "profiles"],
          ["get", "prices"], ["explain"], ["schema"], ["validate"], ["version"], ["completion"],
          ["help"], [])

@@ -13,6 +13,7 @@
 #include "init_verb.hpp"
 #include "options.hpp"
 #include "replay_verb.hpp"
+#include "report_verb.hpp"
 #include "simulation_verbs.hpp"
 #include "suggestions.hpp"
 
@@ -30,6 +31,7 @@ struct Settings {
   SensitivityCommand sensitivity;
   DiffCommand diff;
   ReplayCommand replay;
+  ReportCommand report;
   ExportCommand exporting;
   ImportCommand import;
   CheckCommand check;
@@ -292,6 +294,7 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
   if (verb == "sensitivity") return settings.sensitivity;
   if (verb == "diff") return settings.diff;
   if (verb == "replay") return settings.replay;
+  if (verb == "report") return settings.report;
   if (verb == "export") return settings.exporting;
   if (verb == "import") return settings.import;
   if (verb == "check") return settings.check;
@@ -334,6 +337,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   add_sensitivity(app, settings.sensitivity, settings.flags);
   add_diff(app, settings.diff, settings.flags);
   add_replay(app, settings.replay, settings.flags);
+  add_report(app, settings.report, settings.flags);
   add_export(app, settings.exporting, settings.flags);
   add_import(app, settings.import, settings.flags);
   add_check(app, settings.check, settings.flags);

@@ -173,6 +173,18 @@ struct ReplayCommand {
   ProgressChoice progress = ProgressChoice::Auto;
 };
 
+struct ReportCommand {
+  std::string file;
+  std::vector<std::string> outputs;   // "html=report.html"; empty: html on standard output
+  std::vector<std::string> variants;  // empty: all
+  std::optional<std::uint64_t> seed;
+  std::optional<int> replications;
+  std::vector<std::string> set;
+  std::string prices;
+  int jobs = 0;  // 0: one per CPU
+  ProgressChoice progress = ProgressChoice::Auto;
+};
+
 struct ExportCommand {
   std::string file;
   std::string variant;           // "": the only one
@@ -284,9 +296,9 @@ struct ShowTextCommand {
 
 using Command =
     std::variant<RunCommand, CompareCommand, MaxLoadCommand, PlanCommand, NeighboursCommand,
-                 SensitivityCommand, DiffCommand, ReplayCommand, ExportCommand, ImportCommand,
-                 CheckCommand, GetCommand, InitCommand, ExplainCommand, SchemaCommand,
-                 ValidateCommand, VersionCommand, ShowTextCommand>;
+                 SensitivityCommand, DiffCommand, ReplayCommand, ReportCommand, ExportCommand,
+                 ImportCommand, CheckCommand, GetCommand, InitCommand, ExplainCommand,
+                 SchemaCommand, ValidateCommand, VersionCommand, ShowTextCommand>;
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags);
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags);
@@ -296,6 +308,7 @@ ExitCode execute(const NeighboursCommand& command, const CommonFlags& flags);
 ExitCode execute(const SensitivityCommand& command, const CommonFlags& flags);
 ExitCode execute(const DiffCommand& command, const CommonFlags& flags);
 ExitCode execute(const ReplayCommand& command, const CommonFlags& flags);
+ExitCode execute(const ReportCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags);
 ExitCode execute(const ImportCommand& command, const CommonFlags& flags);
 ExitCode execute(const CheckCommand& command, const CommonFlags& flags);

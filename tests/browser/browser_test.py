@@ -1,0 +1,67 @@
+"""Reports in a real browser: Debian's Chromium, driven by playwright-core, judged by axe-core."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tools"))
+# pylint: disable=wrong-import-position
+from program import run, skip_without
+
+HERE = pathlib.Path(__file__).parent
+MODULES = HERE / "node_modules"
+EXAMPLES = "scenarios/examples/"
+
+
+class Report(unittest.TestCase):
+    def setUp(self):
+        self.chromium = shutil.which("chromium")
+        if not self.chromium:
+            skip_without(self, "chromium")
+        if not shutil.which("npm"):
+            skip_without(self, "npm")
+        self.install_modules()
+
+    def install_modules(self):
+        """What package-lock.json says, unless it is there already."""
+        stamp = MODULES / ".package-lock.json"
+        lock = HERE / "package-lock.json"
+        if stamp.exists() and stamp.stat().st_mtime >= lock.stat().st_mtime:
+            return
+        installed = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"],
+                                   cwd=HERE, capture_output=True, text=True, check=False)
+        if installed.returncode != 0:
+            print(installed.stderr, file=sys.stderr)
+            skip_without(self, "playwright-core (npm ci)")
+        os.utime(stamp)
+
+    def write_page(self, folder, name, *arguments):
+        page = pathlib.Path(folder) / f"{name}.html"
+        written = run("report", *arguments, "-o", f"html={page}")
+        self.assertEqual(written.returncode, 0, written.stderr)
+        self.assertLess(page.stat().st_size, 300 * 1024)
+        return str(page)
+
+    def test_pages(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan = pathlib.Path(folder) / "plan.json"
+            planned = run("plan", "-f", EXAMPLES + "shared-inference.yaml", "--variant", "shared",
+                          "--instances", "g4dn.xlarge,g6.xlarge,g5.xlarge", "--max-nodes", "2",
+                          "--replications", "2", "-o", "json", "--out", str(plan))
+            self.assertEqual(planned.returncode, 0, planned.stderr)
+            pages = [
+                self.write_page(folder, "jobs", EXAMPLES + "aws-cifar10.yaml"),
+                self.write_page(folder, "services", EXAMPLES + "shared-inference.yaml"),
+                self.write_page(folder, "plan", str(plan)),
+            ]
+            checked = subprocess.run(["node", "report.mjs", self.chromium, *pages], cwd=HERE,
+                                     capture_output=True, text=True, timeout=300, check=False)
+            self.assertEqual(checked.returncode, 0, checked.stdout[-8000:] + checked.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,116 @@
+"""`slicewise report`: scenarios, stored results and plans; what it refuses; what it writes."""
+
+import json
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+from program import EXAMPLE, ROOT, run
+
+SERVICES = "scenarios/examples/shared-inference.yaml"
+
+
+class Report(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def path(self, name):
+        return str(self.folder / name)
+
+    def stored(self, name, *arguments):
+        made = run(*arguments, "-o", "json", "--out", self.path(name))
+        self.assertEqual(made.returncode, 0, made.stderr)
+        return self.path(name)
+
+    def assert_refused(self, result, exit_code, text):
+        self.assertEqual(result.returncode, exit_code, result.stderr)
+        self.assertIn(text, result.stderr)
+        self.assertEqual(result.stdout, "")
+
+    def test_several_formats_of_a_scenario_at_once(self):
+        result = run("report", EXAMPLE, "-o", f"html={self.path('r.html')}",
+                     "-o", f"md={self.path('r.md')}", "-o", "csv")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        page = (self.folder / "r.html").read_text(encoding="utf-8")
+        self.assertTrue(page.startswith("<!doctype html>"))
+        self.assertEqual((self.folder / "r.md").read_text(encoding="utf-8"),
+                         run("run", "-f", EXAMPLE, "-o", "md").stdout)
+        self.assertEqual(result.stdout, run("run", "-f", EXAMPLE, "-o", "csv").stdout)
+
+    def test_same_bytes_whatever_the_number_of_threads(self):
+        one = run("report", SERVICES, "--replications", "2", "--jobs", "1")
+        self.assertEqual(one.returncode, 0, one.stderr)
+        self.assertEqual(one.stdout, run("report", SERVICES, "--replications", "2",
+                                         "--jobs", "3").stdout)
+
+    def test_a_stored_result_has_its_own_figures(self):
+        document = self.stored("result.json", "run", "-f", EXAMPLE, "--seed", "7", "--variant",
+                               "after", "--replications", "2", "--set",
+                               "nodePools.gpu.nodes=1")
+        page = run("report", document).stdout
+        embedded = page.split('id="document">')[1].split("</script>")[0]
+        stored = json.loads(pathlib.Path(document).read_text(encoding="utf-8"))
+        self.assertEqual(json.loads(embedded), stored)
+        self.assertIn("--seed 7 --replications 2", page)
+
+    def test_a_result_of_another_scenario_is_stale(self):
+        scenario = self.path("scenario.yaml")
+        shutil.copy(ROOT / EXAMPLE, scenario)
+        document = self.stored("result.json", "run", "-f", scenario, "--replications", "1")
+        with open(scenario, "a", encoding="utf-8") as file:
+            file.write("# changed\n")
+        self.assert_refused(run("report", document, "-o", f"html={self.path('r.html')}"), 3,
+                            "RESULT_STALE")
+        self.assertFalse((self.folder / "r.html").exists())
+
+    def test_a_result_with_other_figures_is_stale(self):
+        document = self.stored("result.json", "run", "-f", EXAMPLE, "--replications", "1")
+        stored = json.loads(pathlib.Path(document).read_text(encoding="utf-8"))
+        stored["variants"][0]["cost"]["totalUsd"] += 1
+        pathlib.Path(document).write_text(json.dumps(stored), encoding="utf-8")
+        self.assert_refused(run("report", document), 3, "RESULT_STALE")
+
+    def test_a_plan_shows_its_options_and_how_to_apply_the_best(self):
+        scenario = self.path("scenario.yaml")
+        shutil.copy(ROOT / SERVICES, scenario)
+        document = self.stored("plan.json", "plan", "-f", scenario, "--variant", "shared",
+                               "--instances", "g4dn.xlarge", "--max-nodes", "2", "--replications",
+                               "2", "--no-flips", "--no-headroom", "--strategies",
+                               "exclusive,timeSlicing")
+        page = run("report", document)
+        self.assertEqual(page.returncode, 0, page.stderr)
+        for part in ("Use 1 x g4dn.xlarge", 'id="replicas"', 'id="apply"', "rollback.sh"):
+            self.assertIn(part, page.stdout)
+        with open(scenario, "a", encoding="utf-8") as file:
+            file.write("# changed\n")
+        self.assert_refused(run("report", document), 3, "PLAN_STALE")
+
+    def test_flags_of_a_stored_document_are_its_own(self):
+        document = self.stored("result.json", "run", "-f", EXAMPLE, "--replications", "1")
+        self.assert_refused(run("report", document, "--seed", "3"), 2, "are those of")
+
+    def test_outputs_that_cannot_be_are_usage_errors(self):
+        for flags, text in ((["-o", "htm"], 'did you mean "html"?'),
+                            (["-o", "html", "-o", "md"], "two formats for standard output"),
+                            (["-o", "html="], "no path after html="),
+                            (["-o", "md=a", "-o", "csv=a"], "two formats for a")):
+            with self.subTest(flags=flags):
+                self.assert_refused(run("report", EXAMPLE, *flags), 2, text)
+
+    def test_what_is_no_scenario_is_invalid_input(self):
+        pathlib.Path(self.path("odd.json")).write_text(
+            '{"apiVersion": "slicewise.dev/result.v9"}', encoding="utf-8")
+        self.assert_refused(run("report", self.path("odd.json")), 3, "API_VERSION_UNKNOWN")
+        self.assertEqual(run("report", self.path("absent.yaml")).returncode, 5)
+
+    def test_a_page_that_cannot_be_written_is_said(self):
+        result = run("report", EXAMPLE, "--replications", "1", "-o",
+                     f"html={self.path('no/such/folder.html')}")
+        self.assertEqual(result.returncode, 5)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,337 @@
+#include "report_input.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "slicewise/models/validation.hpp"
+#include "slicewise/reports/difference.hpp"
+#include "slicewise/reports/plan_report.hpp"
+#include "slicewise/reports/result_report.hpp"
+#include "slicewise/sim/check.hpp"
+#include "slicewise/sim/neighbours.hpp"
+#include "slicewise/sim/recording.hpp"
+#include "slicewise/sim/run.hpp"
+
+#include "files.hpp"
+#include "interrupt.hpp"
+#include "one_variant.hpp"
+#include "progress.hpp"
+#include "scenario_file.hpp"
+#include "terminal.hpp"
+#include "variants.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+// Where the figures come from, from the flags or from a stored document.
+struct ReportOrigin {
+  SourceText document;  // stored; no text for a scenario
+  std::string scenario_file;
+  std::string scenario_sha256;  // "": any
+  std::vector<std::string> settings;
+  std::vector<std::string> variants;
+  std::string price_file;
+  std::string price_file_sha256;  // "": any
+  std::optional<std::uint64_t> seed;
+  std::optional<int> replications;
+  std::string fidelity;
+  Code stale = Code::ResultStale;
+};
+
+ExitCode stale(const ReportOrigin& origin, const std::string& message, const CommonFlags& flags) {
+  return fail({make_diagnostic(origin.stale, {origin.document.name, 1, 1, 1}, message,
+                               "make it again, or take the files of that time")},
+              {origin.document}, flags);
+}
+
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-%@";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string command_of(const ReportOrigin& origin, const sim::Result& result) {
+  std::string out = "slicewise run -f " + quoted(origin.scenario_file);
+  for (const std::string& setting : origin.settings) out += " --set " + quoted(setting);
+  for (const std::string& variant : origin.variants) out += " --variant " + quoted(variant);
+  if (!origin.price_file.empty()) out += " --prices " + quoted(origin.price_file);
+  if (!origin.fidelity.empty()) out += " --fidelity " + origin.fidelity;
+  return out + fmt::format(" --seed {} --replications {}", result.seed, result.replications);
+}
+
+// Reads the scenario and lays prices, seed and replications over it.
+ExitCode open_origin(const ReportOrigin& origin, const CommonFlags& flags, ReportInput& input,
+                     scenarios::ScenarioSet& set) {
+  if (origin.scenario_file.empty() || origin.scenario_file == "-") {
+    if (!origin.document.text.empty()) {
+      return stale(origin, "it was made from a scenario on standard input, which is gone", flags);
+    }
+  }
+  Expected<ScenarioFile> file = open_scenario(origin.scenario_file, origin.settings);
+  if (!file) return fail(file.error(), {}, flags);
+  input.texts = file->texts;
+  if (const ExitCode code =
+          lay_prices_over(input.catalogue, origin.price_file, flags, &input.prices);
+      code != ExitCode::Success) {
+    return code;
+  }
+  if (!file->loaded.problems.empty()) {
+    return fail(sim::check_names(file->loaded, input.catalogue), file->texts, flags);
+  }
+  set = std::move(file->loaded.set);
+  if (!origin.scenario_sha256.empty() && set.sha256 != origin.scenario_sha256) {
+    return stale(origin, fmt::format("{} is not what this was made from", origin.scenario_file),
+                 flags);
+  }
+  if (!origin.price_file_sha256.empty() && input.prices.sha256 != origin.price_file_sha256) {
+    return stale(origin, fmt::format("{} is not what this was made with", origin.price_file),
+                 flags);
+  }
+  for (scenarios::Scenario& scenario : set.variants) {
+    scenario.seed = origin.seed.value_or(scenario.seed);
+    scenario.replications = origin.replications.value_or(scenario.replications);
+    if (origin.fidelity == "exact") scenario.fidelity = scenarios::Fidelity::Exact;
+    if (origin.fidelity == "auto") scenario.fidelity = scenarios::Fidelity::Auto;
+  }
+  input.html.scenario_text = input.texts.front().text;
+  return ExitCode::Success;
+}
+
+// How far the models of these ways of sharing are from published measurements.
+void add_validation(ReportInput& input) {
+  std::string ways;
+  for (const sim::VariantResult& variant : input.html.result.variants) {
+    for (const sim::NodePoolResult& pool : variant.node_pools) ways += "|" + pool.strategy + "|";
+  }
+  const auto used = [&ways](const models::Study& study) {
+    if (study.mode == "time-slicing") return ways.find("|timeSlicing|") != std::string::npos;
+    if (study.mode == "MPS") return ways.find("|mps|") != std::string::npos;
+    if (study.mode == "MIG+MPS") return ways.find("|mig+mps|") != std::string::npos;
+    return ways.find("|mig|") != std::string::npos || ways.find("|mig+") != std::string::npos;
+  };
+  models::ValidationSet set = models::load_validation_set();
+  std::erase_if(set.studies, [&used](const models::Study& study) { return !used(study); });
+  input.html.validation = sim::validate(input.catalogue, set);
+}
+
+ExitCode simulate_set(const ReportOrigin& origin, const ReportCommand& command,
+                      const CommonFlags& flags, const scenarios::ScenarioSet& set,
+                      ReportInput& input) {
+  Progress progress(command.progress, flags.quiet);
+  Expected<sim::Result> result =
+      sim::run_scenario(set, input.catalogue,
+                        {.threads = thread_count(command.jobs),
+                         .progress = [&](int done, int total) { progress.update(done, total); },
+                         .interrupted = &catch_interrupt()});
+  progress.finish();
+  if (!result) return fail(result.error(), input.texts, flags);
+  result->scenario_file = origin.scenario_file;
+  result->settings = origin.settings;
+  result->fidelity = origin.fidelity;
+  result->price_file = input.prices.name;
+  result->price_file_sha256 = input.prices.sha256;
+  for (const sim::VariantResult& variant : result->variants) {
+    const auto scenario = std::ranges::find(set.variants, variant.name, &scenarios::Scenario::name);
+    auto world = sim::build_world(*scenario, input.catalogue);
+    if (!world) return fail(world.error(), input.texts, flags);
+    input.html.worlds.push_back(std::move(*world));
+  }
+  input.html.result = std::move(*result);
+  add_validation(input);
+  input.notes = set.notes;
+  return ExitCode::Success;
+}
+
+// When things happen, in the option that leads.
+void record_one(std::size_t variant, ReportInput& input) {
+  constexpr sim::RecordingLimits kDrawn{
+      .buckets = 120, .nodes = 64, .gpus = 16, .pods = 200, .intervals_per_pod = 50, .turns = 0};
+  if (input.html.result.interrupted) return;
+  input.html.recording = sim::record(input.html.worlds[variant], kDrawn, &catch_interrupt());
+}
+
+// The files for one variant, or why there are none.
+reports::ApplySection apply_files(const scenarios::Scenario& scenario, std::string option,
+                                  const models::Catalogue& catalogue) {
+  reports::ApplySection apply{std::move(option), {}, {}};
+  auto files = reports::render_bundle(scenario, catalogue, {});
+  if (files) {
+    apply.files = std::move(*files);
+  } else {
+    apply.refused = std::move(files.error());
+  }
+  return apply;
+}
+
+// Who slows whom down, where pods of a few workloads share GPUs. What is wrong with the scenario
+// has been said before: then there is no matrix.
+void simulate_neighbours(const scenarios::Scenario& scenario, const scenarios::ScenarioSet& set,
+                         const sim::VariantResult& variant, const ReportCommand& command,
+                         ReportInput& input) {
+  constexpr std::size_t kMostWorkloads = 5;
+  const std::size_t workloads = variant.workloads.size();
+  if (!variant.pods_share_gpu || workloads < 2 || workloads > kMostWorkloads) return;
+  scenarios::ScenarioSet one = set;
+  one.variants = {scenario};
+  sim::NeighbourOptions options;
+  options.run.threads = thread_count(command.jobs);
+  options.run.interrupted = &catch_interrupt();
+  auto matrix = sim::find_neighbours(one, 0, input.catalogue, options);
+  if (matrix && !matrix->interrupted) input.html.neighbours = std::move(*matrix);
+}
+
+ExitCode report_on_scenario(const ReportOrigin& origin, const ReportCommand& command,
+                            const CommonFlags& flags, ReportInput& input) {
+  scenarios::ScenarioSet set;
+  if (const ExitCode code = open_origin(origin, flags, input, set); code != ExitCode::Success) {
+    return code;
+  }
+  const bool stored = !origin.document.text.empty();
+  if (stored) {
+    for (const std::string& name : origin.variants) {
+      if (std::ranges::find(set.variants, name, &scenarios::Scenario::name) == set.variants.end()) {
+        return stale(origin, fmt::format("the scenario has no variant \"{}\"", name), flags);
+      }
+    }
+  }
+  if (const ExitCode code = keep_variants(set, origin.variants); code != ExitCode::Success) {
+    return code;
+  }
+  if (const ExitCode code = simulate_set(origin, command, flags, set, input);
+      code != ExitCode::Success) {
+    return code;
+  }
+  const sim::Result& result = input.html.result;
+  if (stored && !result.interrupted && !reports::has_figures_of(origin.document, result)) {
+    return stale(origin, "simulating the scenario again gives other figures", flags);
+  }
+  const sim::VariantResult* best = reports::best_variant(result);
+  if (best == nullptr && !result.variants.empty()) best = &result.variants.front();
+  if (best != nullptr) {
+    const auto scenario = std::ranges::find(set.variants, best->name, &scenarios::Scenario::name);
+    input.html.apply = apply_files(*scenario, "variant " + best->name, input.catalogue);
+    simulate_neighbours(*scenario, set, *best, command, input);
+    record_one(static_cast<std::size_t>(best - result.variants.data()), input);
+  }
+  input.html.command = command_of(origin, result);
+  input.html.document = reports::result_json(result);
+  return ExitCode::Success;
+}
+
+std::string option_name(std::size_t option, const std::vector<sim::PoolChoice>& pools) {
+  std::string name = fmt::format("#{}", option + 1);
+  for (const sim::PoolChoice& pool : pools) name += " " + sim::describe(pool);
+  return name;
+}
+
+ExitCode report_on_plan(ReportOrigin origin, const ReportCommand& command, const CommonFlags& flags,
+                        ReportInput& input) {
+  auto plan = reports::read_whole_plan(origin.document);
+  if (!plan) return fail(plan.error(), {origin.document}, flags);
+  origin.stale = Code::PlanStale;
+  origin.scenario_file = plan->scenario_file;
+  origin.scenario_sha256 = plan->scenario_sha256;
+  origin.settings = plan->settings;
+  origin.price_file = plan->price_file;
+  origin.price_file_sha256 = plan->price_file_sha256;
+  origin.seed = plan->seed;
+  origin.replications = plan->replications;
+  scenarios::ScenarioSet set;
+  if (const ExitCode code = open_origin(origin, flags, input, set); code != ExitCode::Success) {
+    return code;
+  }
+  const auto variant = std::ranges::find(set.variants, plan->variant, &scenarios::Scenario::name);
+  if (variant == set.variants.end()) {
+    return stale(origin, fmt::format("the scenario has no variant \"{}\"", plan->variant), flags);
+  }
+  const scenarios::Scenario base = *variant;
+  set.variants.clear();
+  constexpr std::size_t kMostOptions = 5;
+  for (std::size_t o = 0; o < std::min(kMostOptions, plan->options.size()); ++o) {
+    scenarios::Scenario option =
+        sim::planned_scenario(base, plan->options[o].pools, input.catalogue);
+    option.name = option_name(o, plan->options[o].pools);
+    option.replications = plan->options[o].figures.replications;
+    set.variants.push_back(std::move(option));
+  }
+  if (plan->today || set.variants.empty()) {
+    set.variants.push_back(base);
+    set.variants.back().name = "the scenario's own pools";
+  }
+  if (const ExitCode code = simulate_set(origin, command, flags, set, input);
+      code != ExitCode::Success) {
+    return code;
+  }
+  const sim::Result& result = input.html.result;
+  for (std::size_t o = 0; o < result.variants.size() && !result.interrupted; ++o) {
+    const bool ranked = o < std::min(kMostOptions, plan->options.size());
+    if (!ranked && !plan->today) continue;
+    const sim::OptionFigures& planned = ranked ? plan->options[o].figures : plan->today->figures;
+    if (!reports::has_figures_of(result.variants[o], planned)) {
+      return stale(origin, "simulating its options again gives other figures", flags);
+    }
+  }
+  if (!plan->options.empty()) {
+    simulate_neighbours(set.variants.front(), set, result.variants.front(), command, input);
+    record_one(0, input);
+    const scenarios::Scenario best =
+        sim::planned_scenario(base, plan->options.front().pools, input.catalogue);
+    input.html.apply =
+        apply_files(best, option_name(0, plan->options.front().pools), input.catalogue);
+  }
+  input.html.command = "slicewise report " + quoted(command.file) + " -o html=report.html";
+  input.html.document = origin.document.text;
+  input.html.plan = std::move(*plan);
+  return ExitCode::Success;
+}
+
+}  // namespace
+
+ExitCode make_report_input(const ReportCommand& command, const CommonFlags& flags,
+                           ReportInput& input) {
+  ReportOrigin origin;
+  if (command.file != "-") {
+    Expected<SourceText> source = read_source(command.file, reports::kLargestDocument);
+    if (!source) return fail(source.error(), {}, flags);
+    origin.document = std::move(*source);
+  }
+  const bool plan = reports::looks_like_plan(origin.document);
+  if (!plan && !reports::looks_like_result(origin.document)) {
+    origin.document = {};
+    origin.scenario_file = command.file;
+    origin.settings = command.set;
+    origin.variants = command.variants;
+    origin.price_file = command.prices;
+    origin.seed = command.seed;
+    origin.replications = command.replications;
+    return report_on_scenario(origin, command, flags, input);
+  }
+  if (!command.set.empty() || !command.variants.empty() || !command.prices.empty() ||
+      command.seed || command.replications) {
+    return usage_error(
+        "--set, --variant, --prices, --seed and --replications are those of " + command.file,
+        "leave them out, or name the scenario instead of what was made from it");
+  }
+  if (plan) return report_on_plan(std::move(origin), command, flags, input);
+  const auto stored = reports::read_result(origin.document);
+  if (!stored) return fail(stored.error(), {origin.document}, flags);
+  if (stored->interrupted) {
+    return stale(origin, "this result was interrupted: it has no figures to make again", flags);
+  }
+  origin.scenario_file = stored->scenario_file;
+  origin.scenario_sha256 = stored->scenario_sha256;
+  origin.settings = stored->settings;
+  origin.variants = stored->variants;
+  origin.price_file = stored->price_file;
+  origin.price_file_sha256 = stored->price_file_sha256;
+  origin.seed = stored->seed;
+  origin.replications = stored->replications;
+  origin.fidelity = stored->fidelity;
+  return report_on_scenario(origin, command, flags, input);
+}
+
+}  // namespace slicewise::tools

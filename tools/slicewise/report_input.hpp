@@ -1,0 +1,28 @@
+#pragma once
+
+#include <tl/expected.hpp>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/reports/html_report.hpp"
+
+#include "commands.hpp"
+#include "prices.hpp"
+
+namespace slicewise::tools {
+
+// What a report is about: a scenario, or a stored result or plan with the scenario that it was made
+// from.
+struct ReportInput {
+  models::Catalogue catalogue;  // html.worlds point into it: not to be moved once they are there
+  reports::HtmlReport html;
+  PriceFile prices;
+  Diagnostics notes;
+  std::vector<SourceText> texts;
+};
+
+// Reads the file and simulates; mistakes are printed. PLAN_STALE and RESULT_STALE when the
+// scenario, the prices or the figures are no longer those of the document.
+ExitCode make_report_input(const ReportCommand& command, const CommonFlags& flags,
+                           ReportInput& input);
+
+}  // namespace slicewise::tools
