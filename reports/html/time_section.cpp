@@ -128,13 +128,13 @@ std::string request_figures(const sim::Recording& recording,
   arrivals.finding = fmt::format("Requests come at up to {:.3g} a second ({}, {} into the run).",
                                  peak.value, peak.name, duration_text(from_seconds(peak.at)));
   if (peak.value > 0) out += time_figure(recording, arrivals);
-  TimeChart queue{"queue", "requests in the system", tick_text, "",
+  TimeChart queue{"queue", "requests in the system at the end of a bucket", tick_text, "",
                   series_of_workloads(recording, columns, [](const auto& w, const auto& column) {
                     return most_of(w.in_system, column);
                   })};
   peak = peak_of(queue.series);
   queue.finding = fmt::format(
-      "At most {:.0f} requests are in the system at once ({}, {} into the "
+      "Up to {:.0f} requests are in the system when a bucket ends ({}, {} into the "
       "run).",
       peak.value, peak.name, duration_text(from_seconds(peak.at)));
   if (peak.value > 0) out += time_figure(recording, queue);
