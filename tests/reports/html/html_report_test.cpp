@@ -45,7 +45,7 @@ TEST(HtmlReport, LeadsWithTheVerdictAndKeepsEverySection) {
   const std::string page = html_report(aws_report());
   EXPECT_THAT(page, HasSubstr("finishes the most jobs per dollar"));
   std::size_t last = 0;
-  for (const char* id : {"verdict", "options", "cost", "evidence", "appendix"}) {
+  for (const char* id : {"verdict", "gpus", "cost", "evidence", "appendix"}) {
     const std::size_t at = page.find("<section id=\"" + std::string(id) + "\"");
     ASSERT_NE(at, std::string::npos) << id;
     EXPECT_GT(at, last) << id;
