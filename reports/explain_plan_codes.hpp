@@ -24,11 +24,12 @@ inline constexpr std::array kPlanCodes = {
         "server die together.",
         "", "Use MIG or whole GPUs for these namespaces, or give each namespace its own node pool.",
         "slicewise explain sharing"},
-    CodeExplanation{
-        Code::PlanStale,
-        "A plan, and the journal of one, records which scenario file it was made from. The file has "
-        "changed since, so its figures may no longer hold.",
-        "", "Make the plan again, or name the file that it was made from.", "slicewise --help"},
+    CodeExplanation{Code::PlanStale,
+                    "A plan, and the journal of one, records which scenario file it was made from. "
+                    "The file has "
+                    "changed since, so its figures may no longer hold.",
+                    "", "Make the plan again, or name the file that it was made from.",
+                    "slicewise --help"},
     CodeExplanation{
         Code::ResultStale,
         "A stored result, or a plan, records which scenario, prices and seed it was computed with. "

@@ -73,6 +73,7 @@ std::string shortcoming(const ShownOption& option) {
   if (figures.oom_kills > 0) return "out of GPU memory";
   if (figures.failed > 0) return fmt::format("{:.0f} pods failed", figures.failed);
   if (figures.loses_pods) return "pods never run";
+  if (!figures.denied_by.empty()) return "breaks the policy " + figures.denied_by.front();
   const sim::PlannedObjective* worst = option.tightest();
   if (worst != nullptr && !figures.meets_objectives()) {
     return fmt::format("{} {} missed", worst->workload, worst->name);
