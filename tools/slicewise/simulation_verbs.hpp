@@ -90,8 +90,8 @@ inline void add_names(CLI::App& verb, const std::string& flag, const std::string
 inline void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
   CLI::App& verb = add_verb(
       app, "plan", "Find the cheapest configuration that meets the objectives",
-      "  slicewise plan -f scenarios/examples/shared-inference.yaml\n"
-      "  slicewise plan -f scenarios/examples/shared-inference.yaml --instances g4dn,g5.xlarge "
+      "  slicewise init --template online-services | slicewise plan -f -\n"
+      "  slicewise plan -f scenarios/examples/shared-inference.yaml --instances g4dn.xlarge,g6 "
       "--max-nodes 4 -o json --out plan.json",
       flags);
   add_scenario_flags(verb, plan.file, plan.set, plan.out);
