@@ -63,7 +63,7 @@ std::string by_text(double share) { return fmt::format("{:.3g}%", share * 100); 
 // side the longer one is drawn first.
 std::string tornado_bar(const std::optional<double>& low, const std::optional<double>& high,
                         double scale, const TextStyle& style) {
-  std::vector<std::string_view> cells(2 * kHalfBar, " ");
+  std::vector<std::string_view> cells(2 * static_cast<std::size_t>(kHalfBar), " ");
   const auto draw = [&](double ratio, std::string_view sign) {
     const double share = scale > 0 ? std::min(1.0, std::abs(ratio) / scale) : 0;
     const int length = static_cast<int>(std::lround(share * kHalfBar));
