@@ -159,6 +159,7 @@ class PlanExplainer {
       ++reasons[code ? *code : document_.required_text(at + "/reason")];
     }
     std::vector<std::pair<std::size_t, std::string>> ordered;
+    ordered.reserve(reasons.size());
     for (const auto& [reason, count] : reasons) ordered.emplace_back(count, reason);
     std::ranges::stable_sort(ordered,
                              [](const auto& a, const auto& b) { return a.first > b.first; });
