@@ -28,7 +28,7 @@ std::string_view embedded(const char* begin, const char* end) {
 }  // namespace
 
 std::span<const Template> templates() {
-  static const std::array<Template, 5> kTemplates = {{
+  static const std::array<Template, 5> all = {{
       {"batch-jobs", "training or batch jobs on one node, one per GPU or several",
        embedded(slicewise_template_batch_jobs_begin, slicewise_template_batch_jobs_end)},
       {"online-services", "services with latency objectives on shared GPUs",
@@ -40,7 +40,7 @@ std::span<const Template> templates() {
       {"mixed-cluster", "services, batch jobs on spot nodes, training; Karpenter and a budget",
        embedded(slicewise_template_mixed_cluster_begin, slicewise_template_mixed_cluster_end)},
   }};
-  return kTemplates;
+  return all;
 }
 
 }  // namespace slicewise::scenarios

@@ -127,6 +127,7 @@ void sort_effects(SensitivityStudy& study) {
   };
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
   std::vector<InputEffect> sorted;
+  sorted.reserve(order.size());
   for (const std::size_t n : order) sorted.push_back(std::move(study.effects[n]));
   study.effects = std::move(sorted);
   for (BreakEven& even : study.break_evens) {
