@@ -104,7 +104,6 @@ class Recorder {
   void end_turn(std::uint32_t gpu, TimePoint now);
   void close_interval(std::uint32_t lane, TimePoint now);
 
-  const World& world_;
   RecordingLimits limits_;
   Recording recording_;
   std::size_t bucket_ = 0;

@@ -77,7 +77,7 @@ std::vector<std::vector<bool>> choose_pods(const World& world, int most) {
 }  // namespace
 
 Recorder::Recorder(const World& world, Duration length, const RecordingLimits& limits)
-    : world_(world), limits_(limits) {
+    : limits_(limits) {
   recording_.variant = world.name;
   recording_.seed = world.seed;
   recording_.length = length;

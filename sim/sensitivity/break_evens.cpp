@@ -163,6 +163,7 @@ std::vector<BreakEven> find_break_evens(const SensitivitySubject& subject, int m
   while (advance_searches(searches, subject, simulations)) {
   }
   std::vector<BreakEven> found;
+  found.reserve(searches.size());
   for (const InputSearch& search : searches) found.push_back(search.answer());
   return found;
 }
