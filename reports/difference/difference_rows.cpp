@@ -12,7 +12,7 @@
 namespace slicewise::reports {
 namespace {
 
-using Role = StoredFigure::Role;
+using FigureRole = StoredFigure::Role;
 using Side = ItemDifference::Side;
 
 sim::Amount amount_of_figure(double value, const std::string& unit) {
@@ -49,7 +49,7 @@ std::string change_cell(const FigureDifference& figure, const TextStyle& style) 
     return figure.before->limit == figure.after->limit ? "0" : "limit";
   }
   const auto ratio = figure.ratio();
-  const bool countable = !ratio || figure.after->role == Role::Pods;
+  const bool countable = !ratio || figure.after->role == FigureRole::Pods;
   std::string text;
   if (countable) {
     const double change = figure.after->value - figure.before->value;
@@ -99,7 +99,7 @@ std::string title_with_limit(const FigureDifference& figure, const TextStyle& st
 
 // With what stays the same left out, the bill and the objectives are still what a reader looks for.
 bool is_main_figure(const StoredFigure& figure) {
-  return figure.role == Role::Objective || figure.name == "monthlyUsd" ||
+  return figure.role == FigureRole::Objective || figure.name == "monthlyUsd" ||
          figure.name == "per1kRequestsInSloUsd" || figure.name == "perJobUsd" ||
          figure.name == "headroom";
 }
