@@ -7,24 +7,10 @@ import unittest
 
 import yaml
 
-from program import run, skip_without
-
-try:
-    import jsonschema
-except ImportError:
-    jsonschema = None
+from program import check_schema, run
 
 SHARED = "scenarios/examples/shared-inference.yaml"
 FAST = ("-f", SHARED, "--variant", "shared", "--set", "duration=2m", "--replications", "2")
-
-
-def check_schema(case, kind, document):
-    if jsonschema is None:
-        skip_without(case, "python3-jsonschema")
-    schema = json.loads(run("schema", kind).stdout)
-    jsonschema.Draft7Validator.check_schema(schema)
-    errors = jsonschema.Draft7Validator(schema).iter_errors(document)
-    case.assertEqual([error.message for error in errors], [])
 
 
 class Diff(unittest.TestCase):

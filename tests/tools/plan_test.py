@@ -11,8 +11,7 @@ import unittest
 
 import yaml
 
-from program import ROOT, run
-from sensitivity_test import check_schema
+from program import ROOT, check_schema, run
 
 SHARED = "scenarios/examples/shared-inference.yaml"
 FAST = ("plan", "-f", SHARED, "--variant", "shared", "--instances", "g4dn.xlarge,g6.xlarge",

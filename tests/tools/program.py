@@ -1,10 +1,16 @@
 """Runs the program under test as a user's shell would."""
 
+import json
 import os
 import pathlib
 import pty
 import select
 import subprocess
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
 
 BINARY = os.environ["SLICEWISE_BINARY"]
 ROOT = pathlib.Path(os.environ["SLICEWISE_SOURCE_DIR"])
@@ -53,3 +59,13 @@ def run_on_terminal(*arguments, terminal="stdout", env=None):
     process.wait(timeout=TIMEOUT_S)
     os.close(master)
     return output.decode("utf-8")
+
+
+def check_schema(case, kind, document):
+    """Holds a document to the schema that the program prints for its kind."""
+    if jsonschema is None:
+        skip_without(case, "python3-jsonschema")
+    schema = json.loads(run("schema", kind).stdout)
+    jsonschema.Draft7Validator.check_schema(schema)
+    errors = jsonschema.Draft7Validator(schema).iter_errors(document)
+    case.assertEqual([error.message for error in errors], [])
