@@ -120,7 +120,6 @@ void add_objective(StoredDocument& document, const std::string& pointer, std::st
 }
 
 void add_workload_figures(StoredDocument& document, const std::string& pointer, ItemFacts& item) {
-  using Role = StoredFigure::Role;
   const std::string name = document.required_text(pointer + "/name");
   const std::size_t objectives = entries_at(document, pointer + "/objectives");
   for (std::size_t o = 0; o < objectives; ++o) {
@@ -138,20 +137,21 @@ void add_workload_figures(StoredDocument& document, const std::string& pointer, 
         Times{"/latencyP99Seconds", nullptr, "latencyP99"},
         Times{"/jobCompletionSeconds/p95", "/jobCompletionSeconds/p95Ci95", "jobCompletionP95"},
         Times{"/jobCompletionP95Seconds", nullptr, "jobCompletionP95"}}) {
-    StoredFigure figure{name, times.name, "seconds", Role::Latency};
+    StoredFigure figure{name, times.name, "seconds", StoredFigure::Role::Latency};
     if (times.ci95 != nullptr) figure.ci95 = document.number(pointer + times.ci95);
     add_figure(document, pointer + times.pointer, std::move(figure), item);
   }
 }
 
 void add_pods_and_cost(StoredDocument& document, const std::string& pointer, ItemFacts& item) {
-  using Role = StoredFigure::Role;
   for (const char* name : {"monthlyUsd", "usdPerHour", "totalUsd", "per1kRequestsInSloUsd",
                            "perJobUsd", "perWorkHourUsd"}) {
-    add_figure(document, pointer + "/cost/" + name, {"", name, "usd", Role::Cost}, item);
+    add_figure(document, pointer + "/cost/" + name, {"", name, "usd", StoredFigure::Role::Cost},
+               item);
   }
   for (const char* name : {"pendingMax", "oomKilled", "failed"}) {
-    add_figure(document, pointer + "/pods/" + name, {"", name, "number", Role::Pods}, item);
+    add_figure(document, pointer + "/pods/" + name, {"", name, "number", StoredFigure::Role::Pods},
+               item);
   }
 }
 

@@ -32,12 +32,12 @@ std::vector<PagePart> page_parts(const HtmlReport& report,
 
 // Text inside a script element ends at "</", and "<!--" changes how it is read: JSON may write both
 // with an escape. Without the white space between its parts it is half as long.
-std::string embedded_json(std::string_view json) {
+std::string embedded_json(std::string_view document) {
   std::string out;
-  out.reserve(json.size());
+  out.reserve(document.size());
   bool in_text = false;
   bool is_escaped = false;
-  for (const char c : json) {
+  for (const char c : document) {
     if (in_text) {
       in_text = c != '"' || is_escaped;
       is_escaped = c == '\\' && !is_escaped;

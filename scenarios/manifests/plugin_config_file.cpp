@@ -47,7 +47,7 @@ constexpr std::array<std::string_view, 3> kReplicated = {"renameByDefault",
 constexpr std::array<std::string_view, 4> kResource = {"name", "replicas", "rename", "devices"};
 constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 // The plugin takes any; rules multiply them with numbers of GPUs.
-constexpr std::int64_t kMostReplicas = 1'000'000;
+constexpr std::int64_t kMostConfigReplicas = 1'000'000;
 
 class ConfigReader {
  public:
@@ -251,7 +251,7 @@ class ConfigReader {
            "write a whole number without quotes; the plugin stops at this");
       return;
     }
-    const std::int64_t count = std::min(*written, kMostReplicas);
+    const std::int64_t count = std::min(*written, kMostConfigReplicas);
     if (count < 2) {
       tell(Code::ReplicasTooFew, replicas->where, "number of replicas must be >= 2",
            "leave `sharing` out to share nothing; the plugin stops at this");

@@ -130,11 +130,11 @@ void NodeRates::find_slowdowns(const ClusterState& cluster, const Domain& domain
     models::shared_speeds(laws_, speeds_);
     for (std::size_t c = 0; c < speeds_.size(); ++c) share.clients[c].slowdown = 1 / speeds_[c];
   };
-  using Policy = models::Vgpu::Policy;
+  using VgpuPolicy = models::Vgpu::Policy;
   const auto run_on_vgpus = [&](const models::Vgpu& vgpu) {
-    if (vgpu.policy == Policy::BestEffort) return take_turns(vgpu.slice);
+    if (vgpu.policy == VgpuPolicy::BestEffort) return take_turns(vgpu.slice);
     const int slots =
-        vgpu.policy == Policy::FixedShare ? vgpu.per_gpu : containers_in(cluster, domain);
+        vgpu.policy == VgpuPolicy::FixedShare ? vgpu.per_gpu : containers_in(cluster, domain);
     share.company = Company::Slots;
     share.overhead = slots > 1 ? overhead_of(vgpu.slice) : 0;
     for (Client& client : share.clients) {

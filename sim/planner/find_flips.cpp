@@ -11,7 +11,7 @@ namespace {
 
 // An input that more than doubles is another scenario.
 constexpr double kMostFactor = 2;
-constexpr int kBisections = 4;
+constexpr int kFlipBisections = 4;
 
 PlanProbe probe_of(const BlockSearch& search, const PlanOption& option, const std::string& input,
                    double factor) {
@@ -91,7 +91,7 @@ std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOp
   std::vector<Flip> flips;
   if (options.empty()) return flips;
   std::vector<Bracket> brackets = brackets_of(search, options.front(), probes);
-  for (int step = 0; step < kBisections && !brackets.empty(); ++step) {
+  for (int step = 0; step < kFlipBisections && !brackets.empty(); ++step) {
     std::vector<PlanProbe> ask;
     ask.reserve(brackets.size());
     for (const Bracket& b : brackets) {

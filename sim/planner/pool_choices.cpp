@@ -47,7 +47,7 @@ void refuse(PoolChoice choice, std::optional<Code> code, std::string reason, Poo
       {Stage::Feasibility, std::move(choice), code, std::move(reason), std::nullopt});
 }
 
-std::string mib(Bytes memory) { return fmt::format("{} MiB", memory.count >> 20); }
+std::string mib_text(Bytes memory) { return fmt::format("{} MiB", memory.count >> 20); }
 
 // The numbers of pods on one device that are worth a try: no more than there are pods or fit.
 std::vector<int> replicas_up_to(const TypeView& view, int most) {
@@ -83,8 +83,8 @@ void add_time_slicing(const TypeView& view, PoolChoices& found) {
   const int fit = view.needs.pods_in(memory);
   if (fit < 2) {
     refuse(choice_of(view, Strategy::TimeSlicing, 2), Code::GpuOom,
-           fmt::format("GPU memory: two pods do not fit {}; one needs {}", mib(memory),
-                       mib(view.needs.pods.front())),
+           fmt::format("GPU memory: two pods do not fit {}; one needs {}", mib_text(memory),
+                       mib_text(view.needs.pods.front())),
            found);
     return;
   }
@@ -99,7 +99,7 @@ void add_mps(const TypeView& view, Strategy strategy, PoolChoices& found) {
   if (shares < 2) {
     refuse(choice_of(view, strategy, 2), Code::GpuOom,
            fmt::format("GPU memory: MPS gives each of two processes half, one needs {}",
-                       mib(view.needs.largest_process)),
+                       mib_text(view.needs.largest_process)),
            found);
     return;
   }
@@ -139,7 +139,7 @@ void add_mig(const TypeView& view, PoolChoices& found) {
     if (!options.back().empty()) continue;
     refuse(choice_of(view, Strategy::Mig, 1), Code::GpuOom,
            fmt::format("a pod of \"{}\" needs {} of GPU memory, more than any instance has",
-                       workload.name, mib(pod_memory(view.exclusive, workload))),
+                       workload.name, mib_text(pod_memory(view.exclusive, workload))),
            found);
     return;
   }
@@ -185,7 +185,7 @@ void add_shared_mig(const TypeView& view, PoolChoices& found) {
   if (any) return;
   refuse(choice_of(view, Strategy::MigTimeSlicing, 2), Code::GpuOom,
          fmt::format("no profile with two or more instances holds two pods, of which one needs {}",
-                     mib(view.needs.pods.front())),
+                     mib_text(view.needs.pods.front())),
          found);
 }
 

@@ -5,7 +5,7 @@
 namespace slicewise::tools {
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string fish_quoted(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
     escaped += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
@@ -41,9 +41,9 @@ std::string flag_arguments(const FlagInfo& flag) {
     text += " -x";
   }
   if (!flag.choices.empty()) {
-    text += " -a " + quoted(joined(flag.choices, " "));
+    text += " -a " + fish_quoted(joined(flag.choices, " "));
   }
-  return text + " -d " + quoted(flag.description);
+  return text + " -d " + fish_quoted(flag.description);
 }
 
 }  // namespace
@@ -53,12 +53,12 @@ std::string fish_completion(const CommandInfo& root) {
       "# fish completion of slicewise: slicewise completion fish | source\n"
       "complete -c slicewise -f\n";
   for (const Route& route : routes(root)) {
-    const std::string start = "complete -c slicewise -n " + quoted(condition(route));
+    const std::string start = "complete -c slicewise -n " + fish_quoted(condition(route));
     for (const CommandInfo& child : route.command->commands) {
-      text += start + " -a " + child.name + " -d " + quoted(child.description) + "\n";
+      text += start + " -a " + child.name + " -d " + fish_quoted(child.description) + "\n";
     }
     if (!route.command->positional_choices.empty()) {
-      text += start + " -a " + quoted(joined(route.command->positional_choices, " ")) + "\n";
+      text += start + " -a " + fish_quoted(joined(route.command->positional_choices, " ")) + "\n";
     }
     for (const FlagInfo& flag : route.command->flags) {
       text += start + flag_arguments(flag) + "\n";

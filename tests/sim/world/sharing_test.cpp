@@ -18,8 +18,8 @@ scenarios::PluginSharing replicas(int count, const std::string& device = "nvidia
   return sharing;
 }
 
-scenarios::Scenario on(const std::string& instance,
-                       const std::string& resource = "nvidia.com/gpu") {
+scenarios::Scenario node_of(const std::string& instance,
+                            const std::string& resource = "nvidia.com/gpu") {
   scenarios::Scenario s = demo::scenario(demo::pool(0), {demo::training(1)});
   s.node_pools[0].instance_type.value = instance;
   s.workloads[0].pod.extended[0].name.value = resource;
@@ -27,14 +27,14 @@ scenarios::Scenario on(const std::string& instance,
 }
 
 scenarios::Scenario mps(const std::string& instance, int count) {
-  scenarios::Scenario s = on(instance);
+  scenarios::Scenario s = node_of(instance);
   s.node_pools[0].device_plugin.emplace().mps = replicas(count);
   return s;
 }
 
 scenarios::Scenario mig(const std::string& config, scenarios::MigStrategy strategy,
                         const std::string& resource) {
-  scenarios::Scenario s = on("p4d.24xlarge", resource);
+  scenarios::Scenario s = node_of("p4d.24xlarge", resource);
   s.node_pools[0].mig.emplace();
   s.node_pools[0].mig->strategy = strategy;
   s.node_pools[0].mig->config.value = config;
@@ -218,7 +218,7 @@ TEST(Combinations, MpsOnMigNeedsForce) {
 
 // A g6f is one vGPU of an L4: a fixed eighth, an assumption that the report names.
 TEST(VgpuPool, AFractionalInstanceIsOneVgpuOfItsHost) {
-  const World world = demo::world(on("g6f.xlarge"));
+  const World world = demo::world(node_of("g6f.xlarge"));
   const auto& vgpu = std::get<models::Vgpu>(world.pools[0].kinds[0].sharing);
   EXPECT_EQ(vgpu.policy, models::Vgpu::Policy::FixedShare);
   EXPECT_EQ(vgpu.per_gpu, 8);
@@ -228,10 +228,10 @@ TEST(VgpuPool, AFractionalInstanceIsOneVgpuOfItsHost) {
 }
 
 TEST(VgpuPool, AFractionIsNotSharedFurtherAndOtherTypesAreTold) {
-  scenarios::Scenario shared = on("g6f.xlarge");
+  scenarios::Scenario shared = node_of("g6f.xlarge");
   shared.node_pools[0].device_plugin.emplace().time_slicing = replicas(2);
   EXPECT_NE(finding_with(refusals_of(shared), Code::StrategyNotModelled), nullptr);
-  scenarios::Scenario whole = on("g6.xlarge");
+  scenarios::Scenario whole = node_of("g6.xlarge");
   whole.node_pools[0].vgpu.emplace();
   EXPECT_TRUE(demo::has(demo::world(whole).findings, Code::VgpuNotOnEks));
   whole.workloads[0].pod.extended.clear();
@@ -239,14 +239,14 @@ TEST(VgpuPool, AFractionIsNotSharedFurtherAndOtherTypesAreTold) {
 }
 
 TEST(OtherPlugins, AdvertiseTheirOwnResources) {
-  scenarios::Scenario aws = on("p3.2xlarge", "k8s.amazonaws.com/vgpu");
+  scenarios::Scenario aws = node_of("p3.2xlarge", "k8s.amazonaws.com/vgpu");
   aws.node_pools[0].virtual_gpu.emplace();
   const World virtual_gpu = demo::world(aws);
   EXPECT_EQ(advertised(virtual_gpu, "k8s.amazonaws.com/vgpu"), 10);
   EXPECT_FALSE(mps_of(virtual_gpu).memory_limit.has_value());
   EXPECT_DOUBLE_EQ(mps_of(virtual_gpu).active_threads, 1);
 
-  scenarios::Scenario nos = on("g5.xlarge", "nvidia.com/gpu-4gb");
+  scenarios::Scenario nos = node_of("g5.xlarge", "nvidia.com/gpu-4gb");
   nos.node_pools[0].nos.emplace().slices = {{"10gb", {}}, {"4gb", {}}, {"4gb", {}}};
   const World slices = demo::world(nos);
   EXPECT_EQ(advertised(slices, "nvidia.com/gpu-4gb"), 2);
@@ -257,7 +257,7 @@ TEST(OtherPlugins, AdvertiseTheirOwnResources) {
 }
 
 TEST(ManualSharing, IsToldAndRefusedBesideMps) {
-  scenarios::Scenario s = on("g4dn.12xlarge");
+  scenarios::Scenario s = node_of("g4dn.12xlarge");
   s.workloads[0].pod.extended.clear();
   EXPECT_TRUE(demo::has(demo::world(s).findings, Code::GpuNotRequested));
   s.workloads[0].pod.env["CUDA_VISIBLE_DEVICES"] = "3";
