@@ -20,8 +20,8 @@ class Report(unittest.TestCase):
     def path(self, name):
         return str(self.folder / name)
 
-    def stored(self, name, *arguments):
-        made = run(*arguments, "-o", "json", "--out", self.path(name))
+    def stored(self, name, *arguments, cwd=ROOT):
+        made = run(*arguments, "-o", "json", "--out", self.path(name), cwd=cwd)
         self.assertEqual(made.returncode, 0, made.stderr)
         return self.path(name)
 
@@ -56,6 +56,18 @@ class Report(unittest.TestCase):
         self.assertEqual(json.loads(embedded), stored)
         self.assertIn("--seed 7 --replications 2", page)
 
+    def test_the_scenario_of_a_stored_result_is_found_beside_it(self):
+        shutil.copy(ROOT / EXAMPLE, self.path("scenario.yaml"))
+        document = self.stored("result.json", "run", "-f", "scenario.yaml", "--replications", "1",
+                               cwd=self.folder)
+        page = run("report", document)  # from another folder
+        self.assertEqual(page.returncode, 0, page.stderr)
+        self.assertIn(f"slicewise run -f {self.path('scenario.yaml')}", page.stdout)
+        shutil.move(self.path("scenario.yaml"), self.path("away.yaml"))
+        gone = run("report", document)
+        self.assertEqual(gone.returncode, 5)
+        self.assertIn('"scenario.yaml"', gone.stderr)
+
     def test_a_result_of_another_scenario_is_stale(self):
         scenario = self.path("scenario.yaml")
         shutil.copy(ROOT / EXAMPLE, scenario)
@@ -76,10 +88,10 @@ class Report(unittest.TestCase):
     def test_a_plan_shows_its_options_and_how_to_apply_the_best(self):
         scenario = self.path("scenario.yaml")
         shutil.copy(ROOT / SERVICES, scenario)
-        document = self.stored("plan.json", "plan", "-f", scenario, "--variant", "shared",
+        document = self.stored("plan.json", "plan", "-f", "scenario.yaml", "--variant", "shared",
                                "--instances", "g4dn.xlarge", "--max-nodes", "2", "--replications",
                                "2", "--no-flips", "--no-headroom", "--strategies",
-                               "exclusive,timeSlicing")
+                               "exclusive,timeSlicing", cwd=self.folder)
         page = run("report", document)
         self.assertEqual(page.returncode, 0, page.stderr)
         for part in ("Use 1 x g4dn.xlarge", 'id="replicas"', 'id="apply"', "rollback.sh"):

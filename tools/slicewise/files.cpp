@@ -69,6 +69,19 @@ Expected<SourceText> read_source(const std::string& path, std::size_t most) {
   return source;
 }
 
+std::string path_from(const std::string& document, const std::string& path) {
+  if (document == "-" || path.empty() || path == "-") return path;
+  const auto folder = std::filesystem::path(document).parent_path();
+  const auto is_there = [](const std::filesystem::path& file) {
+    std::error_code ignored;
+    return std::filesystem::exists(file, ignored);
+  };
+  if (is_there(folder / path)) return (folder / path).string();
+  if (is_there(path)) return path;
+  const auto beside = folder / std::filesystem::path(path).filename();
+  return is_there(beside) ? beside.string() : path;
+}
+
 ExitCode write_text(const std::string& path, std::string_view text) {
   if (path.empty()) {
     return write_all(stdout, text) ? ExitCode::Success : not_written("to standard output");

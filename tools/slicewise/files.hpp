@@ -14,6 +14,10 @@ namespace slicewise::tools {
 Expected<SourceText> read_source(const std::string& path,
                                  std::size_t most = scenarios::kLargestScenario);
 
+// The file that a stored document calls `path`, which was named from where the document was made:
+// from the document's folder, else from the working directory, else beside the document.
+std::string path_from(const std::string& document, const std::string& path);
+
 // Writes all of `text` to a file, or to standard output for "". A file is written under a temporary
 // name and renamed, so that a reader never sees half of it. Says why on standard error when that
 // fails and returns ExitCode::FileAccess.

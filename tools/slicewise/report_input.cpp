@@ -233,10 +233,10 @@ ExitCode report_on_plan(ReportOrigin origin, const ReportCommand& command, const
   auto plan = reports::read_whole_plan(origin.document);
   if (!plan) return fail(plan.error(), {origin.document}, flags);
   origin.stale = Code::PlanStale;
-  origin.scenario_file = plan->scenario_file;
+  origin.scenario_file = path_from(origin.document.name, plan->scenario_file);
   origin.scenario_sha256 = plan->scenario_sha256;
   origin.settings = plan->settings;
-  origin.price_file = plan->price_file;
+  origin.price_file = path_from(origin.document.name, plan->price_file);
   origin.price_file_sha256 = plan->price_file_sha256;
   origin.seed = plan->seed;
   origin.replications = plan->replications;
@@ -322,11 +322,11 @@ ExitCode make_report_input(const ReportCommand& command, const CommonFlags& flag
   if (stored->interrupted) {
     return stale(origin, "this result was interrupted: it has no figures to make again", flags);
   }
-  origin.scenario_file = stored->scenario_file;
+  origin.scenario_file = path_from(origin.document.name, stored->scenario_file);
   origin.scenario_sha256 = stored->scenario_sha256;
   origin.settings = stored->settings;
   origin.variants = stored->variants;
-  origin.price_file = stored->price_file;
+  origin.price_file = path_from(origin.document.name, stored->price_file);
   origin.price_file_sha256 = stored->price_file_sha256;
   origin.seed = stored->seed;
   origin.replications = stored->replications;

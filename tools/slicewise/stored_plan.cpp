@@ -1,7 +1,6 @@
 #include "stored_plan.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -13,17 +12,6 @@
 
 namespace slicewise::tools {
 namespace {
-
-namespace fs = std::filesystem;
-
-// A plan names its scenario as the user did: from where the plan was made, which is where the plan
-// often still is.
-std::string scenario_path(const std::string& plan_path, const std::string& named) {
-  const fs::path beside = fs::path(plan_path).parent_path() / named;
-  std::error_code ignored;
-  if (plan_path != "-" && fs::exists(beside, ignored)) return beside.string();
-  return named;
-}
 
 // Opens the scenario of a plan and puts one of its options in place.
 class PlanOpener {
@@ -69,7 +57,7 @@ class PlanOpener {
 
   tl::expected<ScenarioFile, ExitCode> in_place(const reports::StoredPlan& plan,
                                                 std::size_t option) const {
-    const std::string path = scenario_path(source_.name, plan.scenario_file);
+    const std::string path = path_from(source_.name, plan.scenario_file);
     Expected<ScenarioFile> file = open_scenario(path, plan.settings);
     if (!file) return refused(file.error());
     if (!file->loaded.problems.empty()) return std::move(*file);  // the caller says them
