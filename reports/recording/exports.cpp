@@ -56,7 +56,9 @@ Expected<ExportFiles> render_grafana(const scenarios::Scenario& /*scenario*/,
 Expected<ExportFiles> render_csv_tables(const scenarios::Scenario& scenario,
                                         const models::Catalogue& catalogue,
                                         const ExportOptions& /*options*/) {
-  const Expected<sim::Recording> recording = recording_of(scenario, catalogue, {});
+  sim::RecordingLimits limits;
+  limits.requests = 100'000;
+  const Expected<sim::Recording> recording = recording_of(scenario, catalogue, limits);
   if (!recording) return tl::unexpected(recording.error());
   ExportFiles files;
   for (CsvTable& table : recording_tables(*recording)) {

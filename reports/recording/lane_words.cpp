@@ -57,6 +57,7 @@ std::string left_out_sentence(const sim::LeftOut& left_out) {
   add(left_out.gpus, "GPUs");
   add(left_out.pods, "pods");
   add(left_out.intervals, "intervals of pods");
+  add(left_out.requests, "requests");
   return text;
 }
 

@@ -101,6 +101,42 @@ std::string turns_table(const Recording& recording) {
   return table;
 }
 
+std::string_view outcome_word(sim::RecordedRequest::Outcome outcome) {
+  using Outcome = sim::RecordedRequest::Outcome;
+  switch (outcome) {
+    case Outcome::InTime:
+      return "in time";
+    case Outcome::Late:
+      return "late";
+    case Outcome::Refused:
+      return "refused";
+    case Outcome::Dropped:
+      return "dropped";
+    case Outcome::TimedOut:
+      return "timed out";
+  }
+  return "";
+}
+
+std::string requests_table(const Recording& recording) {
+  std::string table =
+      "workload,pod,arrived,over,latency,outcome,retries,warmup,inputTokens,outputTokens\r\n";
+  for (const sim::RecordedRequest& request : recording.requests) {
+    const std::string& workload = recording.workloads[request.workload].name;
+    const auto tokens = [](std::int64_t count) {
+      return count > 0 ? fmt::format("{}", count) : std::string();
+    };
+    const bool warmup = request.arrived - TimePoint{} < recording.warmup;
+    add_row(table, {workload, request.pod ? fmt::format("{}-{}", workload, *request.pod + 1) : "",
+                    seconds_field(request.arrived), seconds_field(request.over),
+                    seconds_field(request.over - request.arrived),
+                    std::string(outcome_word(request.outcome)), fmt::format("{}", request.retries),
+                    warmup ? "true" : "false", tokens(request.input_tokens),
+                    tokens(request.output_tokens)});
+  }
+  return table;
+}
+
 std::string workloads_table(const Recording& recording) {
   std::string table =
       "workload,kind,completed,throughputPerSecond,goodputPerSecond,arrived,answered,inObjectives,"
@@ -230,6 +266,7 @@ std::vector<CsvTable> recording_tables(const Recording& recording) {
           {"nodes.csv", nodes_table(recording)},
           {"pods.csv", pods_table(recording)},
           {"turns.csv", turns_table(recording)},
+          {"requests.csv", requests_table(recording)},
           {"timeline.csv", TimelineTable(recording).write()}};
 }
 

@@ -184,6 +184,8 @@ class ClusterRun {
 
   // request_work.cpp
   bool is_counted(const Request& request) const;
+  RecordedRequest recorded(WorkloadId workload, const Request& request,
+                           RecordedRequest::Outcome outcome) const;
   RequestRecord& requests_of(std::size_t service);
   void arm_service(std::size_t service);
   void on_service_timer(std::size_t service);
@@ -227,7 +229,7 @@ class ClusterRun {
   void on_pipeline_timer(std::size_t pipeline);
   void send_stage(std::size_t pipeline, std::uint32_t flow, std::size_t stage, const Request& of);
   void stage_over(const Request& request, std::optional<Loss> loss);
-  void record_flow(std::size_t pipeline, bool lost, Duration latency);
+  void record_flow(std::size_t pipeline, std::uint32_t flow);
   void end_flow(std::size_t pipeline, std::uint32_t flow);
 
   // autoscaling.cpp

@@ -58,11 +58,19 @@ void ClusterRun::stage_over(const Request& request, std::optional<Loss> loss) {
   if (state.flows.is_over(request.flow)) end_flow(request.pipeline, request.flow);
 }
 
-void ClusterRun::record_flow(std::size_t pipeline, bool lost, Duration latency) {
-  const std::size_t position = world_.workloads.size() + pipeline;
-  if (lost) return recorder_->lost(position);
+void ClusterRun::record_flow(std::size_t pipeline, std::uint32_t flow) {
+  using Outcome = RecordedRequest::Outcome;
+  const PipelineFlows& flows = pipelines_[pipeline].flows;
+  RecordedRequest request;
+  request.workload = static_cast<std::uint32_t>(world_.workloads.size() + pipeline);
+  request.arrived = flows.arrived(flow);
+  request.over = now_;
   const auto& limit = world_.pipelines[pipeline].limits.latency;
-  recorder_->answered(position, latency, limit && latency > *limit);
+  const bool late = limit && request.over - request.arrived > *limit;
+  request.outcome = flows.is_lost(flow) ? outcome_of(flows.cause(flow))
+                    : late              ? Outcome::Late
+                                        : Outcome::InTime;
+  recorder_->request_over(request);
 }
 
 void ClusterRun::end_flow(std::size_t pipeline, std::uint32_t flow) {
@@ -70,7 +78,7 @@ void ClusterRun::end_flow(std::size_t pipeline, std::uint32_t flow) {
   RequestRecord& record = record_.pipelines[pipeline].requests;
   const TimePoint arrived = state.flows.arrived(flow);
   state.population.change(now_, -1);
-  if (recorder_ != nullptr) record_flow(pipeline, state.flows.is_lost(flow), now_ - arrived);
+  if (recorder_ != nullptr) record_flow(pipeline, flow);
   if (arrived - TimePoint{} >= world_.warmup) {
     if (state.flows.is_lost(flow)) {
       const Loss cause = state.flows.cause(flow);

@@ -223,11 +223,24 @@ void Recorder::end_turn(std::uint32_t gpu, TimePoint now) {
   open.pod = kNotRecorded;
 }
 
-void Recorder::answered(std::size_t w, Duration latency, bool late) {
-  RecordedWorkload& workload = recording_.workloads[w];
+void Recorder::request_over(RecordedRequest request) {
+  using Outcome = RecordedRequest::Outcome;
+  if (request.pod) *request.pod -= first_of_[request.workload];
+  if (std::cmp_less(recording_.requests.size(), limits_.requests)) {
+    recording_.requests.push_back(request);
+  } else if (limits_.requests > 0) {
+    ++recording_.left_out.requests;
+  }
+  RecordedWorkload& workload = recording_.workloads[request.workload];
+  const bool late = request.outcome == Outcome::Late;
+  if (!late && request.outcome != Outcome::InTime) {
+    ++now_of(workload.lost);
+    return;
+  }
   ++now_of(workload.completed);
   now_of(workload.late) += late ? 1 : 0;
-  Latencies& latencies = latencies_[w];
+  const Duration latency = request.over - request.arrived;
+  Latencies& latencies = latencies_[request.workload];
   latencies.times.add(latency);
   for (std::size_t n = workload.latency_bounds.size(); n > 0; --n) {
     if (latency > workload.latency_bounds[n - 1]) break;

@@ -11,9 +11,17 @@
 #include "slicewise/sim/world.hpp"
 #include "slicewise/units.hpp"
 
+#include "request.hpp"
 #include "state.hpp"
 
 namespace slicewise::sim {
+
+inline RecordedRequest::Outcome outcome_of(Loss loss) {
+  using Outcome = RecordedRequest::Outcome;
+  return loss == Loss::Refused   ? Outcome::Refused
+         : loss == Loss::Dropped ? Outcome::Dropped
+                                 : Outcome::TimedOut;
+}
 
 // Writes a recording while ClusterRun runs. It looks and never touches: with or without it a run is
 // the same. Where a run has none, each place that would tell it something compares one pointer.
@@ -48,8 +56,8 @@ class Recorder {
 
   // Requests, by position in Recording::workloads.
   void arrived(std::size_t workload) { ++now_of(recording_.workloads[workload].arrived); }
-  void lost(std::size_t workload) { ++now_of(recording_.workloads[workload].lost); }
-  void answered(std::size_t workload, Duration latency, bool late);
+  // `request.pod`: among all pods.
+  void request_over(RecordedRequest request);
 
   // At the end of a bucket: totals since the start of the run, in nanoseconds.
   struct GpuTotals {
@@ -111,6 +119,7 @@ class Recorder {
   std::vector<std::uint32_t> life_of_;   // by node: into Recording::nodes
   std::set<std::uint32_t> places_seen_;  // nodes whose GPUs are recorded
   std::vector<std::uint32_t> lane_of_;   // by pod: into Recording::pods
+  std::vector<std::uint32_t> first_of_;  // by workload: its first pod
   std::vector<OpenInterval> open_;       // by lane
   std::vector<std::uint8_t> sm_known_;   // by GPU
   std::vector<Latencies> latencies_;     // by workload

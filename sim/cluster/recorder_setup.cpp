@@ -125,6 +125,7 @@ void Recorder::add_workloads(const World& world) {
 void Recorder::add_pods(const World& world) {
   const std::vector<std::vector<bool>> chosen = choose_pods(world, limits_.pods);
   for (std::uint32_t w = 0; w < world.workloads.size(); ++w) {
+    first_of_.push_back(static_cast<std::uint32_t>(lane_of_.size()));
     for (std::size_t nth = 0; nth < chosen[w].size(); ++nth) {
       if (!chosen[w][nth]) {
         lane_of_.push_back(kNotRecorded);

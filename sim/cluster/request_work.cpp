@@ -19,6 +19,18 @@ void count_tokens(TokenRecord& record, const Request& request, bool late) {
 
 }  // namespace
 
+RecordedRequest ClusterRun::recorded(WorkloadId workload, const Request& request,
+                                     RecordedRequest::Outcome outcome) const {
+  return {static_cast<std::uint32_t>(index(workload)),
+          std::nullopt,
+          outcome,
+          request.attempt,
+          request.arrived,
+          now_,
+          request.input_tokens,
+          request.output_tokens};
+}
+
 bool ClusterRun::is_counted(const Request& request) const {
   return request.arrived - TimePoint{} >= world_.warmup;
 }
@@ -81,7 +93,9 @@ void ClusterRun::lose(std::size_t s, Request request, Loss cause) {
     return arm_service(s);
   }
   service.population.change(now_, -1);
-  if (recorder_ != nullptr) recorder_->lost(index(service.workload));
+  if (recorder_ != nullptr) {
+    recorder_->request_over(recorded(service.workload, request, outcome_of(cause)));
+  }
   if (is_counted(request)) {
     std::int64_t& count = cause == Loss::Refused   ? record.refused
                           : cause == Loss::Dropped ? record.dropped
@@ -102,7 +116,12 @@ void ClusterRun::answer(std::uint32_t p, const Request& request, Duration work) 
   pod.answered += work;
   if (late) pod.late += work;
   service.population.change(now_, -1);
-  if (recorder_ != nullptr) recorder_->answered(index(pod.workload), latency, late);
+  if (recorder_ != nullptr) {
+    using Outcome = RecordedRequest::Outcome;
+    RecordedRequest entry = recorded(pod.workload, request, late ? Outcome::Late : Outcome::InTime);
+    entry.pod = p;
+    recorder_->request_over(entry);
+  }
   // Latency is of the requests that came in the observed time, throughput of those that left in it.
   if (is_counted(request)) {
     ++record.requests.answered;

@@ -237,6 +237,9 @@ class Tables(unittest.TestCase):
             arrived = sum(int(row["value"]) for row in tables["timeline"]
                           if row["name"] == workload["workload"] and row["figure"] == "arrived")
             self.assertEqual(arrived, float(workload["arrived"]))
+            answered = [row for row in tables["requests"] if row["latency"] and
+                        row["workload"] == workload["workload"] and row["pod"]]
+            self.assertEqual(len(answered), float(workload["answered"]))
         self.assertEqual({row["phase"] for row in tables["pods"]} - {"evicted", "done"},
                          {"image pull", "model load", "Running"})
 

@@ -106,6 +106,19 @@ struct RecordedTurns {
   std::vector<RecordedTurn> turns;  // in order of their end
 };
 
+// A request of a Service or a pipeline, from its first attempt to its answer or its loss.
+struct RecordedRequest {
+  enum class Outcome : std::uint8_t { InTime, Late, Refused, Dropped, TimedOut };
+  std::uint32_t workload = 0;        // into Recording::workloads
+  std::optional<std::uint32_t> pod;  // that answered, counted from 0 among those of its workload
+  Outcome outcome = Outcome::InTime;
+  int retries = 0;
+  TimePoint arrived;
+  TimePoint over;
+  std::int64_t input_tokens = 0;  // 0 where the workload is no language model
+  std::int64_t output_tokens = 0;
+};
+
 // Nodes of one pool at the end of each bucket.
 struct RecordedPool {
   std::string name;
@@ -146,6 +159,7 @@ struct RecordingLimits {
   int pods = 500;
   int intervals_per_pod = 400;  // and as many marks
   int turns = 4'000;            // of all GPUs together
+  int requests = 0;             // of all workloads together; 0 = not asked for
 };
 
 struct LeftOut {
@@ -153,7 +167,8 @@ struct LeftOut {
   std::int64_t gpus = 0;
   std::int64_t pods = 0;
   std::int64_t intervals = 0;  // of recorded pods, marks included
-  bool any() const { return nodes + gpus + pods + intervals > 0; }
+  std::int64_t requests = 0;   // where they are asked for
+  bool any() const { return nodes + gpus + pods + intervals + requests > 0; }
 };
 
 // Buckets are counted from the start of the run; the k-th is (k, k + 1] x `bucket`, the last ends
@@ -171,6 +186,7 @@ struct Recording {
   RecordedTurns turns;
   std::vector<RecordedPool> pools;
   std::vector<RecordedWorkload> workloads;  // in the scenario's order, then pipelines
+  std::vector<RecordedRequest> requests;    // in order of their end
   LeftOut left_out;
   VariantResult result;  // of this replication alone
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <numeric>
 #include <string>
 #include <variant>
@@ -144,6 +145,33 @@ void expect_nodes_times_price_is_the_bill(const Recording& r) {
   EXPECT_EQ(bill, r.result.cost.ledger.total);
 }
 
+// Those that came after the warm-up, as the result counts them.
+void expect_requests_add_up(const Recording& r) {
+  using Outcome = RecordedRequest::Outcome;
+  for (const WorkloadResult& result : r.result.workloads) {
+    if (!result.requests) continue;
+    const auto w = std::ranges::find(r.workloads, result.name, &RecordedWorkload::name);
+    ASSERT_NE(w, r.workloads.end()) << result.name;
+    std::map<Outcome, double> counts;
+    double latencies = 0;
+    for (const RecordedRequest& request : r.requests) {
+      if (&r.workloads[request.workload] != &*w || request.arrived < TimePoint{} + r.warmup)
+        continue;
+      ++counts[request.outcome];
+      const bool answered = request.outcome == Outcome::InTime || request.outcome == Outcome::Late;
+      if (answered) latencies += to_seconds(request.over - request.arrived);
+      EXPECT_EQ(answered && result.kind == "Service", request.pod.has_value());
+    }
+    const double answered = counts[Outcome::InTime] + counts[Outcome::Late];
+    EXPECT_EQ(answered, result.requests->answered) << result.name;
+    EXPECT_EQ(counts[Outcome::InTime], result.requests->in_objectives) << result.name;
+    EXPECT_EQ(counts[Outcome::Refused], result.requests->refused) << result.name;
+    EXPECT_EQ(counts[Outcome::TimedOut], result.requests->timed_out) << result.name;
+    if (answered == 0) continue;
+    EXPECT_NEAR(latencies / answered, to_seconds(result.latency->mean), 1e-6) << result.name;
+  }
+}
+
 class ShippedScenario : public testing::TestWithParam<const char*> {};
 
 TEST_P(ShippedScenario, AddsUpToItsResult) {
@@ -151,8 +179,11 @@ TEST_P(ShippedScenario, AddsUpToItsResult) {
   if (worlds.size() > 2) worlds.erase(worlds.begin() + 2, worlds.end());  // differ in numbers only
   for (const World& world : worlds) {
     SCOPED_TRACE(world.name);
-    const Recording r = record(world).value();
+    RecordingLimits limits;
+    limits.requests = 10'000'000;
+    const Recording r = record(world, limits).value();
     EXPECT_FALSE(r.left_out.any());
+    expect_requests_add_up(r);
     expect_same(simulate(world).value(), r.result);
     expect_buckets_hold_no_more_than_their_time(r);
     if (!world.changes_nodes()) expect_gpus_add_up(r);
@@ -188,6 +219,16 @@ World ten_minutes_of_requests(Duration warmup) {
   s.duration = minutes(10);
   s.warmup = warmup;
   return demo::world(s);
+}
+
+TEST(RecordedRequests, BeyondTheLimitAreCounted) {
+  RecordingLimits limits;
+  limits.requests = 100;
+  const Recording r = record(ten_minutes_of_requests({}), limits).value();
+  const RecordedWorkload& api = r.workloads.at(0);
+  EXPECT_EQ(r.requests.size(), 100U);
+  EXPECT_EQ(total(api.completed) + total(api.lost), 100 + static_cast<double>(r.left_out.requests));
+  EXPECT_TRUE(std::ranges::is_sorted(r.requests, {}, &RecordedRequest::over));
 }
 
 TEST(RecordedRequests, AddUpToTheResult) {
