@@ -206,7 +206,12 @@ inline constexpr std::array kInputCodes = {
         Code::PriceUnknown,
         "Nobody recorded a price for this instance type, region and purchase option. An unknown "
         "price is never taken as zero: every cost would be wrong.",
-        "", "Choose another region or option, or bring the price with --prices FILE.", kGetSource},
+        "",
+        "Choose another region or option, or bring the price with --prices FILE, a JSON file: "
+        "{\"date\": \"2026-11-01\", \"prices\": [{\"instanceType\": \"g5.xlarge\", \"region\": "
+        "\"eu-north-1\", \"purchase\": \"on-demand\", \"usdPerHour\": 1.067, \"source\": \"invoice "
+        "of October\"}]}; purchase is on-demand, spot or reserved.",
+        kGetSource},
 };
 
 }  // namespace slicewise::reports

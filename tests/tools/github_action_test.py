@@ -137,6 +137,7 @@ class Gate(Runner):
     def install(self):
         result = self.script("install", binary=BINARY)
         self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("is the variable of no flag", result.stderr)
 
     def outputs(self):
         lines = (self.temp / "output").read_text(encoding="utf-8").splitlines()

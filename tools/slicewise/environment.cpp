@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::string_view kPrefix = "SLICEWISE_";
 
+// Inputs of tools/github_action.
+constexpr std::string_view kActionPrefix = "SLICEWISE_ACTION_";
+
 constexpr std::array<std::string_view, 7> kOfNoFlag = {
     "SLICEWISE_PROMETHEUS_TOKEN",  // a secret: never on the command line
     // Of the project's tests.
@@ -35,7 +38,8 @@ std::vector<std::string> unknown_variables(const std::vector<std::string>& known
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view variable(*entry);
     const std::string_view name = variable.substr(0, variable.find('='));
-    if (name.starts_with(kPrefix) && std::ranges::find(kOfNoFlag, name) == kOfNoFlag.end() &&
+    if (name.starts_with(kPrefix) && !name.starts_with(kActionPrefix) &&
+        std::ranges::find(kOfNoFlag, name) == kOfNoFlag.end() &&
         std::ranges::find(known, name) == known.end()) {
       unknown.emplace_back(name);
     }
