@@ -43,12 +43,16 @@ const VariantResult* cheapest(const sim::Result& result, Price price) {
   return best;
 }
 
-// ", 75% less than before ($2.45)"
+// ", 75% less than before ($2.45)"; what is cheaper than the best one does not stand.
 std::string against_first(const VariantResult& best, const VariantResult& first, Price price) {
   const std::optional<Usd>& reference = first.cost.*price;
   if (&best == &first || !reference || reference->nano <= 0) return "";
   const double saved =
       1 - static_cast<double>((best.cost.*price)->nano) / static_cast<double>(reference->nano);
+  if (saved < 0) {
+    return fmt::format("; {} costs less ({}) but breaks an objective or a policy", first.name,
+                       money_text(*reference));
+  }
   return fmt::format(", {} less than {} ({})", percent_text(saved), first.name,
                      money_text(*reference));
 }

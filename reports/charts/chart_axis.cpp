@@ -5,6 +5,8 @@
 #include <cassert>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "svg.hpp"
 
 namespace slicewise::reports::charts {
@@ -29,7 +31,7 @@ std::variant<LinearAxis, LogAxis> axis_for(const AxisStyle& style, double least,
                                            double first_pixel, double last_pixel) {
   if (style.logarithmic && least > 0) return LogAxis(least, most, first_pixel, last_pixel);
   const double from = style.from_zero ? std::min(0.0, least) : least;
-  return LinearAxis(from, most, first_pixel, last_pixel, style.unit);
+  return LinearAxis(from, most, first_pixel, last_pixel, style.unit, style.whole);
 }
 
 }  // namespace
@@ -44,11 +46,12 @@ double time_unit(double seconds) {
 }
 
 LinearAxis::LinearAxis(double least, double most, double first_pixel, double last_pixel,
-                       double unit)
+                       double unit, bool whole)
     : first_pixel_(first_pixel), last_pixel_(last_pixel) {
   assert(least <= most && unit > 0);
   const double span = most > least ? most - least : std::max(1.0, std::abs(most));
   step_ = unit * round_step(span / unit);
+  if (whole) step_ = std::max(unit, std::ceil(step_));
   first_ = std::floor(least / step_) * step_;
   last_ = std::ceil(most / step_) * step_;
   if (last_ <= first_) last_ = first_ + step_;
@@ -91,17 +94,22 @@ std::string Plot::drawn() const {
 }
 
 std::string Plot::drawn(const std::vector<std::pair<double, std::string>>& x_ticks) const {
-  std::string out;
+  std::string grid;  // upright, apart from the other: a script that zooms draws its own
+  std::string names;
   for (const auto& [value, text] : x_ticks) {
     const double x = x_of(value);
-    out += line_between(x, area_.top, x, area_.bottom, "grid");
-    out += text_at(x, area_.bottom + 16, text, "tick", Anchor::Middle);
+    grid += fmt::format("M{} {}V{}", pixel(x), pixel(area_.top), pixel(area_.bottom));
+    names += text_at(x, area_.bottom + 16, text, "tick", Anchor::Middle);
   }
+  std::string level;
   for (const double value : y_.ticks()) {
     const double y = y_of(value);
-    out += line_between(area_.left, y, area_.right, y, "grid");
-    out += text_at(area_.left - 6, y + 4, y_style_.tick(value), "tick", Anchor::End);
+    level += fmt::format("M{} {}H{}", pixel(area_.left), pixel(y), pixel(area_.right));
+    names += text_at(area_.left - 6, y + 4, y_style_.tick(value), "tick", Anchor::End);
   }
+  std::string out = fmt::format(
+      "<path d=\"{}\" class=\"grid upright\"/>\n<path d=\"{}\" class=\"grid\"/>\n", grid, level);
+  out += names;
   out += line_between(area_.left, area_.bottom, area_.right, area_.bottom, "frame");
   out += line_between(area_.left, area_.top, area_.left, area_.bottom, "frame");
   out += text_at((area_.left + area_.right) / 2, area_.bottom + 34, x_style_.label, "axis",

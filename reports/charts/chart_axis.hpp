@@ -18,13 +18,15 @@ struct AxisStyle {
   bool logarithmic = false;
   bool from_zero = true;  // a linear axis; else it covers its values only
   double unit = 1;        // steps of a linear axis are round in it: 60 for seconds read as minutes
+  bool whole = false;     // of things that are counted: no tick between two of them
 };
 
 // A linear axis with round ticks, four to seven of them.
 class LinearAxis {
  public:
   // Ticks are round multiples of `unit`. REQUIRES: least <= most, both finite; unit > 0.
-  LinearAxis(double least, double most, double first_pixel, double last_pixel, double unit = 1);
+  LinearAxis(double least, double most, double first_pixel, double last_pixel, double unit = 1,
+             bool whole = false);
 
   double pixel_of(double value) const;
   double last_value() const { return last_; }

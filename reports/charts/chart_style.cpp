@@ -19,6 +19,7 @@ constexpr std::string_view kChartStyle = R"css(
 .chart .tick{font-size:11px;fill:var(--muted)}
 .chart .axis{fill:var(--muted)}
 .chart .strong{font-weight:600}
+.chart .halo{paint-order:stroke;stroke:var(--paper);stroke-width:4px;stroke-linejoin:round}
 .chart .grid{stroke:var(--grid);fill:none}
 .chart .frame{stroke:var(--frame);fill:none}
 .chart .limit{stroke:var(--ink);stroke-width:1.5;stroke-dasharray:6 4;fill:none}
@@ -28,16 +29,20 @@ constexpr std::string_view kChartStyle = R"css(
 .chart .hollow{fill:var(--paper);stroke:var(--k);stroke-width:1.6}
 .chart .ring{fill:none;stroke:var(--ink);stroke-width:1.5}
 .chart .interval{stroke:var(--k);stroke-width:1.4;fill:none}
+.chart .whisker{stroke:var(--ink);stroke-width:1.2;fill:none}
 .chart .series{stroke:var(--k);stroke-width:2;fill:none;stroke-linejoin:round}
 .chart .d1{stroke-dasharray:7 4}.chart .d2{stroke-dasharray:2 3}
 .chart .d3{stroke-dasharray:10 3 2 3}.chart .d4{stroke-dasharray:4 2}
 .chart .mark,.chart .hollow{stroke-dasharray:none}
 .chart .band{fill:var(--k);opacity:.18}
 .chart .area{fill:var(--k);stroke:var(--paper);stroke-width:.5}
+.chart .edge{stroke:var(--paper);stroke-width:.5}
 .chart .hatch path{stroke:var(--paper);stroke-width:1.5;fill:none}
-.chart .empty{fill:var(--grid)}
-.chart .light text,.chart text.light{fill:#fff}
-.chart text.dark{fill:#111}
+.chart .hatch rect{fill:var(--k)}
+.chart .hatch .empty,.chart .empty{fill:var(--grid)}
+.chart .waits{opacity:.45}
+.chart .m{text-anchor:middle}.chart .e{text-anchor:end}
+.chart .light text{fill:#fff}.chart .dark text{fill:#111}
 )css";
 
 }  // namespace

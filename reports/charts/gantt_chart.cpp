@@ -11,23 +11,33 @@ constexpr std::size_t kLongestLane = 22;
 
 std::string span_at(const GanttChart& chart, const GanttSpan& span, double left, double right,
                     double y) {
+  constexpr double kPointable = 3;
   const double width = std::max(0.8, right - left);
   const double top = y + span.row * (kSpanHeight + 1);
-  return patterned_rect(chart.text, left, top, width, kSpanHeight, span.series, span.label);
+  return patterned_rect(chart.text, left, top, width, kSpanHeight, span.series,
+                        width < kPointable ? std::string_view() : span.label);
 }
 
 std::string gantt_legend(const GanttChart& chart, double& y) {
   std::string out;
   double x = 4;
-  for (std::size_t s = 0; s < chart.series.size(); ++s) {
-    const double width = 38 + width_of(chart.series[s]);
+  const auto place = [&](double width) {
     if (x + width > chart.width && x > 4) {
       x = 4;
       y += 20;
     }
+  };
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    const double width = 38 + width_of(chart.series[s]);
+    place(width);
     out += patterned_rect(chart.text, x, y - 10, 14, 12, static_cast<int>(s), "") +
            text_at(x + 20, y, chart.series[s]);
     x += width;
+  }
+  if (!chart.waits_name.empty()) {
+    place(38 + width_of(chart.waits_name));
+    out += "<g class=\"waits\">\n" + patterned_rect(chart.text, x, y - 10, 14, 12, 0, "") +
+           "</g>\n" + text_at(x + 20, y, chart.waits_name);
   }
   y += 12;
   return out;
@@ -43,18 +53,21 @@ std::string draw(const GanttChart& chart) {
   double top = 16;
   std::string body = gantt_legend(chart, top);
   const double left = labels + 16;
-  const double scale = (chart.width - 12 - left) / (chart.to - chart.from);
+  constexpr double kRight = 26;  // half of the last tick's name
+  const double scale = (chart.width - kRight - left) / (chart.to - chart.from);
   const auto place = [&](double value) { return left + (value - chart.from) * scale; };
   std::string lanes;
   double y = top + kLaneGap;
   for (const GanttLane& lane : chart.lanes) {
     const double height = std::max(1, lane.rows) * (kSpanHeight + 1);
-    lanes += rect_at(left, y, chart.width - 12 - left, height, "empty");
+    lanes += rect_at(left, y, chart.width - kRight - left, height, "empty");
     lanes +=
         text_at(left - 8, y + height / 2 + 4, shortened(lane.label, kLongestLane), "", Anchor::End);
+    std::string waits;
     for (const GanttSpan& span : lane.spans) {
-      lanes += span_at(chart, span, place(span.from), place(span.to), y);
+      (span.waits ? waits : lanes) += span_at(chart, span, place(span.from), place(span.to), y);
     }
+    if (!waits.empty()) lanes += "<g class=\"waits\">\n" + waits + "</g>\n";
     y += height + kLaneGap;
   }
   for (const auto& [value, text] : chart.x_ticks) {
@@ -63,7 +76,8 @@ std::string draw(const GanttChart& chart) {
     body += text_at(x, y + 15, text, "tick", Anchor::Middle);
   }
   body += lanes + text_at((left + chart.width) / 2, y + 32, chart.x_label, "axis", Anchor::Middle);
-  return chart_with_patterns(chart.text, chart.width, y + 40, body);
+  return chart_of(chart.text, chart.width, y + 40,
+                  series_patterns(chart.text, chart.series.size()) + body);
 }
 
 }  // namespace slicewise::reports::charts

@@ -11,9 +11,10 @@ namespace slicewise::reports::charts {
 struct GanttSpan {
   double from = 0;
   double to = 0;
-  int series = 0;     // colour and pattern
-  std::string label;  // in the bar, where it fits, and in the tooltip
-  int row = 0;        // within the lane: spans at the same time lie above each other
+  int series = 0;      // colour and pattern
+  std::string label;   // the tooltip, where the bar is wide enough to be pointed at
+  int row = 0;         // within the lane: spans at the same time lie above each other
+  bool waits = false;  // paler: it is there, and does not work
 };
 
 struct GanttLane {
@@ -30,6 +31,7 @@ struct GanttChart {
   double to = 1;
   std::vector<GanttLane> lanes;
   std::vector<std::string> series;  // the legend
+  std::string waits_name;           // what paler bars are, in the legend; "": none are
   double width = 960;
 };
 

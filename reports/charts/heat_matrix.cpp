@@ -19,6 +19,7 @@ constexpr std::array<Rgb, 5> kCividis = {
 // Where white text on the colour has less contrast than black.
 constexpr double kDarkTextFrom = 0.46;
 constexpr std::size_t kLongestHeatLabel = 22;
+constexpr int kHeatSteps = 24;  // of the scale
 
 std::string cividis(double share) {
   const double at = std::clamp(share, 0.0, 1.0) * static_cast<double>(kCividis.size() - 1);
@@ -36,46 +37,75 @@ double share_of(const HeatMatrix& chart, double value) {
   return chart.most > chart.least ? (value - chart.least) / (chart.most - chart.least) : 0;
 }
 
-std::string colored_rect(double x, double y, double width, double height, const std::string& fill,
-                         std::string_view tooltip) {
-  const std::string rect =
-      fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"",
-                  x, y, width, height, fill);
-  return rect +
-         (tooltip.empty() ? "/>\n" : fmt::format("><title>{}</title></rect>\n", escaped(tooltip)));
+std::string cell_path(double x, double y, double width, double height) {
+  return fmt::format("M{} {}h{}v{}H{}z", pixel(x), pixel(y), pixel(width), pixel(height), pixel(x));
 }
 
-std::string cell_at(const HeatMatrix& chart, const HeatCell& cell, double x, double y,
-                    double width) {
-  const double height = chart.cell_height;
-  if (!cell.value) {
-    return rect_at(x, y, width, height, "empty", cell.tooltip) +
-           fmt::format(
-               "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
-               "fill=\"url(#{}-p1)\"/>\n",
-               x, y, width, height, chart.text.id);
+// Cells of one colour are one shape, so that a large matrix stays a small file; only those with a
+// tooltip need one each.
+class HeatCells {
+ public:
+  explicit HeatCells(const HeatMatrix& chart) : chart_(chart) {}
+
+  void add(const HeatCell& cell, double x, double y, double width) {
+    const double height = chart_.cell_height;
+    const std::string shape = cell_path(x, y, width, height);
+    const int step = cell.value ? step_of(*cell.value) : kUnknown;
+    if (cell.tooltip.empty()) {
+      (step == kUnknown ? unknown_ : colored_[static_cast<std::size_t>(step)]) += shape;
+    } else {
+      alone_ += fmt::format("<path d=\"{}\" fill=\"{}\"><title>{}</title></path>\n", shape,
+                            fill_of(step), escaped(cell.tooltip));
+    }
+    if (step == kUnknown || cell.text.empty() || width_of(cell.text) > width - 2) return;
+    const bool dark = (step + 0.5) / kHeatSteps < kDarkTextFrom;
+    (dark ? on_dark_ : on_light_) += text_at(x + width / 2, y + height / 2 + 4, cell.text);
   }
-  const double share = share_of(chart, *cell.value);
-  std::string out = colored_rect(x, y, width, height, cividis(share), cell.tooltip);
-  if (!cell.text.empty() && width_of(cell.text) <= width - 4) {
-    out += text_at(x + width / 2, y + height / 2 + 4, cell.text,
-                   share < kDarkTextFrom ? "light" : "dark", Anchor::Middle);
+
+  std::string drawn() const {
+    std::string out = alone_;
+    for (int step = 0; step < kHeatSteps; ++step) {
+      out += shapes(colored_[static_cast<std::size_t>(step)], fill_of(step));
+    }
+    out += shapes(unknown_, fill_of(kUnknown));
+    if (!on_dark_.empty()) out += "<g class=\"light m\">\n" + on_dark_ + "</g>\n";
+    if (!on_light_.empty()) out += "<g class=\"dark m\">\n" + on_light_ + "</g>\n";
+    return out;
   }
-  return out;
-}
+
+ private:
+  static constexpr int kUnknown = -1;
+
+  int step_of(double value) const {
+    const double share = std::clamp(share_of(chart_, value), 0.0, 1.0);
+    return std::min(kHeatSteps - 1, static_cast<int>(share * kHeatSteps));
+  }
+  std::string fill_of(int step) const {
+    return step == kUnknown ? fmt::format("url(#{}-unknown)", chart_.text.id)
+                            : cividis((step + 0.5) / kHeatSteps);
+  }
+  static std::string shapes(const std::string& path, const std::string& fill) {
+    return path.empty() ? "" : fmt::format("<path d=\"{}\" fill=\"{}\"/>\n", path, fill);
+  }
+
+  const HeatMatrix& chart_;
+  std::array<std::string, kHeatSteps> colored_;
+  std::string unknown_;
+  std::string alone_;
+  std::string on_dark_;
+  std::string on_light_;
+};
 
 // The scale itself, with its ends named.
 std::string heat_legend(const HeatMatrix& chart, double left, double y) {
-  constexpr int kSteps = 24;
   constexpr double kStep = 6;
   std::string out = text_at(left - 8, y + 10, chart.scale_least, "tick", Anchor::End);
-  for (int i = 0; i < kSteps; ++i) {
-    out += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"12\" "
-        "fill=\"{}\"/>\n",
-        left + i * kStep, y, kStep + 0.5, cividis((i + 0.5) / kSteps));
+  for (int i = 0; i < kHeatSteps; ++i) {
+    out += fmt::format("<path d=\"{}\" fill=\"{}\"/>\n",
+                       cell_path(left + i * kStep, y, kStep + 0.5, 12),
+                       cividis((i + 0.5) / kHeatSteps));
   }
-  return out + text_at(left + kSteps * kStep + 8, y + 10, chart.scale_most, "tick");
+  return out + text_at(left + kHeatSteps * kStep + 8, y + 10, chart.scale_most, "tick");
 }
 
 }  // namespace
@@ -97,18 +127,18 @@ std::string draw(const HeatMatrix& chart) {
                     shortened(chart.columns[c], std::max(most, std::size_t{5})), "tick",
                     Anchor::Middle);
   }
+  HeatCells cells(chart);
   double y = kTop;
   for (std::size_t r = 0; r < chart.rows.size(); ++r) {
     body += text_at(left - 8, y + chart.cell_height / 2 + 4,
                     shortened(chart.rows[r], kLongestHeatLabel), "", Anchor::End);
     for (std::size_t c = 0; c < chart.columns.size(); ++c) {
-      body +=
-          cell_at(chart, chart.cells[r][c], left + static_cast<double>(c) * width, y, width - 1);
+      cells.add(chart.cells[r][c], left + static_cast<double>(c) * width, y, width - 1);
     }
     y += chart.cell_height + 1;
   }
-  body += heat_legend(chart, left, y + 12);
-  return chart_with_patterns(chart.text, chart.width, y + 34, body);
+  body += cells.drawn() + heat_legend(chart, left, y + 12);
+  return chart_of(chart.text, chart.width, y + 34, unknown_pattern(chart.text) + body);
 }
 
 }  // namespace slicewise::reports::charts

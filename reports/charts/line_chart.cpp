@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -40,20 +41,42 @@ std::string band_of(const LineSeries& series, const Plot& plot, std::string_view
   for (const LinePoint& point : series.points) {
     const double half = point.half_width.value_or(0);
     const double x = plot.x_of(point.x);
-    upper +=
-        fmt::format("{}{:.1f} {:.1f}", upper.empty() ? "M" : "L", x, plot.y_of(point.y + half));
-    lower.insert(0, fmt::format("L{:.1f} {:.1f}", x, plot.y_of(std::max(least_y, point.y - half))));
+    upper += fmt::format("{}{} {}", upper.empty() ? "M" : "L", pixel(x),
+                         pixel(plot.y_of(point.y + half)));
+    lower.insert(
+        0, fmt::format("L{} {}", pixel(x), pixel(plot.y_of(std::max(least_y, point.y - half)))));
   }
   return fmt::format("<path d=\"{}{}z\" class=\"band {}\"/>\n", upper, lower, color);
 }
 
-std::string path_of(const LineSeries& series, const Plot& plot, const std::string& classes) {
-  std::string path;
-  for (const LinePoint& point : series.points) {
-    path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", plot.x_of(point.x),
-                        plot.y_of(point.y));
+// In tenths of pixels, as paths are written.
+struct DrawnPoint {
+  long x;
+  long y;
+
+  bool between(const DrawnPoint& before, const DrawnPoint& after) const {
+    return (x - before.x) * (after.y - before.y) == (y - before.y) * (after.x - before.x);
   }
-  return fmt::format("<path d=\"{}\" class=\"series {}\"/>\n", path, classes);
+};
+
+// Without the points that lie on the line between their neighbours.
+std::string path_of(const LineSeries& series, const Plot& plot, const std::string& classes,
+                    bool named) {
+  std::vector<DrawnPoint> kept;
+  for (const LinePoint& point : series.points) {
+    const DrawnPoint drawn{std::lround(10 * plot.x_of(point.x)),
+                           std::lround(10 * plot.y_of(point.y))};
+    if (kept.size() > 1 && kept.back().between(kept[kept.size() - 2], drawn)) kept.pop_back();
+    kept.push_back(drawn);
+  }
+  std::string path;
+  for (const DrawnPoint& point : kept) {
+    path +=
+        fmt::format("{}{} {}", path.empty() ? "M" : "L", pixel(static_cast<double>(point.x) / 10),
+                    pixel(static_cast<double>(point.y) / 10));
+  }
+  const std::string name = named ? fmt::format(" data-name=\"{}\"", escaped(series.name)) : "";
+  return fmt::format("<path d=\"{}\" class=\"series {}\"{}/>\n", path, classes, name);
 }
 
 std::string marks_of(const LineSeries& series, const Plot& plot, Shape shape,
@@ -106,18 +129,41 @@ std::string rules_of(const LineChart& chart, const Plot& plot) {
   for (const RuleLine& limit : chart.limits) {
     const double y = plot.y_of(limit.at);
     out += line_between(area.left, y, area.right, y, "limit");
-    out += text_at(area.right - 4, y - 5, limit.label, "tick", Anchor::End);
+  }
+  for (const RuleLine& event : chart.events) {
+    const double x = plot.x_of(event.at);
+    out += line_between(x, area.top, x, area.bottom, "limit");
+  }
+  return out;
+}
+
+std::string names_of_rules(const LineChart& chart, const Plot& plot) {
+  std::string out;
+  const PlotArea& area = plot.area();
+  for (const RuleLine& limit : chart.limits) {
+    out += text_at(area.left + 6, plot.y_of(limit.at) - 5, limit.label, "tick halo");
   }
   double drop = 12;
   for (const RuleLine& event : chart.events) {
     const double x = plot.x_of(event.at);
     const bool right = x < (area.left + area.right) / 2;
-    out += line_between(x, area.top, x, area.bottom, "limit");
-    out += text_at(right ? x + 5 : x - 5, area.top + drop, event.label, "tick",
+    out += text_at(right ? x + 5 : x - 5, area.top + drop, event.label, "tick halo",
                    right ? Anchor::Start : Anchor::End);
     drop += 14;
   }
   return out;
+}
+
+// "L R T" of time and "B T V U" of values: see page_script.cpp.
+std::string cursor_attributes(const LineChart& chart, const Plot& plot) {
+  const PlotArea& area = plot.area();
+  const double high = plot.y_of(1);
+  const double low = plot.y_of(0);
+  return fmt::format(
+      "role=\"img\" data-time=\"{} {} {:.9g} {:.9g}\" data-value=\"{:.6g} {:.9g} {} {}\" "
+      "data-unit=\"{}\"",
+      pixel(plot.x_of(0)), pixel(plot.x_of(chart.cursor->last)), chart.cursor->last,
+      chart.cursor->step, low, low - high, pixel(area.top), pixel(area.bottom), chart.cursor->unit);
 }
 
 double room_for_names(const LineChart& chart) {
@@ -147,10 +193,15 @@ std::string draw(const LineChart& chart) {
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
     const LineSeries& series = chart.series[s];
     const std::string classes = series_classes(static_cast<int>(s));
-    if (series.points.size() > 1) body += path_of(series, plot, classes);
+    if (series.points.size() > 1) {
+      body += path_of(series, plot, classes, chart.cursor.has_value());
+    }
     if (series.marks) body += marks_of(series, plot, kShapes[s % kShapes.size()], classes);
   }
-  return chart_of(chart.text, chart.width, chart.height, body + names_of_series(chart, plot));
+  body += names_of_rules(chart, plot) + names_of_series(chart, plot);
+  return chart.cursor
+             ? chart_of(chart.text, chart.width, chart.height, body, cursor_attributes(chart, plot))
+             : chart_of(chart.text, chart.width, chart.height, body);
 }
 
 double quantile_place(double quantile) { return 1 / (1 - quantile); }

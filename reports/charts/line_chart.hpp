@@ -29,6 +29,13 @@ struct RuleLine {
   std::string label;
 };
 
+// What a script needs to read values off the lines at a place in time.
+struct TimeCursor {
+  double step = 1;   // seconds between points
+  double last = 1;   // seconds
+  const char* unit;  // of y: "s", or "" for what is counted
+};
+
 struct LineChart {
   ChartText text;
   AxisStyle x;
@@ -37,6 +44,7 @@ struct LineChart {
   std::vector<LineSeries> series;                       // told apart by colour, dash and shape
   std::vector<RuleLine> limits;
   std::vector<RuleLine> events;
+  std::optional<TimeCursor> cursor;  // x is seconds; both axes are linear
   double width = 640;
   double height = 300;
 };

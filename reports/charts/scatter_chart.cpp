@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace slicewise::reports::charts {
 namespace {
 
 constexpr double kRadius = 6;
+constexpr double kRing = kRadius + 5;
 
 struct LabelBox {
   double left, top, right, bottom;
@@ -36,11 +39,11 @@ DataRange range_of(const ScatterChart& chart) {
 class LabelPlaces {
  public:
   LabelPlaces(const ScatterChart& chart, const Plot& plot) : area_(plot.area()) {
-    constexpr double kHalf = kRadius + 1;
     for (const ScatterPoint& point : chart.points) {
+      const double half = point.emphasised ? kRing : kRadius + 1;
       const double x = plot.x_of(point.x);
       const double y = plot.y_of(point.y);
-      taken_.push_back({x - kHalf, y - kHalf, x + kHalf, y + kHalf});
+      taken_.push_back({x - half, y - half, x + half, y + half});
     }
   }
 
@@ -50,14 +53,20 @@ class LabelPlaces {
     constexpr double kLine = 13;
     const double width = width_of(label);
     struct Place {
-      double left;
+      double x;
       double baseline;
+      Anchor anchor;  // the widths of fonts differ: the side of the point is what stays in place
     };
     for (const Place& place :
-         {Place{x + gap, y + 4}, Place{x - gap - width, y + 4}, Place{x - width / 2, y - gap},
-          Place{x - width / 2, y + gap + kAscent}, Place{x + gap, y - gap},
-          Place{x + gap, y + gap + 4}, Place{x - gap - width, y - gap}}) {
-      const LabelBox box{place.left, place.baseline - kAscent, place.left + width,
+         {Place{x + gap, y + 4, Anchor::Start}, Place{x - gap, y + 4, Anchor::End},
+          Place{x, y - gap, Anchor::Middle}, Place{x, y + gap + kAscent, Anchor::Middle},
+          Place{x + gap, y - gap, Anchor::Start}, Place{x + gap, y + gap + 4, Anchor::Start},
+          Place{x - gap, y - gap, Anchor::End}}) {
+      const double before = place.anchor == Anchor::Start ? 0
+                            : place.anchor == Anchor::End ? width
+                                                          : width / 2;
+      const double left = place.x - before;
+      const LabelBox box{left, place.baseline - kAscent, left + width,
                          place.baseline - kAscent + kLine};
       const bool inside = box.left >= area_.left + 2 && box.right <= area_.right + 14 &&
                           box.top >= area_.top - 4 && box.bottom <= area_.bottom - 2;
@@ -65,7 +74,7 @@ class LabelPlaces {
         continue;
       }
       taken_.push_back(box);
-      return text_at(place.left, place.baseline, label, classes);
+      return text_at(place.x, place.baseline, label, classes, place.anchor);
     }
     return "";
   }
@@ -85,6 +94,11 @@ std::string interval_of(const ScatterPoint& point, const Plot& plot) {
          line_between(x - 4, high, x + 4, high, classes);
 }
 
+std::string linked(const ScatterPoint& point, const std::string& mark) {
+  return fmt::format("<a href=\"{}\" aria-label=\"{}\">\n{}</a>\n", escaped(point.link),
+                     escaped(point.tooltip), mark);
+}
+
 }  // namespace
 
 std::string draw(const ScatterChart& chart) {
@@ -100,10 +114,12 @@ std::string draw(const ScatterChart& chart) {
   for (auto point = chart.points.rbegin(); point != chart.points.rend(); ++point) {
     const double x = plot.x_of(point->x);
     const double y = plot.y_of(point->y);
-    if (point->emphasised) body += mark_at(x, y, Shape::Circle, kRadius + 5, "ring");
-    body += mark_at(x, y, point->shape, kRadius,
+    std::string mark;
+    if (point->emphasised) mark += mark_at(x, y, Shape::Circle, kRing, "ring");
+    mark += mark_at(x, y, point->shape, kRadius,
                     (point->hollow ? "hollow " : "mark ") + series_classes(point->series),
                     point->tooltip);
+    body += point->link.empty() ? mark : linked(*point, mark);
   }
   LabelPlaces labels(chart, plot);
   for (const ScatterPoint& point : chart.points) {
@@ -111,7 +127,11 @@ std::string draw(const ScatterChart& chart) {
     body += labels.place(plot.x_of(point.x), plot.y_of(point.y), point.label,
                          point.emphasised ? "strong" : "", kRadius + (point.emphasised ? 9 : 5));
   }
-  return chart_of(chart.text, chart.width, chart.height, body);
+  // What is inside of an image cannot be reached.
+  const bool links = std::ranges::any_of(
+      chart.points, [](const ScatterPoint& point) { return !point.link.empty(); });
+  return chart_of(chart.text, chart.width, chart.height, body,
+                  links ? "role=\"group\"" : "role=\"img\"");
 }
 
 }  // namespace slicewise::reports::charts

@@ -15,6 +15,7 @@ struct ScatterPoint {
   std::optional<double> y_half_width;  // of an interval
   std::string label;                   // beside the point, where there is room; "": none
   std::string tooltip;
+  std::string link;  // what says more about it, "#option-2"; "": nothing on this page
   Shape shape = Shape::Circle;
   int series = 0;
   bool hollow = false;      // it does not do

@@ -92,7 +92,8 @@ std::string draw(const StackedBars& chart) {
   }
   body += line_between(left, top, left, bottom, "frame");
   body += text_at((left + right) / 2, bottom + 32, chart.x.label, "axis", Anchor::Middle);
-  return chart_with_patterns(chart.text, chart.width, bottom + 40, body);
+  return chart_of(chart.text, chart.width, bottom + 40,
+                  series_patterns(chart.text, chart.parts.size()) + body);
 }
 
 }  // namespace slicewise::reports::charts

@@ -1,5 +1,6 @@
 #include "svg.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -7,16 +8,16 @@
 namespace slicewise::reports::charts {
 namespace {
 
-constexpr double kCharacterWidth = 6.3;  // at 12 px, sans-serif, mean of letters and digits
+constexpr double kCharacterWidth = 6.9;  // at 12 px: of DejaVu Sans, the widest of the fonts
 
-std::string_view anchor_word(Anchor anchor) {
+std::string_view anchor_class(Anchor anchor) {
   switch (anchor) {
     case Anchor::Start:
       return "";
     case Anchor::Middle:
-      return " text-anchor=\"middle\"";
+      return "m";
     case Anchor::End:
-      return " text-anchor=\"end\"";
+      return "e";
   }
   return "";
 }
@@ -36,15 +37,17 @@ constexpr std::array<std::string_view, 5> kPatterns = {
     "<path d=\"M2 2h.01M6 6h.01\" stroke-linecap=\"round\" stroke-width=\"3\"/>",
     "<path d=\"M0 4h8\"/>", "<path d=\"M-2 6l4 4M0 0l8 8M6-2l4 4\"/>"};
 
-std::string pattern_definitions(const std::string& id) {
-  std::string out = "<defs>\n";
-  for (std::size_t p = 1; p < kPatterns.size(); ++p) {
-    out += fmt::format(
-        "<pattern id=\"{}-p{}\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\" "
-        "class=\"hatch\">{}</pattern>\n",
-        id, p, kPatterns[p]);
-  }
-  return out + "</defs>\n";
+// After five series the colours come again with other patterns, after 25 all is as before.
+constexpr int kSeriesSigns = kColors * kColors;
+
+int pattern_of(int series) { return (series + series / kColors) % kColors; }
+
+std::string pattern_of_id(const std::string& id, std::string_view name, std::string_view ground,
+                          std::string_view strokes) {
+  return fmt::format(
+      "<pattern id=\"{}-{}\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\" "
+      "class=\"hatch\"><rect width=\"8\" height=\"8\" class=\"{}\"/>{}</pattern>\n",
+      id, name, ground, strokes);
 }
 
 }  // namespace
@@ -79,21 +82,29 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+std::string pixel(double value) {
+  std::string text = fmt::format("{:.1f}", value);
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return text == "-0" ? "0" : text;
+}
+
 std::string text_at(double x, double y, std::string_view text, std::string_view classes,
                     Anchor anchor) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}{}>{}</text>\n", x, y, class_word(classes),
-                     anchor_word(anchor), escaped(text));
+  std::string all(classes);
+  if (anchor != Anchor::Start) all += (all.empty() ? "" : " ") + std::string(anchor_class(anchor));
+  return fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>\n", pixel(x), pixel(y), class_word(all),
+                     escaped(text));
 }
 
 std::string line_between(double x1, double y1, double x2, double y2, std::string_view classes) {
-  return fmt::format("<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"{}/>\n", x1, y1, x2, y2,
+  return fmt::format("<path d=\"M{} {}L{} {}\"{}/>\n", pixel(x1), pixel(y1), pixel(x2), pixel(y2),
                      class_word(classes));
 }
 
 std::string rect_at(double x, double y, double width, double height, std::string_view classes,
                     std::string_view tooltip) {
-  return fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"{}", x, y,
-                     width, height, class_word(classes)) +
+  return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"{}", pixel(x), pixel(y),
+                     pixel(width), pixel(height), class_word(classes)) +
          closed("rect", tooltip);
 }
 
@@ -136,18 +147,29 @@ std::string series_classes(int series) { return fmt::format("k{0} d{0}", series 
 
 std::string patterned_rect(const ChartText& text, double x, double y, double width, double height,
                            int series, std::string_view tooltip) {
-  const int color = series % kColors;
-  const int pattern = (series + series / kColors) % kColors;
-  std::string out =
-      rect_at(x, y, width, height, fmt::format("area k{}", color), pattern == 0 ? tooltip : "");
-  if (pattern > 0) {
-    out += fmt::format(
-               "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
-               "fill=\"url(#{}-p{})\"",
-               x, y, width, height, text.id, pattern) +
-           closed("rect", tooltip);
+  const int sign = series % kSeriesSigns;
+  if (pattern_of(sign) == 0) {
+    return rect_at(x, y, width, height, fmt::format("area k{}", sign % kColors), tooltip);
   }
-  return out;
+  return fmt::format(
+             "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"edge\" "
+             "fill=\"url(#{}-s{})\"",
+             pixel(x), pixel(y), pixel(width), pixel(height), text.id, sign) +
+         closed("rect", tooltip);
+}
+
+std::string series_patterns(const ChartText& text, std::size_t series) {
+  std::string out = "<defs>\n";
+  for (int s = 0; s < std::min(static_cast<int>(series), kSeriesSigns); ++s) {
+    if (pattern_of(s) == 0) continue;
+    out += pattern_of_id(text.id, fmt::format("s{}", s), fmt::format("k{}", s % kColors),
+                         kPatterns[static_cast<std::size_t>(pattern_of(s))]);
+  }
+  return out + "</defs>\n";
+}
+
+std::string unknown_pattern(const ChartText& text) {
+  return "<defs>\n" + pattern_of_id(text.id, "unknown", "empty", kPatterns[1]) + "</defs>\n";
 }
 
 double width_of(std::string_view text) {
@@ -167,18 +189,14 @@ std::string shortened(std::string_view text, std::size_t most) {
   return std::string(text);
 }
 
-std::string chart_of(const ChartText& text, double width, double height, const std::string& body) {
+std::string chart_of(const ChartText& text, double width, double height, const std::string& body,
+                     std::string_view attributes) {
   return fmt::format(
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" role=\"img\" viewBox=\"0 0 "
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" {5} viewBox=\"0 0 "
              "{0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" aria-labelledby=\"{2}-t "
              "{2}-d\">\n<title id=\"{2}-t\">{3}</title>\n<desc id=\"{2}-d\">{4}</desc>\n",
-             width, height, text.id, escaped(text.title), escaped(text.description)) +
+             width, height, text.id, escaped(text.title), escaped(text.description), attributes) +
          body + "</svg>\n";
-}
-
-std::string chart_with_patterns(const ChartText& text, double width, double height,
-                                const std::string& body) {
-  return chart_of(text, width, height, pattern_definitions(text.id) + body);
 }
 
 }  // namespace slicewise::reports::charts

@@ -26,6 +26,8 @@ inline constexpr int kColors = 5;
 
 enum class Anchor : std::uint8_t { Start, Middle, End };
 
+// "12", "12.5": a coordinate, with the decimal that it needs.
+std::string pixel(double value);
 std::string text_at(double x, double y, std::string_view text, std::string_view classes = "",
                     Anchor anchor = Anchor::Start);
 std::string line_between(double x1, double y1, double x2, double y2, std::string_view classes);
@@ -37,18 +39,22 @@ std::string mark_at(double x, double y, Shape shape, double radius, std::string_
 // "k0 d0": the CSS classes of the colour and the dash of a series.
 std::string series_classes(int series);
 
-// An area in the colour and pattern of a series. REQUIRES: chart_with_patterns closes the chart.
+// An area in the colour and pattern of a series. REQUIRES: the chart has series_patterns for it.
 std::string patterned_rect(const ChartText& text, double x, double y, double width, double height,
                            int series, std::string_view tooltip);
+// What the areas of the first so many series are filled with.
+std::string series_patterns(const ChartText& text, std::size_t series);
+// "url(#ID-unknown)": the fill of what is not known.
+std::string unknown_pattern(const ChartText& text);
 
 // The width of a text in the charts' font at its usual size, roughly.
 double width_of(std::string_view text);
 // Cut to `most` characters, with an ellipsis.
 std::string shortened(std::string_view text, std::size_t most);
 
-std::string chart_of(const ChartText& text, double width, double height, const std::string& body);
-std::string chart_with_patterns(const ChartText& text, double width, double height,
-                                const std::string& body);
+// An image with a name, unless `attributes` say that it is something else.
+std::string chart_of(const ChartText& text, double width, double height, const std::string& body,
+                     std::string_view attributes = "role=\"img\"");
 
 // The colours and the text sizes of charts: CSS for the page that holds them.
 std::string_view chart_style();

@@ -14,6 +14,8 @@ struct TornadoBar {
   std::string label;
   double low = 0;  // the figure with the smaller input, and with the larger one
   double high = 0;
+  std::optional<double> low_half_width;  // of an interval
+  std::optional<double> high_half_width;
   std::string low_text;
   std::string high_text;
 };

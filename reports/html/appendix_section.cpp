@@ -14,7 +14,7 @@ std::string definition(std::string_view term, std::string_view text) {
 
 }  // namespace
 
-std::string appendix_section(const HtmlReport& report) {
+std::string appendix_section(const HtmlReport& report, const EmbeddedDocument& document) {
   const sim::Result& result = report.result;
   std::string settings;
   for (const std::string& setting : result.settings) {
@@ -38,10 +38,7 @@ std::string appendix_section(const HtmlReport& report) {
         code_block("scenario", result.scenario_file.empty() ? "scenario" : result.scenario_file,
                    report.scenario_text));
   }
-  out +=
-      "<p>All figures as JSON are in this page, in the element <code>&lt;script "
-      "type=\"application/json\" id=\"document\"&gt;</code>.</p>\n";
-  return section("appendix", "How do I reproduce it?", out);
+  return section("appendix", "How do I reproduce it?", out + document.markup);
 }
 
 }  // namespace slicewise::reports::html

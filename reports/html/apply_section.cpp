@@ -20,10 +20,20 @@ std::string apply_section(const HtmlReport& report) {
       "in one folder, run apply.sh; rollback.sh takes it back, VERIFY.md says how to "
       "see that it works. `slicewise export --to bundle --out DIR` writes the same.",
       apply.option));
+  constexpr std::size_t kMostPods = 6;  // files of pods, which are alike
+  std::size_t pods = 0;
   for (std::size_t f = 0; f < apply.files.size(); ++f) {
     const ExportFile& file = apply.files[f];
+    const bool of_pod =
+        file.path.starts_with("pods/") && !file.path.ends_with("kustomization.yaml");
+    if (of_pod && ++pods > kMostPods) continue;
     out += folded(file.path, code_block(fmt::format("apply-{}", f), file.path, file.text),
                   file.path == "apply.sh" || file.path == "rollback.sh");
+  }
+  if (pods > kMostPods) {
+    out += paragraph(fmt::format(
+        "{} more files in pods/ are not in this page: take all of them from `slicewise export`.",
+        pods - kMostPods));
   }
   return section("apply", "How do I apply it?", out);
 }

@@ -38,7 +38,8 @@ std::string against_today(const ShownOption& lead, const std::vector<ShownOption
                        1;
   const std::string name = reference.today ? "the scenario's own pools" : reference.name;
   if (std::abs(ratio) < 0.0005) return "as much as " + name;
-  return fmt::format("{:+.1f}% against {}", 100 * ratio, name);
+  return fmt::format("{} {} than {}", percent_text(std::abs(ratio)), ratio < 0 ? "less" : "more",
+                     name);
 }
 
 Tile price_tile(const ShownOption& lead) {

@@ -15,7 +15,7 @@ namespace slicewise::reports::html {
 namespace {
 
 constexpr std::size_t kMostLanes = 8;
-constexpr std::size_t kMostSpans = 400;
+constexpr std::size_t kMostSpans = 300;
 constexpr int kMostRowsOfLane = 12;
 constexpr std::size_t kMostHeatColumns = 16;
 
@@ -48,9 +48,42 @@ std::string_view phase_word(sim::LanePhase phase) {
 
 struct DrawnTimeline {
   charts::GanttChart chart;
-  std::size_t left_out = 0;  // intervals
+  std::size_t intervals = 0;
+  std::size_t left_out = 0;  // of them
   std::size_t most_at_once = 0;
 };
+
+// Bars of one state that lie beside each other within a pixel or two are one bar.
+void merge_narrow(charts::GanttLane& lane, double pixel_seconds) {
+  std::ranges::stable_sort(
+      lane.spans, {}, [](const charts::GanttSpan& span) { return std::pair(span.row, span.from); });
+  std::vector<charts::GanttSpan> merged;
+  const auto narrow = [&](const charts::GanttSpan& span) {
+    return span.to - span.from < 2 * pixel_seconds;
+  };
+  for (charts::GanttSpan& span : lane.spans) {
+    if (!merged.empty()) {
+      charts::GanttSpan& last = merged.back();
+      const bool same =
+          last.row == span.row && last.series == span.series && last.waits == span.waits;
+      if (same && span.from - last.to < pixel_seconds && (narrow(last) || narrow(span))) {
+        last.to = span.to;
+        last.label = "several intervals";
+        continue;
+      }
+    }
+    merged.push_back(std::move(span));
+  }
+  lane.spans = std::move(merged);
+}
+
+// Workloads in the order in which they are drawn: those that are not have no colour.
+int series_named(charts::GanttChart& chart, const std::string& workload) {
+  const auto known = std::ranges::find(chart.series, workload);
+  const auto at = known - chart.series.begin();
+  if (known == chart.series.end()) chart.series.push_back(workload);
+  return static_cast<int>(at);
+}
 
 DrawnTimeline timeline_of(const sim::Recording& recording) {
   DrawnTimeline drawn;
@@ -58,46 +91,57 @@ DrawnTimeline timeline_of(const sim::Recording& recording) {
   chart.to = to_seconds(recording.length);
   chart.x_label = "time since the start of the run";
   chart.x_ticks = charts::time_ticks(recording.length);
-  for (const sim::RecordedWorkload& workload : recording.workloads) {
-    chart.series.push_back(workload.name);
-  }
   const std::size_t lanes = std::min(kMostLanes, recording.gpus.size());
   std::vector<std::vector<TimePoint>> ends(lanes);
   for (std::size_t g = 0; g < lanes; ++g) {
     chart.lanes.push_back({gpu_label(recording.gpus[g]), 1, {}});
   }
-  std::size_t spans = 0;
   for (const sim::RecordedPod& pod : recording.pods) {
     for (const sim::LaneInterval& interval : pod.intervals) {
       for (const std::uint32_t gpu : interval.gpus) {
         if (gpu >= lanes) continue;
+        ++drawn.intervals;
         const int row = free_row(ends[gpu], interval.from, interval.until);
         drawn.most_at_once = std::max(drawn.most_at_once, ends[gpu].size());
-        if (row >= kMostRowsOfLane || spans == kMostSpans) {
+        if (row >= kMostRowsOfLane) {
           ++drawn.left_out;
           continue;
         }
-        ++spans;
         charts::GanttLane& lane = chart.lanes[gpu];
         lane.rows = std::max(lane.rows, row + 1);
+        const bool waits = interval.phase != sim::LanePhase::Running;
+        if (waits) chart.waits_name = "paler: pulls, loads, waits to be restarted";
         lane.spans.push_back({to_seconds(interval.from - TimePoint{}),
                               to_seconds(interval.until - TimePoint{}),
-                              static_cast<int>(pod.workload),
+                              series_named(chart, recording.workloads[pod.workload].name),
                               fmt::format("{} {}, {} to {}", pod.name, phase_word(interval.phase),
                                           duration_text(interval.from - TimePoint{}),
                                           duration_text(interval.until - TimePoint{})),
-                              row});
+                              row, waits});
       }
     }
+  }
+  std::size_t room = kMostSpans;
+  for (charts::GanttLane& lane : chart.lanes) {
+    merge_narrow(lane, chart.to / chart.width);
+    if (lane.spans.size() > room) {
+      drawn.left_out += lane.spans.size() - room;
+      lane.spans.resize(room);
+    }
+    room -= lane.spans.size();
   }
   return drawn;
 }
 
 std::string timeline_figure(const sim::Recording& recording) {
   DrawnTimeline drawn = timeline_of(recording);
-  const std::string finding = fmt::format("At most {} {} {} GPU at once.", drawn.most_at_once,
-                                          drawn.most_at_once == 1 ? "pod has" : "pods share",
-                                          recording.gpus.size() == 1 ? "the" : "one");
+  std::string finding = fmt::format("At most {} {} {} GPU at once.", drawn.most_at_once,
+                                    drawn.most_at_once == 1 ? "pod has" : "pods share",
+                                    recording.gpus.size() == 1 ? "the" : "one");
+  if (drawn.left_out > 0) {
+    finding += fmt::format(" {} of {} intervals are not drawn: the lanes are full.", drawn.left_out,
+                           drawn.intervals);
+  }
   drawn.chart.text = {"chart-timeline", finding,
                       "One lane for each GPU or MIG instance, one bar for each pod on it, coloured "
                       "by workload."};
@@ -106,10 +150,13 @@ std::string timeline_figure(const sim::Recording& recording) {
                   {},
                   {},
                   false};
-  constexpr std::size_t kMostRows = 100;
+  constexpr std::size_t kMostRows = 60;
+  bool cut = false;
   for (const sim::RecordedPod& pod : recording.pods) {
     for (const sim::LaneInterval& interval : pod.intervals) {
-      if (interval.gpus.empty() || table.rows.size() == kMostRows) continue;
+      if (interval.gpus.empty()) continue;
+      cut = table.rows.size() == kMostRows;
+      if (cut) break;
       std::string gpus;
       for (const std::uint32_t gpu : interval.gpus) {
         gpus += (gpus.empty() ? "" : ", ") + gpu_label(recording.gpus[gpu]);
@@ -124,12 +171,8 @@ std::string timeline_figure(const sim::Recording& recording) {
                             {std::string(phase_word(interval.phase)), std::nullopt, ""}});
     }
   }
-  std::string out = "<div>\n" + figure(draw(drawn.chart), finding, {table}) + "</div>\n";
-  if (drawn.left_out > 0) {
-    out +=
-        paragraph(fmt::format("{} intervals are not drawn: the lanes are full.", drawn.left_out));
-  }
-  return out;
+  if (cut) table.caption += fmt::format(", the first {}", kMostRows);
+  return "<div>\n" + figure(draw(drawn.chart), finding, {table}) + "</div>\n";
 }
 
 // A way to see how full a GPU is in a column of time; nullopt: not known.
@@ -165,9 +208,9 @@ std::optional<double> memory_share(const sim::RecordedGpu& gpu, const TimeColumn
 }
 
 constexpr std::array<GpuView, 3> kGpuViews = {
-    {{"time busy", "some kernel ran", busy_share},
+    {{"Time busy", "some kernel ran", busy_share},
      {"SM active", "streaming multiprocessors with work, of all", sm_share},
-     {"memory", "held at the peak of the column, of the usable", memory_share}}};
+     {"Memory", "held at the peak of the column, of the usable", memory_share}}};
 
 std::string view_figure(const sim::Recording& recording, const GpuView& view, std::size_t index) {
   const std::vector<TimeColumn> columns = time_columns(recording, kMostHeatColumns);

@@ -9,10 +9,11 @@ std::string class_attribute(std::string_view classes) {
   return classes.empty() ? std::string() : fmt::format(" class=\"{}\"", classes);
 }
 
-std::string cell_markup(const HtmlCell& cell, const Column& column, bool names_row) {
+std::string cell_markup(const HtmlCell& cell, const Column& column, bool names_row, bool sortable) {
   std::string classes = cell.classes;
   if (column.right_align) classes += classes.empty() ? "n" : " n";
-  const std::string value = cell.value ? fmt::format(" data-v=\"{:.9g}\"", *cell.value) : "";
+  const std::string value =
+      cell.value && sortable ? fmt::format(" data-v=\"{:.9g}\"", *cell.value) : "";
   const std::string_view tag = names_row ? "th" : "td";
   return fmt::format("<{}{}{}{}>{}</{}>", tag, names_row ? " scope=\"row\"" : "", value,
                      class_attribute(classes), escaped(cell.text), tag);
@@ -53,9 +54,11 @@ std::string table_markup(const HtmlTable& table) {
   out += "</tr></thead>\n<tbody>\n";
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     const bool marked = r < table.row_classes.size() && !table.row_classes[r].empty();
-    out += marked ? fmt::format("<tr class=\"{}\">", table.row_classes[r]) : "<tr>";
+    const bool named = r < table.row_ids.size() && !table.row_ids[r].empty();
+    out += fmt::format("<tr{}{}>", named ? fmt::format(" id=\"{}\"", table.row_ids[r]) : "",
+                       marked ? class_attribute(table.row_classes[r]) : "");
     for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
-      out += cell_markup(table.rows[r][c], table.columns[c], c == 0);
+      out += cell_markup(table.rows[r][c], table.columns[c], c == 0, table.sortable);
     }
     out += "</tr>\n";
   }

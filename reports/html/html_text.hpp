@@ -31,6 +31,7 @@ struct HtmlTable {
   std::vector<std::vector<HtmlCell>> rows;
   std::vector<std::string> row_classes;  // as many as rows, or none
   bool sortable = false;
+  std::vector<std::string> row_ids{};  // as many as rows, or none
 };
 
 HtmlTable table_of(std::string caption, const Cells& cells);

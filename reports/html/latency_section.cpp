@@ -71,9 +71,22 @@ std::string latency_finding(const std::string& service, const sim::VariantResult
   return out + (latency_limits(*workload).empty() ? "." : ": within its limits.");
 }
 
-HtmlTable latency_table(const sim::Result& result, const std::string& service) {
-  HtmlTable table{service + ", latency",
-                  {{"Option"},
+std::vector<HtmlCell> latency_row(std::string name, const sim::TimeSummary& t) {
+  const auto timed = [](Duration value, const std::optional<Duration>& half) {
+    return HtmlCell{interval_text(value, half, kPageStyle), to_seconds(value), ""};
+  };
+  return {{std::move(name), std::nullopt, ""},
+          {count_text(static_cast<double>(t.count)), double(t.count), ""},
+          timed(t.mean, t.ci95),
+          timed(t.p50, t.p50_ci95),
+          timed(t.p95, t.p95_ci95),
+          timed(t.p99, t.p99_ci95),
+          t.p999 ? timed(*t.p999, t.p999_ci95) : HtmlCell{"–", std::nullopt, ""}};
+}
+
+HtmlTable latency_heads(std::string caption, std::string_view rows) {
+  HtmlTable table{std::move(caption),
+                  {{std::string(rows)},
                    {"Requests", true},
                    {"Mean", true},
                    {"p50", true},
@@ -83,22 +96,57 @@ HtmlTable latency_table(const sim::Result& result, const std::string& service) {
                   {},
                   {},
                   false};
+  return table;
+}
+
+HtmlTable latency_table(const sim::Result& result, const std::string& service) {
+  HtmlTable table = latency_heads(service + ", latency", "Option");
   for (const sim::VariantResult& variant : result.variants) {
     const sim::WorkloadResult* workload = service_of(variant, service);
-    if (workload == nullptr) continue;
-    const sim::TimeSummary& t = *workload->latency;
-    const auto timed = [](Duration value, const std::optional<Duration>& half) {
-      return HtmlCell{interval_text(value, half, kPageStyle), to_seconds(value), ""};
-    };
-    table.rows.push_back({{variant.name, std::nullopt, ""},
-                          {count_text(static_cast<double>(t.count)), double(t.count), ""},
-                          timed(t.mean, t.ci95),
-                          timed(t.p50, t.p50_ci95),
-                          timed(t.p95, t.p95_ci95),
-                          timed(t.p99, t.p99_ci95),
-                          t.p999 ? timed(*t.p999, t.p999_ci95) : HtmlCell{"–", std::nullopt, ""}});
+    if (workload != nullptr) table.rows.push_back(latency_row(variant.name, *workload->latency));
   }
   return table;
+}
+
+// Those without a chart of their own, in the option that leads.
+HtmlTable other_services(const std::vector<std::string>& services, const sim::VariantResult& lead) {
+  HtmlTable table = latency_heads("the other services in " + lead.name + ", latency", "Service");
+  table.sortable = true;
+  for (std::size_t s = kMostServices; s < services.size(); ++s) {
+    const sim::WorkloadResult* workload = service_of(lead, services[s]);
+    if (workload != nullptr) table.rows.push_back(latency_row(services[s], *workload->latency));
+  }
+  return table;
+}
+
+// Share of its latency limits that a service uses up in the option; 0 without a limit.
+double tightness(const sim::VariantResult& variant, const std::string& service) {
+  const sim::WorkloadResult* workload = service_of(variant, service);
+  double share = 0;
+  if (workload == nullptr) return share;
+  for (const sim::ObjectiveResult& objective : workload->objectives) {
+    const auto* limit = std::get_if<Duration>(&objective.limit);
+    const auto* value = std::get_if<Duration>(&objective.value);
+    if (limit == nullptr || value == nullptr || limit->ns <= 0) continue;
+    share = std::max(share, static_cast<double>(value->ns) / static_cast<double>(limit->ns));
+  }
+  return share;
+}
+
+// The option that leads, and the others in their order.
+std::vector<const sim::VariantResult*> drawn_variants(const sim::Result& result,
+                                                      const sim::VariantResult& lead,
+                                                      const std::string& service) {
+  std::vector<const sim::VariantResult*> drawn;
+  const auto add = [&](const sim::VariantResult& variant) {
+    const sim::WorkloadResult* workload = service_of(variant, service);
+    if (workload != nullptr && !workload->latency->curve.empty()) drawn.push_back(&variant);
+  };
+  add(lead);
+  for (const sim::VariantResult& variant : result.variants) {
+    if (&variant != &lead) add(variant);
+  }
+  return drawn;
 }
 
 std::string service_figure(const sim::Result& result, const sim::VariantResult& lead,
@@ -106,15 +154,19 @@ std::string service_figure(const sim::Result& result, const sim::VariantResult& 
   charts::LineChart chart;
   chart.text = {fmt::format("chart-latency-{}", index), latency_finding(service, lead),
                 "Latency over percentiles, one line for each option. Bands are 95 % intervals."};
+  std::vector<const sim::VariantResult*> drawn = drawn_variants(result, lead, service);
+  if (drawn.size() > kMostLines) {
+    chart.text.title +=
+        fmt::format(" Drawn: {} of {} options, this one first.", kMostLines, drawn.size());
+    drawn.resize(kMostLines);
+  }
   double last = 0.5;
   double least = 1e300;
   double most = 0;
-  for (const sim::VariantResult& variant : result.variants) {
-    const sim::WorkloadResult* workload = service_of(variant, service);
-    if (workload == nullptr || workload->latency->curve.empty()) continue;
-    if (chart.series.size() == kMostLines) continue;
+  for (const sim::VariantResult* variant : drawn) {
+    const sim::WorkloadResult* workload = service_of(*variant, service);
     if (chart.limits.empty()) chart.limits = latency_limits(*workload);
-    chart.series.push_back(quantile_line(variant.name, *workload->latency));
+    chart.series.push_back(quantile_line(variant->name, *workload->latency));
     last = std::max(last, workload->latency->curve.back().quantile);
     for (const charts::LinePoint& point : chart.series.back().points) {
       least = std::min(least, point.y);
@@ -138,21 +190,24 @@ std::string service_figure(const sim::Result& result, const sim::VariantResult& 
 
 std::string latency_section(const HtmlReport& report) {
   const sim::Result& result = report.result;
-  const std::vector<std::string> services = service_names(result);
+  std::vector<std::string> services = service_names(result);
   if (services.empty()) return "";
   const sim::VariantResult* best = report.plan ? nullptr : best_variant(result);
   const sim::VariantResult& lead = best != nullptr ? *best : result.variants.front();
+  if (services.size() > kMostServices) {  // the tightest ones are drawn
+    std::ranges::stable_sort(services, std::ranges::greater{},
+                             [&](const std::string& service) { return tightness(lead, service); });
+  }
   std::string figures;
-  std::string tables;
-  for (std::size_t s = 0; s < services.size(); ++s) {
-    if (s < kMostServices) {
-      figures += service_figure(result, lead, services[s], s);
-    } else {
-      tables += table_markup(latency_table(result, services[s]));
-    }
+  for (std::size_t s = 0; s < std::min(kMostServices, services.size()); ++s) {
+    figures += service_figure(result, lead, services[s], s);
   }
   std::string out = services.size() > 1 ? "<div class=\"pair\">\n" + figures + "</div>\n" : figures;
-  if (!tables.empty()) out += folded("The other services", tables);
+  if (services.size() > kMostServices) {
+    out += folded(
+        fmt::format("The {} other services, the tightest first", services.size() - kMostServices),
+        table_markup(other_services(services, lead)));
+  }
   const bool intervals = lead.replications > 1;
   out += paragraph(intervals ? fmt::format("Bands and ± are 95 % intervals over {} replications.",
                                            lead.replications)

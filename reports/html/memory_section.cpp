@@ -151,9 +151,13 @@ std::string memory_finding(const std::vector<FullDevice>& devices) {
       std::ranges::find_if(devices, [](const auto& d) { return !d.greedy.empty(); });
   if (greedy != devices.end()) {
     return fmt::format(
-        "It runs out in {}: the first process of {} maps the whole GPU at start, and the {} other "
-        "pods that may meet it there find no memory.",
-        greedy->name, greedy->greedy, greedy->left_without);
+        "It runs out in {}: the first process of {} maps the whole GPU at start, and the {} that "
+        "may "
+        "meet it there {} no memory.",
+        greedy->name, greedy->greedy,
+        greedy->left_without == 1 ? "other pod"
+                                  : fmt::format("{} other pods", greedy->left_without),
+        greedy->left_without == 1 ? "finds" : "find");
   }
   if (tightest->needed.count > tightest->usable.count) {
     return fmt::format(
@@ -252,7 +256,10 @@ HtmlTable memory_table(const std::vector<FullDevice>& devices) {
 std::string memory_section(const HtmlReport& report) {
   const std::vector<FullDevice> devices = full_devices(report);
   if (devices.empty()) return "";
-  const std::string finding = memory_finding(devices);
+  std::string finding = memory_finding(devices);
+  if (devices.size() > kMostDevices) {
+    finding += fmt::format(" Drawn: the first {} of {}.", kMostDevices, devices.size());
+  }
   return section("memory", "Will it run out of GPU memory?",
                  figure(draw(memory_chart(devices, finding)), finding, {memory_table(devices)}) +
                      paragraph("Each device holds as many pods as the device plugin lets in, those "

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -10,17 +11,55 @@ namespace {
 
 using charts::ScatterPoint;
 
-std::string dollar_tick(double value) { return "$" + tick_text(value); }
-
-std::string percent_tick(double value) { return fmt::format("{:.0f}%", 100 * value); }
+// "$400", "$0.05", "$0.10": cents where there are some.
+std::string dollar_tick(double value) {
+  const double cents = 100 * value;
+  const bool round = std::abs(cents - std::round(cents)) < 1e-6 && value < 1'000;
+  return round && value != std::round(value) ? fmt::format("${:.2f}", value)
+                                             : "$" + tick_text(value);
+}
 
 std::string seconds_tick(double value) { return duration_text(from_seconds(value)); }
 
-// What is drawn: dollars for a month or for a job, against the share of a limit or a time.
+// What is drawn: dollars for a month, a job or requests, against the share of a limit or a time.
 struct OptionAxes {
-  bool per_job = false;
+  enum class Price : std::uint8_t { Month, Job, Requests } price = Price::Month;
   enum class Upwards : std::uint8_t { Limit, Latency, JobTime } upwards = Upwards::Limit;
 };
+
+bool same_bill(const std::vector<ShownOption>& options) {
+  std::optional<Usd> bill;
+  for (const ShownOption& option : options) {
+    if (!option.figures) continue;
+    if (bill && bill->nano != option.figures->monthly.nano) return false;
+    bill = option.figures->monthly;
+  }
+  return options.size() > 1;
+}
+
+std::optional<Usd> price_of(const sim::OptionFigures& figures, OptionAxes::Price price) {
+  switch (price) {
+    case OptionAxes::Price::Month:
+      return figures.monthly;
+    case OptionAxes::Price::Job:
+      return figures.per_job;
+    case OptionAxes::Price::Requests:
+      return figures.per_1k_in_slo;
+  }
+  return std::nullopt;
+}
+
+std::string_view price_axis(OptionAxes::Price price) {
+  switch (price) {
+    case OptionAxes::Price::Month:
+      return "dollars per month";
+    case OptionAxes::Price::Job:
+      return "dollars per finished job";
+    case OptionAxes::Price::Requests:
+      return "dollars per 1,000 requests in SLO";
+  }
+  return "";
+}
 
 OptionAxes axes_for(const HtmlReport& report, const std::vector<ShownOption>& options) {
   OptionAxes axes;
@@ -31,7 +70,10 @@ OptionAxes axes_for(const HtmlReport& report, const std::vector<ShownOption>& op
   const bool objectives = any([](const auto& f) { return !f.objectives.empty(); });
   const bool latency = any([](const auto& f) { return f.latency_p99.has_value(); });
   const bool jobs = any([](const auto& f) { return f.per_job.has_value(); });
-  axes.per_job = jobs && !objectives && !latency;
+  const bool requests = any([](const auto& f) { return f.per_1k_in_slo.has_value(); });
+  if (jobs && !objectives && !latency) axes.price = OptionAxes::Price::Job;
+  // Where the nodes are the same the load is what differs.
+  if (requests && !report.plan && same_bill(options)) axes.price = OptionAxes::Price::Requests;
   if (objectives) return axes;
   axes.upwards =
       latency || report.plan ? OptionAxes::Upwards::Latency : OptionAxes::Upwards::JobTime;
@@ -72,10 +114,8 @@ OptionFigure upwards_of(const HtmlReport& report, const ShownOption& option,
 std::optional<ScatterPoint> point_of(const HtmlReport& report, const ShownOption& option,
                                      const OptionAxes& axes) {
   if (!option.figures) return std::nullopt;
-  const std::optional<Usd> price =
-      axes.per_job ? option.figures->per_job : std::optional(option.figures->monthly);
+  const std::optional<Usd> price = price_of(*option.figures, axes.price);
   const OptionFigure y = upwards_of(report, option, axes);
-  constexpr double kNothingDone = 999;
   const bool off_scale =
       axes.upwards == OptionAxes::Upwards::Limit && y.value.value_or(0) > kNothingDone;
   if (!price || !y.value || off_scale) return std::nullopt;
@@ -120,10 +160,14 @@ charts::ScatterChart options_chart(const HtmlReport& report,
                 "One point for each option. Right: dearer. Up: slower or closer to a limit. Hollow "
                 "points do not do what they should. Shape: circle whole GPUs, triangle "
                 "time-slicing, square MPS, diamond MIG, plus vGPU."};
-  chart.x = {axes.per_job ? "dollars per finished job" : "dollars per month", dollar_tick, false,
-             true};
-  for (const ShownOption& option : options) {
-    if (auto point = point_of(report, option, axes)) chart.points.push_back(std::move(*point));
+  chart.x = {std::string(price_axis(axes.price)), dollar_tick, false, true};
+  for (std::size_t o = 0; o < options.size(); ++o) {
+    auto point = point_of(report, options[o], axes);
+    if (!point) continue;
+    // Those that the table of the first screen leaves out are in the one below.
+    const bool shown = !report.plan || options[o].stands || options[o].today;
+    point->link = "#" + (shown ? option_id(o) : "options");
+    chart.points.push_back(std::move(*point));
   }
   double least = 1e300;
   double most = 0;
@@ -136,7 +180,7 @@ charts::ScatterChart options_chart(const HtmlReport& report,
   const std::string suffix = logarithmic ? " (log)" : "";
   switch (axes.upwards) {
     case OptionAxes::Upwards::Limit:
-      chart.y = {"tightest objective, share of its limit" + suffix, percent_tick, logarithmic,
+      chart.y = {"tightest objective, share of its limit" + suffix, limit_share_text, logarithmic,
                  true};
       chart.limit = 1;
       chart.limit_label = "limit";

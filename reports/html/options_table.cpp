@@ -41,6 +41,9 @@ HtmlCell dollars_cell(const std::optional<Usd>& amount) {
 HtmlCell tightest_cell(const ShownOption& option) {
   const sim::PlannedObjective* worst = option.tightest();
   if (worst == nullptr) return {"–", std::nullopt, ""};
+  if (limit_share_of(option).value > kNothingDone) {
+    return {fmt::format("{} {}: none answered", worst->workload, worst->name), std::nullopt, ""};
+  }
   return {fmt::format("{} {} {}", worst->workload, worst->name,
                       figure_text(worst->value, worst->ci95, kPageStyle)),
           std::nullopt, ""};
@@ -49,9 +52,8 @@ HtmlCell tightest_cell(const ShownOption& option) {
 HtmlCell share_cell(const ShownOption& option) {
   const OptionFigure share = limit_share_of(option);
   if (!share.value) return {"–", std::nullopt, ""};
-  constexpr double kNothingDone = 999;
   if (*share.value > kNothingDone) return {"never met", share.value, "bad"};
-  return {percent_text(*share.value), share.value, *share.value > 1 ? "bad" : ""};
+  return {limit_share_text(*share.value), share.value, *share.value > 1 ? "bad" : ""};
 }
 
 HtmlCell verdict_cell(const ShownOption& option, bool short_reasons) {
@@ -59,6 +61,8 @@ HtmlCell verdict_cell(const ShownOption& option, bool short_reasons) {
   const std::string reason =
       short_reasons ? charts::shortened(option.reason, kLongestReason) : option.reason;
   if (!option.figures) return {"✗ cannot: " + reason, 3.0, "bad"};
+  // Which one it is stands beside it.
+  if (short_reasons && option.misses) return {"✗ missed", 2.0, "bad"};
   if (!option.stands) return {"✗ " + reason, 2.0, "bad"};
   return {option.best ? "✓ ok, best" : "✓ ok", option.best ? 0.0 : 1.0, "good"};
 }
@@ -66,11 +70,10 @@ HtmlCell verdict_cell(const ShownOption& option, bool short_reasons) {
 std::vector<HtmlCell> option_row(const ShownOption& option, const OptionColumns& columns,
                                  bool short_reasons) {
   std::vector<HtmlCell> row{{option.name, std::nullopt, ""}};
-  if (columns.ranks) {
-    row.insert(row.begin() + 1,
-               HtmlCell{option.rank.empty() ? "–" : option.rank, std::nullopt, ""});
-  }
   const auto add = [&row](HtmlCell cell) { row.push_back(std::move(cell)); };
+  if (columns.ranks) add({option.rank.empty() ? "–" : option.rank, std::nullopt, ""});
+  // Where a table is too wide for a phone, what it ends with is out of sight.
+  add(verdict_cell(option, short_reasons));
   add({option.nodes > 0 ? std::to_string(option.nodes) : "–", double(option.nodes), ""});
   const bool runs = option.figures.has_value();
   const sim::OptionFigures none;
@@ -85,7 +88,6 @@ std::vector<HtmlCell> option_row(const ShownOption& option, const OptionColumns&
     add(p99 ? HtmlCell{duration_text(*p99), to_seconds(*p99), ""}
             : HtmlCell{"–", std::nullopt, ""});
   }
-  add(verdict_cell(option, short_reasons));
   return row;
 }
 
@@ -108,6 +110,7 @@ HtmlTable options_table(const HtmlReport& report, const std::vector<ShownOption>
   table.sortable = true;
   table.columns = {{report.plan ? "Configuration" : "Variant"}};
   if (columns.ranks) table.columns.push_back({"#", true});
+  table.columns.push_back({"Verdict"});
   table.columns.push_back({"Nodes", true});
   table.columns.push_back({"$/month", true});
   if (columns.requests) table.columns.push_back({"$/1k in SLO", true});
@@ -115,12 +118,13 @@ HtmlTable options_table(const HtmlReport& report, const std::vector<ShownOption>
   if (columns.tightest) table.columns.push_back({"Tightest objective"});
   if (columns.objectives) table.columns.push_back({"Of limit", true});
   if (columns.latency) table.columns.push_back({"Slowest p99", true});
-  table.columns.push_back({"Verdict"});
   std::size_t refused = 0;
-  for (const ShownOption& option : options) {
+  for (std::size_t o = 0; o < options.size(); ++o) {
+    const ShownOption& option = options[o];
     if (report.plan && !option.stands && !option.today && ++refused > most_refused) continue;
     table.rows.push_back(option_row(option, columns, brief));
     table.row_classes.push_back(class_of(option));
+    if (brief) table.row_ids.push_back(option_id(o));
   }
   return table;
 }

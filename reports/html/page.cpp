@@ -26,32 +26,7 @@ std::vector<PagePart> page_parts(const HtmlReport& report,
           {"scaling", "Scaling", html::scaling_section(report)},
           {"sensitivity", "Sensitivity", html::sensitivity_section(report)},
           {"evidence", "Evidence", html::evidence_section(report)},
-          {"apply", "Apply", html::apply_section(report)},
-          {"appendix", "Appendix", html::appendix_section(report)}};
-}
-
-// Text inside a script element ends at "</", and "<!--" changes how it is read: JSON may write both
-// with an escape. Without the white space between its parts it is half as long.
-std::string embedded_json(std::string_view document) {
-  std::string out;
-  out.reserve(document.size());
-  bool in_text = false;
-  bool is_escaped = false;
-  for (const char c : document) {
-    if (in_text) {
-      in_text = c != '"' || is_escaped;
-      is_escaped = c == '\\' && !is_escaped;
-    } else {
-      if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
-      in_text = c == '"';
-    }
-    if (c == '<') {
-      out += "\\u003c";
-    } else {
-      out += c;
-    }
-  }
-  return out;
+          {"apply", "Apply", html::apply_section(report)}};
 }
 
 std::string page_head(const HtmlReport& report) {
@@ -69,7 +44,8 @@ std::string page_head(const HtmlReport& report) {
 }  // namespace
 
 std::string options_picture(const HtmlReport& report) {
-  const charts::ScatterChart chart = html::options_chart(report, html::shown_options(report));
+  charts::ScatterChart chart = html::options_chart(report, html::shown_options(report));
+  for (charts::ScatterPoint& point : chart.points) point.link.clear();
   return chart.points.empty() ? "" : charts::svg_file(draw(chart));
 }
 
@@ -77,20 +53,30 @@ std::string html_report(const HtmlReport& report) {
   const std::vector<html::ShownOption> options = html::shown_options(report);
   std::string links;
   std::string sections;
-  for (const PagePart& part : page_parts(report, options)) {
-    if (part.markup.empty()) continue;
+  const auto add = [&](const PagePart& part) {
+    if (part.markup.empty()) return;
     links += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", part.id, part.name);
     sections += part.markup;
-  }
-  return page_head(report) + "<body>\n<a class=\"skip\" href=\"#main\">Skip to the verdict</a>\n" +
-         html::page_header(report) + "<main id=\"main\">\n" + html::first_screen(report, options) +
-         "<nav aria-label=\"Sections\"><ul>\n" + links + "</ul></nav>\n" + sections +
+  };
+  for (const PagePart& part : page_parts(report, options)) add(part);
+  const std::string start =
+      page_head(report) + "<body>\n<a class=\"skip\" href=\"#main\">Skip to the verdict</a>\n" +
+      html::page_header(report) + "<main id=\"main\">\n" + html::first_screen(report, options);
+  std::string script(html::page_script());
+  if (sections.find("data-time=") != std::string::npos) script += html::time_script();
+  // What else the page has is short; its appendix holds the scenario.
+  constexpr std::size_t kRest = 4 * 1024;
+  const std::size_t used =
+      start.size() + links.size() + sections.size() + script.size() + report.scenario_text.size();
+  const html::EmbeddedDocument document = html::embedded_document(
+      report, kLargestPage > used + kRest ? kLargestPage - used - kRest : 0);
+  add({"appendix", "Appendix", html::appendix_section(report, document)});
+  return start + "<nav aria-label=\"Sections\"><ul>\n" + links + "</ul></nav>\n" + sections +
          "</main>\n<footer><p>Written by slicewise " + std::string(kVersion) +
          ". Everything above is in this file: nothing was fetched.</p></footer>\n<p id=\"said\" "
          "role=\"status\" class=\"unseen\"></p>\n<script type=\"application/json\" "
          "id=\"document\">" +
-         embedded_json(report.document) + "</script>\n<script>" + std::string(html::page_script()) +
-         "</script>\n</body>\n</html>\n";
+         document.json + "</script>\n<script>" + script + "</script>\n</body>\n</html>\n";
 }
 
 }  // namespace slicewise::reports

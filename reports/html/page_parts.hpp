@@ -13,6 +13,14 @@
 // The parts of the page, in their order. A section whose figures the report does not have is "".
 namespace slicewise::reports::html {
 
+// The JSON in the page, and the paragraph that says where it is and what it leaves out.
+struct EmbeddedDocument {
+  std::string json;
+  std::string markup;
+};
+// As much as fits into so many bytes: all, the option that leads, or nothing.
+EmbeddedDocument embedded_document(const HtmlReport& report, std::size_t room);
+
 std::string page_header(const HtmlReport& report);
 std::string first_screen(const HtmlReport& report, const std::vector<ShownOption>& options);
 
@@ -28,7 +36,7 @@ std::string scaling_section(const HtmlReport& report);
 std::string sensitivity_section(const HtmlReport& report);
 std::string evidence_section(const HtmlReport& report);
 std::string apply_section(const HtmlReport& report);
-std::string appendix_section(const HtmlReport& report);
+std::string appendix_section(const HtmlReport& report, const EmbeddedDocument& document);
 
 // The chart of options alone, also as a picture.
 charts::ScatterChart options_chart(const HtmlReport& report,
@@ -46,5 +54,7 @@ std::string variant_descriptions(const sim::Result& result);
 
 std::string_view page_style();
 std::string_view page_script();
+// For pages with charts over time.
+std::string_view time_script();
 
 }  // namespace slicewise::reports::html

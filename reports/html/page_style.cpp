@@ -41,7 +41,7 @@ padding:0}
 .tiles li{border:1px solid var(--line);border-radius:8px;background:var(--raised);padding:7px 12px}
 .tiles strong{display:block;font-size:20px;font-weight:650;font-variant-numeric:tabular-nums}
 .tiles span{color:var(--muted);font-size:13px}
-.choice{display:grid;grid-template-columns:minmax(0,5fr) minmax(0,8fr);gap:20px;align-items:start}
+.choice{display:grid;grid-template-columns:minmax(0,4fr) minmax(0,8fr);gap:20px;align-items:start}
 .choice figure{margin:0}
 .risks{border-left:4px solid var(--frame);padding:2px 0 2px 10px;margin:8px 0 0;max-width:none;
 font-size:14px}
@@ -56,10 +56,17 @@ figcaption{font-weight:600;margin:0 0 6px;max-width:80ch}
 section>figure{display:grid;grid-template-columns:minmax(0,680px) minmax(0,1fr);gap:0 28px;
 align-items:start}section>figure table{font-size:13px}section>figure>figcaption{grid-column:1/-1}section>figure>.plot{grid-row:2/span 4}
 section>figure>.plot:last-child{grid-column:1/-1}
+.chart a:focus-visible{outline:none}
+.chart a:focus-visible path,.chart a:hover path{stroke:var(--link);stroke-width:3.5}
+.cursor{stroke:var(--ink);stroke-width:1}.picked{fill:var(--link);opacity:.2}
+.zoomed .upright,.zoomed>.tick.m{display:none}
+.scripted svg[data-time]{cursor:crosshair;touch-action:pan-x pan-y}
+.readout{min-height:1.45em;margin:0;font-size:13px;font-variant-numeric:tabular-nums}
+.hint{color:var(--muted);font-size:13px}
 .pair{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:0 28px}
 .scroll{overflow-x:auto;margin:0 0 10px}
 table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums}
-.choice table{width:100%;font-size:13px}.choice td,.choice th{white-space:nowrap}
+.choice table{width:100%;font-size:13px}.choice thead button::after{font-size:10px}.choice td,.choice th{white-space:nowrap}
 caption{text-align:left;color:var(--muted);font-size:13px;padding:0 0 4px}
 th,td{text-align:left;vertical-align:top;padding:3px 10px 3px 0;border-bottom:1px solid var(--line)}
 th:last-child,td:last-child{padding-right:4px}
@@ -67,7 +74,7 @@ th:last-child,td:last-child{padding-right:4px}
 thead th{color:var(--muted);font-weight:600;border-bottom:1px solid var(--frame);white-space:nowrap}
 tbody th{font-weight:400}
 tr.best{background:var(--best)}tr.best th{font-weight:650}
-tr.today th{font-style:italic}
+tr.today th{font-style:italic}tr:target{outline:2px solid var(--link)}
 thead button{border:0;background:none;padding:0;min-height:24px;font-weight:600;color:inherit;
 text-align:inherit;white-space:nowrap}
 thead button::after{content:" ↕";opacity:.7}
@@ -93,11 +100,12 @@ dt{color:var(--muted)}dd{margin:0;overflow-wrap:anywhere}
 footer{color:var(--muted);font-size:13px;padding:14px 0 30px}
 ul{padding-left:20px}li{max-width:100ch}
 @media (max-width:1000px){.choice,.pair,section>figure{grid-template-columns:minmax(0,1fr)}}
-@media (max-width:700px){body{padding:0 14px}.tiles{grid-template-columns:1fr 1fr}
+@media (max-width:700px){body{padding:0 14px}.chart{min-width:600px}#gpus .chart{min-width:760px}
+.choice .chart{min-width:0}.origin{flex-basis:100%;order:3}.tiles{grid-template-columns:1fr 1fr}
 .tiles strong{font-size:17px}#verdict h2{font-size:18px}dl{grid-template-columns:minmax(0,1fr)}
 dd{margin-bottom:6px}}
 @media (prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
-@media print{body{max-width:none;padding:0;font-size:11pt}nav,.js,.scripted .js,a.skip{display:none}
+@media print{body{max-width:none;padding:0;font-size:11pt}.chart{min-width:0!important}nav,.readout,.js,.scripted .js,a.skip{display:none}
 section{break-inside:auto}figure,.tiles,tr{break-inside:avoid}pre{max-height:none;white-space:
 pre-wrap}details:not([open])>*{display:revert}details::details-content{content-visibility:visible;
 block-size:auto}.scroll,.plot{overflow:visible}}

@@ -33,10 +33,15 @@ std::string recording_note(const sim::Recording& recording) {
       "One replication of {}, the first one of seed {}: {} in buckets of {}.", recording.variant,
       recording.seed, duration_text(recording.length), duration_text(recording.bucket));
   const sim::LeftOut& out = recording.left_out;
-  if (out.any()) {
-    note += fmt::format(" Too much to draw; left out: {} nodes, {} GPUs, {} pods, {} intervals.",
-                        out.nodes, out.gpus, out.pods, out.intervals);
-  }
+  std::string counts;
+  const auto add = [&counts](auto count, std::string_view what) {
+    if (count > 0) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, what);
+  };
+  add(out.nodes, "nodes");
+  add(out.gpus, "GPUs");
+  add(out.pods, "pods");
+  add(out.intervals, "intervals");
+  if (!counts.empty()) note += fmt::format(" Too much to draw; left out: {}.", counts);
   return note;
 }
 

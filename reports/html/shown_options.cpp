@@ -9,6 +9,7 @@
 
 #include "slicewise/models/sharing.hpp"
 
+#include "../result_figures.hpp"
 #include "../result_verdict.hpp"
 
 namespace slicewise::reports::html {
@@ -66,7 +67,7 @@ bool policy_denies(const sim::VariantResult& variant) {
   });
 }
 
-// "" when the option does what it should.
+// "" when the option does what it should, objectives aside.
 std::string shortcoming(const ShownOption& option) {
   const OptionFigures& figures = *option.figures;
   if (figures.running_max == 0) return "no pod runs";
@@ -74,15 +75,16 @@ std::string shortcoming(const ShownOption& option) {
   if (figures.failed > 0) return fmt::format("{:.0f} pods failed", figures.failed);
   if (figures.loses_pods) return "pods never run";
   if (!figures.denied_by.empty()) return "breaks the policy " + figures.denied_by.front();
-  const sim::PlannedObjective* worst = option.tightest();
-  if (worst != nullptr && !figures.meets_objectives()) {
-    return fmt::format("{} {} missed", worst->workload, worst->name);
-  }
   return "";
 }
 
 void judge(ShownOption& option) {
   option.reason = shortcoming(option);
+  const sim::PlannedObjective* worst = option.tightest();
+  if (option.reason.empty() && worst != nullptr && !option.figures->meets_objectives()) {
+    option.misses = true;
+    option.reason = fmt::format("{} {} missed", worst->workload, worst->name);
+  }
   option.stands = option.reason.empty();
 }
 
@@ -204,5 +206,12 @@ OptionFigure limit_share_of(const ShownOption& option) {
   }
   return figure;
 }
+
+std::string limit_share_text(double share) {
+  constexpr double kManyTimes = 10;
+  return share < kManyTimes ? percent_text(share) : fmt::format("{:.0f}×", share);
+}
+
+std::string option_id(std::size_t index) { return fmt::format("option-{}", index + 1); }
 
 }  // namespace slicewise::reports::html

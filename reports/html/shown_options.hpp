@@ -23,6 +23,7 @@ struct ShownOption {
   int nodes = 0;
   std::string reason;  // why it is refused or does not stand; "" for what does
   bool stands = false;
+  bool misses = false;  // the reason is an objective
   bool best = false;
   bool today = false;
 
@@ -40,5 +41,12 @@ struct OptionFigure {
 };
 // Share of its limit that the tightest objective uses up.
 OptionFigure limit_share_of(const ShownOption& option);
+// Beyond it nothing was done that could be measured.
+inline constexpr double kNothingDone = 999;
+// "37%", "12×" from ten times the limit.
+std::string limit_share_text(double share);
+
+// The row of option `index` in the table of the first screen.
+std::string option_id(std::size_t index);
 
 }  // namespace slicewise::reports::html

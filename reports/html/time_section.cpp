@@ -48,17 +48,44 @@ struct TimeChart {
   charts::TickText tick = tick_text;
   std::string finding;
   std::vector<charts::LineSeries> series;
+  bool counts = true;  // whole things
+  const char* unit = "";
 };
 
-std::string time_figure(const sim::Recording& recording, TimeChart chart) {
+double peak_value(const charts::LineSeries& series) {
+  double peak = 0;
+  for (const charts::LinePoint& point : series.points) peak = std::max(peak, point.y);
+  return peak;
+}
+
+// Of many the ones with the highest peaks, in their order; what is left out is said.
+void keep_highest(TimeChart& chart) {
   std::erase_if(chart.series, [](const charts::LineSeries& s) { return s.points.empty(); });
+  const std::size_t all = chart.series.size();
+  if (all <= kMostSeries) return;
+  std::vector<double> peaks;
+  peaks.reserve(all);
+  for (const charts::LineSeries& series : chart.series) peaks.push_back(peak_value(series));
+  std::ranges::stable_sort(peaks, std::ranges::greater{});
+  const double least = peaks[kMostSeries - 1];
+  auto equal = kMostSeries - static_cast<std::size_t>(std::ranges::count_if(
+                                 peaks, [&](double peak) { return peak > least; }));
+  std::erase_if(chart.series, [&](const charts::LineSeries& series) {
+    const double peak = peak_value(series);
+    return peak < least || (peak == least && equal-- == 0);
+  });
+  chart.finding += fmt::format(" Drawn: the {} of {} with the highest peaks.", kMostSeries, all);
+}
+
+std::string time_figure(const sim::Recording& recording, TimeChart chart, Duration column) {
+  keep_highest(chart);
   if (chart.series.empty()) return "";
-  if (chart.series.size() > kMostSeries) chart.series.resize(kMostSeries);
   charts::LineChart drawn;
   drawn.text = {"chart-time-" + chart.id, chart.finding, "One line for each, over the run."};
   drawn.x = {"time since the start of the run", tick_text, false, true};
   drawn.x_ticks = charts::time_ticks(recording.length);
-  drawn.y = {chart.axis, chart.tick, false, true};
+  drawn.y = {chart.axis, chart.tick, false, true, 1, chart.counts};
+  drawn.cursor = charts::TimeCursor{to_seconds(column), to_seconds(recording.length), chart.unit};
   drawn.width = 620;
   drawn.height = 220;
   HtmlTable table{chart.axis + ", over time", {{"Time", true}}, {}, {}, false};
@@ -122,29 +149,35 @@ std::vector<charts::LineSeries> series_of_workloads(const sim::Recording& record
 std::string request_figures(const sim::Recording& recording,
                             const std::vector<TimeColumn>& columns) {
   std::string out;
-  TimeChart arrivals{"arrivals", "requests per second", tick_text, "",
-                     series_of_workloads(recording, columns, arrival_rate)};
+  TimeChart arrivals{"arrivals",
+                     "requests per second",
+                     tick_text,
+                     "",
+                     series_of_workloads(recording, columns, arrival_rate),
+                     false,
+                     "/s"};
   Peak peak = peak_of(arrivals.series);
   arrivals.finding = fmt::format("Requests come at up to {:.3g} a second ({}, {} into the run).",
                                  peak.value, peak.name, duration_text(from_seconds(peak.at)));
-  if (peak.value > 0) out += time_figure(recording, arrivals);
+  if (peak.value > 0) out += time_figure(recording, arrivals, columns.front().length);
   TimeChart queue{"queue", "requests in the system at the end of a bucket", tick_text, "",
                   series_of_workloads(recording, columns, [](const auto& w, const auto& column) {
                     return most_of(w.in_system, column);
                   })};
   peak = peak_of(queue.series);
-  queue.finding = fmt::format(
-      "Up to {:.0f} requests are in the system when a bucket ends ({}, {} into the "
-      "run).",
-      peak.value, peak.name, duration_text(from_seconds(peak.at)));
-  if (peak.value > 0) out += time_figure(recording, queue);
+  queue.finding =
+      fmt::format("Up to {:.0f} {} in the system when a bucket ends ({}, {} into the run).",
+                  peak.value, peak.value == 1 ? "request is" : "requests are", peak.name,
+                  duration_text(from_seconds(peak.at)));
+  if (peak.value > 0) out += time_figure(recording, queue, columns.front().length);
   TimeChart tail{"p99", "p99 latency of the requests answered in the bucket", seconds_of_latency,
-                 "", series_of_workloads(recording, columns, worst_p99)};
+                 "",    series_of_workloads(recording, columns, worst_p99),   false,
+                 "s"};
   peak = peak_of(tail.series);
   tail.finding = fmt::format("The tail is longest {} into the run: p99 {} ({}).",
                              duration_text(from_seconds(peak.at)),
                              duration_text(from_seconds(peak.value)), peak.name);
-  if (peak.value > 0) out += time_figure(recording, tail);
+  if (peak.value > 0) out += time_figure(recording, tail, columns.front().length);
   return out;
 }
 
@@ -157,8 +190,9 @@ std::string pod_figure(const sim::Recording& recording, const std::vector<TimeCo
     }));
   }
   const Peak peak = peak_of(pods.series);
-  pods.finding = fmt::format("At most {:.0f} pods of {} work at once.", peak.value, peak.name);
-  return peak.value > 0 ? time_figure(recording, pods) : "";
+  pods.finding = fmt::format("{} has at most {:.0f} {} at work at once.", peak.name, peak.value,
+                             peak.value == 1 ? "pod" : "pods");
+  return peak.value > 0 ? time_figure(recording, pods, columns.front().length) : "";
 }
 
 std::string node_figure(const sim::Recording& recording, const std::vector<TimeColumn>& columns) {
@@ -169,9 +203,17 @@ std::string node_figure(const sim::Recording& recording, const std::vector<TimeC
     }));
   }
   const Peak peak = peak_of(nodes.series);
-  nodes.finding =
-      fmt::format("Up to {:.0f} nodes of {} are billed at once.", peak.value, peak.name);
-  return peak.value > 0 ? time_figure(recording, nodes) : "";
+  nodes.finding = fmt::format("Up to {:.0f} {} of {} billed at once.", peak.value,
+                              peak.value == 1 ? "node" : "nodes",
+                              peak.name + (peak.value == 1 ? " is" : " are"));
+  return peak.value > 0 ? time_figure(recording, nodes, columns.front().length) : "";
+}
+
+std::string cursor_hint() {
+  return "<p class=\"js hint\">Point at a chart, or focus one and press ← →: all of them show the "
+         "same "
+         "moment. Drag, or press + and −, to zoom into a part of the run; Escape shows all of "
+         "it.</p>\n";
 }
 
 }  // namespace
@@ -185,9 +227,13 @@ std::string time_section(const HtmlReport& report) {
       recording.result.node_pools, [](const auto& pool) { return pool.dynamics.has_value(); });
   if (dynamic) figures += node_figure(recording, columns);
   if (figures.empty()) return "";
-  return section(
-      "time", "When is it tight?",
-      "<div class=\"pair\">\n" + figures + "</div>\n" + paragraph(recording_note(recording)));
+  std::string note = recording_note(recording);
+  if (columns.front().last > 1) {
+    note += fmt::format(" Drawn in steps of {}: what is most in a step.",
+                        duration_text(columns.front().length));
+  }
+  return section("time", "When is it tight?",
+                 "<div class=\"pair\">\n" + figures + "</div>\n" + cursor_hint() + paragraph(note));
 }
 
 }  // namespace slicewise::reports::html

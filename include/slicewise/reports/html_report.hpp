@@ -37,9 +37,13 @@ struct HtmlReport {
   std::string document;       // the JSON that is embedded
 };
 
+// Sections draw so many things at most, and say what they leave out; the JSON is what has to give
+// way.
+inline constexpr std::size_t kLargestPage = std::size_t{300} * 1024;
+
 // One self-contained HTML document. Static: charts are SVG, nothing is fetched, and all of it can
-// be read without JavaScript, which only sorts tables, copies files and switches themes. Same
-// report, same bytes.
+// be read without JavaScript, which only sorts tables, copies files, switches themes and reads
+// values off charts over time. Same report, same bytes.
 std::string html_report(const HtmlReport& report);
 
 // The chart of options alone, as an SVG file; "" when there is nothing to draw.
