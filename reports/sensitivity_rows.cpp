@@ -146,14 +146,14 @@ sim::Result sensitivity_as_result(const SensitivityStudy& study) {
   return result;
 }
 
+}  // namespace
+
 std::string outcome_title(const sim::OutcomeFigure& figure) {
   if (figure.name == "monthlyUsd") return "$/month";
   if (figure.name == "per1kRequestsInSloUsd") return "$/1k requests in SLO";
   if (figure.name == "perJobUsd") return "$/job";
   return figure.workload + " " + figure.name;
 }
-
-}  // namespace
 
 std::string sensitivity_heading(const SensitivityStudy& study) {
   std::string out = study.scenario;

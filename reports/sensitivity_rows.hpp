@@ -14,6 +14,9 @@ namespace slicewise::reports {
 
 std::string sensitivity_heading(const sim::SensitivityStudy& study);
 
+// "$/job", "classifier latencyP99".
+std::string outcome_title(const sim::OutcomeFigure& figure);
+
 // "classifier latencyP99: 24.8 ms of at most 50.0 ms"; "$/month: $384".
 std::string figure_heading(const sim::OutcomeFigure& figure, const TextStyle& style);
 

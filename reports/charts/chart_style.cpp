@@ -50,7 +50,8 @@ constexpr std::string_view kChartStyle = R"css(
 std::string_view chart_style() { return kChartStyle; }
 
 std::string svg_file(const std::string& chart) {
-  const std::size_t body = chart.find(">\n") + 2;
+  constexpr std::string_view kNamed = "</desc>\n";
+  const std::size_t body = chart.find(kNamed) + kNamed.size();
   return chart.substr(0, body) + fmt::format("<style>{}</style>\n", kChartStyle) +
          "<rect width=\"100%\" height=\"100%\" style=\"fill:var(--paper)\"/>\n" +
          chart.substr(body);

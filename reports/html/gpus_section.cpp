@@ -142,7 +142,7 @@ std::string timeline_figure(const sim::Recording& recording) {
     finding += fmt::format(" {} of {} intervals are not drawn: the lanes are full.", drawn.left_out,
                            drawn.intervals);
   }
-  drawn.chart.text = {"chart-timeline", finding,
+  drawn.chart.text = {"chart-gpus", finding,
                       "One lane for each GPU or MIG instance, one bar for each pod on it, coloured "
                       "by workload."};
   HtmlTable table{"pods on GPUs",
@@ -177,6 +177,7 @@ std::string timeline_figure(const sim::Recording& recording) {
 
 // A way to see how full a GPU is in a column of time; nullopt: not known.
 struct GpuView {
+  const char* id;
   const char* name;
   const char* meaning;
   std::optional<double> (*share)(const sim::RecordedGpu& gpu, const TimeColumn& column);
@@ -208,11 +209,11 @@ std::optional<double> memory_share(const sim::RecordedGpu& gpu, const TimeColumn
 }
 
 constexpr std::array<GpuView, 3> kGpuViews = {
-    {{"Time busy", "some kernel ran", busy_share},
-     {"SM active", "streaming multiprocessors with work, of all", sm_share},
-     {"Memory", "held at the peak of the column, of the usable", memory_share}}};
+    {{"gpus-busy", "Time busy", "some kernel ran", busy_share},
+     {"gpus-sm-active", "SM active", "streaming multiprocessors with work, of all", sm_share},
+     {"gpus-memory", "Memory", "held at the peak of the column, of the usable", memory_share}}};
 
-std::string view_figure(const sim::Recording& recording, const GpuView& view, std::size_t index) {
+std::string view_figure(const sim::Recording& recording, const GpuView& view) {
   const std::vector<TimeColumn> columns = time_columns(recording, kMostHeatColumns);
   charts::HeatMatrix chart;
   double sum = 0;
@@ -251,7 +252,7 @@ std::string view_figure(const sim::Recording& recording, const GpuView& view, st
           ? fmt::format("{}: not known, no workload says.", view.name)
           : fmt::format("{} ({}): {} on average, {} at most.", view.name, view.meaning,
                         percent_text(sum / static_cast<double>(known)), percent_text(highest));
-  chart.text = {fmt::format("chart-heat-{}", index), finding,
+  chart.text = {fmt::format("chart-{}", view.id), finding,
                 "One row for each GPU or MIG instance, one column for each part of the run."};
   chart.width = 960;
   chart.scale_least = "0%";
@@ -267,7 +268,7 @@ std::string views_markup(const sim::Recording& recording) {
         fmt::format("<label><input type=\"radio\" name=\"view\" id=\"view-{0}\"{1}>{2}</label>\n",
                     v, v == 0 ? " checked" : "", kGpuViews[v].name);
     views += fmt::format("<div class=\"view view-{}\">\n{}</div>\n", v,
-                         view_figure(recording, kGpuViews[v], v));
+                         view_figure(recording, kGpuViews[v]));
   }
   return "<div class=\"views\">\n<fieldset class=\"toggle\"><legend>How full is each "
          "GPU?</legend>\n" +

@@ -152,7 +152,7 @@ std::vector<const sim::VariantResult*> drawn_variants(const sim::Result& result,
 std::string service_figure(const sim::Result& result, const sim::VariantResult& lead,
                            const std::string& service, std::size_t index) {
   charts::LineChart chart;
-  chart.text = {fmt::format("chart-latency-{}", index), latency_finding(service, lead),
+  chart.text = {fmt::format("chart-latency-{}", index + 1), latency_finding(service, lead),
                 "Latency over percentiles, one line for each option. Bands are 95 % intervals."};
   std::vector<const sim::VariantResult*> drawn = drawn_variants(result, lead, service);
   if (drawn.size() > kMostLines) {

@@ -43,10 +43,24 @@ std::string page_head(const HtmlReport& report) {
 
 }  // namespace
 
-std::string options_picture(const HtmlReport& report) {
-  charts::ScatterChart chart = html::options_chart(report, html::shown_options(report));
-  for (charts::ScatterPoint& point : chart.points) point.link.clear();
-  return chart.points.empty() ? "" : charts::svg_file(draw(chart));
+std::vector<ReportChart> report_charts(const HtmlReport& report) {
+  const std::vector<html::ShownOption> options = html::shown_options(report);
+  std::vector<ReportChart> charts;
+  charts::ScatterChart choice = html::options_chart(report, options);
+  for (charts::ScatterPoint& point : choice.points) point.link.clear();  // there is no table
+  if (!choice.points.empty()) charts.push_back({"options", charts::svg_file(draw(choice))});
+  for (const PagePart& part : page_parts(report, options)) {
+    constexpr std::string_view kEnd = "</svg>\n";
+    constexpr std::string_view kName = "aria-labelledby=\"chart-";
+    for (std::size_t at = part.markup.find("<svg "); at != std::string::npos;
+         at = part.markup.find("<svg ", at + 1)) {
+      const std::size_t name = part.markup.find(kName, at) + kName.size();
+      charts.push_back({part.markup.substr(name, part.markup.find("-t ", name) - name),
+                        charts::svg_file(part.markup.substr(
+                            at, part.markup.find(kEnd, at) + kEnd.size() - at))});
+    }
+  }
+  return charts;
 }
 
 std::string html_report(const HtmlReport& report) {

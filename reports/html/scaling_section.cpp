@@ -35,7 +35,7 @@ std::string start_up_figure(const sim::VariantResult& variant, std::size_t index
   }
   charts::WaterfallChart chart;
   chart.text = {
-      fmt::format("chart-start-{}", index),
+      fmt::format("chart-start-{}", index + 1),
       fmt::format("{}: a pod that waits for a node works after {}; the longest stage is: {} ({}).",
                   variant.name, duration_text(figures.total.mean), longest->name,
                   duration_text(figures.*longest->time)),

@@ -135,6 +135,23 @@ void sort_effects(SensitivityStudy& study) {
   }
 }
 
+Expected<SensitivitySubject> subject_of(const scenarios::ScenarioSet& set, std::size_t variant,
+                                        const models::Catalogue& catalogue,
+                                        const SensitivityOptions& options) {
+  SensitivitySubject subject;
+  subject.base = set.variants[variant];
+  subject.base.replications = std::max(kFewestToCompare, subject.base.replications);
+  subject.catalogue = &catalogue;
+  Expected<World> world = build_world(subject.base, catalogue);
+  if (!world) return tl::unexpected(std::move(world.error()));
+  subject.world = std::move(*world);
+  auto places = choose_inputs(subject.base, subject.world, words_to_vary(subject.base, options));
+  if (!places) return tl::unexpected(std::move(places.error()));
+  if (places->empty()) return tl::unexpected(Diagnostics{nothing_to_vary(subject.base)});
+  subject.places = std::move(*places);
+  return subject;
+}
+
 bool any_objective(const VariantResult& result) {
   return std::ranges::any_of(result.workloads,
                              [](const WorkloadResult& w) { return !w.objectives.empty(); });
@@ -160,18 +177,9 @@ bool flips_objective(const InputEffect& effect) {
 Expected<SensitivityStudy> find_sensitivity(const scenarios::ScenarioSet& set, std::size_t variant,
                                             const models::Catalogue& catalogue,
                                             const SensitivityOptions& options) {
-  SensitivitySubject subject;
-  subject.base = set.variants[variant];
-  subject.base.replications = std::max(kFewestToCompare, subject.base.replications);
-  subject.catalogue = &catalogue;
-  Expected<World> world = build_world(subject.base, catalogue);
-  if (!world) return tl::unexpected(std::move(world.error()));
-  subject.world = std::move(*world);
-  auto places = choose_inputs(subject.base, subject.world, words_to_vary(subject.base, options));
-  if (!places) return tl::unexpected(std::move(places.error()));
-  if (places->empty()) return tl::unexpected(Diagnostics{nothing_to_vary(subject.base)});
-  subject.places = std::move(*places);
-
+  auto chosen = subject_of(set, variant, catalogue, options);
+  if (!chosen) return tl::unexpected(std::move(chosen.error()));
+  SensitivitySubject subject = std::move(*chosen);
   SensitivityStudy study =
       sensitivity_of(set, subject.base, catalogue, share_to_vary_by(subject.base, options));
   Simulations simulations(options.run);
@@ -195,6 +203,14 @@ Expected<SensitivityStudy> find_sensitivity(const scenarios::ScenarioSet& set, s
   study.simulations = simulations.worlds_done();
   sort_effects(study);
   return study;
+}
+
+Expected<std::size_t> count_varied_inputs(const scenarios::ScenarioSet& set, std::size_t variant,
+                                          const models::Catalogue& catalogue,
+                                          const SensitivityOptions& options) {
+  const auto subject = subject_of(set, variant, catalogue, options);
+  if (!subject) return tl::unexpected(subject.error());
+  return subject->places.size();
 }
 
 }  // namespace slicewise::sim

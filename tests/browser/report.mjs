@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createRequire } from 'node:module';
 import { test, after } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const [executablePath, ...pages] = process.argv.slice(2);
@@ -14,6 +14,11 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const desktop = { width: 1366, height: 768 };
 const phone = { width: 390, height: 844 };
 const screenshots = process.env.SLICEWISE_SCREENSHOTS;
+// What the page "jobs" looked like when somebody last looked at it.
+const pictures = {
+  desktop: fileURLToPath(new URL('../../reports/html/first-screen.png', import.meta.url)),
+  phone: fileURLToPath(new URL('first-screen-phone.png', import.meta.url)),
+};
 
 const browser = await chromium.launch({
   executablePath,
@@ -22,7 +27,7 @@ const browser = await chromium.launch({
 });
 after(() => browser.close());
 
-// A page that fails the test when it asks for anything, or logs an error.
+// A page whose `wrong` has what it asked for, and the errors that it logged.
 async function open(path, options = {}) {
   const context = await browser.newContext({ viewport: desktop, ...options });
   const page = await context.newPage();
@@ -43,8 +48,6 @@ const overflow = (page) => page.evaluate(
   () => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 async function violations(page) {
-  // As test code, not as content: the page's own policy lets in nothing.
-  await page.evaluate(axe);
   const { violations: found } = await page.evaluate(() => axe.run(document, {
     runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
   }));
@@ -56,119 +59,219 @@ async function violations(page) {
 const openAll = (page) => page.evaluate(
   () => document.querySelectorAll('details').forEach((d) => { d.open = true; }));
 
+const keep = async (page, name, options = {}) => {
+  if (screenshots) await page.screenshot({ path: join(screenshots, name + '.png'), ...options });
+};
+
+// The share of 8 x 8 cells whose grey differs. Fonts and their edges differ between machines, so
+// pixels say little; what is where, and how dense, shows in cells.
+async function difference(blank, reference, shown) {
+  const asText = (bytes) => Buffer.from(bytes).toString('base64');
+  return blank.evaluate(async (both) => {
+    const [before, now] = await Promise.all(both.map(async (png) => {
+      const image = new Image();
+      image.src = 'data:image/png;base64,' + png;
+      await image.decode();
+      return image;
+    }));
+    const [width, height] = [before.width, before.height];
+    const greys = (image) => {
+      const canvas = document.createElement('canvas');
+      canvas.width = Math.floor(width / 8);
+      canvas.height = Math.floor(height / 8);
+      const context = canvas.getContext('2d', { willReadFrequently: true });
+      context.imageSmoothingQuality = 'high';
+      context.drawImage(image, 0, 0, width, height, 0, 0, canvas.width, canvas.height);
+      const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+      return Array.from({ length: data.length / 4 },
+        (_, i) => 0.3 * data[4 * i] + 0.59 * data[4 * i + 1] + 0.11 * data[4 * i + 2]);
+    };
+    const [a, b] = [greys(before), greys(now)];
+    return a.filter((grey, i) => Math.abs(grey - b[i]) > 24).length / a.length;
+  }, [asText(reference), asText(shown)]);
+}
+
 for (const path of pages) {
   const name = basename(path, '.html');
 
-  test(`${name}: reads without JavaScript, verdict and options on the first screen`, async () => {
+  test(`${name}, without JavaScript`, async (t) => {
     const { page, wrong, close } = await open(path, { javaScriptEnabled: false });
-    assert.ok(await page.locator('#verdict h2').isVisible());
-    assert.ok((await page.locator('#verdict tbody tr').count()) > 0);
-    assert.equal(await page.locator('.js:visible').count(), 0, 'buttons that do nothing');
-    const box = await page.locator('#verdict').boundingBox();
-    assert.ok(box.y + box.height <= desktop.height, `first screen ends at ${box.y + box.height}`);
-    if (screenshots) await page.screenshot({ path: join(screenshots, `${name}-first.png`) });
-    assert.deepEqual(wrong, []);
-    await close();
-  });
-
-  for (const colorScheme of ['light', 'dark']) {
-    test(`${name}: no accessibility violations, ${colorScheme}`, async () => {
-      const { page, wrong, close } = await open(path, { colorScheme });
-      await openAll(page);
-      assert.deepEqual(await violations(page), []);
-      assert.deepEqual(wrong, []);
-      if (screenshots) {
-        await page.screenshot({ path: join(screenshots, `${name}-${colorScheme}.png`), fullPage: true });
-      }
-      await close();
+    await t.test('reads, verdict and options on the first screen', async () => {
+      assert.ok(await page.locator('#verdict h2').isVisible());
+      assert.ok((await page.locator('#verdict tbody tr').count()) > 0);
+      assert.equal(await page.locator('.js:visible').count(), 0, 'buttons that do nothing');
+      const box = await page.locator('#verdict').boundingBox();
+      assert.ok(box.y + box.height <= desktop.height, `first screen ends at ${box.y + box.height}`);
+      await keep(page, `${name}-first`);
     });
-  }
-
-  test(`${name}: fits a phone`, async () => {
-    const { page, close } = await open(path, { viewport: phone });
-    assert.ok(await overflow(page) <= 0, `${await overflow(page)} px too wide`);
-    if (screenshots) {
-      await page.screenshot({ path: join(screenshots, `${name}-phone.png`) });
-    }
-    await openAll(page);
-    assert.ok(await overflow(page) <= 0, `${await overflow(page)} px too wide when unfolded`);
-    await close();
-  });
-
-  test(`${name}: sorts, by keyboard as well`, async () => {
-    const { page, wrong, close } = await open(path);
-    const table = page.locator('#verdict table.sortable');
-    const head = table.locator('thead th', { hasText: '$/month' });
-    const column = await head.evaluate((th) => th.cellIndex);
-    const values = () => table.locator('tbody tr').evaluateAll(
-      (rows, c) => rows.map((row) => Number(row.cells[c].dataset.v)).filter((v) => !isNaN(v)),
-      column);
-    await head.locator('button').focus();
-    await page.keyboard.press('Enter');
-    assert.equal(await head.getAttribute('aria-sort'), 'ascending');
-    const up = await values();
-    assert.deepEqual(up, [...up].sort((a, b) => a - b));
-    await head.locator('button').click();
-    assert.equal(await head.getAttribute('aria-sort'), 'descending');
-    const down = await values();
-    assert.deepEqual(down, [...down].sort((a, b) => b - a));
-    assert.equal(await table.locator('[aria-sort]').count(), 1);
+    await t.test('switches between views of its GPUs', async () => {
+      assert.ok(await page.locator('.view-0').isVisible());
+      assert.ok(!await page.locator('.view-2').isVisible());
+      await page.locator('#view-2').check();
+      assert.ok(await page.locator('.view-2').isVisible());
+      assert.ok(!await page.locator('.view-0').isVisible());
+    });
     assert.deepEqual(wrong, []);
     await close();
   });
 
-  test(`${name}: copies what it shows`, async () => {
+  test(`${name}, with JavaScript`, async (t) => {
     const { page, wrong, close } = await open(path,
-      { permissions: ['clipboard-read', 'clipboard-write'] });
-    const button = page.locator('button[data-copy=command]');
-    const shown = await page.locator('#command').textContent();
-    await button.click();
-    await button.filter({ hasText: 'Copied' }).waitFor();
-    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), shown);
-    const targets = await page.locator('button.copy').evaluateAll(
-      (buttons) => buttons.map((b) => document.getElementById(b.dataset.copy) !== null));
-    assert.ok(targets.every(Boolean), 'a button copies nothing');
-    assert.deepEqual(wrong, []);
-    await close();
-  });
+      { colorScheme: 'light', permissions: ['clipboard-read', 'clipboard-write'] });
 
-  test(`${name}: changes its theme`, async () => {
-    const { page, close } = await open(path, { colorScheme: 'light' });
-    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    const light = await ground();
-    await page.locator('#theme').click();
-    await page.locator('#theme').click();
-    assert.match(await page.locator('#theme').textContent(), /dark/);
-    assert.notEqual(await ground(), light);
-    await page.locator('#theme').click();
-    assert.equal(await ground(), light);
-    await close();
-  });
-
-  test(`${name}: switches between views of its GPUs, without JavaScript as well`, async () => {
-    const { page, wrong, close } = await open(path, { javaScriptEnabled: false });
-    assert.ok(await page.locator('.view-0').isVisible());
-    assert.ok(!await page.locator('.view-2').isVisible());
-    await page.locator('#view-2').check();
-    assert.ok(await page.locator('.view-2').isVisible());
-    assert.ok(!await page.locator('.view-0').isVisible());
-    assert.deepEqual(wrong, []);
-    await close();
-  });
-
-  test(`${name}: its links lead somewhere, its skip link first`, async () => {
-    const { page, close } = await open(path);
-    const dead = await page.locator('a[href^="#"]').evaluateAll(
-      (links) => links.map((a) => a.getAttribute('href').slice(1))
-        .filter((id) => document.getElementById(id) === null));
-    assert.deepEqual(dead, []);
-    await page.keyboard.press('Tab');
-    assert.equal(await page.evaluate(() => document.activeElement.className), 'skip');
-    const twice = await page.evaluate(() => {
-      const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);
-      return ids.filter((id, i) => ids.indexOf(id) !== i);
+    await t.test('starts with its skip link; links lead somewhere', async () => {
+      const dead = await page.locator('a[href^="#"]').evaluateAll(
+        (links) => links.map((a) => a.getAttribute('href').slice(1))
+          .filter((id) => document.getElementById(id) === null));
+      assert.deepEqual(dead, []);
+      await page.keyboard.press('Tab');
+      assert.equal(await page.evaluate(() => document.activeElement.className), 'skip');
+      const twice = await page.evaluate(() => {
+        const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);
+        return ids.filter((id, i) => ids.indexOf(id) !== i);
+      });
+      assert.deepEqual(twice, []);
     });
-    assert.deepEqual(twice, []);
+
+    await t.test('leads from a point to its row, by keyboard', async () => {
+      const points = page.locator('#verdict svg a');
+      assert.ok((await points.count()) > 0);
+      const point = points.first();
+      assert.ok((await point.getAttribute('aria-label')).length > 0);
+      const stroke = () => point.locator('path').last().evaluate(
+        (path) => getComputedStyle(path).stroke + getComputedStyle(path).strokeWidth);
+      const before = await stroke();
+      await page.locator('#verdict .plot').first().focus();
+      await page.keyboard.press('Tab');
+      assert.equal(await page.evaluate(() => document.activeElement.tagName), 'a');
+      assert.notEqual(await stroke(), before, 'focus does not show');
+      await page.keyboard.press('Enter');
+      const row = await page.evaluate(() => document.querySelector(':target'));
+      assert.ok(row !== null);
+      assert.equal(await page.locator('tr:target, section:target').count(), 1);
+    });
+
+    await t.test('sorts, by keyboard as well', async () => {
+      const table = page.locator('#verdict table.sortable');
+      const head = table.locator('thead th', { hasText: '$/month' });
+      const column = await head.evaluate((th) => th.cellIndex);
+      const values = () => table.locator('tbody tr').evaluateAll(
+        (rows, c) => rows.map((row) => Number(row.cells[c].dataset.v)).filter((v) => !isNaN(v)),
+        column);
+      await head.locator('button').focus();
+      await page.keyboard.press('Enter');
+      assert.equal(await head.getAttribute('aria-sort'), 'ascending');
+      const up = await values();
+      assert.deepEqual(up, [...up].sort((a, b) => a - b));
+      await head.locator('button').click();
+      assert.equal(await head.getAttribute('aria-sort'), 'descending');
+      const down = await values();
+      assert.deepEqual(down, [...down].sort((a, b) => b - a));
+      assert.equal(await table.locator('[aria-sort]').count(), 1);
+    });
+
+    await t.test('shows one moment in all charts over time, and a part of the run', async () => {
+      const plots = page.locator('#time .plot');
+      const readouts = page.locator('#time .readout');
+      assert.equal(await readouts.count(), await plots.count());
+      await plots.first().focus();
+      await page.keyboard.press('ArrowRight');
+      await page.keyboard.press('ArrowRight');
+      const words = await readouts.allTextContents();
+      // One moment, and a figure for each line of the chart.
+      assert.equal(new Set(words.map((text) => text.split(': ')[0])).size, 1);
+      assert.match(words[0], /^[0-9.hms ]+: \S+ [0-9–]/);
+      const place = await page.locator('#time .cursor').first().getAttribute('d');
+      assert.match(place, /^M[0-9.]+ [0-9.]+V/);
+      await page.keyboard.press('+');
+      assert.equal(await page.locator('#time svg.zoomed').count(), await plots.count());
+      assert.ok((await page.locator('#time .zoomticks text').count()) >= 2);
+      await page.keyboard.press('Escape');
+      assert.equal(await page.locator('#time svg.zoomed').count(), 0);
+      assert.deepEqual([...new Set(await readouts.allTextContents())], ['']);
+      const box = await page.locator('#time svg').first().boundingBox();
+      await page.mouse.move(box.x + box.width * 0.3, box.y + box.height * 0.5);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width * 0.5, box.y + box.height * 0.5);
+      await page.mouse.up();
+      assert.equal(await page.locator('#time svg.zoomed').count(), await plots.count());
+      await page.mouse.dblclick(box.x + box.width * 0.4, box.y + box.height * 0.5);
+      assert.equal(await page.locator('#time svg.zoomed').count(), 0);
+    });
+
+    await t.test('copies what it shows', async () => {
+      const button = page.locator('button[data-copy=command]');
+      const shown = await page.locator('#command').textContent();
+      await button.click();
+      await button.filter({ hasText: 'Copied' }).waitFor();
+      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), shown);
+      const targets = await page.locator('button.copy').evaluateAll(
+        (buttons) => buttons.map((b) => document.getElementById(b.dataset.copy) !== null));
+      assert.ok(targets.every(Boolean), 'a button copies nothing');
+    });
+
+    await t.test('changes its theme', async () => {
+      const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      const light = await ground();
+      await page.locator('#theme').click();
+      await page.locator('#theme').click();
+      assert.match(await page.locator('#theme').textContent(), /dark/);
+      assert.notEqual(await ground(), light);
+      await page.locator('#theme').click();
+      assert.equal(await ground(), light);
+    });
+
+    // As test code, not as content: the page's own policy lets in nothing.
+    await page.evaluate(axe);
+    await openAll(page);
+    for (const colorScheme of ['light', 'dark']) {
+      await t.test(`has no accessibility violations, ${colorScheme}`, async () => {
+        await page.emulateMedia({ colorScheme });
+        assert.deepEqual(await violations(page), []);
+        await keep(page, `${name}-${colorScheme}`, { fullPage: true });
+      });
+    }
+    assert.deepEqual(wrong, []);
+    await close();
+  });
+
+  test(`${name}, on a phone`, async (t) => {
+    const { page, close } = await open(path, { viewport: phone });
+    await t.test('fits, unfolded as well', async () => {
+      assert.ok(await overflow(page) <= 0, `${await overflow(page)} px too wide`);
+      await keep(page, `${name}-phone`);
+      await openAll(page);
+      assert.ok(await overflow(page) <= 0, `${await overflow(page)} px too wide when unfolded`);
+    });
     await close();
   });
 }
+
+test('the first screens look as they did', async (t) => {
+  const path = pages.find((page) => basename(page) === 'jobs.html');
+  const blank = await (await browser.newContext()).newPage();
+  const tolerance = 0.03;
+  for (const [kind, viewport] of Object.entries({ desktop, phone })) {
+    const { page, close } = await open(path, { viewport, colorScheme: 'light' });
+    const reference = readFileSync(pictures[kind]);
+    await t.test(kind, async () => {
+      const differs = await difference(blank, reference, await page.screenshot());
+      assert.ok(differs <= tolerance,
+        `${(100 * differs).toFixed(1)} % of ${pictures[kind]} differs: look at the page; ` +
+        'tests/README.md says how to take the picture anew');
+    });
+    // The table is below the edge of a phone.
+    const parts = ['#verdict h2', '.tiles', '.choice .plot', '.choice .scroll'];
+    for (const part of kind === 'phone' ? parts.slice(0, 3) : parts) {
+      await t.test(`${kind} would show that ${part} is missing`, async () => {
+        const set = (value) => page.locator(part).first().evaluate(
+          (element, v) => { element.style.visibility = v; }, value);
+        await set('hidden');
+        const differs = await difference(blank, reference, await page.screenshot());
+        await set('');
+        assert.ok(differs > tolerance, `only ${(100 * differs).toFixed(1)} % differs`);
+      });
+    }
+    await close();
+  }
+});

@@ -2,9 +2,11 @@
 
 import json
 import pathlib
+import re
 import shutil
 import tempfile
 import unittest
+from xml.etree import ElementTree
 
 from program import EXAMPLE, ROOT, run
 
@@ -39,6 +41,47 @@ class Report(unittest.TestCase):
         self.assertEqual((self.folder / "r.md").read_text(encoding="utf-8"),
                          run("run", "-f", EXAMPLE, "-o", "md").stdout)
         self.assertEqual(result.stdout, run("run", "-f", EXAMPLE, "-o", "csv").stdout)
+
+    def test_every_chart_is_a_file_of_its_own(self):
+        written = run("report", SERVICES, "--replications", "2", "--variant", "shared", "-o",
+                      f"svg={self.path('charts')}/", "-o", f"svg={self.path('one.svg')}",
+                      "--chart", "latency-1")
+        self.assertEqual(written.returncode, 0, written.stderr)
+        names = sorted(file.stem for file in (self.folder / "charts").iterdir())
+        for name in ("options", "memory", "latency-1", "time-p99", "gpus", "gpus-busy", "cost",
+                     "tornado-1"):
+            self.assertIn(name, names)
+        for file in (self.folder / "charts").iterdir():
+            with self.subTest(chart=file.name):
+                root = ElementTree.parse(file).getroot()
+                svg = "{http://www.w3.org/2000/svg}"
+                self.assertEqual(root.tag, svg + "svg")
+                self.assertTrue(root.find(svg + "title").text)
+                self.assertTrue(root.find(svg + "desc").text)
+                self.assertIn(".chart", root.find(svg + "style").text)
+                # It stands alone: what it refers to is in it.
+                ids = {element.get("id") for element in root.iter()}
+                text = file.read_text(encoding="utf-8")
+                self.assertLessEqual(set(re.findall(r"url\(#([^)]+)\)", text)), ids)
+                self.assertNotIn("href", text)
+        self.assertEqual((self.folder / "one.svg").read_bytes(),
+                         (self.folder / "charts/latency-1.svg").read_bytes())
+
+    def test_a_chart_that_is_not_there_is_a_usage_error(self):
+        self.assert_refused(run("report", EXAMPLE, "--replications", "1", "-o", "svg", "--chart",
+                                "memry"), 2, 'did you mean "memory"?')
+        self.assert_refused(run("report", EXAMPLE, "--replications", "1", "-o", "svg", "--chart",
+                                "latency-1"), 2, "it has options, memory, ")
+        self.assert_refused(run("report", EXAMPLE, "--chart", "memory"), 2, "-o svg=memory.svg")
+
+    def test_the_page_of_every_example_is_small(self):
+        files = sorted((ROOT / "scenarios/examples").glob("*.yaml"))
+        self.assertGreater(len(files), 9)
+        for file in files:
+            with self.subTest(example=file.name):
+                page = run("report", f"scenarios/examples/{file.name}", "--replications", "1")
+                self.assertEqual(page.returncode, 0, page.stderr)
+                self.assertLess(len(page.stdout.encode()), 300 * 1024)
 
     def test_same_bytes_whatever_the_number_of_threads(self):
         one = run("report", SERVICES, "--replications", "2", "--jobs", "1")

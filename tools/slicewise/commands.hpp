@@ -176,6 +176,7 @@ struct ReplayCommand {
 struct ReportCommand {
   std::string file;
   std::vector<std::string> outputs;   // "html=report.html"; empty: html on standard output
+  std::string chart;                  // that `-o svg` draws; "": of the options
   std::vector<std::string> variants;  // empty: all
   std::optional<std::uint64_t> seed;
   std::optional<int> replications;

@@ -17,6 +17,7 @@
 #include "interrupt.hpp"
 #include "one_variant.hpp"
 #include "progress.hpp"
+#include "report_sensitivity.hpp"
 #include "scenario_file.hpp"
 #include "terminal.hpp"
 #include "variants.hpp"
@@ -215,6 +216,7 @@ ExitCode report_on_scenario(const ReportOrigin& origin, const ReportCommand& com
     const auto scenario = std::ranges::find(set.variants, best->name, &scenarios::Scenario::name);
     input.html.apply = apply_files(*scenario, "variant " + best->name, input.catalogue);
     simulate_neighbours(*scenario, set, *best, command, input);
+    study_sensitivity(*scenario, set, *best, command, input);
     record_one(static_cast<std::size_t>(best - result.variants.data()), input);
   }
   input.html.command = command_of(origin, result);
@@ -277,6 +279,7 @@ ExitCode report_on_plan(ReportOrigin origin, const ReportCommand& command, const
   }
   if (!plan->options.empty()) {
     simulate_neighbours(set.variants.front(), set, result.variants.front(), command, input);
+    study_sensitivity(set.variants.front(), set, result.variants.front(), command, input);
     record_one(0, input);
     const scenarios::Scenario best =
         sim::planned_scenario(base, plan->options.front().pools, input.catalogue);

@@ -17,18 +17,22 @@ inline void add_report(CLI::App& app, ReportCommand& report, CommonFlags& flags)
       "md=after.md\n"
       "  slicewise plan -f scenarios/examples/shared-inference.yaml --instances g4dn.xlarge -o "
       "json "
-      "--out plan.json && slicewise report plan.json -o html=plan.html",
+      "--out plan.json && slicewise report plan.json -o html=plan.html\n"
+      "  slicewise report scenarios/examples/aws-cifar10.yaml -o svg=charts/\n"
+      "  slicewise report scenarios/examples/aws-cifar10.yaml -o svg=memory.svg --chart memory",
       flags);
   add_text(verb, "file", report.file, "FILE",
            "Scenario, or the JSON of `run` or `plan`: simulated again, to the same figures")
       ->required();
   verb.add_option(
           "-o,--output", report.outputs,
-          "Format and where to write it: html, svg (the chart of options), md or csv; without a "
-          "path standard output; "
-          "may be repeated (default html)")
+          "Format and where to write it: html, svg (one chart, or with a path that ends with / all "
+          "of them in that directory), md or csv; without a path standard output; may be repeated "
+          "(default html)")
       ->type_name("FORMAT[=PATH]")
       ->allow_extra_args(false);
+  add_text(verb, "--chart", report.chart, "NAME",
+           "The chart that -o svg writes: options, memory, latency-1, ... (default options)");
   verb.add_option("--variant", report.variants, "Only this variant of a scenario; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);

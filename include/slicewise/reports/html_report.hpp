@@ -9,6 +9,7 @@
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/recording.hpp"
 #include "slicewise/sim/result.hpp"
+#include "slicewise/sim/sensitivity.hpp"
 #include "slicewise/sim/validation.hpp"
 #include "slicewise/sim/world.hpp"
 
@@ -29,8 +30,10 @@ struct HtmlReport {
   std::optional<sim::Plan> plan;   // what chose them
   std::vector<sim::World> worlds;  // of result.variants, in their order; may be empty
   std::optional<sim::NeighbourMatrix> neighbours;
-  std::optional<sim::Recording> recording;  // of one replication of the option that leads
-  sim::ValidationResult validation;         // studies of the ways of sharing that it is about
+  std::optional<sim::Recording> recording;           // of one replication of the option that leads
+  std::optional<sim::SensitivityStudy> sensitivity;  // of the option that leads
+  std::string no_sensitivity;        // why it was not studied, in a sentence; "": nothing to say
+  sim::ValidationResult validation;  // studies of the ways of sharing that it is about
   std::optional<ApplySection> apply;
   std::string scenario_text;  // as it was read
   std::string command;        // that makes the same figures
@@ -46,8 +49,14 @@ inline constexpr std::size_t kLargestPage = std::size_t{300} * 1024;
 // values off charts over time. Same report, same bytes.
 std::string html_report(const HtmlReport& report);
 
-// The chart of options alone, as an SVG file; "" when there is nothing to draw.
-std::string options_picture(const HtmlReport& report);
+// A chart of the page as an SVG file that needs nothing else.
+struct ReportChart {
+  std::string name;  // "options", "memory", "latency-1"
+  std::string svg;
+};
+
+// All of them in the order of the page; what it has no figures for has no chart.
+std::vector<ReportChart> report_charts(const HtmlReport& report);
 
 // The variant that the verdict on a result speaks of; nullptr when none does the work.
 const sim::VariantResult* best_variant(const sim::Result& result);

@@ -123,4 +123,10 @@ Expected<SensitivityStudy> find_sensitivity(const scenarios::ScenarioSet& set, s
                                             const models::Catalogue& catalogue,
                                             const SensitivityOptions& options = {});
 
+// How many inputs it would vary, each up and down: what a study costs. Errors and requirements are
+// those of find_sensitivity.
+Expected<std::size_t> count_varied_inputs(const scenarios::ScenarioSet& set, std::size_t variant,
+                                          const models::Catalogue& catalogue,
+                                          const SensitivityOptions& options = {});
+
 }  // namespace slicewise::sim

@@ -1,6 +1,8 @@
 #include "slicewise/reports/html_report.hpp"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +13,7 @@
 #include "../golden_file.hpp"
 #include "../result_samples.hpp"
 #include "reports/charts/heat_matrix.hpp"
+#include "reports/charts/line_chart.hpp"
 #include "reports/charts/scatter_chart.hpp"
 #include "reports/charts/stacked_bars.hpp"
 
@@ -91,6 +94,39 @@ TEST(HtmlReport, EmbedsTheWholeResult) {
   EXPECT_EQ(embedded, nlohmann::json::parse(result_json(samples::aws_demo())));
 }
 
+TEST(HtmlReport, LeavesOutFiguresThatWouldMakeItTooLarge) {
+  HtmlReport report = aws_report();
+  report.document = "[" + std::string(kLargestPage, '1') + "]";
+  const std::string page = html_report(report);
+  EXPECT_LT(page.size(), kLargestPage);
+  EXPECT_THAT(page, HasSubstr("with those of the other variants"));
+  EXPECT_THAT(page, HasSubstr("-o json</code> writes all of them"));
+  report.result.variants.resize(1);
+  EXPECT_THAT(html_report(report), HasSubstr("The figures are too many"));
+}
+
+TEST(HtmlReport, DrawsWhatInputsDoToTheFigures) {
+  HtmlReport report = aws_report();
+  sim::SensitivityStudy study;
+  study.variant = "busy";
+  study.by = 0.2;
+  study.figures = {{"asr", "latencyP99", {0.4, sim::AmountUnit::Seconds}, 0.009, 0.5}};
+  sim::InputEffect work;
+  work.input.path = "workloads.asr.measured.requestGpuTime";
+  work.low = sim::InputVariation{0.8, 0.02, "", {sim::OutcomeChange{0.3, -0.25, 0.01}}, {}, {}};
+  work.high = sim::InputVariation{1.2, 0.03, "", {sim::OutcomeChange{0.6, 0.5, 0.02}}, {}, {}};
+  study.effects = {work};
+  report.sensitivity = study;
+  const std::string page = html_report(report);
+  EXPECT_THAT(page, HasSubstr("asr.requestGpuTime moves asr latencyP99 most: 300 ms (-25% ±1) at "
+                              "-20%, 600 ms (+50% ±2) at +20%."));
+  EXPECT_THAT(page, HasSubstr("class=\"whisker\""));
+  EXPECT_THAT(page, HasSubstr("No objective starts or stops failing"));
+  report.sensitivity.reset();
+  report.no_sensitivity = "Not simulated";
+  EXPECT_THAT(html_report(report), HasSubstr("Not simulated"));
+}
+
 TEST(HtmlReport, SaysWhenARunWasCutShort) {
   HtmlReport report = aws_report();
   report.result.interrupted = true;
@@ -106,6 +142,17 @@ TEST(HtmlReport, SaysWhyThereAreNoFilesToApply) {
   EXPECT_THAT(html_report(report), HasSubstr("EXPORT_UNFIT: no chart can say this"));
 }
 
+TEST(HtmlReport, HasItsChartsAsFiles) {
+  const std::vector<ReportChart> charts = report_charts(aws_report());
+  ASSERT_GE(charts.size(), 2U);
+  EXPECT_EQ(charts.front().name, "options");
+  for (const ReportChart& chart : charts) {
+    EXPECT_THAT(chart.svg, StartsWith("<svg ")) << chart.name;
+    EXPECT_THAT(chart.svg, HasSubstr("<style>")) << chart.name;
+    EXPECT_THAT(chart.svg, Not(HasSubstr("href="))) << chart.name;
+  }
+}
+
 charts::ScatterChart two_points() {
   charts::ScatterChart chart;
   chart.text = {"c", "MPS is cheapest", "Two options."};
@@ -113,9 +160,9 @@ charts::ScatterChart two_points() {
   chart.y.label = "share of the limit";
   chart.limit = 1;
   chart.limit_label = "limit";
-  chart.points.push_back(
-      {1152, 0.82, 0.02, "1 MPS x4", "MPS x4: $1,152", charts::Shape::Square, 0, false, true});
-  chart.points.push_back({1152, 1.26, std::nullopt, "time-slicing x4", "misses asr p99",
+  chart.points.push_back({1152, 0.82, 0.02, "1 MPS x4", "MPS x4: $1,152", "#option-1",
+                          charts::Shape::Square, 0, false, true});
+  chart.points.push_back({1152, 1.26, std::nullopt, "time-slicing x4", "misses asr p99", "",
                           charts::Shape::Triangle, 3, true, false});
   return chart;
 }
@@ -144,7 +191,7 @@ TEST(Charts, DropALabelThatWouldLieOverAnother) {
   charts::ScatterChart chart = two_points();
   for (int i = 0; i < 40; ++i) {
     chart.points.push_back(
-        {1152, 0.82, std::nullopt, "hidden label", "", charts::Shape::Circle, 2, false, false});
+        {1152, 0.82, std::nullopt, "hidden label", "", "", charts::Shape::Circle, 2, false, false});
   }
   const std::string drawn = draw(chart);
   EXPECT_THAT(drawn, HasSubstr(">1 MPS x4<"));
@@ -153,6 +200,21 @@ TEST(Charts, DropALabelThatWouldLieOverAnother) {
     ++shown;
   }
   EXPECT_LT(shown, 8U);
+}
+
+TEST(Charts, LeaveOutPointsThatALineDoesNotNeed) {
+  charts::LineChart chart;
+  chart.text = {"l", "Four pods all the time", "One line."};
+  chart.y = {"pods", tick_text, false, true, 1, true};
+  chart.series.push_back({"asr", {}, false});
+  for (int i = 0; i <= 100; ++i)
+    chart.series[0].points.push_back({i * 1.0, 1, std::nullopt, false});
+  const std::string drawn = draw(chart);
+  const std::size_t path = drawn.find("class=\"series");
+  const std::size_t from = drawn.rfind("d=\"", path);
+  const std::string points = drawn.substr(from, path - from);
+  EXPECT_EQ(std::count(points.begin(), points.end(), 'L'), 1);
+  EXPECT_THAT(drawn, Not(HasSubstr(">0.5<")));  // no half pods
 }
 
 TEST(Charts, DrawAnAxisForOneValueAndForNone) {
