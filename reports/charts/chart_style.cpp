@@ -36,6 +36,7 @@ constexpr std::string_view kChartStyle = R"css(
 .chart .mark,.chart .hollow{stroke-dasharray:none}
 .chart .band{fill:var(--k);opacity:.18}
 .chart .area{fill:var(--k);stroke:var(--paper);stroke-width:.5}
+.chart .thin{fill:var(--k)}
 .chart .edge{stroke:var(--paper);stroke-width:.5}
 .chart .hatch path{stroke:var(--paper);stroke-width:1.5;fill:none}
 .chart .hatch rect{fill:var(--k)}

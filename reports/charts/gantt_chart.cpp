@@ -1,6 +1,9 @@
 #include "gantt_chart.hpp"
 
 #include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
 
 namespace slicewise::reports::charts {
 namespace {
@@ -9,13 +12,29 @@ constexpr double kSpanHeight = 14;
 constexpr double kLaneGap = 8;
 constexpr std::size_t kLongestLane = 22;
 
-std::string span_at(const GanttChart& chart, const GanttSpan& span, double left, double right,
-                    double y) {
-  constexpr double kPointable = 3;
-  const double width = std::max(0.8, right - left);
-  const double top = y + span.row * (kSpanHeight + 1);
-  return patterned_rect(chart.text, left, top, width, kSpanHeight, span.series,
-                        width < kPointable ? std::string_view() : span.label);
+// Those too narrow to be pointed at need no element of their own.
+constexpr double kPointable = 3;
+
+std::string lane_spans(const GanttChart& chart, const GanttLane& lane, bool waits, double y,
+                       double left, double scale) {
+  std::string out;
+  std::map<int, std::string> narrow;
+  for (const GanttSpan& span : lane.spans) {
+    if (span.waits != waits) continue;
+    const double x = left + (span.from - chart.from) * scale;
+    const double width = std::max(0.8, (span.to - span.from) * scale);
+    const double top = y + span.row * (kSpanHeight + 1);
+    if (width >= kPointable) {
+      out += patterned_rect(chart.text, x, top, width, kSpanHeight, span.series, span.label);
+    } else {
+      narrow[span.series] += fmt::format("M{} {}h{}v{}H{}z", pixel(x), pixel(top), pixel(width),
+                                         pixel(kSpanHeight), pixel(x));
+    }
+  }
+  for (const auto& [series, path] : narrow) {
+    out += fmt::format("<path d=\"{}\" class=\"thin k{}\"/>\n", path, series % kColors);
+  }
+  return waits && !out.empty() ? "<g class=\"waits\">\n" + out + "</g>\n" : out;
 }
 
 std::string gantt_legend(const GanttChart& chart, double& y) {
@@ -63,11 +82,8 @@ std::string draw(const GanttChart& chart) {
     lanes += rect_at(left, y, chart.width - kRight - left, height, "empty");
     lanes +=
         text_at(left - 8, y + height / 2 + 4, shortened(lane.label, kLongestLane), "", Anchor::End);
-    std::string waits;
-    for (const GanttSpan& span : lane.spans) {
-      (span.waits ? waits : lanes) += span_at(chart, span, place(span.from), place(span.to), y);
-    }
-    if (!waits.empty()) lanes += "<g class=\"waits\">\n" + waits + "</g>\n";
+    lanes += lane_spans(chart, lane, false, y, left, scale);
+    lanes += lane_spans(chart, lane, true, y, left, scale);
     y += height + kLaneGap;
   }
   for (const auto& [value, text] : chart.x_ticks) {

@@ -122,10 +122,12 @@ std::string draw(const ScatterChart& chart) {
     body += point->link.empty() ? mark : linked(*point, mark);
   }
   LabelPlaces labels(chart, plot);
-  for (const ScatterPoint& point : chart.points) {
-    if (point.label.empty()) continue;
-    body += labels.place(plot.x_of(point.x), plot.y_of(point.y), point.label,
-                         point.emphasised ? "strong" : "", kRadius + (point.emphasised ? 9 : 5));
+  for (const bool emphasised : {true, false}) {
+    for (const ScatterPoint& point : chart.points) {
+      if (point.label.empty() || point.emphasised != emphasised) continue;
+      body += labels.place(plot.x_of(point.x), plot.y_of(point.y), point.label,
+                           emphasised ? "strong" : "", kRadius + (emphasised ? 9 : 5));
+    }
   }
   // What is inside of an image cannot be reached.
   const bool links = std::ranges::any_of(

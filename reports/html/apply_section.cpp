@@ -20,7 +20,7 @@ std::string apply_section(const HtmlReport& report) {
       "in one folder, run apply.sh; rollback.sh takes it back, VERIFY.md says how to "
       "see that it works. `slicewise export --to bundle --out DIR` writes the same.",
       apply.option));
-  constexpr std::size_t kMostPods = 6;  // files of pods, which are alike
+  constexpr std::size_t kMostPods = 4;  // files of pods, which are alike
   std::size_t pods = 0;
   for (std::size_t f = 0; f < apply.files.size(); ++f) {
     const ExportFile& file = apply.files[f];

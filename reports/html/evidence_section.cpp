@@ -33,11 +33,9 @@ std::vector<SeenFinding> seen_findings(const sim::Result& result) {
   return seen;
 }
 
-std::string findings_markup(const sim::Result& result) {
-  const std::vector<SeenFinding> seen = seen_findings(result);
-  if (seen.empty()) return paragraph("No run found anything to warn of.");
+HtmlTable findings_table(std::string caption, const std::vector<SeenFinding>& seen) {
   HtmlTable table{
-      "What the runs found", {{"Code"}, {"Finding"}, {"What to do"}, {"In"}}, {}, {}, true};
+      std::move(caption), {{"Code"}, {"Finding"}, {"What to do"}, {"In"}}, {}, {}, true};
   for (const SeenFinding& finding : seen) {
     const Diagnostic& d = *finding.diagnostic;
     std::string variants;
@@ -50,7 +48,31 @@ std::string findings_markup(const sim::Result& result) {
                           {d.help, std::nullopt, ""},
                           {variants, std::nullopt, ""}});
   }
-  return table_markup(table);
+  return table;
+}
+
+// Those of the option that leads; what was wrong with many others is folded.
+std::string findings_markup(const HtmlReport& report) {
+  constexpr std::size_t kFew = 6;
+  std::vector<SeenFinding> seen = seen_findings(report.result);
+  if (seen.empty()) return paragraph("No run found anything to warn of.");
+  const sim::VariantResult* best = report.plan ? nullptr : best_variant(report.result);
+  const std::string& lead = best != nullptr ? best->name : report.result.variants.front().name;
+  std::vector<SeenFinding> of_lead;
+  std::vector<SeenFinding> of_others;
+  for (SeenFinding& finding : seen) {
+    const bool leads = std::ranges::find(finding.variants, lead) != finding.variants.end();
+    (leads ? of_lead : of_others).push_back(std::move(finding));
+  }
+  if (of_others.size() <= kFew) {
+    of_lead.insert(of_lead.end(), of_others.begin(), of_others.end());
+    return table_markup(findings_table("What the runs found", of_lead));
+  }
+  return (of_lead.empty()
+              ? paragraph("No run of " + lead + " found anything to warn of.")
+              : table_markup(findings_table("What the runs of " + lead + " found", of_lead))) +
+         folded(fmt::format("What the runs of other options found ({} findings)", of_others.size()),
+                table_markup(findings_table("What the runs of other options found", of_others)));
 }
 
 std::string inputs_markup(const HtmlReport& report) {
@@ -151,7 +173,7 @@ std::string validation_markup(const sim::ValidationResult& validation) {
 }  // namespace
 
 std::string evidence_section(const HtmlReport& report) {
-  std::string out = findings_markup(report.result) + inputs_markup(report);
+  std::string out = findings_markup(report) + inputs_markup(report);
   out += pools_markup(report.result) + validation_markup(report.validation);
   out += not_modelled_markup();
   return section("evidence", "Should I trust it?", out);

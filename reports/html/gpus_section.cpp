@@ -15,7 +15,7 @@ namespace slicewise::reports::html {
 namespace {
 
 constexpr std::size_t kMostLanes = 8;
-constexpr std::size_t kMostSpans = 300;
+constexpr std::size_t kMostSpans = 480;
 constexpr int kMostRowsOfLane = 12;
 constexpr std::size_t kMostHeatColumns = 16;
 
@@ -85,6 +85,25 @@ int series_named(charts::GanttChart& chart, const std::string& workload) {
   return static_cast<int>(at);
 }
 
+struct HeldInterval {
+  const sim::RecordedPod* pod;
+  const sim::LaneInterval* interval;
+};
+
+// Who held the GPU, in the order of time.
+std::vector<HeldInterval> held_intervals(const sim::Recording& recording, std::size_t gpu) {
+  std::vector<HeldInterval> held;
+  for (const sim::RecordedPod& pod : recording.pods) {
+    for (const sim::LaneInterval& interval : pod.intervals) {
+      if (std::ranges::find(interval.gpus, gpu) != interval.gpus.end()) {
+        held.push_back({&pod, &interval});
+      }
+    }
+  }
+  std::ranges::stable_sort(held, {}, [](const HeldInterval& h) { return h.interval->from; });
+  return held;
+}
+
 DrawnTimeline timeline_of(const sim::Recording& recording) {
   DrawnTimeline drawn;
   charts::GanttChart& chart = drawn.chart;
@@ -92,43 +111,38 @@ DrawnTimeline timeline_of(const sim::Recording& recording) {
   chart.x_label = "time since the start of the run";
   chart.x_ticks = charts::time_ticks(recording.length);
   const std::size_t lanes = std::min(kMostLanes, recording.gpus.size());
-  std::vector<std::vector<TimePoint>> ends(lanes);
   for (std::size_t g = 0; g < lanes; ++g) {
     chart.lanes.push_back({gpu_label(recording.gpus[g]), 1, {}});
-  }
-  for (const sim::RecordedPod& pod : recording.pods) {
-    for (const sim::LaneInterval& interval : pod.intervals) {
-      for (const std::uint32_t gpu : interval.gpus) {
-        if (gpu >= lanes) continue;
-        ++drawn.intervals;
-        const int row = free_row(ends[gpu], interval.from, interval.until);
-        drawn.most_at_once = std::max(drawn.most_at_once, ends[gpu].size());
-        if (row >= kMostRowsOfLane) {
-          ++drawn.left_out;
-          continue;
-        }
-        charts::GanttLane& lane = chart.lanes[gpu];
-        lane.rows = std::max(lane.rows, row + 1);
-        const bool waits = interval.phase != sim::LanePhase::Running;
-        if (waits) chart.waits_name = "paler: pulls, loads, waits to be restarted";
-        lane.spans.push_back({to_seconds(interval.from - TimePoint{}),
-                              to_seconds(interval.until - TimePoint{}),
-                              series_named(chart, recording.workloads[pod.workload].name),
-                              fmt::format("{} {}, {} to {}", pod.name, phase_word(interval.phase),
-                                          duration_text(interval.from - TimePoint{}),
-                                          duration_text(interval.until - TimePoint{})),
-                              row, waits});
+    std::vector<TimePoint> ends;
+    for (const HeldInterval& held : held_intervals(recording, g)) {
+      const sim::LaneInterval& interval = *held.interval;
+      ++drawn.intervals;
+      const int row = free_row(ends, interval.from, interval.until);
+      drawn.most_at_once = std::max(drawn.most_at_once, ends.size());
+      if (row >= kMostRowsOfLane) {
+        ++drawn.left_out;
+        continue;
       }
+      charts::GanttLane& lane = chart.lanes.back();
+      lane.rows = std::max(lane.rows, row + 1);
+      const bool waits = interval.phase != sim::LanePhase::Running;
+      if (waits) chart.waits_name = "paler: pulls, loads, waits to be restarted";
+      lane.spans.push_back(
+          {to_seconds(interval.from - TimePoint{}), to_seconds(interval.until - TimePoint{}),
+           series_named(chart, recording.workloads[held.pod->workload].name),
+           fmt::format("{} {}, {} to {}", held.pod->name, phase_word(interval.phase),
+                       duration_text(interval.from - TimePoint{}),
+                       duration_text(interval.until - TimePoint{})),
+           row, waits});
     }
   }
-  std::size_t room = kMostSpans;
   for (charts::GanttLane& lane : chart.lanes) {
     merge_narrow(lane, chart.to / chart.width);
-    if (lane.spans.size() > room) {
-      drawn.left_out += lane.spans.size() - room;
-      lane.spans.resize(room);
-    }
-    room -= lane.spans.size();
+    if (lane.spans.size() <= kMostSpans / lanes) continue;
+    drawn.left_out += lane.spans.size() - kMostSpans / lanes;
+    std::ranges::stable_sort(lane.spans, std::ranges::greater{},
+                             [](const charts::GanttSpan& span) { return span.to - span.from; });
+    lane.spans.resize(kMostSpans / lanes);
   }
   return drawn;
 }
@@ -139,7 +153,7 @@ std::string timeline_figure(const sim::Recording& recording) {
                                     drawn.most_at_once == 1 ? "pod has" : "pods share",
                                     recording.gpus.size() == 1 ? "the" : "one");
   if (drawn.left_out > 0) {
-    finding += fmt::format(" {} of {} intervals are not drawn: the lanes are full.", drawn.left_out,
+    finding += fmt::format(" {} of {} intervals are not drawn, the shortest.", drawn.left_out,
                            drawn.intervals);
   }
   drawn.chart.text = {"chart-gpus", finding,

@@ -1,5 +1,7 @@
 #include "html_text.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace slicewise::reports::html {
@@ -13,16 +15,31 @@ std::string cell_markup(const HtmlCell& cell, const Column& column, bool names_r
   std::string classes = cell.classes;
   if (column.right_align) classes += classes.empty() ? "n" : " n";
   const std::string value =
-      cell.value && sortable ? fmt::format(" data-v=\"{:.9g}\"", *cell.value) : "";
+      cell.value && sortable ? fmt::format(" data-v={:.6g}", *cell.value) : "";
   const std::string_view tag = names_row ? "th" : "td";
-  return fmt::format("<{}{}{}{}>{}</{}>", tag, names_row ? " scope=\"row\"" : "", value,
-                     class_attribute(classes), escaped(cell.text), tag);
+  // HTML needs neither the quotes nor the end: a page has thousands of cells.
+  const std::string attribute = classes == "n" ? " class=n" : class_attribute(classes);
+  return fmt::format("<{}{}{}{}>{}\n", tag, names_row ? " scope=row" : "", value, attribute,
+                     escaped(cell.text));
+}
+
+// "INPUT" of a terminal is "Input" on a page; "P99", "-20%" and names are as they are.
+std::string page_header_of(const std::string& header) {
+  const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  constexpr std::size_t kAbbreviation = 3;
+  if (header.size() <= kAbbreviation || std::ranges::any_of(header, is_lower)) return header;
+  std::string out = header;
+  for (std::size_t i = 1; i < out.size(); ++i) {
+    if (out[i] >= 'A' && out[i] <= 'Z') out[i] = static_cast<char>(out[i] + ('a' - 'A'));
+  }
+  return out;
 }
 
 }  // namespace
 
 HtmlTable table_of(std::string caption, const Cells& cells) {
   HtmlTable table{std::move(caption), cells.columns, {}, {}, false};
+  for (Column& column : table.columns) column.header = page_header_of(column.header);
   for (const auto& row : cells.rows) {
     std::vector<HtmlCell> out;
     out.reserve(row.size());
@@ -60,7 +77,6 @@ std::string table_markup(const HtmlTable& table) {
     for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
       out += cell_markup(table.rows[r][c], table.columns[c], c == 0, table.sortable);
     }
-    out += "</tr>\n";
   }
   return out + "</tbody></table></div>\n";
 }

@@ -79,7 +79,7 @@ std::string html_report(const HtmlReport& report) {
   std::string script(html::page_script());
   if (sections.find("data-time=") != std::string::npos) script += html::time_script();
   // What else the page has is short; its appendix holds the scenario.
-  constexpr std::size_t kRest = 4 * 1024;
+  constexpr std::size_t kRest = std::size_t{4} * 1024;
   const std::size_t used =
       start.size() + links.size() + sections.size() + script.size() + report.scenario_text.size();
   const html::EmbeddedDocument document = html::embedded_document(

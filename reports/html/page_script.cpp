@@ -58,11 +58,16 @@ constexpr std::string_view kPageScript = R"js(
   };
   for (const button of document.querySelectorAll('button.copy')) {
     const name = button.textContent;
+    const label = button.getAttribute('aria-label') || name;
     button.addEventListener('click', async () => {
       await copied(document.getElementById(button.dataset.copy).textContent);
       button.textContent = 'Copied';
+      button.setAttribute('aria-label', 'Copied');
       say('Copied');
-      setTimeout(() => { button.textContent = name; }, 2000);
+      setTimeout(() => {
+        button.textContent = name;
+        button.setAttribute('aria-label', label);
+      }, 2000);
     });
   }
 

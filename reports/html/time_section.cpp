@@ -68,11 +68,14 @@ void keep_highest(TimeChart& chart) {
   for (const charts::LineSeries& series : chart.series) peaks.push_back(peak_value(series));
   std::ranges::stable_sort(peaks, std::ranges::greater{});
   const double least = peaks[kMostSeries - 1];
-  auto equal = kMostSeries - static_cast<std::size_t>(std::ranges::count_if(
-                                 peaks, [&](double peak) { return peak > least; }));
+  auto room = kMostSeries - static_cast<std::size_t>(std::ranges::count_if(
+                                peaks, [&](double peak) { return peak > least; }));
   std::erase_if(chart.series, [&](const charts::LineSeries& series) {
     const double peak = peak_value(series);
-    return peak < least || (peak == least && equal-- == 0);
+    if (peak != least) return peak < least;
+    if (room == 0) return true;
+    --room;
+    return false;
   });
   chart.finding += fmt::format(" Drawn: the {} of {} with the highest peaks.", kMostSeries, all);
 }
@@ -229,8 +232,9 @@ std::string time_section(const HtmlReport& report) {
   if (figures.empty()) return "";
   std::string note = recording_note(recording);
   if (columns.front().last > 1) {
-    note += fmt::format(" Drawn in steps of {}: what is most in a step.",
-                        duration_text(columns.front().length));
+    note +=
+        fmt::format(" Drawn in steps of {}, each with the highest value in it; rates are its mean.",
+                    duration_text(columns.front().length));
   }
   return section("time", "When is it tight?",
                  "<div class=\"pair\">\n" + figures + "</div>\n" + cursor_hint() + paragraph(note));

@@ -10,9 +10,9 @@
 namespace slicewise::tools {
 namespace {
 
-// What a page may simulate unasked: two seconds or so. Counted, not timed: a page is the same on
+// What a page may simulate unasked: a second or so. Counted, not timed: a page is the same on
 // every machine.
-constexpr double kMostRequests = 5'000'000;
+constexpr double kMostRequests = 3'000'000;
 constexpr double kRequestsPerPod = 100;  // that a pod costs as much as
 constexpr int kMostReplications = 3;
 

@@ -118,8 +118,8 @@ TEST(HtmlReport, DrawsWhatInputsDoToTheFigures) {
   study.effects = {work};
   report.sensitivity = study;
   const std::string page = html_report(report);
-  EXPECT_THAT(page, HasSubstr("asr.requestGpuTime moves asr latencyP99 most: 300 ms (-25% ±1) at "
-                              "-20%, 600 ms (+50% ±2) at +20%."));
+  EXPECT_THAT(page, HasSubstr("asr.requestGpuTime moves asr latencyP99 most: 300 ms (-25% ±1.0) at "
+                              "-20%, 600 ms (+50% ±2.0) at +20%."));
   EXPECT_THAT(page, HasSubstr("class=\"whisker\""));
   EXPECT_THAT(page, HasSubstr("No objective starts or stops failing"));
   report.sensitivity.reset();
