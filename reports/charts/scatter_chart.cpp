@@ -125,8 +125,14 @@ std::string draw(const ScatterChart& chart) {
   for (const bool emphasised : {true, false}) {
     for (const ScatterPoint& point : chart.points) {
       if (point.label.empty() || point.emphasised != emphasised) continue;
-      body += labels.place(plot.x_of(point.x), plot.y_of(point.y), point.label,
-                           emphasised ? "strong" : "", kRadius + (emphasised ? 9 : 5));
+      const auto placed = [&](const std::string& label) {
+        return labels.place(plot.x_of(point.x), plot.y_of(point.y), label,
+                            emphasised ? "strong" : "", kRadius + (emphasised ? 9 : 5));
+      };
+      const std::string whole = placed(point.label);
+      // "#1 3 x g4dn.xlarge": what leads has its number at least.
+      body += whole.empty() && emphasised ? placed(point.label.substr(0, point.label.find(' ')))
+                                          : whole;
     }
   }
   // What is inside of an image cannot be reached.

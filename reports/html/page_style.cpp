@@ -54,7 +54,7 @@ figcaption{font-weight:600;margin:0 0 6px;max-width:80ch}
 .plot{overflow-x:auto}.choice dl{margin-top:10px;font-size:13px}
 .chart{display:block;max-width:100%;height:auto;min-width:400px}
 section>figure{display:grid;grid-template-columns:minmax(0,680px) minmax(0,1fr);gap:0 28px;
-align-items:start}section>figure table{font-size:13px}section>figure>figcaption{grid-column:1/-1}section>figure>.plot{grid-row:2/span 4}
+align-items:start}section>figure table,.pair table{font-size:13px}section>figure>figcaption{grid-column:1/-1}section>figure>.plot{grid-row:2/span 4}
 section>figure>.plot:last-child{grid-column:1/-1}
 .chart a:focus-visible{outline:none}
 .chart a:focus-visible path,.chart a:hover path{stroke:var(--link);stroke-width:3.5}
