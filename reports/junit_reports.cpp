@@ -164,6 +164,13 @@ std::string plan_junit(const sim::Plan& plan) {
       suite.cases.push_back(
           objective_case(plan.scenario + "." + name, objective.workload, objective));
     }
+    for (const std::string& policy : option.figures.warned_by) {
+      JunitCase warned;
+      warned.class_name = plan.scenario + "." + name;
+      warned.name = "policy " + policy;
+      warned.detail = "does not hold; severity Warn";
+      suite.cases.push_back(std::move(warned));
+    }
     if (!suite.cases.empty()) suites.push_back(std::move(suite));
   }
   return junit_text("slicewise plan " + plan.scenario, suites);

@@ -5,7 +5,7 @@ import shlex
 import subprocess
 import sys
 
-from validators import Problems, pinned, skip, tool, validators, yaml
+from validators import Problems, load_all_yaml, load_yaml, pinned, skip, tool, validators
 
 RELEASE_DAEMONSET = "nvdp-nvidia-device-plugin"
 CHART_LABELS = {"feature.node.kubernetes.io/pci-10de.present", "nvidia.com/gpu.present"}
@@ -39,7 +39,7 @@ def rendered(command, chart, version, directory):
                          capture_output=True, text=True, check=False)
     if out.returncode:
         sys.exit(f"{directory}: helm template: {out.stderr}")
-    return [document for document in yaml.safe_load_all(out.stdout) if document]
+    return [document for document in load_all_yaml(out.stdout) if document]
 
 
 def unknown_keys(values, known, path=""):
@@ -98,9 +98,9 @@ def check_mps(problems, where, documents, root):
 
 def check_values(problems, directory, chart, version):
     text = (directory / "nvdp-values.yaml").read_text()
-    values = yaml.safe_load(text)
+    values = load_yaml(text)
     where = str(directory / "nvdp-values.yaml")
-    for key in unknown_keys(values, yaml.safe_load((chart / "values.yaml").read_text())):
+    for key in unknown_keys(values, load_yaml((chart / "values.yaml").read_text())):
         problems.check(False, where, f"the chart has no value {key}")
     documents = rendered(documented_helm_command(text), chart, version, directory)
     check_daemonsets(problems, where, documents, text, values["config"]["default"])
@@ -117,7 +117,7 @@ def check_values(problems, directory, chart, version):
 
 def check_config_map(problems, directory, chart, version):
     text = (directory / "nvdp-configs.yaml").read_text()
-    config = yaml.safe_load(text)
+    config = load_yaml(text)
     where = str(directory / "nvdp-configs.yaml")
     command = documented_helm_command(text)
     documents = rendered(command, chart, version, directory)
@@ -129,7 +129,7 @@ def check_config_map(problems, directory, chart, version):
     plugin = named(documents, "DaemonSet", RELEASE_DAEMONSET)["spec"]["template"]["spec"]
     mounted = [v["configMap"]["name"] for v in plugin["volumes"] if "configMap" in v]
     problems.check(mounted == [config["metadata"]["name"]], where, f"the pod mounts {mounted}")
-    values = yaml.safe_load((directory / "nvdp-values.yaml").read_text())
+    values = load_yaml((directory / "nvdp-values.yaml").read_text())
     check_node_selector(problems, where, documents, values.get("nodeSelector", {}))
     problems.check(list(config["data"].values()) == list(values["config"]["map"].values()), where,
                    "ConfigMap and Helm values differ")

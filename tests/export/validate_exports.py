@@ -23,7 +23,7 @@ import re
 import subprocess
 import sys
 
-from validators import Problems, pinned, skip, tool, validators, yaml
+from validators import Problems, load_all_yaml, load_yaml, pinned, skip, tool, validators
 from validate_charts import named, run_helm, unknown_keys
 
 
@@ -39,7 +39,7 @@ def check_parsed(problems, where, config):
     problems.check(parsed is not None, where, f"refused: {error}")
     if parsed is None:
         return
-    written = yaml.safe_load(config)
+    written = load_yaml(config)
     sharing = written.get("sharing", {})
     mode = {"timeSlicing": "time-slicing", "mps": "mps"}.get(next(iter(sharing), None), "none")
     problems.check(parsed["strategy"] == mode, where, f"{parsed['strategy']} instead of {mode}")
@@ -57,7 +57,7 @@ def check_parsed(problems, where, config):
 def run_parser(exports):
     problems = Problems()
     for path in sorted(exports.glob("*/*/nvdp-*.yaml")):
-        document = yaml.safe_load(path.read_text())
+        document = load_yaml(path.read_text())
         configs = document["data"] if document.get("kind") else document["config"]["map"]
         for key, config in configs.items():
             check_parsed(problems, f"{path} {key}", config)
@@ -93,9 +93,9 @@ def run_schema(exports):
         problems.check(error is None, where, error)
 
     for path in sorted(exports.glob("*/*/nvdp-configs.yaml")):
-        check(path, yaml.safe_load(path.read_text()))
+        check(path, load_yaml(path.read_text()))
     for path in sorted(exports.glob("*/*/pod-patches.yaml")):
-        for patch in yaml.safe_load_all(path.read_text()):
+        for patch in load_all_yaml(path.read_text()):
             check(path, completed(patch))
     problems.exit(minimum=10)
 
@@ -132,7 +132,7 @@ def run_mig(exports):
         text = path.read_text()
         read, error = go_validator("mig-parted", text=text)
         problems.check(read is not None, path, error)
-        names = sorted(yaml.safe_load(text)["mig-configs"])
+        names = sorted(load_yaml(text)["mig-configs"])
         problems.check(read is None or json.loads(read) == names, path, f"{read} is not {names}")
         read, error = go_validator("mig-parted", text=text.replace("mig-enabled", "migEnabled"))
         problems.check(read is None, path, "another key is accepted")
@@ -140,14 +140,14 @@ def run_mig(exports):
 
 
 def check_operator(problems, path, chart):
-    values = yaml.safe_load(path.read_text())
-    for key in unknown_keys(values, yaml.safe_load((chart / "values.yaml").read_text())):
+    values = load_yaml(path.read_text())
+    for key in unknown_keys(values, load_yaml((chart / "values.yaml").read_text())):
         problems.check(key.startswith("migManager.config"), path, f"the chart has no value {key}")
     helm = tool("bin", "helm-" + pinned()["HELM_VERSION"])
     out = subprocess.run([helm, "template", "gpu-operator", chart, "-n", "gpu-operator", "-f", path],
                          capture_output=True, text=True, check=False)
     problems.check(out.returncode == 0, path, out.stderr)
-    documents = [document for document in yaml.safe_load_all(out.stdout) if document]
+    documents = [document for document in load_all_yaml(out.stdout) if document]
     policy = next((d for d in documents if d["kind"] == "ClusterPolicy"), {"spec": {}})["spec"]
     config = policy.get("devicePlugin", {}).get("config", {})
     wanted = values["devicePlugin"]["config"]
@@ -177,7 +177,7 @@ def run_scripts(exports):
         table = tomllib.loads(path.read_text())["settings"]["kubelet-device-plugins"]["nvidia"]
         problems.check(table, path, "no settings")
     for path in sorted(exports.glob("*/*/karpenter-bottlerocket/karpenter.yaml")):
-        for document in yaml.safe_load_all(path.read_text()):
+        for document in load_all_yaml(path.read_text()):
             if document and document["kind"] == "EC2NodeClass":
                 problems.check(tomllib.loads(document["spec"]["userData"]), path, "no settings")
     scripts = sorted(str(path) for path in exports.glob("*/*/*/*.sh"))
@@ -200,7 +200,7 @@ def run_eksctl(exports):
     reader = jsonschema.Draft7Validator(json.loads(schema.read_text()))
     problems = Problems()
     for path in sorted(exports.glob("*/*/eksctl*/eksctl.yaml")):
-        document = yaml.safe_load(path.read_text())
+        document = load_yaml(path.read_text())
         for error in reader.iter_errors(document):
             problems.check(False, path, error.message)
         for group in document["managedNodeGroups"]:
@@ -226,14 +226,14 @@ def run_dra(exports):
         wanted = path.read_text().count("- opaque:")
         problems.check(read is None or int(read) == wanted, path, f"{read} of {wanted}")
         configured += wanted
-        for document in yaml.safe_load_all(path.read_text()):
+        for document in load_all_yaml(path.read_text()):
             try:
                 kubernetes_validate.validate(document, kubernetes, strict=True)
             except kubernetes_validate.ValidationError as found:
                 problems.check(False, path, found.message)
     problems.check(configured >= 3, "dra", f"{configured} configurations")
     for path in sorted(exports.glob("*/*/nos/nos.yaml")):
-        for patch in yaml.safe_load_all(path.read_text()):
+        for patch in load_all_yaml(path.read_text()):
             patch["spec"]["template"]["spec"].setdefault("containers", [{"name": "main"}])
             try:
                 kubernetes_validate.validate(completed(patch), kubernetes, strict=True)
