@@ -48,9 +48,10 @@ def branches(schema):
 
 def with_value(document, path, value):
     """A copy of the document with `value` at `path`; the ellipsis removes what is there."""
-    changed = copy.deepcopy(document)
+    changed = copy.copy(document)
     holder = changed
-    for step in path[:-1]:
+    for step in path[:-1]:  # what is not on the path is shared
+        holder[step] = copy.copy(holder[step])
         holder = holder[step]
     if value is ...:
         del holder[path[-1]]
