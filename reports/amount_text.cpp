@@ -61,6 +61,12 @@ std::string amount_text(const sim::Amount& amount, const std::optional<double>& 
                      amount_text({*half_width, amount.unit}));
 }
 
+sim::AmountUnit unit_of_word(std::string_view word) {
+  if (word == "seconds") return sim::AmountUnit::Seconds;
+  if (word == "ratio") return sim::AmountUnit::Ratio;
+  return word == "perSecond" ? sim::AmountUnit::PerSecond : sim::AmountUnit::Count;
+}
+
 std::string_view unit_word(sim::AmountUnit unit) {
   switch (unit) {
     case sim::AmountUnit::Dollars:

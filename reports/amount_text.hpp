@@ -18,6 +18,8 @@ std::string amount_text(const sim::Amount& amount, const std::optional<double>& 
 
 // As documents spell the unit: "seconds", "usd", "perSecond".
 std::string_view unit_word(sim::AmountUnit unit);
+// Of an objective in a document.
+sim::AmountUnit unit_of_word(std::string_view word);
 
 // "+25%", "-9.5%", "0%", "+3.1x" from 300 % on: a change as a share of what it was.
 std::string change_text(double ratio);

@@ -120,6 +120,37 @@ std::vector<InstanceRow> select(const Catalogue& catalogue, const InstanceFilter
   return rows;
 }
 
+std::string shown_device(const Catalogue& catalogue, const InstanceType& type) {
+  return fmt::format("{} ({}, {} for CUDA)", type.name, type.gpu_model,
+                     memory_cell(usable_memory_of(catalogue, type)));
+}
+
+// What comes nearest where nothing matches: the largest GPU of the family or model that was asked
+// for, and the cheapest type of another that has the memory.
+std::string nothing_matches(const Catalogue& catalogue, const InstanceFilter& filter) {
+  InstanceFilter smaller = filter;
+  smaller.fits = {};
+  const std::vector<InstanceRow> those = select(catalogue, smaller);
+  if (those.empty()) {
+    return fmt::format("No instance type of family {} has the GPU {}.", filter.family, filter.gpu);
+  }
+  const auto memory = [&](const InstanceRow& row) {
+    return usable_memory_of(catalogue, *row.type);
+  };
+  std::string out =
+      fmt::format("No instance type has a GPU with {}; nearest: {}.", memory_cell(filter.fits),
+                  shown_device(catalogue, *std::ranges::max_element(those, {}, memory)->type));
+  InstanceFilter other;
+  other.fits = filter.fits;
+  other.region = filter.region;
+  other.include_retired = false;
+  other.sort = "price";
+  const std::vector<InstanceRow> larger = select(catalogue, other);
+  if (larger.empty()) return out;
+  return out + fmt::format(" Without --family and --gpu: {}.",
+                           shown_device(catalogue, *larger.front().type));
+}
+
 json instance_item(const InstanceRow& row, const std::string& region) {
   const InstanceType& type = *row.type;
   json item = {{"name", type.name},
@@ -287,7 +318,7 @@ Expected<std::string> list_instances(const Catalogue& catalogue, const InstanceF
                         "priceDate",
                         "priceSource"};
   listing.columns = instance_columns(wide);
-  listing.nothing = "No instance type matches.";
+  if (rows.empty()) listing.nothing = nothing_matches(catalogue, filter);
   for (const InstanceRow& row : rows) {
     listing.items.push_back(instance_item(row, filter.region));
     listing.rows.push_back(instance_cells(row, wide));

@@ -67,7 +67,7 @@ std::string names(const Listing& listing) {
 std::string listing_table(const Listing& listing, int width) {
   std::vector<std::string> dropped;
   std::string out = listing.rows.empty()
-                        ? listing.nothing + "\n"
+                        ? wrapped_text(listing.nothing, width, "", 2)
                         : text_table(listing.columns, listing.rows, width, &dropped);
   std::vector<std::string> paragraphs = listing.footnotes;
   if (!dropped.empty()) {

@@ -220,18 +220,23 @@ Expected<std::string> list_profiles(const Catalogue& catalogue, const std::strin
                         "overheadSeconds",
                         "kvBytesPerToken"};
   listing.columns = profile_columns(wide);
-  listing.nothing = "No workload profile matches.";
+  std::set<std::string> measured_on;
   bool name_seen = name_filter.empty();
   for (const auto& [profile, item] : entries) {
     const std::string text = lower(profile.name + " " + profile.title);
     if (text.find(lower(name_filter)) == std::string::npos) continue;
     name_seen = true;
     if (!kind.empty() && profile.kind != kind) continue;
+    measured_on.insert(profile.gpu_model);
     if (!gpu.empty() && lower(profile.gpu_model) != wanted_gpu) continue;
     listing.items.push_back(item);
     listing.rows.push_back(profile_cells(profile, wide, style));
   }
   if (!name_seen) return tl::unexpected(unknown_filter(entries, name_filter));
+  listing.nothing = "No workload profile matches" +
+                    (measured_on.empty() ? std::string(": --kind and the name exclude each other.")
+                                         : fmt::format("; of these there are some for {}.",
+                                                       fmt::join(measured_on, ", ")));
   listing.footnotes = not_runnable_notes(listing.items);
   if (!wide && style.width > 0) {
     listing.footnotes.emplace_back("Names are cut to fit: -o wide and -o name show them in full.");

@@ -21,12 +21,6 @@ namespace {
 // Reasons of one kind that are named before the rest is only counted.
 constexpr std::size_t kReasonsShown = 5;
 
-sim::AmountUnit unit_of_word(const std::string& word) {
-  if (word == "seconds") return sim::AmountUnit::Seconds;
-  if (word == "ratio") return sim::AmountUnit::Ratio;
-  return word == "perSecond" ? sim::AmountUnit::PerSecond : sim::AmountUnit::Count;
-}
-
 // What a stored plan says of its options, in sentences.
 class PlanExplainer {
  public:

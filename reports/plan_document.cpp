@@ -145,6 +145,7 @@ json plan_document(const sim::Plan& plan) {
                             {"options", document::list(plan.options, plan_option)},
                             {"today", plan.today ? plan_option(*plan.today) : json(nullptr)},
                             {"rejected", document::list(plan.rejected, plan_rejected)},
+                            {"nearest", names_or_nothing(plan.nearest)},
                             {"replicasCurve", replicas_document(plan)},
                             {"headroom", headroom_document(plan)},
                             {"flips", document::list(plan.flips, plan_flip)},

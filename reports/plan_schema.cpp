@@ -155,6 +155,7 @@ json plan_schema() {
        {"options", list_of(plan_option_schema("a way to run all workloads"), "best first")},
        {"today", plan_option_schema("the scenario's own node pools"), kOptional},
        {"rejected", list_of(plan_rejected_schema(), "in the order of the search")},
+       {"nearest", plan_texts("what would have to change, where there is no option"), kOptional},
        {"replicasCurve", plan_replicas_schema(), kOptional},
        {"headroom",
         object({{"passedFactor", number("times the load that the best option bears"), kOptional},

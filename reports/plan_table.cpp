@@ -6,6 +6,7 @@
 
 #include "markdown_comment.hpp"
 #include "markdown_text.hpp"
+#include "plan_chart.hpp"
 #include "plan_words.hpp"
 #include "result_details.hpp"
 #include "table_block.hpp"
@@ -20,14 +21,16 @@ std::string plan_block(const Cells& table, const TextStyle& style, bool wide) {
 
 // One line each, wrapped: reasons are sentences.
 std::string rejected_block(const sim::Plan& plan, const TextStyle& style, bool wide) {
-  const Cells table = rejected_cells(plan, style, wide);
-  if (table.rows.empty()) return "";
+  const RejectedLines lines = rejected_lines(plan, wide);
+  if (lines.cells.rows.empty()) return "";
   std::string out = emphasised("REJECTED", Emphasis::Heading, style) + "\n";
-  for (const auto& row : table.rows) {
+  for (const auto& row : lines.cells.rows) {
     out += wrapped_text(row[0] + ": " + row[1], style.width, "  ", 4);
   }
-  const std::size_t rest = plan.rejected.size() - table.rows.size();
-  if (rest > 0) out += fmt::format("  and {} more (-o wide)\n", rest);
+  if (lines.more > 0) {
+    out += fmt::format("  and {} configuration{} more (-o wide)\n", lines.more,
+                       lines.more == 1 ? "" : "s");
+  }
   return out + "\n";
 }
 
@@ -40,6 +43,7 @@ std::string plan_table(const sim::Plan& plan, const TextStyle& style, bool wide)
   }
   out += wrapped_text(plan_heading(plan), style.width, "", 2) + "\n";
   out += plan_block(plan_cells(plan, style), style, wide);
+  if (const std::string chart = plan_chart(plan, style); !chart.empty()) out += chart + "\n";
   for (const std::string& line : plan_answer(plan, style)) {
     out += wrapped_text(line, style.width, "", 2);
   }
@@ -66,7 +70,7 @@ std::string plan_markdown(const sim::Plan& plan) {
     sections.push_back(markdown_folded("Pods per GPU", cells(replicas_cells(plan, kNoTerminal))));
   }
   if (!plan.rejected.empty()) {
-    sections.push_back(markdown_folded("Rejected", cells(rejected_cells(plan, kNoTerminal, true))));
+    sections.push_back(markdown_folded("Rejected", cells(rejected_lines(plan, true).cells)));
   }
   std::string notes;
   for (const std::string& line : plan_notes(plan)) notes += "- " + markdown_cell(line) + "\n";

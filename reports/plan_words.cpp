@@ -1,11 +1,14 @@
 #include "plan_words.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "rejected_groups.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
 
@@ -19,7 +22,7 @@ using sim::PoolChoice;
 using sim::RejectedChoice;
 using Stage = RejectedChoice::Stage;
 
-// Rejected choices that a short report shows.
+// Reasons for rejections that a short report shows.
 constexpr std::size_t kRejectedShown = 8;
 
 std::string pools_text(const std::vector<PoolChoice>& pools) {
@@ -155,16 +158,52 @@ sim::Result plan_as_result(const Plan& plan) {
   return result;
 }
 
-// Choices that were simulated say more than those that a rule refused.
-std::vector<const RejectedChoice*> shown_of(const Plan& plan, bool all) {
-  std::vector<const RejectedChoice*> shown;
-  for (const Stage stage : {Stage::Simulation, Stage::Bound, Stage::Feasibility}) {
-    for (const RejectedChoice& rejected : plan.rejected) {
-      if (rejected.stage == stage) shown.push_back(&rejected);
-    }
+// Of what was simulated and ran, what lost no pod and was nearest to its limits; nullptr: nothing.
+const RejectedChoice* nearest_miss(const Plan& plan) {
+  const auto key = [](const RejectedChoice& choice) {
+    return std::tuple(choice.figures->loses_pods, choice.figures->worst_ratio,
+                      choice.figures->monthly);
+  };
+  const RejectedChoice* nearest = nullptr;
+  for (const RejectedChoice& rejected : plan.rejected) {
+    if (!rejected.figures || rejected.figures->running_max == 0) continue;
+    if (nearest == nullptr || key(rejected) < key(*nearest)) nearest = &rejected;
   }
-  if (!all && shown.size() > kRejectedShown) shown.resize(kRejectedShown);
-  return shown;
+  return nearest;
+}
+
+std::string miss_sentence(const RejectedChoice& nearest, const TextStyle& style) {
+  const sim::OptionFigures& figures = *nearest.figures;
+  const PlannedObjective* worst = worst_of(figures);
+  std::string out = fmt::format("Nearest: {} at {} a month: {}", sim::describe(nearest.choice),
+                                money_text(figures.monthly), nearest.reason);
+  if (figures.loses_pods || worst == nullptr || worst->pass) return out + ".";
+  return out + fmt::format(" with {}, the limit is {} ({} of it).",
+                           figure_text(worst->value, worst->ci95, style),
+                           figure_text(worst->limit, std::nullopt, style),
+                           percent_text(worst->ratio()));
+}
+
+std::vector<std::string> nothing_stands(const Plan& plan, const TextStyle& style) {
+  std::vector<std::string> lines{"Nothing that was tried runs all pods within their objectives."};
+  if (const RejectedChoice* nearest = nearest_miss(plan)) {
+    lines.push_back(miss_sentence(*nearest, style));
+  }
+  for (std::string sentence : plan.nearest) {
+    if (sentence.empty()) continue;
+    sentence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
+    lines.push_back(sentence + ".");
+  }
+  if (plan.today && plan.today->figures.stands()) {
+    lines.push_back(
+        fmt::format("The scenario's own pools do, for {} a month, outside of these limits.",
+                    money_text(plan.today->figures.monthly)));
+  }
+  if (lines.size() == 1) {
+    lines.emplace_back(
+        "More pods, other --instances, a higher --max-nodes or looser objectives help.");
+  }
+  return lines;
 }
 
 }  // namespace
@@ -218,15 +257,17 @@ Cells plan_cells(const Plan& plan, const TextStyle& style) {
   return table;
 }
 
-Cells rejected_cells(const Plan& plan, const TextStyle& style, bool all) {
-  static_cast<void>(style);
-  Cells table{{{"REJECTED"}, {"BECAUSE"}}, {}};
-  for (const RejectedChoice* rejected : shown_of(plan, all)) {
-    const std::string code =
-        rejected->code ? std::string(info(*rejected->code).name) + ": " : std::string();
-    table.rows.push_back({sim::describe(rejected->choice), code + rejected->reason});
+RejectedLines rejected_lines(const Plan& plan, bool all) {
+  std::vector<RejectedGroup> groups = rejected_groups(plan, all);
+  RejectedLines lines{{{{"REJECTED"}, {"BECAUSE"}}, {}}, 0};
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (!all && g >= kRejectedShown) {
+      lines.more += groups[g].count;
+    } else {
+      lines.cells.rows.push_back({std::move(groups[g].what), std::move(groups[g].reason)});
+    }
   }
-  return table;
+  return lines;
 }
 
 Cells replicas_cells(const Plan& plan, const TextStyle& style) {
@@ -249,12 +290,7 @@ Cells replicas_cells(const Plan& plan, const TextStyle& style) {
 }
 
 std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
-  static_cast<void>(style);
-  if (plan.options.empty()) {
-    return {
-        "Nothing that was tried runs all pods within their objectives. -o wide lists what was "
-        "rejected and why; a higher --max-nodes, other --instances or looser objectives help."};
-  }
+  if (plan.options.empty()) return nothing_stands(plan, style);
   std::vector<std::string> lines{
       fmt::format("Recommended: #1, {}.", pools_text(plan.options.front().pools))};
   for (std::string line :
@@ -273,9 +309,11 @@ std::vector<std::string> plan_notes(const Plan& plan) {
       "{} simulations found the ranking; simulating every configuration with every number of nodes "
       "would have taken {}. {} cannot run, {} are ruled out by closed forms. All with one seed.",
       counts.simulations, counts.exhaustive, counts.refused, counts.bounded));
-  lines.push_back(fmt::format("{} inputs measured, {} from the catalogue, {} assumed",
-                              plan.provenance.measured, plan.provenance.catalog,
-                              plan.provenance.assumed));
+  if (!plan.options.empty()) {
+    lines.push_back(fmt::format("{} inputs measured, {} from the catalogue, {} assumed",
+                                plan.provenance.measured, plan.provenance.catalog,
+                                plan.provenance.assumed));
+  }
   lines.push_back(
       "each workload keeps its number of pods; nodes are counted for that, not for more of them");
   for (const Diagnostic& d : plan.notes) {

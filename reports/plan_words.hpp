@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +18,13 @@ std::string_view stage_word(sim::RejectedChoice::Stage stage);
 std::string plan_heading(const sim::Plan& plan);
 // One row per option, today's last.
 Cells plan_cells(const sim::Plan& plan, const TextStyle& style);
-// Rejected choices: those that came nearest, or all.
-Cells rejected_cells(const sim::Plan& plan, const TextStyle& style, bool all);
+// Why configurations were rejected, a row for each reason: those of the choices that came nearest,
+// or all.
+struct RejectedLines {
+  Cells cells;
+  std::size_t more = 0;  // configurations that are left out
+};
+RejectedLines rejected_lines(const sim::Plan& plan, bool all);
 // More and more pods on a GPU; empty without a curve.
 Cells replicas_cells(const sim::Plan& plan, const TextStyle& style);
 // "Recommended: ...", why, risk, what flips it.

@@ -215,6 +215,7 @@ sim::Plan stored_plan(const json& document, StoredFields& fields) {
   for (const json& rejected : fields.list(document, "rejected", false)) {
     plan.rejected.push_back(stored_rejection(rejected, fields));
   }
+  plan.nearest = fields.texts(document, "nearest");
   read_curve(document, plan, fields);
   read_headroom(document, plan, fields);
   for (const json& flip : fields.list(document, "flips", false)) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include "slicewise/scenarios/sha256.hpp"
 
@@ -41,10 +42,24 @@ void check_document(const Node& document, Findings& findings) {
               has_variants ? Completeness::Base : Completeness::Whole, findings);
 }
 
-// The value of `kind`; nullptr when there is none.
-const Node* kind_of(const Node* document) {
-  return document != nullptr && document->kind == Node::Kind::Map ? document->find("kind")
-                                                                  : nullptr;
+// What reads a document of another kind: a Replay, what slicewise has written, a Kubernetes object.
+// "" for a scenario, and for what may be a misspelt one.
+std::string_view reader_of(const Node* document) {
+  if (document == nullptr || document->kind != Node::Kind::Map) return {};
+  const Node* kind = document->find("kind");
+  const Node* version = document->find("apiVersion");
+  if (kind == nullptr || kind->kind != Node::Kind::Text) return {};
+  if (kind->text == "Replay") return "slicewise replay -f reads it";
+  if (version == nullptr || version->kind != Node::Kind::Text || kind->text == "Scenario")
+    return {};
+  if (!version->text.starts_with("slicewise")) {
+    return "slicewise check -f says what a cluster does with it, slicewise import k8s -f makes a "
+           "scenario of it";
+  }
+  if (kind->text == "Plan") return "slicewise export, report, explain and diff read it";
+  if (kind->text == "Result") return "slicewise report, explain and diff read it";
+  const bool is_written = version->text.find(".v1") != std::string::npos;
+  return is_written ? "name the scenario that slicewise wrote it about" : "";
 }
 
 // Something to know, with which the scenario can be run.
@@ -63,11 +78,11 @@ LoadedScenario read_scenario_file(const SourceText& source, const Overrides& ove
   ScenarioSet& set = loaded.set;
   if (document != nullptr && document->kind == Node::Kind::Null) {
     findings.add(Code::YamlSyntax, document->where, "the file holds no scenario",
-                 "start from scenarios/examples/aws-cifar10.yaml");
-  } else if (const Node* kind = kind_of(document.get());
-             kind != nullptr && kind->text == "Replay") {
-    findings.add(Code::ApiVersionUnknown, kind->where, "this is a Replay, no Scenario",
-                 "slicewise replay -f reads it");
+                 "slicewise init writes one to start from");
+  } else if (const std::string_view reader = reader_of(document.get()); !reader.empty()) {
+    const Node* kind = document->find("kind");
+    findings.add(Code::ApiVersionUnknown, kind->where,
+                 "this is a " + kind->text + ", not a Scenario", std::string(reader));
   } else if (document != nullptr) {
     check_document(*document, findings);
     set.variants = read_variants(*document, overrides, findings, traces);

@@ -104,7 +104,7 @@ Expected<ReplayFile> read_replay_file(const SourceText& source) {
                  "slicewise import KIND -o scenario writes one");
   } else if (const Node* kind = document == nullptr ? nullptr : document->find("kind");
              kind != nullptr && kind->text == "Scenario") {
-    findings.add(Code::ApiVersionUnknown, kind->where, "this is a Scenario, no Replay",
+    findings.add(Code::ApiVersionUnknown, kind->where, "this is a Scenario, not a Replay",
                  "slicewise run -f reads it; replay takes a trace of jobs");
   } else if (document != nullptr) {
     check_field(table::kReplay, *document, "", document->where, Completeness::Whole, findings);

@@ -43,8 +43,57 @@ void fault_finding(const World& world, const VariantResult& result, Diagnostics&
       "time-slicing and MIG confine a fault to its process"));
 }
 
+// "a pod of "train" asks for 99 vCPUs, an empty p3.8xlarge has 31.75": of the largest request.
+std::string largest_pod(const World& world, bool of_cpu) {
+  const auto asks = [&](const WorkloadModel& workload) {
+    return of_cpu ? workload.spec.pod.cpu_request.count : workload.spec.pod.memory_request.count;
+  };
+  const auto& most = *std::ranges::max_element(world.workloads, {}, asks);
+  const PoolModel& pool = world.pools.front();
+  const auto shown = [&](std::int64_t count) {
+    constexpr double kGib = 1LL << 30;
+    return of_cpu ? fmt::format("{:.4g} vCPUs", static_cast<double>(count) / 1'000)
+                  : fmt::format("{:.4g} GiB", static_cast<double>(count) / kGib);
+  };
+  return fmt::format(
+      "a pod of \"{}\" asks for {}, an empty {} has {} for pods (slicewise get instances -o wide)",
+      most.spec.name.value, shown(asks(most)), pool.instance_type,
+      shown(of_cpu ? pool.allocatable_cpu.count : pool.allocatable_memory.count));
+}
+
+// "the nodes offer 4 nvidia.com/gpu, all pods at once ask for 7": of the resource that was short.
+std::string short_resource(const World& world, std::span<const Replication> replications) {
+  for (std::size_t r = 0; r < world.resources.size(); ++r) {
+    const bool is_short = std::ranges::any_of(replications, [&](const Replication& replication) {
+      return std::ranges::any_of(replication.pending_reasons, [&](const PendingReason& reason) {
+        return reason.nodes_by_cause.size() > kResourceCause + r &&
+               reason.nodes_by_cause[kResourceCause + r] > 0;
+      });
+    });
+    std::int64_t offered = 0;
+    for (const PoolModel& pool : world.pools) {
+      for (std::size_t o = 0; o < pool.offers.size(); ++o) {
+        if (pool.offers[o].name == world.resources[r]) {
+          offered += pool.tickets_per_node(o, 0) * pool.nodes;
+        }
+      }
+    }
+    std::int64_t asked = 0;
+    for (const WorkloadModel& workload : world.workloads) {
+      for (const scenarios::ExtendedRequest& request : workload.spec.pod.extended) {
+        if (request.name.value == world.resources[r]) asked += request.count * workload.spec.count;
+      }
+    }
+    if (is_short && asked > offered) {
+      return fmt::format("the nodes offer {} {}, all pods at once ask for {}: ", offered,
+                         world.resources[r], asked);
+    }
+  }
+  return {};
+}
+
 // What to do about pods that no node took, by the first cause that some node gave.
-std::string_view pending_help(std::span<const Replication> replications) {
+std::string pending_help(const World& world, std::span<const Replication> replications) {
   const auto gave = [&](RejectCause cause) {
     return std::ranges::any_of(replications, [&](const Replication& r) {
       return std::ranges::any_of(r.pending_reasons, [&](const PendingReason& reason) {
@@ -56,10 +105,13 @@ std::string_view pending_help(std::span<const Replication> replications) {
   if (gave(RejectCause::NodeSelector)) {
     return "no node has these labels: change podTemplate.nodeSelector or nodePools.labels";
   }
-  if (gave(RejectCause::Cpu) || gave(RejectCause::Memory)) {
-    return "lower the requests, or take a larger instance type";
+  for (const RejectCause cause : {RejectCause::Cpu, RejectCause::Memory}) {
+    if (!gave(cause)) continue;
+    return largest_pod(world, cause == RejectCause::Cpu) +
+           ": lower the requests, or take a larger instance type";
   }
-  return "add nodes or replicas, take a MIG layout that has the slice, or ask for fewer GPUs";
+  return short_resource(world, replications) +
+         "add nodes or replicas, take a MIG layout that has the slice, or ask for fewer GPUs";
 }
 
 void pending_finding(const World& world, std::span<const Replication> replications,
@@ -72,7 +124,7 @@ void pending_finding(const World& world, std::span<const Replication> replicatio
       fmt::format("up to {} pod{} Pending{}: {}", result.pods.pending_max,
                   result.pods.pending_max == 1 ? "" : "s", for_ever ? ", some until the end" : "",
                   fmt::join(result.pods.pending_reasons, " / ")),
-      for_ever ? std::string(pending_help(replications)) : ""));
+      for_ever ? pending_help(world, replications) : ""));
 }
 
 // Time that containers spent waiting for their restart, when it is worth saying.

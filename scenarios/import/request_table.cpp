@@ -49,18 +49,16 @@ void cut_to_window(std::vector<LoggedRequest>& requests, const SourceText& file,
 }  // namespace
 
 RequestTable::RequestTable(const SourceText& file, ImportReport& report)
-    : lines_(file), report_(report) {}
+    : file_(file), lines_(file), report_(report) {}
 
 std::optional<Diagnostics> RequestTable::open(const Columns& columns) {
-  if (lines_.next()) {
-    for (std::size_t i = 0; i < lines_.size(); ++i) header_.emplace_back(lines_.value(i));
-  }
+  if (!lines_.next()) return not_the_format({file_.name, 1, 1, 1}, "the file is empty", "").value();
+  for (std::size_t i = 0; i < lines_.size(); ++i) header_.emplace_back(lines_.value(i));
   for (const auto& [name, place] :
        {std::pair(columns.time, &time_), {columns.input, &input_}, {columns.output, &output_}}) {
     const auto found = find(name);
     if (!found) {
-      return not_the_format(header_.empty() ? SourceLocation{} : lines_.place(),
-                            fmt::format("the header has no column \"{}\"", name),
+      return not_the_format(lines_.place(), fmt::format("the header has no column \"{}\"", name),
                             fmt::format("it has: {}", fmt::join(header_, ", ")))
           .value();
     }

@@ -41,6 +41,7 @@ class RequestTable {
   bool read(LoggedRequest& request);
   bool read_tokens(std::size_t column, std::int32_t& tokens);
 
+  const SourceText& file_;
   CsvLines lines_;
   ImportReport& report_;
   std::vector<std::string> header_;

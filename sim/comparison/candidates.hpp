@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -50,6 +51,12 @@ using Candidate = std::variant<Configuration, RefusedOption>;
 std::vector<Candidate> candidates_on(const models::InstanceType& type, const World& exclusive,
                                      const ReplicaChoice& choice,
                                      const models::Catalogue& catalogue, bool force);
+
+// Adds a type once; nullptr is ignored.
+void add_type(const models::InstanceType* type, std::vector<const models::InstanceType*>& types);
+// Adds the type of that name, or those of the family that are still sold; false: there is none.
+bool add_types_named(const std::string& name, const models::Catalogue& catalogue,
+                     std::vector<const models::InstanceType*>& types);
 
 // Refuses pods that ask for several GPU resources, and a scenario without pods. `what`: "strategies
 // are compared", for the message.

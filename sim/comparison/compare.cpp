@@ -48,15 +48,11 @@ std::vector<const models::InstanceType*> instance_types(const ComparisonOptions&
   if (names.empty()) names.assign(kComparedInstances.begin(), kComparedInstances.end());
   std::vector<const models::InstanceType*> types;
   for (const std::string& name : names) {
-    const models::InstanceType* type = catalogue.find_instance(name);
-    if (type == nullptr) {
-      found.push_back(
-          unknown_name(Code::InstanceUnknown, {name, {}},
-                       fmt::format("instance type \"{}\" is not in the catalogue", name),
-                       catalogue.instances, "slicewise get instances"));
-    } else if (std::ranges::find(types, type) == types.end()) {
-      types.push_back(type);
-    }
+    if (add_types_named(name, catalogue, types)) continue;
+    found.push_back(unknown_name(
+        Code::InstanceUnknown, {name, {}},
+        fmt::format("\"{}\" is neither an instance type nor a family of the catalogue", name),
+        catalogue.instances, "slicewise get instances"));
   }
   return types;
 }

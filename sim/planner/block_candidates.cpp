@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,6 +39,8 @@ void reject(BlockResult& result, Stage stage, const PoolChoice& choice, std::opt
   if (!said) result.rejected.push_back({stage, choice, code, std::move(reason), std::nullopt});
 }
 
+std::string_view plural(int count) { return count == 1 ? "" : "s"; }
+
 // How many nodes may be tried, and what limits that.
 struct NodeLimit {
   int most = 0;
@@ -46,7 +49,7 @@ struct NodeLimit {
 
 NodeLimit node_limit(const PlanSpace& space, const NodeBound& bound, double monthly) {
   NodeLimit limit{std::min(bound.most, space.max_nodes),
-                  fmt::format("more than {} nodes", space.max_nodes)};
+                  fmt::format("more than {} node{}", space.max_nodes, plural(space.max_nodes))};
   if (!space.max_monthly_cost) return limit;
   const double affordable = std::floor(to_dollars(*space.max_monthly_cost) / monthly + 1e-9);
   if (affordable < limit.most) {
@@ -91,8 +94,9 @@ void add_candidate(const BlockSearch& search, PoolChoice choice,
   result.exhaustive += std::max(0, std::min(bound.most, search.space.max_nodes));
   if (bound.least > limit.most) {
     return reject(result, Stage::Bound, choice, std::nullopt,
-                  fmt::format("{} {} at least {} nodes: {}", bound.why.empty() ? "it" : bound.why,
-                              bound.why.empty() ? "needs" : "ask for", bound.least, limit.why));
+                  fmt::format("{} at least {} node{}: {}",
+                              bound.why.empty() ? "it needs" : bound.why + " takes", bound.least,
+                              plural(bound.least), limit.why));
   }
   const bool from_above = search.goal == scenarios::PlanGoal::LatencyP99;
   BlockCandidate candidate(NodeSearch(from_above ? limit.most : bound.least, limit.most));

@@ -9,6 +9,7 @@
 #include "../comparison/candidates.hpp"
 #include "block_search.hpp"
 #include "headroom.hpp"
+#include "nearest.hpp"
 #include "plan_sections.hpp"
 #include "plan_space.hpp"
 #include "pool_split.hpp"
@@ -210,6 +211,9 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     plan.binding = std::move(curve.binding);
     if (options.flips) plan.flips = find_flips(search, plan.options, probes);
     add_provenance(base, catalogue, plan);
+  }
+  if (plan.options.empty() && !plan.interrupted && !probes.interrupted()) {
+    plan.nearest = nearest_to_standing(search, all_workloads(base), plan.rejected);
   }
   plan.counts.replications = probes.replications();
   plan.interrupted = plan.interrupted || probes.interrupted();

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "../catalogue_names.hpp"
+#include "../comparison/candidates.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -22,31 +23,13 @@ Names asked(const std::vector<std::string>& flags, const Names& written) {
   return names;
 }
 
-void add_type(const models::InstanceType& type, std::vector<const models::InstanceType*>& types) {
-  if (std::ranges::find(types, &type) == types.end()) types.push_back(&type);
-}
-
-// Retired types only by name.
-bool add_family(const std::string& family, const models::Catalogue& catalogue,
-                std::vector<const models::InstanceType*>& types) {
-  bool any = false;
-  for (const models::InstanceType& type : catalogue.instances) {
-    if (type.family != family || !type.retired_on.empty()) continue;
-    add_type(type, types);
-    any = true;
-  }
-  return any;
-}
-
 std::vector<const models::InstanceType*> types_of(const scenarios::Scenario& scenario,
                                                   const models::Catalogue& catalogue,
                                                   const PlanOptions& options, Diagnostics& found) {
   std::vector<const models::InstanceType*> types;
   const Names names = asked(options.instance_types, scenario.planning.instance_types);
   for (const auto& name : names) {
-    if (const auto* type = catalogue.find_instance(name.value)) {
-      add_type(*type, types);
-    } else if (!add_family(name.value, catalogue, types)) {
+    if (!add_types_named(name.value, catalogue, types)) {
       found.push_back(unknown_name(
           Code::InstanceUnknown, name,
           fmt::format("\"{}\" is neither an instance type nor a family of the catalogue",
@@ -56,12 +39,10 @@ std::vector<const models::InstanceType*> types_of(const scenarios::Scenario& sce
   }
   if (!names.empty()) return types;
   for (const auto& pool : scenario.node_pools) {
-    if (const auto* type = catalogue.find_instance(pool.instance_type.value)) {
-      add_type(*type, types);
-    }
+    add_type(catalogue.find_instance(pool.instance_type.value), types);
   }
   for (const std::string_view name : kPlannedInstances) {
-    if (const auto* type = catalogue.find_instance(name)) add_type(*type, types);
+    add_type(catalogue.find_instance(name), types);
   }
   return types;
 }

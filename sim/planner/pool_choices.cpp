@@ -202,7 +202,7 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
                    strategy == Strategy::MigMps;
   if (mig && view.geometry == nullptr) {
     refuse(choice_of(view, strategy, 1), Code::MigUnsupported,
-           fmt::format("the {} has no MIG", view.type.gpu_model), found);
+           fmt::format("no MIG on the {}", view.type.gpu_model), found);
     return;
   }
   switch (strategy) {

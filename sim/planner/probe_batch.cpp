@@ -63,15 +63,18 @@ PlanAnswer ProbeBatch::ask_one(const PlanProbe& probe) {
 
 ProbeRunner probe_threads(const scenarios::Scenario& base, const models::Catalogue& catalogue,
                           const RunOptions& run) {
-  return [&base, &catalogue, run, done = 0](std::span<const PlanProbe> probes,
-                                            const ProbeAnswered& answered) mutable {
+  RunOptions quiet = run;  // probes are counted, not the replications of each
+  quiet.progress = nullptr;
+  return [&base, &catalogue, run, quiet, done = 0, asked = 0](
+             std::span<const PlanProbe> probes, const ProbeAnswered& answered) mutable {
     std::vector<PlanAnswer> answers(probes.size());
+    asked += static_cast<int>(probes.size());
     std::mutex answered_lock;
-    run_in_parallel(probes.size(), run, [&](std::size_t p) {
-      answers[p] = answer_probe(base, probes[p], catalogue, run);
+    run_in_parallel(probes.size(), quiet, [&](std::size_t p) {
+      answers[p] = answer_probe(base, probes[p], catalogue, quiet);
       const std::lock_guard guard(answered_lock);
       if (answered) answered(p, answers[p]);
-      if (run.progress) run.progress(++done, 0);
+      if (run.progress) run.progress(++done, asked);
     });
     return answers;
   };

@@ -158,7 +158,17 @@ TEST(ListInstances, FiltersAndSorts) {
   EXPECT_THAT(instances({.fits = gibibytes(15)}, ListFormat::Name), Not(HasSubstr("g4dn")));
   EXPECT_THAT(instances({.fits = gibibytes(14)}, ListFormat::Name), HasSubstr("g4dn"));
   EXPECT_THAT(instances({.include_retired = false}, ListFormat::Name), Not(HasSubstr("p3.")));
-  EXPECT_EQ(instances({.fits = gibibytes(9999)}, ListFormat::Table), "No instance type matches.\n");
+}
+
+TEST(ListInstances, NamesTheNearestWhereNothingMatches) {
+  EXPECT_EQ(instances({.fits = gibibytes(9999)}, ListFormat::Table),
+            "No instance type has a GPU with 9999 GiB; nearest: p6-b300.48xlarge (B300, 268.6 GiB "
+            "for CUDA).\n");
+  EXPECT_THAT(instances({.family = "g4dn", .fits = gibibytes(30)}, ListFormat::Table),
+              testing::AllOf(HasSubstr("nearest: g4dn.xlarge (T4, 14.8 GiB for CUDA)"),
+                             HasSubstr("Without --family and --gpu:\n  g6e.xlarge (L40S")));
+  EXPECT_EQ(instances({.family = "g5", .gpu = "T4"}, ListFormat::Table),
+            "No instance type of family g5 has the GPU T4.\n");
 }
 
 TEST(ListInstances, UnknownFiltersAreDiagnosticsWithTheNearestName) {

@@ -1,5 +1,6 @@
 #include "slicewise/reports/plan_report.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,7 @@ namespace slicewise::reports {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 sim::OptionFigures planned_figures(int dollars, Duration p99) {
   sim::OptionFigures figures;
@@ -109,8 +111,73 @@ TEST(PlanReport, WithoutAnOptionSaysWhatHelps) {
   plan.options.clear();
   plan.replicas.clear();
   plan.flips.clear();
+  EXPECT_THAT(
+      plan_table(plan, kTerminal, false),
+      HasSubstr("Nearest: 12 x g6.xlarge, exclusive at $2,000 a month: budget denies it.\n"));
+  plan.rejected.clear();
+  plan.today.reset();
   EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("--max-nodes"));
   EXPECT_EQ(nlohmann::json::parse(plan_json(plan))["options"].size(), 0U);
+}
+
+TEST(PlanReport, WithoutAnOptionNamesWhatIsNearest) {
+  sim::Plan plan = sample_plan();
+  plan.options.clear();
+  plan.rejected.push_back({sim::RejectedChoice::Stage::Simulation,
+                           planned_pool("g4dn.xlarge", sim::Strategy::Mps, 6, 2), std::nullopt,
+                           "misses latencyP99 of asr", planned_figures(768, milliseconds(600))});
+  plan.rejected.erase(plan.rejected.begin() + 1);  // it meets its objectives
+  plan.nearest = {"what could stand takes more"};
+  const std::string text = plan_table(plan, kTerminal, false);
+  EXPECT_THAT(text,
+              HasSubstr("Nearest: 2 x g4dn.xlarge, MPS x6 at $768.00 a month: misses latencyP99 "
+                        "of asr with 600 ±9 ms, the\n  limit is 500 ms (120% of it).\n"));
+  EXPECT_THAT(text, HasSubstr("What could stand takes more.\n"));
+  EXPECT_THAT(text, HasSubstr("The scenario's own pools do, for $3,072 a month"));
+  EXPECT_EQ(nlohmann::json::parse(plan_json(plan))["nearest"].size(), 1U);
+  const auto read = read_whole_plan({"plan.json", plan_json(plan)});
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->nearest, plan.nearest);
+}
+
+TEST(PlanReport, RejectionsOfOneReasonAreOneLine) {
+  sim::Plan plan = sample_plan();
+  plan.rejected.clear();
+  const auto reject = [&](const std::string& type, sim::Strategy strategy, Code code,
+                          const std::string& reason) {
+    plan.rejected.push_back({sim::RejectedChoice::Stage::Feasibility,
+                             planned_pool(type, strategy, 2, 0), code, reason, std::nullopt});
+  };
+  reject("g4dn.xlarge", sim::Strategy::Mig, Code::MigUnsupported, "no MIG on the T4");
+  reject("g4dn.xlarge", sim::Strategy::TimeSlicing, Code::GpuOom, "one needs (15110 MiB), not $3");
+  reject("g4dn.2xlarge", sim::Strategy::Mig, Code::MigUnsupported, "no MIG on the T4");
+  reject("g6.xlarge", sim::Strategy::MigTimeSlicing, Code::MigUnsupported, "no MIG on the L4");
+  reject("g6.xlarge", sim::Strategy::Mps, Code::GpuOom, "one needs (9000 MiB), not $12");
+  reject("g6.xlarge", sim::Strategy::Mps, Code::GpuOom, "two need 9000 MiB");
+  const std::string text = plan_table(plan, kTerminal, false);
+  EXPECT_THAT(text, HasSubstr("  MIG, MIG + time-slicing on g4dn, g6.xlarge (3 configurations): "
+                              "MIG_UNSUPPORTED: no MIG on the T4,\n    L4\n"));
+  EXPECT_THAT(text, HasSubstr("  time-slicing, MPS on g4dn.xlarge, g6.xlarge (2 configurations): "
+                              "GPU_OOM: one needs (9000 to 15110\n    MiB), not $3 to $12\n"));
+  EXPECT_THAT(text, HasSubstr("  g6.xlarge, MPS x2: GPU_OOM: two need 9000 MiB\n"));
+  EXPECT_THAT(plan_table(plan, kTerminal, true), HasSubstr("on g4dn.xlarge, g4dn.2xlarge, g6"));
+  EXPECT_EQ(nlohmann::json::parse(plan_json(plan))["rejected"].size(), 6U);
+}
+
+TEST(PlanReport, DrawsWhatWasSimulated) {
+  const std::string chart = plan_table(sample_plan(), kTerminal, false);
+  EXPECT_THAT(chart, HasSubstr("1★"));
+  EXPECT_THAT(chart, HasSubstr("×"));
+  TextStyle narrow = kTerminal;
+  narrow.unicode = false;
+  narrow.width = 60;
+  const std::string plain = plan_table(sample_plan(), narrow, false);
+  EXPECT_THAT(plain, HasSubstr("1*"));
+  EXPECT_TRUE(std::all_of(plain.begin(), plain.end(), [](char c) { return c >= 0; }));
+  sim::Plan jobs = sample_plan();
+  jobs.today.reset();
+  jobs.rejected.clear();
+  EXPECT_THAT(plan_table(jobs, kTerminal, false), Not(HasSubstr("BY $/MONTH"))) << "two points";
 }
 
 TEST(PlanReport, ExplainsAStoredPlanAndEachOption) {

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,7 @@
 #include "golden_file.hpp"
 #include "platform_sample.hpp"
 #include "result_samples.hpp"
+#include "terminals.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -75,6 +77,32 @@ TEST(ResultJson, CostPartsAddUpToTheTotalInDecimalNanoDollars) {
   }
   EXPECT_EQ(sum, std::llround(cost["totalUsd"].get<double>() * 1e9));
   EXPECT_NE(result_json(result).find("\"totalUsd\": 123456.789012347"), std::string::npos);
+}
+
+TEST(ResultJson, IsExplainedByVariantAndWorkload) {
+  using ::testing::HasSubstr;
+  using ::testing::Not;
+  const SourceText demo{"demo.json", result_json(samples::aws_demo())};
+  const auto whole = explain_result(demo, "", kTerminal);
+  ASSERT_TRUE(whole);
+  EXPECT_THAT(*whole, HasSubstr("before: exclusive on 1 x p3.8xlarge (4 x V100-SXM2-16GB)\n"));
+  EXPECT_THAT(*whole, HasSubstr("up to 1 Pending: 0/1 nodes are available"));
+  EXPECT_THAT(*whole, HasSubstr("Pool v100 offers 4\n    nvidia.com/gpu a node."));
+  EXPECT_THAT(*whole, HasSubstr("were killed for want of GPU memory, 16 pods failed for good"));
+  const auto after = explain_result(demo, "after", kTerminal);
+  ASSERT_TRUE(after);
+  EXPECT_THAT(*after, HasSubstr("processes of one GPU take turns of 1.05 ms; each change costs"));
+  EXPECT_THAT(*after, Not(HasSubstr("before:")));
+  const auto classifier =
+      explain_result({"v.json", result_json(samples::voice())}, "asr", kTerminal);
+  ASSERT_TRUE(classifier);
+  EXPECT_THAT(*classifier, HasSubstr("asr (Service)"));
+  EXPECT_THAT(*classifier, HasSubstr("beside it: tts"));
+  EXPECT_THAT(*classifier, HasSubstr("latencyP99"));
+  const auto unknown = explain_result(demo, "afer", kTerminal);
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().front().help, HasSubstr("did you mean after?"));
+  EXPECT_THAT(unknown.error().front().help, HasSubstr("cifar10"));
 }
 
 TEST(ResultJson, RoundsToNineSignificantDigitsAndLeavesOutWhatIsNotFinite) {

@@ -45,4 +45,10 @@ Expected<StoredResult> read_result(const SourceText& source);
 // Whether the document has the figures of `result`. REQUIRES: read_result takes the document.
 bool has_figures_of(const SourceText& document, const sim::Result& result);
 
+// What a stored result says of a variant, or of a workload in each of its variants: what it got of
+// the GPUs and beside whom, why pods were Pending or killed, what it waited for. "": of all
+// variants, in short. Errors as read_result(), and PATH_UNKNOWN with the names that it has.
+Expected<std::string> explain_result(const SourceText& source, const std::string& name,
+                                     const TextStyle& style);
+
 }  // namespace slicewise::reports

@@ -146,6 +146,7 @@ struct Plan {
   std::vector<PlanOption> options;  // that stand, best first; at most as many as were asked for
   std::optional<PlanOption> today;  // the scenario's own pools, when it can run
   std::vector<RejectedChoice> rejected;
+  std::vector<std::string> nearest;      // without options: what would have to change; sentences
   std::vector<ReplicasPoint> replicas;   // of the best option's first pool
   std::optional<std::size_t> knee;       // into replicas: beyond it costs no longer fall
   std::string binding;                   // what stops more pods per GPU, in words

@@ -296,6 +296,26 @@ TEST(Plan, RefusesSharingThatDoesNotIsolateNamespaces) {
   }));
 }
 
+TEST(Plan, SaysWhatIsNearestWhereNothingStands) {
+  ScenarioSet set = random_set(1);
+  PlanOptions options = small_space();
+  options.max_monthly_cost = from_dollars(1);
+  const auto dear = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(dear && dear->options.empty());
+  ASSERT_EQ(dear->nearest.size(), 1U);
+  EXPECT_NE(dear->nearest.front().find("what could stand takes 1 x g4dn.xlarge"), std::string::npos)
+      << dear->nearest.front();
+  EXPECT_NE(dear->nearest.front().find(": --max-cost 384"), std::string::npos)
+      << dear->nearest.front();
+  set.variants.front().workloads.front().gpu_memory.resident = gibibytes(30);
+  options = small_space();
+  const auto large = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(large && large->options.empty());
+  ASSERT_EQ(large->nearest.size(), 1U);
+  EXPECT_NE(large->nearest.front().find("--instances g6e.xlarge"), std::string::npos)
+      << large->nearest.front();
+}
+
 // figure OP value, as an assertion that was read.
 scenarios::Policy policy(const std::string& name, const std::string& figure,
                          scenarios::PolicyNode::Op op, scenarios::PolicyNode value) {
