@@ -26,6 +26,9 @@ class Check(unittest.TestCase):
                 self.assertEqual(run("check", "-f", "-", *flags, stdin=text).returncode, code)
         self.assertEqual(run("check", "-f", "no-such-file.yaml").returncode, 5)
         self.assertEqual(run("check").returncode, 2)
+        nothing = run("check", "/dev/null")
+        self.assertEqual(nothing.returncode, 0)
+        self.assertIn("nothing there that is judged", nothing.stdout)
         self.assertEqual(run("check", "-f", CLUSTER, "--plugin-version", "new").returncode, 2)
 
     def test_places_and_caret(self):
@@ -41,6 +44,7 @@ class Check(unittest.TestCase):
             path = pathlib.Path(folder) / "pod.yaml"
             path.write_text(pod)
             result = run("check", "-f", CLUSTER, "-f", str(path))
+            self.assertEqual(run("check", CLUSTER, str(path)).stdout, result.stdout)
         self.assertEqual(result.returncode, 3)
         self.assertIn("RESOURCE_NAME_MISMATCH", result.stdout)
 

@@ -52,6 +52,33 @@ class ExitCodes(unittest.TestCase):
                 self.assertEqual(result.stdout, "")
                 self.assertNotEqual(result.stderr, "")
 
+    def test_a_file_is_named_with_or_without_its_flag(self):
+        flagged = self.expect(0, "run", "-f", EXAMPLE, "--variant", "before")
+        self.assertEqual(self.expect(0, "run", EXAMPLE, "--variant", "before").stdout,
+                         flagged.stdout)
+        self.assertIn("unexpected argument", self.expect(2, "run", "-f", EXAMPLE, "more").stderr)
+
+    def test_what_is_missing_is_said_with_what_there_is(self):
+        for arguments, words in (([], "needs a verb"), (["get"], "instances"),
+                                 (["schema"], "slicewise schema KIND, one of scenario, "),
+                                 (["run"], "slicewise run FILE"),
+                                 (["diff", "a.json"], "slicewise diff OLD NEW"),
+                                 (["import"], "slicewise import KIND [FILE...], one of openb, ")):
+            with self.subTest(arguments=arguments):
+                self.assertIn(words, self.expect(2, *arguments).stderr)
+        self.assertIn('did you mean "5%"?', self.expect(
+            2, "max-load", EXAMPLE, "--precision", "5").stderr)
+
+    def test_a_document_of_another_kind_is_said_once(self):
+        for text, words in (("apiVersion: apps/v1\nkind: Deployment\n", "slicewise import k8s"),
+                            ('{"apiVersion": "slicewise.dev/result.v1alpha1", "kind": "Result"}',
+                             "slicewise report, explain and diff read it")):
+            with self.subTest(text=text):
+                result = self.expect(3, "run", "-", stdin=text)
+                self.assertIn("not a Scenario", result.stderr)
+                self.assertIn(words, result.stderr)
+                self.assertIn("1 error in -", result.stderr)
+
     def test_a_number_out_of_range_is_2_and_says_the_range(self):
         for flag, low, high, wrong in (
                 ("--seed", 0, 2**63 - 1, ("99999999999999999999", str(2**63), "-1", "abc", "1.5",

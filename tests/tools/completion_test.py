@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import unittest
 
-from program import BINARY, environment, run, skip_without
+from program import BINARY, ROOT, environment, run, skip_without
 
 
 def bash_offers(*words):
@@ -14,7 +14,7 @@ def bash_offers(*words):
     command = (f"{script}\nCOMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _slicewise; "
                'printf "%s\\n" "${COMPREPLY[@]}"')
     result = subprocess.run(["bash", "-c", command], env=environment(), capture_output=True,
-                            text=True, check=True)
+                            cwd=ROOT, text=True, check=True)
     return result.stdout.split()
 
 
@@ -32,6 +32,10 @@ class Bash(unittest.TestCase):
         self.assertIn("--replications", bash_offers("run", "--r"))
         self.assertNotIn("--replications", bash_offers("export", "--"))
         self.assertIn("--chart-version", bash_offers("export", "-f", "x.yaml", "--ch"))
+
+    def test_files(self):
+        self.assertIn("README.md", bash_offers("run", ""))
+        self.assertNotIn("README.md", bash_offers("get", ""))
 
     def test_values(self):
         self.assertEqual(bash_offers("run", "-o", "j"), ["json", "junit"])

@@ -50,7 +50,11 @@ class Import(unittest.TestCase):
         self.assertIn("\n0,5,1,a\n", result.stdout)
 
     def test_exit_codes(self):
-        self.expect(2, "-f is required", "openb")
+        self.expect(2, "--file is required", "openb")
+        self.expect(2, "--pool says nothing about `import openb`", "openb", LOGS + "openb.csv",
+                    "--pool", "a")
+        self.expect(2, "--name goes with -o scenario", "openb", LOGS + "openb.csv", "--name", "a")
+        self.expect(3, "-:1:1: error[TRACE_FORMAT]: the file is empty", "azure", "-")
         self.expect(2, "is not one of", "open", "-f", "x")
         self.expect(2, "--utc-offset", "sacct", "-f", "-", "--utc-offset", "8")
         self.expect(5, "cannot read", "openb", "-f", "/nowhere")

@@ -56,10 +56,13 @@ class Man(unittest.TestCase):
         verbs = re.findall(r"^  ([a-z][a-z-]+) ", listed, re.MULTILINE)
         self.assertGreater(len(verbs), 15)
         for verb in verbs:
-            self.assertTrue(f".SS slicewise {verb}\n" in page, verb)
+            self.assertRegex(page, rf"(?m)^\.SS slicewise {verb}( |$)")
             for flag in re.findall(r"^\s+(?:-\w, ?)?(--[a-z-]+)", run(verb, "--help").stdout,
                                    re.MULTILINE):
                 self.assertTrue(flag in page, f"{verb} {flag}")
+        self.assertIn(".SS slicewise diff OLD NEW\n", page)
+        self.assertIn(".SS slicewise check FILE...\n", page)
+        self.assertRegex(page, r"\\fIkind\\fR \(openb\|jobs\|")
 
     def test_it_is_well_formed(self):
         if shutil.which("mandoc") is None:

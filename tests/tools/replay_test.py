@@ -80,6 +80,11 @@ class Replay(unittest.TestCase):
         self.expect(2, "one of --gpus, --nodes and --instances", "-f", TRACE, "--gpus", "8",
                     "--nodes", "1x8")
         self.expect(2, 'did you mean "easy"?', "-f", TRACE, "--gpus", "8", "--queue", "fifo,esy")
+        for flag in (("--shift", "1h"), ("--replications", "2"), ("--any-gpu",),
+                     ("--placement", "fgd"), ("--restart-preempted",)):
+            self.expect(2, flag[0], TRACE, "--gpus", "8", *flag)
+        self.expect(3, "no job to replay", "-", "--gpus", "8", stdin="arrival_s,run_s,gpus\n")
+        self.expect(5, "250x8", TRACE, "--nodes", "3y8")
         self.expect(2, "--repeat needs --shift", "-f", TRACE, "--gpus", "8", "--repeat", "2")
         self.expect(3, "did you mean p3.16xlarge?", "-f", TRACE, "--instances", "p3.16xlage=2")
         self.expect(3, "VALUE_RANGE", "-f", TRACE, "--gpus", "8", "--repeat", "2", "--shift", "1h")

@@ -47,8 +47,13 @@ class Progress(unittest.TestCase):
     def test_the_bar_says_how_fast_and_how_long_still(self):
         shown = run_on_terminal("run", "-f", EXAMPLE, "--replications", "20", "--jobs", "1",
                                 terminal="stderr")
-        self.assertRegex(shown, r"\r\[=* *\] \d+/\d+ replications, [\d.e+]+/s, [\d a-z]+ left\x1b\[K")
-        self.assertRegex(shown, r"\r\[={30}\] (\d+)/\1 replications, [\d.e+]+/s\x1b\[K")
+        self.assertRegex(shown, r"\r\[=* *\] \d+/\d+ replications in \d+ s, [\d.e+]+/s, [\d a-z]+ left\x1b\[K")
+        self.assertRegex(shown, r"\r\[={30}\] (\d+)/\1 replications in \d+ s, [\d.e+]+/s\x1b\[K")
+
+    def test_the_bar_fits_the_line(self):
+        shown = run_on_terminal(*RUN, terminal="stderr", env={"COLUMNS": "50"})
+        lines = [line for line in shown.replace("\x1b[K", "").split("\r") if "replications" in line]
+        self.assertLess(max(map(len, lines)), 50)
 
     def test_none_when_quiet_or_told_so(self):
         self.assertNotIn("replications", run_on_terminal(*RUN, "-q", terminal="stderr"))

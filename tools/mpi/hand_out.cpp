@@ -65,15 +65,16 @@ sim::ProbeRunner hand_out(const boost::mpi::communicator& world, const std::stri
   for (int rank = 1; rank < world.size(); ++rank) {
     world.send(rank, static_cast<int>(MessageKind::Subject), subject);
   }
-  return [&world, run = options.run, done = 0](std::span<const PlanProbe> probes,
-                                               const sim::ProbeAnswered& answered) mutable {
+  return [&world, run = options.run, done = 0, asked = 0](
+             std::span<const PlanProbe> probes, const sim::ProbeAnswered& answered) mutable {
     Batch batch(world, probes);
+    asked += static_cast<int>(probes.size());
     for (int rank = 1; rank < world.size(); ++rank) batch.ask(rank);
     while (batch.waits()) {
       const Message message = next_message(world);
       const std::size_t p = batch.take(message);
       if (answered) answered(p, batch.answers()[p]);
-      if (run.progress) run.progress(++done, 0);
+      if (run.progress) run.progress(++done, asked);
       if (!is_stopped(run)) batch.ask(message.rank);
     }
     return batch.answers();

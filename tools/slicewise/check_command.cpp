@@ -114,7 +114,15 @@ void put_in_order(Diagnostics& findings, const std::vector<std::string>& names) 
   findings.erase(std::unique(findings.begin(), findings.end(), same), findings.end());
 }
 
-std::string summary_of(const reports::CheckReport& report) {
+bool holds_nothing(const scenarios::ClusterFiles& files) {
+  const std::size_t judged =
+      files.pods.size() + files.configs.size() + files.charts.size() + files.config_maps.size() +
+      files.groups.size() + files.overlays.size() + files.mig_configs.size() + files.dra.size() +
+      files.metrics.size() + files.exporters.size() + files.scenarios.size() + files.replays.size();
+  return judged == 0 && !files.static_plugin && !files.eksctl_installs;
+}
+
+std::string summary_of(const reports::CheckReport& report, bool nothing) {
   const auto count = [&](Severity severity) {
     return std::ranges::count(report.findings, severity, &Diagnostic::severity);
   };
@@ -122,12 +130,13 @@ std::string summary_of(const reports::CheckReport& report) {
   const auto of = [](auto number, std::string_view what) {
     return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
   };
-  return fmt::format("no errors, {}, {} in {}\n", of(count(Severity::Warning), "warning"),
-                     of(count(Severity::Note), "note"), of(report.files.size(), "file"));
+  return fmt::format("no errors, {}, {} in {}{}\n", of(count(Severity::Warning), "warning"),
+                     of(count(Severity::Note), "note"), of(report.files.size(), "file"),
+                     nothing ? ": nothing there that is judged (slicewise explain check)" : "");
 }
 
 std::string rendered(const CheckCommand& command, const reports::CheckReport& report,
-                     const std::vector<SourceText>& texts, const CommonFlags& flags) {
+                     const std::vector<SourceText>& texts, const CommonFlags& flags, bool nothing) {
   switch (command.format) {
     case CheckFormat::Json:
       return reports::check_json(report);
@@ -144,7 +153,7 @@ std::string rendered(const CheckCommand& command, const reports::CheckReport& re
   if (command.out.empty()) style = style_for(STDOUT_FILENO, flags.color);
   const Severity least = flags.quiet ? Severity::Error : Severity::Note;
   return reports::diagnostics_text(report.findings, texts, style, least) +
-         (flags.quiet ? "" : summary_of(report));
+         (flags.quiet ? "" : summary_of(report, nothing));
 }
 
 }  // namespace
@@ -180,7 +189,9 @@ ExitCode execute(const CheckCommand& command, const CommonFlags& flags) {
   check_replays(files, texts, report.findings);
   check_scenarios(files, texts, catalogue, report.findings);
   put_in_order(report.findings, report.files);
-  const ExitCode written = write_text(command.out, rendered(command, report, texts, flags));
+  const bool nothing = holds_nothing(files);
+  const ExitCode written =
+      write_text(command.out, rendered(command, report, texts, flags, nothing));
   if (written != ExitCode::Success) return written;
   const bool fails = std::ranges::any_of(report.findings, [&](const Diagnostic& d) {
     return d.severity == Severity::Error || (command.strict && d.severity == Severity::Warning);

@@ -151,16 +151,18 @@ void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags) 
 }
 
 void add_reference_verbs(CLI::App& app, Settings& settings) {
-  CLI::App& explain = add_verb(app, "explain", "Say what a code, a scenario field or a plan means",
-                               "  slicewise explain GPU_MEM_GREEDY\n"
-                               "  slicewise explain spec.nodePools.devicePlugin\n"
-                               "  slicewise explain plan.json#2\n"
-                               "  slicewise explain profile resnet-50-inference/a100-80gb/b8",
-                               settings.flags);
+  CLI::App& explain =
+      add_verb(app, "explain", "Say what a code, a scenario field, a plan or a result means",
+               "  slicewise explain GPU_MEM_GREEDY\n"
+               "  slicewise explain spec.nodePools.devicePlugin\n"
+               "  slicewise explain plan.json#2\n"
+               "  slicewise explain result.json#after\n"
+               "  slicewise explain profile resnet-50-inference/a100-80gb/b8",
+               settings.flags);
   add_text(
       explain, "topic", settings.explain.topic, "TOPIC",
-      "A code, a field path, a stored plan or an option of it, or `profile` (default: list the "
-      "topics)");
+      "A code, a field path, a stored plan or an option of it, a stored result or a variant or "
+      "workload of it, or `profile` (default: list the topics)");
   add_text(explain, "name", settings.explain.name, "NAME",
            "After `profile`: which one of `slicewise get profiles`");
 
@@ -219,19 +221,29 @@ FlagInfo flag_info(const CLI::Option& option) {
   return flag;
 }
 
+PositionalInfo positional_info(const CLI::Option& option) {
+  return {.name = option.get_name(true),
+          .value = option.get_type_name(),
+          .description = option.get_description(),
+          .required = option.get_required(),
+          .several = option.get_items_expected_max() > 1};
+}
+
 CommandInfo command_info(const CLI::App& app) {
   CommandInfo info{.name = app.get_name(),
                    .description = app.get_description(),
                    .examples = app.get_footer(),
                    .flags = {},
+                   .positionals = {},
                    .positional_choices = {},
                    .commands = {}};
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional()) {
-      info.positional_choices = split_choices(option->get_type_name());
-    } else {
-      info.flags.push_back(flag_info(*option));
+      info.positionals.push_back(positional_info(*option));
+      const std::vector<std::string> choices = split_choices(option->get_type_name());
+      if (!choices.empty()) info.positional_choices = choices;
     }
+    if (option->nonpositional()) info.flags.push_back(flag_info(*option));
   }
   for (const CLI::App* verb : app.get_subcommands({})) {
     info.commands.push_back(command_info(*verb));
@@ -260,9 +272,12 @@ UsageError explain_error(const CLI::App& app, const CLI::ParseError& error) {
     return unknown_argument(command_info(verb), full_name(verb), extra.front());
   }
   if (!command_info(verb).commands.empty()) {
-    return {
-        full_name(verb) + " needs one of " + joined(names_of(command_info(verb).commands), ", "),
-        "see " + full_name(verb) + " --help"};
+    return {.message = full_name(verb) + " needs a verb",
+            .help = "one of " + joined(names_of(command_info(verb).commands), ", "),
+            .shown_first = verb.help()};
+  }
+  if (error.get_name() == "RequiredError") {
+    return missing_argument(command_info(verb), full_name(verb), error.what());
   }
   return {error.what(), "see " + full_name(verb) + " --help"};
 }

@@ -19,6 +19,7 @@ struct Invocation {
 struct UsageError {
   std::string message;
   std::string help;
+  std::string shown_first = {};  // the help of the program, for who typed its name and nothing else
 };
 
 // Reads flags, then SLICEWISE_* for the flags that are absent. Prints nothing.

@@ -27,4 +27,17 @@ std::string joined(const std::vector<std::string>& words, const std::string& sep
   return text;
 }
 
+std::string positional_line(const CommandInfo& verb) {
+  std::string line;
+  for (const PositionalInfo& positional : verb.positionals) {
+    std::string word = positional.name;
+    std::ranges::transform(word, word.begin(), [](char c) {
+      return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    if (positional.several) word += "...";
+    line += positional.required ? " " + word : " [" + word + "]";
+  }
+  return line;
+}
+
 }  // namespace slicewise::tools

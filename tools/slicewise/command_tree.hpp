@@ -17,11 +17,20 @@ struct FlagInfo {
   std::vector<std::string> choices;  // allowed values, empty when free
 };
 
+struct PositionalInfo {
+  std::string name;   // "file"
+  std::string value;  // "FILE": what it takes, or the choices
+  std::string description;
+  bool required = false;
+  bool several = false;
+};
+
 struct CommandInfo {
   std::string name;
   std::string description;
   std::string examples;
   std::vector<FlagInfo> flags;
+  std::vector<PositionalInfo> positionals;
   std::vector<std::string> positional_choices;
   std::vector<CommandInfo> commands;
 };
@@ -33,6 +42,9 @@ std::vector<std::string> names_of(const std::vector<CommandInfo>& commands);
 // The words of "table|wide|json"; none where there is no choice.
 std::vector<std::string> split_choices(const std::string& text);
 std::string joined(const std::vector<std::string>& words, const std::string& separator);
+
+// " OLD NEW", " [FILE...]": how the arguments of a verb are written after its name.
+std::string positional_line(const CommandInfo& verb);
 
 // The manual page of all verbs, for man(1).
 std::string man_page(const CommandInfo& root);

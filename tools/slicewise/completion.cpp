@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "completion_routes.hpp"
 
 namespace slicewise::tools {
@@ -16,6 +18,11 @@ std::vector<Route> routes(const CommandInfo& root) {
   std::vector<Route> found;
   collect(root, "", found);
   return found;
+}
+
+bool takes_file(const CommandInfo& command) {
+  return std::ranges::any_of(command.positionals,
+                             [](const PositionalInfo& given) { return given.value == "FILE"; });
 }
 
 std::vector<std::string> next_words(const CommandInfo& command) {

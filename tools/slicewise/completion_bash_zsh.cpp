@@ -9,6 +9,7 @@ struct Dialect {
   std::string offer_words;  // followed by the quoted, space-separated words
   std::string after_words;
   std::string offer_files;
+  std::string add_files;  // to the words that were offered
 };
 
 std::string known_routes(const std::vector<Route>& all) {
@@ -49,7 +50,8 @@ std::string value_cases(const std::vector<Route>& all, const Dialect& dialect) {
 std::string route_cases(const std::vector<Route>& all, const Dialect& dialect) {
   std::string text;
   for (const Route& route : all) {
-    text += "    '" + route.path + "') " + offer(dialect, next_words(*route.command)) + " ;;\n";
+    text += "    '" + route.path + "') " + offer(dialect, next_words(*route.command)) +
+            (takes_file(*route.command) ? "; " + dialect.add_files : "") + " ;;\n";
   }
   return text;
 }
@@ -72,7 +74,10 @@ std::string bash_completion(const CommandInfo& root) {
   const std::vector<Route> all = routes(root);
   const Dialect dialect = {.offer_words = "mapfile -t COMPREPLY < <(compgen -W ",
                            .after_words = " -- \"$current\")",
-                           .offer_files = "mapfile -t COMPREPLY < <(compgen -f -- \"$current\")"};
+                           .offer_files = "mapfile -t COMPREPLY < <(compgen -f -- \"$current\")",
+                           .add_files =
+                               "mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -f -- "
+                               "\"$current\")"};
   return "# bash completion of slicewise: source <(slicewise completion bash)\n_slicewise() {\n"
          "  local current=\"${COMP_WORDS[COMP_CWORD]}\"\n  COMPREPLY=()\n" +
          walk(all, "\"${COMP_WORDS[@]:1:COMP_CWORD-1}\"") +
@@ -82,8 +87,10 @@ std::string bash_completion(const CommandInfo& root) {
 
 std::string zsh_completion(const CommandInfo& root) {
   const std::vector<Route> all = routes(root);
-  const Dialect dialect = {
-      .offer_words = "compadd -- ${=:-", .after_words = "}", .offer_files = "_files"};
+  const Dialect dialect = {.offer_words = "compadd -- ${=:-",
+                           .after_words = "}",
+                           .offer_files = "_files",
+                           .add_files = "_files"};
   return "#compdef slicewise\n# zsh completion of slicewise: source <(slicewise completion zsh)\n"
          "_slicewise() {\n" +
          walk(all, "\"${(@)words[2,CURRENT-1]}\"") + cases(all, dialect, "${words[CURRENT-1]}") +

@@ -60,6 +60,7 @@ std::string fish_completion(const CommandInfo& root) {
     if (!route.command->positional_choices.empty()) {
       text += start + " -a " + fish_quoted(joined(route.command->positional_choices, " ")) + "\n";
     }
+    if (takes_file(*route.command)) text += start + " -F\n";
     for (const FlagInfo& flag : route.command->flags) {
       text += start + flag_arguments(flag) + "\n";
     }

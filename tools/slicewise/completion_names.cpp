@@ -80,6 +80,7 @@ void add_known_names(CommandInfo& root) {
                       .description = "A workload profile with the provenance of its figures",
                       .examples = "",
                       .flags = child(root, "explain").flags,
+                      .positionals = {},
                       .positional_choices = child(get, "profiles").positional_choices,
                       .commands = {}};
   child(root, "explain").commands.push_back(std::move(profile));

@@ -17,6 +17,8 @@ struct Route {
 std::vector<Route> routes(const CommandInfo& root);
 
 // What may follow a route: commands, positional choices and flags.
+// Whether a file may come next.
+bool takes_file(const CommandInfo& command);
 std::vector<std::string> next_words(const CommandInfo& command);
 
 std::string bash_completion(const CommandInfo& root);

@@ -17,10 +17,10 @@ inline void add_diff(CLI::App& app, DiffCommand& diff, CommonFlags& flags) {
       "run -f scenarios/examples/aws-cifar10.yaml -o json --set "
       "nodePools.gpu.instanceType=g5.12xlarge) -o md --fail-on pods.pending,cost:+10%",
       flags);
-  add_text(verb, "old", diff.older, "OLD",
+  add_text(verb, "old", diff.older, "FILE",
            "JSON of run, compare, max-load or plan; - for standard input")
       ->required();
-  add_text(verb, "new", diff.newer, "NEW", "JSON of the same verb")->required();
+  add_text(verb, "new", diff.newer, "FILE", "JSON of the same verb")->required();
   add_choice(verb, "-o,--output", kDiffFormats, diff.format, "Format (default table)");
   verb.add_flag("--exit-code", diff.exit_code, "Exit with 1 when the documents differ");
   verb.add_option("--fail-on", diff.fail_on,

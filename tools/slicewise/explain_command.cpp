@@ -11,6 +11,7 @@
 #include "slicewise/reports/explain.hpp"
 #include "slicewise/reports/plan_report.hpp"
 #include "slicewise/reports/profile_report.hpp"
+#include "slicewise/reports/result_report.hpp"
 
 #include "commands.hpp"
 #include "files.hpp"
@@ -28,38 +29,46 @@ Expected<std::string> explanation(const ExplainCommand& command, const reports::
   return reports::explain_profile(models::load_catalogue(), command.name, style);
 }
 
-// "plan.json", "plan.json#2".
-struct PlanTopic {
+// "plan.json", "plan.json#2", "result.json#after".
+struct StoredTopic {
   std::string file;
-  std::optional<std::size_t> option;
-  bool well_formed = true;
+  std::optional<std::string> part;
 };
 
-std::optional<PlanTopic> plan_topic(const std::string& topic) {
+std::optional<StoredTopic> stored_topic(const std::string& topic) {
   constexpr std::string_view kEnding = ".json";
-  const std::size_t mark = topic.rfind('#');
-  PlanTopic plan{topic.substr(0, mark), std::nullopt, true};
-  if (!plan.file.ends_with(kEnding)) return std::nullopt;
-  if (mark == std::string::npos) return plan;
-  const std::string number = topic.substr(mark + 1);
-  std::size_t option = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), option);
-  plan.well_formed = error == std::errc{} && end == number.data() + number.size();
-  plan.option = option;
-  return plan;
+  const std::size_t mark = topic.find('#');
+  StoredTopic stored{topic.substr(0, mark), std::nullopt};
+  if (!stored.file.ends_with(kEnding)) return std::nullopt;
+  if (mark != std::string::npos) stored.part = topic.substr(mark + 1);
+  return stored;
 }
 
-ExitCode explain_stored(const PlanTopic& topic, const CommonFlags& flags) {
-  if (!topic.well_formed) {
-    return usage_error("the number of an option comes after the #",
-                       "slicewise explain plan.json#2");
-  }
+// The text as a number, or 0, which no option has.
+std::size_t option_number(const std::string& text) {
+  std::size_t option = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), option);
+  return error == std::errc{} && end == text.data() + text.size() ? option : 0;
+}
+
+ExitCode explain_stored(const StoredTopic& topic, const CommonFlags& flags) {
   const Expected<SourceText> source = read_source(topic.file);
   if (!source) return fail(source.error(), {}, flags);
-  const auto text =
-      reports::explain_plan(*source, topic.option, style_for(STDOUT_FILENO, flags.color));
-  if (!text) return fail(text.error(), {*source}, flags);
-  return write_text("", *text);
+  const reports::TextStyle style = style_for(STDOUT_FILENO, flags.color);
+  if (reports::looks_like_result(*source)) {
+    const auto text = reports::explain_result(*source, topic.part.value_or(""), style);
+    return text ? write_text("", *text) : fail(text.error(), {*source}, flags);
+  }
+  std::optional<std::size_t> option;
+  if (topic.part) {
+    option = option_number(*topic.part);
+    if (*option == 0) {
+      return usage_error("the number of an option comes after the #, 1 for the best",
+                         "slicewise explain " + topic.file + "#2");
+    }
+  }
+  const auto text = reports::explain_plan(*source, option, style);
+  return text ? write_text("", *text) : fail(text.error(), {*source}, flags);
 }
 
 }  // namespace
@@ -72,7 +81,7 @@ ExitCode execute(const ExplainCommand& command, const CommonFlags& flags) {
     return usage_error("only `explain profile` takes a name, not `explain " + command.topic + "`",
                        "see slicewise explain --help");
   }
-  if (const auto plan = plan_topic(command.topic)) return explain_stored(*plan, flags);
+  if (const auto stored = stored_topic(command.topic)) return explain_stored(*stored, flags);
   const Expected<std::string> text = explanation(command, style_for(STDOUT_FILENO, flags.color));
   if (!text) {
     print_diagnostics(text.error(), {}, flags);

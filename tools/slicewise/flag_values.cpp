@@ -22,7 +22,9 @@ tl::expected<double, std::string> percentage(const std::string& text) {
   constexpr double kLeast = 0.001;
   const auto share = scenarios::parse_percent(text);
   if (!share || *share < kLeast) {
-    return tl::unexpected("\"" + text + "\" is not a percentage from 0.1% to 100%");
+    const bool lacks_sign = !text.ends_with('%') && scenarios::parse_percent(text + "%");
+    return tl::unexpected("\"" + text + "\" is not a percentage from 0.1% to 100%" +
+                          (lacks_sign ? "; did you mean \"" + text + "%\"?" : ""));
   }
   return *share;
 }

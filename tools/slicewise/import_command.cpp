@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <ctime>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -92,6 +94,36 @@ Expected<std::vector<SourceText>> read_sources(const ImportCommand& command) {
   return ask_prometheus(command.url, *window);
 }
 
+// A flag that the importer of this kind of log does not read; "" when there is none.
+std::string without_effect(const ImportCommand& command) {
+  using enum ImportKind;
+  const auto is = [&](std::initializer_list<ImportKind> kinds) {
+    return std::ranges::find(kinds, command.kind) != kinds.end();
+  };
+  struct Reading {
+    std::string_view flag;
+    bool given;
+    bool read;
+  };
+  const bool writes_scenario = command.format == ImportFormat::Scenario || is({K8s});
+  const Reading readings[] = {
+      {"--columns", !command.columns.empty(), is({Jobs, Sacct})},
+      {"--utc-offset", !command.utc_offset.empty(), is({Jobs, Sacct, Azure})},
+      {"--from", !command.from.empty(), !is({K8s})},
+      {"--length", !command.length.empty(), !is({K8s})},
+      {"--replicas", command.replicas.has_value(), is({Sacct, Pods, Prometheus, K8s})},
+      {"--pool", !command.pool.empty(), is({ServeGen})},
+      {"--rate-scale", !command.rate_scale.empty(), is({ServeGen})},
+      {"--partitions", !command.partitions.empty(), is({Swf})}};
+  for (const Reading& reading : readings) {
+    if (reading.given && !reading.read) {
+      return fmt::format("{} says nothing about `import {}`", reading.flag,
+                         scenarios::kind_name(command.kind));
+    }
+  }
+  return command.name.empty() || writes_scenario ? "" : "--name goes with -o scenario";
+}
+
 // Flags of a server and of files that do not go together; "" when all is well.
 std::string clash_of(const ImportCommand& command) {
   if (command.url.empty()) {
@@ -121,8 +153,11 @@ std::string render(const Imported& imported, const ImportCommand& command,
 
 ExitCode execute(const ImportCommand& command, const CommonFlags& flags) {
   if (const std::string clash = clash_of(command); !clash.empty()) return usage_error(clash, "");
+  if (const std::string flag = without_effect(command); !flag.empty()) {
+    return usage_error(flag, "leave it out; slicewise import --help says what goes with what");
+  }
   if (command.files.empty() && command.url.empty()) {
-    return usage_error("-f is required", "name the file to read, or - for standard input");
+    return usage_error("--file is required", "slicewise import KIND FILE; - is standard input");
   }
   const auto options = options_of(command);
   if (!options) return usage_error(options.error().message, options.error().help);

@@ -14,6 +14,9 @@ using slicewise::ExitCode;
 ExitCode run_program(int argc, const char* const* argv) {
   const auto invocation = slicewise::tools::parse_command_line(argc, argv);
   if (!invocation) {
+    if (!invocation.error().shown_first.empty()) {
+      slicewise::tools::print_error(invocation.error().shown_first);
+    }
     return slicewise::tools::usage_error(invocation.error().message, invocation.error().help);
   }
   if (!invocation->flags.quiet) {

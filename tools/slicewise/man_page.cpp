@@ -45,6 +45,17 @@ std::string flag_entries(const CommandInfo& command) {
   return out;
 }
 
+std::string positional_entries(const CommandInfo& command) {
+  std::string out;
+  for (const PositionalInfo& positional : command.positionals) {
+    const std::string choices =
+        split_choices(positional.value).empty() ? std::string() : " (" + positional.value + ")";
+    out += fmt::format(".TP\n\\fI{}\\fR{}\n{}\n", roff(positional.name), roff(choices),
+                       roff(positional.description));
+  }
+  return out;
+}
+
 std::string example_block(const std::string& examples) {
   return examples.empty() ? "" : fmt::format(".PP\n.nf\n{}\n.fi\n", roff(examples));
 }
@@ -54,8 +65,9 @@ std::string verb_entries(const CommandInfo& command, const std::string& parent) 
   std::string out;
   for (const CommandInfo& verb : command.commands) {
     const std::string name = parent + " " + verb.name;
-    out += fmt::format(".SS {}\n{}.\n{}{}", roff(name), roff(verb.description),
-                       example_block(verb.examples), flag_entries(verb));
+    out += fmt::format(".SS {}{}\n{}.\n{}{}{}", roff(name), roff(positional_line(verb)),
+                       roff(verb.description), example_block(verb.examples),
+                       positional_entries(verb), flag_entries(verb));
     out += verb_entries(verb, name);
   }
   return out;

@@ -64,7 +64,7 @@ sim::MaxLoadOptions options_of(const MaxLoadCommand& command) {
 ExitCode execute(const MaxLoadCommand& command, const CommonFlags& flags) {
   const auto opened = open_variant(command, flags);
   if (!opened) return opened.error();
-  Progress progress(command.progress, flags.quiet);
+  Progress progress(command.progress, flags.quiet, "replications", Progress::Total::Grows);
   sim::MaxLoadOptions options = options_of(command);
   options.run.progress = [&](int done, int total) { progress.update(done, total); };
   options.run.interrupted = &catch_interrupt();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -33,6 +34,16 @@ class HelpFormatter : public CLI::Formatter {
     const std::string examples = app->get_footer();
     return app->get_description() + "\n\n" +
            (examples.empty() ? "" : "Examples:\n" + examples + "\n\n");
+  }
+  // What is a positional too is described there.
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    if (is_positional || !option->get_positional()) {
+      return CLI::Formatter::make_option(option, is_positional);
+    }
+    std::stringstream out;
+    CLI::detail::format_help(out, make_option_name(option, false) + " " + option->get_type_name(),
+                             "The same as a flag", get_column_width());
+    return out.str();
   }
   std::string make_footer(const CLI::App* app) const override {
     return app->get_parent() == nullptr ? "SLICEWISE_<FLAG> variables stand in for flags that are "
@@ -107,9 +118,12 @@ inline void add_percent(CLI::App& app, const std::string& names, std::optional<d
   app.add_option_function<std::string>(names, assign, description)->type_name("PERCENT");
 }
 
+// A file that a verb reads is named with or without the flag.
+inline constexpr const char* kFileNames = "-f,--file,file";
+
 inline void add_scenario_flags(CLI::App& verb, std::string& file, std::vector<std::string>& set,
                                std::string& out) {
-  add_text(verb, "-f,--file", file, "FILE", "Scenario to read, - for standard input")->required();
+  add_text(verb, kFileNames, file, "FILE", "Scenario to read, - for standard input")->required();
   verb.add_option("--set", set, "Change the scenario first: workloads.train.count=3")
       ->type_name("PATH=VALUE")
       ->check(CLI::Validator(check_setting, ""))

@@ -96,7 +96,7 @@ ExitCode run_plan(const PlanCommand& command, const CommonFlags& flags,
     journal.emplace(PlanJournal::open(command.journal, plan_subject(command, *opened)));
     if (!*journal) return fail(journal->error(), {}, flags);
   }
-  Progress progress(command.progress, flags.quiet);
+  Progress progress(command.progress, flags.quiet, "simulations", Progress::Total::Grows);
   sim::PlanOptions options = plan_options(command);
   options.run.progress = [&](int done, int total) { progress.update(done, total); };
   options.run.interrupted = &catch_interrupt();

@@ -1,5 +1,6 @@
 #include "progress.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -31,6 +32,20 @@ std::string time_text(double left) {
   return fmt::format("{} h {:02} min", seconds / 3'600, seconds % 3'600 / 60);
 }
 
+// As long as the line has room for: one that wraps could not be redrawn in place.
+std::string bar_beside(const std::string& text, std::int64_t done, std::int64_t total) {
+  constexpr int kLongest = 30;
+  constexpr int kShortest = 5;
+  constexpr int kAround = 4;  // "[", "] " and the cursor
+  const int width = style_for(STDERR_FILENO, ColorChoice::Never).width;
+  const int room = width - static_cast<int>(text.size()) - kAround;
+  const int bar = width <= 0 ? kLongest : std::min(kLongest, room);
+  if (bar < kShortest) return {};
+  const auto filled = static_cast<std::size_t>(bar * done / total);
+  return "[" + std::string(filled, '=') + std::string(static_cast<std::size_t>(bar) - filled, ' ') +
+         "] ";
+}
+
 ProgressChoice resolve(ProgressChoice choice, bool quiet) {
   if (choice != ProgressChoice::Auto) {
     return choice;
@@ -40,9 +55,10 @@ ProgressChoice resolve(ProgressChoice choice, bool quiet) {
 
 }  // namespace
 
-Progress::Progress(ProgressChoice choice, bool quiet, std::string unit)
+Progress::Progress(ProgressChoice choice, bool quiet, std::string unit, Total total)
     : choice_(resolve(choice, quiet)),
       unit_(std::move(unit)),
+      total_(total),
       begun_(std::chrono::steady_clock::now()),
       next_line_(begun_ + kBetweenLines),
       next_bar_(begun_) {}
@@ -51,26 +67,24 @@ void Progress::update(int done, int total) {
   const auto now = std::chrono::steady_clock::now();
   const bool is_bar = choice_ == ProgressChoice::Tty && total > 0;
   if (is_bar && (now >= next_bar_ || done == total)) {
-    constexpr std::int64_t kBarWidth = 30;
-    const auto filled = static_cast<std::size_t>(kBarWidth * done / total);
-    const std::string bar = std::string(filled, '=') + std::string(kBarWidth - filled, ' ');
-    const std::string text = progress_text(done, total, unit_, now - begun_);
-    std::fputs(("\r[" + bar + "] " + text + "\x1b[K").c_str(), stderr);
+    const std::string text = progress_text(done, total, unit_, now - begun_, total_);
+    std::fputs(("\r" + bar_beside(text, done, total) + text + "\x1b[K").c_str(), stderr);
     drawn_ = true;
     next_bar_ = now + kBetweenBars;
   } else if (choice_ == ProgressChoice::Plain && now >= next_line_) {
-    print_error(progress_text(done, total, unit_, now - begun_));
+    print_error(progress_text(done, total, unit_, now - begun_, total_));
     next_line_ += kBetweenLines;
   }
 }
 
 std::string progress_text(int done, int total, const std::string& unit,
-                          std::chrono::duration<double> elapsed) {
-  std::string text = fmt::format("{}/{} {}", done, total, unit);
+                          std::chrono::duration<double> elapsed, Progress::Total kind) {
+  const bool grows = kind == Progress::Total::Grows;
+  std::string text = fmt::format("{}/{}{} {}", done, total, grows ? "+" : "", unit);
   if (done <= 0 || elapsed.count() <= 0) return text;
   const double per_second = done / elapsed.count();
-  text += ", " + rate_text(per_second);
-  if (done < total) text += ", " + time_text((total - done) / per_second) + " left";
+  text += " in " + time_text(elapsed.count()) + ", " + rate_text(per_second);
+  if (done < total && !grows) text += ", " + time_text((total - done) / per_second) + " left";
   return text;
 }
 

@@ -77,8 +77,11 @@ NamedCluster sized_nodes(const std::vector<scenarios::ReplayFile::Nodes>& sizes)
 }
 
 Expected<NamedCluster> listed_nodes(const std::string& path) {
-  const Expected<SourceText> source = read_source(path);
-  if (!source) return tl::unexpected(source.error());
+  Expected<SourceText> source = read_source(path);
+  if (!source) {
+    source.error().front().help = "--nodes takes a CSV file, or 250x8: 250 nodes with 8 GPUs each";
+    return tl::unexpected(source.error());
+  }
   const auto rows = scenarios::read_node_list(*source);
   if (!rows) return tl::unexpected(rows.error());
   NamedCluster named;

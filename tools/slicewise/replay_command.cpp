@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,29 @@ std::string conflict(const ReplayCommand& command) {
   return "";
 }
 
+bool preempts(sim::QueuePolicy queue) {
+  return queue == sim::QueuePolicy::Priority || queue == sim::QueuePolicy::ShortestTime ||
+         queue == sim::QueuePolicy::ShortestService;
+}
+
+// A flag of the command line that changes nothing beside the others and what the file says.
+std::string without_effect(const ReplayCommand& given, const ReplayCommand& command) {
+  if (given.shift && command.repeat.value_or(1) == 1) return "--shift needs --repeat";
+  if (given.replications && !command.inflate) {
+    return "--replications goes with --inflate: a replay has one outcome";
+  }
+  if (command.gpus && given.any_gpu) {
+    return "--any-gpu says nothing about --gpus, of which any job takes any";
+  }
+  if (command.gpus && !given.placements.empty()) {
+    return "--placement needs nodes: --nodes or --instances";
+  }
+  if (given.restart_preempted && std::ranges::none_of(command.queues, preempts)) {
+    return "--restart-preempted needs a --queue that preempts: priority, srtf or srsf";
+  }
+  return "";
+}
+
 // On nodes every queue with every placement, on a pool every queue.
 std::vector<sim::Scheduling> schedulings(const ReplayCommand& command, bool on_nodes) {
   std::vector<sim::QueuePolicy> queues = command.queues;
@@ -145,8 +169,14 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
   std::vector<SourceText> sources;
   const Expected<ReplayInput> input = open_replay(command, sources);
   if (!input) return fail(input.error(), sources, flags);
-  if (const std::string wrong = conflict(command); !wrong.empty()) {
-    return usage_error(wrong, "see slicewise replay --help");
+  for (const std::string& wrong : {conflict(command), without_effect(given, command)}) {
+    if (!wrong.empty()) return usage_error(wrong, "see slicewise replay --help");
+  }
+  if (input->trace.size() == 0) {
+    return fail({make_diagnostic(Code::TraceFormat, {command.file, 1, 1, 1},
+                                 "the trace has no job to replay",
+                                 "each line after the one with the columns is a job")},
+                {}, flags);
   }
   models::Catalogue catalogue = models::load_catalogue();
   if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags);

@@ -67,7 +67,7 @@ inline void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags)
       "  slicewise replay -f scenarios/examples/logs/team-trace.csv --nodes 3x8 --inflate 130% "
       "--placement best-fit,fgd",
       flags);
-  add_text(verb, "-f,--file", replay.file, "FILE",
+  add_text(verb, kFileNames, replay.file, "FILE",
            "Trace that `slicewise import` wrote (also .gz, .zst), or a file of kind: Replay; - for "
            "standard input")
       ->required();

@@ -21,7 +21,7 @@ inline void add_report(CLI::App& app, ReportCommand& report, CommonFlags& flags)
       "  slicewise report scenarios/examples/aws-cifar10.yaml -o svg=charts/\n"
       "  slicewise report scenarios/examples/aws-cifar10.yaml -o svg=memory.svg --chart memory",
       flags);
-  add_text(verb, "file", report.file, "FILE",
+  add_text(verb, kFileNames, report.file, "FILE",
            "Scenario, or the JSON of `run` or `plan`: simulated again, to the same figures")
       ->required();
   verb.add_option(

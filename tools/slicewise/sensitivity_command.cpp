@@ -56,7 +56,7 @@ ExitCode execute(const SensitivityCommand& command, const CommonFlags& flags) {
   }
   const auto opened = open_variant(command, flags);
   if (!opened) return opened.error();
-  Progress progress(command.progress, flags.quiet);
+  Progress progress(command.progress, flags.quiet, "replications", Progress::Total::Grows);
   sim::SensitivityOptions options;
   options.vary = command.vary;
   options.by = command.by;

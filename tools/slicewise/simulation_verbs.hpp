@@ -32,7 +32,7 @@ inline void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
   CLI::App& verb = add_verb(
       app, "run", "Simulate a scenario and report cost, throughput and latency",
       "  slicewise run -f scenarios/examples/aws-cifar10.yaml\n"
-      "  slicewise run -f scenarios/examples/aws-cifar10.yaml --variant before -o json\n"
+      "  slicewise run -f scenarios/examples/aws-cifar10.yaml -o json --out result.json\n"
       "  slicewise run -f - --set nodePools.gpu.nodes=2 < scenarios/examples/aws-cifar10.yaml",
       flags);
   add_scenario_flags(verb, run.file, run.set, run.out);
@@ -66,7 +66,8 @@ inline void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& fla
   add_junit(verb, compare.junit);
   add_text(verb, "--variant", compare.variant, "NAME", "Which variant (default: the first)");
   verb.add_option("--instances", compare.instances,
-                  "Instance types (default p3.2xlarge,g4dn.xlarge,g5.xlarge,p4d.24xlarge)")
+                  "Instance types or families (default "
+                  "p3.2xlarge,g4dn.xlarge,g5.xlarge,p4d.24xlarge)")
       ->type_name("TYPE,...")
       ->delimiter(',')
       ->allow_extra_args(false);

@@ -11,6 +11,19 @@ std::string did_you_mean(std::string_view wrong, const std::vector<std::string>&
   return nearest ? "; did you mean \"" + *nearest + "\"?" : "";
 }
 
+UsageError missing_argument(const CommandInfo& verb, const std::string& full_name,
+                            const std::string& message) {
+  for (const PositionalInfo& positional : verb.positionals) {
+    const std::vector<std::string> choices = split_choices(positional.value);
+    if (!choices.empty() && message.starts_with(positional.name)) {
+      return {message, full_name + positional_line(verb) + ", one of " + joined(choices, ", ")};
+    }
+  }
+  const std::string help = "see " + full_name + " --help";
+  return {message,
+          verb.positionals.empty() ? help : full_name + positional_line(verb) + ", " + help};
+}
+
 UsageError unknown_argument(const CommandInfo& verb, const std::string& full_name,
                             const std::string& argument) {
   const std::string help = "see " + full_name + " --help";

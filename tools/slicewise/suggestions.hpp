@@ -16,4 +16,8 @@ std::string did_you_mean(std::string_view wrong, const std::vector<std::string>&
 UsageError unknown_argument(const CommandInfo& verb, const std::string& full_name,
                             const std::string& argument);
 
+// What to say where `message` says that an argument or a flag of `verb` is missing.
+UsageError missing_argument(const CommandInfo& verb, const std::string& full_name,
+                            const std::string& message);
+
 }  // namespace slicewise::tools

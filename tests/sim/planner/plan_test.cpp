@@ -308,8 +308,7 @@ TEST(Plan, SaysWhatIsNearestWhereNothingStands) {
   EXPECT_NE(dear->nearest.front().find(": --max-cost 384"), std::string::npos)
       << dear->nearest.front();
   set.variants.front().workloads.front().gpu_memory.resident = gibibytes(30);
-  options = small_space();
-  const auto large = make_plan(set, 0, demo::catalogue(), options);
+  const auto large = make_plan(set, 0, demo::catalogue(), small_space());
   ASSERT_TRUE(large && large->options.empty());
   ASSERT_EQ(large->nearest.size(), 1U);
   EXPECT_NE(large->nearest.front().find("--instances g6e.xlarge"), std::string::npos)
