@@ -37,6 +37,19 @@ class Examples(unittest.TestCase):
             with self.subTest(example=file.name):
                 self.assertTrue(variants(file.stem, "--replications", "1"))
 
+    def test_pages_of_examples_are_small(self):
+        # The pages of these have less on them than others, and take seconds to simulate.
+        slow = {"mig-change", "mps-g5", "seven-pods-one-a100", "triton-batching"}
+        files = sorted((ROOT / "scenarios/examples").glob("*.yaml"))
+        self.assertGreater(len(files), 9)
+        for file in files:
+            if file.stem in slow:
+                continue
+            with self.subTest(example=file.name):
+                page = run("report", f"scenarios/examples/{file.name}", "--replications", "1")
+                self.assertEqual(page.returncode, 0, page.stderr)
+                self.assertLess(len(page.stdout.encode()), 300 * 1024)
+
     def test_littles_law_holds_in_every_example(self):
         # Requests in the system = rate x time in the system; what is still there when the run ends,
         # or came before the warm-up, is small where the queue is stable.

@@ -74,19 +74,6 @@ class Report(unittest.TestCase):
                                 "latency-1"), 2, "it has options, memory, ")
         self.assert_refused(run("report", EXAMPLE, "--chart", "memory"), 2, "-o svg=memory.svg")
 
-    def test_pages_of_the_examples_are_small(self):
-        # The pages of these have less on them than others, and take seconds to simulate.
-        slow = {"mig-change", "mps-g5", "seven-pods-one-a100", "triton-batching"}
-        files = sorted((ROOT / "scenarios/examples").glob("*.yaml"))
-        self.assertGreater(len(files), 9)
-        for file in files:
-            if file.stem in slow:
-                continue
-            with self.subTest(example=file.name):
-                page = run("report", f"scenarios/examples/{file.name}", "--replications", "1")
-                self.assertEqual(page.returncode, 0, page.stderr)
-                self.assertLess(len(page.stdout.encode()), 300 * 1024)
-
     def test_same_bytes_whatever_the_number_of_threads(self):
         one = run("report", SERVICES, "--replications", "2", "--jobs", "1")
         self.assertEqual(one.returncode, 0, one.stderr)
