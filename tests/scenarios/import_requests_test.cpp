@@ -85,7 +85,7 @@ TEST(ImportAzure, BadRowsStopItOrAreCounted) {
   EXPECT_EQ(counted(result, "cannot be read"), 2);
   expect_refused(ImportKind::Azure, "TIMESTAMP,ContextTokens\n", Code::TraceFormat, 1,
                  "no column \"GeneratedTokens\"");
-  expect_refused(ImportKind::Azure, "", Code::TraceFormat, 0, "no column");
+  expect_refused(ImportKind::Azure, "", Code::TraceFormat, 1, "the file is empty");
   expect_refused(ImportKind::Azure, "TIMESTAMP,ContextTokens,GeneratedTokens\n", Code::TraceFormat,
                  1, "no request");
 }
