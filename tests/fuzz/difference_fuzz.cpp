@@ -1,5 +1,5 @@
 // libFuzzer target: any bytes in place of a stored document must end in a difference or in
-// diagnostics. What can be read is printed in every format.
+// diagnostics, and in an explanation or in diagnostics. What can be read is printed in every format.
 //   cmake -B build -DSLICEWISE_FUZZ=ON -DCMAKE_CXX_COMPILER=clang++ &&
 //   build/tests/fuzz/difference_fuzz
 #include <cstddef>
@@ -9,6 +9,7 @@
 
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/reports/difference.hpp"
+#include "slicewise/reports/result_report.hpp"
 
 // NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -19,6 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const slicewise::SourceText older{"old", bytes.substr(0, end)};
   const slicewise::SourceText newer{"new",
                                     end == std::string::npos ? older.text : bytes.substr(end + 1)};
+  const auto explained = reports::explain_result(older, "", {});
+  if (!explained && explained.error().empty()) std::abort();
   const auto difference = reports::compare_documents(older, newer);
   if (!difference) {
     if (difference.error().empty()) std::abort();
