@@ -4,8 +4,11 @@ import json
 import os
 import pathlib
 import pty
+import re
 import select
+import signal
 import subprocess
+import time
 
 try:
     import jsonschema
@@ -36,6 +39,20 @@ def run(*arguments, stdin="", cwd=ROOT, env=None):
     return subprocess.run([BINARY, *arguments], input=stdin, cwd=cwd, text=True,
                           env=environment(**(env or {})), capture_output=True,
                           timeout=TIMEOUT_S, check=False)
+
+
+def interrupt_at_work(process, after_s):
+    """Sends SIGINT some time after the process has begun to listen for it: with sanitizers on a busy
+    machine it takes a second to get there, and before that it would just be killed."""
+    status = pathlib.Path(f"/proc/{process.pid}/status")
+    deadline = time.monotonic() + TIMEOUT_S
+    while process.poll() is None and time.monotonic() < deadline:
+        caught = re.search(r"^SigCgt:\s*([0-9a-f]+)$", status.read_text("ascii"), re.MULTILINE)
+        if caught and int(caught.group(1), 16) >> (signal.SIGINT - 1) & 1:
+            break
+        time.sleep(0.02)
+    time.sleep(after_s)
+    process.send_signal(signal.SIGINT)
 
 
 def run_on_terminal(*arguments, terminal="stdout", env=None):

@@ -3,15 +3,13 @@
 import csv
 import json
 import pathlib
-import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 import jsonschema
 
-from program import BINARY, EXAMPLE, environment, run
+from program import BINARY, EXAMPLE, environment, interrupt_at_work, run
 
 LOGS = "scenarios/examples/logs/"
 TRACE = LOGS + "team-trace.csv"
@@ -116,8 +114,7 @@ class Replay(unittest.TestCase):
                 [BINARY, "replay", "-f", str(trace), "--gpus", "4", "--repeat", "10000",
                  "--shift", "100000s", "-o", "json"], stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE, text=True, env=environment())
-            time.sleep(1.5)
-            process.send_signal(signal.SIGINT)
+            interrupt_at_work(process, after_s=0.5)
             out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, err)
         self.assertIn("interrupted", err)

@@ -5,15 +5,13 @@ import io
 import json
 import os
 import pathlib
-import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 import yaml
 
-from program import BINARY, EXAMPLE, ROOT, environment, run
+from program import BINARY, EXAMPLE, ROOT, environment, interrupt_at_work, run
 
 RUN = ("run", "-f", EXAMPLE, "--replications", "2")
 
@@ -129,8 +127,7 @@ class Interrupt(unittest.TestCase):
         process = subprocess.Popen(
             [BINARY, *command, "--replications", "100000", "--jobs", "1", "-o", "json"],
             cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(1.0)
-        process.send_signal(signal.SIGINT)
+        interrupt_at_work(process, after_s=0.5)
         output, errors = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, errors)
         self.assertIn("interrupted", errors)
