@@ -1,5 +1,6 @@
 // libFuzzer target: any bytes in place of a stored document must end in a difference or in
-// diagnostics, and in an explanation or in diagnostics. What can be read is printed in every format.
+// diagnostics, and in an explanation or in diagnostics. What can be read is printed in every
+// format.
 //   cmake -B build -DSLICEWISE_FUZZ=ON -DCMAKE_CXX_COMPILER=clang++ &&
 //   build/tests/fuzz/difference_fuzz
 #include <cstddef>
