@@ -107,8 +107,10 @@ std::string pending_help(const World& world, std::span<const Replication> replic
   }
   for (const RejectCause cause : {RejectCause::Cpu, RejectCause::Memory}) {
     if (!gave(cause)) continue;
-    return largest_pod(world, cause == RejectCause::Cpu) +
-           ": lower the requests, or take a larger instance type";
+    // Which of several pools was short, the reasons do not tell.
+    const std::string which =
+        world.pools.size() == 1 ? largest_pod(world, cause == RejectCause::Cpu) + ": " : "";
+    return which + "lower the requests, or take a larger instance type";
   }
   return short_resource(world, replications) +
          "add nodes or replicas, take a MIG layout that has the slice, or ask for fewer GPUs";

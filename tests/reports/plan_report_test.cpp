@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/reports/junit_report.hpp"
+
 #include "golden_file.hpp"
 #include "terminals.hpp"
 
@@ -104,6 +106,16 @@ TEST(PlanReport, SaysWhichPolicyDeniesWhatWarnsAndWhatTodayMisses) {
   plan.today->figures.denied_by = {"budget"};
   EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("which a policy denies"));
   EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("policy budget"));
+}
+
+TEST(PlanReport, JunitNamesThePoliciesThatWarn) {
+  sim::Plan plan = sample_plan();
+  const std::string before = plan_junit(plan);
+  plan.options.at(0).figures.warned_by = {"spread-risk"};
+  const std::string text = plan_junit(plan);
+  EXPECT_THAT(before, testing::Not(testing::HasSubstr("spread-risk")));
+  EXPECT_THAT(text, testing::HasSubstr("name=\"policy spread-risk\""));
+  EXPECT_THAT(text, testing::HasSubstr("does not hold; severity Warn"));
 }
 
 TEST(PlanReport, WithoutAnOptionSaysWhatHelps) {
