@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "../log_axis.hpp"
+#include "log_axis.hpp"
 
 namespace slicewise::reports::charts {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "../result_figures.hpp"
+#include "../screens/result_figures.hpp"
 
 namespace slicewise::reports::charts {
 

@@ -5,10 +5,10 @@
 #include "slicewise/reports/difference.hpp"
 #include "slicewise/version.hpp"
 
-#include "../document_values.hpp"
-#include "../json_schema.hpp"
-#include "../result_document.hpp"
-#include "../yaml_text.hpp"
+#include "../document/document_values.hpp"
+#include "../document/json_schema.hpp"
+#include "../document/result_document.hpp"
+#include "../document/yaml_text.hpp"
 
 namespace slicewise::reports {
 namespace {

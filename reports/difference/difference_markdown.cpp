@@ -6,9 +6,9 @@
 
 #include "slicewise/reports/difference.hpp"
 
-#include "../markdown_comment.hpp"
-#include "../markdown_text.hpp"
-#include "../result_figures.hpp"
+#include "../ci/markdown_comment.hpp"
+#include "../screens/result_figures.hpp"
+#include "../text/markdown_text.hpp"
 #include "difference_rows.hpp"
 
 namespace slicewise::reports {

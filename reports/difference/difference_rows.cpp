@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "../amount_text.hpp"
-#include "../result_figures.hpp"
+#include "../screens/result_figures.hpp"
+#include "../text/amount_text.hpp"
 
 namespace slicewise::reports {
 namespace {

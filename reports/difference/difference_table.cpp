@@ -5,10 +5,10 @@
 
 #include "slicewise/reports/difference.hpp"
 
-#include "../result_details.hpp"
-#include "../result_figures.hpp"
-#include "../table_block.hpp"
-#include "../wrapped_text.hpp"
+#include "../screens/result_details.hpp"
+#include "../screens/result_figures.hpp"
+#include "../text/table_block.hpp"
+#include "../text/wrapped_text.hpp"
 #include "difference_rows.hpp"
 
 namespace slicewise::reports {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "../result_document.hpp"
+#include "../document/result_document.hpp"
 
 namespace slicewise::reports {
 namespace {

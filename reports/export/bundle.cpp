@@ -6,7 +6,7 @@
 
 #include "slicewise/reports/export/pod_patch.hpp"
 
-#include "../yaml_text.hpp"
+#include "../document/yaml_text.hpp"
 #include "guide.hpp"
 #include "node_image.hpp"
 #include "text_block.hpp"

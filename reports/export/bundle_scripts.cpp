@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "../yaml_text.hpp"
+#include "../document/yaml_text.hpp"
 #include "bundle.hpp"
 #include "guide.hpp"
 #include "text_block.hpp"

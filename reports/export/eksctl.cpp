@@ -5,7 +5,7 @@
 
 #include "slicewise/reports/export/kinds.hpp"
 
-#include "../yaml_text.hpp"
+#include "../document/yaml_text.hpp"
 #include "guide.hpp"
 #include "node_image.hpp"
 #include "node_settings.hpp"

@@ -5,7 +5,7 @@
 
 #include "slicewise/reports/export/kinds.hpp"
 
-#include "../yaml_text.hpp"
+#include "../document/yaml_text.hpp"
 #include "guide.hpp"
 #include "mig_parted.hpp"
 #include "plugin_config.hpp"

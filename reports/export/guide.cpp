@@ -4,7 +4,7 @@
 
 #include "slicewise/reports/export/pod_patch.hpp"
 
-#include "../yaml_text.hpp"
+#include "../document/yaml_text.hpp"
 #include "node_settings.hpp"
 #include "plugin_config.hpp"
 #include "text_block.hpp"

@@ -8,7 +8,7 @@
 #include "slicewise/models/mig_layout.hpp"
 #include "slicewise/reports/export/kinds.hpp"
 
-#include "../yaml_text.hpp"
+#include "../document/yaml_text.hpp"
 #include "node_settings.hpp"
 #include "plugin_config.hpp"
 #include "text_block.hpp"

@@ -6,7 +6,7 @@
 #include "slicewise/reports/export/kinds.hpp"
 #include "slicewise/reports/export/pod_patch.hpp"
 
-#include "../yaml_text.hpp"
+#include "../document/yaml_text.hpp"
 #include "plugin_config.hpp"
 #include "pool_targets.hpp"
 #include "text_block.hpp"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "../yaml_text.hpp"
+#include "../document/yaml_text.hpp"
 #include "plugin_plan.hpp"
 #include "text_block.hpp"
 

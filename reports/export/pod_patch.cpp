@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "../yaml_text.hpp"
+#include "../document/yaml_text.hpp"
 #include "pool_targets.hpp"
 #include "text_block.hpp"
 

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "../charts/stacked_bars.hpp"
-#include "../result_cost.hpp"
-#include "../result_figures.hpp"
-#include "../result_verdict.hpp"
+#include "../screens/result_cost.hpp"
+#include "../screens/result_figures.hpp"
+#include "../screens/result_verdict.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "../result_notes.hpp"
-#include "../result_pools.hpp"
+#include "../screens/result_notes.hpp"
+#include "../screens/result_pools.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

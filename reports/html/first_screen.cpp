@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "../plan_words.hpp"
-#include "../result_figures.hpp"
-#include "../result_notes.hpp"
-#include "../result_verdict.hpp"
+#include "../screens/plan_words.hpp"
+#include "../screens/result_figures.hpp"
+#include "../screens/result_notes.hpp"
+#include "../screens/result_verdict.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

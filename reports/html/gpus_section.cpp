@@ -6,8 +6,8 @@
 #include "../charts/gantt_chart.hpp"
 #include "../charts/heat_matrix.hpp"
 #include "../charts/time_ticks.hpp"
-#include "../result_figures.hpp"
-#include "../result_gpu_rows.hpp"
+#include "../screens/result_figures.hpp"
+#include "../screens/result_gpu_rows.hpp"
 #include "page_parts.hpp"
 #include "recorded_time.hpp"
 

@@ -8,7 +8,7 @@
 #include "slicewise/reports/diagnostics_text.hpp"
 
 #include "../charts/svg.hpp"
-#include "../text_table.hpp"
+#include "../text/text_table.hpp"
 
 // The parts that pages are made of. Whatever is given as text comes out escaped; only what is named
 // `markup` is taken as it is.

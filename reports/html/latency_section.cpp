@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "../charts/line_chart.hpp"
-#include "../result_figures.hpp"
-#include "../result_verdict.hpp"
+#include "../screens/result_figures.hpp"
+#include "../screens/result_verdict.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "../charts/stacked_bars.hpp"
-#include "../result_figures.hpp"
+#include "../screens/result_figures.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

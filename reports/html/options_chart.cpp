@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "../result_figures.hpp"
+#include "../screens/result_figures.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "../plan_words.hpp"
+#include "../screens/plan_words.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "../result_comparison.hpp"
-#include "../result_figures.hpp"
+#include "../screens/result_comparison.hpp"
+#include "../screens/result_figures.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

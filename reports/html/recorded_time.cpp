@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "../result_figures.hpp"
+#include "../screens/result_figures.hpp"
 
 namespace slicewise::reports::html {
 

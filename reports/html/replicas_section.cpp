@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "../charts/line_chart.hpp"
-#include "../plan_words.hpp"
-#include "../result_figures.hpp"
+#include "../screens/plan_words.hpp"
+#include "../screens/result_figures.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

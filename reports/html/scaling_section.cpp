@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "../charts/waterfall_chart.hpp"
-#include "../result_figures.hpp"
-#include "../result_node_lines.hpp"
+#include "../screens/result_figures.hpp"
+#include "../screens/result_node_lines.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

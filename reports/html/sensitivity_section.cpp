@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "../amount_text.hpp"
 #include "../charts/tornado_chart.hpp"
-#include "../plan_words.hpp"
-#include "../result_figures.hpp"
-#include "../sensitivity_rows.hpp"
+#include "../screens/plan_words.hpp"
+#include "../screens/result_figures.hpp"
+#include "../screens/sensitivity_rows.hpp"
+#include "../text/amount_text.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

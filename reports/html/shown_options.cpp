@@ -9,8 +9,8 @@
 
 #include "slicewise/models/sharing.hpp"
 
-#include "../result_figures.hpp"
-#include "../result_verdict.hpp"
+#include "../screens/result_figures.hpp"
+#include "../screens/result_verdict.hpp"
 
 namespace slicewise::reports::html {
 namespace {

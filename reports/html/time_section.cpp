@@ -5,7 +5,7 @@
 
 #include "../charts/line_chart.hpp"
 #include "../charts/time_ticks.hpp"
-#include "../result_figures.hpp"
+#include "../screens/result_figures.hpp"
 #include "page_parts.hpp"
 #include "recorded_time.hpp"
 

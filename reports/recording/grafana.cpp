@@ -7,7 +7,7 @@
 
 #include "slicewise/reports/recording_report.hpp"
 
-#include "../result_document.hpp"
+#include "../document/result_document.hpp"
 
 // Fields by the JSON model of Grafana 10 and newer (schemaVersion 39); see
 // https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/

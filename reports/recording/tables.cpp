@@ -9,8 +9,8 @@
 
 #include "slicewise/reports/recording_report.hpp"
 
-#include "../csv_rows.hpp"
-#include "../document_values.hpp"
+#include "../document/csv_rows.hpp"
+#include "../document/document_values.hpp"
 #include "lane_words.hpp"
 
 namespace slicewise::reports {

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "../decimal.hpp"
-#include "../job_trace_columns.hpp"
-#include "../trace_time.hpp"
+#include "../text/decimal.hpp"
+#include "../traces/job_trace_columns.hpp"
+#include "../traces/trace_time.hpp"
 
 namespace slicewise::scenarios {
 namespace {

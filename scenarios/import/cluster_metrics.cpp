@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "../decimal.hpp"
+#include "../text/decimal.hpp"
 #include "gpu_resource.hpp"
 
 namespace slicewise::scenarios {

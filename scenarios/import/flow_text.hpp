@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "../document.hpp"
+#include "../text/document.hpp"
 
 namespace slicewise::scenarios {
 

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "../csv_lines.hpp"
-#include "../decimal.hpp"
-#include "../job_trace_columns.hpp"
+#include "../text/csv_lines.hpp"
+#include "../text/decimal.hpp"
+#include "../traces/job_trace_columns.hpp"
 #include "cells.hpp"
 #include "import_report.hpp"
 #include "job_rows.hpp"

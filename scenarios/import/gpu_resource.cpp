@@ -5,8 +5,8 @@
 
 #include "slicewise/units.hpp"
 
-#include "../characters.hpp"
-#include "../decimal.hpp"
+#include "../text/characters.hpp"
+#include "../text/decimal.hpp"
 
 namespace slicewise::scenarios {
 namespace {

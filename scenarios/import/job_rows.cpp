@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "../job_trace_columns.hpp"
-#include "../job_trace_order.hpp"
-#include "../trace_time.hpp"
+#include "../traces/job_trace_columns.hpp"
+#include "../traces/job_trace_order.hpp"
+#include "../traces/trace_time.hpp"
 
 namespace slicewise::scenarios {
 namespace {

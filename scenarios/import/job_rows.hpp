@@ -6,7 +6,7 @@
 
 #include "slicewise/scenarios/import.hpp"
 
-#include "../name_pool.hpp"
+#include "../text/name_pool.hpp"
 #include "import_report.hpp"
 
 namespace slicewise::scenarios {

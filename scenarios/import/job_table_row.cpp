@@ -7,9 +7,9 @@
 
 #include "slicewise/nearest_name.hpp"
 
-#include "../decimal.hpp"
-#include "../job_trace_columns.hpp"
-#include "../trace_time.hpp"
+#include "../text/decimal.hpp"
+#include "../traces/job_trace_columns.hpp"
+#include "../traces/trace_time.hpp"
 #include "cells.hpp"
 
 namespace slicewise::scenarios {

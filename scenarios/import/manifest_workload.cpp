@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "../decimal.hpp"
+#include "../text/decimal.hpp"
 #include "gpu_resource.hpp"
 #include "pod_record.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "../decimal.hpp"
+#include "../text/decimal.hpp"
 #include "request_table.hpp"
 
 namespace slicewise::scenarios {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "../decimal.hpp"
-#include "../manifests/bottlerocket_settings.hpp"
+#include "../kubernetes/bottlerocket_settings.hpp"
+#include "../text/decimal.hpp"
 
 namespace slicewise::scenarios {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "../decimal.hpp"
-#include "../trace_time.hpp"
+#include "../text/decimal.hpp"
+#include "../traces/trace_time.hpp"
 #include "gpu_resource.hpp"
 
 namespace slicewise::scenarios {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "../json_value.hpp"
+#include "../text/json_value.hpp"
 #include "pod_record.hpp"
 
 namespace slicewise::scenarios {

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "../job_trace_columns.hpp"
-#include "../job_trace_order.hpp"
-#include "../name_pool.hpp"
-#include "../trace_time.hpp"
+#include "../text/name_pool.hpp"
+#include "../traces/job_trace_columns.hpp"
+#include "../traces/job_trace_order.hpp"
+#include "../traces/trace_time.hpp"
 #include "gpu_resource.hpp"
 #include "pod_record.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "../decimal.hpp"
+#include "../text/decimal.hpp"
 #include "pod_event.hpp"
 #include "pod_object.hpp"
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "../decimal.hpp"
-#include "../trace_time.hpp"
+#include "../text/decimal.hpp"
+#include "../traces/trace_time.hpp"
 
 namespace slicewise::scenarios {
 namespace {

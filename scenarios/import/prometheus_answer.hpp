@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "../json_value.hpp"
+#include "../text/json_value.hpp"
 #include "import_report.hpp"
 
 namespace slicewise::scenarios {

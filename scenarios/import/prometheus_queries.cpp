@@ -8,7 +8,7 @@
 
 #include "slicewise/scenarios/quantity.hpp"
 
-#include "../trace_time.hpp"
+#include "../traces/trace_time.hpp"
 
 namespace slicewise::scenarios {
 namespace {

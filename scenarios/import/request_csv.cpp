@@ -1,8 +1,8 @@
 #include "request_csv.hpp"
 
-#include "../client_rates.hpp"
-#include "../decimal.hpp"
-#include "../request_binary.hpp"
+#include "../text/decimal.hpp"
+#include "../traces/client_rates.hpp"
+#include "../traces/request_binary.hpp"
 
 namespace slicewise::scenarios {
 namespace {

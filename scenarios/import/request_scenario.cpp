@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "../client_rates.hpp"
+#include "../traces/client_rates.hpp"
 #include "scenario_draft.hpp"
 
 namespace slicewise::scenarios {

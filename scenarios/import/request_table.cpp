@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../characters.hpp"
-#include "../decimal.hpp"
-#include "../trace_time.hpp"
+#include "../text/characters.hpp"
+#include "../text/decimal.hpp"
+#include "../traces/trace_time.hpp"
 
 namespace slicewise::scenarios {
 namespace {

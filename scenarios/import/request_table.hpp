@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "../csv_lines.hpp"
-#include "../request_trace.hpp"
+#include "../text/csv_lines.hpp"
+#include "../traces/request_trace.hpp"
 #include "import_report.hpp"
 
 namespace slicewise::scenarios {

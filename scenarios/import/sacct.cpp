@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "../decimal.hpp"
-#include "../job_trace_columns.hpp"
+#include "../text/decimal.hpp"
+#include "../traces/job_trace_columns.hpp"
 #include "cells.hpp"
 #include "import_report.hpp"
 #include "job_rows.hpp"

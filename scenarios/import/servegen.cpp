@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../check_scalar.hpp"
-#include "../client_rates.hpp"
-#include "../csv_lines.hpp"
-#include "../decimal.hpp"
+#include "../fields/check_scalar.hpp"
+#include "../text/csv_lines.hpp"
+#include "../text/decimal.hpp"
+#include "../traces/client_rates.hpp"
 #include "import_report.hpp"
 #include "token_lengths.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../decimal.hpp"
+#include "../text/decimal.hpp"
 #include "cells.hpp"
 
 namespace slicewise::scenarios {

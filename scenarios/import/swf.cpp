@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "../csv_lines.hpp"
-#include "../decimal.hpp"
-#include "../job_trace_columns.hpp"
+#include "../text/csv_lines.hpp"
+#include "../text/decimal.hpp"
+#include "../traces/job_trace_columns.hpp"
 #include "import_report.hpp"
 #include "job_rows.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "../characters.hpp"
+#include "../text/characters.hpp"
 
 namespace slicewise::scenarios {
 namespace {}  // namespace

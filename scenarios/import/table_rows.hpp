@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../csv_lines.hpp"
+#include "../text/csv_lines.hpp"
 #include "import_report.hpp"
 
 namespace slicewise::scenarios {

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../check_scalar.hpp"
-#include "../decimal.hpp"
-#include "../request_trace.hpp"
+#include "../fields/check_scalar.hpp"
+#include "../text/decimal.hpp"
+#include "../traces/request_trace.hpp"
 
 namespace slicewise::scenarios {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "../replications.hpp"
+#include "../run/replications.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -11,7 +11,7 @@
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/world.hpp"
 
-#include "../catalogue_names.hpp"
+#include "catalogue_names.hpp"
 
 // The steps of build_world. Each appends what it finds wrong to `found` and goes on.
 namespace slicewise::sim {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <yaml-cpp/yaml.h>
 
-#include "../../reports/text_table.hpp"
-#include "../../reports/yaml_text.hpp"
+#include "../../reports/document/yaml_text.hpp"
+#include "../../reports/text/text_table.hpp"
 
 namespace slicewise::reports {
 namespace {

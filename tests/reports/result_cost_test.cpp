@@ -1,4 +1,4 @@
-#include "../../reports/result_cost.hpp"
+#include "../../reports/screens/result_cost.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../../reports/result_figures.hpp"
+#include "../../reports/screens/result_figures.hpp"
 #include "result_samples.hpp"
 
 namespace slicewise::reports {

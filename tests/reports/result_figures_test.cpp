@@ -1,4 +1,4 @@
-#include "../../reports/result_figures.hpp"
+#include "../../reports/screens/result_figures.hpp"
 
 #include <optional>
 

@@ -8,8 +8,8 @@
 
 #include "slicewise/reports/result_report.hpp"
 
-#include "../../reports/result_gpu_rows.hpp"
-#include "../../reports/result_pools.hpp"
+#include "../../reports/screens/result_gpu_rows.hpp"
+#include "../../reports/screens/result_pools.hpp"
 #include "result_samples.hpp"
 
 namespace slicewise::reports {

@@ -1,4 +1,4 @@
-#include "client_rates.hpp"
+#include "traces/client_rates.hpp"
 
 #include "one_workload.hpp"
 

@@ -5,17 +5,17 @@
 #include <memory>
 #include <utility>
 
-#include "check_verb.hpp"
 #include "command_tree.hpp"
-#include "diff_verb.hpp"
 #include "environment.hpp"
-#include "import_verb.hpp"
-#include "init_verb.hpp"
 #include "options.hpp"
-#include "replay_verb.hpp"
-#include "report_verb.hpp"
-#include "simulation_verbs.hpp"
 #include "suggestions.hpp"
+#include "verbs/check.hpp"
+#include "verbs/diff.hpp"
+#include "verbs/import.hpp"
+#include "verbs/init.hpp"
+#include "verbs/replay.hpp"
+#include "verbs/report.hpp"
+#include "verbs/simulation_verbs.hpp"
 
 namespace slicewise::tools {
 namespace {

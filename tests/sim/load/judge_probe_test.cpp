@@ -1,4 +1,4 @@
-#include "../../../sim/load/judge_probe.hpp"
+#include "../../../sim/studies/load/judge_probe.hpp"
 
 #include <vector>
 

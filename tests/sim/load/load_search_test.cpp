@@ -1,4 +1,4 @@
-#include "../../../sim/load/load_search.hpp"
+#include "../../../sim/studies/load/load_search.hpp"
 
 #include <functional>
 #include <vector>

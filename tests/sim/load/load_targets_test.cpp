@@ -1,4 +1,4 @@
-#include "../../../sim/load/load_targets.hpp"
+#include "../../../sim/studies/load/load_targets.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "merge.hpp"
+#include "result/merge.hpp"
 
 namespace slicewise::sim {
 namespace {

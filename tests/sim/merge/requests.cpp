@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "merge.hpp"
+#include "result/merge.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -1,0 +1,159 @@
+#include "catalogue_listing.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/nearest_name.hpp"
+
+#include "../document/yaml_text.hpp"
+#include "../text/wrapped_text.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kApiVersion = "slicewise.dev/catalogue.v1alpha1";
+
+json listing_document(const Listing& listing) {
+  return {{"apiVersion", kApiVersion}, {"kind", listing.kind}, {"items", listing.items}};
+}
+
+std::string csv_cell(const json& value) {
+  std::string text;
+  if (value.is_string()) {
+    text = value.get<std::string>();
+  } else if (value.is_array()) {
+    for (const json& element : value) {
+      text += (text.empty() ? "" : ";") + csv_cell(element);
+    }
+  } else {
+    text = value.dump();
+  }
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c;
+    if (c == '"') quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string csv(const Listing& listing) {
+  std::string out = fmt::format("{}\r\n", fmt::join(listing.csv_fields, ","));
+  for (const json& item : listing.items) {
+    bool first = true;
+    for (const std::string& field : listing.csv_fields) {
+      if (!first) out += ',';
+      first = false;
+      if (item.contains(field)) out += csv_cell(item.at(field));
+    }
+    out += "\r\n";
+  }
+  return out;
+}
+
+std::string names(const Listing& listing) {
+  std::string out;
+  for (const json& item : listing.items) {
+    const std::string line = item.at(listing.name_key).get<std::string>() + "\n";
+    if (!out.ends_with("\n" + line) && out != line) out += line;
+  }
+  return out;
+}
+
+std::string listing_table(const Listing& listing, int width) {
+  std::vector<std::string> dropped;
+  std::string out = listing.rows.empty()
+                        ? wrapped_text(listing.nothing, width, "", 2)
+                        : text_table(listing.columns, listing.rows, width, &dropped);
+  std::vector<std::string> paragraphs = listing.footnotes;
+  if (!dropped.empty()) {
+    paragraphs.push_back(
+        fmt::format("Too narrow for {}: -o wide shows every column.", fmt::join(dropped, ", ")));
+  }
+  if (!paragraphs.empty()) out += "\n";
+  for (const std::string& paragraph : paragraphs) out += wrapped_text(paragraph, width, "", 2);
+  return out;
+}
+
+}  // namespace
+
+std::string render(const Listing& listing, ListFormat format, const TextStyle& style) {
+  switch (format) {
+    case ListFormat::Table:
+      return listing_table(listing, style.width);
+    case ListFormat::Wide:
+      return listing_table(listing, 0);
+    case ListFormat::Json:
+      return listing_document(listing).dump(2) + "\n";
+    case ListFormat::Yaml:
+      return yaml_text(listing_document(listing));
+    case ListFormat::Csv:
+      return csv(listing);
+    case ListFormat::Name:
+      break;
+  }
+  return names(listing);
+}
+
+std::string number_cell(double value, int most_decimals) {
+  std::string text = fmt::format("{:.{}f}", value, most_decimals);
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string number_cell(const std::optional<double>& value, int most_decimals) {
+  return value ? number_cell(*value, most_decimals) : "-";
+}
+
+std::string memory_cell(Bytes bytes) {
+  const double mib = static_cast<double>(bytes.count) / 1'048'576;
+  if (mib < 1'024) return number_cell(mib, 0) + " MiB";
+  return number_cell(mib / 1'024, 1) + " GiB";
+}
+
+std::string memory_cell(const std::optional<Bytes>& bytes) {
+  return bytes ? memory_cell(*bytes) : "-";
+}
+
+double dollars_of(UsdPerHour price) { return static_cast<double>(price.per_hour.nano) / 1e9; }
+
+std::string price_cell(UsdPerHour price) { return fmt::format("{:.4f}", dollars_of(price)); }
+
+Diagnostics unknown_gpu(const models::Catalogue& catalogue, std::string_view name) {
+  std::vector<std::string> known;
+  std::vector<std::string> models;
+  for (const models::GpuModel& gpu : catalogue.gpus) {
+    models.push_back(gpu.name);
+    known.push_back(gpu.name);
+    known.insert(known.end(), gpu.aliases.begin(), gpu.aliases.end());
+  }
+  // "A100" is nearer to "V100" by its letters than to the boards that it means.
+  std::vector<std::string> boards;
+  for (const std::string& model : models) {
+    if (!name.empty() && model.starts_with(name)) boards.push_back(model);
+  }
+  const auto nearest = nearest_name(name, known);
+  if (boards.empty() && nearest) boards.push_back(*nearest);
+  return {make_diagnostic(
+      Code::GpuUnknown, {}, fmt::format("GPU model {} is not in the catalogue", name),
+      boards.empty() ? fmt::format("one of {}", fmt::join(models, ", "))
+                     : fmt::format("did you mean {}?", fmt::join(boards, " or ")))};
+}
+
+Diagnostics unknown_region(const models::Catalogue& catalogue, std::string_view region) {
+  const std::vector<std::string> known = catalogue.prices.regions();
+  const auto nearest = nearest_name(region, known);
+  std::string help =
+      fmt::format("known regions: {}; others with --prices FILE", fmt::join(known, ", "));
+  if (nearest) help = fmt::format("did you mean {}? {}", *nearest, help);
+  return {make_diagnostic(Code::RegionUnknown, {},
+                          fmt::format("region {} has no prices in the catalogue", region), help)};
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "slicewise/reports/catalogue_report.hpp"
+
+#include "../text/text_table.hpp"
+
+// What the listings of `slicewise get` have in common.
+namespace slicewise::reports {
+
+// One listing, ready for every format: `items` holds the data in full, `rows` what a person reads.
+struct Listing {
+  std::string kind;                     // "InstanceList"
+  std::string name_key;                 // the field of an item that -o name prints
+  std::vector<std::string> csv_fields;  // fields of an item, in column order
+  std::vector<nlohmann::json> items;
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;
+  std::string nothing;                 // printed instead of an empty table
+  std::vector<std::string> footnotes;  // paragraphs under the table
+};
+
+std::string render(const Listing& listing, ListFormat format, const TextStyle& style);
+
+// Cells: "15.8 GiB" (MiB below 1 GiB), "12.2400", "300"; "-" for what nobody knows.
+std::string memory_cell(Bytes bytes);
+std::string memory_cell(const std::optional<Bytes>& bytes);
+std::string price_cell(UsdPerHour price);
+std::string number_cell(double value, int most_decimals);
+std::string number_cell(const std::optional<double>& value, int most_decimals);
+
+double dollars_of(UsdPerHour price);  // nearest double, for JSON
+
+// GPU_UNKNOWN for a name that is neither a model nor an alias, with the nearest that is.
+Diagnostics unknown_gpu(const models::Catalogue& catalogue, std::string_view name);
+Diagnostics unknown_region(const models::Catalogue& catalogue, std::string_view region);
+
+}  // namespace slicewise::reports

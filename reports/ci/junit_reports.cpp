@@ -1,0 +1,222 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "slicewise/reports/junit_report.hpp"
+
+#include "../screens/comparison_words.hpp"
+#include "../screens/result_figures.hpp"
+#include "../text/markdown_text.hpp"
+#include "../text/severity_name.hpp"
+#include "junit_text.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using Outcome = JunitCase::Outcome;
+
+// sim::ObjectiveResult or sim::PlannedObjective.
+template <class Objective>
+JunitCase objective_case(const std::string& class_name, const std::string& workload,
+                         const Objective& objective) {
+  const std::string limit = figure_text(objective.limit, std::nullopt, kPlain);
+  const std::string value = figure_text(objective.value, objective.ci95, kPlain);
+  JunitCase test;
+  test.class_name = class_name;
+  test.name = fmt::format("{} {} {} {}", workload, objective.name,
+                          objective.at_least ? "at least" : "at most", limit);
+  if (objective.pass) {
+    test.detail = value;
+    return test;
+  }
+  test.outcome = Outcome::Failed;
+  test.message =
+      fmt::format("{} {} is {}, the limit is {}", workload, objective.name, value, limit);
+  test.detail = test.message;
+  return test;
+}
+
+JunitCase policy_case(const std::string& class_name, const sim::PolicyResult& policy) {
+  using Verdict = sim::PolicyResult::Verdict;
+  JunitCase test;
+  test.class_name = class_name;
+  test.name = fmt::format("policy {}: {}", policy.name, policy.assertion);
+  for (const sim::PolicyResult::Figure& figure : policy.figures) {
+    test.detail +=
+        fmt::format("{} = {}\n", figure.name, figure.value.empty() ? "unknown" : figure.value);
+  }
+  if (policy.verdict == Verdict::Unknown) {
+    test.outcome = Outcome::Skipped;
+    test.message = "a figure that decides it is absent";
+  }
+  if (policy.verdict != Verdict::Fail) return test;
+  if (policy.deny) {
+    test.outcome = Outcome::Failed;
+    test.message = fmt::format("{} does not hold", policy.assertion);
+  } else {
+    test.detail = "does not hold; severity Warn\n" + test.detail;
+  }
+  return test;
+}
+
+JunitCase running_case(const std::string& class_name, const sim::VariantResult& variant) {
+  JunitCase test;
+  test.class_name = class_name;
+  test.name = "pods get to run";
+  if (variant.pods.submitted == 0 || variant.pods.running_max > 0) return test;
+  test.outcome = Outcome::Failed;
+  test.message = "no pod ever ran";
+  for (const std::string& reason : variant.pods.pending_reasons) test.detail += reason + "\n";
+  return test;
+}
+
+std::vector<JunitCase> cases_of(const std::string& class_name, const sim::VariantResult& variant) {
+  std::vector<JunitCase> cases = {running_case(class_name, variant)};
+  for (const sim::WorkloadResult& workload : variant.workloads) {
+    for (const sim::ObjectiveResult& objective : workload.objectives) {
+      cases.push_back(objective_case(class_name, workload.name, objective));
+    }
+  }
+  for (const sim::PolicyResult& policy : variant.policies) {
+    cases.push_back(policy_case(class_name, policy));
+  }
+  return cases;
+}
+
+// Which run it was.
+template <class Run>
+std::vector<std::pair<std::string, std::string>> run_properties(const Run& run) {
+  return {{"seed", fmt::format("{}", run.seed)},
+          {"replications", fmt::format("{}", run.replications)},
+          {"scenarioSha256", run.scenario_sha256},
+          {"priceDate", run.price_date},
+          {"interrupted", run.interrupted ? "true" : "false"}};
+}
+
+std::string option_title(const sim::PlanOption& option) {
+  std::string text;
+  for (const sim::PoolChoice& pool : option.pools) {
+    text += (text.empty() ? "" : " + ") + sim::describe(pool);
+  }
+  return text;
+}
+
+JunitSuite search_suite(const sim::Plan& plan) {
+  JunitCase found;
+  found.class_name = plan.scenario;
+  found.name = "a configuration meets all objectives";
+  if (plan.options.empty()) {
+    found.outcome = Outcome::Failed;
+    found.message = fmt::format("none of {} configurations does", plan.counts.configurations);
+    constexpr std::size_t kMostReasons = 20;
+    for (const sim::RejectedChoice& rejected : plan.rejected) {
+      if (std::ranges::count(found.detail, '\n') == static_cast<int>(kMostReasons)) break;
+      found.detail += fmt::format("{}: {}\n", sim::describe(rejected.choice), rejected.reason);
+    }
+  } else {
+    found.detail = option_title(plan.options.front());
+  }
+  return {"plan", run_properties(plan), {found}};
+}
+
+JunitCase finding_case(const Diagnostic& finding, bool strict) {
+  const bool fails =
+      finding.severity == Severity::Error || (strict && finding.severity == Severity::Warning);
+  const std::string text =
+      finding.help.empty() ? finding.message : finding.message + "\n" + finding.help;
+  JunitCase test;
+  test.class_name = finding.where.file;
+  test.name =
+      fmt::format("{}:{} {}", finding.where.line, finding.where.column, info(finding.code).name);
+  test.file = finding.where.file;
+  test.line = finding.where.line;
+  test.detail = text;
+  if (fails) {
+    test.outcome = Outcome::Failed;
+    test.message = finding.message;
+  } else {
+    test.detail = fmt::format("{}: {}", severity_name(finding.severity), text);
+  }
+  return test;
+}
+
+}  // namespace
+
+std::string result_junit(const sim::Result& result) {
+  std::vector<JunitSuite> suites;
+  for (const sim::VariantResult& variant : result.variants) {
+    const std::string class_name = result.scenario + "." + variant.name;
+    suites.push_back({variant.name, run_properties(result), cases_of(class_name, variant)});
+  }
+  return junit_text("slicewise run " + result.scenario, suites);
+}
+
+std::string plan_junit(const sim::Plan& plan) {
+  std::vector<JunitSuite> suites = {search_suite(plan)};
+  for (std::size_t n = 0; n < plan.options.size(); ++n) {
+    const sim::PlanOption& option = plan.options[n];
+    const std::string name = fmt::format("{}. {}", n + 1, option_title(option));
+    JunitSuite suite{name, {}, {}};
+    for (const sim::PlannedObjective& objective : option.figures.objectives) {
+      suite.cases.push_back(
+          objective_case(plan.scenario + "." + name, objective.workload, objective));
+    }
+    for (const std::string& policy : option.figures.warned_by) {
+      JunitCase warned;
+      warned.class_name = plan.scenario + "." + name;
+      warned.name = "policy " + policy;
+      warned.detail = "does not hold; severity Warn";
+      suite.cases.push_back(std::move(warned));
+    }
+    if (!suite.cases.empty()) suites.push_back(std::move(suite));
+  }
+  return junit_text("slicewise plan " + plan.scenario, suites);
+}
+
+std::string comparison_junit(const sim::StrategyComparison& comparison) {
+  std::vector<JunitSuite> suites;
+  for (const sim::ComparedOption& option : comparison.options) {
+    const std::string name = configuration_title(option.configuration);
+    suites.push_back({name, run_properties(comparison),
+                      cases_of(comparison.scenario + "." + name, option.result)});
+  }
+  JunitSuite refused{"refused", {}, {}};
+  for (const sim::RefusedOption& option : comparison.refused) {
+    JunitCase test;
+    test.class_name = comparison.scenario + ".refused";
+    test.name = configuration_title(option.configuration);
+    test.outcome = Outcome::Skipped;
+    test.message = option.message;
+    refused.cases.push_back(std::move(test));
+  }
+  if (!refused.cases.empty()) suites.push_back(std::move(refused));
+  return junit_text("slicewise compare " + comparison.scenario, suites);
+}
+
+std::string check_junit(const CheckReport& report, bool strict) {
+  std::vector<JunitSuite> suites;
+  for (const std::string& file : report.files) {
+    JunitSuite suite{file, {}, {}};
+    for (const Diagnostic& finding : report.findings) {
+      if (finding.where.file == file) suite.cases.push_back(finding_case(finding, strict));
+    }
+    if (suite.cases.empty()) {
+      JunitCase clean;
+      clean.class_name = file;
+      clean.name = "no findings";
+      suite.cases.push_back(std::move(clean));
+    }
+    suites.push_back(std::move(suite));
+  }
+  JunitSuite elsewhere{"several files", {}, {}};
+  for (const Diagnostic& finding : report.findings) {
+    if (finding.where.file.empty()) elsewhere.cases.push_back(finding_case(finding, strict));
+  }
+  if (!elsewhere.cases.empty()) suites.push_back(std::move(elsewhere));
+  return junit_text("slicewise check", suites);
+}
+
+}  // namespace slicewise::reports

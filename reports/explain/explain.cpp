@@ -1,0 +1,140 @@
+#include "slicewise/reports/explain.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/schema.hpp"
+
+#include "../text/severity_name.hpp"
+#include "../text/wrapped_text.hpp"
+#include "explain_topics.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+// "FIX   Write 2 or more ...", with the text aligned behind the label; nothing for no text.
+std::string labelled_paragraph(std::string_view label, std::string_view text,
+                               const TextStyle& style) {
+  constexpr int kLabelWidth = 9;
+  if (text.empty()) return "";
+  return wrapped_text(text, style.width, fmt::format("{:<{}}", label, kLabelWidth), kLabelWidth);
+}
+
+std::string code_text(const CodeInfo& code, const TextStyle& style) {
+  const CodeExplanation& e = explanation_of(code.code);
+  return wrapped_text(
+             fmt::format("{} ({}): {}", code.name, severity_name(code.severity), code.meaning),
+             style.width, "", 2) +
+         "\n" + labelled_paragraph("WHAT", e.happens, style) +
+         labelled_paragraph("MESSAGE", e.message, style) + labelled_paragraph("FIX", e.fix, style) +
+         labelled_paragraph("SOURCE", e.source, style);
+}
+
+std::string topic_text(const Topic& topic, const TextStyle& style) {
+  std::string out(topic.title);
+  out += '\n';
+  std::string_view rest = topic.text;
+  rest.remove_prefix(1);  // the line break with which a raw string starts
+  bool was_block = true;
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    const bool block = line.starts_with(' ');
+    if (!block || !was_block) out += '\n';
+    out += block ? std::string(line) + '\n' : wrapped_text(line, style.width, "", 0);
+    was_block = block;
+  }
+  return out;
+}
+
+std::string children_text(const std::vector<std::string>& children) {
+  std::string out;
+  for (const std::string& child : children) {
+    if (child.empty()) continue;
+    out += (out.empty() ? "" : ", ") + child;
+  }
+  return out;
+}
+
+std::string field_text(const scenarios::FieldDoc& field, const TextStyle& style) {
+  std::string title = fmt::format("{} <{}>", field.path, field.type);
+  if (field.required) title += ", required";
+  return wrapped_text(title, style.width, "", 2) + "\n" +
+         labelled_paragraph("MEANING", field.description, style) +
+         labelled_paragraph("DEFAULT", field.default_value, style) +
+         labelled_paragraph("EXAMPLE", field.example, style) +
+         labelled_paragraph("FIELDS", children_text(field.children), style);
+}
+
+const CodeInfo* code_named(std::string_view name) {
+  const auto* found = std::find_if(kCodes.begin(), kCodes.end(), [&](const CodeInfo& code) {
+    return edit_distance(code.name, name) == 0;  // ignores case
+  });
+  return found == kCodes.end() ? nullptr : found;
+}
+
+std::vector<std::string> names_of_topics() {
+  std::vector<std::string> names;
+  for (const Topic& topic : topics()) names.emplace_back(topic.name);
+  for (const CodeInfo& code : kCodes) names.emplace_back(code.name);
+  return names;
+}
+
+Diagnostics unknown_topic(std::string_view topic) {
+  std::vector<std::string> near = scenarios::similar_fields(topic);
+  if (const auto name = nearest_name(topic, names_of_topics())) near.insert(near.begin(), *name);
+  std::string help;
+  for (const std::string& name : near) help += (help.empty() ? "did you mean " : ", ") + name;
+  help += help.empty() ? "" : "? ";
+  help += "Topics are codes, fields of the scenario (spec.nodePools), and: ";
+  for (const Topic& known : topics()) {
+    help += fmt::format("{}{}", &known == topics().data() ? "" : ", ", known.name);
+  }
+  return {make_diagnostic(Code::PathUnknown, {},
+                          fmt::format("nothing is known about \"{}\"", topic), help)};
+}
+
+// A patch holds the fields of spec once more, and so on without end: it is not entered.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+void append_fields(std::string& out, const std::string& path) {
+  const auto field = scenarios::describe_field(path);
+  if (!field) return;
+  out += path + '\n';
+  if (path.ends_with(".patch")) return;
+  for (const std::string& child : field->children) {
+    if (child.empty()) continue;
+    std::string below = path;
+    below += '.';
+    below += child;
+    append_fields(out, below);
+  }
+}
+
+}  // namespace
+
+Expected<std::string> explain(std::string_view topic, const TextStyle& style) {
+  if (const CodeInfo* code = code_named(topic)) return code_text(*code, style);
+  for (const Topic& known : topics()) {
+    if (known.name == topic) return topic_text(known, style);
+  }
+  if (const auto field = scenarios::describe_field(topic)) return field_text(*field, style);
+  return tl::unexpected(unknown_topic(topic));
+}
+
+std::string explain_topics() {
+  std::string out;
+  for (const std::string& name : names_of_topics()) out += name + '\n';
+  return out;
+}
+
+std::string explain_fields() {
+  std::string out;
+  append_fields(out, "spec");
+  return out;
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,300 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/nearest_name.hpp"
+#include "slicewise/reports/result_report.hpp"
+
+#include "../difference/stored_document.hpp"
+#include "../screens/result_figures.hpp"
+#include "../text/amount_text.hpp"
+#include "../text/wrapped_text.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+// What a stored result says of its variants and workloads, in sentences.
+class ResultExplainer {
+ public:
+  ResultExplainer(StoredDocument document, const TextStyle& style)
+      : document_(std::move(document)), style_(style) {
+    for (const std::string& variant : items("/variants")) {
+      variants_.push_back(document_.required_text(variant + "/name"));
+      for (const std::string& workload : items(variant + "/workloads")) {
+        const std::string name = document_.required_text(workload + "/name");
+        if (std::ranges::find(workloads_, name) == workloads_.end()) workloads_.push_back(name);
+      }
+    }
+  }
+
+  std::string whole() {
+    std::string out;
+    for (const std::string& at : items("/variants")) out += variant(at);
+    return out + said(fmt::format("slicewise explain RESULT#NAME says more of one: {}",
+                                  fmt::join(names(), ", ")));
+  }
+
+  // Of a variant, or of a workload in every variant; nullopt: neither has that name.
+  std::optional<std::string> of(const std::string& name) {
+    std::string out;
+    for (const std::string& at : items("/variants")) {
+      if (document_.required_text(at + "/name") == name) {
+        out += variant(at);
+        for (const std::string& w : items(at + "/workloads")) out += workload(at, w);
+        continue;
+      }
+      for (const std::string& w : items(at + "/workloads")) {
+        if (document_.required_text(w + "/name") == name) out += heading(at) + workload(at, w);
+      }
+    }
+    return out.empty() ? std::nullopt : std::optional(std::move(out));
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> all = variants_;
+    for (const std::string& name : workloads_) {
+      if (std::ranges::find(all, name) == all.end()) all.push_back(name);
+    }
+    return all;
+  }
+
+  const Diagnostics& problems() const { return document_.problems(); }
+
+ private:
+  std::string said(const std::string& sentence, int indent = 2) const {
+    if (sentence.empty()) return "";
+    return wrapped_text(sentence, style_.width, std::string(static_cast<std::size_t>(indent), ' '),
+                        indent + 2);
+  }
+
+  // The pointers of the members of a list; none where it is absent.
+  std::vector<std::string> items(const std::string& list) {
+    std::vector<std::string> pointers;
+    const auto* values = document_.list(list);
+    for (std::size_t i = 0; values != nullptr && i < values->size(); ++i) {
+      pointers.push_back(fmt::format("{}/{}", list, i));
+    }
+    return pointers;
+  }
+
+  double figure(const std::string& pointer) { return document_.number(pointer).value_or(0); }
+  std::string text_of(const std::string& pointer) { return document_.text(pointer).value_or(""); }
+
+  std::string time(const std::string& pointer) {
+    return duration_text(from_seconds(figure(pointer)));
+  }
+
+  // "before: exclusive on 1 x p3.8xlarge (4 x V100-SXM2-16GB)".
+  std::string heading(const std::string& at) {
+    std::vector<std::string> pools;
+    for (const std::string& pool : items(at + "/nodePools")) {
+      pools.push_back(fmt::format(
+          "{} x {} ({} x {})", count_text(figure(pool + "/nodes")), text_of(pool + "/instanceType"),
+          count_text(figure(pool + "/gpusPerNode")), text_of(pool + "/gpuModel")));
+    }
+    return fmt::format("{}: {} on {}\n", document_.required_text(at + "/name"),
+                       text_of(at + "/strategy"), fmt::join(pools, " + "));
+  }
+
+  std::string variant(const std::string& at) {
+    std::string out = heading(at) + said(pods_sentence(at)) + said(oom_sentence(at)) +
+                      said(pending_sentence(at)) + said(gpus_sentence(at));
+    for (const std::string& w : items(at + "/workloads")) {
+      const std::string bound = text_of(w + "/boundBy");
+      if (!bound.empty()) {
+        out +=
+            said(fmt::format("{} is held up by: {}", document_.required_text(w + "/name"), bound));
+      }
+    }
+    return out + findings(at, "");
+  }
+
+  std::string pods_sentence(const std::string& at) {
+    return fmt::format("{} pods were submitted, up to {} ran at once, {} succeeded",
+                       count_text(figure(at + "/pods/submitted")),
+                       count_text(figure(at + "/pods/runningMax")),
+                       count_text(figure(at + "/pods/succeeded")));
+  }
+
+  std::string oom_sentence(const std::string& at) {
+    const double kills = figure(at + "/pods/oomKilled");
+    if (kills == 0) return "";
+    return fmt::format(
+        "{} containers were killed for want of GPU memory, {} pods failed for good: the devices "
+        "hold {} at the most, of {}",
+        count_text(kills), count_text(figure(at + "/pods/failed")),
+        memory_text(peak_memory(at, "/memoryPeakBytes")),
+        memory_text(peak_memory(at, "/memoryTotalBytes")));
+  }
+
+  Bytes peak_memory(const std::string& at, const std::string& member) {
+    double most = 0;
+    for (const std::string& gpu : items(at + "/gpus")) most = std::max(most, figure(gpu + member));
+    return Bytes{static_cast<std::int64_t>(std::clamp(most, 0.0, 1e18))};
+  }
+
+  // What kube-scheduler would have said, and what there was to be had.
+  std::string pending_sentence(const std::string& at) {
+    const double most = figure(at + "/pods/pendingMax");
+    if (most == 0) return "";
+    std::vector<std::string> reasons;
+    for (const std::string& reason : items(at + "/pods/pendingReasons")) {
+      reasons.push_back(text_of(reason));
+    }
+    std::string out =
+        fmt::format("up to {} Pending: {}", count_text(most), fmt::join(reasons, " / "));
+    for (const std::string& pool : items(at + "/nodePools")) {
+      const auto* offers = document_.root().contains(pointer(pool + "/advertised"))
+                               ? &document_.root().at(pointer(pool + "/advertised"))
+                               : nullptr;
+      if (offers == nullptr || !offers->is_object()) continue;
+      for (const auto& [name, count] : offers->items()) {
+        if (!count.is_number()) continue;
+        out += fmt::format(" Pool {} offers {} {} a node.", text_of(pool + "/name"),
+                           count_text(count.get<double>()), name);
+      }
+    }
+    return out;
+  }
+
+  static nlohmann::json::json_pointer pointer(const std::string& text) {
+    return nlohmann::json::json_pointer(text);
+  }
+
+  std::string gpus_sentence(const std::string& at) {
+    const std::vector<std::string> gpus = items(at + "/gpus");
+    if (gpus.empty()) return "";
+    double busy = 0;
+    double switching = 0;
+    for (const std::string& gpu : gpus) {
+      busy += figure(gpu + "/timeBusyRatio");
+      switching += figure(gpu + "/contextSwitchRatio");
+    }
+    const auto count = static_cast<double>(gpus.size());
+    std::string out = fmt::format("the GPUs were busy {} of the time", percent_text(busy / count));
+    if (switching > 0) {
+      out +=
+          fmt::format(", and switching between processes took {}", percent_text(switching / count));
+    }
+    return out;
+  }
+
+  std::string workload(const std::string& at, const std::string& w) {
+    const std::string name = document_.required_text(w + "/name");
+    std::string out = fmt::format("  {} ({})\n", name, text_of(w + "/kind"));
+    for (const std::string& sentence : {share_sentence(at, w), turn_sentence(at), wait_sentence(w),
+                                        latency_sentence(w), bound_sentence(w)}) {
+      out += said(sentence, 4);
+    }
+    return out + objectives(w) + findings(at, name);
+  }
+
+  std::string share_sentence(const std::string& at, const std::string& w) {
+    std::vector<std::string> others;
+    for (const std::string& other : items(at + "/workloads")) {
+      if (other != w) others.push_back(document_.required_text(other + "/name"));
+    }
+    std::string out = fmt::format("its kernels had {} of the time of all GPUs",
+                                  percent_text(figure(w + "/gpuBusyShare")));
+    if (others.empty()) return out + "; no other workload runs in this variant";
+    return out + fmt::format("; beside it: {}", fmt::join(others, ", "));
+  }
+
+  std::string turn_sentence(const std::string& at) {
+    for (const std::string& pool : items(at + "/nodePools")) {
+      if (!document_.number(pool + "/turnSeconds")) continue;
+      return fmt::format(
+          "processes of one GPU take turns of {}; each change costs {} (slicewise explain "
+          "time-slicing)",
+          time(pool + "/turnSeconds"), time(pool + "/switchCostSeconds"));
+    }
+    return "";
+  }
+
+  std::string wait_sentence(const std::string& w) {
+    if (figure(w + "/waitSeconds/mean") == 0) return "";
+    return fmt::format("its pods waited {} for a GPU and to start, one in twenty {} or more",
+                       time(w + "/waitSeconds/mean"), time(w + "/waitSeconds/p95"));
+  }
+
+  std::string latency_sentence(const std::string& w) {
+    if (!document_.number(w + "/latencySeconds/p95")) return "";
+    std::string out = fmt::format("a request takes {} on average, p95 {}, p99 {}",
+                                  time(w + "/latencySeconds/mean"), time(w + "/latencySeconds/p95"),
+                                  time(w + "/latencySeconds/p99"));
+    if (document_.number(w + "/queueingSeconds/mean")) {
+      out +=
+          fmt::format("; of the mean {} are spent in the queue", time(w + "/queueingSeconds/mean"));
+    }
+    return out;
+  }
+
+  std::string bound_sentence(const std::string& w) {
+    const std::string bound = text_of(w + "/boundBy");
+    return bound.empty() ? "" : "what holds it up: " + bound;
+  }
+
+  std::string objectives(const std::string& w) {
+    std::string out;
+    for (const std::string& at : items(w + "/objectives")) {
+      const bool pass = document_.truth(at + "/pass").value_or(false);
+      const sim::AmountUnit unit = unit_of_word(text_of(at + "/unit"));
+      out += said(
+          fmt::format(
+              "{} {}: {}, the limit is {}", pass ? signs(style_).pass : signs(style_).fail,
+              document_.required_text(at + "/name"),
+              amount_text({figure(at + "/value"), unit}, document_.number(at + "/ci95"), style_),
+              amount_text({figure(at + "/limit"), unit})),
+          4);
+    }
+    return out;
+  }
+
+  // Those that name the workload, or with "" all that are more than a note.
+  std::string findings(const std::string& variant, const std::string& workload) {
+    std::string out;
+    for (const std::string& at : items(variant + "/findings")) {
+      const std::string message = text_of(at + "/message");
+      const bool meant = workload.empty() ? text_of(at + "/severity") != "note"
+                                          : message.find('"' + workload + '"') != std::string::npos;
+      if (!meant) continue;
+      const std::string help = text_of(at + "/help");
+      out += said(fmt::format("{} {}: {}{}", signs(style_).warn, text_of(at + "/code"), message,
+                              help.empty() ? "" : "; " + help),
+                  workload.empty() ? 2 : 4);
+    }
+    return out;
+  }
+
+  StoredDocument document_;
+  TextStyle style_;
+  std::vector<std::string> variants_;
+  std::vector<std::string> workloads_;
+};
+
+}  // namespace
+
+Expected<std::string> explain_result(const SourceText& source, const std::string& name,
+                                     const TextStyle& style) {
+  if (const auto stored = read_result(source); !stored) return tl::unexpected(stored.error());
+  Expected<StoredDocument> document = StoredDocument::read(source);
+  if (!document) return tl::unexpected(std::move(document.error()));
+  ResultExplainer explainer(std::move(*document), style);
+  const std::optional<std::string> text = name.empty() ? explainer.whole() : explainer.of(name);
+  if (!explainer.problems().empty()) return tl::unexpected(explainer.problems());
+  if (text) return *text;
+  const std::vector<std::string> known = explainer.names();
+  const auto nearest = nearest_name(name, known);
+  return tl::unexpected(Diagnostics{
+      make_diagnostic(Code::PathUnknown, {source.name, 1, 1, 1},
+                      fmt::format("the result has no variant or workload \"{}\"", name),
+                      (nearest ? fmt::format("did you mean {}? ", *nearest) : std::string()) +
+                          fmt::format("It has {}", fmt::join(known, ", ")))});
+}
+
+}  // namespace slicewise::reports

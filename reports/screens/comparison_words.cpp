@@ -1,0 +1,242 @@
+#include "comparison_words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../text/name_list.hpp"
+#include "result_figures.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using sim::ComparedOption;
+using sim::Configuration;
+using sim::Isolation;
+using sim::Strategy;
+using sim::StrategyComparison;
+
+// "latencyP99" -> "p99"; other objectives keep their name.
+std::string short_objective(const std::string& name) {
+  constexpr std::string_view kLatency = "latencyP";
+  return name.starts_with(kLatency) ? "p" + name.substr(kLatency.size()) : name;
+}
+
+std::vector<std::string> missed_objectives(const ComparedOption& option) {
+  std::vector<std::string> missed;
+  for (const sim::WorkloadResult& workload : option.result.workloads) {
+    for (const sim::ObjectiveResult& objective : workload.objectives) {
+      if (!objective.pass) missed.push_back(short_objective(objective.name));
+    }
+  }
+  return missed;
+}
+
+std::string lost_text(const sim::PodCounts& pods) {
+  if (pods.running_max == 0) return "no pod ran";
+  if (pods.failed > 0) return count_text(pods.failed) + " failed";
+  if (pods.oom_kills > 0) return count_text(pods.oom_kills) + " OOM kills";
+  return fmt::format("{} Pending", pods.pending_max);
+}
+
+std::string useful_work_price(const ComparedOption& option) {
+  const sim::Cost& cost = option.result.cost;
+  switch (work_of(option.result)) {
+    case WorkKind::Jobs:
+      if (cost.per_job) return money_text(*cost.per_job) + " per job";
+      break;
+    case WorkKind::Requests:
+      if (cost.per_1k_requests_in_slo) {
+        return money_text(*cost.per_1k_requests_in_slo) + " per 1,000 requests in SLO";
+      }
+      break;
+    case WorkKind::Mixed:
+      break;
+  }
+  return money_text(option.per_work_hour.value_or(Usd{})) + " per hour of work";
+}
+
+std::string sentence(const ComparedOption& option) {
+  const Configuration& configuration = option.configuration;
+  return fmt::format("{} x {}, {}: {} at {}/h", configuration.nodes, configuration.instance_type,
+                     configuration_title(configuration), useful_work_price(option),
+                     money_text(option.price.per_hour));
+}
+
+bool in_hardware(const ComparedOption& option) {
+  const Isolation isolation = sim::isolation_of(option.configuration.strategy);
+  return isolation.memory == Isolation::Memory::Hardware &&
+         isolation.fault == Isolation::Fault::Hardware;
+}
+
+// "MIG" for several refused profiles of one instance.
+void add_name_once(std::string& names, const std::string& name) {
+  if (names != name && !names.ends_with(", " + name)) add_name(names, name);
+}
+
+// The profile matters only where it is to blame.
+std::string refused_title(const Configuration& configuration) {
+  const bool profile = configuration.strategy == Strategy::Mig && configuration.mig_instances > 0;
+  return profile ? configuration_title(configuration) : strategy_title(configuration.strategy);
+}
+
+}  // namespace
+
+WorkKind work_of(const sim::VariantResult& result) {
+  const auto all = [&](std::string_view kind) {
+    return std::all_of(result.workloads.begin(), result.workloads.end(),
+                       [&](const sim::WorkloadResult& w) { return w.kind == kind; });
+  };
+  if (all("Job")) return WorkKind::Jobs;
+  return all("Service") ? WorkKind::Requests : WorkKind::Mixed;
+}
+
+std::string strategy_title(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::Exclusive:
+      return "exclusive";
+    case Strategy::TimeSlicing:
+      return "time-slicing";
+    case Strategy::Mps:
+      return "MPS";
+    case Strategy::MpsUncapped:
+      return "MPS uncapped";
+    case Strategy::Mig:
+      return "MIG";
+    case Strategy::MigTimeSlicing:
+      return "MIG + time-slicing";
+    case Strategy::MigMps:
+      return "MIG + MPS";
+    case Strategy::Vgpu:
+      return "vGPU";
+  }
+  return "exclusive";
+}
+
+std::string configuration_title(const Configuration& configuration) {
+  std::string mig =
+      fmt::format("MIG {}x{}", configuration.mig_instances, configuration.mig_profile);
+  const int replicas = configuration.replicas;
+  switch (configuration.strategy) {
+    case Strategy::Exclusive:
+      return "exclusive";
+    case Strategy::TimeSlicing:
+      return fmt::format("time-slicing x{}", replicas);
+    case Strategy::Mps:
+      return fmt::format("MPS x{}", replicas);
+    case Strategy::MpsUncapped:
+      return fmt::format("MPS x{} uncapped", replicas);
+    case Strategy::Mig:
+      return mig;
+    case Strategy::MigTimeSlicing:
+      return fmt::format("{} + TS x{}", mig, replicas);
+    case Strategy::MigMps:
+      return fmt::format("{} + MPS x{}", mig, replicas);
+    case Strategy::Vgpu:
+      return replicas > 1 ? fmt::format("vGPU x{}", replicas) : "vGPU";
+  }
+  return "exclusive";
+}
+
+std::string_view isolation_meaning(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::Exclusive:
+      return "no neighbour";
+    case Strategy::TimeSlicing:
+      return "turns; the first to allocate wins";
+    case Strategy::Mps:
+      return "side by side; one fault ends all";
+    case Strategy::MpsUncapped:
+      return "as MPS; one pod may take all SMs";
+    case Strategy::Mig:
+      return "own SMs, memory and faults";
+    case Strategy::MigTimeSlicing:
+      return "turns inside an instance, else MIG";
+    case Strategy::MigMps:
+      return "MPS inside an instance, else MIG";
+    case Strategy::Vgpu:
+      return "own memory; fixed share of the time";
+  }
+  return "";
+}
+
+std::string verdict_of(const ComparedOption& option) {
+  std::string verdict = option.best ? "best" : "ok";
+  if (!sim::is_stock(option.configuration.strategy)) verdict = "not stock";
+  if (option.retired) verdict = "retired";
+  if (!option.per_work_hour) verdict = "no work done";
+  if (option.loses_pods) {
+    verdict = lost_text(option.result.pods);
+  } else if (!option.meets_objectives) {
+    const std::vector<std::string> missed = missed_objectives(option);
+    verdict = (missed.size() == 1 ? missed.front() : std::to_string(missed.size())) + " missed";
+  }
+  return option.configuration.forced ? "forced, " + verdict : verdict;
+}
+
+std::string comparison_heading(const StrategyComparison& comparison) {
+  std::string out = comparison.scenario;
+  if (comparison.variants > 1) {
+    out +=
+        fmt::format(", variant {} (of {}, see --variant)", comparison.variant, comparison.variants);
+  }
+  if (comparison.options.empty()) return out;
+  const double pods = comparison.options.front().result.pods.submitted;
+  return fmt::format("{}: {} {} under every way of sharing", out, count_text(pods),
+                     pods == 1 ? "pod" : "pods");
+}
+
+std::vector<std::string> recommendation_lines(const StrategyComparison& comparison) {
+  if (comparison.interrupted) return {};
+  const ComparedOption* best = nullptr;
+  const ComparedOption* isolated = nullptr;
+  for (const ComparedOption& option : comparison.options) {
+    if (option.best) best = &option;
+    if (option.stands() && in_hardware(option) &&
+        (isolated == nullptr || *option.per_work_hour < *isolated->per_work_hour)) {
+      isolated = &option;
+    }
+  }
+  if (best == nullptr) {
+    return {"No option that can be had meets every objective without losing a pod."};
+  }
+  std::vector<std::string> lines{"Cheapest work: " + sentence(*best)};
+  if (isolated != nullptr && isolated != best) {
+    lines.push_back("With memory and faults isolated in hardware: " + sentence(*isolated));
+  }
+  return lines;
+}
+
+std::vector<RefusalGroup> refusal_groups(const StrategyComparison& comparison) {
+  std::vector<RefusalGroup> by_instance;
+  for (const sim::RefusedOption& refused : comparison.refused) {
+    const std::string& instance = refused.configuration.instance_type;
+    const std::string title = refused_title(refused.configuration);
+    const std::string reason =
+        refused.code ? fmt::format("{}: {}", info(*refused.code).name, refused.message)
+                     : refused.message;
+    const auto group = std::find_if(
+        by_instance.begin(), by_instance.end(),
+        [&](const RefusalGroup& g) { return g.instances == instance && g.reason == reason; });
+    if (group != by_instance.end()) {
+      add_name_once(group->strategies, title);
+    } else {
+      by_instance.push_back({instance, title, reason});
+    }
+  }
+  std::vector<RefusalGroup> groups;
+  for (RefusalGroup& one : by_instance) {
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const RefusalGroup& g) {
+      return g.strategies == one.strategies && g.reason == one.reason;
+    });
+    if (group != groups.end()) {
+      add_name(group->instances, one.instances);
+    } else {
+      groups.push_back(std::move(one));
+    }
+  }
+  return groups;
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/sim/result.hpp"
+
+#include "../text/text_table.hpp"
+
+// The variants of a result side by side: the first block of the table and of the Markdown report.
+namespace slicewise::reports {
+
+struct Comparison {
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;  // one per variant
+};
+
+// Columns that no variant has anything for (services in a run of jobs) are left out.
+Comparison comparison(const sim::Result& result, const TextStyle& style);
+
+// Some workload of the variant has an objective.
+bool has_objectives(const sim::VariantResult& variant);
+
+// What `Cost::per_1k_requests_in_slo` is the price of: without objectives, of any requests.
+std::string thousand_requests(bool in_slo);
+
+// Jobs finished, over all Job workloads.
+double jobs_done(const sim::VariantResult& variant);
+
+}  // namespace slicewise::reports

@@ -1,0 +1,199 @@
+#include "result_notes.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "slicewise/version.hpp"
+
+#include "../text/name_list.hpp"
+#include "result_figures.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+void add_once(std::vector<std::string>& lines, std::string line) {
+  if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+}
+
+// "unitTime, gpuBusy, ..." of "cifar10: unitTime", "cifar10: gpuBusy" and so on.
+std::string field_names(const std::vector<std::string>& inputs) {
+  constexpr std::size_t kMostNamed = 4;
+  std::vector<std::string> names;
+  for (const std::string& input : inputs) {
+    const std::size_t colon = input.find(": ");
+    add_once(names, colon == std::string::npos ? input : input.substr(colon + 2));
+  }
+  const bool more = names.size() > kMostNamed;
+  if (more) names.resize(kMostNamed);
+  return joined(names) + (more ? ", ..." : "");
+}
+
+// The variants of a scenario mostly share their inputs; each is named once.
+std::string assumed_line(const sim::Result& result, bool full) {
+  std::vector<std::string> inputs;
+  int counted = 0;
+  for (const sim::VariantResult& variant : result.variants) {
+    counted = std::max(counted, variant.provenance.assumed);
+    for (const std::string& input : variant.provenance.assumed_inputs) add_once(inputs, input);
+  }
+  if (inputs.empty()) {
+    return counted == 0 ? "" : fmt::format("{} inputs Assumed: nobody measured them", counted);
+  }
+  const bool one = inputs.size() == 1;
+  if (!full) {
+    return fmt::format("{} {} Assumed (-o wide lists {}): {}", inputs.size(),
+                       one ? "input" : "inputs", one ? "it" : "them", field_names(inputs));
+  }
+  return fmt::format("{} {} Assumed: nobody measured {}: {}", inputs.size(),
+                     one ? "input" : "inputs", one ? "it" : "them", joined(inputs));
+}
+
+// Every variant has at least two runs: a mean without an interval is nowhere.
+bool has_intervals(const sim::Result& result) {
+  return !result.variants.empty() &&
+         std::all_of(result.variants.begin(), result.variants.end(),
+                     [](const sim::VariantResult& v) { return v.replications > 1; });
+}
+
+std::string prices_text(const sim::Result& result, const Signs& s, std::size_t hash_shown) {
+  if (result.price_file.empty()) return "prices " + result.price_date;
+  return fmt::format("prices {} ({}, {}{})", result.price_file, result.price_date,
+                     result.price_file_sha256.substr(0, hash_shown), s.ellipsis);
+}
+
+}  // namespace
+
+const std::vector<NotModelled>& not_modelled() {
+  static const std::vector<NotModelled> items = {
+      {"PCIe and NVLink contention",
+       "jobs that copy much between host and GPU, or between GPUs, disturb each other more than "
+       "is shown: pods with several GPUs have their links to themselves; MIG instances have no "
+       "link "
+       "to each other"},
+      {"clocks under heat and power caps",
+       "a GPU that is kept busier may lower its clock, and the instances of one GPU share its "
+       "power: seven busy slices are a little slower than one alone; the clock is constant here"},
+      {"L2 and DRAM contention of single kernels under MPS",
+       "clients that have SMs of their own slow each other by a fixed 7 %, as measured on average; "
+       "a pair that fights for the cache does worse, one that does not does better"},
+      {"scheduling delay of many MPS clients",
+       "each client beyond the second delays a kernel by some microseconds, which only jobs of "
+       "many very short kernels notice"},
+      {"start-up of MPS clients", "the first contact with the MPS server takes no time here"},
+      {"turns of several processes in one pod",
+       "under time-slicing the CUDA processes of a pod take one turn together, not one each; their "
+       "memory and their shares under MPS do count each"},
+      {"kernel interference in caches",
+       "with time-slicing, beyond the refill of a cold L2 after a switch, tenants do not slow each "
+       "other's kernels"},
+      {"checkpoints",
+       "a job that is evicted or hit by a fault starts over from its first unit of work"},
+      {"MIG changes node by node",
+       "when the layout changes, all nodes of the pool are drained at once; a rolling change "
+       "would keep some of them in service"},
+      {"NUMA placement", "a pod whose CPUs sit on the far socket feeds its GPU more slowly"},
+      {"image registry throughput",
+       "many nodes that pull at once share a registry; here each pull takes its own time only"},
+      {"CFS weights between pods",
+       "when the vCPUs of a node bind, all pods slow down alike, whatever they requested"},
+      {"allocators that give memory back",
+       "GPU memory that a process has taken stays taken until the process ends"},
+      {"time of the control plane",
+       "scheduling, the device plugin and container starts take no time unless `startup` says so"},
+      {"replacing nodes by cheaper ones",
+       "consolidation removes nodes and moves their pods; it buys no other instance type, does not "
+       "go back from on-demand to spot, and knows no disruption budgets and no pods that must "
+       "stay"},
+      {"a spot market",
+       "nodes are taken back one by one at a constant rate and price, and a new one is always to "
+       "be "
+       "had; in reality a zone runs short of a type, and many go at once"},
+      {"the network and HTTP",
+       "a request reaches its pod and its answer the client in no time; TLS, proxies and large "
+       "bodies come on top of the latencies shown"},
+      {"cores for pre- and post-processing",
+       "all requests on a node share its vCPUs evenly (processor sharing) with everything else "
+       "there; thread pools, pinning and CPU limits of a pod do not order them"},
+      {"identity of prompts",
+       "prefix reuse is a share of the prompt tokens, the same for every request; whether two "
+       "prompts begin alike, and routing that seeks the cache, is not known here"},
+      {"speculative decoding, and prefill and decode on separate pods",
+       "a language model makes one token per sequence and step, in the pod that read its prompt"},
+      {"tensor and pipeline parallelism",
+       "a model has to fit the one GPU or instance that its pod has"},
+      {"metrics pipelines of autoscalers",
+       "the metric is an exact average up to the moment of the decision; scraping adds up to a "
+       "minute of delay, and lost scrapes hold scaling up"},
+      {"daylight saving and holidays",
+       "the clock of a daily curve has one offset to UTC, and every week is alike"},
+      {"clients that give up or adapt",
+       "an open loop sends on however slow the answers get; only time-outs and retries that the "
+       "scenario gives are made"},
+      {"all-reduces beside the computation",
+       "what the GPUs of a pod add up is on top of the step, as if it waited for the last "
+       "gradient; "
+       "frameworks send the first ones while the others are computed, and NVLink SHARP (H100 and "
+       "later) adds up in the switch"},
+      {"pods with two kinds of GPU resource", "such scenarios are refused, with the reason"},
+  };
+  return items;
+}
+
+std::string not_modelled_text() {
+  std::vector<std::string> names;
+  for (const NotModelled& item : not_modelled()) names.emplace_back(item.what);
+  return joined(names);
+}
+
+std::vector<std::string> note_lines(const sim::Result& result, bool full) {
+  std::vector<std::string> lines;
+  for (const sim::VariantResult& variant : result.variants) {
+    for (const Diagnostic& d : variant.findings) {
+      // The assumed inputs have a line of their own.
+      if (d.severity != Severity::Note || d.code == Code::InputAssumed) continue;
+      add_once(lines, fmt::format("{}: {}", info(d.code).name, d.message));
+    }
+  }
+  if (std::string assumed = assumed_line(result, full); !assumed.empty()) {
+    lines.push_back(std::move(assumed));
+  }
+  lines.push_back("not modelled: " +
+                  (full ? not_modelled_text() : "slicewise explain not-modelled"));
+  return lines;
+}
+
+std::string interrupted_line(const sim::Result& result) {
+  if (!result.interrupted) return "";
+  if (result.variants.empty()) {
+    return fmt::format("INTERRUPTED: 0 of {} runs done", result.replications);
+  }
+  const bool one = result.variants.size() == 1;
+  std::string done;
+  for (const sim::VariantResult& v : result.variants) {
+    done += fmt::format("{}{}{} of {} runs done", done.empty() ? "" : ", ", one ? "" : v.name + " ",
+                        v.replications, result.replications);
+  }
+  return "INTERRUPTED: " + done + (one ? "" : "; a variant without a finished run is left out");
+}
+
+std::string origin_line(const sim::Result& result, const TextStyle& style) {
+  constexpr std::size_t kHashShown = 8;
+  const Signs& s = signs(style);
+  std::vector<std::string> parts = {fmt::format("seed {}", result.seed)};
+  parts.push_back(
+      fmt::format("{} {}", result.replications, result.replications == 1 ? "run" : "runs"));
+  parts.emplace_back(has_intervals(result) ? "95% intervals" : "no intervals");
+  if (!result.price_date.empty()) parts.push_back(prices_text(result, s, kHashShown));
+  if (!result.scenario_sha256.empty()) {
+    parts.push_back(
+        fmt::format("scenario {}{}", result.scenario_sha256.substr(0, kHashShown), s.ellipsis));
+  }
+  parts.push_back(fmt::format("slicewise v{}", kVersion));
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : std::string(s.dot)) + part;
+  return out;
+}
+
+}  // namespace slicewise::reports

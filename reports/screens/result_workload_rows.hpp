@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/sim/result.hpp"
+
+#include "../text/text_table.hpp"
+
+// The blocks of a variant with a row for each objective, and for each workload that ends: Jobs and
+// Deployments. What people wait for is in result_serving_rows.hpp.
+namespace slicewise::reports {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::vector<Column> objective_columns();
+std::vector<Column> batch_columns();
+
+// A variant of many workloads shows a dozen of them unless `every`: those that miss an objective
+// or did nothing first, then the first ones, in the order of the scenario.
+std::vector<const sim::WorkloadResult*> shown(const sim::VariantResult& variant, bool every);
+Rows objective_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
+Rows batch_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
+
+// "and 42 more workloads, without a missed objective (-o wide)"; "" when none is left out.
+std::string workloads_left_out(const sim::VariantResult& variant, bool every);
+
+// "412 ±9 ms", "412 ms"; "" when nothing was observed.
+std::string mean_cell(const std::optional<sim::TimeSummary>& times, const TextStyle& style);
+std::string quantile_cell(const std::optional<sim::TimeSummary>& times,
+                          Duration sim::TimeSummary::*quantile);
+
+}  // namespace slicewise::reports

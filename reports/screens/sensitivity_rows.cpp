@@ -1,0 +1,266 @@
+#include "sensitivity_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "../text/amount_text.hpp"
+#include "result_figures.hpp"
+#include "result_notes.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using sim::InputEffect;
+using sim::InputVariation;
+using sim::OutcomeChange;
+using sim::SensitivityStudy;
+
+constexpr int kHalfBar = 12;             // characters on either side of the middle
+constexpr std::size_t kShownInputs = 8;  // of each figure
+constexpr double kWorthShowing = 0.005;  // a change of the figure, as a share of it
+
+std::optional<OutcomeChange> change_at(const std::optional<InputVariation>& end,
+                                       std::size_t figure) {
+  if (!end || figure >= end->changes.size()) return std::nullopt;
+  return end->changes[figure];
+}
+
+double swing(const InputEffect& effect, std::size_t figure) {
+  double largest = 0;
+  for (const auto& end : {effect.low, effect.high}) {
+    if (const auto change = change_at(end, figure)) {
+      largest = std::max(largest, std::abs(change->ratio));
+    }
+  }
+  return largest;
+}
+
+bool is_assumed(const sim::VariedInput& input) {
+  return input.basis == scenarios::Provenance::Assumed;
+}
+
+std::string_view basis_word(const sim::VariedInput& input) {
+  if (!input.basis) return "scenario";
+  switch (*input.basis) {
+    case scenarios::Provenance::Measured:
+      return "measured";
+    case scenarios::Provenance::Catalog:
+      return "catalog";
+    case scenarios::Provenance::Assumed:
+      return "assumed";
+  }
+  return "assumed";
+}
+
+// "-20%" of the input, and what stands above its column.
+std::string by_text(double share) { return fmt::format("{:.3g}%", share * 100); }
+
+// ".....######|####": the lower end in light, the higher in full characters; where both lie on one
+// side the longer one is drawn first.
+std::string tornado_bar(const std::optional<double>& low, const std::optional<double>& high,
+                        double scale, const TextStyle& style) {
+  std::vector<std::string_view> cells(2 * static_cast<std::size_t>(kHalfBar), " ");
+  const auto draw = [&](double ratio, std::string_view sign) {
+    const double share = scale > 0 ? std::min(1.0, std::abs(ratio) / scale) : 0;
+    const int length = static_cast<int>(std::lround(share * kHalfBar));
+    for (int n = 0; n < length; ++n) {
+      cells[static_cast<std::size_t>(ratio < 0 ? kHalfBar - 1 - n : kHalfBar + n)] = sign;
+    }
+  };
+  const bool high_first = std::abs(high.value_or(0)) >= std::abs(low.value_or(0));
+  if (high_first) draw(high.value_or(0), signs(style).full);
+  draw(low.value_or(0), signs(style).empty);
+  if (!high_first) draw(high.value_or(0), signs(style).full);
+  std::string out;
+  for (std::size_t n = 0; n < cells.size(); ++n) {
+    if (n == kHalfBar) out += '|';
+    out += cells[n];
+  }
+  return out;
+}
+
+std::optional<double> ratio_of(const std::optional<OutcomeChange>& change) {
+  return change ? std::optional(change->ratio) : std::nullopt;
+}
+
+bool has_flip(const std::optional<InputVariation>& end, const sim::OutcomeFigure& figure) {
+  return end && std::ranges::any_of(end->flips, [&](const sim::ObjectiveFlip& flip) {
+           return flip.workload == figure.workload && flip.name == figure.name;
+         });
+}
+
+std::string end_cell(const std::optional<InputVariation>& end, const sim::OutcomeFigure& figure,
+                     std::size_t index, const TextStyle& style) {
+  if (!end) return std::string(signs(style).none);
+  if (!end->refused.empty()) return "refused";
+  const auto change = change_at(end, index);
+  std::string text =
+      change ? change_text(change->ratio, change->ci95, style) : std::string(signs(style).none);
+  if (has_flip(end, figure)) {
+    text += " " + std::string(figure.pass ? signs(style).fail : signs(style).pass);
+  }
+  return text;
+}
+
+// "workloads.asr.traffic at +20%: ".
+std::string end_name(const InputEffect& effect, const InputVariation& end) {
+  return fmt::format("{} {}{}", effect.input.path, end.factor < 1 ? "-" : "+",
+                     by_text(std::abs(end.factor - 1)));
+}
+
+void add_end_lines(const SensitivityStudy& study, const InputEffect& effect,
+                   const InputVariation& end, std::vector<std::string>& lines) {
+  const std::string name = end_name(effect, end);
+  if (!end.refused.empty()) {
+    lines.push_back(fmt::format("{}: cannot be simulated: {}", name, end.refused));
+    return;
+  }
+  for (const sim::ObjectiveFlip& flip : end.flips) {
+    lines.push_back(fmt::format("{}: {} {} {} {} {} {}", name, flip.workload, flip.name,
+                                flip.passes ? "passes" : "fails", amount_text(flip.value),
+                                flip.passes ? "within" : "against", amount_text(flip.limit)));
+  }
+  const auto pods = [&](double before, double after, std::string_view what) {
+    if (after > before + 0.5) {
+      lines.push_back(fmt::format("{}: {} pods {} ({} as the scenario is)", name, count_text(after),
+                                  what, count_text(before)));
+    }
+  };
+  pods(study.pods.oom_kills, end.pods.oom_kills, "die for lack of GPU memory");
+  pods(study.pods.failed, end.pods.failed, "fail");
+}
+
+sim::Result sensitivity_as_result(const SensitivityStudy& study) {
+  sim::Result result;
+  result.scenario = study.scenario;
+  result.scenario_sha256 = study.scenario_sha256;
+  result.seed = study.seed;
+  result.replications = study.replications;
+  result.price_date = study.price_date;
+  result.price_file = study.price_file;
+  result.price_file_sha256 = study.price_file_sha256;
+  return result;
+}
+
+}  // namespace
+
+std::string outcome_title(const sim::OutcomeFigure& figure) {
+  if (figure.name == "monthlyUsd") return "$/month";
+  if (figure.name == "per1kRequestsInSloUsd") return "$/1k requests in SLO";
+  if (figure.name == "perJobUsd") return "$/job";
+  return figure.workload + " " + figure.name;
+}
+
+std::string sensitivity_heading(const SensitivityStudy& study) {
+  std::string out = study.scenario;
+  if (study.variants > 1) {
+    out += fmt::format(", variant {} (of {}, see --variant)", study.variant, study.variants);
+  }
+  return out + fmt::format(": what {} less or more of one input changes", by_text(study.by));
+}
+
+std::string figure_heading(const sim::OutcomeFigure& figure, const TextStyle& style) {
+  std::string out =
+      fmt::format("{}: {}", outcome_title(figure), amount_text(figure.value, figure.ci95, style));
+  if (!figure.limit) return out;
+  return out + fmt::format(", limit {} {}", amount_text({*figure.limit, figure.value.unit}),
+                           figure.pass ? signs(style).pass : signs(style).fail);
+}
+
+Tornado tornado(const SensitivityStudy& study, std::size_t figure, const TextStyle& style,
+                bool all) {
+  const std::string by = by_text(study.by);
+  Tornado out{
+      {{{"INPUT"},
+        {"VALUE", true, 1},
+        {"BASIS", false, 2},
+        {"-" + by, true},
+        {"+" + by, true},
+        {fmt::format("{} less {} {} more", signs(style).empty, signs(style).full, by), false, 3}},
+       {}},
+      0};
+  std::vector<const InputEffect*> shown;
+  for (const InputEffect& effect : study.effects) shown.push_back(&effect);
+  std::ranges::stable_sort(shown, [&](const InputEffect* a, const InputEffect* b) {
+    return swing(*a, figure) > swing(*b, figure);
+  });
+  const double scale = shown.empty() ? 0 : swing(*shown.front(), figure);
+  const sim::OutcomeFigure& outcome = study.figures[figure];
+  for (const InputEffect* effect : shown) {
+    const bool flips = has_flip(effect->low, outcome) || has_flip(effect->high, outcome);
+    const bool worth =
+        flips || (swing(*effect, figure) >= kWorthShowing && out.cells.rows.size() < kShownInputs);
+    if (!all && !worth) {
+      ++out.left_out;
+      continue;
+    }
+    out.cells.rows.push_back(
+        {effect->input.path + (is_assumed(effect->input) ? " *" : ""),
+         amount_text(effect->input.value), std::string(basis_word(effect->input)),
+         end_cell(effect->low, outcome, figure, style),
+         end_cell(effect->high, outcome, figure, style),
+         tornado_bar(ratio_of(change_at(effect->low, figure)),
+                     ratio_of(change_at(effect->high, figure)), scale, style)});
+  }
+  return out;
+}
+
+std::vector<std::string> flip_lines(const SensitivityStudy& study) {
+  std::vector<std::string> lines;
+  for (const InputEffect& effect : study.effects) {
+    for (const auto& end : {effect.low, effect.high}) {
+      if (end) add_end_lines(study, effect, *end, lines);
+    }
+  }
+  return lines;
+}
+
+Cells break_even_cells(const SensitivityStudy& study, const TextStyle& style) {
+  Cells table{{{"BREAK-EVEN"},
+               {"SCENARIO", true, 1},
+               {"PASSES AT", true},
+               {"FAILS AT", true},
+               {"FACTOR", true},
+               {"OBJECTIVE"}},
+              {}};
+  const std::string none(signs(style).none);
+  for (const sim::BreakEven& even : study.break_evens) {
+    const sim::VariedInput& input = study.effects[even.effect].input;
+    const auto at = [&](const std::optional<double>& factor) {
+      return factor ? amount_text({input.value.value * *factor, input.value.unit}) : none;
+    };
+    const auto factor = [&](const std::optional<double>& f) {
+      return f ? fmt::format("{:.3g}", *f) : none;
+    };
+    table.rows.push_back({input.path + (is_assumed(input) ? " *" : ""), at(1), at(even.passes),
+                          at(even.fails), factor(even.passes) + ".." + factor(even.fails),
+                          even.objective.empty() ? none : even.workload + " " + even.objective});
+  }
+  return table;
+}
+
+std::vector<std::string> sensitivity_notes(const SensitivityStudy& study) {
+  std::vector<std::string> lines{fmt::format(
+      "{} simulations of {} runs each, all with one seed: an interval is that of the differences "
+      "run by run",
+      study.simulations, study.replications)};
+  const auto assumed = std::ranges::count_if(
+      study.effects, [](const InputEffect& effect) { return is_assumed(effect.input); });
+  if (assumed > 0) {
+    lines.push_back("* assumed: nobody measured it. Measure first what stands at the top");
+  }
+  for (std::string& line : note_lines(sensitivity_as_result(study), false)) {
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::string sensitivity_origin(const SensitivityStudy& study, const TextStyle& style) {
+  return origin_line(sensitivity_as_result(study), style);
+}
+
+}  // namespace slicewise::reports

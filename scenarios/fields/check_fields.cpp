@@ -1,0 +1,389 @@
+#include "check_fields.hpp"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "slicewise/nearest_name.hpp"
+
+#include "../read/gpu_part_names.hpp"
+#include "../read/random_values.hpp"
+#include "check_scalar.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+using Kind = Node::Kind;
+
+std::string in_path(const std::string& path) { return path.empty() ? "" : " in " + path; }
+
+class Checker {
+ public:
+  Checker(Completeness completeness, Findings& findings)
+      : completeness_(completeness), findings_(findings) {}
+
+  // NOLINTNEXTLINE(misc-no-recursion): the reader limits the depth of a document.
+  void check(const Field& field, const Node& node, const std::string& path,
+             const SourceLocation& where) {
+    if (node.refused) return;
+    if (node.kind == Kind::Null && field.is_taken()) {
+      check_null(field, node, path);
+      return;
+    }
+    switch (field.type) {
+      case FieldType::Range:
+        if (node.kind != Kind::Map) return check_scalar(field, node, path, findings_);
+        [[fallthrough]];
+      case FieldType::Block:
+        return check_block(field, node, path, where);
+      case FieldType::Patch:
+        return Checker(Completeness::Part, findings_).check_patch(node, path, where);
+      case FieldType::Blocks:
+        return check_blocks(field, node, path);
+      case FieldType::BlocksByName:
+        return check_blocks_by_name(field, node, path);
+      case FieldType::BlockByName:
+        return check_block_by_name(field, node, path);
+      case FieldType::Words:
+        return check_words(field, node, path);
+      case FieldType::Texts:
+        return check_texts(field, node, path);
+      case FieldType::Names:
+      case FieldType::Integers:
+      case FieldType::ClockTimes:
+        return check_values(field, node, path);
+      case FieldType::Devices:
+        return check_devices(field, node, path);
+      case FieldType::MigDevices:
+        return check_mig_devices(field, node, path);
+      case FieldType::MemorySlices:
+        return check_memory_slices(field, node, path);
+      case FieldType::Text:
+      case FieldType::Name:
+      case FieldType::Word:
+      case FieldType::Boolean:
+      case FieldType::Integer:
+      case FieldType::Number:
+      case FieldType::Bytes:
+      case FieldType::Cpu:
+      case FieldType::Duration:
+      case FieldType::FineDuration:
+      case FieldType::ClockTime:
+      case FieldType::UtcOffset:
+      case FieldType::WeekTime:
+      case FieldType::Percent:
+      case FieldType::Rate:
+      case FieldType::Target:
+        return check_scalar(field, node, path, findings_);
+      case FieldType::Labels:
+        return check_labels(node, path);
+      case FieldType::Resources:
+        return check_resources(node, path);
+      case FieldType::Environment:
+        return check_environment(field, node, path);
+      case FieldType::Random:
+        return check_random(field, node, path, where);
+      case FieldType::Sweep:
+        return check_sweep(node, path);
+      case FieldType::Ignored:
+      case FieldType::Refused:
+        return;  // reported with its key
+    }
+  }
+
+ private:
+  void check_null(const Field& field, const Node& node, const std::string& path) {
+    if (completeness_ == Completeness::Part || field.nullable) return;
+    findings_.add(Code::FieldType, node.where, fmt::format("{} has no value", path),
+                  fmt::format("write it like `{}`, or remove the key", field.example));
+  }
+
+  bool must_be_map(const Node& node, const std::string& path) {
+    if (node.kind == Kind::Map) return true;
+    report_type(node, path.empty() ? "a scenario file" : path, "a mapping", findings_);
+    return false;
+  }
+
+  bool must_be_list(const Node& node, const std::string& path, std::string_view example) {
+    if (node.kind == Kind::List) return true;
+    report_type(node, path, "a list", findings_, fmt::format("write it like `{}`", example));
+    return false;
+  }
+
+  void check_block(const Field& field, const Node& node, const std::string& path,
+                   const SourceLocation& where) {
+    if (must_be_map(node, path)) check_entries(field.children, node, path, where);
+  }
+
+  void check_patch(const Node& node, const std::string& path, const SourceLocation& where) {
+    if (node.kind == Kind::Null) return;
+    if (!must_be_map(node, path)) return;
+    for (const std::string_view name : {"variants", "sweep"}) {
+      if (const Entry* entry = node.entry(name)) {
+        findings_.add(Code::SettingConflict, entry->key_where,
+                      fmt::format("a patch cannot change {}", name), "move it to spec");
+      }
+    }
+    // Inside a patch, paths read as they would in spec.
+    check_entries(spec_field().children, node, "spec", where);
+  }
+
+  void check_entries(FieldList fields, const Node& node, const std::string& path,
+                     const SourceLocation& where) {
+    for (const Entry& entry : node.entries) {
+      const Field* field = fields.find(entry.key);
+      if (field == nullptr) {
+        unknown(fields, entry, path);
+      } else if (field->type == FieldType::Ignored) {
+        findings_.add(Code::PluginFieldIgnored, entry.key_where,
+                      fmt::format("the device plugin ignores \"{}\"{}", entry.key, in_path(path)),
+                      std::string(field->description));
+      } else if (field->type == FieldType::Refused) {
+        findings_.add(Code::FieldUnknown, entry.key_where,
+                      fmt::format("\"{}\"{} is not taken here", entry.key, in_path(path)),
+                      std::string(field->description));
+      } else {
+        Checker(completeness_below(*field), findings_)
+            .check(*field, *entry.value, child_path(path, entry.key), entry.key_where);
+      }
+    }
+    const bool top = fields.first == scenario_field().children.first;
+    if (completeness_ == Completeness::Whole || top) require(fields, node, path, where);
+  }
+
+  // With variants, only spec may be incomplete, and of spec neither variants nor sweep.
+  Completeness completeness_below(const Field& field) const {
+    if (completeness_ != Completeness::Base || &field == &spec_field()) return completeness_;
+    const FieldList spec = spec_field().children;
+    const bool in_spec = &field >= spec.begin() && &field < spec.end();
+    const bool own = field.name == "variants" || field.name == "sweep";
+    return in_spec && !own ? Completeness::Part : Completeness::Whole;
+  }
+
+  static std::string child_path(const std::string& path, const std::string& key) {
+    return join_path(path == "spec" ? "" : path, key);
+  }
+
+  void require(FieldList fields, const Node& node, const std::string& path,
+               const SourceLocation& where) {
+    for (const Field& field : fields) {
+      if (!field.required || node.entry(field.name) != nullptr) continue;
+      findings_.add(Code::FieldMissing, where,
+                    fmt::format("\"{}\" is missing{}", field.name, in_path(path)),
+                    fmt::format("add `{}`", field.example));
+    }
+  }
+
+  void unknown(FieldList fields, const Entry& entry, const std::string& path) {
+    std::vector<std::string_view> names;
+    for (const Field& field : fields) {
+      if (field.is_taken()) names.push_back(field.name);
+    }
+    const auto nearest = nearest_name(entry.key, names);
+    std::string message = fmt::format("unknown field \"{}\"{}", entry.key, in_path(path));
+    if (nearest) message += fmt::format("; did you mean \"{}\"?", *nearest);
+    findings_.add(Code::FieldUnknown, entry.key_where, std::move(message),
+                  nearest ? "" : "known here: " + list_of(names));
+  }
+
+  void must_hold_least(const Field& field, const Node& node, std::size_t size,
+                       const std::string& path) {
+    if (completeness_ != Completeness::Whole) return;
+    if (size >= static_cast<std::size_t>(std::max<std::int64_t>(field.least, 0))) return;
+    findings_.add(Code::ValueRange, node.where, fmt::format("{} is empty", path),
+                  fmt::format("write it like `{}`", field.example));
+  }
+
+  void check_blocks_by_name(const Field& field, const Node& node, const std::string& path) {
+    if (!must_be_map(node, path)) return;
+    must_hold_least(field, node, node.entries.size(), path);
+    for (const Entry& entry : node.entries) {
+      Field list = field;
+      list.type = FieldType::Blocks;
+      check(list, *entry.value, join_path(path, entry.key), entry.key_where);
+    }
+  }
+
+  // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+  void check_block_by_name(const Field& field, const Node& node, const std::string& path) {
+    if (!must_be_map(node, path)) return;
+    Field one = field;
+    one.type = FieldType::Block;
+    for (const Entry& entry : node.entries) {
+      check(one, *entry.value, join_path(path, entry.key), entry.key_where);
+    }
+  }
+
+  void check_blocks(const Field& field, const Node& node, const std::string& path) {
+    if (!must_be_list(node, path, field.example)) return;
+    must_hold_least(field, node, node.items.size(), path);
+    std::map<std::string, int> first_line;
+    for (std::size_t i = 0; i < node.items.size(); ++i) {
+      const Node& item = *node.items[i];
+      const std::string item_path = fmt::format("{}[{}]", path, i);
+      if (item.kind == Kind::Null) {
+        findings_.add(Code::FieldType, item.where, fmt::format("{} has no value", item_path));
+      } else if (must_be_map(item, item_path)) {
+        check_entries(field.children, item, item_path, item.where);
+        check_duplicate_name(item, path, first_line);
+      }
+    }
+  }
+
+  void check_duplicate_name(const Node& item, const std::string& path,
+                            std::map<std::string, int>& first_line) {
+    const Node* name = item.find("name");
+    if (name == nullptr || !name->is_scalar() || name->kind == Kind::Null) return;
+    const auto [first, inserted] = first_line.emplace(name->text, name->where.line);
+    if (inserted) return;
+    findings_.add(Code::NameDuplicate, name->where,
+                  fmt::format("two entries of {} are called \"{}\"", path, name->text),
+                  "give each its own name", fmt::format("first used on line {}", first->second));
+  }
+
+  void check_words(const Field& field, const Node& node, const std::string& path) {
+    if (node.kind != Kind::List) return check_scalar(field, node, path, findings_);
+    for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings_);
+    must_not_be_empty(node, path);
+  }
+
+  void check_values(const Field& field, const Node& node, const std::string& path) {
+    if (!must_be_list(node, path, field.example)) return;
+    for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings_);
+    if (field.type == FieldType::ClockTimes) must_not_be_empty(node, path);
+  }
+
+  void check_texts(const Field& field, const Node& node, const std::string& path) {
+    if (!must_be_list(node, path, field.example)) return;
+    must_not_be_empty(node, path);
+    for (const NodePtr& item : node.items) must_be_text(*item, path, findings_);
+  }
+
+  void check_devices(const Field& field, const Node& node, const std::string& path) {
+    if (node.kind == Kind::Text && node.text == "all") return;
+    if (node.kind != Kind::List) {
+      return report_type(node, path, "all or a list of whole numbers", findings_,
+                         "write all, or the indexes of GPUs like [0, 1]");
+    }
+    must_not_be_empty(node, path);
+    for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings_);
+  }
+
+  void must_not_be_empty(const Node& list, const std::string& path) {
+    if (!list.items.empty()) return;
+    findings_.add(Code::ValueRange, list.where, fmt::format("{} is empty", path));
+  }
+
+  void check_mig_devices(const Field& field, const Node& node, const std::string& path) {
+    if (!must_be_map(node, path)) return;
+    for (const Entry& entry : node.entries) {
+      if (!is_mig_profile(entry.key)) {
+        findings_.add(Code::MigConfigUnknown, entry.key_where,
+                      fmt::format("\"{}\" is not the name of a MIG profile: mig-parted stops with "
+                                  "\"invalid format for '{}'\"",
+                                  entry.key, entry.key),
+                      "names look like 1g.5gb or 1g.5gb+me, with a plus sign");
+      }
+      if (entry.value->kind == Kind::Null && completeness_ == Completeness::Part) continue;
+      check_scalar(field, *entry.value, fmt::format("{}[\"{}\"]", path, entry.key), findings_);
+    }
+  }
+
+  void check_memory_slices(const Field& field, const Node& node, const std::string& path) {
+    if (!must_be_list(node, path, field.example)) return;
+    must_not_be_empty(node, path);
+    for (const NodePtr& item : node.items) {
+      if (!must_be_text(*item, path, findings_) || is_memory_slice(item->text)) continue;
+      findings_.add(Code::UnitUnknown, item->where,
+                    fmt::format("{} is not the size of a slice of nos", shown(*item)),
+                    "write whole gigabytes with a lower-case gb: 10gb");
+    }
+  }
+
+  void check_labels(const Node& node, const std::string& path) {
+    if (!must_be_map(node, path)) return;
+    for (const Entry& entry : node.entries) {
+      if (entry.value->kind == Kind::Null && completeness_ == Completeness::Part) continue;
+      must_be_text(*entry.value, fmt::format("{}[\"{}\"]", path, entry.key), findings_);
+    }
+  }
+
+  void check_resources(const Node& node, const std::string& path) {
+    constexpr Field kCpu{.name = "cpu", .type = FieldType::Cpu, .example = "cpu: 500m"};
+    constexpr Field kMemory{.name = "memory", .type = FieldType::Bytes, .example = "memory: 4Gi"};
+    if (!must_be_map(node, path)) return;
+    for (const Entry& entry : node.entries) {
+      const std::string entry_path = join_path(path, entry.key);
+      if (entry.key == "cpu") {
+        check(kCpu, *entry.value, entry_path, entry.key_where);
+      } else if (entry.key == "memory") {
+        check(kMemory, *entry.value, entry_path, entry.key_where);
+      } else if (entry.key.find('/') != std::string::npos) {
+        check_extended(entry, entry_path);
+      } else {
+        constexpr std::string_view kKnown[] = {"cpu", "memory", "nvidia.com/gpu"};
+        const auto nearest =
+            entry.key == "gpu" ? "nvidia.com/gpu" : nearest_name(entry.key, kKnown);
+        findings_.add(Code::FieldUnknown, entry.key_where,
+                      fmt::format("unknown resource \"{}\" in {}{}", entry.key, path,
+                                  nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : ""),
+                      nearest ? ""
+                              : "known: cpu, memory and extended resources such as "
+                                "nvidia.com/gpu");
+      }
+    }
+  }
+
+  void check_extended(const Entry& entry, const std::string& path) {
+    const Node& node = *entry.value;
+    if (node.kind == Kind::Null && completeness_ == Completeness::Part) return;
+    if (node.refused || extended_count(node)) return;
+    findings_.add(Code::ExtendedResourceInteger, node.where,
+                  fmt::format("{} must be a whole number, not {}", path, shown(node)),
+                  "Kubernetes counts extended resources in whole units; to share a GPU set "
+                  "sharing.timeSlicing on the node pool and ask for 1");
+  }
+
+  void check_environment(const Field& field, const Node& node, const std::string& path) {
+    if (node.kind == Kind::List) return check_blocks(field, node, path);
+    check_labels(node, path);
+  }
+
+  void check_random(const Field& field, const Node& node, const std::string& path,
+                    const SourceLocation& where) {
+    if (node.kind != Kind::Map) {
+      return check_scalar(*field.children.find("mean"), node, path, findings_);
+    }
+    check_entries(field.children, node, path, where);
+    if (completeness_ != Completeness::Part) check_random_form(node, path, where, findings_);
+  }
+
+  void check_sweep(const Node& node, const std::string& path) {
+    if (!must_be_map(node, path)) return;
+    for (const Entry& entry : node.entries) {
+      const std::string entry_path = fmt::format("{}[\"{}\"]", path, entry.key);
+      if (!must_be_list(*entry.value, entry_path, entry.key + ": [2, 5, 10]")) continue;
+      if (entry.value->items.empty()) {
+        findings_.add(Code::ValueRange, entry.value->where, fmt::format("{} is empty", entry_path));
+      }
+    }
+  }
+
+  Completeness completeness_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+void check_field(const Field& field, const Node& node, const std::string& path,
+                 const SourceLocation& where, Completeness completeness, Findings& findings) {
+  Checker(completeness, findings).check(field, node, path, where);
+}
+
+std::string join_path(const std::string& path, std::string_view name) {
+  return path.empty() ? std::string(name) : fmt::format("{}.{}", path, name);
+}
+
+}  // namespace slicewise::scenarios

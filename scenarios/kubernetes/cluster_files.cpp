@@ -1,0 +1,140 @@
+#include "slicewise/scenarios/cluster_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../text/decimal.hpp"
+#include "manifest_reader.hpp"
+
+namespace slicewise::scenarios {
+namespace manifests {
+namespace {
+
+constexpr std::array<std::string_view, 8> kPodKinds = {
+    "Pod",       "Deployment", "StatefulSet", "ReplicaSet", "ReplicationController",
+    "DaemonSet", "Job",        "CronJob"};
+// No rule looks at these, and everybody has them.
+constexpr std::array<std::string_view, 14> kQuietKinds = {
+    "Namespace",        "Service",       "ServiceAccount",     "Role",
+    "RoleBinding",      "ClusterRole",   "ClusterRoleBinding", "PersistentVolumeClaim",
+    "PersistentVolume", "Secret",        "Kustomization",      "PriorityClass",
+    "Component",        "PrometheusRule"};  // its expressions are read like those of any object
+
+template <std::size_t kCount>
+bool is_word_of(const std::array<std::string_view, kCount>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+class ClusterReader {
+ public:
+  ClusterReader(ClusterFiles& files, PluginVersion version)
+      : context_{.files = files, .version = version} {}
+
+  void read(std::span<const SourceText> sources) {
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      context_.source = &sources[i];
+      if (sources[i].name.ends_with(".toml")) {
+        read_toml(sources[i]);
+        continue;
+      }
+      for (const NodePtr& document : read_documents(sources[i], context_.files.problems)) {
+        read_document_of(document, i);
+      }
+    }
+    apply_node_classes(context_);
+  }
+
+ private:
+  void read_toml(const SourceText& source) {
+    NodeGroupFile group;
+    group.where = {source.name, 1, 1};
+    apply_bottlerocket(context_, bottlerocket_settings(source, context_.files.problems), group);
+  }
+
+  void read_document_of(const NodePtr& document, std::size_t source) {
+    const std::string kind = text_below(document.get(), {"kind"});
+    const Node* items = document->find("items");
+    if (is_list(items) && (kind.empty() || kind.ends_with("List"))) {
+      for (const NodePtr& item : items->items) read_object(item, source);
+      return;
+    }
+    read_object(document, source);
+  }
+
+  void read_object(const NodePtr& object, std::size_t source) {
+    if (object->kind != Node::Kind::Map) {
+      return unknown(*object, "a document that is no mapping is not checked");
+    }
+    if (text_below(object.get(), {"apiVersion"}).starts_with("slicewise.dev/")) {
+      return read_own(*object, source);
+    }
+    read_metrics(context_, *object);
+    const std::string kind = text_below(object.get(), {"kind"});
+    if (is_word_of(kPodKinds, kind)) return read_pods(context_, *object, kind);
+    if (kind == "ConfigMap") return read_config_map(context_, *object);
+    if (kind == "ResourceClaim" || kind == "ResourceClaimTemplate" || kind == "DeviceClass") {
+      return read_dra(context_, *object, kind);
+    }
+    if (read_nodes(context_, object, kind)) return;
+    if (!kind.empty()) {
+      if (!is_word_of(kQuietKinds, kind)) {
+        unknown(*object, fmt::format("objects of kind {} are not checked", kind.substr(0, 60)));
+      }
+      return;
+    }
+    if (is_mig_file(*object)) return read_mig_file(context_, *object);
+    if (is_chart_values(*object)) return read_chart_values(context_, *object);
+    if (is_plugin_config(*object)) return read_plugin_config(context_, *object, "");
+    unknown(*object, "a document without a kind that is no setting of NVIDIA's is not checked");
+  }
+
+  // slicewise's own files: "slicewise.dev/v1alpha1" is read by it, "slicewise.dev/plan.v1alpha1"
+  // was written by it.
+  void read_own(const Node& object, std::size_t source) {
+    const std::string kind = text_below(&object, {"kind"});
+    if (text_below(&object, {"apiVersion"}).find('.', std::size("slicewise.dev/") - 1) !=
+        std::string::npos) {
+      return unknown(
+          object, fmt::format("a {} that slicewise wrote is not checked", kind.substr(0, 60)),
+          kind == "Plan" ? "slicewise export -f PLAN puts it in place, slicewise diff OLD "
+                           "NEW compares two"
+                         : "slicewise diff OLD NEW compares two");
+    }
+    auto& files = kind == "Replay" ? context_.files.replays : context_.files.scenarios;
+    if (files.empty() || files.back() != source) files.push_back(source);
+  }
+
+  void unknown(const Node& object, const std::string& what,
+               const std::string& help = "slicewise explain check") {
+    report(context_, make_diagnostic(Code::KindNotChecked, object.where, what, help));
+  }
+
+  Context context_;
+};
+
+}  // namespace
+}  // namespace manifests
+
+std::optional<PluginVersion> plugin_version(std::string_view text) {
+  if (text.starts_with('v')) text.remove_prefix(1);
+  const std::size_t dot = text.find('.');
+  if (dot == text.npos) return std::nullopt;
+  const std::string_view rest = text.substr(dot + 1);
+  const auto major = whole_of(text.substr(0, dot));
+  const auto minor = whole_of(rest.substr(0, rest.find('.')));
+  if (!major || !minor || *major < 0 || *minor < 0 || *major > 999 || *minor > 999) {
+    return std::nullopt;
+  }
+  return PluginVersion{static_cast<int>(*major), static_cast<int>(*minor)};
+}
+
+ClusterFiles read_cluster_files(std::span<const SourceText> sources, PluginVersion version) {
+  ClusterFiles files;
+  manifests::ClusterReader(files, version).read(sources);
+  return files;
+}
+
+}  // namespace slicewise::scenarios

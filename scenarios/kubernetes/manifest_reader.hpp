@@ -1,0 +1,77 @@
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "slicewise/scenarios/cluster_files.hpp"
+
+#include "../import/flow_text.hpp"
+#include "../text/document.hpp"
+#include "bottlerocket_settings.hpp"
+
+// One function for each kind of document. All of them add what they read to `files`, and what is
+// wrong to its problems.
+namespace slicewise::scenarios::manifests {
+
+struct Context {
+  ClusterFiles& files;
+  PluginVersion version;
+  const SourceText* source = nullptr;     // of the document at hand
+  std::size_t padding_left = 64U << 20U;  // bytes of blank lines before embedded documents
+  // EC2NodeClasses with their user data, and the files that they are in.
+  std::vector<std::pair<NodePtr, const SourceText*>> classes = {};
+};
+
+bool is_map(const Node* node);
+bool is_list(const Node* node);
+bool is_true(const Node* node);
+bool is_false(const Node* node);
+// The place of the value at `path`, else of `node`.
+SourceLocation place_below(const Node& node, std::initializer_list<std::string_view> path);
+Located<std::string> located_below(const Node* node, std::initializer_list<std::string_view> path);
+
+void report(Context& context, Diagnostic problem);
+
+// FIELD_UNKNOWN for the keys of a mapping that are not `known`, with the nearest that is. `who`
+// ignores them: "the device plugin". With `similar_only` keys that resemble none are left alone.
+void check_keys(Context& context, const Node* mapping, std::span<const std::string_view> known,
+                std::string_view who, bool similar_only = false);
+
+// The text of a block scalar below as many blank lines as put it at its place in the outer file.
+std::optional<SourceText> embedded_text(Context& context, const Node& text);
+
+// A document that is the text of a value, with places in the outer file; nullptr when it is none.
+NodePtr embedded_document(Context& context, const Node& text);
+
+std::vector<KeyValue> pairs_of(const Node* mapping);
+std::vector<TaintOrToleration> taints_of(const Node* list);
+std::vector<NodeRequirement> requirements_of(const Node* list);
+std::vector<ResourceAmount> whole_amounts_of(const Node* mapping);
+
+bool is_plugin_config(const Node& document);
+void read_plugin_config(Context& context, const Node& document, std::string_view key);
+bool is_mig_file(const Node& document);
+void read_mig_file(Context& context, const Node& document);
+bool is_chart_values(const Node& document);
+void read_chart_values(Context& context, const Node& document);
+void read_config_map(Context& context, const Node& object);
+void read_pods(Context& context, const Node& object, std::string_view kind);
+// NodePool, EC2NodeClass, NodeOverlay, ClusterConfig, Node; false for other kinds.
+bool read_nodes(Context& context, const NodePtr& object, std::string_view kind);
+// After all files: gives the node pools what their node classes say.
+void apply_node_classes(Context& context);
+
+// Judges the settings, and takes those of the device plugin.
+void apply_bottlerocket(Context& context, const std::vector<BottlerocketSetting>& settings,
+                        NodeGroupFile& group);
+// ResourceClaim, ResourceClaimTemplate, DeviceClass.
+void read_dra(Context& context, const Node& object, std::string_view kind);
+// Names of metrics in any text of a document.
+void read_metrics(Context& context, const Node& document);
+
+}  // namespace slicewise::scenarios::manifests

@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slicewise/nearest_name.hpp"
+
+#include "../text/decimal.hpp"
+#include "manifest_reader.hpp"
+
+namespace slicewise::scenarios::manifests {
+namespace {
+
+constexpr std::size_t kLongestName = 80;  // shown of a user's word
+
+// Blanks before the first line of a block of text, which starts after line `header`.
+std::size_t indentation_of_block(std::string_view text, int header) {
+  for (int line = 0; line < header; ++line) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return 0;
+    text.remove_prefix(end + 1);
+  }
+  while (!text.empty()) {
+    const std::size_t blanks = text.find_first_not_of(' ');
+    if (blanks == std::string_view::npos) return 0;
+    if (text[blanks] != '\n' && text[blanks] != '\r') return blanks;
+    text.remove_prefix(std::min(text.find('\n', blanks), text.size() - 1) + 1);
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool is_map(const Node* node) { return node != nullptr && node->kind == Node::Kind::Map; }
+bool is_list(const Node* node) { return node != nullptr && node->kind == Node::Kind::List; }
+
+bool is_true(const Node* node) {
+  return node != nullptr && node->kind == Node::Kind::Boolean && !node->text.empty() &&
+         (node->text[0] == 't' || node->text[0] == 'T');
+}
+
+bool is_false(const Node* node) {
+  return node != nullptr && node->kind == Node::Kind::Boolean && !is_true(node);
+}
+
+SourceLocation place_below(const Node& node, std::initializer_list<std::string_view> path) {
+  const Node* found = node_below(&node, path);
+  return found == nullptr ? node.where : found->where;
+}
+
+Located<std::string> located_below(const Node* node, std::initializer_list<std::string_view> path) {
+  const Node* found = node_below(node, path);
+  if (found == nullptr || !found->is_scalar()) return {};
+  return {found->text, found->where};
+}
+
+void report(Context& context, Diagnostic problem) {
+  context.files.problems.push_back(std::move(problem));
+}
+
+void check_keys(Context& context, const Node* mapping, std::span<const std::string_view> known,
+                std::string_view who, bool similar_only) {
+  if (!is_map(mapping)) return;
+  for (const Entry& entry : mapping->entries) {
+    if (std::ranges::find(known, std::string_view(entry.key)) != known.end()) continue;
+    const bool nameable = entry.key.size() <= kLongestName;
+    const auto near = nameable ? nearest_name(entry.key, known) : std::nullopt;
+    if (similar_only && !near) continue;
+    if (near && edit_distance(*near, entry.key) == 0) {
+      // Go's JSON reader ignores case, but not everywhere.
+      report(context, Diagnostic{Code::FieldUnknown,
+                                 Severity::Warning,
+                                 entry.key_where,
+                                 fmt::format("the key is called {}", *near),
+                                 {},
+                                 "another spelling is understood in some places only"});
+      continue;
+    }
+    report(context,
+           make_diagnostic(Code::FieldUnknown, entry.key_where,
+                           fmt::format("\"{}\" is ignored: {} has no such key here",
+                                       entry.key.substr(0, kLongestName), who),
+                           near ? fmt::format("did you mean {}?", *near)
+                                : std::string("remove it, or move it to where it belongs")));
+  }
+}
+
+std::optional<SourceText> embedded_text(Context& context, const Node& text) {
+  if (text.kind != Node::Kind::Text || text.text.empty()) return std::nullopt;
+  const auto line = static_cast<std::size_t>(std::max(text.where.line, 0));
+  const bool is_block = text.text.find('\n') != std::string::npos;
+  const std::size_t indent =
+      is_block && context.source != nullptr && context.source->name == text.where.file
+          ? indentation_of_block(context.source->text, text.where.line)
+          : 0;
+  const auto lines = static_cast<std::size_t>(std::ranges::count(text.text, '\n'));
+  const std::size_t padding = line + indent * (lines + 1);
+  if (padding > context.padding_left) return std::nullopt;
+  context.padding_left -= padding;
+  SourceText inner{text.where.file, std::string(line, '\n')};
+  for (std::size_t at = 0; at < text.text.size();) {
+    const std::size_t end = std::min(text.text.find('\n', at), text.text.size() - 1) + 1;
+    inner.text.append(indent, ' ').append(text.text, at, end - at);
+    at = end;
+  }
+  return inner;
+}
+
+NodePtr embedded_document(Context& context, const Node& text) {
+  const auto inner = embedded_text(context, text);
+  if (!inner) return nullptr;
+  Diagnostics found;
+  NodePtr document = read_document(*inner, found);
+  for (Diagnostic& problem : found) report(context, std::move(problem));
+  return document;
+}
+
+std::vector<KeyValue> pairs_of(const Node* mapping) {
+  std::vector<KeyValue> pairs;
+  if (!is_map(mapping)) return pairs;
+  for (const Entry& entry : mapping->entries) {
+    if (entry.value == nullptr || !entry.value->is_scalar()) continue;
+    pairs.push_back({entry.key, entry.value->text, entry.key_where, entry.value->where});
+  }
+  return pairs;
+}
+
+std::vector<TaintOrToleration> taints_of(const Node* list) {
+  std::vector<TaintOrToleration> taints;
+  if (!is_list(list)) return taints;
+  for (const NodePtr& item : list->items) {
+    taints.push_back({text_below(item.get(), {"key"}), text_below(item.get(), {"operator"}),
+                      text_below(item.get(), {"value"}), text_below(item.get(), {"effect"}),
+                      item->where});
+  }
+  return taints;
+}
+
+std::vector<NodeRequirement> requirements_of(const Node* list) {
+  std::vector<NodeRequirement> requirements;
+  if (!is_list(list)) return requirements;
+  for (const NodePtr& item : list->items) {
+    NodeRequirement requirement{
+        text_below(item.get(), {"key"}), text_below(item.get(), {"operator"}), {}, item->where};
+    const Node* values = node_below(item.get(), {"values"});
+    if (is_list(values)) {
+      for (const NodePtr& value : values->items) requirement.values.push_back(value->text);
+    }
+    requirements.push_back(std::move(requirement));
+  }
+  return requirements;
+}
+
+std::vector<ResourceAmount> whole_amounts_of(const Node* mapping) {
+  std::vector<ResourceAmount> amounts;
+  if (!is_map(mapping)) return amounts;
+  for (const Entry& entry : mapping->entries) {
+    const auto amount = entry.value == nullptr ? std::nullopt : whole_of(entry.value->text);
+    if (amount) amounts.push_back({entry.key, *amount, entry.value->where});
+  }
+  return amounts;
+}
+
+}  // namespace slicewise::scenarios::manifests

@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "../text/decimal.hpp"
+#include "manifest_reader.hpp"
+
+// Files of mig-parted, which are read strictly: one bad entry disables the whole file.
+// Source: github.com/NVIDIA/mig-parted api/spec/v1/spec.go, v0.15.0.
+namespace slicewise::scenarios::manifests {
+namespace {
+
+constexpr std::size_t kMostShown = 40;
+
+void refuse(Context& context, const SourceLocation& where, std::string message,
+            const std::string& help = {}) {
+  report(context, make_diagnostic(Code::MigFileInvalid, where, std::move(message),
+                                  help.empty() ? "mig-parted refuses the whole file" : help));
+}
+
+std::size_t digits_at(std::string_view text) {
+  return std::min(text.find_first_not_of("0123456789"), text.size());
+}
+
+enum class ProfileForm { Good, ComputeInstance, Bad };
+
+// "1g.5gb", "1g.10gb+me", "1c.3g.20gb".
+ProfileForm form_of(std::string_view name) {
+  bool has_compute = false;
+  const std::size_t first = digits_at(name);
+  if (first > 0 && name.substr(first).starts_with("c.")) {
+    has_compute = true;
+    name.remove_prefix(first + 2);
+  }
+  const std::size_t slices = digits_at(name);
+  if (slices == 0 || !name.substr(slices).starts_with("g.")) return ProfileForm::Bad;
+  name.remove_prefix(slices + 2);
+  const std::size_t memory = digits_at(name);
+  if (memory == 0 || !name.substr(memory).starts_with("gb")) return ProfileForm::Bad;
+  name.remove_prefix(memory + 2);
+  const bool good = name.empty() || ((name[0] == '+' || name[0] == '-') && name.size() > 1);
+  if (!good) return ProfileForm::Bad;
+  return has_compute ? ProfileForm::ComputeInstance : ProfileForm::Good;
+}
+
+void read_counts(Context& context, const Node& counts, MigPartFile& part) {
+  std::int64_t total = 0;
+  for (const Entry& entry : counts.entries) {
+    const std::string shown = entry.key.substr(0, kMostShown);
+    switch (form_of(entry.key)) {
+      case ProfileForm::Bad:
+        refuse(context, entry.key_where, fmt::format("invalid format for '{}'", shown),
+               "profiles look like 1g.5gb or 1g.5gb+me, with a plus sign; the whole file fails");
+        continue;
+      case ProfileForm::ComputeInstance:
+        report(context,
+               make_diagnostic(
+                   Code::MigComputeInstance, entry.key_where,
+                   fmt::format("MIG profile '{}' does not match any resource patterns", shown),
+                   "the device plugin knows GPU instances only: 1g, 2g, 3g, 4g, 7g"));
+        continue;
+      case ProfileForm::Good:
+        break;
+    }
+    if (entry.key == "7g.79gb" || entry.key == "4g.39gb" || entry.key == "3g.39gb") {
+      report(context, make_diagnostic(Code::MigNameDrift, entry.key_where,
+                                      fmt::format("{} is a name of driver 510; later drivers "
+                                                  "round the memory up",
+                                                  shown),
+                                      "7g.80gb and 3g.40gb on boards of 80 GB"));
+    }
+    const auto count = entry.value == nullptr || entry.value->kind != Node::Kind::Integer
+                           ? std::nullopt
+                           : whole_of(entry.value->text);
+    if (!count || *count < 0) {
+      refuse(context, entry.value == nullptr ? entry.key_where : entry.value->where,
+             fmt::format("the count of {} is no whole number", shown));
+      continue;
+    }
+    constexpr std::int64_t kMostInstances = 64;
+    if (*count > kMostInstances) {
+      report(context, make_diagnostic(Code::MigLayoutImpossible, entry.value->where,
+                                      fmt::format("no GPU has room for {} x {}", *count, shown),
+                                      "a GPU holds at most 7 instances"));
+      total += 1;
+      continue;
+    }
+    total += *count;
+    part.counts.push_back({entry.key, *count, entry.key_where});
+  }
+  if (!counts.entries.empty() && total == 0 && !part.counts.empty()) {
+    refuse(context, counts.where, "all counts for all MigProfiles are 0");
+  }
+}
+
+void read_devices(Context& context, const Node& devices, MigPartFile& part) {
+  if (is_list(&devices)) {
+    part.devices.emplace();
+    for (const NodePtr& item : devices.items) {
+      const auto index = item->kind == Node::Kind::Integer ? whole_of(item->text) : std::nullopt;
+      if (!index || *index < 0) {
+        refuse(context, item->where, "devices takes `all` or a list of whole numbers");
+      } else {
+        part.devices->push_back(*index);
+      }
+    }
+  } else if (devices.text != "all" || devices.kind != Node::Kind::Text) {
+    refuse(context, devices.where,
+           fmt::format("invalid string input for 'devices': {}", devices.text.substr(0, 40)),
+           "devices takes all or a list: [0, 1]; the whole file fails");
+  }
+}
+
+void read_filter(Context& context, const Node& filter, MigPartFile& part) {
+  const auto take = [&](const Node& value) {
+    if (value.kind != Node::Kind::Text) {
+      refuse(context, value.where, "a device-filter is text: put it in quotes",
+             "device-filter: [\"0x20B010DE\"]; YAML reads it as a number without quotes");
+    } else {
+      part.filters.push_back(value.text);
+    }
+  };
+  if (!is_list(&filter)) return take(filter);
+  for (const NodePtr& value : filter.items) take(*value);
+}
+
+void read_part(Context& context, const Node& item, MigConfigFile& config) {
+  if (!is_map(&item)) return refuse(context, item.where, "an entry is a mapping");
+  MigPartFile part;
+  part.where = item.where;
+  for (const std::string_view required : {"devices", "mig-enabled"}) {
+    if (item.entry(required) == nullptr) {
+      refuse(context, item.where, fmt::format("missing required field: {}", required));
+    }
+  }
+  for (const Entry& entry : item.entries) {
+    constexpr std::array<std::string_view, 4> kFields = {"device-filter", "devices", "mig-enabled",
+                                                         "mig-devices"};
+    if (std::ranges::find(kFields, std::string_view(entry.key)) == kFields.end()) {
+      refuse(context, entry.key_where,
+             fmt::format("unexpected field: {}", entry.key.substr(0, kMostShown)));
+    }
+  }
+  if (const Node* filter = item.find("device-filter")) read_filter(context, *filter, part);
+  if (const Node* devices = item.find("devices")) read_devices(context, *devices, part);
+  part.enabled = is_true(item.find("mig-enabled"));
+  const Node* counts = item.find("mig-devices");
+  if (part.enabled && !is_map(counts)) {
+    refuse(context, place_below(item, {"mig-enabled"}),
+           "missing required field 'mig-devices' when 'mig-enabled' is true",
+           "mig-devices: {} turns MIG on without instances; the whole file fails");
+  }
+  if (is_map(counts)) {
+    if (!part.enabled && !counts->entries.empty()) {
+      refuse(context, item.entry("mig-devices")->key_where,
+             "MIG devices included when 'mig-enabled' is false");
+    }
+    read_counts(context, *counts, part);
+  }
+  config.parts.push_back(std::move(part));
+}
+
+// GPUs of the node that no entry names.
+void judge_unlisted(Context& context, const MigConfigFile& config) {
+  std::vector<std::int64_t> listed;
+  for (const MigPartFile& part : config.parts) {
+    if (!part.devices) return;
+    listed.insert(listed.end(), part.devices->begin(), part.devices->end());
+  }
+  std::ranges::sort(listed);
+  listed.erase(std::unique(listed.begin(), listed.end()), listed.end());
+  const auto count = static_cast<std::int64_t>(listed.size());
+  if (listed.empty()) return;
+  // EC2 has types with 1, 2, 4, 8 and 16 GPUs.
+  const bool is_whole_node = listed.back() == count - 1 && (count & (count - 1)) == 0;
+  if (is_whole_node && count > 1) return;
+  report(context, make_diagnostic(Code::MigDevicesUnlisted, config.where,
+                                  fmt::format("{} says nothing about some GPUs of a node",
+                                              config.name.substr(0, kMostShown)),
+                                  "add the rest with mig-enabled: false"));
+}
+
+}  // namespace
+
+bool is_mig_file(const Node& document) {
+  return document.kind == Node::Kind::Map && document.entry("mig-configs") != nullptr;
+}
+
+void read_mig_file(Context& context, const Node& document) {
+  const Node* version = document.find("version");
+  if (version == nullptr) {
+    refuse(context, document.where, "unable to parse with missing 'version' field",
+           "add version: v1; without it the whole file fails");
+  } else if (version->text != "v1") {
+    refuse(context, version->where,
+           fmt::format("unknown version: {}", version->text.substr(0, kMostShown)));
+  }
+  for (const Entry& entry : document.entries) {
+    if (entry.key == "version" || entry.key == "mig-configs") continue;
+    refuse(context, entry.key_where,
+           fmt::format("unexpected field: {}", entry.key.substr(0, kMostShown)));
+  }
+  const Node* configs = document.find("mig-configs");
+  if (!is_map(configs) || configs->entries.empty()) {
+    return refuse(context, place_below(document, {"mig-configs"}),
+                  "at least one entry in 'mig-configs' is required");
+  }
+  for (const Entry& entry : configs->entries) {
+    MigConfigFile config{entry.key, entry.key_where, {}};
+    if (!is_list(entry.value.get()) || entry.value->items.empty()) {
+      refuse(
+          context, entry.key_where,
+          fmt::format("at least one entry in '{}' is required", entry.key.substr(0, kMostShown)));
+      continue;
+    }
+    for (const NodePtr& item : entry.value->items) read_part(context, *item, config);
+    judge_unlisted(context, config);
+    context.files.mig_configs.push_back(std::move(config));
+  }
+}
+
+}  // namespace slicewise::scenarios::manifests

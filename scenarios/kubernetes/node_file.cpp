@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../text/decimal.hpp"
+#include "manifest_reader.hpp"
+
+// What makes nodes: Karpenter's NodePool, EC2NodeClass and NodeOverlay, eksctl's ClusterConfig, and
+// Nodes themselves.
+namespace slicewise::scenarios::manifests {
+namespace {
+
+constexpr std::string_view kInstanceType = "node.kubernetes.io/instance-type";
+
+std::string family_of(const Node& group) {
+  std::string family = text_below(&group, {"amiFamily"});
+  std::ranges::transform(family, family.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+  return family;
+}
+
+NodeGroupFile named_group(NodeGroupFile::Kind kind, const Located<std::string>& name,
+                          const Node& object) {
+  NodeGroupFile group;
+  group.kind = kind;
+  group.name = name.value;
+  group.where = name.where.line > 0 ? name.where : object.where;
+  return group;
+}
+
+void read_node_pool(Context& context, const Node& object) {
+  NodeGroupFile group = named_group(NodeGroupFile::Kind::NodePool,
+                                    located_below(&object, {"metadata", "name"}), object);
+  const Node* made = node_below(&object, {"spec", "template"});
+  group.labels = pairs_of(node_below(made, {"metadata", "labels"}));
+  group.taints = taints_of(node_below(made, {"spec", "taints"}));
+  group.requirements = requirements_of(node_below(made, {"spec", "requirements"}));
+  group.limits = whole_amounts_of(node_below(&object, {"spec", "limits"}));
+  group.node_class = text_below(made, {"spec", "nodeClassRef", "name"});
+  group.is_auto_mode = text_below(made, {"spec", "nodeClassRef", "group"}) == "eks.amazonaws.com";
+  for (const NodeRequirement& requirement : group.requirements) {
+    if (requirement.key != kInstanceType || requirement.op != "In") continue;
+    for (const std::string& type : requirement.values) {
+      group.types.push_back({type, requirement.where});
+    }
+  }
+  context.files.groups.push_back(std::move(group));
+}
+
+// A list of mappings, or the older mapping of "value:effect" by key.
+std::vector<TaintOrToleration> eksctl_taints(const Node* taints) {
+  if (!is_map(taints)) return taints_of(taints);
+  std::vector<TaintOrToleration> result;
+  for (const Entry& entry : taints->entries) {
+    if (entry.value == nullptr) continue;
+    const std::string& text = entry.value->text;
+    const std::size_t colon = text.rfind(':');
+    result.push_back({entry.key, "", colon == text.npos ? "" : text.substr(0, colon),
+                      colon == text.npos ? text : text.substr(colon + 1), entry.key_where});
+  }
+  return result;
+}
+
+bool looks_like_gpu_type(std::string_view type) {
+  const std::size_t digit = type.find_first_of("0123456789");
+  const bool family = type.starts_with("g") || type.starts_with("p");
+  return family && digit != type.npos && digit <= 2 && (digit == 1 || type[1] == 'r');
+}
+
+void read_node_group(Context& context, const Node& item, std::string_view cluster_version) {
+  NodeGroupFile group =
+      named_group(NodeGroupFile::Kind::NodeGroup, located_below(&item, {"name"}), item);
+  group.labels = pairs_of(item.find("labels"));
+  group.taints = eksctl_taints(item.find("taints"));
+  const Located<std::string> type = located_below(&item, {"instanceType"});
+  if (!type.value.empty() && type.value != "mixed") group.types.push_back(type);
+  for (const Node* types : {item.find("instanceTypes"),
+                            node_below(&item, {"instancesDistribution", "instanceTypes"})}) {
+    if (!is_list(types)) continue;
+    for (const NodePtr& one : types->items) group.types.push_back({one->text, one->where});
+  }
+  const std::string family = family_of(item);
+  const Node* tags = item.find("tags");
+  group.scales = is_map(tags) && tags->entry("k8s.io/cluster-autoscaler/enabled") != nullptr;
+  // nodeadm labels GPU nodes from Kubernetes 1.35 on.
+  const std::size_t dot = cluster_version.find('.');
+  const auto minor =
+      dot == cluster_version.npos ? std::nullopt : whole_of(cluster_version.substr(dot + 1));
+  constexpr std::int64_t kLabelsFrom = 35;
+  group.labels_gpus = family != "bottlerocket" && minor && *minor >= kLabelsFrom;
+  if (family == "bottlerocket") {
+    apply_bottlerocket(
+        context, bottlerocket_settings(node_below(&item, {"bottlerocket", "settings"})), group);
+  } else if (std::ranges::any_of(group.types,
+                                 [](const auto& t) { return looks_like_gpu_type(t.value); })) {
+    if (!context.files.eksctl_installs) context.files.eksctl_installs = group.where;
+  }
+  context.files.groups.push_back(std::move(group));
+}
+
+void read_cluster_config(Context& context, const Node& object) {
+  const std::string version = text_below(&object, {"metadata", "version"});
+  for (const std::string_view list : {"managedNodeGroups", "nodeGroups"}) {
+    const Node* groups = object.find(list);
+    if (!is_list(groups)) continue;
+    for (const NodePtr& item : groups->items) read_node_group(context, *item, version);
+  }
+}
+
+void read_node(Context& context, const Node& object) {
+  NodeGroupFile group =
+      named_group(NodeGroupFile::Kind::Node, located_below(&object, {"metadata", "name"}), object);
+  group.labels = pairs_of(node_below(&object, {"metadata", "labels"}));
+  group.taints = taints_of(node_below(&object, {"spec", "taints"}));
+  for (const KeyValue& label : group.labels) {
+    if (label.key == kInstanceType) group.types.push_back({label.value, label.where});
+  }
+  context.files.groups.push_back(std::move(group));
+}
+
+bool uses_bottlerocket(const Node& node_class) {
+  if (text_below(&node_class, {"spec", "amiFamily"}) == "Bottlerocket") return true;
+  const Node* terms = node_below(&node_class, {"spec", "amiSelectorTerms"});
+  return is_list(terms) && std::ranges::any_of(terms->items, [](const NodePtr& term) {
+           return text_below(term.get(), {"alias"}).starts_with("bottlerocket");
+         });
+}
+
+}  // namespace
+
+bool read_nodes(Context& context, const NodePtr& object, std::string_view kind) {
+  if (kind == "NodePool") {
+    read_node_pool(context, *object);
+  } else if (kind == "EC2NodeClass" || kind == "NodeClass") {
+    context.classes.emplace_back(object, context.source);
+  } else if (kind == "NodeOverlay") {
+    const Located<std::string> name = located_below(object.get(), {"metadata", "name"});
+    context.files.overlays.push_back(
+        {name.value, name.where.line > 0 ? name.where : object->where,
+         requirements_of(node_below(object.get(), {"spec", "requirements"})),
+         whole_amounts_of(node_below(object.get(), {"spec", "capacity"}))});
+  } else if (kind == "ClusterConfig") {
+    read_cluster_config(context, *object);
+  } else if (kind == "Node") {
+    read_node(context, *object);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void apply_node_classes(Context& context) {
+  for (const auto& [node_class, source] : context.classes) {
+    context.source = source;
+    if (!uses_bottlerocket(*node_class)) continue;
+    const std::string name = text_below(node_class.get(), {"metadata", "name"});
+    const Node* user_data = node_below(node_class.get(), {"spec", "userData"});
+    const auto toml = user_data == nullptr ? std::nullopt : embedded_text(context, *user_data);
+    const auto settings = toml ? bottlerocket_settings(*toml, context.files.problems)
+                               : std::vector<BottlerocketSetting>();
+    bool is_used = false;
+    for (NodeGroupFile& group : context.files.groups) {
+      if (group.kind != NodeGroupFile::Kind::NodePool || group.node_class != name) continue;
+      // What is wrong with the settings is said once.
+      const std::size_t before = context.files.problems.size();
+      apply_bottlerocket(context, settings, group);
+      if (is_used) {
+        Diagnostics& problems = context.files.problems;
+        problems.erase(problems.begin() + static_cast<std::ptrdiff_t>(before), problems.end());
+      }
+      is_used = true;
+    }
+    NodeGroupFile unused;
+    if (!is_used) apply_bottlerocket(context, settings, unused);
+  }
+}
+
+}  // namespace slicewise::scenarios::manifests

@@ -1,0 +1,341 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slicewise/nearest_name.hpp"
+
+#include "../text/decimal.hpp"
+#include "manifest_reader.hpp"
+
+// The device plugin's own file. Source: github.com/NVIDIA/k8s-device-plugin api/config/v1 and
+// cmd/nvidia-device-plugin/main.go (validateFlags), v0.20.0.
+namespace slicewise::scenarios::manifests {
+namespace {
+
+constexpr std::string_view kPlugin = "the device plugin";
+constexpr std::array<std::string_view, 5> kTop = {"version", "flags", "resources", "sharing",
+                                                  "imex"};
+constexpr std::array<std::string_view, 12> kFlags = {
+    "migStrategy",       "failOnInitError",         "mpsRoot",    "nvidiaDriverRoot",
+    "nvidiaDevRoot",     "gdrcopyEnabled",          "gdsEnabled", "mofedEnabled",
+    "useNodeFeatureAPI", "deviceDiscoveryStrategy", "plugin",     "gfd"};
+constexpr std::array<std::string_view, 7> kPluginFlags = {"passDeviceSpecs",
+                                                          "deviceListStrategy",
+                                                          "deviceIDStrategy",
+                                                          "cdiAnnotationPrefix",
+                                                          "nvidiaCTKPath",
+                                                          "containerDriverRoot",
+                                                          "sharedDevicesAllocationPolicy"};
+constexpr std::array<std::string_view, 5> kGfdFlags = {"oneshot", "noTimestamp", "sleepInterval",
+                                                       "outputFile", "machineTypeFile"};
+constexpr std::array<std::string_view, 2> kImex = {"channelIDs", "required"};
+constexpr std::array<std::string_view, 8> kTruths = {
+    "failOnInitError",   "gdrcopyEnabled",  "gdsEnabled", "mofedEnabled",
+    "useNodeFeatureAPI", "passDeviceSpecs", "oneshot",    "noTimestamp"};
+// The plugin stops at any other word (main.go, validateFlags); words with blanks around them.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOptions = {
+    std::pair{"deviceListStrategy", " envvar volume-mounts cdi-annotations cdi-cri "},
+    std::pair{"deviceIDStrategy", " uuid index "},
+    std::pair{"sharedDevicesAllocationPolicy", " distributed packed "},
+    std::pair{"deviceDiscoveryStrategy", " auto nvml tegra "}};
+constexpr std::array<std::string_view, 2> kSharing = {"timeSlicing", "mps"};
+constexpr std::array<std::string_view, 3> kReplicated = {"renameByDefault",
+                                                         "failRequestsGreaterThanOne", "resources"};
+constexpr std::array<std::string_view, 4> kResource = {"name", "replicas", "rename", "devices"};
+constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+// The plugin takes any; rules multiply them with numbers of GPUs.
+constexpr std::int64_t kMostConfigReplicas = 1'000'000;
+
+class ConfigReader {
+ public:
+  ConfigReader(Context& context, const Node& document, std::string_view key)
+      : context_(context), document_(document) {
+    config_.key = key;
+    config_.where = document.where;
+  }
+
+  void read() {
+    check_keys(context_, &document_, kTop, kPlugin);
+    const std::string version = text_below(&document_, {"version"});
+    if (!version.empty() && version != "v1") {
+      tell(Code::EnumUnknown, place_below(document_, {"version"}),
+           fmt::format("unknown version: {}", version.substr(0, 40)), "write version: v1");
+    }
+    if (const Entry* resources = document_.entry("resources")) {
+      tell(Code::PluginFieldIgnored, resources->key_where,
+           "the plugin ignores `resources`: custom resource names are switched off",
+           "remove it; renameByDefault is the only renaming there is");
+    }
+    read_flags();
+    read_imex();
+    read_sharing();
+    judge();
+    context_.files.configs.push_back(std::move(config_));
+  }
+
+ private:
+  void tell(Code code, const SourceLocation& where, std::string message, std::string help = {}) {
+    report(context_, make_diagnostic(code, where, std::move(message), std::move(help)));
+  }
+
+  void read_flags() {
+    const Node* flags = document_.find("flags");
+    check_keys(context_, flags, kFlags, kPlugin);
+    const Node* plugin = node_below(flags, {"plugin"});
+    check_keys(context_, plugin, kPluginFlags, kPlugin);
+    const Node* gfd = node_below(flags, {"gfd"});
+    check_keys(context_, gfd, kGfdFlags, kPlugin);
+    for (const Node* block : {flags, plugin, gfd}) judge_flags(block);
+    const Located<std::string> strategy = located_below(flags, {"migStrategy"});
+    config_.strategy = strategy.value;
+    config_.strategy_where = strategy.where;
+    if (!strategy.value.empty() && strategy.value != "none" && strategy.value != "single" &&
+        strategy.value != "mixed") {
+      tell(Code::EnumUnknown, strategy.where,
+           fmt::format("unknown MIG strategy: {}", strategy.value.substr(0, 40)),
+           "none, single or mixed; the plugin stops at any other word");
+    }
+    config_.has_mps_root = !text_below(flags, {"mpsRoot"}).empty();
+    const Entry* policy = is_map(plugin) ? plugin->entry("sharedDevicesAllocationPolicy") : nullptr;
+    if (policy != nullptr && context_.version < PluginVersion{0, 20}) {
+      tell(Code::PluginTooOld, policy->key_where,
+           "sharedDevicesAllocationPolicy is ignored by this version of the plugin",
+           "it came with 0.20.0");
+    }
+  }
+
+  void refuse_type(const Node& value, std::string_view type) {
+    const std::string_view written = is_list(&value)                     ? "array"
+                                     : is_map(&value)                    ? "object"
+                                     : value.kind == Node::Kind::Text    ? "string"
+                                     : value.kind == Node::Kind::Boolean ? "bool"
+                                                                         : "number";
+    tell(Code::FieldType, value.where,
+         fmt::format("json: cannot unmarshal {} into a field of type {}", written, type),
+         type == "bool" ? "write true or false without quotes; the plugin stops at this"
+                        : "the plugin stops at this");
+  }
+
+  void judge_truth(const Node* value) {
+    if (value == nullptr || value->kind == Node::Kind::Boolean || value->kind == Node::Kind::Null) {
+      return;
+    }
+    refuse_type(*value, "bool");
+  }
+
+  void judge_flags(const Node* block) {
+    if (!is_map(block)) return;
+    for (const std::string_view name : kTruths) judge_truth(block->find(name));
+    for (const auto& [name, words] : kOptions) {
+      const Node* value = block->find(name);
+      if (value == nullptr) continue;
+      if (!is_list(value)) {
+        judge_option(*value, name, words);
+      } else if (name == "deviceListStrategy") {
+        for (const NodePtr& item : value->items) judge_option(*item, name, words);
+      } else {
+        refuse_type(*value, "string");
+      }
+    }
+  }
+
+  void judge_option(const Node& value, std::string_view name, std::string_view words) {
+    const bool is_known = words.find(" " + value.text + " ") != std::string_view::npos;
+    if (is_known || value.text.empty()) return;
+    tell(Code::EnumUnknown, value.where,
+         fmt::format("invalid {}: {}", name, value.text.substr(0, 40)),
+         fmt::format("one of:{}; the plugin stops at any other word",
+                     words.substr(0, words.size() - 1)));
+  }
+
+  void read_imex() {
+    const Node* imex = document_.find("imex");
+    check_keys(context_, imex, kImex, kPlugin);
+    judge_truth(node_below(imex, {"required"}));
+    const Node* channels = node_below(imex, {"channelIDs"});
+    if (channels == nullptr) return;
+    if (!is_list(channels)) return refuse_type(*channels, "[]int");
+    const bool is_known =
+        channels->items.empty() || (channels->items.size() == 1 && channels->items[0]->text == "0");
+    if (is_known) return;
+    tell(Code::EnumUnknown, channels->where, "invalid IMEX channel IDs",
+         "channelIDs is [] or [0]; the plugin stops at anything else");
+  }
+
+  void read_sharing() {
+    const Node* sharing = document_.find("sharing");
+    if (!is_map(sharing)) return;
+    check_keys(context_, sharing, kSharing, kPlugin);
+    const Entry* slicing = sharing->entry("timeSlicing");
+    const Entry* mps = sharing->entry("mps");
+    if (slicing != nullptr && mps != nullptr) {
+      tell(Code::MpsWithTimeSlicing, slicing->key_where,
+           "timeSlicing has no effect beside mps: MPS wins without a message",
+           "keep one of the two; other nodes may have another config");
+    }
+    const Entry* chosen = mps != nullptr ? mps : slicing;
+    if (chosen == nullptr) return;
+    config_.sharing = mps != nullptr ? FileSharing::Mps : FileSharing::TimeSlicing;
+    config_.sharing_where = chosen->key_where;
+    if (slicing != nullptr && mps != nullptr) read_entries(*slicing, false);
+    read_entries(*chosen, true);
+  }
+
+  void read_entries(const Entry& mode, bool counts) {
+    const Node* replicated = mode.value.get();
+    check_keys(context_, replicated, kReplicated, kPlugin);
+    const Node* resources = node_below(replicated, {"resources"});
+    if (!is_list(resources) || resources->items.empty()) {
+      tell(Code::FieldMissing, mode.key_where, "no resources specified",
+           "add resources: [{name: nvidia.com/gpu, replicas: 4}]");
+      return;
+    }
+    judge_truth(node_below(replicated, {"renameByDefault"}));
+    judge_truth(node_below(replicated, {"failRequestsGreaterThanOne"}));
+    if (counts) {
+      config_.renames = is_true(node_below(replicated, {"renameByDefault"}));
+      const Node* refuses = node_below(replicated, {"failRequestsGreaterThanOne"});
+      if (is_true(refuses) || is_false(refuses)) config_.refuses_several = is_true(refuses);
+      judge_refusal(mode, refuses);
+    }
+    for (const NodePtr& item : resources->items) read_resource(*item, counts);
+  }
+
+  void judge_refusal(const Entry& mode, const Node* refuses) {
+    const bool is_mps = config_.sharing == FileSharing::Mps;
+    if (is_mps && context_.version < PluginVersion{0, 20} && is_false(refuses)) {
+      report(context_, Diagnostic{Code::PluginTooOld,
+                                  Severity::Warning,
+                                  refuses->where,
+                                  "this version of the plugin refuses requests above one under "
+                                  "MPS, whatever is written here",
+                                  {},
+                                  "it needs 0.20.0"});
+    } else if (is_false(refuses) || (!is_mps && refuses == nullptr)) {
+      tell(Code::FailRequestsUnset, refuses == nullptr ? mode.key_where : refuses->where,
+           "a pod may hold several replicas and gets no more GPU for them",
+           "failRequestsGreaterThanOne: true refuses such pods with a reason");
+    }
+  }
+
+  void read_resource(const Node& item, bool counts) {
+    check_keys(context_, &item, kResource, kPlugin);
+    for (const std::string_view ignored : {"rename", "devices"}) {
+      const Entry* entry = item.entry(ignored);
+      if (entry == nullptr || text_below(&item, {ignored}) == "all") continue;
+      tell(Code::PluginFieldIgnored, entry->key_where,
+           fmt::format("the plugin ignores `{}`: all GPUs of a node are shared alike", ignored),
+           "remove it; GPUs with other replicas must be on other nodes");
+    }
+    const Located<std::string> name = located_below(&item, {"name"});
+    const Node* replicas = item.find("replicas");
+    if (name.value.empty()) {
+      tell(Code::FieldMissing, item.where, "no resource name specified", "name: nvidia.com/gpu");
+    }
+    if (replicas == nullptr) {
+      tell(Code::FieldMissing, item.where, "no replicas specified", "replicas: 4");
+      return;
+    }
+    const auto written =
+        replicas->kind == Node::Kind::Integer ? whole_of(replicas->text) : std::nullopt;
+    if (!written) {
+      const bool is_number =
+          replicas->kind == Node::Kind::Float || replicas->kind == Node::Kind::Integer;
+      tell(Code::FieldType, replicas->where,
+           is_number ? fmt::format("json: cannot unmarshal number {} into a field of type int",
+                                   replicas->text.substr(0, 40))
+                     : std::string("json: cannot unmarshal string into a field of type int"),
+           "write a whole number without quotes; the plugin stops at this");
+      return;
+    }
+    const std::int64_t count = std::min(*written, kMostConfigReplicas);
+    if (count < 2) {
+      tell(Code::ReplicasTooFew, replicas->where, "number of replicas must be >= 2",
+           "leave `sharing` out to share nothing; the plugin stops at this");
+      return;
+    }
+    if (!counts || name.value.empty()) return;
+    const bool prefixed = name.value.find('/') != std::string::npos;
+    config_.resources.push_back(
+        {prefixed ? name.value : "nvidia.com/" + name.value, count, name.where, replicas->where});
+  }
+
+  void judge() {
+    const bool is_mps = config_.sharing == FileSharing::Mps;
+    if (is_mps && config_.strategy == "mixed") {
+      tell(Code::MpsWithMixed, config_.strategy_where,
+           "using --mig-strategy=mixed is not supported with MPS",
+           "migStrategy: none on the nodes with MPS; time-slicing for MIG devices");
+    }
+    if (is_mps && context_.version < PluginVersion{0, 15}) {
+      tell(Code::PluginTooOld, config_.sharing_where, "this version of the plugin has no MPS",
+           "it came with 0.15.0");
+    }
+    for (const ReplicatedResource& resource : config_.resources) judge_resource(resource, is_mps);
+  }
+
+  void judge_resource(const ReplicatedResource& resource, bool is_mps) {
+    const bool is_mig = resource.name.starts_with("nvidia.com/mig-");
+    if (is_mps && resource.name != kGpuResource) {
+      tell(is_mig ? Code::MpsOnMig : Code::MpsWithMixed, resource.where,
+           is_mig ? "sharing using MPS is not supported for MIG devices"
+                  : "MPS shares nvidia.com/gpu only",
+           "use timeSlicing for MIG devices");
+    } else if (is_mig && config_.strategy != "mixed") {
+      tell(Code::SharedResourceAbsent, resource.where,
+           fmt::format("{} exists with migStrategy mixed only, not with {}",
+                       resource.name.substr(0, 60),
+                       config_.strategy.empty() ? "none" : config_.strategy.substr(0, 20)),
+           "set flags.migStrategy: mixed, or share nvidia.com/gpu");
+    }
+    // 48 clients; 16 below compute capability 7.5, which only the nodes tell.
+    constexpr std::int64_t kMostClients = 48;
+    if (!is_mps) return;
+    if (resource.replicas > kMostClients) {
+      tell(Code::MpsTooManyClients, resource.replicas_where,
+           fmt::format("invalid device maximum allowed replicas exceeded: {} > {}",
+                       resource.replicas, kMostClients),
+           "at most 48 replicas; 16 on V100");
+    } else if (100 % resource.replicas != 0) {
+      tell(Code::MpsUnevenSplit, resource.replicas_where,
+           fmt::format("{} replicas get {} % of the threads each, {} % together", resource.replicas,
+                       100 / resource.replicas, 100 / resource.replicas * resource.replicas));
+    }
+  }
+
+  Context& context_;
+  const Node& document_;
+  PluginConfigFile config_;
+};
+
+}  // namespace
+
+bool is_plugin_config(const Node& document) {
+  if (document.kind != Node::Kind::Map || document.entry("kind") != nullptr) return false;
+  // Other programs have `flags`, `sharing` and `version` as well: what is in them tells.
+  const auto resembles = [](const Node* mapping, std::span<const std::string_view> known) {
+    return is_map(mapping) && std::ranges::any_of(mapping->entries, [&](const Entry& entry) {
+             constexpr std::size_t kLongest = 40;
+             return entry.key.size() < kLongest && nearest_name(entry.key, known);
+           });
+  };
+  if (resembles(document.find("sharing"), kSharing) || resembles(document.find("flags"), kFlags)) {
+    return true;
+  }
+  const std::string version = text_below(&document, {"version"});
+  const bool is_versioned = version.size() > 1 && version[0] == 'v' && version[1] >= '0' &&
+                            version[1] <= '9' && version.find('.') == std::string::npos;
+  return is_versioned && document.entry("mig-configs") == nullptr &&
+         std::ranges::all_of(document.entries, [](const Entry& entry) {
+           return std::ranges::find(kTop, std::string_view(entry.key)) != kTop.end();
+         });
+}
+
+void read_plugin_config(Context& context, const Node& document, std::string_view key) {
+  ConfigReader(context, document, key).read();
+}
+
+}  // namespace slicewise::scenarios::manifests

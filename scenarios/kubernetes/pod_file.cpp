@@ -1,0 +1,322 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "../import/gpu_resource.hpp"
+#include "../text/decimal.hpp"
+#include "manifest_reader.hpp"
+
+// Objects with pods, and what is wrong with a pod wherever it runs.
+namespace slicewise::scenarios::manifests {
+namespace {
+
+constexpr std::int64_t kMostCopies = 1'000'000;
+
+// Names of NVIDIA's device plugin; HAMi's and others' have rules of their own.
+bool is_plugin_resource(std::string_view name) {
+  return name == "nvidia.com/gpu" || name == "nvidia.com/gpu.shared" ||
+         name.starts_with("nvidia.com/mig-");
+}
+
+bool is_gpu_software(std::string_view image) {
+  constexpr std::array kImages = {"k8s-device-plugin",     "dcgm",
+                                  "gpu-feature-discovery", "node-feature-discovery",
+                                  "gpu-operator",          "k8s-mig-manager",
+                                  "k8s-driver-manager",    "container-toolkit"};
+  return std::ranges::any_of(kImages,
+                             [&](std::string_view part) { return image.find(part) != image.npos; });
+}
+
+std::string words_of(const Node* container) {
+  constexpr std::size_t kLongest = 100'000;
+  std::string words;
+  for (const std::string_view part : {"command", "args"}) {
+    const Node* list = node_below(container, {part});
+    if (!is_list(list)) continue;
+    for (const NodePtr& word : list->items) {
+      if (words.size() < kLongest) words += (words.empty() ? "" : " ") + word->text;
+    }
+  }
+  return words;
+}
+
+class PodFileReader {
+ public:
+  PodFileReader(Context& context, const Node& object, std::string_view kind)
+      : context_(context), object_(object) {
+    pod_.kind = std::string(kind);
+  }
+
+  void read() {
+    const Node* owner =
+        pod_.kind == "CronJob" ? node_below(&object_, {"spec", "jobTemplate"}) : &object_;
+    const Node* spec =
+        pod_.kind == "Pod" ? object_.find("spec") : node_below(owner, {"spec", "template", "spec"});
+    const Located<std::string> name = located_below(&object_, {"metadata", "name"});
+    pod_.name = name.value;
+    pod_.where = name.where.line > 0 ? name.where : object_.where;
+    pod_.space = text_below(&object_, {"metadata", "namespace"});
+    read_copies(owner);
+    if (!is_map(spec)) return;
+    read_containers(node_below(spec, {"initContainers"}), true);
+    read_containers(node_below(spec, {"containers"}), false);
+    read_placement(*spec);
+    read_claims(node_below(spec, {"resourceClaims"}));
+    judge();
+    take_system_parts();
+    context_.files.pods.push_back(std::move(pod_));
+  }
+
+ private:
+  void tell(Code code, const SourceLocation& where, std::string message, std::string help = {}) {
+    report(context_, make_diagnostic(code, where, std::move(message), std::move(help)));
+  }
+
+  void read_copies(const Node* owner) {
+    for (const std::string_view count : {"replicas", "parallelism"}) {
+      const auto value = whole_of(text_below(owner, {"spec", count}));
+      if (value) pod_.copies = std::clamp<std::int64_t>(*value, 0, kMostCopies);
+    }
+  }
+
+  void read_containers(const Node* list, bool is_init) {
+    if (!is_list(list)) return;
+    for (const NodePtr& item : list->items) {
+      ContainerFile container;
+      container.name = text_below(item.get(), {"name"});
+      container.image = text_below(item.get(), {"image"});
+      container.command = words_of(item.get());
+      container.is_init = is_init;
+      container.where = item->where;
+      const std::string user = text_below(item.get(), {"securityContext", "runAsUser"});
+      if (!user.empty()) container.user = user;
+      read_env(node_below(item.get(), {"env"}), container);
+      read_amounts(node_below(item.get(), {"resources"}), container);
+      pod_.containers.push_back(std::move(container));
+    }
+  }
+
+  static void read_env(const Node* env, ContainerFile& container) {
+    if (!is_list(env)) return;
+    for (const NodePtr& item : env->items) {
+      const Located<std::string> name = located_below(item.get(), {"name"});
+      const Located<std::string> value = located_below(item.get(), {"value"});
+      container.env.push_back({name.value, value.value, name.where, value.where});
+    }
+  }
+
+  void read_amounts(const Node* resources, ContainerFile& container) {
+    const Node* requests = node_below(resources, {"requests"});
+    const Node* limits = node_below(resources, {"limits"});
+    for (const Node* part : {limits, requests}) {
+      if (!is_map(part)) continue;
+      for (const Entry& entry : part->entries) {
+        if (entry.value == nullptr || !entry.value->is_scalar()) continue;
+        read_amount(entry, part == requests ? limits : requests, part == requests, container);
+      }
+    }
+  }
+
+  void read_amount(const Entry& entry, const Node* other_part, bool is_request,
+                   ContainerFile& container) {
+    const bool extended = entry.key.find('/') != std::string::npos;
+    const auto thousandths = quantity_in_thousandths(entry.value->text);
+    if (!extended && entry.key != "cpu" && entry.key != "memory") return;
+    const std::string shown = entry.key.substr(0, 60);
+    if (!thousandths || (extended && *thousandths % 1'000 != 0)) {
+      if (extended && is_plugin_resource(entry.key)) {
+        tell(Code::ExtendedResourceInteger, entry.value->where,
+             fmt::format("Invalid value: \"{}\": must be an integer",
+                         entry.value->text.substr(0, 40)),
+             "ask for 1 of a shared resource instead: there is no part of a GPU");
+      }
+      return;
+    }
+    const Node* other = is_map(other_part) ? other_part->find(entry.key) : nullptr;
+    if (extended && is_plugin_resource(entry.key) && is_request) {
+      const auto limit = other == nullptr ? std::nullopt : quantity_in_thousandths(other->text);
+      if (other == nullptr) {
+        tell(Code::ExtendedResourceInteger, entry.key_where,
+             fmt::format("Limit must be set for non overcommitable resources: {}", shown),
+             "write it under limits; the request follows");
+      } else if (limit && *limit != *thousandths) {
+        tell(Code::ExtendedResourceInteger, entry.value->where,
+             fmt::format("the request for {} must be equal to its limit", shown),
+             "leave the request out: it follows the limit");
+      }
+    }
+    // Of CPU and memory the request counts, of the rest the limit, which equals it.
+    const bool repeated = other != nullptr && (extended ? is_request : !is_request);
+    if (repeated || (extended && *thousandths == 0)) return;
+    container.amounts.push_back(
+        {entry.key, entry.key == "cpu" ? *thousandths : *thousandths / 1'000, entry.key_where});
+  }
+
+  void read_placement(const Node& spec) {
+    pod_.tolerations = taints_of(spec.find("tolerations"));
+    pod_.node_selector = pairs_of(spec.find("nodeSelector"));
+    const Node* terms =
+        node_below(&spec, {"affinity", "nodeAffinity",
+                           "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"});
+    if (is_list(terms)) {
+      for (const NodePtr& term : terms->items) {
+        pod_.affinity.push_back(requirements_of(node_below(term.get(), {"matchExpressions"})));
+      }
+    }
+    for (const Node* spread : {spec.find("topologySpreadConstraints"),
+                               node_below(&spec, {"affinity", "podAntiAffinity"})}) {
+      if (spread != nullptr && !pod_.spread) pod_.spread = spread->where;
+    }
+    if (is_true(spec.find("hostIPC"))) pod_.host_ipc = spec.find("hostIPC")->where;
+    const std::string user = text_below(&spec, {"securityContext", "runAsUser"});
+    if (!user.empty()) pod_.user = user;
+    pod_.scheduler = text_below(&spec, {"schedulerName"});
+  }
+
+  void read_claims(const Node* claims) {
+    if (!is_list(claims)) return;
+    for (const NodePtr& claim : claims->items) {
+      for (const std::string_view key : {"resourceClaimName", "resourceClaimTemplateName"}) {
+        const Located<std::string> name = located_below(claim.get(), {key});
+        if (name.value.empty()) continue;
+        pod_.claims.push_back({std::string(key), name.value, name.where, name.where});
+      }
+    }
+  }
+
+  void judge() {
+    pod_.is_system = std::ranges::any_of(
+        pod_.containers, [](const ContainerFile& c) { return is_gpu_software(c.image); });
+    int with_gpu = 0;
+    const SourceLocation* second = nullptr;
+    bool has_gpu = false;
+    for (const ContainerFile& container : pod_.containers) {
+      const ResourceAmount* gpu = judge_container(container);
+      if (gpu == nullptr) continue;
+      has_gpu = true;
+      if (!container.is_init && ++with_gpu == 2) second = &gpu->where;
+    }
+    if (second != nullptr) {
+      tell(Code::TwoGpuContainers, *second,
+           "each container takes a unit of its own: the pod needs two or more of one node",
+           "put the GPU work in one container; Karpenter looks for a node with two GPUs");
+    }
+    if (pod_.host_ipc && has_gpu) {
+      tell(Code::HostIpcNotNeeded, *pod_.host_ipc,
+           "hostIPC is not needed for MPS with NVIDIA's device plugin",
+           "remove it: the plugin mounts the pipe and /dev/shm itself");
+    }
+  }
+
+  // The plugin's resource that the container asks for; nullptr when there is none.
+  const ResourceAmount* judge_container(const ContainerFile& container) {
+    const ResourceAmount* gpu = nullptr;
+    const ResourceAmount* mig = nullptr;
+    for (const ResourceAmount& amount : container.amounts) {
+      if (!is_plugin_resource(amount.resource)) continue;
+      if (gpu == nullptr) gpu = &amount;
+      if (!amount.resource.starts_with("nvidia.com/mig-")) continue;
+      if (mig != nullptr) {
+        tell(Code::MigTwoDevices, amount.where,
+             "the container sees only one of its two MIG devices",
+             "one MIG device per container: both plugins set NVIDIA_VISIBLE_DEVICES");
+      }
+      mig = &amount;
+      judge_profile(amount);
+    }
+    if (!pod_.is_system && pod_.kind != "DaemonSet") judge_env(container);
+    return gpu;
+  }
+
+  void judge_profile(const ResourceAmount& amount) {
+    std::string_view profile = amount.resource;
+    profile.remove_prefix(std::string_view("nvidia.com/mig-").size());
+    const std::size_t digits = std::min(profile.find_first_not_of("0123456789"), profile.size());
+    if (digits > 0 && profile.substr(digits).starts_with("c.")) {
+      tell(Code::MigComputeInstance, amount.where,
+           fmt::format("no device plugin advertises {}", amount.resource.substr(0, 60)),
+           "ask for the GPU instance: nvidia.com/mig-3g.20gb");
+    } else if (profile.starts_with("7g.79gb") || profile.find('+') != profile.npos) {
+      const bool plus = profile.find('+') != profile.npos;
+      tell(plus ? Code::ResourceNameMismatch : Code::MigNameDrift, amount.where,
+           plus ? "a plus sign in a profile becomes a dot in the resource name"
+                : "7g.79gb is a name of driver 510; later drivers say 7g.80gb",
+           plus ? "nvidia.com/mig-1g.10gb.me" : "use the name that the node's labels have");
+    }
+  }
+
+  void judge_env(const ContainerFile& container) {
+    for (const KeyValue& variable : container.env) {
+      const bool visible =
+          variable.key == "NVIDIA_VISIBLE_DEVICES" || variable.key == "CUDA_VISIBLE_DEVICES";
+      // Switched off, or from a field of the pod.
+      const bool harmless = variable.value.empty() || variable.value == "void" ||
+                            variable.value == "none" || variable.value == "-1" ||
+                            (variable.key == "CUDA_VISIBLE_DEVICES" && variable.value == "0");
+      if (!visible || harmless) continue;
+      if (variable.key == "NVIDIA_VISIBLE_DEVICES") {
+        tell(Code::VisibleDevicesSet, variable.where,
+             "NVIDIA_VISIBLE_DEVICES is for the device plugin to set: the pod bypasses it",
+             "remove the variable and ask for nvidia.com/gpu");
+        continue;
+      }
+      // CUDA chooses among the GPUs that the container has: it adds none.
+      Diagnostic choice = make_diagnostic(
+          Code::VisibleDevicesSet, variable.where,
+          "CUDA_VISIBLE_DEVICES chooses among the GPUs of the container by number or UUID, and "
+          "hides those that it does not name",
+          "remove the variable: the container sees its own GPUs, counted from 0");
+      choice.severity = Severity::Warning;
+      report(context_, std::move(choice));
+    }
+  }
+
+  // The device plugin and the exporter, when they are deployed without Helm.
+  void take_system_parts() {
+    if (pod_.kind != "DaemonSet") return;
+    for (const ContainerFile& container : pod_.containers) {
+      if (container.image.find("k8s-device-plugin") != std::string::npos) {
+        take_static_plugin(container);
+      }
+      if (container.image.find("dcgm-exporter") != std::string::npos) {
+        DcgmFile exporter{.where = container.where};
+        for (const KeyValue& variable : container.env) {
+          exporter.attributes_to_all |=
+              variable.key == "KUBERNETES_VIRTUAL_GPUS" && variable.value == "true";
+          exporter.names_resources |= variable.key == "NVIDIA_RESOURCE_NAMES";
+        }
+        context_.files.exporters.push_back(std::move(exporter));
+      }
+    }
+  }
+
+  void take_static_plugin(const ContainerFile& container) {
+    if (!context_.files.static_plugin) context_.files.static_plugin = pod_.where;
+    bool monitors = false;
+    const KeyValue* strategy = nullptr;
+    for (const KeyValue& variable : container.env) {
+      monitors |= variable.key == "NVIDIA_MIG_MONITOR_DEVICES";
+      if (variable.key == "MIG_STRATEGY" && variable.value != "none") strategy = &variable;
+    }
+    const bool by_flag = container.command.find("mig-strategy=single") != std::string::npos ||
+                         container.command.find("mig-strategy=mixed") != std::string::npos;
+    if (monitors || (strategy == nullptr && !by_flag)) return;
+    tell(Code::MigMonitorMissing, strategy != nullptr ? strategy->where : container.where,
+         "the plugin may not see the MIG devices: NVIDIA_MIG_MONITOR_DEVICES is not set",
+         "set it to all, or use the chart with migStrategy");
+  }
+
+  Context& context_;
+  const Node& object_;
+  PodFile pod_;
+};
+
+}  // namespace
+
+void read_pods(Context& context, const Node& object, std::string_view kind) {
+  PodFileReader(context, object, kind).read();
+}
+
+}  // namespace slicewise::scenarios::manifests

@@ -1,0 +1,241 @@
+#include "slicewise/sim/neighbours.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slicewise/sim/metrics/interval.hpp"
+#include "slicewise/sim/world.hpp"
+
+#include "../../run/replications.hpp"
+#include "companies.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Scenario;
+using scenarios::WorkloadKind;
+
+// What is kept of a workload in one replication.
+struct Member {
+  std::vector<std::optional<double>> figures;  // as figures_of() names them
+  std::vector<bool> met;                       // by member of the company
+};
+
+// Workloads that are simulated together.
+struct Company {
+  std::vector<std::size_t> workloads;
+  World world;
+  std::vector<std::vector<Member>> replications;  // by replication, then by member; empty: not run
+
+  std::size_t place_of(std::size_t workload) const {
+    return static_cast<std::size_t>(std::ranges::find(workloads, workload) - workloads.begin());
+  }
+};
+
+std::vector<NeighbourFigure> figures_of(const WorkloadModel& model) {
+  switch (model.spec.kind) {
+    case WorkloadKind::Service:
+      return {NeighbourFigure::LatencyP99, NeighbourFigure::LatencyMean};
+    case WorkloadKind::Notebook:
+      if (model.spec.notebooks) return {NeighbourFigure::CellTime};
+      break;
+    case WorkloadKind::Job:
+    case WorkloadKind::Deployment:
+      break;
+  }
+  return {NeighbourFigure::TimePerUnit};
+}
+
+std::optional<double> observed(NeighbourFigure figure, const WorkloadRecord& record) {
+  constexpr double kP99 = 0.99;
+  const Histogram& latency = record.requests.latency;
+  const Histogram& slowdown = record.notebooks.slowdown;
+  switch (figure) {
+    case NeighbourFigure::LatencyP99:
+      return latency.count() > 0 ? std::optional(to_seconds(latency.quantile(kP99))) : std::nullopt;
+    case NeighbourFigure::LatencyMean:
+      return latency.count() > 0 ? std::optional(to_seconds(latency.mean())) : std::nullopt;
+    case NeighbourFigure::TimePerUnit:
+      return record.units_done > 0 ? std::optional(to_seconds(record.pod_running) /
+                                                   static_cast<double>(record.units_done))
+                                   : std::nullopt;
+    case NeighbourFigure::CellTime:
+      return slowdown.count() > 0 ? std::optional(static_cast<double>(slowdown.mean().ns) /
+                                                  static_cast<double>(kUnitSlowdown.ns))
+                                  : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::vector<Member> members_of(const Replication& record, const World& world) {
+  const std::size_t count = world.workloads.size();
+  std::vector<Member> members(count);
+  for (std::size_t w = 0; w < count; ++w) {
+    for (const NeighbourFigure figure : figures_of(world.workloads[w])) {
+      members[w].figures.push_back(observed(figure, record.workloads[w]));
+    }
+    for (std::size_t other = 0; other < count; ++other) {
+      members[w].met.push_back(record.shared_domain[w * count + other] != 0);
+    }
+  }
+  return members;
+}
+
+// All companies at once: whole replications are the unit of parallel work.
+void simulate_companies(std::vector<Company>& companies, const RunOptions& options) {
+  std::vector<std::pair<Company*, std::size_t>> tasks;
+  for (Company& company : companies) {
+    company.replications.resize(static_cast<std::size_t>(company.world.replications));
+    for (std::size_t r = 0; r < company.replications.size(); ++r) tasks.emplace_back(&company, r);
+  }
+  run_in_parallel(tasks.size(), options, [&](std::size_t t) {
+    auto& [company, replication] = tasks[t];
+    if (const auto record = whole_replication(company->world, replication, options)) {
+      company->replications[replication] = members_of(*record, company->world);
+    }
+  });
+}
+
+double mean_value(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+// Figure number `figure` of a workload in a company against that of the workload alone.
+NeighbourEffect effect_of(const Company& company, const Company& alone, std::size_t figure) {
+  const std::size_t place = company.place_of(alone.workloads.front());
+  NeighbourEffect effect;
+  std::vector<double> ratios;
+  for (std::size_t r = 0; r < company.replications.size(); ++r) {
+    if (company.replications[r].empty() || alone.replications[r].empty()) continue;
+    const Member& member = company.replications[r][place];
+    for (std::size_t other = 0; other < member.met.size(); ++other) {
+      effect.shares_gpu = effect.shares_gpu || (other != place && member.met[other]);
+    }
+    const auto beside = member.figures[figure];
+    const auto by_itself = alone.replications[r].front().figures[figure];
+    if (beside && by_itself && *by_itself > 0) ratios.push_back(*beside / *by_itself);
+  }
+  if (ratios.empty()) return effect;
+  effect.slowdown = mean_value(ratios);
+  effect.ci95 = half_width_95(ratios);
+  return effect;
+}
+
+std::optional<double> mean_figure(const Company& company, std::size_t figure) {
+  std::vector<double> values;
+  for (const std::vector<Member>& members : company.replications) {
+    if (!members.empty() && members.front().figures[figure]) {
+      values.push_back(*members.front().figures[figure]);
+    }
+  }
+  return values.empty() ? std::nullopt : std::optional(mean_value(values));
+}
+
+// Each workload alone, then each pair, then all.
+std::vector<std::vector<std::size_t>> companies_of(std::size_t count) {
+  std::vector<std::vector<std::size_t>> companies;
+  for (std::size_t w = 0; w < count; ++w) companies.push_back({w});
+  for (std::size_t a = 0; a < count; ++a) {
+    for (std::size_t b = a + 1; b < count; ++b) companies.push_back({a, b});
+  }
+  std::vector<std::size_t> all(count);
+  for (std::size_t w = 0; w < count; ++w) all[w] = w;
+  if (count > 2) companies.push_back(std::move(all));  // two are a pair already
+  return companies;
+}
+
+void fill_rows(const std::vector<Company>& companies, NeighbourMatrix& matrix) {
+  const std::size_t count = matrix.workloads.size();
+  for (std::size_t w = 0; w < count; ++w) {
+    const Company& alone = companies[w];
+    const std::vector<NeighbourFigure> figures = figures_of(alone.world.workloads.front());
+    for (std::size_t f = 0; f < figures.size(); ++f) {
+      NeighbourRow row{w, figures[f], mean_figure(alone, f), {}, {}};
+      row.beside.resize(count);
+      for (const Company& company : companies) {
+        if (company.workloads.size() != 2 || company.place_of(w) == 2) continue;
+        const std::size_t other = company.workloads[1 - company.place_of(w)];
+        row.beside[other] = effect_of(company, alone, f);
+      }
+      row.beside_all = effect_of(companies.back(), alone, f);
+      matrix.rows.push_back(std::move(row));
+    }
+  }
+}
+
+// How long the whole scenario runs, for companies that would never end; 0 where it says so itself.
+Expected<Duration> length_of(const Scenario& base, const models::Catalogue& catalogue,
+                             const RunOptions& options) {
+  if (base.duration) return Duration{};
+  auto world = build_world(base, catalogue);
+  if (!world) return tl::unexpected(std::move(world.error()));
+  RunOptions quiet = options;
+  quiet.progress = nullptr;
+  const auto result = simulate(*world, quiet);
+  return result ? result->makespan.mean : Duration{};
+}
+
+Diagnostic too_few(const Scenario& scenario) {
+  return make_diagnostic(
+      Code::ValueRange, scenario.where,
+      fmt::format("\"{}\" has fewer than two workloads with pods", scenario.name),
+      "neighbours are workloads that share nodes: give it another one, or name "
+      "another --variant");
+}
+
+NeighbourMatrix matrix_about(const scenarios::ScenarioSet& set, const Scenario& scenario) {
+  NeighbourMatrix matrix;
+  matrix.scenario = set.name;
+  matrix.scenario_sha256 = set.sha256;
+  matrix.variant = scenario.name;
+  matrix.variants = set.variants.size();
+  matrix.seed = scenario.seed;
+  matrix.replications = scenario.replications;
+  return matrix;
+}
+
+}  // namespace
+
+std::string_view figure_name(NeighbourFigure figure) {
+  switch (figure) {
+    case NeighbourFigure::LatencyP99:
+      return "latencyP99";
+    case NeighbourFigure::LatencyMean:
+      return "latencyMean";
+    case NeighbourFigure::TimePerUnit:
+      return "timePerUnit";
+    case NeighbourFigure::CellTime:
+      return "cellTime";
+  }
+  return "latencyP99";
+}
+
+Expected<NeighbourMatrix> find_neighbours(const scenarios::ScenarioSet& set, std::size_t variant,
+                                          const models::Catalogue& catalogue,
+                                          const NeighbourOptions& options) {
+  const Scenario& scenario = set.variants[variant];
+  NeighbourMatrix matrix = matrix_about(set, scenario);
+  const Scenario base = taken_apart(scenario, matrix.notes);
+  if (base.workloads.size() < 2) return tl::unexpected(Diagnostics{too_few(scenario)});
+  const Expected<Duration> length = length_of(base, catalogue, options.run);
+  if (!length) return tl::unexpected(length.error());
+  std::vector<Company> companies;
+  for (std::vector<std::size_t>& workloads : companies_of(base.workloads.size())) {
+    Expected<World> world = build_world(with_only(base, workloads, *length), catalogue);
+    if (!world) return tl::unexpected(std::move(world.error()));
+    companies.push_back({std::move(workloads), std::move(*world), {}});
+  }
+  simulate_companies(companies, options.run);
+  for (const scenarios::Workload& workload : base.workloads) {
+    matrix.workloads.push_back(workload.name.value);
+  }
+  matrix.interrupted = is_interrupted(options.run);
+  fill_rows(companies, matrix);
+  return matrix;
+}
+
+}  // namespace slicewise::sim

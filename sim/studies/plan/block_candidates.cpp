@@ -1,0 +1,135 @@
+#include "block_candidates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../../result/merge.hpp"
+#include "../compare/candidates.hpp"
+#include "node_bounds.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using Stage = RejectedChoice::Stage;
+
+// Requests in a month, where the rate is known in advance; 0: it is not.
+double monthly_arrivals(const World& world) {
+  double rate = 0;
+  for (const WorkloadModel& workload : world.workloads) {
+    if (!workload.spec.traffic) continue;
+    if (!std::holds_alternative<std::monostate>(workload.spec.traffic->shape)) return 0;
+    rate += workload.spec.traffic->mean.per_second;
+  }
+  return world.pipelines.empty() ? rate * to_seconds(kMonth) : 0;
+}
+
+// Counts each; what is refused for the same reason with other replicas is listed once.
+void reject(BlockResult& result, Stage stage, const PoolChoice& choice, std::optional<Code> code,
+            std::string reason) {
+  (stage == Stage::Feasibility ? result.refused : result.bounded) += 1;
+  const bool said = std::ranges::any_of(result.rejected, [&](const RejectedChoice& other) {
+    return other.choice.instance_type == choice.instance_type &&
+           other.choice.purchase == choice.purchase && other.choice.strategy == choice.strategy &&
+           other.reason == reason;
+  });
+  if (!said) result.rejected.push_back({stage, choice, code, std::move(reason), std::nullopt});
+}
+
+std::string_view plural(int count) { return count == 1 ? "" : "s"; }
+
+// How many nodes may be tried, and what limits that.
+struct NodeLimit {
+  int most = 0;
+  std::string why;
+};
+
+NodeLimit node_limit(const PlanSpace& space, const NodeBound& bound, double monthly) {
+  NodeLimit limit{std::min(bound.most, space.max_nodes),
+                  fmt::format("more than {} node{}", space.max_nodes, plural(space.max_nodes))};
+  if (!space.max_monthly_cost) return limit;
+  const double affordable = std::floor(to_dollars(*space.max_monthly_cost) / monthly + 1e-9);
+  if (affordable < limit.most) {
+    limit.most = static_cast<int>(affordable);
+    limit.why = fmt::format("more than ${:.0f} a month", to_dollars(*space.max_monthly_cost));
+  }
+  return limit;
+}
+
+// A price plan is agreed for certain instance types.
+bool is_sold(const scenarios::Scenario& scenario, const std::string& type,
+             const std::string& purchase) {
+  const auto plans = [&](const auto& plan) { return plan.name == purchase; };
+  if (std::ranges::none_of(scenario.price_plans, plans)) return true;
+  return std::ranges::any_of(scenario.price_plans, [&](const auto& plan) {
+    return plan.name == purchase && plan.instance_type.value == type;
+  });
+}
+
+void add_candidate(const BlockSearch& search, PoolChoice choice,
+                   std::vector<BlockCandidate>& candidates, BlockResult& result) {
+  ++result.configurations;
+  PoolChoice one = choice;
+  one.nodes = 1;
+  const std::vector<PoolChoice> pools{one};
+  const Expected<World> world =
+      build_world(planned_scenario(search.base, pools, search.catalogue), search.catalogue);
+  if (!world) {
+    const Diagnostic& error = first_error(world.error());
+    return reject(result, Stage::Feasibility, choice, error.code, error.message);
+  }
+  const auto never = std::ranges::find(world->findings, Code::GpuOom, &Diagnostic::code);
+  if (never != world->findings.end()) {
+    return reject(result, Stage::Feasibility, choice, never->code, never->message);
+  }
+  const NodeBound bound = node_bound(*world);
+  if (!bound.refused.empty()) {
+    return reject(result, Stage::Bound, choice, std::nullopt, bound.refused);
+  }
+  const double monthly = to_dollars(cost_of(world->pools.front().price.usd, kMonth));
+  const NodeLimit limit = node_limit(search.space, bound, monthly);
+  result.exhaustive += std::max(0, std::min(bound.most, search.space.max_nodes));
+  if (bound.least > limit.most) {
+    return reject(result, Stage::Bound, choice, std::nullopt,
+                  fmt::format("{} at least {} node{}: {}",
+                              bound.why.empty() ? "it needs" : bound.why + " takes", bound.least,
+                              plural(bound.least), limit.why));
+  }
+  const bool from_above = search.goal == scenarios::PlanGoal::LatencyP99;
+  BlockCandidate candidate(NodeSearch(from_above ? limit.most : bound.least, limit.most));
+  candidate.choice = std::move(choice);
+  candidate.monthly = monthly;
+  candidate.arrivals = monthly_arrivals(*world);
+  candidate.most = limit.most;
+  candidates.push_back(std::move(candidate));
+}
+
+}  // namespace
+
+std::vector<BlockCandidate> block_candidates(const BlockSearch& search,
+                                             const std::vector<std::string>& workloads,
+                                             BlockResult& result) {
+  std::vector<BlockCandidate> candidates;
+  for (const models::InstanceType* type : search.space.types) {
+    PoolChoices found = pool_choices(search.base, workloads, *type, search.space, search.catalogue);
+    for (RejectedChoice& refused : found.refused) {
+      ++result.configurations;
+      ++result.refused;
+      result.rejected.push_back(std::move(refused));
+    }
+    for (const PoolChoice& choice : found.choices) {
+      for (const std::string& purchase : search.space.purchases) {
+        if (!is_sold(search.base, choice.instance_type, purchase)) continue;
+        PoolChoice bought = choice;
+        bought.purchase = purchase;
+        add_candidate(search, std::move(bought), candidates, result);
+      }
+    }
+  }
+  return candidates;
+}
+
+}  // namespace slicewise::sim

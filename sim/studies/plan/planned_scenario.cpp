@@ -1,0 +1,226 @@
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "slicewise/sim/plan.hpp"
+
+#include "../../world/catalogue_names.hpp"
+#include "../compare/candidates.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::NodePool;
+using scenarios::Scenario;
+using scenarios::Workload;
+
+// Pods and nodes of one pool find each other by it where a plan has several.
+constexpr std::string_view kPoolLabel = "slicewise.dev/pool";
+
+bool is_uniform(const PoolChoice& choice) { return choice.mig.size() == 1; }
+
+bool is_shared(Strategy strategy) {
+  return strategy != Strategy::Exclusive && strategy != Strategy::Mig && strategy != Strategy::Vgpu;
+}
+
+// mig-parted's names have a dot where the profile has a plus sign.
+std::string dotted(std::string name) {
+  std::ranges::replace(name, '+', '.');
+  return name;
+}
+
+// What the pods of the pool's `index`-th workload ask for.
+std::string resource_of(const PoolChoice& choice, std::size_t index) {
+  std::string name(kGpuResource);
+  if (!choice.mig.empty() && !is_uniform(choice)) {
+    name = std::string(kMigPrefix) + dotted(choice.mig_profiles[index]);
+  }
+  return is_shared(choice.strategy) ? name + ".shared" : name;
+}
+
+// The shipped config where it is the same layout, else one of the scenario's own.
+void cut_into(NodePool& pool, const PoolChoice& choice, const models::Catalogue& catalogue) {
+  pool.mig.reset();
+  if (choice.mig.empty()) return;
+  const SourceLocation where = pool.instance_type.where;
+  scenarios::MigLayout layout;
+  layout.strategy =
+      is_uniform(choice) ? scenarios::MigStrategy::Single : scenarios::MigStrategy::Mixed;
+  const models::InstanceType* type = catalogue.find_instance(choice.instance_type);
+  const models::MigGeometry* geometry =
+      type == nullptr ? nullptr : catalogue.find_mig(type->gpu_model);
+  const std::string shipped = "all-" + dotted(choice.mig.front().profile);
+  if (geometry != nullptr && is_uniform(choice)) {
+    const auto known = models::shipped_mig_config(shipped, *geometry);
+    if (known && known->counts == choice.mig) {
+      layout.config = {shipped, where};
+      pool.mig = layout;
+      return;
+    }
+  }
+  std::string name;
+  scenarios::MigPartedEntry entry;
+  entry.where = where;
+  for (const models::MigCount& count : choice.mig) {
+    name += fmt::format("{}{}x-{}", name.empty() ? "" : "-", count.count, dotted(count.profile));
+    entry.mig_devices.push_back({{count.profile, where}, count.count});
+  }
+  layout.config = {name, where};
+  layout.configs[name] = {entry};
+  pool.mig = layout;
+}
+
+void share_by(NodePool& pool, const PoolChoice& choice) {
+  if (!is_shared(choice.strategy)) return;
+  const SourceLocation where = pool.instance_type.where;
+  scenarios::PluginSharing sharing;
+  // A pod that asks for a whole GPU then stays Pending instead of sharing one unawares.
+  sharing.rename_by_default = true;
+  sharing.fail_requests_greater_than_one = true;
+  sharing.resources.push_back({{std::string(kGpuResource), where}, choice.replicas, where});
+  sharing.where = where;
+  if (choice.strategy == Strategy::TimeSlicing || choice.strategy == Strategy::MigTimeSlicing) {
+    pool.device_plugin->time_slicing = sharing;
+    return;
+  }
+  pool.device_plugin->mps = sharing;
+  if (choice.strategy == Strategy::MpsUncapped) {
+    pool.mps = pool.mps.value_or(scenarios::MpsSettings{});
+    pool.mps->uncapped = true;
+  }
+}
+
+void buy(Scenario& scenario, NodePool& pool, const PoolChoice& choice) {
+  using scenarios::CapacityType;
+  pool.capacity_type = choice.purchase == "spot"       ? CapacityType::Spot
+                       : choice.purchase == "reserved" ? CapacityType::Reserved
+                                                       : CapacityType::OnDemand;
+  if (pool.capacity_type != CapacityType::Spot) {
+    pool.spot.reset();
+  } else if (!pool.spot) {
+    pool.spot.emplace();  // as often as the Spot Advisor says
+  }
+  std::erase_if(scenario.price_plans, [&](const scenarios::PricePlan& plan) {
+    return plan.instance_type.value == choice.instance_type && plan.name != choice.purchase;
+  });
+}
+
+// The pool of the scenario whose GPU this is, for what the user says of it; else the first.
+const NodePool& like(const Scenario& base, const std::string& gpu_model,
+                     const models::Catalogue& catalogue) {
+  for (const NodePool& pool : base.node_pools) {
+    const models::InstanceType* type = catalogue.find_instance(pool.instance_type.value);
+    if (type != nullptr && type->gpu_model == gpu_model) return pool;
+  }
+  return base.node_pools.front();
+}
+
+NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& choice,
+                 const models::Catalogue& catalogue) {
+  const models::InstanceType* type = catalogue.find_instance(choice.instance_type);
+  const std::string model = type == nullptr ? "" : type->gpu_model;
+  NodePool pool = like(base, model, catalogue);
+  const models::InstanceType* own = catalogue.find_instance(pool.instance_type.value);
+  if (own == nullptr || own->gpu_model != model) pool.gpu = {};  // figures of another GPU
+  pool.instance_type.value = choice.instance_type;
+  pool.nodes = std::max(1, choice.nodes);
+  pool.most_nodes.reset();
+  const auto allocation = pool.device_plugin ? pool.device_plugin->allocation_policy
+                                             : scenarios::AllocationPolicy::Distributed;
+  pool.device_plugin.emplace();
+  pool.device_plugin->allocation_policy = allocation;
+  if (pool.mps) pool.mps->uncapped = false;
+  if (choice.strategy != Strategy::Mps && choice.strategy != Strategy::MpsUncapped) {
+    pool.mps.reset();
+  }
+  pool.vgpu.reset();
+  pool.virtual_gpu.reset();
+  pool.nos.reset();
+  cut_into(pool, choice, catalogue);
+  share_by(pool, choice);
+  buy(scenario, pool, choice);
+  return pool;
+}
+
+void ask(Workload& workload, const std::string& resource) {
+  scenarios::ExtendedRequest request;
+  request.name = {resource, workload.pod.where};
+  request.count_where = workload.pod.where;
+  if (!workload.pod.extended.empty()) {
+    request.name.where = workload.pod.extended.front().name.where;
+    request.count_where = workload.pod.extended.front().count_where;
+  }
+  workload.pod.extended = {request};
+  std::erase_if(workload.pod.node_selector,
+                [](const auto& label) { return names_the_node(label.first); });
+}
+
+std::string unique_name(const PoolChoice& choice, std::set<std::string>& taken) {
+  std::string name = fmt::format("{}-{}", choice.instance_type, strategy_name(choice.strategy));
+  for (char& c : name) {
+    if (c == '.' || c == '+') c = '-';
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  std::string unique = name;
+  for (int n = 2; !taken.insert(unique).second; ++n) unique = fmt::format("{}-{}", name, n);
+  return unique;
+}
+
+// "The pool's own GPU" must stay the one that the scenario names.
+void keep_measured_device(Workload& workload, const Scenario& base,
+                          const models::Catalogue& catalogue) {
+  if (!workload.measured || !workload.measured->device.value.empty()) return;
+  const models::InstanceType* type =
+      catalogue.find_instance(base.node_pools.front().instance_type.value);
+  if (type != nullptr && workload.profile.value.empty()) {
+    workload.measured->device.value = type->gpu_model;
+  }
+}
+
+}  // namespace
+
+Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> pools,
+                          const models::Catalogue& catalogue) {
+  Scenario scenario = base;
+  scenario.node_pools.clear();
+  std::set<std::string> taken;
+  for (const PoolChoice& choice : pools) {
+    NodePool pool = pool_of(scenario, base, choice, catalogue);
+    if (pools.size() > 1) {
+      pool.name.value = unique_name(choice, taken);
+      pool.labels[std::string(kPoolLabel)] = pool.name.value;
+    } else {
+      pool.name = base.node_pools.front().name;
+    }
+    scenario.node_pools.push_back(std::move(pool));
+  }
+  std::erase_if(scenario.workloads, [&](const Workload& workload) {
+    return workload.count == 0 || std::ranges::none_of(pools, [&](const PoolChoice& choice) {
+             return std::ranges::find(choice.workloads, workload.name.value) !=
+                    choice.workloads.end();
+           });
+  });
+  for (Workload& workload : scenario.workloads) {
+    for (std::size_t p = 0; p < pools.size(); ++p) {
+      const auto found = std::ranges::find(pools[p].workloads, workload.name.value);
+      if (found == pools[p].workloads.end()) continue;
+      ask(workload,
+          resource_of(pools[p], static_cast<std::size_t>(found - pools[p].workloads.begin())));
+      if (pools.size() > 1) {
+        workload.pod.node_selector[std::string(kPoolLabel)] = scenario.node_pools[p].name.value;
+      }
+      keep_measured_device(workload, base, catalogue);
+    }
+  }
+  std::erase_if(scenario.pipelines, [&](const scenarios::Pipeline& pipeline) {
+    return std::ranges::any_of(pipeline.stages, [&](const scenarios::Pipeline::Stage& stage) {
+      return std::ranges::none_of(scenario.workloads, [&](const Workload& workload) {
+        return workload.name.value == stage.workload.value;
+      });
+    });
+  });
+  return scenario;
+}
+
+}  // namespace slicewise::sim

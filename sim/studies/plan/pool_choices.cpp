@@ -1,0 +1,270 @@
+#include "pool_choices.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "../compare/candidates.hpp"
+#include "mig_layouts.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using models::MigProfile;
+using scenarios::Scenario;
+using Stage = RejectedChoice::Stage;
+
+// Pods per GPU that are tried where nobody says which; the most that fit is always among them.
+constexpr int kUsualReplicas[] = {2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48};
+// Of the profiles that hold a pod, so many are tried, smallest first.
+constexpr std::size_t kProfilesTried = 4;
+
+// What is known of the workloads on the instance type.
+struct TypeView {
+  const models::InstanceType& type;
+  const PlanSpace& space;
+  const World& exclusive;
+  const models::MigGeometry* geometry;  // nullptr: no MIG
+  GpuMemoryNeeds needs;
+  int pods = 0;
+  std::vector<std::string> workloads;
+};
+
+PoolChoice choice_of(const TypeView& view, Strategy strategy, int replicas) {
+  PoolChoice choice;
+  choice.instance_type = view.type.name;
+  choice.strategy = strategy;
+  choice.replicas = replicas;
+  choice.workloads = view.workloads;
+  choice.nodes = 0;
+  return choice;
+}
+
+void refuse(PoolChoice choice, std::optional<Code> code, std::string reason, PoolChoices& found) {
+  found.refused.push_back(
+      {Stage::Feasibility, std::move(choice), code, std::move(reason), std::nullopt});
+}
+
+std::string mib_text(Bytes memory) { return fmt::format("{} MiB", memory.count >> 20); }
+
+// The numbers of pods on one device that are worth a try: no more than there are pods or fit.
+std::vector<int> replicas_up_to(const TypeView& view, int most) {
+  std::set<int> numbers;
+  if (!view.space.replicas.empty()) {
+    for (const int r : view.space.replicas) {
+      if (r >= 2 && r <= most) numbers.insert(r);
+    }
+    return {numbers.begin(), numbers.end()};
+  }
+  const int useful = std::min(most, std::max(2, view.pods));
+  for (const int r : kUsualReplicas) {
+    if (r <= useful) numbers.insert(r);
+  }
+  if (useful >= 2) numbers.insert(useful);
+  return {numbers.begin(), numbers.end()};
+}
+
+// Says which numbers that somebody asked for do not fit.
+void refuse_beyond(const TypeView& view, Strategy strategy, int most, const std::string& what,
+                   PoolChoices& found) {
+  if (view.space.replicas.empty()) return;
+  for (const int r : view.space.replicas) {
+    if (r > most && r >= 2) {
+      refuse(choice_of(view, strategy, r), Code::GpuOom,
+             fmt::format("GPU memory: {} holds {} of these pods, not {}", what, most, r), found);
+    }
+  }
+}
+
+void add_time_slicing(const TypeView& view, PoolChoices& found) {
+  const Bytes memory = view.exclusive.pools.front().kinds.front().memory;
+  const int fit = view.needs.pods_in(memory);
+  if (fit < 2) {
+    refuse(choice_of(view, Strategy::TimeSlicing, 2), Code::GpuOom,
+           fmt::format("GPU memory: two pods do not fit {}; one needs {}", mib_text(memory),
+                       mib_text(view.needs.pods.front())),
+           found);
+    return;
+  }
+  refuse_beyond(view, Strategy::TimeSlicing, fit, "a GPU", found);
+  for (const int r : replicas_up_to(view, fit)) {
+    found.choices.push_back(choice_of(view, Strategy::TimeSlicing, r));
+  }
+}
+
+void add_mps(const TypeView& view, Strategy strategy, PoolChoices& found) {
+  const int shares = equal_shares(view.exclusive.pools.front(), view.needs);
+  if (shares < 2) {
+    refuse(choice_of(view, strategy, 2), Code::GpuOom,
+           fmt::format("GPU memory: MPS gives each of two processes half, one needs {}",
+                       mib_text(view.needs.largest_process)),
+           found);
+    return;
+  }
+  refuse_beyond(view, strategy, shares, "an equal share", found);
+  for (const int r : replicas_up_to(view, shares)) {
+    found.choices.push_back(choice_of(view, strategy, r));
+  }
+}
+
+Bytes pod_memory(const World& world, const WorkloadModel& workload) {
+  const Bytes process = workload.gpu_memory + world.pools.front().context_memory;
+  return {process.count * workload.spec.processes_per_pod};
+}
+
+// Profiles that hold a pod of the workload, smallest first.
+std::vector<const MigProfile*> fitting_profiles(const TypeView& view,
+                                                const WorkloadModel& workload) {
+  std::vector<const MigProfile*> profiles;
+  for (const MigProfile& profile : view.geometry->profiles) {
+    if (profile.memory && !profile.media_extensions &&
+        *profile.memory >= pod_memory(view.exclusive, workload)) {
+      profiles.push_back(&profile);
+    }
+  }
+  std::ranges::stable_sort(profiles, {}, [](const MigProfile* p) {
+    return std::pair(p->memory_slices, p->compute_slices);
+  });
+  if (profiles.size() > kProfilesTried) profiles.resize(kProfilesTried);
+  return profiles;
+}
+
+// A profile for each workload, every combination; the exact layout of each.
+void add_mig(const TypeView& view, PoolChoices& found) {
+  std::vector<std::vector<const MigProfile*>> options;
+  for (const WorkloadModel& workload : view.exclusive.workloads) {
+    options.push_back(fitting_profiles(view, workload));
+    if (!options.back().empty()) continue;
+    refuse(choice_of(view, Strategy::Mig, 1), Code::GpuOom,
+           fmt::format("a pod of \"{}\" needs {} of GPU memory, more than any instance has",
+                       workload.name, mib_text(pod_memory(view.exclusive, workload))),
+           found);
+    return;
+  }
+  std::vector<std::size_t> picked(options.size());
+  for (;;) {
+    std::map<std::string, ProfileNeed> needs;
+    PoolChoice choice = choice_of(view, Strategy::Mig, 1);
+    for (std::size_t w = 0; w < options.size(); ++w) {
+      const MigProfile* profile = options[w][picked[w]];
+      needs[profile->name].profile = profile;
+      needs[profile->name].pods += view.exclusive.workloads[w].spec.count;
+      choice.mig_profiles.push_back(profile->name);
+    }
+    std::vector<ProfileNeed> list;
+    list.reserve(needs.size());
+    for (const auto& [name, need] : needs) list.push_back(need);
+    choice.mig = best_layout(*view.geometry, list, view.type.gpu_count);
+    if (choice.mig.empty()) {
+      refuse(choice, Code::MigLayoutImpossible, "no GPU has room for one instance of each profile",
+             found);
+    } else {
+      found.choices.push_back(std::move(choice));
+    }
+    std::size_t w = 0;
+    while (w < picked.size() && ++picked[w] == options[w].size()) picked[w++] = 0;
+    if (w == picked.size()) return;
+  }
+}
+
+// Several pods in each of equal instances.
+void add_shared_mig(const TypeView& view, PoolChoices& found) {
+  bool any = false;
+  for (const MigProfile& profile : view.geometry->profiles) {
+    if (!profile.memory || profile.media_extensions || profile.max_count < 2) continue;
+    const int holds = view.needs.pods_in(*profile.memory);
+    for (const int r : replicas_up_to(view, holds)) {
+      PoolChoice choice = choice_of(view, Strategy::MigTimeSlicing, r);
+      choice.mig = {{profile.name, profile.max_count}};
+      found.choices.push_back(std::move(choice));
+      any = true;
+    }
+  }
+  if (any) return;
+  refuse(choice_of(view, Strategy::MigTimeSlicing, 2), Code::GpuOom,
+         fmt::format("no profile with two or more instances holds two pods, of which one needs {}",
+                     mib_text(view.needs.pods.front())),
+         found);
+}
+
+void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
+  const bool fraction = view.type.gpu_fraction < 1;
+  if (fraction != (strategy == Strategy::Vgpu)) {
+    refuse(choice_of(view, strategy, 1), Code::VgpuNotOnEks,
+           fraction ? "EC2 sells a fraction of a GPU here, which NVIDIA vGPU schedules"
+                    : "EC2 offers vGPU as g6f and gr6f only",
+           found);
+    return;
+  }
+  const bool mig = strategy == Strategy::Mig || strategy == Strategy::MigTimeSlicing ||
+                   strategy == Strategy::MigMps;
+  if (mig && view.geometry == nullptr) {
+    refuse(choice_of(view, strategy, 1), Code::MigUnsupported,
+           fmt::format("no MIG on the {}", view.type.gpu_model), found);
+    return;
+  }
+  switch (strategy) {
+    case Strategy::Exclusive:
+    case Strategy::Vgpu:
+      found.choices.push_back(choice_of(view, strategy, 1));
+      return;
+    case Strategy::TimeSlicing:
+      return add_time_slicing(view, found);
+    case Strategy::Mps:
+    case Strategy::MpsUncapped:
+      return add_mps(view, strategy, found);
+    case Strategy::Mig:
+      return add_mig(view, found);
+    case Strategy::MigTimeSlicing:
+      return add_shared_mig(view, found);
+    case Strategy::MigMps:
+      refuse(choice_of(view, strategy, 2), Code::MpsOnMig,
+             "the device plugin refuses MPS on MIG devices", found);
+      return;
+  }
+}
+
+}  // namespace
+
+PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& workloads,
+                         const models::InstanceType& type, const PlanSpace& space,
+                         const models::Catalogue& catalogue) {
+  PoolChoices found;
+  PoolChoice alone;
+  alone.instance_type = type.name;
+  alone.workloads = workloads;
+  alone.strategy = type.gpu_fraction < 1 ? Strategy::Vgpu : Strategy::Exclusive;
+  const std::vector<PoolChoice> pools{alone};
+  const Expected<World> world = build_world(planned_scenario(base, pools, catalogue), catalogue);
+  alone.nodes = 0;
+  if (!world) {
+    const Diagnostic& error = first_error(world.error());
+    found.refused.push_back({Stage::Feasibility, alone, error.code, error.message, std::nullopt});
+    return found;
+  }
+  const auto never = std::ranges::find(world->findings, Code::GpuOom, &Diagnostic::code);
+  if (never != world->findings.end()) {
+    found.refused.push_back({Stage::Feasibility, alone, never->code, never->message, std::nullopt});
+    return found;
+  }
+  if (auto reason = too_large_for_a_node(*world)) {
+    found.refused.push_back({Stage::Feasibility, alone, Code::PodPending, *reason, std::nullopt});
+    return found;
+  }
+  TypeView view{type,
+                space,
+                *world,
+                catalogue.find_mig(world->pools.front().gpu->name),
+                gpu_memory_needs(*world),
+                0,
+                workloads};
+  for (const WorkloadModel& workload : world->workloads) view.pods += workload.spec.count;
+  for (const Strategy strategy : space.strategies) {
+    add_strategy(view, strategy, found);
+  }
+  return found;
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,105 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "../compare/candidates.hpp"
+#include "node_bounds.hpp"
+#include "plan_sections.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+// Beyond it nobody shares a GPU.
+constexpr int kMostReplicas = 16;
+
+// With as few nodes as hold the pods, or the reason why that many pods cannot share.
+ReplicasPoint point_at(const BlockSearch& search, PoolChoice choice, int replicas,
+                       ProbeBatch& probes) {
+  ReplicasPoint point;
+  point.replicas = replicas;
+  choice.replicas = replicas;
+  if (replicas == 1) choice.strategy = Strategy::Exclusive;
+  choice.nodes = 1;
+  const std::vector<PoolChoice> pools{choice};
+  const auto world =
+      build_world(planned_scenario(search.base, pools, search.catalogue), search.catalogue);
+  if (!world) {
+    const Diagnostic& error = first_error(world.error());
+    point.refused = error.message;
+    return point;
+  }
+  const NodeBound bound = node_bound(*world);
+  point.nodes = bound.least;
+  if (bound.least > search.space.max_nodes) {
+    point.refused = fmt::format("{} ask for {} nodes", bound.why, bound.least);
+    return point;
+  }
+  choice.nodes = bound.least;
+  PlanAnswer answer = probes.ask_one(
+      {.pools = {choice}, .replications = search.replications, .input = "", .factor = 1});
+  point.refused = answer.refused;
+  point.figures = std::move(answer.figures);
+  return point;
+}
+
+bool stands(const ReplicasPoint& point) { return point.figures && point.figures->stands(); }
+
+std::string misses(const OptionFigures& figures) {
+  if (figures.oom_kills > 0) return "GPU memory: pods are killed";
+  if (figures.loses_pods) return "pods that find no place";
+  for (const PlannedObjective& objective : figures.objectives) {
+    if (!objective.pass) return fmt::format("{} of {}", objective.name, objective.workload);
+  }
+  return "";
+}
+
+}  // namespace
+
+ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best,
+                             ProbeBatch& probes) {
+  ReplicasCurve curve;
+  const PoolChoice& choice = best.pools.front();
+  const bool shares = choice.strategy == Strategy::TimeSlicing ||
+                      choice.strategy == Strategy::Mps || choice.strategy == Strategy::Exclusive;
+  if (best.pools.size() > 1 || !shares) return curve;
+  PoolChoice tried = choice;
+  if (tried.strategy == Strategy::Exclusive) tried.strategy = Strategy::TimeSlicing;
+  int pods = 0;
+  for (const auto& workload : search.base.workloads) pods += workload.count;
+  const int most = std::min(std::max(2, pods), kMostReplicas);
+  for (int r = 1; r <= most && !probes.interrupted(); ++r) {
+    curve.points.push_back(point_at(search, tried, r, probes));
+    if (!curve.points.back().figures) break;
+  }
+  for (std::size_t p = 0; p < curve.points.size(); ++p) {
+    if (!stands(curve.points[p])) continue;
+    if (!curve.knee ||
+        curve.points[p].figures->monthly < curve.points[*curve.knee].figures->monthly) {
+      curve.knee = p;
+    }
+  }
+  const std::size_t after = curve.knee ? *curve.knee + 1 : 0;
+  if (after >= curve.points.size()) {
+    curve.binding = "no more pods to share with";
+  } else if (!curve.points[after].figures) {
+    curve.binding = curve.points[after].refused;
+  } else if (!stands(curve.points[after])) {
+    curve.binding = misses(*curve.points[after].figures);
+  } else {
+    curve.binding = "more pods per GPU save no node";
+  }
+  return curve;
+}
+
+void mark_pareto(std::vector<PlanOption>& options) {
+  for (PlanOption& option : options) {
+    option.pareto = std::ranges::none_of(options, [&](const PlanOption& other) {
+      const OptionFigures& a = other.figures;
+      const OptionFigures& b = option.figures;
+      const bool no_worse = a.monthly <= b.monthly && a.worst_ratio <= b.worst_ratio;
+      return no_worse && (a.monthly < b.monthly || a.worst_ratio < b.worst_ratio);
+    });
+  }
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,203 @@
+#include "slicewise/sim/check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/reports/check_report.hpp"
+#include "slicewise/reports/junit_report.hpp"
+#include "slicewise/scenarios/replay_file.hpp"
+#include "slicewise/sim/lint.hpp"
+
+#include "../commands.hpp"
+#include "../files.hpp"
+#include "../terminal.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+Diagnostic unreadable_folder(const std::string& path, const std::string& why) {
+  return make_diagnostic(Code::FileUnreadable, {.file = path, .line = 0},
+                         fmt::format("cannot read \"{}\": {}", path, why));
+}
+
+// Files below a folder that may be manifests, in alphabetic order.
+void append_folder(const std::string& folder, std::vector<std::string>& names,
+                   Diagnostics& problems) {
+  constexpr std::array<std::string_view, 4> kEndings = {".yaml", ".yml", ".json", ".toml"};
+  std::error_code error;
+  std::vector<std::string> found;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    std::error_code ignored;
+    if (name.starts_with('.')) {
+      if (it->is_directory(ignored)) it.disable_recursion_pending();
+      continue;
+    }
+    const std::string ending = it->path().extension().string();
+    const bool wanted = std::ranges::find(kEndings, std::string_view(ending)) != kEndings.end();
+    if (wanted && it->is_regular_file(ignored)) found.push_back(it->path().string());
+  }
+  if (error) {
+    problems.push_back(unreadable_folder(folder, error.message()));
+  } else if (found.empty()) {
+    problems.push_back(unreadable_folder(folder, "no .yaml, .yml, .json or .toml file in it"));
+  }
+  std::ranges::sort(found);
+  std::ranges::move(found, std::back_inserter(names));
+}
+
+// The files and those in folders, each once.
+std::vector<std::string> file_names(const std::vector<std::string>& given, Diagnostics& problems) {
+  std::vector<std::string> names;
+  for (const std::string& name : given) {
+    std::error_code ignored;
+    if (name != "-" && fs::is_directory(name, ignored)) {
+      append_folder(name, names, problems);
+    } else {
+      names.push_back(name);
+    }
+  }
+  // One file under two names is one file: its objects would contradict themselves.
+  std::vector<std::string> once;
+  std::set<std::string> seen;
+  for (std::string& name : names) {
+    std::error_code error;
+    const std::string path = name == "-" ? name : fs::weakly_canonical(name, error).string();
+    if (seen.insert(error ? name : path).second) once.push_back(std::move(name));
+  }
+  return once;
+}
+
+// Scenario files are judged as `run` does, without a run.
+void check_scenarios(const scenarios::ClusterFiles& files, std::vector<SourceText>& texts,
+                     const models::Catalogue& catalogue, Diagnostics& findings) {
+  for (const std::size_t index : files.scenarios) {
+    scenarios::LoadedScenario loaded = scenarios::read_scenario_file(
+        texts[index], {},
+        [](const std::string& trace) { return read_source(trace, scenarios::kLargestTrace); });
+    std::ranges::move(sim::check_names(loaded, catalogue), std::back_inserter(findings));
+    std::ranges::copy(loaded.set.notes, std::back_inserter(findings));
+    std::ranges::move(loaded.traces, std::back_inserter(texts));
+  }
+}
+
+// As `replay` reads them; the trace is not opened.
+void check_replays(const scenarios::ClusterFiles& files, const std::vector<SourceText>& texts,
+                   Diagnostics& findings) {
+  for (const std::size_t index : files.replays) {
+    const auto replay = scenarios::read_replay_file(texts[index]);
+    if (!replay) std::ranges::copy(replay.error(), std::back_inserter(findings));
+  }
+}
+
+// By file in the order given, then by line; each finding once.
+void put_in_order(Diagnostics& findings, const std::vector<std::string>& names) {
+  const auto place = [&](const Diagnostic& d) {
+    return std::tuple(std::ranges::find(names, d.where.file) - names.begin(), d.where.line,
+                      d.where.column);
+  };
+  std::ranges::stable_sort(findings, {}, place);
+  const auto same = [](const Diagnostic& a, const Diagnostic& b) {
+    return a.code == b.code && a.where == b.where && a.message == b.message;
+  };
+  // What is said twice of one place stands together.
+  findings.erase(std::unique(findings.begin(), findings.end(), same), findings.end());
+}
+
+bool holds_nothing(const scenarios::ClusterFiles& files) {
+  const std::size_t judged =
+      files.pods.size() + files.configs.size() + files.charts.size() + files.config_maps.size() +
+      files.groups.size() + files.overlays.size() + files.mig_configs.size() + files.dra.size() +
+      files.metrics.size() + files.exporters.size() + files.scenarios.size() + files.replays.size();
+  return judged == 0 && !files.static_plugin && !files.eksctl_installs;
+}
+
+std::string summary_of(const reports::CheckReport& report, bool nothing) {
+  const auto count = [&](Severity severity) {
+    return std::ranges::count(report.findings, severity, &Diagnostic::severity);
+  };
+  if (count(Severity::Error) > 0) return {};
+  const auto of = [](auto number, std::string_view what) {
+    return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+  };
+  return fmt::format("no errors, {}, {} in {}{}\n", of(count(Severity::Warning), "warning"),
+                     of(count(Severity::Note), "note"), of(report.files.size(), "file"),
+                     nothing ? ": nothing there that is judged (slicewise explain check)" : "");
+}
+
+std::string rendered(const CheckCommand& command, const reports::CheckReport& report,
+                     const std::vector<SourceText>& texts, const CommonFlags& flags, bool nothing) {
+  switch (command.format) {
+    case CheckFormat::Json:
+      return reports::check_json(report);
+    case CheckFormat::Sarif:
+      return reports::check_sarif(report);
+    case CheckFormat::Github:
+      return reports::check_github(report);
+    case CheckFormat::Junit:
+      return reports::check_junit(report, command.strict);
+    case CheckFormat::Table:
+      break;
+  }
+  reports::TextStyle style;
+  if (command.out.empty()) style = style_for(STDOUT_FILENO, flags.color);
+  const Severity least = flags.quiet ? Severity::Error : Severity::Note;
+  return reports::diagnostics_text(report.findings, texts, style, least) +
+         (flags.quiet ? "" : summary_of(report, nothing));
+}
+
+}  // namespace
+
+ExitCode execute(const CheckCommand& command, const CommonFlags& flags) {
+  scenarios::PluginVersion version;
+  if (!command.plugin_version.empty()) {
+    const auto given = scenarios::plugin_version(command.plugin_version);
+    if (!given) {
+      return usage_error("--plugin-version: \"" + command.plugin_version + "\" is no version",
+                         "for example --plugin-version 0.17.4");
+    }
+    version = *given;
+  }
+  Diagnostics unreadable;
+  reports::CheckReport report;
+  std::vector<SourceText> texts;
+  for (const std::string& name : file_names(command.files, unreadable)) {
+    Expected<SourceText> text = read_source(name);
+    if (!text) {
+      std::ranges::move(text.error(), std::back_inserter(unreadable));
+      continue;
+    }
+    report.files.push_back(name);
+    texts.push_back(std::move(*text));
+  }
+  if (!unreadable.empty()) return fail(unreadable, {}, flags);
+  const models::Catalogue catalogue = models::load_catalogue();
+  scenarios::ClusterFiles files = scenarios::read_cluster_files(texts, version);
+  report.findings = files.problems;
+  std::ranges::move(sim::lint_cluster(files, catalogue, version),
+                    std::back_inserter(report.findings));
+  check_replays(files, texts, report.findings);
+  check_scenarios(files, texts, catalogue, report.findings);
+  put_in_order(report.findings, report.files);
+  const bool nothing = holds_nothing(files);
+  const ExitCode written =
+      write_text(command.out, rendered(command, report, texts, flags, nothing));
+  if (written != ExitCode::Success) return written;
+  const bool fails = std::ranges::any_of(report.findings, [&](const Diagnostic& d) {
+    return d.severity == Severity::Error || (command.strict && d.severity == Severity::Warning);
+  });
+  return fails ? ExitCode::InvalidInput : ExitCode::Success;
+}
+
+}  // namespace slicewise::tools

@@ -1,0 +1,94 @@
+#include "slicewise/reports/explain.hpp"
+
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include <unistd.h>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/reports/plan_report.hpp"
+#include "slicewise/reports/profile_report.hpp"
+#include "slicewise/reports/result_report.hpp"
+
+#include "../commands.hpp"
+#include "../files.hpp"
+#include "../terminal.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+constexpr std::string_view kProfileTopic = "profile";
+
+Expected<std::string> explanation(const ExplainCommand& command, const reports::TextStyle& style) {
+  if (command.topic != kProfileTopic || command.name.empty()) {
+    return reports::explain(command.topic, style);
+  }
+  return reports::explain_profile(models::load_catalogue(), command.name, style);
+}
+
+// "plan.json", "plan.json#2", "result.json#after".
+struct StoredTopic {
+  std::string file;
+  std::optional<std::string> part;
+};
+
+std::optional<StoredTopic> stored_topic(const std::string& topic) {
+  constexpr std::string_view kEnding = ".json";
+  const std::size_t mark = topic.find('#');
+  StoredTopic stored{topic.substr(0, mark), std::nullopt};
+  if (!stored.file.ends_with(kEnding)) return std::nullopt;
+  if (mark != std::string::npos) stored.part = topic.substr(mark + 1);
+  return stored;
+}
+
+// The text as a number, or 0, which no option has.
+std::size_t option_number(const std::string& text) {
+  std::size_t option = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), option);
+  return error == std::errc{} && end == text.data() + text.size() ? option : 0;
+}
+
+ExitCode explain_stored(const StoredTopic& topic, const CommonFlags& flags) {
+  const Expected<SourceText> source = read_source(topic.file);
+  if (!source) return fail(source.error(), {}, flags);
+  const reports::TextStyle style = style_for(STDOUT_FILENO, flags.color);
+  if (reports::looks_like_result(*source)) {
+    const auto text = reports::explain_result(*source, topic.part.value_or(""), style);
+    return text ? write_text("", *text) : fail(text.error(), {*source}, flags);
+  }
+  std::optional<std::size_t> option;
+  if (topic.part) {
+    option = option_number(*topic.part);
+    if (*option == 0) {
+      return usage_error("the number of an option comes after the #, 1 for the best",
+                         "slicewise explain " + topic.file + "#2");
+    }
+  }
+  const auto text = reports::explain_plan(*source, option, style);
+  return text ? write_text("", *text) : fail(text.error(), {*source}, flags);
+}
+
+}  // namespace
+
+ExitCode execute(const ExplainCommand& command, const CommonFlags& flags) {
+  if (command.topic.empty()) {
+    return write_text("", reports::explain_topics());
+  }
+  if (!command.name.empty() && command.topic != kProfileTopic) {
+    return usage_error("only `explain profile` takes a name, not `explain " + command.topic + "`",
+                       "see slicewise explain --help");
+  }
+  if (const auto stored = stored_topic(command.topic)) return explain_stored(*stored, flags);
+  const Expected<std::string> text = explanation(command, style_for(STDOUT_FILENO, flags.color));
+  if (!text) {
+    print_diagnostics(text.error(), {}, flags);
+    return ExitCode::Usage;
+  }
+  return write_text("", *text);
+}
+
+}  // namespace slicewise::tools

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/scenarios/prometheus_queries.hpp"
+#include "slicewise/sim/check.hpp"
+
+#include "../commands.hpp"
+#include "../environment.hpp"
+#include "../export_directory.hpp"
+#include "../files.hpp"
+#include "../stored_plan.hpp"
+#include "../terminal.hpp"
+#include "../variants.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+constexpr std::int64_t kLastStart = 7'258'118'400;  // 2200-01-01
+
+reports::ExportOptions options_of(const ExportCommand& command, const std::string& scenario) {
+  reports::ExportOptions options;
+  if (!command.chart_version.empty()) {
+    options.chart_version = command.chart_version;
+  }
+  options.image = command.image.value_or(options.image);
+  options.cluster = command.cluster;
+  options.scenario = scenario;
+  options.dcgm_compat = command.dcgm_compat;
+  if (!command.start.empty()) {
+    options.start_unix = scenarios::unix_seconds(command.start);
+  }
+  return options;
+}
+
+// One file goes where it is wanted, several into a new directory.
+ExitCode write_export(const reports::ExportKind& kind, const reports::ExportFiles& files,
+                      const std::string& out) {
+  const bool is_one = files.size() == 1 && !files.front().executable;
+  if (is_one) {
+    return write_text(out, files.front().text);
+  }
+  if (out.empty()) {
+    std::string names;
+    for (const reports::ExportFile& file : files) {
+      names += (names.empty() ? "" : ", ") + file.path;
+    }
+    return usage_error("--to " + std::string(kind.name) + " writes several files: say where",
+                       "add --out DIR; the files are " + names);
+  }
+  return write_directory(out, files);
+}
+
+// Says what is wrong with the flags of openmetrics.
+ExitCode check_metrics_flags(const ExportCommand& command) {
+  const bool given = !command.start.empty() || command.dcgm_compat;
+  if (given && command.kind->render != reports::render_openmetrics) {
+    return usage_error("--start and --dcgm-compat go with --to openmetrics", "leave them out");
+  }
+  const auto start = scenarios::unix_seconds(command.start);
+  if (command.start.empty() || (start && *start >= 0 && *start <= kLastStart)) {
+    return ExitCode::Success;
+  }
+  return usage_error("--start: \"" + command.start + "\" is no time from 1970 to 2200",
+                     "write --start 2026-01-05T00:00:00Z");
+}
+
+// Every other word that an export refuses stands in the scenario.
+bool chart_is_unknown(const Diagnostics& problems) {
+  return std::ranges::any_of(problems, [](const Diagnostic& d) {
+    return d.code == Code::EnumUnknown && d.where.file.empty();
+  });
+}
+
+// Flags that say nothing about this kind of file. A variable of the environment is for all kinds.
+std::string idle_flag(const ExportCommand& command) {
+  const auto idles = [](const char* name, bool is_given, bool is_used) {
+    return is_given && !is_used && std::getenv(variable_of(name).c_str()) == nullptr;
+  };
+  const reports::ExportFlags& uses = command.kind->uses;
+  if (idles("chart-version", !command.chart_version.empty(), uses.chart_version)) {
+    return "--chart-version";
+  }
+  if (idles("image", command.image.has_value(), uses.image)) return "--image";
+  return idles("cluster", !command.cluster.empty(), uses.cluster) ? "--cluster" : "";
+}
+
+}  // namespace
+
+ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
+  if (const ExitCode code = check_metrics_flags(command); code != ExitCode::Success) {
+    return code;
+  }
+  if (const std::string flag = idle_flag(command); !flag.empty()) {
+    return usage_error(fmt::format("{} says nothing about --to {}", flag, command.kind->name),
+                       "leave it out; slicewise explain export says what each kind of file is");
+  }
+  const models::Catalogue catalogue = models::load_catalogue();
+  tl::expected<ScenarioFile, ExitCode> file = open_scenario_or_plan(command, catalogue, flags);
+  if (!file) return file.error();
+  if (const Diagnostics problems = sim::check_names(file->loaded, catalogue); !problems.empty()) {
+    return fail(problems, file->texts, flags);
+  }
+  scenarios::ScenarioSet& set = file->loaded.set;
+  if (command.variant.empty() && set.variants.size() > 1) {
+    return usage_error(set.name + " has several variants: say which one with --variant",
+                       "its variants are " + variant_names(set));
+  }
+  const std::vector<std::string> wanted =
+      command.variant.empty() ? std::vector<std::string>() : std::vector{command.variant};
+  if (const ExitCode code = keep_variants(set, wanted); code != ExitCode::Success) {
+    return code;
+  }
+  const Expected<reports::ExportFiles> files =
+      command.kind->render(set.variants.front(), catalogue, options_of(command, set.name));
+  if (!files) {
+    const ExitCode code = fail(files.error(), file->texts, flags);
+    return chart_is_unknown(files.error()) ? ExitCode::Usage : code;
+  }
+  print_diagnostics(set.notes, file->texts, flags);
+  return write_export(*command.kind, *files, command.out);
+}
+
+}  // namespace slicewise::tools

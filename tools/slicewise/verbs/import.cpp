@@ -1,0 +1,183 @@
+#include "slicewise/scenarios/import.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "slicewise/scenarios/decompress.hpp"
+#include "slicewise/scenarios/quantity.hpp"
+
+#include "../command_line.hpp"
+#include "../commands.hpp"
+#include "../files.hpp"
+#include "../flag_values.hpp"
+#include "../import_log_text.hpp"
+#include "../prometheus_server.hpp"
+#include "../terminal.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+using scenarios::Imported;
+using scenarios::ImportKind;
+using scenarios::ImportOptions;
+
+// The flags as the importers take them; the message of the one that is wrong.
+tl::expected<ImportOptions, UsageError> options_of(const ImportCommand& command) {
+  ImportOptions options;
+  options.name = command.name;
+  options.columns = command.columns;
+  options.skip_bad = command.skip_bad;
+  options.replicas = command.replicas;
+  options.pool = command.pool;
+  options.partitions = command.partitions;
+  const auto set = [](const std::string& flag, const std::string& text, auto parse,
+                      std::optional<Duration>& target) -> std::optional<UsageError> {
+    if (text.empty()) return std::nullopt;
+    const auto value = parse(text);
+    if (!value) return UsageError{flag + ": " + value.error().message, value.error().help};
+    target = *value;
+    return std::nullopt;
+  };
+  for (auto problem :
+       {set("--utc-offset", command.utc_offset, scenarios::parse_utc_offset, options.utc_offset),
+        set("--from", command.from, scenarios::parse_duration, options.from),
+        set("--length", command.length, scenarios::parse_duration, options.length)}) {
+    if (problem) return tl::unexpected(std::move(*problem));
+  }
+  if (!command.rate_scale.empty()) {
+    const auto factor = positive_factor(command.rate_scale);
+    if (!factor) return tl::unexpected(UsageError{"--rate-scale: " + factor.error(), ""});
+    options.rate_scale = *factor;
+  }
+  if (!command.out.empty() && command.format != ImportFormat::Scenario) {
+    options.trace_path = command.out;
+  }
+  return options;
+}
+
+// The files as text: decompressed here, so that a message can show the line it speaks of.
+Expected<std::vector<SourceText>> read_files(const std::vector<std::string>& names) {
+  std::vector<SourceText> texts;
+  Diagnostics unreadable;
+  for (const std::string& name : names) {
+    Expected<SourceText> file = read_source(name, scenarios::kLargestUnpacked);
+    if (file && file->text.size() > scenarios::kLargestUnpacked) {
+      file = tl::unexpected(Diagnostics{make_diagnostic(
+          Code::FileUnreadable, {.file = name, .line = 0},
+          fmt::format("\"{}\" holds more than {} bytes", name, scenarios::kLargestUnpacked))});
+    }
+    Expected<std::vector<SourceText>> unpacked =
+        file ? scenarios::unpacked(std::move(*file))
+             : Expected<std::vector<SourceText>>(tl::unexpected(std::move(file.error())));
+    if (!unpacked) {
+      std::ranges::move(unpacked.error(), std::back_inserter(unreadable));
+      continue;
+    }
+    std::ranges::move(*unpacked, std::back_inserter(texts));
+  }
+  if (!unreadable.empty()) return tl::unexpected(std::move(unreadable));
+  return texts;
+}
+
+// What there is to read: files, or the answers of a server.
+Expected<std::vector<SourceText>> read_sources(const ImportCommand& command) {
+  if (command.url.empty()) return read_files(command.files);
+  const auto window = scenarios::prometheus_window(command.start, command.end, command.step,
+                                                   static_cast<std::int64_t>(std::time(nullptr)));
+  if (!window) return tl::unexpected(window.error());
+  return ask_prometheus(command.url, *window);
+}
+
+// A flag that the importer of this kind of log does not read; "" when there is none.
+std::string without_effect(const ImportCommand& command) {
+  using enum ImportKind;
+  const auto is = [&](std::initializer_list<ImportKind> kinds) {
+    return std::ranges::find(kinds, command.kind) != kinds.end();
+  };
+  struct Reading {
+    std::string_view flag;
+    bool given;
+    bool read;
+  };
+  const bool writes_scenario = command.format == ImportFormat::Scenario || is({K8s});
+  const Reading readings[] = {
+      {"--columns", !command.columns.empty(), is({Jobs, Sacct})},
+      {"--utc-offset", !command.utc_offset.empty(), is({Jobs, Sacct, Azure})},
+      {"--from", !command.from.empty(), !is({K8s})},
+      {"--length", !command.length.empty(), !is({K8s})},
+      {"--replicas", command.replicas.has_value(), is({Sacct, Pods, Prometheus, K8s})},
+      {"--pool", !command.pool.empty(), is({ServeGen})},
+      {"--rate-scale", !command.rate_scale.empty(), is({ServeGen})},
+      {"--partitions", !command.partitions.empty(), is({Swf})}};
+  for (const Reading& reading : readings) {
+    if (reading.given && !reading.read) {
+      return fmt::format("{} says nothing about `import {}`", reading.flag,
+                         scenarios::kind_name(command.kind));
+    }
+  }
+  return command.name.empty() || writes_scenario ? "" : "--name goes with -o scenario";
+}
+
+// Flags of a server and of files that do not go together; "" when all is well.
+std::string clash_of(const ImportCommand& command) {
+  if (command.url.empty()) {
+    const bool of_server = !command.start.empty() || !command.end.empty() || !command.step.empty();
+    return of_server ? "--start, --end and --step go with --url" : "";
+  }
+  if (command.kind != ImportKind::Prometheus) return "--url is for `import prometheus`";
+  return command.files.empty() ? "" : "-f and --url do not go together";
+}
+
+std::string render(const Imported& imported, const ImportCommand& command,
+                   const ImportOptions& options) {
+  // Manifests become a scenario and nothing else.
+  if (const auto* text = std::get_if<scenarios::ScenarioText>(&imported.content)) return text->yaml;
+  switch (command.format) {
+    case ImportFormat::Trace:
+      return scenarios::trace_csv(imported);
+    case ImportFormat::Binary:
+      return scenarios::trace_binary(imported);
+    case ImportFormat::Scenario:
+      return scenarios::scenario_yaml(imported, command.kind, options);
+  }
+  return {};
+}
+
+}  // namespace
+
+ExitCode execute(const ImportCommand& command, const CommonFlags& flags) {
+  if (const std::string clash = clash_of(command); !clash.empty()) return usage_error(clash, "");
+  if (const std::string flag = without_effect(command); !flag.empty()) {
+    return usage_error(flag, "leave it out; slicewise import --help says what goes with what");
+  }
+  if (command.files.empty() && command.url.empty()) {
+    return usage_error("--file is required", "slicewise import KIND FILE; - is standard input");
+  }
+  const auto options = options_of(command);
+  if (!options) return usage_error(options.error().message, options.error().help);
+  const Expected<std::vector<SourceText>> texts = read_sources(command);
+  if (!texts) return fail(texts.error(), {}, flags);
+  const Expected<Imported> imported = scenarios::import_log(command.kind, *texts, *options);
+  if (!imported) return fail(imported.error(), *texts, flags);
+  const std::string text = render(*imported, command, *options);
+  if (text.empty()) {
+    return usage_error(
+        fmt::format("{} cannot be written in this format", scenarios::kind_name(command.kind)),
+        "try -o scenario");
+  }
+  if (const ExitCode code = write_text(command.out, text); code != ExitCode::Success) return code;
+  Diagnostics left_out = imported->log.bad;
+  for (Diagnostic& row : left_out) row.severity = Severity::Warning;
+  print_diagnostics(left_out, *texts, flags);
+  if (!flags.quiet) print_error(import_log_text(*imported));
+  return ExitCode::Success;
+}
+
+}  // namespace slicewise::tools

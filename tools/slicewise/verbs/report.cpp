@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/nearest_name.hpp"
+#include "slicewise/reports/html_report.hpp"
+#include "slicewise/reports/plan_report.hpp"
+#include "slicewise/reports/result_report.hpp"
+
+#include "../commands.hpp"
+#include "../export_directory.hpp"
+#include "../files.hpp"
+#include "../report_input.hpp"
+#include "../terminal.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+constexpr std::array<std::string_view, 4> kReportFormats = {"html", "svg", "md", "csv"};
+
+struct ReportOutput {
+  std::string format;
+  std::string path;  // "": standard output
+};
+
+std::string report_text(const reports::HtmlReport& report, const std::string& format) {
+  if (format == "html") return reports::html_report(report);
+  if (format == "md") {
+    return report.plan ? reports::plan_markdown(*report.plan)
+                       : reports::result_markdown(report.result);
+  }
+  return report.plan ? reports::plan_csv(*report.plan) : reports::result_csv(report.result);
+}
+
+ExitCode write_all_charts(const reports::HtmlReport& report, const std::string& path) {
+  reports::ExportFiles files;
+  for (reports::ReportChart& chart : reports::report_charts(report)) {
+    files.push_back({chart.name + ".svg", std::move(chart.svg), false});
+  }
+  return write_directory(path, files);
+}
+
+ExitCode write_chart(const reports::HtmlReport& report, const std::string& name,
+                     const std::string& path) {
+  const std::vector<reports::ReportChart> charts = reports::report_charts(report);
+  const auto chart = std::ranges::find(charts, name, &reports::ReportChart::name);
+  if (chart != charts.end()) return write_text(path, chart->svg);
+  std::vector<std::string_view> names;
+  names.reserve(charts.size());
+  for (const reports::ReportChart& other : charts) names.push_back(other.name);
+  const auto nearest = nearest_name(name, names);
+  return usage_error(fmt::format("--chart: this report has no chart \"{}\"{}", name,
+                                 nearest ? "; did you mean \"" + *nearest + "\"?" : ""),
+                     fmt::format("it has {}", fmt::join(names, ", ")));
+}
+
+ExitCode write_output(const reports::HtmlReport& report, const ReportCommand& command,
+                      const ReportOutput& output) {
+  if (output.format != "svg") return write_text(output.path, report_text(report, output.format));
+  if (output.path.ends_with('/')) return write_all_charts(report, output.path);
+  return write_chart(report, command.chart.empty() ? "options" : command.chart, output.path);
+}
+
+// "html=report.html": printed and refused unless the format is known and at most one of them goes
+// to standard output.
+ExitCode read_outputs(const std::vector<std::string>& flags, std::vector<ReportOutput>& outputs) {
+  for (const std::string& flag : flags) {
+    const std::size_t equals = flag.find('=');
+    const ReportOutput output{flag.substr(0, equals),
+                              equals == std::string::npos ? "" : flag.substr(equals + 1)};
+    if (std::ranges::find(kReportFormats, output.format) == kReportFormats.end()) {
+      const auto nearest = nearest_name(output.format, kReportFormats);
+      return usage_error("--output: \"" + output.format + "\" is not one of html, svg, md, csv" +
+                             (nearest ? "; did you mean \"" + *nearest + "\"?" : ""),
+                         "-o html=report.html");
+    }
+    if (equals != std::string::npos && output.path.empty()) {
+      return usage_error("--output: no path after " + flag,
+                         "-o " + flag + "report." + output.format);
+    }
+    const auto same = [&output](const ReportOutput& other) { return other.path == output.path; };
+    if (std::ranges::any_of(outputs, same)) {
+      return usage_error(output.path.empty()
+                             ? std::string("--output: two formats for standard output")
+                             : "--output: two formats for " + output.path,
+                         "give each a path of its own: -o html=report.html -o md=report.md");
+    }
+    outputs.push_back(output);
+  }
+  if (outputs.empty()) outputs.push_back({"html", ""});
+  return ExitCode::Success;
+}
+
+}  // namespace
+
+ExitCode execute(const ReportCommand& command, const CommonFlags& flags) {
+  std::vector<ReportOutput> outputs;
+  if (const ExitCode code = read_outputs(command.outputs, outputs); code != ExitCode::Success) {
+    return code;
+  }
+  const auto one_chart = [](const ReportOutput& output) {
+    return output.format == "svg" && !output.path.ends_with('/');
+  };
+  if (!command.chart.empty() && std::ranges::none_of(outputs, one_chart)) {
+    return usage_error("--chart: no output is one chart", "add -o svg=" + command.chart + ".svg");
+  }
+  ReportInput input{models::load_catalogue(), {}, {}, {}, {}};
+  if (const ExitCode code = make_report_input(command, flags, input); code != ExitCode::Success) {
+    return code;
+  }
+  for (const ReportOutput& output : outputs) {
+    if (const ExitCode code = write_output(input.html, command, output);
+        code != ExitCode::Success) {
+      return code;
+    }
+  }
+  print_diagnostics(input.notes, input.texts, flags);
+  if (!input.html.result.interrupted) return ExitCode::Success;
+  print_error("interrupted: the report covers the replications that had finished");
+  return ExitCode::Interrupted;
+}
+
+}  // namespace slicewise::tools

@@ -1,0 +1,52 @@
+#include "slicewise/scenarios/schema.hpp"
+
+#include "slicewise/reports/check_report.hpp"
+#include "slicewise/reports/comparison_report.hpp"
+#include "slicewise/reports/difference.hpp"
+#include "slicewise/reports/max_load_report.hpp"
+#include "slicewise/reports/neighbours_report.hpp"
+#include "slicewise/reports/plan_report.hpp"
+#include "slicewise/reports/replay_report.hpp"
+#include "slicewise/reports/result_report.hpp"
+#include "slicewise/reports/sensitivity_report.hpp"
+
+#include "../commands.hpp"
+#include "../files.hpp"
+
+namespace slicewise::tools {
+
+namespace {
+
+std::string schema_text(SchemaKind kind) {
+  switch (kind) {
+    case SchemaKind::Scenario:
+      return scenarios::scenario_schema_json();
+    case SchemaKind::Result:
+      return reports::result_schema_json();
+    case SchemaKind::Comparison:
+      return reports::comparison_schema_json();
+    case SchemaKind::MaxLoad:
+      return reports::max_load_schema_json();
+    case SchemaKind::Plan:
+      return reports::plan_schema_json();
+    case SchemaKind::Neighbours:
+      return reports::neighbours_schema_json();
+    case SchemaKind::Sensitivity:
+      return reports::sensitivity_schema_json();
+    case SchemaKind::Difference:
+      return reports::difference_schema_json();
+    case SchemaKind::Replay:
+      return reports::replay_schema_json();
+    case SchemaKind::Check:
+      return reports::check_schema_json();
+  }
+  return {};
+}
+
+}  // namespace
+
+ExitCode execute(const SchemaCommand& command, const CommonFlags& /*flags*/) {
+  return write_text("", schema_text(command.kind));
+}
+
+}  // namespace slicewise::tools

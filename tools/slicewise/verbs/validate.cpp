@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <unistd.h>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/validation.hpp"
+#include "slicewise/reports/validation_report.hpp"
+#include "slicewise/sim/validation.hpp"
+
+#include "../commands.hpp"
+#include "../files.hpp"
+#include "../suggestions.hpp"
+#include "../terminal.hpp"
+
+namespace slicewise::tools {
+namespace {
+
+std::string rendered(const sim::ValidationResult& result, const ValidateCommand& command,
+                     const CommonFlags& flags) {
+  const reports::TextStyle style = style_for(STDOUT_FILENO, flags.color);
+  switch (command.format) {
+    case ValidateFormat::Table:
+      return reports::validation_table(result, style, false);
+    case ValidateFormat::Wide:
+      return reports::validation_table(result, style, true);
+    case ValidateFormat::Json:
+      return reports::validation_json(result);
+    case ValidateFormat::Csv:
+      return reports::validation_csv(result);
+    case ValidateFormat::Markdown:
+      return reports::validation_markdown(result);
+  }
+  return {};
+}
+
+bool is_named(const models::Study& study, const std::string& name) {
+  return study.id == name || study.source == name || study.mode == name;
+}
+
+// Without a file of pairs nothing can be said about the studies of pairs.
+bool has_rows(const models::Study& study, const ValidateCommand& command) {
+  return study.source != models::kUserPairs || !command.pairs.empty();
+}
+
+// Names that no study answers to are a usage error.
+ExitCode keep_named(models::ValidationSet& set, const ValidateCommand& command) {
+  std::vector<std::string> known;
+  for (const models::Study& study : set.studies) {
+    if (has_rows(study, command)) {
+      known.insert(known.end(), {study.id, study.source, study.mode});
+    }
+  }
+  for (const std::string& name : command.names) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    return usage_error(
+        "no study, source or mode is called \"" + name + "\"" + did_you_mean(name, known),
+        "`slicewise validate` lists the studies; those of pairs need --pairs FILE");
+  }
+  const auto unwanted = [&](const models::Study& study) {
+    return !command.names.empty() &&
+           std::ranges::none_of(command.names,
+                                [&](const std::string& name) { return is_named(study, name); });
+  };
+  std::erase_if(set.studies, unwanted);
+  return ExitCode::Success;
+}
+
+ExitCode check_pairs_gpu(const ValidateCommand& command, const models::Catalogue& catalogue,
+                         const models::ValidationSet& set) {
+  std::vector<std::string> known;
+  for (const models::GpuModel& gpu : catalogue.gpus) {
+    known.push_back(gpu.name);
+    known.insert(known.end(), gpu.aliases.begin(), gpu.aliases.end());
+  }
+  for (const models::GpuModel& gpu : set.gpus) known.push_back(gpu.name);
+  const bool is_known = command.pairs_gpu.empty() ||
+                        catalogue.find_gpu(command.pairs_gpu) != nullptr ||
+                        std::ranges::find(known, command.pairs_gpu) != known.end();
+  if (is_known) return ExitCode::Success;
+  return usage_error("--pairs-gpu: GPU model " + command.pairs_gpu + " is not known" +
+                         did_you_mean(command.pairs_gpu, known),
+                     "one of " + joined(known, ", "));
+}
+
+ExitCode add_pairs(const ValidateCommand& command, const CommonFlags& flags,
+                   models::ValidationSet& set) {
+  if (command.pairs.empty()) return ExitCode::Success;
+  const Expected<SourceText> file = read_source(command.pairs);
+  if (!file) return fail(file.error(), {}, flags);
+  const std::string_view gpu =
+      command.pairs_gpu.empty() ? models::kLucidGpu : std::string_view(command.pairs_gpu);
+  Expected<models::MeasurementSource> source = models::read_pairs(*file, gpu);
+  if (!source) return fail(source.error(), {*file}, flags);
+  set.sources.push_back(std::move(*source));
+  return ExitCode::Success;
+}
+
+ExitCode write_charts(const sim::ValidationResult& result, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    print_error("error: cannot create \"" + folder + "\": " + error.message());
+    return ExitCode::FileAccess;
+  }
+  const std::filesystem::path path(folder);
+  ExitCode code = write_text(path / "validation.svg", reports::validation_chart(result));
+  for (const sim::StudyResult& study : result.studies) {
+    if (code != ExitCode::Success) break;
+    code =
+        write_text(path / ("validation-" + study.study.id + ".svg"), reports::study_chart(study));
+  }
+  return code;
+}
+
+ExitCode verdict(const sim::ValidationResult& result) {
+  if (result.within_bounds()) return ExitCode::Success;
+  std::string names;
+  for (const sim::StudyResult& study : result.studies) {
+    if (!study.within_bound) names += (names.empty() ? "" : ", ") + study.study.id;
+  }
+  print_error("error: the models are further off than their bound allows: " + names);
+  return ExitCode::ObjectiveMissed;
+}
+
+}  // namespace
+
+ExitCode execute(const ValidateCommand& command, const CommonFlags& flags) {
+  const models::Catalogue catalogue = models::load_catalogue();
+  models::ValidationSet set = models::load_validation_set();
+  for (const ExitCode code : {keep_named(set, command), check_pairs_gpu(command, catalogue, set)}) {
+    if (code != ExitCode::Success) return code;
+  }
+  if (const ExitCode code = add_pairs(command, flags, set); code != ExitCode::Success) return code;
+  const sim::ValidationResult result = sim::validate(catalogue, set);
+  if (!command.out.empty()) {
+    if (const ExitCode code = write_charts(result, command.out); code != ExitCode::Success) {
+      return code;
+    }
+  }
+  if (const ExitCode code = write_text("", rendered(result, command, flags));
+      code != ExitCode::Success) {
+    return code;
+  }
+  return verdict(result);
+}
+
+}  // namespace slicewise::tools

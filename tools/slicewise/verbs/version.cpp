@@ -1,0 +1,32 @@
+#include <nlohmann/json.hpp>
+
+#include "slicewise/models/catalogue.hpp"
+
+#include "../build_info.hpp"
+#include "../commands.hpp"
+#include "../files.hpp"
+
+namespace slicewise::tools {
+
+ExitCode execute(const VersionCommand& command, const CommonFlags& /*flags*/) {
+  const BuildInfo build = build_info();
+  const models::Catalogue catalogue = models::load_catalogue();
+  if (command.json) {
+    nlohmann::json document = {{"compiler", build.compiler},
+                               {"gpuModels", catalogue.gpus.size()},
+                               {"instanceTypes", catalogue.instances.size()},
+                               {"priceDate", catalogue.prices.date()},
+                               {"version", build.version}};
+    if (!build.commit.empty()) {
+      document["commit"] = build.commit;
+    }
+    return write_text("", document.dump(2) + "\n");
+  }
+  const std::string commit = build.commit.empty() ? "" : " (commit " + build.commit + ")";
+  return write_text("", "slicewise " + build.version + commit + "\nprices of " +
+                            catalogue.prices.date() + ", " +
+                            std::to_string(catalogue.instances.size()) +
+                            " instance types\nbuilt with " + build.compiler + "\n");
+}
+
+}  // namespace slicewise::tools
