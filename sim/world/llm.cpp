@@ -12,7 +12,8 @@ using scenarios::Llm;
 using scenarios::RandomAmount;
 using scenarios::Workload;
 
-// Of a step, when nobody says: 0.3 to 1 ms are usual (MODELS of the catalogue). Assumed.
+// Of a step, when nobody says: 0.3 to 1 ms are usual (models/MODELS.md, "Language models").
+// Assumed.
 constexpr Duration kUsualOverhead = microseconds(600);
 
 // Decoding reads the weights and little else happens.

@@ -57,7 +57,7 @@ TEST(ClosedLaw, ConstantHostPhases) {
   expect_steady_state(kMixed, 0.11, PhaseLaw::Deterministic, PhaseLaw::Exponential);
 }
 
-// Training jobs, MODELS table: exact mean value analysis R_k = D (1 + Q_{k-1}), X = k/(R + Z).
+// Training jobs: exact mean value analysis R_k = D (1 + Q_{k-1}), X = k/(R + Z) (models/MODELS.md).
 TEST(ClosedLaw, IdenticalTrainingJobsFollowMeanValueAnalysis) {
   constexpr std::size_t kJobs = 6;
   constexpr LoopingClient kJob{0.030, 0.010};

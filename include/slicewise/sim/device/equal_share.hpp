@@ -20,7 +20,7 @@ struct SharedRate {
 };
 
 // What n = 1 ... sharers jobs under time-slicing get each: all of the GPU alone, q / (n (q + c))
-// when they take turns of q with a switch of c between (MODELS: the fluid limit of round robin).
+// when they take turns of q with a switch of c between (models/MODELS.md, "The fluid limit").
 std::vector<SharedRate> time_sliced_rates(std::uint32_t sharers, const models::TimeSlice& slice);
 
 // Many GPUs, on each of which up to `sharers` jobs progress at one rate that depends only on how

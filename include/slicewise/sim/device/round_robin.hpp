@@ -23,7 +23,7 @@ struct EngineTime {
 };
 
 // One GPU under the driver's time-slicing: exact round robin over contexts in a fixed ring, by
-// whole rounds instead of slices (MODELS: "exact and fast time-slicing").
+// whole rounds instead of slices (models/MODELS.md, "Exact turns, by whole rounds").
 //
 // Semantics. A context is active while it has GPU work. The running context keeps the GPU for one
 // turn q; if another context is active when the turn ends, the GPU switches to the next active one

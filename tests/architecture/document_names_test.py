@@ -1,0 +1,113 @@
+"""What the documents name exists: files, types, functions and tests in backticks."""
+
+import pathlib
+import re
+import unittest
+
+from tree_test import FILES, ROOT
+
+DOCUMENTS = [document for document in ("models/MODELS.md", "sim/ARCHITECTURE.md",
+                                       "reports/RESULT.md", "include/API.md")
+             if (ROOT / document).is_file()]
+SUFFIXES = {".cpp", ".hpp", ".py", ".S", ".json", ".yaml", ".csv", ".md", ".txt"}
+LIBRARIES = {"models", "scenarios", "sim", "reports", "tools"}
+IDENTIFIER = re.compile(r"[A-Za-z_]\w+")
+# The short ones are symbols of equations.
+SHORTEST_NAME = 3
+
+
+def words_by_file():
+    texts = {}
+    for file in FILES:
+        if file.suffix in SUFFIXES - {".md", ".csv"}:
+            texts[file] = (ROOT / file).read_text(encoding="utf-8", errors="replace")
+    return {file: set(IDENTIFIER.findall(text)) for file, text in texts.items()}, texts
+
+
+WORDS, TEXTS = words_by_file()
+ALL_WORDS = set().union(*WORDS.values())
+TESTS = {(suite, name) for file, text in TEXTS.items() if file.suffix == ".cpp"
+         for suite, name in re.findall(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)", text, re.MULTILINE)}
+CALLED = {name for file, text in TEXTS.items() if file.suffix in {".cpp", ".hpp", ".py"}
+          for name in re.findall(r"(\w+)\s*(?:<[^<>;]*>)?\(", text)}
+PATHS = {str(file) for file in FILES} | {str(folder) for file in FILES for folder in file.parents}
+
+
+def quoted(text):
+    """What stands in backticks outside of code blocks, each once."""
+    prose = re.sub(r"^ *```.*?^ *```", "", text, flags=re.MULTILINE | re.DOTALL)
+    return dict.fromkeys(re.findall(r"`([^`\n]+)`", prose))
+
+
+def is_path(name):
+    first = name.split("/")[0]
+    return pathlib.PurePath(name).suffix in SUFFIXES or ("/" in name and first in PATHS)
+
+
+def path_exists(name, folder):
+    wanted = name.rstrip("/")
+    for place in (wanted, f"{folder}/{wanted}", f"include/slicewise/{wanted}"):
+        if place in PATHS or ("*" in place and any(
+                pathlib.PurePath(path).match(place) for path in PATHS)):
+            return True
+    return "/" not in wanted and any(pathlib.PurePath(path).name == wanted for path in PATHS)
+
+
+def identifier_exists(name):
+    parts = name.removesuffix("()").split("::")
+    if name.endswith("()") and parts[-1] not in CALLED:
+        return False
+    if parts[0] == "slicewise":
+        parts = parts[1:]
+    files = WORDS
+    if len(parts) > 1 and parts[0] in LIBRARIES:
+        library, *parts = parts
+        files = {file: words for file, words in WORDS.items()
+                 if library in (file.parts[0], *file.parts[2:3])}
+    return any(words.issuperset(parts) for words in files.values())
+
+
+def is_missing(name, folder):
+    if is_path(name):
+        return not path_exists(name, folder)
+    if re.fullmatch(r"[A-Z]\w+\.[A-Z]\w+", name):
+        return tuple(name.split(".")) not in TESTS
+    if re.fullmatch(r"\w+(::\w+)*(\(\))?", name) and not name[0].isdigit():
+        return len(name) >= SHORTEST_NAME and not identifier_exists(name)
+    if re.fullmatch(r"\w+(\.\w+)+", name):  # a field of a document: requests.latencyP99Seconds
+        return not ALL_WORDS.issuperset(word for word in name.split(".")
+                                        if IDENTIFIER.fullmatch(word))
+    return False  # a flag, an equation, a resource name
+
+
+def missing_names(text, folder):
+    return [name for name in quoted(text) if is_missing(name, folder)]
+
+
+class DocumentNames(unittest.TestCase):
+    def test_what_documents_name_exists(self):
+        self.assertIn("models/MODELS.md", DOCUMENTS)
+        for document in DOCUMENTS:
+            with self.subTest(document):
+                text = (ROOT / document).read_text(encoding="utf-8")
+                self.assertEqual(missing_names(text, pathlib.PurePath(document).parent), [])
+
+    # Cut in two, so that this file does not hold the names that it makes up.
+    def test_what_does_not_exist_is_found(self):
+        made_up = ["sim/device/no_such_engine.cpp", "device/no_such_engine.hpp",
+                   "FiniteTurnLaw.No" "SuchTest", "RoundRobin::no_such" "_member",
+                   "no_such" "_function()", "No" "SuchType", "models::RoundRobin",
+                   "workloads.no" "SuchFigure"]
+        text = "".join(f"- `{name}`\n" for name in made_up)
+        self.assertEqual(missing_names(text, "sim"), made_up)
+
+    def test_what_exists_is_not_missing(self):
+        text = ("`sim/device/round_robin.cpp`, `slicewise/units.hpp`, `round_robin.cpp`, "
+                "`sim/device/`, `RoundRobin::advance`, `FiniteTurnLaw.MeanOverPhases`, "
+                "`models::shared_speeds()`, `kHardNorm`, `nvidia.com/gpu`, `--set`, `q/(q + c)`\n"
+                "```\n`No" "SuchType`\n```\n")
+        self.assertEqual(missing_names(text, "include"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
