@@ -87,13 +87,13 @@ std::vector<JunitCase> cases_of(const std::string& class_name, const sim::Varian
 }
 
 // Which run it was.
-template <class Run>
-std::vector<std::pair<std::string, std::string>> run_properties(const Run& run) {
-  return {{"seed", fmt::format("{}", run.seed)},
-          {"replications", fmt::format("{}", run.replications)},
-          {"scenarioSha256", run.scenario_sha256},
-          {"priceDate", run.price_date},
-          {"interrupted", run.interrupted ? "true" : "false"}};
+std::vector<std::pair<std::string, std::string>> run_properties(const sim::Stamp& stamp,
+                                                                bool interrupted) {
+  return {{"seed", fmt::format("{}", stamp.seed)},
+          {"replications", fmt::format("{}", stamp.replications)},
+          {"scenarioSha256", stamp.scenario_sha256},
+          {"priceDate", stamp.price_date},
+          {"interrupted", interrupted ? "true" : "false"}};
 }
 
 std::string option_title(const sim::PlanOption& option) {
@@ -106,7 +106,7 @@ std::string option_title(const sim::PlanOption& option) {
 
 JunitSuite search_suite(const sim::Plan& plan) {
   JunitCase found;
-  found.class_name = plan.scenario;
+  found.class_name = plan.stamp.scenario;
   found.name = "a configuration meets all objectives";
   if (plan.options.empty()) {
     found.outcome = Outcome::Failed;
@@ -119,7 +119,7 @@ JunitSuite search_suite(const sim::Plan& plan) {
   } else {
     found.detail = option_title(plan.options.front());
   }
-  return {"plan", run_properties(plan), {found}};
+  return {"plan", run_properties(plan.stamp, plan.interrupted), {found}};
 }
 
 JunitCase finding_case(const Diagnostic& finding, bool strict) {
@@ -148,10 +148,11 @@ JunitCase finding_case(const Diagnostic& finding, bool strict) {
 std::string result_junit(const sim::Result& result) {
   std::vector<JunitSuite> suites;
   for (const sim::VariantResult& variant : result.variants) {
-    const std::string class_name = result.scenario + "." + variant.name;
-    suites.push_back({variant.name, run_properties(result), cases_of(class_name, variant)});
+    const std::string class_name = result.stamp.scenario + "." + variant.name;
+    suites.push_back({variant.name, run_properties(result.stamp, result.interrupted),
+                      cases_of(class_name, variant)});
   }
-  return junit_text("slicewise run " + result.scenario, suites);
+  return junit_text("slicewise run " + result.stamp.scenario, suites);
 }
 
 std::string plan_junit(const sim::Plan& plan) {
@@ -162,38 +163,38 @@ std::string plan_junit(const sim::Plan& plan) {
     JunitSuite suite{name, {}, {}};
     for (const sim::PlannedObjective& objective : option.figures.objectives) {
       suite.cases.push_back(
-          objective_case(plan.scenario + "." + name, objective.workload, objective));
+          objective_case(plan.stamp.scenario + "." + name, objective.workload, objective));
     }
     for (const std::string& policy : option.figures.warned_by) {
       JunitCase warned;
-      warned.class_name = plan.scenario + "." + name;
+      warned.class_name = plan.stamp.scenario + "." + name;
       warned.name = "policy " + policy;
       warned.detail = "does not hold; severity Warn";
       suite.cases.push_back(std::move(warned));
     }
     if (!suite.cases.empty()) suites.push_back(std::move(suite));
   }
-  return junit_text("slicewise plan " + plan.scenario, suites);
+  return junit_text("slicewise plan " + plan.stamp.scenario, suites);
 }
 
 std::string comparison_junit(const sim::StrategyComparison& comparison) {
   std::vector<JunitSuite> suites;
   for (const sim::ComparedOption& option : comparison.options) {
     const std::string name = configuration_title(option.configuration);
-    suites.push_back({name, run_properties(comparison),
-                      cases_of(comparison.scenario + "." + name, option.result)});
+    suites.push_back({name, run_properties(comparison.stamp, comparison.interrupted),
+                      cases_of(comparison.stamp.scenario + "." + name, option.result)});
   }
   JunitSuite refused{"refused", {}, {}};
   for (const sim::RefusedOption& option : comparison.refused) {
     JunitCase test;
-    test.class_name = comparison.scenario + ".refused";
+    test.class_name = comparison.stamp.scenario + ".refused";
     test.name = configuration_title(option.configuration);
     test.outcome = Outcome::Skipped;
     test.message = option.message;
     refused.cases.push_back(std::move(test));
   }
   if (!refused.cases.empty()) suites.push_back(std::move(refused));
-  return junit_text("slicewise compare " + comparison.scenario, suites);
+  return junit_text("slicewise compare " + comparison.stamp.scenario, suites);
 }
 
 std::string check_junit(const CheckReport& report, bool strict) {

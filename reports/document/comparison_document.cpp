@@ -11,7 +11,6 @@
 
 #include "slicewise/reports/comparison_report.hpp"
 #include "slicewise/sim/isolation.hpp"
-#include "slicewise/version.hpp"
 
 #include "../screens/comparison_words.hpp"
 #include "document_values.hpp"
@@ -28,6 +27,7 @@ using document::finding;
 using document::in_dollars;
 using document::in_seconds;
 using document::list;
+using document::metadata_of;
 using document::number;
 using document::objective;
 using document::present;
@@ -136,18 +136,9 @@ json replica_choice(const sim::ReplicaChoice& choice) {
 }
 
 json metadata(const sim::StrategyComparison& c) {
-  return present({{"scenario", c.scenario},
-                  {"scenarioSha256", c.scenario_sha256},
-                  {"variant", c.variant},
-                  {"seed", c.seed},
-                  {"replications", c.replications},
-                  {"version", kVersion},
-                  {"instanceTypes", c.instance_types},
-                  {"nodes", c.nodes ? json(*c.nodes) : json()},
-                  {"priceDate", text(c.price_date)},
-                  {"priceFile", text(c.price_file)},
-                  {"priceFileSha256", text(c.price_file_sha256)},
-                  {"interrupted", c.interrupted ? json(true) : json(nullptr)}});
+  return metadata_of(
+      c.stamp, c.interrupted,
+      {{"instanceTypes", c.instance_types}, {"nodes", c.nodes ? json(*c.nodes) : json()}});
 }
 
 }  // namespace

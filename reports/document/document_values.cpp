@@ -79,6 +79,22 @@ json present(json object) {
   return object;
 }
 
+json metadata_of(const sim::Stamp& stamp, bool interrupted, json more) {
+  const bool priced = !stamp.price_date.empty();
+  json members = {{"scenario", stamp.scenario},
+                  {"scenarioSha256", stamp.scenario_sha256},
+                  {"variant", text(stamp.variant)},
+                  {"seed", stamp.seed},
+                  {"replications", stamp.replications},
+                  {"version", stamp.version},
+                  {"priceDate", text(stamp.price_date)},
+                  {"priceFile", priced ? text(stamp.price_file) : json()},
+                  {"priceFileSha256", priced ? text(stamp.price_file_sha256) : json()},
+                  {"interrupted", interrupted ? json(true) : json()}};
+  if (more.is_object()) members.update(more);
+  return present(std::move(members));
+}
+
 json time_summary(const sim::TimeSummary& t) {
   return present({{"count", t.count},
                   {"mean", in_seconds(t.mean)},

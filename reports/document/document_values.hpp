@@ -32,6 +32,10 @@ nlohmann::json finding(const Diagnostic& d);
 // The object without its null members.
 nlohmann::json present(nlohmann::json object);
 
+// The members of `metadata` that say what a document was made from, and those of `more` that are
+// not null.
+nlohmann::json metadata_of(const sim::Stamp& stamp, bool interrupted, nlohmann::json more = {});
+
 template <class Items, class ToJson>
 nlohmann::json list(const Items& items, ToJson to_json) {
   nlohmann::json out = nlohmann::json::array();

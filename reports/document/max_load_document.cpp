@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/max_load_report.hpp"
-#include "slicewise/version.hpp"
 
 #include "../screens/max_load_rows.hpp"
 #include "document_values.hpp"
@@ -23,9 +22,9 @@ using document::finding;
 using document::in_dollars;
 using document::in_seconds;
 using document::list;
+using document::metadata_of;
 using document::number;
 using document::present;
-using document::text;
 
 json objective(const sim::ProbedObjective& probed) {
   json out = document::objective(probed.result);
@@ -73,19 +72,10 @@ json at_passed(const sim::VariantResult& result) {
 }
 
 json metadata(const MaxLoad& found) {
-  return present({{"scenario", found.scenario},
-                  {"scenarioSha256", found.scenario_sha256},
-                  {"variant", found.variant},
-                  {"seed", found.seed},
-                  {"replications", found.replications},
-                  {"mostReplications", found.most_replications},
-                  {"precisionRatio", number(found.precision)},
-                  {"mostFactor", number(found.most)},
-                  {"version", kVersion},
-                  {"priceDate", text(found.price_date)},
-                  {"priceFile", text(found.price_file)},
-                  {"priceFileSha256", text(found.price_file_sha256)},
-                  {"interrupted", found.interrupted ? json(true) : json(nullptr)}});
+  return metadata_of(found.stamp, found.interrupted,
+                     {{"mostReplications", found.most_replications},
+                      {"precisionRatio", number(found.precision)},
+                      {"mostFactor", number(found.most)}});
 }
 
 json factor(const MaxLoad& found, std::optional<std::size_t> end) {

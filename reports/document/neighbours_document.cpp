@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/neighbours_report.hpp"
-#include "slicewise/version.hpp"
 
 #include "document_values.hpp"
 #include "result_document.hpp"
@@ -20,6 +19,7 @@ using sim::NeighbourMatrix;
 
 using document::finding;
 using document::list;
+using document::metadata_of;
 using document::number;
 using document::present;
 
@@ -46,13 +46,7 @@ json row(const NeighbourMatrix& matrix, const sim::NeighbourRow& r) {
 }
 
 json metadata(const NeighbourMatrix& matrix) {
-  return present({{"scenario", matrix.scenario},
-                  {"scenarioSha256", matrix.scenario_sha256},
-                  {"variant", matrix.variant},
-                  {"seed", matrix.seed},
-                  {"replications", matrix.replications},
-                  {"version", kVersion},
-                  {"interrupted", matrix.interrupted ? json(true) : json(nullptr)}});
+  return metadata_of(matrix.stamp, matrix.interrupted);
 }
 
 }  // namespace

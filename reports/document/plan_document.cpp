@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/plan_report.hpp"
-#include "slicewise/version.hpp"
 
 #include "../screens/plan_words.hpp"
 #include "document_values.hpp"
@@ -119,21 +118,12 @@ json plan_counts(const sim::PlanCounts& counts) {
 }
 
 json plan_metadata(const sim::Plan& plan) {
-  return document::present({{"scenario", plan.scenario},
-                            {"scenarioFile", document::text(plan.scenario_file)},
-                            {"scenarioSha256", plan.scenario_sha256},
-                            {"variant", plan.variant},
-                            {"settings", names_or_nothing(plan.settings)},
-                            {"seed", plan.seed},
-                            {"replications", plan.replications},
-                            {"goal", scenarios::goal_name(plan.goal)},
-                            {"instanceTypes", plan.instance_types},
-                            {"purchaseOptions", plan.purchases},
-                            {"version", kVersion},
-                            {"priceDate", document::text(plan.price_date)},
-                            {"priceFile", document::text(plan.price_file)},
-                            {"priceFileSha256", document::text(plan.price_file_sha256)},
-                            {"interrupted", plan.interrupted ? json(true) : json(nullptr)}});
+  return document::metadata_of(plan.stamp, plan.interrupted,
+                               {{"scenarioFile", document::text(plan.stamp.scenario_file)},
+                                {"settings", names_or_nothing(plan.stamp.settings)},
+                                {"goal", scenarios::goal_name(plan.goal)},
+                                {"instanceTypes", plan.instance_types},
+                                {"purchaseOptions", plan.purchases}});
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "plan_document.hpp"
 #include "schema_check.hpp"
+#include "stored_fields.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -134,12 +135,8 @@ Expected<StoredPlan> read_plan(const SourceText& source) {
   if (is_of_this_version(*document)) check_schema(*document, plan_schema());
   if (!document->problems().empty()) return tl::unexpected(document->problems());
   const json& root = document->root();
-  const json& metadata = root["metadata"];
   StoredPlan plan;
-  plan.scenario_file = metadata.value("scenarioFile", std::string());
-  plan.scenario_sha256 = metadata["scenarioSha256"].get<std::string>();
-  plan.variant = metadata["variant"].get<std::string>();
-  plan.settings = metadata.value("settings", std::vector<std::string>());
+  plan.stamp = StoredFields().stamp(root["metadata"]);
   for (std::size_t o = 0; o < root["options"].size(); ++o) {
     const json& pools = root["options"][o]["pools"];
     std::vector<PoolChoice> option;

@@ -32,18 +32,12 @@ json without_places(json variants) {
 StoredResult stored_result(const json& document, StoredFields& fields) {
   StoredResult result;
   const json& about = fields.object(document, "metadata");
-  result.scenario_file = fields.text(about, "scenarioFile", false);
-  result.scenario_sha256 = fields.text(about, "scenarioSha256");
-  result.settings = fields.texts(about, "settings");
+  result.stamp = fields.stamp(about);
   result.fidelity = fields.text(about, "fidelity", false);
   if (!result.fidelity.empty() && result.fidelity != "exact" && result.fidelity != "auto") {
     fields.set_odd("fidelity");
   }
-  result.price_file = fields.text(about, "priceFile", false);
-  result.price_file_sha256 = fields.text(about, "priceFileSha256", false);
-  result.seed = static_cast<std::uint64_t>(fields.count(about, "seed"));
-  result.replications = fields.whole(about, "replications");
-  if (result.replications == 0) fields.set_odd("replications");
+  if (result.stamp.replications == 0) fields.set_odd("replications");
   result.interrupted = fields.truth(about, "interrupted");
   for (const json& variant : fields.list(document, "variants")) {
     result.variants.push_back(fields.text(variant, "name"));

@@ -163,13 +163,8 @@ sim::Flip stored_flip(const json& object, StoredFields& fields) {
 
 void read_metadata(const json& document, sim::Plan& plan, StoredFields& fields) {
   const json& about = fields.object(document, "metadata");
-  plan.scenario = fields.text(about, "scenario", false);
-  plan.scenario_file = fields.text(about, "scenarioFile", false);
-  plan.scenario_sha256 = fields.text(about, "scenarioSha256");
-  plan.variant = fields.text(about, "variant");
-  plan.settings = fields.texts(about, "settings");
-  plan.seed = static_cast<std::uint64_t>(fields.count(about, "seed"));
-  plan.replications = fields.whole(about, "replications");
+  plan.stamp = fields.stamp(about);
+  if (plan.stamp.variant.empty()) fields.set_odd("variant");
   const std::string goal = fields.text(about, "goal");
   using scenarios::PlanGoal;
   for (const PlanGoal known : {PlanGoal::MonthlyCost, PlanGoal::CostPer1kInSlo,
@@ -178,9 +173,6 @@ void read_metadata(const json& document, sim::Plan& plan, StoredFields& fields) 
   }
   plan.instance_types = fields.texts(about, "instanceTypes");
   plan.purchases = fields.texts(about, "purchaseOptions");
-  plan.price_date = fields.text(about, "priceDate", false);
-  plan.price_file = fields.text(about, "priceFile", false);
-  plan.price_file_sha256 = fields.text(about, "priceFileSha256", false);
   plan.interrupted = fields.truth(about, "interrupted");
 }
 

@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/version.hpp"
-
 #include "../screens/policy_rows.hpp"
 #include "../screens/result_node_lines.hpp"
 #include "../text/severity_name.hpp"
@@ -25,6 +23,7 @@ using nlohmann::json;
 using document::in_dollars;
 using document::in_seconds;
 using document::list;
+using document::metadata_of;
 using document::number;
 using document::objective;
 using document::present;
@@ -194,18 +193,11 @@ json variant(const sim::VariantResult& v) {
 }  // namespace
 
 json result_document(const sim::Result& result) {
-  json metadata = present({{"scenario", result.scenario},
-                           {"scenarioFile", text(result.scenario_file)},
-                           {"settings", result.settings.empty() ? json() : json(result.settings)},
-                           {"fidelity", text(result.fidelity)},
-                           {"scenarioSha256", result.scenario_sha256},
-                           {"seed", result.seed},
-                           {"replications", result.replications},
-                           {"version", kVersion},
-                           {"priceDate", text(result.price_date)},
-                           {"priceFile", text(result.price_file)},
-                           {"priceFileSha256", text(result.price_file_sha256)},
-                           {"interrupted", result.interrupted ? json(true) : json(nullptr)}});
+  json metadata = metadata_of(
+      result.stamp, result.interrupted,
+      {{"scenarioFile", text(result.stamp.scenario_file)},
+       {"settings", result.stamp.settings.empty() ? json() : json(result.stamp.settings)},
+       {"fidelity", text(result.fidelity)}});
   return {{"apiVersion", kResultApiVersion},
           {"kind", "Result"},
           {"metadata", std::move(metadata)},

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/sensitivity_report.hpp"
-#include "slicewise/version.hpp"
 
 #include "../text/amount_text.hpp"
 #include "document_values.hpp"
@@ -111,18 +110,9 @@ json break_even_value(const SensitivityStudy& study, const sim::BreakEven& even)
 }
 
 json metadata_value(const SensitivityStudy& study) {
-  return document::present({{"scenario", study.scenario},
-                            {"scenarioSha256", study.scenario_sha256},
-                            {"variant", study.variant},
-                            {"seed", study.seed},
-                            {"replications", study.replications},
-                            {"simulations", study.simulations},
-                            {"byRatio", document::number(study.by)},
-                            {"version", kVersion},
-                            {"priceDate", document::text(study.price_date)},
-                            {"priceFile", document::text(study.price_file)},
-                            {"priceFileSha256", document::text(study.price_file_sha256)},
-                            {"interrupted", study.interrupted ? json(true) : json(nullptr)}});
+  return document::metadata_of(
+      study.stamp, study.interrupted,
+      {{"simulations", study.simulations}, {"byRatio", document::number(study.by)}});
 }
 
 }  // namespace

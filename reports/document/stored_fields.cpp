@@ -20,6 +20,22 @@ const json* member(const json& object, const char* key) {
 
 }  // namespace
 
+sim::Stamp StoredFields::stamp(const json& metadata) {
+  sim::Stamp stamp;
+  stamp.scenario = text(metadata, "scenario", false);
+  stamp.scenario_file = text(metadata, "scenarioFile", false);
+  stamp.settings = texts(metadata, "settings");
+  stamp.scenario_sha256 = text(metadata, "scenarioSha256");
+  stamp.variant = text(metadata, "variant", false);
+  stamp.seed = static_cast<std::uint64_t>(count(metadata, "seed"));
+  stamp.replications = whole(metadata, "replications");
+  stamp.price_date = text(metadata, "priceDate", false);
+  stamp.price_file = text(metadata, "priceFile", false);
+  stamp.price_file_sha256 = text(metadata, "priceFileSha256", false);
+  stamp.version = text(metadata, "version", false);
+  return stamp;
+}
+
 void StoredFields::set_odd(const char* key) {
   if (odd_.empty()) odd_ = key;
 }

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "slicewise/sim/stamp.hpp"
 #include "slicewise/units.hpp"
 
 namespace slicewise::reports {
@@ -27,6 +28,9 @@ class StoredFields {
   const json& list(const json& object, const char* key, bool required = true);
   const json& object(const json& parent, const char* key);
   std::vector<std::string> texts(const json& object, const char* key);
+
+  // What metadata_of() wrote; scenarioFile and settings too, where they are there.
+  sim::Stamp stamp(const json& metadata);
 
   void set_odd(const char* key);
   const std::string& odd() const { return odd_; }

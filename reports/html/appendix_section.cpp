@@ -17,25 +17,27 @@ std::string definition(std::string_view term, std::string_view text) {
 std::string appendix_section(const HtmlReport& report, const EmbeddedDocument& document) {
   const sim::Result& result = report.result;
   std::string settings;
-  for (const std::string& setting : result.settings) {
+  for (const std::string& setting : result.stamp.settings) {
     settings += (settings.empty() ? "" : ", ") + setting;
   }
-  std::string prices = result.price_date;
-  if (!result.price_file.empty()) {
-    prices += fmt::format(", {} (SHA-256 {})", result.price_file, result.price_file_sha256);
+  std::string prices = result.stamp.price_date;
+  if (!result.stamp.price_file.empty()) {
+    prices +=
+        fmt::format(", {} (SHA-256 {})", result.stamp.price_file, result.stamp.price_file_sha256);
   }
-  std::string out = "<dl>\n" + definition("Scenario", result.scenario) +
-                    definition("File", result.scenario_file) + definition("Settings", settings) +
-                    definition("SHA-256", result.scenario_sha256) +
-                    definition("Seed", std::to_string(result.seed)) +
-                    definition("Replications", std::to_string(result.replications)) +
-                    definition("Prices of", prices) +
-                    definition("slicewise", std::string(kVersion)) + "</dl>\n";
+  std::string out =
+      "<dl>\n" + definition("Scenario", result.stamp.scenario) +
+      definition("File", result.stamp.scenario_file) + definition("Settings", settings) +
+      definition("SHA-256", result.stamp.scenario_sha256) +
+      definition("Seed", std::to_string(result.stamp.seed)) +
+      definition("Replications", std::to_string(result.stamp.replications)) +
+      definition("Prices of", prices) + definition("slicewise", std::string(kVersion)) + "</dl>\n";
   out += code_block("command", "The command that makes these figures again", report.command);
   if (!report.scenario_text.empty()) {
     out += folded(
         "The scenario as it was read",
-        code_block("scenario", result.scenario_file.empty() ? "scenario" : result.scenario_file,
+        code_block("scenario",
+                   result.stamp.scenario_file.empty() ? "scenario" : result.stamp.scenario_file,
                    report.scenario_text));
   }
   return section("appendix", "How do I reproduce it?", out + document.markup);

@@ -175,7 +175,7 @@ std::string page_header(const HtmlReport& report) {
   return fmt::format(
       "<header>\n<h1>{}</h1>\n<p class=\"origin\">{}</p>\n<p class=\"js\"><button "
       "type=\"button\" id=\"theme\">Theme: as the system</button></p>\n</header>\n",
-      escaped(report.result.scenario), escaped(origin_line(report.result, kPageStyle)));
+      escaped(report.result.stamp.scenario), escaped(origin_line(report.result, kPageStyle)));
 }
 
 std::string first_screen(const HtmlReport& report, const std::vector<ShownOption>& options) {

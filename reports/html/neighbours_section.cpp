@@ -75,7 +75,7 @@ std::string neighbours_section(const HtmlReport& report) {
                                   neighbours_cells(matrix, kPageStyle))}) +
                      paragraph(fmt::format("Each pair was simulated on the pools of {}, with the "
                                            "same random numbers as alone.",
-                                           matrix.variant)));
+                                           matrix.stamp.variant)));
 }
 
 }  // namespace slicewise::reports::html

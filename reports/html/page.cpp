@@ -38,7 +38,8 @@ std::string page_head(const HtmlReport& report) {
       "name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" "
       "content=\"slicewise {}\">\n<title>{}: slicewise report</title>\n<style>{}{}</style>\n</head>"
       "\n",
-      kVersion, html::escaped(report.result.scenario), charts::chart_style(), html::page_style());
+      kVersion, html::escaped(report.result.stamp.scenario), charts::chart_style(),
+      html::page_style());
 }
 
 }  // namespace

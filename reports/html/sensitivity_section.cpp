@@ -180,7 +180,7 @@ std::string study_markup(const sim::SensitivityStudy& study) {
   return out +
          paragraph(fmt::format("{}: {} simulations of {} runs each, all with one seed. Inputs "
                                "marked * are assumed.",
-                               study.variant, study.simulations, study.replications));
+                               study.stamp.variant, study.simulations, study.stamp.replications));
 }
 
 std::string flips_markup(const sim::Plan& plan) {

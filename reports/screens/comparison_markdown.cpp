@@ -38,7 +38,7 @@ std::string comparison_markdown(const sim::StrategyComparison& comparison) {
   }
   sections.push_back(markdown_folded("Notes", notes));
   return markdown_comment(out, std::move(sections), comparison_origin(comparison, kPlain) + "\n\n",
-                          comparison.scenario);
+                          comparison.stamp.scenario);
 }
 
 }  // namespace slicewise::reports

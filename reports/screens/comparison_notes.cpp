@@ -62,18 +62,6 @@ void add_room_notes(const StrategyComparison& comparison, std::vector<std::strin
   }
 }
 
-sim::Result option_result(const StrategyComparison& comparison) {
-  sim::Result result;
-  result.scenario = comparison.scenario;
-  result.scenario_sha256 = comparison.scenario_sha256;
-  result.seed = comparison.seed;
-  result.replications = comparison.replications;
-  result.price_date = comparison.price_date;
-  result.price_file = comparison.price_file;
-  result.price_file_sha256 = comparison.price_file_sha256;
-  return result;
-}
-
 // Of those notes of the runs that say where figures come from.
 bool is_about_inputs(const Diagnostic& d, bool full) {
   return d.code == Code::InstanceRetired || d.code == Code::PriceDerived ||
@@ -137,20 +125,20 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
     lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
   }
   if (!full) add_scaled_count(comparison, lines);
-  sim::Result result = option_result(comparison);
+  std::vector<sim::VariantResult> variants;
   for (const ComparedOption& option : comparison.options) {
-    sim::VariantResult& variant = result.variants.emplace_back();
+    sim::VariantResult& variant = variants.emplace_back();
     variant.provenance = option.result.provenance;
     for (const Diagnostic& d : option.result.findings) {
       if (is_about_inputs(d, full)) variant.findings.push_back(d);
     }
   }
-  for (std::string& line : note_lines(result, full)) lines.push_back(std::move(line));
+  for (std::string& line : note_lines(variants, full)) lines.push_back(std::move(line));
   return lines;
 }
 
 std::string comparison_origin(const StrategyComparison& comparison, const TextStyle& style) {
-  return origin_line(option_result(comparison), style);
+  return origin_line(comparison.stamp, false, style);
 }
 
 }  // namespace slicewise::reports

@@ -176,10 +176,10 @@ std::string verdict_of(const ComparedOption& option) {
 }
 
 std::string comparison_heading(const StrategyComparison& comparison) {
-  std::string out = comparison.scenario;
-  if (comparison.variants > 1) {
-    out +=
-        fmt::format(", variant {} (of {}, see --variant)", comparison.variant, comparison.variants);
+  std::string out = comparison.stamp.scenario;
+  if (comparison.stamp.variants > 1) {
+    out += fmt::format(", variant {} (of {}, see --variant)", comparison.stamp.variant,
+                       comparison.stamp.variants);
   }
   if (comparison.options.empty()) return out;
   const double pods = comparison.options.front().result.pods.submitted;

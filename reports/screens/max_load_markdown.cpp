@@ -28,7 +28,7 @@ std::string max_load_markdown(const sim::MaxLoad& found) {
   }
   sections.push_back(markdown_folded("Notes", notes));
   return markdown_comment(out, std::move(sections), max_load_origin(found, kPlain) + "\n\n",
-                          found.scenario);
+                          found.stamp.scenario);
 }
 
 }  // namespace slicewise::reports

@@ -119,19 +119,6 @@ std::string figure_at(const MaxLoad& found, std::optional<std::size_t> probe, st
          (o.verdict == LoadVerdict::Fails ? " " + std::string(signs(style).fail) : "");
 }
 
-sim::Result passed_result(const MaxLoad& found) {
-  sim::Result result;
-  result.scenario = found.scenario;
-  result.scenario_sha256 = found.scenario_sha256;
-  result.seed = found.seed;
-  result.replications = found.replications;
-  result.price_date = found.price_date;
-  result.price_file = found.price_file;
-  result.price_file_sha256 = found.price_file_sha256;
-  if (found.at_passed) result.variants.push_back(*found.at_passed);
-  return result;
-}
-
 int runs_of(const MaxLoad& found) {
   int runs = 0;
   for (const LoadProbe& probe : found.probes) runs += probe.replications;
@@ -158,9 +145,10 @@ std::optional<double> headroom_of(const ScaledLoad& load) {
 }
 
 std::string max_load_heading(const MaxLoad& found) {
-  std::string out = found.scenario;
-  if (found.variants > 1) {
-    out += fmt::format(", variant {} (of {}, see --variant)", found.variant, found.variants);
+  std::string out = found.stamp.scenario;
+  if (found.stamp.variants > 1) {
+    out += fmt::format(", variant {} (of {}, see --variant)", found.stamp.variant,
+                       found.stamp.variants);
   }
   return out + ": the highest load that meets the objectives";
 }
@@ -236,7 +224,7 @@ std::vector<std::string> max_load_notes(const MaxLoad& found, bool full) {
       fmt::format("{} {} of {} to {} runs, {} in all, with one seed: a load passes or fails when "
                   "the whole 95% interval of its runs does",
                   found.probes.size(), found.probes.size() == 1 ? "probe" : "probes",
-                  found.replications, found.most_replications, runs_of(found))};
+                  found.stamp.replications, found.most_replications, runs_of(found))};
   for (const Diagnostic& d : found.notes) {
     lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
   }
@@ -246,12 +234,14 @@ std::vector<std::string> max_load_notes(const MaxLoad& found, bool full) {
       lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
     }
   }
-  for (std::string& line : note_lines(passed_result(found), full)) lines.push_back(std::move(line));
+  std::vector<sim::VariantResult> passed;
+  if (found.at_passed) passed.push_back(*found.at_passed);
+  for (std::string& line : note_lines(passed, full)) lines.push_back(std::move(line));
   return lines;
 }
 
 std::string max_load_origin(const MaxLoad& found, const TextStyle& style) {
-  return origin_line(passed_result(found), style);
+  return origin_line(found.stamp, found.at_passed && found.at_passed->replications > 1, style);
 }
 
 }  // namespace slicewise::reports

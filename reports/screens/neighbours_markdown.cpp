@@ -25,7 +25,7 @@ std::string neighbours_markdown(const sim::NeighbourMatrix& matrix) {
   }
   sections.push_back(markdown_folded("Notes", notes));
   return markdown_comment(out, std::move(sections), neighbours_origin(matrix, kPlain) + "\n\n",
-                          matrix.scenario);
+                          matrix.stamp.scenario);
 }
 
 }  // namespace slicewise::reports

@@ -72,9 +72,10 @@ bool has_figure(const NeighbourMatrix& matrix, NeighbourFigure figure) {
 }  // namespace
 
 std::string neighbours_heading(const NeighbourMatrix& matrix) {
-  std::string out = matrix.scenario;
-  if (matrix.variants > 1) {
-    out += fmt::format(", variant {} (of {}, see --variant)", matrix.variant, matrix.variants);
+  std::string out = matrix.stamp.scenario;
+  if (matrix.stamp.variants > 1) {
+    out += fmt::format(", variant {} (of {}, see --variant)", matrix.stamp.variant,
+                       matrix.stamp.variants);
   }
   return out + ": how many times as long each row takes beside a column as alone";
 }
@@ -115,10 +116,10 @@ std::string worst_neighbour(const NeighbourMatrix& matrix) {
 
 std::vector<std::string> neighbours_notes(const NeighbourMatrix& matrix, bool full) {
   std::vector<std::string> lines;
-  if (matrix.replications > 1) {
+  if (matrix.stamp.replications > 1) {
     lines.push_back(
         fmt::format("mean of {} runs, each against the run alone with the same random numbers",
-                    matrix.replications));
+                    matrix.stamp.replications));
   }
   if (const std::string pairs = strangers(matrix); !pairs.empty()) {
     lines.push_back("never on one GPU, so that only the host's CPU is shared, if anything: " +
@@ -132,18 +133,12 @@ std::vector<std::string> neighbours_notes(const NeighbourMatrix& matrix, bool fu
   for (const Diagnostic& d : matrix.notes) {
     lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
   }
-  for (std::string& line : note_lines(sim::Result{}, full)) lines.push_back(std::move(line));
+  for (std::string& line : note_lines({}, full)) lines.push_back(std::move(line));
   return lines;
 }
 
 std::string neighbours_origin(const NeighbourMatrix& matrix, const TextStyle& style) {
-  sim::Result result;
-  result.scenario = matrix.scenario;
-  result.scenario_sha256 = matrix.scenario_sha256;
-  result.seed = matrix.seed;
-  result.replications = matrix.replications;
-  result.variants.emplace_back().replications = matrix.replications;
-  return origin_line(result, style);
+  return origin_line(matrix.stamp, matrix.stamp.replications > 1, style);
 }
 
 }  // namespace slicewise::reports

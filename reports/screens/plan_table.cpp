@@ -76,7 +76,7 @@ std::string plan_markdown(const sim::Plan& plan) {
   for (const std::string& line : plan_notes(plan)) notes += "- " + markdown_cell(line) + "\n";
   sections.push_back(markdown_folded("Notes", notes));
   return markdown_comment(out, std::move(sections), plan_origin(plan, kNoTerminal) + "\n\n",
-                          plan.scenario);
+                          plan.stamp.scenario);
 }
 
 }  // namespace slicewise::reports

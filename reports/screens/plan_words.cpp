@@ -146,18 +146,6 @@ std::string isolation_sentence(const PlanOption& option) {
                      fmt::join(open, ", "));
 }
 
-sim::Result plan_as_result(const Plan& plan) {
-  sim::Result result;
-  result.scenario = plan.scenario;
-  result.scenario_sha256 = plan.scenario_sha256;
-  result.seed = plan.seed;
-  result.replications = plan.replications;
-  result.price_date = plan.price_date;
-  result.price_file = plan.price_file;
-  result.price_file_sha256 = plan.price_file_sha256;
-  return result;
-}
-
 // Of what was simulated and ran, what lost no pod and was nearest to its limits; nullptr: nothing.
 const RejectedChoice* nearest_miss(const Plan& plan) {
   const auto key = [](const RejectedChoice& choice) {
@@ -221,9 +209,10 @@ std::string_view stage_word(Stage stage) {
 }
 
 std::string plan_heading(const Plan& plan) {
-  std::string out = plan.scenario;
-  if (plan.variants > 1) {
-    out += fmt::format(", variant {} (of {}, see --variant)", plan.variant, plan.variants);
+  std::string out = plan.stamp.scenario;
+  if (plan.stamp.variants > 1) {
+    out +=
+        fmt::format(", variant {} (of {}, see --variant)", plan.stamp.variant, plan.stamp.variants);
   }
   return out + fmt::format(": {} configurations by {}", plan.counts.configurations,
                            scenarios::goal_name(plan.goal));
@@ -323,7 +312,7 @@ std::vector<std::string> plan_notes(const Plan& plan) {
 }
 
 std::string plan_origin(const Plan& plan, const TextStyle& style) {
-  return origin_line(plan_as_result(plan), style);
+  return origin_line(plan.stamp, false, style);
 }
 
 }  // namespace slicewise::reports

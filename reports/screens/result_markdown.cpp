@@ -52,7 +52,7 @@ std::vector<std::string> result_sections(const sim::Result& result) {
     add("Variant " + result.variants[v].name, fenced(details[v]));
   }
   std::string notes;
-  for (const std::string& line : note_lines(result, true))
+  for (const std::string& line : note_lines(result.variants, true))
     notes += "- " + markdown_cell(line) + "\n";
   add("Notes", notes);
   return out;
@@ -61,7 +61,7 @@ std::vector<std::string> result_sections(const sim::Result& result) {
 }  // namespace
 
 std::string result_markdown(const sim::Result& result) {
-  std::string top = fmt::format("### {}\n\n", markdown_cell(result.scenario));
+  std::string top = fmt::format("### {}\n\n", markdown_cell(result.stamp.scenario));
   if (result.interrupted) top += fmt::format("**{}**\n\n", markdown_cell(interrupted_line(result)));
   top += markdown_cell(verdict(result)) + "\n\n";
   if (!result.variants.empty()) top += variants_table(result, kMostVariants) + "\n";
@@ -69,7 +69,7 @@ std::string result_markdown(const sim::Result& result) {
     top += fmt::format("The first {} of {} variants.\n\n", kMostVariants, result.variants.size());
   }
   return markdown_comment(top, result_sections(result), origin_line(result, kPlain) + "\n\n",
-                          result.scenario);
+                          result.stamp.scenario);
 }
 
 }  // namespace slicewise::reports

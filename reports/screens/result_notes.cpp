@@ -31,10 +31,10 @@ std::string field_names(const std::vector<std::string>& inputs) {
 }
 
 // The variants of a scenario mostly share their inputs; each is named once.
-std::string assumed_line(const sim::Result& result, bool full) {
+std::string assumed_line(std::span<const sim::VariantResult> variants, bool full) {
   std::vector<std::string> inputs;
   int counted = 0;
-  for (const sim::VariantResult& variant : result.variants) {
+  for (const sim::VariantResult& variant : variants) {
     counted = std::max(counted, variant.provenance.assumed);
     for (const std::string& input : variant.provenance.assumed_inputs) add_once(inputs, input);
   }
@@ -50,17 +50,10 @@ std::string assumed_line(const sim::Result& result, bool full) {
                      one ? "input" : "inputs", one ? "it" : "them", joined(inputs));
 }
 
-// Every variant has at least two runs: a mean without an interval is nowhere.
-bool has_intervals(const sim::Result& result) {
-  return !result.variants.empty() &&
-         std::all_of(result.variants.begin(), result.variants.end(),
-                     [](const sim::VariantResult& v) { return v.replications > 1; });
-}
-
-std::string prices_text(const sim::Result& result, const Signs& s, std::size_t hash_shown) {
-  if (result.price_file.empty()) return "prices " + result.price_date;
-  return fmt::format("prices {} ({}, {}{})", result.price_file, result.price_date,
-                     result.price_file_sha256.substr(0, hash_shown), s.ellipsis);
+std::string prices_text(const sim::Stamp& stamp, const Signs& s, std::size_t hash_shown) {
+  if (stamp.price_file.empty()) return "prices " + stamp.price_date;
+  return fmt::format("prices {} ({}, {}{})", stamp.price_file, stamp.price_date,
+                     stamp.price_file_sha256.substr(0, hash_shown), s.ellipsis);
 }
 
 }  // namespace
@@ -147,16 +140,16 @@ std::string not_modelled_text() {
   return joined(names);
 }
 
-std::vector<std::string> note_lines(const sim::Result& result, bool full) {
+std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants, bool full) {
   std::vector<std::string> lines;
-  for (const sim::VariantResult& variant : result.variants) {
+  for (const sim::VariantResult& variant : variants) {
     for (const Diagnostic& d : variant.findings) {
       // The assumed inputs have a line of their own.
       if (d.severity != Severity::Note || d.code == Code::InputAssumed) continue;
       add_once(lines, fmt::format("{}: {}", info(d.code).name, d.message));
     }
   }
-  if (std::string assumed = assumed_line(result, full); !assumed.empty()) {
+  if (std::string assumed = assumed_line(variants, full); !assumed.empty()) {
     lines.push_back(std::move(assumed));
   }
   lines.push_back("not modelled: " +
@@ -167,33 +160,39 @@ std::vector<std::string> note_lines(const sim::Result& result, bool full) {
 std::string interrupted_line(const sim::Result& result) {
   if (!result.interrupted) return "";
   if (result.variants.empty()) {
-    return fmt::format("INTERRUPTED: 0 of {} runs done", result.replications);
+    return fmt::format("INTERRUPTED: 0 of {} runs done", result.stamp.replications);
   }
   const bool one = result.variants.size() == 1;
   std::string done;
   for (const sim::VariantResult& v : result.variants) {
     done += fmt::format("{}{}{} of {} runs done", done.empty() ? "" : ", ", one ? "" : v.name + " ",
-                        v.replications, result.replications);
+                        v.replications, result.stamp.replications);
   }
   return "INTERRUPTED: " + done + (one ? "" : "; a variant without a finished run is left out");
 }
 
-std::string origin_line(const sim::Result& result, const TextStyle& style) {
+std::string origin_line(const sim::Stamp& stamp, bool intervals, const TextStyle& style) {
   constexpr std::size_t kHashShown = 8;
   const Signs& s = signs(style);
-  std::vector<std::string> parts = {fmt::format("seed {}", result.seed)};
-  parts.push_back(
-      fmt::format("{} {}", result.replications, result.replications == 1 ? "run" : "runs"));
-  parts.emplace_back(has_intervals(result) ? "95% intervals" : "no intervals");
-  if (!result.price_date.empty()) parts.push_back(prices_text(result, s, kHashShown));
-  if (!result.scenario_sha256.empty()) {
+  std::vector<std::string> parts = {
+      fmt::format("seed {}", stamp.seed),
+      fmt::format("{} {}", stamp.replications, stamp.replications == 1 ? "run" : "runs"),
+      intervals ? "95% intervals" : "no intervals"};
+  if (!stamp.price_date.empty()) parts.push_back(prices_text(stamp, s, kHashShown));
+  if (!stamp.scenario_sha256.empty()) {
     parts.push_back(
-        fmt::format("scenario {}{}", result.scenario_sha256.substr(0, kHashShown), s.ellipsis));
+        fmt::format("scenario {}{}", stamp.scenario_sha256.substr(0, kHashShown), s.ellipsis));
   }
-  parts.push_back(fmt::format("slicewise v{}", kVersion));
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : std::string(s.dot)) + part;
-  return out;
+  parts.push_back("slicewise v" + stamp.version);
+  return fmt::format("{}", fmt::join(parts, s.dot));
+}
+
+std::string origin_line(const sim::Result& result, const TextStyle& style) {
+  const bool intervals =
+      !result.variants.empty() &&
+      std::ranges::all_of(
+          result.variants, [](int n) { return n > 1; }, &sim::VariantResult::replications);
+  return origin_line(result.stamp, intervals, style);
 }
 
 }  // namespace slicewise::reports

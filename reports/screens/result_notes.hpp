@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,12 +22,14 @@ std::string not_modelled_text();
 
 // One sentence each: notes found by the run, assumed inputs, what is not modelled. Unless `full`,
 // the last two say how many there are and where the lists stand.
-std::vector<std::string> note_lines(const sim::Result& result, bool full);
+std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants, bool full);
 
 // "INTERRUPTED: 3 of 20 runs done", by variant when there are several; "" for a complete result.
 std::string interrupted_line(const sim::Result& result);
 
 // "seed 42 · 5 runs · 95% intervals · prices 2026-07-20 · scenario 9f3c1e7a… · slicewise v0.1.0"
+std::string origin_line(const sim::Stamp& stamp, bool intervals, const TextStyle& style);
+// The same; with intervals when every variant has at least two runs: a mean without one is nowhere.
 std::string origin_line(const sim::Result& result, const TextStyle& style);
 
 }  // namespace slicewise::reports

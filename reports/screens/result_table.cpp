@@ -42,7 +42,7 @@ bool has_warnings(const sim::Result& result) {
 
 std::string result_notes_block(const sim::Result& result, const TextStyle& style, bool wide) {
   std::string out = emphasised("NOTES", Emphasis::Heading, style) + "\n";
-  for (const std::string& line : note_lines(result, wide)) {
+  for (const std::string& line : note_lines(result.variants, wide)) {
     out += wrapped_text(line, style.width, "  ", 4);
   }
   if (has_warnings(result)) {
@@ -62,7 +62,7 @@ std::string result_table(const sim::Result& result, const TextStyle& style, bool
                      style);
   }
   if (result.variants.empty()) {
-    return (result.interrupted ? out : result.scenario + ": no variants\n") + origin;
+    return (result.interrupted ? out : result.stamp.scenario + ": no variants\n") + origin;
   }
   out += comparison_block(result, style, wide);
   if (wide || result.variants.size() <= kMostDetailed) {

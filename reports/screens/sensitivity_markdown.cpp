@@ -42,7 +42,7 @@ std::string sensitivity_markdown(const sim::SensitivityStudy& study) {
   }
   sections.push_back(markdown_folded("Notes", notes));
   return markdown_comment(out, std::move(sections),
-                          sensitivity_origin(study, kMarkdownStyle) + "\n\n", study.scenario);
+                          sensitivity_origin(study, kMarkdownStyle) + "\n\n", study.stamp.scenario);
 }
 
 }  // namespace slicewise::reports

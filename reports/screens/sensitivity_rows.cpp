@@ -134,18 +134,6 @@ void add_end_lines(const SensitivityStudy& study, const InputEffect& effect,
   pods(study.pods.failed, end.pods.failed, "fail");
 }
 
-sim::Result sensitivity_as_result(const SensitivityStudy& study) {
-  sim::Result result;
-  result.scenario = study.scenario;
-  result.scenario_sha256 = study.scenario_sha256;
-  result.seed = study.seed;
-  result.replications = study.replications;
-  result.price_date = study.price_date;
-  result.price_file = study.price_file;
-  result.price_file_sha256 = study.price_file_sha256;
-  return result;
-}
-
 }  // namespace
 
 std::string outcome_title(const sim::OutcomeFigure& figure) {
@@ -156,9 +144,10 @@ std::string outcome_title(const sim::OutcomeFigure& figure) {
 }
 
 std::string sensitivity_heading(const SensitivityStudy& study) {
-  std::string out = study.scenario;
-  if (study.variants > 1) {
-    out += fmt::format(", variant {} (of {}, see --variant)", study.variant, study.variants);
+  std::string out = study.stamp.scenario;
+  if (study.stamp.variants > 1) {
+    out += fmt::format(", variant {} (of {}, see --variant)", study.stamp.variant,
+                       study.stamp.variants);
   }
   return out + fmt::format(": what {} less or more of one input changes", by_text(study.by));
 }
@@ -247,20 +236,20 @@ std::vector<std::string> sensitivity_notes(const SensitivityStudy& study) {
   std::vector<std::string> lines{fmt::format(
       "{} simulations of {} runs each, all with one seed: an interval is that of the differences "
       "run by run",
-      study.simulations, study.replications)};
+      study.simulations, study.stamp.replications)};
   const auto assumed = std::ranges::count_if(
       study.effects, [](const InputEffect& effect) { return is_assumed(effect.input); });
   if (assumed > 0) {
     lines.push_back("* assumed: nobody measured it. Measure first what stands at the top");
   }
-  for (std::string& line : note_lines(sensitivity_as_result(study), false)) {
+  for (std::string& line : note_lines({}, false)) {
     lines.push_back(std::move(line));
   }
   return lines;
 }
 
 std::string sensitivity_origin(const SensitivityStudy& study, const TextStyle& style) {
-  return origin_line(sensitivity_as_result(study), style);
+  return origin_line(study.stamp, false, style);
 }
 
 }  // namespace slicewise::reports

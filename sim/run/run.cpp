@@ -83,11 +83,8 @@ Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::C
   Result result;
   result.interrupted =
       std::ranges::any_of(tasks, [](const Task& task) { return !task.record.has_value(); });
-  result.scenario = set.name;
-  result.scenario_sha256 = set.sha256;
-  result.price_date = catalogue.prices.date();
-  result.seed = worlds.front().seed;
-  result.replications = worlds.front().replications;
+  result.stamp = stamp_of(set, 0, catalogue);
+  result.stamp.variant.clear();
   std::span<Task> rest = tasks;
   for (const World& world : worlds) {
     const auto count = static_cast<std::size_t>(world.replications);
@@ -97,6 +94,19 @@ Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::C
     rest = rest.subspan(count);
   }
   return result;
+}
+
+Stamp stamp_of(const scenarios::ScenarioSet& set, std::size_t variant,
+               const models::Catalogue& catalogue) {
+  Stamp stamp;
+  stamp.scenario = set.name;
+  stamp.scenario_sha256 = set.sha256;
+  stamp.variant = set.variants[variant].name;
+  stamp.variants = set.variants.size();
+  stamp.seed = set.variants[variant].seed;
+  stamp.replications = set.variants[variant].replications;
+  stamp.price_date = catalogue.prices.date();
+  return stamp;
 }
 
 }  // namespace slicewise::sim

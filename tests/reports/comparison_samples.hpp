@@ -66,13 +66,13 @@ inline sim::ComparedOption option(sim::Configuration configuration, double price
 inline sim::StrategyComparison chat() {
   using sim::Strategy;
   sim::StrategyComparison c;
-  c.scenario = "chat";
-  c.scenario_sha256 = "9f3c1e0a5b7d";
-  c.variant = "busy";
-  c.variants = 2;
-  c.seed = 42;
-  c.replications = 2;
-  c.price_date = "2026-07-20";
+  c.stamp.scenario = "chat";
+  c.stamp.scenario_sha256 = "9f3c1e0a5b7d";
+  c.stamp.variant = "busy";
+  c.stamp.variants = 2;
+  c.stamp.seed = 42;
+  c.stamp.replications = 2;
+  c.stamp.price_date = "2026-07-20";
   c.instance_types = {"g5.xlarge", "p4d.24xlarge"};
   c.replicas = {{"g5.xlarge", 4, 3, sim::ReplicaChoice::Rule::Scenario},
                 {"p4d.24xlarge", 4, 4, sim::ReplicaChoice::Rule::Scenario}};

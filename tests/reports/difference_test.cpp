@@ -234,8 +234,8 @@ sim::PoolChoice whole_l4s(int nodes) {
 json stored_plan(const std::vector<sim::PlanOption>& options,
                  std::vector<sim::RejectedChoice> rejected) {
   sim::Plan plan;
-  plan.scenario = "voice-t4";
-  plan.variant = "base";
+  plan.stamp.scenario = "voice-t4";
+  plan.stamp.variant = "base";
   plan.options = options;
   plan.rejected = std::move(rejected);
   return json::parse(plan_json(plan));

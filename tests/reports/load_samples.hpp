@@ -36,16 +36,16 @@ inline sim::LoadProbe load_probe(double factor, Duration asr, Duration tts, int 
 inline sim::MaxLoad voice_load() {
   using sim::LoadVerdict;
   sim::MaxLoad found;
-  found.scenario = "voice";
-  found.scenario_sha256 = "9f3c1e0a5b7d";
-  found.variant = "busy";
-  found.variants = 2;
-  found.seed = 42;
-  found.replications = 5;
+  found.stamp.scenario = "voice";
+  found.stamp.scenario_sha256 = "9f3c1e0a5b7d";
+  found.stamp.variant = "busy";
+  found.stamp.variants = 2;
+  found.stamp.seed = 42;
+  found.stamp.replications = 5;
   found.most_replications = 20;
   found.precision = 0.02;
   found.most = 1000;
-  found.price_date = "2026-07-20";
+  found.stamp.price_date = "2026-07-20";
   found.loads = {{"workloads.asr.traffic", "asr", sim::LoadUnit::RequestsPerSecond, 20, 48, 50},
                  {"pipelines.talk.traffic", "talk", sim::LoadUnit::Streams, 400, 960, 1000}};
   found.probes = {load_probe(1, milliseconds(50), milliseconds(30), 5, LoadVerdict::Passes),
@@ -69,11 +69,11 @@ inline sim::NeighbourMatrix flat() {
   using sim::NeighbourEffect;
   using sim::NeighbourFigure;
   sim::NeighbourMatrix matrix;
-  matrix.scenario = "flat";
-  matrix.scenario_sha256 = "9f3c1e0a5b7d";
-  matrix.variant = "shared";
-  matrix.seed = 42;
-  matrix.replications = 5;
+  matrix.stamp.scenario = "flat";
+  matrix.stamp.scenario_sha256 = "9f3c1e0a5b7d";
+  matrix.stamp.variant = "shared";
+  matrix.stamp.seed = 42;
+  matrix.stamp.replications = 5;
   matrix.workloads = {"api", "trainer", "lab"};
   const NeighbourEffect none;
   const NeighbourEffect apart{1.0, 0.001, false};

@@ -50,13 +50,13 @@ sim::PoolChoice planned_pool(std::string type, sim::Strategy strategy, int repli
 
 sim::Plan sample_plan() {
   sim::Plan plan;
-  plan.scenario = "voice";
-  plan.scenario_file = "voice.yaml";
-  plan.scenario_sha256 = std::string(64, '0');
-  plan.variant = "shared";
-  plan.seed = 42;
-  plan.replications = 5;
-  plan.price_date = "2026-07-20";
+  plan.stamp.scenario = "voice";
+  plan.stamp.scenario_file = "voice.yaml";
+  plan.stamp.scenario_sha256 = std::string(64, '0');
+  plan.stamp.variant = "shared";
+  plan.stamp.seed = 42;
+  plan.stamp.replications = 5;
+  plan.stamp.price_date = "2026-07-20";
   plan.instance_types = {"g4dn.xlarge", "g6.xlarge"};
   plan.purchases = {"on-demand"};
   sim::PlanOption best{{planned_pool("g4dn.xlarge", sim::Strategy::Mps, 4, 3)},

@@ -133,7 +133,7 @@ inline sim::Result platform() {
       finding(Code::ObjectiveMissed, "\"lab\" misses cellSlowdownP95: 2.41 against 2", 80)};
 
   sim::Result result = aws_demo();
-  result.scenario = "platform";
+  result.stamp.scenario = "platform";
   result.variants = {v};
   return result;
 }

@@ -19,10 +19,10 @@ using ::testing::HasSubstr;
 
 sim::Plan small_plan() {
   sim::Plan plan;
-  plan.scenario = "voice";
-  plan.scenario_file = "voice.yaml";
-  plan.scenario_sha256 = "abc";
-  plan.variant = "base";
+  plan.stamp.scenario = "voice";
+  plan.stamp.scenario_file = "voice.yaml";
+  plan.stamp.scenario_sha256 = "abc";
+  plan.stamp.variant = "base";
   sim::PlanOption option;
   option.pools.push_back({"p4d.24xlarge",
                           "spot",
@@ -55,8 +55,8 @@ TEST(ReadPlan, IsWhatWasWritten) {
   EXPECT_TRUE(looks_like_plan(source));
   const auto read = read_plan(source);
   ASSERT_TRUE(read) << read.error().front().message;
-  EXPECT_EQ(read->scenario_file, "voice.yaml");
-  EXPECT_EQ(read->variant, "base");
+  EXPECT_EQ(read->stamp.scenario_file, "voice.yaml");
+  EXPECT_EQ(read->stamp.variant, "base");
   ASSERT_EQ(read->options.size(), 1U);
   EXPECT_EQ(read->options.front(), written.options.front().pools);
 }

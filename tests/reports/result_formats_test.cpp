@@ -59,10 +59,10 @@ TEST(ResultMarkdown, MatchesTheGoldenReport) {
 TEST(ResultMarkdown, SaysThatTheRunWasInterruptedAndWithWhichPrices) {
   sim::Result result = samples::aws_demo();
   result.interrupted = true;
-  result.replications = 20;
+  result.stamp.replications = 20;
   result.variants[1].replications = 1;
-  result.price_file = "our.json";
-  result.price_file_sha256 = "1f2e3d4c5b6a";
+  result.stamp.price_file = "our.json";
+  result.stamp.price_file_sha256 = "1f2e3d4c5b6a";
   const std::string text = result_markdown(result);
   EXPECT_THAT(text,
               HasSubstr("**INTERRUPTED: before 5 of 20 runs done, after 1 of 20 runs done, "));
@@ -119,7 +119,7 @@ TEST(EveryFormat, ToleratesAResultWithoutVariantsOrWorkloads) {
 
 TEST(ResultMarkdown, KeepsTheMarkerOfItsScenario) {
   sim::Result result = samples::aws_demo();
-  result.scenario = "a --> b";
+  result.stamp.scenario = "a --> b";
   EXPECT_THAT(result_markdown(result), ::testing::EndsWith("<!-- slicewise:a-b -->\n"));
   // Even where one sentence alone is too long.
   result.variants[0].name = std::string(200'000, 'x');
@@ -158,7 +158,7 @@ TEST(ResultJunit, HasACaseForEachObjectiveAndPolicy) {
 
 TEST(ResultJunit, WhatXmlCannotHoldIsReplaced) {
   sim::Result result = samples::voice();
-  result.scenario = "a\x01\xff<\"\xc3\xa9\">";
+  result.stamp.scenario = "a\x01\xff<\"\xc3\xa9\">";
   EXPECT_THAT(result_junit(result),
               HasSubstr("a\xEF\xBF\xBD\xEF\xBF\xBD&lt;&quot;\xc3\xa9&quot;&gt;"));
 }

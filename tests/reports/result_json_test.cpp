@@ -45,10 +45,10 @@ TEST(ResultJson, SaysWhetherItIsWholeAndWhichPricesWereInForce) {
     EXPECT_FALSE(metadata.contains(key)) << key;
   }
   result.interrupted = true;
-  result.replications = 20;
+  result.stamp.replications = 20;
   result.variants[0].replications = 3;
-  result.price_file = "our.json";
-  result.price_file_sha256 = "1f2e";
+  result.stamp.price_file = "our.json";
+  result.stamp.price_file_sha256 = "1f2e";
   const json document = json::parse(result_json(result));
   EXPECT_EQ(document["metadata"]["interrupted"], true);
   EXPECT_EQ(document["metadata"]["replications"], 20);

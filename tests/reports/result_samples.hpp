@@ -201,11 +201,11 @@ inline sim::VariantResult after_memory_growth() {
 
 inline sim::Result aws_demo() {
   sim::Result result;
-  result.scenario = "aws-cifar10";
-  result.scenario_sha256 = "9f3c1e0a5b7d2c4f6e8091a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6";
-  result.seed = 42;
-  result.replications = 5;
-  result.price_date = "2026-07-20";
+  result.stamp.scenario = "aws-cifar10";
+  result.stamp.scenario_sha256 = "9f3c1e0a5b7d2c4f6e8091a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6";
+  result.stamp.seed = 42;
+  result.stamp.replications = 5;
+  result.stamp.price_date = "2026-07-20";
   result.variants = {before(), after(), after_memory_growth()};
   return result;
 }
@@ -287,8 +287,8 @@ inline sim::Result voice() {
   v.provenance = {4, 2, 1, {"tts: loadTime"}};
 
   sim::Result result = aws_demo();
-  result.scenario = "voice-t4";
-  result.replications = 1;
+  result.stamp.scenario = "voice-t4";
+  result.stamp.replications = 1;
   result.variants = {v};
   return result;
 }

@@ -63,8 +63,8 @@ TEST_F(ValidatedBySchema, AcceptsWhatIsPrinted) {
   EXPECT_TRUE(valid(result_json(sim::Result{})));
   sim::Result partial = samples::aws_demo();
   partial.interrupted = true;
-  partial.price_file = "our.json";
-  partial.price_file_sha256 = "1f2e";
+  partial.stamp.price_file = "our.json";
+  partial.stamp.price_file_sha256 = "1f2e";
   EXPECT_TRUE(valid(result_json(partial)));
   sim::Result sliced = samples::aws_demo();
   sim::NodePoolResult& pool = sliced.variants[0].node_pools[0];

@@ -101,9 +101,9 @@ TEST(ResultTable, NamesTheAssumedInputsOnceAndWhatIsNotModelled) {
 
 TEST(ResultTable, APriceFileIsNamedInTheLastLine) {
   sim::Result result = samples::aws_demo();
-  result.price_date = "2026-01-01";
-  result.price_file = "our.json";
-  result.price_file_sha256 = "1f2e3d4c5b6a";
+  result.stamp.price_date = "2026-01-01";
+  result.stamp.price_file = "our.json";
+  result.stamp.price_file_sha256 = "1f2e3d4c5b6a";
   EXPECT_THAT(result_table(result, kTerminal, false),
               HasSubstr(" · prices our.json (2026-01-01, 1f2e3d4c…) · "));
 }
@@ -111,7 +111,7 @@ TEST(ResultTable, APriceFileIsNamedInTheLastLine) {
 TEST(ResultTable, AnInterruptedRunSaysSoFirstAndClaimsNoIntervals) {
   sim::Result result = samples::aws_demo();
   result.interrupted = true;
-  result.replications = 20;
+  result.stamp.replications = 20;
   result.variants.resize(1);
   result.variants[0].replications = 3;
   EXPECT_THAT(result_table(result, kTerminal, false),

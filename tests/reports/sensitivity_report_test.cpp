@@ -42,15 +42,15 @@ sim::InputEffect effect_sample(std::string path, sim::Amount value,
 sim::SensitivityStudy study_sample() {
   using sim::AmountUnit;
   sim::SensitivityStudy study;
-  study.scenario = "voice";
-  study.scenario_sha256 = "9f3c1e0a5b7d";
-  study.variant = "busy";
-  study.variants = 2;
-  study.seed = 42;
-  study.replications = 5;
+  study.stamp.scenario = "voice";
+  study.stamp.scenario_sha256 = "9f3c1e0a5b7d";
+  study.stamp.variant = "busy";
+  study.stamp.variants = 2;
+  study.stamp.seed = 42;
+  study.stamp.replications = 5;
   study.by = 0.2;
   study.simulations = 17;
-  study.price_date = "2026-07-20";
+  study.stamp.price_date = "2026-07-20";
   sim::OutcomeFigure bill{"", "monthlyUsd", {100, AmountUnit::Dollars}, 0.0, std::nullopt};
   sim::OutcomeFigure p99{"asr", "latencyP99", {0.4, AmountUnit::Seconds}, 0.009, 0.5};
   study.figures = {bill, p99};

@@ -44,6 +44,13 @@ tl::expected<OneVariant, ExitCode> open_variant(
   return opened;
 }
 
+void stamp_files(const ScenarioFile& scenario, const PriceFile& prices, sim::Stamp& stamp) {
+  stamp.scenario_file = scenario.texts.front().name;
+  stamp.settings = scenario.settings;
+  stamp.price_file = prices.name;
+  stamp.price_file_sha256 = prices.sha256;
+}
+
 int thread_count(int jobs) {
   return jobs > 0 ? jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }

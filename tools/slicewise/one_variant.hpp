@@ -10,6 +10,7 @@
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/sim/stamp.hpp"
 
 #include "commands.hpp"
 #include "prices.hpp"
@@ -41,6 +42,9 @@ tl::expected<OneVariant, ExitCode> open_variant(const SimulatingCommand& command
   return open_variant(command.file, command.set, command.prices, command.variant, command.seed,
                       command.replications, flags);
 }
+
+// Says in the stamp of a result which files it was made from: only tools know.
+void stamp_files(const ScenarioFile& scenario, const PriceFile& prices, sim::Stamp& stamp);
 
 // 0: one per CPU.
 int thread_count(int jobs);

@@ -28,17 +28,22 @@ namespace {
 // Where the figures come from, from the flags or from a stored document.
 struct ReportOrigin {
   SourceText document;  // stored; no text for a scenario
-  std::string scenario_file;
-  std::string scenario_sha256;  // "": any
-  std::vector<std::string> settings;
+  sim::Stamp stamp;     // hashes: "" for any; seed and replications are below
   std::vector<std::string> variants;
-  std::string price_file;
-  std::string price_file_sha256;  // "": any
   std::optional<std::uint64_t> seed;
   std::optional<int> replications;
   std::string fidelity;
   Code stale = Code::ResultStale;
 };
+
+// Of a stored document, whose paths count from where it lies.
+void take_stamp(const sim::Stamp& stamp, ReportOrigin& origin) {
+  origin.stamp = stamp;
+  origin.stamp.scenario_file = path_from(origin.document.name, stamp.scenario_file);
+  origin.stamp.price_file = path_from(origin.document.name, stamp.price_file);
+  origin.seed = stamp.seed;
+  origin.replications = stamp.replications;
+}
 
 ExitCode stale(const ReportOrigin& origin, const std::string& message, const CommonFlags& flags) {
   return fail({make_diagnostic(origin.stale, {origin.document.name, 1, 1, 1}, message,
@@ -56,27 +61,28 @@ std::string quoted(const std::string& word) {
 }
 
 std::string command_of(const ReportOrigin& origin, const sim::Result& result) {
-  std::string out = "slicewise run -f " + quoted(origin.scenario_file);
-  for (const std::string& setting : origin.settings) out += " --set " + quoted(setting);
+  std::string out = "slicewise run -f " + quoted(origin.stamp.scenario_file);
+  for (const std::string& setting : origin.stamp.settings) out += " --set " + quoted(setting);
   for (const std::string& variant : origin.variants) out += " --variant " + quoted(variant);
-  if (!origin.price_file.empty()) out += " --prices " + quoted(origin.price_file);
+  if (!origin.stamp.price_file.empty()) out += " --prices " + quoted(origin.stamp.price_file);
   if (!origin.fidelity.empty()) out += " --fidelity " + origin.fidelity;
-  return out + fmt::format(" --seed {} --replications {}", result.seed, result.replications);
+  return out +
+         fmt::format(" --seed {} --replications {}", result.stamp.seed, result.stamp.replications);
 }
 
 // Reads the scenario and lays prices, seed and replications over it.
 ExitCode open_origin(const ReportOrigin& origin, const CommonFlags& flags, ReportInput& input,
                      scenarios::ScenarioSet& set) {
-  if (origin.scenario_file.empty() || origin.scenario_file == "-") {
+  if (origin.stamp.scenario_file.empty() || origin.stamp.scenario_file == "-") {
     if (!origin.document.text.empty()) {
       return stale(origin, "it was made from a scenario on standard input, which is gone", flags);
     }
   }
-  Expected<ScenarioFile> file = open_scenario(origin.scenario_file, origin.settings);
+  Expected<ScenarioFile> file = open_scenario(origin.stamp.scenario_file, origin.stamp.settings);
   if (!file) return fail(file.error(), {}, flags);
   input.texts = file->texts;
   if (const ExitCode code =
-          lay_prices_over(input.catalogue, origin.price_file, flags, &input.prices);
+          lay_prices_over(input.catalogue, origin.stamp.price_file, flags, &input.prices);
       code != ExitCode::Success) {
     return code;
   }
@@ -84,12 +90,14 @@ ExitCode open_origin(const ReportOrigin& origin, const CommonFlags& flags, Repor
     return fail(sim::check_names(file->loaded, input.catalogue), file->texts, flags);
   }
   set = std::move(file->loaded.set);
-  if (!origin.scenario_sha256.empty() && set.sha256 != origin.scenario_sha256) {
-    return stale(origin, fmt::format("{} is not what this was made from", origin.scenario_file),
+  if (!origin.stamp.scenario_sha256.empty() && set.sha256 != origin.stamp.scenario_sha256) {
+    return stale(origin,
+                 fmt::format("{} is not what this was made from", origin.stamp.scenario_file),
                  flags);
   }
-  if (!origin.price_file_sha256.empty() && input.prices.sha256 != origin.price_file_sha256) {
-    return stale(origin, fmt::format("{} is not what this was made with", origin.price_file),
+  if (!origin.stamp.price_file_sha256.empty() &&
+      input.prices.sha256 != origin.stamp.price_file_sha256) {
+    return stale(origin, fmt::format("{} is not what this was made with", origin.stamp.price_file),
                  flags);
   }
   for (scenarios::Scenario& scenario : set.variants) {
@@ -130,11 +138,11 @@ ExitCode simulate_set(const ReportOrigin& origin, const ReportCommand& command,
                          .interrupted = &catch_interrupt()});
   progress.finish();
   if (!result) return fail(result.error(), input.texts, flags);
-  result->scenario_file = origin.scenario_file;
-  result->settings = origin.settings;
+  result->stamp.scenario_file = origin.stamp.scenario_file;
+  result->stamp.settings = origin.stamp.settings;
   result->fidelity = origin.fidelity;
-  result->price_file = input.prices.name;
-  result->price_file_sha256 = input.prices.sha256;
+  result->stamp.price_file = input.prices.name;
+  result->stamp.price_file_sha256 = input.prices.sha256;
   for (const sim::VariantResult& variant : result->variants) {
     const auto scenario = std::ranges::find(set.variants, variant.name, &scenarios::Scenario::name);
     auto world = sim::build_world(*scenario, input.catalogue);
@@ -235,20 +243,16 @@ ExitCode report_on_plan(ReportOrigin origin, const ReportCommand& command, const
   auto plan = reports::read_whole_plan(origin.document);
   if (!plan) return fail(plan.error(), {origin.document}, flags);
   origin.stale = Code::PlanStale;
-  origin.scenario_file = path_from(origin.document.name, plan->scenario_file);
-  origin.scenario_sha256 = plan->scenario_sha256;
-  origin.settings = plan->settings;
-  origin.price_file = path_from(origin.document.name, plan->price_file);
-  origin.price_file_sha256 = plan->price_file_sha256;
-  origin.seed = plan->seed;
-  origin.replications = plan->replications;
+  take_stamp(plan->stamp, origin);
   scenarios::ScenarioSet set;
   if (const ExitCode code = open_origin(origin, flags, input, set); code != ExitCode::Success) {
     return code;
   }
-  const auto variant = std::ranges::find(set.variants, plan->variant, &scenarios::Scenario::name);
+  const auto variant =
+      std::ranges::find(set.variants, plan->stamp.variant, &scenarios::Scenario::name);
   if (variant == set.variants.end()) {
-    return stale(origin, fmt::format("the scenario has no variant \"{}\"", plan->variant), flags);
+    return stale(origin, fmt::format("the scenario has no variant \"{}\"", plan->stamp.variant),
+                 flags);
   }
   const scenarios::Scenario base = *variant;
   set.variants.clear();
@@ -305,10 +309,10 @@ ExitCode make_report_input(const ReportCommand& command, const CommonFlags& flag
   const bool plan = reports::looks_like_plan(origin.document);
   if (!plan && !reports::looks_like_result(origin.document)) {
     origin.document = {};
-    origin.scenario_file = command.file;
-    origin.settings = command.set;
+    origin.stamp.scenario_file = command.file;
+    origin.stamp.settings = command.set;
     origin.variants = command.variants;
-    origin.price_file = command.prices;
+    origin.stamp.price_file = command.prices;
     origin.seed = command.seed;
     origin.replications = command.replications;
     return report_on_scenario(origin, command, flags, input);
@@ -325,14 +329,8 @@ ExitCode make_report_input(const ReportCommand& command, const CommonFlags& flag
   if (stored->interrupted) {
     return stale(origin, "this result was interrupted: it has no figures to make again", flags);
   }
-  origin.scenario_file = path_from(origin.document.name, stored->scenario_file);
-  origin.scenario_sha256 = stored->scenario_sha256;
-  origin.settings = stored->settings;
+  take_stamp(stored->stamp, origin);
   origin.variants = stored->variants;
-  origin.price_file = path_from(origin.document.name, stored->price_file);
-  origin.price_file_sha256 = stored->price_file_sha256;
-  origin.seed = stored->seed;
-  origin.replications = stored->replications;
   origin.fidelity = stored->fidelity;
   return report_on_scenario(origin, command, flags, input);
 }

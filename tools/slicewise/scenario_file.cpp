@@ -26,6 +26,7 @@ ScenarioFile scenario_of(SourceText source, const std::vector<std::string>& set)
   }
   std::move(file.loaded.traces.begin(), file.loaded.traces.end(), std::back_inserter(file.texts));
   file.loaded.traces.clear();
+  file.settings = set;
   return file;
 }
 

@@ -11,6 +11,7 @@ namespace slicewise::tools {
 struct ScenarioFile {
   std::vector<SourceText> texts;  // the file, "--set" with one flag a line, its traces
   scenarios::LoadedScenario loaded;
+  std::vector<std::string> settings;  // --set
 };
 
 // FILE_UNREADABLE when there is no such file; mistakes in the file are in `loaded.problems`.

@@ -38,7 +38,7 @@ class PlanOpener {
                                               count == 1 ? "" : "s", candidate),
                      "--candidate counts from 1, the best");
     }
-    if (plan->scenario_file.empty() || plan->scenario_file == "-") {
+    if (plan->stamp.scenario_file.empty() || plan->stamp.scenario_file == "-") {
       return refused(Code::FileUnreadable,
                      "the plan was made from standard input, which is not there any more",
                      "make it again with -f FILE");
@@ -57,13 +57,14 @@ class PlanOpener {
 
   tl::expected<ScenarioFile, ExitCode> in_place(const reports::StoredPlan& plan,
                                                 std::size_t option) const {
-    const std::string path = path_from(source_.name, plan.scenario_file);
-    Expected<ScenarioFile> file = open_scenario(path, plan.settings);
+    const std::string path = path_from(source_.name, plan.stamp.scenario_file);
+    Expected<ScenarioFile> file = open_scenario(path, plan.stamp.settings);
     if (!file) return refused(file.error());
     if (!file->loaded.problems.empty()) return std::move(*file);  // the caller says them
     scenarios::ScenarioSet& set = file->loaded.set;
-    const auto variant = std::ranges::find(set.variants, plan.variant, &scenarios::Scenario::name);
-    if (set.sha256 != plan.scenario_sha256 || variant == set.variants.end()) {
+    const auto variant =
+        std::ranges::find(set.variants, plan.stamp.variant, &scenarios::Scenario::name);
+    if (set.sha256 != plan.stamp.scenario_sha256 || variant == set.variants.end()) {
       return refused(Code::PlanStale, fmt::format("{} is not what this plan was made from", path),
                      "make the plan again, or take the scenario of that time");
     }

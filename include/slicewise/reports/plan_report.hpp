@@ -29,10 +29,7 @@ std::string plan_schema_json();
 
 // What an export needs of a stored plan.
 struct StoredPlan {
-  std::string scenario_file;
-  std::string scenario_sha256;
-  std::string variant;
-  std::vector<std::string> settings;
+  sim::Stamp stamp;
   std::vector<std::vector<sim::PoolChoice>> options;  // best first, each with at least one pool
 };
 

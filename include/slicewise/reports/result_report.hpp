@@ -26,14 +26,8 @@ std::string result_schema_json();
 
 // How a stored result was made: what it takes to make it again.
 struct StoredResult {
-  std::string scenario_file;
-  std::string scenario_sha256;
-  std::vector<std::string> settings;
+  sim::Stamp stamp;
   std::string fidelity;  // "exact", "auto"; "" = the scenario's
-  std::string price_file;
-  std::string price_file_sha256;
-  std::uint64_t seed = 0;
-  int replications = 0;
   bool interrupted = false;
   std::vector<std::string> variants;
 };

@@ -14,6 +14,7 @@
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/sim/run.hpp"
+#include "slicewise/sim/stamp.hpp"
 #include "slicewise/units.hpp"
 
 // The same workloads under every way of sharing, on several instance types.
@@ -107,15 +108,7 @@ struct ReplicaChoice {
 };
 
 struct StrategyComparison {
-  std::string scenario;
-  std::string scenario_sha256;
-  std::string variant;
-  std::size_t variants = 1;  // of the file, compared or not
-  std::uint64_t seed = 0;
-  int replications = 0;
-  std::string price_date;
-  std::string price_file;
-  std::string price_file_sha256;
+  Stamp stamp;
   std::optional<int> nodes;  // of every option, as asked; absent: as few as hold all pods at once
   bool interrupted = false;  // options without a finished replication are absent
   std::vector<std::string> instance_types;

@@ -12,6 +12,7 @@
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/sim/run.hpp"
+#include "slicewise/sim/stamp.hpp"
 
 // The highest load at which a scenario still meets its objectives.
 namespace slicewise::sim {
@@ -61,18 +62,10 @@ struct MaxLoadOptions {
 };
 
 struct MaxLoad {
-  std::string scenario;
-  std::string scenario_sha256;
-  std::string variant;
-  std::size_t variants = 1;  // of the file
-  std::uint64_t seed = 0;
-  int replications = 0;       // of a probe at first
+  Stamp stamp;                // its replications: of a probe at first
   int most_replications = 0;  // ... and of one that stays undecided
   double precision = 0;
   double most = 0;
-  std::string price_date;
-  std::string price_file;
-  std::string price_file_sha256;
   bool interrupted = false;   // the search was stopped: the interval is wider than it would be
   bool nothing_runs = false;  // no pod ever ran: there was no search
   std::vector<ScaledLoad> loads;

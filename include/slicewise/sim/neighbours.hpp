@@ -11,6 +11,7 @@
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/run.hpp"
+#include "slicewise/sim/stamp.hpp"
 
 // Who slows whom down: every workload beside every other one, against itself alone.
 namespace slicewise::sim {
@@ -43,12 +44,7 @@ struct NeighbourRow {
 };
 
 struct NeighbourMatrix {
-  std::string scenario;
-  std::string scenario_sha256;
-  std::string variant;
-  std::size_t variants = 1;  // of the file
-  std::uint64_t seed = 0;
-  int replications = 0;
+  Stamp stamp;                         // without prices: nothing here costs
   bool interrupted = false;            // cells without a finished replication are empty
   std::vector<std::string> workloads;  // those that have pods, in the order of the scenario
   std::vector<NeighbourRow> rows;      // who suffers; a Service has two

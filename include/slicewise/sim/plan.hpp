@@ -17,6 +17,7 @@
 #include "slicewise/sim/comparison.hpp"
 #include "slicewise/sim/max_load.hpp"
 #include "slicewise/sim/run.hpp"
+#include "slicewise/sim/stamp.hpp"
 #include "slicewise/units.hpp"
 
 // The cheapest configuration that meets the objectives of a scenario.
@@ -129,17 +130,7 @@ struct PlanCounts {
 };
 
 struct Plan {
-  std::string scenario;
-  std::string scenario_file;  // as given
-  std::string scenario_sha256;
-  std::string variant;
-  std::size_t variants = 1;
-  std::vector<std::string> settings;  // --set
-  std::uint64_t seed = 0;
-  int replications = 0;
-  std::string price_date;
-  std::string price_file;
-  std::string price_file_sha256;
+  Stamp stamp;
   scenarios::PlanGoal goal = scenarios::PlanGoal::MonthlyCost;
   std::vector<std::string> instance_types;
   std::vector<std::string> purchases;

@@ -8,6 +8,7 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/scenarios/serving.hpp"
+#include "slicewise/sim/stamp.hpp"
 #include "slicewise/units.hpp"
 
 // What a run found, merged over its replications and ready to be shown. Plain data: reports only
@@ -294,17 +295,9 @@ struct VariantResult {
 };
 
 struct Result {
-  std::string scenario;
-  std::string scenario_file;          // as given; "" when it has none
-  std::vector<std::string> settings;  // --set
-  std::string fidelity;               // as asked for; "" = the scenario's
-  std::string scenario_sha256;
-  std::uint64_t seed = 0;
-  int replications = 0;
-  std::string price_date;         // of the newest price in force
-  std::string price_file;         // laid over the catalogue's prices; "" = none
-  std::string price_file_sha256;  // of its bytes, in hexadecimal
-  bool interrupted = false;       // some replications were not run; variants without any are absent
+  Stamp stamp;
+  std::string fidelity;      // as asked for; "" = the scenario's
+  bool interrupted = false;  // some replications were not run; variants without any are absent
   std::vector<VariantResult> variants;
 };
 

@@ -13,6 +13,7 @@
 #include "slicewise/sim/amount.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/sim/run.hpp"
+#include "slicewise/sim/stamp.hpp"
 
 // What happens to the results when one input is a little lower or higher than the scenario says:
 // the figures of a tornado chart, and how far an input may be off before an objective fails.
@@ -92,16 +93,8 @@ struct SensitivityOptions {
 };
 
 struct SensitivityStudy {
-  std::string scenario;
-  std::string scenario_sha256;
-  std::string variant;
-  std::size_t variants = 1;  // of the file
-  std::uint64_t seed = 0;
-  int replications = 0;
+  Stamp stamp;
   double by = 0;
-  std::string price_date;
-  std::string price_file;
-  std::string price_file_sha256;
   bool interrupted = false;
   bool nothing_runs = false;  // no pod ever ran: nothing was varied
   int simulations = 0;        // of all replications each, that of the scenario itself included

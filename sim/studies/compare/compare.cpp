@@ -176,20 +176,6 @@ void mark_best(std::vector<ComparedOption>& options) {
   if (best != nullptr) best->best = true;
 }
 
-StrategyComparison comparison_about(const scenarios::ScenarioSet& set, const Scenario& scenario,
-                                    const models::Catalogue& catalogue) {
-  StrategyComparison comparison;
-  comparison.scenario = set.name;
-  comparison.scenario_sha256 = set.sha256;
-  comparison.variant = scenario.name;
-  comparison.variants = set.variants.size();
-  comparison.seed = scenario.seed;
-  comparison.replications = scenario.replications;
-  comparison.price_date = catalogue.prices.date();
-  comparison.notes = changes_of(scenario);
-  return comparison;
-}
-
 void collect(std::vector<Simulation>&& simulations, StrategyComparison& comparison) {
   for (Simulation& simulation : simulations) {
     const int asked = simulation.world.replications;
@@ -224,7 +210,9 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
     return tl::unexpected(std::move(errors));
   }
 
-  StrategyComparison comparison = comparison_about(set, base, catalogue);
+  StrategyComparison comparison;
+  comparison.stamp = stamp_of(set, variant, catalogue);
+  comparison.notes = changes_of(base);
   comparison.nodes = options.nodes;
   std::vector<Simulation> simulations;
   for (std::size_t t = 0; t < types.size(); ++t) {

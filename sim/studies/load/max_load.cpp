@@ -194,22 +194,6 @@ void describe_loads(const Subject& subject, MaxLoad& found) {
   }
 }
 
-MaxLoad search_about(const scenarios::ScenarioSet& set, const Subject& subject,
-                     const models::Catalogue& catalogue, const MaxLoadOptions& options) {
-  MaxLoad found;
-  found.scenario = set.name;
-  found.scenario_sha256 = set.sha256;
-  found.variant = subject.base.name;
-  found.variants = set.variants.size();
-  found.seed = subject.base.seed;
-  found.replications = subject.replications;
-  found.most_replications = subject.most_replications;
-  found.precision = options.precision;
-  found.most = options.most;
-  found.price_date = catalogue.prices.date();
-  return found;
-}
-
 }  // namespace
 
 std::string_view unit_name(LoadUnit unit) {
@@ -242,7 +226,12 @@ Expected<MaxLoad> find_max_load(const scenarios::ScenarioSet& set, std::size_t v
   subject.most_replications =
       std::max(subject.replications,
                options.most_replications.value_or(kMoreReplications * subject.replications));
-  MaxLoad found = search_about(set, subject, catalogue, options);
+  MaxLoad found;
+  found.stamp = stamp_of(set, variant, catalogue);
+  found.stamp.replications = subject.replications;
+  found.most_replications = subject.most_replications;
+  found.precision = options.precision;
+  found.most = options.most;
   found.notes = without_throughput(subject);
   if (!has_objectives(subject.base)) return tl::unexpected(Diagnostics{no_objective(subject.base)});
   if (auto searched = search(subject, catalogue, options, found); !searched) {

@@ -187,17 +187,6 @@ Diagnostic too_few(const Scenario& scenario) {
       "another --variant");
 }
 
-NeighbourMatrix matrix_about(const scenarios::ScenarioSet& set, const Scenario& scenario) {
-  NeighbourMatrix matrix;
-  matrix.scenario = set.name;
-  matrix.scenario_sha256 = set.sha256;
-  matrix.variant = scenario.name;
-  matrix.variants = set.variants.size();
-  matrix.seed = scenario.seed;
-  matrix.replications = scenario.replications;
-  return matrix;
-}
-
 }  // namespace
 
 std::string_view figure_name(NeighbourFigure figure) {
@@ -218,7 +207,9 @@ Expected<NeighbourMatrix> find_neighbours(const scenarios::ScenarioSet& set, std
                                           const models::Catalogue& catalogue,
                                           const NeighbourOptions& options) {
   const Scenario& scenario = set.variants[variant];
-  NeighbourMatrix matrix = matrix_about(set, scenario);
+  NeighbourMatrix matrix;
+  matrix.stamp = stamp_of(set, variant, catalogue);
+  matrix.stamp.price_date.clear();
   const Scenario base = taken_apart(scenario, matrix.notes);
   if (base.workloads.size() < 2) return tl::unexpected(Diagnostics{too_few(scenario)});
   const Expected<Duration> length = length_of(base, catalogue, options.run);

@@ -39,22 +39,6 @@ std::vector<std::string> all_workloads(const Scenario& scenario) {
   return names;
 }
 
-Plan about(const scenarios::ScenarioSet& set, const Scenario& scenario,
-           const models::Catalogue& catalogue, const PlanSpace& space, PlanGoal goal) {
-  Plan plan;
-  plan.scenario = set.name;
-  plan.scenario_sha256 = set.sha256;
-  plan.variant = scenario.name;
-  plan.variants = set.variants.size();
-  plan.seed = scenario.seed;
-  plan.replications = scenario.replications;
-  plan.price_date = catalogue.prices.date();
-  plan.goal = goal;
-  for (const models::InstanceType* type : space.types) plan.instance_types.push_back(type->name);
-  plan.purchases = space.purchases;
-  return plan;
-}
-
 // The scenario alone on each instance type: what is wrong with all of them is wrong with it.
 std::vector<Expected<World>> worlds_alone(const Scenario& base, const PlanSpace& space,
                                           const models::Catalogue& catalogue) {
@@ -194,7 +178,11 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   const BlockSearch search{base, catalogue, *space, goal_for(base, options), base.replications};
   ProbeBatch probes(options.probes ? options.probes : probe_threads(base, catalogue, options.run),
                     options.journal);
-  Plan plan = about(set, base, catalogue, *space, search.goal);
+  Plan plan;
+  plan.stamp = stamp_of(set, variant, catalogue);
+  plan.goal = search.goal;
+  for (const models::InstanceType* type : space->types) plan.instance_types.push_back(type->name);
+  plan.purchases = space->purchases;
   rank(search_block(search, all_workloads(base), options.top, std::nullopt, probes), plan);
   const bool split = options.split.value_or(base.planning.split.value_or(true));
   if (split && search.goal == PlanGoal::MonthlyCost && !probes.interrupted()) {

@@ -40,20 +40,6 @@ Diagnostic nothing_to_vary(const Scenario& scenario) {
                          fmt::format("\"{}\" has no input that could be varied", scenario.name));
 }
 
-SensitivityStudy sensitivity_of(const scenarios::ScenarioSet& set, const Scenario& base,
-                                const models::Catalogue& catalogue, double by) {
-  SensitivityStudy study;
-  study.scenario = set.name;
-  study.scenario_sha256 = set.sha256;
-  study.variant = base.name;
-  study.variants = set.variants.size();
-  study.seed = base.seed;
-  study.replications = base.replications;
-  study.by = by;
-  study.price_date = catalogue.prices.date();
-  return study;
-}
-
 // One end of each input, down and then up, with its world or why there is none.
 struct VariedEnd {
   std::size_t place = 0;
@@ -180,8 +166,10 @@ Expected<SensitivityStudy> find_sensitivity(const scenarios::ScenarioSet& set, s
   auto chosen = subject_of(set, variant, catalogue, options);
   if (!chosen) return tl::unexpected(std::move(chosen.error()));
   SensitivitySubject subject = std::move(*chosen);
-  SensitivityStudy study =
-      sensitivity_of(set, subject.base, catalogue, share_to_vary_by(subject.base, options));
+  SensitivityStudy study;
+  study.stamp = stamp_of(set, variant, catalogue);
+  study.stamp.replications = subject.base.replications;
+  study.by = share_to_vary_by(subject.base, options);
   Simulations simulations(options.run);
   auto as_is = simulations.run(std::span(&subject.world, 1));
   study.interrupted = !as_is.front();

@@ -64,7 +64,7 @@ TEST(HtmlReport, LeadsWithTheVerdictAndKeepsEverySection) {
 TEST(HtmlReport, EscapesWhatOthersWrote) {
   const std::string hostile = "</script><img src=x onerror=alert(1)>\"'&";
   HtmlReport report = aws_report();
-  report.result.scenario = hostile;
+  report.result.stamp.scenario = hostile;
   report.result.variants.front().name = hostile;
   report.result.variants.front().description = hostile;
   report.result.variants.front().findings.push_back(samples::finding(Code::PodPending, hostile, 1));
@@ -108,7 +108,7 @@ TEST(HtmlReport, LeavesOutFiguresThatWouldMakeItTooLarge) {
 TEST(HtmlReport, DrawsWhatInputsDoToTheFigures) {
   HtmlReport report = aws_report();
   sim::SensitivityStudy study;
-  study.variant = "busy";
+  study.stamp.variant = "busy";
   study.by = 0.2;
   study.figures = {{"asr", "latencyP99", {0.4, sim::AmountUnit::Seconds}, 0.009, 0.5}};
   sim::InputEffect work;

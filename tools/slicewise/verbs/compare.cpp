@@ -78,8 +78,7 @@ ExitCode execute(const CompareCommand& command, const CommonFlags& flags) {
       sim::compare_strategies(opened->set(), opened->variant, opened->catalogue, options);
   progress.finish();
   if (!comparison) return fail(comparison.error(), opened->file.texts, flags);
-  comparison->price_file = opened->prices.name;
-  comparison->price_file_sha256 = opened->prices.sha256;
+  stamp_files(opened->file, opened->prices, comparison->stamp);
   if (const ExitCode code = write_text(command.out, render(*comparison, command, flags));
       code != ExitCode::Success) {
     return code;

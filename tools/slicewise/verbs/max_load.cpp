@@ -72,8 +72,7 @@ ExitCode execute(const MaxLoadCommand& command, const CommonFlags& flags) {
   auto found = sim::find_max_load(opened->set(), opened->variant, opened->catalogue, options);
   progress.finish();
   if (!found) return fail(found.error(), opened->file.texts, flags);
-  found->price_file = opened->prices.name;
-  found->price_file_sha256 = opened->prices.sha256;
+  stamp_files(opened->file, opened->prices, found->stamp);
   if (const ExitCode code = write_text(command.out, render(*found, command, flags));
       code != ExitCode::Success) {
     return code;

@@ -63,10 +63,10 @@ ExitCode execute(const NeighboursCommand& command, const CommonFlags& flags) {
   options.run.threads = thread_count(command.jobs);
   options.run.progress = [&](int done, int total) { progress.update(done, total); };
   options.run.interrupted = &catch_interrupt();
-  const auto matrix =
-      sim::find_neighbours(opened->set(), opened->variant, opened->catalogue, options);
+  auto matrix = sim::find_neighbours(opened->set(), opened->variant, opened->catalogue, options);
   progress.finish();
   if (!matrix) return fail(matrix.error(), opened->file.texts, flags);
+  stamp_files(opened->file, opened->prices, matrix->stamp);
   if (const ExitCode code = write_text(command.out, render(*matrix, command, flags));
       code != ExitCode::Success) {
     return code;

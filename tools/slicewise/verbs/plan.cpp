@@ -114,10 +114,7 @@ ExitCode run_plan(const PlanCommand& command, const CommonFlags& flags,
     print_error(
         fmt::format("note: {} simulations were in {}", (*journal)->found(), command.journal));
   }
-  plan->scenario_file = command.file;
-  plan->settings = command.set;
-  plan->price_file = opened->prices.name;
-  plan->price_file_sha256 = opened->prices.sha256;
+  stamp_files(opened->file, opened->prices, plan->stamp);
   if (const ExitCode code = write_text(command.out, plan_text(*plan, command, flags));
       code != ExitCode::Success) {
     return code;

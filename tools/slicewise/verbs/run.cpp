@@ -137,13 +137,10 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
   if (!result) {
     return fail(result.error(), file.texts, flags);
   }
-  result->scenario_file = command.file;
-  result->settings = command.set;
+  stamp_files(file, prices, result->stamp);
   if (command.fidelity) {
     result->fidelity = *command.fidelity == scenarios::Fidelity::Exact ? "exact" : "auto";
   }
-  result->price_file = prices.name;
-  result->price_file_sha256 = prices.sha256;
   if (const ExitCode code = write_text(command.out, render(*result, command, flags));
       code != ExitCode::Success) {
     return code;

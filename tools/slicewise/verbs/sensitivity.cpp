@@ -68,8 +68,7 @@ ExitCode execute(const SensitivityCommand& command, const CommonFlags& flags) {
   auto study = sim::find_sensitivity(opened->set(), opened->variant, opened->catalogue, options);
   progress.finish();
   if (!study) return fail(study.error(), opened->file.texts, flags);
-  study->price_file = opened->prices.name;
-  study->price_file_sha256 = opened->prices.sha256;
+  stamp_files(opened->file, opened->prices, study->stamp);
   if (const ExitCode code = write_text(command.out, sensitivity_text(*study, command, flags));
       code != ExitCode::Success) {
     return code;

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/version.hpp"
+
+namespace slicewise::sim {
+
+// What figures were made from: all that it takes to make them again. Each result has one.
+struct Stamp {
+  std::string scenario;
+  std::string scenario_file;          // as given; "" when it has none
+  std::vector<std::string> settings;  // --set
+  std::string scenario_sha256;
+  std::string variant;       // of a study; a result has all of them
+  std::size_t variants = 1;  // of the file
+  std::uint64_t seed = 0;
+  int replications = 0;
+  std::string price_date;         // of the newest price in force; "": without prices
+  std::string price_file;         // laid over the catalogue's prices; "" = none
+  std::string price_file_sha256;  // of its bytes, in hexadecimal
+  std::string version{kVersion};  // of the slicewise that made them
+};
+
+// Of variant `variant` of the set; of files only who read them knows. REQUIRES: there is one.
+Stamp stamp_of(const scenarios::ScenarioSet& set, std::size_t variant,
+               const models::Catalogue& catalogue);
+
+}  // namespace slicewise::sim
