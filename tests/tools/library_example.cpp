@@ -12,12 +12,15 @@
 #include "slicewise/sim/comparison.hpp"
 #include "slicewise/sim/run.hpp"
 
-using namespace slicewise;
+namespace models = slicewise::models;
+namespace scenarios = slicewise::scenarios;
+namespace sim = slicewise::sim;
+namespace reports = slicewise::reports;
 
 int main(int, char** argv) {
   std::ifstream file(argv[1]);
-  const SourceText source{argv[1], {std::istreambuf_iterator<char>(file), {}}};
-  const auto refuse = [&](const Diagnostics& mistakes) {
+  const slicewise::SourceText source{argv[1], {std::istreambuf_iterator<char>(file), {}}};
+  const auto refuse = [&](const slicewise::Diagnostics& mistakes) {
     std::cerr << reports::diagnostics_text(mistakes, {source}, {});
     return 3;
   };
@@ -28,15 +31,17 @@ int main(int, char** argv) {
   const auto result = sim::run_scenario(*set, catalogue, {.threads = 2});
   if (!result) return refuse(result.error());
   for (const sim::VariantResult& variant : result->variants) {
-    std::cerr << variant.name << ": " << to_dollars(variant.cost.ledger.total) << " USD";
+    std::cerr << variant.name << ": " << slicewise::to_dollars(variant.cost.ledger.total) << " USD";
     for (const sim::WorkloadResult& workload : variant.workloads) {
       if (!workload.latency) continue;  // not a Service
-      std::cerr << ", p99 of " << workload.name << " " << to_seconds(workload.latency->p99) << " s";
+      const double p99_s = slicewise::to_seconds(workload.latency->p99);
+      std::cerr << ", p99 of " << workload.name << " " << p99_s << " s";
     }
     std::cerr << "\n";
   }
 
-  const auto comparison = sim::compare_strategies(*set, 0, catalogue);
+  const auto comparison =
+      sim::compare_strategies(*set, 0, catalogue, {.instance_types = {"g4dn.xlarge", "g5.xlarge"}});
   if (!comparison) return refuse(comparison.error());
   for (const sim::ComparedOption& option : comparison->options) {
     if (!option.best) continue;
