@@ -64,7 +64,7 @@ Expected<SourceText> read_trace(const std::string& path) {
                     "0,100,10,0,0,1,Gamma,2\n12.5,200,20,0,600,0,,0\n"};
 }
 
-TEST(Robustness, TenThousandMutationsEndInAScenarioOrDiagnostics) {
+TEST(ThoroughRobustness, TenThousandMutationsEndInAScenarioOrDiagnostics) {
   const std::string example = read("tests/scenarios/every_field.yaml");
   std::uint64_t state = 20261121;
   int refused = 0;

@@ -2,12 +2,13 @@
 
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import tempfile
 import unittest
 
-from program import BINARY, ROOT, environment, run
+from program import BINARY, ROOT, environment, main, run
 
 VERBS = (["init"], ["man"], ["run"], ["plan"], ["compare"], ["max-load"], ["neighbours"],
          ["sensitivity"], ["diff"], ["replay"], ["report"], ["export"], ["import"], ["check"], ["get"],
@@ -21,6 +22,13 @@ def examples(text):
     return [line.strip() for line in lines]
 
 
+def written_for(lines):
+    """Examples of other verbs that write the files which these read."""
+    read = {word for line in lines for word in re.findall(r"\b(?:plan|result)\.json(?=#)", line)}
+    everything = [line for verb in VERBS for line in examples(run(*verb, "--help").stdout)]
+    return [next(line for line in everything if line.endswith(f"--out {file}")) for file in sorted(read)]
+
+
 class Help(unittest.TestCase):
     def test_every_verb_has_examples_before_its_flags(self):
         for verb in VERBS:
@@ -29,19 +37,19 @@ class Help(unittest.TestCase):
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
                 self.assertLess(result.stdout.index("Examples:"), result.stdout.index("Usage:"))
 
-    def test_the_examples_run(self):
+    def the_examples_run(self, verb):
         path = f"{pathlib.Path(BINARY).parent}{os.pathsep}{os.environ['PATH']}"
         folder = tempfile.TemporaryDirectory()  # some write files
         self.addCleanup(folder.cleanup)
         (pathlib.Path(folder.name) / "scenarios").symlink_to(ROOT / "scenarios")
-        for verb in VERBS:
-            for example in examples(run(*verb, "--help").stdout):
-                with self.subTest(example=example):
-                    result = subprocess.run(["bash", "-c", example], cwd=folder.name, text=True,
-                                            env=environment(PATH=path), capture_output=True,
-                                            check=False)
-                    self.assertEqual(result.returncode, 0, result.stderr)
-                    self.assertIn(shlex.split(example)[0], ("slicewise", "source"))
+        ours = examples(run(*verb, "--help").stdout)
+        for example in written_for(ours) + ours:
+            with self.subTest(example=example):
+                result = subprocess.run(["bash", "-c", example], cwd=folder.name, text=True,
+                                        env=environment(PATH=path), capture_output=True,
+                                        check=False)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertIn(shlex.split(example)[0], ("slicewise", "source"))
 
     def test_flags_name_their_variables(self):
         text = run("run", "--help").stdout
@@ -53,5 +61,14 @@ class Help(unittest.TestCase):
         self.assertEqual(run("help").stdout, run("--help").stdout)
 
 
+def test_of(verb):
+    return lambda self: self.the_examples_run(verb)
+
+
+for each in VERBS:
+    name = "_".join(each or ["no", "verb"]).replace("-", "_")
+    setattr(Help, f"test_the_examples_of_{name}_run", test_of(each))
+
+
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -8,7 +8,9 @@ import re
 import select
 import signal
 import subprocess
+import sys
 import time
+import unittest
 
 try:
     import jsonschema
@@ -26,6 +28,21 @@ def environment(**extra):
     kept = {name: value for name, value in os.environ.items()
             if name in {"PATH", "HOME", "TMPDIR"} or name.endswith("SAN_OPTIONS")}
     return {**kept, **extra}
+
+
+def main():
+    """As unittest.main(), of every Nth test from the Kth where SLICEWISE_TEST_SHARD is K/N."""
+    shard, shards = map(int, os.environ.get("SLICEWISE_TEST_SHARD", "0/1").split("/"))
+
+    def cases(suite):
+        for test in suite:
+            yield from cases(test) if isinstance(test, unittest.TestSuite) else [test]
+
+    everything = list(cases(unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])))
+    if len(sys.argv) > 1 and not sys.argv[-1].startswith("-"):
+        unittest.main(module="__main__")
+    result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(everything[shard::shards]))
+    sys.exit(not result.wasSuccessful())
 
 
 def skip_without(test, tool):

@@ -11,7 +11,7 @@ import re
 import subprocess
 import unittest
 
-from program import BINARY, ROOT, environment
+from program import BINARY, ROOT, environment, main
 
 # These build and test the project itself, so only their existence is checked.
 CHECKED_BY_NAME = re.compile(r"^(tools/[\w/]+|cmake --preset (\S+)|cmake --build --preset (\S+)|"
@@ -84,13 +84,21 @@ class Readme(unittest.TestCase):
         self.assertTrue(any(str(readme) == "README.md" and kind == "console"
                             for readme, kind, _ in blocks()))
 
-    def test_every_block(self):
-        for readme, kind, body in blocks():
-            steps = session(body) if kind == "console" else [(body.strip(), [])]
-            for command, expected in steps:
-                with self.subTest(readme=str(readme), command=command):
-                    self.check(command, expected)
+    def every_step(self, readme, kind, body):
+        steps = session(body) if kind == "console" else [(body.strip(), [])]
+        for command, expected in steps:
+            with self.subTest(readme=str(readme), command=command):
+                self.check(command, expected)
+
+
+def test_of(*block):
+    return lambda self: self.every_step(*block)
+
+
+for number, each in enumerate(blocks()):
+    setattr(Readme, f"test_block_{number:02}_of_{re.sub(r'[^a-z]', '_', str(each[0]).lower())}",
+            test_of(*each))
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

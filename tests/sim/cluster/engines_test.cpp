@@ -21,7 +21,7 @@ double interval(const VariantResult& r) { return to_seconds(*r.workloads[0].late
 
 // M/M/1 and M/D/1 first come, first served: R = S/(1-rho) and S (1 + rho/(2 (1-rho))), from the
 // scenario to the report. The bound is twice the 95 % interval of 10 replications.
-TEST(ExclusiveService, MeetsTheClosedFormsAtEveryLoad) {
+TEST(ThoroughExclusiveService, MeetsTheClosedFormsAtEveryLoad) {
   for (const double rho : {0.3, 0.5, 0.7, 0.9, 0.95}) {
     for (const Law law : {Law::Exponential, Law::Deterministic}) {
       scenarios::Scenario s =

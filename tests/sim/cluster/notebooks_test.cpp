@@ -242,7 +242,7 @@ TEST(Notebooks, MoreUsersThanTicketsWaitAndNothingLeaks) {
   EXPECT_EQ(r.pods_submitted, record.sessions);
 }
 
-TEST(Notebooks, BatchJobsBesideThemShareTheGpu) {
+TEST(ThoroughNotebooks, BatchJobsBesideThemShareTheGpu) {
   scenarios::Workload w =
       residents(1, {Law::Exponential, seconds(60), 0}, {Law::Deterministic, seconds(10), 0});
   scenarios::Workload job = demo::training(1);

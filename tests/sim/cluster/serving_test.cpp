@@ -76,7 +76,7 @@ TEST(Batching, ByTheLawWithoutAMeasuredIncrement) {
 }
 
 // M/M/1/K: P(loss) = (1 - rho) rho^K / (1 - rho^(K+1)); K counts the one in service.
-TEST(QueueLimit, LosesWhatMM1KLoses) {
+TEST(ThoroughQueueLimit, LosesWhatMM1KLoses) {
   constexpr double kRho = 0.9;
   constexpr int kInSystem = 5;
   scenarios::Workload w = demo::service(1, 100 * kRho, milliseconds(10), Law::Exponential);
@@ -116,7 +116,7 @@ TEST(Retries, AreCountedAndKeepTheFirstArrival) {
 
 // The host's 8 vCPUs as M/G/8 under processor sharing, one thread per request: the mean is that of
 // M/M/8 (insensitive), by Erlang's C formula.
-TEST(HostCpuOfRequests, IsErlangC) {
+TEST(ThoroughHostCpuOfRequests, IsErlangC) {
   constexpr int kCores = 8;
   constexpr double kServiceTime = 0.040;
   constexpr double kOffered = 0.85 * kCores;
@@ -155,7 +155,7 @@ TEST(Concurrency, WorkersTakeOneRequestAtATime) {
 
 // Machine repair, M/M/1//N: N clients, exponential thinking and service. Mean response N/X - Z with
 // the throughput X of mean value analysis.
-TEST(ClosedLoop, IsMachineRepair) {
+TEST(ThoroughClosedLoop, IsMachineRepair) {
   constexpr int kClients = 6;
   constexpr double kThink = 0.05;
   constexpr double kServiceTime = 0.02;
@@ -235,7 +235,7 @@ TEST(Pipeline, ForksJoinsAndFails) {
   EXPECT_EQ(broken.refused, broken.arrived);
 }
 
-TEST(Routing, KnowingTheQueuesHelps) {
+TEST(ThoroughRouting, KnowingTheQueuesHelps) {
   const auto mean_with = [](Routing routing) {
     scenarios::Workload w = demo::service(4, 340, milliseconds(10), Law::Exponential);
     w.serving.routing = routing;

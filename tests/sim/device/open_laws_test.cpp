@@ -55,7 +55,8 @@ RoundRobin fine_time_slicing(double overhead) {
 }
 
 class OpenLaw : public testing::TestWithParam<double> {};
-INSTANTIATE_TEST_SUITE_P(Loads, OpenLaw, testing::Values(0.3, 0.5, 0.7, 0.9, 0.95));
+INSTANTIATE_TEST_SUITE_P(ThoroughLoads, OpenLaw, testing::Values(0.3, 0.5, 0.7, 0.9));
+INSTANTIATE_TEST_SUITE_P(NightlyLoads, OpenLaw, testing::Values(0.95));
 
 // M/M/1: S / (1 - rho).
 TEST_P(OpenLaw, ExclusiveExponential) {

@@ -227,7 +227,7 @@ class History {
 };
 
 // 6,000 histories of 60 instants: equal to the nanosecond, forecasts and shares of time included.
-TEST(RoundRobin, EqualsTheSliceBySliceReference) {
+TEST(ThoroughRoundRobin, EqualsTheSliceBySliceReference) {
   for (std::uint32_t number = 0; number < 6'000; ++number) {
     SCOPED_TRACE(testing::Message() << "history " << number);
     History(number).play(60);

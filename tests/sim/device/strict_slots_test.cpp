@@ -259,7 +259,7 @@ class SlotHistory {
 };
 
 // 6,000 histories of 60 instants: equal to the nanosecond, forecasts and shares of time included.
-TEST(StrictSlots, EqualsTheSlotBySlotReference) {
+TEST(ThoroughStrictSlots, EqualsTheSlotBySlotReference) {
   for (std::uint32_t number = 0; number < 6'000; ++number) {
     SCOPED_TRACE(testing::Message() << "history " << number);
     SlotHistory(number).play(60);

@@ -78,13 +78,13 @@ void expect_around(const MaxLoad& answer, double load) {
   EXPECT_GE(*answer.loads.front().failed * kHair, load);
 }
 
-TEST(MaxLoad, FindsTheRateThatMm1Allows) {
+TEST(ThoroughMaxLoad, FindsTheRateThatMm1Allows) {
   expect_around(at_200_ms(), largest_mm1(milliseconds(200)));
   EXPECT_LE(*at_200_ms().width(), 0.04);
   expect_around(found(alone(20, milliseconds(100)), roughly()), largest_mm1(milliseconds(100)));
 }
 
-TEST(MaxLoad, SaysWhatWasScaledAndWhatGivesWay) {
+TEST(ThoroughMaxLoad, SaysWhatWasScaledAndWhatGivesWay) {
   const MaxLoad& answer = at_200_ms();
   const ScaledLoad& load = answer.loads.front();
   EXPECT_EQ(load.unit, LoadUnit::RequestsPerSecond);
@@ -95,21 +95,21 @@ TEST(MaxLoad, SaysWhatWasScaledAndWhatGivesWay) {
   EXPECT_NEAR(answer.at_passed->workloads.front().throughput_per_second, *load.passed, 0.5);
 }
 
-TEST(MaxLoad, ScalesDownFromALoadThatFails) {
+TEST(ThoroughMaxLoad, ScalesDownFromALoadThatFails) {
   const MaxLoad answer = found(alone(95, milliseconds(100)), roughly());
   EXPECT_EQ(answer.probes.front().verdict, LoadVerdict::Fails);
   EXPECT_LT(answer.probes[*answer.passed].factor, 1);
   expect_around(answer, largest_mm1(milliseconds(100)));
 }
 
-TEST(MaxLoad, SteadyServiceTimesAllowMoreThanRandomOnes) {
+TEST(ThoroughMaxLoad, SteadyServiceTimesAllowMoreThanRandomOnes) {
   const auto load = [](ServiceTime::Law law) {
     return *found(alone(20, milliseconds(60), law), roughly()).loads.front().passed;
   };
   EXPECT_GT(load(ServiceTime::Law::Deterministic), 1.5 * load(ServiceTime::Law::Exponential));
 }
 
-TEST(MaxLoad, AnIntervalHasNoPassAboveItNorAFailBelow) {
+TEST(ThoroughMaxLoad, AnIntervalHasNoPassAboveItNorAFailBelow) {
   const MaxLoad& answer = at_200_ms();
   for (const LoadProbe& probe : answer.probes) {
     if (probe.verdict == LoadVerdict::Passes) {
@@ -123,7 +123,7 @@ TEST(MaxLoad, AnIntervalHasNoPassAboveItNorAFailBelow) {
   }
 }
 
-TEST(MaxLoad, IsTheSameWithAnyNumberOfThreads) {
+TEST(ThoroughMaxLoad, IsTheSameWithAnyNumberOfThreads) {
   const auto probes = [](int threads) {
     MaxLoadOptions options = roughly();
     options.run.threads = threads;
@@ -138,7 +138,7 @@ TEST(MaxLoad, IsTheSameWithAnyNumberOfThreads) {
   EXPECT_EQ(probes(1), probes(3));
 }
 
-TEST(MaxLoad, SaysWhenNothingFailsOrNothingPasses) {
+TEST(ThoroughMaxLoad, SaysWhenNothingFailsOrNothingPasses) {
   MaxLoadOptions options;
   options.most = 4;
   const MaxLoad light = found(alone(1, seconds(5)), options);
@@ -151,7 +151,7 @@ TEST(MaxLoad, SaysWhenNothingFailsOrNothingPasses) {
   EXPECT_FALSE(hopeless.at_passed);
 }
 
-TEST(MaxLoad, OnlyWhatIsNamedGrows) {
+TEST(ThoroughMaxLoad, OnlyWhatIsNamedGrows) {
   Scenario scenario = alone(20, milliseconds(100));
   scenario.node_pools.front() = demo::pool(0);
   scenarios::Workload other = api(10, ServiceTime::Law::Exponential, milliseconds(100));
@@ -167,7 +167,7 @@ TEST(MaxLoad, OnlyWhatIsNamedGrows) {
               1);
 }
 
-TEST(MaxLoad, NeedsAnObjectiveAndALoad) {
+TEST(ThoroughMaxLoad, NeedsAnObjectiveAndALoad) {
   Scenario without = alone(20, milliseconds(100));
   without.workloads.front().objectives.clear();
   EXPECT_EQ(error_of(without).code, Code::InputMissing);
@@ -180,7 +180,7 @@ TEST(MaxLoad, NeedsAnObjectiveAndALoad) {
 }
 
 // A least throughput is no reason to call a small load bad.
-TEST(MaxLoad, LeavesTheThroughputObjectiveOut) {
+TEST(ThoroughMaxLoad, LeavesTheThroughputObjectiveOut) {
   Scenario scenario = alone(20, milliseconds(100));
   scenario.workloads.front().objectives.push_back({Figure::Throughput, Rate{1000}, {}});
   const MaxLoad answer = found(scenario, roughly());
@@ -189,7 +189,7 @@ TEST(MaxLoad, LeavesTheThroughputObjectiveOut) {
   EXPECT_THAT(answer.notes.front().message, HasSubstr("throughput"));
 }
 
-TEST(MaxLoad, StopsWhereNoPodEverRuns) {
+TEST(ThoroughMaxLoad, StopsWhereNoPodEverRuns) {
   Scenario scenario = alone(20, milliseconds(100));
   scenario.workloads.front().pod.cpu_request = {1'000'000};
   const MaxLoad answer = found(scenario);

@@ -76,7 +76,7 @@ TEST(GpuSets, ChoosesAsTheDefinitionSaysForAllFreeSetsOfTheCubeMesh) {
 }
 
 // Partitions into pairs are matchings: another algorithm finds the same total.
-TEST(GpuSets, PairsAreAMatchingOfMaximumWeight) {
+TEST(ThoroughGpuSets, PairsAreAMatchingOfMaximumWeight) {
   using Graph =
       boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, boost::no_property,
                             boost::property<boost::edge_weight_t, int>>;

@@ -79,7 +79,7 @@ std::optional<InflationInput> read_openb(const std::string& workload) {
 
 class OpenbInflation : public testing::TestWithParam<PublishedWorkload> {};
 
-INSTANTIATE_TEST_SUITE_P(Traces, OpenbInflation, testing::ValuesIn(kWorkloads),
+INSTANTIATE_TEST_SUITE_P(ThoroughTraces, OpenbInflation, testing::ValuesIn(kWorkloads),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 // Two columns are printed, not asserted: these policies leave jobs without a GPU to the tie-break,

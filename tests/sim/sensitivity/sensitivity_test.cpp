@@ -64,7 +64,7 @@ double ratio_at(const std::optional<InputVariation>& end, const SensitivityStudy
   throw std::runtime_error("no such figure");
 }
 
-TEST(Sensitivity, ChangesFollowTheQueueOfOneServer) {
+TEST(ThoroughSensitivity, ChangesFollowTheQueueOfOneServer) {
   const SensitivityStudy& study = half_busy_study();
   const InputEffect& traffic = effect_of(study, InputKind::Traffic);
   EXPECT_NEAR(ratio_at(traffic.high, study, "latencyP99"), 50.0 / 40 - 1, 0.06);
@@ -74,7 +74,7 @@ TEST(Sensitivity, ChangesFollowTheQueueOfOneServer) {
   EXPECT_EQ(study.effects.front().input.kind, InputKind::RequestGpuTime) << "the largest first";
 }
 
-TEST(Sensitivity, APriceChangesTheBillAndNothingElse) {
+TEST(ThoroughSensitivity, APriceChangesTheBillAndNothingElse) {
   const SensitivityStudy& study = half_busy_study();
   const InputEffect& price = effect_of(study, InputKind::Price);
   EXPECT_NEAR(ratio_at(price.high, study, "monthlyUsd"), 0.2, 1e-6);
@@ -83,7 +83,7 @@ TEST(Sensitivity, APriceChangesTheBillAndNothingElse) {
   EXPECT_EQ(ratio_at(price.high, study, "latencyP99"), 0);
 }
 
-TEST(Sensitivity, DifferencesRunByRunAreNarrowerThanTheFiguresThemselves) {
+TEST(ThoroughSensitivity, DifferencesRunByRunAreNarrowerThanTheFiguresThemselves) {
   const SensitivityStudy& study = half_busy_study();
   const InputEffect& traffic = effect_of(study, InputKind::Traffic);
   for (std::size_t f = 0; f < study.figures.size(); ++f) {
@@ -95,7 +95,7 @@ TEST(Sensitivity, DifferencesRunByRunAreNarrowerThanTheFiguresThemselves) {
   }
 }
 
-TEST(Sensitivity, BreakEvensBracketTheLaw) {
+TEST(ThoroughSensitivity, BreakEvensBracketTheLaw) {
   const SensitivityStudy& study = half_busy_study();
   // p99 of 200 ms needs mu - lambda = ln(100) / 0.2.
   const double room = std::log(100.0) / 0.2;
