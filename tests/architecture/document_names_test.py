@@ -26,8 +26,10 @@ def words_by_file():
 
 WORDS, TEXTS = words_by_file()
 ALL_WORDS = set().union(*WORDS.values())
-# How often a test is run is a part of its name (tests/CMakeLists.txt), yet not of what it is called.
-TESTS = {(re.sub("^(Thorough|Nightly)", "", suite), name) for file, text in TEXTS.items() if file.suffix == ".cpp"
+# How often a test is run is a part of its suite's name (tests/CMakeLists.txt), yet not of what it is
+# called.
+TESTS = {(re.sub("^(Thorough|Nightly)", "", suite), name)
+         for file, text in TEXTS.items() if file.suffix == ".cpp"
          for suite, name in re.findall(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)", text, re.MULTILINE)}
 CALLED = {name for file, text in TEXTS.items() if file.suffix in {".cpp", ".hpp", ".py"}
           for name in re.findall(r"(\w+)\s*(?:<[^<>;]*>)?\(", text)}
@@ -41,13 +43,15 @@ def quoted(text):
 
 
 def is_path(name):
+    if not re.fullmatch(r"[^\s:]+", name):  # a command
+        return False
     first = name.split("/")[0]
     return pathlib.PurePath(name).suffix in SUFFIXES or ("/" in name and first in PATHS)
 
 
 def path_exists(name, folder):
-    wanted = name.rstrip("/")
-    for place in (wanted, f"{folder}/{wanted}", f"include/slicewise/{wanted}"):
+    wanted = re.sub("<.*?>", "*", name.rstrip("/"))
+    for place in (wanted, f"{folder}/{wanted}", f"include/{wanted}", f"include/slicewise/{wanted}"):
         if place in PATHS or ("*" in place and any(
                 pathlib.PurePath(path).match(place) for path in PATHS)):
             return True
