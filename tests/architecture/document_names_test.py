@@ -1,4 +1,4 @@
-"""What the documents name exists: files, types, functions and tests in backticks."""
+"""What documents name exists: files, types, functions and tests in backticks, what they link to."""
 
 import pathlib
 import re
@@ -26,8 +26,8 @@ def words_by_file():
 
 WORDS, TEXTS = words_by_file()
 ALL_WORDS = set().union(*WORDS.values())
-# How often a test is run is a part of its suite's name (tests/CMakeLists.txt), yet not of what it is
-# called.
+# How often a test is run is a part of its suite's name (tests/CMakeLists.txt), not of what documents
+# call it.
 TESTS = {(re.sub("^(Thorough|Nightly)", "", suite), name)
          for file, text in TEXTS.items() if file.suffix == ".cpp"
          for suite, name in re.findall(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)", text, re.MULTILINE)}
@@ -85,6 +85,20 @@ def is_missing(name, folder):
     return False  # a flag, an equation, a resource name
 
 
+def headings(document):
+    text = (ROOT / document).read_text(encoding="utf-8")
+    return re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
+
+
+def leads_somewhere(link, document):
+    path, _, anchor = link.partition("#")
+    target = (ROOT / document.parent / path).resolve() if path else ROOT / document
+    if not anchor or target.suffix != ".md" or not target.is_file():
+        return target.exists()
+    return anchor in {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+                      for title in headings(target)}
+
+
 def missing_names(text, folder):
     return [name for name in quoted(text) if is_missing(name, folder)]
 
@@ -96,6 +110,20 @@ class DocumentNames(unittest.TestCase):
             with self.subTest(document):
                 text = (ROOT / document).read_text(encoding="utf-8")
                 self.assertEqual(missing_names(text, pathlib.PurePath(document).parent), [])
+
+    def test_links_lead_somewhere(self):
+        for document in (file for file in FILES if file.suffix == ".md"):
+            text = (ROOT / document).read_text(encoding="utf-8")
+            with self.subTest(str(document)):
+                self.assertEqual([link for link in re.findall(r"\]\((?!\w+:)([^)\s]+)\)", text)
+                                  if not leads_somewhere(link, document)], [])
+
+    def test_sections_that_comments_cite_exist(self):
+        cited = {cite for text in TEXTS.values()
+                 for cite in re.findall(r"(\w+/[A-Z]+\.md),(?:\s|//)*\"([^\"]+)\"", text)}
+        self.assertTrue(cited)
+        self.assertEqual([(document, title) for document, title in sorted(cited)
+                          if title not in headings(document)], [])
 
     def test_the_map_of_headers_is_complete(self):
         patterns = list(quoted((ROOT / "include/API.md").read_text(encoding="utf-8")))
@@ -112,6 +140,10 @@ class DocumentNames(unittest.TestCase):
                    "workloads.no" "SuchFigure"]
         text = "".join(f"- `{name}`\n" for name in made_up)
         self.assertEqual(missing_names(text, "sim"), made_up)
+        document = pathlib.PurePath("models/MODELS.md")
+        self.assertFalse(leads_somewhere("no" "where.md", document))
+        self.assertFalse(leads_somewhere("#no-such-section", document))
+        self.assertTrue(leads_somewhere("README.md#validation", document))
 
     def test_what_exists_is_not_missing(self):
         text = ("`sim/device/round_robin.cpp`, `slicewise/units.hpp`, `round_robin.cpp`, "
