@@ -5,7 +5,7 @@
 #include <string>
 
 #include "catalog_readers.hpp"
-#include "embedded_files.hpp"
+#include "embedded/catalog_files.hpp"
 
 namespace slicewise::models {
 namespace {
@@ -79,23 +79,23 @@ const LlmModel* Catalogue::find_llm_model(std::string_view name) const {
 
 Catalogue load_catalogue() {
   Catalogue catalogue;
-  catalogue.gpus = read_gpus(embedded::gpus_json());
-  catalogue.instances = read_instances(embedded::instances_json());
-  catalogue.interconnects = read_interconnects(embedded::interconnects_json());
+  catalogue.gpus = read_gpus(catalog_files::gpus_json());
+  catalogue.instances = read_instances(catalog_files::instances_json());
+  catalogue.interconnects = read_interconnects(catalog_files::interconnects_json());
   for (const InstanceType& type : catalogue.instances) check_interconnect(type, catalogue);
-  catalogue.mig = read_mig(embedded::mig_json());
-  catalogue.profiles = read_profiles(embedded::profiles_json());
+  catalogue.mig = read_mig(catalog_files::mig_json());
+  catalogue.profiles = read_profiles(catalog_files::profiles_json());
   for (WorkloadProfile& profile : catalogue.profiles) {
     profile.unusable = why_unusable(profile, catalogue);
   }
-  catalogue.llm_models = read_llm_models(embedded::llm_models_json());
+  catalogue.llm_models = read_llm_models(catalog_files::llm_models_json());
   for (LlmModel& model : catalogue.llm_models) {
     if (catalogue.find_gpu(model.gpu_model) == nullptr)
       model.unusable = no_figures(model.gpu_model);
   }
-  catalogue.spot = read_spot(embedded::spot_json());
-  catalogue.commitments = read_commitments(embedded::commitments_json());
-  catalogue.prices = read_prices(embedded::prices_json());
+  catalogue.spot = read_spot(catalog_files::spot_json());
+  catalogue.commitments = read_commitments(catalog_files::commitments_json());
+  catalogue.prices = read_prices(catalog_files::prices_json());
   add_spot_prices(catalogue.prices, catalogue.spot);
   return catalogue;
 }

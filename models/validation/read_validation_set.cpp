@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
@@ -10,7 +11,7 @@
 #include "../catalog_fields.hpp"
 #include "../catalog_readers.hpp"
 #include "csv_table.hpp"
-#include "embedded_validation.hpp"
+#include "embedded/validation_files.hpp"
 
 namespace slicewise::models {
 namespace {
@@ -77,6 +78,12 @@ std::vector<MeasuredPair> read_pair_rows(const CsvTable& table, const std::strin
   return pairs;
 }
 
+std::string_view validation_text(std::string_view name) {
+  const auto files = validation_files::all();
+  const auto* found = std::ranges::find(files, name, &validation_files::File::name);
+  return found == files.end() ? std::string_view() : found->text;
+}
+
 MeasurementSource read_source(CatalogFields& fields) {
   MeasurementSource source;
   source.id = fields.text("id");
@@ -89,7 +96,7 @@ MeasurementSource read_source(CatalogFields& fields) {
   source.note = fields.text("note");
   const Unit unit = read_unit(fields);
   const std::string file = source.id + ".csv";
-  const CsvTable table = parse_csv(embedded::validation_csv(source.id));
+  const CsvTable table = parse_csv(validation_text(file));
   if (table.rows.empty()) throw std::runtime_error(file + " has no rows");
   if (unit == Unit::Speed) {
     source.pairs = read_pair_rows(table, file);
@@ -189,14 +196,14 @@ Study read_study(CatalogFields& fields) {
 
 ValidationSet load_validation_set() {
   ValidationSet set;
-  set.gpus = read_gpus(embedded::validation_gpus_json());
-  const auto sources = nlohmann::json::parse(embedded::validation_sources_json());
+  set.gpus = read_gpus(validation_files::gpus_json());
+  const auto sources = nlohmann::json::parse(validation_files::sources_json());
   CatalogFields source_file(sources, "sources.json");
   for (CatalogFields& fields : source_file.objects("sources")) {
     set.sources.push_back(read_source(fields));
   }
   source_file.done();
-  const auto studies = nlohmann::json::parse(embedded::validation_studies_json());
+  const auto studies = nlohmann::json::parse(validation_files::studies_json());
   CatalogFields study_file(studies, "studies.json");
   for (CatalogFields& fields : study_file.objects("studies")) {
     set.studies.push_back(read_study(fields));

@@ -154,7 +154,7 @@ std::string names_of_rules(const LineChart& chart, const Plot& plot) {
   return out;
 }
 
-// "L R T" of time and "B T V U" of values: see page_script.cpp.
+// "L R T" of time and "B T V U" of values: see html/time.js.
 std::string cursor_attributes(const LineChart& chart, const Plot& plot) {
   const PlotArea& area = plot.area();
   const double high = plot.y_of(1);

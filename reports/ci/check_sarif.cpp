@@ -8,7 +8,7 @@
 #include "slicewise/version.hpp"
 
 #include "../document/result_document.hpp"
-#include "../explain/explain_topics.hpp"
+#include "../explain/explanations.hpp"
 #include "../text/severity_name.hpp"
 
 namespace slicewise::reports {

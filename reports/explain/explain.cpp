@@ -11,7 +11,7 @@
 
 #include "../text/severity_name.hpp"
 #include "../text/wrapped_text.hpp"
-#include "explain_topics.hpp"
+#include "explanations.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -35,17 +35,12 @@ std::string code_text(const CodeInfo& code, const TextStyle& style) {
 }
 
 std::string topic_text(const Topic& topic, const TextStyle& style) {
-  std::string out(topic.title);
-  out += '\n';
-  std::string_view rest = topic.text;
-  rest.remove_prefix(1);  // the line break with which a raw string starts
-  bool was_block = true;
-  while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    const bool block = line.starts_with(' ');
+  std::string out = topic.title + '\n';
+  bool was_block = false;
+  for (const std::string& paragraph : topic.paragraphs) {
+    const bool block = paragraph.starts_with(' ');
     if (!block || !was_block) out += '\n';
-    out += block ? std::string(line) + '\n' : wrapped_text(line, style.width, "", 0);
+    out += block ? paragraph + '\n' : wrapped_text(paragraph, style.width, "", 0);
     was_block = block;
   }
   return out;

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/filled_text.hpp"
+
 #include "../document/yaml_text.hpp"
 #include "bundle.hpp"
+#include "embedded/script_files.hpp"
 #include "guide.hpp"
 #include "text_block.hpp"
 
@@ -34,33 +37,17 @@ std::string selector_of(const PoolNodes& nodes) {
   return "eks.amazonaws.com/nodegroup=" + nodes.target.pool->name.value;
 }
 
-std::string script_title(const Bundle& bundle, std::string_view what) {
-  return "#!/usr/bin/env bash\n" +
-         comment(fmt::format("{} scenario variant {}, written by slicewise.", what,
+std::string title(const Bundle& bundle, std::string_view what) {
+  return comment(fmt::format("{} scenario variant {}, written by slicewise.", what,
                              yaml_scalar(bundle.scenario->name)));
 }
 
 std::string karpenter_lines(const Bundle& bundle, std::string_view verb) {
-  if (!bundle.options->cluster.empty()) {
-    return fmt::format("if [[ $karpenter == yes ]]; then kubectl {} -f karpenter.yaml; fi\n", verb);
+  if (bundle.options->cluster.empty()) {
+    return filled(script_files::cluster_name_sh(), {{"verb", verb}});
   }
-  return fmt::format(R"sh(if [[ $karpenter == yes ]]; then
-  : "${{CLUSTER_NAME:?set it to the name of the cluster}}"
-  sed "s/\${{CLUSTER_NAME}}/$CLUSTER_NAME/g" karpenter.yaml | kubectl {} -f -
-fi
-)sh",
-                     verb);
+  return fmt::format("if [[ $karpenter == yes ]]; then kubectl {} -f karpenter.yaml; fi\n", verb);
 }
-
-constexpr std::string_view kArguments = R"sh(set -euo pipefail
-cd "$(dirname "$0")"
-karpenter=no
-case ${1:-} in
-  '') ;;
-  --karpenter) karpenter=yes ;;
-  *) echo "usage: $0 [--karpenter]" >&2; exit 2 ;;
-esac
-)sh";
 
 std::string helm_lines(const Bundle& bundle) {
   std::string out = fmt::format(
@@ -93,95 +80,57 @@ std::string label_lines_of(const Bundle& bundle) {
   return out;
 }
 
-std::string deployment_calls(const Bundle& bundle, std::string_view function) {
-  std::string out;
+// A function of the shell, and a call of it for each Deployment.
+std::string deployment_lines(const Bundle& bundle, std::string_view function,
+                             std::string_view definition) {
+  std::string calls;
   for (const Workload& workload : bundle.scenario->workloads) {
     if (!is_deployment(workload)) continue;
-    out += fmt::format("{} {} {}\n", function, shell_word(workload.namespace_name),
-                       shell_word(workload.name.value));
+    calls += fmt::format("{} {} {}\n", function, shell_word(workload.namespace_name),
+                         shell_word(workload.name.value));
   }
-  return out;
+  return calls.empty() ? calls : filled(definition, {{"calls", calls}});
 }
 
-constexpr std::string_view kPatchFunction = R"sh(
-patch_deployment() {
-  if kubectl -n "$1" get deployment "$2" >/dev/null 2>&1; then
-    kubectl -n "$1" patch deployment "$2" --patch-file "pods/$1-$2.yaml"
-  else
-    echo "skipped: no Deployment $2 in namespace $1; pods/ is a kustomize component" >&2
-  fi
+std::string release_rollback(const Bundle& bundle) {
+  std::string labels;
+  for (const PoolNodes& nodes : bundle.nodes) {
+    labels += fmt::format("kubectl label nodes -l {} {}-\n", shell_word(selector_of(nodes)),
+                          kConfigLabel);
+  }
+  return filled(
+      script_files::rollback_release_sh(),
+      {{"labels", labels}, {"name", bundle.release}, {"namespace", bundle.namespace_name}});
 }
-)sh";
-
-constexpr std::string_view kUndoFunction = R"sh(
-undo_deployment() {
-  if kubectl -n "$1" get deployment "$2" >/dev/null 2>&1; then
-    kubectl -n "$1" rollout undo "deployment/$2"
-  fi
-}
-)sh";
 
 }  // namespace
 
 std::string apply_script(const Bundle& bundle) {
-  std::string out = script_title(bundle, "Puts in place");
-  out += commented(
-      "\n"
-      "  ./apply.sh               node groups that exist and are named like the pools "
-      "(eksctl.yaml\n"
-      "                           makes them)\n"
-      "  ./apply.sh --karpenter   also the NodePools of karpenter.yaml\n"
-      "\n");
-  out += comment(
-      "Deployments are patched; the name of their container must be the one of the patch in pods/. "
-      "The pod template of a Job cannot be changed: create it from pods/. Then see VERIFY.md.");
-  out += kArguments;
+  std::string release;
   if (!bundle.values.empty()) {
-    out += "\n" + helm_lines(bundle) + label_lines_of(bundle) + wait_line(bundle);
+    release = "\n" + helm_lines(bundle) + label_lines_of(bundle) + wait_line(bundle);
   }
-  out += "\n" + karpenter_lines(bundle, "apply");
+  std::string karpenter = karpenter_lines(bundle, "apply");
   if (bundle.has_mig) {
-    out += "echo 'MIG layouts: drain and label each node as mig-config.yaml says' >&2\n";
+    karpenter += "echo 'MIG layouts: drain and label each node as mig-config.yaml says' >&2\n";
   }
-  const std::string calls = deployment_calls(bundle, "patch_deployment");
-  if (!calls.empty()) out += std::string(kPatchFunction) + calls;
-  return out;
+  return filled(script_files::apply_sh(),
+                {{"title", title(bundle, "Puts in place")},
+                 {"arguments", script_files::arguments_sh()},
+                 {"release", release},
+                 {"karpenter", karpenter},
+                 {"deployments", deployment_lines(bundle, "patch_deployment",
+                                                  script_files::patch_deployments_sh())}});
 }
 
 std::string rollback_script(const Bundle& bundle) {
-  std::string out = script_title(bundle, "Takes back");
-  out += commented(
-      "\n"
-      "  ./rollback.sh               Deployments, labels and the release of the chart\n"
-      "  ./rollback.sh --karpenter   also deletes the NodePools, and with them their nodes\n"
-      "\n");
-  out += kArguments;
-  const std::string calls = deployment_calls(bundle, "undo_deployment");
-  if (!calls.empty()) out += std::string(kUndoFunction) + calls;
-  out += "\n" + karpenter_lines(bundle, "delete --ignore-not-found");
-  if (bundle.values.empty()) return out;
-  for (const PoolNodes& nodes : bundle.nodes) {
-    out += fmt::format("kubectl label nodes -l {} {}-\n", shell_word(selector_of(nodes)),
-                       kConfigLabel);
-  }
-  out += R"sh(if [[ -s labelled-nodes.txt ]]; then
-  while read -r node; do
-    kubectl label "$node" nvidia.com/gpu.present- || echo "skipped: $node is gone" >&2
-  done <labelled-nodes.txt
-  rm labelled-nodes.txt
-fi
-)sh";
-  return out +
-         fmt::format(
-             R"sh(# After a first install there is no revision before: then the release is removed.
-revisions=$(helm history {0} -n {1} -o json | grep -o '"revision"' | wc -l)
-if ((revisions > 1)); then
-  helm rollback {0} -n {1}
-else
-  helm uninstall {0} -n {1}
-fi
-)sh",
-             bundle.release, bundle.namespace_name);
+  return filled(script_files::rollback_sh(),
+                {{"title", title(bundle, "Takes back")},
+                 {"arguments", script_files::arguments_sh()},
+                 {"deployments",
+                  deployment_lines(bundle, "undo_deployment", script_files::undo_deployments_sh())},
+                 {"karpenter", karpenter_lines(bundle, "delete --ignore-not-found")},
+                 {"release", bundle.values.empty() ? std::string() : release_rollback(bundle)}});
 }
 
 std::string verify_guide(const Bundle& bundle) {

@@ -2,6 +2,7 @@
 
 #include "slicewise/version.hpp"
 
+#include "embedded/page_files.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports {
@@ -36,10 +37,11 @@ std::string page_head(const HtmlReport& report) {
       "style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action "
       "'none'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta "
       "name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" "
-      "content=\"slicewise {}\">\n<title>{}: slicewise report</title>\n<style>{}{}</style>\n</head>"
+      "content=\"slicewise {}\">\n<title>{}: slicewise "
+      "report</title>\n<style>\n{}\n{}</style>\n</head>"
       "\n",
       kVersion, html::escaped(report.result.stamp.scenario), charts::chart_style(),
-      html::page_style());
+      page_files::page_css());
 }
 
 }  // namespace
@@ -77,8 +79,10 @@ std::string html_report(const HtmlReport& report) {
   const std::string start =
       page_head(report) + "<body>\n<a class=\"skip\" href=\"#main\">Skip to the verdict</a>\n" +
       html::page_header(report) + "<main id=\"main\">\n" + html::first_screen(report, options);
-  std::string script(html::page_script());
-  if (sections.find("data-time=") != std::string::npos) script += html::time_script();
+  std::string script = fmt::format("\n{}", page_files::page_js());
+  if (sections.find("data-time=") != std::string::npos) {
+    script += fmt::format("\n{}", page_files::time_js());
+  }
   // What else the page has is short; its appendix holds the scenario.
   constexpr std::size_t kRest = std::size_t{4} * 1024;
   const std::size_t used =

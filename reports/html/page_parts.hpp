@@ -52,9 +52,4 @@ HtmlTable options_table(const HtmlReport& report, const std::vector<ShownOption>
 inline constexpr std::size_t kDescribedVariants = 5;
 std::string variant_descriptions(const sim::Result& result);
 
-std::string_view page_style();
-std::string_view page_script();
-// For pages with charts over time.
-std::string_view time_script();
-
 }  // namespace slicewise::reports::html

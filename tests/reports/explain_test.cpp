@@ -15,6 +15,7 @@
 #include "slicewise/scenarios/schema.hpp"
 
 #include "golden_file.hpp"
+#include "reports/explain/explanations.hpp"
 #include "terminals.hpp"
 
 namespace slicewise::reports {
@@ -35,6 +36,16 @@ TEST(Explain, EveryCodeSaysWhatHappensAndWhatToDo) {
     EXPECT_THAT(text, StartsWith(std::string(code.name) + " ("));
     EXPECT_THAT(text, HasSubstr("\nWHAT     ")) << code.name;
     EXPECT_THAT(text, HasSubstr("\nFIX      ")) << code.name;
+  }
+}
+
+// A code without a section in codes.md, or one out of order, shows the text of another.
+TEST(Explain, EveryCodeHasItsSectionInTheOrderOfTheCodes) {
+  ASSERT_EQ(explanations().size(), kCodes.size());
+  for (const CodeInfo& code : kCodes) {
+    EXPECT_EQ(explanation_of(code.code).name, code.name);
+    EXPECT_NE(explanation_of(code.code).happens, "") << code.name;
+    EXPECT_NE(explanation_of(code.code).fix, "") << code.name;
   }
 }
 

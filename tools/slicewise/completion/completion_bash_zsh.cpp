@@ -1,4 +1,7 @@
+#include "slicewise/filled_text.hpp"
+
 #include "completion_routes.hpp"
+#include "embedded/completion_files.hpp"
 
 // Both shells walk the words before the cursor to a route, then look up what may come next. They
 // differ only in how words are offered.
@@ -56,46 +59,30 @@ std::string route_cases(const std::vector<Route>& all, const Dialect& dialect) {
   return text;
 }
 
-std::string walk(const std::vector<Route>& all, const std::string& words_before) {
-  return "  local route='' word\n  for word in " + words_before +
-         "; do\n    case \"$route/$word\" in\n      " + known_routes(all) +
-         ") route=\"$route/$word\" ;;\n    esac\n  done\n";
-}
-
-std::string cases(const std::vector<Route>& all, const Dialect& dialect,
-                  const std::string& previous_word) {
-  return "  case \"$route " + previous_word + "\" in\n" + value_cases(all, dialect) +
-         "  esac\n  case \"$route\" in\n" + route_cases(all, dialect) + "  esac\n";
+std::string script(std::string_view text, const CommandInfo& root, const Dialect& dialect) {
+  const std::vector<Route> all = routes(root);
+  return filled(text, {{"routes", known_routes(all)},
+                       {"values", value_cases(all, dialect)},
+                       {"words", route_cases(all, dialect)}});
 }
 
 }  // namespace
 
 std::string bash_completion(const CommandInfo& root) {
-  const std::vector<Route> all = routes(root);
-  const Dialect dialect = {.offer_words = "mapfile -t COMPREPLY < <(compgen -W ",
-                           .after_words = " -- \"$current\")",
-                           .offer_files = "mapfile -t COMPREPLY < <(compgen -f -- \"$current\")",
-                           .add_files =
-                               "mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -f -- "
-                               "\"$current\")"};
-  return "# bash completion of slicewise: source <(slicewise completion bash)\n_slicewise() {\n"
-         "  local current=\"${COMP_WORDS[COMP_CWORD]}\"\n  COMPREPLY=()\n" +
-         walk(all, "\"${COMP_WORDS[@]:1:COMP_CWORD-1}\"") +
-         cases(all, dialect, "${COMP_WORDS[COMP_CWORD-1]}") +
-         "}\ncomplete -o filenames -F _slicewise slicewise\n";
+  return script(completion_files::bash_sh(), root,
+                {.offer_words = "mapfile -t COMPREPLY < <(compgen -W ",
+                 .after_words = " -- \"$current\")",
+                 .offer_files = "mapfile -t COMPREPLY < <(compgen -f -- \"$current\")",
+                 .add_files = "mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -f -- "
+                              "\"$current\")"});
 }
 
 std::string zsh_completion(const CommandInfo& root) {
-  const std::vector<Route> all = routes(root);
-  const Dialect dialect = {.offer_words = "compadd -- ${=:-",
-                           .after_words = "}",
-                           .offer_files = "_files",
-                           .add_files = "_files"};
-  return "#compdef slicewise\n# zsh completion of slicewise: source <(slicewise completion zsh)\n"
-         "_slicewise() {\n" +
-         walk(all, "\"${(@)words[2,CURRENT-1]}\"") + cases(all, dialect, "${words[CURRENT-1]}") +
-         "}\nif [ \"$funcstack[1]\" = \"_slicewise\" ]; then _slicewise; "
-         "else compdef _slicewise slicewise; fi\n";
+  return script(completion_files::zsh_sh(), root,
+                {.offer_words = "compadd -- ${=:-",
+                 .after_words = "}",
+                 .offer_files = "_files",
+                 .add_files = "_files"});
 }
 
 }  // namespace slicewise::tools

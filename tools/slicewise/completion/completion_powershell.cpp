@@ -1,4 +1,7 @@
+#include "slicewise/filled_text.hpp"
+
 #include "completion_routes.hpp"
+#include "embedded/completion_files.hpp"
 
 namespace slicewise::tools {
 namespace {
@@ -22,23 +25,7 @@ std::string powershell_completion(const CommandInfo& root) {
       }
     }
   }
-  return "# PowerShell completion of slicewise: slicewise completion powershell | Out-String | "
-         "Invoke-Expression\n"
-         "Register-ArgumentCompleter -Native -CommandName slicewise -ScriptBlock {\n"
-         "  param($current, $ast, $cursor)\n  $words = @{\n" +
-         words + "  }\n  $values = @{\n" + values +
-         "  }\n"
-         "  $route = ''\n  $previous = ''\n"
-         "  foreach ($element in $ast.CommandElements | Select-Object -Skip 1) {\n"
-         "    if ($element.Extent.EndOffset -ge $cursor -and $current) { break }\n"
-         "    $previous = $element.ToString()\n"
-         "    if ($words.ContainsKey(\"$route/$previous\")) { $route = \"$route/$previous\" }\n"
-         "  }\n"
-         "  $next = if ($values.ContainsKey(\"$route $previous\")) { $values[\"$route $previous\"] "
-         "} else { $words[$route] }\n"
-         "  $next | Where-Object { $_ -like \"$current*\" } | ForEach-Object {\n"
-         "    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)\n"
-         "  }\n}\n";
+  return filled(completion_files::powershell_ps1(), {{"words", words}, {"values", values}});
 }
 
 }  // namespace slicewise::tools

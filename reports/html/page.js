@@ -1,11 +1,3 @@
-#include "page_parts.hpp"
-
-namespace slicewise::reports::html {
-namespace {
-
-// What the page can do without, each in its own block: sorting, copying, themes, printing what is
-// folded.
-constexpr std::string_view kPageScript = R"js(
 (() => {
   'use strict';
   const root = document.documentElement;
@@ -93,10 +85,3 @@ constexpr std::string_view kPageScript = R"js(
     }
   });
 })();
-)js";
-
-}  // namespace
-
-std::string_view page_script() { return kPageScript; }
-
-}  // namespace slicewise::reports::html

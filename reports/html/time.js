@@ -1,11 +1,3 @@
-#include "page_parts.hpp"
-
-namespace slicewise::reports::html {
-namespace {
-
-// Charts over time show one moment and one part of the run together. Values are read off the drawn
-// lines, whose coordinates have a tenth of a pixel: two digits of them can be told.
-constexpr std::string_view kTimeScript = R"js(
 (() => {
   'use strict';
   const NS = 'http://www.w3.org/2000/svg';
@@ -155,10 +147,3 @@ constexpr std::string_view kTimeScript = R"js(
     plot.addEventListener('blur', () => show(null));
   }
 })();
-)js";
-
-}  // namespace
-
-std::string_view time_script() { return kTimeScript; }
-
-}  // namespace slicewise::reports::html
