@@ -64,7 +64,7 @@ std::string gantt_legend(const GanttChart& chart, double& y) {
 
 }  // namespace
 
-std::string draw(const GanttChart& chart) {
+Drawing draw(const GanttChart& chart) {
   double labels = 0;
   for (const GanttLane& lane : chart.lanes) {
     labels = std::max(labels, width_of(shortened(lane.label, kLongestLane)));
@@ -92,8 +92,7 @@ std::string draw(const GanttChart& chart) {
     body += text_at(x, y + 15, text, "tick", Anchor::Middle);
   }
   body += lanes + text_at((left + chart.width) / 2, y + 32, chart.x_label, "axis", Anchor::Middle);
-  return chart_of(chart.text, chart.width, y + 40,
-                  series_patterns(chart.text, chart.series.size()) + body);
+  return {chart.text, chart.width, y + 40, series_patterns(chart.text, chart.series.size()) + body};
 }
 
 }  // namespace slicewise::reports::charts

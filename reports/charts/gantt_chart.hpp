@@ -36,6 +36,6 @@ struct GanttChart {
 };
 
 // REQUIRES: a lane; from < to; spans lie between them.
-std::string draw(const GanttChart& chart);
+Drawing draw(const GanttChart& chart);
 
 }  // namespace slicewise::reports::charts

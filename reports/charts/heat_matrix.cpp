@@ -110,7 +110,7 @@ std::string heat_legend(const HeatMatrix& chart, double left, double y) {
 
 }  // namespace
 
-std::string draw(const HeatMatrix& chart) {
+Drawing draw(const HeatMatrix& chart) {
   double labels = width_of(chart.scale_least);
   for (const std::string& row : chart.rows) {
     labels = std::max(labels, width_of(shortened(row, kLongestHeatLabel)));
@@ -138,7 +138,7 @@ std::string draw(const HeatMatrix& chart) {
     y += chart.cell_height + 1;
   }
   body += cells.drawn() + heat_legend(chart, left, y + 12);
-  return chart_of(chart.text, chart.width, y + 34, unknown_pattern(chart.text) + body);
+  return {chart.text, chart.width, y + 34, unknown_pattern(chart.text) + body};
 }
 
 }  // namespace slicewise::reports::charts

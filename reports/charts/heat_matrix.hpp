@@ -30,6 +30,6 @@ struct HeatMatrix {
 };
 
 // REQUIRES: a cell; every row has as many cells as there are columns.
-std::string draw(const HeatMatrix& chart);
+Drawing draw(const HeatMatrix& chart);
 
 }  // namespace slicewise::reports::charts

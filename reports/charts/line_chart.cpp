@@ -177,7 +177,7 @@ double room_for_names(const LineChart& chart) {
 
 }  // namespace
 
-std::string draw(const LineChart& chart) {
+Drawing draw(const LineChart& chart) {
   const DataRange range = extent_of_lines(chart);
   const Plot plot({56, 26, chart.width - room_for_names(chart), chart.height - 42}, chart.x,
                   chart.y, range);
@@ -199,9 +199,12 @@ std::string draw(const LineChart& chart) {
     if (series.marks) body += marks_of(series, plot, kShapes[s % kShapes.size()], classes);
   }
   body += names_of_rules(chart, plot) + names_of_series(chart, plot);
-  return chart.cursor
-             ? chart_of(chart.text, chart.width, chart.height, body, cursor_attributes(chart, plot))
-             : chart_of(chart.text, chart.width, chart.height, body);
+  Drawing drawing{chart.text, chart.width, chart.height, std::move(body)};
+  if (chart.cursor) {
+    drawing.attributes = cursor_attributes(chart, plot);
+    drawing.follows_time = true;
+  }
+  return drawing;
 }
 
 double quantile_place(double quantile) { return 1 / (1 - quantile); }

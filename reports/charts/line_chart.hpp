@@ -50,7 +50,7 @@ struct LineChart {
 };
 
 // REQUIRES: a point.
-std::string draw(const LineChart& chart);
+Drawing draw(const LineChart& chart);
 
 // Quantiles as a line chart has them: p50 at 2, p99 at 100, so that each nine takes as much room.
 double quantile_place(double quantile);

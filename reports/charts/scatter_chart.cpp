@@ -101,7 +101,7 @@ std::string linked(const ScatterPoint& point, const std::string& mark) {
 
 }  // namespace
 
-std::string draw(const ScatterChart& chart) {
+Drawing draw(const ScatterChart& chart) {
   const Plot plot({52, 26, chart.width - 26, chart.height - 42}, chart.x, chart.y, range_of(chart));
   std::string body = plot.drawn();
   if (chart.limit) {
@@ -138,8 +138,7 @@ std::string draw(const ScatterChart& chart) {
   // What is inside of an image cannot be reached.
   const bool links = std::ranges::any_of(
       chart.points, [](const ScatterPoint& point) { return !point.link.empty(); });
-  return chart_of(chart.text, chart.width, chart.height, body,
-                  links ? "role=\"group\"" : "role=\"img\"");
+  return {chart.text, chart.width, chart.height, body, links ? "role=\"group\"" : "role=\"img\""};
 }
 
 }  // namespace slicewise::reports::charts

@@ -34,6 +34,6 @@ struct ScatterChart {
 };
 
 // REQUIRES: a point.
-std::string draw(const ScatterChart& chart);
+Drawing draw(const ScatterChart& chart);
 
 }  // namespace slicewise::reports::charts

@@ -72,7 +72,7 @@ std::string bar_of(const StackedBars& chart, const StackedBar& bar, const Linear
 
 }  // namespace
 
-std::string draw(const StackedBars& chart) {
+Drawing draw(const StackedBars& chart) {
   const BarRoom room = room_of(chart);
   double top = 16;
   std::string body = legend_of(chart, top);
@@ -92,8 +92,8 @@ std::string draw(const StackedBars& chart) {
   }
   body += line_between(left, top, left, bottom, "frame");
   body += text_at((left + right) / 2, bottom + 32, chart.x.label, "axis", Anchor::Middle);
-  return chart_of(chart.text, chart.width, bottom + 40,
-                  series_patterns(chart.text, chart.parts.size()) + body);
+  return {chart.text, chart.width, bottom + 40,
+          series_patterns(chart.text, chart.parts.size()) + body};
 }
 
 }  // namespace slicewise::reports::charts

@@ -31,6 +31,6 @@ struct StackedBars {
 };
 
 // REQUIRES: a bar; every bar has StackedBars::parts.size() parts.
-std::string draw(const StackedBars& chart);
+Drawing draw(const StackedBars& chart);
 
 }  // namespace slicewise::reports::charts

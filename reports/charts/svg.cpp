@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "embedded/page_files.hpp"
+
 namespace slicewise::reports::charts {
 namespace {
 
@@ -48,6 +50,17 @@ std::string pattern_of_id(const std::string& id, std::string_view name, std::str
       "<pattern id=\"{}-{}\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\" "
       "class=\"hatch\"><rect width=\"8\" height=\"8\" class=\"{}\"/>{}</pattern>\n",
       id, name, ground, strokes);
+}
+
+// `below` the drawing: what stands behind it.
+std::string drawn(const Drawing& chart, const std::string& below) {
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" {5} viewBox=\"0 0 "
+             "{0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" aria-labelledby=\"{2}-t "
+             "{2}-d\">\n<title id=\"{2}-t\">{3}</title>\n<desc id=\"{2}-d\">{4}</desc>\n",
+             chart.width, chart.height, chart.text.id, escaped(chart.text.title),
+             escaped(chart.text.description), chart.attributes) +
+         below + chart.body + "</svg>\n";
 }
 
 }  // namespace
@@ -189,14 +202,16 @@ std::string shortened(std::string_view text, std::size_t most) {
   return std::string(text);
 }
 
-std::string chart_of(const ChartText& text, double width, double height, const std::string& body,
-                     std::string_view attributes) {
-  return fmt::format(
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" {5} viewBox=\"0 0 "
-             "{0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" aria-labelledby=\"{2}-t "
-             "{2}-d\">\n<title id=\"{2}-t\">{3}</title>\n<desc id=\"{2}-d\">{4}</desc>\n",
-             width, height, text.id, escaped(text.title), escaped(text.description), attributes) +
-         body + "</svg>\n";
+std::string svg_element(const Drawing& chart) { return drawn(chart, ""); }
+
+std::string svg_file(const Drawing& chart) {
+  return drawn(chart, fmt::format("<style>\n{}</style>\n<rect width=\"100%\" height=\"100%\" "
+                                  "style=\"fill:var(--paper)\"/>\n",
+                                  chart_style()));
 }
+
+// Contrast on white: 5.2, 6.0, 15.6, 3.1 and 5.7; on #0F1419: 8.1, 3.1, 3.3, 3.3 and 12.7. Any two
+// stay apart for deuteranopes, protanopes and tritanopes.
+std::string_view chart_style() { return page_files::chart_css(); }
 
 }  // namespace slicewise::reports::charts

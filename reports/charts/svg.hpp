@@ -52,13 +52,22 @@ double width_of(std::string_view text);
 // Cut to `most` characters, with an ellipsis.
 std::string shortened(std::string_view text, std::size_t most);
 
-// An image with a name, unless `attributes` say that it is something else.
-std::string chart_of(const ChartText& text, double width, double height, const std::string& body,
-                     std::string_view attributes = "role=\"img\"");
+// A chart that was drawn. An image with a name, unless `attributes` say that it is something else.
+struct Drawing {
+  ChartText text;
+  double width = 0;
+  double height = 0;
+  std::string body;
+  std::string attributes = "role=\"img\"";
+  bool follows_time = false;  // over the time of the run, read by a cursor
+};
+
+// As an element of a page that has chart_style().
+std::string svg_element(const Drawing& chart);
+// As a file that needs nothing else.
+std::string svg_file(const Drawing& chart);
 
 // The colours and the text sizes of charts: CSS for the page that holds them.
 std::string_view chart_style();
-// A chart as a file of its own, with that style.
-std::string svg_file(const std::string& chart);
 
 }  // namespace slicewise::reports::charts

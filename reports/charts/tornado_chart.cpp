@@ -33,7 +33,7 @@ std::string end_interval(const LinearAxis& axis, double value, const std::option
 
 }  // namespace
 
-std::string draw(const TornadoChart& chart) {
+Drawing draw(const TornadoChart& chart) {
   double labels = 0;
   double least = chart.base;
   double most = chart.base;
@@ -72,7 +72,7 @@ std::string draw(const TornadoChart& chart) {
   const double base = axis.pixel_of(chart.base);
   body += line_between(base, kTop - 4, base, bottom, "limit");
   body += text_at((left + chart.width) / 2, bottom + 32, chart.x.label, "axis", Anchor::Middle);
-  return chart_of(chart.text, chart.width, bottom + 40, series_patterns(chart.text, 2) + body);
+  return {chart.text, chart.width, bottom + 40, series_patterns(chart.text, 2) + body};
 }
 
 }  // namespace slicewise::reports::charts

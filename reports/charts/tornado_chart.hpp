@@ -31,6 +31,6 @@ struct TornadoChart {
 };
 
 // REQUIRES: a bar.
-std::string draw(const TornadoChart& chart);
+Drawing draw(const TornadoChart& chart);
 
 }  // namespace slicewise::reports::charts

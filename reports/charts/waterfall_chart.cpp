@@ -4,7 +4,7 @@
 
 namespace slicewise::reports::charts {
 
-std::string draw(const WaterfallChart& chart) {
+Drawing draw(const WaterfallChart& chart) {
   constexpr double kRow = 28;
   constexpr double kBar = 18;
   constexpr double kTop = 8;
@@ -44,7 +44,7 @@ std::string draw(const WaterfallChart& chart) {
   body += text_at(axis.pixel_of(total) + 6, y + kRow / 2 + 4, chart.total, "strong");
   body += text_at((left + chart.width - amounts) / 2, bottom + 32, chart.x.label, "axis",
                   Anchor::Middle);
-  return chart_of(chart.text, chart.width, bottom + 40, body);
+  return {chart.text, chart.width, bottom + 40, body};
 }
 
 }  // namespace slicewise::reports::charts

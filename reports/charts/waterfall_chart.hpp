@@ -24,6 +24,6 @@ struct WaterfallChart {
 };
 
 // REQUIRES: a stage; no amount below zero.
-std::string draw(const WaterfallChart& chart);
+Drawing draw(const WaterfallChart& chart);
 
 }  // namespace slicewise::reports::charts

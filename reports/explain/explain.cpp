@@ -36,7 +36,7 @@ std::string code_text(const CodeInfo& code, const TextStyle& style) {
 
 std::string topic_text(const Topic& topic, const TextStyle& style) {
   std::string out = topic.title + '\n';
-  bool was_block = false;
+  bool was_block = true;
   for (const std::string& paragraph : topic.paragraphs) {
     const bool block = paragraph.starts_with(' ');
     if (!block || !was_block) out += '\n';

@@ -14,7 +14,7 @@ std::string definition(std::string_view term, std::string_view text) {
 
 }  // namespace
 
-std::string appendix_section(const HtmlReport& report, const EmbeddedDocument& document) {
+Markup appendix_section(const HtmlReport& report, const EmbeddedDocument& document) {
   const sim::Result& result = report.result;
   std::string settings;
   for (const std::string& setting : result.stamp.settings) {

@@ -4,7 +4,7 @@
 
 namespace slicewise::reports::html {
 
-std::string apply_section(const HtmlReport& report) {
+Markup apply_section(const HtmlReport& report) {
   if (!report.apply) return "";
   const ApplySection& apply = *report.apply;
   if (apply.files.empty()) {

@@ -109,7 +109,7 @@ std::string cost_finding(const sim::VariantResult& lead) {
 
 }  // namespace
 
-std::string cost_section(const HtmlReport& report) {
+Markup cost_section(const HtmlReport& report) {
   const sim::Result& result = report.result;
   const std::vector<LedgerPart> parts = parts_in_use(result);
   if (parts.empty()) return "";

@@ -172,7 +172,7 @@ std::string validation_markup(const sim::ValidationResult& validation) {
 
 }  // namespace
 
-std::string evidence_section(const HtmlReport& report) {
+Markup evidence_section(const HtmlReport& report) {
   std::string out = findings_markup(report) + inputs_markup(report);
   out += pools_markup(report.result) + validation_markup(report.validation);
   out += not_modelled_markup();

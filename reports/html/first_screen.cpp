@@ -203,7 +203,7 @@ std::string first_screen(const HtmlReport& report, const std::vector<ShownOption
   const charts::ScatterChart chart = options_chart(report, options);
   out += "<div class=\"choice\">\n";
   if (!chart.points.empty()) {
-    out += figure(draw(chart), chart.text.title, {});
+    out += figure(draw(chart), chart.text.title, {}).text;
   }
   HtmlTable table = options_table(report, options, kRefusedOnFirstScreen);
   if (table.rows.size() < options.size()) {

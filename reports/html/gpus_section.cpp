@@ -147,7 +147,7 @@ DrawnTimeline timeline_of(const sim::Recording& recording) {
   return drawn;
 }
 
-std::string timeline_figure(const sim::Recording& recording) {
+Markup timeline_figure(const sim::Recording& recording) {
   DrawnTimeline drawn = timeline_of(recording);
   std::string finding = fmt::format("At most {} {} {} GPU at once.", drawn.most_at_once,
                                     drawn.most_at_once == 1 ? "pod has" : "pods share",
@@ -227,7 +227,7 @@ constexpr std::array<GpuView, 3> kGpuViews = {
      {"gpus-sm-active", "SM active", "streaming multiprocessors with work, of all", sm_share},
      {"gpus-memory", "Memory", "held at the peak of the column, of the usable", memory_share}}};
 
-std::string view_figure(const sim::Recording& recording, const GpuView& view) {
+Markup view_figure(const sim::Recording& recording, const GpuView& view) {
   const std::vector<TimeColumn> columns = time_columns(recording, kMostHeatColumns);
   charts::HeatMatrix chart;
   double sum = 0;
@@ -274,15 +274,15 @@ std::string view_figure(const sim::Recording& recording, const GpuView& view) {
   return figure(draw(chart), finding, {table});
 }
 
-std::string views_markup(const sim::Recording& recording) {
+Markup views_markup(const sim::Recording& recording) {
   std::string choices;
-  std::string views;
+  Markup views;
   for (std::size_t v = 0; v < kGpuViews.size(); ++v) {
     choices +=
         fmt::format("<label><input type=\"radio\" name=\"view\" id=\"view-{0}\"{1}>{2}</label>\n",
                     v, v == 0 ? " checked" : "", kGpuViews[v].name);
-    views += fmt::format("<div class=\"view view-{}\">\n{}</div>\n", v,
-                         view_figure(recording, kGpuViews[v]));
+    views += fmt::format("<div class=\"view view-{}\">\n", v) +
+             view_figure(recording, kGpuViews[v]) + "</div>\n";
   }
   return "<div class=\"views\">\n<fieldset class=\"toggle\"><legend>How full is each "
          "GPU?</legend>\n" +
@@ -320,8 +320,8 @@ HtmlTable gpu_means(const sim::Result& result) {
 
 }  // namespace
 
-std::string gpus_section(const HtmlReport& report) {
-  std::string out;
+Markup gpus_section(const HtmlReport& report) {
+  Markup out;
   if (report.recording && !report.recording->gpus.empty() && report.recording->buckets() > 0) {
     const sim::Recording& recording = *report.recording;
     out +=

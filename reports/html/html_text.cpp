@@ -86,19 +86,21 @@ std::string folded(std::string_view summary, const std::string& markup, bool ope
                      escaped(summary), markup);
 }
 
-std::string figure(const std::string& chart_markup, std::string_view finding,
-                   const std::vector<HtmlTable>& data) {
+Markup figure(const charts::Drawing& chart, std::string_view finding,
+              const std::vector<HtmlTable>& data) {
   std::string out = fmt::format(
       "<figure>\n<figcaption>{}</figcaption>\n<div class=\"plot\" tabindex=\"0\" role=\"group\" "
       "aria-label=\"Chart: {}\">\n{}</div>\n",
-      escaped(finding), escaped(finding), chart_markup);
+      escaped(finding), escaped(finding), svg_element(chart));
   // Small ones are open: there is room beside the chart.
   constexpr std::size_t kSmall = 8;
   for (const HtmlTable& table : data) {
     out += folded("The figures", table_markup(table),
                   table.rows.size() <= kSmall && table.columns.size() <= kSmall);
   }
-  return out + "</figure>\n";
+  Markup markup(out + "</figure>\n");
+  markup.charts.push_back(chart);
+  return markup;
 }
 
 std::string code_block(std::string_view id, std::string_view label, std::string_view text) {
@@ -109,10 +111,10 @@ std::string code_block(std::string_view id, std::string_view label, std::string_
       id, escaped(label), escaped(text));
 }
 
-std::string section(std::string_view id, std::string_view heading, const std::string& markup) {
-  return fmt::format(
-      "<section id=\"{0}\" aria-labelledby=\"{0}-h\">\n<h2 id=\"{0}-h\">{1}</h2>\n{2}</section>\n",
-      id, escaped(heading), markup);
+Markup section(std::string_view id, std::string_view heading, const Markup& markup) {
+  return fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-h\">\n<h2 id=\"{0}-h\">{1}</h2>\n",
+                     id, escaped(heading)) +
+         markup + "</section>\n";
 }
 
 }  // namespace slicewise::reports::html

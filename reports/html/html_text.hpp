@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "slicewise/reports/diagnostics_text.hpp"
@@ -19,11 +20,34 @@ using charts::escaped;
 // Figures on a page: in UTF-8, without a terminal's limits.
 inline constexpr TextStyle kPageStyle{false, true, 0};
 
+// A part of a page, and the charts in it: `-o svg` and `--chart` show those by themselves.
+struct Markup {
+  std::string text;
+  std::vector<charts::Drawing> charts{};
+
+  Markup() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): most parts have no chart
+  Markup(std::string without_charts) : text(std::move(without_charts)) {}
+  Markup(const char* without_charts)
+      : text(without_charts) {}  // NOLINT(google-explicit-constructor)
+
+  bool empty() const { return text.empty(); }
+  Markup& operator+=(const Markup& more) {
+    text += more.text;
+    charts.insert(charts.end(), more.charts.begin(), more.charts.end());
+    return *this;
+  }
+  friend Markup operator+(Markup first, const Markup& second) { return first += second; }
+};
+
 struct HtmlCell {
   std::string text;
   std::optional<double> value;  // by which its column is sorted; absent: by its text
   std::string classes;
 };
+
+// What ids of charts begin with; the rest is the name that `--chart` takes.
+inline constexpr std::string_view kChartId = "chart-";
 
 struct HtmlTable {
   std::string caption;
@@ -42,10 +66,10 @@ std::string list_of_lines(const std::vector<std::string>& lines);
 std::string table_markup(const HtmlTable& table);
 std::string folded(std::string_view summary, const std::string& markup, bool open = false);
 // A chart, what it shows in one sentence, and its figures.
-std::string figure(const std::string& chart_markup, std::string_view finding,
-                   const std::vector<HtmlTable>& data);
+Markup figure(const charts::Drawing& chart, std::string_view finding,
+              const std::vector<HtmlTable>& data);
 // With a button that copies it.
 std::string code_block(std::string_view id, std::string_view label, std::string_view text);
-std::string section(std::string_view id, std::string_view heading, const std::string& markup);
+Markup section(std::string_view id, std::string_view heading, const Markup& markup);
 
 }  // namespace slicewise::reports::html

@@ -149,8 +149,8 @@ std::vector<const sim::VariantResult*> drawn_variants(const sim::Result& result,
   return drawn;
 }
 
-std::string service_figure(const sim::Result& result, const sim::VariantResult& lead,
-                           const std::string& service, std::size_t index) {
+Markup service_figure(const sim::Result& result, const sim::VariantResult& lead,
+                      const std::string& service, std::size_t index) {
   charts::LineChart chart;
   chart.text = {fmt::format("chart-latency-{}", index + 1), latency_finding(service, lead),
                 "Latency over percentiles, one line for each option. Bands are 95 % intervals."};
@@ -188,7 +188,7 @@ std::string service_figure(const sim::Result& result, const sim::VariantResult& 
 
 }  // namespace
 
-std::string latency_section(const HtmlReport& report) {
+Markup latency_section(const HtmlReport& report) {
   const sim::Result& result = report.result;
   std::vector<std::string> services = service_names(result);
   if (services.empty()) return "";
@@ -198,11 +198,11 @@ std::string latency_section(const HtmlReport& report) {
     std::ranges::stable_sort(services, std::ranges::greater{},
                              [&](const std::string& service) { return tightness(lead, service); });
   }
-  std::string figures;
+  Markup figures;
   for (std::size_t s = 0; s < std::min(kMostServices, services.size()); ++s) {
     figures += service_figure(result, lead, services[s], s);
   }
-  std::string out = services.size() > 1 ? "<div class=\"pair\">\n" + figures + "</div>\n" : figures;
+  Markup out = services.size() > 1 ? "<div class=\"pair\">\n" + figures + "</div>\n" : figures;
   if (services.size() > kMostServices) {
     out += folded(
         fmt::format("The {} other services, the tightest first", services.size() - kMostServices),

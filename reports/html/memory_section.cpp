@@ -253,7 +253,7 @@ HtmlTable memory_table(const std::vector<FullDevice>& devices) {
 
 }  // namespace
 
-std::string memory_section(const HtmlReport& report) {
+Markup memory_section(const HtmlReport& report) {
   const std::vector<FullDevice> devices = full_devices(report);
   if (devices.empty()) return "";
   std::string finding = memory_finding(devices);

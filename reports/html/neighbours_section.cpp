@@ -55,7 +55,7 @@ charts::HeatMatrix neighbour_chart(const sim::NeighbourMatrix& matrix, WorstPair
 
 }  // namespace
 
-std::string neighbours_section(const HtmlReport& report) {
+Markup neighbours_section(const HtmlReport& report) {
   if (!report.neighbours || report.neighbours->rows.empty()) return "";
   const sim::NeighbourMatrix& matrix = *report.neighbours;
   WorstPair worst;

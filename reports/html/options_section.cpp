@@ -15,7 +15,7 @@ std::string variant_descriptions(const sim::Result& result) {
   return out.empty() ? "" : "<dl>\n" + out + "</dl>\n";
 }
 
-std::string options_section(const HtmlReport& report, const std::vector<ShownOption>& options) {
+Markup options_section(const HtmlReport& report, const std::vector<ShownOption>& options) {
   std::string out;
   if (report.plan) {
     out += list_of_lines(plan_answer(*report.plan, kPageStyle));

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "slicewise/version.hpp"
@@ -11,7 +14,7 @@ namespace {
 struct PagePart {
   std::string_view id;
   std::string_view name;
-  std::string markup;
+  html::Markup markup;
 };
 
 std::vector<PagePart> page_parts(const HtmlReport& report,
@@ -48,20 +51,16 @@ std::string page_head(const HtmlReport& report) {
 
 std::vector<ReportChart> report_charts(const HtmlReport& report) {
   const std::vector<html::ShownOption> options = html::shown_options(report);
-  std::vector<ReportChart> charts;
+  std::vector<charts::Drawing> drawn;
   charts::ScatterChart choice = html::options_chart(report, options);
   for (charts::ScatterPoint& point : choice.points) point.link.clear();  // there is no table
-  if (!choice.points.empty()) charts.push_back({"options", charts::svg_file(draw(choice))});
-  for (const PagePart& part : page_parts(report, options)) {
-    constexpr std::string_view kEnd = "</svg>\n";
-    constexpr std::string_view kName = "aria-labelledby=\"chart-";
-    for (std::size_t at = part.markup.find("<svg "); at != std::string::npos;
-         at = part.markup.find("<svg ", at + 1)) {
-      const std::size_t name = part.markup.find(kName, at) + kName.size();
-      charts.push_back({part.markup.substr(name, part.markup.find("-t ", name) - name),
-                        charts::svg_file(part.markup.substr(
-                            at, part.markup.find(kEnd, at) + kEnd.size() - at))});
-    }
+  if (!choice.points.empty()) drawn.push_back(draw(choice));
+  for (PagePart& part : page_parts(report, options)) {
+    std::ranges::move(part.markup.charts, std::back_inserter(drawn));
+  }
+  std::vector<ReportChart> charts;
+  for (const charts::Drawing& chart : drawn) {
+    charts.push_back({chart.text.id.substr(html::kChartId.size()), charts::svg_file(chart)});
   }
   return charts;
 }
@@ -70,19 +69,19 @@ std::string html_report(const HtmlReport& report) {
   const std::vector<html::ShownOption> options = html::shown_options(report);
   std::string links;
   std::string sections;
+  bool follow_time = false;
   const auto add = [&](const PagePart& part) {
     if (part.markup.empty()) return;
     links += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", part.id, part.name);
-    sections += part.markup;
+    sections += part.markup.text;
+    follow_time |= std::ranges::any_of(part.markup.charts, &charts::Drawing::follows_time);
   };
   for (const PagePart& part : page_parts(report, options)) add(part);
   const std::string start =
       page_head(report) + "<body>\n<a class=\"skip\" href=\"#main\">Skip to the verdict</a>\n" +
       html::page_header(report) + "<main id=\"main\">\n" + html::first_screen(report, options);
   std::string script = fmt::format("\n{}", page_files::page_js());
-  if (sections.find("data-time=") != std::string::npos) {
-    script += fmt::format("\n{}", page_files::time_js());
-  }
+  if (follow_time) script += fmt::format("\n{}", page_files::time_js());
   // What else the page has is short; its appendix holds the scenario.
   constexpr std::size_t kRest = std::size_t{4} * 1024;
   const std::size_t used =

@@ -24,19 +24,19 @@ EmbeddedDocument embedded_document(const HtmlReport& report, std::size_t room);
 std::string page_header(const HtmlReport& report);
 std::string first_screen(const HtmlReport& report, const std::vector<ShownOption>& options);
 
-std::string options_section(const HtmlReport& report, const std::vector<ShownOption>& options);
-std::string replicas_section(const HtmlReport& report);
-std::string memory_section(const HtmlReport& report);
-std::string latency_section(const HtmlReport& report);
-std::string neighbours_section(const HtmlReport& report);
-std::string time_section(const HtmlReport& report);
-std::string gpus_section(const HtmlReport& report);
-std::string cost_section(const HtmlReport& report);
-std::string scaling_section(const HtmlReport& report);
-std::string sensitivity_section(const HtmlReport& report);
-std::string evidence_section(const HtmlReport& report);
-std::string apply_section(const HtmlReport& report);
-std::string appendix_section(const HtmlReport& report, const EmbeddedDocument& document);
+Markup options_section(const HtmlReport& report, const std::vector<ShownOption>& options);
+Markup replicas_section(const HtmlReport& report);
+Markup memory_section(const HtmlReport& report);
+Markup latency_section(const HtmlReport& report);
+Markup neighbours_section(const HtmlReport& report);
+Markup time_section(const HtmlReport& report);
+Markup gpus_section(const HtmlReport& report);
+Markup cost_section(const HtmlReport& report);
+Markup scaling_section(const HtmlReport& report);
+Markup sensitivity_section(const HtmlReport& report);
+Markup evidence_section(const HtmlReport& report);
+Markup apply_section(const HtmlReport& report);
+Markup appendix_section(const HtmlReport& report, const EmbeddedDocument& document);
 
 // The chart of options alone, also as a picture.
 charts::ScatterChart options_chart(const HtmlReport& report,

@@ -51,7 +51,7 @@ charts::LineChart replicas_chart(const sim::Plan& plan, const std::string& id,
 
 }  // namespace
 
-std::string replicas_section(const HtmlReport& report) {
+Markup replicas_section(const HtmlReport& report) {
   if (!report.plan || report.plan->replicas.empty()) return "";
   const sim::Plan& plan = *report.plan;
   const std::string finding = replicas_finding(plan);
@@ -72,7 +72,7 @@ std::string replicas_section(const HtmlReport& report) {
   }
   cost.y = {"dollars per month", dollars_of_month, false, true};
   cost.series = {std::move(dollars)};
-  std::string out = figure(draw(cost), finding, {data});
+  Markup out = figure(draw(cost), finding, {data});
   if (!shares.points.empty()) {
     const auto within =
         std::ranges::count_if(shares.points, [](const auto& p) { return p.y <= 1; });

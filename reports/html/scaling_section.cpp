@@ -27,7 +27,7 @@ constexpr std::array<StartUpStage, 7> kStartUpStages = {
 
 std::string start_up_tick(double value) { return duration_text(from_seconds(value)); }
 
-std::string start_up_figure(const sim::VariantResult& variant, std::size_t index) {
+Markup start_up_figure(const sim::VariantResult& variant, std::size_t index) {
   const sim::NodeStartUpFigures& figures = *variant.node_start_up;
   const StartUpStage* longest = &kStartUpStages.front();
   for (const StartUpStage& stage : kStartUpStages) {
@@ -55,9 +55,9 @@ std::string start_up_figure(const sim::VariantResult& variant, std::size_t index
 
 }  // namespace
 
-std::string scaling_section(const HtmlReport& report) {
+Markup scaling_section(const HtmlReport& report) {
   constexpr std::size_t kMostFigures = 2;
-  std::string figures;
+  Markup figures;
   std::string lines;
   std::size_t drawn = 0;
   for (const sim::VariantResult& variant : report.result.variants) {
@@ -69,7 +69,7 @@ std::string scaling_section(const HtmlReport& report) {
     lines += paragraph(variant.name + ":") + list_of_lines(sentences);
   }
   if (lines.empty()) return "";
-  const std::string wrapped = drawn > 1 ? "<div class=\"pair\">\n" + figures + "</div>\n" : figures;
+  const Markup wrapped = drawn > 1 ? "<div class=\"pair\">\n" + figures + "</div>\n" : figures;
   return section("scaling", "What does it cost that nodes take their time?", wrapped + lines);
 }
 

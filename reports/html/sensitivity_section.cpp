@@ -97,8 +97,7 @@ Cells without_bars(Cells cells) {
   return cells;
 }
 
-std::string tornado_figure(const sim::SensitivityStudy& study, std::size_t index,
-                           std::size_t place) {
+Markup tornado_figure(const sim::SensitivityStudy& study, std::size_t index, std::size_t place) {
   const sim::OutcomeFigure& figure = study.figures[index];
   const auto effects = widest_first(study, index);
   charts::TornadoChart chart;
@@ -157,10 +156,10 @@ std::vector<std::size_t> figures_that_move(const sim::SensitivityStudy& study) {
   return figures;
 }
 
-std::string study_markup(const sim::SensitivityStudy& study) {
+Markup study_markup(const sim::SensitivityStudy& study) {
   const std::vector<std::size_t> figures = figures_that_move(study);
   const std::vector<std::string> flips = flip_lines(study);
-  std::string out;
+  Markup out;
   std::size_t place = 0;
   for (const std::size_t figure : figures) out += tornado_figure(study, figure, place++);
   if (figures.empty()) {
@@ -220,8 +219,8 @@ std::string flips_markup(const sim::Plan& plan) {
 
 }  // namespace
 
-std::string sensitivity_section(const HtmlReport& report) {
-  std::string out;
+Markup sensitivity_section(const HtmlReport& report) {
+  Markup out;
   if (report.plan && !report.plan->flips.empty()) out += flips_markup(*report.plan);
   if (report.sensitivity) {
     out += study_markup(*report.sensitivity);

@@ -80,7 +80,7 @@ void keep_highest(TimeChart& chart) {
   chart.finding += fmt::format(" Drawn: the {} of {} with the highest peaks.", kMostSeries, all);
 }
 
-std::string time_figure(const sim::Recording& recording, TimeChart chart, Duration column) {
+Markup time_figure(const sim::Recording& recording, TimeChart chart, Duration column) {
   keep_highest(chart);
   if (chart.series.empty()) return "";
   charts::LineChart drawn;
@@ -149,9 +149,8 @@ std::vector<charts::LineSeries> series_of_workloads(const sim::Recording& record
   return all;
 }
 
-std::string request_figures(const sim::Recording& recording,
-                            const std::vector<TimeColumn>& columns) {
-  std::string out;
+Markup request_figures(const sim::Recording& recording, const std::vector<TimeColumn>& columns) {
+  Markup out;
   TimeChart arrivals{"arrivals",
                      "requests per second",
                      tick_text,
@@ -184,7 +183,7 @@ std::string request_figures(const sim::Recording& recording,
   return out;
 }
 
-std::string pod_figure(const sim::Recording& recording, const std::vector<TimeColumn>& columns) {
+Markup pod_figure(const sim::Recording& recording, const std::vector<TimeColumn>& columns) {
   TimeChart pods{"pods", "pods at work", tick_text, "", {}};
   for (const sim::RecordedWorkload& workload : recording.workloads) {
     if (workload.running.empty()) continue;
@@ -198,7 +197,7 @@ std::string pod_figure(const sim::Recording& recording, const std::vector<TimeCo
   return peak.value > 0 ? time_figure(recording, pods, columns.front().length) : "";
 }
 
-std::string node_figure(const sim::Recording& recording, const std::vector<TimeColumn>& columns) {
+Markup node_figure(const sim::Recording& recording, const std::vector<TimeColumn>& columns) {
   TimeChart nodes{"nodes", "nodes that EC2 bills", tick_text, "", {}};
   for (const sim::RecordedPool& pool : recording.pools) {
     nodes.series.push_back(series_over(columns, pool.name, [&](const TimeColumn& column) {
@@ -221,11 +220,11 @@ std::string cursor_hint() {
 
 }  // namespace
 
-std::string time_section(const HtmlReport& report) {
+Markup time_section(const HtmlReport& report) {
   if (!report.recording || report.recording->buckets() < 2) return "";
   const sim::Recording& recording = *report.recording;
   const std::vector<TimeColumn> columns = time_columns(recording, kMostColumns);
-  std::string figures = request_figures(recording, columns) + pod_figure(recording, columns);
+  Markup figures = request_figures(recording, columns) + pod_figure(recording, columns);
   const bool dynamic = std::ranges::any_of(
       recording.result.node_pools, [](const auto& pool) { return pool.dynamics.has_value(); });
   if (dynamic) figures += node_figure(recording, columns);

@@ -193,7 +193,7 @@ TEST(Charts, DropALabelThatWouldLieOverAnother) {
     chart.points.push_back(
         {1152, 0.82, std::nullopt, "hidden label", "", "", charts::Shape::Circle, 2, false, false});
   }
-  const std::string drawn = draw(chart);
+  const std::string drawn = svg_element(draw(chart));
   EXPECT_THAT(drawn, HasSubstr(">1 MPS x4<"));
   std::size_t shown = 0;
   for (std::size_t at = 0; (at = drawn.find(">hidden label<", at)) != std::string::npos; ++at) {
@@ -209,7 +209,7 @@ TEST(Charts, LeaveOutPointsThatALineDoesNotNeed) {
   chart.series.push_back({"asr", {}, false});
   for (int i = 0; i <= 100; ++i)
     chart.series[0].points.push_back({i * 1.0, 1, std::nullopt, false});
-  const std::string drawn = draw(chart);
+  const std::string drawn = svg_element(draw(chart));
   const std::size_t path = drawn.find("class=\"series");
   const std::size_t from = drawn.rfind("d=\"", path);
   const std::string points = drawn.substr(from, path - from);
@@ -222,7 +222,7 @@ TEST(Charts, DrawAnAxisForOneValueAndForNone) {
   chart.points.resize(1);
   chart.points[0].x = 0;
   chart.points[0].y = 0;
-  const std::string drawn = draw(chart);
+  const std::string drawn = svg_element(draw(chart));
   EXPECT_THAT(drawn, Not(HasSubstr("nan")));
   EXPECT_THAT(drawn, Not(HasSubstr("inf")));
 }
