@@ -6,6 +6,7 @@
 
 #include "slicewise/portable_math.hpp"
 #include "slicewise/sim/kernel/random.hpp"
+#include "slicewise/sim/world.hpp"
 
 // Whose random stream is whose.
 namespace slicewise::sim {
@@ -22,6 +23,16 @@ constexpr std::uint32_t entity_of(std::string_view name) {
 // the golden ratio.
 constexpr std::uint32_t entity_of(std::string_view name, std::uint32_t nth) {
   return entity_of(name) + nth * 0x9E3779B9U;
+}
+
+// Calls `use` with the entity of each pod of the world, in the order of ClusterState::pods.
+template <class Use>
+void for_each_entity(const World& world, Use&& use) {
+  for (const WorkloadModel& workload : world.workloads) {
+    for (int nth = 0; nth < workload.spec.count; ++nth) {
+      use(entity_of(workload.name, static_cast<std::uint32_t>(nth)));
+    }
+  }
 }
 
 // Lognormal with mean 1 and the given coefficient of variation.

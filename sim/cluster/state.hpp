@@ -46,9 +46,10 @@ constexpr bool is_bound(PodPhase phase) {
 struct Rank {
   DomainId domain{};
   std::uint32_t context = 0;
-  Duration busy_before;  // see Pod::busy_before
 };
 
+// Where a pod is. How far its work has come, what its GPU time went into and how often it crashed
+// belongs to the parts that drive it.
 struct Pod {
   WorkloadId workload{};
   PodPhase phase = PodPhase::Unsubmitted;
@@ -57,44 +58,13 @@ struct Pod {
   std::uint32_t context = 0;      // its place there
   std::vector<DomainId> tickets;  // domains that it holds a ticket of, `domain` first
   std::vector<Rank> ranks;        // of a pod with several GPUs: those after `domain`
-  int ranks_at_work = 0;          // exact: GPUs that still work on its step or request
   Duration all_reduce;            // of a step, on these GPUs
+  double size = 1;                // of its units, against the workload's mean
   TimePoint submitted;            // of the Job or replica: its first pod
   TimePoint queued;               // of this pod
   TimePoint bound;
   TimePoint container_started;
   TimePoint work_started;
-  bool has_run = false;
-  bool container_started_before = false;  // in this pod: the next start is a restart
-  int restarts = 0;                       // of this pod's container
-  int crash_streak = 0;                   // since the last 10 minutes without a crash
-  int pods_failed = 0;                    // restartPolicy Never: pods of this Job that failed
-  int schedule_attempts = 0;
-  // Autoscaled services.
-  TimePoint wanted_at = kNever;  // kNever: it is not
-  bool was_ready = false;        // since then
-  bool leaving = false;          // not wanted any more: takes no requests, ends when it has none
-  TimePoint eligible_at;         // scheduling back-off ends
-  double size = 1;               // of its units, against the workload's mean
-
-  // Batch work on a pool in steady state.
-  double units_left = 0;
-  double units_per_second = 0;
-  double unhindered_by_cpu = 0;  // what units_per_second would be with host CPU to spare
-  double busy_share = 0;         // of the domain's time, its part of the time that kernels run
-  // Batch work on a pool that is simulated exactly.
-  std::int64_t steps_left = 0;        // to be executed
-  std::int64_t steps_to_prepare = 0;  // by the host, Overlapped
-  int steps_ready = 0;                // prepared and not yet started
-  bool on_gpu = false;                // a step is being executed
-  bool preparing = false;             // the host works on a step
-  TimePoint step_started;
-  // GPU time of the running container.
-  double busy_ns = 0;    // steady state
-  Duration busy_before;  // exact: of its context, when the container started
-  double sm_ns = 0;      // SM time, averaged over the domain's SMs
-  Duration answered;     // GPU work of finished requests
-  Duration late;         // ... of those that missed their objective
 };
 
 // One thing that executes kernels: a whole GPU or one MIG instance.
@@ -109,19 +79,6 @@ struct Domain {
   std::variant<std::monostate, Exclusive, RoundRobin, Fluid, StrictSlots>
       engine;                        // monostate: steady state
   std::vector<std::uint32_t> owner;  // pod index by context, kNoOwner when free
-  int loading = 0;                   // containers that pull or load
-  int working = 0;
-  TimePoint cold_since = kNever;   // idle because of that
-  double switch_share = 0;         // steady state: of the time since the node was settled
-  Duration switching_billed = {};  // of the engine's, what earlier nodes in this place had
-  // Totals, ns.
-  double useful_ns = 0;
-  double late_ns = 0;
-  double failed_ns = 0;
-  double switch_ns = 0;
-  double cold_ns = 0;
-  double sm_ns = 0;
-  bool sm_known = true;
 };
 
 // How far a node has come. Where nodes do not come and go, they are Ready all the time.
@@ -171,9 +128,6 @@ struct Node {
   std::vector<std::int64_t> tickets_free;            // by the pool's offers
   std::vector<std::vector<DomainId>> domains_under;  // by layout
   std::vector<TimePoint> image_ready;                // by workload; kNever until somebody pulls it
-  TimePoint settled;        // progress of its pods is accounted for up to here
-  double host_stretch = 1;  // how much longer host work takes than alone
-  double cpu_ns = 0;        // vCPU time used
 
   const std::vector<DomainId>& domains() const { return domains_under[layout]; }
   // To the scheduler.
@@ -185,6 +139,8 @@ struct ClusterState {
   std::vector<Node> nodes;
   std::vector<Domain> domains;
   std::vector<Pod> pods;
+  TimePoint last_change;  // a pod came or went on any node
+  bool grew = false;      // pods or nodes came or went since the provisioner was asked
 
   const WorkloadModel& model(const Pod& pod) const { return world->workloads[index(pod.workload)]; }
   const PoolModel& pool(const Node& node) const { return world->pools[index(node.pool)]; }
@@ -195,6 +151,12 @@ struct ClusterState {
     const Domain& domain = domains[index(pod.domain)];
     return model(pod).on_pool[index(nodes[index(pod.node)].pool)].in_kind[domain.kind];
   }
+  // Whether the node's GPUs are simulated burst by burst.
+  bool is_exact(NodeId node) const { return pool(nodes[index(node)]).exact; }
+  // Without pods.
+  bool is_empty(const Node& node) const { return node.pods_free == pool(node).max_pods; }
+  // A pod came or went on the node.
+  void note_change(Node& node, TimePoint now) { node.life.changed = last_change = now; }
   // Seconds of all-reduce in a unit of the pod's work.
   double all_reduce_s(const Pod& pod) const {
     return to_seconds(pod.all_reduce) * static_cast<double>(model(pod).steps_per_unit);
@@ -208,11 +170,11 @@ struct ClusterState {
   const Tickets* tickets(const Domain& domain, const WorkloadModel& workload) const;
 };
 
-// Calls `use` with domain, context and busy_before of each GPU that the pod works on.
-template <class AnyPod, class Use>
-void for_each_rank(AnyPod& pod, Use&& use) {
-  use(pod.domain, pod.context, pod.busy_before);
-  for (auto& rank : pod.ranks) use(rank.domain, rank.context, rank.busy_before);
+// Calls `use` with domain and context of each GPU that the pod works on.
+template <class Use>
+void for_each_rank(const Pod& pod, Use&& use) {
+  use(pod.domain, pod.context);
+  for (const Rank& rank : pod.ranks) use(rank.domain, rank.context);
 }
 
 // Calls `use` with the engine of a domain that is simulated exactly; does nothing in steady state.
@@ -220,6 +182,11 @@ template <class Use>
 void with_engine(Domain& domain, Use&& use) {
   std::visit(models::Overloaded{[](std::monostate) {}, [&](auto& engine) { use(engine); }},
              domain.engine);
+}
+
+// Whether requests need the host before the GPU or after it.
+inline bool needs_host_cpu(const scenarios::Serving& serving) {
+  return serving.cpu_before.ns > 0 || serving.cpu_after.ns > 0;
 }
 
 // When the nth pod of a workload is created first.

@@ -3,7 +3,7 @@
 #include "slicewise/sim/recording.hpp"
 
 #include "../cluster/cluster_run.hpp"
-#include "../cluster/recorder.hpp"
+#include "../cluster/record/recorder.hpp"
 #include "../result/merge.hpp"
 
 namespace slicewise::sim {

@@ -1,0 +1,149 @@
+#include "batch_steps.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../entity_streams.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+// Steps that an overlapping host has ready at most. Source: two batches per worker is PyTorch's
+// default prefetch_factor.
+constexpr int kPreparedSteps = 2;
+
+}  // namespace
+
+BatchSteps::BatchSteps(RunState& run, GpuAccess& gpus, Usage& usage, const SteadyBatch& pace)
+    : run_(run), gpus_(gpus), usage_(usage), pace_(pace), progress_(run.cluster.pods.size()) {
+  for_each_entity(run.world, [&](std::uint32_t entity) {
+    jitter_.emplace_back(run.world.seed, run.replication, entity, Purpose::Host);
+  });
+}
+
+void BatchSteps::begin(std::uint32_t p) {
+  const std::int64_t steps = total(run_.cluster.pods[p]);
+  progress_[p] = {};
+  progress_[p].left = steps;
+  progress_[p].to_prepare = steps;
+  prepare(p);
+}
+
+std::int64_t BatchSteps::units_finished(std::uint32_t p) const {
+  const Pod& pod = run_.cluster.pods[p];
+  return (total(pod) - progress_[p].left) / run_.cluster.model(pod).steps_per_unit;
+}
+
+std::int64_t BatchSteps::total(const Pod& pod) const {
+  const WorkloadModel& model = run_.cluster.model(pod);
+  return model.units * model.steps_per_unit;
+}
+
+bool BatchSteps::runs_together(const Pod& pod) const {
+  return std::holds_alternative<Fluid>(run_.cluster.domains[index(pod.domain)].engine);
+}
+
+// The share of one unit that belongs to its `step`-th step: all steps add up to the unit exactly.
+Duration BatchSteps::part(const Pod& pod, Duration unit, std::int64_t step) const {
+  const std::int64_t steps = run_.cluster.model(pod).steps_per_unit;
+  const auto up_to = [&](std::int64_t n) {
+    return static_cast<std::int64_t>(static_cast<Int128>(unit.ns) * n / steps);
+  };
+  const double part = static_cast<double>(up_to(step + 1) - up_to(step)) * pod.size;
+  return nanoseconds(std::llround(part));
+}
+
+// Of a step alone, host phase included.
+Duration BatchSteps::duration(const Pod& pod, std::int64_t step) const {
+  const Demand& demand = run_.cluster.demand(pod);
+  return part(pod, demand.gpu + demand.host, step % run_.cluster.model(pod).steps_per_unit) +
+         pod.all_reduce;
+}
+
+// The host gets the next step ready. Does nothing when all steps are prepared, or enough of them
+// wait.
+void BatchSteps::prepare(std::uint32_t p) {
+  const Pod& pod = run_.cluster.pods[p];
+  Progress& progress = progress_[p];
+  if (progress.preparing || progress.to_prepare == 0 || progress.ready >= kPreparedSteps) return;
+  const bool together = runs_together(pod);
+  const bool serial =
+      run_.cluster.model(pod).host_phase == scenarios::Work::HostPhase::Serial || together;
+  if (serial && (progress.on_gpu || progress.ready > 0)) return;
+  progress.preparing = true;
+  const double host_ns = together ? pace_of_host(p) : (serial ? think(p) : stage(p));
+  run_.timers.set(TimerKind::Pod, p, run_.now + nanoseconds(std::llround(host_ns)));
+}
+
+// Beside MPS clients a step is one piece of work, host phase included (models::ClientLaw); the host
+// holds it up only when it is short of CPU.
+double BatchSteps::pace_of_host(std::uint32_t p) const {
+  const Pod& pod = run_.cluster.pods[p];
+  const Progress& progress = progress_[p];
+  const double stretch = pace_.host_stretch(pod.node);
+  if (stretch <= 1 || progress.started == TimePoint{}) return 0;
+  const double step_ns = static_cast<double>(duration(pod, total(pod) - progress.left).ns);
+  const double elapsed_ns = static_cast<double>((run_.now - progress.started).ns);
+  return std::max(0.0, stretch * step_ns - elapsed_ns);
+}
+
+// Overlapped: the host takes as long for a step as the pod takes alone, since alone it is the host
+// that sets the pace. The first step has nobody to overlap with: its GPU phase comes on top.
+double BatchSteps::stage(std::uint32_t p) const {
+  const Pod& pod = run_.cluster.pods[p];
+  const std::int64_t step = total(pod) - progress_[p].to_prepare;
+  Duration alone = duration(pod, step);
+  if (step == 0) alone -= part(pod, run_.cluster.demand(pod).gpu, 0) + pod.all_reduce;
+  return static_cast<double>(alone.ns) * pace_.host_stretch(pod.node);
+}
+
+// Serial host phase: exponential, so that pods that start together do not march in step.
+double BatchSteps::think(std::uint32_t p) {
+  const Pod& pod = run_.cluster.pods[p];
+  const Demand& demand = run_.cluster.demand(pod);
+  const std::int64_t steps = run_.cluster.model(pod).steps_per_unit;
+  const double stretch = pace_.host_stretch(pod.node);
+  const double mean_ns = (static_cast<double>(demand.host.ns) +
+                          (stretch - 1) * static_cast<double>((demand.host + demand.gpu).ns)) *
+                         pod.size / static_cast<double>(steps);
+  return mean_ns * jitter_[p].exponential();
+}
+
+void BatchSteps::prepared(std::uint32_t p) {
+  Progress& progress = progress_[p];
+  progress.preparing = false;
+  --progress.to_prepare;
+  ++progress.ready;
+  if (!progress.on_gpu) start(p);
+  prepare(p);
+}
+
+void BatchSteps::start(std::uint32_t p) {
+  const Pod& pod = run_.cluster.pods[p];
+  Progress& progress = progress_[p];
+  const std::int64_t step = (total(pod) - progress.left) % run_.cluster.model(pod).steps_per_unit;
+  const Duration work = runs_together(pod)
+                            ? duration(pod, step)
+                            : part(pod, run_.cluster.demand(pod).gpu, step) + pod.all_reduce;
+  --progress.ready;
+  progress.on_gpu = true;
+  progress.started = run_.now;
+  gpus_.start(p, std::max(nanoseconds(1), work));
+}
+
+bool BatchSteps::step_done(std::uint32_t p) {
+  const Pod& pod = run_.cluster.pods[p];
+  const Demand& demand = run_.cluster.demand(pod);
+  const double steps = static_cast<double>(run_.cluster.model(pod).steps_per_unit);
+  usage_.used_host(pod.node, static_cast<double>(demand.cpu.ns) * pod.size / steps);
+  usage_.used_sms(p, static_cast<double>(demand.sm_active.ns) * pod.size / steps);
+  run_.record_of(pod).all_reduce_ns += static_cast<double>(pod.all_reduce.ns);
+  Progress& progress = progress_[p];
+  progress.on_gpu = false;
+  if (--progress.left == 0) return true;
+  if (progress.ready > 0) start(p);
+  prepare(p);
+  return false;
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,323 @@
+#include "node_rates.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace slicewise::sim {
+namespace {
+
+// Bisection steps: 2^-50 of the interval is below what a double resolves here.
+constexpr int kBisections = 50;
+
+// Extra GPU time per unit of work while two or more contexts take turns: c/q.
+double overhead_of(const models::TimeSlice& slice) {
+  return static_cast<double>(slice.switch_cost.ns) / static_cast<double>(slice.turn.ns);
+}
+
+// What the replicas of services on the node leave of its vCPUs. Services come first: they are few,
+// and nothing says how their latency stretches. At least a tenth is left.
+double vcpus_for_batch(const ClusterState& cluster, const Node& node) {
+  const Millicores allocatable = cluster.pool(node).allocatable_cpu;
+  Millicores left = allocatable;
+  for (const DomainId domain : node.domains()) {
+    for (const std::uint32_t owner : cluster.domains[index(domain)].owner) {
+      if (owner == kNoOwner || cluster.pods[owner].phase != PodPhase::Working) continue;
+      if (cluster.pods[owner].domain != domain) continue;  // counted on its first GPU
+      const scenarios::Workload& spec = cluster.model(cluster.pods[owner]).spec;
+      if (spec.kind != scenarios::WorkloadKind::Service) continue;
+      left = left - spec.measured->cpu.value_or(Millicores{});
+    }
+  }
+  const Millicores least{allocatable.count / 10};
+  return static_cast<double>(std::max(left, least).count) / 1000.0;
+}
+
+// Running vGPUs: a container that still loads its model has its slots, too.
+int containers_in(const ClusterState& cluster, const Domain& domain) {
+  return static_cast<int>(std::ranges::count_if(domain.owner, [&](std::uint32_t owner) {
+    return owner != kNoOwner && holds_container(cluster.pods[owner].phase);
+  }));
+}
+
+}  // namespace
+
+NodeRates::NodeRates(const World& world) {
+  std::size_t most_domains = 0;
+  for (const PoolModel& pool : world.pools) {
+    for (const NodeLayout& layout : pool.layouts) {
+      most_domains = std::max(most_domains, layout.domains.size());
+    }
+  }
+  shares_.resize(most_domains);
+}
+
+void NodeRates::collect(const ClusterState& cluster, const Node& node) {
+  for (Share& share : shares_) share.clients.clear();
+  for (std::size_t d = 0; d < node.domains().size(); ++d) {
+    for (const std::uint32_t owner : cluster.domains[index(node.domains()[d])].owner) {
+      if (owner == kNoOwner) continue;
+      const Pod& pod = cluster.pods[owner];
+      const WorkloadModel& model = cluster.model(pod);
+      if (pod.phase != PodPhase::Working || !scenarios::runs_batches(model.spec.kind)) continue;
+      const Demand& demand = cluster.demand(pod);
+      const double all_reduce_s = cluster.all_reduce_s(pod);
+      Client client;
+      client.pod = owner;
+      client.first_rank = pod.domain == node.domains()[d];
+      client.host_s = to_seconds(demand.host) * pod.size;
+      client.gpu_s = to_seconds(demand.gpu) * pod.size + all_reduce_s;
+      client.cpu_s = to_seconds(demand.cpu) * pod.size;
+      // Of the workload, not of the pod: equal for pods of all sizes.
+      const double gpu_ns = static_cast<double>(demand.gpu.ns) + all_reduce_s * 1e9;
+      client.duty = gpu_ns / (gpu_ns + static_cast<double>(demand.host.ns));
+      client.serial = model.host_phase == scenarios::Work::HostPhase::Serial;
+      client.law = demand.client;
+      if (model.spec.pod.cpu_limit) {
+        const double limit = static_cast<double>(model.spec.pod.cpu_limit->count) / 1000.0;
+        client.least_s = client.cpu_s / limit;
+      }
+      if (!client.first_rank) client.cpu_s = 0;  // that of the whole pod is its first rank's
+      shares_[d].clients.push_back(client);
+    }
+  }
+}
+
+// Overlapped work goes at the pace of the slower of host and GPU.
+double NodeRates::Client::unit_s(double stretch) const {
+  return std::max(least_s, alone_s() * std::max(stretch, slowdown));
+}
+
+// Beside others whose shares of the GPU's time, its own included, add up to `duties`.
+double NodeRates::Client::slowdown_among(double duties, double overhead) const {
+  if (!serial) return models::overlapped_slowdown(duty, duties, overhead);
+  return models::slowdown(duty, duties * (1 + overhead), 1);
+}
+
+void NodeRates::find_slowdowns_of_turns(const models::TimeSlice& slice, Share& share) {
+  share.overhead = share.clients.size() == 1 ? 0 : overhead_of(slice);
+  if (std::ranges::all_of(share.clients, &Client::serial)) {
+    share.company = Company::SerialTurns;
+    share.overhead = overhead_of(slice);  // the solver knows who is alone
+    return;
+  }
+  share.company = Company::Turns;
+  for (std::size_t c = 0; c < share.clients.size(); ++c) {
+    Client& client = share.clients[c];
+    const bool like_the_last = c > 0 && share.clients[c - 1].duty == client.duty &&
+                               share.clients[c - 1].serial == client.serial;
+    if (like_the_last) {
+      client.slowdown = share.clients[c - 1].slowdown;
+      continue;
+    }
+    client.slowdown = client.serial
+                          ? models::slowdown(client.duty, share.duties * (1 + share.overhead), 1)
+                          : models::overlapped_slowdown(client.duty, share.duties, share.overhead);
+  }
+}
+
+// How much the clients of a domain slow each other down, whatever the host does.
+void NodeRates::find_slowdowns(const ClusterState& cluster, const Domain& domain, Share& share) {
+  share.duties = 0;
+  for (const Client& client : share.clients) share.duties += client.duty;
+  const auto take_turns = [&](const models::TimeSlice& slice) {
+    find_slowdowns_of_turns(slice, share);
+  };
+  const auto run_together = [&](const models::Mps&) {
+    share.company = Company::Together;
+    laws_.clear();
+    for (const Client& client : share.clients) laws_.push_back(client.law);
+    speeds_.resize(laws_.size());
+    models::shared_speeds(laws_, speeds_);
+    for (std::size_t c = 0; c < speeds_.size(); ++c) share.clients[c].slowdown = 1 / speeds_[c];
+  };
+  using VgpuPolicy = models::Vgpu::Policy;
+  const auto run_on_vgpus = [&](const models::Vgpu& vgpu) {
+    if (vgpu.policy == VgpuPolicy::BestEffort) return take_turns(vgpu.slice);
+    const int slots =
+        vgpu.policy == VgpuPolicy::FixedShare ? vgpu.per_gpu : containers_in(cluster, domain);
+    share.company = Company::Slots;
+    share.overhead = slots > 1 ? overhead_of(vgpu.slice) : 0;
+    for (Client& client : share.clients) {
+      client.slowdown = client.slowdown_among(client.duty * slots, share.overhead);
+    }
+  };
+  const models::TimeSlice& driver = cluster.pool(cluster.nodes[index(domain.node)]).driver_slice;
+  std::visit(models::Overloaded{
+                 [&](const models::Exclusive&) { take_turns(driver); },
+                 [&](const models::TimeSlicing& slicing) { take_turns(slicing.slice); },
+                 run_together,
+                 run_on_vgpus,
+             },
+             cluster.kind(domain).sharing);
+}
+
+// Host phase and GPU phase add up. A CPU limit lengthens the host phase.
+void NodeRates::rates_of_serial_turns(double stretch, Share& share) {
+  loop_.clear();
+  for (const Client& client : share.clients) {
+    const double host_s = std::max(client.host_s, client.least_s - client.gpu_s);
+    loop_.push_back({host_s + (stretch - 1) * (host_s + client.gpu_s), client.gpu_s});
+  }
+  const ClosedSolution& solution = solver_.solve(loop_, share.overhead);
+  share.switch_share = solution.switch_share;
+  for (std::size_t c = 0; c < share.clients.size(); ++c) {
+    rate_.push_back(solution.cycles_per_second[c]);
+    busy_share_.push_back(solution.cycles_per_second[c] * share.clients[c].gpu_s);
+  }
+}
+
+void NodeRates::rates_of_turns(double stretch, Share& share) {
+  const double demand = share.duties * (1 + share.overhead);
+  for (const Client& client : share.clients) {
+    const double unit_s = client.unit_s(stretch);
+    rate_.push_back(1 / unit_s);
+    busy_share_.push_back(client.gpu_s / unit_s);
+    // A turn ends in a switch when somebody else waits: always once the GPU is full, else about
+    // as often as others want it. A strict slot always begins with one.
+    const double others = demand - client.duty * (1 + share.overhead);
+    const double waiting = std::min(1.0, std::max(demand * demand, others));
+    share.switch_share +=
+        busy_share_.back() * share.overhead * (share.company == Company::Slots ? 1 : waiting);
+  }
+}
+
+void NodeRates::rates_together(double stretch, Share& share) {
+  double quiet = 1;  // share of the time in which nobody's kernels run
+  double work = 0;
+  const std::size_t first = rate_.size();
+  for (const Client& client : share.clients) {
+    const double unit_s = client.unit_s(stretch);
+    rate_.push_back(1 / unit_s);
+    // What neighbours cost makes kernels longer, not the rest of the unit.
+    const double kernels_s = client.alone_s() * client.slowdown - client.host_s;
+    quiet *= 1 - std::min(1.0, kernels_s / unit_s);
+    work += client.gpu_s / unit_s;
+  }
+  for (std::size_t c = 0; c < share.clients.size(); ++c) {
+    busy_share_.push_back((1 - quiet) * share.clients[c].gpu_s * rate_[first + c] / work);
+  }
+}
+
+// Fills rate_, busy_share_ and switch shares for the given stretch of host work; returns the vCPUs
+// in use.
+double NodeRates::rates(const Node& node, double stretch) {
+  double vcpus_used = 0;
+  rate_.clear();
+  busy_share_.clear();
+  for (std::size_t d = 0; d < node.domains().size(); ++d) {
+    Share& share = shares_[d];
+    share.switch_share = 0;
+    if (share.clients.empty()) continue;
+    const std::size_t first = rate_.size();
+    switch (share.company) {
+      case Company::SerialTurns:
+        rates_of_serial_turns(stretch, share);
+        break;
+      case Company::Together:
+        rates_together(stretch, share);
+        break;
+      case Company::Turns:
+      case Company::Slots:
+        rates_of_turns(stretch, share);
+        break;
+    }
+    for (std::size_t c = 0; c < share.clients.size(); ++c) {
+      vcpus_used += rate_[first + c] * share.clients[c].cpu_s;
+    }
+  }
+  return vcpus_used;
+}
+
+double NodeRates::stretch_that_fits(const Node& node, double vcpus) {
+  const bool overlapped = std::ranges::none_of(shares_, [](const Share& share) {
+    return !share.clients.empty() && share.company == Company::SerialTurns;
+  });
+  if (overlapped) return stretch_of_overlapped(vcpus);
+  double low = 1;
+  double high = 2;
+  while (rates(node, high) > vcpus) {
+    low = high;
+    high *= 2;
+  }
+  for (int step = 0; step < kBisections; ++step) {
+    const double middle = low + (high - low) / 2;
+    (rates(node, middle) > vcpus ? low : high) = middle;
+  }
+  return high;
+}
+
+// vCPUs in use are a + b/stretch, with a of the clients that something else holds up and b of those
+// that the host does. Each round adds clients to b, so there are as many rounds as clients at most.
+double NodeRates::stretch_of_overlapped(double vcpus) const {
+  double stretch = 1;
+  while (true) {
+    double held_up = 0;
+    double paced = 0;
+    double next = std::numeric_limits<double>::infinity();  // stretch that paces one more client
+    for (const Share& share : shares_) {
+      for (const Client& client : share.clients) {
+        const double slowest_s = client.unit_s(1);
+        if (slowest_s > client.alone_s() * stretch) {
+          held_up += client.cpu_s / slowest_s;
+          next = std::min(next, slowest_s / client.alone_s());
+        } else {
+          paced += client.cpu_s / client.alone_s();
+        }
+      }
+    }
+    const double wanted = vcpus > held_up ? paced / (vcpus - held_up) : next;
+    if (vcpus > held_up && wanted <= next) return std::max(stretch, wanted);
+    stretch = next;
+  }
+}
+
+// A pod with several GPUs goes at the pace of the slowest of them.
+void NodeRates::keep_in_step() {
+  for (Share& share : shares_) {
+    for (Client& client : share.clients) {
+      if (client.first_rank) continue;
+      for (Share& other : shares_) {
+        for (Client& rank : other.clients) {
+          if (rank.pod != client.pod) continue;
+          rank.slowdown = client.slowdown = std::max(rank.slowdown, client.slowdown);
+        }
+      }
+    }
+  }
+}
+
+void NodeRates::solve(const ClusterState& cluster, NodeId id, Paces& paces) {
+  const Node& node = cluster.nodes[index(id)];
+  collect(cluster, node);
+  const auto assign = [&](double PodPace::*figure, const std::vector<double>& values) {
+    std::size_t next = 0;
+    for (std::size_t d = 0; d < node.domains().size(); ++d) {
+      for (const Client& client : shares_[d].clients) {
+        double& of_pod = paces.pods[client.pod].*figure;
+        of_pod = client.first_rank ? values[next] : std::min(of_pod, values[next]);
+        ++next;
+      }
+    }
+  };
+  const double vcpus = vcpus_for_batch(cluster, node);
+  for (std::size_t d = 0; d < node.domains().size(); ++d) {
+    if (shares_[d].clients.empty()) continue;
+    find_slowdowns(cluster, cluster.domains[index(node.domains()[d])], shares_[d]);
+  }
+  keep_in_step();
+  const double wanted = rates(node, 1);
+  assign(&PodPace::unhindered_by_cpu, rate_);
+  double& stretch = paces.host_stretch[index(id)];
+  stretch = 1;
+  if (wanted > vcpus) {
+    stretch = stretch_that_fits(node, vcpus);
+    rates(node, stretch);
+  }
+  assign(&PodPace::units_per_second, rate_);
+  assign(&PodPace::busy_share, busy_share_);
+  for (std::size_t d = 0; d < node.domains().size(); ++d) {
+    paces.switch_share[index(node.domains()[d])] = shares_[d].switch_share;
+  }
+}
+
+}  // namespace slicewise::sim

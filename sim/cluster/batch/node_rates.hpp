@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "slicewise/sim/device/closed_network.hpp"
+
+#include "../state.hpp"
+
+namespace slicewise::sim {
+
+// How fast a batch pod runs.
+struct PodPace {
+  double units_per_second = 0;
+  double unhindered_by_cpu = 0;  // what units_per_second would be with host CPU to spare
+  double busy_share = 0;         // of the domain's time, its part of the time that kernels run
+};
+
+// How fast the pods of all nodes run, as of the last change on each.
+struct Paces {
+  explicit Paces(const ClusterState& cluster)
+      : pods(cluster.pods.size()),
+        switch_share(cluster.domains.size(), 0),
+        host_stretch(cluster.nodes.size(), 1) {}
+
+  std::vector<PodPace> pods;
+  std::vector<double> switch_share;  // by domain: of its time
+  std::vector<double> host_stretch;  // by node: how much longer host work takes than alone
+};
+
+// How fast the batch pods of one node run while nobody starts or ends. Alone in its domain a pod
+// takes D + Z for a unit: kernels run for D, the rest is Z. In company it takes longer:
+//
+// Taking turns (time-slicing, vGPU best effort, a GPU that nobody counts): overlapped work keeps
+// the GPU supplied while it waits, so that only the sum of demands counts
+// (models::overlapped_slowdown). Serial work is a closed network (closed_network.hpp); a serial pod
+// beside overlapped ones adds its phases up (p = 1).
+// Side by side (MPS): models::shared_speeds.
+// Strict slots (vGPU equal and fixed share): each pod alone on 1/n of the GPU.
+// A pod with several GPUs is a client of each of them and goes at the pace of the slowest.
+//
+// Host CPU. A pod uses `cpu` of CPU time per unit, and all pods of the node share its vCPUs. When
+// they want more than the node has, all host work takes `stretch` times longer, the smallest that
+// fits: overlapped work then runs at the pace of the slower of host and GPU, serial work at that of
+// their sum. A CPU limit holds a pod to limit/cpu units per second. CFS weights between pods are
+// not modelled: all stretch alike.
+class NodeRates {
+ public:
+  explicit NodeRates(const World& world);
+
+  // Sets the paces of the node's Working batch pods, its domains and its host. O(pods^2) per domain
+  // and solution.
+  void solve(const ClusterState& cluster, NodeId node, Paces& paces);
+
+ private:
+  struct Client {
+    std::uint32_t pod = 0;
+    bool first_rank = true;  // of the pod's GPUs
+    double host_s = 0;
+    double gpu_s = 0;
+    double cpu_s = 0;
+    double least_s = 0;   // of a unit, by its CPU limit
+    double duty = 1;      // D/(D + Z)
+    double slowdown = 1;  // by the others in the domain, host CPU to spare
+    bool serial = false;
+    models::DomainClient law;
+
+    double alone_s() const { return host_s + gpu_s; }
+    double unit_s(double stretch) const;
+    double slowdown_among(double duties, double overhead) const;
+  };
+  enum class Company : std::uint8_t { Turns, SerialTurns, Together, Slots };
+  struct Share {
+    std::vector<Client> clients;
+    Company company = Company::Turns;
+    double overhead = 0;  // c/q; 0 when nobody is switched to
+    double duties = 0;    // sum
+    double switch_share = 0;
+  };
+
+  void collect(const ClusterState& cluster, const Node& node);
+  void find_slowdowns(const ClusterState& cluster, const Domain& domain, Share& share);
+  void find_slowdowns_of_turns(const models::TimeSlice& slice, Share& share);
+  void keep_in_step();
+  double rates(const Node& node, double stretch);
+  void rates_of_serial_turns(double stretch, Share& share);
+  void rates_of_turns(double stretch, Share& share);
+  void rates_together(double stretch, Share& share);
+  double stretch_that_fits(const Node& node, double vcpus);
+  double stretch_of_overlapped(double vcpus) const;
+
+  std::vector<Share> shares_;       // by domain of the node
+  std::vector<double> rate_;        // of the clients, domain by domain
+  std::vector<double> busy_share_;  // likewise
+  std::vector<LoopingClient> loop_;
+  std::vector<models::DomainClient> laws_;
+  std::vector<double> speeds_;
+  ClosedNetworkSolver solver_;
+};
+
+}  // namespace slicewise::sim

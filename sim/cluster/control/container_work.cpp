@@ -1,0 +1,109 @@
+#include "container_work.hpp"
+
+#include "pod_life.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+// measured.cpu of a Service is what one replica uses on average while it serves.
+Duration service_cpu_time(const scenarios::Workload& spec, Duration served) {
+  if (!spec.measured) return {};
+  const Millicores cpu = spec.measured->cpu.value_or(Millicores{});
+  return {static_cast<std::int64_t>(static_cast<Int128>(served.ns) * cpu.count / 1000)};
+}
+
+}  // namespace
+
+using scenarios::WorkloadKind;
+
+ContainerWork::ContainerWork(RunState& run, SteadyBatch& batch, BatchSteps& steps,
+                             Services& services, Replicas& replicas, Notebooks& notebooks,
+                             Usage& usage, PodLife& pods)
+    : run_(run),
+      batch_(batch),
+      steps_(steps),
+      services_(services),
+      replicas_(replicas),
+      notebooks_(notebooks),
+      usage_(usage),
+      pods_(pods) {}
+
+void ContainerWork::create(std::uint32_t p) {
+  if (kind_of(p) == WorkloadKind::Notebook) return notebooks_.open_session(p);
+  pods_.submit(p);
+}
+
+void ContainerWork::wait(std::uint32_t p) {
+  if (kind_of(p) == WorkloadKind::Notebook) notebooks_.wait_for_server(p);
+}
+
+void ContainerWork::give_up(std::uint32_t p) {
+  if (kind_of(p) == WorkloadKind::Notebook) notebooks_.close_session(p);
+}
+
+void ContainerWork::begin(std::uint32_t p) {
+  const NodeId node = run_.cluster.pods[p].node;
+  switch (kind_of(p)) {
+    case WorkloadKind::Service:
+      services_.start_serving(p);
+      return batch_.resolve(node);
+    case WorkloadKind::Notebook:
+      return notebooks_.kernel_ready(p);
+    case WorkloadKind::Job:
+    case WorkloadKind::Deployment:
+      batch_.begin(p);
+      batch_.resolve(node);
+      if (run_.cluster.is_exact(node)) steps_.begin(p);
+      return;
+  }
+}
+
+void ContainerWork::on_timer(std::uint32_t p) {
+  switch (kind_of(p)) {
+    case WorkloadKind::Service:
+      return replicas_.on_timer(p);
+    case WorkloadKind::Notebook:
+      return notebooks_.on_timer(p);
+    case WorkloadKind::Job:
+    case WorkloadKind::Deployment:
+      if (run_.cluster.is_exact(run_.cluster.pods[p].node)) return steps_.prepared(p);
+      return pods_.work_done(p);
+  }
+}
+
+void ContainerWork::gpu_done(std::uint32_t p) {
+  switch (kind_of(p)) {
+    case WorkloadKind::Service:
+      return replicas_.gpu_done(p);
+    case WorkloadKind::Notebook:
+      return notebooks_.cell_done(p);
+    case WorkloadKind::Job:
+    case WorkloadKind::Deployment:
+      if (steps_.step_done(p)) pods_.work_done(p);
+      return;
+  }
+}
+
+void ContainerWork::end(std::uint32_t p) {
+  if (kind_of(p) != WorkloadKind::Service) return;
+  const Pod& pod = run_.cluster.pods[p];
+  services_.stop_serving(p);
+  const Duration cpu_time =
+      service_cpu_time(run_.cluster.model(pod).spec, run_.now - pod.work_started);
+  usage_.used_host(pod.node, static_cast<double>(cpu_time.ns));
+}
+
+std::int64_t ContainerWork::units_finished(std::uint32_t p) const {
+  const Pod& pod = run_.cluster.pods[p];
+  if (pod.phase != PodPhase::Working || !scenarios::runs_batches(kind_of(p))) return 0;
+  return run_.cluster.is_exact(pod.node) ? steps_.units_finished(p) : batch_.units_finished(p);
+}
+
+std::optional<Duration> ContainerWork::gpu_work(std::uint32_t p) const {
+  const WorkloadKind kind = kind_of(p);
+  if (kind == WorkloadKind::Service) return replicas_.gpu_work(p);
+  if (kind == WorkloadKind::Notebook) return notebooks_.gpu_work(p);
+  return std::nullopt;
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "../batch/batch_steps.hpp"
+#include "../batch/steady_batch.hpp"
+#include "../notebooks/notebooks.hpp"
+#include "../run_state.hpp"
+#include "../service/replicas.hpp"
+#include "../service/services.hpp"
+
+namespace slicewise::sim {
+
+class PodLife;
+
+// What a container works on: batch work, requests, or the cells of a notebook. The one place that
+// tells the kinds of workloads apart while the clock runs, but for what controllers do about a pod
+// that has ended.
+class ContainerWork {
+ public:
+  ContainerWork(RunState& run, SteadyBatch& batch, BatchSteps& steps, Services& services,
+                Replicas& replicas, Notebooks& notebooks, Usage& usage, PodLife& pods);
+
+  // The pod is due for the first time, or somebody's next session is.
+  void create(std::uint32_t pod);
+  // It is Pending from now on, or has been for as long as its user waits.
+  void wait(std::uint32_t pod);
+  void give_up(std::uint32_t pod);
+
+  // From the container's first GPU work to its end.
+  void begin(std::uint32_t pod);
+  void on_timer(std::uint32_t pod);
+  void gpu_done(std::uint32_t pod);
+  void end(std::uint32_t pod);
+
+  // Whole units of batch work that the pod has behind it.
+  std::int64_t units_finished(std::uint32_t pod) const;
+  // What its GPU was given for the request or cell under way; nothing for batch work.
+  std::optional<Duration> gpu_work(std::uint32_t pod) const;
+
+ private:
+  scenarios::WorkloadKind kind_of(std::uint32_t pod) const {
+    return run_.cluster.model(run_.cluster.pods[pod]).spec.kind;
+  }
+
+  RunState& run_;
+  SteadyBatch& batch_;
+  BatchSteps& steps_;
+  Services& services_;
+  Replicas& replicas_;
+  Notebooks& notebooks_;
+  Usage& usage_;
+  PodLife& pods_;
+};
+
+}  // namespace slicewise::sim

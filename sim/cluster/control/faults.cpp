@@ -1,0 +1,25 @@
+#include "faults.hpp"
+
+#include <algorithm>
+
+#include "../entity_streams.hpp"
+
+namespace slicewise::sim {
+
+Faults::Faults(RunState& run) : run_(run) {
+  const bool any = std::ranges::any_of(
+      run.world.workloads, [](const WorkloadModel& w) { return w.spec.faults.has_value(); });
+  if (!any) return;
+  for_each_entity(run.world, [&](std::uint32_t entity) {
+    streams_.emplace_back(run.world.seed, run.replication, entity, Purpose::Fault);
+  });
+}
+
+void Faults::arm(std::uint32_t p) {
+  const auto& rate = run_.cluster.model(run_.cluster.pods[p]).spec.faults;
+  if (!rate || rate->per_second <= 0) return;
+  const double wait_ns = std::min(9e18, streams_[p].exponential() / rate->per_second * 1e9);
+  run_.timers.set(TimerKind::Fault, p, run_.now + nanoseconds(static_cast<std::int64_t>(wait_ns)));
+}
+
+}  // namespace slicewise::sim

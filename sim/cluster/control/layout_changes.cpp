@@ -1,0 +1,52 @@
+#include "layout_changes.hpp"
+
+#include <algorithm>
+
+namespace slicewise::sim {
+
+LayoutChanges::LayoutChanges(RunState& run, SteadyBatch& batch, OpenJobs& jobs, PodLife& pods)
+    : run_(run), batch_(batch), jobs_(jobs), pods_(pods), progress_(run.world.pools.size()) {
+  for (std::size_t pool = 0; pool < run.world.pools.size(); ++pool) {
+    if (run.world.pools[pool].layout_changes.empty()) continue;
+    run.timers.set(TimerKind::Layout, pool, run.world.pools[pool].layout_changes.front().at);
+  }
+}
+
+// mig-manager: cordon and drain, destroy the instances, create the new ones, restart the device
+// plugin; then the node offers its new resources.
+void LayoutChanges::on_timer(std::size_t pool_index) {
+  const PoolModel& pool = run_.world.pools[pool_index];
+  Progress& progress = progress_[pool_index];
+  progress.changing = !progress.changing;
+  for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
+    Node& node = run_.cluster.nodes[n];
+    if (index(node.pool) != pool_index) continue;
+    node.schedulable = !progress.changing;
+    if (progress.changing) continue;
+    batch_.settle(make_id<NodeId>(n));
+    node.layout = pool.layout_changes[progress.next].layout;
+    node.next_change = progress.next + 1;
+    for (std::size_t offer = 0; offer < pool.offers.size(); ++offer) {
+      node.tickets_free[offer] = pool.tickets_per_node(offer, node.layout);
+    }
+  }
+  if (progress.changing) {
+    for (std::uint32_t p = 0; p < run_.cluster.pods.size(); ++p) {
+      const Pod& pod = run_.cluster.pods[p];
+      if (is_bound(pod.phase) && index(run_.cluster.nodes[index(pod.node)].pool) == pool_index)
+        pods_.evict(p);
+    }
+    const scenarios::MigChangeTimes& times = pool.change_times;
+    run_.timers.set(TimerKind::Layout, pool_index,
+                    run_.now + times.drain + times.destroy + times.create + times.plugin_restart);
+    return;
+  }
+  run_.wake_scheduler();
+  jobs_.count();
+  jobs_.end_run_without_any();
+  if (++progress.next == pool.layout_changes.size()) return;
+  run_.timers.set(TimerKind::Layout, pool_index,
+                  std::max(run_.now, pool.layout_changes[progress.next].at));
+}
+
+}  // namespace slicewise::sim

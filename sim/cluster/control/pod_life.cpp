@@ -1,0 +1,398 @@
+#include "pod_life.hpp"
+
+#include <algorithm>
+
+#include "../../world/gangs.hpp"
+#include "../record/recorder.hpp"
+#include "../service/autoscalers.hpp"
+#include "container_work.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::RestartPolicy;
+using scenarios::WorkloadKind;
+
+// kubelet: the first restart is immediate, then 10 s doubling to 5 min; 10 minutes without a crash
+// start over. Source: Kubernetes documentation, "Pod Lifecycle", container restart back-off.
+constexpr Duration kFirstCrashBackoff = seconds(10);
+constexpr Duration kLongestCrashBackoff = seconds(300);
+constexpr Duration kCrashBackoffReset = minutes(10);
+
+// Job controller: 10 s doubling to 6 min before it replaces a failed pod.
+// Source: Kubernetes documentation, "Jobs", pod backoff failure policy.
+constexpr Duration kFirstJobBackoff = seconds(10);
+constexpr Duration kLongestJobBackoff = minutes(6);
+
+Duration doubled(Duration first, int times, Duration longest) {
+  Duration backoff = first;
+  for (int n = 0; n < times && backoff < longest; ++n) backoff = backoff * 2;
+  return std::min(backoff, longest);
+}
+
+// Which GPUs a pod with several was given, and what its all-reduce takes there.
+void note_gpus(RunState& run, Pod& pod) {
+  pod.all_reduce = {};
+  if (pod.ranks.empty()) return;
+  const PoolId pool = run.cluster.nodes[index(pod.node)].pool;
+  GpuMask set = 0;
+  for_each_rank(pod, [&](DomainId domain, std::uint32_t) {
+    set |= GpuMask{1} << run.cluster.domains[index(domain)].gpu;
+  });
+  ++run.record_of(pod).pods_by_gpu_set[index(pool) * kGpuSets + set];
+  pod.all_reduce = all_reduce_time(run.world.pools[index(pool)], run.cluster.model(pod), set);
+}
+
+// Whose containers the pod's own meets on its domains.
+void note_neighbours(RunState& run, std::uint32_t p) {
+  const Pod& pod = run.cluster.pods[p];
+  const std::size_t own = index(pod.workload);
+  const std::size_t workloads = run.world.workloads.size();
+  for_each_rank(pod, [&](DomainId domain, std::uint32_t) {
+    for (const std::uint32_t other : run.cluster.domains[index(domain)].owner) {
+      if (other == kNoOwner || other == p) continue;
+      if (!holds_container(run.cluster.pods[other].phase)) continue;
+      const std::size_t neighbour = index(run.cluster.pods[other].workload);
+      run.record.shared_domain[own * workloads + neighbour] = 1;
+      run.record.shared_domain[neighbour * workloads + own] = 1;
+    }
+  });
+}
+
+// Whether a container changes the pace of its neighbours before it has any work.
+bool has_equal_shares(const ClusterState& cluster, const Pod& pod) {
+  const auto& sharing = cluster.kind(cluster.domains[index(pod.domain)]).sharing;
+  const auto* vgpu = std::get_if<models::Vgpu>(&sharing);
+  return vgpu != nullptr && vgpu->policy == models::Vgpu::Policy::EqualShare;
+}
+
+// What people got from a process is not lost with it; a Job starts over.
+bool keeps_what_it_did(const WorkloadModel& model) {
+  return !scenarios::runs_batches(model.spec.kind);
+}
+
+// The stages of the way of a pod that waited for its node.
+void record_start_up(RunState& run, const Pod& pod) {
+  const NodeLife& life = run.cluster.nodes[index(pod.node)].life;
+  if (!life.started || life.allocatable < pod.queued) return;
+  StartUpRecord& record = run.record.start_up;
+  TimePoint reached = pod.queued;
+  const auto stage = [&](Duration& sum, TimePoint end) {
+    end = std::clamp(end, reached, run.now);
+    sum += end - reached;
+    reached = end;
+  };
+  stage(record.decision, life.decided);
+  stage(record.launch, life.launched);
+  stage(record.ready, std::min(life.registered, pod.bound));
+  stage(record.gpu_allocatable, std::min(life.allocatable, pod.bound));
+  stage(record.scheduling, pod.bound);
+  stage(record.image_pull, pod.container_started);
+  stage(record.model_load, run.now);
+  ++record.pods;
+  record.total.push_back(run.now - pod.queued);
+}
+
+}  // namespace
+
+PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& usage,
+                 SteadyBatch& batch, Faults& faults, OpenJobs& jobs, ContainerWork& work,
+                 Autoscalers& scalers)
+    : run_(run),
+      scheduler_(scheduler),
+      gpus_(gpus),
+      usage_(usage),
+      batch_(batch),
+      faults_(faults),
+      jobs_(jobs),
+      work_(work),
+      scalers_(scalers),
+      restarts_(run.cluster.pods.size()) {}
+
+void PodLife::on_timer(std::uint32_t p) {
+  Pod& pod = run_.cluster.pods[p];
+  switch (pod.phase) {
+    case PodPhase::Unsubmitted:
+      pod.submitted = run_.now;
+      return work_.create(p);
+    case PodPhase::Recreating:
+      return submit(p);
+    case PodPhase::Pending:
+      return work_.give_up(p);
+    case PodPhase::Pulling:
+    case PodPhase::BackOff:
+      return start_container(p);
+    case PodPhase::Loading:
+      return begin_work(p);
+    case PodPhase::Working:
+      return work_.on_timer(p);
+    case PodPhase::Succeeded:
+    case PodPhase::Failed:
+      return;
+  }
+}
+
+void PodLife::submit(std::uint32_t p) {
+  Pod& pod = run_.cluster.pods[p];
+  enter_phase(p, PodPhase::Pending);
+  pod.queued = run_.now;
+  restarts_[p].started_before = false;
+  restarts_[p].count = 0;
+  restarts_[p].crash_streak = 0;
+  ++run_.record.pods_submitted;
+  run_.cluster.grew = true;
+  scheduler_.add(p, run_.now);
+  run_.wake_scheduler();
+  work_.wait(p);
+}
+
+// The first pod of a workload on a node pulls the image; later ones wait for that pull.
+void PodLife::on_bound(std::uint32_t p) {
+  Pod& pod = run_.cluster.pods[p];
+  note_gpus(run_, pod);
+  Node& node = run_.cluster.nodes[index(pod.node)];
+  TimePoint& image_ready = node.image_ready[index(pod.workload)];
+  if (image_ready == kNever)
+    image_ready = run_.now + run_.cluster.model(pod).spec.startup.image_pull;
+  set_activity(p, PodPhase::Pulling);
+  run_.timers.set(TimerKind::Pod, p, std::max(run_.now, image_ready));
+  pod.bound = run_.now;
+  node.life.first_pod = std::min(node.life.first_pod, run_.now);
+  run_.cluster.note_change(node, run_.now);
+}
+
+// Gives back what the pod held on its node.
+void PodLife::release_node(std::uint32_t p) {
+  scheduler_.release(p);
+  run_.cluster.note_change(run_.cluster.nodes[index(run_.cluster.pods[p].node)], run_.now);
+}
+
+void PodLife::start_container(std::uint32_t p) {
+  Pod& pod = run_.cluster.pods[p];
+  const WorkloadModel& model = run_.cluster.model(pod);
+  Restarts& restarts = restarts_[p];
+  if (restarts.started_before) {
+    ++restarts.count;
+    ++run_.record.restarts;
+    // Job controller, restartPolicy OnFailure: the Job fails when its container was restarted
+    // backoffLimit times; a limit of 0 allows no restart either.
+    if (model.spec.kind == WorkloadKind::Job &&
+        restarts.count >= std::max(1, model.spec.backoff_limit)) {
+      return leave(p, PodPhase::Failed);
+    }
+  }
+  restarts.started_before = true;
+  pod.container_started = run_.now;
+  const bool notebook = model.spec.kind == WorkloadKind::Notebook;  // its first cell takes memory
+  if (!notebook && !take_memory(p, run_.cluster.gpu_memory(pod))) return crash(p);
+  if (!restarts.has_run) {
+    restarts.has_run = true;
+    if (!notebook) run_.record_of(pod).wait.push_back(run_.now - pod.submitted);
+  }
+  run_.record.running_max = std::max(run_.record.running_max, ++running_);
+  gpus_.open(p);
+  batch_.settle(pod.node);
+  set_activity(p, PodPhase::Loading);
+  note_neighbours(run_, p);
+  if (has_equal_shares(run_.cluster, pod)) batch_.resolve(pod.node);
+  run_.timers.set(TimerKind::Pod, p, run_.now + model.spec.startup.model_load);
+}
+
+// The processes of the pod make their CUDA contexts and allocate. False: CUDA out of memory.
+bool PodLife::take_memory(std::uint32_t p, Bytes needed) {
+  const Pod& pod = run_.cluster.pods[p];
+  const WorkloadModel& model = run_.cluster.model(pod);
+  bool enough = true;
+  for_each_rank(pod, [&](DomainId id, std::uint32_t context) {
+    if (!enough) return;
+    Domain& domain = run_.cluster.domains[index(id)];
+    const Tickets* tickets = run_.cluster.tickets(domain, model);
+    const MemoryLedger::Process process{needed, model.greedy, model.spec.processes_per_pod,
+                                        tickets == nullptr ? std::nullopt : tickets->memory_limit};
+    enough = domain.memory.open(context, process).has_value();
+  });
+  if (enough) {
+    if (run_.recorder != nullptr) run_.recorder->pods().took_memory(run_.cluster, p);
+    return true;
+  }
+  close_memory(p);
+  mark(p, LaneMark::Kind::OutOfMemory);
+  ++run_.record.oom_kills;
+  ++run_.record_of(pod).oom_kills;
+  return false;
+}
+
+void PodLife::close_memory(std::uint32_t p) {
+  for_each_rank(run_.cluster.pods[p], [&](DomainId domain, std::uint32_t context) {
+    run_.cluster.domains[index(domain)].memory.close(context);
+  });
+}
+
+void PodLife::begin_work(std::uint32_t p) {
+  Pod& pod = run_.cluster.pods[p];
+  batch_.settle(pod.node);
+  set_activity(p, PodPhase::Working);
+  pod.work_started = run_.now;
+  if (restarts_[p].count == 0) record_start_up(run_, pod);
+  faults_.arm(p);
+  usage_.begin(p);
+  work_.begin(p);
+}
+
+// The process is gone: its memory is free, and its GPU time was useful or was not.
+void PodLife::end_container(std::uint32_t p, bool useful) {
+  const Pod& pod = run_.cluster.pods[p];
+  const NodeId node = pod.node;
+  const bool worked = pod.phase == PodPhase::Working;
+  if (worked) {
+    batch_.settle(node);
+    gpus_.cancel(p);
+    usage_.end(p, useful);
+    WorkloadRecord& record = run_.record_of(pod);
+    record.pod_running += run_.now - pod.container_started;
+    record.working += run_.now - pod.work_started;
+  }
+  gpus_.close(p);
+  close_memory(p);
+  --running_;
+  run_.timers.clear(TimerKind::Pod, p);
+  faults_.disarm(p);
+  if (worked) work_.end(p);
+  batch_.settle(node);
+  set_activity(p, PodPhase::BackOff);
+  if ((worked || has_equal_shares(run_.cluster, pod)) && !run_.ended) batch_.resolve(node);
+}
+
+void PodLife::work_done(std::uint32_t p) {
+  const Pod& pod = run_.cluster.pods[p];
+  const WorkloadModel& model = run_.cluster.model(pod);
+  WorkloadRecord& record = run_.record_of(pod);
+  batch_.settle(pod.node);
+  end_container(p, true);
+  ++record.jobs_done;
+  record.units_done += model.units;
+  record.units_in_objective += model.units;
+  if (model.spec.kind == WorkloadKind::Job) {
+    leave(p, PodPhase::Succeeded);
+  } else {
+    back_off(p);  // a Deployment restarts what completes
+  }
+}
+
+// It ends its process. Clients of one MPS server share its fate; time-slicing, MIG and vGPU confine
+// the fault.
+void PodLife::gpu_fault(std::uint32_t p) {
+  const Domain& domain = run_.cluster.domains[index(run_.cluster.pods[p].domain)];
+  ++run_.record.faults;
+  mark(p, LaneMark::Kind::GpuFault);
+  if (std::holds_alternative<models::Mps>(run_.cluster.kind(domain).sharing)) {
+    for (const std::uint32_t neighbour : domain.owner) {
+      if (neighbour == kNoOwner || neighbour == p) continue;
+      if (!holds_container(run_.cluster.pods[neighbour].phase)) continue;
+      ++run_.record.fault_victims;
+      mark(neighbour, LaneMark::Kind::FaultOfNeighbour);
+      crash(neighbour);
+    }
+  }
+  crash(p);
+}
+
+void PodLife::evict(std::uint32_t p) {
+  if (scalers_.is_leaving(p)) return scalers_.replica_gone(p);
+  const Pod& pod = run_.cluster.pods[p];
+  if (holds_container(pod.phase)) end_container(p, keeps_what_it_did(run_.cluster.model(pod)));
+  mark(p, LaneMark::Kind::Evicted);
+  set_activity(p, PodPhase::BackOff);
+  run_.timers.clear(TimerKind::Pod, p);
+  release_node(p);
+  ++run_.record.evicted;
+  submit(p);
+}
+
+void PodLife::remove(std::uint32_t p) {
+  const PodPhase phase = run_.cluster.pods[p].phase;
+  if (phase == PodPhase::Unsubmitted) return;
+  if (phase == PodPhase::Pending) {
+    scheduler_.withdraw(p);
+    return enter_phase(p, PodPhase::Unsubmitted);
+  }
+  if (holds_container(phase)) end_container(p, true);
+  set_activity(p, PodPhase::Unsubmitted);
+  release_node(p);
+  run_.wake_scheduler();
+}
+
+void PodLife::crash(std::uint32_t p) {
+  if (scalers_.is_leaving(p)) return scalers_.replica_gone(p);
+  const Pod& pod = run_.cluster.pods[p];
+  const scenarios::Workload& spec = run_.cluster.model(pod).spec;
+  if (holds_container(pod.phase)) end_container(p, keeps_what_it_did(run_.cluster.model(pod)));
+  if (spec.kind == WorkloadKind::Job && spec.restart_policy == RestartPolicy::Never) {
+    return job_pod_failed(p);
+  }
+  back_off(p);
+}
+
+void PodLife::back_off(std::uint32_t p) {
+  const Pod& pod = run_.cluster.pods[p];
+  Restarts& restarts = restarts_[p];
+  if (run_.now - pod.container_started >= kCrashBackoffReset) restarts.crash_streak = 0;
+  const Duration wait =
+      restarts.crash_streak == 0
+          ? Duration{}
+          : doubled(kFirstCrashBackoff, restarts.crash_streak - 1, kLongestCrashBackoff);
+  ++restarts.crash_streak;
+  run_.record_of(pod).backing_off += wait;
+  set_activity(p, PodPhase::BackOff);
+  run_.timers.set(TimerKind::Pod, p, run_.now + wait);
+}
+
+void PodLife::job_pod_failed(std::uint32_t p) {
+  const Pod& pod = run_.cluster.pods[p];
+  Restarts& restarts = restarts_[p];
+  ++restarts.pods_failed;
+  if (restarts.pods_failed > run_.cluster.model(pod).spec.backoff_limit)
+    return leave(p, PodPhase::Failed);
+  set_activity(p, PodPhase::Recreating);
+  release_node(p);
+  run_.wake_scheduler();
+  run_.timers.set(
+      TimerKind::Pod, p,
+      run_.now + doubled(kFirstJobBackoff, restarts.pods_failed - 1, kLongestJobBackoff));
+}
+
+// The Job has ended, one way or the other: its pod gives everything back.
+void PodLife::leave(std::uint32_t p, PodPhase final_phase) {
+  Pod& pod = run_.cluster.pods[p];
+  set_activity(p, final_phase);
+  run_.timers.clear(TimerKind::Pod, p);
+  release_node(p);
+  mark(p, final_phase == PodPhase::Succeeded ? LaneMark::Kind::Done : LaneMark::Kind::Failed);
+  WorkloadRecord& record = run_.record_of(pod);
+  if (final_phase == PodPhase::Succeeded) {
+    ++run_.record.succeeded;
+    record.completion.push_back(run_.now - pod.submitted);
+  } else {
+    ++run_.record.failed;
+    ++record.jobs_failed;
+  }
+  jobs_.one_ended();
+  run_.wake_scheduler();
+}
+
+// Moves the pod to another phase on its GPUs.
+void PodLife::set_activity(std::uint32_t p, PodPhase phase) {
+  usage_.pod_enters(run_.cluster.pods[p], phase);
+  enter_phase(p, phase);
+}
+
+void PodLife::enter_phase(std::uint32_t p, PodPhase phase) {
+  if (run_.recorder != nullptr) run_.recorder->pods().enters(run_.cluster, p, phase, run_.now);
+  run_.cluster.pods[p].phase = phase;
+}
+
+void PodLife::mark(std::uint32_t p, LaneMark::Kind kind) {
+  if (run_.recorder != nullptr) run_.recorder->pods().mark(p, kind, run_.now);
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "slicewise/sim/recording.hpp"
+
+#include "../batch/steady_batch.hpp"
+#include "../nodes/gpu_access.hpp"
+#include "../nodes/usage.hpp"
+#include "../run_state.hpp"
+#include "faults.hpp"
+#include "open_jobs.hpp"
+#include "scheduler.hpp"
+
+namespace slicewise::sim {
+
+class Autoscalers;
+class ContainerWork;
+
+// The way of a pod: submit -> bind -> pull -> start -> work -> end, with restarts, back-offs,
+// evictions and faults, as kubelet and the controllers of Jobs and Deployments have it. What it
+// works on is ContainerWork's.
+class PodLife {
+ public:
+  PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& usage, SteadyBatch& batch,
+          Faults& faults, OpenJobs& jobs, ContainerWork& work, Autoscalers& scalers);
+
+  // A pod's timer: the next step of its way.
+  void on_timer(std::uint32_t pod);
+
+  void submit(std::uint32_t pod);
+  // The scheduler has given it a place.
+  void on_bound(std::uint32_t pod);
+  // The processes of the pod make their CUDA contexts and allocate. False: CUDA out of memory.
+  bool take_memory(std::uint32_t pod, Bytes needed);
+  // A batch pod has done all its work.
+  void work_done(std::uint32_t pod);
+  // A fatal fault on its GPU.
+  void gpu_fault(std::uint32_t pod);
+  // kubectl drain: a pod that a controller owns is deleted and created anew elsewhere.
+  void evict(std::uint32_t pod);
+  // Deleted, whatever it is doing; its place can be submitted again.
+  void remove(std::uint32_t pod);
+  // The run is over, and its container still runs.
+  void stop_at_end(std::uint32_t pod) { end_container(pod, true); }
+
+ private:
+  // Of a pod's container, and of the pods of a Job.
+  struct Restarts {
+    bool has_run = false;
+    bool started_before = false;  // in this pod: the next start is a restart
+    int count = 0;                // of this pod's container
+    int crash_streak = 0;         // since the last 10 minutes without a crash
+    int pods_failed = 0;          // restartPolicy Never: pods of this Job that failed
+  };
+
+  void start_container(std::uint32_t pod);
+  void begin_work(std::uint32_t pod);
+  void end_container(std::uint32_t pod, bool useful);
+  void crash(std::uint32_t pod);
+  void back_off(std::uint32_t pod);
+  void job_pod_failed(std::uint32_t pod);
+  void leave(std::uint32_t pod, PodPhase final_phase);
+  void release_node(std::uint32_t pod);
+  void close_memory(std::uint32_t pod);
+  void set_activity(std::uint32_t pod, PodPhase phase);
+  void enter_phase(std::uint32_t pod, PodPhase phase);
+  void mark(std::uint32_t pod, LaneMark::Kind kind);
+
+  RunState& run_;
+  Scheduler& scheduler_;
+  GpuAccess& gpus_;
+  Usage& usage_;
+  SteadyBatch& batch_;
+  Faults& faults_;
+  OpenJobs& jobs_;
+  ContainerWork& work_;
+  Autoscalers& scalers_;
+  std::vector<Restarts> restarts_;  // by pod
+  std::int64_t running_ = 0;        // containers
+};
+
+}  // namespace slicewise::sim

@@ -1,0 +1,357 @@
+#include "scheduler.hpp"
+
+#include <algorithm>
+
+namespace slicewise::sim {
+namespace {
+
+constexpr Duration kInitialBackoff = seconds(1);
+constexpr Duration kLongestBackoff = seconds(10);
+
+Duration scheduling_backoff(int attempts) {
+  Duration backoff = kInitialBackoff;
+  for (int n = 1; n < attempts && backoff < kLongestBackoff; ++n) backoff = backoff * 2;
+  return std::min(backoff, kLongestBackoff);
+}
+
+// What the scores count for a container without a request.
+// Source: Kubernetes pkg/scheduler/util/pod_resources.go, DefaultMilliCPURequest and
+// DefaultMemoryRequest.
+constexpr Millicores kUnrequestedCpu{100};
+constexpr Bytes kUnrequestedMemory{200LL * 1024 * 1024};
+
+Millicores scored_cpu(const scenarios::PodTemplate& pod) {
+  return pod.cpu_request.count > 0 ? pod.cpu_request : kUnrequestedCpu;
+}
+
+Bytes scored_memory(const scenarios::PodTemplate& pod) {
+  return pod.memory_request.count > 0 ? pod.memory_request : kUnrequestedMemory;
+}
+
+// Where the tickets that the workload asks for stand in the domain's counts.
+std::optional<std::size_t> ticket_position(const ClusterState& cluster, const Domain& domain,
+                                           const WorkloadModel& workload) {
+  const Tickets* tickets = cluster.tickets(domain, workload);
+  if (tickets == nullptr) return std::nullopt;
+  return static_cast<std::size_t>(tickets - cluster.kind(domain).tickets.data());
+}
+
+// GPUs of the node that a pod of the workload may have, as a set.
+GpuMask free_gpus(const ClusterState& cluster, const Node& node, const WorkloadModel& workload) {
+  GpuMask free = 0;
+  for (const DomainId id : node.domains()) {
+    const Domain& domain = cluster.domains[index(id)];
+    const auto position = ticket_position(cluster, domain, workload);
+    if (position && domain.tickets_free[*position] > 0) free |= GpuMask{1} << domain.gpu;
+  }
+  return free;
+}
+
+// The domain that a pod without a ticket opens.
+DomainId visible_domain(const ClusterState& cluster, const Node& node, int gpu) {
+  for (const DomainId id : node.domains()) {
+    if (cluster.domains[index(id)].gpu == static_cast<std::uint32_t>(gpu)) return id;
+  }
+  return node.domains().front();
+}
+
+}  // namespace
+
+DomainId choose_domain(const ClusterState& cluster, const Node& node, const WorkloadModel& workload,
+                       RandomStream& random) {
+  const PoolModel& pool = cluster.pool(node);
+  const bool packed = pool.allocation == scenarios::AllocationPolicy::Packed;
+  const bool shared = pool.offers[*workload.on_pool[index(node.pool)].offer].shared;
+  DomainId best{};
+  int best_allocated = -1;
+  std::uint32_t ties = 0;
+  for (const DomainId id : node.domains()) {
+    const Domain& domain = cluster.domains[index(id)];
+    const auto position = ticket_position(cluster, domain, workload);
+    if (!position || domain.tickets_free[*position] == 0) continue;
+    const bool better = best_allocated < 0 || (packed ? domain.allocated > best_allocated
+                                                      : domain.allocated < best_allocated);
+    if (better) {
+      best = id;
+      best_allocated = domain.allocated;
+      ties = 1;
+    } else if (shared && domain.allocated == best_allocated && random.below(++ties) == 0) {
+      best = id;
+    }
+  }
+  return best;
+}
+
+Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t replication)
+    : cluster_(cluster),
+      ties_(seed, replication, 0, Purpose::ScheduleTie),
+      placement_(seed, replication, 0, Purpose::Placement),
+      backoff_(cluster.pods.size()),
+      turned_down_(cluster.world->workloads.size(), 0),
+      changes_nodes_(cluster.world->changes_nodes()) {
+  for (const WorkloadModel& workload : cluster.world->workloads) {
+    queues_.emplace_back(static_cast<std::size_t>(workload.spec.count));
+  }
+  bound_.reserve(cluster.pods.size());
+  scratch_.nodes_by_cause.resize(kResourceCause + cluster.world->resources.size());
+}
+
+void PendingPods::remove(std::size_t place) {
+  for (; place > 0; --place) ring_[slot(place)] = ring_[slot(place - 1)];
+  head_ = slot(1);
+  --count_;
+}
+
+void Scheduler::add(std::uint32_t pod, TimePoint now) {
+  backoff_[pod].ends = now;
+  queues_[index(cluster_.pods[pod].workload)].push_back(pod);
+  ++pending_count_;
+}
+
+void Scheduler::withdraw(std::uint32_t pod) {
+  PendingPods& queue = queues_[index(cluster_.pods[pod].workload)];
+  for (std::size_t place = 0; place < queue.size(); ++place) {
+    if (queue[place] != pod) continue;
+    queue.remove(place);
+    --pending_count_;
+    break;
+  }
+  backoff_[pod].attempts = 0;
+}
+
+std::optional<RejectCause> Scheduler::static_reject(const Node& node,
+                                                    const WorkloadModel& workload) const {
+  const PoolModel& pool = cluster_.pool(node);
+  if (!node.schedulable) return RejectCause::Unschedulable;
+  if (has_untolerated_taint(pool, workload.spec.pod)) return RejectCause::Taint;
+  if (!matches_selector(pool, workload.spec.pod)) return RejectCause::NodeSelector;
+  return std::nullopt;
+}
+
+// Filters as kube-scheduler does: taints and selectors stop at the first, NodeResourcesFit counts
+// every resource that is short.
+bool Scheduler::fits(const Node& node, const WorkloadModel& workload) {
+  if (const auto cause = static_reject(node, workload)) {
+    ++scratch_.nodes_by_cause[static_cast<std::size_t>(*cause)];
+    return false;
+  }
+  bool fits = true;
+  const auto require = [&](bool enough, std::size_t cause) {
+    if (enough) return;
+    ++scratch_.nodes_by_cause[cause];
+    fits = false;
+  };
+  const scenarios::PodTemplate& pod = workload.spec.pod;
+  require(node.pods_free >= 1, static_cast<std::size_t>(RejectCause::TooManyPods));
+  require(node.cpu_free >= pod.cpu_request, static_cast<std::size_t>(RejectCause::Cpu));
+  require(node.memory_free >= pod.memory_request, static_cast<std::size_t>(RejectCause::Memory));
+  if (workload.resource) {
+    const auto offer = workload.on_pool[index(node.pool)].offer;
+    require(offer && node.tickets_free[*offer] >= workload.tickets,
+            kResourceCause + index(*workload.resource));
+  }
+  return fits;
+}
+
+// NodeResourcesFit's score with its default resources: mean of the CPU and memory share that would
+// be free (LeastAllocated) or used (MostAllocated), 0..100. Pods without a request count with the
+// scheduler's default, see scored_cpu and scored_memory.
+std::int64_t Scheduler::score(const Node& node, const WorkloadModel& workload) const {
+  const PoolModel& pool = cluster_.pool(node);
+  const auto free_share = [](std::int64_t free, std::int64_t allocatable) {
+    return std::max<std::int64_t>(0, free) * 100 / std::max<std::int64_t>(1, allocatable);
+  };
+  const std::int64_t cpu = free_share((node.scored_cpu_free - scored_cpu(workload.spec.pod)).count,
+                                      pool.allocatable_cpu.count);
+  const std::int64_t memory =
+      free_share((node.scored_memory_free - scored_memory(workload.spec.pod)).count >> 20,
+                 pool.allocatable_memory.count >> 20);
+  const std::int64_t free = (cpu + memory) / 2;
+  return cluster_.world->score_policy == scenarios::ScorePolicy::LeastAllocated ? free : 100 - free;
+}
+
+std::optional<std::uint32_t> Scheduler::choose_node(const WorkloadModel& workload) {
+  std::ranges::fill(scratch_.nodes_by_cause, 0U);
+  scratch_.nodes = 0;
+  std::optional<std::uint32_t> best;
+  std::int64_t best_score = 0;
+  std::uint32_t ties = 0;
+  for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
+    if (!cluster_.nodes[n].is_known()) continue;
+    ++scratch_.nodes;
+    if (!fits(cluster_.nodes[n], workload)) continue;
+    const std::int64_t node_score = score(cluster_.nodes[n], workload);
+    if (!best || node_score > best_score) {
+      best = n;
+      best_score = node_score;
+      ties = 1;
+    } else if (node_score == best_score && ties_.below(++ties) == 0) {
+      best = n;
+    }
+  }
+  return best;
+}
+
+void Scheduler::bind(std::uint32_t pod_index, NodeId node_id) {
+  Pod& pod = cluster_.pods[pod_index];
+  Node& node = cluster_.nodes[index(node_id)];
+  const WorkloadModel& workload = cluster_.model(pod);
+  pod.node = node_id;
+  node.cpu_free = node.cpu_free - workload.spec.pod.cpu_request;
+  node.memory_free -= workload.spec.pod.memory_request;
+  node.scored_cpu_free = node.scored_cpu_free - scored_cpu(workload.spec.pod);
+  node.scored_memory_free -= scored_memory(workload.spec.pod);
+  --node.pods_free;
+  pod.tickets.clear();
+  pod.ranks.clear();
+  if (workload.resource) {
+    node.tickets_free[*workload.on_pool[index(node.pool)].offer] -= workload.tickets;
+    take_tickets(pod, node, workload);
+    pod.domain = pod.tickets.front();
+  } else {
+    pod.domain = visible_domain(cluster_, node, workload.visible_gpu);
+  }
+  pod.context = take_context(pod_index, pod.domain);
+  if (workload.on_pool[index(node.pool)].gpus == 1) return;
+  for (std::size_t n = 1; n < pod.tickets.size(); ++n) {
+    pod.ranks.push_back({pod.tickets[n], take_context(pod_index, pod.tickets[n])});
+  }
+}
+
+// Whole GPUs all at once, by what lies between them; replicas and MIG devices one after the other.
+void Scheduler::take_tickets(Pod& pod, const Node& node, const WorkloadModel& workload) {
+  const auto take = [&](DomainId id) {
+    Domain& domain = cluster_.domains[index(id)];
+    --domain.tickets_free[*ticket_position(cluster_, domain, workload)];
+    ++domain.allocated;
+    pod.tickets.push_back(id);
+  };
+  if (workload.on_pool[index(node.pool)].gpus == 1) {
+    for (std::int64_t n = 0; n < workload.tickets; ++n) {
+      take(choose_domain(cluster_, node, workload, placement_));
+    }
+    return;
+  }
+  const GpuMask free = free_gpus(cluster_, node, workload);
+  const auto count = static_cast<int>(workload.tickets);
+  const GpuMask chosen = cluster_.pool(node).gpu_sets.choose(free, count);
+  for (const DomainId id : node.domains()) {
+    const Domain& domain = cluster_.domains[index(id)];
+    if ((chosen >> domain.gpu & 1U) != 0 && ticket_position(cluster_, domain, workload)) take(id);
+  }
+}
+
+// A place for the pod's processes in a domain.
+std::uint32_t Scheduler::take_context(std::uint32_t pod, DomainId id) {
+  Domain& domain = cluster_.domains[index(id)];
+  const auto free_context = std::ranges::find(domain.owner, kNoOwner);
+  *free_context = pod;
+  return static_cast<std::uint32_t>(free_context - domain.owner.begin());
+}
+
+void Scheduler::release(std::uint32_t pod_index) {
+  Pod& pod = cluster_.pods[pod_index];
+  Node& node = cluster_.nodes[index(pod.node)];
+  const WorkloadModel& workload = cluster_.model(pod);
+  node.cpu_free = node.cpu_free + workload.spec.pod.cpu_request;
+  node.memory_free += workload.spec.pod.memory_request;
+  node.scored_cpu_free = node.scored_cpu_free + scored_cpu(workload.spec.pod);
+  node.scored_memory_free += scored_memory(workload.spec.pod);
+  ++node.pods_free;
+  if (workload.resource) {
+    node.tickets_free[*workload.on_pool[index(node.pool)].offer] += workload.tickets;
+  }
+  for (const DomainId id : pod.tickets) {
+    Domain& domain = cluster_.domains[index(id)];
+    ++domain.tickets_free[*ticket_position(cluster_, domain, workload)];
+    --domain.allocated;
+  }
+  pod.tickets.clear();
+  for_each_rank(pod, [&](DomainId domain, std::uint32_t context) {
+    cluster_.domains[index(domain)].owner[context] = kNoOwner;
+  });
+  pod.ranks.clear();
+}
+
+void Scheduler::record_reason() {
+  // Where nodes come and go, the same causes come with many numbers of nodes: one of them tells.
+  const auto is_known = [this](const PendingReason& other) {
+    if (!changes_nodes_) return other == scratch_;
+    return std::ranges::equal(other.nodes_by_cause, scratch_.nodes_by_cause,
+                              [](std::uint32_t a, std::uint32_t b) { return (a > 0) == (b > 0); });
+  };
+  if (std::ranges::none_of(reasons_, is_known)) reasons_.push_back(scratch_);
+}
+
+bool Scheduler::goes_before(const Candidate& a, const Candidate& b) const {
+  const auto& workloads = cluster_.world->workloads;
+  const int priority_a = workloads[a.workload].spec.priority;
+  const int priority_b = workloads[b.workload].spec.priority;
+  if (priority_a != priority_b) return priority_a > priority_b;
+  const TimePoint queued_a = cluster_.pods[queues_[a.workload][a.place]].queued;
+  const TimePoint queued_b = cluster_.pods[queues_[b.workload][b.place]].queued;
+  return queued_a < queued_b;
+}
+
+std::optional<Scheduler::Candidate> Scheduler::next_candidate(TimePoint now,
+                                                              TimePoint& retry) const {
+  std::optional<Candidate> best;
+  for (std::size_t w = 0; w < queues_.size(); ++w) {
+    if (turned_down_[w] != 0) continue;
+    // Only the few pods that were turned down in the last 10 s are skipped here.
+    for (std::size_t place = 0; place < queues_[w].size(); ++place) {
+      const TimePoint eligible = backoff_[queues_[w][place]].ends;
+      if (eligible > now) {
+        retry = std::min(retry, eligible);
+        continue;
+      }
+      const Candidate candidate{w, place};
+      if (!best || goes_before(candidate, *best)) best = candidate;
+      break;
+    }
+  }
+  return best;
+}
+
+TimePoint Scheduler::cycle(TimePoint now) {
+  bound_.clear();
+  std::ranges::fill(turned_down_, char{0});
+  TimePoint retry = kNever;
+  while (const auto candidate = next_candidate(now, retry)) {
+    const std::uint32_t pod_index = queues_[candidate->workload][candidate->place];
+    if (const auto node = choose_node(cluster_.world->workloads[candidate->workload])) {
+      bind(pod_index, make_id<NodeId>(*node));
+      backoff_[pod_index].attempts = 0;
+      queues_[candidate->workload].remove(candidate->place);
+      --pending_count_;
+      bound_.push_back(pod_index);
+      continue;
+    }
+    turned_down_[candidate->workload] = 1;
+    record_reason();
+    Backoff& backoff = backoff_[pod_index];
+    backoff.ends = now + scheduling_backoff(++backoff.attempts);
+  }
+  return retry;
+}
+
+bool Scheduler::fits_empty_node(const WorkloadModel& workload) const {
+  return std::ranges::any_of(cluster_.nodes, [&](const Node& node) {
+    const PoolModel& pool = cluster_.pool(node);
+    if (!admits(pool, workload.spec.pod)) return false;
+    if (workload.resource) {
+      const auto offer = workload.on_pool[index(node.pool)].offer;
+      if (!offer) return false;
+      std::int64_t most = pool.tickets_per_node(*offer, node.layout);
+      for (std::size_t c = node.next_change; c < pool.layout_changes.size(); ++c) {
+        most = std::max(most, pool.tickets_per_node(*offer, pool.layout_changes[c].layout));
+      }
+      if (!node.is_known()) most = pool.offers[*offer].expected_per_node;
+      if (workload.tickets > most) return false;
+    }
+    return pool.max_pods >= 1 && workload.spec.pod.cpu_request <= pool.allocatable_cpu &&
+           workload.spec.pod.memory_request <= pool.allocatable_memory;
+  });
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "../run_state.hpp"
+
+namespace slicewise::sim {
+
+// The work of pods on GPUs that are simulated exactly. In steady state there is none, and nothing
+// here does anything. A pod with several GPUs works on all of them at once: the last one ends it.
+class GpuAccess {
+ public:
+  explicit GpuAccess(RunState& run) : run_(run), ranks_at_work_(run.cluster.pods.size()) {}
+
+  // The process of a pod opens its CUDA context, or closes it.
+  void open(std::uint32_t pod);
+  void close(std::uint32_t pod);
+
+  // REQUIRES: the pod has no work there.
+  void start(std::uint32_t pod, Duration work);
+  // Work that is still to be done. REQUIRES: it has some.
+  Duration left(const Pod& pod);
+  void shorten(const Pod& pod, Duration less);
+  void cancel(std::uint32_t pod);
+  bool works(std::uint32_t pod) const { return ranks_at_work_[pod] > 0; }
+
+  // GPU time of a context so far; 0 in steady state.
+  Duration busy(DomainId domain, std::uint32_t context);
+  // Of all contexts.
+  Duration busy(DomainId domain);
+
+  // A domain's timer: the pod whose work is over on all its GPUs, if there is one.
+  // The caller arms the domain when it has given the pod its next work.
+  std::optional<std::uint32_t> complete(std::size_t domain);
+  void arm(std::size_t domain);
+
+ private:
+  RunState& run_;
+  std::vector<int> ranks_at_work_;  // by pod: GPUs that still work on its step or request
+};
+
+}  // namespace slicewise::sim

@@ -1,0 +1,291 @@
+#include "node_provisioner.hpp"
+
+#include <algorithm>
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Provisioner;
+
+// Karpenter looks for nodes to remove this often, and checks its decision again after the second.
+// Source: sigs.k8s.io/karpenter, pkg/controllers/disruption, pollingPeriod and consolidationTTL.
+constexpr Duration kLooksForNodes = seconds(10);
+constexpr Duration kConfirms = seconds(15);
+
+// The Cluster Autoscaler waits with pods that are new, longer with those that ask for a GPU: nodes
+// with GPUs are expensive. Source: cluster-autoscaler, core/static_autoscaler.go,
+// unschedulablePodTimeBuffer and unschedulablePodWithGpuTimeBuffer.
+constexpr Duration kNewPod = seconds(2);
+constexpr Duration kNewGpuPod = seconds(30);
+
+// Source: cluster-autoscaler FAQ, --scale-down-delay-after-add and
+// --scale-down-gpu-utilization-threshold.
+constexpr Duration kDelayAfterAdd = minutes(10);
+constexpr double kUnneededBelow = 0.5;
+
+// Of the resource of which most is in use, as the Cluster Autoscaler looks at nodes with GPUs.
+double tickets_in_use(const PoolModel& pool, const Node& node) {
+  double most = 0;
+  for (std::size_t offer = 0; offer < pool.offers.size(); ++offer) {
+    const auto all = static_cast<double>(pool.tickets_per_node(offer, node.layout));
+    if (all <= 0) continue;
+    most = std::max(most, 1 - static_cast<double>(node.tickets_free[offer]) / all);
+  }
+  return most;
+}
+
+}  // namespace
+
+NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, NodeRooms& rooms,
+                                 NodeLives& nodes)
+    : run_(run),
+      scheduler_(scheduler),
+      rooms_(rooms),
+      nodes_(nodes),
+      wishes_(run.world.pools.size()),
+      pods_to_move_(run.world.workloads.size()) {
+  for (std::size_t w = 0; w < run.world.workloads.size(); ++w) packing_order_.push_back(w);
+  std::ranges::stable_sort(packing_order_, [this](std::size_t a, std::size_t b) {
+    const scenarios::PodTemplate& left = run_.world.workloads[a].spec.pod;
+    const scenarios::PodTemplate& right = run_.world.workloads[b].spec.pod;
+    if (left.cpu_request != right.cpu_request) return left.cpu_request > right.cpu_request;
+    return left.memory_request > right.memory_request;
+  });
+  grows_ = std::ranges::any_of(run.world.pools,
+                               [](const PoolModel& pool) { return pool.most_nodes.has_value(); });
+  if (!grows_) return;
+  if (run.world.provisioner.kind == Provisioner::Kind::ClusterAutoscaler) {
+    run.timers.set(TimerKind::Provisioner, 0, run.now + run.world.provisioner.scan_interval);
+  } else {
+    arm_removal();
+  }
+}
+
+void NodeProvisioner::ask_for_nodes() {
+  if (!grows_ || !run_.cluster.grew || scheduler_.pending() == 0) return;
+  run_.cluster.grew = false;
+  const Provisioner& provisioner = run_.world.provisioner;
+  if (provisioner.kind != Provisioner::Kind::Karpenter) return;
+  if (!batch_began_) batch_began_ = run_.now;
+  run_.timers.set(
+      TimerKind::Provisioner, 0,
+      std::min(run_.now + provisioner.batch_idle, *batch_began_ + provisioner.batch_max));
+}
+
+void NodeProvisioner::on_timer() {
+  if (run_.world.provisioner.kind == Provisioner::Kind::Karpenter) {
+    batch_began_.reset();
+    start_nodes();
+    return;
+  }
+  run_.timers.set(TimerKind::Provisioner, 0, run_.now + run_.world.provisioner.scan_interval);
+  if (!pods_are_new() && start_nodes()) last_scale_up_ = run_.now;
+  remove_unneeded();
+}
+
+void NodeProvisioner::arm_removal() {
+  if (run_.world.provisioner.kind != Provisioner::Kind::Karpenter) return;
+  run_.timers.set(TimerKind::Removal, 0, run_.now + kLooksForNodes);
+}
+
+void NodeProvisioner::on_removal_timer() {
+  arm_removal();
+  consolidate();
+}
+
+// What the provisioner takes the next node of a pool for: the Cluster Autoscaler remembers what the
+// last one was like.
+NodeRooms::Tickets NodeProvisioner::guess_of(std::size_t pool) const {
+  const bool remembers = run_.world.provisioner.kind == Provisioner::Kind::ClusterAutoscaler;
+  return remembers && nodes_.pool(pool).seen ? NodeRooms::Tickets::All
+                                             : NodeRooms::Tickets::Expected;
+}
+
+// The room on nodes that are there or start, as the provisioner sees it or as it will be.
+void NodeProvisioner::open_rooms(bool as_expected) {
+  for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
+    const Node& node = run_.cluster.nodes[n];
+    const NodeRooms::Tickets guess =
+        as_expected ? guess_of(index(node.pool)) : NodeRooms::Tickets::All;
+    switch (node.stage) {
+      case NodeStage::Absent:
+      case NodeStage::Draining:
+        rooms_.close(n);
+        break;
+      case NodeStage::Launching:
+      case NodeStage::Booting:
+        rooms_.open(n, guess);
+        break;
+      case NodeStage::Registered: {
+        const bool overlooked =
+            as_expected && run_.world.provisioner.kind == Provisioner::Kind::ClusterAutoscaler &&
+            !nodes_.pool(index(node.pool)).accelerator_label;
+        rooms_.open(n, overlooked ? NodeRooms::Tickets::Free : guess);
+        break;
+      }
+      case NodeStage::Ready:
+        rooms_.open(n, NodeRooms::Tickets::Free);
+        break;
+    }
+  }
+}
+
+// Finds room for all Pending pods, and counts in Wish::wanted the nodes that must start for
+// them. Pods of one workload are alike: a node takes as many as fit at once.
+void NodeProvisioner::place_pending(bool as_expected, bool start) {
+  for (Wish& wish : wishes_) wish.wanted = 0;
+  for (const std::size_t w : packing_order_) {
+    auto left = static_cast<std::int64_t>(scheduler_.pending_of(w).size());
+    for (std::uint32_t n = 0; n < run_.cluster.nodes.size() && left > 0; ++n) {
+      left -= rooms_.take(n, w, left);
+    }
+    for (std::size_t p = 0; p < wishes_.size() && left > 0; ++p) {
+      const NodeRooms::Tickets guess = as_expected ? guess_of(p) : NodeRooms::Tickets::All;
+      if (!run_.world.pools[p].most_nodes || !rooms_.fits_empty(p, w, guess)) continue;
+      while (left > 0) {
+        const auto place = nodes_.free_place(p);
+        if (!place) break;
+        if (start) nodes_.start(*place);
+        rooms_.open(*place, guess);
+        ++wishes_[p].wanted;
+        left -= rooms_.take(*place, w, left);
+      }
+    }
+    if (start && left > 0) note_kept_off(w);
+  }
+}
+
+// Why no node starts for pods of the workload.
+void NodeProvisioner::note_kept_off(std::size_t w) {
+  bool at_limit = false;
+  bool unknown = false;
+  for (std::size_t p = 0; p < wishes_.size(); ++p) {
+    if (!run_.world.pools[p].most_nodes) continue;
+    const bool expected = rooms_.fits_empty(p, w, guess_of(p));
+    at_limit = at_limit || expected;
+    unknown = unknown || (!expected && rooms_.fits_empty(p, w, NodeRooms::Tickets::All));
+  }
+  WorkloadRecord& record = run_.record.workloads[w];
+  record.met_node_limit = record.met_node_limit || at_limit;
+  record.no_node_for_it = record.no_node_for_it || (unknown && !at_limit);
+}
+
+// Starts nodes for the pods that nothing there can hold. False: none.
+bool NodeProvisioner::start_nodes() {
+  if (scheduler_.pending() == 0) return false;
+  open_rooms(false);
+  place_pending(false, false);
+  for (Wish& wish : wishes_) wish.needed = wish.wanted;
+  open_rooms(true);
+  place_pending(true, true);
+  bool started = false;
+  for (std::size_t p = 0; p < wishes_.size(); ++p) {
+    const Wish& wish = wishes_[p];
+    nodes_.add_surplus(p, std::max<std::int64_t>(0, wish.wanted - wish.needed));
+    started = started || wish.wanted > 0;
+  }
+  return started;
+}
+
+bool NodeProvisioner::pods_are_new() const {
+  TimePoint oldest = kNever;
+  TimePoint oldest_with_gpu = kNever;
+  for (std::size_t w = 0; w < run_.world.workloads.size(); ++w) {
+    const PendingPods& pods = scheduler_.pending_of(w);
+    if (pods.size() == 0) continue;
+    const TimePoint queued = run_.cluster.pods[pods[0]].queued;
+    oldest = std::min(oldest, queued);
+    if (run_.world.workloads[w].resource) oldest_with_gpu = std::min(oldest_with_gpu, queued);
+  }
+  if (oldest == kNever) return true;
+  return run_.now < oldest + kNewPod ||
+         (oldest_with_gpu != kNever && run_.now < oldest_with_gpu + kNewGpuPod);
+}
+
+// Whether the provisioner may do without it.
+bool NodeProvisioner::is_removable(const Node& node) const {
+  const PoolModel& pool = run_.cluster.pool(node);
+  return node.stage == NodeStage::Ready && pool.most_nodes &&
+         nodes_.pool(index(node.pool)).nodes > pool.nodes;
+}
+
+// Whether the other nodes have room for all pods of this one, besides those that are Pending. An
+// empty node that is about to go itself has none.
+bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
+  for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
+    const Node& node = run_.cluster.nodes[n];
+    const bool takes = n != candidate && node.stage == NodeStage::Ready &&
+                       !(run_.cluster.is_empty(node) && is_removable(node));
+    takes ? rooms_.open(n, NodeRooms::Tickets::Free) : rooms_.close(n);
+  }
+  std::ranges::fill(pods_to_move_, 0);
+  for (const Pod& pod : run_.cluster.pods) {
+    if (is_bound(pod.phase) && index(pod.node) == candidate) ++pods_to_move_[index(pod.workload)];
+  }
+  const auto place = [this](std::size_t w, std::int64_t pods) {
+    for (std::uint32_t n = 0; n < run_.cluster.nodes.size() && pods > 0; ++n) {
+      pods -= rooms_.take(n, w, pods);
+    }
+    return pods == 0;
+  };
+  for (const std::size_t w : packing_order_) {
+    place(w, static_cast<std::int64_t>(scheduler_.pending_of(w).size()));
+  }
+  return std::ranges::all_of(packing_order_,
+                             [&](std::size_t w) { return place(w, pods_to_move_[w]); });
+}
+
+// Karpenter removes all empty nodes, and of the others the one with the fewest pods that fit on
+// nodes that are there.
+void NodeProvisioner::consolidate() {
+  const Provisioner& provisioner = run_.world.provisioner;
+  const auto is_due = [&](const Node& node) {
+    return is_removable(node) &&
+           run_.now >= node.life.changed + provisioner.consolidate_after + kConfirms;
+  };
+  for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
+    if (is_due(run_.cluster.nodes[n]) && run_.cluster.is_empty(run_.cluster.nodes[n]))
+      nodes_.remove(n);
+  }
+  if (provisioner.consolidation == Provisioner::Consolidation::WhenEmpty) return;
+  while (true) {
+    std::optional<std::uint32_t> candidate;
+    for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
+      const Node& node = run_.cluster.nodes[n];
+      // As long as no pod came or went, the answer is the same.
+      const bool examined =
+          node.life.examined != kNever && node.life.examined >= run_.cluster.last_change;
+      if (examined || !is_due(node)) continue;
+      if (!candidate || node.pods_free > run_.cluster.nodes[*candidate].pods_free) candidate = n;
+    }
+    if (!candidate) return;
+    if (fits_elsewhere(*candidate)) return nodes_.remove(*candidate);
+    run_.cluster.nodes[*candidate].life.examined = run_.now;
+  }
+}
+
+// The Cluster Autoscaler removes all nodes that were empty for long enough, and one whose pods fit
+// elsewhere.
+void NodeProvisioner::remove_unneeded() {
+  const bool rests = last_scale_up_ && run_.now < *last_scale_up_ + kDelayAfterAdd;
+  bool moved_pods = false;
+  for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
+    Node& node = run_.cluster.nodes[n];
+    if (!is_removable(node)) continue;
+    const bool empty = run_.cluster.is_empty(node);
+    const bool unneeded =
+        empty ||
+        (tickets_in_use(run_.cluster.pool(node), node) < kUnneededBelow && fits_elsewhere(n));
+    if (!unneeded) {
+      node.life.unneeded_since = kNever;
+      continue;
+    }
+    if (node.life.unneeded_since == kNever) node.life.unneeded_since = run_.now;
+    const bool due = run_.now >= node.life.unneeded_since + run_.world.provisioner.unneeded_time;
+    if (rests || !due || (!empty && moved_pods)) continue;
+    moved_pods = moved_pods || !empty;
+    nodes_.remove(n);
+  }
+}
+
+}  // namespace slicewise::sim

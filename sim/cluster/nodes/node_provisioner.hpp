@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "../control/scheduler.hpp"
+#include "../run_state.hpp"
+#include "node_lives.hpp"
+#include "node_rooms.hpp"
+
+namespace slicewise::sim {
+
+// Karpenter and the Cluster Autoscaler: which nodes start, and which are taken away. Not modelled:
+// replacing a node by a cheaper one (consolidation removes nodes, and moves their pods), pods that
+// must not be disrupted, disruption budgets, the order of several node pools by weight (they are
+// tried in the order of the scenario).
+class NodeProvisioner {
+ public:
+  NodeProvisioner(RunState& run, const Scheduler& scheduler, NodeRooms& rooms, NodeLives& nodes);
+
+  // After each look of the scheduler: pods are Pending that it could not place.
+  void ask_for_nodes();
+  // The provisioner's two timers.
+  void on_timer();
+  void on_removal_timer();
+
+ private:
+  // Nodes of a pool to start for the pods that are Pending.
+  struct Wish {
+    std::int64_t needed = 0;  // as it would be right
+    std::int64_t wanted = 0;  // as the provisioner counts
+  };
+
+  void arm_removal();
+  NodeRooms::Tickets guess_of(std::size_t pool) const;
+  void open_rooms(bool as_expected);
+  void place_pending(bool as_expected, bool start);
+  void note_kept_off(std::size_t workload);
+  bool start_nodes();
+  bool pods_are_new() const;
+  bool is_removable(const Node& node) const;
+  bool fits_elsewhere(std::uint32_t node);
+  void consolidate();
+  void remove_unneeded();
+
+  RunState& run_;
+  const Scheduler& scheduler_;
+  NodeRooms& rooms_;
+  NodeLives& nodes_;
+  std::vector<Wish> wishes_;                // by pool; scratch of start_nodes
+  std::vector<std::size_t> packing_order_;  // workloads, those that ask for most CPU first
+  std::vector<std::int64_t> pods_to_move_;  // by workload; scratch of fits_elsewhere
+  bool grows_ = false;                      // it adds nodes to some pool
+  std::optional<TimePoint> batch_began_;    // Karpenter's batching window
+  std::optional<TimePoint> last_scale_up_;  // Cluster Autoscaler
+};
+
+}  // namespace slicewise::sim

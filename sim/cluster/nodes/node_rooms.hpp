@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../state.hpp"
+
+namespace slicewise::sim {
+
+// The room that a provisioner sees on nodes, and what it puts there in thought. One room per place
+// for a node. Allocates once.
+class NodeRooms {
+ public:
+  // Which tickets of a node's it counts.
+  enum class Tickets : std::uint8_t {
+    Free,      // what is free on the node now
+    Expected,  // what the provisioner takes a node for that it has not seen yet
+    All,       // what the node will have
+  };
+
+  explicit NodeRooms(const ClusterState& cluster);
+
+  void close(std::uint32_t node) { rooms_[node].open = false; }
+  bool is_open(std::uint32_t node) const { return rooms_[node].open; }
+  // What is free on the node, but for the tickets.
+  void open(std::uint32_t node, Tickets tickets);
+  // Puts up to `pods` pods of the workload on the node; returns how many went in.
+  std::int64_t take(std::uint32_t node, std::size_t workload, std::int64_t pods);
+  // Whether one pod of the workload fits on an empty node of the pool.
+  bool fits_empty(std::size_t pool, std::size_t workload, Tickets tickets) const;
+
+ private:
+  struct Room {
+    bool open = false;
+    std::int64_t cpu = 0;
+    std::int64_t memory = 0;
+    std::int64_t pods = 0;
+  };
+
+  std::int64_t tickets_of(std::size_t pool, std::size_t offer, std::size_t layout,
+                          Tickets tickets) const;
+
+  const ClusterState& cluster_;
+  std::vector<Room> rooms_;            // by node
+  std::size_t offers_ = 1;             // the most of a pool
+  std::vector<std::int64_t> tickets_;  // by node and offer
+  std::vector<char> admits_;           // by pool and workload
+};
+
+}  // namespace slicewise::sim

@@ -1,0 +1,106 @@
+#include "autoscalers.hpp"
+#include "replicas.hpp"
+#include "services.hpp"
+
+// Requests inside a pod that serves a language model.
+namespace slicewise::sim {
+namespace {
+
+// How long its tokens took; `late` when they took too long.
+void time_tokens(RunState& run, WorkloadId workload, Request& request, const LlmAnswer& answer) {
+  const RequestLimits& limits = run.world.workloads[index(workload)].limits;
+  WorkloadRecord& record = run.record.workloads[index(workload)];
+  const Duration first = answer.first_token - request.arrived;
+  const std::int64_t rest = request.output_tokens - 1;
+  const Duration each{rest > 0 ? (run.now - answer.first_token).ns / rest : 0};
+  request.late = (limits.first_token && first > *limits.first_token) ||
+                 (limits.per_token && each > *limits.per_token);
+  if (!run.is_observed(request.arrived)) return;
+  record.tokens.first_token.add(first);
+  if (rest > 0) record.tokens.per_token.add(each);
+  record.requests.queueing.add(answer.started - request.arrived);
+}
+
+void count_steps(RunState& run, WorkloadId workload, const ContinuousBatching::Piece& piece,
+                 LlmServer& llm) {
+  WorkloadRecord& record = run.record.workloads[index(workload)];
+  TokenRecord& tokens = record.tokens;
+  const std::int64_t peak = llm.batching.cache_peak();
+  const std::int64_t size = llm.batching.cache_size();
+  // The fullest pod; pods on different GPUs have pools of different sizes.
+  if (static_cast<double>(peak) * static_cast<double>(tokens.cache_size) >
+          static_cast<double>(tokens.cache_peak) * static_cast<double>(size) ||
+      tokens.cache_size == 0) {
+    tokens.cache_peak = peak;
+    tokens.cache_size = size;
+  }
+  if (run.is_observed(run.now)) {
+    record.requests.batches += piece.steps;
+    record.requests.batched += piece.steps * piece.sequences;
+    tokens.preemptions += llm.batching.preemptions() - llm.preemptions_counted;
+  }
+  llm.preemptions_counted = llm.batching.preemptions();
+}
+
+}  // namespace
+
+bool Replicas::has_room_for(std::uint32_t p, const Request& request) const {
+  const auto& llm = servers_[p].llm;
+  return !llm || llm->batching.fits(LlmServer::tokens_of(request));
+}
+
+// The request joins those that the model works on, or waits for a place among them. What the GPU
+// does is cut short at the end of the step under way when it can be admitted then.
+void Replicas::join_steps(std::uint32_t p, const Request& request) {
+  LlmServer& llm = *servers_[p].llm;
+  llm.push(request);
+  if (llm.between_pieces) return;
+  if (!llm.batching.working()) return begin_piece(p);
+  const Pod& pod = run_.cluster.pods[p];
+  const Duration left = gpus_.left(pod);
+  const Duration whole = llm.batching.piece().work;
+  if (left.ns > 0) gpus_.shorten(pod, whole - llm.batching.cut(whole - left));
+  arm(p);
+}
+
+// Whatever is to be done next, if anything.
+void Replicas::begin_piece(std::uint32_t p) {
+  LlmServer& llm = *servers_[p].llm;
+  if (!llm.batching.idle()) gpus_.start(p, llm.batching.begin(run_.now));
+  arm(p);
+}
+
+void Replicas::piece_done(std::uint32_t p) {
+  LlmServer& llm = *servers_[p].llm;
+  const Pod& pod = run_.cluster.pods[p];
+  const ContinuousBatching::Piece piece = llm.batching.piece();
+  const Demand& demand = run_.cluster.demand(pod);
+  usage_.used_sms(p, static_cast<double>(piece.work.ns) * static_cast<double>(demand.sm_active.ns) /
+                         static_cast<double>(demand.gpu.ns));
+  llm.between_pieces = true;  // an answer may bring the pod its next request
+  for (const LlmAnswer& answer : llm.batching.end(run_.now)) {
+    Request request = llm.take(answer.request);
+    time_tokens(run_, pod.workload, request, answer);
+    leave_gpu(p, request, answer.gpu_work);
+  }
+  llm.between_pieces = false;
+  count_steps(run_, pod.workload, piece, llm);
+  begin_piece(p);
+  leave_if_finished(p);
+}
+
+// Requests that have not had a step for too long.
+void Replicas::time_out_llm(std::uint32_t p, Duration timeout) {
+  LlmServer& llm = *servers_[p].llm;
+  const std::size_t s = services_.of_pod(p);
+  while (const LlmRequest* oldest = llm.batching.oldest_waiting()) {
+    if (run_.now < llm.request(*oldest).queued + timeout) return;
+    const Request request = llm.take(*oldest);
+    llm.batching.drop_oldest_waiting();
+    --servers_[p].outstanding;
+    --servers_[p].working;
+    services_.lose(s, request, Loss::TimedOut);
+  }
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,207 @@
+#include "replicas.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "autoscalers.hpp"
+#include "services.hpp"
+
+namespace slicewise::sim {
+
+Replicas::Replicas(RunState& run, GpuAccess& gpus, Usage& usage, HostCpus& hosts,
+                   Services& services, Autoscalers& scalers)
+    : run_(run),
+      gpus_(gpus),
+      usage_(usage),
+      hosts_(hosts),
+      services_(services),
+      scalers_(scalers),
+      servers_(run.cluster.pods.size()) {}
+
+void Replicas::begin(std::uint32_t p) {
+  const Pod& pod = run_.cluster.pods[p];
+  const WorkloadModel& model = run_.cluster.model(pod);
+  if (!model.spec.llm) return;
+  const Domain& domain = run_.cluster.domains[index(pod.domain)];
+  const PoolDemand& there = model.on_pool[index(run_.cluster.nodes[index(pod.node)].pool)];
+  servers_[p].llm = std::make_unique<LlmServer>(there.llm[domain.kind], *model.spec.llm);
+}
+
+std::vector<Request> Replicas::take_all(std::uint32_t p) {
+  PodServer& server = servers_[p];
+  std::vector<Request> taken = std::move(server.batch);
+  while (!server.ready.empty()) taken.push_back(server.ready.pop());
+  while (!server.waiting.empty()) taken.push_back(server.waiting.pop());
+  hosts_.cancel(p, run_.cluster.pods[p].node,
+                [&](const Request& request) { taken.push_back(request); });
+  if (server.llm) {
+    server.llm->batching.abandon(
+        [&](const LlmRequest& request) { taken.push_back(server.llm->request(request)); });
+    server.llm.reset();
+  }
+  server.batch.clear();
+  server.outstanding = 0;
+  server.working = 0;
+  return taken;
+}
+
+Duration Replicas::gpu_work(std::uint32_t p) const {
+  const PodServer& server = servers_[p];
+  return server.llm ? server.llm->batching.piece().work : server.batch_work;
+}
+
+bool Replicas::is_full(std::uint32_t p) const {
+  const scenarios::Serving& serving = serving_of(p);
+  if (!serving.queue_limit) return false;
+  const PodServer& server = servers_[p];
+  const bool workers_busy =
+      serving.concurrency > 0 && server.working >= static_cast<std::uint32_t>(serving.concurrency);
+  const bool gpu_busy = !server.batch.empty() || (server.llm && server.llm->batching.working());
+  const bool waits = workers_busy || gpu_busy || serving.max_delay.ns > 0;
+  return waits && server.queued() >= static_cast<std::size_t>(*serving.queue_limit);
+}
+
+void Replicas::admit(std::uint32_t p, const Request& request) {
+  PodServer& server = servers_[p];
+  ++server.outstanding;
+  const int workers = serving_of(p).concurrency;
+  if (workers > 0 && server.working >= static_cast<std::uint32_t>(workers)) {
+    server.waiting.push(request);
+    return arm(p);
+  }
+  begin_request(p, request);
+}
+
+void Replicas::begin_request(std::uint32_t p, const Request& request) {
+  ++servers_[p].working;
+  const Duration before = serving_of(p).cpu_before;
+  if (before.ns > 0) return hosts_.start(p, {request, {}, true}, before);
+  ready_for_gpu(p, request);
+}
+
+void Replicas::ready_for_gpu(std::uint32_t p, Request request) {
+  request.ready = run_.now;
+  if (servers_[p].llm) return join_steps(p, request);
+  servers_[p].ready.push(request);
+  fill_batch(p);
+}
+
+// Starts a batch when the GPU is free for the pod, and there are enough requests or the oldest has
+// waited for others long enough.
+void Replicas::fill_batch(std::uint32_t p) {
+  PodServer& server = servers_[p];
+  const scenarios::Serving& serving = serving_of(p);
+  const auto most = static_cast<std::size_t>(serving.max_batch);
+  if (server.batch.empty() && !server.ready.empty() &&
+      (server.ready.size() >= most || server.ready.front().ready + serving.max_delay <= run_.now)) {
+    const Pod& pod = run_.cluster.pods[p];
+    RequestRecord& record = run_.record_of(pod).requests;
+    double size = 0;
+    while (server.batch.size() < most && !server.ready.empty()) {
+      server.batch.push_back(server.ready.pop());
+      size += server.batch.back().size;
+      if (run_.is_observed(server.batch.back().arrived)) {
+        record.queueing.add(run_.now - server.batch.back().arrived);
+      }
+    }
+    const std::size_t items = server.batch.size();
+    if (run_.is_observed(run_.now)) {
+      ++record.batches;
+      record.batched += static_cast<std::int64_t>(items);
+    }
+    const Duration mean = run_.cluster.demand(pod).gpu_batch[items - 1];
+    const double work_ns = static_cast<double>(mean.ns) * (size / static_cast<double>(items)) + 0.5;
+    server.batch_work = nanoseconds(std::max<std::int64_t>(1, static_cast<std::int64_t>(work_ns)));
+    gpus_.start(p, server.batch_work);
+  }
+  arm(p);
+}
+
+void Replicas::gpu_done(std::uint32_t p) { servers_[p].llm ? piece_done(p) : batch_done(p); }
+
+void Replicas::batch_done(std::uint32_t p) {
+  PodServer& server = servers_[p];
+  const Demand& demand = run_.cluster.demand(run_.cluster.pods[p]);
+  const auto items = static_cast<std::int64_t>(server.batch.size());
+  const Duration work{server.batch_work.ns / items};
+  usage_.used_sms(p, static_cast<double>(server.batch_work.ns) *
+                         static_cast<double>(demand.sm_active.ns) /
+                         static_cast<double>(demand.gpu.ns));
+  finished_.swap(server.batch);  // an answer may bring the pod its next request
+  for (const Request& request : finished_) leave_gpu(p, request, work);
+  finished_.clear();
+  fill_batch(p);
+  leave_if_finished(p);
+}
+
+void Replicas::leave_gpu(std::uint32_t p, const Request& request, Duration work) {
+  const Duration after = serving_of(p).cpu_after;
+  if (after.ns > 0) return hosts_.start(p, {request, work, false}, after);
+  leave_pod(p, request, work);
+}
+
+void Replicas::leave_pod(std::uint32_t p, const Request& request, Duration work) {
+  PodServer& server = servers_[p];
+  --server.outstanding;
+  --server.working;
+  services_.answer(p, request, work);
+  const int workers = serving_of(p).concurrency;
+  if (workers > 0 && !server.waiting.empty() &&
+      server.working < static_cast<std::uint32_t>(workers)) {
+    begin_request(p, server.waiting.pop());
+  }
+}
+
+void Replicas::leave_if_finished(std::uint32_t p) {
+  if (servers_[p].outstanding == 0) scalers_.replica_idle(p);
+}
+
+// The next moment at which something happens to waiting requests by the clock alone.
+void Replicas::arm(std::uint32_t p) {
+  if (!services_[services_.of_pod(p)].has_deadlines) return;
+  const PodServer& server = servers_[p];
+  const scenarios::Serving& serving = serving_of(p);
+  TimePoint next = kNever;
+  if (server.batch.empty() && !server.ready.empty()) {
+    next = server.ready.front().ready + serving.max_delay;
+  }
+  if (serving.timeout) {
+    for (const RequestQueue* queue : {&server.waiting, &server.ready}) {
+      if (!queue->empty()) next = std::min(next, queue->front().queued + *serving.timeout);
+    }
+    if (const auto* oldest = server.llm ? server.llm->batching.oldest_waiting() : nullptr) {
+      next = std::min(next, server.llm->request(*oldest).queued + *serving.timeout);
+    }
+  }
+  run_.timers.set(TimerKind::Pod, p, next);
+}
+
+void Replicas::on_timer(std::uint32_t p) {
+  PodServer& server = servers_[p];
+  const std::size_t s = services_.of_pod(p);
+  if (const auto& timeout = serving_of(p).timeout) {
+    for (RequestQueue* queue : {&server.waiting, &server.ready}) {
+      while (!queue->empty() && queue->front().queued + *timeout <= run_.now) {
+        const Request request = queue->pop();
+        --server.outstanding;
+        if (queue == &server.ready) --server.working;
+        services_.lose(s, request, Loss::TimedOut);
+      }
+    }
+    if (server.llm) time_out_llm(p, *timeout);
+  }
+  fill_batch(p);
+  leave_if_finished(p);
+}
+
+void Replicas::host_done(NodeId node) {
+  const auto [p, task] = hosts_.complete(node);
+  const scenarios::Serving& serving = serving_of(p);
+  usage_.used_host(node,
+                   static_cast<double>((task.before ? serving.cpu_before : serving.cpu_after).ns));
+  if (task.before) return ready_for_gpu(p, task.request);
+  leave_pod(p, task.request, task.gpu_work);
+  leave_if_finished(p);
+}
+
+}  // namespace slicewise::sim

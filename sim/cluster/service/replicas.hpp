@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "../nodes/gpu_access.hpp"
+#include "../nodes/usage.hpp"
+#include "../run_state.hpp"
+#include "host_cpus.hpp"
+#include "service_state.hpp"
+
+namespace slicewise::sim {
+
+class Autoscalers;
+class Services;
+
+// The requests inside the pods of Services: workers, host CPU, batches on the GPU, and the steps of
+// language models (llm_steps.cpp). What leaves a pod goes back to `services`; a pod that has
+// nothing left is told to `scalers`.
+class Replicas {
+ public:
+  Replicas(RunState& run, GpuAccess& gpus, Usage& usage, HostCpus& hosts, Services& services,
+           Autoscalers& scalers);
+
+  const std::vector<PodServer>& all() const { return servers_; }
+  std::uint32_t outstanding(std::uint32_t pod) const { return servers_[pod].outstanding; }
+  std::size_t queued(std::uint32_t pod) const { return servers_[pod].queued(); }
+  // That the pod's GPU has been given. REQUIRES: it works.
+  Duration gpu_work(std::uint32_t pod) const;
+
+  // The container begins to serve.
+  void begin(std::uint32_t pod);
+  // It is gone: takes all its requests out, those that came first first.
+  std::vector<Request> take_all(std::uint32_t pod);
+
+  // A server refuses a sequence that its KV pool could never hold.
+  bool has_room_for(std::uint32_t pod, const Request& request) const;
+  // Whether one more request would have to wait, and as many wait already as may.
+  bool is_full(std::uint32_t pod) const;
+  // The request has reached a pod that lets it in.
+  void admit(std::uint32_t pod, const Request& request);
+  void account_answer(std::uint32_t pod, Duration work, bool late) {
+    usage_.answered(pod, work, late);
+  }
+
+  // The pod's timer: a batch has waited long enough, or requests have waited too long.
+  void on_timer(std::uint32_t pod);
+  void gpu_done(std::uint32_t pod);
+  void host_done(NodeId node);
+
+ private:
+  const scenarios::Serving& serving_of(std::uint32_t pod) const {
+    return run_.cluster.model(run_.cluster.pods[pod]).spec.serving;
+  }
+  void begin_request(std::uint32_t pod, const Request& request);
+  void ready_for_gpu(std::uint32_t pod, Request request);
+  void fill_batch(std::uint32_t pod);
+  void batch_done(std::uint32_t pod);
+  void leave_gpu(std::uint32_t pod, const Request& request, Duration work);
+  void leave_pod(std::uint32_t pod, const Request& request, Duration work);
+  void leave_if_finished(std::uint32_t pod);
+  void arm(std::uint32_t pod);
+
+  void join_steps(std::uint32_t pod, const Request& request);
+  void begin_piece(std::uint32_t pod);
+  void piece_done(std::uint32_t pod);
+  void time_out_llm(std::uint32_t pod, Duration timeout);
+
+  RunState& run_;
+  GpuAccess& gpus_;
+  Usage& usage_;
+  HostCpus& hosts_;
+  Services& services_;
+  Autoscalers& scalers_;
+  std::vector<PodServer> servers_;  // by pod; unused for pods that serve nothing
+  std::vector<Request> finished_;   // scratch of batch_done
+};
+
+}  // namespace slicewise::sim

@@ -1,0 +1,178 @@
+#include "services.hpp"
+
+#include <algorithm>
+
+#include "slicewise/sim/serving/amounts.hpp"
+
+#include "../entity_streams.hpp"
+#include "../record/recorder.hpp"
+#include "autoscalers.hpp"
+#include "pipelines.hpp"
+#include "replicas.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+// Back-off before the n-th retry: doubles, up to 2^20 times the first.
+Duration retry_delay(const scenarios::Serving& serving, int attempt) {
+  return serving.retry_after * (std::int64_t{1} << std::min(attempt, 20));
+}
+
+// Of a language model's request that was answered.
+void count_tokens(TokenRecord& record, const Request& request, bool late) {
+  record.input += request.input_tokens;
+  record.output += request.output_tokens;
+  record.output_late += late ? request.output_tokens : 0;
+}
+
+}  // namespace
+
+Services::Services(RunState& run, Replicas& replicas, Pipelines& pipelines, Autoscalers& scalers)
+    : run_(run),
+      replicas_(replicas),
+      pipelines_(pipelines),
+      scalers_(scalers),
+      service_of_(run.world.workloads.size()) {
+  services_.reserve(run.world.workloads.size());
+  for (std::uint32_t w = 0; w < run.world.workloads.size(); ++w) {
+    const WorkloadModel& model = run.world.workloads[w];
+    if (model.spec.kind != scenarios::WorkloadKind::Service) continue;
+    service_of_[w] = static_cast<std::uint32_t>(services_.size());
+    services_.emplace_back(run.world, make_id<WorkloadId>(w), run.replication,
+                           entity_of(model.name));
+    arm(service_of_[w]);
+  }
+}
+
+RequestRecord& Services::record_of(std::size_t service) {
+  return run_.record.workloads[index(services_[service].workload)].requests;
+}
+
+void Services::record_populations() {
+  for (std::size_t s = 0; s < services_.size(); ++s) {
+    record_of(s).in_system_ns = services_[s].population.integral_ns(run_.now);
+  }
+}
+
+// Of a request that is over.
+void Services::record(WorkloadId workload, const Request& request, RecordedRequest::Outcome outcome,
+                      std::optional<std::uint32_t> pod) {
+  if (run_.recorder == nullptr) return;
+  run_.recorder->request_over({static_cast<std::uint32_t>(index(workload)), pod, outcome,
+                               request.attempt, request.arrived, run_.now, request.input_tokens,
+                               request.output_tokens});
+}
+
+void Services::arm(std::size_t s) {
+  run_.timers.set(TimerKind::Service, s, services_[s].source.next());
+}
+
+void Services::on_timer(std::size_t s) {
+  Request request = services_[s].source.take();
+  if (request.attempt == 0) {
+    arrive(s, request);
+  } else {
+    enter(s, request);
+  }
+  arm(s);
+}
+
+void Services::arrive(std::size_t s, Request request) {
+  ServiceState& service = services_[s];
+  request.size = service.draw_size();
+  draw_tokens(service, request);
+  service.population.change(run_.now, 1);
+  if (run_.is_observed(request.arrived)) ++record_of(s).arrived;
+  if (run_.recorder != nullptr) run_.recorder->arrived(index(service.workload));
+  enter(s, request);
+}
+
+// What nobody drew comes from the trace, or from the request of the pipeline.
+void Services::draw_tokens(ServiceState& service, Request& request) {
+  if (!service.model->spec.llm) return;
+  const auto draw = [&](const std::optional<scenarios::RandomAmount>& law, std::int32_t& tokens) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 30;
+    if (law) tokens = static_cast<std::int32_t>(std::min(kMost, draw_amount(*law, service.tokens)));
+    tokens = std::max(tokens, 1);
+  };
+  draw(service.model->spec.llm->input, request.input_tokens);
+  draw(service.model->spec.llm->output, request.output_tokens);
+}
+
+void Services::enter(std::size_t s, Request request) {
+  ServiceState& service = services_[s];
+  ++service.asked;
+  if (service.ready.empty()) {
+    if (scalers_.holds(s)) return scalers_.hold(s, request);
+    // A Kubernetes Service without endpoints refuses the connection.
+    return lose(s, request, Loss::Refused);
+  }
+  const std::uint32_t p = service.route(replicas_.all());
+  if (!replicas_.has_room_for(p, request)) return lose(s, request, Loss::Refused);
+  if (replicas_.is_full(p)) return lose(s, request, Loss::Dropped);
+  request.queued = run_.now;
+  replicas_.admit(p, request);
+}
+
+void Services::lose(std::size_t s, Request request, Loss cause) {
+  ServiceState& service = services_[s];
+  const scenarios::Serving& serving = service.model->spec.serving;
+  RequestRecord& figures = record_of(s);
+  if (request.attempt < serving.retries) {
+    if (run_.is_observed(request.arrived)) ++figures.retried;
+    const Duration delay = retry_delay(serving, request.attempt++);
+    service.source.put_back(run_.now + delay, request);
+    return arm(s);
+  }
+  service.population.change(run_.now, -1);
+  record(service.workload, request, outcome_of(cause), std::nullopt);
+  if (run_.is_observed(request.arrived)) ++lost_to(figures, cause);
+  over(s, request, cause);
+}
+
+void Services::answer(std::uint32_t p, const Request& request, Duration work) {
+  using Outcome = RecordedRequest::Outcome;
+  const std::size_t s = of_pod(p);
+  ServiceState& service = services_[s];
+  WorkloadRecord& figures = run_.record.workloads[index(service.workload)];
+  const Duration latency = run_.now - request.arrived;
+  const auto& limit = service.model->limits.latency;
+  const bool late = request.late || (limit && latency > *limit);
+  replicas_.account_answer(p, work, late);
+  service.population.change(run_.now, -1);
+  record(service.workload, request, late ? Outcome::Late : Outcome::InTime, p);
+  // Latency is of the requests that came in the observed time, throughput of those that left in it.
+  if (run_.is_observed(request.arrived)) {
+    ++figures.requests.answered;
+    figures.requests.in_objectives += late ? 0 : 1;
+    figures.requests.latency.add(latency);
+  }
+  if (run_.is_observed(run_.now)) {
+    ++figures.units_done;
+    figures.units_in_objective += late ? 0 : 1;
+    count_tokens(figures.tokens, request, late);
+  }
+  over(s, request, std::nullopt);
+}
+
+// The request has left the Service; `loss`: without an answer.
+void Services::over(std::size_t s, const Request& request, std::optional<Loss> loss) {
+  if (request.flow != kNoFlow) return pipelines_.stage_over(request, loss);
+  if (services_[s].source.over(run_.now)) arm(s);
+}
+
+void Services::start_serving(std::uint32_t p) {
+  const std::size_t s = of_pod(p);
+  services_[s].ready.push_back(p);
+  replicas_.begin(p);
+  scalers_.replica_ready(s, p);
+}
+
+void Services::stop_serving(std::uint32_t p) {
+  const std::size_t s = of_pod(p);
+  std::erase(services_[s].ready, p);
+  if (run_.ended) return;
+  for (const Request& request : replicas_.take_all(p)) lose(s, request, Loss::Refused);
+}
+
+}  // namespace slicewise::sim
