@@ -8,7 +8,6 @@
 #include "batch/batch_steps.hpp"
 #include "batch/steady_batch.hpp"
 #include "control/container_work.hpp"
-#include "control/faults.hpp"
 #include "control/layout_changes.hpp"
 #include "control/open_jobs.hpp"
 #include "control/pod_life.hpp"
@@ -72,7 +71,6 @@ class ClusterRun {
   RunState run_;
   Scheduler scheduler_;
   OpenJobs jobs_;
-  Faults faults_;
   GpuAccess gpus_;
   Usage usage_;
   HostCpus hosts_;

@@ -6,6 +6,8 @@ import re
 import subprocess
 import unittest
 
+from class_sizes import class_sizes
+
 ROOT = pathlib.Path(os.environ["SLICEWISE_SOURCE_DIR"])
 # A file holds one subject, however long that is within reason; beyond this it is several.
 MAX_LINES = 1000
@@ -34,6 +36,8 @@ TOP_LEVEL = {
     "include", "models", "reports", "scenarios", "sim", "tests", "tools",
 }
 VAGUE_NAMES = {"utils", "util", "common", "helpers", "helper", "misc"}
+# The event loop is composed of parts: none of them may become the whole again.
+MAX_FUNCTIONS, MAX_FIELDS = 25, 20
 SOURCE_SUFFIXES = {".cpp", ".hpp", ".py", ".S"}
 
 
@@ -132,6 +136,42 @@ class Names(unittest.TestCase):
                                    text, re.MULTILINE):
                 homes.setdefault((namespace and namespace[1], name), []).append(str(file))
         self.assertEqual({k: v for k, v in homes.items() if len(v) > 1}, {})
+
+
+class Classes(unittest.TestCase):
+    def test_no_class_of_the_event_loop_is_the_whole_of_it(self):
+        large, seen = [], set()
+        for file in sources(".cpp", ".hpp"):
+            if file.parts[:2] != ("sim", "cluster"):
+                continue
+            for name, functions, fields in class_sizes((ROOT / file).read_text(encoding="utf-8")):
+                seen.add(name)
+                if functions > MAX_FUNCTIONS or fields > MAX_FIELDS:
+                    large.append(f"{file}: {name} has {functions} functions and {fields} fields")
+        self.assertEqual(large, [])
+        self.assertLessEqual({"ClusterRun", "PodLife", "Recorder", "Scheduler"}, seen)
+
+    def test_a_class_is_counted_as_one_reads_it(self):
+        source = """
+            // class Nobody { void f(); };
+            template <class T>
+            class Part : public Base {
+             public:
+              explicit Part(Run& run) : run_(run), slots_{1, 2}, rest_(3) {}
+              Part(const Part&) = delete;
+              int count() const { return a_ < 3 ? 1 : 2; }
+              template <class Use>
+              void each(Use use);
+             private:
+              static constexpr int kMost = 3;
+              using Row = int;
+              enum class Kind { A, B };
+              struct Inner { int x = 0; int y() const { return x; } };
+              Run& run_;
+              std::map<int, std::vector<int>> slots_{};
+              int a_ = f(2), rest_;
+            };"""
+        self.assertEqual(list(class_sizes(source)), [("Part", 3, 4), ("Inner", 1, 1)])
 
 
 class Layout(unittest.TestCase):

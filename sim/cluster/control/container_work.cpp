@@ -101,7 +101,7 @@ std::int64_t ContainerWork::units_finished(std::uint32_t p) const {
 
 std::optional<Duration> ContainerWork::gpu_work(std::uint32_t p) const {
   const WorkloadKind kind = kind_of(p);
-  if (kind == WorkloadKind::Service) return replicas_.gpu_work(p);
+  if (kind == WorkloadKind::Service) return replicas_.of_pod(p).gpu_work();
   if (kind == WorkloadKind::Notebook) return notebooks_.gpu_work(p);
   return std::nullopt;
 }

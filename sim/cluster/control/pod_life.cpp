@@ -96,14 +96,13 @@ void record_start_up(RunState& run, const Pod& pod) {
 }  // namespace
 
 PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& usage,
-                 SteadyBatch& batch, Faults& faults, OpenJobs& jobs, ContainerWork& work,
-                 Autoscalers& scalers)
+                 SteadyBatch& batch, OpenJobs& jobs, ContainerWork& work, Autoscalers& scalers)
     : run_(run),
       scheduler_(scheduler),
       gpus_(gpus),
       usage_(usage),
       batch_(batch),
-      faults_(faults),
+      faults_(run),
       jobs_(jobs),
       work_(work),
       scalers_(scalers),

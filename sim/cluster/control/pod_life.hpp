@@ -24,7 +24,7 @@ class ContainerWork;
 class PodLife {
  public:
   PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& usage, SteadyBatch& batch,
-          Faults& faults, OpenJobs& jobs, ContainerWork& work, Autoscalers& scalers);
+          OpenJobs& jobs, ContainerWork& work, Autoscalers& scalers);
 
   // A pod's timer: the next step of its way.
   void on_timer(std::uint32_t pod);
@@ -73,7 +73,7 @@ class PodLife {
   GpuAccess& gpus_;
   Usage& usage_;
   SteadyBatch& batch_;
-  Faults& faults_;
+  Faults faults_;
   OpenJobs& jobs_;
   ContainerWork& work_;
   Autoscalers& scalers_;

@@ -31,7 +31,7 @@ void Sampler::take() {
     double busy_ns = 0;
     if (pod.phase == PodPhase::Working) {
       ++workload.running;
-      workload.waiting += static_cast<std::int64_t>(from_.replicas.queued(p));
+      workload.waiting += static_cast<std::int64_t>(from_.replicas.of_pod(p).queued());
       const double sm_ns = sm_so_far(p);
       // In steady state no engine counts; exact nodes are never unsettled.
       const double steady_ns = from_.usage.of_pod(p).busy_ns +

@@ -97,8 +97,8 @@ void Autoscalers::sample(Scaler& scaler) {
   std::size_t outstanding = scaler.held.size();
   std::size_t queued = scaler.held.size();
   for (const std::uint32_t p : service.ready) {
-    outstanding += servers_.outstanding(p);
-    queued += servers_.queued(p);
+    outstanding += servers_.of_pod(p).outstanding;
+    queued += servers_.of_pod(p).queued();
   }
   scaler.active = scaler.active || asked > 0 || outstanding > 0;
   switch (scaler.settings().metric) {
@@ -189,7 +189,7 @@ void Autoscalers::dismiss(Scaler& scaler) {
   const std::uint32_t p = *last;
   scaler.wanted.erase(std::next(last).base());
   std::erase(services_[scaler.service].ready, p);
-  if (run_.cluster.pods[p].phase != PodPhase::Working || servers_.outstanding(p) == 0) {
+  if (run_.cluster.pods[p].phase != PodPhase::Working || servers_.of_pod(p).outstanding == 0) {
     return remove_replica(p);
   }
   replicas_of_[p].leaving = true;

@@ -44,11 +44,6 @@ void count_steps(RunState& run, WorkloadId workload, const ContinuousBatching::P
 
 }  // namespace
 
-bool Replicas::has_room_for(std::uint32_t p, const Request& request) const {
-  const auto& llm = servers_[p].llm;
-  return !llm || llm->batching.fits(LlmServer::tokens_of(request));
-}
-
 // The request joins those that the model works on, or waits for a place among them. What the GPU
 // does is cut short at the end of the step under way when it can be admitted then.
 void Replicas::join_steps(std::uint32_t p, const Request& request) {

@@ -45,22 +45,6 @@ std::vector<Request> Replicas::take_all(std::uint32_t p) {
   return taken;
 }
 
-Duration Replicas::gpu_work(std::uint32_t p) const {
-  const PodServer& server = servers_[p];
-  return server.llm ? server.llm->batching.piece().work : server.batch_work;
-}
-
-bool Replicas::is_full(std::uint32_t p) const {
-  const scenarios::Serving& serving = serving_of(p);
-  if (!serving.queue_limit) return false;
-  const PodServer& server = servers_[p];
-  const bool workers_busy =
-      serving.concurrency > 0 && server.working >= static_cast<std::uint32_t>(serving.concurrency);
-  const bool gpu_busy = !server.batch.empty() || (server.llm && server.llm->batching.working());
-  const bool waits = workers_busy || gpu_busy || serving.max_delay.ns > 0;
-  return waits && server.queued() >= static_cast<std::size_t>(*serving.queue_limit);
-}
-
 void Replicas::admit(std::uint32_t p, const Request& request) {
   PodServer& server = servers_[p];
   ++server.outstanding;

@@ -24,25 +24,15 @@ class Replicas {
            Autoscalers& scalers);
 
   const std::vector<PodServer>& all() const { return servers_; }
-  std::uint32_t outstanding(std::uint32_t pod) const { return servers_[pod].outstanding; }
-  std::size_t queued(std::uint32_t pod) const { return servers_[pod].queued(); }
-  // That the pod's GPU has been given. REQUIRES: it works.
-  Duration gpu_work(std::uint32_t pod) const;
+  const PodServer& of_pod(std::uint32_t pod) const { return servers_[pod]; }
 
   // The container begins to serve.
   void begin(std::uint32_t pod);
   // It is gone: takes all its requests out, those that came first first.
   std::vector<Request> take_all(std::uint32_t pod);
 
-  // A server refuses a sequence that its KV pool could never hold.
-  bool has_room_for(std::uint32_t pod, const Request& request) const;
-  // Whether one more request would have to wait, and as many wait already as may.
-  bool is_full(std::uint32_t pod) const;
   // The request has reached a pod that lets it in.
   void admit(std::uint32_t pod, const Request& request);
-  void account_answer(std::uint32_t pod, Duration work, bool late) {
-    usage_.answered(pod, work, late);
-  }
 
   // The pod's timer: a batch has waited long enough, or requests have waited too long.
   void on_timer(std::uint32_t pod);

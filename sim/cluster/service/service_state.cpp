@@ -9,6 +9,15 @@ namespace slicewise::sim {
 
 using scenarios::Routing;
 
+bool PodServer::is_full(const scenarios::Serving& serving) const {
+  if (!serving.queue_limit) return false;
+  const bool workers_busy =
+      serving.concurrency > 0 && working >= static_cast<std::uint32_t>(serving.concurrency);
+  const bool gpu_busy = !batch.empty() || (llm && llm->batching.working());
+  const bool waits = workers_busy || gpu_busy || serving.max_delay.ns > 0;
+  return waits && queued() >= static_cast<std::size_t>(*serving.queue_limit);
+}
+
 RequestSource::RequestSource(const scenarios::Traffic* traffic, Duration starts_at,
                              std::uint64_t seed, std::uint32_t replication, std::uint32_t entity)
     : thinking_(seed, replication, entity, Purpose::Retry) {

@@ -31,6 +31,14 @@ struct PodServer {
   std::size_t queued() const {
     return waiting.size() + ready.size() + (llm ? llm->batching.waiting() : 0);
   }
+  // That the GPU has been given. REQUIRES: it works for the pod.
+  Duration gpu_work() const { return llm ? llm->batching.piece().work : batch_work; }
+  // Whether one more request would have to wait, and as many wait already as may.
+  bool is_full(const scenarios::Serving& serving) const;
+  // A server refuses a sequence that its KV pool could never hold.
+  bool has_room_for(const Request& request) const {
+    return !llm || llm->batching.fits(LlmServer::tokens_of(request));
+  }
 };
 
 // How many requests are inside, as an integral over the time from the end of the warm-up on.

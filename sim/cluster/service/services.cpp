@@ -27,8 +27,10 @@ void count_tokens(TokenRecord& record, const Request& request, bool late) {
 
 }  // namespace
 
-Services::Services(RunState& run, Replicas& replicas, Pipelines& pipelines, Autoscalers& scalers)
+Services::Services(RunState& run, Usage& usage, Replicas& replicas, Pipelines& pipelines,
+                   Autoscalers& scalers)
     : run_(run),
+      usage_(usage),
       replicas_(replicas),
       pipelines_(pipelines),
       scalers_(scalers),
@@ -108,8 +110,9 @@ void Services::enter(std::size_t s, Request request) {
     return lose(s, request, Loss::Refused);
   }
   const std::uint32_t p = service.route(replicas_.all());
-  if (!replicas_.has_room_for(p, request)) return lose(s, request, Loss::Refused);
-  if (replicas_.is_full(p)) return lose(s, request, Loss::Dropped);
+  const PodServer& server = replicas_.of_pod(p);
+  if (!server.has_room_for(request)) return lose(s, request, Loss::Refused);
+  if (server.is_full(service.model->spec.serving)) return lose(s, request, Loss::Dropped);
   request.queued = run_.now;
   replicas_.admit(p, request);
 }
@@ -138,7 +141,7 @@ void Services::answer(std::uint32_t p, const Request& request, Duration work) {
   const Duration latency = run_.now - request.arrived;
   const auto& limit = service.model->limits.latency;
   const bool late = request.late || (limit && latency > *limit);
-  replicas_.account_answer(p, work, late);
+  usage_.answered(p, work, late);
   service.population.change(run_.now, -1);
   record(service.workload, request, late ? Outcome::Late : Outcome::InTime, p);
   // Latency is of the requests that came in the observed time, throughput of those that left in it.

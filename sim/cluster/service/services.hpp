@@ -6,6 +6,7 @@
 
 #include "slicewise/sim/recording.hpp"
 
+#include "../nodes/usage.hpp"
 #include "../run_state.hpp"
 #include "service_state.hpp"
 
@@ -19,7 +20,8 @@ class Replicas;
 // answered, or lost and perhaps sent again.
 class Services {
  public:
-  Services(RunState& run, Replicas& replicas, Pipelines& pipelines, Autoscalers& scalers);
+  Services(RunState& run, Usage& usage, Replicas& replicas, Pipelines& pipelines,
+           Autoscalers& scalers);
 
   std::size_t count() const { return services_.size(); }
   std::size_t of_pod(std::uint32_t pod) const {
@@ -55,6 +57,7 @@ class Services {
   void over(std::size_t service, const Request& request, std::optional<Loss> loss);
 
   RunState& run_;
+  Usage& usage_;
   Replicas& replicas_;
   Pipelines& pipelines_;
   Autoscalers& scalers_;
