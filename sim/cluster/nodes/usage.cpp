@@ -7,7 +7,7 @@
 namespace slicewise::sim {
 namespace {
 
-Duration rounded(double ns) { return {std::llround(ns)}; }
+Duration rounded_ns(double ns) { return {std::llround(ns)}; }
 
 bool is_loading(PodPhase phase) { return phase == PodPhase::Pulling || phase == PodPhase::Loading; }
 
@@ -59,7 +59,7 @@ void Usage::account_busy(std::uint32_t p, DomainId id, double busy_ns, bool usef
   domain.late_ns += late_ns;
   domain.sm_ns += container.sm_ns;
   domain.sm_known = domain.sm_known && run_.cluster.model(pod).sm_known;
-  run_.record_of(pod).gpu_busy += rounded(busy_ns * kind.time_share / kind.owned_time);
+  run_.record_of(pod).gpu_busy += rounded_ns(busy_ns * kind.time_share / kind.owned_time);
 }
 
 void Usage::pod_enters(const Pod& pod, PodPhase phase) {
@@ -85,17 +85,18 @@ DomainTime Usage::take(std::size_t d) {
   // What a vGPU of EC2 gets done counts against the share of the time that is its own.
   const double owned = run_.cluster.kind(run_.cluster.domains[d]).owned_time;
   DomainTime time;
-  time.useful = rounded(domain.useful_ns / owned);
-  time.late = rounded(domain.late_ns / owned);
-  time.failed = rounded(domain.failed_ns / owned);
-  time.switching = rounded(domain.switch_ns / owned);
-  time.cold_start = rounded(domain.cold_ns);
-  time.sm_active = rounded(domain.sm_ns / owned);
+  time.useful = rounded_ns(domain.useful_ns / owned);
+  time.late = rounded_ns(domain.late_ns / owned);
+  time.failed = rounded_ns(domain.failed_ns / owned);
+  time.switching = rounded_ns(domain.switch_ns / owned);
+  time.cold_start = rounded_ns(domain.cold_ns);
+  time.sm_active = rounded_ns(domain.sm_ns / owned);
   time.sm_known = domain.sm_known;
   with_engine(run_.cluster.domains[d], [&](auto& engine) {
     engine.advance(run_.now);
     const Duration switching = engine.time().switching;
-    time.switching = rounded(static_cast<double>((switching - domain.switching_billed).ns) / owned);
+    time.switching =
+        rounded_ns(static_cast<double>((switching - domain.switching_billed).ns) / owned);
     domain.switching_billed = switching;
   });
   domain.useful_ns = domain.late_ns = domain.failed_ns = 0;
@@ -104,6 +105,6 @@ DomainTime Usage::take(std::size_t d) {
   return time;
 }
 
-Duration Usage::host_time(std::size_t node) const { return rounded(cpu_ns_[node]); }
+Duration Usage::host_time(std::size_t node) const { return rounded_ns(cpu_ns_[node]); }
 
 }  // namespace slicewise::sim
