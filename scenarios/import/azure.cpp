@@ -1,5 +1,4 @@
-#include "azure.hpp"
-
+#include "importers.hpp"
 #include "request_table.hpp"
 
 namespace slicewise::scenarios {

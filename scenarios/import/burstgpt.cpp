@@ -1,10 +1,9 @@
-#include "burstgpt.hpp"
-
 #include <map>
 
 #include <fmt/format.h>
 
 #include "../text/decimal.hpp"
+#include "importers.hpp"
 #include "request_table.hpp"
 
 namespace slicewise::scenarios {

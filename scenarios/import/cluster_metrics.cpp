@@ -6,8 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
+
 #include "../text/decimal.hpp"
-#include "gpu_resource.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -164,15 +165,15 @@ PodRecord ClusterMetrics::finished(const Pod& pod, std::int64_t end, ImportRepor
   PodRecord record = pod.record;
   const auto place = [&] { return record.where; };
   add_all(record.amounts, pod.requests);
-  Amounts most;
   // Extended resources have limits equal to requests; either metric may be missing.
   Amounts limits;
   add_all(limits, pod.limits);
   for (const auto& [name, amount] : limits) {
     if (gpu_resource(name) && !record.amounts.contains(name)) record.amounts[name] = amount;
   }
-  for (const auto& [name, amounts] : pod.init) raise_amounts(most, amounts);
-  raise_amounts(record.amounts, most);
+  std::vector<ContainerAmounts> containers{{record.amounts}};
+  for (const auto& [name, amounts] : pod.init) containers.push_back({amounts, true});
+  record.amounts = reserved_amounts(containers);
 
   std::int64_t latest = 0;
   std::string phase;

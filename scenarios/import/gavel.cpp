@@ -1,5 +1,3 @@
-#include "gavel.hpp"
-
 #include <array>
 #include <map>
 #include <optional>
@@ -14,6 +12,7 @@
 #include "../traces/job_trace_columns.hpp"
 #include "cells.hpp"
 #include "import_report.hpp"
+#include "importers.hpp"
 #include "job_rows.hpp"
 
 namespace slicewise::scenarios {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "gpu_resource.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 
 namespace slicewise::scenarios {
 namespace {

@@ -5,31 +5,15 @@
 #include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/scenarios/import.hpp"
 
-#include "azure.hpp"
-#include "burstgpt.hpp"
-#include "job_table.hpp"
-#include "k8s.hpp"
-#include "mooncake.hpp"
-#include "openb.hpp"
-#include "pod_scenario.hpp"
-#include "pods.hpp"
-#include "prometheus.hpp"
-#include "replay_scenario.hpp"
-#include "request_csv.hpp"
-#include "request_scenario.hpp"
-#include "sacct.hpp"
-#include "servegen.hpp"
-#include "swf.hpp"
+#include "importers.hpp"
 
 namespace slicewise::scenarios {
 namespace {
 
-using Importer = Expected<Imported> (*)(std::span<const SourceText>, const ImportOptions&);
-
 struct KindOfLog {
   ImportKind kind;
   std::string_view name;
-  Importer importer;
+  Importer* importer;
 };
 
 constexpr std::array kKindsOfLog = {

@@ -1,5 +1,3 @@
-#include "job_table.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -9,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "column_map.hpp"
-#include "gavel.hpp"
 #include "import_report.hpp"
+#include "importers.hpp"
 #include "job_rows.hpp"
 #include "job_table_row.hpp"
 #include "table_rows.hpp"

@@ -1,5 +1,3 @@
-#include "mooncake.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <unordered_set>
@@ -7,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "../text/decimal.hpp"
+#include "importers.hpp"
 #include "request_table.hpp"
 
 namespace slicewise::scenarios {

@@ -1,5 +1,3 @@
-#include "openb.hpp"
-
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +7,7 @@
 #include "../text/decimal.hpp"
 #include "../traces/job_trace_columns.hpp"
 #include "import_report.hpp"
+#include "importers.hpp"
 #include "job_rows.hpp"
 #include "table_rows.hpp"
 

@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
+
 #include "../text/decimal.hpp"
 #include "../traces/trace_time.hpp"
-#include "gpu_resource.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -143,33 +144,18 @@ class PodReader {
     return std::nullopt;
   }
 
-  // As the scheduler counts: containers run together, init containers before them one by one, and
-  // those that always restart stay.
   MaybeBad read_resources() {
-    Amounts running;
-    JsonCursor containers(spec_["containers"]);
-    while (containers.next()) {
-      Amounts amounts;
-      if (auto problem = amounts_of(containers.value(), amounts)) return problem;
-      add_amounts(running, amounts);
-    }
-    Amounts sidecars;
-    Amounts most;
-    JsonCursor init(spec_["initContainers"]);
-    while (init.next()) {
-      Amounts amounts;
-      if (auto problem = amounts_of(init.value(), amounts)) return problem;
-      if (init.value()["restartPolicy"].raw_scalar() == "Always") {
-        add_amounts(sidecars, amounts);
-        raise_amounts(most, sidecars);
-      } else {
-        add_amounts(amounts, sidecars);
-        raise_amounts(most, amounts);
+    std::vector<ContainerAmounts> all;
+    for (const std::string_view list : {"containers", "initContainers"}) {
+      JsonCursor containers(spec_[list]);
+      while (containers.next()) {
+        ContainerAmounts& one = all.emplace_back();
+        one.is_init = list == "initContainers";
+        one.restarts_always = containers.value()["restartPolicy"].raw_scalar() == "Always";
+        if (auto problem = amounts_of(containers.value(), one.amounts)) return problem;
       }
     }
-    add_amounts(running, sidecars);
-    raise_amounts(running, most);
-    pod_.amounts = std::move(running);
+    pod_.amounts = reserved_amounts(all);
     JsonCursor claims(spec_["resourceClaims"]);
     if (claims.next()) {
       report_.skipped("resource claims of pods (DRA): the GPUs behind them are not in the list",

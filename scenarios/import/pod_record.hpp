@@ -18,8 +18,16 @@ inline constexpr std::int64_t kMostAmount = 1'000'000'000'000'000'000;
 
 // Adds without overflow.
 void add_amounts(Amounts& sum, const Amounts& more);
-// The larger of the two, name by name.
-void raise_amounts(Amounts& sum, const Amounts& other);
+
+struct ContainerAmounts {
+  Amounts amounts;
+  bool is_init = false;
+  bool restarts_always = false;  // of an init container
+};
+
+// What the scheduler reserves: containers run together, init containers before them one by one, and
+// those that always restart stay.
+Amounts reserved_amounts(const std::vector<ContainerAmounts>& containers);
 
 // A pod as the API server or Prometheus knows it. Times in ns since 1970.
 struct PodRecord {

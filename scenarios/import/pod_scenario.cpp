@@ -1,12 +1,12 @@
-#include "pod_scenario.hpp"
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "gpu_resource.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
+
+#include "importers.hpp"
 #include "scenario_draft.hpp"
 
 namespace slicewise::scenarios {
@@ -134,7 +134,7 @@ std::string pod_scenario(const Imported& imported, ImportKind kind, const Import
   if (groups.size() > kMostWorkloads) groups.resize(kMostWorkloads);
   for (const Group& group : groups) draft.workloads.push_back(workload_of(trace, group));
   add_pools(trace, groups, draft);
-  complete(draft, options.replicas);
+  complete(draft, options);
   return written(draft).yaml;
 }
 

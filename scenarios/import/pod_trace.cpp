@@ -4,11 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
+
 #include "../text/name_pool.hpp"
 #include "../traces/job_trace_columns.hpp"
 #include "../traces/job_trace_order.hpp"
 #include "../traces/trace_time.hpp"
-#include "gpu_resource.hpp"
 #include "pod_record.hpp"
 
 namespace slicewise::scenarios {
@@ -295,11 +296,26 @@ void add_amounts(Amounts& sum, const Amounts& more) {
   }
 }
 
-void raise_amounts(Amounts& sum, const Amounts& other) {
-  for (const auto& [name, amount] : other) {
-    std::int64_t& most = sum[name];
-    most = std::max(most, amount);
+Amounts reserved_amounts(const std::vector<ContainerAmounts>& containers) {
+  const auto raise = [](Amounts& sum, const Amounts& other) {
+    for (const auto& [name, amount] : other) sum[name] = std::max(sum[name], amount);
+  };
+  Amounts running;
+  Amounts sidecars;
+  Amounts most;
+  for (const ContainerAmounts& container : containers) {
+    if (!container.is_init) {
+      add_amounts(running, container.amounts);
+      continue;
+    }
+    Amounts starting = sidecars;
+    add_amounts(starting, container.amounts);
+    if (container.restarts_always) sidecars = starting;
+    raise(most, starting);
   }
+  add_amounts(running, sidecars);
+  raise(running, most);
+  return running;
 }
 
 JobTrace trace_of_pods(std::vector<PodRecord> pods, const ImportOptions& options,

@@ -1,5 +1,3 @@
-#include "pods.hpp"
-
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -7,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "../text/decimal.hpp"
+#include "importers.hpp"
 #include "pod_event.hpp"
 #include "pod_object.hpp"
 

@@ -1,5 +1,3 @@
-#include "prometheus.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -7,6 +5,7 @@
 
 #include "cluster_metrics.hpp"
 #include "gpu_metrics.hpp"
+#include "importers.hpp"
 
 namespace slicewise::scenarios {
 

@@ -1,5 +1,3 @@
-#include "replay_scenario.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <queue>
@@ -8,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "importers.hpp"
 #include "scenario_draft.hpp"
 
 namespace slicewise::scenarios {

@@ -1,8 +1,7 @@
-#include "request_csv.hpp"
-
 #include "../text/decimal.hpp"
 #include "../traces/client_rates.hpp"
 #include "../traces/request_binary.hpp"
+#include "importers.hpp"
 
 namespace slicewise::scenarios {
 namespace {

@@ -1,11 +1,10 @@
-#include "request_scenario.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "../traces/client_rates.hpp"
+#include "importers.hpp"
 #include "scenario_draft.hpp"
 
 namespace slicewise::scenarios {

@@ -1,5 +1,3 @@
-#include "sacct.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -13,6 +11,7 @@
 #include "../traces/job_trace_columns.hpp"
 #include "cells.hpp"
 #include "import_report.hpp"
+#include "importers.hpp"
 #include "job_rows.hpp"
 #include "slurm_tres.hpp"
 #include "table_rows.hpp"

@@ -7,6 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
+
+#include "../text/document.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
@@ -184,18 +188,26 @@ class Writer {
   std::vector<int> lines_;
 };
 
+// Text that reads as the same text without quotes.
+bool is_plain(const std::string& text) {
+  constexpr std::string_view kSafe =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./";
+  return !text.empty() && text.find_first_not_of(kSafe) == std::string::npos && text[0] != '-' &&
+         core_schema_kind(text) == Node::Kind::Text;
+}
+
 bool offers(const DraftPool& pool, const std::string& resource) {
   const auto has = [&](std::string_view word) {
     return pool.sharing.find(word) != std::string::npos;
   };
   const bool renames = has("renameByDefault: true");
   const bool is_mixed = has("strategy: mixed");
-  if (resource == "nvidia.com/gpu") {
+  if (resource == kGpuResource) {
     return !renames && !is_mixed && !has("virtualGpu") && !has("nos:");
   }
   if (resource == "k8s.amazonaws.com/vgpu") return has("virtualGpu");
-  if (resource.starts_with("nvidia.com/mig-")) {
-    std::string profile = resource.substr(std::string_view("nvidia.com/mig-").size());
+  if (resource.starts_with(kMigPrefix)) {
+    std::string profile = resource.substr(kMigPrefix.size());
     constexpr std::string_view kShared = ".shared";
     const bool is_shared = profile.ends_with(kShared);
     if (is_shared) profile.resize(profile.size() - kShared.size());
@@ -205,14 +217,10 @@ bool offers(const DraftPool& pool, const std::string& resource) {
   return renames && resource == "nvidia.com/gpu.shared";
 }
 
-// GPUs of a node, by the size in the name of its type; 1 where that does not tell.
-std::int64_t gpus_of(const std::string& type) {
-  const auto is = [&](std::string_view family, std::string_view size) {
-    return type.starts_with(family) && type.ends_with(size);
-  };
-  const bool large = is("p", "24xlarge") || is("p", "48xlarge") || is("p3", ".16xlarge");
-  if (large || is("g", ".48xlarge") || is("g4dn", ".metal")) return 8;
-  return is("g", ".12xlarge") || is("p3", ".8xlarge") ? 4 : 1;
+// GPUs of a node; 1 where nobody knows the type.
+std::int64_t gpus_of(const std::string& type, const ImportOptions& options) {
+  const auto known = std::ranges::find(options.instances, type, &InstanceGpus::name);
+  return known == options.instances.end() ? 1 : known->count;
 }
 
 // How many of a pool's units one GPU makes, as its sharing says.
@@ -261,6 +269,29 @@ std::string in_quotes(const std::string& text) {
   return out + '"';
 }
 
+// As deep as the document, which its reader limits.
+std::string flow_text(const Node& node) {
+  std::string text;
+  switch (node.kind) {
+    case Node::Kind::Map:
+      for (const Entry& entry : node.entries) {
+        text += text.empty() ? "" : ", ";
+        text += is_plain(entry.key) ? entry.key : in_quotes(entry.key);
+        text += ": " + (entry.value == nullptr ? "null" : flow_text(*entry.value));
+      }
+      return "{" + text + "}";
+    case Node::Kind::List:
+      for (const NodePtr& item : node.items) text += (text.empty() ? "" : ", ") + flow_text(*item);
+      return "[" + text + "]";
+    case Node::Kind::Text:
+      return is_plain(node.text) ? node.text : in_quotes(node.text);
+    case Node::Kind::Null:
+      return "null";
+    default:
+      return node.text;
+  }
+}
+
 DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
                        std::optional<int> replicas) {
   DraftPool pool;
@@ -269,9 +300,8 @@ DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
   pool.type_is_assumed = true;
   pool.sharing_is_assumed = true;
   if (gpus_of_pod > 1) pool.instance_type = gpus_of_pod <= 4 ? "g5.12xlarge" : "g5.48xlarge";
-  constexpr std::string_view kMig = "nvidia.com/mig-";
-  if (resource.starts_with(kMig)) {
-    std::string profile = resource.substr(kMig.size());
+  if (resource.starts_with(kMigPrefix)) {
+    const std::string profile = resource.substr(kMigPrefix.size());
     // Slices of 5 GB are those of an A100 of 40 GB, others as a rule those of 80 GB.
     const bool small = profile.ends_with("g.5gb") || profile == "2g.10gb" || profile == "3g.20gb" ||
                        profile == "4g.20gb" || profile == "7g.40gb";
@@ -295,7 +325,7 @@ DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
   return pool;
 }
 
-void complete(ScenarioDraft& draft, std::optional<int> replicas) {
+void complete(ScenarioDraft& draft, const ImportOptions& options) {
   std::map<std::string, int> names;
   for (DraftWorkload& workload : draft.workloads) {
     if (names[workload.name]++ == 0) continue;
@@ -308,7 +338,7 @@ void complete(ScenarioDraft& draft, std::optional<int> replicas) {
     const bool is_offered = std::ranges::any_of(
         draft.pools, [&](const DraftPool& pool) { return offers(pool, workload.resource); });
     if (is_offered) continue;
-    draft.pools.push_back(assumed_pool(workload.resource, workload.gpus, replicas));
+    draft.pools.push_back(assumed_pool(workload.resource, workload.gpus, options.replicas));
   }
   std::map<std::string, int> pools;
   for (DraftPool& pool : draft.pools) {
@@ -321,7 +351,7 @@ void complete(ScenarioDraft& draft, std::optional<int> replicas) {
       constexpr std::int64_t kMost = 1'000'000;
       units += std::min(workload.pods, kMost) * std::min(workload.gpus, kMost);
     }
-    const std::int64_t each = units_per_gpu(pool) * gpus_of(pool.instance_type);
+    const std::int64_t each = units_per_gpu(pool) * gpus_of(pool.instance_type, options);
     pool.nodes =
         std::max<std::int64_t>(1, (std::min<std::int64_t>(units, 10'000'000) + each - 1) / each);
   }

@@ -6,11 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "slicewise/scenarios/import.hpp"
 #include "slicewise/units.hpp"
 
 // A scenario on its way from manifests or pods to a file that runs as it is: what the source does
 // not say is filled in, marked Assumed, with a TODO comment on its line.
 namespace slicewise::scenarios {
+
+struct Node;
 
 using DraftLabels = std::vector<std::pair<std::string, std::string>>;
 
@@ -75,8 +78,11 @@ std::string dns_name(const std::string& text, const std::string& other);
 // In double quotes, as YAML reads it.
 std::string in_quotes(const std::string& text);
 
+// A part of a YAML document in flow style, on one line.
+std::string flow_text(const Node& node);
+
 // Gives workloads of one name different ones, and every workload a pool that offers its resource.
-void complete(ScenarioDraft& draft, std::optional<int> replicas);
+void complete(ScenarioDraft& draft, const ImportOptions& options);
 
 // "nvidia.com/gpu: 1" in a pool whose plugin says nothing.
 DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,

@@ -1,5 +1,3 @@
-#include "servegen.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -13,6 +11,7 @@
 #include "../text/decimal.hpp"
 #include "../traces/client_rates.hpp"
 #include "import_report.hpp"
+#include "importers.hpp"
 #include "token_lengths.hpp"
 
 namespace slicewise::scenarios {

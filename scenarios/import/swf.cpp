@@ -1,5 +1,3 @@
-#include "swf.hpp"
-
 #include <array>
 #include <map>
 #include <optional>
@@ -12,6 +10,7 @@
 #include "../text/decimal.hpp"
 #include "../traces/job_trace_columns.hpp"
 #include "import_report.hpp"
+#include "importers.hpp"
 #include "job_rows.hpp"
 
 // Standard Workload Format 2.2 (Chapin et al., 1999): 18 numbers a job, -1 where one is not known.

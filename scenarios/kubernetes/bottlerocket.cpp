@@ -1,8 +1,13 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <tuple>
 
 #include <fmt/format.h>
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
 
 #include "slicewise/nearest_name.hpp"
 
@@ -14,7 +19,175 @@
 namespace slicewise::scenarios::manifests {
 namespace {
 
-using Kind = TomlValue::Kind;
+enum class SettingKind : std::uint8_t { Text, Whole, Truth, Other };  // Other: lists, dates, floats
+
+struct BottlerocketSetting {
+  std::string path;  // below `settings`; keys with dots in quotes: mig.profile."a100.40gb"
+  SettingKind kind = SettingKind::Other;
+  std::string value;
+  SourceLocation where;
+};
+
+constexpr std::string_view kBottlerocketPlugin = "kubelet-device-plugins.nvidia.";
+constexpr int kDeepestSetting = 7;  // kubelet-device-plugins.nvidia.mig.profile."a100.40gb"
+
+std::string setting_path(const std::string& before, std::string_view key) {
+  const bool has_dot = key.find('.') != std::string_view::npos;
+  return fmt::format("{}{}{}{}{}", before, before.empty() ? "" : ".", has_dot ? "\"" : "", key,
+                     has_dot ? "\"" : "");
+}
+
+// User data in TOML. Bottlerocket refuses the whole file for one wrong line.
+class UserData {
+ public:
+  UserData(Context& context, const SourceText& source) : context_(context), source_(source) {
+    std::string_view rest = source.text;
+    while (!rest.empty()) {
+      lines_.push_back(rest.substr(0, rest.find('\n')));
+      rest.remove_prefix(std::min(lines_.back().size() + 1, rest.size()));
+    }
+  }
+
+  std::vector<BottlerocketSetting> settings() {
+    if (!has_bearable_depth()) return {};
+    const toml::table table = parsed();
+    if (const toml::table* settings = table["settings"].as_table()) take(*settings, "", 0);
+    std::ranges::sort(settings_, {}, [](const BottlerocketSetting& setting) {
+      return std::tuple(setting.where.line, setting.where.column);
+    });
+    return std::move(settings_);
+  }
+
+ private:
+  std::string_view line(std::size_t number) const {
+    return number > 0 && number <= lines_.size() ? lines_[number - 1] : std::string_view();
+  }
+
+  SourceLocation start_of(std::size_t number) const {
+    const std::size_t blanks = line(number).find_first_not_of(" \t\r");
+    return {source_.name, static_cast<int>(number),
+            static_cast<int>(blanks == std::string_view::npos ? 0 : blanks) + 1, 1};
+  }
+
+  void refuse(Code code, std::size_t number, std::string message, std::string help) {
+    report_unreadable(
+        context_, {make_diagnostic(code, start_of(number), std::move(message), std::move(help))});
+  }
+
+  void refuse_line(std::size_t number) {
+    refuse(Code::YamlSyntax, number, "this is no TOML: [table] or key = value on each line",
+           "text stands in quotes, numbers and true do not; the whole file is refused");
+  }
+
+  // toml++ 3.3 makes a table for each dot of a key, and takes them apart by recursion.
+  bool has_bearable_depth() {
+    constexpr std::ptrdiff_t kMostDots = 1'000;
+    for (std::size_t n = 1; n <= lines_.size(); ++n) {
+      if (std::ranges::count(line(n), '.') <= kMostDots) continue;
+      refuse_line(n);
+      return false;
+    }
+    return true;
+  }
+
+  // What is wrong is reported line by line, as far as lines are wrong by themselves.
+  toml::table parsed() {
+    constexpr int kMostProblems = 20;
+    for (int problems = 0; problems < kMostProblems; ++problems) {
+      toml::parse_result result = toml::parse(joined());
+      if (result) return std::move(result).table();
+      const std::size_t number =
+          std::clamp<std::size_t>(result.error().source().begin.line, 1, lines_.size());
+      const bool is_twice =
+          result.error().description().find("cannot redefine") != std::string_view::npos;
+      if (is_twice) {
+        refuse(Code::FieldDuplicate, number,
+               fmt::format("\"{}\" is there twice", key_on(number).substr(0, 60)),
+               "keep one of them; the whole file is refused");
+      } else {
+        refuse_line(number);
+      }
+      if (!is_twice && toml::parse(line(number))) break;
+      lines_[number - 1] = {};
+    }
+    return {};
+  }
+
+  std::string joined() const {
+    std::string text;
+    for (const std::string_view one : lines_) text.append(one) += '\n';
+    return text;
+  }
+
+  // "a.b" of "a.b = 1" and of "[a.b]".
+  std::string_view key_on(std::size_t number) const {
+    std::string_view text = line(number);
+    text.remove_prefix(std::min(text.find_first_not_of(" \t["), text.size()));
+    text = text.substr(0, text.find_first_of("=]"));
+    return text.substr(0, text.find_last_not_of(" \t") + 1);
+  }
+
+  // NOLINTNEXTLINE(misc-no-recursion): bounded by kDeepestSetting
+  void take(const toml::table& table, const std::string& before, int depth) {
+    if (depth > kDeepestSetting) return;
+    for (const auto& [key, value] : table) {
+      const std::string path = setting_path(before, key.str());
+      if (const toml::table* inner = value.as_table()) {
+        take(*inner, path, depth + 1);
+        continue;
+      }
+      const toml::source_position& at = key.source().begin;
+      SourceLocation where = start_of(at.line);
+      if (table.is_inline()) where.column = static_cast<int>(at.column);
+      BottlerocketSetting setting{path, SettingKind::Other, {}, std::move(where)};
+      if (const auto* text = value.as_string()) {
+        setting.kind = SettingKind::Text;
+        setting.value = text->get();
+      } else if (const auto* whole = value.as_integer()) {
+        setting.kind = SettingKind::Whole;
+        setting.value = std::to_string(whole->get());
+      } else if (const auto* truth = value.as_boolean()) {
+        setting.kind = SettingKind::Truth;
+        setting.value = truth->get() ? "true" : "false";
+      }
+      settings_.push_back(std::move(setting));
+    }
+  }
+
+  Context& context_;
+  const SourceText& source_;
+  std::vector<std::string_view> lines_;
+  std::vector<BottlerocketSetting> settings_;
+};
+
+// eksctl writes YAML values as TOML values of the same type.
+SettingKind kind_of(const Node& value) {
+  switch (value.kind) {
+    case Node::Kind::Boolean:
+      return SettingKind::Truth;
+    case Node::Kind::Integer:
+      return SettingKind::Whole;
+    case Node::Kind::Text:
+      return SettingKind::Text;
+    default:
+      return SettingKind::Other;
+  }
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): bounded by kDeepestSetting
+void append_settings(std::vector<BottlerocketSetting>& settings, const Node& mapping,
+                     const std::string& before, int depth) {
+  for (const Entry& entry : mapping.entries) {
+    if (entry.value == nullptr) continue;
+    std::string path = setting_path(before, entry.key);
+    if (!is_map(entry.value.get())) {
+      settings.push_back(
+          {std::move(path), kind_of(*entry.value), entry.value->text, entry.key_where});
+    } else if (depth < kDeepestSetting) {
+      append_settings(settings, *entry.value, path, depth + 1);
+    }
+  }
+}
 
 constexpr std::array<std::string_view, 7> kModels = {"a100.40gb",      "a100.80gb",  "h100.80gb",
                                                      "h200.141gb",     "b200.180gb", "b300.269gb",
@@ -23,26 +196,26 @@ constexpr std::string_view kProfiles = "mig.profile.";
 
 struct KnownSetting {
   std::string_view key;  // below kubelet-device-plugins.nvidia
-  Kind kind;
+  SettingKind kind;
   std::string_view words;  // with spaces around each; "" any
 };
 constexpr std::array kPluginSettings = {
-    KnownSetting{"pass-device-specs", Kind::Truth, ""},
-    KnownSetting{"device-id-strategy", Kind::Text, " index uuid "},
-    KnownSetting{"device-list-strategy", Kind::Text, " volume-mounts envvar cdi-cri "},
-    KnownSetting{"device-sharing-strategy", Kind::Text, " none time-slicing mps "},
-    KnownSetting{"device-partitioning-strategy", Kind::Text, " none mig "},
-    KnownSetting{"time-slicing.replicas", Kind::Whole, ""},
-    KnownSetting{"time-slicing.rename-by-default", Kind::Truth, ""},
-    KnownSetting{"time-slicing.fail-requests-greater-than-one", Kind::Truth, ""},
-    KnownSetting{"mps.replicas", Kind::Whole, ""},
-    KnownSetting{"mps.rename-by-default", Kind::Truth, ""},
+    KnownSetting{"pass-device-specs", SettingKind::Truth, ""},
+    KnownSetting{"device-id-strategy", SettingKind::Text, " index uuid "},
+    KnownSetting{"device-list-strategy", SettingKind::Text, " volume-mounts envvar cdi-cri "},
+    KnownSetting{"device-sharing-strategy", SettingKind::Text, " none time-slicing mps "},
+    KnownSetting{"device-partitioning-strategy", SettingKind::Text, " none mig "},
+    KnownSetting{"time-slicing.replicas", SettingKind::Whole, ""},
+    KnownSetting{"time-slicing.rename-by-default", SettingKind::Truth, ""},
+    KnownSetting{"time-slicing.fail-requests-greater-than-one", SettingKind::Truth, ""},
+    KnownSetting{"mps.replicas", SettingKind::Whole, ""},
+    KnownSetting{"mps.rename-by-default", SettingKind::Truth, ""},
 };
 
-std::string_view form_of(Kind kind) {
-  return kind == Kind::Truth   ? "true or false, without quotes"
-         : kind == Kind::Whole ? "a whole number without quotes"
-                               : "a word in quotes";
+std::string_view form_of(SettingKind kind) {
+  return kind == SettingKind::Truth   ? "true or false, without quotes"
+         : kind == SettingKind::Whole ? "a whole number without quotes"
+                                      : "a word in quotes";
 }
 
 class BottlerocketReader {
@@ -90,7 +263,7 @@ class BottlerocketReader {
     if (known == kPluginSettings.end()) return refuse_key(setting, key);
     if (setting.kind != known->kind) {
       // Later releases take a list of device list strategies.
-      if (key == "device-list-strategy" && setting.kind == Kind::Other) return;
+      if (key == "device-list-strategy" && setting.kind == SettingKind::Other) return;
       return tell(Code::FieldType, setting.where,
                   fmt::format("{} is {}", key, form_of(known->kind)),
                   "Bottlerocket refuses values of another type");
@@ -127,9 +300,9 @@ class BottlerocketReader {
                   "put the GPU model in quotes: \"a100.40gb\" = \"1g.5gb\"");
     }
     const std::string model(key.substr(1, key.size() - 2));
-    if (setting.kind != Kind::Text) {
+    if (setting.kind != SettingKind::Text) {
       tell(Code::FieldType, setting.where,
-           fmt::format("the profile of {} is {}", model.substr(0, 40), form_of(Kind::Text)),
+           fmt::format("the profile of {} is {}", model.substr(0, 40), form_of(SettingKind::Text)),
            "\"1g.5gb\", or the number of instances: \"7\"");
     }
     group_.bottlerocket_mig.push_back({model, setting.value, setting.where, setting.where});
@@ -216,10 +389,17 @@ class BottlerocketReader {
 
 }  // namespace
 
-void apply_bottlerocket(Context& context, const std::vector<BottlerocketSetting>& settings,
-                        NodeGroupFile& group) {
+void read_bottlerocket(Context& context, const SourceText& toml, NodeGroupFile& group) {
   group.is_bottlerocket = true;
+  const std::vector<BottlerocketSetting> settings = UserData(context, toml).settings();
   BottlerocketReader(context, settings, group).read();
+}
+
+void read_bottlerocket(Context& context, const Node* settings, NodeGroupFile& group) {
+  group.is_bottlerocket = true;
+  std::vector<BottlerocketSetting> all;
+  if (is_map(settings)) append_settings(all, *settings, "", 0);
+  BottlerocketReader(context, all, group).read();
 }
 
 }  // namespace slicewise::scenarios::manifests

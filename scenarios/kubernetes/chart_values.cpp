@@ -330,7 +330,7 @@ class ChartReader {
         continue;
       }
       const NodePtr inner = embedded_document(context_, *entry.value);
-      if (is_map(inner.get())) read_plugin_config(context_, *inner, entry.key);
+      if (is_map(inner.get())) read_plugin_config(context_, inner, entry.key);
     }
   }
 

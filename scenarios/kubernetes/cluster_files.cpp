@@ -40,9 +40,10 @@ class ClusterReader {
         read_toml(sources[i]);
         continue;
       }
-      for (const NodePtr& document : read_documents(sources[i], context_.files.problems)) {
-        read_document_of(document, i);
-      }
+      Diagnostics found;
+      const std::vector<NodePtr> documents = read_documents(sources[i], found);
+      report_unreadable(context_, found);
+      for (const NodePtr& document : documents) read_document_of(document, i);
     }
     apply_node_classes(context_);
   }
@@ -51,7 +52,7 @@ class ClusterReader {
   void read_toml(const SourceText& source) {
     NodeGroupFile group;
     group.where = {source.name, 1, 1};
-    apply_bottlerocket(context_, bottlerocket_settings(source, context_.files.problems), group);
+    read_bottlerocket(context_, source, group);
   }
 
   void read_document_of(const NodePtr& document, std::size_t source) {
@@ -65,30 +66,49 @@ class ClusterReader {
   }
 
   void read_object(const NodePtr& object, std::size_t source) {
+    ++context_.files.objects;
     if (object->kind != Node::Kind::Map) {
+      leave_alone(*object, "");
       return unknown(*object, "a document that is no mapping is not checked");
     }
+    const std::string kind = text_below(object.get(), {"kind"});
     if (text_below(object.get(), {"apiVersion"}).starts_with("slicewise.dev/")) {
+      leave_alone(*object, kind);
       return read_own(*object, source);
     }
     read_metrics(context_, *object);
-    const std::string kind = text_below(object.get(), {"kind"});
     if (is_word_of(kPodKinds, kind)) return read_pods(context_, *object, kind);
-    if (kind == "ConfigMap") return read_config_map(context_, *object);
-    if (kind == "ResourceClaim" || kind == "ResourceClaimTemplate" || kind == "DeviceClass") {
-      return read_dra(context_, *object, kind);
-    }
     if (read_nodes(context_, object, kind)) return;
-    if (!kind.empty()) {
-      if (!is_word_of(kQuietKinds, kind)) {
-        unknown(*object, fmt::format("objects of kind {} are not checked", kind.substr(0, 60)));
-      }
+    if (kind.empty()) return read_settings(object);
+    if (kind == "ConfigMap") {
+      if (read_config_map(context_, *object)) return;
+    } else if (kind == "ResourceClaim" || kind == "ResourceClaimTemplate" ||
+               kind == "DeviceClass") {
+      read_dra(context_, *object, kind);
+    } else if (!is_word_of(kQuietKinds, kind)) {
+      unknown(*object, fmt::format("objects of kind {} are not checked", kind.substr(0, 60)));
+    }
+    leave_alone(*object, kind);
+  }
+
+  // A document without a kind.
+  void read_settings(const NodePtr& object) {
+    if (is_mig_file(*object)) return read_mig_file(context_, *object);
+    if (is_chart_values(*object)) {
+      read_chart_values(context_, *object);
+      if (context_.files.charts.back().chart == ChartValues::Chart::Dra) leave_alone(*object, "");
       return;
     }
-    if (is_mig_file(*object)) return read_mig_file(context_, *object);
-    if (is_chart_values(*object)) return read_chart_values(context_, *object);
-    if (is_plugin_config(*object)) return read_plugin_config(context_, *object, "");
+    if (is_plugin_config(*object)) return read_plugin_config(context_, object, "");
+    leave_alone(*object, "");
     unknown(*object, "a document without a kind that is no setting of NVIDIA's is not checked");
+  }
+
+  void leave_alone(const Node& object, const std::string& kind) {
+    context_.files.left_alone.push_back(
+        {kind.empty() ? "documents that are no object of Kubernetes and no plugin settings"
+                      : fmt::format("objects of kind {}", kind.substr(0, 60)),
+         object.where});
   }
 
   // slicewise's own files: "slicewise.dev/v1alpha1" is read by it, "slicewise.dev/plan.v1alpha1"

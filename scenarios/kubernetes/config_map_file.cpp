@@ -5,11 +5,11 @@
 // ConfigMaps that hold files of the device plugin or of mig-parted.
 namespace slicewise::scenarios::manifests {
 
-void read_config_map(Context& context, const Node& object) {
+bool read_config_map(Context& context, const Node& object) {
   const Located<std::string> name = located_below(&object, {"metadata", "name"});
   const Located<std::string> space = located_below(&object, {"metadata", "namespace"});
   const Node* data = object.find("data");
-  if (!is_map(data)) return;
+  if (!is_map(data)) return false;
   ConfigMapFile map{name.value, space.value, {}, object.where, space.where};
   bool has_configs = false;
   for (const Entry& entry : data->entries) {
@@ -33,10 +33,11 @@ void read_config_map(Context& context, const Node& object) {
       read_mig_file(context, *inner);
     } else if (is_plugin_config(*inner)) {
       has_configs = true;
-      read_plugin_config(context, *inner, entry.key);
+      read_plugin_config(context, inner, entry.key);
     }
   }
   if (has_configs) context.files.config_maps.push_back(std::move(map));
+  return has_configs;
 }
 
 }  // namespace slicewise::scenarios::manifests

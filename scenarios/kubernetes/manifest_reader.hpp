@@ -10,9 +10,7 @@
 
 #include "slicewise/scenarios/cluster_files.hpp"
 
-#include "../import/flow_text.hpp"
 #include "../text/document.hpp"
-#include "bottlerocket_settings.hpp"
 
 // One function for each kind of document. All of them add what they read to `files`, and what is
 // wrong to its problems.
@@ -27,6 +25,11 @@ struct Context {
   std::vector<std::pair<NodePtr, const SourceText*>> classes = {};
 };
 
+// The node at `path` of keys below `node`; nullptr when there is none.
+const Node* node_below(const Node* node, std::initializer_list<std::string_view> path);
+// The text of the scalar there; "" when there is none.
+std::string text_below(const Node* node, std::initializer_list<std::string_view> path);
+
 bool is_map(const Node* node);
 bool is_list(const Node* node);
 bool is_true(const Node* node);
@@ -36,6 +39,8 @@ SourceLocation place_below(const Node& node, std::initializer_list<std::string_v
 Located<std::string> located_below(const Node* node, std::initializer_list<std::string_view> path);
 
 void report(Context& context, Diagnostic problem);
+// What the reader of a format found: the file, or a file inside of it, is not of that format.
+void report_unreadable(Context& context, const Diagnostics& problems);
 
 // FIELD_UNKNOWN for the keys of a mapping that are not `known`, with the nearest that is. `who`
 // ignores them: "the device plugin". With `similar_only` keys that resemble none are left alone.
@@ -49,26 +54,28 @@ std::optional<SourceText> embedded_text(Context& context, const Node& text);
 NodePtr embedded_document(Context& context, const Node& text);
 
 std::vector<KeyValue> pairs_of(const Node* mapping);
-std::vector<TaintOrToleration> taints_of(const Node* list);
+std::vector<Taint> taints_of(const Node* list);
 std::vector<NodeRequirement> requirements_of(const Node* list);
 std::vector<ResourceAmount> whole_amounts_of(const Node* mapping);
 
 bool is_plugin_config(const Node& document);
-void read_plugin_config(Context& context, const Node& document, std::string_view key);
+void read_plugin_config(Context& context, const NodePtr& document, std::string_view key);
 bool is_mig_file(const Node& document);
 void read_mig_file(Context& context, const Node& document);
 bool is_chart_values(const Node& document);
 void read_chart_values(Context& context, const Node& document);
-void read_config_map(Context& context, const Node& object);
+// False when it holds neither.
+bool read_config_map(Context& context, const Node& object);
 void read_pods(Context& context, const Node& object, std::string_view kind);
 // NodePool, EC2NodeClass, NodeOverlay, ClusterConfig, Node; false for other kinds.
 bool read_nodes(Context& context, const NodePtr& object, std::string_view kind);
 // After all files: gives the node pools what their node classes say.
 void apply_node_classes(Context& context);
 
-// Judges the settings, and takes those of the device plugin.
-void apply_bottlerocket(Context& context, const std::vector<BottlerocketSetting>& settings,
-                        NodeGroupFile& group);
+// Bottlerocket's settings, from user data in TOML or from eksctl's bottlerocket.settings, which may
+// be nullptr: judges them, and takes those of the device plugin.
+void read_bottlerocket(Context& context, const SourceText& toml, NodeGroupFile& group);
+void read_bottlerocket(Context& context, const Node* settings, NodeGroupFile& group);
 // ResourceClaim, ResourceClaimTemplate, DeviceClass.
 void read_dra(Context& context, const Node& object, std::string_view kind);
 // Names of metrics in any text of a document.

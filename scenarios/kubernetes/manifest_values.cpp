@@ -32,6 +32,19 @@ std::size_t indentation_of_block(std::string_view text, int header) {
 
 }  // namespace
 
+const Node* node_below(const Node* node, std::initializer_list<std::string_view> path) {
+  for (const std::string_view key : path) {
+    if (!is_map(node)) return nullptr;
+    node = node->find(key);
+  }
+  return node;
+}
+
+std::string text_below(const Node* node, std::initializer_list<std::string_view> path) {
+  const Node* found = node_below(node, path);
+  return found != nullptr && found->is_scalar() ? found->text : std::string();
+}
+
 bool is_map(const Node* node) { return node != nullptr && node->kind == Node::Kind::Map; }
 bool is_list(const Node* node) { return node != nullptr && node->kind == Node::Kind::List; }
 
@@ -57,6 +70,12 @@ Located<std::string> located_below(const Node* node, std::initializer_list<std::
 
 void report(Context& context, Diagnostic problem) {
   context.files.problems.push_back(std::move(problem));
+}
+
+void report_unreadable(Context& context, const Diagnostics& problems) {
+  for (Diagnostics* list : {&context.files.unreadable, &context.files.problems}) {
+    list->insert(list->end(), problems.begin(), problems.end());
+  }
 }
 
 void check_keys(Context& context, const Node* mapping, std::span<const std::string_view> known,
@@ -112,7 +131,7 @@ NodePtr embedded_document(Context& context, const Node& text) {
   if (!inner) return nullptr;
   Diagnostics found;
   NodePtr document = read_document(*inner, found);
-  for (Diagnostic& problem : found) report(context, std::move(problem));
+  report_unreadable(context, found);
   return document;
 }
 
@@ -126,13 +145,12 @@ std::vector<KeyValue> pairs_of(const Node* mapping) {
   return pairs;
 }
 
-std::vector<TaintOrToleration> taints_of(const Node* list) {
-  std::vector<TaintOrToleration> taints;
+std::vector<Taint> taints_of(const Node* list) {
+  std::vector<Taint> taints;
   if (!is_list(list)) return taints;
   for (const NodePtr& item : list->items) {
-    taints.push_back({text_below(item.get(), {"key"}), text_below(item.get(), {"operator"}),
-                      text_below(item.get(), {"value"}), text_below(item.get(), {"effect"}),
-                      item->where});
+    taints.push_back({text_below(item.get(), {"key"}), text_below(item.get(), {"value"}),
+                      text_below(item.get(), {"effect"})});
   }
   return taints;
 }

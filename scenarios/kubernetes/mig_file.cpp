@@ -208,7 +208,7 @@ void read_mig_file(Context& context, const Node& document) {
                   "at least one entry in 'mig-configs' is required");
   }
   for (const Entry& entry : configs->entries) {
-    MigConfigFile config{entry.key, entry.key_where, {}};
+    MigConfigFile config{entry.key, entry.key_where, {}, entry.value};
     if (!is_list(entry.value.get()) || entry.value->items.empty()) {
       refuse(
           context, entry.key_where,

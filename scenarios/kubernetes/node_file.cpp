@@ -27,6 +27,7 @@ NodeGroupFile named_group(NodeGroupFile::Kind kind, const Located<std::string>& 
   group.kind = kind;
   group.name = name.value;
   group.where = name.where.line > 0 ? name.where : object.where;
+  group.object_where = object.where;
   return group;
 }
 
@@ -40,6 +41,13 @@ void read_node_pool(Context& context, const Node& object) {
   group.limits = whole_amounts_of(node_below(&object, {"spec", "limits"}));
   group.node_class = text_below(made, {"spec", "nodeClassRef", "name"});
   group.is_auto_mode = text_below(made, {"spec", "nodeClassRef", "group"}) == "eks.amazonaws.com";
+  group.most = whole_of(text_below(&object, {"spec", "limits", "nodes"}));
+  // A NodePool has no minimum; exported ones carry that of their scenario.
+  group.fewest =
+      whole_of(text_below(&object, {"metadata", "annotations", "slicewise.dev/nodes-min"}));
+  const Node* disruption = node_below(&object, {"spec", "disruption"});
+  group.consolidation = text_below(disruption, {"consolidationPolicy"});
+  group.consolidates_after = text_below(disruption, {"consolidateAfter"});
   for (const NodeRequirement& requirement : group.requirements) {
     if (requirement.key != kInstanceType || requirement.op != "In") continue;
     for (const std::string& type : requirement.values) {
@@ -50,23 +58,17 @@ void read_node_pool(Context& context, const Node& object) {
 }
 
 // A list of mappings, or the older mapping of "value:effect" by key.
-std::vector<TaintOrToleration> eksctl_taints(const Node* taints) {
+std::vector<Taint> eksctl_taints(const Node* taints) {
   if (!is_map(taints)) return taints_of(taints);
-  std::vector<TaintOrToleration> result;
+  std::vector<Taint> result;
   for (const Entry& entry : taints->entries) {
     if (entry.value == nullptr) continue;
     const std::string& text = entry.value->text;
     const std::size_t colon = text.rfind(':');
-    result.push_back({entry.key, "", colon == text.npos ? "" : text.substr(0, colon),
-                      colon == text.npos ? text : text.substr(colon + 1), entry.key_where});
+    result.push_back({entry.key, colon == text.npos ? "" : text.substr(0, colon),
+                      colon == text.npos ? text : text.substr(colon + 1)});
   }
   return result;
-}
-
-bool looks_like_gpu_type(std::string_view type) {
-  const std::size_t digit = type.find_first_of("0123456789");
-  const bool family = type.starts_with("g") || type.starts_with("p");
-  return family && digit != type.npos && digit <= 2 && (digit == 1 || type[1] == 'r');
 }
 
 void read_node_group(Context& context, const Node& item, std::string_view cluster_version) {
@@ -81,6 +83,10 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
     if (!is_list(types)) continue;
     for (const NodePtr& one : types->items) group.types.push_back({one->text, one->where});
   }
+  group.nodes = whole_of(text_below(&item, {"desiredCapacity"}));
+  group.fewest = whole_of(text_below(&item, {"minSize"}));
+  group.most = whole_of(text_below(&item, {"maxSize"}));
+  group.is_spot = text_below(&item, {"spot"}) == "true";
   const std::string family = family_of(item);
   const Node* tags = item.find("tags");
   group.scales = is_map(tags) && tags->entry("k8s.io/cluster-autoscaler/enabled") != nullptr;
@@ -91,10 +97,8 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
   constexpr std::int64_t kLabelsFrom = 35;
   group.labels_gpus = family != "bottlerocket" && minor && *minor >= kLabelsFrom;
   if (family == "bottlerocket") {
-    apply_bottlerocket(
-        context, bottlerocket_settings(node_below(&item, {"bottlerocket", "settings"})), group);
-  } else if (std::ranges::any_of(group.types,
-                                 [](const auto& t) { return looks_like_gpu_type(t.value); })) {
+    read_bottlerocket(context, node_below(&item, {"bottlerocket", "settings"}), group);
+  } else if (std::ranges::any_of(group.types, [](const auto& t) { return is_gpu_type(t.value); })) {
     if (!context.files.eksctl_installs) context.files.eksctl_installs = group.where;
   }
   context.files.groups.push_back(std::move(group));
@@ -102,6 +106,7 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
 
 void read_cluster_config(Context& context, const Node& object) {
   const std::string version = text_below(&object, {"metadata", "version"});
+  context.files.region = text_below(&object, {"metadata", "region"});
   for (const std::string_view list : {"managedNodeGroups", "nodeGroups"}) {
     const Node* groups = object.find(list);
     if (!is_list(groups)) continue;
@@ -138,7 +143,7 @@ bool read_nodes(Context& context, const NodePtr& object, std::string_view kind) 
   } else if (kind == "NodeOverlay") {
     const Located<std::string> name = located_below(object.get(), {"metadata", "name"});
     context.files.overlays.push_back(
-        {name.value, name.where.line > 0 ? name.where : object->where,
+        {name.value, name.where.line > 0 ? name.where : object->where, object->where,
          requirements_of(node_below(object.get(), {"spec", "requirements"})),
          whole_amounts_of(node_below(object.get(), {"spec", "capacity"}))});
   } else if (kind == "ClusterConfig") {
@@ -154,27 +159,41 @@ bool read_nodes(Context& context, const NodePtr& object, std::string_view kind) 
 void apply_node_classes(Context& context) {
   for (const auto& [node_class, source] : context.classes) {
     context.source = source;
-    if (!uses_bottlerocket(*node_class)) continue;
-    const std::string name = text_below(node_class.get(), {"metadata", "name"});
+    NodeClassFile file{text_below(node_class.get(), {"metadata", "name"})};
+    NodeGroupFile image;
     const Node* user_data = node_below(node_class.get(), {"spec", "userData"});
     const auto toml = user_data == nullptr ? std::nullopt : embedded_text(context, *user_data);
-    const auto settings = toml ? bottlerocket_settings(*toml, context.files.problems)
-                               : std::vector<BottlerocketSetting>();
-    bool is_used = false;
-    for (NodeGroupFile& group : context.files.groups) {
-      if (group.kind != NodeGroupFile::Kind::NodePool || group.node_class != name) continue;
-      // What is wrong with the settings is said once.
-      const std::size_t before = context.files.problems.size();
-      apply_bottlerocket(context, settings, group);
-      if (is_used) {
-        Diagnostics& problems = context.files.problems;
-        problems.erase(problems.begin() + static_cast<std::ptrdiff_t>(before), problems.end());
-      }
-      is_used = true;
+    if (uses_bottlerocket(*node_class)) {
+      toml ? read_bottlerocket(context, *toml, image) : read_bottlerocket(context, nullptr, image);
     }
-    NodeGroupFile unused;
-    if (!is_used) apply_bottlerocket(context, settings, unused);
+    for (NodeGroupFile& group : context.files.groups) {
+      if (group.kind != NodeGroupFile::Kind::NodePool || group.node_class != file.name) continue;
+      file.is_used = true;
+      group.is_bottlerocket = image.is_bottlerocket;
+      group.bottlerocket = image.bottlerocket;
+      group.bottlerocket_mig = image.bottlerocket_mig;
+      group.bottlerocket_partitions = image.bottlerocket_partitions;
+      group.bottlerocket_where = image.bottlerocket_where;
+    }
+    context.files.node_classes.push_back(std::move(file));
   }
 }
 
 }  // namespace slicewise::scenarios::manifests
+
+namespace slicewise::scenarios {
+
+bool is_set_by_others(std::string_view label) {
+  return label.find("kubernetes.io/") != label.npos || label.starts_with("karpenter") ||
+         label.starts_with("nvidia.com/") || label.starts_with("feature.node") ||
+         label.starts_with("eks.amazonaws.com/") || label.starts_with("alpha.eksctl.io/") ||
+         label.find(".amazonaws.com/") != label.npos;
+}
+
+bool is_gpu_type(std::string_view type) {
+  const std::size_t digit = type.find_first_of("0123456789");
+  const bool family = type.starts_with("g") || type.starts_with("p");
+  return family && digit != type.npos && digit <= 2 && (digit == 1 || type[1] == 'r');
+}
+
+}  // namespace slicewise::scenarios

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "../text/decimal.hpp"
 #include "manifest_reader.hpp"
@@ -45,16 +46,16 @@ constexpr std::array<std::string_view, 2> kSharing = {"timeSlicing", "mps"};
 constexpr std::array<std::string_view, 3> kReplicated = {"renameByDefault",
                                                          "failRequestsGreaterThanOne", "resources"};
 constexpr std::array<std::string_view, 4> kResource = {"name", "replicas", "rename", "devices"};
-constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 // The plugin takes any; rules multiply them with numbers of GPUs.
 constexpr std::int64_t kMostConfigReplicas = 1'000'000;
 
 class ConfigReader {
  public:
-  ConfigReader(Context& context, const Node& document, std::string_view key)
-      : context_(context), document_(document) {
+  ConfigReader(Context& context, const NodePtr& document, std::string_view key)
+      : context_(context), document_(*document) {
     config_.key = key;
-    config_.where = document.where;
+    config_.where = document->where;
+    config_.document = document;
   }
 
   void read() {
@@ -278,7 +279,7 @@ class ConfigReader {
   }
 
   void judge_resource(const ReplicatedResource& resource, bool is_mps) {
-    const bool is_mig = resource.name.starts_with("nvidia.com/mig-");
+    const bool is_mig = resource.name.starts_with(kMigPrefix);
     if (is_mps && resource.name != kGpuResource) {
       tell(is_mig ? Code::MpsOnMig : Code::MpsWithMixed, resource.where,
            is_mig ? "sharing using MPS is not supported for MIG devices"
@@ -334,8 +335,41 @@ bool is_plugin_config(const Node& document) {
          });
 }
 
-void read_plugin_config(Context& context, const Node& document, std::string_view key) {
+void read_plugin_config(Context& context, const NodePtr& document, std::string_view key) {
   ConfigReader(context, document, key).read();
 }
 
 }  // namespace slicewise::scenarios::manifests
+
+namespace slicewise::scenarios {
+
+const ChartValues* plugin_chart(const ClusterFiles& files) {
+  for (const ChartValues& chart : files.charts) {
+    if (chart.chart != ChartValues::Chart::Dra && chart.deploys_plugin) return &chart;
+  }
+  return nullptr;
+}
+
+ChosenConfig chosen_config(const ClusterFiles& files, std::optional<std::string_view> label) {
+  const auto called = [&](std::string_view key) {
+    const auto found = std::ranges::find(files.configs, key, &PluginConfigFile::key);
+    const PluginConfigFile* config = found == files.configs.end() ? nullptr : &*found;
+    return ChosenConfig{config, config != nullptr};
+  };
+  const ChartValues* chart = plugin_chart(files);
+  if (label) return called(*label);
+  if (chart != nullptr && !chart->default_key.value.empty()) {
+    return called(chart->default_key.value);
+  }
+  const bool none_given = chart != nullptr && chart->config_map.value.empty() && !chart->map_where;
+  // Without a config the plugin shares nothing; without a default the operator's does not either.
+  if (none_given || (chart != nullptr && chart->chart == ChartValues::Chart::GpuOperator)) {
+    return {nullptr, true};
+  }
+  if (chart == nullptr && files.configs.size() != 1) return {};
+  const ChosenConfig chosen = called("default");
+  return chosen.is_known || files.configs.size() != 1 ? chosen
+                                                      : ChosenConfig{&files.configs[0], true};
+}
+
+}  // namespace slicewise::scenarios

@@ -4,7 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "../import/gpu_resource.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
+
 #include "../text/decimal.hpp"
 #include "manifest_reader.hpp"
 
@@ -13,12 +14,6 @@ namespace slicewise::scenarios::manifests {
 namespace {
 
 constexpr std::int64_t kMostCopies = 1'000'000;
-
-// Names of NVIDIA's device plugin; HAMi's and others' have rules of their own.
-bool is_plugin_resource(std::string_view name) {
-  return name == "nvidia.com/gpu" || name == "nvidia.com/gpu.shared" ||
-         name.starts_with("nvidia.com/mig-");
-}
 
 bool is_gpu_software(std::string_view image) {
   constexpr std::array kImages = {"k8s-device-plugin",     "dcgm",
@@ -54,16 +49,24 @@ class PodFileReader {
         pod_.kind == "CronJob" ? node_below(&object_, {"spec", "jobTemplate"}) : &object_;
     const Node* spec =
         pod_.kind == "Pod" ? object_.find("spec") : node_below(owner, {"spec", "template", "spec"});
-    const Located<std::string> name = located_below(&object_, {"metadata", "name"});
-    pod_.name = name.value;
+    const Node* owner_meta = object_.find("metadata");
+    const Located<std::string> name = located_below(owner_meta, {"name"});
+    pod_.name = name.value.empty() ? text_below(owner_meta, {"generateName"}) : name.value;
+    pod_.object_annotations = pairs_of(node_below(owner_meta, {"annotations"}));
+    pod_.annotations =
+        pod_.kind == "Pod"
+            ? pod_.object_annotations
+            : pairs_of(node_below(owner, {"spec", "template", "metadata", "annotations"}));
     pod_.where = name.where.line > 0 ? name.where : object_.where;
+    pod_.object_where = object_.where;
     pod_.space = text_below(&object_, {"metadata", "namespace"});
     read_copies(owner);
-    if (!is_map(spec)) return;
+    if (!is_map(spec)) return leave_alone();
     read_containers(node_below(spec, {"initContainers"}), true);
     read_containers(node_below(spec, {"containers"}), false);
     read_placement(*spec);
     read_claims(node_below(spec, {"resourceClaims"}));
+    if (pod_.containers.empty()) leave_alone();
     judge();
     take_system_parts();
     context_.files.pods.push_back(std::move(pod_));
@@ -74,11 +77,18 @@ class PodFileReader {
     report(context_, make_diagnostic(code, where, std::move(message), std::move(help)));
   }
 
+  void leave_alone() {
+    context_.files.left_alone.push_back(
+        {fmt::format("objects without containers ({})", pod_.kind), object_.where});
+  }
+
   void read_copies(const Node* owner) {
     for (const std::string_view count : {"replicas", "parallelism"}) {
       const auto value = whole_of(text_below(owner, {"spec", count}));
       if (value) pod_.copies = std::clamp<std::int64_t>(*value, 0, kMostCopies);
     }
+    pod_.completions = std::clamp<std::int64_t>(
+        whole_of(text_below(owner, {"spec", "completions"})).value_or(1), 0, kMostCopies);
   }
 
   void read_containers(const Node* list, bool is_init) {
@@ -89,6 +99,7 @@ class PodFileReader {
       container.image = text_below(item.get(), {"image"});
       container.command = words_of(item.get());
       container.is_init = is_init;
+      container.restarts_always = text_below(item.get(), {"restartPolicy"}) == "Always";
       container.where = item->where;
       const std::string user = text_below(item.get(), {"securityContext", "runAsUser"});
       if (!user.empty()) container.user = user;
@@ -126,6 +137,7 @@ class PodFileReader {
     if (!extended && entry.key != "cpu" && entry.key != "memory") return;
     const std::string shown = entry.key.substr(0, 60);
     if (!thousandths || (extended && *thousandths % 1'000 != 0)) {
+      pod_.not_quantified = entry.key;
       if (extended && is_plugin_resource(entry.key)) {
         tell(Code::ExtendedResourceInteger, entry.value->where,
              fmt::format("Invalid value: \"{}\": must be an integer",
@@ -155,7 +167,13 @@ class PodFileReader {
   }
 
   void read_placement(const Node& spec) {
-    pod_.tolerations = taints_of(spec.find("tolerations"));
+    if (const Node* tolerations = spec.find("tolerations"); is_list(tolerations)) {
+      for (const NodePtr& item : tolerations->items) {
+        pod_.tolerations.push_back(
+            {text_below(item.get(), {"key"}), text_below(item.get(), {"operator"}),
+             text_below(item.get(), {"value"}), text_below(item.get(), {"effect"})});
+      }
+    }
     pod_.node_selector = pairs_of(spec.find("nodeSelector"));
     const Node* terms =
         node_below(&spec, {"affinity", "nodeAffinity",
@@ -173,6 +191,9 @@ class PodFileReader {
     const std::string user = text_below(&spec, {"securityContext", "runAsUser"});
     if (!user.empty()) pod_.user = user;
     pod_.scheduler = text_below(&spec, {"schedulerName"});
+    pod_.restart_policy = text_below(&spec, {"restartPolicy"});
+    pod_.priority = std::clamp<std::int64_t>(whole_of(text_below(&spec, {"priority"})).value_or(0),
+                                             -2'147'483'648, 1'000'000'000);
   }
 
   void read_claims(const Node* claims) {
@@ -217,7 +238,7 @@ class PodFileReader {
     for (const ResourceAmount& amount : container.amounts) {
       if (!is_plugin_resource(amount.resource)) continue;
       if (gpu == nullptr) gpu = &amount;
-      if (!amount.resource.starts_with("nvidia.com/mig-")) continue;
+      if (!amount.resource.starts_with(kMigPrefix)) continue;
       if (mig != nullptr) {
         tell(Code::MigTwoDevices, amount.where,
              "the container sees only one of its two MIG devices",
@@ -232,7 +253,7 @@ class PodFileReader {
 
   void judge_profile(const ResourceAmount& amount) {
     std::string_view profile = amount.resource;
-    profile.remove_prefix(std::string_view("nvidia.com/mig-").size());
+    profile.remove_prefix(kMigPrefix.size());
     const std::size_t digits = std::min(profile.find_first_not_of("0123456789"), profile.size());
     if (digits > 0 && profile.substr(digits).starts_with("c.")) {
       tell(Code::MigComputeInstance, amount.where,

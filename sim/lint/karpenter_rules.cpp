@@ -106,7 +106,7 @@ void judge_knowledge(const LintInput& input, const NodeOffer& offer,
   const NodeGroupFile& pool = *offer.group;
   const NodeOverlayFile* overlay = nullptr;
   const ResourceAmount* told = capacity_of(input, offer, resource.name, &overlay);
-  if (told == nullptr && resource.name != kGpu) {
+  if (told == nullptr && resource.name != kGpuResource) {
     input.tell(Code::NodesNeverLaunched, pool.where,
                fmt::format("Karpenter knows no instance type with {}: it starts nothing for pods "
                            "that ask for it",
@@ -121,7 +121,7 @@ void judge_knowledge(const LintInput& input, const NodeOffer& offer,
         fmt::format("NodeOverlay with capacity nvidia.com/gpu: GPUs x {}", resource.replicas));
   } else if (told != nullptr) {
     const auto gpus = pinned_gpus(input, *overlay).number;
-    const bool plain = resource.name == kGpu || resource.name == "nvidia.com/gpu.shared";
+    const bool plain = resource.name == kGpuResource || resource.name == "nvidia.com/gpu.shared";
     if (!gpus || !plain || !offer.layouts.empty() || offer.group->bottlerocket_partitions) return;
     const std::int64_t right = *gpus * resource.replicas;
     if (told->amount == right) return;
@@ -138,7 +138,7 @@ void judge_limits(const LintInput& input, const NodeOffer& offer) {
     const NodeOverlayFile* overlay = nullptr;
     const ResourceAmount* told = capacity_of(input, offer, limit.resource, &overlay);
     std::int64_t one = told == nullptr ? 0 : told->amount;
-    if (told == nullptr && limit.resource == kGpu && !offer.types.empty()) {
+    if (told == nullptr && limit.resource == kGpuResource && !offer.types.empty()) {
       one = offer.types.front()->gpu_count;
       for (const auto* type : offer.types) one = std::min<std::int64_t>(one, type->gpu_count);
     }

@@ -98,7 +98,8 @@ void judge_types(const LintInput& input, const NodeOffer& offer) {
       !offer.types.empty() &&
       std::ranges::all_of(offer.types, [](const auto* type) { return type->gpu_fraction < 1; });
   const bool overlaid = std::ranges::any_of(input.files.overlays, [](const auto& overlay) {
-    return std::ranges::any_of(overlay.capacity, [](const auto& c) { return c.resource == kGpu; });
+    return std::ranges::any_of(overlay.capacity,
+                               [](const auto& c) { return c.resource == kGpuResource; });
   });
   if (fractional && !overlaid && offer.group->kind != NodeGroupFile::Kind::Node) {
     input.tell(Code::GpuCountZero, offer.group->where,

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "slicewise/models/mig_layout.hpp"
+#include "slicewise/sim/lint.hpp"
 
 namespace slicewise::sim::lint {
 namespace {
@@ -34,6 +35,10 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
+std::string gpu_name_of(const models::InstanceType& type) {
+  return lower_case(type.gpu_model.substr(0, type.gpu_model.find('-')));
+}
+
 // What Karpenter's labels say about an instance type; "" for labels that are not known here.
 std::string property_of(const models::InstanceType& type, std::string_view key) {
   const std::size_t dot = type.name.find('.');
@@ -45,9 +50,7 @@ std::string property_of(const models::InstanceType& type, std::string_view key) 
   if (key == "karpenter.k8s.aws/instance-gpu-count") {
     return type.gpu_fraction < 1 ? "0" : std::to_string(type.gpu_count);
   }
-  if (key == "karpenter.k8s.aws/instance-gpu-name") {
-    return lower_case(type.gpu_model.substr(0, type.gpu_model.find('-')));
-  }
+  if (key == "karpenter.k8s.aws/instance-gpu-name") return gpu_name_of(type);
   return {};
 }
 
@@ -103,19 +106,6 @@ class OfferBuilder {
   }
 
  private:
-  const PluginConfigFile* config_called(std::string_view key) const {
-    const auto found = std::ranges::find(files_.configs, key, &PluginConfigFile::key);
-    return found == files_.configs.end() ? nullptr : &*found;
-  }
-
-  const ChartValues* plugin_chart() const {
-    for (const ChartValues& chart : files_.charts) {
-      if (chart.chart != ChartValues::Chart::Dra && chart.deploys_plugin) return &chart;
-    }
-    return nullptr;
-  }
-
-  // As the plugin's config manager chooses: label, default, a config called default, the only one.
   void choose_config(NodeOffer& offer) const {
     const NodeGroupFile& group = *offer.group;
     if (group.is_bottlerocket || group.is_auto_mode) {
@@ -123,38 +113,16 @@ class OfferBuilder {
       offer.config_is_known = true;
       return;
     }
-    if (const auto* label = label_of(group, kConfigLabel)) {
-      offer.config = config_called(label->value);
-      offer.config_is_known = offer.config != nullptr;
-      return;
-    }
-    choose_default(offer);
-  }
-
-  void choose_default(NodeOffer& offer) const {
-    const ChartValues* chart = plugin_chart();
-    if (chart != nullptr && !chart->default_key.value.empty()) {
-      offer.config = config_called(chart->default_key.value);
-      offer.config_is_known = offer.config != nullptr;
-      return;
-    }
-    if (chart != nullptr && chart->config_map.value.empty() && !chart->map_where) {
-      offer.config_is_known = true;  // no config at all: the plugin shares nothing
-      return;
-    }
-    if (chart != nullptr && chart->chart == ChartValues::Chart::GpuOperator) {
-      offer.config_is_known = true;
-      return;
-    }
-    if (chart == nullptr && files_.configs.size() != 1) return;
-    offer.config = config_called("default");
-    if (offer.config == nullptr && files_.configs.size() == 1) offer.config = &files_.configs[0];
-    offer.config_is_known = offer.config != nullptr;
+    const scenarios::KeyValue* label = label_of(group, kConfigLabel);
+    const scenarios::ChosenConfig chosen = scenarios::chosen_config(
+        files_, label == nullptr ? std::nullopt : std::optional<std::string_view>(label->value));
+    offer.config = chosen.config;
+    offer.config_is_known = chosen.is_known;
   }
 
   std::string strategy_of(const NodeOffer& offer) const {
     if (offer.config != nullptr && !offer.config->strategy.empty()) return offer.config->strategy;
-    const ChartValues* chart = plugin_chart();
+    const ChartValues* chart = scenarios::plugin_chart(files_);
     if (chart != nullptr && !chart->strategy.empty()) return chart->strategy;
     return offer.config_is_known ? "none" : "";
   }
@@ -220,7 +188,7 @@ class OfferBuilder {
     const bool partitioned = !offer.layouts.empty();
     if (offer.group->bottlerocket_partitions) {
       constexpr std::int64_t kMostInstances = 7;
-      return add_resource(offer, std::string(kGpu), most * kMostInstances);
+      return add_resource(offer, std::string(kGpuResource), most * kMostInstances);
     }
     if (!partitioned || offer.strategy != "mixed") {
       std::int64_t instances = 1;
@@ -230,7 +198,7 @@ class OfferBuilder {
         instances = std::max(instances, sum);
       }
       const bool counted = partitioned && offer.strategy == "single";
-      add_resource(offer, std::string(kGpu), counted ? most * instances : most);
+      add_resource(offer, std::string(kGpuResource), counted ? most * instances : most);
     }
     // Partitions by a label that the files do not show, or in a layout of which little is known.
     offer.may_have_mig = !partitioned && offer.strategy != "none" && offer.strategy != "single";
@@ -240,12 +208,12 @@ class OfferBuilder {
     for (const ChosenLayout& layout : offer.layouts) {
       is_partial = is_partial || layout.is_partial;
       for (const auto& [profile, count] : layout.counts) {
-        std::string name = "nvidia.com/mig-" + profile;
+        std::string name = std::string(scenarios::kMigPrefix) + profile;
         std::ranges::replace(name, '+', '.');
         add_resource(offer, name, most * count);
       }
     }
-    if (is_partial) add_resource(offer, std::string(kGpu), most);
+    if (is_partial) add_resource(offer, std::string(kGpuResource), most);
   }
 
   // No group with GPUs was read: nodes as the configs would make them.
@@ -256,10 +224,10 @@ class OfferBuilder {
       offer.config_is_known = true;
       offer.strategy = strategy_of(offer);
       offer.may_have_mig = offer.strategy == "mixed";
-      add_resource(offer, std::string(kGpu), 0);
+      add_resource(offer, std::string(kGpuResource), 0);
       if (offer.may_have_mig) {
         for (const scenarios::ReplicatedResource& shared : config.resources) {
-          if (shared.name != kGpu) add_resource(offer, shared.name, 0);
+          if (shared.name != kGpuResource) add_resource(offer, shared.name, 0);
         }
       }
       offers.push_back(std::move(offer));
@@ -304,3 +272,16 @@ std::vector<NodeOffer> node_offers(const ClusterFiles& files, const models::Cata
 }
 
 }  // namespace slicewise::sim::lint
+
+namespace slicewise::sim {
+
+std::vector<scenarios::InstanceGpus> instance_gpus(const models::Catalogue& catalogue) {
+  std::vector<scenarios::InstanceGpus> instances;
+  for (const models::InstanceType& type : catalogue.instances) {
+    if (type.gpu_fraction < 1) continue;
+    instances.push_back({type.name, lint::gpu_name_of(type), type.gpu_count});
+  }
+  return instances;
+}
+
+}  // namespace slicewise::sim

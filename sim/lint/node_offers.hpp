@@ -8,13 +8,15 @@
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 
 // What the nodes of each group offer to pods, as far as the files say.
 namespace slicewise::sim::lint {
 
+using scenarios::kGpuResource;
+
 inline constexpr std::string_view kConfigLabel = "nvidia.com/device-plugin.config";
 inline constexpr std::string_view kMigLabel = "nvidia.com/mig.config";
-inline constexpr std::string_view kGpu = "nvidia.com/gpu";
 
 struct OfferedResource {
   std::string name;

@@ -9,12 +9,9 @@
 // Which nodes the scheduler may give a pod, by the files.
 namespace slicewise::sim::lint {
 
-// Labels that somebody else sets, so that the files need not show them.
-bool is_set_by_others(std::string_view label);
-
 // The first taint of the group that keeps the pod off; nullptr when it may run there.
-const scenarios::TaintOrToleration* untolerated(const scenarios::PodFile& pod,
-                                                const scenarios::NodeGroupFile& group);
+const scenarios::Taint* untolerated(const scenarios::PodFile& pod,
+                                    const scenarios::NodeGroupFile& group);
 
 // False when the group's own labels contradict the selector, or lack one that only files could set.
 bool may_select(const scenarios::PodFile& pod, const scenarios::NodeGroupFile& group);

@@ -18,16 +18,11 @@ using scenarios::KeyValue;
 using scenarios::NodeRequirement;
 using scenarios::PodFile;
 using scenarios::ResourceAmount;
-using scenarios::TaintOrToleration;
+using scenarios::Taint;
 
 constexpr std::string_view kSharedSuffix = "-SHARED";
 constexpr std::int64_t kMillisOfCpu = 1000;
 constexpr std::int64_t kMostUnits = std::int64_t{1} << 40;  // against overflow
-
-bool is_judged(std::string_view resource) {
-  return resource == kGpu || resource == "nvidia.com/gpu.shared" ||
-         resource.starts_with("nvidia.com/mig-");
-}
 
 class PodJudge {
  public:
@@ -36,7 +31,7 @@ class PodJudge {
   void judge() {
     for (const ContainerFile& container : pod_.containers) {
       for (const ResourceAmount& amount : container.amounts) {
-        if (!is_judged(amount.resource)) continue;
+        if (!scenarios::is_plugin_resource(amount.resource)) continue;
         if (gpu_ == nullptr) gpu_ = &amount;
         if (container.is_init) continue;
         std::int64_t& sum = wanted_[amount.resource];
@@ -48,7 +43,7 @@ class PodJudge {
     if (groups_.empty()) return;
     for (const ContainerFile& container : pod_.containers) {
       for (const ResourceAmount& amount : container.amounts) {
-        if (is_judged(amount.resource)) judge_amount(amount);
+        if (scenarios::is_plugin_resource(amount.resource)) judge_amount(amount);
       }
     }
     judge_taints();
@@ -78,7 +73,7 @@ class PodJudge {
             offer.group == nullptr ? nullptr : label_of(*offer.group, wanted.key);
         return label != nullptr && label->value == wanted.value;
       });
-      if (matches || (!somebody_has && is_set_by_others(wanted.key))) continue;
+      if (matches || (!somebody_has && scenarios::is_set_by_others(wanted.key))) continue;
       input_.tell_as(somebody_has ? Severity::Error : Severity::Warning, Code::NodeSelectorUnmet,
                      wanted.where,
                      fmt::format("no GPU nodes among these files have {}={}: the pod stays Pending",
@@ -94,7 +89,7 @@ class PodJudge {
     bool all_shared = true;
     for (const NodeOffer* offer : groups_) {
       open = open || !offer->is_known() ||
-             (offer->may_have_mig && amount.resource.starts_with("nvidia.com/mig-"));
+             (offer->may_have_mig && amount.resource.starts_with(scenarios::kMigPrefix));
       const OfferedResource* resource = offer->find(amount.resource);
       if (resource == nullptr) continue;
       offered = true;
@@ -157,12 +152,12 @@ class PodJudge {
   }
 
   void judge_taints() const {
-    const TaintOrToleration* first = nullptr;
+    const Taint* first = nullptr;
     const scenarios::NodeGroupFile* where = nullptr;
     for (const NodeOffer* offer : groups_) {
       if (offer->group == nullptr) return;
       if (!has_gpu(*offer)) continue;
-      const TaintOrToleration* taint = untolerated(pod_, *offer->group);
+      const Taint* taint = untolerated(pod_, *offer->group);
       if (taint == nullptr) return;
       if (first == nullptr) {
         first = taint;

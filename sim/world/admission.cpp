@@ -1,3 +1,5 @@
+#include "admission.hpp"
+
 #include <algorithm>
 
 #include "slicewise/sim/world.hpp"
@@ -14,12 +16,18 @@ bool tolerates(const scenarios::Toleration& toleration, const scenarios::Taint& 
 
 }  // namespace
 
-bool has_untolerated_taint(const PoolModel& pool, const scenarios::PodTemplate& pod) {
-  return std::ranges::any_of(pool.taints, [&](const scenarios::Taint& taint) {
-    if (taint.effect == "PreferNoSchedule") return false;
+const scenarios::Taint* untolerated(std::span<const scenarios::Taint> taints,
+                                    std::span<const scenarios::Toleration> tolerations) {
+  const auto found = std::ranges::find_if(taints, [&](const scenarios::Taint& taint) {
+    if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") return false;
     return std::ranges::none_of(
-        pod.tolerations, [&](const auto& toleration) { return tolerates(toleration, taint); });
+        tolerations, [&](const auto& toleration) { return tolerates(toleration, taint); });
   });
+  return found == taints.end() ? nullptr : &*found;
+}
+
+bool has_untolerated_taint(const PoolModel& pool, const scenarios::PodTemplate& pod) {
+  return untolerated(pool.taints, pod.tolerations) != nullptr;
 }
 
 bool matches_selector(const PoolModel& pool, const scenarios::PodTemplate& pod) {

@@ -6,12 +6,13 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 
 // Names that scenarios and the catalogue share, and what to say of one that is not known.
 namespace slicewise::sim {
 
-inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
-inline constexpr std::string_view kMigPrefix = "nvidia.com/mig-";
+using scenarios::kGpuResource;
+using scenarios::kMigPrefix;
 
 // "did you mean" for a name that is not in a list of the catalogue, else where to find the list.
 template <class Items>

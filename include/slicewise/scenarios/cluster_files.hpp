@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,10 +10,13 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/scenario.hpp"
 
 // The files that set up a cluster with GPUs, as plain data: what their own formats say. What they
-// mean together, and on which GPUs, is judged by sim::lint.
+// mean together, and on which GPUs, is judged by sim::lint; `import k8s` makes a scenario of them.
 namespace slicewise::scenarios {
+
+struct Node;  // of a document, as it was written
 
 // "0.20.0" of the device plugin; patches do not matter to any rule.
 struct PluginVersion {
@@ -44,19 +48,12 @@ struct NodeRequirement {
   SourceLocation where;
 };
 
-struct TaintOrToleration {
-  std::string key;
-  std::string op;  // of a toleration
-  std::string value;
-  std::string effect;
-  SourceLocation where;
-};
-
 struct ContainerFile {
   std::string name;
   std::string image;
   std::string command;  // command and args, with spaces between
   bool is_init = false;
+  bool restarts_always = false;         // of an init container: a sidecar
   std::optional<std::string> user;      // runAsUser
   std::vector<ResourceAmount> amounts;  // limits; requests where there is no limit
   std::vector<KeyValue> env;
@@ -67,11 +64,16 @@ struct ContainerFile {
 struct PodFile {
   std::string kind;  // of the object: "Deployment"
   std::string name;
-  std::string space;  // namespace, "" when the file does not say
-  SourceLocation where;
-  std::int64_t copies = 1;
+  std::string space;                         // namespace, "" when the file does not say
+  SourceLocation where;                      // of the name
+  SourceLocation object_where;               // where the object begins
+  std::int64_t copies = 1;                   // replicas, parallelism
+  std::int64_t completions = 1;              // of a Job
+  std::vector<KeyValue> annotations;         // of the pods
+  std::vector<KeyValue> object_annotations;  // of the object that makes them
   std::vector<ContainerFile> containers;
-  std::vector<TaintOrToleration> tolerations;
+  std::string not_quantified;  // a resource of which the files ask for no quantity; "" none
+  std::vector<Toleration> tolerations;
   std::vector<KeyValue> node_selector;
   std::vector<std::vector<NodeRequirement>> affinity;  // one of these lists has to hold
   std::optional<SourceLocation> spread;  // topologySpreadConstraints or podAntiAffinity
@@ -79,6 +81,8 @@ struct PodFile {
   std::optional<std::string> user;
   std::vector<KeyValue> claims;  // resourceClaimName and resourceClaimTemplateName
   std::string scheduler;
+  std::string restart_policy;
+  std::int64_t priority = 0;
   bool is_system = false;  // part of the GPU software: it may see all GPUs
 };
 
@@ -103,6 +107,7 @@ struct PluginConfigFile {
   bool renames = false;
   std::optional<bool> refuses_several;  // failRequestsGreaterThanOne
   bool has_mps_root = false;
+  std::shared_ptr<const Node> document;  // nullptr for Bottlerocket
 };
 
 // Helm values: of the device plugin's chart, of the GPU Operator, or of the DRA driver.
@@ -138,9 +143,10 @@ struct NodeGroupFile {
   enum class Kind : std::uint8_t { NodePool, NodeGroup, Node };
   Kind kind = Kind::NodePool;
   std::string name;
-  SourceLocation where;
+  SourceLocation where;         // of the name
+  SourceLocation object_where;  // where it begins
   std::vector<KeyValue> labels;
-  std::vector<TaintOrToleration> taints;
+  std::vector<Taint> taints;
   std::vector<Located<std::string>> types;  // instance types
   std::vector<NodeRequirement> requirements;
   std::vector<ResourceAmount> limits;
@@ -152,12 +158,25 @@ struct NodeGroupFile {
   std::vector<KeyValue> bottlerocket_mig;        // profile by GPU model
   bool bottlerocket_partitions = false;
   SourceLocation bottlerocket_where;
-  bool scales = false;  // may start from no node, by the cluster-autoscaler
+  bool scales = false;                 // may start from no node, by the cluster-autoscaler
+  std::optional<std::int64_t> nodes;   // desiredCapacity
+  std::optional<std::int64_t> fewest;  // minSize, or the annotation of an exported NodePool
+  std::optional<std::int64_t> most;    // maxSize, limits.nodes
+  bool is_spot = false;                // of a node group; a NodePool requires a capacity type
+  std::string consolidation;           // disruption.consolidationPolicy of a NodePool
+  std::string consolidates_after;
+};
+
+// An EC2NodeClass.
+struct NodeClassFile {
+  std::string name;
+  bool is_used = false;  // by a NodePool
 };
 
 struct NodeOverlayFile {
   std::string name;
-  SourceLocation where;
+  SourceLocation where;         // of the name
+  SourceLocation object_where;  // where it begins
   std::vector<NodeRequirement> requirements;
   std::vector<ResourceAmount> capacity;
 };
@@ -174,6 +193,7 @@ struct MigConfigFile {
   std::string name;
   SourceLocation where;
   std::vector<MigPartFile> parts;
+  std::shared_ptr<const Node> document;  // the list of parts
 };
 
 struct DraSharingFile {
@@ -202,6 +222,7 @@ struct ClusterFiles {
   std::vector<ChartValues> charts;
   std::vector<ConfigMapFile> config_maps;
   std::vector<NodeGroupFile> groups;
+  std::vector<NodeClassFile> node_classes;
   std::vector<NodeOverlayFile> overlays;
   std::vector<MigConfigFile> mig_configs;
   std::vector<DraSharingFile> dra;
@@ -212,12 +233,34 @@ struct ClusterFiles {
   std::optional<SourceLocation> eksctl_installs;  // a ClusterConfig with GPUs and no Bottlerocket
   std::vector<std::size_t> scenarios;             // which of the sources are scenario files
   std::vector<std::size_t> replays;               // ... and which are of kind Replay
-  Diagnostics problems;                           // what is wrong with each document by itself
+  std::string region;                             // of a ClusterConfig
+  std::int64_t objects = 0;
+  std::vector<Located<std::string>> left_alone;  // what an object is of which nothing was kept
+  Diagnostics unreadable;                        // what is no YAML, JSON or TOML
+  Diagnostics problems;  // that, and what is wrong with each document by itself
 };
 
 // Reads the documents of all files; what cannot be read is in `problems`, and the rest is kept.
 // Scenario files of slicewise are left to read_scenario_file, files of kind Replay to
 // read_replay_file. Never throws on any bytes.
 ClusterFiles read_cluster_files(std::span<const SourceText> sources, PluginVersion version);
+
+// The config that the plugin uses on nodes with this value of nvidia.com/device-plugin.config
+// (nullopt: without the label), as its config manager chooses: label, default, a config called
+// default, the only one.
+struct ChosenConfig {
+  const PluginConfigFile* config = nullptr;
+  bool is_known = false;  // a null config then means: no sharing
+};
+ChosenConfig chosen_config(const ClusterFiles& files, std::optional<std::string_view> label);
+
+// Labels that programs set, so that the files need not show them.
+bool is_set_by_others(std::string_view label);
+
+// "g5.2xlarge", "p4d.24xlarge", "gr6.4xlarge", not "m6i.large": by the form of the name.
+bool is_gpu_type(std::string_view instance_type);
+
+// The chart that deploys the device plugin; nullptr when none does.
+const ChartValues* plugin_chart(const ClusterFiles& files);
 
 }  // namespace slicewise::scenarios

@@ -33,6 +33,13 @@ enum class ImportKind : std::uint8_t {
 // As on the command line: "openb", "k8s".
 std::string_view kind_name(ImportKind kind);
 
+// What is known of an instance type with whole GPUs.
+struct InstanceGpus {
+  std::string name;
+  std::string gpu;  // "a10g", as the label karpenter.k8s.aws/instance-gpu-name has it
+  std::int64_t count = 1;
+};
+
 struct ImportOptions {
   std::string name;     // of the scenario; "": of the file
   std::string columns;  // Jobs: a ready map ("philly") or "arrival=submit_time,run=run_time"
@@ -40,6 +47,7 @@ struct ImportOptions {
   std::optional<Duration> from;  // window of arrivals, in the source's own time from its first
   std::optional<Duration> length;
   bool skip_bad = false;                  // count bad rows instead of stopping at them
+  std::vector<InstanceGpus> instances;    // the catalogue's, the smaller of a family first
   std::optional<int> replicas;            // of the device plugin, where the source does not say
   std::string pool;                       // ServeGen: "language/m-large"
   std::string partitions;                 // Swf: GPUs of a processor by partition, "1=1,2=0"

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <vector>
+
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/scenarios/import.hpp"
 
 namespace slicewise::sim {
 
@@ -11,5 +14,8 @@ namespace slicewise::sim {
 // it was read. In order of file and line, without what the reader found itself.
 Diagnostics lint_cluster(const scenarios::ClusterFiles& files, const models::Catalogue& catalogue,
                          scenarios::PluginVersion version);
+
+// What importers may know of instance types.
+std::vector<scenarios::InstanceGpus> instance_gpus(const models::Catalogue& catalogue);
 
 }  // namespace slicewise::sim

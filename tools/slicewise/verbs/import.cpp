@@ -12,6 +12,7 @@
 
 #include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/scenarios/quantity.hpp"
+#include "slicewise/sim/lint.hpp"
 
 #include "../command_line.hpp"
 #include "../commands.hpp"
@@ -31,6 +32,7 @@ using scenarios::ImportOptions;
 // The flags as the importers take them; the message of the one that is wrong.
 tl::expected<ImportOptions, UsageError> options_of(const ImportCommand& command) {
   ImportOptions options;
+  options.instances = sim::instance_gpus(models::load_catalogue());
   options.name = command.name;
   options.columns = command.columns;
   options.skip_bad = command.skip_bad;

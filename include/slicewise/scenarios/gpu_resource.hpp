@@ -5,7 +5,14 @@
 #include <string>
 #include <string_view>
 
+// Names of extended resources that are GPUs.
 namespace slicewise::scenarios {
+
+inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+inline constexpr std::string_view kMigPrefix = "nvidia.com/mig-";
+
+// Names of NVIDIA's device plugin; HAMi's and others' have rules of their own.
+bool is_plugin_resource(std::string_view name);
 
 // What the name of an extended resource says about the GPU behind it.
 struct GpuResource {

@@ -1,4 +1,4 @@
-#include "gpu_resource.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 
 #include <algorithm>
 #include <array>
@@ -86,6 +86,10 @@ std::optional<GpuResource> gpu_resource(std::string_view name) {
   if (!take(name, "gpu-")) return std::nullopt;
   GpuResource slice{.kind = Kind::MemorySlice, .gigabytes = take_number(name)};
   return slice.gigabytes > 0 && name == "gb" ? std::optional(slice) : std::nullopt;
+}
+
+bool is_plugin_resource(std::string_view name) {
+  return name == kGpuResource || name == "nvidia.com/gpu.shared" || name.starts_with(kMigPrefix);
 }
 
 bool is_other_accelerator(std::string_view name) {
