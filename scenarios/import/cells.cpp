@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "../text/decimal.hpp"
-#include "../traces/job_trace_columns.hpp"
+#include "../traces/job_trace.hpp"
 #include "../traces/trace_time.hpp"
 
 namespace slicewise::scenarios {

@@ -9,7 +9,7 @@
 
 #include "../text/csv_lines.hpp"
 #include "../text/decimal.hpp"
-#include "../traces/job_trace_columns.hpp"
+#include "../traces/job_trace.hpp"
 #include "cells.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"

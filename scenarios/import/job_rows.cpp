@@ -7,8 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "../traces/job_trace_columns.hpp"
-#include "../traces/job_trace_order.hpp"
+#include "../traces/job_trace.hpp"
 #include "../traces/trace_time.hpp"
 
 namespace slicewise::scenarios {

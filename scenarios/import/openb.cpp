@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "../text/decimal.hpp"
-#include "../traces/job_trace_columns.hpp"
+#include "../traces/job_trace.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"
 #include "job_rows.hpp"

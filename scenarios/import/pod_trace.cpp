@@ -7,8 +7,7 @@
 #include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "../text/name_pool.hpp"
-#include "../traces/job_trace_columns.hpp"
-#include "../traces/job_trace_order.hpp"
+#include "../traces/job_trace.hpp"
 #include "../traces/trace_time.hpp"
 #include "pod_record.hpp"
 

@@ -1,16 +1,387 @@
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/gpu_resource.hpp"
+
 #include "../text/decimal.hpp"
+#include "../text/json_value.hpp"
+#include "../traces/trace_time.hpp"
 #include "importers.hpp"
-#include "pod_event.hpp"
-#include "pod_object.hpp"
+#include "pod_record.hpp"
 
 namespace slicewise::scenarios {
 namespace {
+
+// Why an object could not be read.
+struct BadObject {
+  JsonValue at;
+  std::string message;
+  std::string help;
+};
+
+using MaybeBad = std::optional<BadObject>;
+
+// A time of the API server in ns since 1970; nullopt when it is absent or none.
+PodRecord::Time time_of(JsonValue text) {
+  if (text.kind() != JsonValue::Kind::Text) return std::nullopt;
+  const auto time = parse_trace_time(text.raw_scalar());
+  return time && *time >= 0 && *time <= kLatest ? time : std::nullopt;
+}
+
+// The earlier and the later of two times of which either may be unknown.
+PodRecord::Time earlier(PodRecord::Time a, PodRecord::Time b) {
+  return a && b ? std::min(a, b) : (a ? a : b);
+}
+PodRecord::Time later(PodRecord::Time a, PodRecord::Time b) {
+  return a && b ? std::max(a, b) : (a ? a : b);
+}
+
+bool ends_with_digits(std::string_view text, std::size_t least) {
+  const std::size_t digits = text.size() - (text.find_last_not_of("0123456789") + 1);
+  return digits >= least && digits < text.size() && text[text.size() - digits - 1] == '-';
+}
+
+// "Deployment/asr" rather than its ReplicaSet, "CronJob/nightly" rather than one of its Jobs.
+std::string controller_of(JsonValue metadata) {
+  JsonCursor owners(metadata["ownerReferences"]);
+  JsonValue owner;
+  while (owners.next()) {
+    if (!owner.is_object() || owners.value()["controller"].is_true()) owner = owners.value();
+  }
+  std::string kind = owner["kind"].scalar();
+  std::string name = owner["name"].scalar();
+  if (kind.empty() || name.empty()) return {};
+  const std::string hash = "-" + metadata["labels"]["pod-template-hash"].scalar();
+  if (kind == "ReplicaSet" && hash.size() > 1 && name.ends_with(hash)) {
+    kind = "Deployment";
+    name.resize(name.size() - hash.size());
+  } else if (constexpr std::size_t kMinutesSince1970 = 8;
+             kind == "Job" && ends_with_digits(name, kMinutesSince1970)) {
+    kind = "CronJob";
+    name.resize(name.rfind('-'));
+  }
+  return fmt::format("{}/{}", kind, name);
+}
+
+class PodReader {
+ public:
+  PodReader(JsonValue pod, const SourceLocation& place, ImportReport& report)
+      : metadata_(pod["metadata"]), spec_(pod["spec"]), status_(pod["status"]), report_(report) {
+    pod_.where = place;
+  }
+
+  tl::expected<PodRecord, BadObject> read() {
+    pod_.name = metadata_["name"].scalar();
+    pod_.space = metadata_["namespace"].scalar();
+    if (pod_.space.empty()) pod_.space = "default";
+    if (pod_.name.empty()) return bad(metadata_, "a pod without metadata.name");
+    if (!spec_.is_object()) return bad(metadata_, "a pod without spec");
+    pod_.arrival = time_of(metadata_["creationTimestamp"]);
+    if (!pod_.arrival) return bad_creation();
+    pod_.work = controller_of(metadata_);
+    pod_.node = spec_["nodeName"].scalar();
+    pod_.priority = static_cast<std::int32_t>(std::clamp<std::int64_t>(
+        whole_of(spec_["priority"].scalar()).value_or(0), -2'147'483'647, 2'147'483'647));
+    read_wanted_nodes();
+    if (auto problem = read_resources()) return tl::unexpected(std::move(*problem));
+    if (auto problem = read_annotations()) return tl::unexpected(std::move(*problem));
+    read_status();
+    return std::move(pod_);
+  }
+
+ private:
+  static tl::unexpected<BadObject> bad(JsonValue at, std::string message, std::string help = {}) {
+    return tl::unexpected(BadObject{at, std::move(message), std::move(help)});
+  }
+
+  tl::unexpected<BadObject> bad_creation() const {
+    const JsonValue created = metadata_["creationTimestamp"];
+    if (created.has_value()) {
+      return bad(created, fmt::format("creationTimestamp of pod {} is no time", pod_.name),
+                 "write 2024-06-10T06:13:20Z");
+    }
+    return bad(metadata_,
+               fmt::format("pod {} has no creationTimestamp: this is a manifest", pod_.name),
+               "manifests are read by `slicewise import k8s`");
+  }
+
+  // Node labels that name an instance type or a GPU, from nodeSelector and required affinity.
+  void read_wanted_nodes() {
+    JsonCursor selector(spec_["nodeSelector"]);
+    while (selector.next()) want(selector.key(), selector.value().scalar());
+    JsonCursor terms(spec_["affinity"]["nodeAffinity"]
+                          ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]);
+    while (terms.next()) {
+      JsonCursor expressions(terms.value()["matchExpressions"]);
+      while (expressions.next()) {
+        if (expressions.value()["operator"].raw_scalar() != "In") continue;
+        std::string values;
+        JsonCursor items(expressions.value()["values"]);
+        while (items.next()) values += (values.empty() ? "" : "|") + items.value().scalar();
+        want(expressions.value()["key"].scalar(), values);
+      }
+    }
+  }
+
+  void want(std::string_view label, const std::string& value) {
+    if (value.empty()) return;
+    if (label == "node.kubernetes.io/instance-type" ||
+        label == "beta.kubernetes.io/instance-type") {
+      if (pod_.instance_type.empty()) pod_.instance_type = value.substr(0, value.find('|'));
+    } else if (label == "nvidia.com/gpu.product" || label == "k8s.amazonaws.com/accelerator" ||
+               label == "karpenter.k8s.aws/instance-gpu-name") {
+      if (pod_.gpu_models.empty()) pod_.gpu_models = value;
+    }
+  }
+
+  // Limits of extended resources are requests as well; requests alone count too.
+  MaybeBad amounts_of(JsonValue container, Amounts& amounts) {
+    for (const std::string_view part : {"requests", "limits"}) {
+      JsonCursor members(container["resources"][part]);
+      while (members.next()) {
+        const bool extended = members.key().find('/') != std::string::npos;
+        if (part == "limits" && !extended && amounts.contains(members.key())) continue;
+        const auto amount = quantity_in_thousandths(members.value().scalar());
+        const bool counts = extended || members.key() == "cpu" || members.key() == "memory";
+        if (!counts) continue;
+        if (!amount || (extended && gpu_resource(members.key()) && *amount % 1'000 != 0)) {
+          return BadObject{
+              members.value(),
+              fmt::format("pod {} asks for {} {}", pod_.name,
+                          members.value().scalar().substr(0, 40), members.key()),
+              extended ? "extended resources are whole numbers" : "a quantity such as 500m or 4Gi"};
+        }
+        amounts[members.key()] = *amount;
+      }
+    }
+    return std::nullopt;
+  }
+
+  MaybeBad read_resources() {
+    std::vector<ContainerAmounts> all;
+    for (const std::string_view list : {"containers", "initContainers"}) {
+      JsonCursor containers(spec_[list]);
+      while (containers.next()) {
+        ContainerAmounts& one = all.emplace_back();
+        one.is_init = list == "initContainers";
+        one.restarts_always = containers.value()["restartPolicy"].raw_scalar() == "Always";
+        if (auto problem = amounts_of(containers.value(), one.amounts)) return problem;
+      }
+    }
+    pod_.amounts = reserved_amounts(all);
+    JsonCursor claims(spec_["resourceClaims"]);
+    if (claims.next()) {
+      report_.skipped("resource claims of pods (DRA): the GPUs behind them are not in the list",
+                      [&] { return pod_.where; });
+    }
+    return std::nullopt;
+  }
+
+  // Alibaba's milli-GPUs, fractions of Run:ai and KAI.
+  MaybeBad read_annotations() {
+    const JsonValue annotations = metadata_["annotations"];
+    const auto fraction_of = [&](std::string_view key, std::int64_t one) -> MaybeBad {
+      const JsonValue value = annotations[key];
+      if (!value.has_value()) return std::nullopt;
+      const auto amount = quantity_in_thousandths(value.scalar());
+      if (!amount || *amount <= 0 || *amount > one) {
+        return BadObject{value, fmt::format("{} of pod {} is no part of a GPU", key, pod_.name),
+                         one == 1'000 ? "a number above 0 and up to 1" : "a number from 1 to 1000"};
+      }
+      pod_.fraction = static_cast<std::int32_t>(std::max<std::int64_t>(1, *amount * 1'000 / one));
+      return std::nullopt;
+    };
+    if (auto problem = fraction_of("alibabacloud.com/gpu-milli", 1'000'000)) return problem;
+    if (auto problem = fraction_of("gpu-fraction", 1'000)) return problem;
+    for (const std::string_view key : {"alibabacloud.com/gpu-count", "gpu-fraction-num-devices"}) {
+      const auto count = whole_of(annotations[key].scalar());
+      if (count && *count > 0) {
+        pod_.fraction_gpus = static_cast<std::int32_t>(std::min<std::int64_t>(*count, 1'000'000));
+      }
+    }
+    read_memory_annotation(annotations["gpu-memory"]);
+    return std::nullopt;
+  }
+
+  void read_memory_annotation(JsonValue mebibytes_of_gpu) {
+    constexpr std::int64_t kMostMebi = 1'000'000'000;
+    const auto mebi = whole_of(mebibytes_of_gpu.scalar());
+    if (!mebi || *mebi <= 0 || *mebi > kMostMebi) return;
+    pod_.gpu_memory = mebibytes(*mebi);
+    if (pod_.fraction) return;
+    pod_.fraction = 1'000;
+    report_.guessed(
+        "pods that ask for GPU memory alone (annotation gpu-memory), taken as a whole GPU",
+        [&] { return pod_.where; });
+  }
+
+  void read_status() {
+    JsonCursor conditions(status_["conditions"]);
+    while (conditions.next()) {
+      const JsonValue condition = conditions.value();
+      if (condition["type"].raw_scalar() == "PodScheduled" &&
+          condition["status"].raw_scalar() == "True") {
+        pod_.scheduled = time_of(condition["lastTransitionTime"]);
+      }
+    }
+    bool restarted = false;
+    for (const std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
+      JsonCursor statuses(status_[list]);
+      while (statuses.next()) {
+        read_container(statuses.value(), list == "containerStatuses");
+        restarted =
+            restarted || whole_of(statuses.value()["restartCount"].scalar()).value_or(0) > 0;
+      }
+    }
+    if (restarted) {
+      report_.remark(ImportRemark::Kind::Note,
+                     "pods whose containers were restarted: they are listed with their last state",
+                     [&] { return pod_.where; });
+    }
+    if (running_) pod_.ended.reset();
+    pod_.state = state_of(status_["phase"].raw_scalar());
+  }
+
+  void read_container(JsonValue status, bool is_main) {
+    for (const std::string_view state : {"state", "lastState"}) {
+      const JsonValue terminated = status[state]["terminated"];
+      const JsonValue running = status[state]["running"];
+      pod_.started = earlier(pod_.started, time_of(terminated["startedAt"]));
+      pod_.started = earlier(pod_.started, time_of(running["startedAt"]));
+      if (!is_main || state != "state") continue;
+      pod_.ended = later(pod_.ended, time_of(terminated["finishedAt"]));
+      running_ = running_ || running.is_object() || status[state]["waiting"].is_object();
+    }
+  }
+
+  JobState state_of(std::string_view phase) const {
+    if (phase == "Succeeded") return JobState::Completed;
+    if (phase == "Failed") {
+      const std::string_view reason = status_["reason"].raw_scalar();
+      if (reason == "DeadlineExceeded") return JobState::TimedOut;
+      return reason == "Evicted" || reason == "Preempting" ? JobState::Cancelled : JobState::Failed;
+    }
+    if (phase == "Running") return JobState::Running;
+    if (phase == "Pending") return pod_.scheduled ? JobState::Running : JobState::Pending;
+    return JobState::Unknown;
+  }
+
+  JsonValue metadata_;
+  JsonValue spec_;
+  JsonValue status_;
+  ImportReport& report_;
+  PodRecord pod_;
+  bool running_ = false;
+};
+
+// A pod of the API server. Remarks on it go to `report`; `where` of the result is `place`.
+tl::expected<PodRecord, BadObject> read_pod(JsonValue pod, const SourceLocation& place,
+                                            ImportReport& report) {
+  return PodReader(pod, place, report).read();
+}
+
+// What the events of a cluster say about its pods. They are kept for an hour, so as a rule they are
+// few.
+class PodEvents {
+ public:
+  // An Event of v1 or events.k8s.io.
+  void add(JsonValue event, const SourceLocation& place, ImportReport& report);
+
+  // Fills in what the pod does not know of itself.
+  void complete(PodRecord& pod, const std::string& uid, ImportReport& report);
+
+  // Counts the pods that no list has: what they asked for is not known.
+  void report_unknown_pods(ImportReport& report) const;
+
+ private:
+  struct Facts {
+    PodRecord::Time scheduled;
+    PodRecord::Time killed;
+    bool failed_scheduling = false;
+    bool preempted = false;
+    bool is_listed = false;
+    SourceLocation where;
+  };
+  std::map<std::string, Facts> by_uid_;
+};
+
+// firstTimestamp is null for events of events.k8s.io.
+PodRecord::Time first_time(JsonValue event) {
+  for (const JsonValue time :
+       {event["firstTimestamp"], event["eventTime"], event["metadata"]["creationTimestamp"]}) {
+    if (const auto found = time_of(time)) return found;
+  }
+  return std::nullopt;
+}
+
+PodRecord::Time last_time(JsonValue event) {
+  for (const JsonValue time : {event["lastTimestamp"], event["series"]["lastObservedTime"]}) {
+    if (const auto found = time_of(time)) return found;
+  }
+  return first_time(event);
+}
+
+void PodEvents::add(JsonValue event, const SourceLocation& place, ImportReport& report) {
+  JsonValue about = event["involvedObject"];
+  if (!about.is_object()) about = event["regarding"];
+  const std::string uid = about["uid"].scalar();
+  if (about["kind"].raw_scalar() != "Pod" || uid.empty()) {
+    report.skipped("events that are not about a pod", [&] { return place; });
+    return;
+  }
+  Facts& facts = by_uid_.try_emplace(uid).first->second;
+  if (facts.where.file.empty()) facts.where = place;
+  const std::string_view reason = event["reason"].raw_scalar();
+  if (reason == "Scheduled") {
+    facts.scheduled = first_time(event);
+  } else if (reason == "Killing") {
+    const auto time = last_time(event);
+    facts.killed = facts.killed && time ? std::max(facts.killed, time) : time;
+  } else if (reason == "FailedScheduling") {
+    facts.failed_scheduling = true;
+  } else if (reason == "Preempted") {
+    facts.preempted = true;
+  }
+}
+
+void PodEvents::complete(PodRecord& pod, const std::string& uid, ImportReport& report) {
+  const auto found = by_uid_.find(uid);
+  if (found == by_uid_.end()) return;
+  Facts& facts = found->second;
+  facts.is_listed = true;
+  const auto place = [&] { return facts.where; };
+  if (!pod.scheduled && facts.scheduled) {
+    pod.scheduled = facts.scheduled;
+    report.repaired("pods whose scheduling is known from events alone", place);
+  }
+  const bool over = pod.state == JobState::Completed || pod.state == JobState::Failed ||
+                    pod.state == JobState::Cancelled || pod.state == JobState::TimedOut;
+  if (over && !pod.ended && facts.killed) {
+    pod.ended = facts.killed;
+    report.repaired("pods whose end is known from events alone", place);
+  }
+  if (facts.failed_scheduling) {
+    report.remark(ImportRemark::Kind::Note, "pods that fitted nowhere at first (FailedScheduling)",
+                  place);
+  }
+  if (facts.preempted) {
+    report.remark(ImportRemark::Kind::Note, "pods that were preempted", place);
+  }
+}
+
+void PodEvents::report_unknown_pods(ImportReport& report) const {
+  for (const auto& entry : by_uid_) {
+    if (entry.second.is_listed) continue;
+    report.skipped("pods known from events alone: what they asked for is not known",
+                   [&] { return entry.second.where; });
+  }
+}
 
 // What a node says about the pods that ran on it.
 struct NodeFacts {

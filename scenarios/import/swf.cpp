@@ -8,7 +8,7 @@
 
 #include "../text/csv_lines.hpp"
 #include "../text/decimal.hpp"
-#include "../traces/job_trace_columns.hpp"
+#include "../traces/job_trace.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"
 #include "job_rows.hpp"

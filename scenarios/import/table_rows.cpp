@@ -8,8 +8,6 @@
 #include "../text/characters.hpp"
 
 namespace slicewise::scenarios {
-namespace {}  // namespace
-
 bool TableRows::read_header() {
   constexpr std::size_t kMostColumns = 1'000;
   if (!lines_.next()) return false;

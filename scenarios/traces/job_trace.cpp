@@ -1,8 +1,27 @@
+#include "job_trace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 
-#include "job_trace_header.hpp"
-#include "job_trace_readers.hpp"
+#include "../import/import_report.hpp"
+#include "../text/csv_lines.hpp"
+#include "../text/decimal.hpp"
+#include "../text/name_pool.hpp"
 
+// Traces of jobs in either form, written and read as CSV.
 namespace slicewise::scenarios {
 
 std::string_view state_name(JobState state) { return kStateNames[static_cast<std::size_t>(state)]; }
@@ -16,6 +35,304 @@ Expected<JobTrace> read_job_trace(const SourceText& source, std::shared_ptr<cons
     return map_job_trace(source.name, source.text, std::move(backing));
   }
   return read_job_trace_csv(source);
+}
+
+std::size_t put_in_order(JobTrace& trace) {
+  const std::vector<Duration>& arrival = trace.arrival.owned;
+  std::size_t late = 0;
+  for (std::size_t i = 1; i < arrival.size(); ++i) late += arrival[i] < arrival[i - 1] ? 1 : 0;
+  if (late == 0) return 0;
+  std::vector<std::size_t> order(arrival.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t row) { return arrival[row]; });
+  visit_columns(trace, [&](const ColumnRules& /*rules*/, auto& column) {
+    if (column.empty()) return;
+    auto sorted = column.owned;
+    for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = column.owned[order[i]];
+    column.owned = std::move(sorted);
+  });
+  return late;
+}
+
+namespace {
+
+void append_number(std::string& text, std::int64_t value) {
+  std::array<char, 24> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  text.append(buffer.data(), end);
+}
+
+// In quotes where the reader would else see something different.
+void append_name(std::string& text, std::string_view name) {
+  const bool plain = name.find_first_of(",\"") == std::string_view::npos &&
+                     (name.empty() || (name.front() != ' ' && name.back() != ' '));
+  if (plain) {
+    text += name;
+    return;
+  }
+  text += '"';
+  for (const char c : name) {
+    if (c == '"') text += '"';
+    text += c;
+  }
+  text += '"';
+}
+
+class Writer {
+ public:
+  explicit Writer(const JobTrace& trace) : trace_(trace) {}
+
+  std::string write() {
+    if (trace_.origin_unix_s) {
+      text_ += kOriginLine;
+      append_number(text_, *trace_.origin_unix_s);
+      text_ += '\n';
+    }
+    if (trace_.run_under_sharing) {
+      text_ += kSharingLine;
+      text_ += '\n';
+    }
+    visit_columns(trace_, [&](const ColumnRules& rules, const auto& column) {
+      if (column.empty() && !rules.must_exist) return;
+      text_ += text_.empty() || text_.back() == '\n' ? "" : ",";
+      text_ += rules.name;
+    });
+    text_ += '\n';
+    for (std::size_t row = 0; row < trace_.size(); ++row) write_row(row);
+    return std::move(text_);
+  }
+
+ private:
+  void write_row(std::size_t row) {
+    bool first = true;
+    visit_columns(trace_, [&](const ColumnRules& rules, const auto& column) {
+      if (column.empty()) return;
+      if (!first) text_ += ',';
+      first = false;
+      write_value(rules, column[row]);
+    });
+    text_ += '\n';
+  }
+
+  void write_value(const ColumnRules& /*rules*/, Duration value) {
+    if (value != kUnknownDuration) append_scaled(text_, value.ns, kNanosecondDigits);
+  }
+  void write_value(const ColumnRules& rules, std::int32_t value) {
+    if (value != kUnknownNumber || !rules.may_be_unknown) append_number(text_, value);
+  }
+  void write_value(const ColumnRules& /*rules*/, Bytes value) {
+    if (value.count >= 0) append_number(text_, value.count);
+  }
+  void write_value(const ColumnRules& /*rules*/, JobState value) { text_ += state_name(value); }
+  void write_value(const ColumnRules& /*rules*/, std::uint32_t value) {
+    append_name(text_, trace_.names[value]);
+  }
+
+  const JobTrace& trace_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string job_trace_csv(const JobTrace& trace) { return Writer(trace).write(); }
+
+namespace {
+
+// Where the values of a column of the file go.
+struct Target {
+  ColumnRules rules;
+  std::variant<std::vector<Duration>*, std::vector<std::int32_t>*, std::vector<Bytes>*,
+               std::vector<JobState>*, std::vector<std::uint32_t>*>
+      values;
+};
+
+std::optional<JobState> state_of(std::string_view name) {
+  if (name.empty()) return JobState::Unknown;
+  const auto* const found = std::find(kStateNames.begin(), kStateNames.end(), name);
+  if (found == kStateNames.end()) return std::nullopt;
+  return static_cast<JobState>(found - kStateNames.begin());
+}
+
+class JobTraceReader {
+ public:
+  explicit JobTraceReader(const SourceText& source)
+      : source_(source), lines_(source), pool_(trace_.names) {}
+
+  Expected<JobTrace> read() {
+    bool has_line = lines_.next();
+    while (has_line && lines_.text().starts_with('#')) {
+      read_remark(lines_.text());
+      has_line = lines_.next();
+    }
+    if (!has_line) {
+      add(Code::TraceFormat, {source_.name, 1, 1, 1}, "the trace is empty",
+          "the first line names the columns, each further one is a job");
+      return tl::unexpected(std::move(found_));
+    }
+    if (!read_header()) return tl::unexpected(std::move(found_));
+    while (lines_.next()) {
+      if (!read_row()) undo_row();
+    }
+    if (report_.has_failed()) return tl::unexpected(report_.errors());
+    put_in_order(trace_);
+    return std::move(trace_);
+  }
+
+ private:
+  void add(Code code, SourceLocation where, std::string message, std::string help = {}) {
+    found_.push_back(make_diagnostic(code, std::move(where), std::move(message), std::move(help)));
+  }
+
+  void read_remark(std::string_view text) {
+    if (text.starts_with(kSharingLine)) trace_.run_under_sharing = true;
+    if (!text.starts_with(kOriginLine)) return;
+    const auto origin = whole_of(text.substr(kOriginLine.size()));
+    if (origin) trace_.origin_unix_s = *origin;
+  }
+
+  bool read_header() {
+    std::vector<std::string_view> known;
+    std::vector<std::string_view> missing;
+    visit_columns(trace_, [&](const ColumnRules& rules, auto& column) {
+      known.push_back(rules.name);
+      const std::size_t at = find(rules.name);
+      if (at == lines_.size() && rules.must_exist) missing.push_back(rules.name);
+      if (at < lines_.size()) {
+        targets_.resize(lines_.size());
+        targets_[at] = Target{rules, &column.owned};
+      }
+    });
+    if (lines_.size() > known.size()) {
+      add(Code::TraceFormat, lines_.place(),
+          fmt::format("{} columns, a trace of jobs has at most {}", lines_.size(), known.size()),
+          "logs of other systems are read by slicewise import");
+      return false;
+    }
+    if (!missing.empty()) {
+      add(Code::TraceColumnMissing, lines_.place(),
+          fmt::format("the trace has no column {}", fmt::join(missing, ", ")),
+          "logs of other systems are read by slicewise import");
+      return false;
+    }
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      const std::string_view name = lines_.value(i);
+      const bool is_known = std::ranges::find(known, name) != known.end();
+      if (is_known && find(name) == i) continue;
+      if (is_known) {
+        add(Code::TraceFormat, lines_.place(i), fmt::format("the column {} is there twice", name));
+        continue;
+      }
+      const auto nearest = nearest_name(name, known);
+      add(Code::TraceFormat, lines_.place(i),
+          fmt::format("a trace of jobs has no column \"{}\"", name),
+          nearest ? fmt::format("did you mean {}?", *nearest) : "");
+    }
+    return found_.empty();
+  }
+
+  std::size_t find(std::string_view name) const {
+    std::size_t at = 0;
+    while (at < lines_.size() && lines_.value(at) != name) ++at;
+    return at;
+  }
+
+  bool read_row() {
+    if (lines_.is_broken())
+      return bad(lines_.place(), "a quote that is not closed, or text after it");
+    if (lines_.size() != targets_.size()) {
+      return bad(lines_.place(), fmt::format("{} values where the header has {} columns",
+                                             lines_.size(), targets_.size()));
+    }
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+      const std::string_view text = lines_.value(i);
+      const bool fine =
+          std::visit([&](auto* values) { return read_value(text, targets_[i].rules, *values); },
+                     targets_[i].values);
+      if (!fine) return bad(lines_.place(i), explain(text, targets_[i].rules));
+    }
+    ++rows_;
+    return true;
+  }
+
+  // A row that could not be read leaves nothing behind.
+  void undo_row() {
+    for (const Target& target : targets_) {
+      std::visit([this](auto* values) { values->resize(std::min(values->size(), rows_)); },
+                 target.values);
+    }
+  }
+
+  static bool read_value(std::string_view text, const ColumnRules& rules,
+                         std::vector<Duration>& values) {
+    const auto value = text.empty() ? -1 : scaled_of(text, kNanosecondDigits);
+    if (!value || !is_allowed(rules, *value) || text.starts_with('-')) return false;
+    values.push_back(Duration{*value});
+    return true;
+  }
+  static bool read_value(std::string_view text, const ColumnRules& rules,
+                         std::vector<std::int32_t>& values) {
+    const auto value =
+        text.empty() ? (rules.may_be_unknown ? -1 : empty_number(rules)) : whole_of(text);
+    if (!value || !is_allowed(rules, *value)) return false;
+    values.push_back(static_cast<std::int32_t>(*value));
+    return true;
+  }
+  static bool read_value(std::string_view text, const ColumnRules& rules,
+                         std::vector<Bytes>& values) {
+    const auto value = text.empty() ? -1 : whole_of(text);
+    if (!value || !is_allowed(rules, *value)) return false;
+    values.push_back(Bytes{*value});
+    return true;
+  }
+  static bool read_value(std::string_view text, const ColumnRules& /*rules*/,
+                         std::vector<JobState>& values) {
+    const auto state = state_of(text);
+    if (state) values.push_back(*state);
+    return state.has_value();
+  }
+  bool read_value(std::string_view text, const ColumnRules& /*rules*/,
+                  std::vector<std::uint32_t>& values) {
+    const bool doubled = text.find("\"\"") != std::string_view::npos;
+    values.push_back(pool_.number_of(doubled ? without_doubled_quotes(text) : std::string(text)));
+    return true;
+  }
+
+  // A job without a priority has 0; without a number of GPUs it is no job.
+  static std::optional<std::int64_t> empty_number(const ColumnRules& rules) {
+    return rules.must_exist ? std::nullopt : std::optional<std::int64_t>(0);
+  }
+
+  static std::string explain(std::string_view text, const ColumnRules& rules) {
+    constexpr std::size_t kLongest = 40;
+    const std::string shown = text.size() <= kLongest ? fmt::format("\"{}\"", text) : "this text";
+    if (rules.name == "state") {
+      return fmt::format("{} is none of {}", shown, fmt::join(kStateNames, ", "));
+    }
+    const bool seconds = rules.name.ends_with("_s");
+    return fmt::format("{} is no {} from {} to {}", shown,
+                       seconds ? "number of seconds" : "whole number", rules.least,
+                       seconds ? rules.most / 1'000'000'000 : rules.most);
+  }
+
+  bool bad(SourceLocation where, std::string message) {
+    report_.bad_row(std::move(where), std::move(message));
+    return false;
+  }
+
+  const SourceText& source_;
+  CsvLines lines_;
+  JobTrace trace_;
+  NamePool pool_;
+  std::vector<Target> targets_;  // by position in the line
+  std::size_t rows_ = 0;
+  ImportReport report_{/*skip_bad=*/false};
+  Diagnostics found_;  // about the header
+};
+
+}  // namespace
+
+Expected<JobTrace> read_job_trace_csv(const SourceText& source) {
+  return JobTraceReader(source).read();
 }
 
 }  // namespace slicewise::scenarios

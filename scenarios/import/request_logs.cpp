@@ -1,0 +1,493 @@
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "../text/decimal.hpp"
+#include "../traces/request_trace.hpp"
+#include "../traces/trace_time.hpp"
+#include "import_report.hpp"
+#include "importers.hpp"
+#include "table_rows.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+// One request of a log, in nanoseconds of the log's own clock.
+using LoggedRequest = RequestTrace::Row;
+
+// The rows of a table of which each is a request.
+class RequestTable {
+ public:
+  // Names of columns, in any case.
+  struct Columns {
+    std::string_view time;
+    std::string_view input;
+    std::string_view output;
+  };
+
+  RequestTable(const SourceText& file, ImportReport& report)
+      : file_(file), rows_(file, report), report_(report) {}
+
+  // Reads the header; the diagnostic when a column is missing.
+  std::optional<Diagnostics> open(const Columns& columns) {
+    if (!rows_.read_header()) {
+      return not_the_format({file_.name, 1, 1, 1}, "the file is empty", "").value();
+    }
+    for (const auto& [name, place] :
+         {std::pair(columns.time, &time_), {columns.input, &input_}, {columns.output, &output_}}) {
+      const auto found = rows_.column(name);
+      if (!found) {
+        return not_the_format(rows_.place(), fmt::format("the header has no column \"{}\"", name),
+                              fmt::format("it has: {}", fmt::join(rows_.names(), ", ")))
+            .value();
+      }
+      *place = *found;
+    }
+    return std::nullopt;
+  }
+
+  // The next request that can be read; false at the end. What cannot be read is a bad row.
+  bool next(LoggedRequest& request) {
+    while (rows_.next()) {
+      if (read(request)) return true;
+    }
+    return false;
+  }
+
+  const TableRows& row() const { return rows_; }
+  std::string_view time() const { return rows_.value(time_); }
+  std::optional<std::size_t> find(std::string_view column) { return rows_.column(column); }
+
+ private:
+  bool read(LoggedRequest& request) {
+    const auto time = parse_trace_time(rows_.value(time_));
+    if (!time) {
+      report_.bad_row(rows_.place(time_), "this is no time");
+      return false;
+    }
+    request.at = Duration{*time};
+    return read_tokens(input_, request.input_tokens) && read_tokens(output_, request.output_tokens);
+  }
+
+  bool read_tokens(std::size_t column, std::int32_t& tokens) {
+    const auto count = whole_of(rows_.value(column));
+    if (!count || *count < 0 || *count > kMostTokens) {
+      report_.bad_row(rows_.place(column), "this is no number of tokens");
+      return false;
+    }
+    tokens = static_cast<std::int32_t>(*count);
+    return true;
+  }
+
+  const SourceText& file_;
+  TableRows rows_;
+  ImportReport& report_;
+  std::size_t time_ = 0;
+  std::size_t input_ = 0;
+  std::size_t output_ = 0;
+};
+
+void put_requests_in_order(std::vector<LoggedRequest>& requests, const SourceText& file,
+                           ImportReport& report) {
+  std::int64_t late = 0;
+  for (std::size_t i = 1; i < requests.size(); ++i) {
+    late += requests[i].at < requests[i - 1].at ? 1 : 0;
+  }
+  if (late == 0) return;
+  std::ranges::stable_sort(requests, {}, &LoggedRequest::at);
+  report.repaired(
+      "requests that are earlier than the one before them: put in order of time",
+      [&] {
+        return SourceLocation{file.name, 1, 1, 1};
+      },
+      late);
+}
+
+void cut_to_window(std::vector<LoggedRequest>& requests, const SourceText& file,
+                   const ImportOptions& options, ImportReport& report) {
+  if (!options.from && !options.length) return;
+  const Duration begin = requests.front().at;
+  const Duration from = options.from.value_or(Duration{});
+  const auto outside = std::erase_if(requests, [&](const LoggedRequest& request) {
+    const Duration since = request.at - begin;
+    return since < from || (options.length && since - from >= *options.length);
+  });
+  if (outside == 0) return;
+  report.skipped(
+      "requests outside the window that was asked for",
+      [&] {
+        return SourceLocation{file.name, 1, 1, 1};
+      },
+      static_cast<std::int64_t>(outside));
+}
+
+// Puts the requests in order and cuts the window of the options out of them; what was done is in
+// the report. `origin_unix_s`: what `at` counts from.
+Expected<Imported> requests_imported(std::vector<LoggedRequest> requests,
+                                     std::optional<std::int64_t> origin_unix_s,
+                                     const SourceText& file, const ImportOptions& options,
+                                     ImportReport& report) {
+  if (report.has_failed()) return tl::unexpected(report.errors());
+  if (!requests.empty()) {
+    put_requests_in_order(requests, file, report);
+    cut_to_window(requests, file, options, report);
+  }
+  if (requests.empty()) {
+    return not_the_format({file.name, 1, 1, 1}, "no request is left to import");
+  }
+  const auto count = static_cast<std::int64_t>(requests.size());
+  RequestLog log{std::move(requests), true, origin_unix_s};
+  return Imported{std::move(log), report.take_log(count)};
+}
+
+// "2023-11-16 18:17:03.9799600" has none, "...+00:00" and "...Z" have one.
+bool has_zone(std::string_view time) {
+  constexpr std::size_t kDate = 10;
+  return time.size() > kDate && time.find_first_of("Z+-", kDate) != std::string_view::npos;
+}
+
+bool is_seconds(std::string_view time) { return time.find(':') == std::string_view::npos; }
+
+}  // namespace
+
+Expected<Imported> import_azure(std::span<const SourceText> files, const ImportOptions& options) {
+  ImportReport report(options.skip_bad);
+  std::vector<LoggedRequest> requests;
+  bool dated = true;
+  for (const SourceText& file : files) {
+    RequestTable table(file, report);
+    if (auto missing = table.open({"TIMESTAMP", "ContextTokens", "GeneratedTokens"})) {
+      return tl::unexpected(std::move(*missing));
+    }
+    LoggedRequest request;
+    while (table.next(request)) {
+      if (is_seconds(table.time())) {
+        dated = false;
+      } else if (!has_zone(table.time())) {
+        if (options.utc_offset) {
+          request.at -= *options.utc_offset;
+        } else {
+          report.guessed("times without a zone: taken for UTC",
+                         [&] { return table.row().place(0); });
+        }
+      }
+      requests.push_back(request);
+    }
+  }
+  // Counted from the second of the first request, where the times are dates.
+  std::optional<std::int64_t> origin;
+  if (dated && !requests.empty()) {
+    Duration first = requests.front().at;
+    for (const LoggedRequest& request : requests) first = std::min(first, request.at);
+    origin = first.ns / seconds(1).ns - (first.ns < 0 ? 1 : 0);
+    for (LoggedRequest& request : requests) request.at -= seconds(*origin);
+  }
+  return requests_imported(std::move(requests), origin, files.front(), options, report);
+}
+
+namespace {
+
+// Requests by the value of a column that the simulation does not tell apart.
+class Shares {
+ public:
+  Shares(std::string_view what, std::optional<std::size_t> column) : what_(what), column_(column) {}
+
+  void count(const TableRows& row) {
+    constexpr std::size_t kMost = 64;  // names that are told
+    if (!column_) return;
+    const auto found = counts_.find(row.value(*column_));
+    if (found != counts_.end()) {
+      ++found->second;
+    } else if (counts_.size() < kMost) {
+      counts_.emplace(row.value(*column_), 1);
+    }
+  }
+
+  void tell(const SourceText& file, ImportReport& report) const {
+    if (counts_.size() < 2) return;
+    std::string text;
+    for (const auto& [name, count] : counts_) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, count);
+    }
+    report.note(fmt::format("{} are not told apart: {}", what_, text), {file.name, 1, 1, 1});
+  }
+
+ private:
+  std::string_view what_;
+  std::optional<std::size_t> column_;
+  std::map<std::string, std::int64_t, std::less<>> counts_;
+};
+
+void check_total(const RequestTable& table, std::size_t column, const LoggedRequest& request,
+                 ImportReport& report) {
+  const auto total = whole_of(table.row().value(column));
+  if (total == std::int64_t{request.input_tokens} + request.output_tokens) return;
+  report.guessed("totals that are not the sum of request and response: not used",
+                 [&] { return table.row().place(column); });
+}
+
+}  // namespace
+
+// `Timestamp` counts from the first local midnight. A request without response tokens failed: what
+// it cost the servers nobody knows, so it is left out and counted.
+Expected<Imported> import_burstgpt(std::span<const SourceText> files,
+                                   const ImportOptions& options) {
+  ImportReport report(options.skip_bad);
+  std::vector<LoggedRequest> requests;
+  for (const SourceText& file : files) {
+    RequestTable table(file, report);
+    if (auto missing = table.open({"Timestamp", "Request tokens", "Response tokens"})) {
+      return tl::unexpected(std::move(*missing));
+    }
+    const auto total = table.find("Total tokens");
+    Shares models("models", table.find("Model"));
+    Shares types("types of log", table.find("Log Type"));
+    for (const std::string_view unused : {"Session ID", "Elapsed time"}) {
+      const auto column = table.find(unused);
+      if (column) {
+        report.note(fmt::format("column not used: {}", unused), table.row().place(*column));
+      }
+    }
+    LoggedRequest request;
+    while (table.next(request)) {
+      if (request.output_tokens == 0) {
+        report.skipped("requests without response tokens: failed",
+                       [&] { return table.row().place(); });
+        continue;
+      }
+      if (total) check_total(table, *total, request, report);
+      models.count(table.row());
+      types.count(table.row());
+      requests.push_back(request);
+    }
+    models.tell(file, report);
+    types.tell(file, report);
+  }
+  return requests_imported(std::move(requests), std::nullopt, files.front(), options, report);
+}
+
+namespace {
+
+constexpr std::int64_t kLatestStamp =
+    9'100'000'000'000'000'000;  // leaves room to spread the last stamp
+
+// Blocks of prompts (512 tokens each) that came before: what a cache without limit would hold.
+class PrefixBlocks {
+ public:
+  void count(std::int64_t id) {
+    ++blocks_;
+    repeated_ += seen(id) ? 1 : 0;
+  }
+  std::int64_t blocks() const { return blocks_; }
+  double repeated_percent() const {
+    return 100.0 * static_cast<double>(repeated_) / static_cast<double>(blocks_);
+  }
+
+ private:
+  bool seen(std::int64_t id) {
+    constexpr std::int64_t kDense = std::int64_t{1} << 27U;  // ids count up from 0 in the traces
+    if (id < 0 || id >= kDense) return !others_.insert(id).second;
+    const auto place = static_cast<std::size_t>(id);
+    if (place >= dense_.size()) dense_.resize(std::max(place + 1, 2 * dense_.size()));
+    const bool known = dense_[place];
+    dense_[place] = true;
+    return known;
+  }
+
+  std::vector<bool> dense_;
+  std::unordered_set<std::int64_t> others_;
+  std::int64_t blocks_ = 0;
+  std::int64_t repeated_ = 0;
+};
+
+// One line: a flat object of numbers, texts and lists of numbers. Deeper values are refused, so
+// that nothing recurses.
+class RequestLine {
+ public:
+  RequestLine(std::string_view text, PrefixBlocks& blocks) : text_(text), blocks_(blocks) {}
+
+  // What is wrong with it; "" when the request is whole.
+  std::string_view read(LoggedRequest& request) {
+    if (!take('{')) return "this is no JSON object";
+    if (!take('}')) {
+      do {
+        std::string_view key;
+        if (!take_text(key) || !take(':')) return "this is no JSON object";
+        if (!take_value(key)) return "a value is no number, text or list of whole numbers";
+      } while (take(','));
+      if (!take('}')) return "this JSON object is not closed";
+    }
+    skip_blanks();
+    if (at_ != text_.size()) return "something follows the JSON object";
+    return store(request);
+  }
+
+ private:
+  std::string_view store(LoggedRequest& request) const {
+    const auto tokens = [](std::string_view text) {
+      const auto count = whole_of(text);
+      return count && *count >= 0 && *count <= kMostTokens ? *count : std::int64_t{-1};
+    };
+    const auto at = scaled_of(time_, 6);  // from ms
+    if (!at || *at < 0 || *at > kLatestStamp)
+      return "\"timestamp\" is missing, or no number of milliseconds";
+    const std::int64_t input = tokens(input_);
+    const std::int64_t output = tokens(output_);
+    if (input < 0) return "\"input_length\" is missing, or no number of tokens";
+    if (output < 0) return "\"output_length\" is missing, or no number of tokens";
+    request = {Duration{*at}, static_cast<std::int32_t>(input), static_cast<std::int32_t>(output)};
+    return "";
+  }
+
+  bool take_value(std::string_view key) {
+    skip_blanks();
+    std::string_view value;
+    if (at_ < text_.size() && text_[at_] == '"') return take_text(value);
+    if (take('[')) return take_list(key == "hash_ids");
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
+    value = text_.substr(begin, at_ - begin);
+    if (key == "timestamp") time_ = value;
+    if (key == "input_length") input_ = value;
+    if (key == "output_length") output_ = value;
+    return !value.empty();
+  }
+
+  bool take_list(bool of_blocks) {
+    if (take(']')) return true;
+    do {
+      skip_blanks();
+      const std::size_t begin = at_;
+      while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
+      const auto id = whole_of(text_.substr(begin, at_ - begin));
+      if (!id) return false;
+      if (of_blocks) blocks_.count(*id);
+    } while (take(','));
+    return take(']');
+  }
+
+  bool take_text(std::string_view& text) {
+    if (!take('"')) return false;
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
+    if (at_ >= text_.size()) return false;
+    text = text_.substr(begin, at_ - begin);
+    ++at_;
+    return true;
+  }
+
+  static bool is_plain(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '+' || c == '.' ||
+           c == 'E';
+  }
+
+  bool take(char c) {
+    skip_blanks();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  void skip_blanks() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r')) {
+      ++at_;
+    }
+  }
+
+  std::string_view text_;
+  PrefixBlocks& blocks_;
+  std::size_t at_ = 0;
+  std::string_view time_;
+  std::string_view input_;
+  std::string_view output_;
+};
+
+// The step that all times are multiples of, when it is so coarse that requests share their stamps
+// (two and more to each on average); 0 when stamps are what they seem.
+Duration step_of(const std::vector<LoggedRequest>& requests) {
+  constexpr Duration kFinest = milliseconds(100);
+  constexpr Duration kCoarsest = hours(1);
+  std::int64_t step = 0;
+  std::size_t stamps = 1;
+  for (std::size_t i = 1; i < requests.size(); ++i) {
+    const std::int64_t gap = (requests[i].at - requests[i - 1].at).ns;
+    if (gap != 0) ++stamps;
+    step = std::gcd(step, gap);
+  }
+  const bool shared = 2 * stamps <= requests.size();
+  const bool is_step = Duration{step} >= kFinest && Duration{step} <= kCoarsest;
+  return shared && is_step ? Duration{step} : Duration{};
+}
+
+// The n requests of one stamp come at equal distances within its step, in the order of the file.
+std::int64_t spread(std::vector<LoggedRequest>& requests, Duration step) {
+  std::int64_t moved = 0;
+  for (std::size_t first = 0; first < requests.size();) {
+    std::size_t last = first;
+    while (last < requests.size() && requests[last].at == requests[first].at) ++last;
+    const auto count = static_cast<Int128>(last - first);
+    for (std::size_t i = first + 1; i < last; ++i) {
+      const Int128 later = static_cast<Int128>(step.ns) * static_cast<Int128>(i - first) / count;
+      requests[i].at += Duration{static_cast<std::int64_t>(later)};
+      ++moved;
+    }
+    first = last;
+  }
+  return moved;
+}
+
+void read_lines(const SourceText& file, ImportReport& report, PrefixBlocks& blocks,
+                std::vector<LoggedRequest>& requests) {
+  std::string_view left = file.text;
+  for (int line = 1; !left.empty(); ++line) {
+    const std::size_t end = std::min(left.find('\n'), left.size());
+    const std::string_view text = left.substr(0, end);
+    left.remove_prefix(std::min(end + 1, left.size()));
+    if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    report.read();
+    LoggedRequest request;
+    const std::string_view wrong = RequestLine(text, blocks).read(request);
+    if (wrong.empty()) {
+      requests.push_back(request);
+    } else {
+      report.bad_row({file.name, line, 1, 1}, std::string(wrong));
+    }
+  }
+}
+
+}  // namespace
+
+Expected<Imported> import_mooncake(std::span<const SourceText> files,
+                                   const ImportOptions& options) {
+  ImportReport report(options.skip_bad);
+  PrefixBlocks blocks;
+  std::vector<LoggedRequest> requests;
+  for (const SourceText& file : files) read_lines(file, report, blocks, requests);
+  std::ranges::stable_sort(requests, {}, &LoggedRequest::at);
+  const SourceLocation start{files.front().name, 1, 1, 1};
+  if (const Duration step = step_of(requests); step.ns > 0) {
+    const std::int64_t moved = spread(requests, step);
+    report.repaired(
+        fmt::format("requests stamped together, in steps of {} ms: spread evenly over the step",
+                    step.ns / milliseconds(1).ns),
+        [&] { return SourceLocation(start); }, moved);
+  }
+  if (blocks.blocks() > 0) {
+    report.note(fmt::format("hashes of prefixes are not modelled: {:.1f} % of {} blocks repeat an "
+                            "earlier one; llm.prefixReuse stands for it",
+                            blocks.repeated_percent(), blocks.blocks()),
+                start);
+  }
+  return requests_imported(std::move(requests), std::nullopt, files.front(), options, report);
+}
+
+}  // namespace slicewise::scenarios
