@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "../screens/result_figures.hpp"
 #include "svg.hpp"
 
 namespace slicewise::reports::charts {
@@ -116,6 +117,29 @@ std::string Plot::drawn(const std::vector<std::pair<double, std::string>>& x_tic
                  Anchor::Middle);
   out += text_at(area_.left - 44, area_.top - 10, y_style_.label, "axis");
   return out;
+}
+
+std::vector<std::pair<double, std::string>> time_ticks(Duration length) {
+  constexpr std::int64_t kMostTimes = 8;
+  constexpr std::array<Duration, 28> kSteps = {
+      milliseconds(1), milliseconds(5), milliseconds(20), milliseconds(100), milliseconds(500),
+      seconds(1),      seconds(2),      seconds(5),       seconds(10),       seconds(15),
+      seconds(30),     minutes(1),      minutes(2),       minutes(5),        minutes(10),
+      minutes(15),     minutes(30),     hours(1),         hours(2),          hours(3),
+      hours(6),        hours(12),       hours(24),        hours(48),         hours(168),
+      hours(336),      hours(720),      hours(2160)};
+  Duration step = kSteps.back();
+  for (const Duration candidate : kSteps) {
+    if (length.ns / candidate.ns > kMostTimes) continue;
+    step = candidate;
+    break;
+  }
+  while (length.ns / step.ns > kMostTimes) step.ns *= 2;
+  std::vector<std::pair<double, std::string>> ticks;
+  for (Duration at; at <= length; at.ns += step.ns) {
+    ticks.emplace_back(to_seconds(at), at.ns == 0 ? std::string("0") : duration_text(at));
+  }
+  return ticks;
 }
 
 }  // namespace slicewise::reports::charts

@@ -5,8 +5,11 @@
 #include <variant>
 #include <vector>
 
+#include "slicewise/units.hpp"
+
 #include "log_axis.hpp"
 
+// Axes: from values to pixels, and where the ticks stand.
 namespace slicewise::reports::charts {
 
 // How a value is written beside its tick.
@@ -85,5 +88,9 @@ class Plot {
   ChartAxis x_;
   ChartAxis y_;
 };
+
+// Round times from zero to `length`, at most nine, with their names: {1800, "30m00s"}. REQUIRES:
+// length > 0.
+std::vector<std::pair<double, std::string>> time_ticks(Duration length);
 
 }  // namespace slicewise::reports::charts

@@ -52,15 +52,14 @@ std::string pattern_of_id(const std::string& id, std::string_view name, std::str
       id, name, ground, strokes);
 }
 
-// `below` the drawing: what stands behind it.
-std::string drawn(const Drawing& chart, const std::string& below) {
+std::string drawn(const Drawing& chart, const std::string& behind) {
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" {5} viewBox=\"0 0 "
              "{0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" aria-labelledby=\"{2}-t "
              "{2}-d\">\n<title id=\"{2}-t\">{3}</title>\n<desc id=\"{2}-d\">{4}</desc>\n",
              chart.width, chart.height, chart.text.id, escaped(chart.text.title),
              escaped(chart.text.description), chart.attributes) +
-         below + chart.body + "</svg>\n";
+         behind + chart.body + "</svg>\n";
 }
 
 }  // namespace

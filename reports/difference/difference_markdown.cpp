@@ -17,7 +17,7 @@ namespace {
 constexpr TextStyle kCommentStyle{false, true, 0};
 
 std::string markdown_cells(const Cells& cells) {
-  return cells.rows.empty() ? "" : markdown_table(cells.columns, cells.rows) + "\n";
+  return cells.rows.empty() ? "" : markdown_table(cells) + "\n";
 }
 
 std::string cut_text(std::string text, std::size_t most) {

@@ -5,7 +5,7 @@
 
 #include "slicewise/reports/difference.hpp"
 
-#include "../screens/comparison_columns.hpp"
+#include "../text/text_table.hpp"
 
 // The cells and sentences that the table and the Markdown of a difference share.
 namespace slicewise::reports {

@@ -5,9 +5,8 @@
 
 #include "slicewise/reports/difference.hpp"
 
-#include "../screens/result_details.hpp"
 #include "../screens/result_figures.hpp"
-#include "../text/table_block.hpp"
+#include "../screens/screen.hpp"
 #include "../text/wrapped_text.hpp"
 #include "difference_rows.hpp"
 
@@ -15,7 +14,7 @@ namespace slicewise::reports {
 namespace {
 
 std::string cells_block(const Cells& cells, const TextStyle& style, bool wide) {
-  return cells.rows.empty() ? "" : table_block(cells.columns, cells.rows, style, wide);
+  return part_text({.table = cells}, style, wide);
 }
 
 // Configurations of plans are too long to stand side by side.

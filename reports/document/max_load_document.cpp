@@ -7,7 +7,7 @@
 
 #include "slicewise/reports/max_load_report.hpp"
 
-#include "../screens/max_load_rows.hpp"
+#include "../screens/max_load_screen.hpp"
 #include "document_values.hpp"
 #include "result_document.hpp"
 #include "yaml_text.hpp"

@@ -4,7 +4,7 @@
 
 #include "slicewise/reports/plan_report.hpp"
 
-#include "../screens/plan_words.hpp"
+#include "../screens/plan_screen.hpp"
 #include "document_values.hpp"
 #include "result_document.hpp"
 #include "yaml_text.hpp"

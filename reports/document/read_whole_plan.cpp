@@ -7,7 +7,7 @@
 #include "slicewise/models/sharing.hpp"
 #include "slicewise/reports/plan_report.hpp"
 
-#include "../screens/plan_words.hpp"
+#include "../screens/plan_screen.hpp"
 #include "stored_fields.hpp"
 
 namespace slicewise::reports {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../screens/policy_rows.hpp"
-#include "../screens/result_node_lines.hpp"
+#include "../screens/result_nodes.hpp"
 #include "../text/severity_name.hpp"
 #include "document_values.hpp"
 #include "serving_document.hpp"

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "slicewise/reports/result_report.hpp"
 #include "slicewise/version.hpp"
 
 #include "page_parts.hpp"
@@ -10,6 +11,41 @@ namespace {
 std::string definition(std::string_view term, std::string_view text) {
   if (text.empty()) return "";
   return fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(term), escaped(text));
+}
+
+// Text inside a script element ends at "</", and "<!--" changes how it is read: JSON may write both
+// with an escape. Without the white space between its parts it is half as long.
+std::string embedded_json(std::string_view document) {
+  std::string out;
+  out.reserve(document.size());
+  bool in_text = false;
+  bool is_escaped = false;
+  for (const char c : document) {
+    if (in_text) {
+      in_text = c != '"' || is_escaped;
+      is_escaped = c == '\\' && !is_escaped;
+    } else {
+      if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
+      in_text = c == '"';
+    }
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+constexpr std::string_view kElement =
+    "in this page, in the element <code>&lt;script type=\"application/json\" "
+    "id=\"document\"&gt;</code>";
+
+// What the command of the page makes is the whole of it.
+std::string whole_document(const HtmlReport& report) {
+  return report.plan
+             ? std::string("The plan that this page was made from has all of them")
+             : fmt::format("<code>{} -o json</code> writes all of them", escaped(report.command));
 }
 
 }  // namespace
@@ -41,6 +77,29 @@ Markup appendix_section(const HtmlReport& report, const EmbeddedDocument& docume
                    report.scenario_text));
   }
   return section("appendix", "How do I reproduce it?", out + document.markup);
+}
+
+EmbeddedDocument embedded_document(const HtmlReport& report, std::size_t room) {
+  EmbeddedDocument document{embedded_json(report.document),
+                            fmt::format("<p>All figures as JSON are {}.</p>\n", kElement)};
+  if (document.json.size() <= room) return document;
+  const sim::VariantResult* best = best_variant(report.result);
+  if (!report.plan && report.result.variants.size() > 1) {
+    if (best == nullptr) best = &report.result.variants.front();
+    sim::Result lead = report.result;
+    lead.variants = {*best};
+    document.json = embedded_json(result_json(lead));
+    document.markup = fmt::format(
+        "<p>The figures of {} as JSON are {}; with those of the other variants the page would be "
+        "larger than {} KB. {}.</p>\n",
+        escaped(best->name), kElement, kLargestPage / 1024, whole_document(report));
+    if (document.json.size() <= room) return document;
+  }
+  document.json = "{}";
+  document.markup =
+      fmt::format("<p>The figures are too many to be in a page of {} KB as JSON. {}.</p>\n",
+                  kLargestPage / 1024, whole_document(report));
+  return document;
 }
 
 }  // namespace slicewise::reports::html

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "../screens/result_nodes.hpp"
 #include "../screens/result_notes.hpp"
-#include "../screens/result_pools.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

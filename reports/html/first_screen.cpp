@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "../screens/plan_words.hpp"
+#include "../screens/plan_screen.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_notes.hpp"
 #include "../screens/result_verdict.hpp"
@@ -159,9 +159,8 @@ std::string risks_markup(const HtmlReport& report, const sim::VariantResult* var
   for (const std::string& risk : risks) out += (out.empty() ? "" : ", ") + escaped(risk);
   out = out.empty() ? "no warning" : "warnings " + out + " (<a href=\"#evidence\">explained</a>)";
   if (report.plan && !report.plan->options.empty()) {
-    for (const std::string& line : plan_answer(*report.plan, kPageStyle)) {
-      if (line.starts_with("Risk: ")) out += " · " + escaped(line.substr(6, line.find(':', 6) - 6));
-    }
+    const std::string risk = isolation_risk(report.plan->options.front());
+    if (!risk.empty()) out += " · " + escaped(risk);
   }
   return fmt::format(
       "<p class=\"risks\"><strong>Risks:</strong> {} · <a href=\"#evidence\">what is "

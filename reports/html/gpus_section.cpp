@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "../charts/chart_axis.hpp"
 #include "../charts/gantt_chart.hpp"
 #include "../charts/heat_matrix.hpp"
-#include "../charts/time_ticks.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_gpu_rows.hpp"
 #include "page_parts.hpp"

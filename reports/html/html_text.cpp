@@ -43,7 +43,7 @@ HtmlTable table_of(std::string caption, const Cells& cells) {
   for (const auto& row : cells.rows) {
     std::vector<HtmlCell> out;
     out.reserve(row.size());
-    for (const std::string& text : row) out.push_back({text, std::nullopt, ""});
+    for (const Cell& cell : row) out.push_back({cell.text, std::nullopt, ""});
     table.rows.push_back(std::move(out));
   }
   return table;

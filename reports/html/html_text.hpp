@@ -26,10 +26,8 @@ struct Markup {
   std::vector<charts::Drawing> charts{};
 
   Markup() = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): most parts have no chart
   Markup(std::string without_charts) : text(std::move(without_charts)) {}
-  Markup(const char* without_charts)
-      : text(without_charts) {}  // NOLINT(google-explicit-constructor)
+  Markup(const char* without_charts) : text(without_charts) {}
 
   bool empty() const { return text.empty(); }
   Markup& operator+=(const Markup& more) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "../charts/heat_matrix.hpp"
-#include "../screens/neighbours_rows.hpp"
+#include "../screens/neighbours_screen.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

@@ -1,9 +1,104 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
-#include "../screens/plan_words.hpp"
+#include "../screens/plan_screen.hpp"
+#include "../screens/result_comparison.hpp"
+#include "../screens/result_figures.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {
+namespace {
+
+// Which figures the options have.
+struct OptionColumns {
+  bool ranks = false;
+  bool requests = false;
+  bool jobs = false;
+  bool objectives = false;
+  bool tightest = false;  // named, with its figure
+  bool latency = false;
+};
+
+OptionColumns columns_for(const std::vector<ShownOption>& options) {
+  OptionColumns columns;
+  for (const ShownOption& option : options) {
+    columns.ranks |= !option.rank.empty();
+    if (!option.figures) continue;
+    columns.requests |= option.figures->per_1k_in_slo.has_value();
+    columns.jobs |= option.figures->per_job.has_value();
+    columns.objectives |= !option.figures->objectives.empty();
+    columns.latency |= option.figures->latency_p99.has_value();
+  }
+  columns.latency &= !columns.objectives;
+  return columns;
+}
+
+HtmlCell dollars_cell(const std::optional<Usd>& amount) {
+  if (!amount) return {"–", std::nullopt, ""};
+  return {money_text(*amount), to_dollars(*amount), ""};
+}
+
+HtmlCell tightest_cell(const ShownOption& option) {
+  const sim::PlannedObjective* worst = option.tightest();
+  if (worst == nullptr) return {"–", std::nullopt, ""};
+  if (limit_share_of(option).value > kNothingDone) {
+    return {fmt::format("{} {}: none answered", worst->workload, worst->name), std::nullopt, ""};
+  }
+  return {fmt::format("{} {} {}", worst->workload, worst->name,
+                      figure_text(worst->value, worst->ci95, kPageStyle)),
+          std::nullopt, ""};
+}
+
+HtmlCell share_cell(const ShownOption& option) {
+  const OptionFigure share = limit_share_of(option);
+  if (!share.value) return {"–", std::nullopt, ""};
+  if (*share.value > kNothingDone) return {"never met", share.value, "bad"};
+  return {limit_share_text(*share.value), share.value, *share.value > 1 ? "bad" : ""};
+}
+
+HtmlCell verdict_cell(const ShownOption& option, bool short_reasons) {
+  constexpr std::size_t kLongestReason = 38;
+  const std::string reason =
+      short_reasons ? charts::shortened(option.reason, kLongestReason) : option.reason;
+  if (!option.figures) return {"✗ cannot: " + reason, 3.0, "bad"};
+  // Which one it is stands beside it.
+  if (short_reasons && option.misses) return {"✗ missed", 2.0, "bad"};
+  if (!option.stands) return {"✗ " + reason, 2.0, "bad"};
+  return {option.best ? "✓ ok, best" : "✓ ok", option.best ? 0.0 : 1.0, "good"};
+}
+
+std::vector<HtmlCell> option_row(const ShownOption& option, const OptionColumns& columns,
+                                 bool short_reasons) {
+  std::vector<HtmlCell> row{{option.name, std::nullopt, ""}};
+  const auto add = [&row](HtmlCell cell) { row.push_back(std::move(cell)); };
+  if (columns.ranks) add({option.rank.empty() ? "–" : option.rank, std::nullopt, ""});
+  // Where a table is too wide for a phone, what it ends with is out of sight.
+  add(verdict_cell(option, short_reasons));
+  add({option.nodes > 0 ? std::to_string(option.nodes) : "–", double(option.nodes), ""});
+  const bool runs = option.figures.has_value();
+  const sim::OptionFigures none;
+  const sim::OptionFigures& figures = runs ? *option.figures : none;
+  add(runs ? dollars_cell(figures.monthly) : dollars_cell(std::nullopt));
+  if (columns.requests) add(dollars_cell(figures.per_1k_in_slo));
+  if (columns.jobs) add(dollars_cell(figures.per_job));
+  if (columns.tightest) add(tightest_cell(option));
+  if (columns.objectives) add(share_cell(option));
+  if (columns.latency) {
+    const auto& p99 = figures.latency_p99;
+    add(p99 ? HtmlCell{duration_text(*p99), to_seconds(*p99), ""}
+            : HtmlCell{"–", std::nullopt, ""});
+  }
+  return row;
+}
+
+std::string class_of(const ShownOption& option) {
+  if (option.best) return "best";
+  if (option.today) return "today";
+  return option.stands ? "" : "refused";
+}
+
+}  // namespace
 
 std::string variant_descriptions(const sim::Result& result) {
   std::string out;
@@ -31,6 +126,36 @@ Markup options_section(const HtmlReport& report, const std::vector<ShownOption>&
   if (report.result.variants.size() <= kDescribedVariants) return "";
   out = variant_descriptions(report.result);
   return out.empty() ? "" : section("options", "Which one?", out);
+}
+
+HtmlTable options_table(const HtmlReport& report, const std::vector<ShownOption>& options,
+                        std::size_t most_refused) {
+  OptionColumns columns = columns_for(options);
+  // On the first screen there is no room for both names of options and of objectives.
+  const bool brief = most_refused != kAllRefused;
+  columns.tightest = columns.objectives && !(brief && report.plan);
+  HtmlTable table;
+  table.caption = report.plan ? "Options, best first, and what was refused" : "Variants";
+  table.sortable = true;
+  table.columns = {{report.plan ? "Configuration" : "Variant"}};
+  if (columns.ranks) table.columns.push_back({"#", true});
+  table.columns.push_back({"Verdict"});
+  table.columns.push_back({"Nodes", true});
+  table.columns.push_back({"$/month", true});
+  if (columns.requests) table.columns.push_back({"$/1k in SLO", true});
+  if (columns.jobs) table.columns.push_back({"$/job", true});
+  if (columns.tightest) table.columns.push_back({"Tightest objective"});
+  if (columns.objectives) table.columns.push_back({"Of limit", true});
+  if (columns.latency) table.columns.push_back({"Slowest p99", true});
+  std::size_t refused = 0;
+  for (std::size_t o = 0; o < options.size(); ++o) {
+    const ShownOption& option = options[o];
+    if (report.plan && !option.stands && !option.today && ++refused > most_refused) continue;
+    table.rows.push_back(option_row(option, columns, brief));
+    table.row_classes.push_back(class_of(option));
+    if (brief) table.row_ids.push_back(option_id(o));
+  }
+  return table;
 }
 
 }  // namespace slicewise::reports::html

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "../charts/line_chart.hpp"
-#include "../screens/plan_words.hpp"
+#include "../screens/plan_screen.hpp"
 #include "../screens/result_figures.hpp"
 #include "page_parts.hpp"
 

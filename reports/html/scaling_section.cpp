@@ -5,7 +5,7 @@
 
 #include "../charts/waterfall_chart.hpp"
 #include "../screens/result_figures.hpp"
-#include "../screens/result_node_lines.hpp"
+#include "../screens/result_nodes.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {

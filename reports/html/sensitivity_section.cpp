@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "../charts/tornado_chart.hpp"
-#include "../screens/plan_words.hpp"
+#include "../screens/plan_screen.hpp"
 #include "../screens/result_figures.hpp"
-#include "../screens/sensitivity_rows.hpp"
+#include "../screens/sensitivity_screen.hpp"
 #include "../text/amount_text.hpp"
 #include "page_parts.hpp"
 

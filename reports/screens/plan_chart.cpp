@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "../charts/log_axis.hpp"
+#include "../text/text_table.hpp"
 #include "../text/wrapped_text.hpp"
-#include "result_details.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports {

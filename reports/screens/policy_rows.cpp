@@ -8,7 +8,6 @@
 
 #include "../document/document_values.hpp"
 #include "../document/json_schema.hpp"
-#include "result_details.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports {
@@ -23,14 +22,14 @@ std::string_view verdict_word(PolicyVerdict verdict) {
   return verdict == PolicyVerdict::Pass ? "pass" : "fail";
 }
 
-std::string verdict_cell(const PolicyResult& policy, const TextStyle& style) {
+Cell verdict_cell(const PolicyResult& policy, const TextStyle& style) {
   switch (policy.verdict) {
     case PolicyVerdict::Pass:
-      return emphasised(fmt::format("{} holds", signs(style).pass), Emphasis::Good, style);
+      return {fmt::format("{} holds", signs(style).pass), Emphasis::Good};
     case PolicyVerdict::Fail:
-      return emphasised(policy.deny ? fmt::format("{} FAILED", signs(style).fail)
-                                    : fmt::format("{} fails", signs(style).warn),
-                        Emphasis::Bad, style);
+      return {policy.deny ? fmt::format("{} FAILED", signs(style).fail)
+                          : fmt::format("{} fails", signs(style).warn),
+              Emphasis::Bad};
     case PolicyVerdict::Unknown:
       break;
   }

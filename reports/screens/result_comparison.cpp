@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "result_figures.hpp"
-#include "result_pools.hpp"
+#include "result_nodes.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -287,13 +287,13 @@ double jobs_done(const VariantResult& variant) {
   return done;
 }
 
-Comparison comparison(const sim::Result& result, const TextStyle& style) {
+Cells comparison(const sim::Result& result, const TextStyle& style) {
   std::vector<VariantMeasure> measures = pod_measures(result);
   for (VariantMeasure& m : time_measures(result)) measures.push_back(std::move(m));
   for (VariantMeasure& m : people_measures()) measures.push_back(std::move(m));
   for (VariantMeasure& m : price_measures(result)) measures.push_back(std::move(m));
 
-  Comparison out;
+  Cells out;
   out.rows.resize(result.variants.size());
   for (const VariantMeasure& measure : measures) {
     std::vector<std::string> cells;

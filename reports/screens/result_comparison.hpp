@@ -11,13 +11,9 @@
 // The variants of a result side by side: the first block of the table and of the Markdown report.
 namespace slicewise::reports {
 
-struct Comparison {
-  std::vector<Column> columns;
-  std::vector<std::vector<std::string>> rows;  // one per variant
-};
-
-// Columns that no variant has anything for (services in a run of jobs) are left out.
-Comparison comparison(const sim::Result& result, const TextStyle& style);
+// One row per variant. Columns that no variant has anything for (services in a run of jobs) are
+// left out.
+Cells comparison(const sim::Result& result, const TextStyle& style);
 
 // Some workload of the variant has an objective.
 bool has_objectives(const sim::VariantResult& variant);

@@ -36,7 +36,7 @@ Rows rows_of(const std::vector<ServingMeasure>& measures, const VariantResult& v
   Rows rows;
   for (const WorkloadResult* w : shown(variant, every)) {
     if (!has(*w)) continue;
-    std::vector<std::string>& row = rows.emplace_back();
+    std::vector<Cell>& row = rows.emplace_back();
     for (const ServingMeasure& m : measures) {
       if (every || !m.wide_only) row.push_back(m.cell(*w, style));
     }

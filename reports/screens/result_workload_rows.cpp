@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "result_details.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports {
@@ -111,8 +110,11 @@ Rows objective_rows(const VariantResult& variant, const TextStyle& style, bool e
     for (const sim::ObjectiveResult& o : w->objectives) {
       const std::string verdict = o.pass ? fmt::format("{} met", signs(style).pass)
                                          : fmt::format("{} MISSED", signs(style).fail);
-      rows.push_back({emphasised(verdict, o.pass ? Emphasis::Good : Emphasis::Bad, style), w->name,
-                      objective_name(o.name), value_of(o, style), limit_of(o, style)});
+      rows.push_back({{verdict, o.pass ? Emphasis::Good : Emphasis::Bad},
+                      w->name,
+                      objective_name(o.name),
+                      value_of(o, style),
+                      limit_of(o, style)});
     }
   }
   return rows;

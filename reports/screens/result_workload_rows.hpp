@@ -13,8 +13,6 @@
 // Deployments. What people wait for is in result_serving_rows.hpp.
 namespace slicewise::reports {
 
-using Rows = std::vector<std::vector<std::string>>;
-
 std::vector<Column> objective_columns();
 std::vector<Column> batch_columns();
 

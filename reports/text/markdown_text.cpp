@@ -5,9 +5,9 @@
 namespace slicewise::reports {
 namespace {
 
-std::string markdown_row(const std::vector<std::string>& cells) {
+std::string markdown_row(const std::vector<Cell>& cells) {
   std::string out = "|";
-  for (const std::string& text : cells) out += " " + markdown_cell(text) + " |";
+  for (const Cell& cell : cells) out += " " + markdown_cell(cell.text) + " |";
   return out + "\n";
 }
 
@@ -27,20 +27,17 @@ std::string markdown_cell(const std::string& text) {
   return out;
 }
 
-std::string markdown_table(const std::vector<Column>& columns,
-                           const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::string> headers;
+std::string markdown_table(const Cells& table) {
+  std::vector<Cell> headers;
   std::string rule = "|";
-  for (const Column& column : columns) {
-    headers.push_back(column.header);
+  for (const Column& column : table.columns) {
+    headers.emplace_back(column.header);
     rule += column.right_align ? "---:|" : "---|";
   }
   std::string out = markdown_row(headers) + rule + "\n";
-  for (const auto& row : rows) out += markdown_row(row);
+  for (const auto& row : table.rows) out += markdown_row(row);
   return out;
 }
-
-std::string markdown_table(const Cells& table) { return markdown_table(table.columns, table.rows); }
 
 std::string markdown_folded(const std::string& title, const std::string& body) {
   return fmt::format("<details><summary>{}</summary>\n\n{}\n</details>\n\n", title, body);

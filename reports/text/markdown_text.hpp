@@ -15,8 +15,6 @@ inline constexpr TextStyle kPlain{false, true, 0};
 
 // Cells are user's names: a bar would end the cell, a "<" start HTML.
 std::string markdown_cell(const std::string& text);
-std::string markdown_table(const std::vector<Column>& columns,
-                           const std::vector<std::vector<std::string>>& rows);
 std::string markdown_table(const Cells& table);
 // A section that is closed until it is clicked.
 std::string markdown_folded(const std::string& title, const std::string& body);

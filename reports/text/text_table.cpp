@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <numeric>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace slicewise::reports {
 namespace {
 
@@ -32,14 +35,13 @@ int terminal_cells(std::uint32_t code) {
   return wide ? 2 : 1;
 }
 
-std::vector<int> column_widths(const std::vector<Column>& columns,
-                               const std::vector<std::vector<std::string>>& rows) {
+std::vector<int> column_widths(const Cells& table) {
   std::vector<int> widths;
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    int widest = display_width(columns[c].header);
-    for (const auto& row : rows) {
-      assert(row.size() == columns.size());
-      widest = std::max(widest, display_width(row[c]));
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    int widest = display_width(table.columns[c].header);
+    for (const auto& row : table.rows) {
+      assert(row.size() == table.columns.size());
+      widest = std::max(widest, display_width(row[c].text));
     }
     widths.push_back(widest);
   }
@@ -65,27 +67,29 @@ std::vector<std::size_t> fitting_columns(const std::vector<Column>& columns,
         drop = it;
       }
     }
-    if (drop == kept.end() && kept.size() > 2) drop = kept.begin() + 1;
+    if (drop == kept.end() && kept.size() > 2) {
+      drop = std::find_if(kept.begin() + 1, kept.end(),
+                          [&](std::size_t c) { return columns[c].priority != kNeverDropped; });
+    }
     if (drop == kept.end()) break;
     kept.erase(drop);
   }
   return kept;
 }
 
-void append_line(std::string& out, const std::vector<Column>& columns,
-                 const std::vector<int>& widths, const std::vector<std::size_t>& kept,
-                 const auto& cell_of) {
+std::string table_line(const std::vector<Column>& columns, const TableLayout& layout,
+                       const TextStyle& style, const auto& cell_of) {
   std::string line;
-  for (const std::size_t c : kept) {
-    const std::string& cell = cell_of(c);
-    const auto padding = static_cast<std::size_t>(widths[c] - display_width(cell));
-    if (c != kept.front()) line.append(kGap, ' ');
+  for (const std::size_t c : layout.kept) {
+    const Cell cell = cell_of(c);
+    const auto padding = static_cast<std::size_t>(layout.widths[c] - display_width(cell.text));
+    if (c != layout.kept.front()) line.append(kGap, ' ');
     if (columns[c].right_align) line.append(padding, ' ');
-    line += cell;
+    line += emphasised(cell.text, cell.emphasis, style);
     if (!columns[c].right_align) line.append(padding, ' ');
   }
   line.erase(line.find_last_not_of(' ') + 1);
-  out += line + "\n";
+  return line;
 }
 
 }  // namespace
@@ -105,26 +109,50 @@ int display_width(std::string_view utf8) {
   return width;
 }
 
+std::string emphasised(std::string_view text, Emphasis emphasis, const TextStyle& style) {
+  if (!style.color || emphasis == Emphasis::None || text.empty()) return std::string(text);
+  const std::string_view start = emphasis == Emphasis::Heading ? "\x1b[1m"
+                                 : emphasis == Emphasis::Good  ? "\x1b[32m"
+                                                               : "\x1b[31m";
+  return fmt::format("{}{}\x1b[0m", start, text);
+}
+
+TableLayout table_layout(const Cells& table, int width) {
+  TableLayout layout{{}, column_widths(table), {}};
+  layout.kept = fitting_columns(table.columns, layout.widths, width);
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (std::ranges::find(layout.kept, c) == layout.kept.end()) {
+      layout.dropped.push_back(table.columns[c].header);
+    }
+  }
+  return layout;
+}
+
+std::vector<std::string> table_lines(const Cells& table, const TableLayout& layout,
+                                     const TextStyle& style) {
+  std::vector<std::string> lines;
+  const TextStyle plain{false, style.unicode, style.width};
+  lines.push_back(emphasised(
+      table_line(table.columns, layout, plain,
+                 [&](std::size_t c) { return Cell(table.columns[c].header); }),
+      Emphasis::Heading, style));
+  for (const auto& row : table.rows) {
+    lines.push_back(
+        table_line(table.columns, layout, style, [&](std::size_t c) { return row[c]; }));
+  }
+  return lines;
+}
+
 std::string text_table(const std::vector<Column>& columns,
                        const std::vector<std::vector<std::string>>& rows, int width,
                        std::vector<std::string>* dropped_headers) {
-  const std::vector<int> widths = column_widths(columns, rows);
-  const std::vector<std::size_t> kept = fitting_columns(columns, widths, width);
+  Cells table{columns, {}};
+  for (const auto& row : rows) table.rows.emplace_back(row.begin(), row.end());
+  const TableLayout layout = table_layout(table, width);
   if (dropped_headers != nullptr) {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (std::find(kept.begin(), kept.end(), c) == kept.end()) {
-        dropped_headers->push_back(columns[c].header);
-      }
-    }
+    dropped_headers->insert(dropped_headers->end(), layout.dropped.begin(), layout.dropped.end());
   }
-  std::string out;
-  append_line(out, columns, widths, kept,
-              [&](std::size_t c) -> const std::string& { return columns[c].header; });
-  for (const auto& row : rows) {
-    append_line(out, columns, widths, kept,
-                [&](std::size_t c) -> const std::string& { return row[c]; });
-  }
-  return out;
+  return fmt::format("{}\n", fmt::join(table_lines(table, layout, {}), "\n"));
 }
 
 }  // namespace slicewise::reports

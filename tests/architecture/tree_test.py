@@ -125,6 +125,19 @@ class IncludeDirection(unittest.TestCase):
         self.assertLessEqual(len(users), 1, users)
 
 
+class Renderers(unittest.TestCase):
+    def test_no_renderer_reads_what_another_one_wrote(self):
+        """Tables, sentences and charts are values until they are written: who wants another form of
+        one takes the value. Looking for lines, tags, bars or words in a text is the sign of it."""
+        looks = re.compile(r"getline\(|istringstream|<regex>|starts_with\(\"[A-Z]|"
+                           r"\bfind\((?:\"[<|]|\"\\n|\"\w+=|'[<|]'|'\\n')")
+        rooms = {"screens", "html", "charts", "ci", "difference"}
+        found = [str(f) for f in sources(".cpp", ".hpp")
+                 if f.parts[0] == "reports" and f.parts[1] in rooms
+                 and looks.search((ROOT / f).read_text(encoding="utf-8"))]
+        self.assertEqual(found, [])
+
+
 class Names(unittest.TestCase):
     def test_no_two_headers_of_a_namespace_define_the_same_type(self):
         """The linker would pick one of them at random: undefined behaviour."""

@@ -9,7 +9,7 @@
 #include "slicewise/reports/result_report.hpp"
 
 #include "../../reports/screens/result_gpu_rows.hpp"
-#include "../../reports/screens/result_pools.hpp"
+#include "../../reports/screens/result_nodes.hpp"
 #include "result_samples.hpp"
 
 namespace slicewise::reports {

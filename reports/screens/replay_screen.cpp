@@ -1,10 +1,11 @@
-#include "replay_rows.hpp"
-
 #include <fmt/format.h>
 
+#include "slicewise/reports/replay_report.hpp"
 #include "slicewise/version.hpp"
 
+#include "../text/markdown_text.hpp"
 #include "result_figures.hpp"
+#include "screen.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -48,7 +49,9 @@ bool any_ideal(const ReplayStudy& study) {
   return false;
 }
 
-}  // namespace
+std::string replay_alarm(bool interrupted) {
+  return interrupted ? "INTERRUPTED: jobs that had not ended by then are missing" : "";
+}
 
 std::string scheduler_name(const ReplayStudy& study, const sim::Scheduling& scheduling) {
   const std::string queue(sim::policy_name(scheduling.queue));
@@ -80,8 +83,9 @@ Cells scheduler_cells(const ReplayStudy& study) {
   if (study.origin.price) cells.columns.push_back({"COST", true, 0});
   for (const ReplayOutcome& outcome : study.outcomes) {
     const ReplayResult& r = outcome.result;
-    std::vector<std::string> row = {std::string(sim::policy_name(outcome.scheduling.queue))};
-    if (study.on_nodes) row.emplace_back(sim::policy_name(outcome.scheduling.placement));
+    std::vector<Cell> row = {std::string(sim::policy_name(outcome.scheduling.queue))};
+    if (study.on_nodes)
+      row.emplace_back(std::string(sim::policy_name(outcome.scheduling.placement)));
     const double at_once =
         r.finished > 0 ? static_cast<double>(r.started_at_once) / static_cast<double>(r.finished)
                        : 0;
@@ -183,6 +187,45 @@ std::string replay_origin(const sim::ReplayOrigin& origin, std::uint64_t seed) {
   return fmt::format("trace {} (sha256 {}), seed {}, slicewise {}{}", origin.trace,
                      origin.trace_sha256.substr(0, 12), seed, kVersion,
                      origin.price_date.empty() ? "" : ", prices of " + origin.price_date);
+}
+
+Screen replay_screen(const ReplayStudy& study, Detail detail) {
+  Screen screen{"", replay_alarm(study.interrupted), replay_heading(study)};
+  screen.parts.push_back({.table = scheduler_cells(study)});
+  for (const ReplayOutcome& outcome : study.outcomes) {
+    if (detail != Detail::Comment && outcome.result.classes.size() < 2) continue;
+    const std::string title = "BY SIZE OF JOB (" + scheduler_name(study, outcome.scheduling) + ")";
+    screen.parts.push_back({.heading = title, .table = size_cells(outcome), .folded = title});
+    if (detail == Detail::Brief) break;
+  }
+  screen.parts.push_back(notes_part(replay_notes(study)));
+  screen.origin = replay_origin(study.origin, study.seed);
+  return screen;
+}
+
+Screen inflation_screen(const InflationStudy& study) {
+  Screen screen{"", replay_alarm(study.interrupted), inflation_heading(study)};
+  screen.parts = {{.table = inflation_cells(study)}, notes_part(inflation_notes(study))};
+  screen.origin = replay_origin(study.origin, study.seed);
+  return screen;
+}
+
+}  // namespace
+
+std::string replay_table(const ReplayStudy& study, const TextStyle& style, bool wide) {
+  return screen_text(replay_screen(study, wide ? Detail::Wide : Detail::Brief), style, wide);
+}
+
+std::string replay_markdown(const ReplayStudy& study) {
+  return screen_markdown(replay_screen(study, Detail::Comment));
+}
+
+std::string inflation_table(const InflationStudy& study, const TextStyle& style, bool wide) {
+  return screen_text(inflation_screen(study), style, wide);
+}
+
+std::string inflation_markdown(const InflationStudy& study) {
+  return screen_markdown(inflation_screen(study));
 }
 
 }  // namespace slicewise::reports

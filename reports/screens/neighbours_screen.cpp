@@ -1,9 +1,12 @@
-#include "neighbours_rows.hpp"
+#include "neighbours_screen.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "slicewise/reports/neighbours_report.hpp"
+
+#include "../text/markdown_text.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
 
@@ -69,8 +72,6 @@ bool has_figure(const NeighbourMatrix& matrix, NeighbourFigure figure) {
   return std::ranges::find(matrix.rows, figure, &NeighbourRow::figure) != matrix.rows.end();
 }
 
-}  // namespace
-
 std::string neighbours_heading(const NeighbourMatrix& matrix) {
   std::string out = matrix.stamp.scenario;
   if (matrix.stamp.variants > 1) {
@@ -78,22 +79,6 @@ std::string neighbours_heading(const NeighbourMatrix& matrix) {
                        matrix.stamp.variants);
   }
   return out + ": how many times as long each row takes beside a column as alone";
-}
-
-Cells neighbours_cells(const NeighbourMatrix& matrix, const TextStyle& style) {
-  Cells table{{{"SUFFERS"}, {"FIGURE"}, {"ALONE", true}}, {}};
-  for (const std::string& workload : matrix.workloads) table.columns.push_back({workload, true, 1});
-  if (has_three(matrix)) table.columns.push_back({"ALL OTHERS", true});
-  for (const NeighbourRow& row : matrix.rows) {
-    std::vector<std::string> cells{matrix.workloads[row.workload],
-                                   std::string(figure_word(row.figure)), alone_text(row, style)};
-    for (std::size_t other = 0; other < matrix.workloads.size(); ++other) {
-      cells.push_back(other == row.workload ? "" : effect_text(row.beside[other], style));
-    }
-    if (has_three(matrix)) cells.push_back(effect_text(row.beside_all, style));
-    table.rows.push_back(std::move(cells));
-  }
-  return table;
 }
 
 std::string worst_neighbour(const NeighbourMatrix& matrix) {
@@ -137,8 +122,45 @@ std::vector<std::string> neighbours_notes(const NeighbourMatrix& matrix, bool fu
   return lines;
 }
 
-std::string neighbours_origin(const NeighbourMatrix& matrix, const TextStyle& style) {
-  return origin_line(matrix.stamp, matrix.stamp.replications > 1, style);
+Screen neighbours_screen(const NeighbourMatrix& matrix, const TextStyle& style, Detail detail) {
+  Screen screen{matrix.stamp.scenario,
+                matrix.interrupted ? "INTERRUPTED: only the runs that had finished count" : "",
+                neighbours_heading(matrix)};
+  const std::string worst = worst_neighbour(matrix);
+  screen.parts = {
+      {.table = neighbours_cells(matrix, style)},
+      {.sentences = worst.empty() ? std::vector<Sentence>{} : std::vector<Sentence>{{worst}},
+       .is_answer = true},
+      notes_part(neighbours_notes(matrix, detail != Detail::Brief))};
+  screen.origin = origin_line(matrix.stamp, matrix.stamp.replications > 1, style);
+  return screen;
+}
+
+}  // namespace
+
+Cells neighbours_cells(const NeighbourMatrix& matrix, const TextStyle& style) {
+  Cells table{{{"SUFFERS"}, {"FIGURE"}, {"ALONE", true}}, {}};
+  for (const std::string& workload : matrix.workloads) table.columns.push_back({workload, true, 1});
+  if (has_three(matrix)) table.columns.push_back({"ALL OTHERS", true});
+  for (const NeighbourRow& row : matrix.rows) {
+    std::vector<Cell> cells{matrix.workloads[row.workload], std::string(figure_word(row.figure)),
+                            alone_text(row, style)};
+    for (std::size_t other = 0; other < matrix.workloads.size(); ++other) {
+      cells.push_back(other == row.workload ? "" : effect_text(row.beside[other], style));
+    }
+    if (has_three(matrix)) cells.push_back(effect_text(row.beside_all, style));
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+std::string neighbours_table(const NeighbourMatrix& matrix, const TextStyle& style, bool wide) {
+  return screen_text(neighbours_screen(matrix, style, wide ? Detail::Wide : Detail::Brief), style,
+                     wide);
+}
+
+std::string neighbours_markdown(const NeighbourMatrix& matrix) {
+  return screen_markdown(neighbours_screen(matrix, kPlain, Detail::Comment));
 }
 
 }  // namespace slicewise::reports

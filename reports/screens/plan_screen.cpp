@@ -1,4 +1,4 @@
-#include "plan_words.hpp"
+#include "plan_screen.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -8,6 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/reports/plan_report.hpp"
+
+#include "../text/markdown_text.hpp"
+#include "plan_chart.hpp"
 #include "rejected_groups.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
@@ -136,14 +140,8 @@ std::string replicas_sentence(const Plan& plan) {
 }
 
 std::string isolation_sentence(const PlanOption& option) {
-  const sim::Isolation isolation = sim::isolation_of(option.pools.front().strategy);
-  std::vector<std::string_view> open;
-  if (isolation.memory == sim::Isolation::Memory::None) open.emplace_back("GPU memory");
-  if (isolation.fault == sim::Isolation::Fault::Shared) open.emplace_back("fatal faults");
-  if (isolation.compute == sim::Isolation::Compute::None) open.emplace_back("GPU time");
-  if (open.empty()) return "";
-  return fmt::format("Risk: pods on one GPU share {}: `slicewise explain sharing`.",
-                     fmt::join(open, ", "));
+  const std::string risk = isolation_risk(option);
+  return risk.empty() ? risk : fmt::format("Risk: {}: `slicewise explain sharing`.", risk);
 }
 
 // Of what was simulated and ran, what lost no pod and was nearest to its limits; nullptr: nothing.
@@ -194,18 +192,28 @@ std::vector<std::string> nothing_stands(const Plan& plan, const TextStyle& style
   return lines;
 }
 
-}  // namespace
-
-std::string_view stage_word(Stage stage) {
-  switch (stage) {
-    case Stage::Feasibility:
-      return "feasibility";
-    case Stage::Bound:
-      return "bound";
-    case Stage::Simulation:
-      return "simulation";
+// Why configurations were rejected: those that came nearest, or all.
+ScreenPart rejected_part(const Plan& plan, Detail detail) {
+  std::vector<RejectedGroup> groups = rejected_groups(plan, detail != Detail::Brief);
+  ScreenPart part{.heading = "REJECTED", .folded = "Rejected"};
+  if (detail == Detail::Comment) {
+    part.table.columns = {{"REJECTED"}, {"BECAUSE"}};
+    for (RejectedGroup& group : groups) part.table.rows.push_back({group.what, group.reason});
+    return part;
   }
-  return "simulation";
+  std::size_t more = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (detail == Detail::Brief && g >= kRejectedShown) {
+      more += groups[g].count;
+    } else {
+      part.sentences.push_back({groups[g].what + ": " + groups[g].reason});
+    }
+  }
+  if (more > 0) {
+    part.sentences.push_back(
+        {fmt::format("and {} configuration{} more (-o wide)", more, more == 1 ? "" : "s")});
+  }
+  return part;
 }
 
 std::string plan_heading(const Plan& plan) {
@@ -230,7 +238,7 @@ Cells plan_cells(const Plan& plan, const TextStyle& style) {
   table.columns.push_back({"VERDICT"});
   const auto add = [&](const std::string& rank, const std::string& name, const PlanOption& option) {
     const sim::OptionFigures& figures = option.figures;
-    std::vector<std::string> row{rank, name, money_text(figures.monthly)};
+    std::vector<Cell> row{rank, name, money_text(figures.monthly)};
     if (requests) row.push_back(optional_money(figures.per_1k_in_slo, style));
     if (jobs) row.push_back(optional_money(figures.per_job, style));
     row.push_back(tightest_text(figures, style));
@@ -246,17 +254,54 @@ Cells plan_cells(const Plan& plan, const TextStyle& style) {
   return table;
 }
 
-RejectedLines rejected_lines(const Plan& plan, bool all) {
-  std::vector<RejectedGroup> groups = rejected_groups(plan, all);
-  RejectedLines lines{{{{"REJECTED"}, {"BECAUSE"}}, {}}, 0};
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    if (!all && g >= kRejectedShown) {
-      lines.more += groups[g].count;
-    } else {
-      lines.cells.rows.push_back({std::move(groups[g].what), std::move(groups[g].reason)});
-    }
+std::vector<std::string> plan_notes(const Plan& plan) {
+  std::vector<std::string> lines;
+  const sim::PlanCounts& counts = plan.counts;
+  lines.push_back(fmt::format(
+      "{} simulations found the ranking; simulating every configuration with every number of nodes "
+      "would have taken {}. {} cannot run, {} are ruled out by closed forms. All with one seed.",
+      counts.simulations, counts.exhaustive, counts.refused, counts.bounded));
+  if (!plan.options.empty()) {
+    lines.push_back(fmt::format("{} inputs measured, {} from the catalogue, {} assumed",
+                                plan.provenance.measured, plan.provenance.catalog,
+                                plan.provenance.assumed));
+  }
+  lines.push_back(
+      "each workload keeps its number of pods; nodes are counted for that, not for more of them");
+  for (const Diagnostic& d : plan.notes) {
+    lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
   }
   return lines;
+}
+
+Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
+  Screen screen{plan.stamp.scenario,
+                plan.interrupted ? "INTERRUPTED: the search was not finished" : "",
+                plan_heading(plan)};
+  screen.parts.push_back({.table = plan_cells(plan, style)});
+  if (detail != Detail::Comment) screen.parts.push_back({.drawing = plan_chart(plan, style)});
+  screen.parts.push_back({.sentences = sentences_of(plan_answer(plan, style)), .is_answer = true});
+  if (detail != Detail::Brief) {
+    screen.parts.push_back({.table = replicas_cells(plan, style), .folded = "Pods per GPU"});
+  }
+  screen.parts.push_back(rejected_part(plan, detail));
+  screen.parts.push_back(notes_part(plan_notes(plan)));
+  screen.origin = origin_line(plan.stamp, false, style);
+  return screen;
+}
+
+}  // namespace
+
+std::string_view stage_word(Stage stage) {
+  switch (stage) {
+    case Stage::Feasibility:
+      return "feasibility";
+    case Stage::Bound:
+      return "bound";
+    case Stage::Simulation:
+      return "simulation";
+  }
+  return "simulation";
 }
 
 Cells replicas_cells(const Plan& plan, const TextStyle& style) {
@@ -291,28 +336,21 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
   return lines;
 }
 
-std::vector<std::string> plan_notes(const Plan& plan) {
-  std::vector<std::string> lines;
-  const sim::PlanCounts& counts = plan.counts;
-  lines.push_back(fmt::format(
-      "{} simulations found the ranking; simulating every configuration with every number of nodes "
-      "would have taken {}. {} cannot run, {} are ruled out by closed forms. All with one seed.",
-      counts.simulations, counts.exhaustive, counts.refused, counts.bounded));
-  if (!plan.options.empty()) {
-    lines.push_back(fmt::format("{} inputs measured, {} from the catalogue, {} assumed",
-                                plan.provenance.measured, plan.provenance.catalog,
-                                plan.provenance.assumed));
-  }
-  lines.push_back(
-      "each workload keeps its number of pods; nodes are counted for that, not for more of them");
-  for (const Diagnostic& d : plan.notes) {
-    lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
-  }
-  return lines;
+std::string isolation_risk(const PlanOption& option) {
+  const sim::Isolation isolation = sim::isolation_of(option.pools.front().strategy);
+  std::vector<std::string_view> open;
+  if (isolation.memory == sim::Isolation::Memory::None) open.emplace_back("GPU memory");
+  if (isolation.fault == sim::Isolation::Fault::Shared) open.emplace_back("fatal faults");
+  if (isolation.compute == sim::Isolation::Compute::None) open.emplace_back("GPU time");
+  return open.empty() ? "" : fmt::format("pods on one GPU share {}", fmt::join(open, ", "));
 }
 
-std::string plan_origin(const Plan& plan, const TextStyle& style) {
-  return origin_line(plan.stamp, false, style);
+std::string plan_table(const Plan& plan, const TextStyle& style, bool wide) {
+  return screen_text(plan_screen(plan, style, wide ? Detail::Wide : Detail::Brief), style, wide);
+}
+
+std::string plan_markdown(const Plan& plan) {
+  return screen_markdown(plan_screen(plan, kPlain, Detail::Comment));
 }
 
 }  // namespace slicewise::reports

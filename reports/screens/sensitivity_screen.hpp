@@ -4,15 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/sim/sensitivity.hpp"
 
-#include "comparison_columns.hpp"
+#include "screen.hpp"
 
-// The cells and sentences that the table and the Markdown of a sensitivity study share.
+// What the screen of a sensitivity study has in common with the page.
 namespace slicewise::reports {
-
-std::string sensitivity_heading(const sim::SensitivityStudy& study);
 
 // "$/job", "classifier latencyP99".
 std::string outcome_title(const sim::OutcomeFigure& figure);
@@ -32,11 +29,5 @@ Tornado tornado(const sim::SensitivityStudy& study, std::size_t figure, const Te
 // One sentence for each objective that starts or stops failing, for pods that die or wait, and for
 // what cannot be simulated.
 std::vector<std::string> flip_lines(const sim::SensitivityStudy& study);
-
-// One row per break-even that was found.
-Cells break_even_cells(const sim::SensitivityStudy& study, const TextStyle& style);
-
-std::vector<std::string> sensitivity_notes(const sim::SensitivityStudy& study);
-std::string sensitivity_origin(const sim::SensitivityStudy& study, const TextStyle& style);
 
 }  // namespace slicewise::reports

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "slicewise/sim/result.hpp"
 
-// Node pools in words: how their GPUs are shared, what it costs a client, what pods can ask for.
+// Nodes in words: how their GPUs are shared, what it costs a client, what pods can ask for, and how
+// nodes come and go.
 namespace slicewise::reports {
 
 // "time-slicing" for "timeSlicing", "MIG + MPS" for "mig+mps": as people write it. Takes several
@@ -17,5 +19,11 @@ std::string pool_sentence(const sim::NodePoolResult& pool);
 
 // "gpu advertises nvidia.com/gpu: 40; turn 1.02 ms, switch 120 us"
 std::string advertised_sentence(const sim::NodePoolResult& pool);
+
+bool has_node_dynamics(const sim::VariantResult& variant);
+
+// A sentence for each pool whose nodes come and go, and one for the way of pods that waited for a
+// node. Empty where there are none.
+std::vector<std::string> node_sentences(const sim::VariantResult& variant);
 
 }  // namespace slicewise::reports

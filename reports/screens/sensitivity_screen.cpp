@@ -1,4 +1,4 @@
-#include "sensitivity_rows.hpp"
+#include "sensitivity_screen.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/reports/sensitivity_report.hpp"
+
 #include "../text/amount_text.hpp"
+#include "../text/markdown_text.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
 
@@ -134,15 +137,6 @@ void add_end_lines(const SensitivityStudy& study, const InputEffect& effect,
   pods(study.pods.failed, end.pods.failed, "fail");
 }
 
-}  // namespace
-
-std::string outcome_title(const sim::OutcomeFigure& figure) {
-  if (figure.name == "monthlyUsd") return "$/month";
-  if (figure.name == "per1kRequestsInSloUsd") return "$/1k requests in SLO";
-  if (figure.name == "perJobUsd") return "$/job";
-  return figure.workload + " " + figure.name;
-}
-
 std::string sensitivity_heading(const SensitivityStudy& study) {
   std::string out = study.stamp.scenario;
   if (study.stamp.variants > 1) {
@@ -150,6 +144,93 @@ std::string sensitivity_heading(const SensitivityStudy& study) {
                        study.stamp.variants);
   }
   return out + fmt::format(": what {} less or more of one input changes", by_text(study.by));
+}
+
+Cells break_even_cells(const SensitivityStudy& study, const TextStyle& style) {
+  Cells table{{{"BREAK-EVEN"},
+               {"SCENARIO", true, 1},
+               {"PASSES AT", true},
+               {"FAILS AT", true},
+               {"FACTOR", true},
+               {"OBJECTIVE"}},
+              {}};
+  const std::string none(signs(style).none);
+  for (const sim::BreakEven& even : study.break_evens) {
+    const sim::VariedInput& input = study.effects[even.effect].input;
+    const auto at = [&](const std::optional<double>& factor) {
+      return factor ? amount_text({input.value.value * *factor, input.value.unit}) : none;
+    };
+    const auto factor = [&](const std::optional<double>& f) {
+      return f ? fmt::format("{:.3g}", *f) : none;
+    };
+    table.rows.push_back({input.path + (is_assumed(input) ? " *" : ""), at(1), at(even.passes),
+                          at(even.fails), factor(even.passes) + ".." + factor(even.fails),
+                          even.objective.empty() ? none : even.workload + " " + even.objective});
+  }
+  return table;
+}
+
+std::vector<std::string> sensitivity_notes(const SensitivityStudy& study) {
+  std::vector<std::string> lines{fmt::format(
+      "{} simulations of {} runs each, all with one seed: an interval is that of the differences "
+      "run by run",
+      study.simulations, study.stamp.replications)};
+  const auto assumed = std::ranges::count_if(
+      study.effects, [](const InputEffect& effect) { return is_assumed(effect.input); });
+  if (assumed > 0) {
+    lines.push_back("* assumed: nobody measured it. Measure first what stands at the top");
+  }
+  for (std::string& line : note_lines({}, false)) {
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+ScreenPart tornado_part(const SensitivityStudy& study, std::size_t figure, const TextStyle& style,
+                        Detail detail) {
+  Tornado shown = tornado(study, figure, style, detail == Detail::Wide);
+  ScreenPart part{.heading = figure_heading(study.figures[figure], style)};
+  if (shown.cells.rows.empty()) {
+    part.sentences.push_back({"no input changes it by 0.5% or more"});
+    return part;
+  }
+  if (detail == Detail::Comment) {
+    // Bars need a fixed width, which table cells have not.
+    shown.cells.columns.pop_back();
+    for (auto& row : shown.cells.rows) row.pop_back();
+  } else if (shown.left_out > 0) {
+    part.sentences.push_back(
+        {fmt::format("and {} inputs that change it less (-o wide)", shown.left_out)});
+  }
+  part.table = std::move(shown.cells);
+  return part;
+}
+
+Screen sensitivity_screen(const SensitivityStudy& study, const TextStyle& style, Detail detail) {
+  Screen screen{study.stamp.scenario,
+                study.interrupted ? "INTERRUPTED: not every input was varied" : "",
+                sensitivity_heading(study)};
+  if (study.nothing_runs) {
+    screen.parts.push_back({.sentences = {{"No pod ever ran: nothing was varied."}}});
+  }
+  for (std::size_t figure = 0; figure < study.figures.size(); ++figure) {
+    screen.parts.push_back(tornado_part(study, figure, style, detail));
+  }
+  screen.parts.push_back(
+      {.heading = "WHAT FLIPS", .sentences = sentences_of(flip_lines(study)), .is_answer = true});
+  screen.parts.push_back({.table = break_even_cells(study, style)});
+  screen.parts.push_back(notes_part(sensitivity_notes(study)));
+  screen.origin = origin_line(study.stamp, false, style);
+  return screen;
+}
+
+}  // namespace
+
+std::string outcome_title(const sim::OutcomeFigure& figure) {
+  if (figure.name == "monthlyUsd") return "$/month";
+  if (figure.name == "per1kRequestsInSloUsd") return "$/1k requests in SLO";
+  if (figure.name == "perJobUsd") return "$/job";
+  return figure.workload + " " + figure.name;
 }
 
 std::string figure_heading(const sim::OutcomeFigure& figure, const TextStyle& style) {
@@ -208,48 +289,13 @@ std::vector<std::string> flip_lines(const SensitivityStudy& study) {
   return lines;
 }
 
-Cells break_even_cells(const SensitivityStudy& study, const TextStyle& style) {
-  Cells table{{{"BREAK-EVEN"},
-               {"SCENARIO", true, 1},
-               {"PASSES AT", true},
-               {"FAILS AT", true},
-               {"FACTOR", true},
-               {"OBJECTIVE"}},
-              {}};
-  const std::string none(signs(style).none);
-  for (const sim::BreakEven& even : study.break_evens) {
-    const sim::VariedInput& input = study.effects[even.effect].input;
-    const auto at = [&](const std::optional<double>& factor) {
-      return factor ? amount_text({input.value.value * *factor, input.value.unit}) : none;
-    };
-    const auto factor = [&](const std::optional<double>& f) {
-      return f ? fmt::format("{:.3g}", *f) : none;
-    };
-    table.rows.push_back({input.path + (is_assumed(input) ? " *" : ""), at(1), at(even.passes),
-                          at(even.fails), factor(even.passes) + ".." + factor(even.fails),
-                          even.objective.empty() ? none : even.workload + " " + even.objective});
-  }
-  return table;
+std::string sensitivity_table(const SensitivityStudy& study, const TextStyle& style, bool wide) {
+  return screen_text(sensitivity_screen(study, style, wide ? Detail::Wide : Detail::Brief), style,
+                     wide);
 }
 
-std::vector<std::string> sensitivity_notes(const SensitivityStudy& study) {
-  std::vector<std::string> lines{fmt::format(
-      "{} simulations of {} runs each, all with one seed: an interval is that of the differences "
-      "run by run",
-      study.simulations, study.stamp.replications)};
-  const auto assumed = std::ranges::count_if(
-      study.effects, [](const InputEffect& effect) { return is_assumed(effect.input); });
-  if (assumed > 0) {
-    lines.push_back("* assumed: nobody measured it. Measure first what stands at the top");
-  }
-  for (std::string& line : note_lines({}, false)) {
-    lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
-std::string sensitivity_origin(const SensitivityStudy& study, const TextStyle& style) {
-  return origin_line(study.stamp, false, style);
+std::string sensitivity_markdown(const SensitivityStudy& study) {
+  return screen_markdown(sensitivity_screen(study, kPlain, Detail::Comment));
 }
 
 }  // namespace slicewise::reports

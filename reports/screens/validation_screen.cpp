@@ -1,11 +1,18 @@
-#include "validation_rows.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "slicewise/reports/validation_report.hpp"
+
+#include "../text/markdown_text.hpp"
+#include "../text/wrapped_text.hpp"
+
+// What `slicewise validate` shows: a table of studies, then what each was fitted on.
 namespace slicewise::reports {
 namespace {
+
+constexpr std::size_t kWeakestShown = 3;
 
 bool above_target(const sim::StudyResult& study) {
   const auto target = study.study.target_percent;
@@ -56,13 +63,11 @@ std::string error_cell(const sim::StudyResult& study) {
   return fmt::format("{:.{}f}", error, decimals);
 }
 
+std::string percent_cell(double percent) { return fmt::format("{:.1f}", percent); }
+
 std::string maybe_percent(const std::optional<double>& percent) {
   return percent ? percent_cell(*percent) : "-";
 }
-
-}  // namespace
-
-std::string percent_cell(double percent) { return fmt::format("{:.1f}", percent); }
 
 std::vector<Column> validation_columns() {
   return {{"STUDY", false, 0}, {"MODE", false, 3},   {"FIT", true, 2},     {"FIT %", true, 4},
@@ -70,7 +75,7 @@ std::vector<Column> validation_columns() {
           {"BOUND", true, 1},  {"EVEN %", true, 2},  {"NONE %", true, 2},  {"VERDICT", false, 0}};
 }
 
-std::vector<std::string> validation_cells(const sim::StudyResult& study) {
+std::vector<Cell> validation_row(const sim::StudyResult& study) {
   return {study.study.id,
           study.study.mode,
           std::to_string(study.fit.rows),
@@ -146,6 +151,74 @@ std::vector<std::string> validation_notes() {
       "of the GPU (n processes take n times as long; of a pair each runs at half speed), and "
       "nobody "
       "slows anybody down."};
+}
+
+Cells validation_cells(const sim::ValidationResult& result) {
+  Cells table{validation_columns(), {}};
+  for (const sim::StudyResult& study : result.studies) table.rows.push_back(validation_row(study));
+  return table;
+}
+
+std::string labelled(std::string_view label, const std::string& text, int width) {
+  constexpr int kLabelWidth = 14;
+  if (text.empty()) return "";
+  return wrapped_text(text, width, fmt::format("  {:<{}}", label, kLabelWidth - 2), kLabelWidth);
+}
+
+std::string details_of(const sim::StudyResult& study, int width) {
+  std::string out = wrapped_text(study.study.id + ": " + study.study.title, width, "", 2);
+  out += labelled("Split", study.study.split, width);
+  out += labelled("Parameters", study.study.parameters, width);
+  out += labelled("Weakest", weakest_workloads(study, kWeakestShown), width);
+  out += labelled("Worst row", worst_row(study), width);
+  out += labelled("Source", source_line(study), width);
+  out += labelled("Note", study.source.note, width);
+  if (study.rows_left_out > 0) {
+    out += labelled("Left out",
+                    fmt::format("{} rows: too few isolated figures of their workload and size",
+                                study.rows_left_out),
+                    width);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string validation_table(const sim::ValidationResult& result, const TextStyle& style,
+                             bool wide) {
+  const int width = wide ? 0 : style.width;
+  const Cells cells = validation_cells(result);
+  const TableLayout layout = table_layout(cells, width);
+  const TextStyle plain{false, style.unicode, width};
+  std::string out = fmt::format("{}\n\n", fmt::join(table_lines(cells, layout, plain), "\n"));
+  out += wrapped_text(bounds_line(result), width, "", 0);
+  if (const std::string line = pairs_line(result); !line.empty()) {
+    out += wrapped_text(line, width, "", 0);
+  }
+  for (const std::string& note : validation_notes()) out += wrapped_text(note, width, "", 2);
+  if (!layout.dropped.empty()) {
+    out += wrapped_text(fmt::format("Too narrow for {}: -o wide shows every column.",
+                                    fmt::join(layout.dropped, ", ")),
+                        width, "", 2);
+  }
+  out += "\nWhat was fitted on what, and where the models are worst:\n";
+  for (const sim::StudyResult& study : result.studies) out += "\n" + details_of(study, width);
+  return out;
+}
+
+std::string validation_markdown(const sim::ValidationResult& result) {
+  std::string out = "# Predicted against measured\n\n" + bounds_line(result) + "\n\n";
+  if (const std::string line = pairs_line(result); !line.empty()) out += line + "\n\n";
+  out += markdown_table(validation_cells(result));
+  for (const std::string& note : validation_notes()) out += "\n" + note + "\n";
+  out += "\n## What was fitted on what, and where the models are worst\n\n";
+  Cells origins{{{"STUDY"}, {"SPLIT"}, {"PARAMETERS"}, {"WEAKEST"}, {"WORST ROW"}, {"SOURCE"}}, {}};
+  for (const sim::StudyResult& study : result.studies) {
+    origins.rows.push_back({study.study.id + ": " + study.study.title, study.study.split,
+                            study.study.parameters, weakest_workloads(study, kWeakestShown),
+                            worst_row(study), source_line(study)});
+  }
+  return out + markdown_table(origins);
 }
 
 }  // namespace slicewise::reports

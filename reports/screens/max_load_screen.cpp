@@ -1,12 +1,16 @@
-#include "max_load_rows.hpp"
+#include "max_load_screen.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "slicewise/reports/max_load_report.hpp"
+
+#include "../text/markdown_text.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
+#include "screen.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -125,25 +129,6 @@ int runs_of(const MaxLoad& found) {
   return runs;
 }
 
-}  // namespace
-
-std::string_view verdict_word(LoadVerdict verdict) {
-  switch (verdict) {
-    case LoadVerdict::Passes:
-      return "passes";
-    case LoadVerdict::Fails:
-      return "fails";
-    case LoadVerdict::Undecided:
-      return "undecided";
-  }
-  return "undecided";
-}
-
-std::optional<double> headroom_of(const ScaledLoad& load) {
-  if (!load.passed || load.scenario == 0) return std::nullopt;
-  return *load.passed / load.scenario;
-}
-
 std::string max_load_heading(const MaxLoad& found) {
   std::string out = found.stamp.scenario;
   if (found.stamp.variants > 1) {
@@ -240,8 +225,50 @@ std::vector<std::string> max_load_notes(const MaxLoad& found, bool full) {
   return lines;
 }
 
-std::string max_load_origin(const MaxLoad& found, const TextStyle& style) {
-  return origin_line(found.stamp, found.at_passed && found.at_passed->replications > 1, style);
+Screen max_load_screen(const MaxLoad& found, const TextStyle& style, Detail detail) {
+  Screen screen{found.stamp.scenario,
+                found.interrupted ? "INTERRUPTED: the search was not finished" : "",
+                max_load_heading(found)};
+  screen.parts = {
+      {.table = load_cells(found, style)},
+      {.sentences = sentences_of(max_load_answer(found, style)), .is_answer = true},
+      {.table = objective_cells(found, style)},
+  };
+  if (detail != Detail::Brief) {
+    screen.parts.push_back({.table = probe_cells(found, style), .folded = "Probes"});
+  }
+  screen.parts.push_back(notes_part(max_load_notes(found, detail != Detail::Brief)));
+  screen.origin =
+      origin_line(found.stamp, found.at_passed && found.at_passed->replications > 1, style);
+  return screen;
+}
+
+}  // namespace
+
+std::string_view verdict_word(LoadVerdict verdict) {
+  switch (verdict) {
+    case LoadVerdict::Passes:
+      return "passes";
+    case LoadVerdict::Fails:
+      return "fails";
+    case LoadVerdict::Undecided:
+      return "undecided";
+  }
+  return "undecided";
+}
+
+std::optional<double> headroom_of(const ScaledLoad& load) {
+  if (!load.passed || load.scenario == 0) return std::nullopt;
+  return *load.passed / load.scenario;
+}
+
+std::string max_load_table(const MaxLoad& found, const TextStyle& style, bool wide) {
+  return screen_text(max_load_screen(found, style, wide ? Detail::Wide : Detail::Brief), style,
+                     wide);
+}
+
+std::string max_load_markdown(const MaxLoad& found) {
+  return screen_markdown(max_load_screen(found, kPlain, Detail::Comment));
 }
 
 }  // namespace slicewise::reports

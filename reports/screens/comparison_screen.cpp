@@ -1,0 +1,418 @@
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "slicewise/reports/comparison_report.hpp"
+#include "slicewise/sim/isolation.hpp"
+
+#include "../text/markdown_text.hpp"
+#include "../text/name_list.hpp"
+#include "comparison_words.hpp"
+#include "result_figures.hpp"
+#include "result_notes.hpp"
+#include "screen.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using sim::ComparedOption;
+using sim::ReplicaChoice;
+using sim::StrategyComparison;
+using sim::TimeSummary;
+using sim::WorkloadResult;
+
+// "" when the option has nothing to show in this column.
+using OptionCell = std::function<std::string(const ComparedOption&)>;
+
+struct OptionMeasure {
+  Column column;
+  OptionCell cell;
+};
+
+// The workload that is worst off.
+OptionCell worst(std::optional<TimeSummary> WorkloadResult::*field,
+                 Duration TimeSummary::*quantile) {
+  return [=](const ComparedOption& option) -> std::string {
+    const TimeSummary* slowest = nullptr;
+    for (const WorkloadResult& workload : option.result.workloads) {
+      const std::optional<TimeSummary>& times = workload.*field;
+      if (!times || times->count == 0) continue;
+      if (slowest == nullptr || (*times).*quantile > slowest->*quantile) slowest = &*times;
+    }
+    return slowest == nullptr ? "" : duration_text(slowest->*quantile);
+  };
+}
+
+bool any_workload(const StrategyComparison& comparison,
+                  const std::function<bool(const WorkloadResult&)>& has) {
+  return std::any_of(
+      comparison.options.begin(), comparison.options.end(), [&](const ComparedOption& option) {
+        return std::any_of(option.result.workloads.begin(), option.result.workloads.end(), has);
+      });
+}
+
+bool is_service(const WorkloadResult& workload) { return workload.kind == "Service"; }
+bool is_batch(const WorkloadResult& workload) { return !is_service(workload); }
+
+double units_per_second(const ComparedOption& option) {
+  double rate = 0;
+  for (const WorkloadResult& workload : option.result.workloads) {
+    if (is_batch(workload)) rate += workload.throughput_per_second;
+  }
+  return rate;
+}
+
+double requests_in_slo(const ComparedOption& option) {
+  double rate = 0;
+  for (const WorkloadResult& workload : option.result.workloads) {
+    if (is_service(workload)) rate += workload.goodput_per_second;
+  }
+  return rate;
+}
+
+std::string figure(double value) {
+  return with_thousands(fmt::format("{:.{}f}", value, value < 9.995 ? 2 : (value < 99.95 ? 1 : 0)));
+}
+
+// "EPOCH/H": the unit that all batch workloads count in, else UNITS.
+OptionMeasure batch_rate(const StrategyComparison& comparison) {
+  std::string unit;
+  double fastest = 0;
+  for (const ComparedOption& option : comparison.options) {
+    fastest = std::max(fastest, units_per_second(option));
+    for (const WorkloadResult& workload : option.result.workloads) {
+      if (!is_batch(workload)) continue;
+      unit = unit.empty() || unit == workload.unit_name ? workload.unit_name : "units";
+    }
+  }
+  std::transform(unit.begin(), unit.end(), unit.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  const bool per_second = fastest >= 1;
+  return {{unit + (per_second ? "/S" : "/H"), true, 2}, [=](const ComparedOption& option) {
+            return figure(units_per_second(option) * (per_second ? 1 : 3600));
+          }};
+}
+
+OptionMeasure request_rate(const StrategyComparison& comparison) {
+  const bool objectives =
+      any_workload(comparison, [](const WorkloadResult& w) { return !w.objectives.empty(); });
+  return {{objectives ? "IN SLO/S" : "REQ/S", true, 4},
+          [](const ComparedOption& option) { return figure(requests_in_slo(option)); }};
+}
+
+// Amounts without the sign, which stands in the header.
+OptionMeasure price(std::string header, int priority,
+                    std::function<std::optional<Usd>(const ComparedOption&)> amount) {
+  return {{std::move(header), true, priority},
+          [amount = std::move(amount)](const ComparedOption& option) {
+            const std::optional<Usd> usd = amount(option);
+            return usd ? money_text(*usd).substr(1) : "";
+          }};
+}
+
+// A mix of workloads is judged by hours of work: the other prices are the first to go.
+std::vector<OptionMeasure> option_price_measures(const StrategyComparison& comparison, bool mixed) {
+  const bool objectives =
+      any_workload(comparison, [](const WorkloadResult& w) { return !w.objectives.empty(); });
+  std::vector<OptionMeasure> measures{
+      price("$/H", 0, [](const ComparedOption& o) { return o.price.per_hour; }),
+      price("$/JOB", mixed ? 5 : 0, [](const ComparedOption& o) { return o.result.cost.per_job; }),
+      price(objectives ? "$/1K IN SLO" : "$/1K REQ", mixed ? 5 : 0,
+            [](const ComparedOption& o) { return o.result.cost.per_1k_requests_in_slo; })};
+  if (mixed) {
+    measures.push_back(
+        price("$/WORK-H", 0, [](const ComparedOption& o) { return o.per_work_hour; }));
+  }
+  return measures;
+}
+
+// What the workload that is slowed down most waits for.
+std::string bound_by(const ComparedOption& option) {
+  std::string names;
+  for (const WorkloadResult& workload : option.result.workloads) {
+    if (workload.bound_by.empty() || names.find(workload.bound_by) != std::string::npos) continue;
+    names += (names.empty() ? "" : ", ") + workload.bound_by;
+  }
+  return names;
+}
+
+std::vector<OptionMeasure> isolation_measures() {
+  const auto isolation = [](const ComparedOption& option) {
+    return sim::isolation_of(option.configuration.strategy);
+  };
+  return {
+      {{"MEMORY"},
+       [=](const ComparedOption& o) { return std::string(sim::level_name(isolation(o).memory)); }},
+      {{"COMPUTE"},
+       [=](const ComparedOption& o) { return std::string(sim::level_name(isolation(o).compute)); }},
+      {{"FAULT"},
+       [=](const ComparedOption& o) { return std::string(sim::level_name(isolation(o).fault)); }}};
+}
+
+std::vector<OptionMeasure> measures_of(const StrategyComparison& comparison, bool wide) {
+  const bool batch = any_workload(comparison, is_batch);
+  const bool services = any_workload(comparison, is_service);
+  const bool mixed =
+      !comparison.options.empty() && work_of(comparison.options.front().result) == WorkKind::Mixed;
+  std::vector<OptionMeasure> measures{
+      {{"NODES"},
+       [](const ComparedOption& o) {
+         return fmt::format("{} x {}", o.configuration.nodes, o.configuration.instance_type);
+       }},
+      {{"STRATEGY"}, [](const ComparedOption& o) { return configuration_title(o.configuration); }},
+      {{"RUN/PEND", true, 6}, [](const ComparedOption& o) {
+         return fmt::format("{}/{}", o.result.pods.running_max, o.result.pods.pending_max);
+       }}};
+  measures.push_back({{"P99", true}, worst(&WorkloadResult::latency, &TimeSummary::p99)});
+  measures.push_back(
+      {{"JOB P95", true, 1}, worst(&WorkloadResult::job_completion, &TimeSummary::p95)});
+  if (services) measures.push_back(request_rate(comparison));
+  if (batch) measures.push_back(batch_rate(comparison));
+  measures.push_back(
+      {{"BUSY", true, 3}, [](const ComparedOption& o) { return percent_text(o.gpu_busy_ratio); }});
+  for (OptionMeasure& m : option_price_measures(comparison, mixed)) {
+    measures.push_back(std::move(m));
+  }
+  measures.push_back({{"BOUND BY", false, 7}, bound_by});
+  if (wide) {
+    for (OptionMeasure& m : isolation_measures()) measures.push_back(std::move(m));
+  }
+  measures.push_back({{"VERDICT"}, verdict_of});
+  return measures;
+}
+
+std::string replicas_text(const ReplicaChoice& choice) {
+  const bool full = choice.rule == ReplicaChoice::Rule::GpuMemory;
+  return fmt::format("{} {}{}", choice.instance_type, choice.replicas,
+                     full ? " (GPU memory holds no more)" : "");
+}
+
+std::string replicas_rule(const StrategyComparison& comparison) {
+  const ReplicaChoice& first = comparison.replicas.front();
+  if (first.rule == ReplicaChoice::Rule::Asked) {
+    return fmt::format("pods per shared GPU: {}, as asked", first.replicas);
+  }
+  if (first.rule == ReplicaChoice::Rule::Scenario) {
+    return fmt::format("pods per shared GPU (--replicas): {}, as in the scenario", first.replicas);
+  }
+  std::string text;
+  for (const ReplicaChoice& choice : comparison.replicas) add_name(text, replicas_text(choice));
+  return "pods per shared GPU (--replicas), if one node held all of them: " + text;
+}
+
+std::string replicas_note(const StrategyComparison& comparison) {
+  std::string fewer;
+  for (const ReplicaChoice& choice : comparison.replicas) {
+    if (choice.mps_replicas == choice.replicas) continue;
+    add_name(fewer, fmt::format("{} {}", choice.instance_type, choice.mps_replicas));
+  }
+  std::string rule = replicas_rule(comparison);
+  if (fewer.empty()) return rule;
+  return rule + "; with MPS, which cuts the memory in equal shares: " + fewer;
+}
+
+// Sharing cannot help where every pod has a GPU for itself anyway.
+void add_room_notes(const StrategyComparison& comparison, std::vector<std::string>& lines) {
+  for (const std::string& type : comparison.instance_types) {
+    const auto option = std::find_if(
+        comparison.options.begin(), comparison.options.end(),
+        [&](const ComparedOption& o) { return o.configuration.instance_type == type; });
+    if (option == comparison.options.end()) continue;
+    const int gpus = option->result.node_pools.front().gpus_per_node;
+    const double pods = option->result.pods.submitted;
+    if (gpus < 2 || gpus < pods) continue;
+    lines.push_back(fmt::format("{} has {} GPUs for {} {}: none needs to share", type, gpus,
+                                count_text(pods), pods == 1 ? "pod" : "pods"));
+  }
+}
+
+// Of those notes of the runs that say where figures come from.
+bool is_about_inputs(const Diagnostic& d, bool full) {
+  return d.code == Code::InstanceRetired || d.code == Code::PriceDerived ||
+         (full && d.code == Code::ProfileScaled);
+}
+
+// "PROFILE_SCALED: 6 figures carried over to other GPUs by the roofline rule".
+void add_scaled_count(const StrategyComparison& comparison, std::vector<std::string>& lines) {
+  std::vector<std::string> messages;
+  for (const ComparedOption& option : comparison.options) {
+    for (const Diagnostic& d : option.result.findings) {
+      if (d.code != Code::ProfileScaled) continue;
+      if (std::find(messages.begin(), messages.end(), d.message) == messages.end()) {
+        messages.push_back(d.message);
+      }
+    }
+  }
+  if (messages.empty()) return;
+  lines.push_back(fmt::format(
+      "{}: {} carried over to other GPUs by the roofline rule (-o wide)",
+      info(Code::ProfileScaled).name,
+      messages.size() == 1 ? std::string("a figure") : fmt::format("{} figures", messages.size())));
+}
+
+bool is_mixed(const StrategyComparison& comparison) {
+  return !comparison.options.empty() &&
+         work_of(comparison.options.front().result) == WorkKind::Mixed;
+}
+
+bool has_shared_instances(const StrategyComparison& comparison) {
+  return std::any_of(comparison.options.begin(), comparison.options.end(),
+                     [](const ComparedOption& o) {
+                       return o.configuration.strategy == sim::Strategy::MigTimeSlicing;
+                     });
+}
+
+bool has_other_than_stock(const StrategyComparison& comparison) {
+  return std::any_of(
+      comparison.options.begin(), comparison.options.end(),
+      [](const ComparedOption& o) { return !sim::is_stock(o.configuration.strategy); });
+}
+
+Cells option_cells(const StrategyComparison& comparison, const TextStyle& style, bool wide) {
+  Cells table;
+  table.rows.resize(comparison.options.size());
+  for (const OptionMeasure& measure : measures_of(comparison, wide)) {
+    std::vector<std::string> cells;
+    for (const ComparedOption& option : comparison.options) cells.push_back(measure.cell(option));
+    const bool empty =
+        std::all_of(cells.begin(), cells.end(), [](const std::string& c) { return c.empty(); });
+    if (empty) continue;
+    table.columns.push_back(measure.column);
+    for (std::size_t row = 0; row < cells.size(); ++row) {
+      table.rows[row].push_back(cells[row].empty() ? std::string(signs(style).none) : cells[row]);
+    }
+  }
+  return table;
+}
+
+Cells isolation_cells() {
+  Cells table{{{"STRATEGY", false, kNeverDropped},
+               {"MEMORY", false, kNeverDropped},
+               {"COMPUTE", false, kNeverDropped},
+               {"FAULT", false, kNeverDropped},
+               {"MEANS", false, 1}},
+              {}};
+  for (const sim::Strategy strategy : sim::kStrategies) {
+    const sim::Isolation isolation = sim::isolation_of(strategy);
+    const bool limit = isolation.memory == sim::Isolation::Memory::ProcessLimit;
+    table.rows.push_back(
+        {strategy_title(strategy),
+         limit ? "limit per process" : std::string(sim::level_name(isolation.memory)),
+         std::string(sim::level_name(isolation.compute)),
+         std::string(sim::level_name(isolation.fault)), std::string(isolation_meaning(strategy))});
+  }
+  return table;
+}
+
+std::vector<std::string> comparison_notes(const StrategyComparison& comparison, bool full) {
+  std::vector<std::string> lines;
+  lines.push_back(comparison.nodes
+                      ? fmt::format("nodes: {}, as asked", *comparison.nodes)
+                      : std::string("nodes (--nodes): as few as hold all pods at once"));
+  if (!comparison.replicas.empty()) lines.push_back(replicas_note(comparison));
+  add_room_notes(comparison, lines);
+  if (has_shared_instances(comparison)) lines.emplace_back("TS: time-slicing of each instance");
+  if (has_other_than_stock(comparison)) {
+    lines.emplace_back("not stock: no setting of the device plugin uncaps MPS; never the best");
+  }
+  if (is_mixed(comparison)) {
+    lines.emplace_back(
+        "an hour of work is what a pod alone on the GPU it was measured on does in an hour");
+  }
+  for (const Diagnostic& d : comparison.notes) {
+    lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
+  }
+  if (!full) add_scaled_count(comparison, lines);
+  std::vector<sim::VariantResult> variants;
+  for (const ComparedOption& option : comparison.options) {
+    sim::VariantResult& variant = variants.emplace_back();
+    variant.provenance = option.result.provenance;
+    for (const Diagnostic& d : option.result.findings) {
+      if (is_about_inputs(d, full)) variant.findings.push_back(d);
+    }
+  }
+  for (std::string& line : note_lines(variants, full)) lines.push_back(std::move(line));
+  return lines;
+}
+
+ScreenPart refused_part(const StrategyComparison& comparison, Detail detail) {
+  ScreenPart part{.heading = "REFUSED", .folded = "Refused"};
+  for (const RefusalGroup& group : refusal_groups(comparison)) {
+    if (detail == Detail::Comment) {
+      part.sentences.push_back(
+          {fmt::format(" on {}: {}", group.instances, group.reason), {group.strategies}});
+    } else {
+      part.sentences.push_back({group.strategies + " on " + group.instances});
+      part.sentences.push_back({.text = group.reason, .indent = 2, .hanging = 0});
+    }
+  }
+  const bool forcible =
+      std::ranges::any_of(comparison.refused, [](const sim::RefusedOption& refused) {
+        return refused.code == Code::MpsOnMig || refused.code == Code::VgpuNotOnEks;
+      });
+  if (forcible && detail != Detail::Comment) {
+    part.sentences.push_back(
+        {fmt::format("--force simulates what is refused by {} and {}", info(Code::MpsOnMig).name,
+                     info(Code::VgpuNotOnEks).name)});
+  }
+  return part;
+}
+
+ScreenPart warnings_part(const StrategyComparison& comparison) {
+  ScreenPart part{.heading = "WARNINGS"};
+  for (const ComparedOption& option : comparison.options) {
+    bool named = false;
+    for (const Diagnostic& d : option.result.findings) {
+      if (d.severity == Severity::Note) continue;
+      if (!named) {
+        part.sentences.push_back({fmt::format("{} x {}, {}", option.configuration.nodes,
+                                              option.configuration.instance_type,
+                                              configuration_title(option.configuration))});
+      }
+      named = true;
+      part.sentences.push_back(
+          {.text = fmt::format("{}: {}", info(d.code).name, d.message), .indent = 2});
+    }
+  }
+  return part;
+}
+
+Screen comparison_screen(const StrategyComparison& comparison, const TextStyle& style,
+                         Detail detail) {
+  Screen screen{
+      comparison.stamp.scenario,
+      comparison.interrupted ? "INTERRUPTED: options without a finished run are left out" : "",
+      comparison_heading(comparison)};
+  if (!comparison.options.empty()) {
+    screen.parts.push_back({.table = option_cells(comparison, style, detail == Detail::Wide)});
+  } else if (detail != Detail::Comment) {
+    screen.parts.push_back({.sentences = {{"No option can run the workloads."}}});
+  }
+  screen.parts.push_back(
+      {.sentences = sentences_of(recommendation_lines(comparison)), .is_answer = true});
+  screen.parts.push_back({.heading = "ISOLATION between pods on one GPU",
+                          .table = isolation_cells(),
+                          .indent = 2,
+                          .folded = "Isolation between pods on one GPU"});
+  screen.parts.push_back(refused_part(comparison, detail));
+  if (detail == Detail::Wide) screen.parts.push_back(warnings_part(comparison));
+  screen.parts.push_back(notes_part(comparison_notes(comparison, detail != Detail::Brief)));
+  screen.origin = origin_line(comparison.stamp, false, style);
+  return screen;
+}
+
+}  // namespace
+
+std::string comparison_table(const StrategyComparison& comparison, const TextStyle& style,
+                             bool wide) {
+  return screen_text(comparison_screen(comparison, style, wide ? Detail::Wide : Detail::Brief),
+                     style, wide);
+}
+
+std::string comparison_markdown(const StrategyComparison& comparison) {
+  return screen_markdown(comparison_screen(comparison, kPlain, Detail::Comment));
+}
+
+}  // namespace slicewise::reports

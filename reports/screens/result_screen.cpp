@@ -1,0 +1,363 @@
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/reports/result_report.hpp"
+
+#include "../text/markdown_text.hpp"
+#include "policy_rows.hpp"
+#include "result_comparison.hpp"
+#include "result_cost.hpp"
+#include "result_figures.hpp"
+#include "result_gpu_rows.hpp"
+#include "result_nodes.hpp"
+#include "result_notes.hpp"
+#include "result_serving_rows.hpp"
+#include "result_verdict.hpp"
+#include "result_workload_rows.hpp"
+#include "screen.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using sim::VariantResult;
+
+// Below the name of the variant.
+Sentence below(std::string text) { return {.text = std::move(text), .indent = 2}; }
+
+// One table for each variant, with the columns that any of them has a value for: the same ones, and
+// in the same place, whichever variant a reader looks at.
+using VariantRows = Rows (*)(const VariantResult&, const TextStyle&, bool);
+
+std::vector<ScreenPart> tables_of(const sim::Result& result, const TextStyle& style, bool every,
+                                  const std::vector<Column>& columns, VariantRows rows_of) {
+  std::vector<Rows> rows;
+  for (const VariantResult& v : result.variants) rows.push_back(rows_of(v, style, every));
+  std::vector<ScreenPart> out(rows.size(), {.indent = 2, .alike = columns.front().header});
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const bool empty = std::ranges::all_of(rows, [&](const Rows& of_variant) {
+      return std::ranges::all_of(of_variant, [&](const auto& row) { return row[c].text.empty(); });
+    });
+    if (empty) continue;
+    for (std::size_t v = 0; v < rows.size(); ++v) {
+      out[v].table.columns.push_back(columns[c]);
+      out[v].table.rows.resize(rows[v].size());
+      for (std::size_t r = 0; r < rows[v].size(); ++r) {
+        const Cell& cell = rows[v][r][c];
+        out[v].table.rows[r].push_back(cell.text.empty() ? Cell(std::string(signs(style).none))
+                                                         : cell);
+      }
+    }
+  }
+  return out;
+}
+
+std::string bar(double ratio, const TextStyle& style) {
+  constexpr int kCells = 10;
+  const int full = std::clamp(static_cast<int>(std::lround(ratio * kCells)), 0, kCells);
+  std::string out;
+  for (int cell = 0; cell < kCells; ++cell) {
+    out += cell < full ? signs(style).full : signs(style).empty;
+  }
+  return out;
+}
+
+std::string memory_use(const GpuRow& gpu) {
+  if (gpu.memory_total.count == 0) return memory_text(gpu.memory_peak);
+  const double ratio =
+      static_cast<double>(gpu.memory_peak.count) / static_cast<double>(gpu.memory_total.count);
+  return fmt::format("{} of {} ({})", memory_text(gpu.memory_peak), memory_text(gpu.memory_total),
+                     percent_text(ratio));
+}
+
+// Of several that are not equally busy: the mean would hide it.
+std::string busiest_of(const GpuRow& gpu) {
+  const std::string mean = percent_text(gpu.time_busy);
+  const std::string highest = percent_text(gpu.busiest.value_or(gpu.time_busy));
+  return highest == mean ? "" : highest;
+}
+
+Rows gpu_cells(const VariantResult& variant, const TextStyle& style, bool every_gpu) {
+  Rows rows;
+  for (const GpuRow& gpu : gpu_rows(variant.gpus, every_gpu)) {
+    rows.push_back({gpu.label,
+                    fmt::format("{} {:>4}", bar(gpu.time_busy, style), percent_text(gpu.time_busy)),
+                    busiest_of(gpu), gpu.sm_active ? percent_text(*gpu.sm_active) : "",
+                    percent_text(gpu.switching), memory_use(gpu)});
+  }
+  return rows;
+}
+
+std::string counted_text(double count, std::string_view one, std::string_view several) {
+  const std::string number = count_text(count);
+  return fmt::format("{} {}", number, number == "1" ? one : several);
+}
+
+// Which GPUs the pods with several got: "0-1-2-3 (2 pods, all joined by NVLink)".
+std::vector<Sentence> gang_sentences(const VariantResult& variant) {
+  std::vector<Sentence> out;
+  for (const sim::WorkloadResult& workload : variant.workloads) {
+    if (!workload.gang || workload.gang->sets.empty()) continue;
+    std::string text =
+        fmt::format("{} GPUs for each pod of {}: ", workload.gang->gpus, workload.name);
+    std::string_view comma;
+    for (const sim::GpuSetFigures& set : workload.gang->sets) {
+      text += fmt::format("{}{} of {} ({} {}, {}", comma, fmt::join(set.gpus, "-"), set.pool,
+                          count_text(set.pods), set.pods == 1 ? "pod" : "pods",
+                          set.all_linked ? "all joined by NVLink" : "not all joined by NVLink");
+      if (set.all_reduce.ns > 0) text += ", all-reduce " + duration_text(set.all_reduce);
+      text += ")";
+      comma = ", ";
+    }
+    if (workload.gang->all_reduce_share > 0) {
+      text += fmt::format("; all-reduces take {} of the time",
+                          percent_text(workload.gang->all_reduce_share));
+    }
+    out.push_back(below(text));
+  }
+  return out;
+}
+
+std::string host_cpu_text(const VariantResult& variant) {
+  constexpr std::size_t kMostNamed = 8;
+  if (variant.nodes.empty()) return "";
+  std::string text = "host CPU busy: ";
+  if (variant.nodes.size() > kMostNamed) {
+    double sum = 0;
+    for (const sim::NodeResult& node : variant.nodes) sum += node.cpu_busy_ratio;
+    const auto highest = std::max_element(
+        variant.nodes.begin(), variant.nodes.end(),
+        [](const auto& a, const auto& b) { return a.cpu_busy_ratio < b.cpu_busy_ratio; });
+    text += fmt::format("{} on average over {} nodes, highest {} with {}",
+                        percent_text(sum / static_cast<double>(variant.nodes.size())),
+                        variant.nodes.size(), highest->name, percent_text(highest->cpu_busy_ratio));
+    return text;
+  }
+  std::string_view comma;
+  for (const sim::NodeResult& node : variant.nodes) {
+    text += fmt::format("{}{} {}", comma, node.name, percent_text(node.cpu_busy_ratio));
+    comma = ", ";
+  }
+  return text;
+}
+
+// What happened to pods besides their own work; nothing for most runs.
+std::vector<Sentence> disruption_sentences(const VariantResult& variant) {
+  const sim::PodCounts& pods = variant.pods;
+  std::vector<Sentence> out;
+  if (pods.evicted > 0) {
+    out.push_back(
+        below(fmt::format("{} evicted {}", counted_text(pods.evicted, "pod", "pods"),
+                          has_node_dynamics(variant) ? "from nodes that were drained"
+                                                     : "for a change of the MIG layout")));
+  }
+  if (pods.faults > 0) {
+    out.push_back(
+        below(fmt::format("{}, {} of neighbours died with them",
+                          counted_text(pods.faults, "fatal GPU fault", "fatal GPU faults"),
+                          counted_text(pods.fault_victims, "container", "containers"))));
+  }
+  if (has_layout_changes(variant.gpus)) {
+    out.push_back(below(
+        "shares of a layout's instances are of the whole run, also the part in which it was not "
+        "in force"));
+  }
+  return out;
+}
+
+std::vector<Sentence> cost_sentences(const VariantResult& variant, const TextStyle& style) {
+  std::vector<std::string> prices;
+  if (variant.cost.per_job)
+    prices.push_back(money_text(*variant.cost.per_job) + " per finished job");
+  if (variant.cost.per_1k_requests_in_slo) {
+    prices.push_back(fmt::format("{} per {}", money_text(*variant.cost.per_1k_requests_in_slo),
+                                 thousand_requests(has_objectives(variant))));
+  }
+  prices.push_back(money_text(variant.cost.monthly) + (has_node_dynamics(variant)
+                                                           ? " a month at this rate"
+                                                           : " a month if the nodes keep running"));
+  return {below("COST " + cost_equation(variant.cost.ledger)),
+          below(fmt::format("{}", fmt::join(prices, signs(style).dot)))};
+}
+
+// A warning that quotes the scheduler makes a line of its own needless.
+bool quoted_in_finding(const VariantResult& variant, const std::string& reason) {
+  return std::any_of(variant.findings.begin(), variant.findings.end(), [&](const Diagnostic& d) {
+    return d.code == Code::PodPending && d.message.find(reason) != std::string::npos;
+  });
+}
+
+Sentence warning_sentence(const Diagnostic& d, const TextStyle& style) {
+  const std::string_view mark =
+      d.severity == Severity::Error ? signs(style).fail : signs(style).warn;
+  Sentence sentence = below(" " + d.message + (d.help.empty() ? "" : "; " + d.help));
+  sentence.strong = {fmt::format("{} {}", mark, info(d.code).name), Emphasis::Bad};
+  return sentence;
+}
+
+// With dozens of workloads the same warning comes dozens of times: the first ones tell.
+std::vector<Sentence> warning_sentences(const VariantResult& variant, const TextStyle& style,
+                                        bool every) {
+  constexpr int kMostAlike = 4;
+  std::vector<Sentence> out;
+  for (const std::string& reason : variant.pods.pending_reasons) {
+    if (!quoted_in_finding(variant, reason)) out.push_back(below("pending: " + reason));
+  }
+  std::map<Code, int> shown;
+  std::map<Code, int> left_out;
+  for (const Diagnostic& d : variant.findings) {
+    if (d.severity == Severity::Note) continue;
+    if (!every && ++shown[d.code] > kMostAlike) {
+      ++left_out[d.code];
+    } else {
+      out.push_back(warning_sentence(d, style));
+    }
+  }
+  for (const auto& [code, count] : left_out) {
+    out.push_back(below(fmt::format("and {} more {} (-o wide)", count, info(code).name)));
+  }
+  return out;
+}
+
+std::vector<Column> gpu_columns() {
+  return {{"GPU"},
+          {"TIME BUSY"},
+          {"BUSIEST", true, 3},
+          {"SM ACTIVE", true, 2},
+          {"SWITCHING", true, 1},
+          {"MEMORY PEAK", true}};
+}
+
+std::vector<Sentence> heading_sentences(const VariantResult& variant) {
+  std::vector<Sentence> out{{.text = variant.description.empty() ? "" : ": " + variant.description,
+                             .strong = {variant.name, Emphasis::Heading}}};
+  for (const sim::NodePoolResult& pool : variant.node_pools) {
+    out.push_back(below(pool_sentence(pool)));
+  }
+  for (const sim::NodePoolResult& pool : variant.node_pools) {
+    out.push_back(below(advertised_sentence(pool)));
+  }
+  return out;
+}
+
+// Everything about each variant.
+std::vector<ScreenPart> variant_parts(const sim::Result& result, const TextStyle& style,
+                                      bool every) {
+  const auto tables = [&](const std::vector<Column>& columns, VariantRows rows_of) {
+    return tables_of(result, style, every, columns, rows_of);
+  };
+  const std::vector<std::vector<ScreenPart>> of_workloads = {
+      tables(objective_columns(), objective_rows),  tables(policy_columns(), policy_rows),
+      tables(request_columns(every), request_rows), tables(token_columns(every), token_rows),
+      tables(scaling_columns(every), scaling_rows), tables(notebook_columns(every), notebook_rows),
+      tables(batch_columns(), batch_rows)};
+  const std::vector<ScreenPart> gpus = tables(gpu_columns(), gpu_cells);
+  std::vector<ScreenPart> out;
+  for (std::size_t v = 0; v < result.variants.size(); ++v) {
+    const VariantResult& variant = result.variants[v];
+    ScreenPart whole{.folded = "Variant " + variant.name, .preformatted = true};
+    std::vector<ScreenPart>& parts = whole.parts;
+    parts.push_back({.sentences = heading_sentences(variant)});
+    const auto add_table = [&](const ScreenPart& table) {
+      if (!table.table.rows.empty()) parts.push_back(table);
+    };
+    const auto add_below = [&](std::vector<Sentence> sentences) {
+      std::ranges::move(sentences, std::back_inserter(parts.back().sentences));
+    };
+    for (const std::vector<ScreenPart>& kind : of_workloads) add_table(kind[v]);
+    if (std::string left = workloads_left_out(variant, every); !left.empty()) {
+      add_below({below(std::move(left))});
+    }
+    add_table(gpus[v]);
+    add_below(gang_sentences(variant));
+    if (std::string busy = host_cpu_text(variant); !busy.empty()) {
+      add_below({below(std::move(busy))});
+    }
+    add_below(disruption_sentences(variant));
+    parts.push_back({});
+    for (std::string& sentence : node_sentences(variant)) add_below({below(std::move(sentence))});
+    parts.push_back({.sentences = cost_sentences(variant, style)});
+    parts.push_back({.sentences = warning_sentences(variant, style, every)});
+    out.push_back(std::move(whole));
+  }
+  return out;
+}
+
+bool has_warnings(const sim::Result& result) {
+  return std::ranges::any_of(result.variants, [](const VariantResult& variant) {
+    return std::ranges::any_of(variant.findings,
+                               [](const Diagnostic& d) { return d.severity != Severity::Note; });
+  });
+}
+
+// The variants side by side. A comment shows the first ones, and all of them folded.
+std::vector<ScreenPart> comparison_parts(const sim::Result& result, const TextStyle& style,
+                                         Detail detail) {
+  constexpr std::size_t kMostVariants = 5;
+  // A sweep is read as a table; the details of dozens of variants would bury it.
+  constexpr std::size_t kMostDetailed = 6;
+  const std::size_t variants = result.variants.size();
+  ScreenPart all{.table = comparison(result, style)};
+  if (detail != Detail::Comment) {
+    if (detail == Detail::Brief && variants > kMostDetailed) {
+      all.sentences.push_back({fmt::format("{} variants; -o wide shows each", variants)});
+      return {all};
+    }
+    std::vector<ScreenPart> parts = variant_parts(result, style, detail == Detail::Wide);
+    parts.insert(parts.begin(), std::move(all));
+    return parts;
+  }
+  std::vector<ScreenPart> parts = variant_parts(result, style, false);
+  if (variants <= kMostVariants) {
+    all.is_answer = true;
+    parts.insert(parts.begin(), std::move(all));
+    return parts;
+  }
+  ScreenPart first{.table = all.table, .is_answer = true};
+  first.table.rows.resize(kMostVariants);
+  first.sentences.push_back({fmt::format("The first {} of {} variants.", kMostVariants, variants)});
+  all.folded = fmt::format("All {} variants", variants);
+  parts.insert(parts.begin(), {std::move(first), std::move(all)});
+  return parts;
+}
+
+Screen result_screen(const sim::Result& result, const TextStyle& style, Detail detail) {
+  const bool comment = detail == Detail::Comment;
+  Screen screen{result.stamp.scenario, interrupted_line(result),
+                comment ? result.stamp.scenario : ""};
+  screen.origin = origin_line(result, style);
+  if (comment) {
+    screen.parts.push_back({.sentences = {{verdict(result)}}, .is_answer = true});
+  } else if (result.variants.empty()) {
+    if (!result.interrupted) {
+      screen.parts.push_back({.sentences = {{result.stamp.scenario + ": no variants"}}});
+    }
+    return screen;
+  }
+  std::ranges::move(comparison_parts(result, style, detail), std::back_inserter(screen.parts));
+  ScreenPart notes = notes_part(note_lines(result.variants, detail != Detail::Brief));
+  if (!comment && has_warnings(result)) {
+    notes.sentences.push_back({"slicewise explain CODE tells what a warning means and what to do"});
+  }
+  screen.parts.push_back(std::move(notes));
+  return screen;
+}
+
+}  // namespace
+
+std::string result_table(const sim::Result& result, const TextStyle& style, bool wide) {
+  return screen_text(result_screen(result, style, wide ? Detail::Wide : Detail::Brief), style,
+                     wide);
+}
+
+std::string result_markdown(const sim::Result& result) {
+  return screen_markdown(result_screen(result, kPlain, Detail::Comment));
+}
+
+}  // namespace slicewise::reports

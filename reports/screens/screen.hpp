@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "slicewise/reports/diagnostics_text.hpp"
+
+#include "../text/text_table.hpp"
+
+// What a verb shows, as a value: one per verb, and one renderer per format.
+namespace slicewise::reports {
+
+// How much is shown: what fits a terminal, all of it (-o wide), or a comment on a pull request,
+// where what is long stands folded.
+enum class Detail : std::uint8_t { Brief, Wide, Comment };
+
+struct Sentence {
+  std::string text;
+  Cell strong{};    // set apart, before the text
+  int indent = 0;   // beyond that of its part
+  int hanging = 2;  // of its other lines, beyond that
+};
+
+// One answer: a heading, then a drawing or a table, then sentences; each may be absent. A part with
+// nothing but a heading is not shown.
+struct ScreenPart {
+  std::string heading{};
+  Cells table{};
+  std::vector<Sentence> sentences{};
+  std::string drawing{};            // lines of characters: terminals only
+  std::vector<ScreenPart> parts{};  // below it
+  int indent = 0;                   // of the table
+  std::string alike{};              // tables of one name have the same columns, alike in width
+  bool is_answer = false;           // sentences that stand first in a comment
+  std::string folded{};             // in a comment: behind this title, closed
+  bool preformatted = false;        // in a comment: as in a terminal
+};
+
+struct Screen {
+  std::string scenario;  // by which a bot finds its comment again
+  std::string alarm;     // before all else: what makes the rest doubtful
+  std::string heading;
+  std::vector<ScreenPart> parts{};
+  std::string origin{};  // where the figures come from
+};
+
+// "NOTES", one line each.
+ScreenPart notes_part(const std::vector<std::string>& lines);
+std::vector<Sentence> sentences_of(const std::vector<std::string>& lines);
+
+// For a terminal. Columns that do not fit are left out and named; `wide` leaves out none.
+std::string screen_text(const Screen& screen, const TextStyle& style, bool wide);
+// One part of it.
+std::string part_text(const ScreenPart& part, const TextStyle& style, bool wide);
+// A comment, with its largest sections left out where it is too long.
+std::string screen_markdown(const Screen& screen);
+
+}  // namespace slicewise::reports
