@@ -38,6 +38,8 @@ bool is_plain(std::string_view text) {
   });
 }
 
+// Not YAML::Emitter of yaml-cpp 0.7: it writes the text 123 without quotes, 0.1 with 17 digits, and
+// sequences two columns to the right of their key.
 void append_yaml(std::string& out, const json& value, int indent);
 
 void append_mapping(std::string& out, const json& value, int indent) {
@@ -69,6 +71,8 @@ void append_sequence(std::string& out, const json& value, int indent) {
 }
 
 // REQUIRES: `out` already stands at column `indent` of a fresh line, or behind "key: ".
+// Not YAML::Emitter of yaml-cpp 0.7: it writes the text 123 without quotes, 0.1 with 17 digits, and
+// sequences two columns to the right of their key.
 void append_yaml(std::string& out, const json& value, int indent) {
   if (value.is_object() && !value.empty()) {
     append_mapping(out, value, indent);

@@ -64,8 +64,6 @@ bool is_mig_file(const Node& document);
 void read_mig_file(Context& context, const Node& document);
 bool is_chart_values(const Node& document);
 void read_chart_values(Context& context, const Node& document);
-// False when it holds neither.
-bool read_config_map(Context& context, const Node& object);
 void read_pods(Context& context, const Node& object, std::string_view kind);
 // NodePool, EC2NodeClass, NodeOverlay, ClusterConfig, Node; false for other kinds.
 bool read_nodes(Context& context, const NodePtr& object, std::string_view kind);

@@ -83,8 +83,8 @@ void judge_label_names(const LintInput& input, const NodeGroupFile& group) {
 
 void judge_types(const LintInput& input, const NodeOffer& offer) {
   for (const auto& type : offer.group->types) {
-    const bool is_gpu = type.value.starts_with("g") || type.value.starts_with("p");
-    if (!is_gpu || input.catalogue.find_instance(type.value) != nullptr) continue;
+    if (!scenarios::is_gpu_type(type.value) || input.catalogue.find_instance(type.value) != nullptr)
+      continue;
     std::vector<std::string> names;
     for (const auto& known : input.catalogue.instances) names.push_back(known.name);
     const auto near = type.value.size() < 40 ? nearest_name(type.value, names) : std::nullopt;

@@ -6,6 +6,8 @@
 #include "slicewise/models/mig_layout.hpp"
 #include "slicewise/sim/lint.hpp"
 
+#include "../world/admission.hpp"
+
 namespace slicewise::sim::lint {
 namespace {
 
@@ -269,6 +271,22 @@ std::string_view gpu_of_filter(std::string_view filter) {
 
 std::vector<NodeOffer> node_offers(const ClusterFiles& files, const models::Catalogue& catalogue) {
   return OfferBuilder(files, catalogue).all();
+}
+
+const scenarios::Taint* untolerated(const scenarios::PodFile& pod, const NodeGroupFile& group) {
+  return sim::untolerated(group.taints, pod.tolerations);
+}
+
+bool may_select(const scenarios::PodFile& pod, const NodeGroupFile& group) {
+  return std::ranges::all_of(pod.node_selector, [&](const scenarios::KeyValue& wanted) {
+    const scenarios::KeyValue* label = label_of(group, wanted.key);
+    return label != nullptr ? label->value == wanted.value
+                            : scenarios::is_set_by_others(wanted.key);
+  });
+}
+
+bool may_run_on(const scenarios::PodFile& pod, const NodeGroupFile& group) {
+  return may_select(pod, group) && untolerated(pod, group) == nullptr;
 }
 
 }  // namespace slicewise::sim::lint

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "lint_rules.hpp"
-#include "pod_placement.hpp"
 
 // GPU memory that programs are known to take, and processes that bypass a shared GPU.
 namespace slicewise::sim::lint {

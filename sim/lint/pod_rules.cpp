@@ -6,7 +6,6 @@
 #include "slicewise/nearest_name.hpp"
 
 #include "lint_rules.hpp"
-#include "pod_placement.hpp"
 
 // Pods against the nodes that were read: what the scheduler and the kubelet will say.
 namespace slicewise::sim::lint {

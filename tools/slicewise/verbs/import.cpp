@@ -32,7 +32,9 @@ using scenarios::ImportOptions;
 // The flags as the importers take them; the message of the one that is wrong.
 tl::expected<ImportOptions, UsageError> options_of(const ImportCommand& command) {
   ImportOptions options;
-  options.instances = sim::instance_gpus(models::load_catalogue());
+  const bool guesses_nodes = command.kind == ImportKind::K8s || command.kind == ImportKind::Pods ||
+                             command.kind == ImportKind::Prometheus;
+  if (guesses_nodes) options.instances = sim::instance_gpus(models::load_catalogue());
   options.name = command.name;
   options.columns = command.columns;
   options.skip_bad = command.skip_bad;
