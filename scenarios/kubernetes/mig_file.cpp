@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "../read/gpu_part_names.hpp"
 #include "../text/decimal.hpp"
 #include "manifest_reader.hpp"
 
@@ -20,49 +21,22 @@ void refuse(Context& context, const SourceLocation& where, std::string message,
                                   help.empty() ? "mig-parted refuses the whole file" : help));
 }
 
-std::size_t digits_at(std::string_view text) {
-  return std::min(text.find_first_not_of("0123456789"), text.size());
-}
-
-enum class ProfileForm { Good, ComputeInstance, Bad };
-
-// "1g.5gb", "1g.10gb+me", "1c.3g.20gb".
-ProfileForm form_of(std::string_view name) {
-  bool has_compute = false;
-  const std::size_t first = digits_at(name);
-  if (first > 0 && name.substr(first).starts_with("c.")) {
-    has_compute = true;
-    name.remove_prefix(first + 2);
-  }
-  const std::size_t slices = digits_at(name);
-  if (slices == 0 || !name.substr(slices).starts_with("g.")) return ProfileForm::Bad;
-  name.remove_prefix(slices + 2);
-  const std::size_t memory = digits_at(name);
-  if (memory == 0 || !name.substr(memory).starts_with("gb")) return ProfileForm::Bad;
-  name.remove_prefix(memory + 2);
-  const bool good = name.empty() || ((name[0] == '+' || name[0] == '-') && name.size() > 1);
-  if (!good) return ProfileForm::Bad;
-  return has_compute ? ProfileForm::ComputeInstance : ProfileForm::Good;
-}
-
 void read_counts(Context& context, const Node& counts, MigPartFile& part) {
   std::int64_t total = 0;
   for (const Entry& entry : counts.entries) {
     const std::string shown = entry.key.substr(0, kMostShown);
-    switch (form_of(entry.key)) {
-      case ProfileForm::Bad:
-        refuse(context, entry.key_where, fmt::format("invalid format for '{}'", shown),
-               "profiles look like 1g.5gb or 1g.5gb+me, with a plus sign; the whole file fails");
-        continue;
-      case ProfileForm::ComputeInstance:
-        report(context,
-               make_diagnostic(
-                   Code::MigComputeInstance, entry.key_where,
-                   fmt::format("MIG profile '{}' does not match any resource patterns", shown),
-                   "the device plugin knows GPU instances only: 1g, 2g, 3g, 4g, 7g"));
-        continue;
-      case ProfileForm::Good:
-        break;
+    if (!is_mig_profile(entry.key)) {
+      refuse(context, entry.key_where, fmt::format("invalid format for '{}'", shown),
+             "profiles look like 1g.5gb or 1g.5gb+me, with a plus sign; the whole file fails");
+      continue;
+    }
+    if (entry.key.find("c.") < entry.key.find("g.")) {  // 1c.3g.20gb
+      report(context,
+             make_diagnostic(
+                 Code::MigComputeInstance, entry.key_where,
+                 fmt::format("MIG profile '{}' does not match any resource patterns", shown),
+                 "the device plugin knows GPU instances only: 1g, 2g, 3g, 4g, 7g"));
+      continue;
     }
     if (entry.key == "7g.79gb" || entry.key == "4g.39gb" || entry.key == "3g.39gb") {
       report(context, make_diagnostic(Code::MigNameDrift, entry.key_where,

@@ -4,10 +4,12 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 
+#include "../fields/fields.hpp"
 #include "../text/decimal.hpp"
 #include "manifest_reader.hpp"
 
@@ -17,35 +19,22 @@ namespace slicewise::scenarios::manifests {
 namespace {
 
 constexpr std::string_view kPlugin = "the device plugin";
-constexpr std::array<std::string_view, 5> kTop = {"version", "flags", "resources", "sharing",
-                                                  "imex"};
-constexpr std::array<std::string_view, 12> kFlags = {
-    "migStrategy",       "failOnInitError",         "mpsRoot",    "nvidiaDriverRoot",
-    "nvidiaDevRoot",     "gdrcopyEnabled",          "gdsEnabled", "mofedEnabled",
-    "useNodeFeatureAPI", "deviceDiscoveryStrategy", "plugin",     "gfd"};
-constexpr std::array<std::string_view, 7> kPluginFlags = {"passDeviceSpecs",
-                                                          "deviceListStrategy",
-                                                          "deviceIDStrategy",
-                                                          "cdiAnnotationPrefix",
-                                                          "nvidiaCTKPath",
-                                                          "containerDriverRoot",
-                                                          "sharedDevicesAllocationPolicy"};
-constexpr std::array<std::string_view, 5> kGfdFlags = {"oneshot", "noTimestamp", "sleepInterval",
-                                                       "outputFile", "machineTypeFile"};
-constexpr std::array<std::string_view, 2> kImex = {"channelIDs", "required"};
-constexpr std::array<std::string_view, 8> kTruths = {
-    "failOnInitError",   "gdrcopyEnabled",  "gdsEnabled", "mofedEnabled",
-    "useNodeFeatureAPI", "passDeviceSpecs", "oneshot",    "noTimestamp"};
-// The plugin stops at any other word (main.go, validateFlags); words with blanks around them.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOptions = {
-    std::pair{"deviceListStrategy", " envvar volume-mounts cdi-annotations cdi-cri "},
-    std::pair{"deviceIDStrategy", " uuid index "},
-    std::pair{"sharedDevicesAllocationPolicy", " distributed packed "},
-    std::pair{"deviceDiscoveryStrategy", " auto nvml tegra "}};
-constexpr std::array<std::string_view, 2> kSharing = {"timeSlicing", "mps"};
-constexpr std::array<std::string_view, 3> kReplicated = {"renameByDefault",
-                                                         "failRequestsGreaterThanOne", "resources"};
-constexpr std::array<std::string_view, 4> kResource = {"name", "replicas", "rename", "devices"};
+
+FieldList children_of(const Field& field) { return field.children; }
+
+// What the plugin knows is what nodePools[].devicePlugin of a scenario takes; at `path` below it.
+FieldList fields_at(std::initializer_list<std::string_view> path) {
+  FieldList fields = children_of(*children_of(spec_field()).find("nodePools"));
+  for (const std::string_view name : path) fields = children_of(*fields.find(name));
+  return fields;
+}
+
+std::vector<std::string_view> names_of(const FieldList& fields) {
+  std::vector<std::string_view> names;
+  for (const Field& field : fields) names.push_back(field.name);
+  return names;
+}
+
 // The plugin takes any; rules multiply them with numbers of GPUs.
 constexpr std::int64_t kMostConfigReplicas = 1'000'000;
 
@@ -59,7 +48,7 @@ class ConfigReader {
   }
 
   void read() {
-    check_keys(context_, &document_, kTop, kPlugin);
+    check_block(&document_, {"devicePlugin"});
     const std::string version = text_below(&document_, {"version"});
     if (!version.empty() && version != "v1") {
       tell(Code::EnumUnknown, place_below(document_, {"version"}),
@@ -82,14 +71,29 @@ class ConfigReader {
     report(context_, make_diagnostic(code, where, std::move(message), std::move(help)));
   }
 
+  // Keys that the plugin does not know, and values of another type than it takes.
+  void check_block(const Node* block, std::initializer_list<std::string_view> path) {
+    const FieldList fields = fields_at(path);
+    check_keys(context_, block, names_of(fields), kPlugin);
+    if (!is_map(block)) return;
+    for (const Field& field : fields) {
+      const Node* value = block->find(field.name);
+      if (value == nullptr) continue;
+      if (field.type == FieldType::Boolean) judge_truth(*value);
+      if (field.type == FieldType::Words && is_list(value)) {
+        for (const NodePtr& item : value->items) judge_word(*item, field);
+      } else if (field.type == FieldType::Word || field.type == FieldType::Words) {
+        judge_word(*value, field);
+      }
+    }
+  }
+
   void read_flags() {
     const Node* flags = document_.find("flags");
-    check_keys(context_, flags, kFlags, kPlugin);
     const Node* plugin = node_below(flags, {"plugin"});
-    check_keys(context_, plugin, kPluginFlags, kPlugin);
-    const Node* gfd = node_below(flags, {"gfd"});
-    check_keys(context_, gfd, kGfdFlags, kPlugin);
-    for (const Node* block : {flags, plugin, gfd}) judge_flags(block);
+    check_block(flags, {"devicePlugin", "flags"});
+    check_block(plugin, {"devicePlugin", "flags", "plugin"});
+    check_block(node_below(flags, {"gfd"}), {"devicePlugin", "flags", "gfd"});
     const Located<std::string> strategy = located_below(flags, {"migStrategy"});
     config_.strategy = strategy.value;
     config_.strategy_where = strategy.where;
@@ -120,42 +124,25 @@ class ConfigReader {
                         : "the plugin stops at this");
   }
 
-  void judge_truth(const Node* value) {
-    if (value == nullptr || value->kind == Node::Kind::Boolean || value->kind == Node::Kind::Null) {
-      return;
-    }
-    refuse_type(*value, "bool");
+  void judge_truth(const Node& value) {
+    if (value.kind == Node::Kind::Boolean || value.kind == Node::Kind::Null) return;
+    refuse_type(value, "bool");
   }
 
-  void judge_flags(const Node* block) {
-    if (!is_map(block)) return;
-    for (const std::string_view name : kTruths) judge_truth(block->find(name));
-    for (const auto& [name, words] : kOptions) {
-      const Node* value = block->find(name);
-      if (value == nullptr) continue;
-      if (!is_list(value)) {
-        judge_option(*value, name, words);
-      } else if (name == "deviceListStrategy") {
-        for (const NodePtr& item : value->items) judge_option(*item, name, words);
-      } else {
-        refuse_type(*value, "string");
-      }
-    }
-  }
-
-  void judge_option(const Node& value, std::string_view name, std::string_view words) {
-    const bool is_known = words.find(" " + value.text + " ") != std::string_view::npos;
-    if (is_known || value.text.empty()) return;
+  // The plugin stops at any other word (main.go, validateFlags).
+  void judge_word(const Node& value, const Field& field) {
+    if (field.name == "version" || field.name == "migStrategy") return;  // in words of their own
+    if (is_list(&value)) return refuse_type(value, "string");
+    const std::vector<std::string_view> words(field.words.begin(), field.words.end());
+    if (value.text.empty() || std::ranges::find(words, value.text) != words.end()) return;
     tell(Code::EnumUnknown, value.where,
-         fmt::format("invalid {}: {}", name, value.text.substr(0, 40)),
-         fmt::format("one of:{}; the plugin stops at any other word",
-                     words.substr(0, words.size() - 1)));
+         fmt::format("invalid {}: {}", field.name, value.text.substr(0, 40)),
+         fmt::format("one of: {}; the plugin stops at any other word", fmt::join(words, " ")));
   }
 
   void read_imex() {
     const Node* imex = document_.find("imex");
-    check_keys(context_, imex, kImex, kPlugin);
-    judge_truth(node_below(imex, {"required"}));
+    check_block(imex, {"devicePlugin", "imex"});
     const Node* channels = node_below(imex, {"channelIDs"});
     if (channels == nullptr) return;
     if (!is_list(channels)) return refuse_type(*channels, "[]int");
@@ -169,7 +156,7 @@ class ConfigReader {
   void read_sharing() {
     const Node* sharing = document_.find("sharing");
     if (!is_map(sharing)) return;
-    check_keys(context_, sharing, kSharing, kPlugin);
+    check_block(sharing, {"devicePlugin", "sharing"});
     const Entry* slicing = sharing->entry("timeSlicing");
     const Entry* mps = sharing->entry("mps");
     if (slicing != nullptr && mps != nullptr) {
@@ -187,15 +174,13 @@ class ConfigReader {
 
   void read_entries(const Entry& mode, bool counts) {
     const Node* replicated = mode.value.get();
-    check_keys(context_, replicated, kReplicated, kPlugin);
+    check_block(replicated, {"devicePlugin", "sharing", mode.key});
     const Node* resources = node_below(replicated, {"resources"});
     if (!is_list(resources) || resources->items.empty()) {
       tell(Code::FieldMissing, mode.key_where, "no resources specified",
            "add resources: [{name: nvidia.com/gpu, replicas: 4}]");
       return;
     }
-    judge_truth(node_below(replicated, {"renameByDefault"}));
-    judge_truth(node_below(replicated, {"failRequestsGreaterThanOne"}));
     if (counts) {
       config_.renames = is_true(node_below(replicated, {"renameByDefault"}));
       const Node* refuses = node_below(replicated, {"failRequestsGreaterThanOne"});
@@ -223,7 +208,9 @@ class ConfigReader {
   }
 
   void read_resource(const Node& item, bool counts) {
-    check_keys(context_, &item, kResource, kPlugin);
+    check_keys(context_, &item,
+               names_of(fields_at({"devicePlugin", "sharing", "timeSlicing", "resources"})),
+               kPlugin);
     for (const std::string_view ignored : {"rename", "devices"}) {
       const Entry* entry = item.entry(ignored);
       if (entry == nullptr || text_below(&item, {ignored}) == "all") continue;
@@ -317,13 +304,15 @@ class ConfigReader {
 bool is_plugin_config(const Node& document) {
   if (document.kind != Node::Kind::Map || document.entry("kind") != nullptr) return false;
   // Other programs have `flags`, `sharing` and `version` as well: what is in them tells.
-  const auto resembles = [](const Node* mapping, std::span<const std::string_view> known) {
+  const auto resembles = [](const Node* mapping, std::initializer_list<std::string_view> path) {
+    const std::vector<std::string_view> known = names_of(fields_at(path));
     return is_map(mapping) && std::ranges::any_of(mapping->entries, [&](const Entry& entry) {
              constexpr std::size_t kLongest = 40;
              return entry.key.size() < kLongest && nearest_name(entry.key, known);
            });
   };
-  if (resembles(document.find("sharing"), kSharing) || resembles(document.find("flags"), kFlags)) {
+  if (resembles(document.find("sharing"), {"devicePlugin", "sharing"}) ||
+      resembles(document.find("flags"), {"devicePlugin", "flags"})) {
     return true;
   }
   const std::string version = text_below(&document, {"version"});
@@ -331,7 +320,7 @@ bool is_plugin_config(const Node& document) {
                             version[1] <= '9' && version.find('.') == std::string::npos;
   return is_versioned && document.entry("mig-configs") == nullptr &&
          std::ranges::all_of(document.entries, [](const Entry& entry) {
-           return std::ranges::find(kTop, std::string_view(entry.key)) != kTop.end();
+           return fields_at({"devicePlugin"}).find(entry.key) != nullptr;
          });
 }
 
