@@ -170,6 +170,40 @@ managedNodeGroups:
   EXPECT_EQ(group.said.count("node groups without GPUs"), 1);
 }
 
+TEST(ImportK8s, InstanceTypesAreGuessedByWhatTheCallerKnowsOfThem) {
+  const auto with = [](const std::string& count) {
+    ImportOptions options;
+    options.instances = {
+        {"g6.xlarge", "l4", 1}, {"g6.12xlarge", "l4", 4}, {"g6.24xlarge", "l4", 4}};
+    const std::string pool = R"(
+kind: NodePool
+metadata: {name: gpus}
+spec: {template: {spec: {requirements: [{key: karpenter.k8s.aws/instance-gpu-name, operator: In, values: [l4]},
+  {key: karpenter.k8s.aws/instance-gpu-count, operator: In, values: [")" +
+                             count + R"("]}]}}}
+)";
+    return k8s({pool, std::string(kDeployment)}, options).scenario.node_pools.at(0);
+  };
+  EXPECT_EQ(with("1").instance_type.value, "g6.xlarge");
+  EXPECT_EQ(with("2").instance_type.value, "g6.12xlarge");
+  EXPECT_EQ(with("2").nodes, 1);                            // 3 pods
+  EXPECT_EQ(with("8").instance_type.value, "g6.12xlarge");  // the most there are
+}
+
+// As the scheduler counts: an init container that always restarts stays beside the others.
+TEST(ImportK8s, SidecarsAreReservedBesideTheContainers) {
+  const Written result = k8s({R"(
+kind: Deployment
+metadata: {name: a}
+spec: {template: {spec: {
+  initContainers: [{name: proxy, restartPolicy: Always, resources: {requests: {cpu: 1}}},
+                   {name: load, resources: {requests: {cpu: 500m}}}],
+  containers: [{name: c, resources: {requests: {cpu: 2}, limits: {nvidia.com/gpu: 1}}}]}}}
+)"});
+  ASSERT_EQ(result.scenario.workloads.size(), 1U);
+  EXPECT_EQ(result.scenario.workloads[0].pod.cpu_request.count, 3'000);
+}
+
 TEST(ImportK8s, ListsAndJsonAreRead) {
   const std::string json = R"({"kind":"List","items":[{"kind":"Pod","metadata":{"name":"p"},"spec":{
 "restartPolicy":"Never","containers":[{"resources":{"limits":{"nvidia.com/mig-1g.5gb":"1"}}}]}}]})";

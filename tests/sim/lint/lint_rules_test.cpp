@@ -215,6 +215,8 @@ TEST(LintRules, UserDataThatIsNoToml) {
        {std::pair("device-list-strategy uuid\n", "YAML_SYNTAX"),
         std::pair("pass-device-specs = yes\n", "YAML_SYNTAX"),
         std::pair("[settings.kubelet-device-plugins.nvidia\n", "YAML_SYNTAX"),
+        std::pair("[# no name\n", "YAML_SYNTAX"),
+        std::pair("replicas = 99999999999999999999\n", "YAML_SYNTAX"),
         std::pair("device-sharing-strategy = \"mps\"\n", "FIELD_DUPLICATE"),
         std::pair("mig.profile.a100.40gb = \"1g.5gb\"\n", "FIELD_UNKNOWN"),
         std::pair("pass-device-specs = \"true\"\n", "FIELD_TYPE")}) {
@@ -224,6 +226,12 @@ TEST(LintRules, UserDataThatIsNoToml) {
     ASSERT_NE(wrong, found.end()) << line;
     EXPECT_EQ(wrong->where, (SourceLocation{"u.toml", 15, 1, 1})) << line;
   }
+  // Lines that are wrong by themselves are all shown; a bomb ends the reading at once.
+  EXPECT_EQ(findings_in({{"u.toml", "a b\n[settings]\nc d\n"}}, "0.20.0").size(), 2U);
+  std::string bomb = "[settings";
+  for (int i = 0; i < 100'000; ++i) bomb += ".a";
+  EXPECT_EQ(findings_in({{"u.toml", bomb + "]\n"}}, "0.20.0").size(), 1U);
+  EXPECT_EQ(findings_in({{"u.toml", "a = " + std::string(100'000, '[')}}, "0.20.0").size(), 1U);
 }
 
 // It makes the pod see less, not more.
