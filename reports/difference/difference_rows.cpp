@@ -1,7 +1,6 @@
 #include "difference_rows.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -61,28 +60,8 @@ std::string change_cell(const FigureDifference& figure, const TextStyle& style) 
   return figure.is_significant() ? text : text + " (within the interval)";
 }
 
-struct FigureTitle {
-  std::string_view name;
-  std::string_view title;
-};
-
-constexpr std::array kFigureTitles = {
-    FigureTitle{"monthlyUsd", "$/month"},
-    FigureTitle{"usdPerHour", "$/h"},
-    FigureTitle{"totalUsd", "bill of the run"},
-    FigureTitle{"per1kRequestsInSloUsd", "$/1k requests in SLO"},
-    FigureTitle{"perJobUsd", "$/job"},
-    FigureTitle{"perWorkHourUsd", "$/hour of work"},
-    FigureTitle{"pendingMax", "pods Pending"},
-    FigureTitle{"oomKilled", "OOM kills"},
-    FigureTitle{"failed", "pods failed"},
-    FigureTitle{"maxLoad", "highest load"},
-};
-
 std::string figure_title(const StoredFigure& figure) {
-  const auto* const found = std::ranges::find(kFigureTitles, figure.name, &FigureTitle::name);
-  const std::string name(found == kFigureTitles.end() ? std::string_view(figure.name)
-                                                      : found->title);
+  const std::string name(figure.title.empty() ? std::string_view(figure.name) : figure.title);
   return figure.workload.empty() ? name : figure.workload + " " + name;
 }
 
@@ -99,18 +78,15 @@ std::string title_with_limit(const FigureDifference& figure, const TextStyle& st
 
 // With what stays the same left out, the bill and the objectives are still what a reader looks for.
 bool is_main_figure(const StoredFigure& figure) {
-  return figure.role == FigureRole::Objective || figure.name == "monthlyUsd" ||
-         figure.name == "per1kRequestsInSloUsd" || figure.name == "perJobUsd" ||
-         figure.name == "headroom";
+  return figure.role == FigureRole::Objective || figure.is_main;
 }
 
 std::optional<double> largest_bill_change(const DocumentDifference& difference) {
   std::optional<double> largest;
   for (const ItemDifference& item : difference.items) {
     for (const FigureDifference& figure : item.figures) {
-      const std::string& name = figure.shown().name;
       const auto ratio = figure.ratio();
-      if (!ratio || (name != "monthlyUsd" && name != "usdPerHour")) continue;
+      if (!ratio || figure.shown().condition != "cost") continue;
       if (!largest || std::abs(*ratio) > std::abs(*largest)) largest = ratio;
     }
   }

@@ -51,9 +51,15 @@ void add_setting(const StoredDocument& document, const std::string& pointer, std
 // The objective at a pointer.
 void add_objective(StoredDocument& document, const std::string& pointer, std::string workload,
                    ItemFacts& item);
-// The objectives of the workload at a pointer, or without any its p99 and the time of its jobs.
-void add_workload_figures(StoredDocument& document, const std::string& pointer, ItemFacts& item);
-// pods and cost as results and comparisons have them.
-void add_pods_and_cost(StoredDocument& document, const std::string& pointer, ItemFacts& item);
+// The figures that the fields of a record declare for `diff`, of the record at a pointer; those of
+// a workload carry its name. A latency counts only where there are no objectives.
+void add_figures(StoredDocument& document, const sim::Record& record, const std::string& pointer,
+                 ItemFacts& item, const std::string& workload = {});
+// Likewise of every entry of its "workloads", with their objectives.
+void add_workloads(StoredDocument& document, const sim::Record& record, const std::string& pointer,
+                   ItemFacts& item);
+// The fields that are settings, called PREFIX.KEY.
+void add_settings(StoredDocument& document, const sim::Record& record, const std::string& pointer,
+                  const std::string& prefix, ItemFacts& item);
 
 }  // namespace slicewise::reports

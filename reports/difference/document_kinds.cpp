@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "../document/record_json.hpp"
 #include "document_facts.hpp"
 
 namespace slicewise::reports {
@@ -119,39 +120,104 @@ void add_objective(StoredDocument& document, const std::string& pointer, std::st
   add_figure(document, pointer + "/value", std::move(figure), item);
 }
 
-void add_workload_figures(StoredDocument& document, const std::string& pointer, ItemFacts& item) {
-  const std::string name = document.required_text(pointer + "/name");
-  const std::size_t objectives = entries_at(document, pointer + "/objectives");
-  for (std::size_t o = 0; o < objectives; ++o) {
-    add_objective(document, fmt::format("{}/objectives/{}", pointer, o), name, item);
-  }
-  if (objectives > 0) return;
-  struct Times {
-    const char* pointer;
-    const char* ci95;
-    const char* name;
-  };
-  // As a result has them, then as a comparison and a highest load do.
-  for (const Times& times :
-       {Times{"/latencySeconds/p99", "/latencySeconds/p99Ci95", "latencyP99"},
-        Times{"/latencyP99Seconds", nullptr, "latencyP99"},
-        Times{"/jobCompletionSeconds/p95", "/jobCompletionSeconds/p95Ci95", "jobCompletionP95"},
-        Times{"/jobCompletionP95Seconds", nullptr, "jobCompletionP95"}}) {
-    StoredFigure figure{name, times.name, "seconds", StoredFigure::Role::Latency};
-    if (times.ci95 != nullptr) figure.ci95 = document.number(pointer + times.ci95);
-    add_figure(document, pointer + times.pointer, std::move(figure), item);
+namespace {
+
+struct DeclaredDiff {
+  std::string pointer;
+  const sim::Field* field;  // of the value
+  const sim::Field* ci95;   // beside it, or nullptr
+  std::string name;
+  const sim::DiffFigure* figure;
+};
+
+std::vector<DeclaredDiff> declared_diffs(const sim::Record& record) {
+  std::vector<DeclaredDiff> all;
+  sim::visit_fields(record, [&](std::span<const sim::Field* const> way, const sim::Field& field) {
+    for (const sim::DiffFigure& figure : field.diffs) {
+      DeclaredDiff diff{pointer_of(way, field), &field, nullptr, std::string(figure.name), &figure};
+      if (diff.name.empty()) diff.name = field.key;
+      if (!figure.part.empty()) {
+        diff.pointer += "/" + std::string(figure.part);
+        diff.field = field.inner().find(figure.part);
+        diff.ci95 = field.inner().find(std::string(figure.part) + "Ci95");
+      }
+      all.push_back(std::move(diff));
+    }
+  });
+  std::ranges::stable_sort(all, {}, [](const DeclaredDiff& diff) { return diff.figure->rank; });
+  return all;
+}
+
+std::string unit_of(const sim::Field& field) {
+  if (field.shape->kind == sim::Shape::Kind::Money) return "usd";
+  if (field.shape->kind == sim::Shape::Kind::Time) return "seconds";
+  switch (field.unit) {
+    case sim::Unit::Ratio:
+      return "ratio";
+    case sim::Unit::PerSecond:
+      return "perSecond";
+    case sim::Unit::Seconds:
+      return "seconds";
+    default:
+      return "number";
   }
 }
 
-void add_pods_and_cost(StoredDocument& document, const std::string& pointer, ItemFacts& item) {
-  for (const char* name : {"monthlyUsd", "usdPerHour", "totalUsd", "per1kRequestsInSloUsd",
-                           "perJobUsd", "perWorkHourUsd"}) {
-    add_figure(document, pointer + "/cost/" + name, {"", name, "usd", StoredFigure::Role::Cost},
-               item);
+std::string resources_offered(const nlohmann::json& counts) {
+  std::string offers;
+  for (const auto& [resource, count] : counts.items()) {
+    if (!count.is_number()) continue;
+    offers += fmt::format("{}{} x {}", offers.empty() ? "" : ", ", count.dump(), resource);
   }
-  for (const char* name : {"pendingMax", "oomKilled", "failed"}) {
-    add_figure(document, pointer + "/pods/" + name, {"", name, "number", StoredFigure::Role::Pods},
-               item);
+  return offers;
+}
+
+}  // namespace
+
+void add_figures(StoredDocument& document, const sim::Record& record, const std::string& pointer,
+                 ItemFacts& item, const std::string& workload) {
+  const bool judged = entries_at(document, pointer + "/objectives") > 0;
+  for (const DeclaredDiff& diff : declared_diffs(record)) {
+    const sim::DiffFigure& declared = *diff.figure;
+    if (judged && declared.role == StoredFigure::Role::Latency) continue;
+    StoredFigure figure{workload, diff.name, unit_of(*diff.field), declared.role};
+    figure.title = declared.title;
+    figure.condition = declared.condition;
+    figure.is_main = declared.is_main;
+    if (diff.ci95 != nullptr) figure.ci95 = document.number(pointer + diff.pointer + "Ci95");
+    add_figure(document, pointer + diff.pointer, std::move(figure), item);
+  }
+}
+
+void add_workloads(StoredDocument& document, const sim::Record& record, const std::string& pointer,
+                   ItemFacts& item) {
+  const std::size_t workloads = entries_at(document, pointer + "/workloads");
+  for (std::size_t w = 0; w < workloads; ++w) {
+    const std::string at = fmt::format("{}/workloads/{}", pointer, w);
+    const std::string name = document.required_text(at + "/name");
+    const std::size_t objectives = entries_at(document, at + "/objectives");
+    for (std::size_t o = 0; o < objectives; ++o) {
+      add_objective(document, fmt::format("{}/objectives/{}", at, o), name, item);
+    }
+    add_figures(document, record.find("workloads")->inner(), at, item, name);
+  }
+}
+
+void add_settings(StoredDocument& document, const sim::Record& record, const std::string& pointer,
+                  const std::string& prefix, ItemFacts& item) {
+  std::vector<const sim::Field*> settings;
+  for (const sim::Field& field : record.fields) {
+    if (field.setting_rank > 0) settings.push_back(&field);
+  }
+  std::ranges::sort(settings, {}, &sim::Field::setting_rank);
+  for (const sim::Field* field : settings) {
+    const std::string key(field->key);
+    const nlohmann::json::json_pointer place(pointer + "/" + key);
+    if (field->shape->kind != sim::Shape::Kind::Counts) {
+      add_setting(document, pointer + "/" + key, prefix + key, item);
+    } else if (document.root().contains(place) && document.root().at(place).is_object()) {
+      item.settings.emplace_back(prefix + key, resources_offered(document.root().at(place)));
+    }
   }
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
@@ -8,6 +7,7 @@
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/reports/difference.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 #include "difference_rows.hpp"
 
@@ -16,48 +16,72 @@ namespace {
 
 using Role = StoredFigure::Role;
 
-// What --fail-on takes. With a threshold the condition compares figures, without one it counts.
-struct KnownCondition {
-  std::string_view subject;
-  bool has_threshold;
-  bool (*is_about)(const StoredFigure& figure);
-};
-
 bool ends_in(const StoredFigure& figure, std::string_view end) {
   return (figure.role == Role::Objective || figure.role == Role::Latency) &&
          std::string_view(figure.name).ends_with(end);
 }
 
-constexpr std::array kKnownConditions = {
-    KnownCondition{
-        "cost", true,
-        [](const StoredFigure& f) { return f.name == "monthlyUsd" || f.name == "usdPerHour"; }},
-    KnownCondition{"cost.total", true, [](const StoredFigure& f) { return f.name == "totalUsd"; }},
-    KnownCondition{"cost.per1k", true,
-                   [](const StoredFigure& f) { return f.name == "per1kRequestsInSloUsd"; }},
-    KnownCondition{"cost.perJob", true,
-                   [](const StoredFigure& f) { return f.name == "perJobUsd"; }},
-    KnownCondition{"p50", true, [](const StoredFigure& f) { return ends_in(f, "P50"); }},
-    KnownCondition{"p90", true, [](const StoredFigure& f) { return ends_in(f, "P90"); }},
-    KnownCondition{"p95", true, [](const StoredFigure& f) { return ends_in(f, "P95"); }},
-    KnownCondition{"p99", true, [](const StoredFigure& f) { return ends_in(f, "P99"); }},
-    KnownCondition{"p999", true, [](const StoredFigure& f) { return ends_in(f, "P999"); }},
-    KnownCondition{"headroom", true, [](const StoredFigure& f) { return f.name == "headroom"; }},
-    KnownCondition{"slo.newlyFailing", false,
-                   [](const StoredFigure& f) { return f.pass.has_value(); }},
-    KnownCondition{"slo.failing", false, [](const StoredFigure& f) { return f.pass.has_value(); }},
-    KnownCondition{"pods.pending", false,
-                   [](const StoredFigure& f) { return f.name == "pendingMax"; }},
-    KnownCondition{"pods.oom", false, [](const StoredFigure& f) { return f.name == "oomKilled"; }},
-    KnownCondition{
-        "pods.failed", false,
-        [](const StoredFigure& f) { return f.role == Role::Pods && f.name == "failed"; }},
+// What --fail-on takes. With a threshold the condition compares figures, without one it counts.
+struct KnownCondition {
+  std::string_view subject;
+  bool has_threshold;
+  bool (*is_about)(const StoredFigure& figure);  // nullptr: figures declared with it
 };
+
+constexpr KnownCondition kQuantiles[] = {
+    {"p50", true, [](const StoredFigure& f) { return ends_in(f, "P50"); }},
+    {"p90", true, [](const StoredFigure& f) { return ends_in(f, "P90"); }},
+    {"p95", true, [](const StoredFigure& f) { return ends_in(f, "P95"); }},
+    {"p99", true, [](const StoredFigure& f) { return ends_in(f, "P99"); }},
+    {"p999", true, [](const StoredFigure& f) { return ends_in(f, "P999"); }},
+    {"headroom", true, [](const StoredFigure& f) { return f.name == "headroom"; }},
+    {"slo.newlyFailing", false, [](const StoredFigure& f) { return f.pass.has_value(); }},
+    {"slo.failing", false, [](const StoredFigure& f) { return f.pass.has_value(); }},
+};
+
+void add_declared(const sim::Record& record, std::vector<const sim::DiffFigure*>& all) {
+  sim::visit_fields(record, [&](std::span<const sim::Field* const>, const sim::Field& field) {
+    for (const sim::DiffFigure& figure : field.diffs) {
+      if (!figure.condition.empty()) all.push_back(&figure);
+    }
+  });
+}
+
+// Of money first, then of what has no figure of its own, then of pods.
+std::vector<KnownCondition> list_conditions() {
+  std::vector<const sim::DiffFigure*> declared;
+  add_declared(sim::record_of<sim::VariantResult>(), declared);
+  add_declared(sim::record_of<sim::WorkloadResult>(), declared);
+  std::ranges::stable_sort(declared, {}, &sim::DiffFigure::rank);
+  std::vector<KnownCondition> known;
+  const auto add = [&](bool cost) {
+    for (const sim::DiffFigure* figure : declared) {
+      if ((figure->role == Role::Cost) == cost) known.push_back({figure->condition, cost, nullptr});
+    }
+  };
+  add(true);
+  known.insert(known.end(), std::begin(kQuantiles), std::end(kQuantiles));
+  add(false);
+  return known;
+}
+
+const std::vector<KnownCondition>& known_conditions() {
+  static const std::vector<KnownCondition> kKnown = list_conditions();
+  return kKnown;
+}
+
+const KnownCondition* find_condition(std::string_view subject) {
+  const auto found = std::ranges::find(known_conditions(), subject, &KnownCondition::subject);
+  return found == known_conditions().end() ? nullptr : &*found;
+}
+
+bool is_about(const KnownCondition& known, const StoredFigure& figure) {
+  return known.is_about == nullptr ? figure.condition == known.subject : known.is_about(figure);
+}
 
 std::string condition_list() {
   std::vector<std::string> words;
-  words.reserve(std::size(kKnownConditions));
-  for (const KnownCondition& known : kKnownConditions) {
+  for (const KnownCondition& known : known_conditions()) {
     words.push_back(fmt::format("{}{}", known.subject, known.has_threshold ? ":+10%" : ""));
   }
   return fmt::format("conditions: {}", fmt::join(words, ", "));
@@ -81,12 +105,10 @@ std::optional<double> signed_percentage(const std::string& text) {
 tl::expected<FailCondition, std::string> parse_condition(const std::string& text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   FailCondition condition{text, text.substr(0, colon), std::nullopt};
-  const auto* const known =
-      std::ranges::find(kKnownConditions, condition.subject, &KnownCondition::subject);
-  if (known == kKnownConditions.end()) {
+  const KnownCondition* const known = find_condition(condition.subject);
+  if (known == nullptr) {
     std::vector<std::string> names;
-    names.reserve(std::size(kKnownConditions));
-    for (const KnownCondition& k : kKnownConditions) names.emplace_back(k.subject);
+    for (const KnownCondition& k : known_conditions()) names.emplace_back(k.subject);
     const auto near = nearest_name(condition.subject, names);
     return tl::unexpected(fmt::format("there is no condition \"{}\"{}; {}", condition.subject,
                                       near ? "; did you mean " + *near + "?" : "",
@@ -143,12 +165,11 @@ std::vector<std::string> failed_conditions(const DocumentDifference& difference,
                                            const std::vector<FailCondition>& conditions) {
   std::vector<std::string> failed;
   for (const FailCondition& condition : conditions) {
-    const auto* const known =
-        std::ranges::find(kKnownConditions, condition.subject, &KnownCondition::subject);
+    const KnownCondition* const known = find_condition(condition.subject);
     bool is_judged = false;
     for (const ItemDifference& item : difference.items) {
       for (const FigureDifference& figure : item.figures) {
-        if (!known->is_about(figure.shown())) continue;
+        if (!is_about(*known, figure.shown())) continue;
         is_judged = is_judged || can_judge(condition, figure);
         if (!is_met(condition, figure)) continue;
         failed.push_back(

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "../document/max_load_document.hpp"
 #include "document_facts.hpp"
 
 namespace slicewise::reports {
@@ -16,11 +17,13 @@ std::vector<ItemFacts> max_load_items(StoredDocument& document) {
     StoredFigure load{name, "maxLoad", "number", StoredFigure::Role::Load};
     if (document.text(at + "/unit") == "requests/s") load.unit = "perSecond";
     load.more_is_better = true;
+    load.title = "highest load";
     // The truth lies between the load that passed and the one that failed.
     if (passed && failed) load.ci95 = *failed - *passed;
     add_figure(document, at + "/passed", load, item);
     StoredFigure headroom{name, "headroom", "number", StoredFigure::Role::Load};
     headroom.more_is_better = true;
+    headroom.is_main = true;
     if (const auto scenario = document.number(at + "/scenario");
         load.ci95 && scenario.value_or(0) > 0) {
       headroom.ci95 = *load.ci95 / *scenario;
@@ -30,10 +33,7 @@ std::vector<ItemFacts> max_load_items(StoredDocument& document) {
   }
   add_setting(document, "/binding/workload", "binding.workload", item);
   add_setting(document, "/binding/name", "binding.objective", item);
-  for (const char* name : {"totalUsd", "per1kRequestsInSloUsd"}) {
-    add_figure(document, std::string("/atPassed/") + name,
-               {"", name, "usd", StoredFigure::Role::Cost}, item);
-  }
+  add_figures(document, sim::at_passed_record(), "/atPassed", item);
   return {std::move(item)};
 }
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/sim/plan.hpp"
+#include "slicewise/sim/plan_record.hpp"
 
 #include "document_facts.hpp"
 
@@ -73,19 +73,7 @@ std::string name_of(std::vector<sim::PoolChoice> pools, std::size_t all_workload
 }
 
 void add_option_figures(StoredDocument& document, const std::string& at, ItemFacts& item) {
-  for (const char* name : {"monthlyUsd", "totalUsd", "per1kRequestsInSloUsd", "perJobUsd"}) {
-    add_figure(document, at + "/" + name, {"", name, "usd", StoredFigure::Role::Cost}, item);
-  }
-  struct PodCount {
-    const char* key;
-    const char* name;
-  };
-  for (const PodCount& pods :
-       {PodCount{"pendingMax", "pendingMax"}, PodCount{"oomKills", "oomKilled"},
-        PodCount{"failedPods", "failed"}}) {
-    add_figure(document, at + "/" + pods.key, {"", pods.name, "number", StoredFigure::Role::Pods},
-               item);
-  }
+  add_figures(document, sim::record_of<sim::OptionFigures>(), at, item);
   const std::size_t objectives = entries_at(document, at + "/objectives");
   for (std::size_t o = 0; o < objectives; ++o) {
     const std::string objective = fmt::format("{}/objectives/{}", at, o);
@@ -96,6 +84,7 @@ void add_option_figures(StoredDocument& document, const std::string& at, ItemFac
 void add_headroom(StoredDocument& document, ItemFacts& item) {
   StoredFigure headroom{"", "headroom", "number", StoredFigure::Role::Load};
   headroom.more_is_better = true;
+  headroom.is_main = true;
   // The truth lies between the load that passed and the one that failed.
   const auto passed = document.number("/headroom/passedFactor");
   const auto failed = document.number("/headroom/failedFactor");

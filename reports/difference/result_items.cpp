@@ -1,29 +1,10 @@
 #include <fmt/format.h>
 
+#include "slicewise/sim/result_record.hpp"
+
 #include "document_facts.hpp"
 
 namespace slicewise::reports {
-namespace {
-
-void add_pool_settings(StoredDocument& document, const std::string& pointer, ItemFacts& item) {
-  const std::string name = document.required_text(pointer + "/name");
-  for (const char* key :
-       {"instanceType", "strategy", "nodes", "gpusPerNode", "purchaseOption", "region",
-        "usdPerHour", "priceSource", "migConfig", "vgpusPerGpu", "turnSeconds", "switchCostSeconds",
-        "activeThreadsRatio", "clientMemoryLimitBytes"}) {
-    add_setting(document, pointer + "/" + key, fmt::format("nodePools.{}.{}", name, key), item);
-  }
-  const nlohmann::json::json_pointer advertised(pointer + "/advertised");
-  if (!document.root().contains(advertised) || !document.root().at(advertised).is_object()) return;
-  std::string offers;
-  for (const auto& [resource, count] : document.root().at(advertised).items()) {
-    if (!count.is_number()) continue;
-    offers += fmt::format("{}{} x {}", offers.empty() ? "" : ", ", count.dump(), resource);
-  }
-  item.settings.emplace_back(fmt::format("nodePools.{}.advertised", name), offers);
-}
-
-}  // namespace
 
 std::vector<ItemFacts> result_items(StoredDocument& document) {
   std::vector<ItemFacts> items;
@@ -32,14 +13,14 @@ std::vector<ItemFacts> result_items(StoredDocument& document) {
     const std::string at = fmt::format("/variants/{}", v);
     ItemFacts item;
     item.name = document.required_text(at + "/name");
-    add_pods_and_cost(document, at, item);
-    const std::size_t workloads = entries_at(document, at + "/workloads");
-    for (std::size_t w = 0; w < workloads; ++w) {
-      add_workload_figures(document, fmt::format("{}/workloads/{}", at, w), item);
-    }
+    add_figures(document, sim::record_of<sim::VariantResult>(), at, item);
+    add_workloads(document, sim::record_of<sim::VariantResult>(), at, item);
     const std::size_t pools = entries_at(document, at + "/nodePools");
     for (std::size_t p = 0; p < pools; ++p) {
-      add_pool_settings(document, fmt::format("{}/nodePools/{}", at, p), item);
+      const std::string pool = fmt::format("{}/nodePools/{}", at, p);
+      const std::string prefix =
+          fmt::format("nodePools.{}.", document.required_text(pool + "/name"));
+      add_settings(document, sim::record_of<sim::NodePoolResult>(), pool, prefix, item);
     }
     items.push_back(std::move(item));
   }

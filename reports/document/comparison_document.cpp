@@ -1,147 +1,295 @@
 #include "comparison_document.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <optional>
-#include <string>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/comparison_report.hpp"
 #include "slicewise/sim/isolation.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 #include "../screens/comparison_words.hpp"
-#include "document_values.hpp"
-#include "result_document.hpp"
+#include "csv_rows.hpp"
+#include "json_text.hpp"
+#include "record_json.hpp"
 #include "yaml_text.hpp"
 
-namespace slicewise::reports {
+namespace slicewise::sim {
+
 namespace {
 
-using nlohmann::json;
-using sim::ComparedOption;
+using Role = DiffFigure::Role;
 
-using document::finding;
-using document::in_dollars;
-using document::in_seconds;
-using document::list;
-using document::metadata_of;
-using document::number;
-using document::objective;
-using document::present;
-using document::text;
+std::string title_of(const ComparedOption& o) {
+  return reports::configuration_title(o.configuration);
+}
+std::string gpu_model_of(const ComparedOption& o) { return o.result.node_pools.front().gpu_model; }
+int gpus_per_node(const ComparedOption& o) { return o.result.node_pools.front().gpus_per_node; }
+bool is_stock_option(const ComparedOption& o) { return is_stock(o.configuration.strategy); }
+Isolation isolation_of_option(const ComparedOption& o) {
+  return isolation_of(o.configuration.strategy);
+}
+std::string_view memory_level(const Isolation& i) { return level_name(i.memory); }
+std::string_view compute_level(const Isolation& i) { return level_name(i.compute); }
+std::string_view fault_level(const Isolation& i) { return level_name(i.fault); }
+bool has_instances(const RefusedOption& o) { return o.configuration.mig_instances > 0; }
 
-json quantile(const std::optional<sim::TimeSummary>& times, Duration sim::TimeSummary::*field) {
-  return times && times->count > 0 ? in_seconds((*times).*field) : json(nullptr);
+struct IsolationRow {
+  Strategy strategy = Strategy::Exclusive;
+  Isolation isolation;
+};
+std::string_view isolation_in_words(const IsolationRow& row) {
+  return reports::isolation_meaning(row.strategy);
+}
+std::vector<IsolationRow> isolation_rows(const StrategyComparison&) {
+  std::vector<IsolationRow> rows;
+  for (const Strategy strategy : kStrategies) rows.push_back({strategy, isolation_of(strategy)});
+  return rows;
 }
 
-json workload(const sim::WorkloadResult& w) {
-  return present({{"name", w.name},
-                  {"kind", w.kind},
-                  {"unitName", text(w.unit_name)},
-                  {"completed", number(w.completed)},
-                  {"throughputPerSecond", number(w.throughput_per_second)},
-                  {"goodputPerSecond", number(w.goodput_per_second)},
-                  {"latencyP50Seconds", quantile(w.latency, &sim::TimeSummary::p50)},
-                  {"latencyP95Seconds", quantile(w.latency, &sim::TimeSummary::p95)},
-                  {"latencyP99Seconds", quantile(w.latency, &sim::TimeSummary::p99)},
-                  {"jobCompletionP95Seconds", quantile(w.job_completion, &sim::TimeSummary::p95)},
-                  {"boundBy", text(w.bound_by)},
-                  {"objectives", list(w.objectives, objective)}});
+const Record& compared_pods() {
+  static const Record kRecord = [] {
+    const Record& pods = record_of<PodCounts>();
+    return Record{pods.meaning,
+                  {pods.like("submitted"), pods.like("runningMax").csv(21, "podsRunningMax"),
+                   pods.like("pendingMax").csv(22, "podsPendingMax"), pods.like("succeeded"),
+                   pods.like("failed").csv(23, "podsFailed"),
+                   pods.like("oomKilled").csv(24, "podsOomKilled")}};
+  }();
+  return kRecord;
 }
 
-json pods(const sim::PodCounts& counts) {
-  return {{"submitted", number(counts.submitted)}, {"runningMax", counts.running_max},
-          {"pendingMax", counts.pending_max},      {"succeeded", number(counts.succeeded)},
-          {"failed", number(counts.failed)},       {"oomKilled", number(counts.oom_kills)}};
+const Record& compared_workload() {
+  using W = WorkloadResult;
+  static const Record kRecord = [] {
+    const Record& whole = record_of<W>();
+    return Record{
+        whole.meaning,
+        {whole.like("name").csv(31, "workload"), whole.like("kind").csv(32, "kind"),
+         whole.like("unitName").csv(33, "unitName"), whole.like("completed").csv(34, "completed"),
+         whole.like("throughputPerSecond").required().csv(35, "throughputPerSecond"),
+         whole.like("goodputPerSecond")
+             .required()
+             .saying("units that met every objective, per second")
+             .csv(36, "goodputPerSecond"),
+         field<&W::latency, &TimeSummary::p50>("latencyP50Seconds", "from arrival to response")
+             .csv(37, "latencyP50Seconds"),
+         field<&W::latency, &TimeSummary::p95>("latencyP95Seconds", "from arrival to response")
+             .csv(38, "latencyP95Seconds"),
+         field<&W::latency, &TimeSummary::p99>("latencyP99Seconds", "from arrival to response")
+             .csv(39, "latencyP99Seconds")
+             .diff({.role = Role::Latency, .rank = 1, .name = "latencyP99"}),
+         field<&W::job_completion, &TimeSummary::p95>("jobCompletionP95Seconds",
+                                                      "from submission to success")
+             .csv(40, "jobCompletionP95Seconds")
+             .diff({.role = Role::Latency, .rank = 2, .name = "jobCompletionP95"}),
+         whole.like("boundBy"), whole.like("objectives")}};
+  }();
+  return kRecord;
 }
 
-json cost(const ComparedOption& option) {
-  const sim::Cost& c = option.result.cost;
-  return present({{"totalUsd", in_dollars(c.ledger.total)},
-                  {"usefulUsd", in_dollars(c.ledger.useful)},
-                  {"idleUsd", in_dollars(c.ledger.idle)},
-                  {"switchUsd", in_dollars(c.ledger.switching)},
-                  {"failedUsd", in_dollars(c.ledger.failed)},
-                  {"coldStartUsd", in_dollars(c.ledger.cold_start)},
-                  {"missedSloUsd", in_dollars(c.ledger.missed_slo)},
-                  {"usdPerHour", in_dollars(option.price.per_hour)},
-                  {"perJobUsd", in_dollars(c.per_job)},
-                  {"per1kRequestsInSloUsd", in_dollars(c.per_1k_requests_in_slo)},
-                  {"perWorkHourUsd", in_dollars(option.per_work_hour)}});
+const Record& compared_cost() {
+  static const Record kRecord = [] {
+    const auto like = [](std::string_view key) {
+      return cost_record().like(key).from<&ComparedOption::result>();
+    };
+    return Record{
+        cost_record().meaning,
+        {like("totalUsd")
+             .saying("nodes x time x price; the sum of the six parts below, exactly")
+             .csv(27, "totalUsd"),
+         like("usefulUsd"), like("idleUsd"), like("switchUsd"), like("failedUsd"),
+         like("coldStartUsd").saying("image pull and model load on an otherwise idle GPU"),
+         like("missedSloUsd"),
+         field<&ComparedOption::price, &UsdPerHour::per_hour>("usdPerHour", "price of all nodes")
+             .csv(26, "usdPerHour")
+             .diff({.role = Role::Cost, .rank = 2, .title = "$/h", .condition = "cost"}),
+         like("perJobUsd").csv(28, "perJobUsd"),
+         like("per1kRequestsInSloUsd").csv(29, "per1kRequestsInSloUsd"),
+         field<&ComparedOption::per_work_hour>(
+             "perWorkHourUsd",
+             "price of the work that pods alone on the GPU they were measured on would do in an "
+             "hour, within the objectives; ranks options whatever the mix of workloads")
+             .csv(30, "perWorkHourUsd")
+             .diff({.role = Role::Cost, .rank = 6, .title = "$/hour of work"})}};
+  }();
+  return kRecord;
 }
 
-json isolation_levels(sim::Strategy strategy) {
-  const sim::Isolation isolation = sim::isolation_of(strategy);
-  return {{"memory", sim::level_name(isolation.memory)},
-          {"compute", sim::level_name(isolation.compute)},
-          {"fault", sim::level_name(isolation.fault)}};
-}
-
-json isolation_row(sim::Strategy strategy) {
-  json row = isolation_levels(strategy);
-  row["strategy"] = sim::strategy_name(strategy);
-  row["meaning"] = isolation_meaning(strategy);
-  return row;
-}
-
-json configuration(const sim::Configuration& c) {
-  return present({{"instanceType", c.instance_type},
-                  {"strategy", sim::strategy_name(c.strategy)},
-                  {"title", configuration_title(c)},
-                  {"replicas", c.replicas},
-                  {"migProfile", text(c.mig_profile)},
-                  {"migInstancesPerGpu", c.mig_instances > 0 ? json(c.mig_instances) : json()}});
-}
-
-json option_object(const ComparedOption& option) {
-  json out = configuration(option.configuration);
-  const sim::NodePoolResult& pool = option.result.node_pools.front();
-  out["nodes"] = option.configuration.nodes;
-  out["gpuModel"] = pool.gpu_model;
-  out["gpusPerNode"] = pool.gpus_per_node;
-  out["forced"] = option.configuration.forced;
-  out["stock"] = sim::is_stock(option.configuration.strategy);
-  out["retired"] = option.retired;
-  out["best"] = option.best;
-  out["meetsObjectives"] = option.meets_objectives;
-  out["losesPods"] = option.loses_pods;
-  out["isolation"] = isolation_levels(option.configuration.strategy);
-  out["replications"] = option.result.replications;
-  out["lengthSeconds"] = in_seconds(option.result.makespan.mean);
-  out["gpuBusyRatio"] = number(option.gpu_busy_ratio);
-  out["pods"] = pods(option.result.pods);
-  out["workloads"] = list(option.result.workloads, workload);
-  out["cost"] = cost(option);
-  out["findings"] = list(option.result.findings, finding);
-  return out;
-}
-
-json refused_object(const sim::RefusedOption& refused) {
-  const sim::Configuration& c = refused.configuration;
-  return present({{"instanceType", c.instance_type},
-                  {"strategy", sim::strategy_name(c.strategy)},
-                  {"migProfile", c.mig_instances > 0 ? text(c.mig_profile) : json()},
-                  {"code", refused.code ? json(info(*refused.code).name) : json()},
-                  {"message", refused.message}});
-}
-
-json replica_choice(const sim::ReplicaChoice& choice) {
-  return {{"instanceType", choice.instance_type},
-          {"replicas", choice.replicas},
-          {"mpsReplicas", choice.mps_replicas},
-          {"rule", rule_word(choice.rule)}};
-}
-
-json metadata(const sim::StrategyComparison& c) {
-  return metadata_of(
-      c.stamp, c.interrupted,
-      {{"instanceTypes", c.instance_types}, {"nodes", c.nodes ? json(*c.nodes) : json()}});
+const Record& comparison_metadata() {
+  using C = StrategyComparison;
+  static const Record kRecord{
+      "what produced the comparison; the same values produce the same bytes",
+      {stamp_field<C>("scenario").csv(1, "scenario"), stamp_field<C>("scenarioSha256"),
+       stamp_field<C>("variant").csv(2, "variant"),
+       stamp_field<C>("seed")
+           .saying("seed of the random streams, the same for every option")
+           .csv(3, "seed"),
+       stamp_field<C>("replications").saying("runs per option that were asked for"),
+       stamp_field<C>("version"),
+       field<&C::instance_types>("instanceTypes", "compared, in this order")
+           .each("EC2 instance type"),
+       field<&C::nodes>("nodes",
+                        "of every option, when asked for; else as few as hold all pods at once"),
+       stamp_field<C>("priceDate"), stamp_field<C>("priceFile"), stamp_field<C>("priceFileSha256"),
+       field<&C::interrupted>("interrupted",
+                              "some replications were not run; options without any are absent")
+           .optional()}};
+  return kRecord;
 }
 
 }  // namespace
+
+template <>
+struct Spelling<ReplicaChoice::Rule> {
+  using Rule = ReplicaChoice::Rule;
+  static constexpr bool listed = true;
+  static constexpr Rule all[] = {Rule::Asked, Rule::Scenario, Rule::PodsOnOneNode, Rule::GpuMemory};
+  static std::string_view of(Rule rule) { return reports::rule_word(rule); }
+};
+
+template <>
+const Record& record_of<Isolation>() {
+  static const Record kRecord{
+      "what separates two of its pods on one GPU",
+      {field<&memory_level>("memory", "what keeps a pod from its neighbour's GPU memory")
+           .one_of("none processLimit hardware")
+           .csv(18, "memoryIsolation"),
+       field<&compute_level>("compute", "what keeps a neighbour from slowing a pod down")
+           .one_of("none cap hardware")
+           .csv(19, "computeIsolation"),
+       field<&fault_level>("fault",
+                           "what a fatal GPU fault of a pod takes with it: its process, all pods "
+                           "of the GPU, or its own hardware partition")
+           .one_of("process shared hardware")
+           .csv(20, "faultIsolation")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<IsolationRow>() {
+  static const Record kRecord = [] {
+    const Record& levels = record_of<Isolation>();
+    const auto like = [&](std::string_view key) {
+      return levels.like(key).from<&IsolationRow::isolation>();
+    };
+    return Record{"what separates two pods on one GPU",
+                  {like("memory"), like("compute"), like("fault"),
+                   field<&IsolationRow::strategy>("strategy", "how its GPUs are shared"),
+                   field<&isolation_in_words>("meaning", "the same in words")}};
+  }();
+  return kRecord;
+}
+
+template <>
+const Record& record_of<ComparedOption>() {
+  using O = ComparedOption;
+  using C = Configuration;
+  static const Record kRecord{
+      "a configuration that was simulated",
+      {field<&O::configuration, &C::instance_type>("instanceType", "EC2 instance type")
+           .csv(4, "instanceType"),
+       field<&gpu_model_of>("gpuModel", "catalogue name of its GPUs"),
+       field<&gpus_per_node>("gpusPerNode", "GPUs of a node"),
+       field<&O::configuration, &C::nodes>("nodes",
+                                           "as few as hold all pods at once, unless asked for")
+           .csv(9, "nodes")
+           .setting(1),
+       field<&O::configuration, &C::strategy>("strategy", "how its GPUs are shared")
+           .csv(5, "strategy"),
+       field<&title_of>("title", "the configuration as people write it"),
+       field<&O::configuration, &C::replicas>("replicas", "pods per GPU, or per MIG instance")
+           .csv(6, "replicas"),
+       field<&O::configuration, &C::mig_profile>("migProfile", "profile of all instances")
+           .optional()
+           .csv(7, "migProfile")
+           .setting(5),
+       field<&O::configuration, &C::mig_instances>("migInstancesPerGpu", "instances of each GPU")
+           .positive()
+           .csv(8, "migInstancesPerGpu")
+           .setting(6),
+       field<&O::configuration, &C::forced>("forced",
+                                            "simulated because of --force: nobody offers it")
+           .csv(16, "forced")
+           .setting(8),
+       field<&is_stock_option>("stock", "NVIDIA's device plugin can set it up as it is shipped")
+           .csv(17, "stock"),
+       field<&O::retired>("retired", "AWS no longer offers the instance type")
+           .csv(15, "retired")
+           .setting(7),
+       field<&O::best>("best",
+                       "cheapest work of the options that meet every objective, lose no "
+                       "pod and can be had")
+           .csv(12, "best")
+           .setting(2),
+       field<&O::meets_objectives>("meetsObjectives", "all objectives of all workloads")
+           .csv(13, "meetsObjectives")
+           .setting(3),
+       field<&O::loses_pods>("losesPods", "some pods died, or never got a GPU")
+           .csv(14, "losesPods")
+           .setting(4),
+       field<&isolation_of_option>("isolation"),
+       record_of<VariantResult>().like("replications").from<&O::result>(),
+       field<&O::result, &VariantResult::makespan, &TimeSummary::mean>("lengthSeconds",
+                                                                       "length of the run, mean"),
+       field<&O::gpu_busy_ratio>("gpuBusyRatio", "share of all GPU time in which a kernel ran")
+           .of(Unit::Ratio)
+           .csv(25, "gpuBusyRatio"),
+       field<&O::result, &VariantResult::pods>("pods").as(&compared_pods),
+       field<&O::result, &VariantResult::workloads>("workloads", "in the order of the scenario")
+           .as(&compared_workload),
+       group("cost", &compared_cost),
+       field<&O::result, &VariantResult::findings>("findings", "in the order found")
+           .as(&finding_record)}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<RefusedOption>() {
+  using O = RefusedOption;
+  using C = Configuration;
+  static const Record kRecord{
+      "a configuration that cannot be had",
+      {field<&O::configuration, &C::instance_type>("instanceType", "EC2 instance type"),
+       field<&O::configuration, &C::strategy>("strategy", "how its GPUs are shared"),
+       field<&O::configuration, &C::mig_profile>("migProfile", "profile of all instances")
+           .when<&has_instances>(),
+       field<&O::code>("code", "stable code, when the reason has one").csv(10, "refusedCode"),
+       field<&O::message>("message", "why it cannot be had").csv(11, "refusedMessage")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<ReplicaChoice>() {
+  using R = ReplicaChoice;
+  static const Record kRecord{"how many pods share a GPU",
+                              {field<&R::instance_type>("instanceType", "EC2 instance type"),
+                               field<&R::replicas>("replicas", "pods per time-sliced GPU"),
+                               field<&R::mps_replicas>("mpsReplicas", "pods per GPU with MPS"),
+                               field<&R::rule>("rule", "where the number comes from")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<StrategyComparison>() {
+  using C = StrategyComparison;
+  static const Record kRecord{
+      "What `slicewise compare -o json` prints. SI units in the keys; fields that do not apply are "
+      "absent. Keys are added, never renamed.",
+      {constant("apiVersion", reports::kComparisonApiVersion), constant("kind", "Comparison"),
+       group("metadata", &comparison_metadata),
+       field<&C::options>("options", "by instance type, then strategy"),
+       field<&C::refused>("refused", "by instance type, then strategy"),
+       field<&isolation_rows>("isolation", "one row per strategy"),
+       field<&C::replicas>("replicas", "one per instance type"),
+       field<&C::notes>("notes", "what was changed in the scenario to compare it")
+           .as(&finding_record)}};
+  return kRecord;
+}
+
+}  // namespace slicewise::sim
+
+namespace slicewise::reports {
+
+using nlohmann::json;
 
 std::string_view rule_word(sim::ReplicaChoice::Rule rule) {
   switch (rule) {
@@ -158,14 +306,7 @@ std::string_view rule_word(sim::ReplicaChoice::Rule rule) {
 }
 
 json comparison_document(const sim::StrategyComparison& comparison) {
-  return {{"apiVersion", kComparisonApiVersion},
-          {"kind", "Comparison"},
-          {"metadata", metadata(comparison)},
-          {"options", list(comparison.options, option_object)},
-          {"refused", list(comparison.refused, refused_object)},
-          {"isolation", list(sim::kStrategies, isolation_row)},
-          {"replicas", list(comparison.replicas, replica_choice)},
-          {"notes", list(comparison.notes, finding)}};
+  return described_json(comparison);
 }
 
 std::string comparison_json(const sim::StrategyComparison& comparison) {
@@ -174,6 +315,24 @@ std::string comparison_json(const sim::StrategyComparison& comparison) {
 
 std::string comparison_yaml(const sim::StrategyComparison& comparison) {
   return yaml_text(comparison_document(comparison));
+}
+
+std::string comparison_schema_json() {
+  return json_text(
+      document_schema(sim::record_of<sim::StrategyComparison>(), "slicewise comparison"));
+}
+
+std::string comparison_csv(const sim::StrategyComparison& comparison) {
+  const json document = comparison_document(comparison);
+  const DocumentCsv table(sim::record_of<sim::StrategyComparison>());
+  std::string out = table.header();
+  for (const json& option : document["options"]) {
+    for (const json& workload : option["workloads"]) out += table.row(document, option, workload);
+  }
+  for (const json& refused : document["refused"]) {
+    out += table.row(document, refused, json::object());
+  }
+  return out;
 }
 
 }  // namespace slicewise::reports

@@ -4,7 +4,22 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "slicewise/sim/comparison.hpp"
+#include "slicewise/sim/plan_record.hpp"
+
+namespace slicewise::sim {
+
+template <>
+const Record& record_of<Isolation>();
+template <>
+const Record& record_of<ComparedOption>();
+template <>
+const Record& record_of<RefusedOption>();
+template <>
+const Record& record_of<ReplicaChoice>();
+template <>
+const Record& record_of<StrategyComparison>();
+
+}  // namespace slicewise::sim
 
 // The comparison document (slicewise.dev/comparison.v1alpha1) as a value, for the formats that
 // print it.

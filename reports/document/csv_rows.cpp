@@ -1,8 +1,12 @@
 #include "csv_rows.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <nlohmann/json.hpp>
 
-#include "result_document.hpp"
+#include "json_text.hpp"
+#include "record_json.hpp"
 
 namespace slicewise::reports {
 
@@ -48,6 +52,51 @@ std::string csv_row(std::span<const CsvColumn> columns, const json& metadata, co
     const json::json_pointer pointer(column.pointer);
     if (&column != columns.data()) out += ',';
     if (source.contains(pointer)) out += field(source.at(pointer));
+  }
+  return out + "\r\n";
+}
+
+DocumentCsv::DocumentCsv(const sim::Record& document) {
+  add_columns(document, 0);
+  std::ranges::stable_sort(columns_, {}, &Column::position);
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the lists of a document
+void DocumentCsv::add_columns(const sim::Record& record, std::size_t level) {
+  sim::visit_fields(record, [&](std::span<const sim::Field* const> way, const sim::Field& field) {
+    const std::string pointer = pointer_of(way, field);
+    for (const sim::Field::CsvName& csv : field.csv_names) {
+      // Two kinds of items may share a column.
+      if (std::ranges::find(columns_, csv.name, &Column::name) != columns_.end()) continue;
+      const std::string part = csv.part.empty() ? "" : "/" + std::string(csv.part);
+      columns_.push_back(
+          {csv.position, std::string(csv.name), level, json::json_pointer(pointer + part)});
+    }
+    if (field.shape != nullptr && field.shape->kind == sim::Shape::Kind::List &&
+        field.shape->item->kind == sim::Shape::Kind::Object) {
+      add_columns(field.inner(), level + 1);
+    }
+  });
+}
+
+void DocumentCsv::add(int position, std::string name, const char* pointer) {
+  columns_.push_back({position, std::move(name), 1, json::json_pointer(pointer)});
+  std::ranges::stable_sort(columns_, {}, &Column::position);
+}
+
+std::string DocumentCsv::header() const {
+  std::string out;
+  for (const Column& column : columns_) out += (out.empty() ? "" : ",") + column.name;
+  return out + "\r\n";
+}
+
+std::string DocumentCsv::row(const json& document, const json& item, const json& entry) const {
+  const std::array<const json*, 3> sources = {&document, &item, &entry};
+  std::string out;
+  for (const Column& column : columns_) {
+    const json& source = *sources[std::min(column.level, sources.size() - 1)];
+    if (&column != columns_.data()) out += ',';
+    if (source.contains(column.pointer)) out += field(source.at(column.pointer));
   }
   return out + "\r\n";
 }

@@ -22,8 +22,8 @@ nlohmann::json in_dollars(Usd u);  // every nano-dollar
 nlohmann::json in_dollars(const std::optional<Usd>& u);
 nlohmann::json text(const std::string& value);  // "": absent
 nlohmann::json objective(const sim::ObjectiveResult& o);
-nlohmann::json time_summary(const sim::TimeSummary& t);
-nlohmann::json time_summary(const std::optional<sim::TimeSummary>& t);
+// Seconds, a ratio, per second, or a plain number.
+nlohmann::json figure_value(const scenarios::FigureValue& value);
 
 // Code, severity and message, for documents about several runs: which file it comes from is left
 // out.

@@ -8,104 +8,209 @@
 #include "slicewise/reports/max_load_report.hpp"
 
 #include "../screens/max_load_screen.hpp"
-#include "document_values.hpp"
-#include "result_document.hpp"
+#include "csv_rows.hpp"
+#include "json_text.hpp"
+#include "record_json.hpp"
 #include "yaml_text.hpp"
 
-namespace slicewise::reports {
+namespace slicewise::sim {
+
+template <>
+struct Spelling<LoadVerdict> {
+  static constexpr bool listed = true;
+  static constexpr LoadVerdict all[] = {LoadVerdict::Passes, LoadVerdict::Fails,
+                                        LoadVerdict::Undecided};
+  static std::string_view of(LoadVerdict verdict) { return reports::verdict_word(verdict); }
+};
+
+template <>
+struct Spelling<LoadUnit> {
+  static constexpr bool listed = true;
+  static constexpr LoadUnit all[] = {LoadUnit::RequestsPerSecond, LoadUnit::Users,
+                                     LoadUnit::Streams};
+  static std::string_view of(LoadUnit unit) { return unit_name(unit); }
+};
+
 namespace {
 
-using nlohmann::json;
-using sim::MaxLoad;
-
-using document::finding;
-using document::in_dollars;
-using document::in_seconds;
-using document::list;
-using document::metadata_of;
-using document::number;
-using document::present;
-
-json objective(const sim::ProbedObjective& probed) {
-  json out = document::objective(probed.result);
-  out["workload"] = probed.workload;
-  out["verdict"] = verdict_word(probed.verdict);
-  return out;
+std::optional<double> headroom_of_load(const ScaledLoad& load) {
+  return reports::headroom_of(load);
 }
 
-json probe(const sim::LoadProbe& p) {
-  return {{"factor", number(p.factor)},
-          {"replications", p.replications},
-          {"verdict", verdict_word(p.verdict)},
-          {"objectives", list(p.objectives, objective)}};
+std::optional<double> factor_at(const MaxLoad& found, std::optional<std::size_t> probe) {
+  return probe ? std::optional(found.probes[*probe].factor) : std::nullopt;
+}
+std::optional<double> passed_factor(const MaxLoad& f) { return factor_at(f, f.passed); }
+std::optional<double> failed_factor(const MaxLoad& f) { return factor_at(f, f.failed); }
+
+std::optional<ProbedObjective> binding_objective(const MaxLoad& found) {
+  if (!found.failed || !found.binding) return std::nullopt;
+  return found.probes[*found.failed].objectives[*found.binding];
 }
 
-json load(const sim::ScaledLoad& l) {
-  return present({{"path", l.path},
-                  {"name", l.name},
-                  {"unit", sim::unit_name(l.unit)},
-                  {"scenario", number(l.scenario)},
-                  {"passed", number(l.passed)},
-                  {"failed", number(l.failed)},
-                  {"headroom", number(headroom_of(l))}});
+const Record& max_load_metadata() {
+  using M = MaxLoad;
+  static const Record kRecord{
+      "what produced the answer; the same values produce the same bytes",
+      {stamp_field<M>("scenario").csv(1, "scenario"), stamp_field<M>("scenarioSha256"),
+       stamp_field<M>("variant").csv(2, "variant"),
+       stamp_field<M>("seed")
+           .saying("seed of the random streams, the same for every probe")
+           .csv(3, "seed"),
+       stamp_field<M>("replications").saying("runs of a probe at first"),
+       field<&M::most_replications>("mostReplications", "runs of a probe that stays undecided"),
+       field<&M::precision>("precisionRatio", "width of the interval that was asked for"),
+       field<&M::most>("mostFactor", "the highest load that was tried, over the scenario's"),
+       stamp_field<M>("version"), stamp_field<M>("priceDate"), stamp_field<M>("priceFile"),
+       stamp_field<M>("priceFileSha256"),
+       field<&M::interrupted>("interrupted", "the search was not finished").optional()}};
+  return kRecord;
 }
 
-json quantile(const std::optional<sim::TimeSummary>& times, Duration sim::TimeSummary::*field) {
-  return times && times->count > 0 ? in_seconds((*times).*field) : json(nullptr);
-}
-
-json workload(const sim::WorkloadResult& w) {
-  return present({{"name", w.name},
-                  {"kind", w.kind},
-                  {"throughputPerSecond", number(w.throughput_per_second)},
-                  {"goodputPerSecond", number(w.goodput_per_second)},
-                  {"latencyP50Seconds", quantile(w.latency, &sim::TimeSummary::p50)},
-                  {"latencyP95Seconds", quantile(w.latency, &sim::TimeSummary::p95)},
-                  {"latencyP99Seconds", quantile(w.latency, &sim::TimeSummary::p99)}});
-}
-
-json at_passed(const sim::VariantResult& result) {
-  return present({{"lengthSeconds", in_seconds(result.makespan.mean)},
-                  {"totalUsd", in_dollars(result.cost.ledger.total)},
-                  {"per1kRequestsInSloUsd", in_dollars(result.cost.per_1k_requests_in_slo)},
-                  {"workloads", list(result.workloads, workload)}});
-}
-
-json metadata(const MaxLoad& found) {
-  return metadata_of(found.stamp, found.interrupted,
-                     {{"mostReplications", found.most_replications},
-                      {"precisionRatio", number(found.precision)},
-                      {"mostFactor", number(found.most)}});
-}
-
-json factor(const MaxLoad& found, std::optional<std::size_t> end) {
-  return end ? number(found.probes[*end].factor) : json(nullptr);
-}
-
-json binding(const MaxLoad& found) {
-  if (!found.failed || !found.binding) return nullptr;
-  return objective(found.probes[*found.failed].objectives[*found.binding]);
+const Record& workload_at_passed() {
+  using W = WorkloadResult;
+  static const Record kRecord = [] {
+    const Record& whole = record_of<W>();
+    return Record{
+        "one workload at the highest load that passed",
+        {whole.like("name"), whole.like("kind"), whole.like("throughputPerSecond").required(),
+         whole.like("goodputPerSecond")
+             .required()
+             .saying("units that met every objective, per second"),
+         field<&W::latency, &TimeSummary::p50>("latencyP50Seconds", "from arrival to response"),
+         field<&W::latency, &TimeSummary::p95>("latencyP95Seconds", "from arrival to response"),
+         field<&W::latency, &TimeSummary::p99>("latencyP99Seconds", "from arrival to response")}};
+  }();
+  return kRecord;
 }
 
 }  // namespace
 
-json max_load_document(const MaxLoad& found) {
-  return present({{"apiVersion", kMaxLoadApiVersion},
-                  {"kind", "MaxLoad"},
-                  {"metadata", metadata(found)},
-                  {"loads", list(found.loads, load)},
-                  {"passedFactor", factor(found, found.passed)},
-                  {"failedFactor", factor(found, found.failed)},
-                  {"widthRatio", number(found.width())},
-                  {"nothingRuns", found.nothing_runs ? json(true) : json(nullptr)},
-                  {"binding", binding(found)},
-                  {"atPassed", found.at_passed ? at_passed(*found.at_passed) : json(nullptr)},
-                  {"probes", list(found.probes, probe)},
-                  {"notes", list(found.notes, finding)}});
+const Record& at_passed_record() {
+  using V = VariantResult;
+  static const Record kRecord{
+      "figures at the highest load that passed",
+      {field<&V::makespan, &TimeSummary::mean>("lengthSeconds", "length of the run, mean"),
+       cost_record().like("totalUsd").saying("nodes x time x price, mean per replication"),
+       cost_record().like("per1kRequestsInSloUsd").csv(16, "per1kRequestsInSloUsd"),
+       field<&V::workloads>("workloads", "in the order of the scenario").as(&workload_at_passed)}};
+  return kRecord;
 }
 
-std::string max_load_json(const MaxLoad& found) { return json_text(max_load_document(found)); }
+template <>
+const Record& record_of<ScaledLoad>() {
+  using L = ScaledLoad;
+  static const Record kRecord{
+      "one load that was scaled",
+      {field<&L::path>("path", "what was scaled, as --scale takes it").csv(4, "path"),
+       field<&L::name>("name", "workload or pipeline").csv(5, "name"),
+       field<&L::unit>("unit", "of the loads").csv(6, "unit"),
+       field<&L::scenario>("scenario", "load of the scenario").csv(7, "scenarioLoad"),
+       field<&L::passed>("passed", "at the highest load that passed; absent when none did")
+           .csv(8, "passedLoad"),
+       field<&L::failed>("failed", "at the lowest load that failed; absent when none did")
+           .csv(9, "failedLoad"),
+       field<&headroom_of_load>("headroom", "passed / scenario").csv(10, "headroom")}};
+  return kRecord;
+}
 
-std::string max_load_yaml(const MaxLoad& found) { return yaml_text(max_load_document(found)); }
+template <>
+const Record& record_of<ProbedObjective>() {
+  using P = ProbedObjective;
+  static const Record kRecord = [] {
+    const auto like = [](std::string_view key) {
+      return record_of<ObjectiveResult>().like(key).from<&P::result>();
+    };
+    return Record{
+        "one objective at one load",
+        {field<&P::workload>("workload", "workload or pipeline"), like("name"), like("unit"),
+         like("atLeast"), like("limit"), like("value").saying("over all runs of the probe"),
+         like("ci95").saying("half width"),
+         like("pass").saying("the value over all runs is within the limit"),
+         field<&P::verdict>("verdict",
+                            "on which side of the limit the 95 % interval of "
+                            "the runs lies")}};
+  }();
+  return kRecord;
+}
+
+template <>
+const Record& record_of<LoadProbe>() {
+  using P = LoadProbe;
+  static const Record kRecord{
+      "the scenario simulated at one load",
+      {field<&P::factor>("factor", "load over the scenario's"),
+       field<&P::replications>("replications", "runs that were done"),
+       field<&P::verdict>("verdict",
+                          "on which side of the limit the 95 % interval of the runs lies"),
+       field<&P::objectives>("objectives", "of all workloads and pipelines")}};
+  return kRecord;
+}
+
+namespace {
+
+// Of the objective that binds, only these two are columns.
+const Record& binding_record() {
+  static const Record kRecord = [] {
+    Record record = record_of<ProbedObjective>();
+    for (Field& field : record.fields) {
+      if (field.key == "workload") field.csv_names = {{14, "bindingWorkload", ""}};
+      if (field.key == "name") field.csv_names = {{15, "bindingObjective", ""}};
+    }
+    return record;
+  }();
+  return kRecord;
+}
+
+}  // namespace
+
+template <>
+const Record& record_of<MaxLoad>() {
+  using M = MaxLoad;
+  static const Record kRecord{
+      "What `slicewise max-load -o json` prints. SI units in the keys; fields that do not apply "
+      "are absent. Keys are added, never renamed.",
+      {constant("apiVersion", reports::kMaxLoadApiVersion), constant("kind", "MaxLoad"),
+       group("metadata", &max_load_metadata), field<&M::loads>("loads", "all scaled by one factor"),
+       field<&passed_factor>("passedFactor", "highest load that passed, over the scenario's")
+           .csv(11, "passedFactor"),
+       field<&failed_factor>("failedFactor", "lowest load that failed, over the scenario's")
+           .csv(12, "failedFactor"),
+       field<&M::width>("widthRatio", "failed / passed - 1").csv(13, "widthRatio"),
+       field<&M::nothing_runs>("nothingRuns", "no pod ever ran").optional(),
+       field<&binding_objective>("binding",
+                                 "the objective that is furthest beyond its limit at the lowest "
+                                 "load that failed")
+           .as(&binding_record),
+       field<&M::at_passed>("atPassed").as(&at_passed_record),
+       field<&M::probes>("probes", "in the order in which they were made"),
+       field<&M::notes>("notes", "what was changed in the scenario to scale it")
+           .as(&finding_record)}};
+  return kRecord;
+}
+
+}  // namespace slicewise::sim
+
+namespace slicewise::reports {
+
+using nlohmann::json;
+
+json max_load_document(const sim::MaxLoad& found) { return described_json(found); }
+
+std::string max_load_json(const sim::MaxLoad& found) { return json_text(max_load_document(found)); }
+
+std::string max_load_yaml(const sim::MaxLoad& found) { return yaml_text(max_load_document(found)); }
+
+std::string max_load_schema_json() {
+  return json_text(document_schema(sim::record_of<sim::MaxLoad>(), "slicewise max-load"));
+}
+
+std::string max_load_csv(const sim::MaxLoad& found) {
+  const json document = max_load_document(found);
+  const DocumentCsv table(sim::record_of<sim::MaxLoad>());
+  std::string out = table.header();
+  for (const json& load : document["loads"]) out += table.row(document, load, json::object());
+  return out;
+}
 
 }  // namespace slicewise::reports

@@ -1,14 +1,12 @@
 #pragma once
 
-#include <string_view>
-
 #include <nlohmann/json_fwd.hpp>
 
-#include "slicewise/sim/plan.hpp"
+#include "slicewise/sim/plan_record.hpp"
 
 namespace slicewise::reports {
 
-inline constexpr std::string_view kPlanApiVersion = "slicewise.dev/plan.v1alpha1";
+using sim::kPlanApiVersion;
 
 nlohmann::json plan_document(const sim::Plan& plan);
 

@@ -136,7 +136,7 @@ Expected<StoredPlan> read_plan(const SourceText& source) {
   if (!document->problems().empty()) return tl::unexpected(document->problems());
   const json& root = document->root();
   StoredPlan plan;
-  plan.stamp = StoredFields().stamp(root["metadata"]);
+  plan.stamp = StoredFields().read<sim::Stamp>(root["metadata"]);
   for (std::size_t o = 0; o < root["options"].size(); ++o) {
     const json& pools = root["options"][o]["pools"];
     std::vector<PoolChoice> option;

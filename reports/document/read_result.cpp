@@ -29,18 +29,22 @@ json without_places(json variants) {
   return variants;
 }
 
+// Only what it takes to make it again: figures are compared as they are written.
 StoredResult stored_result(const json& document, StoredFields& fields) {
-  StoredResult result;
-  const json& about = fields.object(document, "metadata");
-  result.stamp = fields.stamp(about);
-  result.fidelity = fields.text(about, "fidelity", false);
-  if (!result.fidelity.empty() && result.fidelity != "exact" && result.fidelity != "auto") {
+  sim::Result read;
+  const json metadata = document.value("metadata", json::object());
+  fields.read(sim::record_of<sim::Result>().find("metadata")->inner(), metadata, &read);
+  if (!read.fidelity.empty() && read.fidelity != "exact" && read.fidelity != "auto") {
     fields.set_odd("fidelity");
   }
-  if (result.stamp.replications == 0) fields.set_odd("replications");
-  result.interrupted = fields.truth(about, "interrupted");
-  for (const json& variant : fields.list(document, "variants")) {
-    result.variants.push_back(fields.text(variant, "name"));
+  if (read.stamp.replications == 0) fields.set_odd("replications");
+  StoredResult result{std::move(read.stamp), std::move(read.fidelity), read.interrupted, {}};
+  const json variants = document.value("variants", json());
+  if (!variants.is_array()) fields.set_odd("variants");
+  for (const json& variant : variants) {
+    const json name = variant.is_object() ? variant.value("name", json()) : json();
+    if (!name.is_string()) fields.set_odd("name");
+    result.variants.push_back(name.is_string() ? name.get<std::string>() : "");
   }
   return result;
 }
@@ -60,7 +64,9 @@ Expected<StoredResult> read_result(const SourceText& source) {
                           "this is not the JSON that `slicewise run` writes", "");
   }
   StoredFields fields;
-  const std::string version = fields.text(document, "apiVersion");
+  const json stored_version = document.value("apiVersion", json());
+  const std::string version =
+      stored_version.is_string() ? stored_version.get<std::string>() : std::string();
   if (version != kResultApiVersion) {
     return result_problem(source, Code::ApiVersionUnknown,
                           fmt::format("\"{}\" is not read here", version),

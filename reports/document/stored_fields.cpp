@@ -1,126 +1,124 @@
 #include "stored_fields.hpp"
 
 #include <cmath>
+#include <map>
+
+#include <nlohmann/json.hpp>
 
 namespace slicewise::reports {
 namespace {
 
 using nlohmann::json;
 
+using sim::Field;
+using sim::Record;
+using sim::Shape;
+
 // Beyond these a document was not written by slicewise: 31 years, a billion dollars.
 constexpr double kMostSeconds = 1e9;
 constexpr double kMostDollars = 1e9;
 constexpr double kMostCount = 9e15;
 
-const json* member(const json& object, const char* key) {
-  if (!object.is_object()) return nullptr;
-  const auto at = object.find(key);
-  return at == object.end() ? nullptr : &*at;
+bool is_finite_number(const json& stored) {
+  return stored.is_number() && std::isfinite(stored.get<double>());
+}
+
+bool read_whole(const Shape& shape, const json& stored, void* into) {
+  return stored.is_number_integer() && stored.get<double>() >= 0 &&
+         stored.get<double>() <= kMostCount && shape.set_whole(into, stored.get<std::int64_t>());
+}
+
+bool read_within(double most, const json& stored, double& value) {
+  if (!is_finite_number(stored)) return false;
+  value = stored.get<double>();
+  return std::abs(value) <= most;
+}
+
+// In the unit that stands beside it.
+bool read_figure(const json& stored, const json& beside, scenarios::FigureValue& into) {
+  const std::string unit = beside.value("unit", std::string());
+  double value = 0;
+  if (!read_within(unit == "seconds" ? kMostSeconds : HUGE_VAL, stored, value)) return false;
+  if (unit == "seconds") into = from_seconds(value);
+  if (unit == "ratio") into = scenarios::Share{value};
+  if (unit == "perSecond") into = Rate{value};
+  if (unit == "number") into = value;
+  return unit == "seconds" || unit == "ratio" || unit == "perSecond" || unit == "number";
 }
 
 }  // namespace
 
-sim::Stamp StoredFields::stamp(const json& metadata) {
-  sim::Stamp stamp;
-  stamp.scenario = text(metadata, "scenario", false);
-  stamp.scenario_file = text(metadata, "scenarioFile", false);
-  stamp.settings = texts(metadata, "settings");
-  stamp.scenario_sha256 = text(metadata, "scenarioSha256");
-  stamp.variant = text(metadata, "variant", false);
-  stamp.seed = static_cast<std::uint64_t>(count(metadata, "seed"));
-  stamp.replications = whole(metadata, "replications");
-  stamp.price_date = text(metadata, "priceDate", false);
-  stamp.price_file = text(metadata, "priceFile", false);
-  stamp.price_file_sha256 = text(metadata, "priceFileSha256", false);
-  stamp.version = text(metadata, "version", false);
-  return stamp;
-}
-
-void StoredFields::set_odd(const char* key) {
+void StoredFields::set_odd(std::string_view key) {
   if (odd_.empty()) odd_ = key;
 }
 
-std::string StoredFields::text(const json& object, const char* key, bool required) {
-  const json* at = member(object, key);
-  if (at != nullptr && at->is_string()) return at->get<std::string>();
-  if (required || at != nullptr) set_odd(key);
-  return {};
-}
-
-std::int64_t StoredFields::count(const json& object, const char* key, bool required) {
-  const json* at = member(object, key);
-  if (at != nullptr && at->is_number_integer() && at->get<double>() >= 0 &&
-      at->get<double>() <= kMostCount) {
-    return at->get<std::int64_t>();
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the declarations
+void StoredFields::read(const Record& record, const json& stored, void* into) {
+  for (const Field& field : record.fields) {
+    if (!field.key.empty() && field.constant.empty()) read_field(field, stored, into);
   }
-  if (required || at != nullptr) set_odd(key);
-  return 0;
 }
 
-int StoredFields::whole(const json& object, const char* key) {
-  constexpr std::int64_t kMost = 1'000'000;
-  const std::int64_t value = count(object, key);
-  if (value <= kMost) return static_cast<int>(value);
-  set_odd(key);
-  return 0;
-}
-
-std::optional<double> StoredFields::number(const json& object, const char* key, bool required) {
-  const json* at = member(object, key);
-  if (at != nullptr && at->is_number() && std::isfinite(at->get<double>())) {
-    return at->get<double>();
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the declarations
+void StoredFields::read_field(const Field& field, const json& stored, void* into) {
+  const auto at = stored.is_object() ? stored.find(field.key) : stored.end();
+  if (at == stored.end()) {
+    if (!field.may_be_absent()) set_odd(field.key);
+    return;
   }
-  if (required || at != nullptr) set_odd(key);
-  return std::nullopt;
+  // Words that are unknown here are left out where there may be others.
+  const Shape& shape = *field.shape;
+  const bool is_open = shape.kind == Shape::Kind::Word && shape.words == nullptr;
+  if (is_open && at->is_string() && !shape.is_word(at->get_ref<const std::string&>())) return;
+  void* const room = field.room(into);
+  if (room != nullptr && !read_value(field, shape, *at, stored, room)) set_odd(field.key);
 }
 
-std::optional<Usd> StoredFields::dollars(const json& object, const char* key, bool required) {
-  const auto value = number(object, key, required);
-  if (!value) return required ? std::optional<Usd>(Usd{}) : std::nullopt;
-  if (std::abs(*value) <= kMostDollars) return from_dollars(*value);
-  set_odd(key);
-  return Usd{};
-}
-
-std::optional<Duration> StoredFields::time(const json& object, const char* key) {
-  const auto value = number(object, key);
-  if (!value) return std::nullopt;
-  if (std::abs(*value) <= kMostSeconds) return from_seconds(*value);
-  set_odd(key);
-  return Duration{};
-}
-
-bool StoredFields::truth(const json& object, const char* key) {
-  const json* at = member(object, key);
-  if (at != nullptr && at->is_boolean()) return at->get<bool>();
-  if (at != nullptr) set_odd(key);
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the declarations
+bool StoredFields::read_value(const Field& field, const Shape& shape, const json& stored,
+                              const json& beside, void* into) {
+  double value = 0;
+  switch (shape.kind) {
+    case Shape::Kind::Truth:
+      if (stored.is_boolean()) *static_cast<bool*>(into) = stored.get<bool>();
+      return stored.is_boolean();
+    case Shape::Kind::Whole:
+    case Shape::Kind::Size:
+      return read_whole(shape, stored, into);
+    case Shape::Kind::Number:
+      return read_within(HUGE_VAL, stored, *static_cast<double*>(into));
+    case Shape::Kind::Time:
+      if (!read_within(kMostSeconds, stored, value)) return false;
+      *static_cast<Duration*>(into) = from_seconds(value);
+      return true;
+    case Shape::Kind::Money:
+      if (!read_within(kMostDollars, stored, value)) return false;
+      *static_cast<Usd*>(into) = from_dollars(value);
+      return true;
+    case Shape::Kind::Text:
+    case Shape::Kind::Word:
+      return stored.is_string() && shape.set_text(into, stored.get_ref<const std::string&>());
+    case Shape::Kind::Figure:
+      return read_figure(stored, beside, *static_cast<scenarios::FigureValue*>(into));
+    case Shape::Kind::Counts:
+      if (!stored.is_object()) return false;
+      for (const auto& [name, count] : stored.items()) {
+        if (!count.is_number_integer()) return false;
+        (*static_cast<std::map<std::string, std::int64_t>*>(into))[name] =
+            count.get<std::int64_t>();
+      }
+      return true;
+    case Shape::Kind::List:
+      if (!stored.is_array()) return false;
+      for (const json& item : stored) {
+        if (!read_value(field, *shape.item, item, beside, shape.append(into))) return false;
+      }
+      return true;
+    case Shape::Kind::Object:
+      if (stored.is_object()) read(field.inner(), stored, into);
+      return stored.is_object();
+  }
   return false;
-}
-
-const json& StoredFields::list(const json& object, const char* key, bool required) {
-  const json* at = member(object, key);
-  if (at != nullptr && at->is_array()) return *at;
-  if (required || at != nullptr) set_odd(key);
-  return no_list_;
-}
-
-const json& StoredFields::object(const json& parent, const char* key) {
-  const json* at = member(parent, key);
-  if (at != nullptr && at->is_object()) return *at;
-  if (at != nullptr) set_odd(key);
-  return no_object_;
-}
-
-std::vector<std::string> StoredFields::texts(const json& object, const char* key) {
-  std::vector<std::string> all;
-  for (const json& item : list(object, key, false)) {
-    if (item.is_string()) {
-      all.push_back(item.get<std::string>());
-    } else {
-      set_odd(key);
-    }
-  }
-  return all;
 }
 
 }  // namespace slicewise::reports

@@ -1,43 +1,36 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
-#include "slicewise/sim/stamp.hpp"
-#include "slicewise/units.hpp"
+#include "slicewise/sim/describe.hpp"
 
 namespace slicewise::reports {
 
-// Reads members of a stored document and remembers the first that is not what it should be.
+// Reads stored documents into what their declarations fill and remembers the first key that is
+// absent or not what it should be. What is computed is left out.
 class StoredFields {
  public:
-  using json = nlohmann::json;
+  // REQUIRES: `into` is what the record declares.
+  void read(const sim::Record& record, const nlohmann::json& stored, void* into);
+  template <class T>
+  T read(const nlohmann::json& stored) {
+    T value;
+    read(sim::record_of<T>(), stored, &value);
+    return value;
+  }
 
-  std::string text(const json& object, const char* key, bool required = true);
-  int whole(const json& object, const char* key);  // 0 to a million
-  std::int64_t count(const json& object, const char* key, bool required = true);
-  std::optional<double> number(const json& object, const char* key, bool required = false);
-  std::optional<Usd> dollars(const json& object, const char* key, bool required = false);
-  std::optional<Duration> time(const json& object, const char* key);
-  bool truth(const json& object, const char* key);  // absent: false
-  // Empty where there is none.
-  const json& list(const json& object, const char* key, bool required = true);
-  const json& object(const json& parent, const char* key);
-  std::vector<std::string> texts(const json& object, const char* key);
-
-  // What metadata_of() wrote; scenarioFile and settings too, where they are there.
-  sim::Stamp stamp(const json& metadata);
-
-  void set_odd(const char* key);
+  void set_odd(std::string_view key);
   const std::string& odd() const { return odd_; }
 
  private:
-  json no_list_ = json::array();
-  json no_object_ = json::object();
+  void read_field(const sim::Field& field, const nlohmann::json& stored, void* into);
+  // Whether it is what it should be; `beside`: the object that it is in.
+  bool read_value(const sim::Field& field, const sim::Shape& shape, const nlohmann::json& stored,
+                  const nlohmann::json& beside, void* into);
+
   std::string odd_;
 };
 

@@ -5,10 +5,12 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/schema.hpp"
 
+#include "../document/result_model.hpp"
 #include "../text/severity_name.hpp"
 #include "../text/wrapped_text.hpp"
 #include "explanations.hpp"
@@ -65,6 +67,20 @@ std::string field_text(const scenarios::FieldDoc& field, const TextStyle& style)
          labelled_paragraph("FIELDS", children_text(field.children), style);
 }
 
+// A figure of a result, and what it is called where.
+std::string figure_text(const DeclaredValue& value, const TextStyle& style) {
+  const auto all = [](const std::vector<std::string>& names) {
+    return fmt::format("{}", fmt::join(names, ", "));
+  };
+  return wrapped_text(fmt::format("{} <{}>{}", value.path, value.type,
+                                  value.may_be_absent ? ", may be absent" : ""),
+                      style.width, "", 2) +
+         "\n" + labelled_paragraph("MEANING", value.meaning, style) +
+         labelled_paragraph("CSV", all(value.csv), style) +
+         labelled_paragraph("POLICIES", all(value.policies), style) +
+         labelled_paragraph("DIFF", all(value.diff), style);
+}
+
 const CodeInfo* code_named(std::string_view name) {
   const auto* found = std::find_if(kCodes.begin(), kCodes.end(), [&](const CodeInfo& code) {
     return edit_distance(code.name, name) == 0;  // ignores case
@@ -117,6 +133,7 @@ Expected<std::string> explain(std::string_view topic, const TextStyle& style) {
     if (known.name == topic) return topic_text(known, style);
   }
   if (const auto field = scenarios::describe_field(topic)) return field_text(*field, style);
+  if (const DeclaredValue* value = find_value(topic)) return figure_text(*value, style);
   return tl::unexpected(unknown_topic(topic));
 }
 

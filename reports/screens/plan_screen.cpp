@@ -24,7 +24,6 @@ using sim::PlannedObjective;
 using sim::PlanOption;
 using sim::PoolChoice;
 using sim::RejectedChoice;
-using Stage = RejectedChoice::Stage;
 
 // Reasons for rejections that a short report shows.
 constexpr std::size_t kRejectedShown = 8;
@@ -291,18 +290,6 @@ Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
 }
 
 }  // namespace
-
-std::string_view stage_word(Stage stage) {
-  switch (stage) {
-    case Stage::Feasibility:
-      return "feasibility";
-    case Stage::Bound:
-      return "bound";
-    case Stage::Simulation:
-      return "simulation";
-  }
-  return "simulation";
-}
 
 Cells replicas_cells(const Plan& plan, const TextStyle& style) {
   Cells table{

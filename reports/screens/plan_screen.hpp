@@ -11,9 +11,6 @@
 // What the screen of a plan has in common with its page and its documents.
 namespace slicewise::reports {
 
-// "feasibility", "bound", "simulation".
-std::string_view stage_word(sim::RejectedChoice::Stage stage);
-
 // More and more pods on a GPU; empty without a curve.
 Cells replicas_cells(const sim::Plan& plan, const TextStyle& style);
 // "pods on one GPU share GPU memory, fatal faults"; "" when they share nothing that matters.

@@ -2,8 +2,6 @@
 
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/sim/result.hpp"
 
@@ -15,8 +13,5 @@ namespace slicewise::reports {
 
 std::vector<Column> policy_columns();
 Rows policy_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
-
-nlohmann::json policy_document(const sim::PolicyResult& policy);
-nlohmann::json policy_schema();
 
 }  // namespace slicewise::reports

@@ -11,6 +11,7 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/sim/describe.hpp"
 
 // What changed between two stored documents of one kind: `slicewise diff OLD NEW`. Read are the
 // JSON documents of `run`, `compare`, `max-load` and `plan`.
@@ -21,7 +22,7 @@ inline constexpr std::size_t kLargestDocument = 64U << 20U;
 
 // A figure of one document, in the unit that the document gives.
 struct StoredFigure {
-  enum class Role : std::uint8_t { Cost, Objective, Latency, Pods, Load };
+  using Role = sim::DiffFigure::Role;
   std::string workload;  // "" of the whole item
   std::string name;      // "monthlyUsd", "latencyP99", "pendingMax"
   std::string unit;      // "usd", "seconds", "ratio", "perSecond", "number"
@@ -31,6 +32,9 @@ struct StoredFigure {
   std::optional<double> limit = std::nullopt;  // of an objective
   std::optional<bool> pass = std::nullopt;
   bool more_is_better = false;
+  std::string_view title = {};      // for people; "": the name
+  std::string_view condition = {};  // of --fail-on
+  bool is_main = false;             // shown even when it stays the same
 };
 
 // One figure on both sides; a side is absent where its document has no such figure.

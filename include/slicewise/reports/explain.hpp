@@ -9,7 +9,8 @@
 namespace slicewise::reports {
 
 // What a code or a field of the scenario file means: for a code what happens in the cluster, the
-// real message, the fix and the source; for a field its type, default, meaning and example.
+// real message, the fix and the source; for a field its type, default, meaning and example; for a
+// figure of a result, by its key, its unit, its meaning and what CSV, policies and `diff` call it.
 // Unknown topics are a PATH_UNKNOWN diagnostic with the nearest names.
 Expected<std::string> explain(std::string_view topic, const TextStyle& style);
 

@@ -1,11 +1,9 @@
+#include "json_text.hpp"
+
 #include <string>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include "slicewise/reports/result_report.hpp"
-
-#include "result_document.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -51,7 +49,5 @@ std::string json_text(const json& value) {
   append_json(out, value, 0);
   return out + '\n';
 }
-
-std::string result_json(const sim::Result& result) { return json_text(result_document(result)); }
 
 }  // namespace slicewise::reports

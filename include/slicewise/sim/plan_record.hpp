@@ -1,0 +1,60 @@
+#pragma once
+
+#include "slicewise/sim/plan.hpp"
+#include "slicewise/sim/result_record.hpp"
+
+// The figures of a plan: what each is called and means.
+namespace slicewise::sim {
+
+inline constexpr std::string_view kPlanApiVersion = "slicewise.dev/plan.v1alpha1";
+
+template <>
+struct Spelling<Strategy> {
+  static constexpr bool listed = true;
+  static constexpr auto& all = kStrategies;
+  static std::string_view of(Strategy strategy) { return strategy_name(strategy); }
+};
+
+template <>
+struct Spelling<RejectedChoice::Stage> {
+  using Stage = RejectedChoice::Stage;
+  static constexpr bool listed = true;
+  static constexpr Stage all[] = {Stage::Feasibility, Stage::Bound, Stage::Simulation};
+  static constexpr std::string_view of(Stage stage) {
+    return stage == Stage::Feasibility ? "feasibility"
+           : stage == Stage::Bound     ? "bound"
+                                       : "simulation";
+  }
+};
+
+template <>
+struct Spelling<scenarios::PlanGoal> {
+  using Goal = scenarios::PlanGoal;
+  static constexpr bool listed = true;
+  static constexpr Goal all[] = {Goal::MonthlyCost, Goal::CostPer1kInSlo, Goal::CostPerJob,
+                                 Goal::LatencyP99};
+  static constexpr std::string_view of(Goal goal) { return scenarios::goal_name(goal); }
+};
+
+template <>
+const Record& record_of<models::MigCount>();
+template <>
+const Record& record_of<PoolChoice>();
+template <>
+const Record& record_of<PlannedObjective>();
+template <>
+const Record& record_of<OptionFigures>();
+template <>
+const Record& record_of<PlanOption>();
+template <>
+const Record& record_of<RejectedChoice>();
+template <>
+const Record& record_of<ReplicasPoint>();
+template <>
+const Record& record_of<Flip>();
+template <>
+const Record& record_of<PlanCounts>();
+template <>
+const Record& record_of<Plan>();
+
+}  // namespace slicewise::sim

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/sim/describe.hpp"
+#include "slicewise/sim/result.hpp"
+
+// The figures of a result: what each is called and means, wherever it shows. A new figure is a
+// member in result.hpp, its computation and one line in sim/result/result_record.cpp.
+namespace slicewise::sim {
+
+inline constexpr std::string_view kResultApiVersion = "slicewise.dev/result.v1alpha1";
+
+template <>
+const Record& record_of<Stamp>();
+template <>
+const Record& record_of<TimeSummary>();
+template <>
+const Record& record_of<NumberSummary>();
+template <>
+const Record& record_of<ObjectiveResult>();
+template <>
+const Record& record_of<RequestCounts>();
+template <>
+const Record& record_of<TokenFigures>();
+template <>
+const Record& record_of<ScalingFigures>();
+template <>
+const Record& record_of<NotebookFigures>();
+template <>
+const Record& record_of<GpuSetFigures>();
+template <>
+const Record& record_of<GangFigures>();
+template <>
+const Record& record_of<WorkloadResult>();
+template <>
+const Record& record_of<GpuResult>();
+template <>
+const Record& record_of<NodeResult>();
+template <>
+const Record& record_of<NodeDynamics>();
+template <>
+const Record& record_of<NodeStartUpFigures>();
+template <>
+const Record& record_of<NodePoolResult>();
+template <>
+const Record& record_of<PodCounts>();
+template <>
+const Record& record_of<ProvenanceCounts>();
+template <>
+const Record& record_of<PolicyResult::Figure>();
+template <>
+const Record& record_of<PolicyResult>();
+template <>
+const Record& record_of<Diagnostic>();  // with its place
+template <>
+const Record& record_of<VariantResult>();
+template <>
+const Record& record_of<Result>();
+
+// Code, severity and message, for documents about several runs: which file it comes from is left
+// out.
+const Record& finding_record();
+
+// "cost" of a variant; its fields are of the variant.
+const Record& cost_record();
+
+template <>
+struct Spelling<PolicyResult::Verdict> {
+  using Verdict = PolicyResult::Verdict;
+  static constexpr bool listed = true;
+  static constexpr Verdict all[] = {Verdict::Pass, Verdict::Fail, Verdict::Unknown};
+  static constexpr std::string_view of(Verdict verdict) {
+    return verdict == Verdict::Pass ? "pass" : verdict == Verdict::Fail ? "fail" : "unknown";
+  }
+};
+
+// A field of the stamp of a result, for its metadata.
+template <class T>
+Field stamp_field(std::string_view key) {
+  return record_of<Stamp>().like(key).template from<&T::stamp>();
+}
+
+// "seconds", "ratio", "perSecond", "number".
+std::string_view unit_word(const scenarios::FigureValue& value);
+
+}  // namespace slicewise::sim

@@ -1,0 +1,175 @@
+#include "record_json.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "document_values.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+using nlohmann::json;
+
+using sim::Field;
+using sim::Record;
+using sim::Shape;
+using sim::Unit;
+using sim::shapes::in;
+
+using Counts = std::map<std::string, std::int64_t>;
+
+json value_json(const Shape& shape, const Record* record, const void* value) {
+  switch (shape.kind) {
+    case Shape::Kind::Truth:
+      return in<bool>(value);
+    case Shape::Kind::Whole:
+      if (shape.is_unsigned) return static_cast<std::uint64_t>(shape.whole(value));
+      return shape.whole(value);
+    case Shape::Kind::Size:
+      return shape.whole(value);
+    case Shape::Kind::Number:
+      return document::number(in<double>(value));
+    case Shape::Kind::Time:
+      return document::in_seconds(in<Duration>(value));
+    case Shape::Kind::Money:
+      return document::in_dollars(in<Usd>(value));
+    case Shape::Kind::Text:
+    case Shape::Kind::Word:
+      return shape.text(value);
+    case Shape::Kind::Figure:
+      return document::figure_value(in<scenarios::FigureValue>(value));
+    case Shape::Kind::Counts:
+      return in<Counts>(value);
+    case Shape::Kind::List: {
+      json list = json::array();
+      for (std::size_t i = 0; i < shape.size(value); ++i) {
+        list.push_back(value_json(*shape.item, record, shape.item_at(value, i)));
+      }
+      return list;
+    }
+    case Shape::Kind::Object:
+      return record_json(*record, value);
+  }
+  return nullptr;
+}
+
+bool holds_objects(const Shape& shape) {
+  return shape.kind == Shape::Kind::Object ||
+         (shape.kind == Shape::Kind::List && holds_objects(*shape.item));
+}
+
+const Record* record_in(const Field& field) {
+  return holds_objects(*field.shape) ? &field.inner() : nullptr;
+}
+
+std::vector<std::string> words_in(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t blank = std::min(text.find(' '), text.size());
+    words.emplace_back(text.substr(0, blank));
+    text.remove_prefix(std::min(blank + 1, text.size()));
+  }
+  return words;
+}
+
+json number_schema(Unit unit) {
+  json schema{{"type", "number"}};
+  if (unit != Unit::Signed) schema["minimum"] = 0;
+  if (unit == Unit::Ratio) schema["maximum"] = 1;
+  return schema;
+}
+
+json list_schema(const Field& field) {
+  const Shape& item = *field.shape->item;
+  if (item.kind == Shape::Kind::Object) return record_schema(field.inner());
+  json schema{{"type", item.kind == Shape::Kind::Whole ? "integer" : "string"}};
+  if (item.kind == Shape::Kind::Whole) schema["minimum"] = 0;
+  if (!field.items.empty()) schema["description"] = field.items;
+  return schema;
+}
+
+json shape_schema(const Field& field) {
+  const Shape& shape = *field.shape;
+  switch (shape.kind) {
+    case Shape::Kind::Truth:
+      return field.is_optional ? json{{"const", true}} : json{{"type", "boolean"}};
+    case Shape::Kind::Whole:
+    case Shape::Kind::Size:
+      return {{"type", "integer"}, {"minimum", 0}};
+    case Shape::Kind::Number:
+    case Shape::Kind::Time:
+    case Shape::Kind::Money:
+    case Shape::Kind::Figure:
+      return number_schema(field.unit);
+    case Shape::Kind::Text:
+    case Shape::Kind::Word:
+      if (!field.choices.empty()) return {{"enum", words_in(field.choices)}};
+      if (shape.words != nullptr && !field.is_open) return {{"enum", shape.words()}};
+      return {{"type", "string"}};
+    case Shape::Kind::Counts:
+      return {{"type", "object"},
+              {"additionalProperties",
+               {{"type", "integer"}, {"minimum", 0}, {"description", field.items}}}};
+    case Shape::Kind::List:
+      return {{"type", "array"}, {"items", list_schema(field)}};
+    case Shape::Kind::Object:
+      return record_schema(field.inner());
+  }
+  return {};
+}
+
+json field_schema(const Field& field) {
+  json schema = field.constant.empty() ? shape_schema(field) : json{{"const", field.constant}};
+  if (!field.meaning.empty()) schema["description"] = field.meaning;
+  return schema;
+}
+
+}  // namespace
+
+json record_json(const Record& record, const void* object) {
+  json out = json::object();
+  for (const Field& field : record.fields) {
+    if (field.key.empty()) continue;
+    const std::string key(field.key);
+    if (!field.constant.empty()) {
+      out[key] = field.constant;
+      continue;
+    }
+    std::any made;
+    const void* const value = field.value(object, made);
+    if (value == nullptr) continue;
+    // What is not finite is absent, too.
+    json written = value_json(*field.shape, record_in(field), value);
+    if (!written.is_null()) out[key] = std::move(written);
+  }
+  return out;
+}
+
+json record_schema(const Record& record) {
+  json schema{{"type", "object"}, {"additionalProperties", false}};
+  json& properties = schema["properties"] = json::object();
+  json& required = schema["required"] = json::array();
+  for (const Field& field : record.fields) {
+    if (field.key.empty()) continue;
+    properties[std::string(field.key)] = field_schema(field);
+    if (!field.may_be_absent()) required.push_back(field.key);
+  }
+  schema["description"] = record.meaning;
+  return schema;
+}
+
+std::string pointer_of(std::span<const Field* const> way, const Field& field) {
+  std::string pointer;
+  for (const Field* step : way) pointer += "/" + std::string(step->key);
+  return pointer + "/" + std::string(field.key);
+}
+
+json document_schema(const Record& record, std::string_view title) {
+  json schema = record_schema(record);
+  schema["$schema"] = "http://json-schema.org/draft-07/schema#";
+  schema["title"] = title;
+  return schema;
+}
+
+}  // namespace slicewise::reports

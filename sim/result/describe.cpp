@@ -1,0 +1,173 @@
+#include "slicewise/sim/describe.hpp"
+
+#include <algorithm>
+
+namespace slicewise::sim {
+namespace {
+
+bool is_empty(const Field& field, const void* value) {
+  switch (field.shape->kind) {
+    case Shape::Kind::Truth:
+      return !shapes::in<bool>(value);
+    case Shape::Kind::Text:
+      return field.shape->text(value).empty();
+    case Shape::Kind::Counts:
+      return shapes::in<std::map<std::string, std::int64_t>>(value).empty();
+    case Shape::Kind::List:
+      return field.shape->size(value) == 0;
+    case Shape::Kind::Number:
+      return field.is_positive && !(shapes::in<double>(value) > 0);
+    case Shape::Kind::Whole:
+    case Shape::Kind::Time:
+    case Shape::Kind::Money:
+    case Shape::Kind::Size:
+      return field.is_positive && field.shape->whole(value) <= 0;
+    case Shape::Kind::Word:
+    case Shape::Kind::Figure:
+    case Shape::Kind::Object:
+      break;
+  }
+  return false;
+}
+
+void visit_below(const Record& record, std::vector<const Field*>& way, const FieldVisitor& visit) {
+  for (const Field& field : record.fields) {
+    visit(way, field);
+    if (field.shape == nullptr || field.shape->kind != Shape::Kind::Object) continue;
+    way.push_back(&field);
+    visit_below(field.inner(), way, visit);
+    way.pop_back();
+  }
+}
+
+constexpr Shape kGroup{Shape::Kind::Object};
+
+}  // namespace
+
+const Record& Field::inner() const {
+  if (record != nullptr) return record();
+  return shape->kind == Shape::Kind::List ? shape->item->record() : shape->record();
+}
+
+const void* Field::value(const void* of_record, std::any& made) const {
+  if (base != nullptr) of_record = base(of_record);
+  if (applies != nullptr && !applies(of_record)) return nullptr;
+  const void* const at = reach(of_record, made);
+  return at == nullptr || (is_optional && !nullable && is_empty(*this, at)) ? nullptr : at;
+}
+
+void* Field::room(void* in_record) const {
+  if (base != nullptr) in_record = const_cast<void*>(base(in_record));
+  return place == nullptr ? nullptr : place(in_record);
+}
+
+Field Field::optional() && {
+  is_optional = true;
+  return std::move(*this);
+}
+
+Field Field::positive() && {
+  is_optional = is_positive = true;
+  return std::move(*this);
+}
+
+Field Field::required() && {
+  is_optional = nullable = false;
+  return std::move(*this);
+}
+
+Field Field::of(Unit its_unit) && {
+  unit = its_unit;
+  return std::move(*this);
+}
+
+Field Field::saying(std::string_view its_meaning) && {
+  meaning = its_meaning;
+  return std::move(*this);
+}
+
+Field Field::as(const Record& (*its_record)()) && {
+  record = its_record;
+  return std::move(*this);
+}
+
+Field Field::each(std::string_view meaning_of_items) && {
+  items = meaning_of_items;
+  return std::move(*this);
+}
+
+Field Field::one_of(std::string_view words) && {
+  choices = words;
+  return std::move(*this);
+}
+
+Field Field::unlisted() && {
+  is_open = true;
+  return std::move(*this);
+}
+
+Field Field::csv(int position, std::string_view name, std::string_view part) && {
+  csv_names.push_back({position, name, part});
+  return std::move(*this);
+}
+
+Field Field::policy(std::string_view name, std::string_view part, std::string_view words) && {
+  policy_names.push_back({name, part, words});
+  return std::move(*this);
+}
+
+Field Field::diff(DiffFigure figure) && {
+  diffs.push_back(figure);
+  return std::move(*this);
+}
+
+Field Field::setting(int rank) && {
+  setting_rank = rank;
+  return std::move(*this);
+}
+
+const Field* Record::find(std::string_view key) const {
+  const auto found = std::ranges::find(fields, key, &Field::key);
+  return found == fields.end() ? nullptr : &*found;
+}
+
+Field Record::like(std::string_view key) const {
+  Field field = *find(key);
+  field.csv_names.clear();
+  return field;
+}
+
+Field group(std::string_view key, const Record& (*record)(), std::string_view meaning) {
+  Field f;
+  f.key = key;
+  f.meaning = meaning;
+  f.shape = &kGroup;
+  f.reach = [](const void* record_around, std::any&) { return record_around; };
+  f.place = [](void* record_around) { return record_around; };
+  f.record = record;
+  return f;
+}
+
+Field constant(std::string_view key, std::string_view text, std::string_view meaning) {
+  Field f;
+  f.key = key;
+  f.meaning = meaning;
+  f.constant = text;
+  return f;
+}
+
+void visit_fields(const Record& record, const FieldVisitor& visit) {
+  std::vector<const Field*> way;
+  visit_below(record, way, visit);
+}
+
+const void* value_at(std::span<const Field* const> way, const Field& field, const void* record,
+                     std::any& made) {
+  for (const Field* step : way) {
+    record = step->value(record, made);
+    if (record == nullptr) return nullptr;
+  }
+  return field.value(record, made);
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,267 @@
+#include "slicewise/sim/plan_record.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using Role = DiffFigure::Role;
+
+std::string_view unit_of_planned(const PlannedObjective& o) { return unit_word(o.limit); }
+
+bool has_curve(const Plan& plan) { return !plan.replicas.empty(); }
+
+std::optional<int> replicas_at_knee(const Plan& plan) {
+  return plan.knee ? std::optional(plan.replicas[*plan.knee].replicas) : std::nullopt;
+}
+
+bool has_headroom(const Plan& plan) { return plan.headroom || plan.headroom_fails; }
+
+const Record& plan_metadata() {
+  using P = Plan;
+  static const Record kRecord{
+      "what produced the plan; the same values produce the same bytes",
+      {stamp_field<P>("scenario").csv(1, "scenario"), stamp_field<P>("scenarioFile"),
+       stamp_field<P>("scenarioSha256"), stamp_field<P>("variant").csv(2, "variant"),
+       stamp_field<P>("settings"),
+       stamp_field<P>("seed")
+           .saying("seed of the random streams, the same for every simulation")
+           .csv(3, "seed"),
+       stamp_field<P>("replications").saying("runs of an option that is ranked"),
+       field<&P::goal>("goal", "what is minimised"),
+       field<&P::instance_types>("instanceTypes", "that were tried"),
+       field<&P::purchases>("purchaseOptions", "that were tried"), stamp_field<P>("version"),
+       stamp_field<P>("priceDate"), stamp_field<P>("priceFile"), stamp_field<P>("priceFileSha256"),
+       field<&P::interrupted>("interrupted", "the search was not finished").optional()}};
+  return kRecord;
+}
+
+const Record& replicas_curve() {
+  static const Record kRecord{
+      "the best option's GPUs shared among more and more pods",
+      {field<&Plan::replicas>("points", "from one on"),
+       field<&replicas_at_knee>("knee", "pods per GPU beyond which the cost no longer falls"),
+       field<&Plan::binding>("binding", "what stops more pods per GPU").optional()}};
+  return kRecord;
+}
+
+const Record& headroom_of_plan() {
+  static const Record kRecord{
+      "of the best option",
+      {field<&Plan::headroom>("passedFactor", "times the load that the best option bears"),
+       field<&Plan::headroom_fails>("failedFactor", "times the load at which it breaks"),
+       field<&Plan::headroom_binding>("binding", "the objective that breaks first").optional()}};
+  return kRecord;
+}
+
+const Record& inputs_of_best() {
+  static const Record kRecord = [] {
+    const Record& counts = record_of<ProvenanceCounts>();
+    return Record{"where the inputs of the best option come from",
+                  {counts.like("measured").saying("inputs"),
+                   counts.like("catalog").saying("inputs"), counts.like("assumed").saying("inputs"),
+                   counts.like("assumedInputs").saying("which").each("")}};
+  }();
+  return kRecord;
+}
+
+}  // namespace
+
+template <>
+const Record& record_of<models::MigCount>() {
+  using M = models::MigCount;
+  static const Record kRecord{
+      "instances of one profile",
+      {field<&M::profile>("profile", "MIG profile"), field<&M::count>("count", "of each GPU")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<PoolChoice>() {
+  using C = PoolChoice;
+  static const Record kRecord{
+      "one node pool",
+      {field<&C::instance_type>("instanceType", "EC2 instance type"),
+       field<&C::purchase>("purchaseOption",
+                           "on-demand, spot, reserved or a price plan of the scenario"),
+       field<&C::strategy>("strategy",
+                           "exclusive, timeSlicing, mps, mig, mig+timeSlicing, vgpu, ...")
+           .unlisted(),
+       field<&C::replicas>("replicas", "pods per GPU or, with MIG, per instance"),
+       field<&C::mig>("mig", "layout of every GPU").optional(),
+       field<&C::workloads>("workloads", "that run there"),
+       field<&C::mig_profiles>("migProfiles", "of the pods of each workload").optional(),
+       field<&C::nodes>("nodes", "0: no number of nodes helps")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<PlannedObjective>() {
+  using O = PlannedObjective;
+  static const Record kRecord{
+      "one objective",
+      {field<&O::workload>("workload", "workload or pipeline").csv(12, "workload"),
+       field<&O::name>("name", "objective, as in the scenario").csv(13, "objective"),
+       field<&unit_of_planned>("unit", "of limit, value and ci95")
+           .one_of("seconds ratio perSecond number")
+           .csv(14, "unit"),
+       field<&O::at_least>("atLeast", "the limit is a lower one").optional(),
+       field<&O::limit>("limit", "at most, or at least").csv(15, "limit"),
+       field<&O::value>("value", "over all runs").csv(16, "value"),
+       field<&O::ci95>("ci95", "half width").csv(17, "ci95"),
+       field<&O::pass>("pass", "the value is within the limit").csv(18, "pass"),
+       field<&O::ratio>("ratio", "of the limit that is used up; above 1 it is missed")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<OptionFigures>() {
+  using F = OptionFigures;
+  static const Record kRecord{
+      "what the simulation found",
+      {field<&F::replications>("replications", "runs"),
+       field<&F::monthly>("monthlyUsd", "nodes x price x 730 h")
+           .csv(6, "monthlyUsd")
+           .diff({.role = Role::Cost,
+                  .rank = 1,
+                  .title = "$/month",
+                  .condition = "cost",
+                  .is_main = true}),
+       field<&F::total>("totalUsd", "of the run, mean per replication")
+           .diff({.role = Role::Cost,
+                  .rank = 3,
+                  .title = "bill of the run",
+                  .condition = "cost.total"}),
+       field<&F::per_1k_in_slo>("per1kRequestsInSloUsd", "total / thousands of requests in SLO")
+           .csv(7, "per1kRequestsInSloUsd")
+           .diff({.role = Role::Cost,
+                  .rank = 4,
+                  .title = "$/1k requests in SLO",
+                  .condition = "cost.per1k",
+                  .is_main = true}),
+       field<&F::per_job>("perJobUsd", "total / jobs that were finished")
+           .csv(8, "perJobUsd")
+           .diff({.role = Role::Cost,
+                  .rank = 5,
+                  .title = "$/job",
+                  .condition = "cost.perJob",
+                  .is_main = true}),
+       field<&F::objectives>("objectives", "of all workloads and pipelines"),
+       field<&F::worst_ratio>("worstRatio", "the largest of their ratios; 0 without objectives")
+           .csv(9, "worstRatio"),
+       field<&F::latency_p99>("latencyP99Seconds", "of the slowest Service or pipeline"),
+       field<&F::gpu_busy>("gpuBusyRatio", "kernels run, share of all GPU time")
+           .of(Unit::Ratio)
+           .csv(10, "gpuBusyRatio"),
+       field<&F::failed>("failedPods", "mean per replication")
+           .diff({.role = Role::Pods,
+                  .rank = 13,
+                  .title = "pods failed",
+                  .name = "failed",
+                  .condition = "pods.failed"}),
+       field<&F::oom_kills>("oomKills", "mean per replication")
+           .diff({.role = Role::Pods,
+                  .rank = 12,
+                  .title = "OOM kills",
+                  .name = "oomKilled",
+                  .condition = "pods.oom"}),
+       field<&F::running_max>("runningMax", "pods"),
+       field<&F::pending_max>("pendingMax", "pods")
+           .diff({.role = Role::Pods,
+                  .rank = 11,
+                  .title = "pods Pending",
+                  .condition = "pods.pending"}),
+       field<&F::denied_by>("deniedBy", "policies with severity Deny that fail").optional(),
+       field<&F::warned_by>("warnedBy", "policies with severity Warn that fail").optional(),
+       field<&F::stands>("stands", "meets all objectives, loses no pod, and no policy denies it")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<PlanOption>() {
+  static const Record kRecord = [] {
+    Record option{"a way to run all workloads", record_of<OptionFigures>().fields};
+    for (Field& figure : option.fields) {
+      figure = std::move(figure).from<&PlanOption::figures>();
+    }
+    option.fields.push_back(field<&PlanOption::pools>("pools", "empty: the scenario's own"));
+    option.fields.push_back(field<&PlanOption::goal>("goal", "what is minimised"));
+    option.fields.push_back(
+        field<&PlanOption::pareto>("pareto",
+                                   "no ranked option is both cheaper and further from its limits")
+            .optional()
+            .csv(11, "pareto"));
+    return option;
+  }();
+  return kRecord;
+}
+
+template <>
+const Record& record_of<RejectedChoice>() {
+  using R = RejectedChoice;
+  static const Record kRecord{
+      "a configuration that is not an option",
+      {field<&R::stage>("stage", "it cannot run, a closed form rules it out, or it was simulated"),
+       field<&R::choice>("pool"), field<&R::code>("code", "stable code, if there is one"),
+       field<&R::reason>("reason", "one sentence"), field<&R::figures>("figures")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<ReplicasPoint>() {
+  using R = ReplicasPoint;
+  static const Record kRecord{"one number of pods per GPU",
+                              {field<&R::replicas>("replicas", "pods per GPU"),
+                               field<&R::nodes>("nodes", "as few as hold the pods"),
+                               field<&R::refused>("refused", "why it cannot run").optional(),
+                               field<&R::figures>("figures")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<Flip>() {
+  using F = Flip;
+  static const Record kRecord{
+      "a change at which another option is best",
+      {field<&F::input>("input", "what changes"),
+       field<&F::factor>("factor", "of its value in the scenario, where the best option is beaten"),
+       field<&F::holds_at>("holdsAt", "the largest factor at which it was seen to hold"),
+       field<&F::misses>("missesObjective", "it misses an objective there; else it is dearer"),
+       field<&F::winner>("winner", "the best of the ranked options then")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<PlanCounts>() {
+  using C = PlanCounts;
+  static const Record kRecord{
+      "what the search took",
+      {field<&C::configurations>("configurations",
+                                 "instance type x purchase x strategy x replicas"),
+       field<&C::refused>("refused", "that cannot run"),
+       field<&C::bounded>("bounded", "that closed forms rule out"),
+       field<&C::simulations>("simulations", "that found the ranking"),
+       field<&C::exhaustive>("exhaustive", "of every configuration with every number of nodes"),
+       field<&C::replications>("replications", "that were run in all")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<Plan>() {
+  using P = Plan;
+  static const Record kRecord{
+      "What `slicewise plan -o json` prints and `slicewise export` reads. SI units in the keys; "
+      "fields that do not apply are absent. Keys are added, never renamed.",
+      {constant("apiVersion", kPlanApiVersion), constant("kind", "Plan"),
+       group("metadata", &plan_metadata), field<&P::options>("options", "best first"),
+       field<&P::today>("today", "the scenario's own node pools"),
+       field<&P::rejected>("rejected", "in the order of the search"),
+       field<&P::nearest>("nearest", "what would have to change, where there is no option")
+           .optional(),
+       group("replicasCurve", &replicas_curve).when<&has_curve>(),
+       group("headroom", &headroom_of_plan).when<&has_headroom>(),
+       field<&P::flips>("flips", "smallest change first"), field<&P::counts>("counts"),
+       field<&P::provenance>("inputs").as(&inputs_of_best),
+       field<&P::notes>("notes", "what the user should know").as(&finding_record)}};
+  return kRecord;
+}
+
+}  // namespace slicewise::sim
