@@ -33,29 +33,6 @@ std::string field(const json& value) {
 
 }  // namespace
 
-std::string csv_header(std::span<const CsvColumn> columns) {
-  std::string out;
-  for (const CsvColumn& column : columns) {
-    if (!out.empty()) out += ',';
-    out += column.name;
-  }
-  return out + "\r\n";
-}
-
-std::string csv_row(std::span<const CsvColumn> columns, const json& metadata, const json& item,
-                    const json& workload) {
-  std::string out;
-  for (const CsvColumn& column : columns) {
-    const json& source = column.level == CsvColumn::Level::Metadata ? metadata
-                         : column.level == CsvColumn::Level::Item   ? item
-                                                                    : workload;
-    const json::json_pointer pointer(column.pointer);
-    if (&column != columns.data()) out += ',';
-    if (source.contains(pointer)) out += field(source.at(pointer));
-  }
-  return out + "\r\n";
-}
-
 DocumentCsv::DocumentCsv(const sim::Record& document) {
   add_columns(document, 0);
   std::ranges::stable_sort(columns_, {}, &Column::position);
@@ -79,8 +56,8 @@ void DocumentCsv::add_columns(const sim::Record& record, std::size_t level) {
   });
 }
 
-void DocumentCsv::add(int position, std::string name, const char* pointer) {
-  columns_.push_back({position, std::move(name), 1, json::json_pointer(pointer)});
+void DocumentCsv::add(int position, std::string name, const char* pointer, std::size_t level) {
+  columns_.push_back({position, std::move(name), level, json::json_pointer(pointer)});
   std::ranges::stable_sort(columns_, {}, &Column::position);
 }
 

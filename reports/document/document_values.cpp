@@ -8,9 +8,6 @@
 #include <fmt/format.h>
 
 #include "slicewise/models/sharing.hpp"
-#include "slicewise/sim/result_record.hpp"
-
-#include "record_json.hpp"
 
 namespace slicewise::reports::document {
 
@@ -37,31 +34,16 @@ json number(const std::optional<double>& value) { return value ? number(*value) 
 
 json in_seconds(Duration d) { return number(to_seconds(d)); }
 
-json in_seconds(const std::optional<Duration>& d) { return d ? in_seconds(*d) : json(nullptr); }
-
 // A division, not to_dollars(): it rounds correctly, so that the decimal comes out as it went in.
 json in_dollars(Usd u) { return whole_or_double(static_cast<double>(u.nano) / 1e9); }
 
-json in_dollars(const std::optional<Usd>& u) { return u ? in_dollars(*u) : json(nullptr); }
-
 json text(const std::string& value) { return value.empty() ? json(nullptr) : json(value); }
-
-json finding(const Diagnostic& d) { return record_json(sim::finding_record(), &d); }
 
 json present(json object) {
   for (auto it = object.begin(); it != object.end();) {
     it = it->is_null() ? object.erase(it) : std::next(it);
   }
   return object;
-}
-
-json metadata_of(const sim::Stamp& stamp, bool interrupted, json more) {
-  json members = described_json(stamp);
-  for (const char* key : {"scenarioFile", "settings"}) members.erase(key);
-  if (stamp.variant.empty()) members.erase("variant");
-  if (interrupted) members["interrupted"] = true;
-  if (more.is_object()) members.update(more);
-  return present(std::move(members));
 }
 
 json figure_value(const scenarios::FigureValue& value) {
@@ -73,7 +55,5 @@ json figure_value(const scenarios::FigureValue& value) {
                     },
                     value);
 }
-
-json objective(const sim::ObjectiveResult& o) { return described_json(o); }
 
 }  // namespace slicewise::reports::document

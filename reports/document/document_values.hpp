@@ -5,8 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "slicewise/diagnostics.hpp"
-#include "slicewise/sim/result.hpp"
+#include "slicewise/scenarios/serving.hpp"
 #include "slicewise/units.hpp"
 
 // How every document writes its values. What is absent is null, and `present` leaves it out.
@@ -17,24 +16,13 @@ namespace slicewise::reports::document {
 nlohmann::json number(double value);
 nlohmann::json number(const std::optional<double>& value);
 nlohmann::json in_seconds(Duration d);
-nlohmann::json in_seconds(const std::optional<Duration>& d);
-nlohmann::json in_dollars(Usd u);  // every nano-dollar
-nlohmann::json in_dollars(const std::optional<Usd>& u);
+nlohmann::json in_dollars(Usd u);               // every nano-dollar
 nlohmann::json text(const std::string& value);  // "": absent
-nlohmann::json objective(const sim::ObjectiveResult& o);
 // Seconds, a ratio, per second, or a plain number.
 nlohmann::json figure_value(const scenarios::FigureValue& value);
 
-// Code, severity and message, for documents about several runs: which file it comes from is left
-// out.
-nlohmann::json finding(const Diagnostic& d);
-
 // The object without its null members.
 nlohmann::json present(nlohmann::json object);
-
-// The members of `metadata` that say what a document was made from, and those of `more` that are
-// not null.
-nlohmann::json metadata_of(const sim::Stamp& stamp, bool interrupted, nlohmann::json more = {});
 
 template <class Items, class ToJson>
 nlohmann::json list(const Items& items, ToJson to_json) {

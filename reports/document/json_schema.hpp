@@ -7,7 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-// The parts of the JSON Schemas (draft-07) of the documents.
+// The parts of the JSON Schemas (draft-07) of documents that nobody reads back: findings and
+// differences. Those of results and studies come from their declarations (record_json.hpp).
 namespace slicewise::reports::json_schema {
 
 using nlohmann::json;
@@ -33,16 +34,8 @@ inline json truth(std::string_view description) {
   return described({{"type", "boolean"}}, description);
 }
 
-inline json number(std::string_view description) {
-  return described({{"type", "number"}, {"minimum", 0}}, description);
-}
-
 inline json whole(std::string_view description) {
   return described({{"type", "integer"}, {"minimum", 0}}, description);
-}
-
-inline json ratio(std::string_view description) {
-  return described({{"type", "number"}, {"minimum", 0}, {"maximum", 1}}, description);
 }
 
 inline json one_of(const std::vector<std::string>& values, std::string_view description) {
@@ -62,14 +55,6 @@ inline json object(const std::vector<Property>& properties, std::string_view des
     if (property.required) schema["required"].push_back(property.name);
   }
   return described(std::move(schema), description);
-}
-
-// A diagnostic of a document about several runs: which file it comes from is left out.
-inline json finding() {
-  return object({{"code", text("stable code; `slicewise explain CODE` describes it")},
-                 {"severity", one_of({"error", "warning", "note"}, "how bad it is")},
-                 {"message", text("what was found")}},
-                "something the user should know");
 }
 
 }  // namespace slicewise::reports::json_schema

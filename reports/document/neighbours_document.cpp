@@ -5,67 +5,170 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/neighbours_report.hpp"
+#include "slicewise/sim/result_record.hpp"
 
-#include "document_values.hpp"
-#include "result_document.hpp"
+#include "csv_rows.hpp"
+#include "json_text.hpp"
+#include "record_json.hpp"
 #include "yaml_text.hpp"
 
-namespace slicewise::reports {
+namespace slicewise::sim {
+
+template <>
+struct Spelling<NeighbourFigure> {
+  using F = NeighbourFigure;
+  static constexpr bool listed = true;
+  static constexpr F all[] = {F::LatencyP99, F::LatencyMean, F::TimePerUnit, F::CellTime};
+  static std::string_view of(F figure) { return figure_name(figure); }
+};
+
 namespace {
 
-using nlohmann::json;
-using sim::NeighbourFigure;
-using sim::NeighbourMatrix;
+// A row and a cell of the matrix by their names.
+struct NamedEffect {
+  NeighbourEffect effect;
+  std::string workload;
+};
+struct NamedRow {
+  NeighbourRow row;
+  std::string workload;
+  std::vector<NamedEffect> beside;
+};
 
-using document::finding;
-using document::list;
-using document::metadata_of;
-using document::number;
-using document::present;
-
-json effect(const sim::NeighbourEffect& e) {
-  return present(
-      {{"slowdown", number(e.slowdown)}, {"ci95", number(e.ci95)}, {"sharesGpu", e.shares_gpu}});
-}
-
-json row(const NeighbourMatrix& matrix, const sim::NeighbourRow& r) {
-  json beside = json::array();
-  for (std::size_t other = 0; other < r.beside.size(); ++other) {
-    if (other == r.workload) continue;
-    json entry = effect(r.beside[other]);
-    entry["workload"] = matrix.workloads[other];
-    beside.push_back(std::move(entry));
+std::vector<NamedRow> named_rows(const NeighbourMatrix& matrix) {
+  std::vector<NamedRow> rows;
+  for (const NeighbourRow& row : matrix.rows) {
+    NamedRow named{row, matrix.workloads[row.workload], {}};
+    for (std::size_t other = 0; other < row.beside.size(); ++other) {
+      if (other == row.workload) continue;
+      named.beside.push_back({row.beside[other], matrix.workloads[other]});
+    }
+    rows.push_back(std::move(named));
   }
-  const bool ratio = r.figure == NeighbourFigure::CellTime;
-  return present({{"workload", matrix.workloads[r.workload]},
-                  {"figure", sim::figure_name(r.figure)},
-                  {"aloneSeconds", ratio ? json(nullptr) : number(r.alone)},
-                  {"aloneRatio", ratio ? number(r.alone) : json(nullptr)},
-                  {"beside", std::move(beside)},
-                  {"besideAll", effect(r.beside_all)}});
+  return rows;
 }
 
-json metadata(const NeighbourMatrix& matrix) {
-  return metadata_of(matrix.stamp, matrix.interrupted);
+bool is_ratio(const NamedRow& named) { return named.row.figure == NeighbourFigure::CellTime; }
+bool is_time(const NamedRow& named) { return !is_ratio(named); }
+
+const Record& neighbours_metadata() {
+  using M = NeighbourMatrix;
+  static const Record kRecord{
+      "what produced the matrix; the same values produce the same bytes",
+      {stamp_field<M>("scenario").csv(1, "scenario"), stamp_field<M>("scenarioSha256"),
+       stamp_field<M>("variant").csv(2, "variant"),
+       stamp_field<M>("seed")
+           .saying("seed of the random streams, the same in every company")
+           .csv(3, "seed"),
+       stamp_field<M>("replications").saying("runs of each company that were asked for"),
+       stamp_field<M>("version"),
+       field<&M::interrupted>("interrupted", "only runs that had finished count").optional()}};
+  return kRecord;
 }
 
 }  // namespace
 
-json neighbours_document(const NeighbourMatrix& matrix) {
-  return {{"apiVersion", kNeighboursApiVersion},
-          {"kind", "Neighbours"},
-          {"metadata", metadata(matrix)},
-          {"workloads", json(matrix.workloads)},
-          {"rows", list(matrix.rows, [&](const auto& r) { return row(matrix, r); })},
-          {"notes", list(matrix.notes, finding)}};
+template <>
+const Record& record_of<NeighbourEffect>() {
+  using E = NeighbourEffect;
+  static const Record kRecord{
+      "",
+      {field<&E::slowdown>("slowdown",
+                           "the figure over the figure alone, mean of the ratios of all runs; "
+                           "absent when nothing was observed"),
+       field<&E::ci95>("ci95", "half width"),
+       field<&E::shares_gpu>("sharesGpu",
+                             "containers of both were on one GPU, or MIG instance, at once")}};
+  return kRecord;
 }
 
-std::string neighbours_json(const NeighbourMatrix& matrix) {
+template <>
+const Record& record_of<NamedEffect>() {
+  static const Record kRecord = [] {
+    const auto like = [](std::string_view key) {
+      return record_of<NeighbourEffect>().like(key).from<&NamedEffect::effect>();
+    };
+    return Record{"what one neighbour does",
+                  {like("slowdown").csv(10, "slowdown"), like("ci95").csv(11, "ci95"),
+                   like("sharesGpu").csv(12, "sharesGpu"),
+                   field<&NamedEffect::workload>("workload", "the neighbour").csv(9, "causes")}};
+  }();
+  return kRecord;
+}
+
+template <>
+const Record& record_of<NamedRow>() {
+  using N = NamedRow;
+  static const Record kRecord{
+      "one figure of one workload",
+      {field<&N::workload>("workload", "who suffers").csv(4, "suffers"),
+       field<&N::row, &NeighbourRow::figure>(
+           "figure",
+           "what is compared: latencies of a Service, container time per unit of a Job or "
+           "Deployment, time of a Notebook's cell over that on a free GPU")
+           .csv(5, "figure"),
+       field<&N::row, &NeighbourRow::alone>("aloneSeconds", "the figure alone on the same pools")
+           .when<&is_time>()
+           .of(Unit::Seconds)
+           .csv(6, "aloneSeconds"),
+       field<&N::row, &NeighbourRow::alone>("aloneRatio", "the same, of cellTime")
+           .when<&is_ratio>()
+           .csv(7, "aloneRatio"),
+       field<&N::beside>("beside", "each other workload, in the order of the scenario"),
+       field<&N::row, &NeighbourRow::beside_all>("besideAll", "what all others together do")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<NeighbourMatrix>() {
+  using M = NeighbourMatrix;
+  static const Record kRecord{
+      "What `slicewise neighbours -o json` prints. SI units in the keys; fields that do not apply "
+      "are absent. Keys are added, never renamed.",
+      {constant("apiVersion", reports::kNeighboursApiVersion), constant("kind", "Neighbours"),
+       group("metadata", &neighbours_metadata),
+       field<&M::workloads>("workloads", "those that have pods").each("workload"),
+       field<&named_rows>("rows", "by workload; a Service has two"),
+       field<&M::notes>("notes", "what was changed in the scenario to take it apart")
+           .as(&finding_record)}};
+  return kRecord;
+}
+
+}  // namespace slicewise::sim
+
+namespace slicewise::reports {
+
+using nlohmann::json;
+
+json neighbours_document(const sim::NeighbourMatrix& matrix) { return described_json(matrix); }
+
+std::string neighbours_json(const sim::NeighbourMatrix& matrix) {
   return json_text(neighbours_document(matrix));
 }
 
-std::string neighbours_yaml(const NeighbourMatrix& matrix) {
+std::string neighbours_yaml(const sim::NeighbourMatrix& matrix) {
   return yaml_text(neighbours_document(matrix));
+}
+
+std::string neighbours_schema_json() {
+  return json_text(document_schema(sim::record_of<sim::NeighbourMatrix>(), "slicewise neighbours"));
+}
+
+// The item is who suffers; an entry who causes it, nobody for all together.
+std::string neighbours_csv(const sim::NeighbourMatrix& matrix) {
+  json document = neighbours_document(matrix);
+  DocumentCsv table(sim::record_of<sim::NeighbourMatrix>());
+  table.add(8, "company", "/company", 2);
+  std::string out = table.header();
+  for (json& row : document["rows"]) {
+    for (json& effect : row["beside"]) {
+      effect["company"] = "one";
+      out += table.row(document, row, effect);
+    }
+    row["besideAll"]["company"] = "all";
+    out += table.row(document, row, row["besideAll"]);
+  }
+  return out;
 }
 
 }  // namespace slicewise::reports

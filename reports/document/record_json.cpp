@@ -137,7 +137,7 @@ json record_json(const Record& record, const void* object) {
       continue;
     }
     std::any made;
-    const void* const value = field.value(object, made);
+    const void* const value = field.shown(object, made);
     if (value == nullptr) continue;
     // What is not finite is absent, too.
     json written = value_json(*field.shape, record_in(field), value);

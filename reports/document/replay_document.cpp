@@ -1,129 +1,274 @@
 #include "replay_document.hpp"
 
+#include <optional>
 #include <string>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/replay_report.hpp"
+#include "slicewise/sim/result_record.hpp"
 #include "slicewise/version.hpp"
 
-#include "document_values.hpp"
-#include "result_document.hpp"
+#include "csv_rows.hpp"
+#include "json_text.hpp"
+#include "record_json.hpp"
 #include "yaml_text.hpp"
 
-namespace slicewise::reports {
+namespace slicewise::sim {
+
+template <>
+struct Spelling<QueuePolicy> {
+  static constexpr bool listed = true;
+  static constexpr auto all = [] {
+    std::array<QueuePolicy, static_cast<std::size_t>(QueuePolicy::ShortestService) + 1> policies{};
+    for (std::size_t p = 0; p < policies.size(); ++p) policies[p] = static_cast<QueuePolicy>(p);
+    return policies;
+  }();
+  static std::string_view of(QueuePolicy policy) { return policy_name(policy); }
+};
+
 namespace {
 
-using nlohmann::json;
+struct SampleTimes {
+  Duration mean;
+  Duration p50;
+  Duration p90;
+  Duration p99;
+};
 
-using document::finding;
-using document::in_dollars;
-using document::in_seconds;
-using document::list;
-using document::number;
-using document::present;
-using document::text;
-
-json positive(std::int64_t count) { return count > 0 ? json(count) : json(nullptr); }
-
-json truth(bool value) { return value ? json(true) : json(nullptr); }
-
-json times(const sim::Histogram& values) {
-  if (values.count() == 0) return nullptr;
-  return {{"mean", in_seconds(values.mean())},
-          {"p50", in_seconds(values.quantile(0.5))},
-          {"p90", in_seconds(values.quantile(0.9))},
-          {"p99", in_seconds(values.quantile(0.99))}};
+std::optional<SampleTimes> times_of(const Histogram& values) {
+  if (values.count() == 0) return std::nullopt;
+  return SampleTimes{values.mean(), values.quantile(0.5), values.quantile(0.9),
+                     values.quantile(0.99)};
 }
 
-json size_class(const sim::ReplayClass& size) {
-  return present({{"name", size.name},
-                  {"finished", size.finished},
-                  {"waitSeconds", times(size.wait)},
-                  {"completionSeconds", times(size.completion)}});
+std::optional<SampleTimes> wait_of_class(const ReplayClass& c) { return times_of(c.wait); }
+std::optional<SampleTimes> completion_of_class(const ReplayClass& c) {
+  return times_of(c.completion);
+}
+std::optional<SampleTimes> wait_of_jobs(const ReplayResult& r) { return times_of(r.wait); }
+std::optional<SampleTimes> completion_of_jobs(const ReplayResult& r) {
+  return times_of(r.completion);
 }
 
-json outcome(const sim::ReplayOutcome& each, bool on_nodes) {
-  const sim::ReplayResult& r = each.result;
-  return present(
-      {{"queue", sim::policy_name(each.scheduling.queue)},
-       {"placement", on_nodes ? json(sim::policy_name(each.scheduling.placement)) : json(nullptr)},
-       {"jobs", r.jobs},
-       {"finished", r.finished},
-       {"neverFit", positive(r.never_fit)},
-       {"withoutRunTime", positive(r.without_run)},
-       {"startedAtOnce", r.started_at_once},
-       {"preemptions", r.preemptions},
-       {"mostWaiting", r.most_waiting},
-       {"events", r.events},
-       {"waitSeconds", times(r.wait)},
-       {"completionSeconds", times(r.completion)},
-       {"makespanSeconds", in_seconds(r.makespan())},
-       {"gpuUtilization", number(r.utilization())},
-       {"totalGpus", number(r.total_gpus)},
-       {"peakGpus", number(r.peak_gpus)},
-       {"gpuHours", number(r.gpu_hours)},
-       {"lostGpuHours", r.lost_gpu_hours > 0 ? number(r.lost_gpu_hours) : json(nullptr)},
-       {"perfectEstimates", truth(r.perfect_estimates)},
-       {"costUsd", in_dollars(each.cost)},
-       {"interrupted", truth(r.interrupted)},
-       {"sizes", list(r.classes, size_class)}});
+std::string_view placement_word(const ReplayOutcome& o) {
+  return policy_name(o.scheduling.placement);
+}
+std::string_view inflated_placement(const InflationOutcome& o) { return policy_name(o.placement); }
+
+double arrived_share(const InflationPoint& p) { return p.arrived_percent / 100.0; }
+double allocated_share(const InflationPoint& p) { return p.allocated_percent / 100; }
+double allocated_of_seed(const InflationResult& r) { return r.allocated_percent / 100; }
+double allocated_on_average(const InflationOutcome& o) { return o.mean_allocated_percent() / 100; }
+std::optional<double> deviation_of(const InflationOutcome& o) {
+  const auto deviation = o.standard_deviation();
+  return deviation ? std::optional(*deviation / 100) : std::nullopt;
+}
+double target_share(const InflationStudy& s) { return s.target_percent / 100.0; }
+
+bool repeats(const ReplayStudy& study) { return study.repeat > 1; }
+
+std::string_view version_of_replay(const ReplayOrigin&) { return kVersion; }
+
+template <class Study>
+std::vector<Field> origin_fields() {
+  using O = ReplayOrigin;
+  const auto of = [](Field field) { return std::move(field).template from<&Study::origin>(); };
+  return {of(field<&O::trace>("trace", "file of the trace")).csv(1, "trace"),
+          of(field<&O::trace_sha256>("traceSha256", "SHA-256 of its bytes, in hexadecimal")),
+          of(field<&O::cluster>("cluster", "what the jobs were placed on")).csv(2, "cluster"),
+          field<&Study::seed>("seed", "seed of the random streams"),
+          of(field<&version_of_replay>("version", "version of slicewise")),
+          of(field<&O::price_date>("priceDate", "date of the newest price in force, YYYY-MM-DD")
+                 .optional()),
+          field<&Study::interrupted>("interrupted", "jobs that had not ended by then are missing")
+              .optional()};
 }
 
-json metadata(const sim::ReplayOrigin& origin, std::uint64_t seed, bool interrupted) {
-  return present({{"trace", origin.trace},
-                  {"traceSha256", origin.trace_sha256},
-                  {"cluster", origin.cluster},
-                  {"seed", seed},
-                  {"version", kVersion},
-                  {"priceDate", text(origin.price_date)},
-                  {"interrupted", truth(interrupted)}});
+constexpr std::string_view kMetadata = "what produced the figures; the same values, the same bytes";
+
+const Record& replay_metadata() {
+  using S = ReplayStudy;
+  static const Record kRecord = [] {
+    Record record{kMetadata, origin_fields<S>()};
+    record.fields[3] = std::move(record.fields[3]).csv(3, "seed");
+    record.fields.push_back(field<&S::repeat>("repeat", "times that the trace was replayed"));
+    record.fields.push_back(
+        field<&S::shift>("shiftSeconds", "between the repetitions").when<&repeats>());
+    record.fields.push_back(
+        field<&S::restart_preempted>("restartPreempted", "preempted jobs start over").optional());
+    record.fields.push_back(field<&S::run_under_sharing>("runTimesUnderSharing",
+                                                         "run times are lifetimes on shared GPUs")
+                                .optional());
+    return record;
+  }();
+  return kRecord;
 }
 
-json seed_result(const sim::InflationResult& result) {
-  return {{"allocatedRatio", number(result.allocated_percent / 100)},
-          {"arrived", result.arrived},
-          {"turnedDown", result.failed},
-          {"curve", list(result.curve, [](const sim::InflationPoint& point) {
-             return json{{"arrivedRatio", number(point.arrived_percent / 100.0)},
-                         {"allocatedRatio", number(point.allocated_percent / 100)}};
-           })}};
-}
-
-json inflation_outcome(const sim::InflationOutcome& each) {
-  const auto deviation = each.standard_deviation();
-  return present({{"placement", sim::policy_name(each.placement)},
-                  {"allocatedRatio", number(each.mean_allocated_percent() / 100)},
-                  {"standardDeviation", deviation ? number(*deviation / 100) : json(nullptr)},
-                  {"seeds", list(each.by_seed, seed_result)}});
+const Record& inflation_metadata() {
+  using S = InflationStudy;
+  static const Record kRecord = [] {
+    Record record{kMetadata, origin_fields<S>()};
+    record.fields.push_back(field<&S::seeds>("seeds", "runs, with consecutive seeds"));
+    record.fields.push_back(
+        field<&target_share>("targetRatio", "GPUs asked for in the end / the cluster's"));
+    return record;
+  }();
+  return kRecord;
 }
 
 }  // namespace
 
-json replay_document(const sim::ReplayStudy& study) {
-  json about = metadata(study.origin, study.seed, study.interrupted);
-  about["repeat"] = study.repeat;
-  if (study.repeat > 1) about["shiftSeconds"] = in_seconds(study.shift);
-  if (study.restart_preempted) about["restartPreempted"] = true;
-  if (study.run_under_sharing) about["runTimesUnderSharing"] = true;
-  return {{"apiVersion", kReplayApiVersion},
-          {"kind", "Replay"},
-          {"metadata", std::move(about)},
-          {"schedulers",
-           list(study.outcomes,
-                [&](const sim::ReplayOutcome& each) { return outcome(each, study.on_nodes); })},
-          {"notes", list(study.findings, finding)}};
+template <>
+const Record& record_of<SampleTimes>() {
+  using T = SampleTimes;
+  static const Record kRecord{
+      "",
+      {field<&T::mean>("mean", "exact"), field<&T::p50>("p50", "median"),
+       field<&T::p90>("p90", "90th percentile"), field<&T::p99>("p99", "99th percentile")}};
+  return kRecord;
 }
 
-json inflation_document(const sim::InflationStudy& study) {
-  json about = metadata(study.origin, study.seed, study.interrupted);
-  about["seeds"] = study.seeds;
-  about["targetRatio"] = number(study.target_percent / 100.0);
-  return {{"apiVersion", kReplayApiVersion},
-          {"kind", "Inflation"},
-          {"metadata", std::move(about)},
-          {"placements", list(study.outcomes, inflation_outcome)}};
+template <>
+const Record& record_of<ReplayClass>() {
+  using C = ReplayClass;
+  static const Record kRecord{
+      "jobs of like size",
+      {field<&C::name>("name", "how many GPUs the jobs ask for").csv(6, "size"),
+       field<&C::finished>("finished", "jobs").csv(7, "finished"),
+       field<&wait_of_class>("waitSeconds", "time without progress")
+           .required()
+           .csv(8, "waitMeanSeconds", "mean")
+           .csv(9, "waitP50Seconds", "p50")
+           .csv(10, "waitP90Seconds", "p90")
+           .csv(11, "waitP99Seconds", "p99"),
+       field<&completion_of_class>("completionSeconds", "from arrival to end")
+           .required()
+           .csv(12, "completionMeanSeconds", "mean")}};
+  return kRecord;
 }
+
+template <>
+const Record& record_of<ReplayOutcome>() {
+  using O = ReplayOutcome;
+  using R = ReplayResult;
+  static const Record kRecord = [] {
+    const auto of = [](Field field) { return std::move(field).from<&O::result>(); };
+    return Record{
+        "the trace under one scheduler",
+        {field<&O::scheduling, &Scheduling::queue>("queue", "which waiting job goes next")
+             .csv(4, "queue"),
+         field<&placement_word>("placement", "which node a job gets; absent on one pool")
+             .optional()
+             .csv(5, "placement"),
+         of(field<&R::jobs>("jobs", "of the trace, all repetitions")),
+         of(field<&R::finished>("finished", "jobs that ended")),
+         of(field<&R::never_fit>("neverFit", "jobs that ask for more than the empty cluster has")
+                .positive()),
+         of(field<&R::without_run>("withoutRunTime", "jobs left out: their run time is not known")
+                .positive()),
+         of(field<&R::started_at_once>("startedAtOnce", "jobs that did not wait")),
+         of(field<&R::preemptions>("preemptions", "times that a job lost its GPUs"))
+             .csv(16, "preemptions"),
+         of(field<&R::most_waiting>("mostWaiting", "jobs in the queue at most")),
+         of(field<&R::events>("events", "arrivals, ends and preemptions")),
+         of(field<&wait_of_jobs>("waitSeconds", "time without progress, of finished jobs")),
+         of(field<&completion_of_jobs>("completionSeconds",
+                                       "from arrival to end, of finished jobs")),
+         of(field<&R::makespan>("makespanSeconds", "from the first arrival to the last end"))
+             .csv(13, "makespanSeconds"),
+         of(field<&R::utilization>("gpuUtilization",
+                                   "GPU time of finished work over GPUs x makespan"))
+             .of(Unit::Ratio)
+             .csv(14, "gpuUtilization"),
+         of(field<&R::total_gpus>("totalGpus", "of the cluster")),
+         of(field<&R::peak_gpus>("peakGpus", "allocated at once")).csv(15, "peakGpus"),
+         of(field<&R::gpu_hours>("gpuHours", "of finished work")),
+         of(field<&R::lost_gpu_hours>("lostGpuHours", "work that preempted jobs did again")
+                .positive()),
+         of(field<&R::perfect_estimates>("perfectEstimates", "backfilling knew the true run times")
+                .optional()),
+         field<&O::cost>("costUsd", "of all nodes over the makespan").csv(17, "costUsd"),
+         of(field<&R::interrupted>("interrupted", "this replay was stopped early").optional()),
+         of(field<&R::classes>("sizes", "small to large; those with jobs"))}};
+  }();
+  return kRecord;
+}
+
+template <>
+const Record& record_of<ReplayStudy>() {
+  static const Record kRecord{
+      "a trace of jobs on one cluster under several schedulers",
+      {constant("apiVersion", reports::kReplayApiVersion, "version of this format"),
+       constant("kind", "Replay", "what this document is"), group("metadata", &replay_metadata),
+       field<&ReplayStudy::outcomes>("schedulers", "in the order asked for"),
+       field<&ReplayStudy::findings>("notes", "what the user should know").as(&finding_record)}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<InflationPoint>() {
+  static const Record kRecord{
+      "one percent of the curve",
+      {field<&arrived_share>("arrivedRatio", "GPUs asked for so far / the cluster's")
+           .csv(5, "arrivedRatio"),
+       field<&allocated_share>("allocatedRatio", "GPUs handed out / the cluster's")
+           .of(Unit::Ratio)
+           .csv(6, "allocatedRatio")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<InflationResult>() {
+  using R = InflationResult;
+  static const Record kRecord{
+      "one seed",
+      {field<&allocated_of_seed>("allocatedRatio", "at the target").of(Unit::Ratio),
+       field<&R::arrived>("arrived", "jobs"),
+       field<&R::failed>("turnedDown", "jobs that fitted nowhere"),
+       field<&R::curve>("curve", "by what arrived")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<InflationOutcome>() {
+  using O = InflationOutcome;
+  static const Record kRecord{
+      "one placement policy",
+      {field<&inflated_placement>("placement", "which node a job gets").csv(3, "placement"),
+       field<&allocated_on_average>("allocatedRatio", "at the target, mean over the seeds")
+           .of(Unit::Ratio),
+       field<&deviation_of>("standardDeviation", "of the seeds"),
+       field<&O::by_seed>("seeds", "in order of seed")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<InflationStudy>() {
+  static const Record kRecord{
+      "how much of a cluster a placement policy can hand out",
+      {constant("apiVersion", reports::kReplayApiVersion, "version of this format"),
+       constant("kind", "Inflation", "what this document is"),
+       group("metadata", &inflation_metadata),
+       field<&InflationStudy::outcomes>("placements", "in the order asked for")}};
+  return kRecord;
+}
+
+}  // namespace slicewise::sim
+
+namespace slicewise::reports {
+
+using nlohmann::json;
+
+json replay_document(const sim::ReplayStudy& study) {
+  json document = described_json(study);
+  if (study.on_nodes) return document;
+  for (json& scheduler : document["schedulers"]) scheduler.erase("placement");
+  return document;
+}
+
+json inflation_document(const sim::InflationStudy& study) { return described_json(study); }
 
 std::string replay_json(const sim::ReplayStudy& study) { return json_text(replay_document(study)); }
 
@@ -135,6 +280,78 @@ std::string inflation_json(const sim::InflationStudy& study) {
 
 std::string inflation_yaml(const sim::InflationStudy& study) {
   return yaml_text(inflation_document(study));
+}
+
+std::string replay_schema_json() {
+  return json_text({{"$schema", "http://json-schema.org/draft-07/schema#"},
+                    {"title", "slicewise replay"},
+                    {"oneOf",
+                     {record_schema(sim::record_of<sim::ReplayStudy>()),
+                      record_schema(sim::record_of<sim::InflationStudy>())}}});
+}
+
+// A size of job stands where other reports have a workload.
+std::string replay_csv(const sim::ReplayStudy& study) {
+  const json document = replay_document(study);
+  const DocumentCsv table(sim::record_of<sim::ReplayStudy>());
+  std::string out = table.header();
+  for (const json& scheduler : document["schedulers"]) {
+    json all = scheduler;
+    all["name"] = "all";
+    out += table.row(document, scheduler, all);
+    for (const json& size : scheduler["sizes"]) out += table.row(document, scheduler, size);
+  }
+  return out;
+}
+
+std::string inflation_csv(const sim::InflationStudy& study) {
+  const json document = inflation_document(study);
+  DocumentCsv table(sim::record_of<sim::InflationStudy>());
+  table.add(4, "seed", "/seed");
+  std::string out = table.header();
+  for (const json& placement : document["placements"]) {
+    std::uint64_t seed = study.seed;
+    for (const json& result : placement["seeds"]) {
+      const json item = {{"placement", placement["placement"]}, {"seed", seed++}};
+      for (const json& point : result["curve"]) out += table.row(document, item, point);
+    }
+  }
+  return out;
+}
+
+namespace {
+
+// "1234.5": all digits that there are.
+std::string seconds_text(std::int64_t ns) {
+  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+  const std::string sign = ns < 0 ? "-" : "";
+  const auto magnitude = static_cast<std::uint64_t>(ns < 0 ? -ns : ns);
+  std::string text =
+      fmt::format("{}{}.{:09}", sign, magnitude / kNsPerSecond, magnitude % kNsPerSecond);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+std::string time_text(TimePoint at) { return at == kNever ? "" : seconds_text(at.ns); }
+
+}  // namespace
+
+std::string job_times_csv(const scenarios::JobTrace& trace, const sim::ReplayStudy& study) {
+  std::string out = "id,gpus,arrival_s,start_s,end_s\n";
+  if (study.outcomes.empty()) return out;
+  const std::vector<sim::JobTimes>& times = study.outcomes.front().result.job_times;
+  for (std::size_t job = 0; job < times.size(); ++job) {
+    const std::size_t row = job % trace.size();
+    const auto repetition = static_cast<std::int64_t>(job / trace.size());
+    const Duration arrival = trace.arrival[row] + study.shift * repetition;
+    const std::string id =
+        trace.id.empty() ? std::to_string(row + 1) : std::string(trace.name(trace.id, row));
+    out += csv_text(id);
+    out += fmt::format(",{},{},{},{}\n", trace.gpus[row], seconds_text(arrival.ns),
+                       time_text(times[job].start), time_text(times[job].end));
+  }
+  return out;
 }
 
 }  // namespace slicewise::reports

@@ -113,6 +113,8 @@ const std::vector<DeclaredValue>& values_of_results() {
 }
 
 const DeclaredValue* find_value(std::string_view name) {
+  constexpr std::string_view kResult = "result.";
+  if (name.starts_with(kResult)) name.remove_prefix(kResult.size());
   const auto is_called = [&](const DeclaredValue& value) {
     const auto holds = [&](const std::vector<std::string>& names) {
       return std::ranges::find(names, name) != names.end();
@@ -127,20 +129,22 @@ const DeclaredValue* find_value(std::string_view name) {
 }
 
 std::string result_model_markdown() {
-  std::string out;
-  std::string section = "-";
+  std::vector<std::pair<std::string, std::string>> sections;  // an object and its rows
   for (const DeclaredValue& value : values_of_results()) {
     const std::size_t dot = value.path.rfind('.');
     const std::string object = dot == std::string::npos ? "" : value.path.substr(0, dot);
-    if (object != section) {
-      out += object.empty() ? "" : fmt::format("\n### `{}`\n", object);
-      out += "\n| Key | Type | Meaning | CSV | Policies | `diff` |\n|---|---|---|---|---|---|\n";
-      section = object;
-    }
-    out += fmt::format("| `{}` | {}{} | {} | {} | {} | {} |\n", value.path.substr(dot + 1),
-                       value.type, value.may_be_absent ? ", may be absent" : "", value.meaning,
-                       fmt::join(value.csv, ", "), fmt::join(value.policies, ", "),
-                       fmt::join(value.diff, ", "));
+    auto section = std::ranges::find(sections, object, &std::pair<std::string, std::string>::first);
+    if (section == sections.end()) section = sections.insert(section, {object, ""});
+    section->second += fmt::format(
+        "| `{}` | {}{} | {} | {} | {} | {} |\n", value.path.substr(dot + 1), value.type,
+        value.may_be_absent ? ", may be absent" : "", value.meaning, fmt::join(value.csv, ", "),
+        fmt::join(value.policies, ", "), fmt::join(value.diff, ", "));
+  }
+  std::string out;
+  for (const auto& [object, rows] : sections) {
+    if (!object.empty()) out += fmt::format("\n### `{}`\n", object);
+    out +=
+        "\n| Key | Type | Meaning | CSV | Policies | `diff` |\n|---|---|---|---|---|---|\n" + rows;
   }
   return out;
 }

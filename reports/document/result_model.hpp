@@ -21,8 +21,8 @@ struct DeclaredValue {
 // In the order declared; objects before what they hold.
 const std::vector<DeclaredValue>& values_of_results();
 
-// By its path, with or without "variants[].", or by what policies, CSV or `diff` call it; nullptr:
-// there is none.
+// By its path, with or without "result." or "variants[].", or by what policies, CSV or `diff` call
+// it; nullptr: there is none.
 const DeclaredValue* find_value(std::string_view name);
 
 // The tables of RESULT.md.

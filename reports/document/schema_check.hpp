@@ -8,7 +8,7 @@ namespace slicewise::reports {
 
 // Reports what the schema does not allow: keys that are unknown or absent, values of another type,
 // words that are not among those it lists, numbers that are too small or too large. Understands
-// what json_schema.hpp writes, which is what our documents are described with.
+// what record_json.hpp writes, which is what our documents are described with.
 void check_schema(StoredDocument& document, const nlohmann::json& schema);
 
 }  // namespace slicewise::reports

@@ -6,21 +6,84 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/sensitivity_report.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 #include "../text/amount_text.hpp"
-#include "document_values.hpp"
-#include "result_document.hpp"
+#include "csv_rows.hpp"
+#include "json_text.hpp"
+#include "record_json.hpp"
 #include "yaml_text.hpp"
 
-namespace slicewise::reports {
+namespace slicewise::sim {
+
+template <>
+struct Spelling<AmountUnit> {
+  using U = AmountUnit;
+  static constexpr bool listed = true;
+  static constexpr U all[] = {U::Dollars,   U::DollarsPerHour, U::Seconds, U::Bytes,
+                              U::PerSecond, U::Ratio,          U::Cores,   U::Count};
+  static std::string_view of(U unit) { return reports::unit_word(unit); }
+};
+
 namespace {
 
-using nlohmann::json;
-using sim::SensitivityStudy;
+// Parts of a study with what they point to.
+struct NamedChange {
+  OutcomeChange change;
+  std::string workload;
+  std::string name;
+};
+struct NamedVariation {
+  InputVariation variation;
+  std::vector<NamedChange> changes;
+};
+struct NamedEffectOfInput {
+  InputEffect effect;
+  std::optional<NamedVariation> low;
+  std::optional<NamedVariation> high;
+};
+struct BreakEvenOfInput {
+  BreakEven even;
+  VariedInput input;
+};
 
-json basis_value(const std::optional<scenarios::Provenance>& basis) {
-  if (!basis) return "scenario";
-  switch (*basis) {
+std::optional<NamedVariation> named(const SensitivityStudy& study,
+                                    const std::optional<InputVariation>& variation) {
+  if (!variation) return std::nullopt;
+  NamedVariation out{*variation, {}};
+  for (std::size_t f = 0; f < variation->changes.size(); ++f) {
+    if (!variation->changes[f]) continue;
+    out.changes.push_back(
+        {*variation->changes[f], study.figures[f].workload, study.figures[f].name});
+  }
+  return out;
+}
+
+std::vector<NamedEffectOfInput> named_effects(const SensitivityStudy& study) {
+  std::vector<NamedEffectOfInput> out;
+  for (const InputEffect& effect : study.effects) {
+    out.push_back({effect, named(study, effect.low), named(study, effect.high)});
+  }
+  return out;
+}
+
+std::vector<BreakEvenOfInput> break_evens_of_inputs(const SensitivityStudy& study) {
+  std::vector<BreakEvenOfInput> out;
+  for (const BreakEven& even : study.break_evens) {
+    out.push_back({even, study.effects[even.effect].input});
+  }
+  return out;
+}
+
+std::optional<bool> passes_limit(const OutcomeFigure& figure) {
+  return figure.limit ? std::optional(figure.pass) : std::nullopt;
+}
+
+std::string_view kind_of_input(const VariedInput& input) { return scenarios::word_of(input.kind); }
+
+std::string_view basis_of_input(const VariedInput& input) {
+  if (!input.basis) return "scenario";
+  switch (*input.basis) {
     case scenarios::Provenance::Measured:
       return "measured";
     case scenarios::Provenance::Catalog:
@@ -31,116 +94,226 @@ json basis_value(const std::optional<scenarios::Provenance>& basis) {
   return "assumed";
 }
 
-json outcome_value_of(const sim::OutcomeFigure& figure) {
-  return document::present({{"workload", document::text(figure.workload)},
-                            {"name", figure.name},
-                            {"unit", unit_word(figure.value.unit)},
-                            {"value", document::number(figure.value.value)},
-                            {"ci95", document::number(figure.ci95)},
-                            {"limit", document::number(figure.limit)},
-                            {"atLeast", figure.at_least ? json(true) : json(nullptr)},
-                            {"pass", figure.limit ? json(figure.pass) : json(nullptr)}});
+double largest_of(const NamedEffectOfInput& effect) { return largest_change(effect.effect); }
+
+bool was_simulated(const NamedVariation& v) { return v.variation.refused.empty(); }
+
+std::optional<std::vector<NamedChange>> changes_of(const NamedVariation& v) {
+  return was_simulated(v) ? std::optional(v.changes) : std::nullopt;
+}
+std::optional<std::vector<ObjectiveFlip>> flips_of(const NamedVariation& v) {
+  return was_simulated(v) ? std::optional(v.variation.flips) : std::nullopt;
+}
+std::optional<PodCounts> pods_of(const NamedVariation& v) {
+  return was_simulated(v) ? std::optional(v.variation.pods) : std::nullopt;
 }
 
-json change_value(const SensitivityStudy& study, std::size_t figure,
-                  const sim::OutcomeChange& change) {
-  return document::present({{"workload", document::text(study.figures[figure].workload)},
-                            {"name", study.figures[figure].name},
-                            {"value", document::number(change.value)},
-                            {"changeRatio", document::number(change.ratio)},
-                            {"ci95Ratio", document::number(change.ci95)}});
+std::optional<double> input_at(const BreakEvenOfInput& b, const std::optional<double>& factor) {
+  return factor ? std::optional(*factor * b.input.value.value) : std::nullopt;
+}
+std::optional<double> input_that_passes(const BreakEvenOfInput& b) {
+  return input_at(b, b.even.passes);
+}
+std::optional<double> input_that_fails(const BreakEvenOfInput& b) {
+  return input_at(b, b.even.fails);
 }
 
-json flip_value(const sim::ObjectiveFlip& flip) {
-  return {{"workload", flip.workload},
-          {"name", flip.name},
-          {"unit", unit_word(flip.value.unit)},
-          {"value", document::number(flip.value.value)},
-          {"limit", document::number(flip.limit.value)},
-          {"pass", flip.passes}};
+constexpr std::string_view kOfUnit = "of the values beside it";
+
+const Record& pods_of_variation() {
+  static const Record kRecord = [] {
+    const Record& pods = record_of<PodCounts>();
+    return Record{"means per run",
+                  {pods.like("oomKilled").saying("containers killed for lack of GPU memory"),
+                   pods.like("failed").saying("pods that failed"),
+                   pods.like("pendingMax").saying("pods Pending at once, at most")}};
+  }();
+  return kRecord;
 }
 
-json variation_value(const SensitivityStudy& study,
-                     const std::optional<sim::InputVariation>& variation) {
-  if (!variation) return nullptr;
-  json out{{"factor", document::number(variation->factor)},
-           {"value", document::number(variation->value)}};
-  if (!variation->refused.empty()) {
-    out["refused"] = variation->refused;
-    return out;
-  }
-  out["changes"] = json::array();
-  for (std::size_t f = 0; f < variation->changes.size(); ++f) {
-    if (variation->changes[f]) {
-      out["changes"].push_back(change_value(study, f, *variation->changes[f]));
-    }
-  }
-  out["flips"] = document::list(variation->flips, flip_value);
-  out["pods"] = {{"oomKilled", document::number(variation->pods.oom_kills)},
-                 {"failed", document::number(variation->pods.failed)},
-                 {"pendingMax", variation->pods.pending_max}};
-  return out;
-}
-
-json effect_value(const SensitivityStudy& study, const sim::InputEffect& effect) {
-  return document::present({{"path", effect.input.path},
-                            {"kind", scenarios::word_of(effect.input.kind)},
-                            {"unit", unit_word(effect.input.value.unit)},
-                            {"value", document::number(effect.input.value.value)},
-                            {"basis", basis_value(effect.input.basis)},
-                            {"largestChangeRatio", document::number(largest_change(effect))},
-                            {"low", variation_value(study, effect.low)},
-                            {"high", variation_value(study, effect.high)}});
-}
-
-json break_even_value(const SensitivityStudy& study, const sim::BreakEven& even) {
-  const sim::VariedInput& input = study.effects[even.effect].input;
-  const auto at = [&](const std::optional<double>& factor) {
-    return factor ? document::number(*factor * input.value.value) : json(nullptr);
-  };
-  return document::present({{"path", input.path},
-                            {"unit", unit_word(input.value.unit)},
-                            {"passesFactor", document::number(even.passes)},
-                            {"failsFactor", document::number(even.fails)},
-                            {"passes", at(even.passes)},
-                            {"fails", at(even.fails)},
-                            {"workload", document::text(even.workload)},
-                            {"objective", document::text(even.objective)},
-                            {"simulations", even.simulations}});
-}
-
-json metadata_value(const SensitivityStudy& study) {
-  return document::metadata_of(
-      study.stamp, study.interrupted,
-      {{"simulations", study.simulations}, {"byRatio", document::number(study.by)}});
+const Record& sensitivity_metadata() {
+  using S = SensitivityStudy;
+  static const Record kRecord{
+      "what produced the study; the same values produce the same bytes",
+      {stamp_field<S>("scenario").csv(1, "scenario"), stamp_field<S>("scenarioSha256"),
+       stamp_field<S>("variant").csv(2, "variant"),
+       stamp_field<S>("seed")
+           .saying("seed of the random streams, the same for every simulation")
+           .csv(3, "seed"),
+       stamp_field<S>("replications").saying("runs of each simulation"),
+       field<&S::simulations>("simulations", "how many there were"),
+       field<&S::by>("byRatio", "how far inputs were lowered and raised"),
+       stamp_field<S>("version"), stamp_field<S>("priceDate"), stamp_field<S>("priceFile"),
+       stamp_field<S>("priceFileSha256"),
+       field<&S::interrupted>("interrupted", "not every input was varied").optional()}};
+  return kRecord;
 }
 
 }  // namespace
 
-json sensitivity_document(const SensitivityStudy& study) {
-  json effects = json::array();
-  for (const sim::InputEffect& effect : study.effects) {
-    effects.push_back(effect_value(study, effect));
-  }
-  json evens = json::array();
-  for (const sim::BreakEven& even : study.break_evens) {
-    evens.push_back(break_even_value(study, even));
-  }
-  return document::present({{"apiVersion", kSensitivityApiVersion},
-                            {"kind", "Sensitivity"},
-                            {"metadata", metadata_value(study)},
-                            {"nothingRuns", study.nothing_runs ? json(true) : json(nullptr)},
-                            {"figures", document::list(study.figures, outcome_value_of)},
-                            {"inputs", std::move(effects)},
-                            {"breakEvens", std::move(evens)}});
+template <>
+const Record& record_of<OutcomeFigure>() {
+  using F = OutcomeFigure;
+  static const Record kRecord{
+      "a figure of the results",
+      {field<&F::workload>("workload", "workload or pipeline; absent: the whole scenario")
+           .optional(),
+       field<&F::name>("name",
+                       "monthlyUsd, per1kRequestsInSloUsd, perJobUsd, the objective that is "
+                       "nearest to its limit, latencyP99 or jobCompletionP95"),
+       field<&F::value, &Amount::unit>("unit", kOfUnit),
+       field<&F::value, &Amount::value>("value", "as the scenario is"),
+       field<&F::ci95>("ci95", "half width"),
+       field<&F::limit>("limit", "of an objective: at most, or at least"),
+       field<&F::at_least>("atLeast", "the limit is a lower one").optional(),
+       field<&passes_limit>("pass", "the value is within the limit")}};
+  return kRecord;
 }
 
-std::string sensitivity_json(const SensitivityStudy& study) {
+template <>
+const Record& record_of<NamedChange>() {
+  using N = NamedChange;
+  static const Record kRecord{
+      "how a figure changes",
+      {field<&N::workload>("workload", "as in figures").optional().csv(11, "workload"),
+       field<&N::name>("name", "as in figures").csv(12, "figure"),
+       field<&N::change, &OutcomeChange::value>("value", "with the input changed")
+           .csv(13, "figureValue"),
+       field<&N::change, &OutcomeChange::ratio>("changeRatio", "value / the scenario's - 1")
+           .of(Unit::Signed)
+           .csv(14, "changeRatio"),
+       field<&N::change, &OutcomeChange::ci95>("ci95Ratio",
+                                               "half width, of the differences run by run")
+           .csv(15, "ci95Ratio")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<ObjectiveFlip>() {
+  using F = ObjectiveFlip;
+  static const Record kRecord{"an objective that starts or stops failing",
+                              {field<&F::workload>("workload", "workload or pipeline"),
+                               field<&F::name>("name", "objective, as in the scenario"),
+                               field<&F::value, &Amount::unit>("unit", kOfUnit),
+                               field<&F::value, &Amount::value>("value", "with the input changed"),
+                               field<&F::limit, &Amount::value>("limit", "at most, or at least"),
+                               field<&F::passes>("pass", "it passes now, and failed before")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<NamedVariation>() {
+  using V = NamedVariation;
+  static const Record kRecord{
+      "",
+      {field<&V::variation, &InputVariation::factor>("factor", "value / the scenario's"),
+       field<&V::variation, &InputVariation::value>("value", "of the input"),
+       field<&V::variation, &InputVariation::refused>("refused", "why it cannot be simulated")
+           .optional(),
+       field<&changes_of>("changes", "of the figures"), field<&flips_of>("flips", "objectives"),
+       field<&pods_of>("pods").as(&pods_of_variation)}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<NamedEffectOfInput>() {
+  using N = NamedEffectOfInput;
+  using I = VariedInput;
+  static const Record kRecord = [] {
+    const auto of_input = [](Field field) {
+      field.base = [](const void* at) -> const void* { return &shapes::in<N>(at).effect.input; };
+      return field;
+    };
+    return Record{
+        "one input, varied alone",
+        {of_input(field<&I::path>("path", "where it stands, as --vary takes it")).csv(4, "path"),
+         of_input(field<&kind_of_input>("kind", "as `sensitivity.vary` of a scenario takes it")),
+         of_input(field<&I::value, &Amount::unit>("unit", kOfUnit)).csv(6, "unit"),
+         of_input(
+             field<&I::value, &Amount::value>("value", "as the scenario or the catalogue has it"))
+             .csv(7, "scenarioValue"),
+         of_input(field<&basis_of_input>(
+                      "basis", "how well it is known; scenario: it is decided, not measured"))
+             .one_of("measured catalog assumed scenario")
+             .csv(5, "basis"),
+         field<&largest_of>("largestChangeRatio", "of any figure, at either end"),
+         field<&N::low>("low", "the input lowered"), field<&N::high>("high", "the input raised")}};
+  }();
+  return kRecord;
+}
+
+template <>
+const Record& record_of<BreakEvenOfInput>() {
+  using B = BreakEvenOfInput;
+  static const Record kRecord{
+      "how far an input may go before an objective fails",
+      {field<&B::input, &VariedInput::path>("path", "of the input"),
+       field<&B::input, &VariedInput::value, &Amount::unit>("unit", kOfUnit),
+       field<&B::even, &BreakEven::passes>("passesFactor", "all objectives pass there"),
+       field<&B::even, &BreakEven::fails>("failsFactor", "an objective fails there"),
+       field<&input_that_passes>("passes", "the input there"),
+       field<&input_that_fails>("fails", "the input there"),
+       field<&B::even, &BreakEven::workload>("workload", "whose objective fails").optional(),
+       field<&B::even, &BreakEven::objective>("objective", "that fails").optional(),
+       field<&B::even, &BreakEven::simulations>("simulations", "that the search took")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<SensitivityStudy>() {
+  using S = SensitivityStudy;
+  static const Record kRecord{
+      "What `slicewise sensitivity -o json` prints. SI units; fields that do not apply are absent. "
+      "Keys are added, never renamed.",
+      {constant("apiVersion", reports::kSensitivityApiVersion), constant("kind", "Sensitivity"),
+       group("metadata", &sensitivity_metadata),
+       field<&S::nothing_runs>("nothingRuns", "no pod ever ran").optional(),
+       field<&S::figures>("figures", "of the scenario as it is"),
+       field<&named_effects>("inputs", "those with most effect first"),
+       field<&break_evens_of_inputs>("breakEvens", "of the inputs that move an objective most")}};
+  return kRecord;
+}
+
+}  // namespace slicewise::sim
+
+namespace slicewise::reports {
+
+using nlohmann::json;
+
+json sensitivity_document(const sim::SensitivityStudy& study) { return described_json(study); }
+
+std::string sensitivity_json(const sim::SensitivityStudy& study) {
   return json_text(sensitivity_document(study));
 }
 
-std::string sensitivity_yaml(const SensitivityStudy& study) {
+std::string sensitivity_yaml(const sim::SensitivityStudy& study) {
   return yaml_text(sensitivity_document(study));
+}
+
+std::string sensitivity_schema_json() {
+  return json_text(
+      document_schema(sim::record_of<sim::SensitivityStudy>(), "slicewise sensitivity"));
+}
+
+// An item is one input at one end, its entries are the figures that change.
+std::string sensitivity_csv(const sim::SensitivityStudy& study) {
+  const json document = sensitivity_document(study);
+  DocumentCsv table(sim::record_of<sim::SensitivityStudy>());
+  table.add(8, "factor", "/end/factor");
+  table.add(9, "value", "/end/value");
+  table.add(10, "refused", "/end/refused");
+  std::string out = table.header();
+  for (json input : document["inputs"]) {
+    for (const char* end : {"low", "high"}) {
+      if (!input.contains(end)) continue;
+      input["end"] = input[end];
+      if (input["end"].contains("refused")) out += table.row(document, input, json::object());
+      for (const json& change : input["end"].value("changes", json::array())) {
+        out += table.row(document, input, change);
+      }
+    }
+  }
+  return out;
 }
 
 }  // namespace slicewise::reports

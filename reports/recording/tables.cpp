@@ -8,9 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/recording_report.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 #include "../document/csv_rows.hpp"
-#include "../document/document_values.hpp"
+#include "../document/record_json.hpp"
 #include "lane_words.hpp"
 
 namespace slicewise::reports {
@@ -167,7 +168,7 @@ std::string objectives_table(const Recording& recording) {
   };
   for (const sim::WorkloadResult& w : recording.result.workloads) {
     for (const sim::ObjectiveResult& o : w.objectives) {
-      const nlohmann::json written = document::objective(o);
+      const nlohmann::json written = described_json(o);
       add_row(table, {w.name, o.name, o.at_least ? "at least" : "at most",
                       field(written.value("limit", nlohmann::json())),
                       field(written.value("value", nlohmann::json())),

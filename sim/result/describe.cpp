@@ -52,7 +52,11 @@ const Record& Field::inner() const {
 const void* Field::value(const void* of_record, std::any& made) const {
   if (base != nullptr) of_record = base(of_record);
   if (applies != nullptr && !applies(of_record)) return nullptr;
-  const void* const at = reach(of_record, made);
+  return reach(of_record, made);
+}
+
+const void* Field::shown(const void* of_record, std::any& made) const {
+  const void* const at = value(of_record, made);
   return at == nullptr || (is_optional && !nullable && is_empty(*this, at)) ? nullptr : at;
 }
 

@@ -378,8 +378,10 @@ struct Field {
   const Record& inner() const;  // REQUIRES: an object, or a list of them
   // Where a value goes; makes the optionals on the way. nullptr: it is computed.
   void* room(void* in_record) const;
-  // The address of the value, or nullptr where it is absent. `made` keeps what is computed.
+  // The address of the value, or nullptr where there is none. `made` keeps what is computed.
   const void* value(const void* record, std::any& made) const;
+  // Likewise, and nullptr for what documents leave out as empty.
+  const void* shown(const void* record, std::any& made) const;
 
   Field optional() &&;
   Field positive() &&;  // optional, and absent when it is 0
