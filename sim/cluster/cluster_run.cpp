@@ -42,21 +42,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication, Recorder* 
   jobs_.end_run_without_any();
 }
 
-Replication ClusterRun::run(const std::atomic<bool>* interrupted) {
-  std::uint32_t events = 0;
-  while (!run_.ended) {
-    run_.now = run_.timers.next();
-    dispatch(run_.timers.begin_firing());
-    run_.timers.end_firing();
-    if (++events % kEventsBetweenChecks == 0 && interrupted != nullptr && interrupted->load()) {
-      break;
-    }
-  }
-  end();
-  return std::move(run_.record);
-}
-
-void ClusterRun::dispatch(Timers::Fired timer) {
+inline void ClusterRun::dispatch(Timers::Fired timer) {
   const std::uint32_t nth = timer.nth;
   switch (timer.kind) {
     case TimerKind::Pod:
@@ -95,6 +81,20 @@ void ClusterRun::dispatch(Timers::Fired timer) {
     case TimerKind::Turn:
       return sampler_.on_turn_timer();
   }
+}
+
+Replication ClusterRun::run(const std::atomic<bool>* interrupted) {
+  std::uint32_t events = 0;
+  while (!run_.ended) {
+    run_.now = run_.timers.next();
+    dispatch(run_.timers.begin_firing());
+    run_.timers.end_firing();
+    if (++events % kEventsBetweenChecks == 0 && interrupted != nullptr && interrupted->load()) {
+      break;
+    }
+  }
+  end();
+  return std::move(run_.record);
 }
 
 void ClusterRun::look_at_queue() {

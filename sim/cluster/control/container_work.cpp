@@ -1,7 +1,5 @@
 #include "container_work.hpp"
 
-#include "pod_life.hpp"
-
 namespace slicewise::sim {
 namespace {
 
@@ -54,32 +52,6 @@ void ContainerWork::begin(std::uint32_t p) {
       batch_.begin(p);
       batch_.resolve(node);
       if (run_.cluster.is_exact(node)) steps_.begin(p);
-      return;
-  }
-}
-
-void ContainerWork::on_timer(std::uint32_t p) {
-  switch (kind_of(p)) {
-    case WorkloadKind::Service:
-      return replicas_.on_timer(p);
-    case WorkloadKind::Notebook:
-      return notebooks_.on_timer(p);
-    case WorkloadKind::Job:
-    case WorkloadKind::Deployment:
-      if (run_.cluster.is_exact(run_.cluster.pods[p].node)) return steps_.prepared(p);
-      return pods_.work_done(p);
-  }
-}
-
-void ContainerWork::gpu_done(std::uint32_t p) {
-  switch (kind_of(p)) {
-    case WorkloadKind::Service:
-      return replicas_.gpu_done(p);
-    case WorkloadKind::Notebook:
-      return notebooks_.cell_done(p);
-    case WorkloadKind::Job:
-    case WorkloadKind::Deployment:
-      if (steps_.step_done(p)) pods_.work_done(p);
       return;
   }
 }

@@ -9,10 +9,9 @@
 #include "../run_state.hpp"
 #include "../service/replicas.hpp"
 #include "../service/services.hpp"
+#include "pod_life.hpp"
 
 namespace slicewise::sim {
-
-class PodLife;
 
 // What a container works on: batch work, requests, or the cells of a notebook. The one place that
 // tells the kinds of workloads apart while the clock runs, but for what controllers do about a pod
@@ -53,5 +52,31 @@ class ContainerWork {
   Usage& usage_;
   PodLife& pods_;
 };
+
+inline void ContainerWork::on_timer(std::uint32_t p) {
+  switch (kind_of(p)) {
+    case scenarios::WorkloadKind::Service:
+      return replicas_.on_timer(p);
+    case scenarios::WorkloadKind::Notebook:
+      return notebooks_.on_timer(p);
+    case scenarios::WorkloadKind::Job:
+    case scenarios::WorkloadKind::Deployment:
+      if (run_.cluster.is_exact(run_.cluster.pods[p].node)) return steps_.prepared(p);
+      return pods_.work_done(p);
+  }
+}
+
+inline void ContainerWork::gpu_done(std::uint32_t p) {
+  switch (kind_of(p)) {
+    case scenarios::WorkloadKind::Service:
+      return replicas_.gpu_done(p);
+    case scenarios::WorkloadKind::Notebook:
+      return notebooks_.cell_done(p);
+    case scenarios::WorkloadKind::Job:
+    case scenarios::WorkloadKind::Deployment:
+      if (steps_.step_done(p)) pods_.work_done(p);
+      return;
+  }
+}
 
 }  // namespace slicewise::sim

@@ -87,7 +87,7 @@ void Replicas::piece_done(std::uint32_t p) {
 // Requests that have not had a step for too long.
 void Replicas::time_out_llm(std::uint32_t p, Duration timeout) {
   LlmServer& llm = *servers_[p].llm;
-  const std::size_t s = services_.of_pod(p);
+  const std::size_t s = servers_[p].service;
   while (const LlmRequest* oldest = llm.batching.oldest_waiting()) {
     if (run_.now < llm.request(*oldest).queued + timeout) return;
     const Request request = llm.take(*oldest);

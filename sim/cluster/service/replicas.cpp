@@ -16,11 +16,16 @@ Replicas::Replicas(RunState& run, GpuAccess& gpus, Usage& usage, HostCpus& hosts
       hosts_(hosts),
       services_(services),
       scalers_(scalers),
-      servers_(run.cluster.pods.size()) {}
+      servers_(run.cluster.pods.size()) {
+  for (std::size_t p = 0; p < servers_.size(); ++p) {
+    servers_[p].serving = &run.cluster.model(run.cluster.pods[p]).spec.serving;
+  }
+}
 
 void Replicas::begin(std::uint32_t p) {
   const Pod& pod = run_.cluster.pods[p];
   const WorkloadModel& model = run_.cluster.model(pod);
+  servers_[p].service = static_cast<std::uint32_t>(services_.of_workload(pod.workload));
   if (!model.spec.llm) return;
   const Domain& domain = run_.cluster.domains[index(pod.domain)];
   const PoolDemand& there = model.on_pool[index(run_.cluster.nodes[index(pod.node)].pool)];
@@ -101,8 +106,6 @@ void Replicas::fill_batch(std::uint32_t p) {
   arm(p);
 }
 
-void Replicas::gpu_done(std::uint32_t p) { servers_[p].llm ? piece_done(p) : batch_done(p); }
-
 void Replicas::batch_done(std::uint32_t p) {
   PodServer& server = servers_[p];
   const Demand& demand = run_.cluster.demand(run_.cluster.pods[p]);
@@ -142,7 +145,7 @@ void Replicas::leave_if_finished(std::uint32_t p) {
 
 // The next moment at which something happens to waiting requests by the clock alone.
 void Replicas::arm(std::uint32_t p) {
-  if (!services_[services_.of_pod(p)].has_deadlines) return;
+  if (!servers_[p].has_deadlines()) return;
   const PodServer& server = servers_[p];
   const scenarios::Serving& serving = serving_of(p);
   TimePoint next = kNever;
@@ -162,7 +165,7 @@ void Replicas::arm(std::uint32_t p) {
 
 void Replicas::on_timer(std::uint32_t p) {
   PodServer& server = servers_[p];
-  const std::size_t s = services_.of_pod(p);
+  const std::size_t s = server.service;
   if (const auto& timeout = serving_of(p).timeout) {
     for (RequestQueue* queue : {&server.waiting, &server.ready}) {
       while (!queue->empty() && queue->front().queued + *timeout <= run_.now) {

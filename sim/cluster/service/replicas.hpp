@@ -36,13 +36,11 @@ class Replicas {
 
   // The pod's timer: a batch has waited long enough, or requests have waited too long.
   void on_timer(std::uint32_t pod);
-  void gpu_done(std::uint32_t pod);
+  void gpu_done(std::uint32_t pod) { servers_[pod].llm ? piece_done(pod) : batch_done(pod); }
   void host_done(NodeId node);
 
  private:
-  const scenarios::Serving& serving_of(std::uint32_t pod) const {
-    return run_.cluster.model(run_.cluster.pods[pod]).spec.serving;
-  }
+  const scenarios::Serving& serving_of(std::uint32_t pod) const { return *servers_[pod].serving; }
   void begin_request(std::uint32_t pod, const Request& request);
   void ready_for_gpu(std::uint32_t pod, Request request);
   void fill_batch(std::uint32_t pod);

@@ -42,10 +42,21 @@ class RequestQueue {
   bool empty() const { return count_ == 0; }
   std::size_t size() const { return count_; }
   const Request& front() const { return ring_[head_]; }
-  void push(const Request& request);
-  Request pop();
+  void push(const Request& request) {
+    if (count_ == ring_.size()) grow();
+    ring_[(head_ + count_) & (ring_.size() - 1)] = request;
+    ++count_;
+  }
+  Request pop() {
+    const std::size_t first = head_;
+    head_ = (head_ + 1) & (ring_.size() - 1);
+    --count_;
+    return ring_[first];
+  }
 
  private:
+  void grow();
+
   std::vector<Request> ring_;  // size is 0 or a power of two
   std::size_t head_ = 0;
   std::size_t count_ = 0;

@@ -9,13 +9,36 @@ namespace slicewise::sim {
 
 using scenarios::Routing;
 
-bool PodServer::is_full(const scenarios::Serving& serving) const {
-  if (!serving.queue_limit) return false;
+void RequestQueue::grow() {
+  std::vector<Request> larger(std::max<std::size_t>(16, ring_.size() * 2));
+  for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(head_ + i) & (ring_.size() - 1)];
+  ring_ = std::move(larger);
+  head_ = 0;
+}
+
+bool ReturningRequests::later(const Entry& a, const Entry& b) {
+  return a.at != b.at ? a.at > b.at : a.order > b.order;
+}
+
+void ReturningRequests::push(TimePoint at, const Request& request) {
+  heap_.push_back({at, pushed_++, request});
+  std::ranges::push_heap(heap_, later);
+}
+
+Request ReturningRequests::pop() {
+  std::ranges::pop_heap(heap_, later);
+  const Request request = heap_.back().request;
+  heap_.pop_back();
+  return request;
+}
+
+bool PodServer::is_full() const {
+  if (!serving->queue_limit) return false;
   const bool workers_busy =
-      serving.concurrency > 0 && working >= static_cast<std::uint32_t>(serving.concurrency);
+      serving->concurrency > 0 && working >= static_cast<std::uint32_t>(serving->concurrency);
   const bool gpu_busy = !batch.empty() || (llm && llm->batching.working());
-  const bool waits = workers_busy || gpu_busy || serving.max_delay.ns > 0;
-  return waits && queued() >= static_cast<std::size_t>(*serving.queue_limit);
+  const bool waits = workers_busy || gpu_busy || serving->max_delay.ns > 0;
+  return waits && queued() >= static_cast<std::size_t>(*serving->queue_limit);
 }
 
 RequestSource::RequestSource(const scenarios::Traffic* traffic, Duration starts_at,
@@ -65,7 +88,6 @@ ServiceState::ServiceState(const World& world, WorkloadId id, std::uint32_t repl
       sizes(world.seed, replication, entity, Purpose::Service),
       routing(world.seed, replication, entity, Purpose::Routing),
       tokens(world.seed, replication, entity, Purpose::Tokens),
-      has_deadlines(model->spec.serving.timeout || model->spec.serving.max_delay.ns > 0),
       population(TimePoint{} + world.warmup) {
   ready.reserve(static_cast<std::size_t>(model->spec.count));
 }

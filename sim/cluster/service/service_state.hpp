@@ -20,6 +20,8 @@ namespace slicewise::sim {
 // then the host may work on them, then they wait for the GPU, which takes several at once
 // (serving.maxBatch), then the host may work on them again.
 struct PodServer {
+  const scenarios::Serving* serving = nullptr;  // settings of its workload
+  std::uint32_t service = 0;
   RequestQueue waiting;        // for a worker
   RequestQueue ready;          // for the GPU
   std::vector<Request> batch;  // on the GPU
@@ -34,7 +36,9 @@ struct PodServer {
   // That the GPU has been given. REQUIRES: it works for the pod.
   Duration gpu_work() const { return llm ? llm->batching.piece().work : batch_work; }
   // Whether one more request would have to wait, and as many wait already as may.
-  bool is_full(const scenarios::Serving& serving) const;
+  bool is_full() const;
+  // Whether something may happen to waiting requests by the clock alone.
+  bool has_deadlines() const { return serving->timeout || serving->max_delay.ns > 0; }
   // A server refuses a sequence that its KV pool could never hold.
   bool has_room_for(const Request& request) const {
     return !llm || llm->batching.fits(LlmServer::tokens_of(request));
@@ -117,7 +121,6 @@ struct ServiceState {
   RandomStream tokens;
   std::vector<std::uint32_t> ready;  // pods that take requests
   std::uint32_t turn = 0;            // round robin: of `ready`
-  bool has_deadlines = false;        // time-outs, or batches that wait to be filled
   Population population;
   std::int64_t asked = 0;  // attempts so far
 };

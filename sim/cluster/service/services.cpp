@@ -112,7 +112,7 @@ void Services::enter(std::size_t s, Request request) {
   const std::uint32_t p = service.route(replicas_.all());
   const PodServer& server = replicas_.of_pod(p);
   if (!server.has_room_for(request)) return lose(s, request, Loss::Refused);
-  if (server.is_full(service.model->spec.serving)) return lose(s, request, Loss::Dropped);
+  if (server.is_full()) return lose(s, request, Loss::Dropped);
   request.queued = run_.now;
   replicas_.admit(p, request);
 }
@@ -135,7 +135,7 @@ void Services::lose(std::size_t s, Request request, Loss cause) {
 
 void Services::answer(std::uint32_t p, const Request& request, Duration work) {
   using Outcome = RecordedRequest::Outcome;
-  const std::size_t s = of_pod(p);
+  const std::size_t s = replicas_.of_pod(p).service;
   ServiceState& service = services_[s];
   WorkloadRecord& figures = run_.record.workloads[index(service.workload)];
   const Duration latency = run_.now - request.arrived;
