@@ -6,9 +6,7 @@ import unittest
 
 from tree_test import FILES, ROOT
 
-DOCUMENTS = [document for document in ("models/MODELS.md", "sim/ARCHITECTURE.md",
-                                       "reports/RESULT.md", "include/API.md")
-             if (ROOT / document).is_file()]
+DOCUMENTS = ("models/MODELS.md", "sim/ARCHITECTURE.md", "reports/RESULT.md", "include/API.md")
 SUFFIXES = {".cpp", ".hpp", ".py", ".S", ".json", ".yaml", ".csv", ".md", ".txt"}
 LIBRARIES = {"models", "scenarios", "sim", "reports", "tools"}
 IDENTIFIER = re.compile(r"[A-Za-z_]\w+")
@@ -105,8 +103,6 @@ def missing_names(text, folder):
 
 class DocumentNames(unittest.TestCase):
     def test_what_documents_name_exists(self):
-        self.assertLessEqual({"models/MODELS.md", "include/API.md", "sim/ARCHITECTURE.md"},
-                             set(DOCUMENTS))
         for document in DOCUMENTS:
             with self.subTest(document):
                 text = (ROOT / document).read_text(encoding="utf-8")
