@@ -59,6 +59,7 @@ std::vector<ReportChart> report_charts(const HtmlReport& report) {
     std::ranges::move(part.markup.charts, std::back_inserter(drawn));
   }
   std::vector<ReportChart> charts;
+  charts.reserve(drawn.size());
   for (const charts::Drawing& chart : drawn) {
     charts.push_back({chart.text.id.substr(html::kChartId.size()), charts::svg_file(chart)});
   }

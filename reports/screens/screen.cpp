@@ -145,6 +145,7 @@ std::string markdown_section(const ScreenPart& part, const Screen& screen) {
 
 std::vector<Sentence> sentences_of(const std::vector<std::string>& lines) {
   std::vector<Sentence> out;
+  out.reserve(lines.size());
   for (const std::string& line : lines) out.push_back({line});
   return out;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,9 +27,8 @@ struct Cell {
   Emphasis emphasis = Emphasis::None;
 
   Cell() = default;
-  template <std::convertible_to<std::string> Text>
-  Cell(Text&& plain, Emphasis how = Emphasis::None)
-      : text(std::forward<Text>(plain)), emphasis(how) {}
+  Cell(std::string plain, Emphasis how = Emphasis::None) : text(std::move(plain)), emphasis(how) {}
+  Cell(const char* plain, Emphasis how = Emphasis::None) : text(plain), emphasis(how) {}
 };
 
 using Rows = std::vector<std::vector<Cell>>;
