@@ -8,9 +8,9 @@
 
 #include "slicewise/nearest_name.hpp"
 
-#include "../read/gpu_part_names.hpp"
-#include "../read/random_values.hpp"
+#include "../blocks/blocks.hpp"
 #include "check_scalar.hpp"
+#include "gpu_part_names.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -97,7 +97,7 @@ class Checker {
   void check_null(const Field& field, const Node& node, const std::string& path) {
     if (completeness_ == Completeness::Part || field.nullable) return;
     findings_.add(Code::FieldType, node.where, fmt::format("{} has no value", path),
-                  fmt::format("write it like `{}`, or remove the key", field.example));
+                  fmt::format("write it like `{}`, or remove the key", field.written_example()));
   }
 
   bool must_be_map(const Node& node, const std::string& path) {
@@ -114,7 +114,7 @@ class Checker {
 
   void check_block(const Field& field, const Node& node, const std::string& path,
                    const SourceLocation& where) {
-    if (must_be_map(node, path)) check_entries(field.children, node, path, where);
+    if (must_be_map(node, path)) check_entries(field.children(), node, path, where);
   }
 
   void check_patch(const Node& node, const std::string& path, const SourceLocation& where) {
@@ -127,7 +127,7 @@ class Checker {
       }
     }
     // Inside a patch, paths read as they would in spec.
-    check_entries(spec_field().children, node, "spec", where);
+    check_entries(spec_field().children(), node, "spec", where);
   }
 
   void check_entries(FieldList fields, const Node& node, const std::string& path,
@@ -149,14 +149,14 @@ class Checker {
             .check(*field, *entry.value, child_path(path, entry.key), entry.key_where);
       }
     }
-    const bool top = fields.first == scenario_field().children.first;
+    const bool top = fields.first == scenario_field().children().first;
     if (completeness_ == Completeness::Whole || top) require(fields, node, path, where);
   }
 
   // With variants, only spec may be incomplete, and of spec neither variants nor sweep.
   Completeness completeness_below(const Field& field) const {
     if (completeness_ != Completeness::Base || &field == &spec_field()) return completeness_;
-    const FieldList spec = spec_field().children;
+    const FieldList spec = spec_field().children();
     const bool in_spec = &field >= spec.begin() && &field < spec.end();
     const bool own = field.name == "variants" || field.name == "sweep";
     return in_spec && !own ? Completeness::Part : Completeness::Whole;
@@ -172,7 +172,7 @@ class Checker {
       if (!field.required || node.entry(field.name) != nullptr) continue;
       findings_.add(Code::FieldMissing, where,
                     fmt::format("\"{}\" is missing{}", field.name, in_path(path)),
-                    fmt::format("add `{}`", field.example));
+                    fmt::format("add `{}`", field.written_example()));
     }
   }
 
@@ -193,7 +193,7 @@ class Checker {
     if (completeness_ != Completeness::Whole) return;
     if (size >= static_cast<std::size_t>(std::max<std::int64_t>(field.least, 0))) return;
     findings_.add(Code::ValueRange, node.where, fmt::format("{} is empty", path),
-                  fmt::format("write it like `{}`", field.example));
+                  fmt::format("write it like `{}`", field.written_example()));
   }
 
   void check_blocks_by_name(const Field& field, const Node& node, const std::string& path) {
@@ -217,7 +217,7 @@ class Checker {
   }
 
   void check_blocks(const Field& field, const Node& node, const std::string& path) {
-    if (!must_be_list(node, path, field.example)) return;
+    if (!must_be_list(node, path, field.written_example())) return;
     must_hold_least(field, node, node.items.size(), path);
     std::map<std::string, int> first_line;
     for (std::size_t i = 0; i < node.items.size(); ++i) {
@@ -226,7 +226,7 @@ class Checker {
       if (item.kind == Kind::Null) {
         findings_.add(Code::FieldType, item.where, fmt::format("{} has no value", item_path));
       } else if (must_be_map(item, item_path)) {
-        check_entries(field.children, item, item_path, item.where);
+        check_entries(field.children(), item, item_path, item.where);
         check_duplicate_name(item, path, first_line);
       }
     }
@@ -250,13 +250,13 @@ class Checker {
   }
 
   void check_values(const Field& field, const Node& node, const std::string& path) {
-    if (!must_be_list(node, path, field.example)) return;
+    if (!must_be_list(node, path, field.written_example())) return;
     for (const NodePtr& item : node.items) check_scalar(field, *item, path, findings_);
     if (field.type == FieldType::ClockTimes) must_not_be_empty(node, path);
   }
 
   void check_texts(const Field& field, const Node& node, const std::string& path) {
-    if (!must_be_list(node, path, field.example)) return;
+    if (!must_be_list(node, path, field.written_example())) return;
     must_not_be_empty(node, path);
     for (const NodePtr& item : node.items) must_be_text(*item, path, findings_);
   }
@@ -292,7 +292,7 @@ class Checker {
   }
 
   void check_memory_slices(const Field& field, const Node& node, const std::string& path) {
-    if (!must_be_list(node, path, field.example)) return;
+    if (!must_be_list(node, path, field.written_example())) return;
     must_not_be_empty(node, path);
     for (const NodePtr& item : node.items) {
       if (!must_be_text(*item, path, findings_) || is_memory_slice(item->text)) continue;
@@ -311,8 +311,8 @@ class Checker {
   }
 
   void check_resources(const Node& node, const std::string& path) {
-    constexpr Field kCpu{.name = "cpu", .type = FieldType::Cpu, .example = "cpu: 500m"};
-    constexpr Field kMemory{.name = "memory", .type = FieldType::Bytes, .example = "memory: 4Gi"};
+    constexpr Field kCpu{.name = "cpu", .type = FieldType::Cpu, .example = "500m"};
+    constexpr Field kMemory{.name = "memory", .type = FieldType::Bytes, .example = "4Gi"};
     if (!must_be_map(node, path)) return;
     for (const Entry& entry : node.entries) {
       const std::string entry_path = join_path(path, entry.key);
@@ -354,9 +354,9 @@ class Checker {
   void check_random(const Field& field, const Node& node, const std::string& path,
                     const SourceLocation& where) {
     if (node.kind != Kind::Map) {
-      return check_scalar(*field.children.find("mean"), node, path, findings_);
+      return check_scalar(*field.children().find("mean"), node, path, findings_);
     }
-    check_entries(field.children, node, path, where);
+    check_entries(field.children(), node, path, where);
     if (completeness_ != Completeness::Part) check_random_form(node, path, where, findings_);
   }
 

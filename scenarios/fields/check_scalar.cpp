@@ -76,8 +76,7 @@ class ScalarChecker {
   }
 
   bool is_word(const Field& field, const Node& node) {
-    return node.kind == Kind::Text &&
-           std::find(field.words.begin(), field.words.end(), node.text) != field.words.end();
+    return node.kind == Kind::Text && field.words.find(node.text) != nullptr;
   }
 
   void check_word(const Field& field, const Node& node, const std::string& path) {

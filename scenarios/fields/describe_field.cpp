@@ -30,24 +30,24 @@ const Field* extended_resource(const Field& resources, const std::vector<std::st
   const bool is_extended =
       std::any_of(names.begin() + static_cast<std::ptrdiff_t>(first), names.end(),
                   [](const std::string& name) { return name.find('/') != std::string::npos; });
-  return is_extended ? resources.children.find("nvidia.com/gpu") : nullptr;
+  return is_extended ? resources.children().find("nvidia.com/gpu") : nullptr;
 }
 
 // What ends a path may be a mistyped field rather than the name of an item.
 bool is_near_field(const std::string& name, const Field& list) {
   std::vector<std::string_view> fields;
-  for (const Field& field : list.children) fields.push_back(field.name);
+  for (const Field& field : list.children()) fields.push_back(field.name);
   return nearest_name(name, fields).has_value();
 }
 
 // The fields below a field, those of spec for a patch.
 FieldList fields_below(const Field& field) {
-  return field.type == FieldType::Patch ? spec_field().children : field.children;
+  return field.type == FieldType::Patch ? spec_field().children() : field.children();
 }
 
 bool is_list_of_names(const Field& field) {
   if (field.type == FieldType::BlocksByName || field.type == FieldType::BlockByName) return true;
-  return field.type == FieldType::Blocks && field.children.find("name") != nullptr;
+  return field.type == FieldType::Blocks && field.children().find("name") != nullptr;
 }
 
 using Names = std::vector<std::string>;
@@ -89,7 +89,7 @@ std::optional<FoundField> find_field(const Names& names) {
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
 void collect_paths(const Field& field, const std::string& path, std::vector<std::string>& paths) {
-  for (const Field& child : field.children) {
+  for (const Field& child : field.children()) {
     const std::string child_path =
         path.empty() ? std::string(child.name) : path + "." + std::string(child.name);
     paths.push_back(child_path);
@@ -122,9 +122,9 @@ std::optional<FieldDoc> describe_field(std::string_view path) {
   doc.path = joined_path(found->names);
   doc.type = type_text(field);
   doc.required = field.required;
-  doc.default_value = field.default_value;
+  doc.default_value = field.default_text();
   doc.description = field.description;
-  doc.example = field.example;
+  doc.example = field.written_example();
   for (const Field& child : fields_below(field)) doc.children.emplace_back(child.name);
   return doc;
 }

@@ -7,9 +7,9 @@
 
 #include "slicewise/codes.hpp"
 
-// The one table of the fields of a scenario file. The checks, the JSON Schema and `explain` are all
-// read from it, so they cannot disagree. A new field is one entry in fields*.{hpp,cpp} and its
-// reading in read_*.cpp.
+// What a field of a file is: its name, its form, what is allowed, what it means, and the member
+// that it fills. The blocks in blocks/ are lists of them; the checks, the reader, the JSON Schema,
+// `explain` and --set all work on those lists, so they cannot disagree. bind.hpp makes them.
 namespace slicewise::scenarios {
 
 enum class FieldType : std::uint8_t {
@@ -52,62 +52,147 @@ enum class FieldType : std::uint8_t {
   Refused,       // part of a format that is pasted here, but without a meaning here
 };
 
+struct Binding;  // bind.hpp
+struct Entry;
 struct Field;
+struct Node;
+struct Reading;
 
-// The fields of a block. Points into the table.
+// The fields of a block, and the struct that they fill. Points into a table.
 struct FieldList {
   const Field* first = nullptr;
   std::size_t count = 0;
+  const void* owner = nullptr;  // tag of the struct; nullptr: read by hand, or carried
+  // Rules and values that span several fields, once they are read. `map` is the block in the file.
+  void (*finish)(void* owner, const Node& map, Reading& reading) = nullptr;
 
   const Field* begin() const { return first; }
   const Field* end() const;
   const Field* find(std::string_view name) const;  // nullptr when absent
 };
 
+// A word of a file and what it stands for.
+struct Word {
+  std::string_view text;
+  std::int64_t value = 0;
+
+  constexpr Word() = default;
+  // NOLINTBEGIN(google-explicit-constructor): a table of words is a list of texts
+  constexpr Word(const char* word) : text(word) {}
+  constexpr operator std::string_view() const { return text; }
+  // NOLINTEND(google-explicit-constructor)
+  template <class Value>
+  constexpr Word(std::string_view word, Value meaning)
+      : text(word), value(static_cast<std::int64_t>(meaning)) {}
+};
+
 struct WordList {
-  const std::string_view* first = nullptr;
+  const Word* first = nullptr;
   std::size_t count = 0;
 
-  constexpr const std::string_view* begin() const { return first; }
-  constexpr const std::string_view* end() const { return first + count; }
+  constexpr const Word* begin() const { return first; }
+  constexpr const Word* end() const { return first + count; }
+  const Word* find(std::string_view text) const;  // nullptr when absent
 };
 
 struct Field {
   std::string_view name;
   FieldType type = FieldType::Text;
+  std::string_view example = {};  // of the value
+  std::string_view description = {};
+  std::string_view other_default = {};
   bool required = false;
   bool nullable = false;
-  std::string_view default_value = {};  // as written in a file, "" = none
-  std::string_view description = {};
-  std::string_view example = {};
-  FieldList children = {};
+  bool has_default = true;
+  bool each_once = false;  // of a list: a value that stands twice is reported
+  const FieldList* block = nullptr;
   WordList words = {};
   std::int64_t least = 0;
   std::int64_t most = 2'147'483'647;
   Code below = Code::ValueRange;        // when an Integer is less than `least`
   Code wrong_word = Code::EnumUnknown;  // when a Word is none of `words`
+  const Binding* binding = nullptr;     // nullptr: `set`, or read by hand
+  // In place of a binding, where a value means more than one member.
+  void (*set)(void* owner, const Field& field, const Entry& entry, Reading& reading) = nullptr;
 
   // False for the keys that are only in the table to say why they are not taken.
   constexpr bool is_taken() const {
     return type != FieldType::Ignored && type != FieldType::Refused;
   }
+  FieldList children() const { return block == nullptr ? FieldList{} : *block; }
+  // "count: 20"
+  std::string written_example() const;
+  // What holds without it, as a file would say it; "" = nothing.
+  std::string default_text() const;
+
+  // What a declaration says beyond the member, name, example and description.
+  constexpr Field as(FieldType form) const {
+    Field field = *this;
+    field.type = form;
+    return field;
+  }
+  constexpr Field needed() const {
+    Field field = *this;
+    field.required = true;
+    return field;
+  }
+  // A rule of its block asks for it, or refuses it: no default is ever in force.
+  constexpr Field needed_by_rule() const {
+    Field field = *this;
+    field.has_default = false;
+    return field;
+  }
+  constexpr Field each_value_once() const {
+    Field field = *this;
+    field.each_once = true;
+    return field;
+  }
+  constexpr Field or_null() const {
+    Field field = *this;
+    field.nullable = true;
+    return field;
+  }
+  // The default where it is not the member's: it depends on other things, or another program has
+  // it.
+  constexpr Field otherwise(std::string_view text) const {
+    Field field = *this;
+    field.other_default = text;
+    return field;
+  }
+  constexpr Field from(std::int64_t smallest, Code otherwise_reported = Code::ValueRange) const {
+    Field field = between(smallest, most);
+    field.below = otherwise_reported;
+    return field;
+  }
+  constexpr Field up_to(std::int64_t largest) const { return between(least, largest); }
+  constexpr Field positive() const { return from(1); }
+  constexpr Field between(std::int64_t smallest, std::int64_t largest) const {
+    Field field = *this;
+    field.least = smallest;
+    field.most = largest;
+    return field;
+  }
+  template <std::size_t N>
+  constexpr Field one_of(const Word (&choice)[N],
+                         Code otherwise_reported = Code::EnumUnknown) const {
+    Field field = *this;
+    field.words = {choice, N};
+    field.wrong_word = otherwise_reported;
+    return field;
+  }
+  constexpr Field of(const FieldList& fields) const {
+    Field field = *this;
+    field.block = &fields;
+    return field;
+  }
 };
 
 inline const Field* FieldList::end() const { return first + count; }
 
-namespace table {
-
 template <std::size_t N>
-constexpr FieldList list(const Field (&fields)[N]) {
-  return {fields, N};
-}
-
-template <std::size_t N>
-constexpr WordList list(const std::string_view (&words)[N]) {
+constexpr WordList list(const Word (&words)[N]) {
   return {words, N};
 }
-
-}  // namespace table
 
 // The file as a whole: a Block with apiVersion, kind, metadata and spec.
 const Field& scenario_field();

@@ -10,7 +10,7 @@
 
 #include "slicewise/nearest_name.hpp"
 
-#include "../read/node_values.hpp"
+#include "node_values.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -76,7 +76,7 @@ std::string_view name_of_block(const Node* blocks, std::string_view rest, const 
   if (!known.empty()) return known;
   const std::size_t dot = rest.rfind('.');
   const bool ends_in_field =
-      dot != std::string_view::npos && field.children.find(rest.substr(dot + 1)) != nullptr;
+      dot != std::string_view::npos && field.children().find(rest.substr(dot + 1)) != nullptr;
   return ends_in_field ? rest.substr(0, dot) : rest;
 }
 
@@ -122,7 +122,7 @@ NodePtr PathSetter::set_in(const Node* node, const Field& field, std::string_vie
   if (may_be_list && (list || field.type == FieldType::Blocks)) {
     return set_in_list(node, field, rest, done);
   }
-  if (field.children.count > 0 || is_free_map(field)) return set_in_map(node, field, rest, done);
+  if (field.children().count > 0 || is_free_map(field)) return set_in_map(node, field, rest, done);
   return unknown(done, rest, {});
 }
 
@@ -150,10 +150,10 @@ NodePtr PathSetter::set_in_map(const Node* node, const Field& field, std::string
     return with_entry(node, name, below, after(rest, name.size()), name);
   }
   const std::string_view name = first_name(rest);
-  const Field* child = field.children.find(name);
+  const Field* child = field.children().find(name);
   if (child == nullptr || !child->is_taken()) {
     std::vector<std::string> known;
-    for (const Field& candidate : field.children) {
+    for (const Field& candidate : field.children()) {
       if (candidate.is_taken()) known.emplace_back(candidate.name);
     }
     return unknown(done, rest, known);
@@ -210,7 +210,7 @@ NodePtr PathSetter::set_in_list(const Node* node, const Field& field, std::strin
   steps_.push_back(std::to_string(index));
   static constexpr Field kItem{.name = "item", .type = FieldType::Block};
   Field item = kItem;
-  item.children = field.children;
+  item.block = field.block;
   std::string_view below = after(rest, length);
   if (below.empty() && field.type == FieldType::Environment && value_->is_scalar() &&
       value_->kind != Node::Kind::Null) {

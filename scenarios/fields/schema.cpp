@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "../read/gpu_part_names.hpp"
 #include "fields.hpp"
+#include "gpu_part_names.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -103,12 +103,12 @@ Json object_schema(FieldList fields, bool partial) {
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
 Json random_schema(const Field& field, bool partial) {
   const auto leaf = [&](std::string_view name) {
-    Json schema = field_schema(*field.children.find(name), false);
+    Json schema = field_schema(*field.children().find(name), false);
     return schema;
   };
   Json plain = leaf("mean");
   plain.erase("description");
-  if (partial) return any_of(std::move(plain), object_schema(field.children, true));
+  if (partial) return any_of(std::move(plain), object_schema(field.children(), true));
   const auto with = [&](std::initializer_list<std::string_view> required,
                         std::string_view optional) {
     Json schema = {{"type", "object"}, {"required", required}, {"additionalProperties", false}};
@@ -117,7 +117,7 @@ Json random_schema(const Field& field, bool partial) {
     }
     for (const std::string_view name :
          {optional, std::string_view("least"), std::string_view("most")}) {
-      if (field.children.find(name) != nullptr)
+      if (field.children().find(name) != nullptr)
         schema["properties"][std::string(name)] = leaf(name);
     }
     return schema;
@@ -145,7 +145,7 @@ Json text_schema(const Field& field) {
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
 Json by_name_schema(const Field& field, bool partial) {
-  Json list = list_schema(field, object_schema(field.children, partial), partial);
+  Json list = list_schema(field, object_schema(field.children(), partial), partial);
   Json schema = {{"type", "object"}, {"additionalProperties", or_null(std::move(list), partial)}};
   if (field.least > 0 && !partial) schema["minProperties"] = field.least;
   return schema;
@@ -178,14 +178,14 @@ Json clock_schema(FieldType type) {
 Json value_schema(const Field& field, bool partial) {
   switch (field.type) {
     case FieldType::Block:
-      return object_schema(field.children, partial);
+      return object_schema(field.children(), partial);
     case FieldType::Blocks:
-      return list_schema(field, object_schema(field.children, partial), partial);
+      return list_schema(field, object_schema(field.children(), partial), partial);
     case FieldType::BlocksByName:
       return by_name_schema(field, partial);
     case FieldType::BlockByName:
       return {{"type", "object"},
-              {"additionalProperties", or_null(object_schema(field.children, partial), partial)}};
+              {"additionalProperties", or_null(object_schema(field.children(), partial), partial)}};
     case FieldType::Text:
       return text_schema(field);
     case FieldType::Texts:
@@ -205,7 +205,7 @@ Json value_schema(const Field& field, bool partial) {
     case FieldType::Integers:
       return {{"type", "array"}, {"items", integer_schema(field)}};
     case FieldType::Range:
-      return any_of(integer_schema(field), object_schema(field.children, partial));
+      return any_of(integer_schema(field), object_schema(field.children(), partial));
     case FieldType::Number:
       return {{"type", "number"}, {"minimum", field.least}, {"maximum", field.most}};
     case FieldType::Devices:
@@ -241,7 +241,7 @@ Json value_schema(const Field& field, bool partial) {
       return resources_schema(partial);
     case FieldType::Environment:
       return any_of(labels_schema(partial),
-                    list_schema(field, object_schema(field.children, partial), partial));
+                    list_schema(field, object_schema(field.children(), partial), partial));
     case FieldType::Random:
       return random_schema(field, partial);
     case FieldType::Patch:
@@ -258,7 +258,7 @@ Json value_schema(const Field& field, bool partial) {
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
 Json field_schema(const Field& field, bool partial) {
   std::string description(field.description);
-  if (!field.example.empty()) description += fmt::format(" Example: `{}`", field.example);
+  if (!field.example.empty()) description += fmt::format(" Example: `{}`", field.written_example());
   Json schema = {{"description", std::move(description)}};
   // draft-07 ignores what stands beside a $ref.
   if (field.type == FieldType::Patch) {
@@ -270,7 +270,7 @@ Json field_schema(const Field& field, bool partial) {
 }
 
 Json patch_schema() {
-  Json schema = object_schema(spec_field().children, true);
+  Json schema = object_schema(spec_field().children(), true);
   schema["properties"].erase("variants");
   schema["properties"].erase("sweep");
   return schema;

@@ -131,12 +131,10 @@ struct TimedRow {
 
 class TraceReader {
  public:
-  TraceReader(const SourceText& csv, const TraceChoice& choice, RequestTrace& trace,
-              Findings& findings, Diagnostics& notes)
+  TraceReader(const SourceText& csv, RequestTrace& trace, Findings& findings, Diagnostics& notes)
       : csv_(csv),
         lines_(csv),
         name_(csv.name),
-        choice_(choice),
         trace_(trace),
         findings_(findings),
         notes_(notes) {}
@@ -185,9 +183,9 @@ class TraceReader {
   bool read_header() {
     header_.clear();
     for (std::size_t i = 0; i < lines_.size(); ++i) header_.emplace_back(lines_.value(i));
-    time_ = find_column(choice_.time_column, kTimeNames);
-    input_ = find_column(choice_.input_column, kInputNames);
-    output_ = find_column(choice_.output_column, kOutputNames);
+    time_ = find_column(trace_.time_column, kTimeNames);
+    input_ = find_column(trace_.input_column, kInputNames);
+    output_ = find_column(trace_.output_column, kOutputNames);
     if (unknown_column_) return false;
     if (!time_) {
       findings_.add(Code::FieldMissing, lines_.place(), "no column of this trace is known as time",
@@ -224,7 +222,7 @@ class TraceReader {
   // Tokens of prompt and answer are of use together only.
   bool both_or_neither() {
     if (input_.has_value() == output_.has_value()) return true;
-    const Located<std::string>& asked = input_ ? choice_.input_column : choice_.output_column;
+    const Located<std::string>& asked = input_ ? trace_.input_column : trace_.output_column;
     (input_ ? input_ : output_).reset();
     if (asked.value.empty()) return true;
     findings_.add(Code::FieldMissing, asked.where,
@@ -320,7 +318,7 @@ class TraceReader {
     std::int64_t first = 0;
     for (const TimedRow& timed : rows_) {
       const Duration at{timed.ns - begin};
-      if (at < choice_.from || (choice_.length && at - choice_.from >= *choice_.length)) {
+      if (at < trace_.from || (trace_.length && at - trace_.from >= *trace_.length)) {
         ++trace_.skipped;
         continue;
       }
@@ -344,7 +342,6 @@ class TraceReader {
   const SourceText& csv_;
   CsvLines lines_;
   const std::string& name_;
-  const TraceChoice& choice_;
   RequestTrace& trace_;
   Findings& findings_;
   Diagnostics& notes_;
@@ -361,9 +358,9 @@ class TraceReader {
 
 }  // namespace
 
-void read_request_trace(const SourceText& csv, const TraceChoice& choice, RequestTrace& trace,
-                        Findings& findings, Diagnostics& notes) {
-  TraceReader(csv, choice, trace, findings, notes).read();
+void read_request_trace(const SourceText& csv, RequestTrace& trace, Findings& findings,
+                        Diagnostics& notes) {
+  TraceReader(csv, trace, findings, notes).read();
 }
 
 }  // namespace slicewise::scenarios

@@ -8,7 +8,7 @@
 #include "slicewise/nearest_name.hpp"
 
 #include "../fields/check_fields.hpp"
-#include "../read/node_values.hpp"
+#include "../fields/node_values.hpp"
 
 namespace slicewise::scenarios {
 namespace {

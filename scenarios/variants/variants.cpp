@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "../fields/path_setter.hpp"
-#include "../read/node_values.hpp"
+#include "../fields/node_values.hpp"
 #include "patch.hpp"
 #include "sweep.hpp"
 

@@ -12,7 +12,6 @@ using scenarios::MigStrategy;
 using scenarios::NodePool;
 
 // GPU memory of the MPS server. Source: 26-30 MiB on Volta and later, MPS measurements.
-constexpr Bytes kMpsServerMemory = mebibytes(30);
 
 // The stock device plugin's limit below compute capability 7.5, which it takes for "before Volta".
 // Source: NVIDIA/k8s-device-plugin cmd/mps-control-daemon/mps/device.go.
@@ -53,7 +52,7 @@ models::Mps mps_of(const Device& device, int replicas, bool plugin_limits,
   models::Mps mps;
   mps.replicas = replicas;
   mps.client_limit = settings.client_limit.value_or(device.gpu.mps_max_clients);
-  mps.server_memory = settings.server_memory.value_or(kMpsServerMemory);
+  mps.server_memory = settings.server_memory;
   if (settings.active_threads) {
     mps.active_threads = whole_sms(*settings.active_threads, device.gpu, share);
   }

@@ -150,7 +150,7 @@ TEST(Mps, SettingsAreRead) {
   EXPECT_FALSE(pool.mps->uncapped);
   EXPECT_DOUBLE_EQ(*pool.mps->active_threads, 0.3);
   EXPECT_EQ(pool.mps->client_limit, 16);
-  EXPECT_EQ(pool.mps->server_memory->count, 30 << 20);
+  EXPECT_EQ(pool.mps->server_memory.count, 30 << 20);
   EXPECT_TRUE(pool.mps->force);
   EXPECT_TRUE(pool_of(kMps + "mps: {uncapped: true}").mps->uncapped);
 }

@@ -57,7 +57,7 @@ struct Planning {
   std::vector<Located<std::string>> purchase_options;  // "on-demand", "spot", "reserved", or a plan
   std::vector<int> replicas;                           // pods per GPU
   std::optional<int> max_nodes;                        // of each pool
-  std::optional<bool> split;                           // workloads may get pools of their own
+  bool split = true;                                   // workloads may get pools of their own
   std::optional<Usd> max_monthly_cost;
   SourceLocation where;
 };

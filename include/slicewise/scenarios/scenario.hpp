@@ -110,7 +110,7 @@ struct MpsSettings {
   bool uncapped = false;                 // active thread percentage 100 for every client
   std::optional<double> active_threads;  // share of the SMs a client may use, (0, 1]
   std::optional<int> client_limit;       // CUDA contexts per GPU
-  std::optional<Bytes> server_memory;    // GPU memory of the MPS server
+  Bytes server_memory = mebibytes(30);   // GPU memory of the MPS server
   bool force = false;                    // run what the stock device plugin refuses
   SourceLocation where;
 };
@@ -143,8 +143,8 @@ struct Taint {
 };
 
 struct Toleration {
-  std::string key;  // "" with operator Exists tolerates everything
-  std::string op;   // Exists or Equal
+  std::string key;           // "" with operator Exists tolerates everything
+  std::string op = "Equal";  // or Exists
   std::string value;
   std::string effect;  // "" matches all effects
 };

@@ -39,7 +39,12 @@ struct RequestTrace {
     std::int32_t input_tokens = 0;
     std::int32_t output_tokens = 0;
   };
-  Located<std::string> file;  // as written; relative to the scenario file
+  Located<std::string> file;         // as written; relative to the scenario file
+  Located<std::string> time_column;  // "" = by its usual names
+  Located<std::string> input_column;
+  Located<std::string> output_column;
+  Duration from;                   // of the window, since the first request of the file
+  std::optional<Duration> length;  // absent: to the end of the file
   bool has_tokens = false;
   std::vector<Row> rows;     // within the window, `at` not scaled
   double scale = 1;          // of the rate: at 2 the same requests come in half of the time
@@ -174,7 +179,7 @@ struct Notebooks {
   double sessions_per_day = 1;     // of a user, on working days
   ServiceTime length;              // of a session, unless it is culled before
   std::vector<Duration> peaks_at;  // local time of day at which people start
-  Duration spread;                 // standard deviation around the peak
+  Duration spread = hours(1);      // standard deviation around the peak
   Duration utc_offset;
   std::optional<Duration> idle_cull;   // after this long without a cell
   ServiceTime interval;                // from the end of a cell to the start of the next

@@ -184,7 +184,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   for (const models::InstanceType* type : space->types) plan.instance_types.push_back(type->name);
   plan.purchases = space->purchases;
   rank(search_block(search, all_workloads(base), options.top, std::nullopt, probes), plan);
-  const bool split = options.split.value_or(base.planning.split.value_or(true));
+  const bool split = options.split.value_or(base.planning.split);
   if (split && search.goal == PlanGoal::MonthlyCost && !probes.interrupted()) {
     add_split(search, probes, options.top, plan);
   }

@@ -1,12 +1,11 @@
 #include "input_fields.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <variant>
 
 #include "slicewise/models/gpu_model.hpp"
 #include "slicewise/models/sharing.hpp"
+#include "slicewise/scenarios/amounts.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -19,7 +18,6 @@ using scenarios::WorkloadKind;
 
 using InputBasis = std::optional<Provenance>;
 
-constexpr double kMillicoresPerVcpu = 1000;
 // What the laws of sharing take where nobody says.
 constexpr double kAssumedBandwidthShare = 0.5;
 
@@ -31,11 +29,9 @@ std::optional<double> positive_seconds(const std::optional<Duration>& d) {
   return d ? positive_or_none(to_seconds(*d)) : std::nullopt;
 }
 
-Bytes whole_bytes(double value) { return {std::llround(value)}; }
+bool is_plain_service(const Workload& w) { return w.kind == WorkloadKind::Service && !w.llm; }
 
-bool is_plain_service(const Workload& w) {
-  return w.kind == WorkloadKind::Service && !w.llm && w.measured;
-}
+bool works_in_batches(const Workload& w) { return scenarios::runs_batches(w.kind); }
 
 double busy_share_of(const Workload& w) {
   return w.measured->gpu_busy.value_or(w.measured->gpu_util.value_or(1));
@@ -47,116 +43,43 @@ std::optional<double> capacity_share_of(const Workload& w) {
   return w.measured->capacity_share.value_or(w.measured->sm_active.value_or(busy));
 }
 
-// A peak is never below what stays resident.
-void write_resident(Workload& w, double value) {
-  w.gpu_memory.resident = whole_bytes(value);
-  if (w.gpu_memory.peak) w.gpu_memory.peak = std::max(*w.gpu_memory.peak, w.gpu_memory.resident);
-}
-
-void write_peak(Workload& w, double value) {
-  w.gpu_memory.peak = whole_bytes(value);
-  w.gpu_memory.resident = std::min(*w.gpu_memory.peak, w.gpu_memory.resident);
-}
-
 constexpr WorkloadField kWorkloadFields[] = {
-    {InputKind::RequestGpuTime, "measured.requestGpuTime", AmountUnit::Seconds,
+    {InputKind::RequestGpuTime, "measured.requestGpuTime", AmountUnit::Seconds, true,
+     is_plain_service},
+    {InputKind::UnitTime, "measured.unitTime", AmountUnit::Seconds, true, works_in_batches},
+    {InputKind::CellGpuTime, "notebooks.gpuTime", AmountUnit::Seconds, true},
+    {InputKind::CellInterval, "notebooks.interval", AmountUnit::Seconds, true},
+    {InputKind::WeightsTime, "llm.step.weightsTime", AmountUnit::Seconds, true},
+    {InputKind::TokenTime, "llm.step.tokenTime", AmountUnit::Seconds, true},
+    {InputKind::InputTokens, "llm.tokens.input", AmountUnit::Count, false},
+    {InputKind::OutputTokens, "llm.tokens.output", AmountUnit::Count, false},
+    {InputKind::GpuBusy, "measured.gpuBusy", AmountUnit::Ratio, true, works_in_batches,
+     [](const Workload& w) { return w.measured ? std::optional(busy_share_of(w)) : std::nullopt; }},
+    {InputKind::Cpu, "measured.cpu", AmountUnit::Cores, true},
+    {InputKind::CpuBefore, "serving.cpuBefore", AmountUnit::Seconds, true},
+    {InputKind::CpuAfter, "serving.cpuAfter", AmountUnit::Seconds, true},
+    {InputKind::CapacityShare, "measured.capacityShare", AmountUnit::Ratio, true,
+     [](const Workload& w) { return !w.llm.has_value(); }, capacity_share_of},
+    {InputKind::BandwidthShare, "measured.bandwidthShare", AmountUnit::Ratio, true, nullptr,
      [](const Workload& w) {
-       return is_plain_service(w) && w.measured->request_gpu_time
-                  ? positive_seconds(w.measured->request_gpu_time->mean)
-                  : std::nullopt;
-     },
-     [](Workload& w, double value) { w.measured->request_gpu_time->mean = from_seconds(value); },
-     true},
-    {InputKind::UnitTime, "measured.unitTime", AmountUnit::Seconds,
-     [](const Workload& w) {
-       return scenarios::runs_batches(w.kind) && w.measured
-                  ? positive_seconds(w.measured->unit_time)
-                  : std::nullopt;
-     },
-     [](Workload& w, double value) { w.measured->unit_time = from_seconds(value); }, true},
-    {InputKind::CellGpuTime, "notebooks.gpuTime", AmountUnit::Seconds,
-     [](const Workload& w) {
-       return w.notebooks ? positive_seconds(w.notebooks->gpu_time.mean) : std::nullopt;
-     },
-     [](Workload& w, double value) { w.notebooks->gpu_time.mean = from_seconds(value); }, true},
-    {InputKind::CellInterval, "notebooks.interval", AmountUnit::Seconds,
-     [](const Workload& w) {
-       return w.notebooks ? positive_seconds(w.notebooks->interval.mean) : std::nullopt;
-     },
-     [](Workload& w, double value) { w.notebooks->interval.mean = from_seconds(value); }, true},
-    {InputKind::WeightsTime, "llm.step.weightsTime", AmountUnit::Seconds,
-     [](const Workload& w) { return w.llm ? positive_seconds(w.llm->weights_time) : std::nullopt; },
-     [](Workload& w, double value) { w.llm->weights_time = from_seconds(value); }, true},
-    {InputKind::TokenTime, "llm.step.tokenTime", AmountUnit::Seconds,
-     [](const Workload& w) {
-       return w.llm ? positive_or_none(w.llm->token_seconds.value_or(0)) : std::nullopt;
-     },
-     [](Workload& w, double value) { w.llm->token_seconds = value; }, true},
-    {InputKind::InputTokens, "llm.tokens.input", AmountUnit::Count,
-     [](const Workload& w) {
-       return w.llm && w.llm->input ? positive_or_none(w.llm->input->mean) : std::nullopt;
-     },
-     [](Workload& w, double value) { w.llm->input->mean = value; }, false},
-    {InputKind::OutputTokens, "llm.tokens.output", AmountUnit::Count,
-     [](const Workload& w) {
-       return w.llm && w.llm->output ? positive_or_none(w.llm->output->mean) : std::nullopt;
-     },
-     [](Workload& w, double value) { w.llm->output->mean = value; }, false},
-    {InputKind::GpuBusy, "measured.gpuBusy", AmountUnit::Ratio,
-     [](const Workload& w) {
-       return scenarios::runs_batches(w.kind) && w.measured ? positive_or_none(busy_share_of(w))
-                                                            : std::nullopt;
-     },
-     [](Workload& w, double value) { w.measured->gpu_busy = value; }, true},
-    {InputKind::Cpu, "measured.cpu", AmountUnit::Cores,
-     [](const Workload& w) {
-       return w.measured && w.measured->cpu
-                  ? positive_or_none(static_cast<double>(w.measured->cpu->count) /
-                                     kMillicoresPerVcpu)
-                  : std::nullopt;
-     },
-     [](Workload& w, double value) {
-       w.measured->cpu = Millicores{std::llround(value * kMillicoresPerVcpu)};
-     },
-     true},
-    {InputKind::CpuBefore, "serving.cpuBefore", AmountUnit::Seconds,
-     [](const Workload& w) { return positive_seconds(w.serving.cpu_before); },
-     [](Workload& w, double value) { w.serving.cpu_before = from_seconds(value); }, true},
-    {InputKind::CpuAfter, "serving.cpuAfter", AmountUnit::Seconds,
-     [](const Workload& w) { return positive_seconds(w.serving.cpu_after); },
-     [](Workload& w, double value) { w.serving.cpu_after = from_seconds(value); }, true},
-    {InputKind::CapacityShare, "measured.capacityShare", AmountUnit::Ratio, capacity_share_of,
-     [](Workload& w, double value) { w.measured->capacity_share = value; }, true},
-    {InputKind::BandwidthShare, "measured.bandwidthShare", AmountUnit::Ratio,
-     [](const Workload& w) {
-       return w.measured
-                  ? std::optional(w.measured->bandwidth_share.value_or(kAssumedBandwidthShare))
-                  : std::nullopt;
-     },
-     [](Workload& w, double value) { w.measured->bandwidth_share = value; }, true},
-    {InputKind::GpuMemoryResident, "gpuMemory.resident", AmountUnit::Bytes,
-     [](const Workload& w) {
-       return positive_or_none(static_cast<double>(w.gpu_memory.resident.count));
-     },
-     write_resident, true},
-    {InputKind::GpuMemoryPeak, "gpuMemory.peak", AmountUnit::Bytes,
-     [](const Workload& w) {
-       return w.gpu_memory.peak ? positive_or_none(static_cast<double>(w.gpu_memory.peak->count))
-                                : std::nullopt;
-     },
-     write_peak, true},
-    {InputKind::ModelLoad, "startup.modelLoad", AmountUnit::Seconds,
-     [](const Workload& w) { return positive_seconds(w.startup.model_load); },
-     [](Workload& w, double value) { w.startup.model_load = from_seconds(value); }, false},
-    {InputKind::ImagePull, "startup.imagePull", AmountUnit::Seconds,
-     [](const Workload& w) { return positive_seconds(w.startup.image_pull); },
-     [](Workload& w, double value) { w.startup.image_pull = from_seconds(value); }, false},
-    {InputKind::Faults, "faults", AmountUnit::PerSecond,
-     [](const Workload& w) {
-       return w.faults ? positive_or_none(w.faults->per_second) : std::nullopt;
-     },
-     [](Workload& w, double value) { w.faults = Rate{value}; }, false},
+       return w.measured ? std::optional(kAssumedBandwidthShare) : std::nullopt;
+     }},
+    {InputKind::GpuMemoryResident, "gpuMemory.resident", AmountUnit::Bytes, true},
+    {InputKind::GpuMemoryPeak, "gpuMemory.peak", AmountUnit::Bytes, true},
+    {InputKind::ModelLoad, "startup.modelLoad", AmountUnit::Seconds, false},
+    {InputKind::ImagePull, "startup.imagePull", AmountUnit::Seconds, false},
+    {InputKind::Faults, "faults", AmountUnit::PerSecond, false},
 };
+
+bool is_of_a_sharing_law(InputKind kind) {
+  return kind == InputKind::CapacityShare || kind == InputKind::BandwidthShare;
+}
+
+bool shares_by_law(const World& world) {
+  return std::ranges::any_of(world.pools, [](const PoolModel& pool) {
+    return pool.strategy != "exclusive" && pool.strategy != "timeSlicing";
+  });
+}
 
 bool takes_turns(const PoolModel& pool, const World& world) {
   const bool uncounted = std::ranges::any_of(world.workloads, [&](const WorkloadModel& model) {
@@ -172,7 +95,6 @@ constexpr PoolField kPoolFields[] = {
      [](const NodePool& /*given*/, const PoolModel& pool, const World& world) {
        return takes_turns(pool, world) ? positive_seconds(pool.driver_slice.turn) : std::nullopt;
      },
-     [](NodePool& pool, double value) { pool.gpu.time_slice = from_seconds(value); },
      [](const NodePool& given, const PoolModel& /*pool*/) -> InputBasis {
        return given.gpu.time_slice ? Provenance::Assumed : Provenance::Catalog;
      }},
@@ -181,7 +103,6 @@ constexpr PoolField kPoolFields[] = {
        return takes_turns(pool, world) ? positive_seconds(pool.driver_slice.switch_cost)
                                        : std::nullopt;
      },
-     [](NodePool& pool, double value) { pool.gpu.switch_cost = from_seconds(value); },
      // As in the counts of provenance: only the A100's is anchored in a measurement.
      [](const NodePool& given, const PoolModel& pool) -> InputBasis {
        return !given.gpu.switch_cost && pool.gpu->name.starts_with("A100") ? Provenance::Catalog
@@ -193,7 +114,6 @@ constexpr PoolField kPoolFields[] = {
                   ? std::nullopt
                   : positive_or_none(static_cast<double>(pool.context_memory.count));
      },
-     [](NodePool& pool, double value) { pool.gpu.context_memory = whole_bytes(value); },
      [](const NodePool& given, const PoolModel& pool) -> InputBasis {
        return !given.gpu.context_memory && models::context_memory(*pool.gpu).measured
                   ? Provenance::Catalog
@@ -203,7 +123,6 @@ constexpr PoolField kPoolFields[] = {
      [](const NodePool& /*given*/, const PoolModel& pool, const World& /*world*/) {
        return positive_or_none(to_dollars(pool.price.usd.per_hour));
      },
-     nullptr,
      [](const NodePool& /*given*/, const PoolModel& /*pool*/) -> InputBasis {
        return Provenance::Catalog;
      }},
@@ -213,7 +132,6 @@ constexpr PoolField kPoolFields[] = {
                   ? positive_or_none(given.spot->interruptions->per_second)
                   : std::nullopt;
      },
-     [](NodePool& pool, double value) { pool.spot->interruptions = Rate{value}; },
      [](const NodePool& /*given*/, const PoolModel& /*pool*/) -> InputBasis {
        return std::nullopt;
      }},
@@ -224,12 +142,27 @@ constexpr PoolField kPoolFields[] = {
 std::span<const WorkloadField> workload_fields() { return kWorkloadFields; }
 std::span<const PoolField> pool_fields() { return kPoolFields; }
 
+std::optional<double> value_of(const WorkloadField& field, const Workload& resolved,
+                               const World& world) {
+  const bool law = is_of_a_sharing_law(field.kind);
+  if (law && !shares_by_law(world)) return std::nullopt;
+  if (field.applies != nullptr && !field.applies(resolved)) return std::nullopt;
+  auto value = scenarios::amount_at(resolved, field.path);
+  if (!value && field.assumed != nullptr) value = field.assumed(resolved);
+  return law || !value ? value : positive_or_none(*value);
+}
+
 void write_field(const WorkloadField& field, const Workload& resolved, double value,
                  Workload& workload) {
   workload.measured = resolved.measured;
   workload.llm = resolved.llm;
   workload.gpu_memory = resolved.gpu_memory;
-  field.write(workload, value);
+  scenarios::set_amount(workload, field.path, value);
+  // A peak is never below what stays resident.
+  scenarios::GpuMemory& memory = workload.gpu_memory;
+  if (!memory.peak || *memory.peak >= memory.resident) return;
+  if (field.kind == InputKind::GpuMemoryResident) memory.peak = memory.resident;
+  if (field.kind == InputKind::GpuMemoryPeak) memory.resident = *memory.peak;
 }
 
 std::optional<Provenance> basis_of(const WorkloadField& field, const Workload& resolved) {
@@ -239,15 +172,6 @@ std::optional<Provenance> basis_of(const WorkloadField& field, const Workload& r
                          (field.kind == InputKind::CapacityShare && !m.capacity_share) ||
                          (field.kind == InputKind::BandwidthShare && !m.bandwidth_share);
   return filled_in ? Provenance::Assumed : m.provenance;
-}
-
-bool matters(const WorkloadField& field, const World& world) {
-  if (field.kind != InputKind::CapacityShare && field.kind != InputKind::BandwidthShare) {
-    return true;
-  }
-  return std::ranges::any_of(world.pools, [](const PoolModel& pool) {
-    return pool.strategy != "exclusive" && pool.strategy != "timeSlicing";
-  });
 }
 
 }  // namespace slicewise::sim

@@ -8,20 +8,27 @@
 #include "slicewise/sim/sensitivity.hpp"
 #include "slicewise/sim/world.hpp"
 
-// Where the inputs of workloads and node pools stand in a scenario.
+// The inputs of workloads and node pools: fields of a scenario, by their paths.
 namespace slicewise::sim {
 
-// An input of a workload. `resolved` has what the catalogue filled in.
+// An input of a workload.
 struct WorkloadField {
   scenarios::InputKind kind;
   std::string_view path;  // below the workload
   AmountUnit unit;
-  std::optional<double> (*read)(const scenarios::Workload& resolved);
-  void (*write)(scenarios::Workload& workload, double value);
   bool measured;  // known as well as the block `measured`; else the scenario decides it
+  // Whether the input means something to a workload; nullptr: to all that say it.
+  bool (*applies)(const scenarios::Workload& resolved) = nullptr;
+  // What holds where nobody says it; nullptr: then there is no such input.
+  std::optional<double> (*assumed)(const scenarios::Workload& resolved) = nullptr;
 };
 
 std::span<const WorkloadField> workload_fields();
+
+// The input of a workload of `world`; nullopt where it has none, or it cannot matter: the laws of
+// sharing are inputs only where there is MPS or MIG. `resolved` has what the catalogue filled in.
+std::optional<double> value_of(const WorkloadField& field, const scenarios::Workload& resolved,
+                               const World& world);
 
 // Lays a value over a workload of a scenario, beside the figures that the catalogue filled in.
 void write_field(const WorkloadField& field, const scenarios::Workload& resolved, double value,
@@ -31,18 +38,14 @@ void write_field(const WorkloadField& field, const scenarios::Workload& resolved
 std::optional<scenarios::Provenance> basis_of(const WorkloadField& field,
                                               const scenarios::Workload& resolved);
 
-// Whether the field can matter: the laws of sharing inputs only where there is MPS or MIG.
-bool matters(const WorkloadField& field, const World& world);
-
-// An input of a node pool. nullopt where it cannot matter.
+// An input of a node pool: a field of the scenario, but for the price, which the world has. nullopt
+// where it cannot matter.
 struct PoolField {
   scenarios::InputKind kind;
   std::string_view path;
   AmountUnit unit;
   std::optional<double> (*read)(const scenarios::NodePool& given, const PoolModel& pool,
                                 const World& world);
-  void (*write)(scenarios::NodePool& pool,
-                double value);  // nullptr: of the world, not the scenario
   std::optional<scenarios::Provenance> (*basis)(const scenarios::NodePool& given,
                                                 const PoolModel& pool);
 };

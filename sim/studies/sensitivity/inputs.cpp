@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/amounts.hpp"
 
 #include "../load/load_targets.hpp"
 #include "input_fields.hpp"
@@ -53,7 +54,7 @@ void add_workload_inputs(const World& world, std::size_t index, std::vector<Inpu
   if (resolved.count == 0) return;
   const auto fields = workload_fields();
   for (std::size_t f = 0; f < fields.size(); ++f) {
-    const auto value = matters(fields[f], world) ? fields[f].read(resolved) : std::nullopt;
+    const auto value = value_of(fields[f], resolved, world);
     if (!value) continue;
     places.push_back({{fields[f].kind,
                        fmt::format("workloads.{}.{}", resolved.name.value, fields[f].path),
@@ -192,10 +193,11 @@ Expected<World> world_at(const Scenario& scenario, const World& world,
     return build_world(changed, catalogue);
   }
   const PoolField& field = pool_fields()[place.field];
-  if (field.write != nullptr) field.write(changed.node_pools[place.index], value);
-  Expected<World> built = build_world(changed, catalogue);
   // A price stands in the price book, which all worlds share.
-  if (built && field.write == nullptr) {
+  const bool is_price = field.kind == InputKind::Price;
+  if (!is_price) scenarios::set_amount(changed.node_pools[place.index], field.path, value);
+  Expected<World> built = build_world(changed, catalogue);
+  if (built && is_price) {
     built->pools[place.index].price.usd = {from_dollars(value)};
   }
   return built;

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "slicewise/scenarios/scenario.hpp"
+
+#include "../fields/bind.hpp"
+
+// The blocks of a scenario, one file each: their fields, bound to the structs of scenario.hpp, and
+// the rules that span several of them. Wrong fields read as absent: check_fields has reported them.
+namespace slicewise::scenarios {
+
+extern const FieldList kRandomTime;
+extern const FieldList kTokenAmount;
+extern const FieldList kMemoryAmount;
+extern const FieldList kSlo;
+extern const FieldList kPipelineSlo;
+extern const FieldList kServing;
+extern const FieldList kAutoscaling;
+extern const FieldList kLlm;
+extern const FieldList kNotebooks;
+extern const FieldList kTraffic;
+extern const FieldList kPipeline;
+extern const FieldList kPodTemplate;
+extern const FieldList kWorkload;
+extern const FieldList kDevicePlugin;
+extern const FieldList kMig;
+extern const FieldList kMps;
+extern const FieldList kVgpu;
+extern const FieldList kVirtualGpu;
+extern const FieldList kNos;
+extern const FieldList kNodePool;
+extern const FieldList kProvisioner;
+extern const FieldList kPlanning;
+extern const FieldList kGoal;
+extern const FieldList kIsolation;
+extern const FieldList kPolicy;
+extern const FieldList kPricing;
+
+// The words of both ways to set it.
+inline constexpr Word kMigStrategies[] = {
+    {"none", MigStrategy::None}, {"single", MigStrategy::Single}, {"mixed", MigStrategy::Mixed}};
+// Of taints and of what tolerates them.
+inline constexpr Word kTaintEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
+
+// Reports a mapping of what varies at random that is neither a mean nor a median with one of the
+// upper percentiles. `path` and `where` as in check_field().
+void check_random_form(const Node& node, const std::string& path, const SourceLocation& where,
+                       Findings& findings);
+
+// The figure that a key of slo limits.
+std::optional<Figure> figure_called(std::string_view name);
+
+// Rules of a Service: what contradicts its kind, and figures that its kind needs.
+void check_service(const Node& node, const Workload& workload, Findings& findings);
+// Whether requests come with numbers of tokens, as those of a trace may.
+bool brings_tokens(const Traffic& traffic);
+// Reports that nothing says how many tokens the requests of a Service with llm have.
+void report_missing_tokens(const Workload& workload, Findings& findings);
+// What autoscaling decides of the workload around it.
+void finish_scaled_workload(const Node& node, Workload& workload, Findings& findings);
+
+// Ways to divide a GPU that exclude each other, and settings that need another.
+void check_gpu_sharing(const Node& pool, const NodePool& read, Findings& findings);
+// Reports pools with nodes {min, max} to which nobody adds nodes.
+void check_node_ranges(const Scenario& scenario, Findings& findings);
+
+// Stages that are no Service of `scenario`, that stand twice in a pipeline or wait for each other,
+// and Services that nobody sends requests to.
+void check_pipelines(const Scenario& scenario, Findings& findings);
+void finish_planning(Scenario& scenario, const Node& spec, Findings& findings);
+// REQUIRES: the workloads and pipelines of `scenario` are read; assertions name them.
+void parse_policies(Scenario& scenario, const Node& spec, Findings& findings);
+
+}  // namespace slicewise::scenarios

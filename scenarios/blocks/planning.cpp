@@ -1,0 +1,229 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "slicewise/nearest_name.hpp"
+
+#include "../fields/check_scalar.hpp"
+#include "../fields/node_values.hpp"
+#include "../policies/policy_parser.hpp"
+#include "blocks.hpp"
+
+// The fields of spec about the choice of a configuration: planning, objective, isolation, policies
+// and pricing.
+namespace slicewise::scenarios {
+namespace {
+
+using T = FieldType;
+
+constexpr Word kStrategyNames[] = {"exclusive", "timeSlicing",     "mps",     "mpsUncapped",
+                                   "mig",       "mig+timeSlicing", "mig+mps", "vgpu"};
+constexpr Word kGoalNames[] = {{"monthlyCost", PlanGoal::MonthlyCost},
+                               {"costPer1kInSlo", PlanGoal::CostPer1kInSlo},
+                               {"costPerJob", PlanGoal::CostPerJob},
+                               {"latencyP99", PlanGoal::LatencyP99}};
+constexpr Word kIsolationKinds[] = {"memory", "compute", "fault"};
+constexpr Word kIsolatedFrom[] = {{"namespaces", IsolationRule::Between::Namespaces},
+                                  {"pods", IsolationRule::Between::Pods}};
+constexpr Word kPolicySeverities[] = {{"Deny", true}, {"Warn", false}};
+constexpr std::string_view kCapacityTypeNames[] = {"on-demand", "spot", "reserved"};
+
+// What can be bought is known from the file alone: EC2's ways, and the scenario's own plans.
+void check_purchase_options(const Scenario& scenario, Findings& findings) {
+  std::vector<std::string> known(std::begin(kCapacityTypeNames), std::end(kCapacityTypeNames));
+  for (const PricePlan& plan : scenario.price_plans) {
+    if (std::ranges::find(known, plan.name) == known.end()) known.push_back(plan.name);
+  }
+  for (const Located<std::string>& option : scenario.planning.purchase_options) {
+    if (std::ranges::find(known, option.value) != known.end()) continue;
+    const auto near = nearest_name(option.value, known);
+    findings.add(Code::EnumUnknown, option.where,
+                 fmt::format("\"{}\" is neither a purchase option nor the type of a plan in "
+                             "pricing.plans",
+                             option.value),
+                 near ? fmt::format("did you mean \"{}\"?", *near)
+                      : fmt::format("known here: {}; add a plan such as `pricing: {{plans: "
+                                    "{{p4d.24xlarge: {{type: {}, discount: 43%}}}}}}`",
+                                    list_of(known), option.value));
+  }
+}
+
+void read_required(IsolationRule& rule, const Field& field, const Entry& entry, Reading& reading) {
+  for (const NodePtr& kind : values_of(field, *entry.value, reading)) {
+    rule.memory = rule.memory || kind->text == "memory";
+    rule.compute = rule.compute || kind->text == "compute";
+    rule.fault = rule.fault || kind->text == "fault";
+  }
+}
+
+void check_price_plan(PricePlan& plan, const Node& map, Reading& reading) {
+  if (plan.discount >= 1) {
+    reading.findings.add(Code::ValueRange, value_place(map, "discount"),
+                         "discount must be less than 100 %");
+  }
+  if (std::ranges::find(kCapacityTypeNames, plan.name) != std::end(kCapacityTypeNames)) {
+    reading.findings.add(
+        Code::SettingConflict, value_place(map, "type"),
+        fmt::format("\"{}\" is what EC2 calls a way to buy, not an agreement", plan.name),
+        "call the plan something else, such as savingsPlan3y");
+  }
+}
+
+void read_price_plans(Scenario& scenario, const Field& field, const Entry& entry,
+                      Reading& reading) {
+  for (const Entry& named : entry.value->entries) {
+    PricePlan plan;
+    plan.instance_type = {named.key, named.key_where};
+    read_fields(*field.block, *named.value, &plan, reading);
+    scenario.price_plans.push_back(std::move(plan));
+  }
+}
+
+int characters_in(std::string_view text) {
+  int count = 0;
+  for (const char c : text) {
+    if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) ++count;
+  }
+  return count;
+}
+
+// The place in the file of some bytes of a scalar; of the whole scalar where escapes or line breaks
+// leave open which characters they were.
+SourceLocation place_within(const Node& scalar, std::size_t offset, std::size_t length) {
+  const std::string_view text = scalar.text;
+  const int quote = scalar.quoted ? 1 : 0;
+  SourceLocation where = scalar.where;
+  if (where.length != characters_in(text) + 2 * quote) return where;
+  where.column += quote + characters_in(text.substr(0, offset));
+  where.length = std::max(1, characters_in(text.substr(offset, length)));
+  return where;
+}
+
+constexpr Field kPlanningFields[] = {
+    field<&Planning::instance_types>("instanceTypes", "[g4dn.xlarge, g5]",
+                                     "EC2 instance types, or whole families of them.")
+        .otherwise("those of the planner")
+        .each_value_once(),
+    field<&Planning::strategies>("strategies", "[timeSlicing, mps]", "Ways to share a GPU.")
+        .as(T::Words)
+        .one_of(kStrategyNames)
+        .otherwise("all")
+        .each_value_once(),
+    field<&Planning::purchase_options>(
+        "purchaseOptions", "[on-demand, spot, savingsPlan3y]",
+        "on-demand, spot, reserved, or the type of a plan in pricing.plans.")
+        .otherwise("on-demand, and the plans of pricing.plans")
+        .each_value_once(),
+    field<&Planning::replicas>("replicas", "[2, 4, 8]", "Pods that share a GPU.")
+        .between(1, 1'000)
+        .otherwise("those of the planner")
+        .each_value_once(),
+    field<&Planning::max_nodes>("maxNodes", "16", "Largest number of nodes of a pool.")
+        .between(1, 100'000)
+        .otherwise("that of the planner"),
+    field<&Planning::split>("split", "false", "Workloads may get node pools of their own."),
+    field<&Planning::max_monthly_cost>("maxMonthlyCost", "1500",
+                                       "No plan costs more, in US dollars for 730 h.")
+        .between(1, 1'000'000'000),
+};
+
+constexpr Field kGoalFields[] = {
+    field<&Scenario::goal>("minimize", "costPer1kInSlo",
+                           "What the best of several configurations has least of.")
+        .needed()
+        .one_of(kGoalNames),
+};
+
+constexpr Field kIsolationFields[] = {
+    read_by<IsolationRule, &read_required>(
+        T::Words, "require", "[memory, fault]",
+        "memory: a process cannot take what another was promised. compute: one cannot slow the "
+        "other. fault: a fatal fault of one does not kill the other.")
+        .needed()
+        .one_of(kIsolationKinds),
+    field<&IsolationRule::between>("between", "namespaces",
+                                   "Pods of different namespaces, or any two pods.")
+        .one_of(kIsolatedFrom),
+};
+
+constexpr Field kPolicyFields[] = {
+    field<&Policy::name>("name", "budget", "Name of the policy.").as(T::Name).needed(),
+    field<&Policy::assertion>(
+        "assert", "cost.monthly <= 1500",
+        "Comparisons of figures with values, joined by and, or, not and parentheses. Of the whole "
+        "result: cost.monthly, cost.total, cost.perJob, cost.per1kInSlo, nodes, pods.pending, "
+        "pods.failed, pods.oomKills, pods.restarts, gpu.busy, slo.pass, strategy, instanceType, "
+        "isolation.memory, isolation.compute, isolation.fault, sharedGpu, sharedGpu(namespaceA != "
+        "namespaceB); of a plan: headroom. Of one workload, as workloads.NAME.latencyP99: "
+        "latencyP50, latencyP95, latencyP99, completionP95, waitP95, goodput, throughput, "
+        "availability, slo.pass; of several: all(slo.pass, workload in [chat, embed]).")
+        .needed()
+        .positive(),
+    field<&Policy::deny>(
+        "severity", "Warn",
+        "Deny: what fails it is refused, `run` ends with exit code 99. Warn: it is only said.")
+        .as(T::Word)
+        .one_of(kPolicySeverities),
+};
+
+constexpr Field kPricePlanFields[] = {
+    field<&PricePlan::name>(
+        "type", "savingsPlan3y",
+        "What you call the agreement with AWS; planning.purchaseOptions and results name it.")
+        .needed()
+        .positive(),
+    field<&PricePlan::discount>("discount", "43%", "Off the on-demand price, less than 100 %.")
+        .as(T::Percent)
+        .needed()
+        .positive(),
+};
+constexpr FieldList kPricePlan = block<PricePlan, &check_price_plan>(kPricePlanFields);
+
+constexpr Field kPricingFields[] = {
+    read_by<Scenario, &read_price_plans>(
+        T::BlockByName, "plans", "{p4d.24xlarge: {type: savingsPlan3y, discount: 43%}}",
+        "Agreed prices by instance type: on-demand node pools of the type pay less.")
+        .of(kPricePlan),
+};
+
+}  // namespace
+
+constinit const FieldList kPlanning = block<Planning>(kPlanningFields);
+constinit const FieldList kGoal = block<Scenario>(kGoalFields);
+constinit const FieldList kIsolation = block<IsolationRule>(kIsolationFields);
+constinit const FieldList kPolicy = block<Policy>(kPolicyFields);
+constinit const FieldList kPricing = block<Scenario>(kPricingFields);
+
+void finish_planning(Scenario& scenario, const Node& spec, Findings& findings) {
+  if (const Node* goal = block(&spec, "objective")) {
+    scenario.goal_where = value_place(*goal, "minimize");
+  }
+  check_purchase_options(scenario, findings);
+}
+
+void parse_policies(Scenario& scenario, const Node& spec, Findings& findings) {
+  std::vector<std::string> workloads;
+  for (const Workload& workload : scenario.workloads) workloads.push_back(workload.name.value);
+  for (const Pipeline& pipeline : scenario.pipelines) workloads.push_back(pipeline.name.value);
+  const Node* list = blocks(&spec, "policies");
+  std::size_t next = 0;
+  for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
+    const Node& item = *list->items[i];
+    if (item.kind != Node::Kind::Map) continue;
+    Policy& policy = scenario.policies[next++];
+    if (policy.assertion.empty()) continue;
+    const Node& assertion = *item.find("assert");
+    policy.where = assertion.where;
+    auto nodes = parse_policy(policy.assertion, workloads);
+    if (nodes) {
+      policy.nodes = std::move(*nodes);
+      continue;
+    }
+    const PolicyMistake& mistake = nodes.error();
+    findings.add(Code::PolicySyntax, place_within(assertion, mistake.offset, mistake.length),
+                 mistake.message, mistake.help);
+  }
+  std::erase_if(scenario.policies, [](const Policy& policy) { return policy.assertion.empty(); });
+}
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include "../fields/check_scalar.hpp"
+#include "../fields/node_values.hpp"
+#include "blocks.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+using T = FieldType;
+
+constexpr Word kTolerationOperators[] = {"Equal", "Exists"};
+
+bool is_extended(const Entry& entry) { return entry.key.find('/') != std::string::npos; }
+
+void check_toleration(Toleration& toleration, const Node& map, Reading& reading) {
+  if (toleration.op == "Exists" && !toleration.value.empty()) {
+    reading.findings.add(Code::SettingConflict, value_place(map, "value"),
+                         "a toleration with operator Exists has a value",
+                         "Kubernetes wants the value left out, or operator Equal");
+  }
+  if (toleration.op == "Equal" && toleration.key.empty()) {
+    reading.findings.add(Code::SettingConflict, map.where, "a toleration without a key",
+                         "Kubernetes wants operator Exists when the key is empty");
+  }
+}
+
+// A mapping, or Kubernetes' list.
+void read_env(PodTemplate& pod, const Field& field, const Entry& entry, Reading& /*reading*/) {
+  read_value(field, *entry.value, pod.env);
+  for (const NodePtr& item : entry.value->items) {
+    pod.env[text_at(item.get(), "name").value_or("")] = text_at(item.get(), "value").value_or("");
+  }
+}
+
+// Kubernetes: an extended resource cannot be overcommitted, so its limit and request are equal.
+void read_extended(const Node* requests, const Node* limits, PodTemplate& pod, Findings& findings) {
+  if (limits != nullptr) {
+    for (const Entry& entry : limits->entries) {
+      if (!is_extended(entry)) continue;
+      const auto count = extended_count(*entry.value);
+      if (!count) continue;
+      pod.extended.push_back({{entry.key, entry.key_where}, *count, entry.value->where});
+    }
+  }
+  if (requests == nullptr) return;
+  for (const Entry& entry : requests->entries) {
+    const auto request = is_extended(entry) ? extended_count(*entry.value) : std::nullopt;
+    if (!request) continue;
+    const Node* limit = limits == nullptr ? nullptr : limits->find(entry.key);
+    if (limit == nullptr) {
+      findings.add(Code::SettingConflict, entry.key_where,
+                   fmt::format("{} is requested without a limit", entry.key),
+                   "Kubernetes: limit must be set for non overcommitable resources; move it to "
+                   "limits");
+    } else if (extended_count(*limit).value_or(*request) != *request) {
+      findings.add(Code::SettingConflict, entry.value->where,
+                   fmt::format("the request of {} differs from its limit", entry.key),
+                   "remove the request: the limit is the request");
+    }
+  }
+}
+
+template <class Quantity>
+void check_limit(const Node* requests, std::string_view key, std::optional<Quantity> request,
+                 std::optional<Quantity> limit, const Node* limits, Findings& findings) {
+  if (!request || !limit || *request <= *limit) return;
+  findings.add(Code::SettingConflict, value_place(*limits, key),
+               fmt::format("the {} limit is below the request", key),
+               "Kubernetes refuses the pod: raise the limit or lower the request",
+               fmt::format("requested on line {}", value_place(*requests, key).line));
+}
+
+void finish_pod_template(PodTemplate& pod, const Node& map, Reading& reading) {
+  Findings& findings = reading.findings;
+  const Node* resources = block(&map, "resources");
+  const Node* requests = block(resources, "requests");
+  const Node* limits = block(resources, "limits");
+  const auto cpu_request = cpu_at(requests, "cpu");
+  const auto memory_request = bytes_at(requests, "memory");
+  pod.cpu_where = pod.where;
+  pod.cpu_limit = cpu_at(limits, "cpu");
+  pod.memory_limit = bytes_at(limits, "memory");
+  pod.cpu_request = cpu_request ? *cpu_request : pod.cpu_limit.value_or(Millicores{});
+  pod.memory_request = memory_request ? *memory_request : pod.memory_limit.value_or(Bytes{});
+  if (cpu_request) {
+    pod.cpu_where = value_place(*requests, "cpu");
+  } else if (pod.cpu_limit) {
+    pod.cpu_where = value_place(*limits, "cpu");
+  }
+  check_limit(requests, "cpu", cpu_request, pod.cpu_limit, limits, findings);
+  check_limit(requests, "memory", memory_request, pod.memory_limit, limits, findings);
+  read_extended(requests, limits, pod, findings);
+}
+
+constexpr Field kResourceNamesFields[] = {
+    plain(T::Cpu, "cpu", "500m",
+          "vCPUs of the container: a share of the node, in whole or thousandths (m)."),
+    plain(T::Bytes, "memory", "4Gi",
+          "Host memory of the container; the memory of the GPU is gpuMemory."),
+    plain(T::Integer, "nvidia.com/gpu", "1",
+          "GPUs or replicas of a shared GPU, in whole units; a renamed or MIG resource "
+          "(nvidia.com/gpu.shared, nvidia.com/mig-1g.5gb) is written the same way."),
+};
+constexpr FieldList kResourceNames = list(kResourceNamesFields);
+
+constexpr Field kResourcesFields[] = {
+    plain(T::Resources, "requests", "{cpu: 500m, memory: 4Gi}",
+          "What the scheduler reserves: cpu, memory and extended resources.")
+        .of(kResourceNames),
+    plain(T::Resources, "limits", "{nvidia.com/gpu: 1}",
+          "The most a container may use. A limit without a request is the request too.")
+        .of(kResourceNames),
+};
+constexpr FieldList kResources = list(kResourcesFields);
+
+constexpr Field kTolerationFields[] = {
+    field<&Toleration::key>("key", "nvidia.com/gpu", "Key of the taint; all keys when absent."),
+    field<&Toleration::op>("operator", "Exists", "Equal compares the value, Exists does not.")
+        .as(T::Word)
+        .one_of(kTolerationOperators),
+    field<&Toleration::value>("value", "present", "Value of the taint."),
+    field<&Toleration::effect>("effect", "NoSchedule", "Effect; all effects when absent.")
+        .as(T::Word)
+        .one_of(kTaintEffects),
+};
+constexpr FieldList kToleration = block<Toleration, &check_toleration>(kTolerationFields);
+
+constexpr Field kVariableFields[] = {
+    plain(T::Text, "name", "TF_FORCE_GPU_ALLOW_GROWTH", "Name of the variable.")
+        .needed()
+        .positive(),
+    plain(T::Text, "value", "\"true\"", "Its value, always text."),
+};
+constexpr FieldList kVariable = list(kVariableFields);
+
+constexpr Field kPodTemplateFields[] = {
+    plain(T::Block, "resources", "{requests: {cpu: 500m}, limits: {nvidia.com/gpu: 1}}",
+          "The container's resources block.")
+        .of(kResources),
+    field<&PodTemplate::tolerations>("tolerations", "[{key: nvidia.com/gpu, operator: Exists}]",
+                                     "Taints that the pods tolerate.")
+        .of(kToleration),
+    field<&PodTemplate::node_selector>("nodeSelector", "{team: vision}",
+                                       "Node labels that the pods need."),
+    read_by<PodTemplate, &read_env>(T::Environment, "env", "{TF_FORCE_GPU_ALLOW_GROWTH: \"true\"}",
+                                    "Environment variables, as a mapping or as Kubernetes' list.")
+        .of(kVariable),
+};
+
+}  // namespace
+
+constinit const FieldList kPodTemplate =
+    block<PodTemplate, &finish_pod_template>(kPodTemplateFields);
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,195 @@
+#include "slicewise/scenarios/replay_file.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "../fields/bind.hpp"
+#include "../fields/check_fields.hpp"
+#include "../fields/node_values.hpp"
+
+// A file of `kind: Replay`.
+namespace slicewise::scenarios {
+namespace {
+
+using T = FieldType;
+
+constexpr Word kReplayKinds[] = {"Replay"};
+constexpr Word kReplayVersions[] = {"slicewise.dev/v1alpha1"};
+constexpr Word kReplayQueues[] = {"fifo", "backfill", "easy", "priority", "srtf", "srsf"};
+constexpr Word kReplayPlacements[] = {"first-fit", "least-allocated", "most-allocated",
+                                      "random",    "best-fit",        "dot-product",
+                                      "fgd",       "clustering",      "packing"};
+
+void check_cluster(ReplayFile& /*file*/, const Node& cluster, Reading& reading) {
+  constexpr std::array<std::string_view, 4> kChoices = {"gpus", "nodes", "nodeList", "instances"};
+  const auto given = std::ranges::count_if(
+      kChoices, [&](std::string_view key) { return cluster.find(key) != nullptr; });
+  if (given != 1) {
+    reading.findings.add(given == 0 ? Code::FieldMissing : Code::SettingConflict, cluster.where,
+                         fmt::format("spec.cluster needs one of {}", fmt::join(kChoices, ", ")),
+                         "write it like `cluster: {gpus: 2000}`");
+  }
+  const Node* nodes = blocks(&cluster, "nodes");
+  const auto knows = [](const Node& node, std::string_view key) {
+    return node.find(key) != nullptr;
+  };
+  for (std::size_t i = 0; nodes != nullptr && i < nodes->items.size(); ++i) {
+    const Node& node = *nodes->items[i];
+    if (knows(node, "cpu") == knows(node, "memory") &&
+        knows(node, "cpu") == knows(*nodes->items.front(), "cpu")) {
+      continue;
+    }
+    reading.findings.add(Code::SettingConflict, node.where,
+                         "cpu and memory are either known of all nodes or of none",
+                         "give both to all nodes, or to none: then GPUs alone count");
+  }
+}
+
+void check_trace_shift(ReplayFile& file, const Node& trace, Reading& reading) {
+  if (file.repeat <= 1 || file.shift) return;
+  reading.findings.add(
+      Code::FieldMissing, value_place(trace, "repeat"),
+      "spec.trace.shift is missing: how long after one another the repetitions start",
+      "write it like `shift: 137d`");
+}
+
+void check_inflate(ReplayFile& file, const Node& spec, Reading& reading) {
+  if (!file.inflate || !file.gpus) return;
+  reading.findings.add(Code::SettingConflict, value_place(spec, "inflate"),
+                       "inflate needs nodes, not one pool", "write nodes, nodeList or instances");
+}
+
+constexpr Field kReplayTraceFields[] = {
+    field<&ReplayFile::trace>("file", "jobs.csv",
+                              "Trace that `slicewise import` wrote, relative to this file.")
+        .needed()
+        .positive(),
+    field<&ReplayFile::repeat>("repeat", "4", "Replay the trace this many times.").positive(),
+    field<&ReplayFile::shift>("shift", "137d", "Time between repetitions."),
+};
+constexpr FieldList kReplayTrace = block<ReplayFile, &check_trace_shift>(kReplayTraceFields);
+
+constexpr Field kReplayNodesFields[] = {
+    field<&ReplayFile::Nodes::count>("count", "8", "Nodes like this.").between(1, 1'000'000),
+    field<&ReplayFile::Nodes::gpus>("gpus", "8", "GPUs of each.").needed().up_to(16),
+    field<&ReplayFile::Nodes::gpu_model>("gpuModel", "V100M32",
+                                         "As the trace calls it, for jobs that ask for a model."),
+    field<&ReplayFile::Nodes::cpu>("cpu", "96",
+                                   "Of each node; without cpu and memory GPUs alone count."),
+    field<&ReplayFile::Nodes::memory>("memory", "736Gi", "Of each node."),
+};
+constexpr FieldList kReplayNodes = block<ReplayFile::Nodes>(kReplayNodesFields);
+
+constexpr Field kReplayInstancesFields[] = {
+    field<&ReplayFile::Instances::type>("instanceType", "p3.16xlarge", "EC2 instance type.")
+        .needed()
+        .positive(),
+    field<&ReplayFile::Instances::count>("count", "250", "How many.").between(1, 1'000'000),
+};
+constexpr FieldList kReplayInstances = block<ReplayFile::Instances>(kReplayInstancesFields);
+
+constexpr Field kReplayClusterFields[] = {
+    field<&ReplayFile::gpus>("gpus", "2000", "One pool of GPUs, any job takes any of them.")
+        .positive(),
+    field<&ReplayFile::nodes>("nodes", "[{count: 8, gpus: 8}]", "Nodes by their sizes.")
+        .positive()
+        .of(kReplayNodes),
+    field<&ReplayFile::node_list>(
+        "nodeList", "nodes.csv",
+        "CSV of nodes (name,cpu_milli,memory_mib,gpu,model), relative to this file.")
+        .positive(),
+    field<&ReplayFile::instances>("instances", "[{instanceType: p3.16xlarge, count: 250}]",
+                                  "Nodes by their EC2 instance types; the report has their cost.")
+        .positive()
+        .of(kReplayInstances),
+    field<&ReplayFile::region>("region", "eu-west-1", "Whose on-demand prices the instances cost.")
+        .otherwise("us-east-1"),
+    field<&ReplayFile::any_gpu>("anyGpu", "true",
+                                "Jobs take GPUs of any model, whatever they ask for."),
+};
+constexpr FieldList kReplayCluster = block<ReplayFile, &check_cluster>(kReplayClusterFields);
+
+constexpr Field kReplaySpecFields[] = {
+    inner("trace", "{file: jobs.csv}", "The jobs.").needed().of(kReplayTrace),
+    inner("cluster", "{gpus: 2000}",
+          "What they run on: one of gpus, nodes, nodeList and instances.")
+        .needed()
+        .of(kReplayCluster),
+    field<&ReplayFile::queues>("queue", "[fifo, easy]",
+                               "Which waiting job goes next; a list compares.")
+        .as(T::Words)
+        .one_of(kReplayQueues)
+        .otherwise("fifo"),
+    field<&ReplayFile::placements>("placement", "fgd", "Which node a job gets; a list compares.")
+        .as(T::Words)
+        .one_of(kReplayPlacements)
+        .otherwise("best-fit"),
+    field<&ReplayFile::restart_preempted>("restartPreempted", "true",
+                                          "Preempted jobs start over instead of going on."),
+    field<&ReplayFile::inflate>(
+        "inflate", "1.3", "Let jobs arrive and stay until they ask for this many times all GPUs.")
+        .up_to(10),
+    field<&ReplayFile::seed>("seed", "7", "Seed of the random numbers.").otherwise("42"),
+    field<&ReplayFile::replications>("replications", "5", "Seeds of inflate.")
+        .between(1, 1'000)
+        .otherwise("1"),
+};
+constexpr FieldList kReplaySpec = block<ReplayFile, &check_inflate>(kReplaySpecFields);
+
+constexpr Field kReplayMetadataFields[] = {
+    field<&ReplayFile::name>("name", "philly", "Name of the replay.").as(T::Name).needed(),
+};
+constexpr FieldList kReplayMetadata = block<ReplayFile>(kReplayMetadataFields);
+
+constexpr Field kReplayFileFields[] = {
+    plain(T::Word, "apiVersion", "slicewise.dev/v1alpha1", "Version of the format.")
+        .needed()
+        .one_of(kReplayVersions),
+    plain(T::Word, "kind", "Replay", "What the file is.").needed().one_of(kReplayKinds),
+    inner("metadata", "{name: philly}", "Its name.").needed().of(kReplayMetadata),
+    inner("spec", "{trace: {file: jobs.csv}, cluster: {gpus: 64}}",
+          "Trace, cluster and schedulers.")
+        .needed()
+        .of(kReplaySpec),
+};
+constexpr FieldList kReplayFile = block<ReplayFile>(kReplayFileFields);
+
+constexpr Field kReplay =
+    Field{"replay", T::Block, "", "A replay of a trace of jobs."}.needed().of(kReplayFile);
+
+}  // namespace
+
+bool is_replay_file(const SourceText& source) {
+  constexpr std::size_t kLookedAt = 4096;
+  const std::string_view start = std::string_view(source.text).substr(0, kLookedAt);
+  return start.find("apiVersion") != std::string_view::npos &&
+         start.find("kind") != std::string_view::npos;
+}
+
+Expected<ReplayFile> read_replay_file(const SourceText& source) {
+  Findings findings;
+  Diagnostics syntax;
+  const NodePtr document = read_document(source, syntax);
+  for (Diagnostic& problem : syntax) findings.add(std::move(problem));
+  ReplayFile file;
+  if (document != nullptr && document->kind != Node::Kind::Map) {
+    findings.add(Code::YamlSyntax, document->where, "the file holds no replay",
+                 "slicewise import KIND -o scenario writes one");
+  } else if (const Node* kind = document == nullptr ? nullptr : document->find("kind");
+             kind != nullptr && kind->text == "Scenario") {
+    findings.add(Code::ApiVersionUnknown, kind->where, "this is a Scenario, not a Replay",
+                 "slicewise run -f reads it; replay takes a trace of jobs");
+  } else if (document != nullptr) {
+    check_field(kReplay, *document, "", document->where, Completeness::Whole, findings);
+    Reading reading{findings};
+    read_fields(kReplayFile, *document, &file, reading);
+  }
+  Diagnostics problems = findings.take_sorted(source.name);
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  return file;
+}
+
+}  // namespace slicewise::scenarios

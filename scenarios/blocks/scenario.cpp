@@ -1,0 +1,198 @@
+#include <fmt/format.h>
+
+#include "../fields/node_values.hpp"
+#include "../traces/client_rates.hpp"
+#include "blocks.hpp"
+
+// A file as a whole: apiVersion, kind, metadata and spec.
+namespace slicewise::scenarios {
+namespace {
+
+using T = FieldType;
+
+constexpr std::int64_t kAnyInteger = std::numeric_limits<std::int64_t>::max();
+
+constexpr Word kApiVersions[] = {"slicewise.dev/v1alpha1"};
+constexpr Word kDocumentKinds[] = {"Scenario"};
+constexpr Word kUntil[] = {"AllJobsDone"};
+constexpr Word kFidelityWords[] = {{"auto", Fidelity::Auto}, {"exact", Fidelity::Exact}};
+constexpr Word kScorePolicyWords[] = {{"LeastAllocated", ScorePolicy::LeastAllocated},
+                                      {"MostAllocated", ScorePolicy::MostAllocated}};
+constexpr Word kInputWords[] = {
+#define X(id, word) {word, InputKind::id},
+    SLICEWISE_INPUT_KINDS(X)
+#undef X
+};
+
+void check_end(const Node& spec, const Scenario& scenario, Findings& findings) {
+  const Entry* duration = spec.entry("duration");
+  if (duration != nullptr && spec.entry("until") != nullptr) {
+    const SourceLocation first = duration->key_where;
+    const SourceLocation second = spec.entry("until")->key_where;
+    const bool in_order = first.line <= second.line;
+    findings.add(Code::SettingConflict, in_order ? second : first,
+                 "duration and until are both set", "a run has one end: remove one of the two");
+  }
+  if (scenario.duration && scenario.warmup >= *scenario.duration) {
+    findings.add(Code::SettingConflict, value_place(spec, "warmup"),
+                 "warmup is not shorter than duration",
+                 "nothing would be left to measure: shorten warmup");
+  }
+}
+
+// What clients ask for in this run is known once its length is.
+void set_mean_of_clients(Traffic& traffic, std::optional<Duration> run) {
+  const auto* clients = std::get_if<ClientTraffic>(&traffic.shape);
+  if (clients != nullptr) traffic.mean = mean_rate(*clients, run);
+}
+
+void check_sensitivity(Sensitivity& sensitivity, const Node& map, Reading& reading) {
+  if (sensitivity.by < 1) return;
+  reading.findings.add(Code::ValueRange, value_place(map, "by"),
+                       "an input that is varied by 100% would be gone",
+                       "write less, 20% for example");
+}
+
+void finish_scenario(Scenario& scenario, const Node& spec, Reading& reading) {
+  scenario.where = spec.where;
+  scenario.region_where = value_place(spec, "region");
+  check_end(spec, scenario, reading.findings);
+  check_node_ranges(scenario, reading.findings);
+  for (Workload& workload : scenario.workloads) {
+    if (workload.traffic) set_mean_of_clients(*workload.traffic, scenario.duration);
+  }
+  for (Pipeline& pipeline : scenario.pipelines) {
+    set_mean_of_clients(pipeline.traffic, scenario.duration);
+  }
+  check_pipelines(scenario, reading.findings);
+  finish_planning(scenario, spec, reading.findings);
+  parse_policies(scenario, spec, reading.findings);
+}
+
+constexpr Field kSensitivityFields[] = {
+    field<&Sensitivity::vary>(
+        "vary", "[traffic, requestGpuTime]",
+        "Kinds of inputs that `slicewise sensitivity` varies, one input at a time.")
+        .as(T::Words)
+        .one_of(kInputWords)
+        .otherwise("all that the scenario has"),
+    field<&Sensitivity::by>("by", "10%", "How far up and down; less than 100%.")
+        .as(T::Percent)
+        .positive(),
+};
+constexpr FieldList kSensitivity = block<Sensitivity, &check_sensitivity>(kSensitivityFields);
+
+constexpr Field kVariantFields[] = {
+    plain(T::Name, "name", "after", "Name of the variant.").needed(),
+    plain(T::Text, "description", "Time-slicing x10, 20 pods.", "What it shows, for reports."),
+    plain(T::Patch, "patch", "{workloads: [{name: cifar10, count: 20}]}",
+          "Part of spec. Mappings merge, lists merge by name (other lists replace), null removes."),
+};
+constexpr FieldList kVariant = list(kVariantFields);
+
+constexpr Field kSchedulerFields[] = {
+    field<&Scenario::score_policy>("scorePolicy", "MostAllocated",
+                                   "kube-scheduler's NodeResourcesFit: spread pods, or pack them.")
+        .one_of(kScorePolicyWords),
+};
+constexpr FieldList kScheduler = block<Scenario>(kSchedulerFields);
+
+constexpr Field kSpecFields[] = {
+    field<&Scenario::region>("region", "us-east-1", "AWS region, for prices.").positive(),
+    field<&Scenario::duration>("duration", "24h",
+                               "Simulated time. Absent: until every Job is done.")
+        .positive(),
+    field<&Scenario::starts_at>("startsAt", "Mon 08:00",
+                                "Day of the week and time of day at which the run starts, UTC.")
+        .as(T::WeekTime),
+    plain(T::Word, "until", "AllJobsDone", "End of the run, in place of duration.")
+        .one_of(kUntil)
+        .otherwise("AllJobsDone, unless duration is set"),
+    field<&Scenario::warmup>("warmup", "10m", "Start of the run that latency figures leave out."),
+    field<&Scenario::seed>("seed", "42", "Seed of the random streams.").up_to(kAnyInteger),
+    field<&Scenario::replications>("replications", "10",
+                                   "Independent runs behind the 95 % intervals.")
+        .between(1, 100'000),
+    field<&Scenario::fidelity>("fidelity", "exact",
+                               "exact simulates every GPU burst, auto only where it matters.")
+        .one_of(kFidelityWords),
+    inner("scheduler", "{scorePolicy: MostAllocated}", "Settings of kube-scheduler.")
+        .of(kScheduler),
+    field<&Scenario::node_pools>("nodePools", "[{name: v100, instanceType: p3.8xlarge}]",
+                                 "Groups of equal nodes.")
+        .needed()
+        .positive()
+        .of(kNodePool),
+    field<&Scenario::provisioner>(
+        "provisioner", "{kind: Karpenter, consolidateAfter: 5m}",
+        "Who adds and removes nodes of pools with nodes {min, max}, and how long a new node takes.")
+        .of(kProvisioner),
+    field<&Scenario::workloads>("workloads", "[{name: cifar10, kind: Job, count: 5}]", "What runs.")
+        .needed()
+        .positive()
+        .of(kWorkload),
+    field<&Scenario::pipelines>("pipelines",
+                                "[{name: voice, traffic: {mean: 12/s}, stages: [{workload: asr}, "
+                                "{workload: tts, after: [asr]}]}]",
+                                "Requests that pass through several Services.")
+        .positive()
+        .of(kPipeline),
+    field<&Scenario::planning>(
+        "planning", "{instanceTypes: [g4dn.xlarge, g5], strategies: [timeSlicing, mps]}",
+        "What `slicewise plan` may choose from; what is absent is left to it.")
+        .of(kPlanning),
+    inner("objective", "{minimize: costPer1kInSlo}",
+          "What `slicewise plan` minimises among the configurations that meet every slo.")
+        .of(kGoal),
+    field<&Scenario::isolation>("isolation", "{require: [memory, fault], between: namespaces}",
+                                "What must stand between pods on one GPU.")
+        .of(kIsolation),
+    field<&Scenario::policies>("policies", "[{name: budget, assert: cost.monthly <= 1500}]",
+                               "What must hold for the result.")
+        .of(kPolicy),
+    inner("pricing", "{plans: {p4d.24xlarge: {type: savingsPlan3y, discount: 43%}}}",
+          "Prices other than those of the catalogue.")
+        .of(kPricing),
+    field<&Scenario::sensitivity>("sensitivity", "{vary: [traffic, requestGpuTime], by: 10%}",
+                                  "What `slicewise sensitivity` varies.")
+        .of(kSensitivity),
+    plain(T::Blocks, "variants",
+          "[{name: before, patch: {nodePools: [{name: v100, devicePlugin: null}]}}]",
+          "Changes to spec, each simulated on its own in place of spec itself.")
+        .positive()
+        .of(kVariant),
+    plain(T::Sweep, "sweep", "{nodePools.v100.instanceType: [p3.8xlarge, g5.12xlarge]}",
+          "Dotted paths below spec and the values each takes; every combination is simulated, for "
+          "every variant."),
+};
+constexpr FieldList kSpec = block<Scenario, &finish_scenario>(kSpecFields);
+
+constexpr Field kMetadataFields[] = {
+    field<&ScenarioSet::name>("name", "aws-cifar10", "Name of the scenario.").as(T::Name).needed(),
+    plain(T::Labels, "labels", "{team: vision}", "For your own use."),
+    field<&ScenarioSet::annotations>("annotations", "{slicewise.dev/source: https://example.com}",
+                                     "For your own use; reports carry it."),
+};
+constexpr FieldList kMetadata = block<ScenarioSet>(kMetadataFields);
+
+constexpr Field kTopFields[] = {
+    plain(T::Word, "apiVersion", "slicewise.dev/v1alpha1", "Version of the file format.")
+        .needed()
+        .one_of(kApiVersions),
+    plain(T::Word, "kind", "Scenario", "What the file holds.").needed().one_of(kDocumentKinds),
+    plain(T::Block, "metadata", "{name: aws-cifar10}", "Name and notes.").needed().of(kMetadata),
+    plain(T::Block, "spec", "{nodePools: [...], workloads: [...]}", "What is simulated.")
+        .needed()
+        .of(kSpec),
+};
+constexpr FieldList kTop = list(kTopFields);
+
+constexpr Field kScenario = Field{"scenario", T::Block, "", "A scenario for slicewise."}.of(kTop);
+
+}  // namespace
+
+const Field& scenario_field() { return kScenario; }
+
+const Field& spec_field() { return kTopFields[3]; }
+
+}  // namespace slicewise::scenarios

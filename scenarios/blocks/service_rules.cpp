@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include "../fields/node_values.hpp"
+#include "blocks.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+class ServiceRules {
+ public:
+  ServiceRules(const Node& node, const Workload& workload, Findings& findings)
+      : node_(node), workload_(workload), findings_(findings) {}
+
+  void check() {
+    refuse(&node_, "work", "a Service answers requests: give it `traffic`, or make it a Job");
+    const Node* measured = block(&node_, "measured");
+    refuse(measured, "unitTime", "a Service has no work units; give requestGpuTime");
+    if (workload_.llm) {
+      check_llm();
+    } else if (workload_.profile.value.empty()) {
+      check_request_time(measured);
+    }
+    check_batching();
+  }
+
+ private:
+  void refuse(const Node* parent, std::string_view key, std::string help,
+              std::string_view on = "a Service") {
+    if (parent == nullptr || parent->entry(key) == nullptr) return;
+    findings_.add(Code::SettingConflict, key_place(*parent, key), fmt::format("{} on {}", key, on),
+                  std::move(help));
+  }
+
+  void missing(std::string_view key, const SourceLocation& where, std::string_view who,
+               std::string help) {
+    findings_.add(Code::FieldMissing, where,
+                  fmt::format("\"{}\" is missing: {} needs it", key, who), std::move(help));
+  }
+
+  void check_request_time(const Node* measured) {
+    constexpr std::string_view kExample = "requestGpuTime: {p50: 31ms, p99: 44ms}";
+    if (node_.entry("measured") == nullptr) {
+      missing("measured", value_place(node_, "name"), "a Service",
+              fmt::format("add `measured: {{{}}}`, or name a `profile`", kExample));
+    } else if (measured != nullptr && measured->entry("requestGpuTime") == nullptr) {
+      missing("requestGpuTime", key_place(node_, "measured"), "a Service",
+              fmt::format("add `{}`, or name a `profile`", kExample));
+    }
+  }
+
+  void check_llm() {
+    constexpr std::string_view kWho = "a Service with llm";
+    const Node* measured = block(&node_, "measured");
+    for (const std::string_view key : {"requestGpuTime", "extraPerItem"}) {
+      refuse(measured, key, "llm.step says how long the steps take", kWho);
+    }
+    const Node* serving = block(&node_, "serving");
+    for (const std::string_view key : {"batching", "concurrency"}) {
+      refuse(serving, key, "continuous batching runs up to llm.maxSequences at once", kWho);
+    }
+    const Node& llm = *block(&node_, "llm");
+    if (workload_.llm->model.value.empty()) check_own_law(llm);
+    check_tokens(llm);
+  }
+
+  // Without a model of the catalogue the file has to say everything.
+  void check_own_law(const Node& llm) {
+    constexpr std::string_view kWho = "llm without a model of the catalogue";
+    const auto need = [&](const Node& parent, std::string_view key, const SourceLocation& where,
+                          std::string_view example) {
+      if (parent.entry(key) != nullptr) return;
+      missing(key, where, kWho, fmt::format("add `{}`, or name a `model`", example));
+    };
+    const SourceLocation& where = workload_.llm->where;
+    need(llm, "step", where,
+         "step: {weightsTime: 14.2ms, tokenTime: 63.7us, cacheReadTime: 0.3673us}");
+    need(llm, "weights", where, "weights: 16Gi");
+    need(llm, "kvBytesPerToken", where, "kvBytesPerToken: 128Ki");
+    const Node* step = block(&llm, "step");
+    if (step == nullptr) return;
+    const SourceLocation place = key_place(llm, "step");
+    need(*step, "weightsTime", place, "weightsTime: 14.2ms");
+    need(*step, "tokenTime", place, "tokenTime: 63.7us");
+    need(*step, "cacheReadTime", place, "cacheReadTime: 0.3673us");
+  }
+
+  // Of a Service that only pipelines use, the rules of pipelines ask the same.
+  void check_tokens(const Node& llm) {
+    if (llm.entry("tokens") != nullptr || !workload_.traffic) return;
+    if (!brings_tokens(*workload_.traffic)) report_missing_tokens(workload_, findings_);
+  }
+
+  void check_batching() {
+    const Node* batching = block(block(&node_, "serving"), "batching");
+    const Serving& serving = workload_.serving;
+    if (batching == nullptr || workload_.llm) return;
+    if (batching->entry("maxBatch") == nullptr) return;  // reported as missing
+    if (serving.max_batch == 1 && serving.max_delay.ns > 0) {
+      findings_.add(Code::SettingConflict, value_place(*batching, "maxDelay"),
+                    "maxDelay with maxBatch 1", "a batch of one is full at once: remove maxDelay");
+    }
+    if (serving.concurrency > 0 && serving.concurrency < serving.max_batch) {
+      findings_.add(Code::SettingConflict, value_place(*batching, "maxBatch"),
+                    "maxBatch is above concurrency",
+                    "a batch never holds more requests than the pod works on");
+    }
+  }
+
+  const Node& node_;
+  const Workload& workload_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+bool brings_tokens(const Traffic& traffic) {
+  const auto* trace = std::get_if<RequestTrace>(&traffic.shape);
+  // One without rows could not be read, which is reported: it might have had tokens.
+  return trace != nullptr && (trace->has_tokens || trace->rows.empty());
+}
+
+void report_missing_tokens(const Workload& workload, Findings& findings) {
+  findings.add(Code::FieldMissing, workload.llm->where,
+               "\"tokens\" is missing: llm needs it unless a trace has columns of tokens",
+               "add `tokens: {input: {p50: 1020, p99: 4142}, output: {p50: 129, p99: 601}}`");
+}
+
+void check_service(const Node& node, const Workload& workload, Findings& findings) {
+  ServiceRules(node, workload, findings).check();
+}
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,176 @@
+#include <algorithm>
+
+#include "../fields/node_values.hpp"
+#include "blocks.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+using T = FieldType;
+
+constexpr Word kRoutings[] = {{"Random", Routing::Random},
+                              {"RoundRobin", Routing::RoundRobin},
+                              {"LeastOutstanding", Routing::LeastOutstanding},
+                              {"TwoChoices", Routing::TwoChoices}};
+constexpr Word kMetrics[] = {{"Queue", Autoscaling::Metric::Queue},
+                             {"Concurrency", Autoscaling::Metric::Concurrency},
+                             {"RequestRate", Autoscaling::Metric::RequestRate},
+                             {"GpuUtilization", Autoscaling::Metric::GpuUtilization}};
+
+// Each metric has its own unit: a target in another one is reported.
+void read_target(Autoscaling& scaling, const Field& /*field*/, const Entry& entry,
+                 Reading& reading) {
+  const Node& node = *entry.value;
+  double number = 0;
+  double share = 0;
+  Rate rate;
+  const bool is_number = read_value(Field{"target", T::Number}, node, number);
+  const bool is_rate = read_value(Field{"target", T::Rate}, node, rate);
+  const bool is_share = read_value(Field{"target", T::Percent}, node, share);
+  if (!is_number && !is_rate && !is_share) return;
+  bool has_unit = false;
+  double target = 0;
+  std::string_view help;
+  switch (scaling.metric) {
+    case Autoscaling::Metric::Queue:
+    case Autoscaling::Metric::Concurrency:
+      has_unit = is_number;
+      target = number;
+      help = "requests per pod are a number: `target: 4`";
+      break;
+    case Autoscaling::Metric::RequestRate:
+      has_unit = is_rate;
+      target = rate.per_second;
+      help = "requests of a pod are a rate: `target: 12/s`";
+      break;
+    case Autoscaling::Metric::GpuUtilization:
+      has_unit = is_share;
+      target = 100 * share;
+      help = "utilization is a percentage: `target: 70%`";
+      break;
+  }
+  if (!has_unit) {
+    reading.findings.add(Code::SettingConflict, node.where,
+                         "target does not have the unit of its metric", std::string(help));
+  } else if (target <= 0) {
+    reading.findings.add(Code::ValueRange, node.where, "target must be more than zero");
+  } else {
+    scaling.target = target;
+  }
+}
+
+void finish_autoscaling(Autoscaling& scaling, const Node& map, Reading& /*reading*/) {
+  if (!int_at(&map, "max")) scaling.max_replicas = scaling.min_replicas;
+}
+
+void check_replicas(const Node& workload, const Node& node, const Autoscaling& scaling,
+                    Findings& findings) {
+  if (scaling.min_replicas > scaling.max_replicas) {
+    findings.add(Code::SettingConflict, value_place(node, "min"), "min is above max",
+                 "min and max are the fewest and the most replicas");
+    return;
+  }
+  const auto replicas = int_at(&workload, "replicas");
+  if (replicas && (*replicas < scaling.min_replicas || *replicas > scaling.max_replicas)) {
+    findings.add(Code::SettingConflict, value_place(workload, "replicas"),
+                 "replicas is outside of autoscaling's min .. max",
+                 "with autoscaling it is the number at the start: remove it to start with min");
+  }
+  if (scaling.min_replicas == 0 && scaling.metric == Autoscaling::Metric::GpuUtilization) {
+    findings.add(Code::SettingConflict, value_place(node, "metric"),
+                 "min: 0 with metric GpuUtilization",
+                 "without a pod no GPU is busy, and none would be started: scale on Queue, "
+                 "Concurrency or RequestRate");
+  }
+}
+
+constexpr Field kBatchingFields[] = {
+    field<&Serving::max_batch>("maxBatch", "8", "Requests that the GPU answers in one go, at most.")
+        .needed()
+        .between(1, 10'000),
+    field<&Serving::max_delay>("maxDelay", "5ms",
+                               "How long a batch that is not full waits for more requests."),
+};
+constexpr FieldList kBatching = block<Serving>(kBatchingFields);
+
+constexpr Field kRetriesFields[] = {
+    field<&Serving::retries>("most", "2", "Times that a client asks again.").needed().up_to(100),
+    field<&Serving::retry_after>("after", "100ms",
+                                 "Time before the first retry; doubles with each."),
+};
+constexpr FieldList kRetries = block<Serving>(kRetriesFields);
+
+constexpr Field kServingFields[] = {
+    field<&Serving::routing>(
+        "routing", "LeastOutstanding",
+        "Which replica a request goes to: Random (kube-proxy's iptables mode), RoundRobin, "
+        "LeastOutstanding, or TwoChoices, the less loaded of two at random.")
+        .one_of(kRoutings),
+    field<&Serving::queue_limit>("queueLimit", "100",
+                                 "Requests that may wait in a pod; one that finds more is dropped.")
+        .otherwise("none"),
+    field<&Serving::timeout>("timeout", "2s",
+                             "A request that has waited this long is dropped unanswered.")
+        .positive()
+        .otherwise("none"),
+    field<&Serving::concurrency>(
+        "concurrency", "4",
+        "Requests that a pod works on at a time: its worker threads or processes.")
+        .between(1, 1'000'000)
+        .otherwise("no limit"),
+    inner("batching", "{maxBatch: 8, maxDelay: 5ms}", "Dynamic batching, as Triton does it.")
+        .of(kBatching),
+    field<&Serving::cpu_before>(
+        "cpuBefore", "3ms", "Host CPU time of a request before the GPU (decoding, tokenizing)."),
+    field<&Serving::cpu_after>("cpuAfter", "1ms", "Host CPU time of a request after the GPU."),
+    inner("retries", "{most: 2, after: 100ms}",
+          "What clients do after a request that was dropped or lost.")
+        .of(kRetries),
+};
+
+constexpr Field kAutoscalingFields[] = {
+    field<&Autoscaling::min_replicas>(
+        "min", "1",
+        "Fewest replicas. 0 scales to zero, as KEDA does: requests are held until a pod is ready.")
+        .up_to(1'000'000),
+    field<&Autoscaling::max_replicas>("max", "8", "Most replicas.").needed().between(1, 1'000'000),
+    field<&Autoscaling::metric>("metric", "Queue",
+                                "What is kept near its target: waiting requests (Queue), requests "
+                                "in the pod (Concurrency), RequestRate, or GpuUtilization.")
+        .one_of(kMetrics),
+    read_by<Autoscaling, &read_target>(T::Target, "target", "4",
+                                       "Target per pod: a number for Queue and Concurrency, a rate "
+                                       "for RequestRate, a percentage for GpuUtilization.")
+        .needed(),
+    field<&Autoscaling::sync_period>(
+        "syncPeriod", "15s", "Time between two decisions (kube-controller-manager's default).")
+        .positive(),
+    field<&Autoscaling::window>("window", "1m", "Time over which the metric is averaged.")
+        .positive(),
+    field<&Autoscaling::scale_down_window>("scaleDownWindow", "5m",
+                                           "Stabilization: the largest wish of this time counts."),
+    field<&Autoscaling::scale_up_window>("scaleUpWindow", "30s",
+                                         "The same for more replicas: the smallest wish counts."),
+    field<&Autoscaling::tolerance>("tolerance", "10%",
+                                   "Distance from the target that changes nothing.")
+        .as(T::Percent),
+    field<&Autoscaling::cooldown>("cooldown", "5m",
+                                  "Time without requests before the last pod goes (min: 0)."),
+};
+
+}  // namespace
+
+constinit const FieldList kServing = block<Serving>(kServingFields);
+constinit const FieldList kAutoscaling =
+    block<Autoscaling, &finish_autoscaling>(kAutoscalingFields);
+
+void finish_scaled_workload(const Node& node, Workload& workload, Findings& findings) {
+  if (!workload.autoscaling) return;
+  Autoscaling& scaling = *workload.autoscaling;
+  // Scaled to zero, it starts with a pod all the same, as a rollout does.
+  scaling.start_replicas = int_at(&node, "replicas").value_or(std::max(scaling.min_replicas, 1));
+  check_replicas(node, *block(&node, "autoscaling"), scaling, findings);
+  workload.count = scaling.max_replicas;
+}
+
+}  // namespace slicewise::scenarios

@@ -1,0 +1,163 @@
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "fields/bind.hpp"
+#include "one_workload.hpp"
+#include "text/document.hpp"
+
+// What the table of fields documents as the default is what holds without the field: for every
+// such field a scenario without it equals one in which the default is written out, and differs
+// from one with another value.
+namespace slicewise::scenarios {
+namespace {
+
+// A field, and a place of every_field.yaml where it stands: "workloads.train.count".
+struct Place {
+  const Field* field;
+  std::string path;
+};
+
+// The default is that of a member, rather than of other things around the field.
+bool is_proven_here(const Field& field) {
+  return field.binding != nullptr && field.other_default.empty() && !field.default_text().empty();
+}
+
+FieldList below(const Field& field) { return field.children(); }
+
+void collect(const FieldList& fields, std::set<const Field*>& found) {
+  for (const Field& field : fields) {
+    if (is_proven_here(field)) found.insert(&field);
+    collect(below(field), found);
+  }
+}
+
+void find_places(const FieldList& fields, const Node& node, const std::string& path,
+                 std::vector<Place>& places);
+
+void find_places_in(const Field& field, const Node& node, const std::string& path,
+                    std::vector<Place>& places) {
+  if (node.kind == Node::Kind::List) {
+    for (std::size_t i = 0; i < node.items.size(); ++i) {
+      const Node* name = node.items[i]->find("name");
+      const bool named = name != nullptr && name->text.find('/') == std::string::npos;
+      find_places(below(field), *node.items[i],
+                  named ? path + "." + name->text : path + "[" + std::to_string(i) + "]", places);
+    }
+    return;
+  }
+  if (field.type == FieldType::BlocksByName) {
+    for (const Entry& named : node.entries) {
+      find_places_in(field, *named.value, path + "." + named.key, places);
+    }
+    return;
+  }
+  find_places(below(field), node, path, places);
+}
+
+void find_places(const FieldList& fields, const Node& node, const std::string& path,
+                 std::vector<Place>& places) {
+  for (const Field& field : fields) {
+    const Node* value = node.find(field.name);
+    if (value == nullptr) continue;
+    const std::string here =
+        path.empty() ? std::string(field.name) : path + "." + std::string(field.name);
+    if (is_proven_here(field)) places.push_back({&field, here});
+    find_places_in(field, *value, here, places);
+  }
+}
+
+// every_field.yaml without its variants and its sweep.
+std::string every_field() {
+  std::ifstream file("tests/scenarios/every_field.yaml");
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str().substr(0, text.str().find("\n  variants:") + 1);
+}
+
+Expected<SourceText> every_trace_of(const std::string& path) {
+  return SourceText{path,
+                    "when,prompt,answer,client,at_s,rate,law,variation\n"
+                    "0,100,10,0,0,1,Gamma,2\n12.5,200,20,0,600,0,,0\n"};
+}
+
+// All that the scenario says, after one change; nullopt when a rule refuses it.
+std::optional<std::string> said_with(const std::string& text, const std::string& setting) {
+  const auto loaded = load_scenario({"f.yaml", text}, {{setting}}, every_trace_of);
+  if (!loaded) return std::nullopt;
+  return shown_fields(spec_field().children(), &loaded->variants.at(0));
+}
+
+// Some value that is not the default.
+std::string other_value(const Field& field) {
+  const std::string standard = field.default_text();
+  switch (field.type) {
+    case FieldType::Boolean:
+      return standard == "true" ? "false" : "true";
+    case FieldType::Word:
+      return std::string(field.words.begin()->text == standard ? (field.words.begin() + 1)->text
+                                                               : field.words.begin()->text);
+    case FieldType::Integer:
+    case FieldType::Range:
+      return std::to_string(std::stoll(standard) + 1);
+    case FieldType::Number:
+      return "1.5";
+    case FieldType::Percent:
+      return "33%";
+    case FieldType::Bytes:
+      return "77Mi";
+    case FieldType::UtcOffset:
+      return "+03:00";
+    case FieldType::WeekTime:
+      return "Tue 08:00";
+    case FieldType::Duration:
+      return standard == "0" ? "1ms" : "77s";
+    default:
+      return "other";
+  }
+}
+
+TEST(Defaults, EachDocumentedDefaultIsTheOneInForce) {
+  const std::string text = every_field();
+  Diagnostics syntax;
+  const NodePtr document = read_document({"f.yaml", text}, syntax);
+  ASSERT_NE(document, nullptr);
+  std::vector<Place> places;
+  find_places(spec_field().children(), *document->find("spec"), "", places);
+  std::set<const Field*> unproven;
+  collect(spec_field().children(), unproven);
+  EXPECT_GT(unproven.size(), 60U);
+  for (const Place& place : places) {
+    if (!unproven.contains(place.field)) continue;
+    const auto without = said_with(text, place.path + "=null");
+    const auto written = said_with(text, place.path + "=" + place.field->default_text());
+    const auto changed = said_with(text, place.path + "=" + other_value(*place.field));
+    // A rule may want the field here, or refuse the other value; elsewhere none does.
+    if (!without || !written || !changed) continue;
+    EXPECT_EQ(*without, *written) << place.path << " = " << place.field->default_text();
+    EXPECT_NE(*without, *changed) << place.path << " = " << other_value(*place.field);
+    unproven.erase(place.field);
+  }
+  for (const Field* field : unproven) {
+    ADD_FAILURE() << field->name << ": nothing shows that \"" << field->default_text()
+                  << "\" is its default";
+  }
+}
+
+// Of the field that decides what the others of its block mean.
+TEST(Defaults, TrafficIsPoisson) {
+  const std::string service = "kind: Service, measured: {requestGpuTime: 31ms}, traffic: ";
+  const auto without = workload_of(with_workload(service + "{mean: 2/s}")).traffic;
+  const auto written = workload_of(with_workload(service + "{mean: 2/s, shape: Poisson}")).traffic;
+  const auto changed = workload_of(with_workload(service + "{mean: 2/s, shape: Constant}")).traffic;
+  EXPECT_EQ(without->gaps, written->gaps);
+  EXPECT_EQ(without->shape.index(), written->shape.index());
+  EXPECT_NE(without->gaps, changed->gaps);
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios
