@@ -71,7 +71,7 @@ void finish_amount(RandomAmount& amount, const Node& map, Reading& reading) {
 }
 
 constexpr Field kRandomTimeFields[] = {
-    field<&ServiceTime::mean>("mean", "31ms", "Mean time.").positive(),
+    field<&ServiceTime::mean>("mean", "31ms", "Mean time.").positive().needed_by_rule(),
     field<&ServiceTime::law>("distribution", "Exponential", "How it varies around the mean.")
         .one_of(kTimeLaws),
     plain(T::Duration, "p50", "31ms", "Median; with p99 or p95, a log-normal law.").positive(),
@@ -82,7 +82,8 @@ constexpr Field kRandomTimeFields[] = {
 constexpr Field kTokenAmountFields[] = {
     field<&RandomAmount::mean>("mean", "600", "Mean number of tokens.")
         .as(T::Number)
-        .between(1, 100'000'000),
+        .between(1, 100'000'000)
+        .needed_by_rule(),
     field<&RandomAmount::law>("distribution", "Exponential", "How it varies around the mean.")
         .one_of(kAmountLaws),
     plain(T::Number, "p50", "1020", "Median; with p99 or p95, a log-normal law.")
@@ -100,7 +101,9 @@ constexpr Field kTokenAmountFields[] = {
 };
 
 constexpr Field kMemoryAmountFields[] = {
-    field<&RandomAmount::mean>("mean", "3Gi", "Mean amount of GPU memory.").as(T::Bytes),
+    field<&RandomAmount::mean>("mean", "3Gi", "Mean amount of GPU memory.")
+        .as(T::Bytes)
+        .needed_by_rule(),
     field<&RandomAmount::law>("distribution", "Exponential", "How it varies around the mean.")
         .one_of(kAmountLaws),
     plain(T::Bytes, "p50", "2Gi", "Median; with p99 or p95, a log-normal law."),

@@ -147,8 +147,10 @@ constexpr FieldList kReplayMetadata = block<ReplayFile>(kReplayMetadataFields);
 constexpr Field kReplayFileFields[] = {
     plain(T::Word, "apiVersion", "slicewise.dev/v1alpha1", "Version of the format.")
         .needed()
-        .one_of(kReplayVersions),
-    plain(T::Word, "kind", "Replay", "What the file is.").needed().one_of(kReplayKinds),
+        .one_of(kReplayVersions, Code::ApiVersionUnknown),
+    plain(T::Word, "kind", "Replay", "What the file is.")
+        .needed()
+        .one_of(kReplayKinds, Code::ApiVersionUnknown),
     inner("metadata", "{name: philly}", "Its name.").needed().of(kReplayMetadata),
     inner("spec", "{trace: {file: jobs.csv}, cluster: {gpus: 64}}",
           "Trace, cluster and schedulers.")

@@ -178,8 +178,10 @@ constexpr FieldList kMetadata = block<ScenarioSet>(kMetadataFields);
 constexpr Field kTopFields[] = {
     plain(T::Word, "apiVersion", "slicewise.dev/v1alpha1", "Version of the file format.")
         .needed()
-        .one_of(kApiVersions),
-    plain(T::Word, "kind", "Scenario", "What the file holds.").needed().one_of(kDocumentKinds),
+        .one_of(kApiVersions, Code::ApiVersionUnknown),
+    plain(T::Word, "kind", "Scenario", "What the file holds.")
+        .needed()
+        .one_of(kDocumentKinds, Code::ApiVersionUnknown),
     plain(T::Block, "metadata", "{name: aws-cifar10}", "Name and notes.").needed().of(kMetadata),
     plain(T::Block, "spec", "{nodePools: [...], workloads: [...]}", "What is simulated.")
         .needed()
