@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "../read/gpu_part_names.hpp"
+#include "../fields/gpu_part_names.hpp"
 #include "../text/decimal.hpp"
 #include "manifest_reader.hpp"
 

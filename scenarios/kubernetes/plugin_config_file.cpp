@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kPlugin = "the device plugin";
 
-FieldList children_of(const Field& field) { return field.children; }
+FieldList children_of(const Field& field) { return field.children(); }
 
 // What the plugin knows is what nodePools[].devicePlugin of a scenario takes; at `path` below it.
 FieldList fields_at(std::initializer_list<std::string_view> path) {
