@@ -14,6 +14,7 @@ enum class ExitCode : std::uint8_t {
   InvalidInput = 3,
   Infeasible = 4,
   FileAccess = 5,
+  PodsLost = 6,
   InternalError = 70,
   ObjectiveMissed = 99,
   Interrupted = 130,
@@ -36,6 +37,10 @@ inline constexpr std::array kExitCodes = {
                  "in some variant pods were submitted, but none ever ran; compare and plan: in no "
                  "option; max-load and sensitivity: as the scenario is"},
     ExitCodeInfo{ExitCode::FileAccess, "a file cannot be read or written"},
+    ExitCodeInfo{ExitCode::PodsLost,
+                 "the run was fine, but some variant left pods Pending, failed or in "
+                 "CrashLoopBackOff, or ran out of GPU memory (--allow-pending: Pending ones do not "
+                 "count); compare and plan: every option did"},
     ExitCodeInfo{ExitCode::InternalError, "a bug in slicewise; the message says how to report it"},
     ExitCodeInfo{
         ExitCode::ObjectiveMissed,

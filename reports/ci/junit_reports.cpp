@@ -28,13 +28,15 @@ JunitCase objective_case(const std::string& class_name, const std::string& workl
   test.class_name = class_name;
   test.name = fmt::format("{} {} {} {}", workload, objective.name,
                           objective.at_least ? "at least" : "at most", limit);
-  if (objective.pass) {
+  const sim::ObjectiveStanding standing = sim::standing_of(objective);
+  if (standing == sim::ObjectiveStanding::Holds) {
     test.detail = value;
     return test;
   }
   test.outcome = Outcome::Failed;
   test.message =
-      fmt::format("{} {} is {}, the limit is {}", workload, objective.name, value, limit);
+      fmt::format("{} {} is {}, the limit is {}{}", workload, objective.name, value, limit,
+                  standing == sim::ObjectiveStanding::Undecided ? ": undecided" : "");
   test.detail = test.message;
   return test;
 }
@@ -66,9 +68,12 @@ JunitCase running_case(const std::string& class_name, const sim::VariantResult& 
   JunitCase test;
   test.class_name = class_name;
   test.name = "pods get to run";
-  if (variant.pods.submitted == 0 || variant.pods.running_max > 0) return test;
+  if (!variant.verdict.loses_pods()) return test;
   test.outcome = Outcome::Failed;
-  test.message = "no pod ever ran";
+  for (const sim::Verdict::Reason& reason : variant.verdict.reasons) {
+    if (reason.cause > sim::Verdict::Cause::PodsPending) continue;
+    test.message += (test.message.empty() ? "" : "; ") + reason.text;
+  }
   for (const std::string& reason : variant.pods.pending_reasons) test.detail += reason + "\n";
   return test;
 }

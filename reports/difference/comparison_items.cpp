@@ -16,6 +16,7 @@ std::vector<ItemFacts> comparison_items(StoredDocument& document) {
     item.name =
         document.required_text(at + "/instanceType") + " " + document.required_text(at + "/title");
     add_settings(document, option, at, "", item);
+    add_verdict(document, at, item);
     add_figures(document, option, at, item);
     add_workloads(document, option, at, item);
     items.push_back(std::move(item));

@@ -41,6 +41,9 @@ inline constexpr std::string_view kRejectedWord = "rejected:";
 // Finds the kind, checks the format's version and reads the items.
 Expected<DocumentFacts> document_facts(const SourceText& source);
 
+// Of a variant or option, as a setting: "stands", "16 failed".
+void add_verdict(StoredDocument& document, const std::string& pointer, ItemFacts& item);
+
 // For the readers of items: the number of entries of a list, a figure at a pointer if there is one,
 // a setting likewise.
 std::size_t entries_at(StoredDocument& document, const std::string& pointer);

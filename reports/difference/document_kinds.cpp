@@ -109,6 +109,18 @@ void add_setting(const StoredDocument& document, const std::string& pointer, std
   }
 }
 
+void add_verdict(StoredDocument& document, const std::string& pointer, ItemFacts& item) {
+  const auto stands = document.truth(pointer + "/verdict/stands");
+  if (!stands) return;
+  std::string words = *stands ? "stands" : "";
+  const std::size_t reasons = entries_at(document, pointer + "/verdict/reasons");
+  for (std::size_t r = 0; r < reasons; ++r) {
+    words += (r == 0 ? "" : ", ") +
+             document.required_text(fmt::format("{}/verdict/reasons/{}/brief", pointer, r));
+  }
+  item.settings.emplace_back("verdict", std::move(words));
+}
+
 void add_objective(StoredDocument& document, const std::string& pointer, std::string workload,
                    ItemFacts& item) {
   StoredFigure figure{std::move(workload), document.required_text(pointer + "/name"),

@@ -13,6 +13,7 @@ std::vector<ItemFacts> result_items(StoredDocument& document) {
     const std::string at = fmt::format("/variants/{}", v);
     ItemFacts item;
     item.name = document.required_text(at + "/name");
+    add_verdict(document, at, item);
     add_figures(document, sim::record_of<sim::VariantResult>(), at, item);
     add_workloads(document, sim::record_of<sim::VariantResult>(), at, item);
     const std::size_t pools = entries_at(document, at + "/nodePools");

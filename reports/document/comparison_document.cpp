@@ -130,6 +130,7 @@ const Record& comparison_metadata() {
        field<&C::nodes>("nodes",
                         "of every option, when asked for; else as few as hold all pods at once"),
        stamp_field<C>("priceDate"), stamp_field<C>("priceFile"), stamp_field<C>("priceFileSha256"),
+       stamp_field<C>("allowPending"),
        field<&C::interrupted>("interrupted",
                               "some replications were not run; options without any are absent")
            .optional()}};
@@ -220,12 +221,15 @@ const Record& record_of<ComparedOption>() {
                        "pod and can be had")
            .csv(12, "best")
            .setting(2),
-       field<&O::meets_objectives>("meetsObjectives", "all objectives of all workloads")
+       field<&O::result, &VariantResult::verdict, &Verdict::meets_objectives>(
+           "meetsObjectives", "all objectives of all workloads")
            .csv(13, "meetsObjectives")
            .setting(3),
-       field<&O::loses_pods>("losesPods", "some pods died, or never got a GPU")
+       field<&O::result, &VariantResult::verdict, &Verdict::loses_pods>(
+           "losesPods", "some pods died, stayed Pending or ran out of memory")
            .csv(14, "losesPods")
            .setting(4),
+       field<&O::result, &VariantResult::verdict>("verdict"),
        field<&isolation_of_option>("isolation"),
        record_of<VariantResult>().like("replications").from<&O::result>(),
        field<&O::result, &VariantResult::makespan, &TimeSummary::mean>("lengthSeconds",

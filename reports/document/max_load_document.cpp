@@ -62,7 +62,7 @@ const Record& max_load_metadata() {
        field<&M::precision>("precisionRatio", "width of the interval that was asked for"),
        field<&M::most>("mostFactor", "the highest load that was tried, over the scenario's"),
        stamp_field<M>("version"), stamp_field<M>("priceDate"), stamp_field<M>("priceFile"),
-       stamp_field<M>("priceFileSha256"),
+       stamp_field<M>("priceFileSha256"), stamp_field<M>("allowPending"),
        field<&M::interrupted>("interrupted", "the search was not finished").optional()}};
   return kRecord;
 }
@@ -143,6 +143,7 @@ const Record& record_of<LoadProbe>() {
        field<&P::replications>("replications", "runs that were done"),
        field<&P::verdict>("verdict",
                           "on which side of the limit the 95 % interval of the runs lies"),
+       field<&P::lost_pods>("lostPods", "pods that were left behind: then it fails").optional(),
        field<&P::objectives>("objectives", "of all workloads and pipelines")}};
   return kRecord;
 }

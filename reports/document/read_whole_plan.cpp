@@ -21,31 +21,32 @@ Diagnostic plan_problem(const SourceText& source, Code code, std::string message
   return make_diagnostic(code, {source.name, 1, 1, 1}, std::move(message), std::move(help));
 }
 
-// Of what makes an option stand, only this is not a figure of its own.
-void infer_lost_pods(const json& stored, sim::OptionFigures& figures) {
-  figures.loses_pods = !stored.value("stands", false) && figures.running_max > 0 &&
-                       figures.meets_objectives() && figures.denied_by.empty();
+// Plans did not always say why.
+void infer_reason(const json& stored, sim::OptionFigures& figures) {
+  if (stored.value("stands", true) || !figures.stands()) return;
+  figures.verdict.reasons.push_back({sim::Verdict::Cause::ObjectiveMissed, "", "does not stand",
+                                     "the plan is too old to say why it does not stand"});
 }
 
-void infer_lost_pods(const json& stored, std::optional<sim::OptionFigures>& figures) {
-  if (figures) infer_lost_pods(stored["figures"], *figures);
+void infer_reason(const json& stored, std::optional<sim::OptionFigures>& figures) {
+  if (figures) infer_reason(stored["figures"], *figures);
 }
 
 // What is not declared but follows from what is stored.
 void infer(const json& document, sim::Plan& plan, StoredFields& fields) {
   for (std::size_t o = 0; o < plan.options.size(); ++o) {
-    infer_lost_pods(document["options"][o], plan.options[o].figures);
+    infer_reason(document["options"][o], plan.options[o].figures);
   }
-  if (plan.today) infer_lost_pods(document["today"], plan.today->figures);
+  if (plan.today) infer_reason(document["today"], plan.today->figures);
   for (std::size_t r = 0; r < plan.rejected.size(); ++r) {
-    infer_lost_pods(document["rejected"][r], plan.rejected[r].figures);
+    infer_reason(document["rejected"][r], plan.rejected[r].figures);
   }
   for (std::size_t r = 0; r < plan.replicas.size(); ++r) {
-    infer_lost_pods(document["replicasCurve"]["points"][r], plan.replicas[r].figures);
+    infer_reason(document["replicasCurve"]["points"][r], plan.replicas[r].figures);
   }
   for (std::size_t f = 0; f < plan.flips.size(); ++f) {
     if (!plan.flips[f].winner) continue;
-    infer_lost_pods(document["flips"][f]["winner"], plan.flips[f].winner->figures);
+    infer_reason(document["flips"][f]["winner"], plan.flips[f].winner->figures);
   }
   const json curve = document.value("replicasCurve", json::object());
   if (!curve.contains("knee")) return;

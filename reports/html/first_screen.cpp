@@ -59,7 +59,9 @@ Tile objective_tile(const ShownOption& lead, const sim::VariantResult* variant) 
     return {figure_text(worst->value, worst->ci95, kPageStyle),
             fmt::format("{} {}, limit {} · {}", worst->workload, worst->name,
                         figure_text(worst->limit, std::nullopt, kPageStyle),
-                        worst->pass ? "✓ ok" : "✗ missed")};
+                        sim::standing_of(*worst) == sim::ObjectiveStanding::Holds ? "✓ ok"
+                        : worst->pass                                             ? "? undecided"
+                                                                                  : "✗ missed")};
   }
   if (variant != nullptr && variant->makespan.count > 0) {
     return {interval_text(variant->makespan.mean, variant->makespan.ci95, kPageStyle),

@@ -15,8 +15,6 @@
 namespace slicewise::reports::html {
 namespace {
 
-using sim::OptionFigures;
-
 struct StrategySign {
   charts::Shape shape;
   int series;
@@ -35,57 +33,11 @@ StrategySign sign_of(std::string_view strategy) {
   return {charts::Shape::Circle, 2};
 }
 
-OptionFigures figures_of_variant(const sim::VariantResult& variant) {
-  OptionFigures figures;
-  figures.replications = variant.replications;
-  figures.monthly = variant.cost.monthly;
-  figures.total = variant.cost.ledger.total;
-  figures.per_1k_in_slo = variant.cost.per_1k_requests_in_slo;
-  figures.per_job = variant.cost.per_job;
-  for (const sim::WorkloadResult& workload : variant.workloads) {
-    for (const sim::ObjectiveResult& o : workload.objectives) {
-      figures.objectives.push_back(
-          {workload.name, o.name, o.limit, o.value, o.ci95, o.at_least, o.pass});
-      figures.worst_ratio = std::max(figures.worst_ratio, figures.objectives.back().ratio());
-    }
-    if (workload.latency && workload.latency->count > 0) {
-      figures.latency_p99 =
-          std::max(figures.latency_p99.value_or(Duration{}), workload.latency->p99);
-    }
-  }
-  figures.failed = variant.pods.failed;
-  figures.oom_kills = variant.pods.oom_kills;
-  figures.running_max = variant.pods.running_max;
-  figures.pending_max = variant.pods.pending_max;
-  figures.loses_pods = variant.pods.failed > 0;
-  return figures;
-}
-
-bool policy_denies(const sim::VariantResult& variant) {
-  return std::ranges::any_of(variant.policies, [](const sim::PolicyResult& p) {
-    return p.deny && p.verdict == sim::PolicyResult::Verdict::Fail;
-  });
-}
-
-// "" when the option does what it should, objectives aside.
-std::string shortcoming(const ShownOption& option) {
-  const OptionFigures& figures = *option.figures;
-  if (figures.running_max == 0) return "no pod runs";
-  if (figures.oom_kills > 0) return "out of GPU memory";
-  if (figures.failed > 0) return fmt::format("{:.0f} pods failed", figures.failed);
-  if (figures.loses_pods) return "pods never run";
-  if (!figures.denied_by.empty()) return "breaks the policy " + figures.denied_by.front();
-  return "";
-}
-
-void judge(ShownOption& option) {
-  option.reason = shortcoming(option);
-  const sim::PlannedObjective* worst = option.tightest();
-  if (option.reason.empty() && worst != nullptr && !option.figures->meets_objectives()) {
-    option.misses = true;
-    option.reason = fmt::format("{} {} missed", worst->workload, worst->name);
-  }
-  option.stands = option.reason.empty();
+// In the words of the one judge.
+void show_verdict(const sim::Verdict& verdict, ShownOption& option) {
+  option.stands = verdict.stands();
+  option.reason = brief_reasons(verdict);
+  option.misses = !verdict.loses_pods() && !verdict.meets_objectives();
 }
 
 ShownOption of_variant(const sim::VariantResult& variant, const sim::VariantResult* best) {
@@ -96,12 +48,8 @@ ShownOption of_variant(const sim::VariantResult& variant, const sim::VariantResu
   option.shape = sign.shape;
   option.series = sign.series;
   for (const sim::NodePoolResult& pool : variant.node_pools) option.nodes += pool.nodes;
-  option.figures = figures_of_variant(variant);
-  judge(option);
-  if (option.stands && policy_denies(variant)) {
-    option.stands = false;
-    option.reason = "a policy is broken";
-  }
+  option.figures = sim::figures_of(variant);
+  show_verdict(variant.verdict, option);
   option.best = &variant == best;
   return option;
 }
@@ -134,7 +82,7 @@ ShownOption of_pools(const std::vector<sim::PoolChoice>& pools) {
 ShownOption of_plan(const sim::PlanOption& planned) {
   ShownOption option = of_pools(planned.pools);
   option.figures = planned.figures;
-  judge(option);
+  show_verdict(planned.figures.verdict, option);
   return option;
 }
 

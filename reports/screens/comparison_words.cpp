@@ -27,17 +27,11 @@ std::vector<std::string> missed_objectives(const ComparedOption& option) {
   std::vector<std::string> missed;
   for (const sim::WorkloadResult& workload : option.result.workloads) {
     for (const sim::ObjectiveResult& objective : workload.objectives) {
-      if (!objective.pass) missed.push_back(short_objective(objective.name));
+      if (sim::standing_of(objective) == sim::ObjectiveStanding::Holds) continue;
+      missed.push_back(short_objective(objective.name));
     }
   }
   return missed;
-}
-
-std::string lost_text(const sim::PodCounts& pods) {
-  if (pods.running_max == 0) return "no pod ran";
-  if (pods.failed > 0) return count_text(pods.failed) + " failed";
-  if (pods.oom_kills > 0) return count_text(pods.oom_kills) + " OOM kills";
-  return fmt::format("{} Pending", pods.pending_max);
 }
 
 std::string useful_work_price(const ComparedOption& option) {
@@ -166,11 +160,14 @@ std::string verdict_of(const ComparedOption& option) {
   if (!sim::is_stock(option.configuration.strategy)) verdict = "not stock";
   if (option.retired) verdict = "retired";
   if (!option.per_work_hour) verdict = "no work done";
-  if (option.loses_pods) {
-    verdict = lost_text(option.result.pods);
-  } else if (!option.meets_objectives) {
+  const sim::Verdict& judged = option.result.verdict;
+  if (!judged.loses_pods() && !judged.meets_objectives()) {
     const std::vector<std::string> missed = missed_objectives(option);
-    verdict = (missed.size() == 1 ? missed.front() : std::to_string(missed.size())) + " missed";
+    verdict =
+        fmt::format("{} {}", missed.size() == 1 ? missed.front() : std::to_string(missed.size()),
+                    judged.has(sim::Verdict::Cause::ObjectiveMissed) ? "missed" : "undecided");
+  } else if (!judged.stands()) {
+    verdict = judged.reasons.front().brief;
   }
   return option.configuration.forced ? "forced, " + verdict : verdict;
 }
@@ -193,7 +190,7 @@ std::vector<std::string> recommendation_lines(const StrategyComparison& comparis
   const ComparedOption* isolated = nullptr;
   for (const ComparedOption& option : comparison.options) {
     if (option.best) best = &option;
-    if (option.stands() && in_hardware(option) &&
+    if (option.is_recommendable() && in_hardware(option) &&
         (isolated == nullptr || *option.per_work_hour < *isolated->per_work_hour)) {
       isolated = &option;
     }

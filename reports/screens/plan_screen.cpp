@@ -65,13 +65,7 @@ std::string optional_money(const std::optional<Usd>& amount, const TextStyle& st
 
 std::string verdict_text(const sim::OptionFigures& figures, const TextStyle& style) {
   if (figures.stands()) return fmt::format("{} ok", signs(style).pass);
-  if (figures.running_max == 0) return "no pod runs";
-  if (figures.oom_kills > 0) return fmt::format("{} out of memory", signs(style).fail);
-  if (figures.loses_pods) return fmt::format("{} loses pods", signs(style).fail);
-  if (!figures.meets_objectives()) {
-    return fmt::format("{} {}", signs(style).fail, worst_of(figures)->name);
-  }
-  return fmt::format("{} policy {}", signs(style).fail, fmt::join(figures.denied_by, ", "));
+  return fmt::format("{} {}", signs(style).fail, figures.verdict.reasons.front().brief);
 }
 
 bool any_of(const Plan& plan, std::optional<Usd> sim::OptionFigures::*field) {
@@ -100,10 +94,10 @@ std::string saving_sentence(const Plan& plan) {
   if (now.nano <= 0) return "";
   const double share = static_cast<double>((now - then).nano) / static_cast<double>(now.nano);
   const sim::OptionFigures& today = plan.today->figures;
-  const std::string fails = today.stands()              ? ""
-                            : today.loses_pods          ? ", which lose pods"
-                            : !today.meets_objectives() ? ", which miss an objective"
-                                                        : ", which a policy denies";
+  const std::string fails = today.stands()                      ? ""
+                            : today.verdict.loses_pods()        ? ", which lose pods"
+                            : !today.verdict.meets_objectives() ? ", which miss an objective"
+                                                                : ", which a policy denies";
   if (then < now) {
     return fmt::format("Saves {} a month ({}) against the scenario's own pools{}.",
                        money_text(now - then), percent_text(share), fails);
@@ -146,7 +140,7 @@ std::string isolation_sentence(const PlanOption& option) {
 // Of what was simulated and ran, what lost no pod and was nearest to its limits; nullptr: nothing.
 const RejectedChoice* nearest_miss(const Plan& plan) {
   const auto key = [](const RejectedChoice& choice) {
-    return std::tuple(choice.figures->loses_pods, choice.figures->worst_ratio,
+    return std::tuple(choice.figures->verdict.loses_pods(), choice.figures->worst_ratio,
                       choice.figures->monthly);
   };
   const RejectedChoice* nearest = nullptr;
@@ -162,7 +156,7 @@ std::string miss_sentence(const RejectedChoice& nearest, const TextStyle& style)
   const PlannedObjective* worst = worst_of(figures);
   std::string out = fmt::format("Nearest: {} at {} a month: {}", sim::describe(nearest.choice),
                                 money_text(figures.monthly), nearest.reason);
-  if (figures.loses_pods || worst == nullptr || worst->pass) return out + ".";
+  if (figures.verdict.loses_pods() || worst == nullptr || worst->pass) return out + ".";
   return out + fmt::format(" with {}, the limit is {} ({} of it).",
                            figure_text(worst->value, worst->ci95, style),
                            figure_text(worst->limit, std::nullopt, style),

@@ -80,16 +80,18 @@ std::string price_of_requests_header(const sim::Result& result) {
 }
 
 std::string objectives_met(const VariantResult& variant) {
-  std::size_t objectives = 0;
-  std::size_t missed = 0;
-  for (const WorkloadResult& w : variant.workloads) {
-    for (const sim::ObjectiveResult& o : w.objectives) {
-      ++objectives;
-      missed += o.pass ? 0 : 1;
-    }
+  using Cause = sim::Verdict::Cause;
+  if (!has_objectives(variant)) return "";
+  const std::vector<sim::Verdict::Reason>& reasons = variant.verdict.reasons;
+  const auto count = [&](Cause cause) {
+    return std::ranges::count(reasons, cause, &sim::Verdict::Reason::cause);
+  };
+  if (const auto missed = count(Cause::ObjectiveMissed); missed > 0) {
+    return fmt::format("{} MISSED", missed);
   }
-  if (objectives == 0) return "";
-  return missed == 0 ? "met" : fmt::format("{} MISSED", missed);
+  if (variant.verdict.loses_pods()) return "PODS LOST";
+  const auto undecided = count(Cause::ObjectiveUndecided);
+  return undecided > 0 ? fmt::format("{} undecided", undecided) : "met";
 }
 
 std::string policies_held(const VariantResult& variant) {

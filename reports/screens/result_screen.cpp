@@ -296,6 +296,19 @@ bool has_warnings(const sim::Result& result) {
   });
 }
 
+// Why variants do not stand, below the table of all.
+std::vector<Sentence> shortfall_sentences(const sim::Result& result, const TextStyle& style,
+                                          bool brief) {
+  std::vector<Sentence> out;
+  for (const VariantResult& variant : result.variants) {
+    if (variant.verdict.stands()) continue;
+    out.push_back(
+        {fmt::format("{} {}: {}", signs(style).fail, variant.name,
+                     brief ? brief_reasons(variant.verdict) : full_reasons(variant.verdict))});
+  }
+  return out;
+}
+
 // The variants side by side. A comment shows the first ones, and all of them folded.
 std::vector<ScreenPart> comparison_parts(const sim::Result& result, const TextStyle& style,
                                          Detail detail) {
@@ -303,9 +316,11 @@ std::vector<ScreenPart> comparison_parts(const sim::Result& result, const TextSt
   // A sweep is read as a table; the details of dozens of variants would bury it.
   constexpr std::size_t kMostDetailed = 6;
   const std::size_t variants = result.variants.size();
-  ScreenPart all{.table = comparison(result, style)};
+  const bool brief = detail != Detail::Wide && variants > kMostDetailed;
+  ScreenPart all{.table = comparison(result, style),
+                 .sentences = shortfall_sentences(result, style, brief)};
   if (detail != Detail::Comment) {
-    if (detail == Detail::Brief && variants > kMostDetailed) {
+    if (brief) {
       all.sentences.push_back({fmt::format("{} variants; -o wide shows each", variants)});
       return {all};
     }
@@ -321,7 +336,10 @@ std::vector<ScreenPart> comparison_parts(const sim::Result& result, const TextSt
   }
   ScreenPart first{.table = all.table, .is_answer = true};
   first.table.rows.resize(kMostVariants);
-  first.sentences.push_back({fmt::format("The first {} of {} variants.", kMostVariants, variants)});
+  first.sentences = std::move(all.sentences);
+  all.sentences.clear();
+  first.sentences.insert(first.sentences.begin(),
+                         {fmt::format("The first {} of {} variants.", kMostVariants, variants)});
   all.folded = fmt::format("All {} variants", variants);
   parts.insert(parts.begin(), {std::move(first), std::move(all)});
   return parts;

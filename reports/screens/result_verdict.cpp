@@ -16,28 +16,19 @@ namespace {
 using sim::VariantResult;
 using Price = std::optional<Usd> sim::Cost::*;
 
-bool meets_objectives(const VariantResult& variant) {
-  return std::all_of(variant.workloads.begin(), variant.workloads.end(), [](const auto& w) {
-    return std::all_of(w.objectives.begin(), w.objectives.end(),
-                       [](const sim::ObjectiveResult& o) { return o.pass; });
-  });
-}
-
-bool is_denied(const VariantResult& variant) {
-  return std::any_of(variant.policies.begin(), variant.policies.end(),
-                     [](const sim::PolicyResult& p) {
-                       return p.deny && p.verdict == sim::PolicyResult::Verdict::Fail;
-                     });
-}
-
-bool stands(const VariantResult& variant) {
-  return meets_objectives(variant) && !is_denied(variant);
+template <class Text>
+std::string joined_reasons(const sim::Verdict& verdict, const char* between, Text text) {
+  std::string out;
+  for (const sim::Verdict::Reason& reason : verdict.reasons) {
+    out += (out.empty() ? "" : between) + reason.*text;
+  }
+  return out;
 }
 
 const VariantResult* cheapest(const sim::Result& result, Price price) {
   const VariantResult* best = nullptr;
   for (const VariantResult& variant : result.variants) {
-    if (!(variant.cost.*price) || !stands(variant)) continue;
+    if (!(variant.cost.*price) || !variant.verdict.stands()) continue;
     if (best == nullptr || *(variant.cost.*price) < *(best->cost.*price)) best = &variant;
   }
   return best;
@@ -50,8 +41,9 @@ std::string against_first(const VariantResult& best, const VariantResult& first,
   const double saved =
       1 - static_cast<double>((best.cost.*price)->nano) / static_cast<double>(reference->nano);
   if (saved < 0) {
-    return fmt::format("; {} costs less ({}) but breaks an objective or a policy", first.name,
-                       money_text(*reference));
+    return fmt::format("; {} costs less ({}) but {}", first.name, money_text(*reference),
+                       first.verdict.loses_pods() ? "loses pods: " + brief_reasons(first.verdict)
+                                                  : "breaks an objective or a policy");
   }
   return fmt::format(", {} less than {} ({})", percent_text(saved), first.name,
                      money_text(*reference));
@@ -92,7 +84,7 @@ const VariantResult* cheapest_for_users(const sim::Result& result) {
   const VariantResult* best = nullptr;
   for (const VariantResult& variant : result.variants) {
     const auto price = user_price(variant);
-    if (!price || !stands(variant)) continue;
+    if (!price || !variant.verdict.stands()) continue;
     if (best == nullptr || *price < *user_price(*best)) best = &variant;
   }
   return best;
@@ -105,6 +97,26 @@ std::string about_users(const sim::Result& result, const VariantResult& best) {
 }
 
 }  // namespace
+
+std::string brief_reasons(const sim::Verdict& verdict) {
+  return joined_reasons(verdict, ", ", &sim::Verdict::Reason::brief);
+}
+
+std::string full_reasons(const sim::Verdict& verdict) {
+  return joined_reasons(verdict, "; ", &sim::Verdict::Reason::text);
+}
+
+std::string_view standing_word(sim::ObjectiveStanding standing) {
+  switch (standing) {
+    case sim::ObjectiveStanding::Holds:
+      return "met";
+    case sim::ObjectiveStanding::Undecided:
+      return "undecided";
+    case sim::ObjectiveStanding::Missed:
+      return "MISSED";
+  }
+  return "MISSED";
+}
 
 const VariantResult* best_variant(const sim::Result& result) {
   if (const VariantResult* best = cheapest(result, &sim::Cost::per_job)) return best;
@@ -124,10 +136,19 @@ std::string verdict(const sim::Result& result) {
     return about_requests(result, *best);
   }
   if (const VariantResult* best = cheapest_for_users(result)) return about_users(result, *best);
-  const bool one = result.variants.size() == 1;
-  if (std::none_of(result.variants.begin(), result.variants.end(), meets_objectives)) {
-    return one ? result.variants.front().name + " misses an objective."
-               : "No variant meets every objective.";
+  const auto stands = [](const VariantResult& v) { return v.verdict.stands(); };
+  if (std::ranges::none_of(result.variants, stands)) {
+    const VariantResult& first = result.variants.front();
+    const bool lost = std::ranges::any_of(
+        result.variants, [](const VariantResult& v) { return v.verdict.loses_pods(); });
+    const bool missed = std::ranges::none_of(
+        result.variants, [](const VariantResult& v) { return v.verdict.meets_objectives(); });
+    if (result.variants.size() > 1) {
+      return missed && !lost ? "No variant meets every objective." : "No variant stands.";
+    }
+    return missed && !lost
+               ? first.name + " misses an objective."
+               : fmt::format("{} does not stand: {}.", first.name, full_reasons(first.verdict));
   }
   return "No job was finished and no request was served in time.";
 }

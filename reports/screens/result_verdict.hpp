@@ -1,14 +1,24 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/result.hpp"
 
 namespace slicewise::reports {
 
 // What the result says to somebody who reads one sentence only: which variant does the work for
-// the least money, and by how much against the first one. Variants that miss an objective cannot
-// win.
+// the least money, and by how much against the first one. Variants that do not stand cannot win.
 std::string verdict(const sim::Result& result);
+
+// What sim::judge() said, as every report shows it; "" of one that stands. For a cell: "16 failed";
+// for a line: "16 of 20 pods of "cifar10" failed; ...".
+std::string brief_reasons(const sim::Verdict& verdict);
+std::string full_reasons(const sim::Verdict& verdict);
+
+// "met", "MISSED", "undecided".
+std::string_view standing_word(sim::ObjectiveStanding standing);
 
 }  // namespace slicewise::reports

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "result_figures.hpp"
+#include "result_verdict.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -18,8 +19,9 @@ using sim::WorkloadResult;
 constexpr std::size_t kMostWorkloads = 12;
 
 bool misses_an_objective(const WorkloadResult& w) {
-  return std::any_of(w.objectives.begin(), w.objectives.end(),
-                     [](const sim::ObjectiveResult& o) { return !o.pass; });
+  return std::any_of(w.objectives.begin(), w.objectives.end(), [](const sim::ObjectiveResult& o) {
+    return sim::standing_of(o) != sim::ObjectiveStanding::Holds;
+  });
 }
 
 // Sessions of notebooks do not finish anything that could be counted.
@@ -108,9 +110,13 @@ Rows objective_rows(const VariantResult& variant, const TextStyle& style, bool e
   Rows rows;
   for (const WorkloadResult* w : shown(variant, every)) {
     for (const sim::ObjectiveResult& o : w->objectives) {
-      const std::string verdict = o.pass ? fmt::format("{} met", signs(style).pass)
-                                         : fmt::format("{} MISSED", signs(style).fail);
-      rows.push_back({{verdict, o.pass ? Emphasis::Good : Emphasis::Bad},
+      const sim::ObjectiveStanding standing = sim::standing_of(o);
+      const bool holds = standing == sim::ObjectiveStanding::Holds;
+      const std::string_view sign = holds    ? signs(style).pass
+                                    : o.pass ? signs(style).warn
+                                             : signs(style).fail;
+      rows.push_back({{fmt::format("{} {}", sign, standing_word(standing)),
+                       holds ? Emphasis::Good : Emphasis::Bad},
                       w->name,
                       objective_name(o.name),
                       value_of(o, style),

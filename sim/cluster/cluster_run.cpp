@@ -113,6 +113,7 @@ void ClusterRun::end() {
   record.length = run_.now - TimePoint{};
   for (std::uint32_t n = 0; n < cluster.nodes.size(); ++n) batch_.settle(make_id<NodeId>(n));
   if (run_.recorder != nullptr) sampler_.take();
+  pods_.count_left_behind();
   for (std::uint32_t p = 0; p < cluster.pods.size(); ++p) {
     if (!holds_container(cluster.pods[p].phase)) continue;
     WorkloadRecord& workload = run_.record_of(cluster.pods[p]);

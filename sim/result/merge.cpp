@@ -6,6 +6,7 @@
 
 #include "slicewise/sim/cluster/cluster.hpp"
 #include "slicewise/sim/isolation.hpp"
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 #include "slicewise/sim/policies.hpp"
 
@@ -76,6 +77,7 @@ VariantResult merge(const World& world, std::span<const Replication> replication
   result.pods_share_gpu = neighbours.pods;
   result.namespaces_share_gpu = neighbours.namespaces;
   result.policies = judge_policies(world.policies, result);
+  result.verdict = judge(result, world.allow_pending);
   result.findings = run_findings(world, replications, result);
   result.provenance = world.provenance;
   return result;

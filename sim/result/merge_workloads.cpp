@@ -92,6 +92,20 @@ double gpu_busy_share(const World& world, std::size_t w,
   });
 }
 
+LeftBehind left_behind(const WorkloadModel& model, std::size_t w,
+                       std::span<const Replication> replications) {
+  LeftBehind left;
+  left.pods = model.spec.count;
+  for (const Replication& r : replications) {
+    const WorkloadRecord& record = r.workloads[w];
+    left.oom_kills = std::max(left.oom_kills, record.oom_kills);
+    left.failed = std::max(left.failed, record.jobs_failed);
+    left.crash_looping = std::max(left.crash_looping, record.crash_looping);
+    left.pending = std::max(left.pending, record.pending_for_good + record.notebooks.gave_up);
+  }
+  return left;
+}
+
 }  // namespace
 
 WorkloadResult workload_result(const World& world, std::size_t w,
@@ -123,6 +137,7 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   result.tokens = token_figures(world, w, replications);
   result.notebooks = notebook_figures(world, w, replications);
   result.gang = gang_figures(world, w, replications);
+  result.left_behind = left_behind(model, w, replications);
   std::vector<std::vector<Duration>> completions;
   std::vector<std::vector<Duration>> waits;
   for (const Replication& r : replications) {

@@ -222,15 +222,7 @@ std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::s
 
 Diagnostic missed_objective(const std::string& workload, const ObjectiveResult& judged,
                             const SourceLocation& where) {
-  const bool nothing =
-      std::visit([](auto value) { return value == decltype(value){}; }, judged.value);
-  const bool within = judged.at_least ? judged.value >= judged.limit : judged.value <= judged.limit;
-  return make_diagnostic(
-      Code::ObjectiveMissed, where,
-      fmt::format("\"{}\" misses {}: {} against a limit of {}{}", workload, judged.name,
-                  nothing ? "nothing was finished" : figure_text(judged.value),
-                  figure_text(judged.limit),
-                  within && !nothing ? ", but more requests were lost than that leaves out" : ""));
+  return make_diagnostic(Code::ObjectiveMissed, where, missed_text(workload, judged));
 }
 
 }  // namespace slicewise::sim

@@ -115,7 +115,9 @@ const Record& record_of<Stamp>() {
        field<&S::price_file>("priceFile", "--prices file laid over the catalogue's prices")
            .when<&has_prices>(),
        field<&S::price_file_sha256>("priceFileSha256", "SHA-256 of that file, in hexadecimal")
-           .when<&has_prices>()}};
+           .when<&has_prices>(),
+       field<&S::allow_pending>("allowPending", "--allow-pending: pods left Pending do not count")
+           .optional()}};
   return kRecord;
 }
 
@@ -629,6 +631,29 @@ const Record& record_of<ProvenanceCounts>() {
 }
 
 template <>
+const Record& record_of<Verdict::Reason>() {
+  using R = Verdict::Reason;
+  static const Record kRecord{"one reason",
+                              {field<&R::cause>("cause", "what kind of reason it is"),
+                               field<&R::workload>("workload", "absent: all of them").optional(),
+                               field<&R::brief>("brief", "in a few words"),
+                               field<&R::text>("text", "one sentence, no full stop")}};
+  return kRecord;
+}
+
+template <>
+const Record& record_of<Verdict>() {
+  using V = Verdict;
+  static const Record kRecord{
+      "whether it does what it should",
+      {field<&V::stands>("stands",
+                         "every pod that should run does, every objective holds with its interval, "
+                         "no policy denies it, nothing ran out of memory"),
+       field<&V::reasons>("reasons", "why it does not stand; empty when it does")}};
+  return kRecord;
+}
+
+template <>
 const Record& record_of<PolicyResult::Figure>() {
   using F = PolicyResult::Figure;
   static const Record kRecord{
@@ -701,6 +726,7 @@ const Record& record_of<VariantResult>() {
        field<&V::nodes>("nodes", "in the order of the pools"),
        group("cost", &cost_record),
        field<&V::node_start_up>("nodeStartUp"),
+       field<&V::verdict>("verdict"),
        field<&V::policies>("policies", "in the order of the scenario").optional(),
        field<&V::findings>("findings", "in the order found"),
        field<&V::provenance>("provenance"),
@@ -736,7 +762,7 @@ const Record& result_metadata() {
        stamp_field<R>("replications"), stamp_field<R>("version"),
        stamp_field<R>("priceDate").csv(36, "priceDate"),
        stamp_field<R>("priceFile").csv(37, "priceFile"),
-       stamp_field<R>("priceFileSha256").csv(38, "priceFileSha256"),
+       stamp_field<R>("priceFileSha256").csv(38, "priceFileSha256"), stamp_field<R>("allowPending"),
        field<&R::interrupted>("interrupted",
                               "some replications were not run; variants without any are absent")
            .optional()

@@ -105,6 +105,7 @@ Stamp stamp_of(const scenarios::ScenarioSet& set, std::size_t variant,
   stamp.variants = set.variants.size();
   stamp.seed = set.variants[variant].seed;
   stamp.replications = set.variants[variant].replications;
+  stamp.allow_pending = set.variants[variant].allow_pending;
   stamp.price_date = catalogue.prices.date();
   return stamp;
 }

@@ -88,6 +88,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   world.warmup = scenario.warmup;
   world.seed = scenario.seed;
   world.replications = scenario.replications;
+  world.allow_pending = scenario.allow_pending;
   world.starts_at = scenario.starts_at;
   world.fidelity = scenario.fidelity;
   world.score_policy = scenario.score_policy;

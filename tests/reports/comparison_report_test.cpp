@@ -68,7 +68,8 @@ TEST(ComparisonReport, TheVerdictSaysWhatIsWrong) {
   sim::StrategyComparison none = samples::chat();
   for (sim::ComparedOption& option : none.options) {
     option.best = false;
-    option.loses_pods = true;
+    option.result.verdict.reasons = {
+        {sim::Verdict::Cause::PodsPending, "chat", "1 Pending", "1 of 2 pods stayed Pending"}};
   }
   EXPECT_THAT(comparison_table(none, kTerminal, false),
               HasSubstr("No option that can be had meets every objective"));

@@ -49,7 +49,8 @@ inline sim::ComparedOption option(sim::Configuration configuration, double price
   result.pods.submitted = 2;
   result.pods.running_max = 2;
   result.workloads = {chat_service(p99)};
-  o.meets_objectives = result.workloads.front().objectives.front().pass;
+  result.workloads.front().left_behind.pods = 2;
+  result.verdict = sim::judge(result, false);
   const Usd total = o.price.per_hour;
   const Usd useful{total.nano / 2};
   result.cost.ledger.total = total;
@@ -95,7 +96,8 @@ inline sim::StrategyComparison chat() {
   slices.forced = true;
   c.options.push_back(option(slices, 21.957642, milliseconds(150)));
   c.options.back().result.pods.failed = 1;
-  c.options.back().loses_pods = true;
+  c.options.back().result.workloads.front().left_behind.failed = 1;
+  c.options.back().result.verdict = sim::judge(c.options.back().result, false);
   c.options.back().result.findings = {
       make_diagnostic(Code::GpuOom, {}, "CUDA out of memory killed containers 7 times")};
 

@@ -48,6 +48,12 @@ sim::PoolChoice planned_pool(std::string type, sim::Strategy strategy, int repli
   return choice;
 }
 
+void deny(sim::OptionFigures& figures) {
+  figures.denied_by = {"budget"};
+  figures.verdict.reasons = {{sim::Verdict::Cause::PolicyDenies, "", "policy budget",
+                              "policy \"budget\" denies it: cost.monthly <= 1500 does not hold"}};
+}
+
 sim::Plan sample_plan() {
   sim::Plan plan;
   plan.stamp.scenario = "voice";
@@ -71,7 +77,7 @@ sim::Plan sample_plan() {
   plan.options = {best, second};
   plan.today = sim::PlanOption{{}, planned_figures(3072, milliseconds(301)), 3072, false};
   sim::OptionFigures denied = planned_figures(2000, milliseconds(200));
-  denied.denied_by = {"budget"};
+  deny(denied);
   plan.rejected = {
       {sim::RejectedChoice::Stage::Feasibility,
        planned_pool("g4dn.xlarge", sim::Strategy::TimeSlicing, 8, 0), Code::GpuOom,
@@ -103,7 +109,7 @@ TEST(PlanReport, SaysWhichPolicyDeniesWhatWarnsAndWhatTodayMisses) {
   sim::Plan plan = sample_plan();
   EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("Warned by keep-room"));
   EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("budget denies it"));
-  plan.today->figures.denied_by = {"budget"};
+  deny(plan.today->figures);
   EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("which a policy denies"));
   EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("policy budget"));
 }

@@ -80,6 +80,7 @@ TEST(ResultMarkdown, SaysFirstWhichVariantDoesMostForTheMoney) {
   sim::VariantResult& variant = lab.variants[0];
   variant.workloads = {variant.workloads[4]};  // the notebooks
   variant.workloads[0].objectives.clear();
+  variant.verdict = sim::judge(variant, false);
   variant.cost.per_job.reset();
   variant.cost.per_1k_requests_in_slo.reset();
   EXPECT_THAT(result_markdown(lab), HasSubstr("platform serves its users at $48.60 each a month."));

@@ -80,6 +80,7 @@ inline sim::WorkloadResult cifar10_jobs(double completed, Duration makespan) {
   w.completed = completed;
   w.throughput_per_second = completed * 100 / to_seconds(makespan);
   w.goodput_per_second = w.throughput_per_second;
+  w.left_behind.pods = 20;
   w.bound_by = "GPU";
   return w;
 }
@@ -145,6 +146,8 @@ inline sim::VariantResult after() {
   v.pods.oom_kills = 96;
   v.pods.restarts = 80;
   v.workloads = {cifar10_jobs(4, minutes(31))};
+  v.workloads[0].left_behind.oom_kills = 96;
+  v.workloads[0].left_behind.failed = 16;
   v.workloads[0].job_completion = summary(20, minutes(31), minutes(31), minutes(31), minutes(31));
   v.workloads[0].wait = summary(100, Duration{}, Duration{}, Duration{}, Duration{});
   v.workloads[0].gpu_busy_share = 0.38;
@@ -161,6 +164,7 @@ inline sim::VariantResult after() {
                    {}};
   v.cost.per_job = from_dollars(1.581);
   v.cost.monthly = from_dollars(8935.2);
+  v.verdict = sim::judge(v, false);
   v.findings = {finding(Code::GpuMemGreedy, "cifar10 maps the whole V100 at start", 31,
                         "set TF_FORCE_GPU_ALLOW_GROWTH=true"),
                 finding(Code::GpuOom, "16 of 20 pods ran out of GPU memory", 31)};
@@ -285,6 +289,7 @@ inline sim::Result voice() {
   v.findings = {
       finding(Code::ObjectiveMissed, "tts: latency p99 is 812 ms, the limit is 800 ms", 40)};
   v.provenance = {4, 2, 1, {"tts: loadTime"}};
+  v.verdict = sim::judge(v, false);
 
   sim::Result result = aws_demo();
   result.stamp.scenario = "voice-t4";
@@ -302,6 +307,7 @@ inline sim::Result with_policies() {
       {"idle", "gpu.busy >= 80%", Verdict::Fail, false, {{"gpu.busy", "51 %"}}},
       {"crashes", "pods.failed == 0", Verdict::Pass, true, {{"pods.failed", "0"}}},
       {"room", "headroom >= 1.2", Verdict::Unknown, true, {{"headroom", ""}}}};
+  result.variants.front().verdict = sim::judge(result.variants.front(), false);
   return result;
 }
 

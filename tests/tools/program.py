@@ -20,6 +20,7 @@ except ImportError:
 BINARY = os.environ["SLICEWISE_BINARY"]
 ROOT = pathlib.Path(os.environ["SLICEWISE_SOURCE_DIR"])
 EXAMPLE = "scenarios/examples/aws-cifar10.yaml"
+PODS_LOST = 6  # the exit code of its run: in one variant, on purpose, most pods die
 TIMEOUT_S = 300
 
 

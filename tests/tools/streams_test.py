@@ -11,7 +11,7 @@ import unittest
 
 import yaml
 
-from program import BINARY, EXAMPLE, ROOT, environment, interrupt_at_work, run
+from program import BINARY, EXAMPLE, PODS_LOST, ROOT, environment, interrupt_at_work, run
 
 RUN = ("run", "-f", EXAMPLE, "--replications", "2")
 
@@ -56,7 +56,7 @@ class Streams(unittest.TestCase):
     def test_a_scenario_comes_from_standard_input(self):
         text = (ROOT / EXAMPLE).read_text(encoding="utf-8")
         from_input = run("run", "-f", "-", "--replications", "2", "-o", "json", stdin=text)
-        self.assertEqual(from_input.returncode, 0, from_input.stderr)
+        self.assertEqual(from_input.returncode, PODS_LOST, from_input.stderr)
         document = json.loads(from_input.stdout)
         self.assertEqual(document["metadata"].pop("scenarioFile"), "-")
         metadata = json.loads(run(*RUN, "-o", "json").stdout)["metadata"]
@@ -65,7 +65,7 @@ class Streams(unittest.TestCase):
 
     def test_quiet_leaves_standard_error_empty(self):
         result = run(*RUN, "-o", "json", "--quiet")
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual((result.returncode, result.stderr), (PODS_LOST, ""))
 
     def test_warnings_of_a_json_run_go_to_standard_error(self):
         result = run(*RUN, "-o", "json")
@@ -103,7 +103,7 @@ class OutputFiles(unittest.TestCase):
 
     def test_the_file_holds_what_standard_output_would(self):
         result = run(*RUN, "-o", "json", "--out", str(self.path))
-        self.assertEqual((result.returncode, result.stdout), (0, ""))
+        self.assertEqual((result.returncode, result.stdout), (PODS_LOST, ""))
         self.assertEqual(self.path.read_text(encoding="utf-8"), run(*RUN, "-o", "json").stdout)
         self.assertEqual(os.listdir(self.folder.name), ["result.json"])
 
@@ -117,7 +117,7 @@ class OutputFiles(unittest.TestCase):
         self.assertEqual(result.returncode, 5)
 
     def test_a_device_is_written_in_place(self):
-        self.assertEqual(run(*RUN, "--out", "/dev/null").returncode, 0)
+        self.assertEqual(run(*RUN, "--out", "/dev/null").returncode, PODS_LOST)
         self.assertTrue(pathlib.Path("/dev/null").is_char_device())
 
 

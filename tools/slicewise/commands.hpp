@@ -38,6 +38,7 @@ struct RunCommand {
   std::optional<int> replications;
   std::vector<std::string> set;
   std::string prices;
+  bool allow_pending = false;
   int jobs = 0;  // 0: one per CPU
   std::optional<scenarios::Fidelity> fidelity;
   ProgressChoice progress = ProgressChoice::Auto;
@@ -57,6 +58,7 @@ struct CompareCommand {
   std::optional<int> replications;
   std::vector<std::string> set;
   std::string prices;
+  bool allow_pending = false;
   int jobs = 0;  // 0: one per CPU
   ProgressChoice progress = ProgressChoice::Auto;
   std::string out;    // "": standard output
@@ -75,6 +77,7 @@ struct MaxLoadCommand {
   std::optional<int> replications;
   std::vector<std::string> set;
   std::string prices;
+  bool allow_pending = false;
   int jobs = 0;  // 0: one per CPU
   ProgressChoice progress = ProgressChoice::Auto;
   std::string out;  // "": standard output
@@ -111,6 +114,7 @@ struct PlanCommand {
   std::optional<int> replications;
   std::vector<std::string> set;
   std::string prices;
+  bool allow_pending = false;
   int jobs = 0;  // 0: one per CPU
   ProgressChoice progress = ProgressChoice::Auto;
   std::string out;    // "": standard output
@@ -182,6 +186,7 @@ struct ReportCommand {
   std::optional<int> replications;
   std::vector<std::string> set;
   std::string prices;
+  bool allow_pending = false;
   int jobs = 0;  // 0: one per CPU
   ProgressChoice progress = ProgressChoice::Auto;
 };

@@ -16,7 +16,7 @@ namespace slicewise::tools {
 tl::expected<OneVariant, ExitCode> open_variant(
     const std::string& path, const std::vector<std::string>& set, const std::string& prices,
     const std::string& variant, std::optional<std::uint64_t> seed, std::optional<int> replications,
-    const CommonFlags& flags) {
+    bool allow_pending, const CommonFlags& flags) {
   Expected<ScenarioFile> file = open_scenario(path, set);
   if (!file) return tl::unexpected(fail(file.error(), {}, flags));
   OneVariant opened{std::move(*file), 0, models::load_catalogue(), {}};
@@ -41,6 +41,7 @@ tl::expected<OneVariant, ExitCode> open_variant(
   scenarios::Scenario& scenario = variants[opened.variant];
   scenario.seed = seed.value_or(scenario.seed);
   scenario.replications = replications.value_or(scenario.replications);
+  scenario.allow_pending = allow_pending;
   return opened;
 }
 

@@ -28,19 +28,21 @@ struct OneVariant {
   const scenarios::ScenarioSet& set() const { return file.loaded.set; }
 };
 
-// Reads the scenario and the prices, finds the variant ("": the first) and lays seed and
-// replications over it; mistakes are printed.
+// Reads the scenario and the prices, finds the variant ("": the first) and lays seed,
+// replications and --allow-pending over it; mistakes are printed.
 tl::expected<OneVariant, ExitCode> open_variant(
     const std::string& path, const std::vector<std::string>& set, const std::string& prices,
     const std::string& variant, std::optional<std::uint64_t> seed, std::optional<int> replications,
-    const CommonFlags& flags);
+    bool allow_pending, const CommonFlags& flags);
 
 // SimulatingCommand: CompareCommand and its like.
 template <class SimulatingCommand>
 tl::expected<OneVariant, ExitCode> open_variant(const SimulatingCommand& command,
                                                 const CommonFlags& flags) {
+  bool allow_pending = false;
+  if constexpr (requires { command.allow_pending; }) allow_pending = command.allow_pending;
   return open_variant(command.file, command.set, command.prices, command.variant, command.seed,
-                      command.replications, flags);
+                      command.replications, allow_pending, flags);
 }
 
 // Says in the stamp of a result which files it was made from: only tools know.

@@ -65,6 +65,7 @@ std::string command_of(const ReportOrigin& origin, const sim::Result& result) {
   for (const std::string& setting : origin.stamp.settings) out += " --set " + quoted(setting);
   for (const std::string& variant : origin.variants) out += " --variant " + quoted(variant);
   if (!origin.stamp.price_file.empty()) out += " --prices " + quoted(origin.stamp.price_file);
+  if (origin.stamp.allow_pending) out += " --allow-pending";
   if (!origin.fidelity.empty()) out += " --fidelity " + origin.fidelity;
   return out +
          fmt::format(" --seed {} --replications {}", result.stamp.seed, result.stamp.replications);
@@ -103,6 +104,7 @@ ExitCode open_origin(const ReportOrigin& origin, const CommonFlags& flags, Repor
   for (scenarios::Scenario& scenario : set.variants) {
     scenario.seed = origin.seed.value_or(scenario.seed);
     scenario.replications = origin.replications.value_or(scenario.replications);
+    scenario.allow_pending = origin.stamp.allow_pending;
     if (origin.fidelity == "exact") scenario.fidelity = scenarios::Fidelity::Exact;
     if (origin.fidelity == "auto") scenario.fidelity = scenarios::Fidelity::Auto;
   }
@@ -222,7 +224,9 @@ ExitCode report_on_scenario(const ReportOrigin& origin, const ReportCommand& com
   if (best == nullptr && !result.variants.empty()) best = &result.variants.front();
   if (best != nullptr) {
     const auto scenario = std::ranges::find(set.variants, best->name, &scenarios::Scenario::name);
-    input.html.apply = apply_files(*scenario, "variant " + best->name, input.catalogue);
+    if (best->verdict.stands()) {
+      input.html.apply = apply_files(*scenario, "variant " + best->name, input.catalogue);
+    }
     simulate_neighbours(*scenario, set, *best, command, input);
     study_sensitivity(*scenario, set, *best, command, input);
     record_one(static_cast<std::size_t>(best - result.variants.data()), input);
@@ -315,12 +319,14 @@ ExitCode make_report_input(const ReportCommand& command, const CommonFlags& flag
     origin.stamp.price_file = command.prices;
     origin.seed = command.seed;
     origin.replications = command.replications;
+    origin.stamp.allow_pending = command.allow_pending;
     return report_on_scenario(origin, command, flags, input);
   }
   if (!command.set.empty() || !command.variants.empty() || !command.prices.empty() ||
-      command.seed || command.replications) {
+      command.seed || command.replications || command.allow_pending) {
     return usage_error(
-        "--set, --variant, --prices, --seed and --replications are those of " + command.file,
+        "--set, --variant, --prices, --seed, --replications and --allow-pending are those of " +
+            command.file,
         "leave them out, or name the scenario instead of what was made from it");
   }
   if (plan) return report_on_plan(std::move(origin), command, flags, input);

@@ -333,6 +333,7 @@ struct Scenario {
   Duration warmup;
   std::uint64_t seed = 42;
   int replications = 5;
+  bool allow_pending = false;  // --allow-pending: see sim::judge()
   Fidelity fidelity = Fidelity::Auto;
   ScorePolicy score_policy = ScorePolicy::LeastAllocated;
   std::vector<NodePool> node_pools;

@@ -80,14 +80,12 @@ struct ComparedOption {
   // counted within the objectives. Ranks configurations whatever the mix of workloads. nullopt: no
   // work was done.
   std::optional<Usd> per_work_hour;
-  bool meets_objectives = true;
-  bool loses_pods = false;  // some died, or never got a GPU
-  bool retired = false;     // AWS no longer offers the instance type
-  bool best = false;        // cheapest work of those that stand
+  bool retired = false;  // AWS no longer offers the instance type
+  bool best = false;     // cheapest work of those that can be recommended
 
-  // Meets all objectives, loses no pod, did some work, and can be had.
-  bool stands() const {
-    return meets_objectives && !loses_pods && per_work_hour && !retired && !configuration.forced &&
+  // Stands, did some work, and can be had.
+  bool is_recommendable() const {
+    return result.verdict.stands() && per_work_hour && !retired && !configuration.forced &&
            is_stock(configuration.strategy);
   }
 };

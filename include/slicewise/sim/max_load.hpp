@@ -43,12 +43,14 @@ struct ProbedObjective {
   LoadVerdict verdict = LoadVerdict::Undecided;
 };
 
-// The scenario simulated at one load. Fails when an objective fails, passes when all pass.
+// The scenario simulated at one load. Fails when an objective fails or pods are left behind, passes
+// when all objectives pass.
 struct LoadProbe {
   double factor = 1;  // load / the scenario's
   int replications = 0;
   LoadVerdict verdict = LoadVerdict::Undecided;
   std::vector<ProbedObjective> objectives;
+  std::vector<Verdict::Reason> lost_pods;
 };
 
 struct MaxLoadOptions {

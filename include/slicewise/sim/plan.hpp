@@ -69,16 +69,15 @@ struct OptionFigures {
   double oom_kills = 0;
   std::int64_t running_max = 0;
   std::int64_t pending_max = 0;
-  bool loses_pods = false;             // some died, or never got a GPU
   std::vector<std::string> denied_by;  // policies with severity Deny that fail
   std::vector<std::string> warned_by;  // ... with severity Warn
+  Verdict verdict;
 
-  bool meets_objectives() const;
-  // Meets all objectives, loses no pod, and no policy denies it.
-  bool stands() const {
-    return !loses_pods && running_max > 0 && meets_objectives() && denied_by.empty();
-  }
+  bool stands() const { return verdict.stands(); }
 };
+
+// Of a variant, whether planned or not.
+OptionFigures figures_of(const VariantResult& variant);
 
 // A whole answer: every workload has a pool.
 struct PlanOption {

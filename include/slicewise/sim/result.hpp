@@ -8,6 +8,7 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/scenarios/serving.hpp"
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/stamp.hpp"
 #include "slicewise/units.hpp"
 
@@ -123,6 +124,15 @@ struct GangFigures {
   double all_reduce_share = 0;      // of the time that its containers worked
 };
 
+// Pods of a workload that do not do what they should, each figure of the replication that has most.
+struct LeftBehind {
+  std::int64_t pods = 0;       // of the workload
+  std::int64_t oom_kills = 0;  // containers, whenever it was
+  std::int64_t failed = 0;
+  std::int64_t crash_looping = 0;  // at the end of the run
+  std::int64_t pending = 0;        // ... with no turn to come; notebooks: sessions given up, too
+};
+
 struct WorkloadResult {
   std::string name;
   std::string kind;       // "Job", "Deployment", "Service", "Notebook", "Pipeline"
@@ -134,7 +144,8 @@ struct WorkloadResult {
   std::optional<TokenFigures> tokens;     // a language model
   std::optional<ScalingFigures> scaling;  // autoscaled
   std::optional<NotebookFigures> notebooks;
-  std::optional<GangFigures> gang;            // pods with several whole GPUs
+  std::optional<GangFigures> gang;  // pods with several whole GPUs
+  LeftBehind left_behind;
   std::optional<TimeSummary> job_completion;  // submitted -> succeeded
   std::optional<TimeSummary> wait;            // submitted -> first container running
   std::optional<TimeSummary> latency;         // Service: arrival -> response
@@ -290,6 +301,7 @@ struct VariantResult {
   bool namespaces_share_gpu = false;  // ... of different namespaces
   std::vector<PolicyResult> policies;
   std::optional<NodeStartUpFigures> node_start_up;  // absent: no pod waited for a node
+  Verdict verdict;
   Diagnostics findings;
   ProvenanceCounts provenance;
 };

@@ -2,6 +2,7 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/sim/describe.hpp"
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/result.hpp"
 
 // The figures of a result: what each is called and means, wherever it shows. A new figure is a
@@ -51,6 +52,10 @@ const Record& record_of<PolicyResult::Figure>();
 template <>
 const Record& record_of<PolicyResult>();
 template <>
+const Record& record_of<Verdict::Reason>();
+template <>
+const Record& record_of<Verdict>();
+template <>
 const Record& record_of<Diagnostic>();  // with its place
 template <>
 const Record& record_of<VariantResult>();
@@ -72,6 +77,17 @@ struct Spelling<PolicyResult::Verdict> {
   static constexpr std::string_view of(Verdict verdict) {
     return verdict == Verdict::Pass ? "pass" : verdict == Verdict::Fail ? "fail" : "unknown";
   }
+};
+
+template <>
+struct Spelling<Verdict::Cause> {
+  static constexpr bool listed = true;
+  static constexpr auto all = [] {
+    std::array<Verdict::Cause, kCauses> causes{};
+    for (std::size_t c = 0; c < kCauses; ++c) causes[c] = static_cast<Verdict::Cause>(c);
+    return causes;
+  }();
+  static std::string_view of(Verdict::Cause cause) { return cause_name(cause); }
 };
 
 // A field of the stamp of a result, for its metadata.

@@ -24,6 +24,7 @@ struct Stamp {
   std::string price_date;         // of the newest price in force; "": without prices
   std::string price_file;         // laid over the catalogue's prices; "" = none
   std::string price_file_sha256;  // of its bytes, in hexadecimal
+  bool allow_pending = false;     // pods that stay Pending did not count, see judge()
   std::string version{kVersion};  // of the slicewise that made them
 };
 

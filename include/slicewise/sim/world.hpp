@@ -197,6 +197,7 @@ struct World {
   Duration warmup;
   std::uint64_t seed = 0;
   int replications = 1;
+  bool allow_pending = false;  // see judge()
   scenarios::Fidelity fidelity = scenarios::Fidelity::Auto;
   scenarios::ScorePolicy score_policy = scenarios::ScorePolicy::LeastAllocated;
   std::vector<PoolModel> pools;

@@ -93,6 +93,23 @@ void record_start_up(RunState& run, const Pod& pod) {
   record.total.push_back(run.now - pod.queued);
 }
 
+// Not when a node is on its way, and not when it has waited no longer than others of its workload
+// that then got a node: queues are normal.
+bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& pod) {
+  if (pod.phase != PodPhase::Pending) return false;
+  constexpr Duration kSchedulingTime = minutes(1);
+  constexpr std::int64_t kShortRun = 10;  // a tenth of it
+  const Duration length = run.now - TimePoint{};
+  const Duration normal = std::max(run.record_of(pod).longest_pending,
+                                   std::min(kSchedulingTime, Duration{length.ns / kShortRun}));
+  if (length > Duration{} && run.now - pod.queued <= normal) return false;
+  const bool node_comes = std::ranges::any_of(run.cluster.nodes, [](const Node& node) {
+    return node.stage == NodeStage::Launching || node.stage == NodeStage::Booting ||
+           node.stage == NodeStage::Registered;
+  });
+  return !node_comes || !scheduler.fits_empty_node(run.cluster.model(pod));
+}
+
 }  // namespace
 
 PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& usage,
@@ -145,10 +162,25 @@ void PodLife::submit(std::uint32_t p) {
   work_.wait(p);
 }
 
+// A container that ran for ten minutes is out of its loop.
+void PodLife::count_left_behind() {
+  constexpr int kLoop = 3;  // crashes in a row: once or twice, a fault may have been
+  for (std::uint32_t p = 0; p < run_.cluster.pods.size(); ++p) {
+    const Pod& pod = run_.cluster.pods[p];
+    WorkloadRecord& record = run_.record_of(pod);
+    const bool loops = is_bound(pod.phase) && restarts_[p].crash_streak >= kLoop &&
+                       run_.now - pod.container_started < kCrashBackoffReset;
+    record.crash_looping += loops ? 1 : 0;
+    record.pending_for_good += is_pending_for_good(run_, scheduler_, pod) ? 1 : 0;
+  }
+}
+
 // The first pod of a workload on a node pulls the image; later ones wait for that pull.
 void PodLife::on_bound(std::uint32_t p) {
   Pod& pod = run_.cluster.pods[p];
   note_gpus(run_, pod);
+  Duration& longest = run_.record_of(pod).longest_pending;
+  longest = std::max(longest, run_.now - pod.queued);
   Node& node = run_.cluster.nodes[index(pod.node)];
   TimePoint& image_ready = node.image_ready[index(pod.workload)];
   if (image_ready == kNever)

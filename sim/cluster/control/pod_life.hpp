@@ -42,6 +42,8 @@ class PodLife {
   void evict(std::uint32_t pod);
   // Deleted, whatever it is doing; its place can be submitted again.
   void remove(std::uint32_t pod);
+  // The run is over: notes which pods judge() holds against it.
+  void count_left_behind();
   // The run is over, and its container still runs.
   void stop_at_end(std::uint32_t pod) { end_container(pod, true); }
 

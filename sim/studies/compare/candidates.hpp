@@ -69,10 +69,6 @@ Diagnostics errors_everywhere(std::span<const Expected<World>> worlds);
 // REQUIRES: has_errors(found).
 const Diagnostic& first_error(const Diagnostics& found);
 
-// Whether some died or never got a GPU. Jobs that waited for their turn and were done in the end
-// are not lost.
-bool loses_pods(const World& world, const VariantResult& result);
-
 // As few nodes as hold all pods at once, spread as the scheduler spreads them; nullopt: more than
 // `most`. REQUIRES: one pool.
 std::optional<int> smallest_node_count(const World& world, int most);

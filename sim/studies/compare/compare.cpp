@@ -142,12 +142,6 @@ double work_rate(const World& world, const VariantResult& result) {
   return rate;
 }
 
-bool meets_objectives(const VariantResult& result) {
-  return std::ranges::all_of(result.workloads, [](const WorkloadResult& w) {
-    return std::ranges::all_of(w.objectives, &ObjectiveResult::pass);
-  });
-}
-
 ComparedOption judged(Simulation&& simulation) {
   ComparedOption option;
   option.result = std::move(*simulation.result);
@@ -159,8 +153,6 @@ ComparedOption judged(Simulation&& simulation) {
     option.per_work_hour =
         Usd{std::llround(static_cast<double>(option.price.per_hour.nano) / rate)};
   }
-  option.meets_objectives = meets_objectives(option.result);
-  option.loses_pods = loses_pods(simulation.world, option.result);
   option.retired = std::ranges::find(simulation.world.findings, Code::InstanceRetired,
                                      &Diagnostic::code) != simulation.world.findings.end();
   option.configuration = std::move(simulation.configuration);
@@ -170,7 +162,7 @@ ComparedOption judged(Simulation&& simulation) {
 void mark_best(std::vector<ComparedOption>& options) {
   ComparedOption* best = nullptr;
   for (ComparedOption& option : options) {
-    if (!option.stands()) continue;
+    if (!option.is_recommendable()) continue;
     if (best == nullptr || *option.per_work_hour < *best->per_work_hour) best = &option;
   }
   if (best != nullptr) best->best = true;

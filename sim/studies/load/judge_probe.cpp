@@ -83,7 +83,10 @@ LoadProbe judge_probe(double factor, const VariantResult& pooled,
       probe.objectives.push_back({workload.name, result, verdict_on(result, own)});
     }
   }
-  probe.verdict = verdict_of(probe.objectives);
+  for (const Verdict::Reason& reason : pooled.verdict.reasons) {
+    if (reason.cause <= Verdict::Cause::PodsPending) probe.lost_pods.push_back(reason);
+  }
+  probe.verdict = probe.lost_pods.empty() ? verdict_of(probe.objectives) : LoadVerdict::Fails;
   return probe;
 }
 

@@ -6,7 +6,6 @@
 #include "slicewise/sim/plan.hpp"
 
 #include "../compare/candidates.hpp"
-#include "option_figures.hpp"
 #include "scaled_input.hpp"
 
 namespace slicewise::sim {
@@ -35,7 +34,7 @@ PlanAnswer answer_probe(const scenarios::Scenario& base, const PlanProbe& probe,
   one.interrupted = run.interrupted;
   const auto result = simulate(*world, one);
   if (result && result->replications == probe.replications) {
-    answer.figures = figures_of(*world, *result);
+    answer.figures = figures_of(*result);
   }
   return answer;
 }
@@ -57,10 +56,6 @@ double PlannedObjective::ratio() const {
   const double used = to > 0 ? std::min(kNothingDone, of / to) : kNothingDone;
   // A quantile within its limit fails where more requests were lost than it leaves out.
   return pass || used > 1 ? used : kNothingDone;
-}
-
-bool OptionFigures::meets_objectives() const {
-  return std::ranges::all_of(objectives, &PlannedObjective::pass);
 }
 
 }  // namespace slicewise::sim

@@ -38,7 +38,7 @@ double as_number(const scenarios::FigureValue& value) {
 }
 
 bool fails_clearly(const OptionFigures& figures) {
-  if (figures.running_max == 0 || figures.loses_pods) return true;
+  if (figures.verdict.loses_pods()) return true;
   return std::ranges::any_of(figures.objectives, [](const PlannedObjective& objective) {
     if (objective.pass) return false;
     if (objective.ratio() >= kClearFactor) return true;
@@ -61,17 +61,22 @@ double lower_bound(PlanGoal goal, const BlockCandidate& candidate, int nodes) {
 }
 
 std::string miss_of(const OptionFigures& figures) {
-  if (figures.running_max == 0) return "no pod ever runs";
-  if (figures.oom_kills > 0) return "pods run out of GPU memory";
-  if (figures.loses_pods) {
-    return figures.failed > 0 ? "pods fail" : "pods stay Pending";
-  }
+  using Cause = Verdict::Cause;
+  const Verdict& verdict = figures.verdict;
+  if (verdict.has(Cause::NothingRan)) return "no pod ever runs";
+  if (verdict.has(Cause::OutOfMemory)) return "pods run out of GPU memory";
+  if (verdict.has(Cause::PodsFailed)) return "pods fail";
+  if (verdict.has(Cause::CrashLoopBackOff)) return "pods crash again and again";
+  if (verdict.has(Cause::PodsPending)) return "pods stay Pending";
   const PlannedObjective* worst = nullptr;
   for (const PlannedObjective& objective : figures.objectives) {
-    if (objective.pass) continue;
+    if (standing_of(objective) == ObjectiveStanding::Holds) continue;
     if (worst == nullptr || objective.ratio() > worst->ratio()) worst = &objective;
   }
-  if (worst != nullptr) return fmt::format("misses {} of {}", worst->name, worst->workload);
+  if (worst != nullptr) {
+    return fmt::format("{} {} of {}", worst->pass ? "may miss" : "misses", worst->name,
+                       worst->workload);
+  }
   return figures.denied_by.empty() ? "" : denial_of(figures);
 }
 

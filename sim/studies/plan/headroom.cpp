@@ -6,8 +6,6 @@
 
 #include "slicewise/sim/policies.hpp"
 
-#include "option_figures.hpp"
-
 namespace slicewise::sim {
 
 Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenario& base,
@@ -50,9 +48,11 @@ void judge_with_headroom(const scenarios::Scenario& base, const models::Catalogu
   if (!world) return;
   RunOptions quiet = run;
   quiet.progress = nullptr;
-  const auto result = simulate(*world, quiet);
+  auto result = simulate(*world, quiet);
   if (!result) return;
-  add_policies(judge_policies(world->policies, *result, headroom.passed), option.figures);
+  result->policies = judge_policies(world->policies, *result, headroom.passed);
+  result->verdict = judge(*result, world->allow_pending);
+  option.figures = figures_of(*result);
 }
 
 }  // namespace slicewise::sim

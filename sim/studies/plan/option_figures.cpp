@@ -1,9 +1,8 @@
-#include "option_figures.hpp"
-
 #include <algorithm>
 
+#include "slicewise/sim/plan.hpp"
+
 #include "../../result/merge.hpp"
-#include "../compare/candidates.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -20,18 +19,16 @@ void add_objectives(const VariantResult& result, OptionFigures& figures) {
   }
 }
 
-}  // namespace
-
 void add_policies(const std::vector<PolicyResult>& policies, OptionFigures& figures) {
-  figures.denied_by.clear();
-  figures.warned_by.clear();
   for (const PolicyResult& policy : policies) {
     if (policy.verdict != PolicyResult::Verdict::Fail) continue;
     (policy.deny ? figures.denied_by : figures.warned_by).push_back(policy.name);
   }
 }
 
-OptionFigures figures_of(const World& world, const VariantResult& result) {
+}  // namespace
+
+OptionFigures figures_of(const VariantResult& result) {
   OptionFigures figures;
   figures.replications = result.replications;
   figures.monthly = result.cost.monthly;
@@ -44,7 +41,7 @@ OptionFigures figures_of(const World& world, const VariantResult& result) {
   figures.oom_kills = result.pods.oom_kills;
   figures.running_max = result.pods.running_max;
   figures.pending_max = result.pods.pending_max;
-  figures.loses_pods = loses_pods(world, result);
+  figures.verdict = result.verdict;
   add_policies(result.policies, figures);
   return figures;
 }

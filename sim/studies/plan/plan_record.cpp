@@ -30,6 +30,7 @@ const Record& plan_metadata() {
        field<&P::instance_types>("instanceTypes", "that were tried"),
        field<&P::purchases>("purchaseOptions", "that were tried"), stamp_field<P>("version"),
        stamp_field<P>("priceDate"), stamp_field<P>("priceFile"), stamp_field<P>("priceFileSha256"),
+       stamp_field<P>("allowPending"),
        field<&P::interrupted>("interrupted", "the search was not finished").optional()}};
   return kRecord;
 }
@@ -171,7 +172,8 @@ const Record& record_of<OptionFigures>() {
                   .condition = "pods.pending"}),
        field<&F::denied_by>("deniedBy", "policies with severity Deny that fail").optional(),
        field<&F::warned_by>("warnedBy", "policies with severity Warn that fail").optional(),
-       field<&F::stands>("stands", "meets all objectives, loses no pod, and no policy denies it")}};
+       field<&F::stands>("stands", "meets all objectives, loses no pod, and no policy denies it"),
+       field<&F::verdict, &Verdict::reasons>("reasons", "why it does not stand").optional()}};
   return kRecord;
 }
 

@@ -198,9 +198,15 @@ void write(LineWriter& out, const OptionFigures& figures) {
   out.real(figures.oom_kills);
   out.number(figures.running_max);
   out.number(figures.pending_max);
-  out.flag(figures.loses_pods);
   write_texts(out, figures.denied_by);
   write_texts(out, figures.warned_by);
+  out.number(static_cast<std::int64_t>(figures.verdict.reasons.size()));
+  for (const Verdict::Reason& reason : figures.verdict.reasons) {
+    out.text(cause_name(reason.cause));
+    out.text(reason.workload);
+    out.text(reason.brief);
+    out.text(reason.text);
+  }
 }
 
 OptionFigures read_figures(LineReader& in) {
@@ -228,9 +234,16 @@ OptionFigures read_figures(LineReader& in) {
   figures.oom_kills = in.real();
   figures.running_max = in.number();
   figures.pending_max = in.number();
-  figures.loses_pods = in.flag();
   figures.denied_by = read_texts(in);
   figures.warned_by = read_texts(in);
+  for (std::int64_t n = in.items(); n > 0; --n) {
+    Verdict::Reason reason;
+    reason.cause = cause_named(in.text()).value_or(Verdict::Cause::NothingRan);
+    reason.workload = in.text();
+    reason.brief = in.text();
+    reason.text = in.text();
+    figures.verdict.reasons.push_back(std::move(reason));
+  }
   return figures;
 }
 

@@ -45,10 +45,12 @@ ReplicasPoint point_at(const BlockSearch& search, PoolChoice choice, int replica
 bool stands(const ReplicasPoint& point) { return point.figures && point.figures->stands(); }
 
 std::string misses(const OptionFigures& figures) {
-  if (figures.oom_kills > 0) return "GPU memory: pods are killed";
-  if (figures.loses_pods) return "pods that find no place";
+  if (figures.verdict.has(Verdict::Cause::OutOfMemory)) return "GPU memory: pods are killed";
+  if (figures.verdict.loses_pods()) return "pods that find no place";
   for (const PlannedObjective& objective : figures.objectives) {
-    if (!objective.pass) return fmt::format("{} of {}", objective.name, objective.workload);
+    if (standing_of(objective) != ObjectiveStanding::Holds) {
+      return fmt::format("{} of {}", objective.name, objective.workload);
+    }
   }
   return "";
 }

@@ -57,7 +57,7 @@ TEST(ComparisonCandidates, MpsOnMigIsRefusedAndRunsOnlyWhenForced) {
   const ComparedOption* option = find(forced, "p4d.24xlarge", Strategy::MigMps);
   ASSERT_NE(option, nullptr);
   EXPECT_TRUE(option->configuration.forced);
-  EXPECT_FALSE(option->stands());
+  EXPECT_FALSE(option->is_recommendable());
   EXPECT_FALSE(find(forced, "p4d.24xlarge", Strategy::Mps)->configuration.forced);
 }
 
@@ -99,7 +99,7 @@ TEST(ComparisonCandidates, TakesAsFewNodesAsHoldAllPods) {
   const ComparedOption waits = *find(compared(jobs(5), two), "p3.2xlarge", Strategy::Exclusive);
   EXPECT_EQ(waits.configuration.nodes, 2);
   EXPECT_GT(waits.result.pods.pending_max, 0);
-  EXPECT_FALSE(waits.loses_pods);  // they waited, and were done in the end
+  EXPECT_TRUE(waits.result.verdict.stands());  // they waited, and were done in the end
 }
 
 TEST(ComparisonCandidates, TooManyNodesAndTooSmallNodesAreReasons) {
@@ -129,7 +129,7 @@ TEST(ComparisonCandidates, AProcessThatCanNeverStartIsRefusedNotSimulated) {
   EXPECT_EQ(refused->code, Code::GpuOom);
   const ComparedOption* sliced = find(comparison, "g4dn.xlarge", Strategy::TimeSlicing);
   ASSERT_NE(sliced, nullptr);
-  EXPECT_TRUE(sliced->loses_pods);  // no limit: the second process dies
+  EXPECT_TRUE(sliced->result.verdict.loses_pods());  // no limit: the second process dies
   EXPECT_FALSE(sliced->best);
 }
 

@@ -151,7 +151,7 @@ TEST(Comparison, TheBestCanBeHadMeetsAllObjectivesAndLosesNoPod) {
   EXPECT_EQ(best->configuration.instance_type, "g5.xlarge");
   for (const ComparedOption& option : comparison.options) {
     EXPECT_EQ(option.retired, option.configuration.instance_type == "p3.2xlarge");
-    if (!option.stands()) continue;
+    if (!option.is_recommendable()) continue;
     EXPECT_LE(*best->per_work_hour, *option.per_work_hour);
   }
 
@@ -159,9 +159,9 @@ TEST(Comparison, TheBestCanBeHadMeetsAllObjectivesAndLosesNoPod) {
   hurried.objectives.push_back({scenarios::Figure::CompletionP95, minutes(35), {}});
   const StrategyComparison strict =
       compared(set_of(demo::scenario(demo::pool(0), {hurried})), on({"g5.xlarge"}));
-  EXPECT_FALSE(find(strict, "g5.xlarge", Strategy::TimeSlicing)->meets_objectives);
-  EXPECT_FALSE(find(strict, "g5.xlarge", Strategy::TimeSlicing)->stands());
-  EXPECT_TRUE(find(strict, "g5.xlarge", Strategy::Exclusive)->stands());
+  EXPECT_FALSE(find(strict, "g5.xlarge", Strategy::TimeSlicing)->result.verdict.meets_objectives());
+  EXPECT_FALSE(find(strict, "g5.xlarge", Strategy::TimeSlicing)->is_recommendable());
+  EXPECT_TRUE(find(strict, "g5.xlarge", Strategy::Exclusive)->is_recommendable());
 }
 
 // Nothing wrong with its run, but no setting of the device plugin gives it.
@@ -170,8 +170,8 @@ TEST(Comparison, MpsWithoutItsCapIsShownButNeverTheBest) {
   const StrategyComparison comparison = compared(jobs(5), on({"g5.xlarge"}));
   const ComparedOption* uncapped = find(comparison, "g5.xlarge", Strategy::MpsUncapped);
   ASSERT_NE(uncapped, nullptr);
-  EXPECT_TRUE(uncapped->per_work_hour && uncapped->meets_objectives && !uncapped->loses_pods);
-  EXPECT_FALSE(uncapped->stands());
+  EXPECT_TRUE(uncapped->per_work_hour && uncapped->result.verdict.stands());
+  EXPECT_FALSE(uncapped->is_recommendable());
   EXPECT_FALSE(uncapped->best);
   for (const Strategy strategy : kStrategies) {
     EXPECT_EQ(is_stock(strategy), strategy != Strategy::MpsUncapped) << strategy_name(strategy);

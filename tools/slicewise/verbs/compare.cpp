@@ -11,6 +11,7 @@
 #include "../one_variant.hpp"
 #include "../progress.hpp"
 #include "../terminal.hpp"
+#include "../verdict_exit.hpp"
 
 namespace slicewise::tools {
 namespace {
@@ -50,9 +51,11 @@ ExitCode verdict(const sim::StrategyComparison& comparison) {
     print_error("error: no option runs any pod");
     return ExitCode::Infeasible;
   }
-  return std::ranges::any_of(comparison.options, &sim::ComparedOption::meets_objectives)
-             ? ExitCode::Success
-             : ExitCode::ObjectiveMissed;
+  std::vector<sim::Verdict> verdicts;
+  for (const sim::ComparedOption& option : comparison.options) {
+    verdicts.push_back(option.result.verdict);
+  }
+  return best_exit_code(verdicts);
 }
 
 sim::ComparisonOptions options_of(const CompareCommand& command) {

@@ -19,6 +19,7 @@
 #include "../plan_run.hpp"
 #include "../progress.hpp"
 #include "../terminal.hpp"
+#include "../verdict_exit.hpp"
 
 namespace slicewise::tools {
 namespace {
@@ -50,14 +51,21 @@ ExitCode plan_verdict(const sim::Plan& plan) {
     return ExitCode::Interrupted;
   }
   if (!plan.options.empty()) return ExitCode::Success;
+  std::vector<sim::Verdict> verdicts;
   for (const sim::RejectedChoice& rejected : plan.rejected) {
-    if (rejected.figures && rejected.figures->running_max > 0) {
-      print_error("error: nothing that was tried meets the objectives");
-      return ExitCode::ObjectiveMissed;
+    if (!rejected.figures) continue;
+    verdicts.push_back(rejected.figures->verdict);
+    // What stands was refused for something else: its price, or the headroom that a policy asks
+    // for.
+    if (verdicts.back().stands()) {
+      verdicts.back().reasons.push_back({sim::Verdict::Cause::PolicyDenies, "", "", ""});
     }
   }
-  print_error("error: nothing that was tried can run the workloads");
-  return ExitCode::Infeasible;
+  const ExitCode code = best_exit_code(verdicts);
+  print_error(code == ExitCode::Infeasible ? "error: nothing that was tried can run the workloads"
+              : code == ExitCode::PodsLost ? "error: nothing that was tried keeps all pods running"
+                                           : "error: nothing that was tried meets the objectives");
+  return code;
 }
 
 sim::PlanOptions plan_options(const PlanCommand& command) {
@@ -84,6 +92,7 @@ std::string plan_subject(const PlanCommand& command, const OneVariant& opened) {
   std::string subject = fmt::format(
       "{} {} {} {} {} {}", kVersion, opened.set().sha256, scenario.name, scenario.seed,
       opened.prices.sha256.empty() ? "-" : opened.prices.sha256, fmt::join(command.set, " "));
+  if (command.allow_pending) subject += " --allow-pending";
   std::ranges::replace(subject, '\n', ' ');
   return subject;
 }

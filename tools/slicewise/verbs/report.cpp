@@ -119,9 +119,15 @@ ExitCode execute(const ReportCommand& command, const CommonFlags& flags) {
     }
   }
   print_diagnostics(input.notes, input.texts, flags);
-  if (!input.html.result.interrupted) return ExitCode::Success;
-  print_error("interrupted: the report covers the replications that had finished");
-  return ExitCode::Interrupted;
+  if (input.html.result.interrupted) {
+    print_error("interrupted: the report covers the replications that had finished");
+    return ExitCode::Interrupted;
+  }
+  // A page about a missed objective is what was asked for; pods that were lost are an accident. Of
+  // a plan, only the scenario's own pools may lose some: it is what they are compared with.
+  const auto loses_pods = [](const sim::VariantResult& v) { return v.verdict.loses_pods(); };
+  const bool lost = !input.html.plan && std::ranges::any_of(input.html.result.variants, loses_pods);
+  return lost ? ExitCode::PodsLost : ExitCode::Success;
 }
 
 }  // namespace slicewise::tools

@@ -44,6 +44,8 @@ inline void add_report(CLI::App& app, ReportCommand& report, CommonFlags& flags)
              "Seed of the random numbers (default: the scenario's)");
   add_number(verb, "--replications", 1, 100'000, report.replications,
              "Independent runs (default: the scenario's)");
+  verb.add_flag("--allow-pending", report.allow_pending,
+                "Pods left Pending at the end do not count as lost");
   add_prices(verb, report.prices);
   add_number(verb, "-j,--jobs", 1, 1'024, report.jobs,
              "Threads; never changes the result (default: all CPUs)");

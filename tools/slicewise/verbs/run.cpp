@@ -17,6 +17,7 @@
 #include "../scenario_file.hpp"
 #include "../terminal.hpp"
 #include "../variants.hpp"
+#include "../verdict_exit.hpp"
 
 namespace slicewise::tools {
 namespace {
@@ -26,6 +27,7 @@ void apply_flags(const RunCommand& command, scenarios::ScenarioSet& set) {
     scenario.seed = command.seed.value_or(scenario.seed);
     scenario.replications = command.replications.value_or(scenario.replications);
     scenario.fidelity = command.fidelity.value_or(scenario.fidelity);
+    scenario.allow_pending = command.allow_pending;
   }
 }
 
@@ -80,34 +82,20 @@ Diagnostics remarks(const scenarios::ScenarioSet& set, const sim::Result& result
   return shown;
 }
 
-bool objective_missed(const sim::Result& result) {
-  for (const sim::VariantResult& variant : result.variants) {
-    for (const sim::WorkloadResult& workload : variant.workloads) {
-      if (!std::ranges::all_of(workload.objectives, &sim::ObjectiveResult::pass)) {
-        return true;
-      }
-    }
-  }
-  return false;
+std::vector<sim::Verdict> verdicts_of(const sim::Result& result) {
+  std::vector<sim::Verdict> verdicts;
+  for (const sim::VariantResult& variant : result.variants) verdicts.push_back(variant.verdict);
+  return verdicts;
 }
 
-// The variants in which pods were submitted, but none ever ran, as "before, after".
+// The variants in which no pod ever ran, as "before, after".
 std::string variants_without_a_running_pod(const sim::Result& result) {
   std::string names;
   for (const sim::VariantResult& variant : result.variants) {
-    if (variant.pods.submitted > 0 && variant.pods.running_max == 0) {
-      names += (names.empty() ? "" : ", ") + variant.name;
-    }
+    if (!variant.verdict.has(sim::Verdict::Cause::NothingRan)) continue;
+    names += (names.empty() ? "" : ", ") + variant.name;
   }
   return names;
-}
-
-bool policy_failed(const sim::Result& result) {
-  return std::ranges::any_of(result.variants, [](const sim::VariantResult& variant) {
-    return std::ranges::any_of(variant.policies, [](const sim::PolicyResult& policy) {
-      return policy.deny && policy.verdict == sim::PolicyResult::Verdict::Fail;
-    });
-  });
 }
 
 ExitCode verdict(const sim::Result& result) {
@@ -117,10 +105,8 @@ ExitCode verdict(const sim::Result& result) {
   }
   if (const std::string names = variants_without_a_running_pod(result); !names.empty()) {
     print_error("error: no pod ever ran in " + names);
-    return ExitCode::Infeasible;
   }
-  return objective_missed(result) || policy_failed(result) ? ExitCode::ObjectiveMissed
-                                                           : ExitCode::Success;
+  return worst_exit_code(verdicts_of(result));
 }
 
 ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const PriceFile& prices,

@@ -23,6 +23,11 @@ void add_simulation_flags(CLI::App& verb, SimulatingCommand& command) {
              "Progress on standard error (default auto)");
 }
 
+// Of verbs that judge pods, see sim::judge().
+inline void add_allow_pending(CLI::App& verb, bool& allow) {
+  verb.add_flag("--allow-pending", allow, "Pods left Pending at the end do not count as lost");
+}
+
 inline void add_junit(CLI::App& verb, std::string& file) {
   add_text(verb, "--junit", file, "FILE",
            "Write objectives and policies as JUnit test cases as well");
@@ -47,6 +52,7 @@ inline void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
              "Independent runs (default: the scenario's)");
   add_choice(verb, "--fidelity", kFidelities, run.fidelity,
              "Engine choice (default: the scenario's)");
+  add_allow_pending(verb, run.allow_pending);
   add_prices(verb, run.prices);
   add_number(verb, "-j,--jobs", 1, 1'024, run.jobs,
              "Threads; never changes the result (default: all CPUs)");
@@ -76,6 +82,7 @@ inline void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& fla
   add_number(verb, "--nodes", 1, 10'000, compare.nodes,
              "Nodes of every option (default: as few as hold all pods)");
   verb.add_flag("--force", compare.force, "Simulate what the stock plugin or EC2 does not offer");
+  add_allow_pending(verb, compare.allow_pending);
   add_simulation_flags(verb, compare);
 }
 
@@ -125,6 +132,7 @@ inline void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
   add_text(verb, "--journal", plan.journal, "FILE",
            "Keep every simulation in this file as it ends, and do not repeat those it holds: a run "
            "that was killed goes on");
+  add_allow_pending(verb, plan.allow_pending);
   add_simulation_flags(verb, plan);
 }
 
@@ -149,6 +157,7 @@ inline void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& f
              "Look up to this many times the scenario's load (default 1000)");
   add_number(verb, "--most-replications", 2, 100'000, max_load.most_replications,
              "Runs of a load that stays undecided (default: four times the first)");
+  add_allow_pending(verb, max_load.allow_pending);
   add_simulation_flags(verb, max_load);
 }
 

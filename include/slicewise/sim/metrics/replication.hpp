@@ -137,6 +137,9 @@ struct WorkloadRecord {
   std::int64_t jobs_done = 0;  // Job pods, container runs of a Deployment
   std::int64_t jobs_failed = 0;
   std::int64_t oom_kills = 0;
+  std::int64_t crash_looping = 0;  // pods, at the end of the run
+  std::int64_t pending_for_good = 0;
+  Duration longest_pending;     // of a pod that then got a node
   std::int64_t units_done = 0;  // epochs, requests
   std::int64_t units_in_objective = 0;
   std::vector<Duration> completion;  // by finished job, in order of finishing

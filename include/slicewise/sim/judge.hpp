@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/scenarios/serving.hpp"
+
+// Whether what was simulated stands, that is, does what it should; and if not, why. The only judge:
+// whatever recommends, ticks, colours, gates or exits asks it, and shows its words.
+namespace slicewise::sim {
+
+struct ObjectiveResult;
+struct VariantResult;
+
+enum class ObjectiveStanding : std::uint8_t {
+  Holds,      // with all of its 95 % interval, where it has one
+  Undecided,  // the figure is within its limit, but not with all of its interval
+  Missed,
+};
+
+// Whether all of value +- half_width is within the limit; the value itself without a half width.
+bool clears_limit(const scenarios::FigureValue& value,
+                  const std::optional<scenarios::FigureValue>& half_width,
+                  const scenarios::FigureValue& limit, bool at_least);
+
+// Of a sim::ObjectiveResult or a sim::PlannedObjective.
+template <class Objective>
+ObjectiveStanding standing_of(const Objective& objective) {
+  if (!objective.pass) return ObjectiveStanding::Missed;
+  return clears_limit(objective.value, objective.ci95, objective.limit, objective.at_least)
+             ? ObjectiveStanding::Holds
+             : ObjectiveStanding::Undecided;
+}
+
+struct Verdict {
+  enum class Cause : std::uint8_t {
+    NothingRan,  // no pod of any workload
+    OutOfMemory,
+    PodsFailed,        // for good: Jobs beyond their backoffLimit
+    CrashLoopBackOff,  // at the end of the run
+    PodsPending,       // at the end of the run, with no turn to come
+    ObjectiveMissed,
+    ObjectiveUndecided,
+    PolicyDenies,
+  };
+  struct Reason {
+    Cause cause = Cause::NothingRan;
+    std::string workload;  // "" where it is about all of them
+    std::string brief;     // for a cell of a table: "2 Pending"
+    std::string text;      // one sentence, no full stop
+
+    friend bool operator==(const Reason&, const Reason&) = default;
+  };
+  std::vector<Reason> reasons;  // by cause, then in the order of the workloads
+
+  bool stands() const { return reasons.empty(); }
+  bool has(Cause cause) const;
+  // Some died, stayed Pending or ran out of memory.
+  bool loses_pods() const;
+  bool meets_objectives() const;  // all of them, with their intervals
+
+  friend bool operator==(const Verdict&, const Verdict&) = default;
+};
+
+inline constexpr std::size_t kCauses = 8;
+
+// As documents spell it: "podsPending".
+std::string_view cause_name(Verdict::Cause cause);
+std::optional<Verdict::Cause> cause_named(std::string_view name);
+
+// It stands when every pod that should run does, every objective holds with its interval, no policy
+// denies it and nothing ran out of memory. Pods are judged by where they are at the end of the run:
+// Jobs may queue and be done later, containers may crash and run again. No replication may leave
+// one behind. Of notebooks, an objective about waiting or out-of-memory errors decides instead.
+// `allow_pending`: pods that stay Pending do not count; dead ones still do.
+Verdict judge(const VariantResult& variant, bool allow_pending);
+
+// "\"asr\" misses latencyP99: 812 ms against a limit of 500 ms".
+std::string missed_text(const std::string& workload, const ObjectiveResult& objective);
+
+}  // namespace slicewise::sim

@@ -1,0 +1,162 @@
+#include "slicewise/sim/judge.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "slicewise/models/sharing.hpp"
+#include "slicewise/sim/result.hpp"
+
+#include "../result/merge.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using Cause = Verdict::Cause;
+using Reason = Verdict::Reason;
+
+constexpr std::array<std::string_view, kCauses> kCauseNames = {
+    "nothingRan",  "outOfMemory",     "podsFailed",         "crashLoopBackOff",
+    "podsPending", "objectiveMissed", "objectiveUndecided", "policyDenies"};
+
+// Durations in seconds, shares of one, rates per second.
+double plain_number(const scenarios::FigureValue& value) {
+  return std::visit(
+      models::Overloaded{[](Duration d) { return to_seconds(d); },
+                         [](scenarios::Share s) { return s.of_one; },
+                         [](Rate r) { return r.per_second; }, [](double x) { return x; }},
+      value);
+}
+
+bool has_objective(const WorkloadResult& workload, std::string_view name) {
+  return std::ranges::find(workload.objectives, name, &ObjectiveResult::name) !=
+         workload.objectives.end();
+}
+
+// "16 of 20 pods of "cifar10" failed".
+std::string pods_text(std::int64_t count, const WorkloadResult& workload, std::string_view did) {
+  return fmt::format("{} of {} pods of \"{}\" {}", count, workload.left_behind.pods, workload.name,
+                     did);
+}
+
+void judge_pods(const VariantResult& variant, bool allow_pending, std::vector<Reason>& reasons) {
+  if (variant.pods.submitted > 0 && variant.pods.running_max == 0) {
+    reasons.push_back({Cause::NothingRan, "", "no pod ran", "no pod ever ran"});
+  }
+  for (const WorkloadResult& w : variant.workloads) {
+    const std::int64_t kills = w.left_behind.oom_kills;
+    // People see the error and go on: an objective says how often they may.
+    if (kills == 0 || has_objective(w, "oomPerUserMonth")) continue;
+    reasons.push_back({Cause::OutOfMemory, w.name,
+                       fmt::format("{} OOM kill{}", kills, kills == 1 ? "" : "s"),
+                       fmt::format("{} container{} of \"{}\" ran out of GPU memory", kills,
+                                   kills == 1 ? "" : "s", w.name)});
+  }
+  for (const WorkloadResult& w : variant.workloads) {
+    const std::int64_t failed = w.left_behind.failed;
+    if (failed == 0) continue;
+    reasons.push_back({Cause::PodsFailed, w.name, fmt::format("{} failed", failed),
+                       pods_text(failed, w, "failed")});
+  }
+  for (const WorkloadResult& w : variant.workloads) {
+    const std::int64_t looping = w.left_behind.crash_looping;
+    if (looping == 0) continue;
+    reasons.push_back({Cause::CrashLoopBackOff, w.name,
+                       fmt::format("{} in CrashLoopBackOff", looping),
+                       pods_text(looping, w, "ended in CrashLoopBackOff")});
+  }
+  for (const WorkloadResult& w : variant.workloads) {
+    const std::int64_t pending = w.left_behind.pending;
+    if (pending == 0 || allow_pending || has_objective(w, "sessionStartP95")) continue;
+    reasons.push_back({Cause::PodsPending, w.name, fmt::format("{} Pending", pending),
+                       pods_text(pending, w, "stayed Pending")});
+  }
+}
+
+Reason undecided(const std::string& workload, const ObjectiveResult& objective) {
+  return {Cause::ObjectiveUndecided, workload,
+          fmt::format("{} {} undecided", workload, objective.name),
+          fmt::format("\"{}\" may miss {}: {}, give or take {}, against a limit of {}", workload,
+                      objective.name, figure_text(objective.value), figure_text(*objective.ci95),
+                      figure_text(objective.limit))};
+}
+
+void judge_limits(const VariantResult& variant, ObjectiveStanding standing,
+                  std::vector<Reason>& reasons) {
+  for (const WorkloadResult& w : variant.workloads) {
+    for (const ObjectiveResult& objective : w.objectives) {
+      if (standing_of(objective) != standing) continue;
+      if (standing == ObjectiveStanding::Undecided) {
+        reasons.push_back(undecided(w.name, objective));
+      } else {
+        reasons.push_back({Cause::ObjectiveMissed, w.name,
+                           fmt::format("{} {} missed", w.name, objective.name),
+                           missed_text(w.name, objective)});
+      }
+    }
+  }
+}
+
+void judge_denials(const VariantResult& variant, std::vector<Reason>& reasons) {
+  for (const PolicyResult& policy : variant.policies) {
+    if (!policy.deny || policy.verdict != PolicyResult::Verdict::Fail) continue;
+    reasons.push_back(
+        {Cause::PolicyDenies, "", "policy " + policy.name,
+         fmt::format("policy \"{}\" denies it: {} does not hold", policy.name, policy.assertion)});
+  }
+}
+
+}  // namespace
+
+bool clears_limit(const scenarios::FigureValue& value,
+                  const std::optional<scenarios::FigureValue>& half_width,
+                  const scenarios::FigureValue& limit, bool at_least) {
+  if (!half_width) return at_least ? value >= limit : value <= limit;
+  const double half = plain_number(*half_width);
+  return at_least ? plain_number(value) - half >= plain_number(limit)
+                  : plain_number(value) + half <= plain_number(limit);
+}
+
+bool Verdict::has(Cause cause) const {
+  return std::ranges::find(reasons, cause, &Reason::cause) != reasons.end();
+}
+
+bool Verdict::loses_pods() const {
+  return std::ranges::any_of(reasons,
+                             [](const Reason& r) { return r.cause <= Cause::PodsPending; });
+}
+
+bool Verdict::meets_objectives() const {
+  return !has(Cause::ObjectiveMissed) && !has(Cause::ObjectiveUndecided);
+}
+
+std::string_view cause_name(Cause cause) { return kCauseNames[static_cast<std::size_t>(cause)]; }
+
+std::optional<Cause> cause_named(std::string_view name) {
+  const auto* const found = std::ranges::find(kCauseNames, name);
+  if (found == kCauseNames.end()) return std::nullopt;
+  return static_cast<Cause>(found - kCauseNames.begin());
+}
+
+Verdict judge(const VariantResult& variant, bool allow_pending) {
+  Verdict verdict;
+  judge_pods(variant, allow_pending, verdict.reasons);
+  judge_limits(variant, ObjectiveStanding::Missed, verdict.reasons);
+  judge_limits(variant, ObjectiveStanding::Undecided, verdict.reasons);
+  judge_denials(variant, verdict.reasons);
+  return verdict;
+}
+
+std::string missed_text(const std::string& workload, const ObjectiveResult& objective) {
+  const bool nothing =
+      std::visit([](auto value) { return value == decltype(value){}; }, objective.value);
+  const bool within =
+      objective.at_least ? objective.value >= objective.limit : objective.value <= objective.limit;
+  return fmt::format(
+      "\"{}\" misses {}: {} against a limit of {}{}", workload, objective.name,
+      nothing ? "nothing was finished" : figure_text(objective.value), figure_text(objective.limit),
+      within && !nothing ? ", but more requests were lost than that leaves out" : "");
+}
+
+}  // namespace slicewise::sim

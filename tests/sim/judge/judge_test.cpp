@@ -1,0 +1,158 @@
+#include "slicewise/sim/judge.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/run.hpp"
+
+#include "../demo.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using Cause = Verdict::Cause;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Six pods of a workload that all run.
+VariantResult six_running() {
+  VariantResult variant;
+  variant.pods.submitted = 6;
+  variant.pods.running_max = 6;
+  WorkloadResult& chat = variant.workloads.emplace_back();
+  chat.name = "chat";
+  chat.left_behind.pods = 6;
+  return variant;
+}
+
+std::vector<Cause> causes(const VariantResult& variant, bool allow_pending = false) {
+  std::vector<Cause> found;
+  for (const Verdict::Reason& reason : judge(variant, allow_pending).reasons) {
+    found.push_back(reason.cause);
+    EXPECT_FALSE(reason.brief.empty());
+    EXPECT_FALSE(reason.text.empty());
+  }
+  return found;
+}
+
+VariantResult with_objective(Duration value, std::optional<Duration> ci95, bool pass) {
+  VariantResult variant = six_running();
+  ObjectiveResult objective{"latencyP99", milliseconds(50), value, std::nullopt, pass, false};
+  if (ci95) objective.ci95 = *ci95;
+  variant.workloads.front().objectives = {objective};
+  return variant;
+}
+
+TEST(Judge, WhatRunsAllItsPodsStands) {
+  EXPECT_TRUE(judge(six_running(), false).stands());
+  VariantResult waited = six_running();
+  waited.pods.pending_max = 4;  // for a while
+  EXPECT_THAT(causes(waited), IsEmpty());
+}
+
+TEST(Judge, EachKindOfLostPodIsAReasonInItsOwnWords) {
+  VariantResult variant = six_running();
+  LeftBehind& left = variant.workloads.front().left_behind;
+  left.pending = 2;
+  EXPECT_THAT(causes(variant), ElementsAre(Cause::PodsPending));
+  const Verdict::Reason pending = judge(variant, false).reasons.front();
+  EXPECT_EQ(pending.workload, "chat");
+  EXPECT_EQ(pending.brief, "2 Pending");
+  EXPECT_EQ(pending.text, "2 of 6 pods of \"chat\" stayed Pending");
+  left.crash_looping = 3;
+  left.failed = 1;
+  left.oom_kills = 1;
+  variant.pods.running_max = 0;
+  EXPECT_THAT(causes(variant), ElementsAre(Cause::NothingRan, Cause::OutOfMemory, Cause::PodsFailed,
+                                           Cause::CrashLoopBackOff, Cause::PodsPending));
+  EXPECT_EQ(judge(variant, false).reasons[1].brief, "1 OOM kill");
+  EXPECT_TRUE(judge(variant, false).loses_pods());
+  EXPECT_TRUE(judge(variant, false).meets_objectives());
+}
+
+TEST(Judge, AllowPendingForgivesPendingPodsAndNoDeadOnes) {
+  VariantResult variant = six_running();
+  variant.workloads.front().left_behind.pending = 2;
+  EXPECT_THAT(causes(variant, true), IsEmpty());
+  variant.workloads.front().left_behind.failed = 1;
+  EXPECT_THAT(causes(variant, true), ElementsAre(Cause::PodsFailed));
+}
+
+TEST(Judge, AnObjectiveHoldsOnlyWithAllOfItsInterval) {
+  EXPECT_THAT(causes(with_objective(milliseconds(40), milliseconds(9), true)), IsEmpty());
+  EXPECT_THAT(causes(with_objective(milliseconds(50), std::nullopt, true)), IsEmpty());
+  const VariantResult close = with_objective(milliseconds(48), milliseconds(5), true);
+  EXPECT_THAT(causes(close), ElementsAre(Cause::ObjectiveUndecided));
+  EXPECT_FALSE(judge(close, false).meets_objectives());
+  EXPECT_THAT(judge(close, false).reasons.front().text, HasSubstr("48 ms, give or take 5 ms"));
+  // Even where the interval reaches to the good side.
+  EXPECT_THAT(causes(with_objective(milliseconds(52), milliseconds(5), false)),
+              ElementsAre(Cause::ObjectiveMissed));
+}
+
+TEST(Judge, OfAtLeastTheIntervalIsBelow) {
+  const auto clears = [](double value, double half) {
+    return clears_limit(scenarios::Share{value}, scenarios::FigureValue(scenarios::Share{half}),
+                        scenarios::Share{0.9}, true);
+  };
+  EXPECT_TRUE(clears(0.95, 0.04));
+  EXPECT_FALSE(clears(0.95, 0.06));
+}
+
+TEST(Judge, OnlyPoliciesThatDenyAndFailCount) {
+  VariantResult variant = six_running();
+  PolicyResult policy;
+  policy.name = "budget";
+  policy.assertion = "cost.monthly <= 10";
+  policy.verdict = PolicyResult::Verdict::Unknown;
+  variant.policies = {policy};
+  EXPECT_THAT(causes(variant), IsEmpty());
+  variant.policies.front().verdict = PolicyResult::Verdict::Fail;
+  EXPECT_THAT(causes(variant), ElementsAre(Cause::PolicyDenies));
+  variant.policies.front().deny = false;
+  EXPECT_THAT(causes(variant), IsEmpty());
+}
+
+// A kernel that dies is seen by its user, who goes on: how often is an objective.
+TEST(Judge, OfNotebooksAnObjectiveSaysHowMuchIsTooMuch) {
+  VariantResult variant = six_running();
+  LeftBehind& left = variant.workloads.front().left_behind;
+  left.oom_kills = 3;
+  left.pending = 1;
+  EXPECT_THAT(causes(variant), ElementsAre(Cause::OutOfMemory, Cause::PodsPending));
+  variant.workloads.front().objectives = {
+      {"oomPerUserMonth", 5.0, 1.0, std::nullopt, true, false},
+      {"sessionStartP95", minutes(3), seconds(10), std::nullopt, true, false}};
+  EXPECT_THAT(causes(variant), IsEmpty());
+}
+
+TEST(Judge, CausesHaveNames) {
+  for (int c = 0; c <= static_cast<int>(Cause::PolicyDenies); ++c) {
+    const auto cause = static_cast<Cause>(c);
+    EXPECT_EQ(cause_named(cause_name(cause)), cause);
+  }
+  EXPECT_EQ(cause_named("bad luck"), std::nullopt);
+}
+
+// Five jobs on four GPUs: the fifth waits for its turn and is done in the end.
+TEST(Judge, AQueueThatIsWorkedOffStands) {
+  const auto world =
+      build_world(demo::scenario(demo::pool(0), {demo::training(5)}), demo::catalogue());
+  ASSERT_TRUE(world.has_value());
+  const auto result = simulate(*world);
+  EXPECT_GT(result->pods.pending_max, 0);
+  EXPECT_TRUE(result->verdict.stands());
+}
+
+// The same, cut off before the first four are done.
+TEST(Judge, AJobWhoseTurnDidNotComeDoesNotStand) {
+  scenarios::Scenario scenario = demo::scenario(demo::pool(0), {demo::training(5)});
+  scenario.duration = minutes(5);
+  const auto world = build_world(scenario, demo::catalogue());
+  ASSERT_TRUE(world.has_value());
+  EXPECT_THAT(causes(*simulate(*world)), ElementsAre(Cause::PodsPending));
+}
+
+}  // namespace
+}  // namespace slicewise::sim

@@ -1,0 +1,50 @@
+#include "verdict_exit.hpp"
+
+#include <algorithm>
+
+namespace slicewise::tools {
+namespace {
+
+int severity(ExitCode code) {
+  switch (code) {
+    case ExitCode::Success:
+      return 0;
+    case ExitCode::PodsLost:
+      return 1;
+    case ExitCode::ObjectiveMissed:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
+bool is_milder(ExitCode a, ExitCode b) { return severity(a) < severity(b); }
+
+std::vector<ExitCode> exit_codes(const std::vector<sim::Verdict>& verdicts) {
+  std::vector<ExitCode> codes;
+  codes.reserve(verdicts.size());
+  for (const sim::Verdict& verdict : verdicts) codes.push_back(exit_code_of(verdict));
+  return codes;
+}
+
+}  // namespace
+
+ExitCode exit_code_of(const sim::Verdict& verdict) {
+  if (verdict.has(sim::Verdict::Cause::NothingRan)) return ExitCode::Infeasible;
+  if (!verdict.meets_objectives() || verdict.has(sim::Verdict::Cause::PolicyDenies)) {
+    return ExitCode::ObjectiveMissed;
+  }
+  return verdict.loses_pods() ? ExitCode::PodsLost : ExitCode::Success;
+}
+
+ExitCode worst_exit_code(const std::vector<sim::Verdict>& verdicts) {
+  const std::vector<ExitCode> codes = exit_codes(verdicts);
+  return codes.empty() ? ExitCode::Success : *std::ranges::max_element(codes, is_milder);
+}
+
+ExitCode best_exit_code(const std::vector<sim::Verdict>& verdicts) {
+  const std::vector<ExitCode> codes = exit_codes(verdicts);
+  return codes.empty() ? ExitCode::Infeasible : *std::ranges::min_element(codes, is_milder);
+}
+
+}  // namespace slicewise::tools

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "slicewise/exit_code.hpp"
+#include "slicewise/sim/judge.hpp"
+
+// What the verbs exit with after what they simulated was judged.
+namespace slicewise::tools {
+
+// Of one variant, or of the best that there is.
+ExitCode exit_code_of(const sim::Verdict& verdict);
+
+// All of them are asked for, as by `run`: one that does not stand decides; pods that were lost say
+// less than an objective that was missed.
+ExitCode worst_exit_code(const std::vector<sim::Verdict>& verdicts);
+
+// One of them is enough, as for `compare` and `plan`.
+ExitCode best_exit_code(const std::vector<sim::Verdict>& verdicts);
+
+}  // namespace slicewise::tools
