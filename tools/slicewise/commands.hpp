@@ -48,9 +48,11 @@ struct RunCommand {
 struct CompareCommand {
   std::string file;
   RunFormat format = RunFormat::Table;
-  std::string variant;                 // "": the first
-  std::vector<std::string> instances;  // empty: sim::kComparedInstances
-  std::optional<int> replicas;
+  std::string variant;                  // "": the first
+  std::vector<std::string> instances;   // empty: sim::kComparedInstances
+  std::vector<std::string> purchase;    // empty: as the scenario buys
+  std::vector<std::string> strategies;  // empty: all
+  std::vector<int> replicas;
   std::optional<int> nodes;
   bool force = false;
   std::optional<std::uint64_t> seed;

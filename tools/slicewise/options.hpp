@@ -107,6 +107,32 @@ void add_number(CLI::App& app, const std::string& names, std::int64_t low, std::
   app.add_option_function<std::string>(names, assign, description)->type_name("N");
 }
 
+// A flag that takes several names with commas between them.
+inline void add_names(CLI::App& verb, const std::string& flag, const std::string& type,
+                      std::vector<std::string>& names, const std::string& description) {
+  verb.add_option(flag, names, description)
+      ->type_name(type)
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+// ... several whole numbers.
+inline void add_numbers(CLI::App& verb, const std::string& flag, std::int64_t low,
+                        std::int64_t high, std::vector<int>& numbers,
+                        const std::string& description) {
+  const auto assign = [&numbers, flag, low, high](const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      const auto value = whole_number(word, low, high);
+      if (!value) throw CLI::ValidationError(flag, value.error());
+      numbers.push_back(static_cast<int>(*value));
+    }
+  };
+  verb.add_option_function<std::vector<std::string>>(flag, assign, description)
+      ->type_name("N,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
 // An option that takes a share above zero: "2%".
 inline void add_percent(CLI::App& app, const std::string& names, std::optional<double>& target,
                         const std::string& description) {

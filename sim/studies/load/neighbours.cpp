@@ -85,15 +85,12 @@ std::vector<Member> members_of(const Replication& record, const World& world) {
 
 // All companies at once: whole replications are the unit of parallel work.
 void simulate_companies(std::vector<Company>& companies, const RunOptions& options) {
-  std::vector<std::pair<Company*, std::size_t>> tasks;
-  for (Company& company : companies) {
-    company.replications.resize(static_cast<std::size_t>(company.world.replications));
-    for (std::size_t r = 0; r < company.replications.size(); ++r) tasks.emplace_back(&company, r);
-  }
-  run_in_parallel(tasks.size(), options, [&](std::size_t t) {
-    auto& [company, replication] = tasks[t];
-    if (const auto record = whole_replication(company->world, replication, options)) {
-      company->replications[replication] = members_of(*record, company->world);
+  std::vector<const World*> worlds;
+  for (const Company& company : companies) worlds.push_back(&company.world);
+  run_worlds(worlds, options, [&](std::size_t c, auto records) {
+    for (const std::optional<Replication>& record : records) {
+      companies[c].replications.push_back(record ? members_of(*record, companies[c].world)
+                                                 : std::vector<Member>());
     }
   });
 }

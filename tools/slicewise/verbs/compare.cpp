@@ -58,6 +58,8 @@ ExitCode verdict(const sim::StrategyComparison& comparison) {
 sim::ComparisonOptions options_of(const CompareCommand& command) {
   sim::ComparisonOptions options;
   options.instance_types = command.instances;
+  options.purchases = command.purchase;
+  options.strategies = command.strategies;
   options.replicas = command.replicas;
   options.nodes = command.nodes;
   options.force = command.force;

@@ -65,27 +65,20 @@ inline void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& fla
   add_choice(verb, "-o,--output", kVerdictFormats, compare.format, "Format (default table)");
   add_junit(verb, compare.junit);
   add_text(verb, "--variant", compare.variant, "NAME", "Which variant (default: the first)");
-  verb.add_option("--instances", compare.instances,
-                  "Instance types or families (default "
-                  "p3.2xlarge,g4dn.xlarge,g5.xlarge,p4d.24xlarge)")
-      ->type_name("TYPE,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  add_number(verb, "--replicas", 2, 1'000, compare.replicas,
-             "Pods per shared GPU (default: the scenario's, or as many as would meet)");
+  add_names(verb, "--instances", "TYPE,...", compare.instances,
+            "Instance types or families (default "
+            "p3.2xlarge,g4dn.xlarge,g5.xlarge,p4d.24xlarge)");
+  add_names(verb, "--purchase", "OPTION,...", compare.purchase,
+            "on-demand, spot, reserved or price plans of the scenario (default: as it buys)");
+  add_names(verb, "--strategies", "NAME,...", compare.strategies,
+            "exclusive, timeSlicing, mps, mpsUncapped, mig, mig+timeSlicing, mig+mps, vgpu "
+            "(default: all)");
+  add_numbers(verb, "--replicas", 2, 1'000, compare.replicas,
+              "Pods per shared GPU (default: the scenario's, or as many as would meet)");
   add_number(verb, "--nodes", 1, 10'000, compare.nodes,
              "Nodes of every option (default: as few as hold all pods)");
   verb.add_flag("--force", compare.force, "Simulate what the stock plugin or EC2 does not offer");
   add_simulation_flags(verb, compare);
-}
-
-// A flag that takes several names with commas between them.
-inline void add_names(CLI::App& verb, const std::string& flag, const std::string& type,
-                      std::vector<std::string>& names, const std::string& description) {
-  verb.add_option(flag, names, description)
-      ->type_name(type)
-      ->delimiter(',')
-      ->allow_extra_args(false);
 }
 
 inline void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
@@ -108,12 +101,8 @@ inline void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
   add_names(
       verb, "--strategies", "NAME,...", plan.strategies,
       "exclusive, timeSlicing, mps, mig, mig+timeSlicing, vgpu (default: all that can be had)");
-  verb.add_option("--replicas", plan.replicas,
-                  "Pods per GPU that are tried (default 2, 3, 4, 6, 8, ... as many as fit)")
-      ->type_name("N,...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::Range(2, 1'000));
+  add_numbers(verb, "--replicas", 2, 1'000, plan.replicas,
+              "Pods per GPU that are tried (default 2, 3, 4, 6, 8, ... as many as fit)");
   add_number(verb, "--max-nodes", 1, 1'000, plan.max_nodes, "Nodes of a pool (default 32)");
   add_number(verb, "--max-cost", 1, 1'000'000'000, plan.max_cost, "Dollars a month");
   add_choice(verb, "--objective", kGoals, plan.goal,
