@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -19,8 +20,7 @@
 #include "flag_values.hpp"
 #include "suggestions.hpp"
 
-// Options as all verbs have them, on top of CLI11. Only command_line.cpp includes this: the library
-// takes seconds to compile.
+// Options as all verbs have them, on top of CLI11. A verb's file adds its flags with them.
 namespace slicewise::tools {
 
 // Examples come before everything else: they answer most questions.
@@ -159,6 +159,35 @@ inline void add_scenario_flags(CLI::App& verb, std::string& file, std::vector<st
 
 inline void add_prices(CLI::App& verb, std::string& target) {
   add_text(verb, "--prices", target, "FILE", "JSON file of prices that replace the catalogue's");
+}
+
+inline void add_junit(CLI::App& verb, std::string& file) {
+  add_text(verb, "--junit", file, "FILE",
+           "Write objectives and policies as JUnit test cases as well");
+}
+
+template <class SimulatingCommand>
+void add_replications(CLI::App& verb, SimulatingCommand& command) {
+  add_number(verb, "--seed", 0, std::numeric_limits<std::int64_t>::max(), command.seed,
+             "Seed of the random numbers (default: the scenario's)");
+  add_number(verb, "--replications", 1, 100'000, command.replications,
+             "Independent runs (default: the scenario's)");
+}
+
+template <class SimulatingCommand>
+void add_prices_and_progress(CLI::App& verb, SimulatingCommand& command) {
+  add_prices(verb, command.prices);
+  add_number(verb, "-j,--jobs", 1, 1'024, command.jobs,
+             "Threads; never changes the result (default: all CPUs)");
+  add_choice(verb, "--progress", kProgress, command.progress,
+             "Progress on standard error (default auto)");
+}
+
+// Flags of the verbs that simulate a scenario in several ways.
+template <class SimulatingCommand>
+void add_simulation_flags(CLI::App& verb, SimulatingCommand& command) {
+  add_replications(verb, command);
+  add_prices_and_progress(verb, command);
 }
 
 }  // namespace slicewise::tools
