@@ -1,5 +1,3 @@
-#include "headroom.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -7,6 +5,7 @@
 #include "slicewise/sim/policies.hpp"
 
 #include "../probe/probe.hpp"
+#include "plan_sections.hpp"
 
 namespace slicewise::sim {
 

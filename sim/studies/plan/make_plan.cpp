@@ -9,10 +9,7 @@
 #include "../probe/probe.hpp"
 #include "../probe/probe_batch.hpp"
 #include "block_search.hpp"
-#include "headroom.hpp"
-#include "nearest.hpp"
 #include "plan_sections.hpp"
-#include "plan_space.hpp"
 #include "pool_split.hpp"
 
 namespace slicewise::sim {

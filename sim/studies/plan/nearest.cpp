@@ -1,5 +1,3 @@
-#include "nearest.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -10,6 +8,7 @@
 #include "../../result/merge.hpp"
 #include "../probe/probe.hpp"
 #include "node_bounds.hpp"
+#include "plan_sections.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -1,8 +1,7 @@
-#include "plan_space.hpp"
-
 #include <algorithm>
 
 #include "../probe/probe.hpp"
+#include "pool_choices.hpp"
 
 namespace slicewise::sim {
 namespace {

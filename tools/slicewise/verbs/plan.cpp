@@ -88,8 +88,12 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
   add_names(
       verb, "--strategies", "NAME,...", plan.strategies,
       "exclusive, timeSlicing, mps, mig, mig+timeSlicing, vgpu (default: all that can be had)");
-  add_numbers(verb, "--replicas", 2, 1'000, plan.replicas,
-              "Pods per GPU that are tried (default 2, 3, 4, 6, 8, ... as many as fit)");
+  verb.add_option("--replicas", plan.replicas,
+                  "Pods per GPU that are tried (default 2, 3, 4, 6, 8, ... as many as fit)")
+      ->type_name("N,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(2, 1'000));
   add_number(verb, "--max-nodes", 1, 1'000, plan.max_nodes, "Nodes of a pool (default 32)");
   add_number(verb, "--max-cost", 1, 1'000'000'000, plan.max_cost, "Dollars a month");
   add_choice(verb, "--objective", kGoals, plan.goal,
