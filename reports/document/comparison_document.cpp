@@ -30,7 +30,17 @@ Isolation isolation_of_option(const ComparedOption& o) {
 std::string_view memory_level(const Isolation& i) { return level_name(i.memory); }
 std::string_view compute_level(const Isolation& i) { return level_name(i.compute); }
 std::string_view fault_level(const Isolation& i) { return level_name(i.fault); }
-bool has_instances(const RefusedOption& o) { return o.configuration.mig_instances > 0; }
+// The instances of the only profile; without MIG none.
+std::string profile_of(const ComparedOption& o) {
+  return o.configuration.mig.empty() ? "" : o.configuration.mig.front().profile;
+}
+int instances_of(const ComparedOption& o) {
+  return o.configuration.mig.empty() ? 0 : o.configuration.mig.front().count;
+}
+std::string refused_profile_of(const RefusedOption& o) {
+  const auto& mig = o.configuration.mig;
+  return mig.empty() || mig.front().count == 0 ? "" : mig.front().profile;
+}
 
 struct IsolationRow {
   Strategy strategy = Strategy::Exclusive;
@@ -183,7 +193,7 @@ const Record& record_of<IsolationRow>() {
 template <>
 const Record& record_of<ComparedOption>() {
   using O = ComparedOption;
-  using C = Configuration;
+  using C = PoolChoice;
   static const Record kRecord{
       "a configuration that was simulated",
       {field<&O::configuration, &C::instance_type>("instanceType", "EC2 instance type")
@@ -199,16 +209,18 @@ const Record& record_of<ComparedOption>() {
        field<&title_of>("title", "the configuration as people write it"),
        field<&O::configuration, &C::replicas>("replicas", "pods per GPU, or per MIG instance")
            .csv(6, "replicas"),
-       field<&O::configuration, &C::mig_profile>("migProfile", "profile of all instances")
+       field<&O::configuration, &C::purchase>("purchaseOption",
+                                              "of --purchase; absent: as the scenario buys")
+           .optional(),
+       field<&profile_of>("migProfile", "profile of all instances")
            .optional()
            .csv(7, "migProfile")
            .setting(5),
-       field<&O::configuration, &C::mig_instances>("migInstancesPerGpu", "instances of each GPU")
+       field<&instances_of>("migInstancesPerGpu", "instances of each GPU")
            .positive()
            .csv(8, "migInstancesPerGpu")
            .setting(6),
-       field<&O::configuration, &C::forced>("forced",
-                                            "simulated because of --force: nobody offers it")
+       field<&O::forced>("forced", "simulated because of --force: nobody offers it")
            .csv(16, "forced")
            .setting(8),
        field<&is_stock_option>("stock", "NVIDIA's device plugin can set it up as it is shipped")
@@ -249,13 +261,13 @@ const Record& record_of<ComparedOption>() {
 template <>
 const Record& record_of<RefusedOption>() {
   using O = RefusedOption;
-  using C = Configuration;
+  using C = PoolChoice;
   static const Record kRecord{
       "a configuration that cannot be had",
       {field<&O::configuration, &C::instance_type>("instanceType", "EC2 instance type"),
        field<&O::configuration, &C::strategy>("strategy", "how its GPUs are shared"),
-       field<&O::configuration, &C::mig_profile>("migProfile", "profile of all instances")
-           .when<&has_instances>(),
+       field<&O::configuration, &C::purchase>("purchaseOption", "of --purchase").optional(),
+       field<&refused_profile_of>("migProfile", "profile of all instances").optional(),
        field<&O::code>("code", "stable code, when the reason has one").csv(10, "refusedCode"),
        field<&O::message>("message", "why it cannot be had").csv(11, "refusedMessage")}};
   return kRecord;

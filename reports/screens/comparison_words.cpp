@@ -12,8 +12,8 @@ namespace slicewise::reports {
 namespace {
 
 using sim::ComparedOption;
-using sim::Configuration;
 using sim::Isolation;
+using sim::PoolChoice;
 using sim::Strategy;
 using sim::StrategyComparison;
 
@@ -52,7 +52,7 @@ std::string useful_work_price(const ComparedOption& option) {
 }
 
 std::string sentence(const ComparedOption& option) {
-  const Configuration& configuration = option.configuration;
+  const PoolChoice& configuration = option.configuration;
   return fmt::format("{} x {}, {}: {} at {}/h", configuration.nodes, configuration.instance_type,
                      configuration_title(configuration), useful_work_price(option),
                      money_text(option.price.per_hour));
@@ -70,9 +70,36 @@ void add_name_once(std::string& names, const std::string& name) {
 }
 
 // The profile matters only where it is to blame.
-std::string refused_title(const Configuration& configuration) {
-  const bool profile = configuration.strategy == Strategy::Mig && configuration.mig_instances > 0;
+std::string refused_title(const PoolChoice& configuration) {
+  const bool profile = configuration.strategy == Strategy::Mig && !configuration.mig.empty() &&
+                       configuration.mig.front().count > 0;
   return profile ? configuration_title(configuration) : strategy_title(configuration.strategy);
+}
+
+std::string sharing_title(const PoolChoice& configuration) {
+  const models::MigCount layout =
+      configuration.mig.empty() ? models::MigCount{} : configuration.mig.front();
+  const std::string mig = fmt::format("MIG {}x{}", layout.count, layout.profile);
+  const int replicas = configuration.replicas;
+  switch (configuration.strategy) {
+    case Strategy::Exclusive:
+      return "exclusive";
+    case Strategy::TimeSlicing:
+      return fmt::format("time-slicing x{}", replicas);
+    case Strategy::Mps:
+      return fmt::format("MPS x{}", replicas);
+    case Strategy::MpsUncapped:
+      return fmt::format("MPS x{} uncapped", replicas);
+    case Strategy::Mig:
+      return mig;
+    case Strategy::MigTimeSlicing:
+      return fmt::format("{} + TS x{}", mig, replicas);
+    case Strategy::MigMps:
+      return fmt::format("{} + MPS x{}", mig, replicas);
+    case Strategy::Vgpu:
+      return replicas > 1 ? fmt::format("vGPU x{}", replicas) : "vGPU";
+  }
+  return "exclusive";
 }
 
 }  // namespace
@@ -108,29 +135,9 @@ std::string strategy_title(Strategy strategy) {
   return "exclusive";
 }
 
-std::string configuration_title(const Configuration& configuration) {
-  std::string mig =
-      fmt::format("MIG {}x{}", configuration.mig_instances, configuration.mig_profile);
-  const int replicas = configuration.replicas;
-  switch (configuration.strategy) {
-    case Strategy::Exclusive:
-      return "exclusive";
-    case Strategy::TimeSlicing:
-      return fmt::format("time-slicing x{}", replicas);
-    case Strategy::Mps:
-      return fmt::format("MPS x{}", replicas);
-    case Strategy::MpsUncapped:
-      return fmt::format("MPS x{} uncapped", replicas);
-    case Strategy::Mig:
-      return mig;
-    case Strategy::MigTimeSlicing:
-      return fmt::format("{} + TS x{}", mig, replicas);
-    case Strategy::MigMps:
-      return fmt::format("{} + MPS x{}", mig, replicas);
-    case Strategy::Vgpu:
-      return replicas > 1 ? fmt::format("vGPU x{}", replicas) : "vGPU";
-  }
-  return "exclusive";
+std::string configuration_title(const PoolChoice& configuration) {
+  const std::string bought = configuration.purchase.empty() ? "" : ", " + configuration.purchase;
+  return sharing_title(configuration) + bought;
 }
 
 std::string_view isolation_meaning(Strategy strategy) {
@@ -169,7 +176,7 @@ std::string verdict_of(const ComparedOption& option) {
   } else if (!judged.stands()) {
     verdict = judged.reasons.front().brief;
   }
-  return option.configuration.forced ? "forced, " + verdict : verdict;
+  return option.forced ? "forced, " + verdict : verdict;
 }
 
 std::string comparison_heading(const StrategyComparison& comparison) {

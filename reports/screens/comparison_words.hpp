@@ -18,7 +18,7 @@ WorkKind work_of(const sim::VariantResult& result);
 // "time-slicing", "MIG + MPS".
 std::string strategy_title(sim::Strategy strategy);
 // "MPS x4 uncapped", "MIG 7x1g.5gb", "MIG 3x2g.10gb + TS x2".
-std::string configuration_title(const sim::Configuration& configuration);
+std::string configuration_title(const sim::PoolChoice& configuration);
 
 // What the isolation of a strategy means for a pod with neighbours; at most 38 characters.
 std::string_view isolation_meaning(sim::Strategy strategy);

@@ -147,6 +147,8 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   result.job_completion = summarize(completions);
   result.wait = summarize(waits);
   result.gpu_busy_share = gpu_busy_share(world, w, replications);
+  result.gpu_lost = from_seconds(mean_over(
+      replications, [&](const Replication& r) { return to_seconds(r.workloads[w].gpu_lost); }));
   if (world.workloads[w].spec.autoscaling) result.scaling = scaling_figures(w, replications);
   result.bound_by = bound_by(result, w, replications);
   result.objectives = judge_objectives(model, w, replications, result);

@@ -340,8 +340,11 @@ const Record& record_of<WorkloadResult>() {
            .of(Unit::PerSecond)
            .csv(10, "goodputPerSecond")
            .policy("goodput"),
-       field<&W::requests>("requests"), field<&W::tokens>("tokens"), field<&W::scaling>("scaling"),
-       field<&W::notebooks>("notebooks"), field<&W::gang>("gang"),
+       field<&W::requests>("requests"),
+       field<&W::tokens>("tokens"),
+       field<&W::scaling>("scaling"),
+       field<&W::notebooks>("notebooks"),
+       field<&W::gang>("gang"),
        field<&W::job_completion>("jobCompletionSeconds", "from submission to success")
            .csv(11, "jobCompletionMeanSeconds", "mean")
            .csv(12, "jobCompletionCi95Seconds", "ci95")
@@ -374,6 +377,13 @@ const Record& record_of<WorkloadResult>() {
            .optional()
            .of(Unit::Ratio)
            .csv(24, "gpuBusyShare"),
+       field<&W::gpu_lost>("gpuSecondsLost",
+                           "GPU time of containers that later died, mean per replication; absent "
+                           "when none did")
+           .positive()
+           .csv(70, "gpuSecondsLost")
+           .policy("gpuSecondsLost")
+           .diff({.role = Role::Pods, .rank = 14, .title = "GPU time lost"}),
        field<&W::bound_by>("boundBy", "what limits it: GPU, host CPU, GPU memory, ...")
            .optional()
            .csv(25, "boundBy"),

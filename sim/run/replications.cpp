@@ -40,4 +40,32 @@ std::optional<Replication> whole_replication(const World& world, std::size_t rep
   return record;
 }
 
+int run_worlds(
+    std::span<const World* const> worlds, const RunOptions& options,
+    const std::function<void(std::size_t world, std::span<std::optional<Replication>>)>& take) {
+  struct OneWorld {
+    std::vector<std::optional<Replication>> records;
+    std::atomic<std::size_t> left{0};
+  };
+  std::vector<OneWorld> each(worlds.size());
+  std::vector<std::pair<std::size_t, std::size_t>> tasks;
+  for (std::size_t w = 0; w < worlds.size(); ++w) {
+    each[w].left = static_cast<std::size_t>(worlds[w]->replications);
+    each[w].records.resize(each[w].left);
+    for (std::size_t r = 0; r < each[w].left; ++r) tasks.emplace_back(w, r);
+  }
+  run_in_parallel(tasks.size(), options, [&](std::size_t t) {
+    const auto [w, r] = tasks[t];
+    each[w].records[r] = whole_replication(*worlds[w], r, options);
+    if (--each[w].left > 0) return;
+    take(w, each[w].records);
+    each[w].records.clear();
+  });
+  // What was interrupted never saw its last one.
+  for (std::size_t w = 0; w < worlds.size(); ++w) {
+    if (each[w].left > 0) take(w, each[w].records);
+  }
+  return static_cast<int>(tasks.size());
+}
+
 }  // namespace slicewise::sim

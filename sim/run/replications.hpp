@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "slicewise/sim/metrics/replication.hpp"
@@ -19,8 +20,19 @@ bool is_interrupted(const RunOptions& options);
 void run_in_parallel(std::size_t count, const RunOptions& options,
                      const std::function<void(std::size_t)>& work);
 
+// Each world with all its replications, those that finished merged; nullopt: none did.
+std::vector<std::optional<VariantResult>> simulate_all(std::span<const World* const> worlds,
+                                                       const RunOptions& options);
+
 // One replication; nullopt when it was interrupted before its end.
 std::optional<Replication> whole_replication(const World& world, std::size_t replication,
                                              const RunOptions& options);
+
+// All replications of all worlds, as run_in_parallel() does; `take` gets those of a world, absent
+// where they were interrupted, as soon as its last one is over, from the thread that ran it.
+// Returns how many replications there are.
+int run_worlds(
+    std::span<const World* const> worlds, const RunOptions& options,
+    const std::function<void(std::size_t world, std::span<std::optional<Replication>>)>& take);
 
 }  // namespace slicewise::sim

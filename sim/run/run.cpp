@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "../result/merge.hpp"
@@ -10,36 +11,15 @@
 namespace slicewise::sim {
 namespace {
 
-// One replication of one variant: the unit of parallel work.
-struct Task {
-  const World* world = nullptr;
-  std::uint32_t replication = 0;
-  std::optional<Replication> record;  // absent when the run was interrupted before it
-};
-
-void run_tasks(std::vector<Task>& tasks, const RunOptions& options) {
-  run_in_parallel(tasks.size(), options, [&](std::size_t t) {
-    tasks[t].record = whole_replication(*tasks[t].world, tasks[t].replication, options);
-  });
-}
-
-std::vector<Task> tasks_of(const World& world) {
-  std::vector<Task> tasks;
-  tasks.reserve(static_cast<std::size_t>(world.replications));
-  for (int r = 0; r < world.replications; ++r) {
-    tasks.push_back({&world, static_cast<std::uint32_t>(r), std::nullopt});
+// The replications of a world that finished, merged; nullopt when none did.
+std::optional<VariantResult> merge_finished(const World& world,
+                                            std::span<std::optional<Replication>> records) {
+  std::vector<Replication> finished;
+  for (std::optional<Replication>& record : records) {
+    if (record) finished.push_back(std::move(*record));
   }
-  return tasks;
-}
-
-// Merges the replications of `world` that finished; nullopt when none did.
-std::optional<VariantResult> merge_tasks(const World& world, std::span<Task> tasks) {
-  std::vector<Replication> records;
-  for (Task& task : tasks) {
-    if (task.record) records.push_back(std::move(*task.record));
-  }
-  if (records.empty()) return std::nullopt;
-  return merge(world, records);
+  if (finished.empty()) return std::nullopt;
+  return merge(world, finished);
 }
 
 bool by_place(const Diagnostic& a, const Diagnostic& b) {
@@ -48,10 +28,18 @@ bool by_place(const Diagnostic& a, const Diagnostic& b) {
 
 }  // namespace
 
+std::vector<std::optional<VariantResult>> simulate_all(std::span<const World* const> worlds,
+                                                       const RunOptions& options) {
+  std::vector<std::optional<VariantResult>> results(worlds.size());
+  run_worlds(worlds, options, [&](std::size_t w, std::span<std::optional<Replication>> records) {
+    results[w] = merge_finished(*worlds[w], records);
+  });
+  return results;
+}
+
 std::optional<VariantResult> simulate(const World& world, const RunOptions& options) {
-  std::vector<Task> tasks = tasks_of(world);
-  run_tasks(tasks, options);
-  return merge_tasks(world, tasks);
+  const World* const one = &world;
+  return simulate_all({&one, 1}, options).front();
 }
 
 Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,
@@ -74,24 +62,15 @@ Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::C
     return tl::unexpected(std::move(found));
   }
 
-  std::vector<Task> tasks;
-  for (const World& world : worlds) {
-    for (Task& task : tasks_of(world)) tasks.push_back(std::move(task));
-  }
-  run_tasks(tasks, options);
-
+  std::vector<const World*> all;
+  for (const World& world : worlds) all.push_back(&world);
   Result result;
-  result.interrupted =
-      std::ranges::any_of(tasks, [](const Task& task) { return !task.record.has_value(); });
   result.stamp = stamp_of(set, 0, catalogue);
   result.stamp.variant.clear();
-  std::span<Task> rest = tasks;
-  for (const World& world : worlds) {
-    const auto count = static_cast<std::size_t>(world.replications);
-    if (auto variant = merge_tasks(world, rest.first(count))) {
-      result.variants.push_back(std::move(*variant));
-    }
-    rest = rest.subspan(count);
+  for (std::optional<VariantResult>& variant : simulate_all(all, options)) {
+    const int asked = result.stamp.replications;
+    result.interrupted = result.interrupted || !variant || variant->replications < asked;
+    if (variant) result.variants.push_back(std::move(*variant));
   }
   return result;
 }

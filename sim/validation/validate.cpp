@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 #include <stdexcept>
+#include <string_view>
 #include <tuple>
 
 #include "slicewise/sim/validation.hpp"
@@ -121,7 +122,26 @@ StudyResult result_of(const models::Study& study, const models::MeasurementSourc
   return result;
 }
 
+bool is_about(const models::Study& study, std::string_view strategy) {
+  if (study.mode == "time-slicing") return strategy == "timeSlicing";
+  if (study.mode == "MPS") return strategy == "mps";
+  if (study.mode == "MIG+MPS") return strategy == "mig+mps";
+  return strategy == "mig" || strategy.starts_with("mig+");
+}
+
 }  // namespace
+
+models::ValidationSet studies_about(std::span<const VariantResult> results,
+                                    models::ValidationSet set) {
+  std::erase_if(set.studies, [&](const models::Study& study) {
+    return std::ranges::none_of(results, [&](const VariantResult& result) {
+      return std::ranges::any_of(result.node_pools, [&](const NodePoolResult& pool) {
+        return is_about(study, pool.strategy);
+      });
+    });
+  });
+  return set;
+}
 
 bool ValidationResult::within_bounds() const {
   return std::all_of(studies.begin(), studies.end(),

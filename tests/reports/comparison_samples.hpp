@@ -10,9 +10,10 @@
 // A hand-built comparison: two requests/s-serving pods on g5 and p4d. Nothing here was simulated.
 namespace slicewise::reports::samples {
 
-inline sim::Configuration configuration(std::string type, sim::Strategy strategy, int replicas,
+inline sim::PoolChoice configuration(std::string type, sim::Strategy strategy, int replicas,
                                         int nodes) {
-  sim::Configuration c;
+  sim::PoolChoice c;
+  c.purchase.clear();
   c.instance_type = std::move(type);
   c.strategy = strategy;
   c.replicas = replicas;
@@ -35,7 +36,7 @@ inline sim::WorkloadResult chat_service(Duration p99) {
 }
 
 // An hour at `price` per node, half of it useful.
-inline sim::ComparedOption option(sim::Configuration configuration, double price, Duration p99) {
+inline sim::ComparedOption option(sim::PoolChoice configuration, double price, Duration p99) {
   sim::ComparedOption o;
   o.price = {from_dollars(price * configuration.nodes)};
   sim::VariantResult& result = o.result;
@@ -87,14 +88,13 @@ inline sim::StrategyComparison chat() {
   c.options.back().best = true;
   c.options.push_back(
       option(configuration("g5.xlarge", Strategy::MpsUncapped, 3, 1), 1.006, milliseconds(120)));
-  sim::Configuration slices = configuration("p4d.24xlarge", Strategy::Mig, 1, 1);
-  slices.mig_profile = "1g.5gb";
-  slices.mig_instances = 7;
+  sim::PoolChoice slices = configuration("p4d.24xlarge", Strategy::Mig, 1, 1);
+  slices.mig = {{"1g.5gb", 7}};
   c.options.push_back(option(slices, 21.957642, milliseconds(150)));
   slices.strategy = Strategy::MigMps;
   slices.replicas = 2;
-  slices.forced = true;
   c.options.push_back(option(slices, 21.957642, milliseconds(150)));
+  c.options.back().forced = true;
   c.options.back().result.pods.failed = 1;
   c.options.back().result.workloads.front().left_behind.failed = 1;
   c.options.back().result.verdict = sim::judge(c.options.back().result, false);

@@ -5,10 +5,9 @@
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 
-#include "answer_probes.hpp"
 #include "command_line.hpp"
-#include "hand_out.hpp"
 #include "plan_run.hpp"
+#include "ranks.hpp"
 #include "terminal.hpp"
 
 // `mpirun -n N slicewise-mpi plan ...`: the plan of `slicewise plan ...`, byte for byte, simulated

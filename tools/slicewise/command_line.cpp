@@ -9,13 +9,6 @@
 #include "environment.hpp"
 #include "options.hpp"
 #include "suggestions.hpp"
-#include "verbs/check.hpp"
-#include "verbs/diff.hpp"
-#include "verbs/import.hpp"
-#include "verbs/init.hpp"
-#include "verbs/replay.hpp"
-#include "verbs/report.hpp"
-#include "verbs/simulation_verbs.hpp"
 
 namespace slicewise::tools {
 namespace {
@@ -45,136 +38,8 @@ struct Settings {
   std::string help_topic;
 };
 
-void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
-  CLI::App& verb = add_verb(
-      app, "export", "Write the configuration that puts a scenario in place",
-      "  slicewise export -f scenarios/examples/aws-cifar10.yaml --variant after --to helm-values\n"
-      "  slicewise export -f scenarios/examples/aws-cifar10.yaml --variant after --to configmap "
-      "--chart-version 0.14.5\n"
-      "  slicewise export -f scenarios/examples/mig-multi-tenant.yaml --variant mixed --to bundle "
-      "--out mig-rollout\n"
-      "  slicewise export -f scenarios/examples/shared-inference.yaml --variant shared --to "
-      "perfetto "
-      "--out trace.json",
-      flags);
-  add_scenario_flags(verb, exporting.file, exporting.set, exporting.out);
-  add_choice(verb, "--to", kExportTargets, exporting.kind,
-             "What to write (slicewise explain export)")
-      ->required();
-  add_text(verb, "--variant", exporting.variant, "NAME", "Which variant of the scenario");
-  add_number(verb, "--candidate", 1, 100, exporting.candidate,
-             "Which option, where FILE is a plan (default 1, the best)");
-  add_text(verb, "--chart-version", exporting.chart_version, "VERSION",
-           "Device plugin chart to write for (default 0.20.0)");
-  add_choice(verb, "--image", kNodeImages, exporting.image,
-             "Image of the nodes that karpenter and bundle start (default al2023)");
-  add_text(verb, "--cluster", exporting.cluster, "NAME",
-           "Name of the cluster (default: the placeholder ${CLUSTER_NAME})");
-  add_text(
-      verb, "--start", exporting.start, "TIME",
-      "When the run of openmetrics begins: 2026-01-05T00:00:00Z (the default) or Unix seconds");
-  verb.add_flag("--dcgm-compat", exporting.dcgm_compat,
-                "Metrics of openmetrics under the names of dcgm-exporter as well");
-}
-
-CLI::App& add_listing(CLI::App& get, const std::string& name, const std::string& description,
-                      const std::string& examples, Listing listing, Settings& settings) {
-  CLI::App& verb = add_verb(get, name, description, examples, settings.flags);
-  verb.parse_complete_callback([&settings, listing] { settings.get.listing = listing; });
-  add_choice(verb, "-o,--output", kListFormats, settings.get.format, "Format (default table)");
-  return verb;
-}
-
-void add_region(CLI::App& verb, GetCommand& get, const std::string& description) {
-  add_text(verb, "--region", get.region, "REGION", description);
-}
-
-void add_get(CLI::App& app, Settings& settings) {
-  GetCommand& get = settings.get;
-  CLI::App& verb = *app.add_subcommand("get", "List what the catalogue knows, with its sources");
-  verb.footer("  slicewise get instances --family g5\n  slicewise get gpus -o wide")
-      ->group("Verbs");
-  verb.require_subcommand(1);
-
-  CLI::App& instances = add_listing(verb, "instances", "EC2 instance types with NVIDIA GPUs",
-                                    "  slicewise get instances --fits 20Gi --sort price",
-                                    Listing::Instances, settings);
-  add_text(instances, "name", get.name, "NAME", "Only this instance type");
-  add_text(instances, "--family", get.family, "FAMILY", "Only this family: g5")->excludes("name");
-  add_text(instances, "--gpu", get.gpu, "GPU", "Only instances with this GPU model: A10G");
-  add_text(instances, "--fits", get.fits, "QUANTITY", "Only GPUs with at least this memory: 16Gi");
-  add_choice(instances, "--sort", kInstanceOrders, get.sort, "Order (default: the catalogue's)");
-  add_region(instances, get, "Whose prices to show (default us-east-1)");
-  add_prices(instances, get.prices);
-
-  CLI::App& gpus = add_listing(verb, "gpus", "GPU models", "  slicewise get gpus -o wide",
-                               Listing::Gpus, settings);
-  add_text(gpus, "name", get.name, "NAME", "Only this GPU model");
-
-  CLI::App& mig =
-      add_listing(verb, "mig-profiles", "MIG profiles and where they may be placed",
-                  "  slicewise get mig-profiles A100-SXM4-40GB", Listing::MigProfiles, settings);
-  add_text(mig, "name", get.name, "GPU", "Only this GPU model");
-  add_text(mig, "--gpu", get.gpu, "GPU", "The same as a flag")->excludes("name");
-
-  CLI::App& profiles = add_listing(verb, "profiles", "Measured workloads",
-                                   "  slicewise get profiles", Listing::Profiles, settings);
-  add_text(profiles, "name", get.name, "NAME", "Only this profile");
-  add_text(profiles, "--kind", get.kind, "KIND", "Only this kind of workload");
-  add_text(profiles, "--gpu", get.gpu, "GPU", "Only what was measured on this GPU model");
-
-  CLI::App& prices = add_listing(verb, "prices", "On-demand, spot and commitment prices",
-                                 "  slicewise get prices g5.xlarge", Listing::Prices, settings);
-  add_text(prices, "name", get.name, "INSTANCE", "Only this instance type");
-  add_region(prices, get, "Only this region");
-  add_prices(prices, get.prices);
-}
-
-void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags) {
-  CLI::App& verb = add_verb(app, "validate", "Hold the models against published measurements",
-                            "  slicewise validate\n"
-                            "  slicewise validate parvagpu nos -o json\n"
-                            "  slicewise validate MIG -o csv",
-                            flags);
-  verb.add_option("name", validate.names, "Only this study, source or mode (default: all)")
-      ->type_name("NAME");
-  add_choice(verb, "-o,--output", kValidateFormats, validate.format,
-             "Format (default table); csv has every point");
-  CLI::Option* pairs = add_text(verb, "--pairs", validate.pairs, "FILE",
-                                "CSV of pairs measured on one GPU, in the columns of Lucid's "
-                                "colocate_info, as one more source");
-  add_text(verb, "--pairs-gpu", validate.pairs_gpu, "GPU",
-           "GPU of these pairs (default RTX-3090, that of Lucid)")
-      ->needs(pairs);
-  add_text(verb, "--out", validate.out, "DIR",
-           "Write charts of predicted against measured here: validation.svg and one per study");
-}
-
-void add_reference_verbs(CLI::App& app, Settings& settings) {
-  CLI::App& explain =
-      add_verb(app, "explain", "Say what a code, a scenario field, a plan or a result means",
-               "  slicewise explain GPU_MEM_GREEDY\n"
-               "  slicewise explain spec.nodePools.devicePlugin\n"
-               "  slicewise explain plan.json#2\n"
-               "  slicewise explain result.json#after\n"
-               "  slicewise explain profile resnet-50-inference/a100-80gb/b8",
-               settings.flags);
-  add_text(
-      explain, "topic", settings.explain.topic, "TOPIC",
-      "A code, a field path, a stored plan or an option of it, a stored result or a variant or "
-      "workload of it, or `profile` (default: list the topics)");
-  add_text(explain, "name", settings.explain.name, "NAME",
-           "After `profile`: which one of `slicewise get profiles`");
-
-  CLI::App& schema = add_verb(app, "schema", "Print the JSON Schema of a file format",
-                              "  slicewise schema scenario", settings.flags);
-  add_choice(schema, "kind", kSchemas, settings.schema.kind, "Which format")->required();
-
-  CLI::App& version = add_verb(app, "version", "Print version, commit and price date",
-                               "  slicewise version -o json", settings.flags);
-  add_choice(version, "-o,--output", kVersionFormats, settings.version.json,
-             "Format (default text)");
-
+// Verbs whose text is made while the command line is read.
+void add_text_verbs(CLI::App& app, Settings& settings) {
   CLI::App& completion =
       add_verb(app, "completion", "Print the script that completes slicewise in a shell",
                "  source <(slicewise completion bash)", settings.flags);
@@ -356,9 +221,12 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   add_export(app, settings.exporting, settings.flags);
   add_import(app, settings.import, settings.flags);
   add_check(app, settings.check, settings.flags);
-  add_get(app, settings);
+  add_get(app, settings.get, settings.flags);
   add_validate(app, settings.validate, settings.flags);
-  add_reference_verbs(app, settings);
+  add_explain(app, settings.explain, settings.flags);
+  add_schema(app, settings.schema, settings.flags);
+  add_version(app, settings.version, settings.flags);
+  add_text_verbs(app, settings);
   const std::vector<std::string> variables = read_environment(app);
   try {
     app.parse(argc, argv);

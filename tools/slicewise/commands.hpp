@@ -14,7 +14,11 @@
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/replay/replay.hpp"
 
-// The verbs of the command line, one struct of settings each and one execute() each, in the file
+namespace CLI {
+class App;
+}
+
+// The verbs of the command line, one struct of settings each; flags and execute() stand in the file
 // named after the verb.
 namespace slicewise::tools {
 
@@ -46,14 +50,11 @@ struct RunCommand {
   std::string junit;  // file besides; "": none
 };
 
-struct CompareCommand {
+// Settings of the verbs that simulate one variant of a scenario in several ways.
+struct StudyCommand {
   std::string file;
   RunFormat format = RunFormat::Table;
-  std::string variant;                 // "": the first
-  std::vector<std::string> instances;  // empty: sim::kComparedInstances
-  std::optional<int> replicas;
-  std::optional<int> nodes;
-  bool force = false;
+  std::string variant;  // "": the first
   std::optional<std::uint64_t> seed;
   std::optional<int> replications;
   std::vector<std::string> set;
@@ -65,22 +66,20 @@ struct CompareCommand {
   std::string junit;  // file besides; "": none
 };
 
-struct MaxLoadCommand {
-  std::string file;
-  RunFormat format = RunFormat::Table;
-  std::string variant;             // "": the first
+struct CompareCommand : StudyCommand {
+  std::vector<std::string> instances;   // empty: sim::kComparedInstances
+  std::vector<std::string> purchase;    // empty: as the scenario buys
+  std::vector<std::string> strategies;  // empty: all
+  std::vector<int> replicas;
+  std::optional<int> nodes;
+  bool force = false;
+};
+
+struct MaxLoadCommand : StudyCommand {
   std::vector<std::string> scale;  // empty: all traffic, or all users
   std::optional<double> precision;
   std::optional<int> most;  // times the scenario's load
   std::optional<int> most_replications;
-  std::optional<std::uint64_t> seed;
-  std::optional<int> replications;
-  std::vector<std::string> set;
-  std::string prices;
-  bool allow_pending = false;
-  int jobs = 0;  // 0: one per CPU
-  ProgressChoice progress = ProgressChoice::Auto;
-  std::string out;  // "": standard output
 };
 
 enum class DiffFormat : std::uint8_t { Table, Wide, Json, Yaml, Markdown };
@@ -94,10 +93,7 @@ struct DiffCommand {
   std::string out;                   // "": standard output
 };
 
-struct PlanCommand {
-  std::string file;
-  RunFormat format = RunFormat::Table;
-  std::string variant;                  // "": the first
+struct PlanCommand : StudyCommand {
   std::vector<std::string> instances;   // empty: the scenario's, else sim::kPlannedInstances
   std::vector<std::string> purchase;    // empty: the scenario's, else on-demand
   std::vector<std::string> strategies;  // empty: the scenario's, else all that can be had
@@ -110,45 +106,15 @@ struct PlanCommand {
   bool no_headroom = false;
   bool no_flips = false;
   std::string journal;  // "": none
-  std::optional<std::uint64_t> seed;
-  std::optional<int> replications;
-  std::vector<std::string> set;
-  std::string prices;
-  bool allow_pending = false;
-  int jobs = 0;  // 0: one per CPU
-  ProgressChoice progress = ProgressChoice::Auto;
-  std::string out;    // "": standard output
-  std::string junit;  // file besides; "": none
 };
 
-struct SensitivityCommand {
-  std::string file;
-  RunFormat format = RunFormat::Table;
-  std::string variant;            // "": the first
+struct SensitivityCommand : StudyCommand {
   std::vector<std::string> vary;  // empty: as the scenario says, else all
   std::optional<double> by;
   std::optional<int> break_evens;
-  std::optional<std::uint64_t> seed;
-  std::optional<int> replications;
-  std::vector<std::string> set;
-  std::string prices;
-  int jobs = 0;  // 0: one per CPU
-  ProgressChoice progress = ProgressChoice::Auto;
-  std::string out;  // "": standard output
 };
 
-struct NeighboursCommand {
-  std::string file;
-  RunFormat format = RunFormat::Table;
-  std::string variant;  // "": the first
-  std::optional<std::uint64_t> seed;
-  std::optional<int> replications;
-  std::vector<std::string> set;
-  std::string prices;
-  int jobs = 0;  // 0: one per CPU
-  ProgressChoice progress = ProgressChoice::Auto;
-  std::string out;  // "": standard output
-};
+struct NeighboursCommand : StudyCommand {};
 
 // Bytes of the largest trace of jobs that is read.
 inline constexpr std::size_t kLargestJobTrace = 4ULL << 30U;
@@ -305,6 +271,26 @@ using Command =
                  SensitivityCommand, DiffCommand, ReplayCommand, ReportCommand, ExportCommand,
                  ImportCommand, CheckCommand, GetCommand, InitCommand, ExplainCommand,
                  SchemaCommand, ValidateCommand, VersionCommand, ShowTextCommand>;
+
+// Each in the file of its verb: the flags, then what they ask for.
+void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags);
+void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags);
+void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags);
+void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags);
+void add_neighbours(CLI::App& app, NeighboursCommand& neighbours, CommonFlags& flags);
+void add_sensitivity(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags& flags);
+void add_diff(CLI::App& app, DiffCommand& diff, CommonFlags& flags);
+void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags);
+void add_report(CLI::App& app, ReportCommand& report, CommonFlags& flags);
+void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags);
+void add_import(CLI::App& app, ImportCommand& import, CommonFlags& flags);
+void add_check(CLI::App& app, CheckCommand& check, CommonFlags& flags);
+void add_get(CLI::App& app, GetCommand& get, CommonFlags& flags);
+void add_init(CLI::App& app, InitCommand& init, CommonFlags& flags);
+void add_explain(CLI::App& app, ExplainCommand& explain, CommonFlags& flags);
+void add_schema(CLI::App& app, SchemaCommand& schema, CommonFlags& flags);
+void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags);
+void add_version(CLI::App& app, VersionCommand& version, CommonFlags& flags);
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags);
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -19,8 +20,7 @@
 #include "flag_values.hpp"
 #include "suggestions.hpp"
 
-// Options as all verbs have them, on top of CLI11. Only command_line.cpp includes this: the library
-// takes seconds to compile.
+// Options as all verbs have them, on top of CLI11. A verb's file adds its flags with them.
 namespace slicewise::tools {
 
 // Examples come before everything else: they answer most questions.
@@ -107,6 +107,32 @@ void add_number(CLI::App& app, const std::string& names, std::int64_t low, std::
   app.add_option_function<std::string>(names, assign, description)->type_name("N");
 }
 
+// A flag that takes several names with commas between them.
+inline void add_names(CLI::App& verb, const std::string& flag, const std::string& type,
+                      std::vector<std::string>& names, const std::string& description) {
+  verb.add_option(flag, names, description)
+      ->type_name(type)
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+// ... several whole numbers.
+inline void add_numbers(CLI::App& verb, const std::string& flag, std::int64_t low,
+                        std::int64_t high, std::vector<int>& numbers,
+                        const std::string& description) {
+  const auto assign = [&numbers, flag, low, high](const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      const auto value = whole_number(word, low, high);
+      if (!value) throw CLI::ValidationError(flag, value.error());
+      numbers.push_back(static_cast<int>(*value));
+    }
+  };
+  verb.add_option_function<std::vector<std::string>>(flag, assign, description)
+      ->type_name("N,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
 // An option that takes a share above zero: "2%".
 inline void add_percent(CLI::App& app, const std::string& names, std::optional<double>& target,
                         const std::string& description) {
@@ -133,6 +159,40 @@ inline void add_scenario_flags(CLI::App& verb, std::string& file, std::vector<st
 
 inline void add_prices(CLI::App& verb, std::string& target) {
   add_text(verb, "--prices", target, "FILE", "JSON file of prices that replace the catalogue's");
+}
+
+inline void add_junit(CLI::App& verb, std::string& file) {
+  add_text(verb, "--junit", file, "FILE",
+           "Write objectives and policies as JUnit test cases as well");
+}
+
+template <class SimulatingCommand>
+void add_replications(CLI::App& verb, SimulatingCommand& command) {
+  add_number(verb, "--seed", 0, std::numeric_limits<std::int64_t>::max(), command.seed,
+             "Seed of the random numbers (default: the scenario's)");
+  add_number(verb, "--replications", 1, 100'000, command.replications,
+             "Independent runs (default: the scenario's)");
+}
+
+// Of verbs that judge pods, see sim::judge().
+inline void add_allow_pending(CLI::App& verb, bool& allow) {
+  verb.add_flag("--allow-pending", allow, "Pods left Pending at the end do not count as lost");
+}
+
+template <class SimulatingCommand>
+void add_prices_and_progress(CLI::App& verb, SimulatingCommand& command) {
+  add_prices(verb, command.prices);
+  add_number(verb, "-j,--jobs", 1, 1'024, command.jobs,
+             "Threads; never changes the result (default: all CPUs)");
+  add_choice(verb, "--progress", kProgress, command.progress,
+             "Progress on standard error (default auto)");
+}
+
+// Flags of the verbs that simulate a scenario in several ways.
+template <class SimulatingCommand>
+void add_simulation_flags(CLI::App& verb, SimulatingCommand& command) {
+  add_replications(verb, command);
+  add_prices_and_progress(verb, command);
 }
 
 }  // namespace slicewise::tools

@@ -112,23 +112,6 @@ ExitCode open_origin(const ReportOrigin& origin, const CommonFlags& flags, Repor
   return ExitCode::Success;
 }
 
-// How far the models of these ways of sharing are from published measurements.
-void add_validation(ReportInput& input) {
-  std::string ways;
-  for (const sim::VariantResult& variant : input.html.result.variants) {
-    for (const sim::NodePoolResult& pool : variant.node_pools) ways += "|" + pool.strategy + "|";
-  }
-  const auto used = [&ways](const models::Study& study) {
-    if (study.mode == "time-slicing") return ways.find("|timeSlicing|") != std::string::npos;
-    if (study.mode == "MPS") return ways.find("|mps|") != std::string::npos;
-    if (study.mode == "MIG+MPS") return ways.find("|mig+mps|") != std::string::npos;
-    return ways.find("|mig|") != std::string::npos || ways.find("|mig+") != std::string::npos;
-  };
-  models::ValidationSet set = models::load_validation_set();
-  std::erase_if(set.studies, [&used](const models::Study& study) { return !used(study); });
-  input.html.validation = sim::validate(input.catalogue, set);
-}
-
 ExitCode simulate_set(const ReportOrigin& origin, const ReportCommand& command,
                       const CommonFlags& flags, const scenarios::ScenarioSet& set,
                       ReportInput& input) {
@@ -152,7 +135,10 @@ ExitCode simulate_set(const ReportOrigin& origin, const ReportCommand& command,
     input.html.worlds.push_back(std::move(*world));
   }
   input.html.result = std::move(*result);
-  add_validation(input);
+  // How far the models of these ways of sharing are from published measurements.
+  input.html.validation =
+      sim::validate(input.catalogue,
+                    sim::studies_about(input.html.result.variants, models::load_validation_set()));
   input.notes = set.notes;
   return ExitCode::Success;
 }

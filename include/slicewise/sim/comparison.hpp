@@ -12,6 +12,7 @@
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/pool_choice.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/stamp.hpp"
@@ -20,59 +21,10 @@
 // The same workloads under every way of sharing, on several instance types.
 namespace slicewise::sim {
 
-enum class Strategy : std::uint8_t {
-  Exclusive,
-  TimeSlicing,
-  Mps,          // as the stock device plugin sets it up: memory and threads / replicas
-  MpsUncapped,  // every client may use all threads
-  Mig,
-  MigTimeSlicing,
-  MigMps,
-  Vgpu,
-};
-
-inline constexpr std::array kStrategies = {
-    Strategy::Exclusive, Strategy::TimeSlicing,    Strategy::Mps,    Strategy::MpsUncapped,
-    Strategy::Mig,       Strategy::MigTimeSlicing, Strategy::MigMps, Strategy::Vgpu};
-
-// As results spell it: "timeSlicing", "mig+mps".
-std::string_view strategy_name(Strategy strategy);
-
-// Whether the device plugin as NVIDIA ships it can set the strategy up. It cannot take the thread
-// cap off MPS: it always writes 100 / replicas %.
-bool is_stock(Strategy strategy);
-
-// What stands between two pods on one GPU; the weakest that any two of them have. Inside one MIG
-// instance that is what shares the instance.
-struct Isolation {
-  enum class Memory : std::uint8_t { None, ProcessLimit, Hardware };
-  enum class Compute : std::uint8_t { None, Cap, Hardware };
-  enum class Fault : std::uint8_t { Process, Shared, Hardware };
-  Memory memory = Memory::None;
-  Compute compute = Compute::None;
-  Fault fault = Fault::Process;
-
-  friend bool operator==(const Isolation&, const Isolation&) = default;
-};
-// vGPUs are taken with the fixed share that EC2 sells. Sources: NVIDIA device plugin README (shared
-// access to GPUs), MPS documentation (memory protection, error containment), MIG user guide, vGPU
-// user guide.
-Isolation isolation_of(Strategy strategy);
-
-// One way to run the workloads.
-struct Configuration {
-  std::string instance_type;
-  Strategy strategy = Strategy::Exclusive;
-  int replicas = 1;         // pods per GPU, or per MIG instance
-  std::string mig_profile;  // "" without MIG
-  int mig_instances = 0;    // of each GPU
-  int nodes = 0;            // 0: not known, the configuration was refused before
-  bool forced = false;      // simulated although nobody offers it
-};
-
 // A configuration that was simulated.
 struct ComparedOption {
-  Configuration configuration;
+  PoolChoice configuration;
+  bool forced = false;  // simulated although nobody offers it
   VariantResult result;
   UsdPerHour price;           // of all nodes
   double gpu_busy_ratio = 0;  // kernels run, share of all GPU time
@@ -85,13 +37,13 @@ struct ComparedOption {
 
   // Stands, did some work, and can be had.
   bool is_recommendable() const {
-    return result.verdict.stands() && per_work_hour && !retired && !configuration.forced &&
+    return result.verdict.stands() && per_work_hour && !retired && !forced &&
            is_stock(configuration.strategy);
   }
 };
 
 struct RefusedOption {
-  Configuration configuration;
+  PoolChoice configuration;
   std::optional<Code> code;
   std::string message;  // one sentence, no full stop
 };
@@ -120,8 +72,10 @@ inline constexpr std::array<std::string_view, 4> kComparedInstances = {"p3.2xlar
                                                                        "g5.xlarge", "p4d.24xlarge"};
 
 struct ComparisonOptions {
-  std::vector<std::string> instance_types;  // empty: kComparedInstances
-  std::optional<int> replicas;              // pods per GPU; absent: see ReplicaChoice
+  std::vector<std::string> instance_types;  // names or families; empty: kComparedInstances
+  std::vector<std::string> strategies;      // empty: all
+  std::vector<std::string> purchases;       // empty: as the scenario buys
+  std::vector<int> replicas;                // pods per GPU; empty: see ReplicaChoice
   std::optional<int> nodes;                 // absent: as few as hold all pods at once
   int most_nodes = 64;                      // beyond it a configuration is refused
   bool force = false;                       // simulate what no plugin or instance type offers

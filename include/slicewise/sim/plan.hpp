@@ -12,33 +12,16 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"
-#include "slicewise/models/mig_layout.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/comparison.hpp"
 #include "slicewise/sim/max_load.hpp"
+#include "slicewise/sim/pool_choice.hpp"
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/stamp.hpp"
 #include "slicewise/units.hpp"
 
 // The cheapest configuration that meets the objectives of a scenario.
 namespace slicewise::sim {
-
-// How the GPUs of one node pool are had and shared, and for whom.
-struct PoolChoice {
-  std::string instance_type;
-  std::string purchase = "on-demand";  // "spot", "reserved"
-  Strategy strategy = Strategy::Exclusive;
-  int replicas = 1;                       // pods per GPU or, with MIG, per instance
-  std::vector<models::MigCount> mig;      // instances of each GPU; empty without MIG
-  std::vector<std::string> workloads;     // in the order of the scenario
-  std::vector<std::string> mig_profiles;  // of the pods of each of them; empty: all the same
-  int nodes = 1;
-
-  friend bool operator==(const PoolChoice&, const PoolChoice&) = default;
-};
-
-// "2 x g4dn.xlarge, MPS x4": without the workloads.
-std::string describe(const PoolChoice& choice);
 
 // One objective of a workload or pipeline in a simulated option.
 struct PlannedObjective {
@@ -217,12 +200,6 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
 // Answers one probe by simulation. REQUIRES: the set and the variant of the plan.
 PlanAnswer answer_probe(const scenarios::Scenario& base, const PlanProbe& probe,
                         const models::Catalogue& catalogue, const RunOptions& run);
-
-// The scenario with the pools of a plan, pods pinned to them: what `run` simulates and `export`
-// writes.
-scenarios::Scenario planned_scenario(const scenarios::Scenario& base,
-                                     std::span<const PoolChoice> pools,
-                                     const models::Catalogue& catalogue);
 
 // One line each, for the journal and between MPI ranks; the text holds every bit.
 std::string probe_line(const PlanProbe& probe);

@@ -152,6 +152,7 @@ struct WorkloadResult {
   std::optional<TimeSummary> queueing;        // ... of that, before the GPU took it up
   std::vector<ObjectiveResult> objectives;
   double gpu_busy_share = 0;  // of all GPU time of the run
+  Duration gpu_lost;          // GPU time of containers that later died, mean per replication
   std::string bound_by;  // "GPU", "host CPU", "GPU memory", "GPU faults", "waiting for a GPU", ""
 };
 

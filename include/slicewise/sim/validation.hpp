@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/models/validation.hpp"
+#include "slicewise/sim/result.hpp"
 
 // The models and engines of the simulation against published measurements.
 namespace slicewise::sim {
@@ -60,6 +62,10 @@ struct ValidationResult {
   std::vector<models::Study> not_run;  // asked for, and their measurements were not given
   bool within_bounds() const;
 };
+
+// Of the set, the studies of the ways in which pools of these results share their GPUs.
+models::ValidationSet studies_about(std::span<const VariantResult> results,
+                                    models::ValidationSet set);
 
 // Runs every study whose source has rows; same input, same bytes. `catalogue` knows the GPUs of
 // EC2, `set` the others. Throws std::runtime_error when a study names a GPU, slice or workload that

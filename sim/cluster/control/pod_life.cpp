@@ -357,7 +357,10 @@ void PodLife::crash(std::uint32_t p) {
   if (scalers_.is_leaving(p)) return scalers_.replica_gone(p);
   const Pod& pod = run_.cluster.pods[p];
   const scenarios::Workload& spec = run_.cluster.model(pod).spec;
+  WorkloadRecord& record = run_.record_of(pod);
+  const Duration busy_before = record.gpu_busy;
   if (holds_container(pod.phase)) end_container(p, keeps_what_it_did(run_.cluster.model(pod)));
+  record.gpu_lost += record.gpu_busy - busy_before;
   if (spec.kind == WorkloadKind::Job && spec.restart_policy == RestartPolicy::Never) {
     return job_pod_failed(p);
   }

@@ -1,7 +1,6 @@
 #include "candidates.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include <fmt/format.h>
 
@@ -30,30 +29,32 @@ std::optional<int> own_replicas(const scenarios::NodePool& pool) {
 struct Place {
   const models::InstanceType& type;
   const models::MigGeometry* geometry;
+  std::vector<std::string> workloads;
   GpuMemoryNeeds needs;
   const ReplicaChoice& choice;
   bool force;
 };
 
-Configuration configuration(const Place& place, Strategy strategy, int replicas) {
-  Configuration result;
-  result.instance_type = place.type.name;
-  result.strategy = strategy;
-  result.replicas = replicas;
-  return result;
+Candidate candidate(const Place& place, Strategy strategy, int replicas) {
+  Candidate found;
+  found.choice = unshared(place.type, place.workloads);
+  found.choice.purchase.clear();
+  found.choice.strategy = strategy;
+  found.choice.replicas = replicas;
+  found.choice.nodes = 0;
+  return found;
 }
 
-RefusedOption refused(const Place& place, Strategy strategy, std::optional<Code> code,
-                      std::string message) {
-  return {configuration(place, strategy, 1), code, std::move(message)};
+Candidate refused(Candidate candidate, std::optional<Code> code, std::string reason) {
+  candidate.refusal = Refusal{code, std::move(reason)};
+  return candidate;
 }
 
-Configuration on_profile(const Place& place, Strategy strategy, const MigProfile& profile,
-                         int replicas) {
-  Configuration result = configuration(place, strategy, replicas);
-  result.mig_profile = profile.name;
-  result.mig_instances = profile.max_count;
-  return result;
+Candidate on_profile(const Place& place, Strategy strategy, const MigProfile& profile,
+                     int replicas) {
+  Candidate found = candidate(place, strategy, replicas);
+  found.choice.mig = {{profile.name, profile.max_count}};
+  return found;
 }
 
 // Profiles that cut a GPU into several equal instances, smallest memory first.
@@ -74,16 +75,16 @@ std::string memory_text(Bytes memory) { return fmt::format("{} MiB", memory.coun
 
 void add_mig(const Place& place, std::vector<Candidate>& candidates) {
   for (const MigProfile* profile : uniform_profiles(*place.geometry)) {
-    Configuration found = on_profile(place, Strategy::Mig, *profile, 1);
+    Candidate found = on_profile(place, Strategy::Mig, *profile, 1);
     if (place.needs.pods_in(*profile->memory) >= 1) {
-      candidates.emplace_back(std::move(found));
+      candidates.push_back(std::move(found));
       continue;
     }
-    candidates.emplace_back(RefusedOption{
-        std::move(found), Code::GpuOom,
-        fmt::format("a pod needs {} of GPU memory with its CUDA context, an instance "
-                    "has {}",
-                    memory_text(place.needs.pods.front()), memory_text(*profile->memory))});
+    candidates.push_back(
+        refused(std::move(found), Code::GpuOom,
+                fmt::format("a pod needs {} of GPU memory with its CUDA context, an instance "
+                            "has {}",
+                            memory_text(place.needs.pods.front()), memory_text(*profile->memory))));
   }
 }
 
@@ -97,13 +98,13 @@ void add_shared_mig(const Place& place, Strategy strategy, std::vector<Candidate
                           : place.needs.pods_in(*profile->memory);
     if (holds < 2) continue;
     const int wanted = std::max(2, ceil_div(place.choice.replicas, profile->max_count));
-    Configuration found = on_profile(place, strategy, *profile, std::min(wanted, holds));
+    Candidate found = on_profile(place, strategy, *profile, std::min(wanted, holds));
     found.forced = side_by_side && place.force;
-    candidates.emplace_back(std::move(found));
+    candidates.push_back(std::move(found));
     return;
   }
-  candidates.emplace_back(refused(
-      place, strategy, Code::GpuOom,
+  candidates.push_back(refused(
+      candidate(place, strategy, 1), Code::GpuOom,
       fmt::format("no profile with two or more instances holds two pods, of which one needs {}",
                   memory_text(place.needs.pods.front()))));
 }
@@ -111,75 +112,38 @@ void add_shared_mig(const Place& place, Strategy strategy, std::vector<Candidate
 // The world says why there is no MIG, whatever the profile.
 void add_without_geometry(const Place& place, std::vector<Candidate>& candidates) {
   for (const Strategy strategy : {Strategy::Mig, Strategy::MigTimeSlicing, Strategy::MigMps}) {
-    Configuration found = configuration(place, strategy, strategy == Strategy::Mig ? 1 : 2);
-    found.mig_profile = "1g";
-    candidates.emplace_back(std::move(found));
+    candidates.push_back(candidate(place, strategy, strategy == Strategy::Mig ? 1 : 2));
+    candidates.back().choice.mig = {{"1g", 0}};  // the world says why there is none
   }
 }
 
 Candidate vgpu_candidate(const Place& place) {
-  Configuration found = configuration(place, Strategy::Vgpu, 1);
+  Candidate found = candidate(place, Strategy::Vgpu, 1);
   if (place.type.gpu_fraction < 1) return found;
   if (!place.force) {
-    return RefusedOption{found, Code::VgpuNotOnEks, "EC2 offers vGPU as g6f and gr6f only"};
+    return refused(std::move(found), Code::VgpuNotOnEks, "EC2 offers vGPU as g6f and gr6f only");
   }
-  found.replicas = place.choice.mps_replicas;
+  found.choice.replicas = place.choice.mps_replicas;
   found.forced = true;
   return found;
 }
 
 }  // namespace
 
-int equal_shares(const PoolModel& pool, const GpuMemoryNeeds& needs) {
-  const bool whole = pool.kinds.front().memory == models::usable_memory(*pool.gpu);
-  const Bytes memory = whole ? pool.gpu->memory_total : pool.kinds.front().memory;
-  constexpr std::int64_t kMany = 1'000;
-  if (needs.largest_process.count == 0) return kMany;
-  return static_cast<int>(std::min(kMany, memory.count / needs.largest_process.count));
-}
-
-int GpuMemoryNeeds::pods_in(Bytes memory) const {
-  Bytes used;
-  int count = 0;
-  for (const Bytes pod : pods) {
-    used += pod;
-    if (used > memory) break;
-    ++count;
-  }
-  // More of them than there are: as many again of the size of the largest.
-  const bool all = count == static_cast<int>(pods.size()) && !pods.empty();
-  return all && pods.front().count > 0
-             ? count + static_cast<int>((memory - used).count / pods.front().count)
-             : count;
-}
-
-GpuMemoryNeeds gpu_memory_needs(const World& world) {
-  GpuMemoryNeeds needs;
-  const Bytes context = world.pools.front().context_memory;
-  for (const WorkloadModel& workload : world.workloads) {
-    const Bytes process = workload.gpu_memory + context;
-    const Bytes pod{process.count * workload.spec.processes_per_pod};
-    needs.pods.insert(needs.pods.end(), static_cast<std::size_t>(workload.spec.count), pod);
-    if (workload.spec.count > 0) needs.largest_process = std::max(needs.largest_process, process);
-  }
-  std::ranges::sort(needs.pods, std::greater<>());
-  return needs;
-}
-
 ReplicaChoice choose_replicas(const scenarios::Scenario& base, const World& exclusive,
-                              const ComparisonOptions& options) {
+                              std::optional<int> asked) {
   const PoolModel& pool = exclusive.pools.front();
   ReplicaChoice choice;
   choice.instance_type = pool.instance_type;
   const GpuMemoryNeeds needs = gpu_memory_needs(exclusive);
   const int shares = equal_shares(pool, needs);
-  const auto fixed = options.replicas ? options.replicas : own_replicas(base.node_pools.front());
+  const auto fixed = asked ? asked : own_replicas(base.node_pools.front());
   if (fixed) {
     choice.replicas = std::max(2, *fixed);
     choice.mps_replicas = choice.replicas;
-    choice.rule = options.replicas ? ReplicaChoice::Rule::Asked : ReplicaChoice::Rule::Scenario;
+    choice.rule = asked ? ReplicaChoice::Rule::Asked : ReplicaChoice::Rule::Scenario;
     // A number meant for MPS, or for this very question, is taken at its word.
-    if (!options.replicas && !uses_mps(base.node_pools.front())) {
+    if (!asked && !uses_mps(base.node_pools.front())) {
       choice.mps_replicas = std::max(2, std::min(choice.replicas, shares));
     }
     return choice;
@@ -195,20 +159,23 @@ ReplicaChoice choose_replicas(const scenarios::Scenario& base, const World& excl
 std::vector<Candidate> candidates_on(const models::InstanceType& type, const World& exclusive,
                                      const ReplicaChoice& choice,
                                      const models::Catalogue& catalogue, bool force) {
-  const Place place{type, catalogue.find_mig(exclusive.pools.front().gpu->name),
-                    gpu_memory_needs(exclusive), choice, force};
+  Place place{type,   catalogue.find_mig(exclusive.pools.front().gpu->name),
+              {},     gpu_memory_needs(exclusive),
+              choice, force};
+  for (const WorkloadModel& workload : exclusive.workloads)
+    place.workloads.push_back(workload.name);
   std::vector<Candidate> candidates;
   if (type.gpu_fraction < 1) {
-    candidates.emplace_back(
-        refused(place, Strategy::Exclusive, std::nullopt,
+    candidates.push_back(
+        refused(candidate(place, Strategy::Exclusive, 1), std::nullopt,
                 fmt::format("{} has a fraction of one {}, which NVIDIA vGPU schedules: see vGPU",
                             type.name, type.gpu_model)));
   } else {
-    candidates.emplace_back(configuration(place, Strategy::Exclusive, 1));
+    candidates.push_back(candidate(place, Strategy::Exclusive, 1));
   }
-  candidates.emplace_back(configuration(place, Strategy::TimeSlicing, choice.replicas));
-  candidates.emplace_back(configuration(place, Strategy::Mps, choice.mps_replicas));
-  candidates.emplace_back(configuration(place, Strategy::MpsUncapped, choice.mps_replicas));
+  candidates.push_back(candidate(place, Strategy::TimeSlicing, choice.replicas));
+  candidates.push_back(candidate(place, Strategy::Mps, choice.mps_replicas));
+  candidates.push_back(candidate(place, Strategy::MpsUncapped, choice.mps_replicas));
   if (place.geometry == nullptr) {
     add_without_geometry(place, candidates);
   } else {
@@ -216,7 +183,7 @@ std::vector<Candidate> candidates_on(const models::InstanceType& type, const Wor
     add_shared_mig(place, Strategy::MigTimeSlicing, candidates);
     add_shared_mig(place, Strategy::MigMps, candidates);
   }
-  candidates.emplace_back(vgpu_candidate(place));
+  candidates.push_back(vgpu_candidate(place));
   return candidates;
 }
 

@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <mutex>
-#include <thread>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,7 +9,7 @@
 #include "slicewise/sim/world.hpp"
 
 #include "../../result/merge.hpp"
-#include "../../world/catalogue_names.hpp"
+#include "../../run/replications.hpp"
 #include "candidates.hpp"
 
 namespace slicewise::sim {
@@ -20,11 +18,11 @@ namespace {
 using scenarios::Scenario;
 using scenarios::Workload;
 
-// A configuration that can be had, and what it found.
-struct Simulation {
-  Configuration configuration;
+// A configuration that can be had.
+struct Prepared {
+  PoolChoice choice;
+  bool forced = false;
   World world;
-  std::optional<VariantResult> result;
 };
 
 void check_pools(const Scenario& scenario, Diagnostics& found) {
@@ -40,84 +38,124 @@ void check_pools(const Scenario& scenario, Diagnostics& found) {
       "keep the pool that shares its GPUs and the workloads that run there"));
 }
 
-// The instance types to compare, each once.
-std::vector<const models::InstanceType*> instance_types(const ComparisonOptions& options,
-                                                        const models::Catalogue& catalogue,
-                                                        Diagnostics& found) {
+// Says what the configurations leave out of the scenario.
+Diagnostics changes_of(const Scenario& base) {
+  Diagnostics notes;
+  for (const Workload& workload : base.workloads) {
+    if (workload.count == 0) continue;
+    for (const auto& [label, value] : workload.pod.node_selector) {
+      if (!names_the_node(label)) continue;
+      notes.push_back(make_diagnostic(
+          Code::SettingConflict, workload.pod.where,
+          fmt::format("the nodeSelector {}={} of \"{}\" is left out: it names one kind of node",
+                      label, value, workload.name.value)));
+      notes.back().severity = Severity::Note;
+    }
+    if (!workload.pod.extended.empty()) continue;
+    notes.push_back(
+        make_diagnostic(Code::GpuNotRequested, workload.pod.where,
+                        fmt::format("the pods of \"{}\" ask for one GPU here; in the scenario they "
+                                    "use it without asking",
+                                    workload.name.value)));
+    notes.back().severity = Severity::Note;
+  }
+  return notes;
+}
+
+// What is put side by side, resolved.
+struct CompareSpace {
+  std::vector<const models::InstanceType*> types;
+  std::vector<Strategy> strategies;
+  std::vector<std::string> purchases;        // "": as the scenario buys
+  std::vector<std::optional<int>> replicas;  // nullopt: as many as fit the scenario
+};
+
+CompareSpace space_of(const Scenario& base, const ComparisonOptions& options,
+                      const models::Catalogue& catalogue, Diagnostics& found) {
+  CompareSpace space;
   std::vector<std::string> names = options.instance_types;
   if (names.empty()) names.assign(kComparedInstances.begin(), kComparedInstances.end());
-  std::vector<const models::InstanceType*> types;
-  for (const std::string& name : names) {
-    if (add_types_named(name, catalogue, types)) continue;
-    found.push_back(unknown_name(
-        Code::InstanceUnknown, {name, {}},
-        fmt::format("\"{}\" is neither an instance type nor a family of the catalogue", name),
-        catalogue.instances, "slicewise get instances"));
-  }
-  return types;
+  space.types = types_named(as_names(names), catalogue, found);
+  space.strategies = strategies_named(as_names(options.strategies), found);
+  if (space.strategies.empty()) space.strategies.assign(kStrategies.begin(), kStrategies.end());
+  space.purchases = purchases_named(as_names(options.purchases), base, found);
+  if (space.purchases.empty()) space.purchases.emplace_back();
+  space.replicas.assign(options.replicas.begin(), options.replicas.end());
+  if (space.replicas.empty()) space.replicas.emplace_back();
+  return space;
 }
 
-RefusedOption refusal_of(Configuration configuration, const Diagnostic& reason) {
-  return {std::move(configuration), reason.code, reason.message};
+bool is_asked(const CompareSpace& space, Strategy strategy) {
+  return std::ranges::find(space.strategies, strategy) != space.strategies.end();
 }
 
-void refuse_all(const models::InstanceType& type, const Diagnostic& reason,
+void refuse_all(const models::InstanceType& type, const CompareSpace& space, const Refusal& refusal,
                 std::vector<RefusedOption>& refusals) {
   for (const Strategy strategy : kStrategies) {
-    Configuration configuration;
-    configuration.instance_type = type.name;
-    configuration.strategy = strategy;
-    refusals.push_back(refusal_of(std::move(configuration), reason));
+    if (!is_asked(space, strategy)) continue;
+    PoolChoice choice;
+    choice.instance_type = type.name;
+    choice.strategy = strategy;
+    choice.nodes = 0;
+    refusals.push_back({std::move(choice), refusal.code, refusal.reason});
   }
+}
+
+// What is tried on one type, in the order of kStrategies: for each number of replicas, and bought
+// in every way.
+std::vector<Candidate> candidates_in(const CompareSpace& space, const Scenario& base,
+                                     const models::InstanceType& type, const World& exclusive,
+                                     const models::Catalogue& catalogue, bool force,
+                                     std::vector<ReplicaChoice>& replicas) {
+  std::vector<Candidate> all;
+  for (const std::optional<int>& asked : space.replicas) {
+    replicas.push_back(choose_replicas(base, exclusive, asked));
+    for (const Candidate& found :
+         candidates_on(type, exclusive, replicas.back(), catalogue, force)) {
+      if (!is_asked(space, found.choice.strategy)) continue;
+      // Exclusive use and MIG are the same whatever the replicas.
+      if (std::ranges::find(all, found.choice, &Candidate::choice) == all.end()) {
+        all.push_back(found);
+      }
+    }
+  }
+  std::ranges::stable_sort(all, {}, [](const Candidate& c) { return c.choice.strategy; });
+  std::vector<Candidate> bought;
+  for (const Candidate& candidate : all) {
+    for (const std::string& purchase : space.purchases) {
+      if (!is_sold(base, type.name, purchase)) continue;
+      bought.push_back(candidate);
+      bought.back().choice.purchase = purchase;
+    }
+  }
+  return bought;
 }
 
 // The world of a configuration with the nodes that it needs, or why there is none.
-tl::expected<Simulation, RefusedOption> prepare(const Scenario& base, Configuration configuration,
-                                                const models::Catalogue& catalogue,
-                                                const ComparisonOptions& options) {
-  Expected<World> world = build_world(in_configuration(base, configuration, catalogue), catalogue);
-  if (!world) return tl::unexpected(refusal_of(configuration, first_error(world.error())));
-  const auto never = std::ranges::find(world->findings, Code::GpuOom, &Diagnostic::code);
-  if (never != world->findings.end()) return tl::unexpected(refusal_of(configuration, *never));
-  if (auto reason = too_large_for_a_node(*world)) {
-    return tl::unexpected(RefusedOption{configuration, Code::PodPending, std::move(*reason)});
-  }
+tl::expected<Prepared, RefusedOption> prepare(const Scenario& base, Candidate candidate,
+                                              const models::Catalogue& catalogue,
+                                              const ComparisonOptions& options) {
+  PlanProbe probe;
+  probe.pools = {std::move(candidate.choice)};
+  probe.replications = base.replications;
+  PoolChoice& choice = probe.pools.front();
+  const auto refuse = [&](std::optional<Code> code, std::string reason) {
+    choice.nodes = 0;
+    return tl::unexpected(RefusedOption{choice, code, std::move(reason)});
+  };
+  if (candidate.refusal) return refuse(candidate.refusal->code, candidate.refusal->reason);
+  Expected<World> world = probe_world(base, probe, catalogue, candidate.forced);
+  if (auto refusal = refusal_of(world)) return refuse(refusal->code, refusal->reason);
+  if (auto reason = too_large_for_a_node(*world)) return refuse(Code::PodPending, *reason);
   const auto nodes =
       options.nodes ? options.nodes : smallest_node_count(*world, options.most_nodes);
   if (!nodes) {
-    return tl::unexpected(RefusedOption{
-        configuration, std::nullopt,
-        fmt::format("needs more than {} nodes to run all pods at once", options.most_nodes)});
+    return refuse(std::nullopt, fmt::format("needs more than {} nodes to run all pods at once",
+                                            options.most_nodes));
   }
-  configuration.nodes = *nodes;
-  world->pools.front().nodes = *nodes;
-  return Simulation{std::move(configuration), std::move(*world), std::nullopt};
-}
-
-// Threads take whole configurations, in order, and write into their slots: their number cannot
-// change a result.
-void simulate_configurations(std::vector<Simulation>& simulations, const RunOptions& options) {
-  std::atomic<std::size_t> next{0};
-  std::mutex progress_lock;
-  int done = 0;
-  int total = 0;
-  for (const Simulation& simulation : simulations) total += simulation.world.replications;
-  RunOptions one;
-  one.interrupted = options.interrupted;
-  if (options.progress) {
-    one.progress = [&](int /*done*/, int /*total*/) {
-      const std::lock_guard guard(progress_lock);
-      options.progress(++done, total);
-    };
-  }
-  const auto work = [&] {
-    for (std::size_t s = next++; s < simulations.size(); s = next++) {
-      simulations[s].result = simulate(simulations[s].world, one);
-    }
-  };
-  std::vector<std::jthread> threads;
-  for (int n = 1; n < options.threads; ++n) threads.emplace_back(work);
-  work();
+  choice.nodes = *nodes;
+  world = probe_world(base, probe, catalogue, candidate.forced);
+  return Prepared{std::move(choice), candidate.forced, std::move(*world)};
 }
 
 Duration alone(const Workload& workload) {
@@ -142,20 +180,21 @@ double work_rate(const World& world, const VariantResult& result) {
   return rate;
 }
 
-ComparedOption judged(Simulation&& simulation) {
+ComparedOption judged(Prepared&& prepared, VariantResult&& result) {
   ComparedOption option;
-  option.result = std::move(*simulation.result);
+  option.result = std::move(result);
   option.price = {
-      Usd{simulation.world.pools.front().price.usd.per_hour.nano * simulation.configuration.nodes}};
+      Usd{prepared.world.pools.front().price.usd.per_hour.nano * prepared.choice.nodes}};
   option.gpu_busy_ratio = gpu_busy_ratio(option.result);
-  const double rate = work_rate(simulation.world, option.result);
+  const double rate = work_rate(prepared.world, option.result);
   if (rate > 0) {
     option.per_work_hour =
         Usd{std::llround(static_cast<double>(option.price.per_hour.nano) / rate)};
   }
-  option.retired = std::ranges::find(simulation.world.findings, Code::InstanceRetired,
-                                     &Diagnostic::code) != simulation.world.findings.end();
-  option.configuration = std::move(simulation.configuration);
+  option.retired = std::ranges::find(prepared.world.findings, Code::InstanceRetired,
+                                     &Diagnostic::code) != prepared.world.findings.end();
+  option.configuration = std::move(prepared.choice);
+  option.forced = prepared.forced;
   return option;
 }
 
@@ -168,12 +207,19 @@ void mark_best(std::vector<ComparedOption>& options) {
   if (best != nullptr) best->best = true;
 }
 
-void collect(std::vector<Simulation>&& simulations, StrategyComparison& comparison) {
-  for (Simulation& simulation : simulations) {
-    const int asked = simulation.world.replications;
+void simulate_each(std::vector<Prepared>&& prepared, const RunOptions& run,
+                   StrategyComparison& comparison) {
+  std::vector<const World*> worlds;
+  worlds.reserve(prepared.size());
+  for (const Prepared& each : prepared) worlds.push_back(&each.world);
+  std::vector<std::optional<VariantResult>> results = simulate_all(worlds, run);
+  for (std::size_t p = 0; p < prepared.size(); ++p) {
+    const int asked = prepared[p].world.replications;
     comparison.interrupted =
-        comparison.interrupted || !simulation.result || simulation.result->replications < asked;
-    if (simulation.result) comparison.options.push_back(judged(std::move(simulation)));
+        comparison.interrupted || !results[p] || results[p]->replications < asked;
+    if (results[p]) {
+      comparison.options.push_back(judged(std::move(prepared[p]), std::move(*results[p])));
+    }
   }
   // The best may be among those that were not run.
   if (!comparison.interrupted) mark_best(comparison.options);
@@ -189,14 +235,15 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
   Diagnostics found;
   check_pools(base, found);
   check_pods(base, "strategies are compared", found);
-  const std::vector<const models::InstanceType*> types = instance_types(options, catalogue, found);
+  const CompareSpace space = space_of(base, options, catalogue, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));
 
   std::vector<Expected<World>> exclusive;
-  for (const models::InstanceType* type : types) {
-    Configuration unshared;
-    unshared.instance_type = type->name;
-    exclusive.push_back(build_world(in_configuration(base, unshared, catalogue), catalogue));
+  for (const models::InstanceType* type : space.types) {
+    PlanProbe probe;
+    probe.pools = {unshared(*type, workloads_with_pods(base))};
+    probe.pools.front().purchase.clear();
+    exclusive.push_back(probe_world(base, probe, catalogue));
   }
   if (Diagnostics errors = errors_everywhere(exclusive); !errors.empty()) {
     return tl::unexpected(std::move(errors));
@@ -206,31 +253,25 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
   comparison.stamp = stamp_of(set, variant, catalogue);
   comparison.notes = changes_of(base);
   comparison.nodes = options.nodes;
-  std::vector<Simulation> simulations;
-  for (std::size_t t = 0; t < types.size(); ++t) {
-    comparison.instance_types.push_back(types[t]->name);
+  std::vector<Prepared> prepared;
+  for (std::size_t t = 0; t < space.types.size(); ++t) {
+    const models::InstanceType& type = *space.types[t];
+    comparison.instance_types.push_back(type.name);
     if (!exclusive[t]) {
-      refuse_all(*types[t], first_error(exclusive[t].error()), comparison.refused);
+      refuse_all(type, space, *refusal_of(exclusive[t]), comparison.refused);
       continue;
     }
-    comparison.replicas.push_back(choose_replicas(base, *exclusive[t], options));
-    for (Candidate& candidate : candidates_on(*types[t], *exclusive[t], comparison.replicas.back(),
-                                              catalogue, options.force)) {
-      if (auto* refusal = std::get_if<RefusedOption>(&candidate)) {
-        comparison.refused.push_back(std::move(*refusal));
-        continue;
-      }
-      auto simulation =
-          prepare(base, std::move(std::get<Configuration>(candidate)), catalogue, options);
-      if (simulation) {
-        simulations.push_back(std::move(*simulation));
+    for (Candidate& candidate : candidates_in(space, base, type, *exclusive[t], catalogue,
+                                              options.force, comparison.replicas)) {
+      auto ready = prepare(base, std::move(candidate), catalogue, options);
+      if (ready) {
+        prepared.push_back(std::move(*ready));
       } else {
-        comparison.refused.push_back(std::move(simulation.error()));
+        comparison.refused.push_back(std::move(ready.error()));
       }
     }
   }
-  simulate_configurations(simulations, options.run);
-  collect(std::move(simulations), comparison);
+  simulate_each(std::move(prepared), options.run, comparison);
   return comparison;
 }
 

@@ -7,8 +7,7 @@
 
 #include "slicewise/sim/world.hpp"
 
-#include "../../result/merge.hpp"
-#include "../../run/replications.hpp"
+#include "../probe/simulations.hpp"
 #include "judge_probe.hpp"
 #include "load_search.hpp"
 #include "load_targets.hpp"
@@ -76,55 +75,18 @@ Diagnostic no_objective(const Scenario& scenario) {
       "give a workload one, for example `slo: {latencyP99: 300ms}`");
 }
 
-// Runs replications, counting them for the progress over all probes.
-class Probes {
- public:
-  explicit Probes(const RunOptions& options) : options_(options) {}
-
-  // nullopt: interrupted.
-  std::optional<Probed> run(const World& world, double factor, const Subject& subject);
-
- private:
-  bool add_replications(const World& world, std::size_t count, std::vector<Replication>& records);
-
-  RunOptions options_;
-  int done_ = 0;  // in probes before
-};
-
-bool Probes::add_replications(const World& world, std::size_t count,
-                              std::vector<Replication>& records) {
-  const std::size_t first = records.size();
-  std::vector<std::optional<Replication>> more(count - first);
-  RunOptions batch = options_;
-  if (options_.progress) {
-    batch.progress = [&](int done, int total) { options_.progress(done_ + done, done_ + total); };
-  }
-  run_in_parallel(more.size(), batch,
-                  [&](std::size_t n) { more[n] = whole_replication(world, first + n, options_); });
-  done_ += static_cast<int>(more.size());
-  for (std::optional<Replication>& record : more) {
-    if (!record) return false;
-    records.push_back(std::move(*record));
-  }
-  return true;
-}
-
-std::optional<Probed> Probes::run(const World& world, double factor, const Subject& subject) {
-  std::vector<Replication> records;
-  std::vector<VariantResult> singles;
-  for (int wanted = subject.replications;;
-       wanted = std::min(wanted * 2, subject.most_replications)) {
-    if (!add_replications(world, static_cast<std::size_t>(wanted), records)) return std::nullopt;
-    while (singles.size() < records.size()) {
-      singles.push_back(merge(world, std::span(records).subspan(singles.size(), 1)));
-    }
-    Probed probed;
-    probed.result = merge(world, records);
-    probed.probe = judge_probe(factor, probed.result, singles);
-    if (probed.probe.verdict != LoadVerdict::Undecided || wanted >= subject.most_replications) {
-      return probed;
-    }
-  }
+// More replications while the verdict stays open. nullopt: interrupted.
+std::optional<Probed> probe_at(const World& world, double factor, const Subject& subject,
+                               Simulations& simulations) {
+  Probed probed;
+  const auto judge = [&](const Simulated& simulated) {
+    probed.probe = judge_probe(factor, simulated.pooled, simulated.singles);
+    return probed.probe.verdict != LoadVerdict::Undecided;
+  };
+  auto simulated = simulations.until(world, subject.replications, subject.most_replications, judge);
+  if (!simulated) return std::nullopt;
+  probed.result = std::move(simulated->pooled);
+  return probed;
 }
 
 std::vector<double> loads_of(const Subject& subject, const Scenario& scenario) {
@@ -154,7 +116,7 @@ void keep(Probed&& probed, MaxLoad& found) {
 Expected<void> search(const Subject& subject, const models::Catalogue& catalogue,
                       const MaxLoadOptions& options, MaxLoad& found) {
   LoadSearch search(options.precision, options.most);
-  Probes probes(options.run);
+  Simulations simulations(options.run);
   std::vector<std::vector<double>> loads;  // of each probe
   while (const std::optional<double> factor = search.next()) {
     const Scenario scenario = scaled(subject.base, subject.targets, *factor);
@@ -165,7 +127,7 @@ Expected<void> search(const Subject& subject, const models::Catalogue& catalogue
     }
     Expected<World> world = build_world(scenario, catalogue);
     if (!world) return tl::unexpected(std::move(world.error()));
-    std::optional<Probed> probed = probes.run(*world, *factor, subject);
+    std::optional<Probed> probed = probe_at(*world, *factor, subject, simulations);
     if (!probed) {
       found.interrupted = true;
       break;

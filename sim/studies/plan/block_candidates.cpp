@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "../../result/merge.hpp"
-#include "../compare/candidates.hpp"
+#include "../probe/probe.hpp"
 #include "node_bounds.hpp"
 
 namespace slicewise::sim {
@@ -59,31 +59,12 @@ NodeLimit node_limit(const PlanSpace& space, const NodeBound& bound, double mont
   return limit;
 }
 
-// A price plan is agreed for certain instance types.
-bool is_sold(const scenarios::Scenario& scenario, const std::string& type,
-             const std::string& purchase) {
-  const auto plans = [&](const auto& plan) { return plan.name == purchase; };
-  if (std::ranges::none_of(scenario.price_plans, plans)) return true;
-  return std::ranges::any_of(scenario.price_plans, [&](const auto& plan) {
-    return plan.name == purchase && plan.instance_type.value == type;
-  });
-}
-
 void add_candidate(const BlockSearch& search, PoolChoice choice,
                    std::vector<BlockCandidate>& candidates, BlockResult& result) {
   ++result.configurations;
-  PoolChoice one = choice;
-  one.nodes = 1;
-  const std::vector<PoolChoice> pools{one};
-  const Expected<World> world =
-      build_world(planned_scenario(search.base, pools, search.catalogue), search.catalogue);
-  if (!world) {
-    const Diagnostic& error = first_error(world.error());
-    return reject(result, Stage::Feasibility, choice, error.code, error.message);
-  }
-  const auto never = std::ranges::find(world->findings, Code::GpuOom, &Diagnostic::code);
-  if (never != world->findings.end()) {
-    return reject(result, Stage::Feasibility, choice, never->code, never->message);
+  const Expected<World> world = world_on_one_node(search, choice);
+  if (auto refusal = refusal_of(world)) {
+    return reject(result, Stage::Feasibility, choice, refusal->code, std::move(refusal->reason));
   }
   const NodeBound bound = node_bound(*world);
   if (!bound.refused.empty()) {
@@ -109,6 +90,13 @@ void add_candidate(const BlockSearch& search, PoolChoice choice,
 
 }  // namespace
 
+Expected<World> world_on_one_node(const BlockSearch& search, const PoolChoice& choice) {
+  PlanProbe probe;
+  probe.pools = {choice};
+  probe.pools.front().nodes = 1;
+  return probe_world(search.base, probe, search.catalogue);
+}
+
 std::vector<BlockCandidate> block_candidates(const BlockSearch& search,
                                              const std::vector<std::string>& workloads,
                                              BlockResult& result) {
@@ -130,6 +118,25 @@ std::vector<BlockCandidate> block_candidates(const BlockSearch& search,
     }
   }
   return candidates;
+}
+
+std::optional<int> NodeSearch::next() const {
+  if (passed_) {
+    if (*passed_ - failed_ <= 1) return std::nullopt;
+    return failed_ + (*passed_ - failed_) / 2;
+  }
+  if (failed_ >= most_) return std::nullopt;
+  const int done = failed_ - first_ + 1;
+  const int step = done < kOneByOne ? 1 : done;
+  return std::min(most_, failed_ + step);
+}
+
+void NodeSearch::record(int nodes, bool passes) {
+  if (passes) {
+    passed_ = std::min(nodes, passed_.value_or(nodes));
+  } else {
+    failed_ = std::max(nodes, failed_);
+  }
 }
 
 }  // namespace slicewise::sim

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "../probe/probe_batch.hpp"
 #include "pool_choices.hpp"
-#include "probe_batch.hpp"
 
 // The best ways to run a block of workloads on one node pool of their own.
 namespace slicewise::sim {
@@ -32,6 +32,9 @@ struct BlockSearch {
   scenarios::PlanGoal goal = scenarios::PlanGoal::MonthlyCost;
   int replications = 1;
 };
+
+// The choice with one node, in which bounds are the same as with any number.
+Expected<World> world_on_one_node(const BlockSearch& search, const PoolChoice& choice);
 
 // What is minimised; nullopt when it is not defined, as the cost per job of no job.
 std::optional<double> goal_of(scenarios::PlanGoal goal, const OptionFigures& figures);

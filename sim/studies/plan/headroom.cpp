@@ -1,10 +1,11 @@
-#include "headroom.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "slicewise/sim/policies.hpp"
+
+#include "../probe/probe.hpp"
+#include "plan_sections.hpp"
 
 namespace slicewise::sim {
 
@@ -44,7 +45,10 @@ bool asks_for_headroom(const std::vector<scenarios::Policy>& policies) {
 
 void judge_with_headroom(const scenarios::Scenario& base, const models::Catalogue& catalogue,
                          const RunOptions& run, const Headroom& headroom, PlanOption& option) {
-  auto world = build_world(planned_scenario(base, option.pools, catalogue), catalogue);
+  PlanProbe probe;
+  probe.pools = option.pools;
+  probe.replications = base.replications;
+  auto world = probe_world(base, probe, catalogue);
   if (!world) return;
   RunOptions quiet = run;
   quiet.progress = nullptr;

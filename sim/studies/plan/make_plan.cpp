@@ -6,14 +6,11 @@
 
 #include "slicewise/sim/plan.hpp"
 
-#include "../compare/candidates.hpp"
+#include "../probe/probe.hpp"
+#include "../probe/probe_batch.hpp"
 #include "block_search.hpp"
-#include "headroom.hpp"
-#include "nearest.hpp"
 #include "plan_sections.hpp"
-#include "plan_space.hpp"
 #include "pool_split.hpp"
-#include "probe_batch.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -31,26 +28,15 @@ PlanGoal goal_for(const Scenario& scenario, const PlanOptions& options) {
   return only_jobs ? PlanGoal::CostPerJob : PlanGoal::MonthlyCost;
 }
 
-std::vector<std::string> all_workloads(const Scenario& scenario) {
-  std::vector<std::string> names;
-  for (const auto& workload : scenario.workloads) {
-    if (workload.count > 0) names.push_back(workload.name.value);
-  }
-  return names;
-}
-
 // The scenario alone on each instance type: what is wrong with all of them is wrong with it.
 std::vector<Expected<World>> worlds_alone(const Scenario& base, const PlanSpace& space,
                                           const models::Catalogue& catalogue) {
   std::vector<Expected<World>> worlds;
   worlds.reserve(space.types.size());
+  PlanProbe probe;
   for (const models::InstanceType* type : space.types) {
-    PoolChoice choice;
-    choice.instance_type = type->name;
-    choice.strategy = type->gpu_fraction < 1 ? Strategy::Vgpu : Strategy::Exclusive;
-    choice.workloads = all_workloads(base);
-    const std::vector<PoolChoice> pools{choice};
-    worlds.push_back(build_world(planned_scenario(base, pools, catalogue), catalogue));
+    probe.pools = {unshared(*type, workloads_with_pods(base))};
+    worlds.push_back(probe_world(base, probe, catalogue));
   }
   return worlds;
 }
@@ -113,8 +99,9 @@ void settle_headroom(const scenarios::ScenarioSet& set, const Scenario& base,
 }
 
 void add_provenance(const Scenario& base, const models::Catalogue& catalogue, Plan& plan) {
-  const auto world =
-      build_world(planned_scenario(base, plan.options.front().pools, catalogue), catalogue);
+  PlanProbe probe;
+  probe.pools = plan.options.front().pools;
+  const auto world = probe_world(base, probe, catalogue);
   if (world) plan.provenance = world->provenance;
 }
 
@@ -131,36 +118,6 @@ void rank(BlockResult&& found, Plan& plan) {
 }
 
 }  // namespace
-
-std::string describe(const PoolChoice& choice) {
-  std::string text = choice.nodes > 0 ? fmt::format("{} x {}", choice.nodes, choice.instance_type)
-                                      : choice.instance_type;
-  if (choice.purchase != "on-demand") text += " " + choice.purchase;
-  std::vector<std::string> layout;
-  for (const models::MigCount& count : choice.mig) {
-    layout.push_back(fmt::format("{}x{}", count.count, count.profile));
-  }
-  switch (choice.strategy) {
-    case Strategy::Exclusive:
-      return text + ", exclusive";
-    case Strategy::TimeSlicing:
-      return text + fmt::format(", time-slicing x{}", choice.replicas);
-    case Strategy::Mps:
-      return text + fmt::format(", MPS x{}", choice.replicas);
-    case Strategy::MpsUncapped:
-      return text + fmt::format(", MPS x{} uncapped", choice.replicas);
-    case Strategy::Mig:
-      return text + (layout.empty() ? ", MIG" : fmt::format(", MIG {}", fmt::join(layout, "+")));
-    case Strategy::MigTimeSlicing:
-      return text +
-             fmt::format(", MIG {} time-slicing x{}", fmt::join(layout, "+"), choice.replicas);
-    case Strategy::MigMps:
-      return text + fmt::format(", MIG {} MPS x{}", fmt::join(layout, "+"), choice.replicas);
-    case Strategy::Vgpu:
-      return text + ", vGPU";
-  }
-  return text;
-}
 
 Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
                          const models::Catalogue& catalogue, const PlanOptions& options) {
@@ -183,7 +140,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   plan.goal = search.goal;
   for (const models::InstanceType* type : space->types) plan.instance_types.push_back(type->name);
   plan.purchases = space->purchases;
-  rank(search_block(search, all_workloads(base), options.top, std::nullopt, probes), plan);
+  rank(search_block(search, workloads_with_pods(base), options.top, std::nullopt, probes), plan);
   const bool split = options.split.value_or(base.planning.split);
   if (split && search.goal == PlanGoal::MonthlyCost && !probes.interrupted()) {
     add_split(search, probes, options.top, plan);
@@ -201,7 +158,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     add_provenance(base, catalogue, plan);
   }
   if (plan.options.empty() && !plan.interrupted && !probes.interrupted()) {
-    plan.nearest = nearest_to_standing(search, all_workloads(base), plan.rejected);
+    plan.nearest = nearest_to_standing(search, workloads_with_pods(base), plan.rejected);
   }
   plan.counts.replications = probes.replications();
   plan.interrupted = plan.interrupted || probes.interrupted();

@@ -1,5 +1,3 @@
-#include "nearest.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -8,8 +6,9 @@
 #include <fmt/format.h>
 
 #include "../../result/merge.hpp"
-#include "../compare/candidates.hpp"
+#include "../probe/probe.hpp"
 #include "node_bounds.hpp"
+#include "plan_sections.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -22,17 +21,9 @@ double monthly_price(const World& world) {
 std::optional<World> world_that_holds(const BlockSearch& search,
                                       const std::vector<std::string>& workloads,
                                       const models::InstanceType& type) {
-  PoolChoice alone;
-  alone.instance_type = type.name;
-  alone.workloads = workloads;
-  alone.strategy = type.gpu_fraction < 1 ? Strategy::Vgpu : Strategy::Exclusive;
-  const std::vector<PoolChoice> pools{alone};
-  auto world =
-      build_world(planned_scenario(search.base, pools, search.catalogue), search.catalogue);
-  if (!world || too_large_for_a_node(*world)) return std::nullopt;
-  const bool fits =
-      std::ranges::find(world->findings, Code::GpuOom, &Diagnostic::code) == world->findings.end();
-  return fits ? std::optional(std::move(*world)) : std::nullopt;
+  Expected<World> world = world_on_one_node(search, unshared(type, workloads));
+  if (refusal_of(world) || too_large_for_a_node(*world)) return std::nullopt;
+  return std::move(*world);
 }
 
 std::string gib(Bytes memory) {
@@ -73,11 +64,7 @@ OutOfLimits cheapest_out_of_limits(const BlockSearch& search,
   OutOfLimits best;
   for (const RejectedChoice& other : rejected) {
     if (other.stage != RejectedChoice::Stage::Bound || other.figures) continue;
-    PoolChoice one = other.choice;
-    one.nodes = 1;
-    const std::vector<PoolChoice> pools{one};
-    const auto world =
-        build_world(planned_scenario(search.base, pools, search.catalogue), search.catalogue);
+    const auto world = world_on_one_node(search, other.choice);
     if (!world) continue;
     const NodeBound bound = node_bound(*world);
     if (!bound.refused.empty()) continue;

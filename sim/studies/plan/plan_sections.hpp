@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "block_search.hpp"
@@ -24,5 +25,31 @@ std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOp
 
 // No other option is both cheaper and uses less of its limits.
 void mark_pareto(std::vector<PlanOption>& options);
+
+// How much more load a plan's option bears.
+struct Headroom {
+  std::optional<double> passed;  // times the load that is borne
+  std::optional<double> failed;  // ... at which an objective breaks
+  std::string binding;           // which
+  bool interrupted = false;
+};
+
+// All empty when nothing can be scaled, or nothing has an objective.
+Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenario& base,
+                     const models::Catalogue& catalogue, const RunOptions& run,
+                     const PlanOption& option);
+
+bool asks_for_headroom(const std::vector<scenarios::Policy>& policies);
+
+// The policies once the headroom is known: those of `option.figures` are judged anew.
+void judge_with_headroom(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+                         const RunOptions& run, const Headroom& headroom, PlanOption& option);
+
+// One sentence or none: an instance type that holds the pods where none that was tried does; else
+// the limit of nodes or cost that was in the way of what could stand, and how far. No full stop.
+// REQUIRES: plan.options.empty().
+std::vector<std::string> nearest_to_standing(const BlockSearch& search,
+                                             const std::vector<std::string>& workloads,
+                                             const std::vector<RejectedChoice>& rejected);
 
 }  // namespace slicewise::sim

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "../compare/candidates.hpp"
+#include "../probe/probe.hpp"
 #include "mig_layouts.hpp"
 
 namespace slicewise::sim {
@@ -232,25 +232,17 @@ PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& w
                          const models::InstanceType& type, const PlanSpace& space,
                          const models::Catalogue& catalogue) {
   PoolChoices found;
-  PoolChoice alone;
-  alone.instance_type = type.name;
-  alone.workloads = workloads;
-  alone.strategy = type.gpu_fraction < 1 ? Strategy::Vgpu : Strategy::Exclusive;
-  const std::vector<PoolChoice> pools{alone};
-  const Expected<World> world = build_world(planned_scenario(base, pools, catalogue), catalogue);
+  PlanProbe probe;
+  probe.pools = {unshared(type, workloads)};
+  const Expected<World> world = probe_world(base, probe, catalogue);
+  PoolChoice& alone = probe.pools.front();
   alone.nodes = 0;
-  if (!world) {
-    const Diagnostic& error = first_error(world.error());
-    found.refused.push_back({Stage::Feasibility, alone, error.code, error.message, std::nullopt});
-    return found;
-  }
-  const auto never = std::ranges::find(world->findings, Code::GpuOom, &Diagnostic::code);
-  if (never != world->findings.end()) {
-    found.refused.push_back({Stage::Feasibility, alone, never->code, never->message, std::nullopt});
+  if (auto refusal = refusal_of(world)) {
+    refuse(std::move(alone), refusal->code, std::move(refusal->reason), found);
     return found;
   }
   if (auto reason = too_large_for_a_node(*world)) {
-    found.refused.push_back({Stage::Feasibility, alone, Code::PodPending, *reason, std::nullopt});
+    refuse(std::move(alone), Code::PodPending, std::move(*reason), found);
     return found;
   }
   TypeView view{type,

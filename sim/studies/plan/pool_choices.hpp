@@ -20,6 +20,11 @@ struct PlanSpace {
   std::optional<Usd> max_monthly_cost;
 };
 
+// What the options and the scenario's planning section leave to choose from; unknown names are
+// errors, all of them at once.
+Expected<PlanSpace> plan_space(const scenarios::Scenario& scenario,
+                               const models::Catalogue& catalogue, const PlanOptions& options);
+
 struct PoolChoices {
   std::vector<PoolChoice> choices;  // on-demand, nodes not set
   std::vector<RejectedChoice> refused;

@@ -187,9 +187,7 @@ class Splitter {
       for (PoolChoice choice : found.choices) {
         choice.nodes = 1;
         choice.purchase = search_.space.purchases.front();
-        const std::vector<PoolChoice> pools{choice};
-        const auto world = build_world(planned_scenario(search_.base, pools, search_.catalogue),
-                                       search_.catalogue);
+        const auto world = world_on_one_node(search_, choice);
         if (!world) continue;
         const NodeBound bound = node_bound(*world);
         if (!bound.refused.empty() || bound.least > search_.space.max_nodes) continue;

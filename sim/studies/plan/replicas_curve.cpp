@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "../compare/candidates.hpp"
+#include "../probe/probe.hpp"
 #include "node_bounds.hpp"
 #include "plan_sections.hpp"
 
@@ -19,13 +19,9 @@ ReplicasPoint point_at(const BlockSearch& search, PoolChoice choice, int replica
   point.replicas = replicas;
   choice.replicas = replicas;
   if (replicas == 1) choice.strategy = Strategy::Exclusive;
-  choice.nodes = 1;
-  const std::vector<PoolChoice> pools{choice};
-  const auto world =
-      build_world(planned_scenario(search.base, pools, search.catalogue), search.catalogue);
+  const auto world = world_on_one_node(search, choice);
   if (!world) {
-    const Diagnostic& error = first_error(world.error());
-    point.refused = error.message;
+    point.refused = refusal_of(world)->reason;
     return point;
   }
   const NodeBound bound = node_bound(*world);

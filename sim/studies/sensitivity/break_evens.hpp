@@ -9,7 +9,6 @@
 
 #include "inputs.hpp"
 #include "outcomes.hpp"
-#include "simulations.hpp"
 
 namespace slicewise::sim {
 

@@ -9,14 +9,10 @@
 #include "slicewise/sim/result.hpp"
 #include "slicewise/sim/sensitivity.hpp"
 
+#include "../probe/simulations.hpp"
+
 // Which figures of the results are followed, and how they change.
 namespace slicewise::sim {
-
-// A scenario after all its replications.
-struct Simulated {
-  VariantResult pooled;
-  std::vector<VariantResult> singles;  // one for each replication
-};
 
 // A figure and where it stands in a result.
 struct OutcomePlace {

@@ -10,7 +10,6 @@
 #include "break_evens.hpp"
 #include "inputs.hpp"
 #include "outcomes.hpp"
-#include "simulations.hpp"
 
 namespace slicewise::sim {
 namespace {

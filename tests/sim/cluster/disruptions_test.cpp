@@ -24,6 +24,26 @@ TEST(Faults, AreSharedUnderMpsOnly) {
   EXPECT_EQ(run(with_mig({faulty, victim}, "all-1g.10gb")).pods.fault_victims, 0);
 }
 
+// What a container that dies did on the GPU is lost: of the busy time the jobs that end keep
+// theirs, the containers that died had the rest. On a GPU of its own that is what the bill calls
+// failed.
+TEST(Faults, LoseTheGpuTimeOfTheContainersThatDie) {
+  Workload faulty = job(1, 0, 1, 1);
+  Scenario s = a100({faulty});
+  s.replications = 1;
+  EXPECT_EQ(demo::result(s).workloads[0].gpu_lost, seconds(0));
+  s.workloads[0].faults = Rate{2 / kAlone};
+  const VariantResult r = demo::result(s);
+  ASSERT_GT(r.pods.faults, 0);
+  const double gpus = r.node_pools[0].nodes * r.node_pools[0].gpus_per_node;
+  const double busy = r.workloads[0].gpu_busy_share * gpus * to_seconds(r.makespan.mean);
+  const double lost = to_seconds(r.workloads[0].gpu_lost);
+  EXPECT_GT(lost, 0);
+  EXPECT_NEAR(lost, busy - kAlone * r.workloads[0].completed, 1e-3);
+  const double per_gpu_second = to_dollars(r.node_pools[0].price.per_hour) / gpus / 3600;
+  EXPECT_NEAR(to_dollars(r.cost.ledger.failed), lost * per_gpu_second, 1e-6);
+}
+
 // Drain 30 s, destroy 5 s, create 5 s, plugin restart 30 s: the pod that was evicted at 600 s runs
 // again at 670 s, on the layout that then is there.
 TEST(MigChange, DrainsThenOffersTheNewLayout) {

@@ -26,12 +26,13 @@ TEST(ComparisonCandidates, MigIsTriedWithEveryProfileThatCutsTheGpuEvenlyAndHold
   const StrategyComparison comparison = compared(jobs(5), on({"p4d.24xlarge"}));
   std::vector<std::string> profiles;
   for (const ComparedOption& option : comparison.options) {
-    const Configuration& c = option.configuration;
-    if (c.strategy == Strategy::Mig) profiles.push_back(c.mig_profile);
+    const PoolChoice& c = option.configuration;
+    if (c.strategy == Strategy::Mig) profiles.push_back(c.mig.front().profile);
   }
   EXPECT_THAT(profiles, ElementsAre("1g.5gb", "1g.10gb", "2g.10gb", "3g.20gb"));
-  EXPECT_EQ(find(comparison, "p4d.24xlarge", Strategy::Mig, "1g.5gb")->configuration.mig_instances,
-            7);
+  EXPECT_EQ(
+      find(comparison, "p4d.24xlarge", Strategy::Mig, "1g.5gb")->configuration.mig.front().count,
+      7);
 
   scenarios::Workload large = demo::training(5);
   large.gpu_memory.resident = gibibytes(6);
@@ -41,7 +42,7 @@ TEST(ComparisonCandidates, MigIsTriedWithEveryProfileThatCutsTheGpuEvenlyAndHold
   const RefusedOption* small = find_refused(larger, "p4d.24xlarge", Strategy::Mig);
   ASSERT_NE(small, nullptr);
   EXPECT_EQ(small->code, Code::GpuOom);
-  EXPECT_EQ(small->configuration.mig_profile, "1g.5gb");
+  EXPECT_EQ(small->configuration.mig.front().profile, "1g.5gb");
 }
 
 TEST(ComparisonCandidates, MpsOnMigIsRefusedAndRunsOnlyWhenForced) {
@@ -56,9 +57,9 @@ TEST(ComparisonCandidates, MpsOnMigIsRefusedAndRunsOnlyWhenForced) {
   const StrategyComparison forced = compared(jobs(16), force);
   const ComparedOption* option = find(forced, "p4d.24xlarge", Strategy::MigMps);
   ASSERT_NE(option, nullptr);
-  EXPECT_TRUE(option->configuration.forced);
+  EXPECT_TRUE(option->forced);
   EXPECT_FALSE(option->is_recommendable());
-  EXPECT_FALSE(find(forced, "p4d.24xlarge", Strategy::Mps)->configuration.forced);
+  EXPECT_FALSE(find(forced, "p4d.24xlarge", Strategy::Mps)->forced);
 }
 
 TEST(ComparisonCandidates, VgpuIsWhatAFractionalInstanceSells) {
@@ -144,7 +145,7 @@ TEST(ComparisonCandidates, ReplicasComeFromTheUserTheScenarioOrThePods) {
   EXPECT_EQ(full.rule, Rule::GpuMemory);
   EXPECT_EQ(full.replicas, 10);  // 16,151 MiB / (1,400 + 150 of context)
   ComparisonOptions asked = on({"p3.2xlarge"});
-  asked.replicas = 3;
+  asked.replicas = {3};
   EXPECT_EQ(choice(jobs(5), asked).replicas, 3);
   EXPECT_EQ(choice(jobs(5), asked).rule, Rule::Asked);
 

@@ -34,8 +34,9 @@ TEST(Comparison, EveryStrategyIsSimulatedOrRefusedOnEveryInstanceType) {
   EXPECT_THAT(comparison.instance_types,
               ElementsAre("p3.2xlarge", "g4dn.xlarge", "g5.xlarge", "p4d.24xlarge"));
   std::multiset<std::string> seen;
-  const auto note = [&](const Configuration& c) {
-    const std::string profile = c.strategy == Strategy::Mig ? c.mig_profile : "";
+  const auto note = [&](const PoolChoice& c) {
+    const std::string profile =
+        c.strategy == Strategy::Mig && !c.mig.empty() ? c.mig.front().profile : "";
     seen.insert(c.instance_type + " " + std::string(strategy_name(c.strategy)) + " " + profile);
   };
   for (const ComparedOption& option : comparison.options) note(option.configuration);

@@ -48,9 +48,9 @@ inline const ComparedOption* find(const StrategyComparison& comparison, const st
                                   Strategy strategy, const std::string& profile = "") {
   const auto option =
       std::ranges::find_if(comparison.options, [&](const ComparedOption& candidate) {
-        const Configuration& c = candidate.configuration;
+        const PoolChoice& c = candidate.configuration;
         return c.instance_type == type && c.strategy == strategy &&
-               (profile.empty() || c.mig_profile == profile);
+               (profile.empty() || (!c.mig.empty() && c.mig.front().profile == profile));
       });
   return option == comparison.options.end() ? nullptr : &*option;
 }

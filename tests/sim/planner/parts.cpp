@@ -8,9 +8,9 @@
 #include "slicewise/sim/kernel/random.hpp"
 
 #include "../demo.hpp"
+#include "studies/plan/block_candidates.hpp"
 #include "studies/plan/flow_assignment.hpp"
 #include "studies/plan/mig_layouts.hpp"
-#include "studies/plan/node_search.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -1,45 +1,19 @@
 #include <algorithm>
-#include <string>
 
 #include "slicewise/reports/comparison_report.hpp"
 #include "slicewise/reports/junit_report.hpp"
 #include "slicewise/sim/comparison.hpp"
 
 #include "../commands.hpp"
-#include "../files.hpp"
-#include "../interrupt.hpp"
-#include "../one_variant.hpp"
-#include "../progress.hpp"
-#include "../terminal.hpp"
+#include "../options.hpp"
+#include "../study.hpp"
 #include "../verdict_exit.hpp"
 
 namespace slicewise::tools {
 namespace {
 
-std::string render(const sim::StrategyComparison& comparison, const CompareCommand& command,
-                   const CommonFlags& flags) {
-  const reports::TextStyle style = report_style(command.out, flags);
-  switch (command.format) {
-    case RunFormat::Table:
-      return reports::comparison_table(comparison, style, false);
-    case RunFormat::Wide:
-      return reports::comparison_table(comparison, style, true);
-    case RunFormat::Json:
-      return reports::comparison_json(comparison);
-    case RunFormat::Yaml:
-      return reports::comparison_yaml(comparison);
-    case RunFormat::Csv:
-      return reports::comparison_csv(comparison);
-    case RunFormat::Markdown:
-      return reports::comparison_markdown(comparison);
-    case RunFormat::Junit:
-      return reports::comparison_junit(comparison);
-  }
-  return {};
-}
-
 // One option that does the job is a success: those that do not are what a comparison is for.
-ExitCode verdict(const sim::StrategyComparison& comparison) {
+ExitCode comparison_verdict(const sim::StrategyComparison& comparison) {
   if (comparison.interrupted) {
     print_error("interrupted: the report covers the options that had finished");
     return ExitCode::Interrupted;
@@ -58,40 +32,60 @@ ExitCode verdict(const sim::StrategyComparison& comparison) {
   return best_exit_code(verdicts);
 }
 
-sim::ComparisonOptions options_of(const CompareCommand& command) {
+sim::ComparisonOptions comparison_options(const CompareCommand& command,
+                                          const sim::RunOptions& run) {
   sim::ComparisonOptions options;
   options.instance_types = command.instances;
+  options.purchases = command.purchase;
+  options.strategies = command.strategies;
   options.replicas = command.replicas;
   options.nodes = command.nodes;
   options.force = command.force;
-  options.run.threads = thread_count(command.jobs);
+  options.run = run;
   return options;
 }
 
 }  // namespace
 
+void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
+  CLI::App& verb =
+      add_verb(app, "compare", "Put the same workloads under every way of sharing, side by side",
+               "  slicewise compare -f scenarios/examples/shared-inference.yaml --variant shared\n"
+               "  slicewise compare -f scenarios/examples/aws-cifar10.yaml --instances "
+               "g5.xlarge,p4d.24xlarge",
+               flags);
+  add_scenario_flags(verb, compare.file, compare.set, compare.out);
+  add_choice(verb, "-o,--output", kVerdictFormats, compare.format, "Format (default table)");
+  add_junit(verb, compare.junit);
+  add_text(verb, "--variant", compare.variant, "NAME", "Which variant (default: the first)");
+  add_names(verb, "--instances", "TYPE,...", compare.instances,
+            "Instance types or families (default "
+            "p3.2xlarge,g4dn.xlarge,g5.xlarge,p4d.24xlarge)");
+  add_names(verb, "--purchase", "OPTION,...", compare.purchase,
+            "on-demand, spot, reserved or price plans of the scenario (default: as it buys)");
+  add_names(verb, "--strategies", "NAME,...", compare.strategies,
+            "exclusive, timeSlicing, mps, mpsUncapped, mig, mig+timeSlicing, mig+mps, vgpu "
+            "(default: all)");
+  add_numbers(verb, "--replicas", 2, 1'000, compare.replicas,
+              "Pods per shared GPU (default: the scenario's, or as many as would meet)");
+  add_number(verb, "--nodes", 1, 10'000, compare.nodes,
+             "Nodes of every option (default: as few as hold all pods)");
+  verb.add_flag("--force", compare.force, "Simulate what the stock plugin or EC2 does not offer");
+  add_allow_pending(verb, compare.allow_pending);
+  add_simulation_flags(verb, compare);
+}
+
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags) {
-  const auto opened = open_variant(command, flags);
-  if (!opened) return opened.error();
-  Progress progress(command.progress, flags.quiet);
-  sim::ComparisonOptions options = options_of(command);
-  options.run.progress = [&](int done, int total) { progress.update(done, total); };
-  options.run.interrupted = &catch_interrupt();
-  auto comparison =
-      sim::compare_strategies(opened->set(), opened->variant, opened->catalogue, options);
-  progress.finish();
-  if (!comparison) return fail(comparison.error(), opened->file.texts, flags);
-  stamp_files(opened->file, opened->prices, comparison->stamp);
-  if (const ExitCode code = write_text(command.out, render(*comparison, command, flags));
-      code != ExitCode::Success) {
-    return code;
-  }
-  if (const ExitCode code = write_besides(command.junit, reports::comparison_junit(*comparison));
-      code != ExitCode::Success) {
-    return code;
-  }
-  print_diagnostics(opened->set().notes, opened->file.texts, flags);
-  return verdict(*comparison);
+  const Study<sim::StrategyComparison> study{
+      .formats = {reports::comparison_table, reports::comparison_json, reports::comparison_yaml,
+                  reports::comparison_csv, reports::comparison_markdown, reports::comparison_junit},
+      .find =
+          [&](const OneVariant& opened, const sim::RunOptions& run) {
+            return sim::compare_strategies(opened.set(), opened.variant, opened.catalogue,
+                                           comparison_options(command, run));
+          },
+      .verdict = comparison_verdict};
+  return execute_study(command, flags, study);
 }
 
 }  // namespace slicewise::tools

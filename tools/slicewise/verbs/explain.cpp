@@ -16,6 +16,7 @@
 
 #include "../commands.hpp"
 #include "../files.hpp"
+#include "../options.hpp"
 #include "../terminal.hpp"
 
 namespace slicewise::tools {
@@ -73,6 +74,23 @@ ExitCode explain_stored(const StoredTopic& topic, const CommonFlags& flags) {
 }
 
 }  // namespace
+
+void add_explain(CLI::App& app, ExplainCommand& explain, CommonFlags& flags) {
+  CLI::App& verb =
+      add_verb(app, "explain", "Say what a code, a scenario field, a plan or a result means",
+               "  slicewise explain GPU_MEM_GREEDY\n"
+               "  slicewise explain spec.nodePools.devicePlugin\n"
+               "  slicewise explain plan.json#2\n"
+               "  slicewise explain result.json#after\n"
+               "  slicewise explain profile resnet-50-inference/a100-80gb/b8",
+               flags);
+  add_text(
+      verb, "topic", explain.topic, "TOPIC",
+      "A code, a field path, a stored plan or an option of it, a stored result or a variant or "
+      "workload of it, or `profile` (default: list the topics)");
+  add_text(verb, "name", explain.name, "NAME",
+           "After `profile`: which one of `slicewise get profiles`");
+}
 
 ExitCode execute(const ExplainCommand& command, const CommonFlags& flags) {
   if (command.topic.empty()) {

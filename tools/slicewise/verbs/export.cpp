@@ -12,6 +12,7 @@
 #include "../environment.hpp"
 #include "../export_directory.hpp"
 #include "../files.hpp"
+#include "../options.hpp"
 #include "../stored_plan.hpp"
 #include "../terminal.hpp"
 #include "../variants.hpp"
@@ -89,6 +90,38 @@ std::string idle_flag(const ExportCommand& command) {
 }
 
 }  // namespace
+
+void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
+  CLI::App& verb = add_verb(
+      app, "export", "Write the configuration that puts a scenario in place",
+      "  slicewise export -f scenarios/examples/aws-cifar10.yaml --variant after --to helm-values\n"
+      "  slicewise export -f scenarios/examples/aws-cifar10.yaml --variant after --to configmap "
+      "--chart-version 0.14.5\n"
+      "  slicewise export -f scenarios/examples/mig-multi-tenant.yaml --variant mixed --to bundle "
+      "--out mig-rollout\n"
+      "  slicewise export -f scenarios/examples/shared-inference.yaml --variant shared --to "
+      "perfetto "
+      "--out trace.json",
+      flags);
+  add_scenario_flags(verb, exporting.file, exporting.set, exporting.out);
+  add_choice(verb, "--to", kExportTargets, exporting.kind,
+             "What to write (slicewise explain export)")
+      ->required();
+  add_text(verb, "--variant", exporting.variant, "NAME", "Which variant of the scenario");
+  add_number(verb, "--candidate", 1, 100, exporting.candidate,
+             "Which option, where FILE is a plan (default 1, the best)");
+  add_text(verb, "--chart-version", exporting.chart_version, "VERSION",
+           "Device plugin chart to write for (default 0.20.0)");
+  add_choice(verb, "--image", kNodeImages, exporting.image,
+             "Image of the nodes that karpenter and bundle start (default al2023)");
+  add_text(verb, "--cluster", exporting.cluster, "NAME",
+           "Name of the cluster (default: the placeholder ${CLUSTER_NAME})");
+  add_text(
+      verb, "--start", exporting.start, "TIME",
+      "When the run of openmetrics begins: 2026-01-05T00:00:00Z (the default) or Unix seconds");
+  verb.add_flag("--dcgm-compat", exporting.dcgm_compat,
+                "Metrics of openmetrics under the names of dcgm-exporter as well");
+}
 
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
   if (const ExitCode code = check_metrics_flags(command); code != ExitCode::Success) {

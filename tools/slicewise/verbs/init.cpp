@@ -9,6 +9,7 @@
 
 #include "../commands.hpp"
 #include "../files.hpp"
+#include "../options.hpp"
 #include "../suggestions.hpp"
 #include "../terminal.hpp"
 
@@ -31,6 +32,19 @@ ExitCode unknown_template(const std::string& name) {
 }
 
 }  // namespace
+
+void add_init(CLI::App& app, InitCommand& init, CommonFlags& flags) {
+  CLI::App& verb = add_verb(app, "init", "Write a scenario to start from, with comments",
+                            "  slicewise init\n"
+                            "  slicewise init --template online-services",
+                            flags);
+  std::vector<std::string> names;
+  for (const scenarios::Template& known : scenarios::templates()) names.emplace_back(known.name);
+  add_text(verb, "--template", init.name, joined(names, "|"),
+           "Which situation (default: list them)");
+  add_text(verb, "--out", init.out, "FILE", "Write here instead of standard output");
+  verb.add_flag("--force", init.force, "Overwrite FILE");
+}
 
 ExitCode execute(const InitCommand& command, const CommonFlags& flags) {
   if (command.name.empty()) {

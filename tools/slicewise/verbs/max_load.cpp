@@ -1,42 +1,15 @@
 #include "slicewise/sim/max_load.hpp"
 
-#include <string>
-
 #include "slicewise/reports/max_load_report.hpp"
 
 #include "../commands.hpp"
-#include "../files.hpp"
-#include "../interrupt.hpp"
-#include "../one_variant.hpp"
-#include "../progress.hpp"
-#include "../terminal.hpp"
+#include "../options.hpp"
+#include "../study.hpp"
 
 namespace slicewise::tools {
 namespace {
 
-std::string render(const sim::MaxLoad& found, const MaxLoadCommand& command,
-                   const CommonFlags& flags) {
-  const reports::TextStyle style = report_style(command.out, flags);
-  switch (command.format) {
-    case RunFormat::Table:
-      return reports::max_load_table(found, style, false);
-    case RunFormat::Wide:
-      return reports::max_load_table(found, style, true);
-    case RunFormat::Json:
-      return reports::max_load_json(found);
-    case RunFormat::Yaml:
-      return reports::max_load_yaml(found);
-    case RunFormat::Csv:
-      return reports::max_load_csv(found);
-    case RunFormat::Markdown:
-      return reports::max_load_markdown(found);
-    case RunFormat::Junit:
-      break;  // not offered
-  }
-  return {};
-}
-
-ExitCode verdict(const sim::MaxLoad& found) {
+ExitCode max_load_verdict(const sim::MaxLoad& found) {
   if (found.interrupted) {
     print_error("interrupted: the report covers the loads that had been tried");
     return ExitCode::Interrupted;
@@ -50,35 +23,55 @@ ExitCode verdict(const sim::MaxLoad& found) {
   return holds ? ExitCode::Success : ExitCode::ObjectiveMissed;
 }
 
-sim::MaxLoadOptions options_of(const MaxLoadCommand& command) {
+sim::MaxLoadOptions max_load_options(const MaxLoadCommand& command, const sim::RunOptions& run) {
   sim::MaxLoadOptions options;
   options.scale = command.scale;
   options.precision = command.precision.value_or(options.precision);
   options.most = command.most ? *command.most : options.most;
   options.most_replications = command.most_replications;
-  options.run.threads = thread_count(command.jobs);
+  options.run = run;
   return options;
 }
 
 }  // namespace
 
+void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags) {
+  CLI::App& verb =
+      add_verb(app, "max-load", "Find the highest load that meets the objectives",
+               "  slicewise max-load -f scenarios/examples/shared-inference.yaml\n"
+               "  slicewise max-load -f scenarios/examples/shared-inference.yaml --variant shared "
+               "--scale workloads.classifier.traffic --precision 5%",
+               flags);
+  add_scenario_flags(verb, max_load.file, max_load.set, max_load.out);
+  add_choice(verb, "-o,--output", kRunFormats, max_load.format, "Format (default table)");
+  add_text(verb, "--variant", max_load.variant, "NAME", "Which variant (default: the first)");
+  verb.add_option("--scale", max_load.scale,
+                  "What grows: workloads.NAME.traffic, workloads.NAME.notebooks or "
+                  "pipelines.NAME.traffic; may be repeated (default: all traffic together)")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
+  add_percent(verb, "--precision", max_load.precision,
+              "Width of the interval that is good enough (default 2%)");
+  add_number(verb, "--most", 2, 1'000'000, max_load.most,
+             "Look up to this many times the scenario's load (default 1000)");
+  add_number(verb, "--most-replications", 2, 100'000, max_load.most_replications,
+             "Runs of a load that stays undecided (default: four times the first)");
+  add_allow_pending(verb, max_load.allow_pending);
+  add_simulation_flags(verb, max_load);
+}
+
 ExitCode execute(const MaxLoadCommand& command, const CommonFlags& flags) {
-  const auto opened = open_variant(command, flags);
-  if (!opened) return opened.error();
-  Progress progress(command.progress, flags.quiet, "replications", Progress::Total::Grows);
-  sim::MaxLoadOptions options = options_of(command);
-  options.run.progress = [&](int done, int total) { progress.update(done, total); };
-  options.run.interrupted = &catch_interrupt();
-  auto found = sim::find_max_load(opened->set(), opened->variant, opened->catalogue, options);
-  progress.finish();
-  if (!found) return fail(found.error(), opened->file.texts, flags);
-  stamp_files(opened->file, opened->prices, found->stamp);
-  if (const ExitCode code = write_text(command.out, render(*found, command, flags));
-      code != ExitCode::Success) {
-    return code;
-  }
-  print_diagnostics(opened->set().notes, opened->file.texts, flags);
-  return verdict(*found);
+  const Study<sim::MaxLoad> study{
+      .formats = {reports::max_load_table, reports::max_load_json, reports::max_load_yaml,
+                  reports::max_load_csv, reports::max_load_markdown},
+      .total = Progress::Total::Grows,
+      .find =
+          [&](const OneVariant& opened, const sim::RunOptions& run) {
+            return sim::find_max_load(opened.set(), opened.variant, opened.catalogue,
+                                      max_load_options(command, run));
+          },
+      .verdict = max_load_verdict};
+  return execute_study(command, flags, study);
 }
 
 }  // namespace slicewise::tools

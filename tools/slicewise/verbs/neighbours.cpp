@@ -1,47 +1,21 @@
 #include "slicewise/sim/neighbours.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "slicewise/reports/neighbours_report.hpp"
 
 #include "../commands.hpp"
-#include "../files.hpp"
-#include "../interrupt.hpp"
-#include "../one_variant.hpp"
-#include "../progress.hpp"
-#include "../terminal.hpp"
+#include "../options.hpp"
+#include "../study.hpp"
 
 namespace slicewise::tools {
 namespace {
-
-std::string render(const sim::NeighbourMatrix& matrix, const NeighboursCommand& command,
-                   const CommonFlags& flags) {
-  const reports::TextStyle style = report_style(command.out, flags);
-  switch (command.format) {
-    case RunFormat::Table:
-      return reports::neighbours_table(matrix, style, false);
-    case RunFormat::Wide:
-      return reports::neighbours_table(matrix, style, true);
-    case RunFormat::Json:
-      return reports::neighbours_json(matrix);
-    case RunFormat::Yaml:
-      return reports::neighbours_yaml(matrix);
-    case RunFormat::Csv:
-      return reports::neighbours_csv(matrix);
-    case RunFormat::Markdown:
-      return reports::neighbours_markdown(matrix);
-    case RunFormat::Junit:
-      break;  // not offered
-  }
-  return {};
-}
 
 bool is_observed(const sim::NeighbourMatrix& matrix) {
   return std::ranges::any_of(matrix.rows, [](const auto& row) { return row.alone.has_value(); });
 }
 
-ExitCode verdict(const sim::NeighbourMatrix& matrix) {
+ExitCode neighbours_verdict(const sim::NeighbourMatrix& matrix) {
   if (matrix.interrupted) {
     print_error("interrupted: the report covers the replications that had finished");
     return ExitCode::Interrupted;
@@ -55,24 +29,27 @@ ExitCode verdict(const sim::NeighbourMatrix& matrix) {
 
 }  // namespace
 
+void add_neighbours(CLI::App& app, NeighboursCommand& neighbours, CommonFlags& flags) {
+  CLI::App& verb = add_verb(
+      app, "neighbours", "Show how much each workload slows each other one down",
+      "  slicewise neighbours -f scenarios/examples/shared-inference.yaml --variant shared", flags);
+  verb.alias("neighbors");
+  add_scenario_flags(verb, neighbours.file, neighbours.set, neighbours.out);
+  add_choice(verb, "-o,--output", kRunFormats, neighbours.format, "Format (default table)");
+  add_text(verb, "--variant", neighbours.variant, "NAME", "Which variant (default: the first)");
+  add_simulation_flags(verb, neighbours);
+}
+
 ExitCode execute(const NeighboursCommand& command, const CommonFlags& flags) {
-  const auto opened = open_variant(command, flags);
-  if (!opened) return opened.error();
-  Progress progress(command.progress, flags.quiet);
-  sim::NeighbourOptions options;
-  options.run.threads = thread_count(command.jobs);
-  options.run.progress = [&](int done, int total) { progress.update(done, total); };
-  options.run.interrupted = &catch_interrupt();
-  auto matrix = sim::find_neighbours(opened->set(), opened->variant, opened->catalogue, options);
-  progress.finish();
-  if (!matrix) return fail(matrix.error(), opened->file.texts, flags);
-  stamp_files(opened->file, opened->prices, matrix->stamp);
-  if (const ExitCode code = write_text(command.out, render(*matrix, command, flags));
-      code != ExitCode::Success) {
-    return code;
-  }
-  print_diagnostics(opened->set().notes, opened->file.texts, flags);
-  return verdict(*matrix);
+  const Study<sim::NeighbourMatrix> study{
+      .formats = {reports::neighbours_table, reports::neighbours_json, reports::neighbours_yaml,
+                  reports::neighbours_csv, reports::neighbours_markdown},
+      .find =
+          [](const OneVariant& opened, const sim::RunOptions& run) {
+            return sim::find_neighbours(opened.set(), opened.variant, opened.catalogue, {run});
+          },
+      .verdict = neighbours_verdict};
+  return execute_study(command, flags, study);
 }
 
 }  // namespace slicewise::tools

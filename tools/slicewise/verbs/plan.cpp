@@ -12,38 +12,14 @@
 #include "slicewise/version.hpp"
 
 #include "../commands.hpp"
-#include "../files.hpp"
-#include "../interrupt.hpp"
-#include "../one_variant.hpp"
+#include "../options.hpp"
 #include "../plan_journal.hpp"
 #include "../plan_run.hpp"
-#include "../progress.hpp"
-#include "../terminal.hpp"
+#include "../study.hpp"
 #include "../verdict_exit.hpp"
 
 namespace slicewise::tools {
 namespace {
-
-std::string plan_text(const sim::Plan& plan, const PlanCommand& command, const CommonFlags& flags) {
-  const reports::TextStyle style = report_style(command.out, flags);
-  switch (command.format) {
-    case RunFormat::Table:
-      return reports::plan_table(plan, style, false);
-    case RunFormat::Wide:
-      return reports::plan_table(plan, style, true);
-    case RunFormat::Json:
-      return reports::plan_json(plan);
-    case RunFormat::Yaml:
-      return reports::plan_yaml(plan);
-    case RunFormat::Csv:
-      return reports::plan_csv(plan);
-    case RunFormat::Markdown:
-      return reports::plan_markdown(plan);
-    case RunFormat::Junit:
-      return reports::plan_junit(plan);
-  }
-  return {};
-}
 
 ExitCode plan_verdict(const sim::Plan& plan) {
   if (plan.interrupted) {
@@ -68,7 +44,7 @@ ExitCode plan_verdict(const sim::Plan& plan) {
   return code;
 }
 
-sim::PlanOptions plan_options(const PlanCommand& command) {
+sim::PlanOptions plan_options(const PlanCommand& command, const sim::RunOptions& run) {
   sim::PlanOptions options;
   options.instance_types = command.instances;
   options.purchases = command.purchase;
@@ -81,11 +57,65 @@ sim::PlanOptions plan_options(const PlanCommand& command) {
   options.top = static_cast<std::size_t>(command.top.value_or(static_cast<int>(options.top)));
   options.headroom = !command.no_headroom;
   options.flips = !command.no_flips;
-  options.run.threads = thread_count(command.jobs);
+  options.run = run;
   return options;
 }
 
+// What the journal has to say once the plan is made.
+ExitCode close_journal(const PlanJournal& journal, const PlanCommand& command,
+                       const CommonFlags& flags) {
+  if (journal.failed()) {
+    print_error(fmt::format("error: cannot write {}", command.journal));
+    return ExitCode::FileAccess;
+  }
+  if (journal.found() > 0 && !flags.quiet) {
+    print_error(fmt::format("note: {} simulations were in {}", journal.found(), command.journal));
+  }
+  return ExitCode::Success;
+}
+
 }  // namespace
+
+void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
+  CLI::App& verb = add_verb(
+      app, "plan", "Find the cheapest configuration that meets the objectives",
+      "  slicewise init --template online-services | slicewise plan -f -\n"
+      "  slicewise plan -f scenarios/examples/shared-inference.yaml --instances g4dn.xlarge,g6 "
+      "--max-nodes 4 -o json --out plan.json",
+      flags);
+  add_scenario_flags(verb, plan.file, plan.set, plan.out);
+  add_choice(verb, "-o,--output", kVerdictFormats, plan.format, "Format (default table)");
+  add_junit(verb, plan.junit);
+  add_text(verb, "--variant", plan.variant, "NAME", "Which variant (default: the first)");
+  add_names(verb, "--instances", "TYPE,...", plan.instances,
+            "Instance types or families (default: the scenario's planning section, else its own "
+            "types and a dozen others)");
+  add_names(verb, "--purchase", "OPTION,...", plan.purchase,
+            "on-demand, spot, reserved or price plans of the scenario (default on-demand and its "
+            "plans)");
+  add_names(
+      verb, "--strategies", "NAME,...", plan.strategies,
+      "exclusive, timeSlicing, mps, mig, mig+timeSlicing, vgpu (default: all that can be had)");
+  verb.add_option("--replicas", plan.replicas,
+                  "Pods per GPU that are tried (default 2, 3, 4, 6, 8, ... as many as fit)")
+      ->type_name("N,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(2, 1'000));
+  add_number(verb, "--max-nodes", 1, 1'000, plan.max_nodes, "Nodes of a pool (default 32)");
+  add_number(verb, "--max-cost", 1, 1'000'000'000, plan.max_cost, "Dollars a month");
+  add_choice(verb, "--objective", kGoals, plan.goal,
+             "What is minimised (default: the scenario's; else monthlyCost, for jobs costPerJob)");
+  add_number(verb, "--top", 1, 100, plan.top, "Options to rank (default 5)");
+  verb.add_flag("--no-split", plan.no_split, "One pool for all workloads");
+  verb.add_flag("--no-headroom", plan.no_headroom, "Do not search for the load that breaks it");
+  verb.add_flag("--no-flips", plan.no_flips, "Do not search for changes that flip the answer");
+  add_text(verb, "--journal", plan.journal, "FILE",
+           "Keep every simulation in this file as it ends, and do not repeat those it holds: a run "
+           "that was killed goes on");
+  add_allow_pending(verb, plan.allow_pending);
+  add_simulation_flags(verb, plan);
+}
 
 std::string plan_subject(const PlanCommand& command, const OneVariant& opened) {
   const scenarios::Scenario& scenario = opened.set().variants[opened.variant];
@@ -106,34 +136,21 @@ ExitCode run_plan(const PlanCommand& command, const CommonFlags& flags,
     journal.emplace(PlanJournal::open(command.journal, plan_subject(command, *opened)));
     if (!*journal) return fail(journal->error(), {}, flags);
   }
-  Progress progress(command.progress, flags.quiet, "simulations", Progress::Total::Grows);
-  sim::PlanOptions options = plan_options(command);
-  options.run.progress = [&](int done, int total) { progress.update(done, total); };
-  options.run.interrupted = &catch_interrupt();
-  options.probes = make_runner(*opened, options);
-  if (journal) options.journal = (*journal)->hooks();
-  auto plan = sim::make_plan(opened->set(), opened->variant, opened->catalogue, options);
-  progress.finish();
-  if (!plan) return fail(plan.error(), opened->file.texts, flags);
-  if (journal && (*journal)->failed()) {
-    print_error(fmt::format("error: cannot write {}", command.journal));
-    return ExitCode::FileAccess;
-  }
-  if (journal && (*journal)->found() > 0 && !flags.quiet) {
-    print_error(
-        fmt::format("note: {} simulations were in {}", (*journal)->found(), command.journal));
-  }
-  stamp_files(opened->file, opened->prices, plan->stamp);
-  if (const ExitCode code = write_text(command.out, plan_text(*plan, command, flags));
-      code != ExitCode::Success) {
-    return code;
-  }
-  if (const ExitCode code = write_besides(command.junit, reports::plan_junit(*plan));
-      code != ExitCode::Success) {
-    return code;
-  }
-  print_diagnostics(opened->set().notes, opened->file.texts, flags);
-  return plan_verdict(*plan);
+  Study<sim::Plan> study{
+      .formats = {reports::plan_table, reports::plan_json, reports::plan_yaml, reports::plan_csv,
+                  reports::plan_markdown, reports::plan_junit},
+      .counted = "simulations",
+      .total = Progress::Total::Grows,
+      .find =
+          [&](const OneVariant& from, const sim::RunOptions& run) {
+            sim::PlanOptions options = plan_options(command, run);
+            options.probes = make_runner(from, options);
+            if (journal) options.journal = (*journal)->hooks();
+            return sim::make_plan(from.set(), from.variant, from.catalogue, options);
+          },
+      .verdict = plan_verdict};
+  if (journal) study.after = [&] { return close_journal(**journal, command, flags); };
+  return execute_study(command, flags, *opened, study);
 }
 
 ExitCode execute(const PlanCommand& command, const CommonFlags& flags) {

@@ -9,13 +9,8 @@
 #include "slicewise/sim/check.hpp"
 
 #include "../commands.hpp"
-#include "../files.hpp"
-#include "../interrupt.hpp"
-#include "../one_variant.hpp"
-#include "../prices.hpp"
-#include "../progress.hpp"
-#include "../scenario_file.hpp"
-#include "../terminal.hpp"
+#include "../options.hpp"
+#include "../study.hpp"
 #include "../variants.hpp"
 #include "../verdict_exit.hpp"
 
@@ -29,27 +24,6 @@ void apply_flags(const RunCommand& command, scenarios::ScenarioSet& set) {
     scenario.fidelity = command.fidelity.value_or(scenario.fidelity);
     scenario.allow_pending = command.allow_pending;
   }
-}
-
-std::string render(const sim::Result& result, const RunCommand& command, const CommonFlags& flags) {
-  const reports::TextStyle style = report_style(command.out, flags);
-  switch (command.format) {
-    case RunFormat::Table:
-      return reports::result_table(result, style, false);
-    case RunFormat::Wide:
-      return reports::result_table(result, style, true);
-    case RunFormat::Json:
-      return reports::result_json(result);
-    case RunFormat::Yaml:
-      return reports::result_yaml(result);
-    case RunFormat::Csv:
-      return reports::result_csv(result);
-    case RunFormat::Markdown:
-      return reports::result_markdown(result);
-    case RunFormat::Junit:
-      return reports::result_junit(result);
-  }
-  return {};
 }
 
 // What the loader noted, and for the formats made for programs the findings of the run: a person
@@ -127,19 +101,36 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
   if (command.fidelity) {
     result->fidelity = *command.fidelity == scenarios::Fidelity::Exact ? "exact" : "auto";
   }
-  if (const ExitCode code = write_text(command.out, render(*result, command, flags));
-      code != ExitCode::Success) {
-    return code;
-  }
-  if (const ExitCode code = write_besides(command.junit, reports::result_junit(*result));
-      code != ExitCode::Success) {
-    return code;
-  }
+  const Formats<sim::Result> formats{reports::result_table,    reports::result_json,
+                                     reports::result_yaml,     reports::result_csv,
+                                     reports::result_markdown, reports::result_junit};
+  const ExitCode code = write_report(*result, formats, command, flags, command.junit);
+  if (code != ExitCode::Success) return code;
   print_diagnostics(remarks(set, *result, command.format), file.texts, flags);
   return verdict(*result);
 }
 
 }  // namespace
+
+void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
+  CLI::App& verb = add_verb(
+      app, "run", "Simulate a scenario and report cost, throughput and latency",
+      "  slicewise run -f scenarios/examples/aws-cifar10.yaml\n"
+      "  slicewise run -f scenarios/examples/aws-cifar10.yaml -o json --out result.json\n"
+      "  slicewise run -f - --set nodePools.gpu.nodes=2 < scenarios/examples/aws-cifar10.yaml",
+      flags);
+  add_scenario_flags(verb, run.file, run.set, run.out);
+  add_choice(verb, "-o,--output", kVerdictFormats, run.format, "Format (default table)");
+  add_junit(verb, run.junit);
+  verb.add_option("--variant", run.variants, "Only this variant; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  add_replications(verb, run);
+  add_choice(verb, "--fidelity", kFidelities, run.fidelity,
+             "Engine choice (default: the scenario's)");
+  add_allow_pending(verb, run.allow_pending);
+  add_prices_and_progress(verb, run);
+}
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags) {
   Expected<ScenarioFile> file = open_scenario(command.file, command.set);

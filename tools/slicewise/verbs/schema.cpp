@@ -12,6 +12,7 @@
 
 #include "../commands.hpp"
 #include "../files.hpp"
+#include "../options.hpp"
 
 namespace slicewise::tools {
 
@@ -44,6 +45,12 @@ std::string schema_text(SchemaKind kind) {
 }
 
 }  // namespace
+
+void add_schema(CLI::App& app, SchemaCommand& schema, CommonFlags& flags) {
+  CLI::App& verb = add_verb(app, "schema", "Print the JSON Schema of a file format",
+                            "  slicewise schema scenario", flags);
+  add_choice(verb, "kind", kSchemas, schema.kind, "Which format")->required();
+}
 
 ExitCode execute(const SchemaCommand& command, const CommonFlags& /*flags*/) {
   return write_text("", schema_text(command.kind));

@@ -1,40 +1,13 @@
 #include "slicewise/sim/sensitivity.hpp"
 
-#include <string>
-
 #include "slicewise/reports/sensitivity_report.hpp"
 
 #include "../commands.hpp"
-#include "../files.hpp"
-#include "../interrupt.hpp"
-#include "../one_variant.hpp"
-#include "../progress.hpp"
-#include "../terminal.hpp"
+#include "../options.hpp"
+#include "../study.hpp"
 
 namespace slicewise::tools {
 namespace {
-
-std::string sensitivity_text(const sim::SensitivityStudy& study, const SensitivityCommand& command,
-                             const CommonFlags& flags) {
-  const reports::TextStyle style = report_style(command.out, flags);
-  switch (command.format) {
-    case RunFormat::Table:
-      return reports::sensitivity_table(study, style, false);
-    case RunFormat::Wide:
-      return reports::sensitivity_table(study, style, true);
-    case RunFormat::Json:
-      return reports::sensitivity_json(study);
-    case RunFormat::Yaml:
-      return reports::sensitivity_yaml(study);
-    case RunFormat::Csv:
-      return reports::sensitivity_csv(study);
-    case RunFormat::Markdown:
-      return reports::sensitivity_markdown(study);
-    case RunFormat::Junit:
-      break;  // not offered
-  }
-  return {};
-}
 
 ExitCode sensitivity_verdict(const sim::SensitivityStudy& study) {
   if (study.interrupted) {
@@ -50,31 +23,48 @@ ExitCode sensitivity_verdict(const sim::SensitivityStudy& study) {
 
 }  // namespace
 
+void add_sensitivity(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags& flags) {
+  CLI::App& verb = add_verb(
+      app, "sensitivity", "Vary one input at a time: what the answer depends on",
+      "  slicewise sensitivity -f scenarios/examples/shared-inference.yaml --variant shared\n"
+      "  slicewise sensitivity -f scenarios/examples/shared-inference.yaml --variant shared --by "
+      "10% --vary traffic --vary workloads.classifier.measured.requestGpuTime",
+      flags);
+  add_scenario_flags(verb, sensitivity.file, sensitivity.set, sensitivity.out);
+  add_choice(verb, "-o,--output", kRunFormats, sensitivity.format, "Format (default table)");
+  add_text(verb, "--variant", sensitivity.variant, "NAME", "Which variant (default: the first)");
+  verb.add_option(
+          "--vary", sensitivity.vary,
+          "A kind of input (traffic, requestGpuTime, price, ...) or the path of one; may be "
+          "repeated (default: the scenario's `sensitivity`, else all)")
+      ->type_name("INPUT")
+      ->allow_extra_args(false);
+  add_percent(verb, "--by", sensitivity.by, "How far down and up (default 20%)");
+  add_number(verb, "--break-evens", 0, 20, sensitivity.break_evens,
+             "Bisect for so many inputs where an objective starts to fail (default 3)");
+  add_simulation_flags(verb, sensitivity);
+}
+
 ExitCode execute(const SensitivityCommand& command, const CommonFlags& flags) {
   if (command.by && *command.by >= 1) {
     return usage_error("--by: an input that is varied by 100% would be gone",
                        "write less, 20% for example");
   }
-  const auto opened = open_variant(command, flags);
-  if (!opened) return opened.error();
-  Progress progress(command.progress, flags.quiet, "replications", Progress::Total::Grows);
-  sim::SensitivityOptions options;
-  options.vary = command.vary;
-  options.by = command.by;
-  options.break_evens = command.break_evens.value_or(options.break_evens);
-  options.run.threads = thread_count(command.jobs);
-  options.run.progress = [&](int done, int total) { progress.update(done, total); };
-  options.run.interrupted = &catch_interrupt();
-  auto study = sim::find_sensitivity(opened->set(), opened->variant, opened->catalogue, options);
-  progress.finish();
-  if (!study) return fail(study.error(), opened->file.texts, flags);
-  stamp_files(opened->file, opened->prices, study->stamp);
-  if (const ExitCode code = write_text(command.out, sensitivity_text(*study, command, flags));
-      code != ExitCode::Success) {
-    return code;
-  }
-  print_diagnostics(opened->set().notes, opened->file.texts, flags);
-  return sensitivity_verdict(*study);
+  const Study<sim::SensitivityStudy> study{
+      .formats = {reports::sensitivity_table, reports::sensitivity_json, reports::sensitivity_yaml,
+                  reports::sensitivity_csv, reports::sensitivity_markdown},
+      .total = Progress::Total::Grows,
+      .find =
+          [&](const OneVariant& opened, const sim::RunOptions& run) {
+            sim::SensitivityOptions options;
+            options.vary = command.vary;
+            options.by = command.by;
+            options.break_evens = command.break_evens.value_or(options.break_evens);
+            options.run = run;
+            return sim::find_sensitivity(opened.set(), opened.variant, opened.catalogue, options);
+          },
+      .verdict = sensitivity_verdict};
+  return execute_study(command, flags, study);
 }
 
 }  // namespace slicewise::tools

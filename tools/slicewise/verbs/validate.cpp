@@ -15,6 +15,7 @@
 
 #include "../commands.hpp"
 #include "../files.hpp"
+#include "../options.hpp"
 #include "../suggestions.hpp"
 #include "../terminal.hpp"
 
@@ -129,6 +130,26 @@ ExitCode verdict(const sim::ValidationResult& result) {
 }
 
 }  // namespace
+
+void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags) {
+  CLI::App& verb = add_verb(app, "validate", "Hold the models against published measurements",
+                            "  slicewise validate\n"
+                            "  slicewise validate parvagpu nos -o json\n"
+                            "  slicewise validate MIG -o csv",
+                            flags);
+  verb.add_option("name", validate.names, "Only this study, source or mode (default: all)")
+      ->type_name("NAME");
+  add_choice(verb, "-o,--output", kValidateFormats, validate.format,
+             "Format (default table); csv has every point");
+  CLI::Option* pairs = add_text(verb, "--pairs", validate.pairs, "FILE",
+                                "CSV of pairs measured on one GPU, in the columns of Lucid's "
+                                "colocate_info, as one more source");
+  add_text(verb, "--pairs-gpu", validate.pairs_gpu, "GPU",
+           "GPU of these pairs (default RTX-3090, that of Lucid)")
+      ->needs(pairs);
+  add_text(verb, "--out", validate.out, "DIR",
+           "Write charts of predicted against measured here: validation.svg and one per study");
+}
 
 ExitCode execute(const ValidateCommand& command, const CommonFlags& flags) {
   const models::Catalogue catalogue = models::load_catalogue();

@@ -5,8 +5,15 @@
 #include "../build_info.hpp"
 #include "../commands.hpp"
 #include "../files.hpp"
+#include "../options.hpp"
 
 namespace slicewise::tools {
+
+void add_version(CLI::App& app, VersionCommand& version, CommonFlags& flags) {
+  CLI::App& verb = add_verb(app, "version", "Print version, commit and price date",
+                            "  slicewise version -o json", flags);
+  add_choice(verb, "-o,--output", kVersionFormats, version.json, "Format (default text)");
+}
 
 ExitCode execute(const VersionCommand& command, const CommonFlags& /*flags*/) {
   const BuildInfo build = build_info();

@@ -149,6 +149,7 @@ struct WorkloadRecord {
   ScalingRecord scaling;             // autoscaled Service
   NotebookRecord notebooks;
   Duration gpu_busy;            // a MIG instance counts with its part of the GPU
+  Duration gpu_lost;            // of that, of containers that died
   Duration pod_running;         // container time
   Duration backing_off;         // between the end of a container and its restart
   Duration stretched_by_gpu;    // of that, how much longer it took because of GPU neighbours

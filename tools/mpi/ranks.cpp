@@ -1,18 +1,53 @@
-#include "hand_out.hpp"
+#include "ranks.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include <boost/mpi/status.hpp>
 #include <fmt/format.h>
 
-#include "messages.hpp"
+#include "one_variant.hpp"
+#include "plan_run.hpp"
+#include "terminal.hpp"
 
 namespace slicewise::tools {
 namespace {
+
+// What rank 0 and the others say to each other. All of it is text.
+enum class MessageKind : int {
+  Subject = 1,  // what the plan is about, before the first probe
+  Probe,        // "17 " and sim::probe_line()
+  Answer,       // "17 " and sim::answer_line()
+  Stop,
+};
+
+struct Message {
+  int rank = 0;  // who sent it
+  MessageKind kind = MessageKind::Stop;
+  std::string text;
+};
+
+// Waits without keeping a core busy: ranks often share a machine.
+Message next_message(const boost::mpi::communicator& world) {
+  constexpr std::chrono::microseconds kPause(200);
+  for (;;) {
+    if (const auto status = world.iprobe()) {
+      Message message;
+      message.rank = status->source();
+      message.kind = static_cast<MessageKind>(status->tag());
+      world.recv(status->source(), status->tag(), message.text);
+      return message;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
 
 using sim::PlanAnswer;
 using sim::PlanProbe;
@@ -58,6 +93,15 @@ bool is_stopped(const sim::RunOptions& run) {
   return run.interrupted != nullptr && run.interrupted->load();
 }
 
+std::string answer_to(const Message& message, const OneVariant& opened) {
+  const std::size_t blank = message.text.find(' ');
+  const auto probe = sim::read_probe(message.text.substr(blank + 1));
+  if (!probe) throw std::runtime_error("rank 0 asks nonsense");
+  const scenarios::Scenario& base = opened.set().variants[opened.variant];
+  const sim::PlanAnswer answer = sim::answer_probe(base, *probe, opened.catalogue, {});
+  return fmt::format("{} {}", message.text.substr(0, blank), sim::answer_line(answer));
+}
+
 }  // namespace
 
 sim::ProbeRunner hand_out(const boost::mpi::communicator& world, const std::string& subject,
@@ -84,6 +128,28 @@ sim::ProbeRunner hand_out(const boost::mpi::communicator& world, const std::stri
 void stop_ranks(const boost::mpi::communicator& world) {
   for (int rank = 1; rank < world.size(); ++rank) {
     world.send(rank, static_cast<int>(MessageKind::Stop), std::string());
+  }
+}
+
+ExitCode answer_probes(const boost::mpi::communicator& world, const PlanCommand& command,
+                       const CommonFlags& flags) {
+  std::optional<OneVariant> opened;
+  for (;;) {
+    const Message message = next_message(world);
+    if (message.kind == MessageKind::Stop) return ExitCode::Success;
+    if (message.kind == MessageKind::Subject) {
+      auto read = open_variant(command, flags);
+      if (!read) return read.error();
+      if (plan_subject(command, *read) != message.text) {
+        print_error(
+            fmt::format("error: rank {} reads another {} than rank 0", world.rank(), command.file));
+        return ExitCode::InvalidInput;
+      }
+      opened.emplace(std::move(*read));
+      continue;
+    }
+    if (!opened) throw std::runtime_error("rank 0 asks before it says about what");
+    world.send(message.rank, static_cast<int>(MessageKind::Answer), answer_to(message, *opened));
   }
 }
 

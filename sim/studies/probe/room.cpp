@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 
 #include <fmt/format.h>
 
-#include "candidates.hpp"
+#include "probe.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -93,6 +94,42 @@ std::int64_t least_nodes(const World& world, const FreeNode& empty) {
 }
 
 }  // namespace
+
+int equal_shares(const PoolModel& pool, const GpuMemoryNeeds& needs) {
+  const bool whole = pool.kinds.front().memory == models::usable_memory(*pool.gpu);
+  const Bytes memory = whole ? pool.gpu->memory_total : pool.kinds.front().memory;
+  constexpr std::int64_t kMany = 1'000;
+  if (needs.largest_process.count == 0) return kMany;
+  return static_cast<int>(std::min(kMany, memory.count / needs.largest_process.count));
+}
+
+int GpuMemoryNeeds::pods_in(Bytes memory) const {
+  Bytes used;
+  int count = 0;
+  for (const Bytes pod : pods) {
+    used += pod;
+    if (used > memory) break;
+    ++count;
+  }
+  // More of them than there are: as many again of the size of the largest.
+  const bool all = count == static_cast<int>(pods.size()) && !pods.empty();
+  return all && pods.front().count > 0
+             ? count + static_cast<int>((memory - used).count / pods.front().count)
+             : count;
+}
+
+GpuMemoryNeeds gpu_memory_needs(const World& world) {
+  GpuMemoryNeeds needs;
+  const Bytes context = world.pools.front().context_memory;
+  for (const WorkloadModel& workload : world.workloads) {
+    const Bytes process = workload.gpu_memory + context;
+    const Bytes pod{process.count * workload.spec.processes_per_pod};
+    needs.pods.insert(needs.pods.end(), static_cast<std::size_t>(workload.spec.count), pod);
+    if (workload.spec.count > 0) needs.largest_process = std::max(needs.largest_process, process);
+  }
+  std::ranges::sort(needs.pods, std::greater<>());
+  return needs;
+}
 
 std::optional<int> smallest_node_count(const World& world, int most) {
   const FreeNode empty = empty_node(world);

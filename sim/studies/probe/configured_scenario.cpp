@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/sim/plan.hpp"
+#include "slicewise/sim/pool_choice.hpp"
 
 #include "../../world/catalogue_names.hpp"
-#include "../compare/candidates.hpp"
+#include "probe.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -71,7 +71,18 @@ void cut_into(NodePool& pool, const PoolChoice& choice, const models::Catalogue&
   pool.mig = layout;
 }
 
-void share_by(NodePool& pool, const PoolChoice& choice) {
+// MPS and vGPU as the scenario sets them up, but for what the choice decides.
+struct SharingSettings {
+  std::optional<scenarios::MpsSettings> mps;
+  std::optional<scenarios::VgpuSettings> vgpu;
+};
+
+void share_by(NodePool& pool, const PoolChoice& choice, const SharingSettings& own, bool force) {
+  if (choice.strategy == Strategy::Vgpu && force) {
+    pool.vgpu = own.vgpu.value_or(scenarios::VgpuSettings{});
+    pool.vgpu->policy = scenarios::VgpuSettings::Policy::FixedShare;
+    pool.vgpu->per_gpu = choice.replicas;
+  }
   if (!is_shared(choice.strategy)) return;
   const SourceLocation where = pool.instance_type.where;
   scenarios::PluginSharing sharing;
@@ -85,14 +96,17 @@ void share_by(NodePool& pool, const PoolChoice& choice) {
     return;
   }
   pool.device_plugin->mps = sharing;
-  if (choice.strategy == Strategy::MpsUncapped) {
-    pool.mps = pool.mps.value_or(scenarios::MpsSettings{});
-    pool.mps->uncapped = true;
-  }
+  const bool uncapped = choice.strategy == Strategy::MpsUncapped;
+  if (!own.mps && !uncapped && !force) return;
+  pool.mps = own.mps.value_or(scenarios::MpsSettings{});
+  pool.mps->uncapped = uncapped;
+  pool.mps->active_threads.reset();  // 100 / replicas: the daemon's own is what is chosen
+  pool.mps->force = force;
 }
 
 void buy(Scenario& scenario, NodePool& pool, const PoolChoice& choice) {
   using scenarios::CapacityType;
+  if (choice.purchase.empty()) return;
   pool.capacity_type = choice.purchase == "spot"       ? CapacityType::Spot
                        : choice.purchase == "reserved" ? CapacityType::Reserved
                                                        : CapacityType::OnDemand;
@@ -117,7 +131,7 @@ const NodePool& like(const Scenario& base, const std::string& gpu_model,
 }
 
 NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& choice,
-                 const models::Catalogue& catalogue) {
+                 const models::Catalogue& catalogue, bool force) {
   const models::InstanceType* type = catalogue.find_instance(choice.instance_type);
   const std::string model = type == nullptr ? "" : type->gpu_model;
   NodePool pool = like(base, model, catalogue);
@@ -130,15 +144,13 @@ NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& cho
                                              : scenarios::AllocationPolicy::Distributed;
   pool.device_plugin.emplace();
   pool.device_plugin->allocation_policy = allocation;
-  if (pool.mps) pool.mps->uncapped = false;
-  if (choice.strategy != Strategy::Mps && choice.strategy != Strategy::MpsUncapped) {
-    pool.mps.reset();
-  }
+  const SharingSettings settings{pool.mps, pool.vgpu};
+  pool.mps.reset();
   pool.vgpu.reset();
   pool.virtual_gpu.reset();
   pool.nos.reset();
   cut_into(pool, choice, catalogue);
-  share_by(pool, choice);
+  share_by(pool, choice, settings, force);
   buy(scenario, pool, choice);
   return pool;
 }
@@ -180,13 +192,19 @@ void keep_measured_device(Workload& workload, const Scenario& base,
 
 }  // namespace
 
+bool names_the_node(std::string_view label) {
+  return label.starts_with("nvidia.com/") || label.ends_with("/instance-type") ||
+         label.starts_with("karpenter.k8s.aws/instance-") ||
+         label == "k8s.amazonaws.com/accelerator" || label == "nos.nebuly.com/gpu-partitioning";
+}
+
 Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> pools,
-                          const models::Catalogue& catalogue) {
+                          const models::Catalogue& catalogue, bool force) {
   Scenario scenario = base;
   scenario.node_pools.clear();
   std::set<std::string> taken;
   for (const PoolChoice& choice : pools) {
-    NodePool pool = pool_of(scenario, base, choice, catalogue);
+    NodePool pool = pool_of(scenario, base, choice, catalogue, force);
     if (pools.size() > 1) {
       pool.name.value = unique_name(choice, taken);
       pool.labels[std::string(kPoolLabel)] = pool.name.value;

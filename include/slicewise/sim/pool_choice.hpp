@@ -1,0 +1,81 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/mig_layout.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+
+// The ways to have and share the GPUs of a node pool, and the scenario on such pools: what `plan`
+// and `compare` choose from.
+namespace slicewise::sim {
+
+enum class Strategy : std::uint8_t {
+  Exclusive,
+  TimeSlicing,
+  Mps,          // as the stock device plugin sets it up: memory and threads / replicas
+  MpsUncapped,  // every client may use all threads
+  Mig,
+  MigTimeSlicing,
+  MigMps,
+  Vgpu,
+};
+
+inline constexpr std::array kStrategies = {
+    Strategy::Exclusive, Strategy::TimeSlicing,    Strategy::Mps,    Strategy::MpsUncapped,
+    Strategy::Mig,       Strategy::MigTimeSlicing, Strategy::MigMps, Strategy::Vgpu};
+
+// As results spell it: "timeSlicing", "mig+mps".
+std::string_view strategy_name(Strategy strategy);
+
+// Whether the device plugin as NVIDIA ships it can set the strategy up. It cannot take the thread
+// cap off MPS: it always writes 100 / replicas %.
+bool is_stock(Strategy strategy);
+
+// What stands between two pods on one GPU; the weakest that any two of them have. Inside one MIG
+// instance that is what shares the instance.
+struct Isolation {
+  enum class Memory : std::uint8_t { None, ProcessLimit, Hardware };
+  enum class Compute : std::uint8_t { None, Cap, Hardware };
+  enum class Fault : std::uint8_t { Process, Shared, Hardware };
+  Memory memory = Memory::None;
+  Compute compute = Compute::None;
+  Fault fault = Fault::Process;
+
+  friend bool operator==(const Isolation&, const Isolation&) = default;
+};
+// vGPUs are taken with the fixed share that EC2 sells. Sources: NVIDIA device plugin README (shared
+// access to GPUs), MPS documentation (memory protection, error containment), MIG user guide, vGPU
+// user guide.
+Isolation isolation_of(Strategy strategy);
+
+// How the GPUs of one node pool are had and shared, and for whom.
+struct PoolChoice {
+  std::string instance_type;
+  std::string purchase = "on-demand";  // "spot", "reserved", a price plan; "": as the scenario buys
+  Strategy strategy = Strategy::Exclusive;
+  int replicas = 1;                       // pods per GPU or, with MIG, per instance
+  std::vector<models::MigCount> mig;      // instances of each GPU; empty without MIG
+  std::vector<std::string> workloads;     // in the order of the scenario
+  std::vector<std::string> mig_profiles;  // of the pods of each of them; empty: all the same
+  int nodes = 1;                          // 0: not known
+
+  friend bool operator==(const PoolChoice&, const PoolChoice&) = default;
+};
+
+// "2 x g4dn.xlarge, MPS x4": without the workloads.
+std::string describe(const PoolChoice& choice);
+
+// The scenario with these pools, every pod pinned to its pool and asking for one ticket of what it
+// offers: what `run` simulates and `export` writes. `force`: with what no plugin or instance type
+// offers.
+scenarios::Scenario planned_scenario(const scenarios::Scenario& base,
+                                     std::span<const PoolChoice> pools,
+                                     const models::Catalogue& catalogue, bool force = false);
+
+}  // namespace slicewise::sim

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slicewise/codes.hpp"
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/plan.hpp"
+#include "slicewise/sim/pool_choice.hpp"
+#include "slicewise/sim/world.hpp"
+#include "slicewise/units.hpp"
+
+// What the studies share: from a scenario and a change of it to a world, and what pods need there.
+// simulations.hpp runs such worlds, probe_batch.hpp asks for them in other threads and processes.
+namespace slicewise::sim {
+
+// The world of the scenario in which the probe's input is scaled and that runs on the probe's
+// pools; without pools on its own. Errors are those of build_world.
+Expected<World> probe_world(const scenarios::Scenario& base, const PlanProbe& probe,
+                            const models::Catalogue& catalogue, bool force = false);
+
+// Why a configuration is not simulated.
+struct Refusal {
+  std::optional<Code> code;
+  std::string reason;  // one sentence, no full stop
+};
+
+// What is wrong with the world, or which pods never fit a GPU of it; nullopt: nothing.
+std::optional<Refusal> refusal_of(const Expected<World>& world);
+
+// The pool of a type for these workloads, one pod on each GPU; a fraction of a GPU is a vGPU.
+PoolChoice unshared(const models::InstanceType& type, std::vector<std::string> workloads);
+
+// Those that have pods.
+std::vector<std::string> workloads_with_pods(const scenarios::Scenario& scenario);
+
+// Refuses pods that ask for several GPU resources, and a scenario without pods. `what`: "strategies
+// are compared", for the message.
+void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diagnostics& found);
+
+// What is wrong with the scenario itself: the errors that it has in every world. REQUIRES: one
+// world or more.
+Diagnostics errors_everywhere(std::span<const Expected<World>> worlds);
+
+// Labels that say which GPU a node has and how it is shared: each configuration has others.
+bool names_the_node(std::string_view label);
+
+// Words of flags and of a scenario's planning section. What nobody knows is added to `found`.
+using Names = std::vector<Located<std::string>>;
+Names as_names(const std::vector<std::string>& flags);
+// A type by its name, of a family those that are still sold; each once.
+std::vector<const models::InstanceType*> types_named(const Names& names,
+                                                     const models::Catalogue& catalogue,
+                                                     Diagnostics& found);
+void add_type(const models::InstanceType* type, std::vector<const models::InstanceType*>& types);
+std::vector<Strategy> strategies_named(const Names& names, Diagnostics& found);
+std::vector<std::string> purchases_named(const Names& names, const scenarios::Scenario& scenario,
+                                         Diagnostics& found);
+// A price plan is agreed for certain instance types; everything else is sold for all.
+bool is_sold(const scenarios::Scenario& scenario, const std::string& type,
+             const std::string& purchase);
+
+// What the pods of a scenario take of a GPU's memory, with their CUDA contexts.
+struct GpuMemoryNeeds {
+  std::vector<Bytes> pods;  // largest first
+  Bytes largest_process;
+
+  // How many pods, any of them, fit in `memory` together.
+  int pods_in(Bytes memory) const;
+};
+GpuMemoryNeeds gpu_memory_needs(const World& world);
+
+// How many processes MPS has memory for in the pool: its daemon divides what nvidia-smi prints by
+// the replicas.
+int equal_shares(const PoolModel& pool, const GpuMemoryNeeds& needs);
+
+// As few nodes as hold all pods at once, spread as the scheduler spreads them; nullopt: more than
+// `most`. REQUIRES: one pool.
+std::optional<int> smallest_node_count(const World& world, int most);
+
+// Why not even an empty node holds a pod; nullopt when one does.
+std::optional<std::string> too_large_for_a_node(const World& world);
+
+}  // namespace slicewise::sim

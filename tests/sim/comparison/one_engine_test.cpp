@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/load.hpp"
+#include "slicewise/sim/plan.hpp"
+
+#include "comparisons.hpp"
+
+// What `compare` and `plan` say of one configuration is one figure: both ask the same engine.
+namespace slicewise::sim {
+namespace {
+
+// Whatever the scenario sets up: shares of its own, spot nodes, a price plan, workloads side by
+// side.
+std::vector<scenarios::ScenarioSet> scenarios_to_compare() {
+  std::vector<scenarios::ScenarioSet> sets{demo::jobs(5)};
+  scenarios::ScenarioSet shared = demo::jobs(5);
+  scenarios::NodePool& pool = shared.variants.front().node_pools.front();
+  pool.mps = scenarios::MpsSettings{};
+  pool.mps->active_threads = 0.4;
+  pool.capacity_type = scenarios::CapacityType::Spot;
+  pool.spot.emplace();
+  sets.push_back(shared);
+  scenarios::Workload other = demo::training(3);
+  other.name.value = "other";
+  other.gpu_memory.resident = gibibytes(3);
+  sets.push_back(demo::set_of(demo::scenario(demo::pool(4), {demo::training(5), other})));
+  return sets;
+}
+
+// The probe that a plan would make of an option of a comparison.
+PlanProbe probe_of(const ComparedOption& option, const scenarios::Scenario& base) {
+  PlanProbe probe;
+  probe.pools = {option.configuration};
+  probe.replications = base.replications;
+  return probe;
+}
+
+void expect_same(const ComparedOption& option, const PlanAnswer& answer) {
+  const std::string what = describe(option.configuration);
+  ASSERT_TRUE(answer.figures.has_value()) << what << ": " << answer.refused;
+  const OptionFigures& planned = *answer.figures;
+  const VariantResult& result = option.result;
+  EXPECT_EQ(planned.monthly.nano, result.cost.monthly.nano) << what;
+  EXPECT_EQ(planned.total.nano, result.cost.ledger.total.nano) << what;
+  EXPECT_EQ(planned.per_1k_in_slo, result.cost.per_1k_requests_in_slo) << what;
+  EXPECT_EQ(planned.per_job, result.cost.per_job) << what;
+  EXPECT_EQ(planned.gpu_busy, option.gpu_busy_ratio) << what;
+  EXPECT_EQ(planned.failed, result.pods.failed) << what;
+  EXPECT_EQ(planned.oom_kills, result.pods.oom_kills) << what;
+  EXPECT_EQ(planned.running_max, result.pods.running_max) << what;
+  EXPECT_EQ(planned.pending_max, result.pods.pending_max) << what;
+  EXPECT_EQ(planned.verdict, result.verdict) << what;
+  std::optional<Duration> p99;
+  for (const WorkloadResult& workload : result.workloads) {
+    if (workload.latency && workload.latency->count > 0) {
+      p99 = std::max(p99.value_or(Duration{}), workload.latency->p99);
+    }
+  }
+  EXPECT_EQ(planned.latency_p99, p99) << what;
+}
+
+void expect_one_engine(const scenarios::ScenarioSet& set, const ComparisonOptions& options) {
+  const StrategyComparison comparison = demo::compared(set, options);
+  EXPECT_FALSE(comparison.options.empty());
+  for (const ComparedOption& option : comparison.options) {
+    if (option.forced) continue;  // no plan forces what nobody offers
+    const scenarios::Scenario& base = set.variants.front();
+    expect_same(option, answer_probe(base, probe_of(option, base), demo::catalogue(), {}));
+  }
+}
+
+TEST(OneEngine, ComparisonAndPlanHaveTheSameFiguresForEveryConfiguration) {
+  for (const scenarios::ScenarioSet& set : scenarios_to_compare()) {
+    expect_one_engine(set, demo::on({"g4dn.xlarge", "g5.xlarge", "p4d.24xlarge", "g6f.xlarge"}));
+  }
+}
+
+TEST(OneEngine, ExamplesOfServicesHaveTheSameFiguresToo) {
+  const std::string path = SLICEWISE_SOURCE_DIR "/scenarios/examples/shared-inference.yaml";
+  std::ifstream in(path);
+  auto set = scenarios::load_scenario({path, {std::istreambuf_iterator<char>(in), {}}});
+  ASSERT_TRUE(set.has_value());
+  std::erase_if(set->variants, [](const auto& variant) { return variant.name != "shared"; });
+  set->variants.front().replications = 2;
+  set->variants.front().duration = Duration{60'000'000'000};
+  expect_one_engine(*set, demo::on({"g4dn.xlarge", "g5.xlarge"}));
+}
+
+TEST(OneEngine, EveryNumberOfReplicasAndWayToBuyIsAskedForInBothVerbs) {
+  ComparisonOptions options = demo::on({"g5.xlarge"});
+  options.strategies = {"timeSlicing", "mps"};
+  options.purchases = {"on-demand", "spot"};
+  options.replicas = {2, 4};
+  const scenarios::ScenarioSet set = demo::jobs(4);
+  const StrategyComparison comparison = demo::compared(set, options);
+  std::vector<std::string> seen;
+  for (const ComparedOption& option : comparison.options) {
+    PoolChoice choice = option.configuration;
+    choice.nodes = 0;
+    seen.push_back(describe(choice));
+  }
+  EXPECT_EQ(seen, (std::vector<std::string>{
+                      "g5.xlarge, time-slicing x2", "g5.xlarge spot, time-slicing x2",
+                      "g5.xlarge, time-slicing x4", "g5.xlarge spot, time-slicing x4",
+                      "g5.xlarge, MPS x2", "g5.xlarge spot, MPS x2", "g5.xlarge, MPS x4",
+                      "g5.xlarge spot, MPS x4"}));
+  expect_one_engine(set, options);
+}
+
+TEST(OneEngine, AShareOfThreadsOfTheScenarioIsNotThatOfAnOption) {
+  scenarios::ScenarioSet set = demo::jobs(4);
+  scenarios::NodePool& pool = set.variants.front().node_pools.front();
+  pool.mps = scenarios::MpsSettings{};
+  pool.mps->active_threads = 0.9;
+  PoolChoice choice;
+  choice.instance_type = "g5.xlarge";
+  choice.strategy = Strategy::Mps;
+  choice.replicas = 4;
+  choice.workloads = {set.variants.front().workloads.front().name.value};
+  const scenarios::Scenario planned =
+      planned_scenario(set.variants.front(), {&choice, 1}, demo::catalogue());
+  ASSERT_TRUE(planned.node_pools.front().mps.has_value());
+  EXPECT_FALSE(planned.node_pools.front().mps->active_threads.has_value());
+}
+
+}  // namespace
+}  // namespace slicewise::sim

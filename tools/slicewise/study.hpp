@@ -1,0 +1,96 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "files.hpp"
+#include "interrupt.hpp"
+#include "one_variant.hpp"
+#include "progress.hpp"
+#include "terminal.hpp"
+
+// What the verbs that simulate have in common: the formats of a report, and the way from the
+// scenario to the exit code.
+namespace slicewise::tools {
+
+// The report of a verb in each of its formats.
+template <class Found>
+struct Formats {
+  std::string (*table)(const Found&, const reports::TextStyle&, bool wide);
+  std::string (*json)(const Found&);
+  std::string (*yaml)(const Found&);
+  std::string (*csv)(const Found&);
+  std::string (*markdown)(const Found&);
+  std::string (*junit)(const Found&) = nullptr;  // not offered
+
+  std::string text(const Found& found, RunFormat format, const reports::TextStyle& style) const {
+    switch (format) {
+      case RunFormat::Table:
+        return table(found, style, false);
+      case RunFormat::Wide:
+        return table(found, style, true);
+      case RunFormat::Json:
+        return json(found);
+      case RunFormat::Yaml:
+        return yaml(found);
+      case RunFormat::Csv:
+        return csv(found);
+      case RunFormat::Markdown:
+        return markdown(found);
+      case RunFormat::Junit:
+        return junit == nullptr ? std::string() : junit(found);
+    }
+    return {};
+  }
+};
+
+// Writes the report to --out or standard output, and the JUnit file besides.
+template <class Found, class AnyCommand>
+ExitCode write_report(const Found& found, const Formats<Found>& formats, const AnyCommand& command,
+                      const CommonFlags& flags, const std::string& junit = {}) {
+  const ExitCode code = write_text(
+      command.out, formats.text(found, command.format, report_style(command.out, flags)));
+  if (code != ExitCode::Success || junit.empty()) return code;
+  return write_text(junit, formats.junit(found));
+}
+
+// How a study is run and reported.
+template <class Found>
+struct Study {
+  Formats<Found> formats;
+  std::string counted = "replications";  // by the progress
+  Progress::Total total = Progress::Total::Known;
+  std::function<Expected<Found>(const OneVariant& opened, const sim::RunOptions& run)> find;
+  ExitCode (*verdict)(const Found&);
+  std::function<ExitCode()> after = {};  // before anything is written; empty: nothing to do
+};
+
+// Opens the scenario, finds, reports, and says how it went.
+template <class Found>
+ExitCode execute_study(const StudyCommand& command, const CommonFlags& flags,
+                       const OneVariant& opened, const Study<Found>& study) {
+  Progress progress(command.progress, flags.quiet, study.counted, study.total);
+  const sim::RunOptions run{.threads = thread_count(command.jobs),
+                            .progress = [&](int done, int total) { progress.update(done, total); },
+                            .interrupted = &catch_interrupt()};
+  Expected<Found> found = study.find(opened, run);
+  progress.finish();
+  if (!found) return fail(found.error(), opened.file.texts, flags);
+  if (study.after) {
+    if (const ExitCode code = study.after(); code != ExitCode::Success) return code;
+  }
+  stamp_files(opened.file, opened.prices, found->stamp);
+  const ExitCode code = write_report(*found, study.formats, command, flags, command.junit);
+  if (code != ExitCode::Success) return code;
+  print_diagnostics(opened.set().notes, opened.file.texts, flags);
+  return study.verdict(*found);
+}
+
+template <class Found>
+ExitCode execute_study(const StudyCommand& command, const CommonFlags& flags,
+                       const Study<Found>& study) {
+  const auto opened = open_variant(command, flags);
+  return opened ? execute_study(command, flags, *opened, study) : opened.error();
+}
+
+}  // namespace slicewise::tools
