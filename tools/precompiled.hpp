@@ -1,5 +1,6 @@
-// What nearly every file reads: headers of libraries only, so that no change of ours makes all files
-// compile again. Files include what they need themselves; the release build reads them without this.
+// What nearly every file reads: headers of libraries only, so that no change of ours makes all
+// files compile again. Files include what they need themselves; the release build reads them
+// without this.
 #pragma once
 
 #include <algorithm>

@@ -132,10 +132,10 @@ std::vector<std::string> table_lines(const Cells& table, const TableLayout& layo
                                      const TextStyle& style) {
   std::vector<std::string> lines;
   const TextStyle plain{false, style.unicode, style.width};
-  lines.push_back(emphasised(
-      table_line(table.columns, layout, plain,
-                 [&](std::size_t c) { return Cell(table.columns[c].header); }),
-      Emphasis::Heading, style));
+  lines.push_back(
+      emphasised(table_line(table.columns, layout, plain,
+                            [&](std::size_t c) { return Cell(table.columns[c].header); }),
+                 Emphasis::Heading, style));
   for (const auto& row : table.rows) {
     lines.push_back(
         table_line(table.columns, layout, style, [&](std::size_t c) { return row[c]; }));

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../fields/path_setter.hpp"
 #include "../fields/node_values.hpp"
+#include "../fields/path_setter.hpp"
 #include "patch.hpp"
 #include "sweep.hpp"
 

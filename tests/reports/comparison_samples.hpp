@@ -11,7 +11,7 @@
 namespace slicewise::reports::samples {
 
 inline sim::PoolChoice configuration(std::string type, sim::Strategy strategy, int replicas,
-                                        int nodes) {
+                                     int nodes) {
   sim::PoolChoice c;
   c.purchase.clear();
   c.instance_type = std::move(type);
