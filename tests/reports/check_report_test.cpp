@@ -69,8 +69,8 @@ TEST(CheckReport, SarifNamesARuleForEachResult) {
 
 TEST(CheckReport, BytesThatAreNoTextDoNotStopIt) {
   CheckReport report{{"\xff.yaml"}, {make_diagnostic(Code::YamlSyntax, {"\xff.yaml"}, "\xc3")}};
-  EXPECT_NO_THROW(static_cast<void>(json::parse(check_json(report))));
-  EXPECT_NO_THROW(static_cast<void>(json::parse(check_sarif(report))));
+  EXPECT_TRUE(json::parse(check_json(report)).is_object());
+  EXPECT_TRUE(json::parse(check_sarif(report)).is_object());
 }
 
 TEST(CheckReport, TheCommittedSchemaIsWhatTheProgramPrints) {

@@ -201,8 +201,8 @@ TEST(DeclaredFigures, AreKnownToPolicies) {
       scenarios::Policy policy;
       using Op = scenarios::PolicyNode::Op;
       policy.nodes = {{.op = Op::Figure, .text = name},
-                      {.op = Op::Number},
-                      {.op = Op::Greater, .left = 0, .right = 1}};
+                      {.op = Op::Number, .text = {}},
+                      {.op = Op::Greater, .left = 0, .right = 1, .text = {}}};
       const auto judged = sim::judge_policies({policy}, variant);
       EXPECT_EQ(judged.at(0).verdict, sim::PolicyResult::Verdict::Pass) << name;
     }
