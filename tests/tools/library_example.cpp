@@ -28,7 +28,9 @@ int main(int, char** argv) {
   const models::Catalogue catalogue = models::load_catalogue();  // outlives what is made from it
   const auto set = scenarios::load_scenario(source);
   if (!set) return refuse(set.error());
-  const auto result = sim::run_scenario(*set, catalogue, {.threads = 2});
+  sim::RunOptions options;
+  options.threads = 2;
+  const auto result = sim::run_scenario(*set, catalogue, options);
   if (!result) return refuse(result.error());
   for (const sim::VariantResult& variant : result->variants) {
     std::cerr << variant.name << ": " << slicewise::to_dollars(variant.cost.ledger.total) << " USD";
@@ -40,8 +42,9 @@ int main(int, char** argv) {
     std::cerr << "\n";
   }
 
-  const auto comparison =
-      sim::compare_strategies(*set, 0, catalogue, {.instance_types = {"g4dn.xlarge", "g5.xlarge"}});
+  sim::ComparisonOptions places;
+  places.instance_types = {"g4dn.xlarge", "g5.xlarge"};
+  const auto comparison = sim::compare_strategies(*set, 0, catalogue, places);
   if (!comparison) return refuse(comparison.error());
   for (const sim::ComparedOption& option : comparison->options) {
     if (!option.best) continue;
