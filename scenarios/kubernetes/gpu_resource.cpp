@@ -77,14 +77,13 @@ constexpr std::array kSuffixes = {
 }  // namespace
 
 std::optional<GpuResource> gpu_resource(std::string_view name) {
-  using Kind = GpuResource::Kind;
-  if (name == "k8s.amazonaws.com/vgpu") return GpuResource{.kind = Kind::VirtualGpu};
+  if (name == "k8s.amazonaws.com/vgpu") return GpuResource{.kind = GpuResource::Kind::VirtualGpu};
   if (!take(name, kNvidia)) return std::nullopt;
   if (name == "gpu") return GpuResource{};
-  if (name == "gpu.shared") return GpuResource{.kind = Kind::Replica};
+  if (name == "gpu.shared") return GpuResource{.kind = GpuResource::Kind::Replica};
   if (take(name, "mig-")) return mig_resource(name);
   if (!take(name, "gpu-")) return std::nullopt;
-  GpuResource slice{.kind = Kind::MemorySlice, .gigabytes = take_number(name)};
+  GpuResource slice{.kind = GpuResource::Kind::MemorySlice, .gigabytes = take_number(name)};
   return slice.gigabytes > 0 && name == "gb" ? std::optional(slice) : std::nullopt;
 }
 
