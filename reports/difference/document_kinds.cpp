@@ -224,11 +224,13 @@ void add_settings(StoredDocument& document, const sim::Record& record, const std
   std::ranges::sort(settings, {}, &sim::Field::setting_rank);
   for (const sim::Field* field : settings) {
     const std::string key(field->key);
-    const nlohmann::json::json_pointer place(pointer + "/" + key);
+    const nlohmann::json::json_pointer place(fmt::format("{}/{}", pointer, key));
     if (field->shape->kind != sim::Shape::Kind::Counts) {
-      add_setting(document, pointer + "/" + key, prefix + key, item);
+      add_setting(document, fmt::format("{}/{}", pointer, key), fmt::format("{}{}", prefix, key),
+                  item);
     } else if (document.root().contains(place) && document.root().at(place).is_object()) {
-      item.settings.emplace_back(prefix + key, resources_offered(document.root().at(place)));
+      item.settings.emplace_back(fmt::format("{}{}", prefix, key),
+                                 resources_offered(document.root().at(place)));
     }
   }
 }

@@ -66,8 +66,8 @@ std::vector<KnownCondition> list_conditions() {
 }
 
 const std::vector<KnownCondition>& known_conditions() {
-  static const std::vector<KnownCondition> kKnown = list_conditions();
-  return kKnown;
+  static const std::vector<KnownCondition> known = list_conditions();
+  return known;
 }
 
 const KnownCondition* find_condition(std::string_view subject) {

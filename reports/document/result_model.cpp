@@ -104,12 +104,12 @@ void add_values(const Record& record, const std::string& at, std::vector<Declare
 }  // namespace
 
 const std::vector<DeclaredValue>& values_of_results() {
-  static const std::vector<DeclaredValue> kValues = [] {
+  static const std::vector<DeclaredValue> declared = [] {
     std::vector<DeclaredValue> values;
     add_values(sim::record_of<sim::Result>(), "", values);
     return values;
   }();
-  return kValues;
+  return declared;
 }
 
 const DeclaredValue* find_value(std::string_view name) {

@@ -79,7 +79,7 @@ std::string refused_title(const PoolChoice& configuration) {
 std::string sharing_title(const PoolChoice& configuration) {
   const models::MigCount layout =
       configuration.mig.empty() ? models::MigCount{} : configuration.mig.front();
-  const std::string mig = fmt::format("MIG {}x{}", layout.count, layout.profile);
+  std::string mig = fmt::format("MIG {}x{}", layout.count, layout.profile);
   const int replicas = configuration.replicas;
   switch (configuration.strategy) {
     case Strategy::Exclusive:

@@ -47,7 +47,7 @@ std::string clock_text(std::int64_t minute) {
 
 constexpr std::array<std::string_view, 7> kWeekDays = {"Mon", "Tue", "Wed", "Thu",
                                                        "Fri", "Sat", "Sun"};
-constexpr std::int64_t kMinutesOfDay = 24 * 60;
+constexpr std::int64_t kMinutesOfDay = std::int64_t{24} * 60;
 
 }  // namespace
 

@@ -419,9 +419,9 @@ class ClusterImport {
   std::string plugin_sharing(std::optional<std::string_view> config_label,
                              std::string_view mig_label) const {
     const PluginConfigFile* config = chosen_config(cluster_, config_label).config;
-    const std::string shared = config == nullptr || config->sharing == FileSharing::None
-                                   ? std::string()
-                                   : "devicePlugin: " + flow_text(*config->document);
+    std::string shared = config == nullptr || config->sharing == FileSharing::None
+                             ? std::string()
+                             : "devicePlugin: " + flow_text(*config->document);
     if (mig_label.empty() || mig_label == "all-disabled") return shared;
     std::string_view strategy = config == nullptr ? std::string_view() : config->strategy;
     for (const ChartValues& chart : cluster_.charts) {

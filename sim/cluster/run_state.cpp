@@ -33,8 +33,8 @@ Timers::Counts timer_counts(const World& world, const ClusterState& cluster) {
   set(TimerKind::HostCpu, host ? nodes : 0);
   set(TimerKind::Pipeline, world.pipelines.size());
   set(TimerKind::Scaler, autoscaled);
-  set(TimerKind::Node, changes_nodes * nodes);
-  set(TimerKind::Interruption, changes_nodes * nodes);
+  set(TimerKind::Node, changes_nodes ? nodes : 0);
+  set(TimerKind::Interruption, changes_nodes ? nodes : 0);
   set(TimerKind::Provisioner, changes_nodes);
   set(TimerKind::Removal, changes_nodes);
   set(TimerKind::End, 1);

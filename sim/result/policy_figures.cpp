@@ -135,15 +135,15 @@ std::vector<DeclaredFigure> policy_figures_of(const Record& record) {
 
 SeenFigure see_figure(std::string_view name, const VariantResult& result,
                       std::optional<double> headroom) {
-  static const FigureMap kOfResults = named_figures(record_of<VariantResult>());
-  static const FigureMap kOfWorkloads = named_figures(record_of<WorkloadResult>());
+  static const FigureMap of_results = named_figures(record_of<VariantResult>());
+  static const FigureMap of_workloads = named_figures(record_of<WorkloadResult>());
   // Not of a result: the plan that asks knows it.
   if (name == "headroom") return headroom ? seen_number(*headroom, Unit::Number) : SeenFigure{};
   const scenarios::WorkloadFigure of = scenarios::workload_figure(name);
-  if (of.workload.empty()) return see(kOfResults, name, &result);
+  if (of.workload.empty()) return see(of_results, name, &result);
   const auto workload = std::ranges::find(result.workloads, of.workload, &WorkloadResult::name);
   return workload == result.workloads.end() ? SeenFigure{}
-                                            : see(kOfWorkloads, of.figure, &*workload);
+                                            : see(of_workloads, of.figure, &*workload);
 }
 
 }  // namespace slicewise::sim

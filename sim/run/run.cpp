@@ -63,6 +63,7 @@ Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::C
   }
 
   std::vector<const World*> all;
+  all.reserve(worlds.size());
   for (const World& world : worlds) all.push_back(&world);
   Result result;
   result.stamp = stamp_of(set, 0, catalogue);

@@ -45,8 +45,8 @@ struct Spelling;
 
 template <>
 struct Spelling<Severity> {
-  static constexpr bool listed = true;
-  static constexpr Severity all[] = {Severity::Error, Severity::Warning, Severity::Note};
+  static constexpr bool kListed = true;
+  static constexpr Severity kAll[] = {Severity::Error, Severity::Warning, Severity::Note};
   static constexpr std::string_view of(Severity severity) {
     return severity == Severity::Error     ? "error"
            : severity == Severity::Warning ? "warning"
@@ -56,8 +56,8 @@ struct Spelling<Severity> {
 
 template <>
 struct Spelling<Code> {
-  static constexpr bool listed = false;
-  static constexpr auto all = [] {
+  static constexpr bool kListed = false;
+  static constexpr auto kAll = [] {
     std::array<Code, kCodes.size()> codes{};
     for (std::size_t c = 0; c < codes.size(); ++c) codes[c] = kCodes[c].code;
     return codes;
@@ -159,7 +159,7 @@ constexpr Shape word_shape() {
   Shape s{Shape::Kind::Word};
   s.text = [](const void* at) { return Spelling<T>::of(in<T>(at)); };
   s.set_text = [](void* at, std::string_view text) {
-    for (const T value : Spelling<T>::all) {
+    for (const T value : Spelling<T>::kAll) {
       if (Spelling<T>::of(value) != text) continue;
       *static_cast<T*>(at) = value;
       return true;
@@ -167,15 +167,15 @@ constexpr Shape word_shape() {
     return false;
   };
   s.is_word = [](std::string_view text) {
-    for (const T value : Spelling<T>::all) {
+    for (const T value : Spelling<T>::kAll) {
       if (Spelling<T>::of(value) == text) return true;
     }
     return false;
   };
-  if constexpr (Spelling<T>::listed) {
+  if constexpr (Spelling<T>::kListed) {
     s.words = [] {
       std::vector<std::string> words;
-      for (const T value : Spelling<T>::all) words.emplace_back(Spelling<T>::of(value));
+      for (const T value : Spelling<T>::kAll) words.emplace_back(Spelling<T>::of(value));
       return words;
     };
   }
@@ -255,13 +255,13 @@ struct Bare<std::optional<T>> {
 template <auto First, auto... Rest>
 struct Path {
   using Type = typename Path<Rest...>::Type;
-  static constexpr bool optional =
-      kIsOptional<typename Step<decltype(First)>::Value> || Path<Rest...>::optional;
+  static constexpr bool kOptional =
+      kIsOptional<typename Step<decltype(First)>::Value> || Path<Rest...>::kOptional;
 };
 template <auto Last>
 struct Path<Last> {
   using Type = typename Bare<typename Step<decltype(Last)>::Value>::Type;
-  static constexpr bool optional = kIsOptional<typename Step<decltype(Last)>::Value>;
+  static constexpr bool kOptional = kIsOptional<typename Step<decltype(Last)>::Value>;
 };
 
 // A summary of nothing is as good as none.
@@ -438,7 +438,7 @@ Field field(std::string_view key, std::string_view meaning = {}) {
   f.place = [](void* record) -> void* {
     return shapes::place<First, Rest...>(*static_cast<Owner*>(record));
   };
-  f.nullable = Way::optional;
+  f.nullable = Way::kOptional;
   return f;
 }
 

@@ -10,16 +10,16 @@ inline constexpr std::string_view kPlanApiVersion = "slicewise.dev/plan.v1alpha1
 
 template <>
 struct Spelling<Strategy> {
-  static constexpr bool listed = true;
-  static constexpr auto& all = kStrategies;
+  static constexpr bool kListed = true;
+  static constexpr auto& kAll = kStrategies;
   static std::string_view of(Strategy strategy) { return strategy_name(strategy); }
 };
 
 template <>
 struct Spelling<RejectedChoice::Stage> {
   using Stage = RejectedChoice::Stage;
-  static constexpr bool listed = true;
-  static constexpr Stage all[] = {Stage::Feasibility, Stage::Bound, Stage::Simulation};
+  static constexpr bool kListed = true;
+  static constexpr Stage kAll[] = {Stage::Feasibility, Stage::Bound, Stage::Simulation};
   static constexpr std::string_view of(Stage stage) {
     return stage == Stage::Feasibility ? "feasibility"
            : stage == Stage::Bound     ? "bound"
@@ -30,9 +30,9 @@ struct Spelling<RejectedChoice::Stage> {
 template <>
 struct Spelling<scenarios::PlanGoal> {
   using Goal = scenarios::PlanGoal;
-  static constexpr bool listed = true;
-  static constexpr Goal all[] = {Goal::MonthlyCost, Goal::CostPer1kInSlo, Goal::CostPerJob,
-                                 Goal::LatencyP99};
+  static constexpr bool kListed = true;
+  static constexpr Goal kAll[] = {Goal::MonthlyCost, Goal::CostPer1kInSlo, Goal::CostPerJob,
+                                  Goal::LatencyP99};
   static constexpr std::string_view of(Goal goal) { return scenarios::goal_name(goal); }
 };
 

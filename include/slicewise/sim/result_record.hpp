@@ -72,8 +72,8 @@ const Record& cost_record();
 template <>
 struct Spelling<PolicyResult::Verdict> {
   using Verdict = PolicyResult::Verdict;
-  static constexpr bool listed = true;
-  static constexpr Verdict all[] = {Verdict::Pass, Verdict::Fail, Verdict::Unknown};
+  static constexpr bool kListed = true;
+  static constexpr Verdict kAll[] = {Verdict::Pass, Verdict::Fail, Verdict::Unknown};
   static constexpr std::string_view of(Verdict verdict) {
     return verdict == Verdict::Pass ? "pass" : verdict == Verdict::Fail ? "fail" : "unknown";
   }
@@ -81,8 +81,8 @@ struct Spelling<PolicyResult::Verdict> {
 
 template <>
 struct Spelling<Verdict::Cause> {
-  static constexpr bool listed = true;
-  static constexpr auto all = [] {
+  static constexpr bool kListed = true;
+  static constexpr auto kAll = [] {
     std::array<Verdict::Cause, kCauses> causes{};
     for (std::size_t c = 0; c < kCauses; ++c) causes[c] = static_cast<Verdict::Cause>(c);
     return causes;

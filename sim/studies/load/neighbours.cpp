@@ -156,6 +156,7 @@ std::vector<Member> members_of(const Replication& record, const World& world) {
 // All companies at once: whole replications are the unit of parallel work.
 void simulate_companies(std::vector<Company>& companies, const RunOptions& options) {
   std::vector<const World*> worlds;
+  worlds.reserve(companies.size());
   for (const Company& company : companies) worlds.push_back(&company.world);
   run_worlds(worlds, options, [&](std::size_t c, auto records) {
     for (const std::optional<Replication>& record : records) {
