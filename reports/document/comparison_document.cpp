@@ -56,7 +56,7 @@ std::vector<IsolationRow> isolation_rows(const StrategyComparison&) {
 }
 
 const Record& compared_pods() {
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     const Record& pods = record_of<PodCounts>();
     return Record{pods.meaning,
                   {pods.like("submitted"), pods.like("runningMax").csv(21, "podsRunningMax"),
@@ -64,12 +64,12 @@ const Record& compared_pods() {
                    pods.like("failed").csv(23, "podsFailed"),
                    pods.like("oomKilled").csv(24, "podsOomKilled")}};
   }();
-  return kRecord;
+  return declared;
 }
 
 const Record& compared_workload() {
   using W = WorkloadResult;
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     const Record& whole = record_of<W>();
     return Record{
         whole.meaning,
@@ -93,11 +93,11 @@ const Record& compared_workload() {
              .diff({.role = Role::Latency, .rank = 2, .name = "jobCompletionP95"}),
          whole.like("boundBy"), whole.like("objectives")}};
   }();
-  return kRecord;
+  return declared;
 }
 
 const Record& compared_cost() {
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     const auto like = [](std::string_view key) {
       return cost_record().like(key).from<&ComparedOption::result>();
     };
@@ -121,12 +121,12 @@ const Record& compared_cost() {
              .csv(30, "perWorkHourUsd")
              .diff({.role = Role::Cost, .rank = 6, .title = "$/hour of work"})}};
   }();
-  return kRecord;
+  return declared;
 }
 
 const Record& comparison_metadata() {
   using C = StrategyComparison;
-  static const Record kRecord{
+  static const Record declared{
       "what produced the comparison; the same values produce the same bytes",
       {stamp_field<C>("scenario").csv(1, "scenario"), stamp_field<C>("scenarioSha256"),
        stamp_field<C>("variant").csv(2, "variant"),
@@ -144,7 +144,7 @@ const Record& comparison_metadata() {
        field<&C::interrupted>("interrupted",
                               "some replications were not run; options without any are absent")
            .optional()}};
-  return kRecord;
+  return declared;
 }
 
 }  // namespace
@@ -159,7 +159,7 @@ struct Spelling<ReplicaChoice::Rule> {
 
 template <>
 const Record& record_of<Isolation>() {
-  static const Record kRecord{
+  static const Record declared{
       "what separates two of its pods on one GPU",
       {field<&memory_level>("memory", "what keeps a pod from its neighbour's GPU memory")
            .one_of("none processLimit hardware")
@@ -172,12 +172,12 @@ const Record& record_of<Isolation>() {
                            "of the GPU, or its own hardware partition")
            .one_of("process shared hardware")
            .csv(20, "faultIsolation")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<IsolationRow>() {
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     const Record& levels = record_of<Isolation>();
     const auto like = [&](std::string_view key) {
       return levels.like(key).from<&IsolationRow::isolation>();
@@ -187,14 +187,14 @@ const Record& record_of<IsolationRow>() {
                    field<&IsolationRow::strategy>("strategy", "how its GPUs are shared"),
                    field<&isolation_in_words>("meaning", "the same in words")}};
   }();
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<ComparedOption>() {
   using O = ComparedOption;
   using C = PoolChoice;
-  static const Record kRecord{
+  static const Record declared{
       "a configuration that was simulated",
       {field<&O::configuration, &C::instance_type>("instanceType", "EC2 instance type")
            .csv(4, "instanceType"),
@@ -255,14 +255,14 @@ const Record& record_of<ComparedOption>() {
        group("cost", &compared_cost),
        field<&O::result, &VariantResult::findings>("findings", "in the order found")
            .as(&finding_record)}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<RefusedOption>() {
   using O = RefusedOption;
   using C = PoolChoice;
-  static const Record kRecord{
+  static const Record declared{
       "a configuration that cannot be had",
       {field<&O::configuration, &C::instance_type>("instanceType", "EC2 instance type"),
        field<&O::configuration, &C::strategy>("strategy", "how its GPUs are shared"),
@@ -270,24 +270,24 @@ const Record& record_of<RefusedOption>() {
        field<&refused_profile_of>("migProfile", "profile of all instances").optional(),
        field<&O::code>("code", "stable code, when the reason has one").csv(10, "refusedCode"),
        field<&O::message>("message", "why it cannot be had").csv(11, "refusedMessage")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<ReplicaChoice>() {
   using R = ReplicaChoice;
-  static const Record kRecord{"how many pods share a GPU",
+  static const Record declared{"how many pods share a GPU",
                               {field<&R::instance_type>("instanceType", "EC2 instance type"),
                                field<&R::replicas>("replicas", "pods per time-sliced GPU"),
                                field<&R::mps_replicas>("mpsReplicas", "pods per GPU with MPS"),
                                field<&R::rule>("rule", "where the number comes from")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<StrategyComparison>() {
   using C = StrategyComparison;
-  static const Record kRecord{
+  static const Record declared{
       "What `slicewise compare -o json` prints. SI units in the keys; fields that do not apply are "
       "absent. Keys are added, never renamed.",
       {constant("apiVersion", reports::kComparisonApiVersion), constant("kind", "Comparison"),
@@ -298,7 +298,7 @@ const Record& record_of<StrategyComparison>() {
        field<&C::replicas>("replicas", "one per instance type"),
        field<&C::notes>("notes", "what was changed in the scenario to compare it")
            .as(&finding_record)}};
-  return kRecord;
+  return declared;
 }
 
 }  // namespace slicewise::sim

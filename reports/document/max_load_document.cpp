@@ -50,7 +50,7 @@ std::optional<ProbedObjective> binding_objective(const MaxLoad& found) {
 
 const Record& max_load_metadata() {
   using M = MaxLoad;
-  static const Record kRecord{
+  static const Record declared{
       "what produced the answer; the same values produce the same bytes",
       {stamp_field<M>("scenario").csv(1, "scenario"), stamp_field<M>("scenarioSha256"),
        stamp_field<M>("variant").csv(2, "variant"),
@@ -64,12 +64,12 @@ const Record& max_load_metadata() {
        stamp_field<M>("version"), stamp_field<M>("priceDate"), stamp_field<M>("priceFile"),
        stamp_field<M>("priceFileSha256"), stamp_field<M>("allowPending"),
        field<&M::interrupted>("interrupted", "the search was not finished").optional()}};
-  return kRecord;
+  return declared;
 }
 
 const Record& workload_at_passed() {
   using W = WorkloadResult;
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     const Record& whole = record_of<W>();
     return Record{
         "one workload at the highest load that passed",
@@ -81,26 +81,26 @@ const Record& workload_at_passed() {
          field<&W::latency, &TimeSummary::p95>("latencyP95Seconds", "from arrival to response"),
          field<&W::latency, &TimeSummary::p99>("latencyP99Seconds", "from arrival to response")}};
   }();
-  return kRecord;
+  return declared;
 }
 
 }  // namespace
 
 const Record& at_passed_record() {
   using V = VariantResult;
-  static const Record kRecord{
+  static const Record declared{
       "figures at the highest load that passed",
       {field<&V::makespan, &TimeSummary::mean>("lengthSeconds", "length of the run, mean"),
        cost_record().like("totalUsd").saying("nodes x time x price, mean per replication"),
        cost_record().like("per1kRequestsInSloUsd").csv(16, "per1kRequestsInSloUsd"),
        field<&V::workloads>("workloads", "in the order of the scenario").as(&workload_at_passed)}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<ScaledLoad>() {
   using L = ScaledLoad;
-  static const Record kRecord{
+  static const Record declared{
       "one load that was scaled",
       {field<&L::path>("path", "what was scaled, as --scale takes it").csv(4, "path"),
        field<&L::name>("name", "workload or pipeline").csv(5, "name"),
@@ -111,13 +111,13 @@ const Record& record_of<ScaledLoad>() {
        field<&L::failed>("failed", "at the lowest load that failed; absent when none did")
            .csv(9, "failedLoad"),
        field<&headroom_of_load>("headroom", "passed / scenario").csv(10, "headroom")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<ProbedObjective>() {
   using P = ProbedObjective;
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     const auto like = [](std::string_view key) {
       return record_of<ObjectiveResult>().like(key).from<&P::result>();
     };
@@ -131,13 +131,13 @@ const Record& record_of<ProbedObjective>() {
                             "on which side of the limit the 95 % interval of "
                             "the runs lies")}};
   }();
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<LoadProbe>() {
   using P = LoadProbe;
-  static const Record kRecord{
+  static const Record declared{
       "the scenario simulated at one load",
       {field<&P::factor>("factor", "load over the scenario's"),
        field<&P::replications>("replications", "runs that were done"),
@@ -145,14 +145,14 @@ const Record& record_of<LoadProbe>() {
                           "on which side of the limit the 95 % interval of the runs lies"),
        field<&P::lost_pods>("lostPods", "pods that were left behind: then it fails").optional(),
        field<&P::objectives>("objectives", "of all workloads and pipelines")}};
-  return kRecord;
+  return declared;
 }
 
 namespace {
 
 // Of the objective that binds, only these two are columns.
 const Record& binding_record() {
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     Record record = record_of<ProbedObjective>();
     for (Field& field : record.fields) {
       if (field.key == "workload") field.csv_names = {{14, "bindingWorkload", ""}};
@@ -160,7 +160,7 @@ const Record& binding_record() {
     }
     return record;
   }();
-  return kRecord;
+  return declared;
 }
 
 }  // namespace
@@ -168,7 +168,7 @@ const Record& binding_record() {
 template <>
 const Record& record_of<MaxLoad>() {
   using M = MaxLoad;
-  static const Record kRecord{
+  static const Record declared{
       "What `slicewise max-load -o json` prints. SI units in the keys; fields that do not apply "
       "are absent. Keys are added, never renamed.",
       {constant("apiVersion", reports::kMaxLoadApiVersion), constant("kind", "MaxLoad"),
@@ -187,7 +187,7 @@ const Record& record_of<MaxLoad>() {
        field<&M::probes>("probes", "in the order in which they were made"),
        field<&M::notes>("notes", "what was changed in the scenario to scale it")
            .as(&finding_record)}};
-  return kRecord;
+  return declared;
 }
 
 }  // namespace slicewise::sim

@@ -53,7 +53,7 @@ bool is_time(const NamedRow& named) { return !is_ratio(named); }
 
 const Record& neighbours_metadata() {
   using M = NeighbourMatrix;
-  static const Record kRecord{
+  static const Record declared{
       "what produced the matrix; the same values produce the same bytes",
       {stamp_field<M>("scenario").csv(1, "scenario"), stamp_field<M>("scenarioSha256"),
        stamp_field<M>("variant").csv(2, "variant"),
@@ -63,7 +63,7 @@ const Record& neighbours_metadata() {
        stamp_field<M>("replications").saying("runs of each company that were asked for"),
        stamp_field<M>("version"),
        field<&M::interrupted>("interrupted", "only runs that had finished count").optional()}};
-  return kRecord;
+  return declared;
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ const Record& neighbours_metadata() {
 template <>
 const Record& record_of<NeighbourEffect>() {
   using E = NeighbourEffect;
-  static const Record kRecord{
+  static const Record declared{
       "",
       {field<&E::slowdown>("slowdown",
                            "the figure over the figure alone, mean of the ratios of all runs; "
@@ -79,12 +79,12 @@ const Record& record_of<NeighbourEffect>() {
        field<&E::ci95>("ci95", "half width"),
        field<&E::shares_gpu>("sharesGpu",
                              "containers of both were on one GPU, or MIG instance, at once")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<NamedEffect>() {
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     const auto like = [](std::string_view key) {
       return record_of<NeighbourEffect>().like(key).from<&NamedEffect::effect>();
     };
@@ -93,13 +93,13 @@ const Record& record_of<NamedEffect>() {
                    like("sharesGpu").csv(12, "sharesGpu"),
                    field<&NamedEffect::workload>("workload", "the neighbour").csv(9, "causes")}};
   }();
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<NamedRow>() {
   using N = NamedRow;
-  static const Record kRecord{
+  static const Record declared{
       "one figure of one workload",
       {field<&N::workload>("workload", "who suffers").csv(4, "suffers"),
        field<&N::row, &NeighbourRow::figure>(
@@ -116,13 +116,13 @@ const Record& record_of<NamedRow>() {
            .csv(7, "aloneRatio"),
        field<&N::beside>("beside", "each other workload, in the order of the scenario"),
        field<&N::row, &NeighbourRow::beside_all>("besideAll", "what all others together do")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<NeighbourMatrix>() {
   using M = NeighbourMatrix;
-  static const Record kRecord{
+  static const Record declared{
       "What `slicewise neighbours -o json` prints. SI units in the keys; fields that do not apply "
       "are absent. Keys are added, never renamed.",
       {constant("apiVersion", reports::kNeighboursApiVersion), constant("kind", "Neighbours"),
@@ -131,7 +131,7 @@ const Record& record_of<NeighbourMatrix>() {
        field<&named_rows>("rows", "by workload; a Service has two"),
        field<&M::notes>("notes", "what was changed in the scenario to take it apart")
            .as(&finding_record)}};
-  return kRecord;
+  return declared;
 }
 
 }  // namespace slicewise::sim

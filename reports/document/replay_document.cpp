@@ -90,7 +90,7 @@ constexpr std::string_view kMetadata = "what produced the figures; the same valu
 
 const Record& replay_metadata() {
   using S = ReplayStudy;
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     Record record{kMetadata, origin_fields<S>()};
     record.fields[3] = std::move(record.fields[3]).csv(3, "seed");
     record.fields.push_back(field<&S::repeat>("repeat", "times that the trace was replayed"));
@@ -103,19 +103,19 @@ const Record& replay_metadata() {
                                 .optional());
     return record;
   }();
-  return kRecord;
+  return declared;
 }
 
 const Record& inflation_metadata() {
   using S = InflationStudy;
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     Record record{kMetadata, origin_fields<S>()};
     record.fields.push_back(field<&S::seeds>("seeds", "runs, with consecutive seeds"));
     record.fields.push_back(
         field<&target_share>("targetRatio", "GPUs asked for in the end / the cluster's"));
     return record;
   }();
-  return kRecord;
+  return declared;
 }
 
 }  // namespace
@@ -123,17 +123,17 @@ const Record& inflation_metadata() {
 template <>
 const Record& record_of<SampleTimes>() {
   using T = SampleTimes;
-  static const Record kRecord{
+  static const Record declared{
       "",
       {field<&T::mean>("mean", "exact"), field<&T::p50>("p50", "median"),
        field<&T::p90>("p90", "90th percentile"), field<&T::p99>("p99", "99th percentile")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<ReplayClass>() {
   using C = ReplayClass;
-  static const Record kRecord{
+  static const Record declared{
       "jobs of like size",
       {field<&C::name>("name", "how many GPUs the jobs ask for").csv(6, "size"),
        field<&C::finished>("finished", "jobs").csv(7, "finished"),
@@ -146,14 +146,14 @@ const Record& record_of<ReplayClass>() {
        field<&completion_of_class>("completionSeconds", "from arrival to end")
            .required()
            .csv(12, "completionMeanSeconds", "mean")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<ReplayOutcome>() {
   using O = ReplayOutcome;
   using R = ReplayResult;
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     const auto of = [](Field field) { return std::move(field).from<&O::result>(); };
     return Record{
         "the trace under one scheduler",
@@ -193,66 +193,66 @@ const Record& record_of<ReplayOutcome>() {
          of(field<&R::interrupted>("interrupted", "this replay was stopped early").optional()),
          of(field<&R::classes>("sizes", "small to large; those with jobs"))}};
   }();
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<ReplayStudy>() {
-  static const Record kRecord{
+  static const Record declared{
       "a trace of jobs on one cluster under several schedulers",
       {constant("apiVersion", reports::kReplayApiVersion, "version of this format"),
        constant("kind", "Replay", "what this document is"), group("metadata", &replay_metadata),
        field<&ReplayStudy::outcomes>("schedulers", "in the order asked for"),
        field<&ReplayStudy::findings>("notes", "what the user should know").as(&finding_record)}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<InflationPoint>() {
-  static const Record kRecord{
+  static const Record declared{
       "one percent of the curve",
       {field<&arrived_share>("arrivedRatio", "GPUs asked for so far / the cluster's")
            .csv(5, "arrivedRatio"),
        field<&allocated_share>("allocatedRatio", "GPUs handed out / the cluster's")
            .of(Unit::Ratio)
            .csv(6, "allocatedRatio")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<InflationResult>() {
   using R = InflationResult;
-  static const Record kRecord{
+  static const Record declared{
       "one seed",
       {field<&allocated_of_seed>("allocatedRatio", "at the target").of(Unit::Ratio),
        field<&R::arrived>("arrived", "jobs"),
        field<&R::failed>("turnedDown", "jobs that fitted nowhere"),
        field<&R::curve>("curve", "by what arrived")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<InflationOutcome>() {
   using O = InflationOutcome;
-  static const Record kRecord{
+  static const Record declared{
       "one placement policy",
       {field<&inflated_placement>("placement", "which node a job gets").csv(3, "placement"),
        field<&allocated_on_average>("allocatedRatio", "at the target, mean over the seeds")
            .of(Unit::Ratio),
        field<&deviation_of>("standardDeviation", "of the seeds"),
        field<&O::by_seed>("seeds", "in order of seed")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<InflationStudy>() {
-  static const Record kRecord{
+  static const Record declared{
       "how much of a cluster a placement policy can hand out",
       {constant("apiVersion", reports::kReplayApiVersion, "version of this format"),
        constant("kind", "Inflation", "what this document is"),
        group("metadata", &inflation_metadata),
        field<&InflationStudy::outcomes>("placements", "in the order asked for")}};
-  return kRecord;
+  return declared;
 }
 
 }  // namespace slicewise::sim

@@ -121,19 +121,19 @@ std::optional<double> input_that_fails(const BreakEvenOfInput& b) {
 constexpr std::string_view kOfUnit = "of the values beside it";
 
 const Record& pods_of_variation() {
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     const Record& pods = record_of<PodCounts>();
     return Record{"means per run",
                   {pods.like("oomKilled").saying("containers killed for lack of GPU memory"),
                    pods.like("failed").saying("pods that failed"),
                    pods.like("pendingMax").saying("pods Pending at once, at most")}};
   }();
-  return kRecord;
+  return declared;
 }
 
 const Record& sensitivity_metadata() {
   using S = SensitivityStudy;
-  static const Record kRecord{
+  static const Record declared{
       "what produced the study; the same values produce the same bytes",
       {stamp_field<S>("scenario").csv(1, "scenario"), stamp_field<S>("scenarioSha256"),
        stamp_field<S>("variant").csv(2, "variant"),
@@ -146,7 +146,7 @@ const Record& sensitivity_metadata() {
        stamp_field<S>("version"), stamp_field<S>("priceDate"), stamp_field<S>("priceFile"),
        stamp_field<S>("priceFileSha256"),
        field<&S::interrupted>("interrupted", "not every input was varied").optional()}};
-  return kRecord;
+  return declared;
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ const Record& sensitivity_metadata() {
 template <>
 const Record& record_of<OutcomeFigure>() {
   using F = OutcomeFigure;
-  static const Record kRecord{
+  static const Record declared{
       "a figure of the results",
       {field<&F::workload>("workload", "workload or pipeline; absent: the whole scenario")
            .optional(),
@@ -167,13 +167,13 @@ const Record& record_of<OutcomeFigure>() {
        field<&F::limit>("limit", "of an objective: at most, or at least"),
        field<&F::at_least>("atLeast", "the limit is a lower one").optional(),
        field<&passes_limit>("pass", "the value is within the limit")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<NamedChange>() {
   using N = NamedChange;
-  static const Record kRecord{
+  static const Record declared{
       "how a figure changes",
       {field<&N::workload>("workload", "as in figures").optional().csv(11, "workload"),
        field<&N::name>("name", "as in figures").csv(12, "figure"),
@@ -185,26 +185,26 @@ const Record& record_of<NamedChange>() {
        field<&N::change, &OutcomeChange::ci95>("ci95Ratio",
                                                "half width, of the differences run by run")
            .csv(15, "ci95Ratio")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<ObjectiveFlip>() {
   using F = ObjectiveFlip;
-  static const Record kRecord{"an objective that starts or stops failing",
+  static const Record declared{"an objective that starts or stops failing",
                               {field<&F::workload>("workload", "workload or pipeline"),
                                field<&F::name>("name", "objective, as in the scenario"),
                                field<&F::value, &Amount::unit>("unit", kOfUnit),
                                field<&F::value, &Amount::value>("value", "with the input changed"),
                                field<&F::limit, &Amount::value>("limit", "at most, or at least"),
                                field<&F::passes>("pass", "it passes now, and failed before")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<NamedVariation>() {
   using V = NamedVariation;
-  static const Record kRecord{
+  static const Record declared{
       "",
       {field<&V::variation, &InputVariation::factor>("factor", "value / the scenario's"),
        field<&V::variation, &InputVariation::value>("value", "of the input"),
@@ -212,14 +212,14 @@ const Record& record_of<NamedVariation>() {
            .optional(),
        field<&changes_of>("changes", "of the figures"), field<&flips_of>("flips", "objectives"),
        field<&pods_of>("pods").as(&pods_of_variation)}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<NamedEffectOfInput>() {
   using N = NamedEffectOfInput;
   using I = VariedInput;
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     const auto of_input = [](Field field) {
       field.base = [](const void* at) -> const void* { return &shapes::in<N>(at).effect.input; };
       return field;
@@ -239,13 +239,13 @@ const Record& record_of<NamedEffectOfInput>() {
          field<&largest_of>("largestChangeRatio", "of any figure, at either end"),
          field<&N::low>("low", "the input lowered"), field<&N::high>("high", "the input raised")}};
   }();
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<BreakEvenOfInput>() {
   using B = BreakEvenOfInput;
-  static const Record kRecord{
+  static const Record declared{
       "how far an input may go before an objective fails",
       {field<&B::input, &VariedInput::path>("path", "of the input"),
        field<&B::input, &VariedInput::value, &Amount::unit>("unit", kOfUnit),
@@ -256,13 +256,13 @@ const Record& record_of<BreakEvenOfInput>() {
        field<&B::even, &BreakEven::workload>("workload", "whose objective fails").optional(),
        field<&B::even, &BreakEven::objective>("objective", "that fails").optional(),
        field<&B::even, &BreakEven::simulations>("simulations", "that the search took")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<SensitivityStudy>() {
   using S = SensitivityStudy;
-  static const Record kRecord{
+  static const Record declared{
       "What `slicewise sensitivity -o json` prints. SI units; fields that do not apply are absent. "
       "Keys are added, never renamed.",
       {constant("apiVersion", reports::kSensitivityApiVersion), constant("kind", "Sensitivity"),
@@ -271,7 +271,7 @@ const Record& record_of<SensitivityStudy>() {
        field<&S::figures>("figures", "of the scenario as it is"),
        field<&named_effects>("inputs", "those with most effect first"),
        field<&break_evens_of_inputs>("breakEvens", "of the inputs that move an objective most")}};
-  return kRecord;
+  return declared;
 }
 
 }  // namespace slicewise::sim

@@ -98,7 +98,7 @@ std::string_view unit_word(const scenarios::FigureValue& value) {
 template <>
 const Record& record_of<Stamp>() {
   using S = Stamp;
-  static const Record kRecord{
+  static const Record declared{
       "what figures were made from",
       {field<&S::scenario>("scenario", "metadata.name of the scenario"),
        field<&S::scenario_file>("scenarioFile", "as it was given").optional(),
@@ -118,13 +118,13 @@ const Record& record_of<Stamp>() {
            .when<&has_prices>(),
        field<&S::allow_pending>("allowPending", "--allow-pending: pods left Pending do not count")
            .optional()}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<TimeSummary>() {
   using T = TimeSummary;
-  static const Record kRecord{
+  static const Record declared{
       "",
       {field<&T::count>("count", "values observed, over all replications"),
        field<&T::mean>("mean", "seconds"), field<&T::p50>("p50", "seconds"),
@@ -149,24 +149,24 @@ const Record& record_of<TimeSummary>() {
                                 "p999 is one of the ten largest values: fewer than "
                                 "10,000 were seen")
            .optional()}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<NumberSummary>() {
   using N = NumberSummary;
-  static const Record kRecord{
+  static const Record declared{
       "",
       {field<&N::count>("count", "values observed, over all replications"),
        field<&N::mean>("mean", "mean"), field<&N::p50>("p50", "median"),
        field<&N::p95>("p95", "95th percentile"), field<&N::p99>("p99", "99th percentile")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<ObjectiveResult>() {
   using O = ObjectiveResult;
-  static const Record kRecord{
+  static const Record declared{
       "one objective of the workload",
       {field<&O::name>("name", "objective, as in the scenario"),
        field<&unit_of_limit>("unit", "of limit, value and ci95")
@@ -178,13 +178,13 @@ const Record& record_of<ObjectiveResult>() {
        field<&O::pass>("pass",
                        "value <= limit (>= with atLeast), and of a quantile no more "
                        "requests lost than it leaves out")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<RequestCounts>() {
   using R = RequestCounts;
-  static const Record kRecord{
+  static const Record declared{
       "requests of a Service or pipeline, means per replication",
       {field<&R::arrived>("arrived", "requests that came after the warm-up")
            .csv(42, "requestsArrived"),
@@ -213,13 +213,13 @@ const Record& record_of<RequestCounts>() {
            .of(Unit::Ratio)
            .csv(49, "availability")
            .policy("availability")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<TokenFigures>() {
   using T = TokenFigures;
-  static const Record kRecord{
+  static const Record declared{
       "a language model, means per replication",
       {field<&T::input_tokens>("input", "prompt tokens of answered requests"),
        field<&T::output_tokens>("output", "tokens of their answers"),
@@ -241,13 +241,13 @@ const Record& record_of<TokenFigures>() {
            .csv(58, "preemptions"),
        field<&T::per_million_output>("perMillionOutputUsd", "US dollars per million output tokens")
            .csv(59, "perMillionOutputTokensUsd")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<ScalingFigures>() {
   using S = ScalingFigures;
-  static const Record kRecord{
+  static const Record declared{
       "an autoscaled Service, means per replication",
       {field<&S::mean_replicas>("replicasMean", "replicas wanted, mean over the run")
            .csv(60, "replicasMean"),
@@ -257,13 +257,13 @@ const Record& record_of<ScalingFigures>() {
        field<&S::scale_downs>("scaleDowns", "times that fewer were wanted"),
        field<&S::start_up>("startUpSeconds", "from wanted to ready")
            .csv(62, "startUpP95Seconds", "p95")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<NotebookFigures>() {
   using N = NotebookFigures;
-  static const Record kRecord{
+  static const Record declared{
       "notebooks, means per replication",
       {field<&N::users>("users", "people"),
        field<&N::sessions>("sessions", "sessions opened").csv(63, "sessions"),
@@ -285,26 +285,26 @@ const Record& record_of<NotebookFigures>() {
            "perActiveUserMonthUsd",
            "nodes for a month / users with a session in the run, US dollars")
            .csv(67, "perActiveUserMonthUsd")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<GpuSetFigures>() {
   using G = GpuSetFigures;
-  static const Record kRecord{
+  static const Record declared{
       "a set of GPUs that pods were given",
       {field<&G::pool>("pool", "node pool"),
        field<&G::gpus>("gpus", "GPUs of the pod").each("index on the node"),
        field<&G::pods>("pods", "placed on them, mean per replication"),
        field<&G::all_linked>("allLinked", "every two of them are joined by NVLink"),
        field<&G::all_reduce>("allReduceSeconds", "of one step").positive()}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<GangFigures>() {
   using G = GangFigures;
-  static const Record kRecord{
+  static const Record declared{
       "pods with several whole GPUs",
       {field<&G::gpus>("gpusPerPod", "GPUs of each pod"),
        field<&G::all_reduce_share>("allReduceRatio",
@@ -312,13 +312,13 @@ const Record& record_of<GangFigures>() {
                                    "took")
            .of(Unit::Ratio),
        field<&G::sets>("gpuSets", "sets of GPUs that its pods were given")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<WorkloadResult>() {
   using W = WorkloadResult;
-  static const Record kRecord{
+  static const Record declared{
       "results of one workload",
       {field<&W::name>("name", "name in the scenario").csv(5, "workload"),
        field<&W::kind>("kind", "Job, Deployment, Service, Notebook or Pipeline").csv(6, "kind"),
@@ -388,13 +388,13 @@ const Record& record_of<WorkloadResult>() {
            .optional()
            .csv(25, "boundBy"),
        field<&objectives_pass>("").policy("slo.pass")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<GpuResult>() {
   using G = GpuResult;
-  static const Record kRecord{
+  static const Record declared{
       "means over the replications for one GPU or MIG instance",
       {field<&G::node>("node", "name of the node"),
        field<&G::index>("index", "index of the GPU in its node"),
@@ -417,25 +417,25 @@ const Record& record_of<GpuResult>() {
            .of(Unit::Ratio),
        field<&G::memory_peak>("memoryPeakBytes", "highest memory in use, bytes"),
        field<&G::memory_total>("memoryTotalBytes", "memory that processes can use, bytes")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<NodeResult>() {
   using N = NodeResult;
-  static const Record kRecord{
+  static const Record declared{
       "means over the replications for one node",
       {field<&N::name>("name", "name of the node"), field<&N::pool>("pool", "its node pool"),
        field<&N::cpu_busy_ratio>("cpuBusyRatio", "busy share of its vCPUs")
            .optional()
            .of(Unit::Ratio)}};
-  return kRecord;
+  return declared;
 }
 
 const Record& cost_record() {
   using V = VariantResult;
   using L = CostLedger;
-  static const Record kRecord{
+  static const Record declared{
       "US dollars, mean per replication",
       {field<&V::cost, &Cost::ledger, &L::total>(
            "totalUsd", "nodes x time x price; the sum of the parts below, exactly")
@@ -485,13 +485,13 @@ const Record& cost_record() {
                   .title = "$/month",
                   .condition = "cost",
                   .is_main = true})}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<NodeDynamics>() {
   using D = NodeDynamics;
-  static const Record kRecord{
+  static const Record declared{
       "nodes that come and go, means per replication; absent where they do not",
       {field<&D::provisioner>("provisioner", "Karpenter, ClusterAutoscaler or ManagedNodeGroup"),
        field<&D::least>("least", "fewest nodes that the scenario allows"),
@@ -507,13 +507,13 @@ const Record& record_of<NodeDynamics>() {
        field<&D::node_hours>("nodeHours", "node time that EC2 bills, hours"),
        field<&D::thrash_node_hours>("thrashNodeHours",
                                     "of that, of nodes that were started without need")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<NodeStartUpFigures>() {
   using S = NodeStartUpFigures;
-  static const Record kRecord{
+  static const Record declared{
       "the way of pods that waited for a node; absent when none did",
       {field<&S::pods>("pods", "pods that waited for a node, mean per replication"),
        field<&S::decision>("decisionSeconds", "until the provisioner decides, mean"),
@@ -525,13 +525,13 @@ const Record& record_of<NodeStartUpFigures>() {
        field<&S::model_load>("modelLoadSeconds", "until the container works, mean"),
        field<&S::total>("totalSeconds", "from Pending to work; the sum of the stages")
            .csv(69, "nodeStartUpMeanSeconds", "mean")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<NodePoolResult>() {
   using P = NodePoolResult;
-  static const Record kRecord{
+  static const Record declared{
       "a group of equal nodes",
       {field<&P::name>("name", "name in the scenario"),
        field<&P::instance_type>("instanceType", "EC2 instance type").setting(1),
@@ -581,13 +581,13 @@ const Record& record_of<NodePoolResult>() {
            .each("units, all nodes together")
            .setting(15),
        field<&P::dynamics>("dynamics")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<PodCounts>() {
   using P = PodCounts;
-  static const Record kRecord{
+  static const Record declared{
       "what became of the pods",
       {field<&P::submitted>("submitted", "pods created, mean per replication"),
        field<&P::running_max>("runningMax", "most pods Running at once").csv(26, "podsRunningMax"),
@@ -625,58 +625,58 @@ const Record& record_of<PodCounts>() {
            .csv(41, "podsEvicted"),
        field<&P::pending_reasons>("pendingReasons", "distinct messages, in order of appearance")
            .each("message of the kube-scheduler")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<ProvenanceCounts>() {
   using P = ProvenanceCounts;
-  static const Record kRecord{
+  static const Record declared{
       "where the inputs of the variant come from",
       {field<&P::measured>("measured", "inputs that were measured"),
        field<&P::catalog>("catalog", "inputs from the catalogue"),
        field<&P::assumed>("assumed", "inputs that nobody measured"),
        field<&P::assumed_inputs>("assumedInputs", "which ones").each("workload: field")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<Verdict::Reason>() {
   using R = Verdict::Reason;
-  static const Record kRecord{"one reason",
+  static const Record declared{"one reason",
                               {field<&R::cause>("cause", "what kind of reason it is"),
                                field<&R::workload>("workload", "absent: all of them").optional(),
                                field<&R::brief>("brief", "in a few words"),
                                field<&R::text>("text", "one sentence, no full stop")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<Verdict>() {
   using V = Verdict;
-  static const Record kRecord{
+  static const Record declared{
       "whether it does what it should",
       {field<&V::stands>("stands",
                          "every pod that should run does, every objective holds with its interval, "
                          "no policy denies it, nothing ran out of memory"),
        field<&V::reasons>("reasons", "why it does not stand; empty when it does")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<PolicyResult::Figure>() {
   using F = PolicyResult::Figure;
-  static const Record kRecord{
+  static const Record declared{
       "a figure that the assertion asks for",
       {field<&F::name>("name", "as assertions spell it"),
        field<&F::value>("value", "for people; absent when it is not known").optional()}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<PolicyResult>() {
   using P = PolicyResult;
-  static const Record kRecord{
+  static const Record declared{
       "a policy of the scenario, held against the result",
       {field<&P::name>("name", "name in the scenario"),
        field<&P::assertion>("assertion", "as written in the scenario"),
@@ -684,13 +684,13 @@ const Record& record_of<PolicyResult>() {
        field<&severity_of_policy>("severity", "whether a failure refuses the configuration")
            .one_of("Deny Warn"),
        field<&P::figures>("figures", "in the order of the assertion, each once")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<Diagnostic>() {
   using D = Diagnostic;
-  static const Record kRecord{
+  static const Record declared{
       "something the user should know",
       {field<&D::code>("code", "stable code; `slicewise explain CODE` describes it"),
        field<&D::severity>("severity", "how bad it is"),
@@ -702,22 +702,22 @@ const Record& record_of<Diagnostic>() {
            .when<&has_place>(),
        field<&D::where, &SourceLocation::column>("column", "column in that line, from 1")
            .when<&has_place>()}};
-  return kRecord;
+  return declared;
 }
 
 const Record& finding_record() {
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     const Record& whole = record_of<Diagnostic>();
     return Record{whole.meaning,
                   {whole.like("code"), whole.like("severity"), whole.like("message")}};
   }();
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<VariantResult>() {
   using V = VariantResult;
-  static const Record kRecord{
+  static const Record declared{
       "one variant of the scenario",
       {field<&V::name>("name", "name in the scenario").csv(3, "variant"),
        field<&V::description>("description", "description in the scenario").optional(),
@@ -756,14 +756,14 @@ const Record& record_of<VariantResult>() {
                                                      "shared process hardware"),
        field<&V::pods_share_gpu>("").policy("sharedGpu"),
        field<&V::namespaces_share_gpu>("").policy(scenarios::kNamespacesShareGpu)}};
-  return kRecord;
+  return declared;
 }
 
 namespace {
 
 const Record& result_metadata() {
   using R = Result;
-  static const Record kRecord{
+  static const Record declared{
       "what produced the result; the same values produce the same bytes",
       {stamp_field<R>("scenario").csv(1, "scenario"), stamp_field<R>("scenarioFile"),
        stamp_field<R>("settings"),
@@ -777,20 +777,20 @@ const Record& result_metadata() {
                               "some replications were not run; variants without any are absent")
            .optional()
            .csv(35, "interrupted")}};
-  return kRecord;
+  return declared;
 }
 
 }  // namespace
 
 template <>
 const Record& record_of<Result>() {
-  static const Record kRecord{
+  static const Record declared{
       "What `slicewise run -o json` prints. SI units in the keys; fields that do not apply are "
       "absent. Keys are added, never renamed.",
       {constant("apiVersion", kResultApiVersion), constant("kind", "Result"),
        group("metadata", &result_metadata),
        field<&Result::variants>("variants", "in the order of the scenario")}};
-  return kRecord;
+  return declared;
 }
 
 }  // namespace slicewise::sim

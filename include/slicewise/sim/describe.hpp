@@ -24,11 +24,11 @@
 //
 //   template <>
 //   const Record& record_of<PodCounts>() {
-//     static const Record kRecord{
+//     static const Record declared{
 //         "what became of the pods",
 //         {field<&PodCounts::oom_kills>("oomKilled", "containers that ran out of GPU memory")
 //              .csv(29, "podsOomKilled").policy("pods.oomKills"), ...}};
-//     return kRecord;
+//     return declared;
 //   }
 namespace slicewise::sim {
 

@@ -17,7 +17,7 @@ bool has_headroom(const Plan& plan) { return plan.headroom || plan.headroom_fail
 
 const Record& plan_metadata() {
   using P = Plan;
-  static const Record kRecord{
+  static const Record declared{
       "what produced the plan; the same values produce the same bytes",
       {stamp_field<P>("scenario").csv(1, "scenario"), stamp_field<P>("scenarioFile"),
        stamp_field<P>("scenarioSha256"), stamp_field<P>("variant").csv(2, "variant"),
@@ -32,36 +32,36 @@ const Record& plan_metadata() {
        stamp_field<P>("priceDate"), stamp_field<P>("priceFile"), stamp_field<P>("priceFileSha256"),
        stamp_field<P>("allowPending"),
        field<&P::interrupted>("interrupted", "the search was not finished").optional()}};
-  return kRecord;
+  return declared;
 }
 
 const Record& replicas_curve() {
-  static const Record kRecord{
+  static const Record declared{
       "the best option's GPUs shared among more and more pods",
       {field<&Plan::replicas>("points", "from one on"),
        field<&replicas_at_knee>("knee", "pods per GPU beyond which the cost no longer falls"),
        field<&Plan::binding>("binding", "what stops more pods per GPU").optional()}};
-  return kRecord;
+  return declared;
 }
 
 const Record& headroom_of_plan() {
-  static const Record kRecord{
+  static const Record declared{
       "of the best option",
       {field<&Plan::headroom>("passedFactor", "times the load that the best option bears"),
        field<&Plan::headroom_fails>("failedFactor", "times the load at which it breaks"),
        field<&Plan::headroom_binding>("binding", "the objective that breaks first").optional()}};
-  return kRecord;
+  return declared;
 }
 
 const Record& inputs_of_best() {
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     const Record& counts = record_of<ProvenanceCounts>();
     return Record{"where the inputs of the best option come from",
                   {counts.like("measured").saying("inputs"),
                    counts.like("catalog").saying("inputs"), counts.like("assumed").saying("inputs"),
                    counts.like("assumedInputs").saying("which").each("")}};
   }();
-  return kRecord;
+  return declared;
 }
 
 }  // namespace
@@ -69,16 +69,16 @@ const Record& inputs_of_best() {
 template <>
 const Record& record_of<models::MigCount>() {
   using M = models::MigCount;
-  static const Record kRecord{
+  static const Record declared{
       "instances of one profile",
       {field<&M::profile>("profile", "MIG profile"), field<&M::count>("count", "of each GPU")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<PoolChoice>() {
   using C = PoolChoice;
-  static const Record kRecord{
+  static const Record declared{
       "one node pool",
       {field<&C::instance_type>("instanceType", "EC2 instance type"),
        field<&C::purchase>("purchaseOption",
@@ -91,13 +91,13 @@ const Record& record_of<PoolChoice>() {
        field<&C::workloads>("workloads", "that run there"),
        field<&C::mig_profiles>("migProfiles", "of the pods of each workload").optional(),
        field<&C::nodes>("nodes", "0: no number of nodes helps")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<PlannedObjective>() {
   using O = PlannedObjective;
-  static const Record kRecord{
+  static const Record declared{
       "one objective",
       {field<&O::workload>("workload", "workload or pipeline").csv(12, "workload"),
        field<&O::name>("name", "objective, as in the scenario").csv(13, "objective"),
@@ -110,13 +110,13 @@ const Record& record_of<PlannedObjective>() {
        field<&O::ci95>("ci95", "half width").csv(17, "ci95"),
        field<&O::pass>("pass", "the value is within the limit").csv(18, "pass"),
        field<&O::ratio>("ratio", "of the limit that is used up; above 1 it is missed")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<OptionFigures>() {
   using F = OptionFigures;
-  static const Record kRecord{
+  static const Record declared{
       "what the simulation found",
       {field<&F::replications>("replications", "runs"),
        field<&F::monthly>("monthlyUsd", "nodes x price x 730 h")
@@ -174,12 +174,12 @@ const Record& record_of<OptionFigures>() {
        field<&F::warned_by>("warnedBy", "policies with severity Warn that fail").optional(),
        field<&F::stands>("stands", "meets all objectives, loses no pod, and no policy denies it"),
        field<&F::verdict, &Verdict::reasons>("reasons", "why it does not stand").optional()}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<PlanOption>() {
-  static const Record kRecord = [] {
+  static const Record declared = [] {
     Record option{"a way to run all workloads", record_of<OptionFigures>().fields};
     for (Field& figure : option.fields) {
       figure = std::move(figure).from<&PlanOption::figures>();
@@ -193,48 +193,48 @@ const Record& record_of<PlanOption>() {
             .csv(11, "pareto"));
     return option;
   }();
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<RejectedChoice>() {
   using R = RejectedChoice;
-  static const Record kRecord{
+  static const Record declared{
       "a configuration that is not an option",
       {field<&R::stage>("stage", "it cannot run, a closed form rules it out, or it was simulated"),
        field<&R::choice>("pool"), field<&R::code>("code", "stable code, if there is one"),
        field<&R::reason>("reason", "one sentence"), field<&R::figures>("figures")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<ReplicasPoint>() {
   using R = ReplicasPoint;
-  static const Record kRecord{"one number of pods per GPU",
+  static const Record declared{"one number of pods per GPU",
                               {field<&R::replicas>("replicas", "pods per GPU"),
                                field<&R::nodes>("nodes", "as few as hold the pods"),
                                field<&R::refused>("refused", "why it cannot run").optional(),
                                field<&R::figures>("figures")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<Flip>() {
   using F = Flip;
-  static const Record kRecord{
+  static const Record declared{
       "a change at which another option is best",
       {field<&F::input>("input", "what changes"),
        field<&F::factor>("factor", "of its value in the scenario, where the best option is beaten"),
        field<&F::holds_at>("holdsAt", "the largest factor at which it was seen to hold"),
        field<&F::misses>("missesObjective", "it misses an objective there; else it is dearer"),
        field<&F::winner>("winner", "the best of the ranked options then")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<PlanCounts>() {
   using C = PlanCounts;
-  static const Record kRecord{
+  static const Record declared{
       "what the search took",
       {field<&C::configurations>("configurations",
                                  "instance type x purchase x strategy x replicas"),
@@ -243,13 +243,13 @@ const Record& record_of<PlanCounts>() {
        field<&C::simulations>("simulations", "that found the ranking"),
        field<&C::exhaustive>("exhaustive", "of every configuration with every number of nodes"),
        field<&C::replications>("replications", "that were run in all")}};
-  return kRecord;
+  return declared;
 }
 
 template <>
 const Record& record_of<Plan>() {
   using P = Plan;
-  static const Record kRecord{
+  static const Record declared{
       "What `slicewise plan -o json` prints and `slicewise export` reads. SI units in the keys; "
       "fields that do not apply are absent. Keys are added, never renamed.",
       {constant("apiVersion", kPlanApiVersion), constant("kind", "Plan"),
@@ -263,7 +263,7 @@ const Record& record_of<Plan>() {
        field<&P::flips>("flips", "smallest change first"), field<&P::counts>("counts"),
        field<&P::provenance>("inputs").as(&inputs_of_best),
        field<&P::notes>("notes", "what the user should know").as(&finding_record)}};
-  return kRecord;
+  return declared;
 }
 
 }  // namespace slicewise::sim
