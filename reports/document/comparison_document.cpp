@@ -51,6 +51,7 @@ std::string_view isolation_in_words(const IsolationRow& row) {
 }
 std::vector<IsolationRow> isolation_rows(const StrategyComparison&) {
   std::vector<IsolationRow> rows;
+  rows.reserve(kStrategies.size());
   for (const Strategy strategy : kStrategies) rows.push_back({strategy, isolation_of(strategy)});
   return rows;
 }
@@ -152,8 +153,9 @@ const Record& comparison_metadata() {
 template <>
 struct Spelling<ReplicaChoice::Rule> {
   using Rule = ReplicaChoice::Rule;
-  static constexpr bool listed = true;
-  static constexpr Rule all[] = {Rule::Asked, Rule::Scenario, Rule::PodsOnOneNode, Rule::GpuMemory};
+  static constexpr bool kListed = true;
+  static constexpr Rule kAll[] = {Rule::Asked, Rule::Scenario, Rule::PodsOnOneNode,
+                                  Rule::GpuMemory};
   static std::string_view of(Rule rule) { return reports::rule_word(rule); }
 };
 
@@ -277,10 +279,10 @@ template <>
 const Record& record_of<ReplicaChoice>() {
   using R = ReplicaChoice;
   static const Record declared{"how many pods share a GPU",
-                              {field<&R::instance_type>("instanceType", "EC2 instance type"),
-                               field<&R::replicas>("replicas", "pods per time-sliced GPU"),
-                               field<&R::mps_replicas>("mpsReplicas", "pods per GPU with MPS"),
-                               field<&R::rule>("rule", "where the number comes from")}};
+                               {field<&R::instance_type>("instanceType", "EC2 instance type"),
+                                field<&R::replicas>("replicas", "pods per time-sliced GPU"),
+                                field<&R::mps_replicas>("mpsReplicas", "pods per GPU with MPS"),
+                                field<&R::rule>("rule", "where the number comes from")}};
   return declared;
 }
 

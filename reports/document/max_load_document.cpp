@@ -17,17 +17,17 @@ namespace slicewise::sim {
 
 template <>
 struct Spelling<LoadVerdict> {
-  static constexpr bool listed = true;
-  static constexpr LoadVerdict all[] = {LoadVerdict::Passes, LoadVerdict::Fails,
-                                        LoadVerdict::Undecided};
+  static constexpr bool kListed = true;
+  static constexpr LoadVerdict kAll[] = {LoadVerdict::Passes, LoadVerdict::Fails,
+                                         LoadVerdict::Undecided};
   static std::string_view of(LoadVerdict verdict) { return reports::verdict_word(verdict); }
 };
 
 template <>
 struct Spelling<LoadUnit> {
-  static constexpr bool listed = true;
-  static constexpr LoadUnit all[] = {LoadUnit::RequestsPerSecond, LoadUnit::Users,
-                                     LoadUnit::Streams};
+  static constexpr bool kListed = true;
+  static constexpr LoadUnit kAll[] = {LoadUnit::RequestsPerSecond, LoadUnit::Users,
+                                      LoadUnit::Streams};
   static std::string_view of(LoadUnit unit) { return unit_name(unit); }
 };
 

@@ -17,8 +17,8 @@ namespace slicewise::sim {
 template <>
 struct Spelling<NeighbourFigure> {
   using F = NeighbourFigure;
-  static constexpr bool listed = true;
-  static constexpr F all[] = {F::LatencyP99, F::LatencyMean, F::TimePerUnit, F::CellTime};
+  static constexpr bool kListed = true;
+  static constexpr F kAll[] = {F::LatencyP99, F::LatencyMean, F::TimePerUnit, F::CellTime};
   static std::string_view of(F figure) { return figure_name(figure); }
 };
 

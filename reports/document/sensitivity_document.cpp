@@ -19,9 +19,9 @@ namespace slicewise::sim {
 template <>
 struct Spelling<AmountUnit> {
   using U = AmountUnit;
-  static constexpr bool listed = true;
-  static constexpr U all[] = {U::Dollars,   U::DollarsPerHour, U::Seconds, U::Bytes,
-                              U::PerSecond, U::Ratio,          U::Cores,   U::Count};
+  static constexpr bool kListed = true;
+  static constexpr U kAll[] = {U::Dollars,   U::DollarsPerHour, U::Seconds, U::Bytes,
+                               U::PerSecond, U::Ratio,          U::Cores,   U::Count};
   static std::string_view of(U unit) { return reports::unit_word(unit); }
 };
 
@@ -192,12 +192,12 @@ template <>
 const Record& record_of<ObjectiveFlip>() {
   using F = ObjectiveFlip;
   static const Record declared{"an objective that starts or stops failing",
-                              {field<&F::workload>("workload", "workload or pipeline"),
-                               field<&F::name>("name", "objective, as in the scenario"),
-                               field<&F::value, &Amount::unit>("unit", kOfUnit),
-                               field<&F::value, &Amount::value>("value", "with the input changed"),
-                               field<&F::limit, &Amount::value>("limit", "at most, or at least"),
-                               field<&F::passes>("pass", "it passes now, and failed before")}};
+                               {field<&F::workload>("workload", "workload or pipeline"),
+                                field<&F::name>("name", "objective, as in the scenario"),
+                                field<&F::value, &Amount::unit>("unit", kOfUnit),
+                                field<&F::value, &Amount::value>("value", "with the input changed"),
+                                field<&F::limit, &Amount::value>("limit", "at most, or at least"),
+                                field<&F::passes>("pass", "it passes now, and failed before")}};
   return declared;
 }
 

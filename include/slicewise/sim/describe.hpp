@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -175,6 +176,7 @@ constexpr Shape word_shape() {
   if constexpr (Spelling<T>::kListed) {
     s.words = [] {
       std::vector<std::string> words;
+      words.reserve(std::size(Spelling<T>::kAll));
       for (const T value : Spelling<T>::kAll) words.emplace_back(Spelling<T>::of(value));
       return words;
     };
