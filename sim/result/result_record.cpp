@@ -644,10 +644,10 @@ template <>
 const Record& record_of<Verdict::Reason>() {
   using R = Verdict::Reason;
   static const Record declared{"one reason",
-                              {field<&R::cause>("cause", "what kind of reason it is"),
-                               field<&R::workload>("workload", "absent: all of them").optional(),
-                               field<&R::brief>("brief", "in a few words"),
-                               field<&R::text>("text", "one sentence, no full stop")}};
+                               {field<&R::cause>("cause", "what kind of reason it is"),
+                                field<&R::workload>("workload", "absent: all of them").optional(),
+                                field<&R::brief>("brief", "in a few words"),
+                                field<&R::text>("text", "one sentence, no full stop")}};
   return declared;
 }
 

@@ -211,10 +211,10 @@ template <>
 const Record& record_of<ReplicasPoint>() {
   using R = ReplicasPoint;
   static const Record declared{"one number of pods per GPU",
-                              {field<&R::replicas>("replicas", "pods per GPU"),
-                               field<&R::nodes>("nodes", "as few as hold the pods"),
-                               field<&R::refused>("refused", "why it cannot run").optional(),
-                               field<&R::figures>("figures")}};
+                               {field<&R::replicas>("replicas", "pods per GPU"),
+                                field<&R::nodes>("nodes", "as few as hold the pods"),
+                                field<&R::refused>("refused", "why it cannot run").optional(),
+                                field<&R::figures>("figures")}};
   return declared;
 }
 
