@@ -10,12 +10,17 @@ OBJECTIVE_MISSED = 99
 INFEASIBLE = 4
 
 
+# One of their variants shows on purpose how pods die.
+LOSE_PODS = {"aws-cifar10", "aws-cifar10-g5", "aws-cifar10-p4d", "manual-sharing"}
+
+
 @functools.cache
 def variants(name, *flags):
     """The result of each variant of an example, by name."""
     result = run("run", "-f", f"scenarios/examples/{name}.yaml", "-o", "json", *flags)
     # Without a NodeOverlay no node ever starts for a renamed resource, and no pod runs.
-    fine = (0, INFEASIBLE) if name == "karpenter-thrash" else (0, PODS_LOST, OBJECTIVE_MISSED)
+    fine = ((0, INFEASIBLE) if name == "karpenter-thrash" else
+            (0, PODS_LOST) if name in LOSE_PODS else (0, OBJECTIVE_MISSED))
     if result.returncode not in fine:
         raise AssertionError(result.stderr)
     return {v["name"]: v for v in json.loads(result.stdout)["variants"]}
@@ -47,7 +52,9 @@ class Examples(unittest.TestCase):
                 continue
             with self.subTest(example=file.name):
                 page = run("report", f"scenarios/examples/{file.name}", "--replications", "1")
-                self.assertIn(page.returncode, (0, PODS_LOST), page.stderr)
+                # In one variant of these pods never start; `run` says first what else is wrong.
+                loses = file.stem in LOSE_PODS | {"karpenter-thrash", "mig-multi-tenant"}
+                self.assertEqual(page.returncode, PODS_LOST if loses else 0, page.stderr)
                 self.assertLess(len(page.stdout.encode()), 300 * 1024)
 
     def test_littles_law_holds_in_every_example(self):
