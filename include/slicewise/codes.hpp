@@ -6,8 +6,8 @@
 
 // Every error, warning and note that slicewise can print, in one place. The name of a code is
 // stable: scripts match on it and `slicewise explain CODE` tells what it means. Add codes, never
-// rename or reuse one; reports/explain.cpp holds the long explanation of each and does not compile
-// when one is missing.
+// rename or reuse one; reports/explain/codes.md holds the long explanation of each, in this order,
+// and a test misses the one that is not there.
 namespace slicewise {
 
 enum class Severity : std::uint8_t { Error, Warning, Note };
