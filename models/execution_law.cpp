@@ -1,6 +1,10 @@
 #include "slicewise/models/execution_law.hpp"
 
+#include <algorithm>
 #include <cassert>
+#include <cmath>
+
+#include "slicewise/portable_math.hpp"
 
 namespace slicewise::models {
 namespace {
@@ -49,6 +53,149 @@ Bytes greedy_reserve(const GpuModel& gpu) {
   if (dot != 1 || gpu.compute_capability[0] >= '9') return mebibytes(1'800);
   if (gpu.compute_capability[0] == '8') return mebibytes(1'536);
   return gpu.compute_capability[0] == '7' ? mebibytes(1'050) : mebibytes(500);
+}
+
+namespace {
+
+// e^x is 0 to every sum with 1 from here on, and portable_exp takes no less than -700.
+constexpr double kVanishes = -600;
+
+// x^p for x >= 0: the exponents that matter most without a logarithm.
+double power(double x, double p) {
+  if (x <= 0) return 0;
+  if (p == 1) return x;
+  if (p == 2) return x * x;
+  if (p == 3) return x * x * x;
+  if (p == 6) return x * x * x * (x * x * x);
+  const double exponent = p * portable_log(x);
+  return exponent < kVanishes ? 0 : portable_exp(exponent);
+}
+
+double root(double x, double p) {
+  if (x <= 0) return 0;
+  if (p == 1) return x;
+  if (p == 2) return std::sqrt(x);
+  return portable_exp(portable_log(x) / p);
+}
+
+bool limited(const DomainClient& client) { return client.active_threads < 1; }
+
+// What all clients together ask of the domain.
+struct Demand {
+  double capacity = 0;    // one resource after the other, as law E1 counts
+  double fullest = 0;     // of the resource that is asked for most
+  bool disjoint = false;  // everybody is limited, to SMs of its own
+};
+
+Demand demand(std::span<const DomainClient> clients) {
+  double compute = 0;
+  double bandwidth = 0;
+  double limits = 0;
+  bool all_limited = true;
+  for (const DomainClient& client : clients) {
+    compute += client.compute;
+    bandwidth += client.bandwidth;
+    limits += client.active_threads;
+    all_limited = all_limited && limited(client);
+  }
+  constexpr double kRounding = 1e-9;
+  return {compute + bandwidth, std::max(compute, bandwidth),
+          all_limited && limits <= 1 + kRounding};
+}
+
+double pressure_of(const DomainClient& client) {
+  return client.pressure.value_or(client.compute + client.bandwidth);
+}
+
+// 1 + alpha_i sum c_j, for a client whose sensitivity was measured.
+double calibrated_slowdown(std::span<const DomainClient> clients, std::size_t i) {
+  double others = 0;
+  for (std::size_t j = 0; j < clients.size(); ++j) {
+    if (j != i) others += pressure_of(clients[j]);
+  }
+  return 1 + *clients[i].sensitivity * others;
+}
+
+// On disjoint SMs clients meet where a resource is full, and all together never get more done than
+// without limits.
+double slowdown_under(const Demand& together, const DomainClient& client) {
+  const double own = limited(client) ? kResidualInterference : 1;
+  if (!together.disjoint) return own * slowdown(client.gpu_part, together.capacity, client.norm_p);
+  return std::max(own * slowdown(client.gpu_part, together.fullest, client.norm_p),
+                  together.capacity);
+}
+
+// Replicas of one workload are many: no need to take the same root for each.
+bool same_slowdown(const DomainClient& a, const DomainClient& b) {
+  return !a.sensitivity && !b.sensitivity && a.gpu_part == b.gpu_part && a.norm_p == b.norm_p &&
+         limited(a) == limited(b);
+}
+
+}  // namespace
+
+double norm(double a, double b, double p) {
+  assert(a >= 0 && b >= 0 && p >= 1);
+  const double larger = std::max(a, b);
+  if (larger <= 0 || p >= kHardNorm) return larger;
+  // Scaled, so that no power overflows.
+  return larger * root(1 + power(std::min(a, b) / larger, p), p);
+}
+
+double slowdown(double part, double demand, double p) {
+  const double fixed = p >= kHardNorm ? 1 : root(std::max(0.0, 1 - power(part, p)), p);
+  return std::max(1.0, norm(fixed, std::max(part, demand), p));
+}
+
+double overlapped_slowdown(double duty, double duties, double overhead) {
+  return slowdown(duty, duties * (1 + overhead), kOverlappedNorm);
+}
+
+DomainClient client_in(const ClientLaw& law, DomainShare share, double active_threads) {
+  assert(share.compute > 0 && share.bandwidth > 0 && active_threads > 0 && active_threads <= 1);
+  const double u = law.capacity_share;
+  const double fixed =
+      law.norm_p >= kHardNorm ? 1 : root(std::max(0.0, 1 - power(u, law.norm_p)), law.norm_p);
+  const double compute = u * (1 - law.bandwidth_share) / share.compute;
+  const double bandwidth = u * law.bandwidth_share / share.bandwidth;
+  const double reached = std::min(1.0, kBandwidthPerThreads * active_threads);
+  const double gpu_work = compute / active_threads + bandwidth / reached;
+  DomainClient client;
+  client.stretch = norm(fixed, gpu_work, law.norm_p);
+  client.gpu_part = gpu_work / client.stretch;
+  client.compute = compute / client.stretch;
+  client.bandwidth = bandwidth / client.stretch;
+  client.norm_p = law.norm_p;
+  client.active_threads = active_threads;
+  client.sensitivity = law.sensitivity;
+  client.pressure = law.pressure;
+  return client;
+}
+
+double identical_clients(const ClientLaw& law, DomainShare share, int n) {
+  assert(n >= 1);
+  const double u = law.capacity_share;
+  const double fixed =
+      law.norm_p >= kHardNorm ? 1 : root(std::max(0.0, 1 - power(u, law.norm_p)), law.norm_p);
+  const double work =
+      u * ((1 - law.bandwidth_share) / share.compute + law.bandwidth_share / share.bandwidth);
+  return norm(fixed, n * work, law.norm_p);
+}
+
+void shared_speeds(std::span<const DomainClient> clients, std::span<double> speeds) {
+  assert(clients.size() == speeds.size());
+  if (clients.size() == 1) {
+    speeds[0] = 1;
+    return;
+  }
+  const Demand together = demand(clients);
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    if (i > 0 && same_slowdown(clients[i], clients[i - 1])) {
+      speeds[i] = speeds[i - 1];
+    } else {
+      speeds[i] = 1 / (clients[i].sensitivity ? calibrated_slowdown(clients, i)
+                                              : slowdown_under(together, clients[i]));
+    }
+  }
 }
 
 }  // namespace slicewise::models

@@ -1,10 +1,22 @@
 #include "slicewise/models/price_book.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cassert>
+#include <map>
+#include <optional>
+#include <regex>
 #include <set>
+#include <span>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <yaml-cpp/yaml.h>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/nearest_name.hpp"
 
 namespace slicewise::models {
 namespace {
@@ -75,6 +87,262 @@ std::vector<std::string> PriceBook::regions() const {
   for (const auto& [key, price] : prices_) out.insert(key.region);
   for (const auto& [key, reason] : unknown_) out.insert(key.second);
   return {out.begin(), out.end()};
+}
+
+// A price file is JSON; nlohmann judges the syntax. Its values are then read through yaml-cpp (JSON
+// is YAML) because that keeps line and column of every value, which messages need.
+
+namespace {
+
+constexpr std::array<std::string_view, 2> kFileKeys = {"date", "prices"};
+constexpr std::array<std::string_view, 5> kPriceKeys = {"instanceType", "region", "purchase",
+                                                        "usdPerHour", "source"};
+constexpr std::array<std::string_view, 3> kPurchases = {"on-demand", "spot", "reserved"};
+
+// Line and column of a byte of the text. Columns count characters.
+SourceLocation location_of(const SourceText& file, std::size_t byte) {
+  const std::string_view before = std::string_view(file.text).substr(0, byte);
+  const auto line_start = before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1;
+  const auto starts_character = [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  };
+  const std::string_view line = before.substr(line_start);
+  return {file.name, static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
+          static_cast<int>(std::count_if(line.begin(), line.end(), starts_character)) + 1, 1};
+}
+
+std::optional<Diagnostic> syntax_error(const SourceText& file) {
+  try {
+    [[maybe_unused]] const auto parsed = nlohmann::json::parse(file.text);
+    return std::nullopt;
+  } catch (const nlohmann::json::parse_error& error) {
+    std::string_view why = error.what();
+    const auto detail = why.find(": ");
+    if (detail != why.npos) why.remove_prefix(detail + 2);
+    const std::size_t byte = error.byte == 0 ? 0 : error.byte - 1;
+    return make_diagnostic(Code::YamlSyntax, location_of(file, std::min(byte, file.text.size())),
+                           fmt::format("{} is not JSON: {}", file.name, why));
+  } catch (const nlohmann::json::exception& error) {
+    // A number that no double holds carries no position.
+    return make_diagnostic(Code::YamlSyntax, {file.name, 1, 1, 1},
+                           fmt::format("{} cannot be read: {}", file.name, error.what()));
+  }
+}
+
+bool is_region(const std::string& name) {
+  static const std::regex shape(
+      "(us|eu|ap|sa|ca|me|af|il|mx|cn)(-gov|-iso[a-z]?)?-"
+      "(north|south|east|west|central|northeast|southeast|northwest|southwest)-[1-9]");
+  return std::regex_match(name, shape);
+}
+
+bool is_date(const std::string& text) {
+  static const std::regex shape(R"(\d{4}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)");
+  return std::regex_match(text, shape);
+}
+
+// Reads one price file, collecting every mistake on the way.
+class PriceFileReader {
+ public:
+  PriceFileReader(const Catalogue& catalogue, const SourceText& file)
+      : catalogue_(catalogue), file_(file), book_(catalogue.prices) {}
+
+  Expected<PriceBook> read() {
+    const auto fields = read_object(YAML::Load(file_.text), kFileKeys, "the price file");
+    if (!fields) return tl::unexpected(problems_);
+    read_date(*fields);
+    const auto prices = fields->find("prices");
+    if (prices == fields->end()) {
+      report(Code::FieldMissing, {file_.name, 1, 1, 1}, "the price file has no `prices`",
+             R"(write {"prices": [{"instanceType": ..., "region": ..., "usdPerHour": ...}]})");
+    } else if (!prices->second.IsSequence()) {
+      report(Code::FieldType, where(prices->second), "`prices` must be a list");
+    } else {
+      for (const YAML::Node& entry : prices->second) read_price(entry);
+    }
+    if (!problems_.empty()) return tl::unexpected(problems_);
+    return std::move(book_);
+  }
+
+ private:
+  using Fields = std::map<std::string, YAML::Node>;
+
+  SourceLocation where(const YAML::Node& node) const {
+    const YAML::Mark mark = node.Mark();
+    SourceLocation place = location_of(file_, static_cast<std::size_t>(std::max(mark.pos, 0)));
+    if (node.IsScalar()) {
+      const bool quoted = node.Tag() == "!";
+      place.length = static_cast<int>(node.Scalar().size()) + (quoted ? 2 : 0);
+    }
+    return place;
+  }
+
+  void report(Code code, SourceLocation place, std::string message, std::string help = {}) {
+    problems_.push_back(
+        make_diagnostic(code, std::move(place), std::move(message), std::move(help)));
+  }
+
+  // The members of an object; unknown and repeated keys are reported. nullopt: not an object.
+  std::optional<Fields> read_object(const YAML::Node& node, std::span<const std::string_view> known,
+                                    std::string_view what) {
+    if (!node.IsMap()) {
+      report(Code::FieldType, where(node), fmt::format("{} must be an object", what));
+      return std::nullopt;
+    }
+    Fields fields;
+    for (const auto& member : node) {
+      const std::string& key = member.first.Scalar();
+      if (std::find(known.begin(), known.end(), key) == known.end()) {
+        const auto nearest = nearest_name(key, known);
+        report(Code::FieldUnknown, where(member.first), fmt::format("unknown field `{}`", key),
+               nearest ? fmt::format("did you mean `{}`?", *nearest)
+                       : fmt::format("known fields: {}", fmt::join(known, ", ")));
+      } else if (!fields.emplace(key, member.second).second) {
+        report(Code::FieldDuplicate, where(member.first), fmt::format("`{}` is given twice", key));
+      }
+    }
+    return fields;
+  }
+
+  // A string member; reports a missing (if required) or mistyped one.
+  std::optional<std::string> read_text(const Fields& fields, const std::string& key,
+                                       const YAML::Node* owner) {
+    const auto found = fields.find(key);
+    if (found == fields.end()) {
+      if (owner != nullptr) {
+        report(Code::FieldMissing, where(*owner), fmt::format("a price has no `{}`", key));
+      }
+      return std::nullopt;
+    }
+    if (!found->second.IsScalar() || found->second.Tag() != "!") {
+      report(Code::FieldType, where(found->second), fmt::format("`{}` must be a string", key));
+      return std::nullopt;
+    }
+    return found->second.Scalar();
+  }
+
+  void read_date(const Fields& fields) {
+    const auto date = read_text(fields, "date", nullptr);
+    if (!date) return;
+    if (!is_date(*date)) {
+      report(Code::FieldType, where(fields.at("date")), fmt::format("`{}` is not a date", *date),
+             "write year-month-day: 2026-11-01");
+      return;
+    }
+    date_ = *date;
+    if (*date > book_.date()) book_.set_date(*date);
+  }
+
+  std::optional<std::string> read_instance(const Fields& fields, const YAML::Node& owner) {
+    auto name = read_text(fields, "instanceType", &owner);
+    if (!name || catalogue_.find_instance(*name) != nullptr) return name;
+    std::vector<std::string> known;
+    for (const InstanceType& type : catalogue_.instances) known.push_back(type.name);
+    const auto nearest = nearest_name(*name, known);
+    report(Code::InstanceUnknown, where(fields.at("instanceType")),
+           fmt::format("instance type {} is not in the catalogue", *name),
+           nearest ? fmt::format("did you mean {}?", *nearest)
+                   : std::string("`slicewise get instances -o name` lists them"));
+    return std::nullopt;
+  }
+
+  // Regions that the catalogue lacks are welcome when they look like one.
+  std::optional<std::string> read_region(const Fields& fields, const YAML::Node& owner) {
+    auto name = read_text(fields, "region", &owner);
+    if (!name || is_region(*name)) return name;
+    const auto nearest = nearest_name(*name, book_.regions());
+    report(Code::RegionUnknown, where(fields.at("region")),
+           fmt::format("\"{}\" does not look like an AWS region", *name),
+           nearest ? fmt::format("did you mean {}?", *nearest)
+                   : std::string("a region is an area, a direction and a digit, like eu-west-3 or "
+                                 "ap-southeast-2"));
+    return std::nullopt;
+  }
+
+  std::optional<PurchaseOption> read_purchase(const Fields& fields) {
+    if (!fields.contains("purchase")) return PurchaseOption::OnDemand;
+    const auto name = read_text(fields, "purchase", nullptr);
+    if (!name) return std::nullopt;
+    for (const PurchaseOption option :
+         {PurchaseOption::OnDemand, PurchaseOption::Spot, PurchaseOption::Reserved}) {
+      if (*name == name_of(option)) return option;
+    }
+    report(Code::EnumUnknown, where(fields.at("purchase")),
+           fmt::format("`{}` is not a purchase option", *name),
+           fmt::format("one of {}", fmt::join(kPurchases, ", ")));
+    return std::nullopt;
+  }
+
+  std::optional<Usd> read_usd(const Fields& fields, const YAML::Node& owner) {
+    const auto found = fields.find("usdPerHour");
+    if (found == fields.end()) {
+      report(Code::FieldMissing, where(owner), "a price has no `usdPerHour`");
+      return std::nullopt;
+    }
+    double dollars = 0;
+    const YAML::Node& node = found->second;
+    if (!node.IsScalar() || node.Tag() == "!" || !YAML::convert<double>::decode(node, dollars)) {
+      report(Code::FieldType, where(node), "`usdPerHour` must be a number");
+      return std::nullopt;
+    }
+    constexpr double kMostPerHour = 1e6;  // far above any instance; keeps sums in range
+    const Usd usd = dollars > 0 && dollars <= kMostPerHour ? from_dollars(dollars) : Usd{};
+    if (usd.nano > 0) return usd;
+    report(
+        Code::ValueRange, where(node),
+        fmt::format("`usdPerHour` is {}; it must be above 0 and at most 1,000,000", node.Scalar()),
+        "leave the entry out when the price is not known");
+    return std::nullopt;
+  }
+
+  void read_price(const YAML::Node& entry) {
+    const auto fields = read_object(entry, kPriceKeys, "a price");
+    if (!fields) return;
+    const auto instance = read_instance(*fields, entry);
+    const auto region = read_region(*fields, entry);
+    const auto purchase = read_purchase(*fields);
+    const auto usd = read_usd(*fields, entry);
+    const auto source = read_text(*fields, "source", nullptr);
+    if (!instance || !region || !purchase || !usd) return;
+    if (is_repeated({*instance, *region, *purchase}, entry)) return;
+    book_.set(*instance, *region, *purchase, {{*usd}, {source.value_or(file_.name), date_, false}});
+  }
+
+  using PriceName = std::tuple<std::string, std::string, PurchaseOption>;
+
+  // Reports a second price of the same type, region and purchase option.
+  bool is_repeated(const PriceName& name, const YAML::Node& entry) {
+    const SourceLocation place = where(entry);
+    const auto [first, is_new] = seen_.emplace(name, place);
+    if (is_new) return false;
+    const auto& [instance, region, purchase] = name;
+    report(Code::NameDuplicate, place,
+           fmt::format("a second {} price for {} in {}", name_of(purchase), instance, region),
+           fmt::format("remove one of the two; the first is at {}:{}", first->second.line,
+                       first->second.column));
+    return true;
+  }
+
+  const Catalogue& catalogue_;
+  const SourceText& file_;
+  PriceBook book_;
+  std::string date_;
+  std::map<PriceName, SourceLocation> seen_;
+  Diagnostics problems_;
+};
+
+}  // namespace
+
+Expected<PriceBook> with_overrides(const Catalogue& catalogue, const SourceText& prices_file) {
+  if (const auto error = syntax_error(prices_file)) return tl::unexpected(Diagnostics{*error});
+  try {
+    return PriceFileReader(catalogue, prices_file).read();
+  } catch (const YAML::Exception& error) {
+    // JSON that yaml-cpp does not take: escaped surrogate pairs.
+    const auto byte = static_cast<std::size_t>(std::max(error.mark.pos, 0));
+    return tl::unexpected(Diagnostics{make_diagnostic(
+        Code::YamlSyntax, location_of(prices_file, byte), "cannot be read: " + error.msg)});
+  }
 }
 
 }  // namespace slicewise::models

@@ -8,7 +8,7 @@
 #include "slicewise/nearest_name.hpp"
 
 #include "../document/yaml_text.hpp"
-#include "../text/wrapped_text.hpp"
+#include "../text/text_table.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/catalogue_report.hpp"
+#include "slicewise/reports/reference.hpp"
 
 #include "../text/text_table.hpp"
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "../text/text_table.hpp"
-#include "../text/wrapped_text.hpp"
 #include "catalogue_listing.hpp"
 #include "profile_figures.hpp"
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "slicewise/models/execution_law.hpp"
-#include "slicewise/models/sharing_law.hpp"
 
 #include "catalogue_listing.hpp"
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "slicewise/models/sharing_law.hpp"
-#include "slicewise/models/workload_profile.hpp"
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/execution_law.hpp"
 
 namespace slicewise::reports {
 

@@ -1,16 +1,14 @@
-#include "slicewise/reports/profile_report.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "slicewise/models/calibration.hpp"
 #include "slicewise/models/execution_law.hpp"
-#include "slicewise/models/mig_layout.hpp"
+#include "slicewise/models/mig.hpp"
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/reports/reference.hpp"
 
 #include "../text/text_table.hpp"
-#include "../text/wrapped_text.hpp"
 #include "llm_models.hpp"
 #include "profile_figures.hpp"
 

@@ -1,9 +1,9 @@
-#include "gantt_chart.hpp"
-
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
+
+#include "charts.hpp"
 
 namespace slicewise::reports::charts {
 namespace {

@@ -1,10 +1,10 @@
-#include "heat_matrix.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include <fmt/format.h>
+
+#include "charts.hpp"
 
 namespace slicewise::reports::charts {
 namespace {

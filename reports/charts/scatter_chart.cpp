@@ -1,8 +1,8 @@
-#include "scatter_chart.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
+
+#include "charts.hpp"
 
 namespace slicewise::reports::charts {
 namespace {

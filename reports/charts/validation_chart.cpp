@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/reports/validation_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
-#include "log_axis.hpp"
+#include "chart_axis.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/reports/check_report.hpp"
+#include "slicewise/reports/ci.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -2,13 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/check_report.hpp"
+#include "slicewise/reports/ci.hpp"
+#include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/version.hpp"
 
 #include "../document/document_values.hpp"
 #include "../document/json_schema.hpp"
 #include "../document/result_document.hpp"
-#include "../text/severity_name.hpp"
 
 namespace slicewise::reports {
 namespace {

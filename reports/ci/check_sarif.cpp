@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/check_report.hpp"
+#include "slicewise/reports/ci.hpp"
+#include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/version.hpp"
 
 #include "../document/result_document.hpp"
 #include "../explain/explanations.hpp"
-#include "../text/severity_name.hpp"
 
 namespace slicewise::reports {
 namespace {

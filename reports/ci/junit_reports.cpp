@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/reports/junit_report.hpp"
+#include "slicewise/reports/ci.hpp"
+#include "slicewise/reports/diagnostics_text.hpp"
 
 #include "../screens/comparison_words.hpp"
 #include "../screens/result_figures.hpp"
-#include "../text/markdown_text.hpp"
-#include "../text/severity_name.hpp"
+#include "../text/text_table.hpp"
 #include "junit_text.hpp"
 
 namespace slicewise::reports {

@@ -8,7 +8,7 @@
 
 #include "../ci/markdown_comment.hpp"
 #include "../screens/result_figures.hpp"
-#include "../text/markdown_text.hpp"
+#include "../text/text_table.hpp"
 #include "difference_rows.hpp"
 
 namespace slicewise::reports {

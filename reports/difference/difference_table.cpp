@@ -7,7 +7,7 @@
 
 #include "../screens/result_figures.hpp"
 #include "../screens/screen.hpp"
-#include "../text/wrapped_text.hpp"
+#include "../text/text_table.hpp"
 #include "difference_rows.hpp"
 
 namespace slicewise::reports {

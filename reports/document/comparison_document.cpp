@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/comparison_report.hpp"
+#include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/isolation.hpp"
 #include "slicewise/sim/result_record.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/max_load_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
 #include "../screens/max_load_screen.hpp"
 #include "csv_rows.hpp"

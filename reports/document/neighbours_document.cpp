@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/neighbours_report.hpp"
+#include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "csv_rows.hpp"

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/plan_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
 #include "csv_rows.hpp"
 #include "json_text.hpp"

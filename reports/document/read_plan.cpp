@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/plan_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
 #include "plan_document.hpp"
 #include "schema_check.hpp"

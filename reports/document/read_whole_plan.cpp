@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/models/sharing.hpp"
-#include "slicewise/reports/plan_report.hpp"
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/reports/studies.hpp"
 
 #include "plan_document.hpp"
 #include "stored_fields.hpp"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/replay_report.hpp"
+#include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/result_record.hpp"
 #include "slicewise/version.hpp"
 

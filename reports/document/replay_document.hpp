@@ -4,7 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "slicewise/sim/replay/replay_study.hpp"
+#include "slicewise/sim/replay/replay.hpp"
 
 // Replays and inflations (slicewise.dev/replay.v1alpha1) as values, for the formats that print
 // them.

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/sensitivity_report.hpp"
+#include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "../text/amount_text.hpp"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/validation_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
 #include "result_document.hpp"
 

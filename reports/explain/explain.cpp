@@ -1,5 +1,3 @@
-#include "slicewise/reports/explain.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -8,11 +6,12 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/nearest_name.hpp"
-#include "slicewise/scenarios/schema.hpp"
+#include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/reports/reference.hpp"
+#include "slicewise/scenarios/load.hpp"
 
 #include "../document/result_model.hpp"
-#include "../text/severity_name.hpp"
-#include "../text/wrapped_text.hpp"
+#include "../text/text_table.hpp"
 #include "explanations.hpp"
 
 namespace slicewise::reports {

@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/reports/plan_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
 #include "../difference/stored_document.hpp"
 #include "../screens/result_figures.hpp"
 #include "../text/amount_text.hpp"
-#include "../text/wrapped_text.hpp"
+#include "../text/text_table.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -13,7 +13,7 @@
 #include "../difference/stored_document.hpp"
 #include "../screens/result_figures.hpp"
 #include "../text/amount_text.hpp"
-#include "../text/wrapped_text.hpp"
+#include "../text/text_table.hpp"
 
 namespace slicewise::reports {
 namespace {

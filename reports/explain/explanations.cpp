@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/exit_code.hpp"
-#include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/reports/export.hpp"
 
 #include "../screens/result_notes.hpp"
 #include "embedded/explain_files.hpp"

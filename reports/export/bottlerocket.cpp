@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/reports/export.hpp"
 
-#include "node_image.hpp"
+#include "guide.hpp"
+#include "node_settings.hpp"
 #include "plugin_config.hpp"
-#include "text_block.hpp"
 
 // Keys of settings.kubelet-device-plugins.nvidia:
 // https://bottlerocket.dev/en/os/1.54.x/api/settings/kubelet-device-plugins/

@@ -1,21 +1,205 @@
-#include "bundle.hpp"
-
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "slicewise/reports/export/pod_patch.hpp"
+#include "slicewise/filled_text.hpp"
+#include "slicewise/reports/export.hpp"
 
 #include "../document/yaml_text.hpp"
+#include "embedded/script_files.hpp"
 #include "guide.hpp"
-#include "node_image.hpp"
-#include "text_block.hpp"
+#include "node_settings.hpp"
 
 namespace slicewise::reports {
 namespace {
 
-using scenarios::Scenario;
+// What the scripts and the check list of a bundle say.
+struct Bundle {
+  const scenarios::Scenario* scenario = nullptr;
+  const ExportOptions* options = nullptr;
+  std::vector<PoolNodes> nodes;
+  std::string values;  // the file of Helm values, "" where the image brings the plugin
+  std::string chart;   // "nvdp/nvidia-device-plugin"
+  std::string repository;
+  std::string version;
+  std::string release;
+  std::string namespace_name;
+  std::string daemonset;  // to wait for, "" for the operator's, which makes its own later
+  bool has_mig = false;
+};
+
 using scenarios::Workload;
+using scenarios::WorkloadKind;
+
+// As a word of a shell, whatever is in it.
+std::string shell_word(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+bool is_deployment(const Workload& workload) {
+  return workload.kind == WorkloadKind::Deployment || workload.kind == WorkloadKind::Service;
+}
+
+std::string selector_of(const PoolNodes& nodes) {
+  return "eks.amazonaws.com/nodegroup=" + nodes.target.pool->name.value;
+}
+
+std::string title(const Bundle& bundle, std::string_view what) {
+  return comment(fmt::format("{} scenario variant {}, written by slicewise.", what,
+                             yaml_scalar(bundle.scenario->name)));
+}
+
+std::string karpenter_lines(const Bundle& bundle, std::string_view verb) {
+  if (bundle.options->cluster.empty()) {
+    return filled(script_files::cluster_name_sh(), {{"verb", verb}});
+  }
+  return fmt::format("if [[ $karpenter == yes ]]; then kubectl {} -f karpenter.yaml; fi\n", verb);
+}
+
+std::string helm_lines(const Bundle& bundle) {
+  std::string out = fmt::format(
+      "helm repo add {0}\nhelm repo update {1}\n"
+      "helm upgrade -i {2} {3} --version {4} -n {5} --create-namespace -f {6}\n",
+      bundle.repository, bundle.repository.substr(0, bundle.repository.find(' ')), bundle.release,
+      bundle.chart, shell_word(bundle.version), bundle.namespace_name, bundle.values);
+  return out;
+}
+
+// After the labels: without them the DaemonSet has no pod to wait for.
+std::string wait_line(const Bundle& bundle) {
+  if (bundle.daemonset.empty()) return {};
+  return fmt::format("kubectl -n {} rollout status daemonset/{} --timeout=10m\n",
+                     bundle.namespace_name, bundle.daemonset);
+}
+
+// MIG layouts are not among them: their nodes are drained first, by hand, one by one.
+std::string label_lines_of(const Bundle& bundle) {
+  std::string out = comment(
+      "Remembered for rollback.sh: the nodes that nobody else has labelled "
+      "nvidia.com/gpu.present.");
+  for (const PoolNodes& nodes : bundle.nodes) {
+    out += fmt::format("kubectl get nodes -l {} -o name >>labelled-nodes.txt\n",
+                       shell_word(selector_of(nodes) + ",!nvidia.com/gpu.present"));
+    out += fmt::format("kubectl label nodes -l {} {} {} --overwrite\n",
+                       shell_word(selector_of(nodes)), shell_word("nvidia.com/gpu.present=true"),
+                       shell_word(fmt::format("{}={}", kConfigLabel, nodes.config)));
+  }
+  return out;
+}
+
+// A function of the shell, and a call of it for each Deployment.
+std::string deployment_lines(const Bundle& bundle, std::string_view function,
+                             std::string_view definition) {
+  std::string calls;
+  for (const Workload& workload : bundle.scenario->workloads) {
+    if (!is_deployment(workload)) continue;
+    calls += fmt::format("{} {} {}\n", function, shell_word(workload.namespace_name),
+                         shell_word(workload.name.value));
+  }
+  return calls.empty() ? calls : filled(definition, {{"calls", calls}});
+}
+
+std::string release_rollback(const Bundle& bundle) {
+  std::string labels;
+  for (const PoolNodes& nodes : bundle.nodes) {
+    labels += fmt::format("kubectl label nodes -l {} {}-\n", shell_word(selector_of(nodes)),
+                          kConfigLabel);
+  }
+  return filled(
+      script_files::rollback_release_sh(),
+      {{"labels", labels}, {"name", bundle.release}, {"namespace", bundle.namespace_name}});
+}
+
+std::string apply_script(const Bundle& bundle) {
+  std::string release;
+  if (!bundle.values.empty()) {
+    release = "\n" + helm_lines(bundle) + label_lines_of(bundle) + wait_line(bundle);
+  }
+  std::string karpenter = karpenter_lines(bundle, "apply");
+  if (bundle.has_mig) {
+    karpenter += "echo 'MIG layouts: drain and label each node as mig-config.yaml says' >&2\n";
+  }
+  return filled(script_files::apply_sh(),
+                {{"title", title(bundle, "Puts in place")},
+                 {"arguments", script_files::arguments_sh()},
+                 {"release", release},
+                 {"karpenter", karpenter},
+                 {"deployments", deployment_lines(bundle, "patch_deployment",
+                                                  script_files::patch_deployments_sh())}});
+}
+
+std::string rollback_script(const Bundle& bundle) {
+  return filled(script_files::rollback_sh(),
+                {{"title", title(bundle, "Takes back")},
+                 {"arguments", script_files::arguments_sh()},
+                 {"deployments",
+                  deployment_lines(bundle, "undo_deployment", script_files::undo_deployments_sh())},
+                 {"karpenter", karpenter_lines(bundle, "delete --ignore-not-found")},
+                 {"release", bundle.values.empty() ? std::string() : release_rollback(bundle)}});
+}
+
+std::string verify_guide(const Bundle& bundle) {
+  std::string out = fmt::format(
+      "# Is it in place?\n\nScenario variant {}, written by slicewise. What `kubectl` prints once "
+      "everything has registered;\ndifferences are findings.\n",
+      yaml_scalar(bundle.scenario->name));
+  if (!bundle.daemonset.empty()) {
+    out += fmt::format(
+        "\n## The device plugin runs on every GPU node\n\n"
+        "    kubectl -n {0} get daemonset {1}\n\nDESIRED and READY are the number of GPU nodes. 0 "
+        "means that no node has the label nvidia.com/gpu.present=true\nor that of Node Feature "
+        "Discovery.\n",
+        bundle.namespace_name, bundle.daemonset);
+  }
+  out += "\n## The nodes offer the resources\n\n    kubectl describe node NODE\n";
+  for (const PoolNodes& nodes : bundle.nodes) {
+    out += "\n" + indented(expected_node_text(nodes.target, kNewestChartMinor), 4);
+  }
+  out +=
+      "\nOf all nodes at once, with the count of each in the column:\n\n    kubectl get nodes -o "
+      "custom-columns=NAME:.metadata.name";
+  std::vector<std::string> columns;
+  for (const PoolNodes& nodes : bundle.nodes) {
+    for (const AdvertisedResource& resource : advertised(nodes.target)) {
+      if (std::ranges::find(columns, resource.name) != columns.end()) continue;
+      columns.push_back(resource.name);
+    }
+  }
+  for (const std::string& column : columns) {
+    std::string path = column;
+    for (std::size_t at = 0; (at = path.find('.', at)) != std::string::npos; at += 2) {
+      path.insert(at, "\\");
+    }
+    out += fmt::format(",{}:'.status.allocatable.{}'", column.substr(column.find('/') + 1), path);
+  }
+  out += "\n\n## The pods run\n\n";
+  for (const Workload& workload : bundle.scenario->workloads) {
+    const std::string& space = workload.namespace_name;
+    if (is_deployment(workload)) {
+      out += fmt::format("    kubectl -n {} get deployment {}     # READY {}/{}\n", space,
+                         workload.name.value, workload.count, workload.count);
+    } else {
+      out += fmt::format("    kubectl -n {} get pods              # {} of {}\n", space,
+                         workload.count, workload.name.value);
+    }
+  }
+  return out +
+         "\nPending: `kubectl describe pod` names what no node offers (slicewise explain "
+         "RESOURCE_NAME_MISMATCH).\nUnexpectedAdmissionError: a container asks for more than one "
+         "shared replica (slicewise explain REQUEST_TOO_LARGE).\n";
+}
+
+using scenarios::Scenario;
 
 std::string patch_file(const Workload& workload) {
   return fmt::format("{}-{}.yaml", workload.namespace_name, workload.name.value);

@@ -1,13 +1,12 @@
-#include "slicewise/reports/export/device_plugin.hpp"
-
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "slicewise/reports/export.hpp"
+
 #include "../document/yaml_text.hpp"
 #include "guide.hpp"
-#include "plugin_plan.hpp"
-#include "text_block.hpp"
+#include "plugin_config.hpp"
 
 namespace slicewise::reports {
 namespace {

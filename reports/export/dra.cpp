@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/reports/export.hpp"
 
 #include "../document/yaml_text.hpp"
+#include "guide.hpp"
 #include "plugin_config.hpp"
 #include "pool_targets.hpp"
-#include "text_block.hpp"
 
 // Against the types of NVIDIA's DRA driver (sigs.k8s.io/dra-driver-nvidia-gpu v0.4.1
 // api/nvidia.com/resource/v1beta1), which decodes strictly.

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/reports/export.hpp"
 
 #include "../document/yaml_text.hpp"
 #include "guide.hpp"
-#include "node_image.hpp"
 #include "node_settings.hpp"
-#include "text_block.hpp"
 
 // Field by field against the schema of eksctl 0.230.0
 // (github.com/weaveworks/eksctl pkg/apis/eksctl.io/v1alpha5/assets/schema.json).

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/reports/export.hpp"
 
 #include "../document/yaml_text.hpp"
 #include "guide.hpp"
 #include "mig_parted.hpp"
 #include "plugin_config.hpp"
-#include "plugin_plan.hpp"
-#include "text_block.hpp"
 
 // Values as in deployments/gpu-operator/values.yaml of github.com/NVIDIA/gpu-operator v26.7.0.
 namespace slicewise::reports {

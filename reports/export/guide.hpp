@@ -3,14 +3,25 @@
 #include <string>
 #include <string_view>
 
-#include "slicewise/reports/export/device_plugin.hpp"
+#include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
-#include "plugin_plan.hpp"
+#include "plugin_config.hpp"
+
+// Blocks of text inside a YAML file. A block is lines that each end in a newline.
+namespace slicewise::reports {
+
+// `block`, each line moved right.
+std::string indented(std::string_view block, int spaces);
+
+// `block`, each line behind "# ".
+std::string commented(std::string_view block);
+
+// One paragraph as comment lines of at most 100 columns.
+std::string comment(std::string_view paragraph, int indent = 0);
 
 // The comments around an exported plugin configuration: what it is for, how to roll it out and
 // back, and what to expect. Every function returns comment lines.
-namespace slicewise::reports {
 
 // Where this chart generation is installed.
 struct Release {

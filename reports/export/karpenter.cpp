@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/reports/export.hpp"
 
 #include "../document/yaml_text.hpp"
 #include "guide.hpp"
-#include "node_image.hpp"
 #include "node_settings.hpp"
-#include "text_block.hpp"
 
 // Field by field against the CRDs of Karpenter 1.14.1 (sigs.k8s.io/karpenter pkg/apis/crds,
 // github.com/aws/karpenter-provider-aws pkg/apis/crds).

@@ -1,6 +1,4 @@
-#include "slicewise/reports/export/kinds.hpp"
-
-#include "slicewise/reports/export/pod_patch.hpp"
+#include "slicewise/reports/export.hpp"
 
 namespace slicewise::reports {
 namespace {

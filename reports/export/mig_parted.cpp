@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/models/mig_layout.hpp"
-#include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/models/mig.hpp"
+#include "slicewise/reports/export.hpp"
 
 #include "../document/yaml_text.hpp"
+#include "guide.hpp"
 #include "node_settings.hpp"
 #include "plugin_config.hpp"
-#include "text_block.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/export/kinds.hpp"
-#include "slicewise/reports/export/pod_patch.hpp"
+#include "slicewise/reports/export.hpp"
 
 #include "../document/yaml_text.hpp"
+#include "guide.hpp"
 #include "plugin_config.hpp"
 #include "pool_targets.hpp"
-#include "text_block.hpp"
 
 // nos partitions GPUs by what pods ask for. Source: github.com/nebuly-ai/nos
 // docs/en/docs/dynamic-gpu-partitioning, last changed in 2024.

@@ -1,10 +1,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "slicewise/diagnostics.hpp"
-#include "slicewise/models/gpu_model.hpp"
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/hardware.hpp"
 #include "slicewise/scenarios/scenario.hpp"
+
+#include "pool_targets.hpp"
 
 // The device plugin's own config file (version v1) of one node pool.
 namespace slicewise::reports {
@@ -24,5 +29,29 @@ std::string plugin_config_yaml(const scenarios::NodePool& pool);
 // Everything that the plugin of this chart (0.<minor>) would refuse at start, or read and ignore.
 Diagnostics check_plugin_config(const scenarios::NodePool& pool, const models::GpuModel& gpu,
                                 int chart_minor);
+
+// What the device plugin is told on which nodes, before it is written as Helm values or ConfigMap.
+
+inline constexpr int kOldestChartMinor = 14;  // 0.14, of the AWS demo
+inline constexpr int kNewestChartMinor = 20;
+
+// One entry of config.map, and the node pools that it is for.
+struct NamedConfig {
+  std::string key;
+  std::string yaml;  // the plugin's config file
+  std::vector<PoolTarget> pools;
+};
+
+// Points into the scenario and the catalogue it was made from.
+struct PluginPlan {
+  int chart_minor = kNewestChartMinor;
+  std::vector<NamedConfig> configs;  // distinct, in the order of the node pools
+  std::string default_key;           // of nodes that carry no label
+  std::string mps_root;              // "" when no pool uses MPS
+};
+
+Expected<PluginPlan> plan_plugin(const scenarios::Scenario& scenario,
+                                 const models::Catalogue& catalogue,
+                                 std::string_view chart_version);
 
 }  // namespace slicewise::reports

@@ -1,14 +1,14 @@
-#include "slicewise/reports/export/pod_patch.hpp"
-
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/reports/export.hpp"
+
 #include "../document/yaml_text.hpp"
+#include "guide.hpp"
 #include "pool_targets.hpp"
-#include "text_block.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -6,12 +6,25 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/hardware.hpp"
+#include "slicewise/models/mig.hpp"
 #include "slicewise/scenarios/scenario.hpp"
-
-#include "mig_devices.hpp"
 
 // The node pools of a scenario with what the catalogue knows of them.
 namespace slicewise::reports {
+
+// The devices of one kind on one node with MIG.
+struct MigDevices {
+  std::string profile;   // "1g.5gb", "" = whole GPUs
+  std::string resource;  // of one, under strategy mixed: "nvidia.com/mig-1g.5gb"
+  int count = 0;
+};
+
+// What the node has under the layout of its pool, or why it cannot have it: an unknown config, a
+// layout that does not fit the GPU, several profiles under strategy single. REQUIRES: pool.mig.
+Expected<std::vector<MigDevices>> mig_devices(const scenarios::NodePool& pool,
+                                              const models::InstanceType& instance,
+                                              const models::MigGeometry& geometry);
 
 // Points into the scenario and the catalogue it was made from.
 struct PoolTarget {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "../charts/stacked_bars.hpp"
+#include "../charts/charts.hpp"
 #include "../screens/result_cost.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"

@@ -4,8 +4,7 @@
 #include <fmt/format.h>
 
 #include "../charts/chart_axis.hpp"
-#include "../charts/gantt_chart.hpp"
-#include "../charts/heat_matrix.hpp"
+#include "../charts/charts.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_gpu_rows.hpp"
 #include "page_parts.hpp"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "../charts/line_chart.hpp"
+#include "../charts/charts.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"
 #include "page_parts.hpp"

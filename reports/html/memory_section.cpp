@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "../charts/stacked_bars.hpp"
+#include "../charts/charts.hpp"
 #include "../screens/result_figures.hpp"
 #include "page_parts.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "../charts/heat_matrix.hpp"
+#include "../charts/charts.hpp"
 #include "../screens/neighbours_screen.hpp"
 #include "page_parts.hpp"
 

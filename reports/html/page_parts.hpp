@@ -6,7 +6,7 @@
 
 #include "slicewise/reports/html_report.hpp"
 
-#include "../charts/scatter_chart.hpp"
+#include "../charts/charts.hpp"
 #include "html_text.hpp"
 #include "shown_options.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "../charts/line_chart.hpp"
+#include "../charts/charts.hpp"
 #include "../screens/plan_screen.hpp"
 #include "../screens/result_figures.hpp"
 #include "page_parts.hpp"

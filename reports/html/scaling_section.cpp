@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "../charts/waterfall_chart.hpp"
+#include "../charts/charts.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_nodes.hpp"
 #include "page_parts.hpp"

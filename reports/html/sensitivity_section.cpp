@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "../charts/tornado_chart.hpp"
+#include "../charts/charts.hpp"
 #include "../screens/plan_screen.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/sensitivity_screen.hpp"

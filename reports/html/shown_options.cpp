@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/models/sharing.hpp"
+#include "slicewise/models/execution_law.hpp"
 
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"

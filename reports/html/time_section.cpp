@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "../charts/chart_axis.hpp"
-#include "../charts/line_chart.hpp"
+#include "../charts/charts.hpp"
 #include "../screens/result_figures.hpp"
 #include "page_parts.hpp"
 #include "recorded_time.hpp"

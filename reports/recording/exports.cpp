@@ -1,7 +1,7 @@
 #include <utility>
 
-#include "slicewise/reports/export/kinds.hpp"
-#include "slicewise/reports/recording_report.hpp"
+#include "slicewise/reports/export.hpp"
+#include "slicewise/reports/result_report.hpp"
 #include "slicewise/sim/recording.hpp"
 
 // The kinds of `slicewise export` that show a simulated run.

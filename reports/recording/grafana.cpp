@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/recording_report.hpp"
+#include "slicewise/reports/result_report.hpp"
 
 #include "../document/result_document.hpp"
 

@@ -1,4 +1,4 @@
-#include "slicewise/reports/recording_report.hpp"
+#include "slicewise/reports/result_report.hpp"
 
 namespace slicewise::reports {
 

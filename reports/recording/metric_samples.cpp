@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/reports/recording_report.hpp"
+#include "slicewise/reports/result_report.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/reports/recording_report.hpp"
+#include "slicewise/reports/result_report.hpp"
 
 #include "metric_samples.hpp"
 

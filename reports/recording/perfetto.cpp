@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/recording_report.hpp"
+#include "slicewise/reports/result_report.hpp"
 
 #include "lane_words.hpp"
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/recording_report.hpp"
+#include "slicewise/reports/result_report.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "../document/csv_rows.hpp"

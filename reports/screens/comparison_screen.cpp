@@ -4,11 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/reports/comparison_report.hpp"
+#include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/isolation.hpp"
 
-#include "../text/markdown_text.hpp"
-#include "../text/name_list.hpp"
+#include "../text/text_table.hpp"
 #include "comparison_words.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"

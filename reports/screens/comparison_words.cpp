@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "../text/name_list.hpp"
+#include "../text/text_table.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports {

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/reports/max_load_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
-#include "../text/markdown_text.hpp"
+#include "../text/text_table.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
 #include "screen.hpp"

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/reports/neighbours_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
-#include "../text/markdown_text.hpp"
+#include "../text/text_table.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
 

@@ -8,9 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "../charts/log_axis.hpp"
+#include "../charts/chart_axis.hpp"
 #include "../text/text_table.hpp"
-#include "../text/wrapped_text.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports {

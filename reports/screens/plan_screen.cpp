@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/reports/plan_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
-#include "../text/markdown_text.hpp"
+#include "../text/text_table.hpp"
 #include "plan_chart.hpp"
 #include "rejected_groups.hpp"
 #include "result_figures.hpp"

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "slicewise/reports/replay_report.hpp"
+#include "slicewise/reports/studies.hpp"
 #include "slicewise/version.hpp"
 
-#include "../text/markdown_text.hpp"
+#include "../text/text_table.hpp"
 #include "result_figures.hpp"
 #include "screen.hpp"
 

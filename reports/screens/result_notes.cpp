@@ -7,7 +7,7 @@
 
 #include "slicewise/version.hpp"
 
-#include "../text/name_list.hpp"
+#include "../text/text_table.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports {

@@ -10,7 +10,7 @@
 
 #include "slicewise/reports/result_report.hpp"
 
-#include "../text/markdown_text.hpp"
+#include "../text/text_table.hpp"
 #include "policy_rows.hpp"
 #include "result_comparison.hpp"
 #include "result_cost.hpp"

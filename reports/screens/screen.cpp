@@ -8,8 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "../ci/markdown_comment.hpp"
-#include "../text/markdown_text.hpp"
-#include "../text/wrapped_text.hpp"
+#include "../text/text_table.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/reports/sensitivity_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
 #include "../text/amount_text.hpp"
-#include "../text/markdown_text.hpp"
+#include "../text/text_table.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
 

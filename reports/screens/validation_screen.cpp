@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/reports/validation_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
-#include "../text/markdown_text.hpp"
-#include "../text/wrapped_text.hpp"
+#include "../text/text_table.hpp"
 
 // What `slicewise validate` shows: a table of studies, then what each was fitted on.
 namespace slicewise::reports {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "slicewise/reports/diagnostics_text.hpp"
-#include "slicewise/sim/amount.hpp"
+#include "slicewise/sim/sensitivity.hpp"
 
 namespace slicewise::reports {
 

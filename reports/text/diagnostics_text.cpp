@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "severity_name.hpp"
-
 namespace slicewise::reports {
 namespace {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 
@@ -9,6 +10,35 @@
 #include <fmt/ranges.h>
 
 namespace slicewise::reports {
+
+std::string wrapped_text(std::string_view paragraph, int width, std::string_view first_indent,
+                         int indent) {
+  std::string out(first_indent);
+  int column = display_width(first_indent);
+  bool at_line_start = true;
+  while (true) {
+    const std::size_t begin = paragraph.find_first_not_of(' ');
+    if (begin == std::string_view::npos) break;
+    paragraph.remove_prefix(begin);
+    const std::string_view word = paragraph.substr(0, paragraph.find(' '));
+    paragraph.remove_prefix(word.size());
+    const int word_width = display_width(word);
+    if (!at_line_start && width > 0 && column + 1 + word_width > width) {
+      out += '\n' + std::string(static_cast<std::size_t>(indent), ' ');
+      column = indent;
+      at_line_start = true;
+    }
+    if (!at_line_start) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word_width;
+    at_line_start = false;
+  }
+  return out + '\n';
+}
+
 namespace {
 
 constexpr int kGap = 2;
@@ -153,6 +183,46 @@ std::string text_table(const std::vector<Column>& columns,
     dropped_headers->insert(dropped_headers->end(), layout.dropped.begin(), layout.dropped.end());
   }
   return fmt::format("{}\n", fmt::join(table_lines(table, layout, {}), "\n"));
+}
+
+namespace {
+
+std::string markdown_row(const std::vector<Cell>& cells) {
+  std::string out = "|";
+  for (const Cell& cell : cells) out += " " + markdown_cell(cell.text) + " |";
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string markdown_cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') {
+      out += "\\|";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else {
+      out += c == '\n' ? ' ' : c;
+    }
+  }
+  return out;
+}
+
+std::string markdown_table(const Cells& table) {
+  std::vector<Cell> headers;
+  std::string rule = "|";
+  for (const Column& column : table.columns) {
+    headers.emplace_back(column.header);
+    rule += column.right_align ? "---:|" : "---|";
+  }
+  std::string out = markdown_row(headers) + rule + "\n";
+  for (const auto& row : table.rows) out += markdown_row(row);
+  return out;
+}
+
+std::string markdown_folded(const std::string& title, const std::string& body) {
+  return fmt::format("<details><summary>{}</summary>\n\n{}\n</details>\n\n", title, body);
 }
 
 }  // namespace slicewise::reports

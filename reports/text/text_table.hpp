@@ -8,8 +8,25 @@
 
 #include "slicewise/reports/diagnostics_text.hpp"
 
-// Columns of text for a terminal, in the manner of kubectl.
+// Tables, paragraphs and lists of names, for terminals and in Markdown.
 namespace slicewise::reports {
+
+// "a" and "b" make "a, b".
+inline void add_name(std::string& names, const std::string& name) {
+  names += (names.empty() ? "" : ", ") + name;
+}
+
+inline std::string joined(const std::vector<std::string>& items) {
+  std::string names;
+  for (const std::string& item : items) add_name(names, item);
+  return names;
+}
+
+// One paragraph broken at spaces into lines of at most `width` terminal columns (0: unlimited),
+// each ended by a newline. The first line starts with `first_indent`, the others with as many
+// spaces as `indent`. A word longer than the line is kept whole: it may be a command or an address.
+std::string wrapped_text(std::string_view paragraph, int width, std::string_view first_indent,
+                         int indent);
 
 // Set apart: bold, green or red where the style has colour.
 enum class Emphasis : std::uint8_t { None, Heading, Good, Bad };
@@ -64,5 +81,16 @@ std::vector<std::string> table_lines(const Cells& table, const TableLayout& layo
 std::string text_table(const std::vector<Column>& columns,
                        const std::vector<std::vector<std::string>>& rows, int width,
                        std::vector<std::string>* dropped_headers);
+
+// The parts of a report in GitHub-flavoured Markdown.
+
+// What wraps and colours text is the page.
+inline constexpr TextStyle kPlain{false, true, 0};
+
+// Cells are user's names: a bar would end the cell, a "<" start HTML.
+std::string markdown_cell(const std::string& text);
+std::string markdown_table(const Cells& table);
+// A section that is closed until it is clicked.
+std::string markdown_folded(const std::string& title, const std::string& body);
 
 }  // namespace slicewise::reports

@@ -1,4 +1,4 @@
-#include "slicewise/scenarios/amounts.hpp"
+#include "slicewise/scenarios/load.hpp"
 
 #include "blocks.hpp"
 

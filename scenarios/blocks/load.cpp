@@ -4,8 +4,6 @@
 #include <iterator>
 #include <string_view>
 
-#include "slicewise/scenarios/sha256.hpp"
-
 #include "../fields/bind.hpp"
 #include "../fields/check_fields.hpp"
 #include "../fields/node_values.hpp"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "slicewise/scenarios/provisioner_name.hpp"
+#include "slicewise/scenarios/scenario.hpp"
 
 #include "../fields/node_values.hpp"
 #include "blocks.hpp"

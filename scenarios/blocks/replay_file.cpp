@@ -1,10 +1,10 @@
-#include "slicewise/scenarios/replay_file.hpp"
-
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "slicewise/scenarios/job_trace.hpp"
 
 #include "../fields/bind.hpp"
 #include "../fields/check_fields.hpp"

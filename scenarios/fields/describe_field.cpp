@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "slicewise/nearest_name.hpp"
-#include "slicewise/scenarios/schema.hpp"
+#include "slicewise/scenarios/load.hpp"
 
 #include "fields.hpp"
 

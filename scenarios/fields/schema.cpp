@@ -1,7 +1,7 @@
-#include "slicewise/scenarios/schema.hpp"
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "slicewise/scenarios/load.hpp"
 
 #include "fields.hpp"
 #include "gpu_part_names.hpp"

@@ -1,11 +1,10 @@
-#include "slicewise/scenarios/prometheus_queries.hpp"
-
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../traces/trace_time.hpp"

@@ -1,5 +1,3 @@
-#include "slicewise/scenarios/policy_figures.hpp"
-
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
-#include "slicewise/scenarios/policy_figures.hpp"
+#include "slicewise/scenarios/policy.hpp"
 
 #include "../fields/check_scalar.hpp"
 #include "policy_value.hpp"

@@ -1,6 +1,6 @@
-#include "slicewise/scenarios/templates.hpp"
-
 #include <array>
+
+#include "slicewise/scenarios/load.hpp"
 
 #include "embedded/template_files.hpp"
 

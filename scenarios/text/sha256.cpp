@@ -1,9 +1,9 @@
-#include "slicewise/scenarios/sha256.hpp"
-
 #include <array>
 #include <cstdint>
 
 #include <nettle/sha2.h>
+
+#include "slicewise/scenarios/load.hpp"
 
 namespace slicewise::scenarios {
 namespace {

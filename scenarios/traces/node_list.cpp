@@ -1,5 +1,3 @@
-#include "slicewise/scenarios/node_list.hpp"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
 
 #include "../text/csv_lines.hpp"
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "slicewise/sim/cluster/cluster.hpp"
-#include "slicewise/sim/cluster/reject_cause.hpp"
 
 namespace slicewise::sim {
 namespace {

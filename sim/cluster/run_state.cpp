@@ -1,6 +1,6 @@
 #include "run_state.hpp"
 
-#include "../world/gangs.hpp"
+#include "../world/admission.hpp"
 #include "entity_streams.hpp"
 
 namespace slicewise::sim {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../world/gangs.hpp"
+#include "../world/admission.hpp"
 
 namespace slicewise::sim {
 namespace {

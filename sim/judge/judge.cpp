@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/models/sharing.hpp"
+#include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/result.hpp"
 
 #include "../result/merge.hpp"

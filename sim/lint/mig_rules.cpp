@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/models/mig_layout.hpp"
+#include "slicewise/models/mig.hpp"
 
 #include "lint_rules.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "slicewise/models/mig_layout.hpp"
+#include "slicewise/models/mig.hpp"
 #include "slicewise/sim/lint.hpp"
 
 #include "../world/admission.hpp"

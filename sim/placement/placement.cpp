@@ -1,8 +1,12 @@
 #include "slicewise/sim/placement/placement.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cassert>
+#include <functional>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "placement_state.hpp"
@@ -218,5 +222,134 @@ std::span<const AllocatedPart> Placement::parts(AllocationId id) const {
 FreeResources Placement::free() const { return state_->nodes.all_free(); }
 
 std::int64_t Placement::total_gpu_milli() const { return state_->nodes.all_capacity().gpu_milli; }
+
+namespace {
+
+// What makes jobs one kind for fragmentation: not their memory.
+auto kind(const JobShape& shape) {
+  return std::tie(shape.cpu, shape.gpu_milli, shape.gpus, shape.gpu_models);
+}
+
+}  // namespace
+
+bool ShapeTable::Before::operator()(const JobShape& a, const JobShape& b) const {
+  const auto all = [](const JobShape& shape) {
+    return std::tie(shape.gpus, shape.gpu_milli, shape.cpu, shape.memory, shape.gpu_models);
+  };
+  return all(a) < all(b);
+}
+
+ShapeId ShapeTable::add(const JobShape& shape) {
+  const auto [place, is_new] = numbers_.try_emplace(shape, static_cast<ShapeId>(shapes_.size()));
+  if (is_new) {
+    shapes_.push_back(shape);
+    counts_.push_back(0);
+  }
+  ++counts_[place->second];
+  return place->second;
+}
+
+std::vector<TypicalJob> typical_jobs(std::span<const JobShape> shapes,
+                                     std::span<const std::int64_t> counts) {
+  struct Kind {
+    ShapeId shape = 0;
+    std::int64_t jobs = 0;
+  };
+  std::vector<ShapeId> by_kind(shapes.size());
+  std::iota(by_kind.begin(), by_kind.end(), ShapeId{0});
+  std::ranges::sort(by_kind, [&](ShapeId a, ShapeId b) {
+    const auto kind_a = kind(shapes[a]);
+    const auto kind_b = kind(shapes[b]);
+    return kind_a != kind_b ? kind_a > kind_b : a < b;
+  });
+  std::vector<Kind> kinds;
+  std::int64_t all = 0;
+  for (const ShapeId shape : by_kind) {
+    if (kinds.empty() || kind(shapes[kinds.back().shape]) != kind(shapes[shape])) {
+      kinds.push_back({shape, 0});
+    }
+    kinds.back().jobs += counts[shape];
+    all += counts[shape];
+  }
+  // The order of kinds breaks ties, as in the authors' code.
+  std::ranges::stable_sort(kinds, std::greater(), &Kind::jobs);
+  std::int64_t covered = 0;
+  std::size_t taken = 0;
+  while (taken < std::min(kinds.size(), kMostTypicalJobs) && covered * 100 < all * 95) {
+    covered += kinds[taken++].jobs;
+  }
+  std::vector<TypicalJob> typical;
+  for (std::size_t n = 0; n < taken; ++n) {
+    typical.push_back(
+        {kinds[n].shape, static_cast<double>(kinds[n].jobs) / static_cast<double>(covered)});
+  }
+  return typical;
+}
+
+// Jobs with more GPUs than a node has: whole nodes, and a part of one for the rest.
+
+void Placement::State::cut_spread_shapes() {
+  std::vector<std::int32_t> largest(nodes.models());  // node of each GPU model
+  std::vector<std::int32_t> sizes;
+  for (std::uint32_t node = 0; node < nodes.size(); ++node) {
+    const NodeFree& all = nodes.capacity(node);
+    largest[all.model] = std::max(largest[all.model], std::int32_t{all.gpus});
+    if (all.gpus > 0) sizes.push_back(all.gpus);
+  }
+  std::ranges::sort(sizes, std::greater());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+
+  const auto add_part = [&](const NodeDemand& whole, std::int32_t gpus, bool whole_node) {
+    NodeDemand part = NodeTable::part(whole, gpus);
+    part.whole_node = whole_node;
+    demands.push_back(part);
+    return static_cast<std::uint32_t>(demands.size() - 1);
+  };
+  const std::size_t shapes = demands.size();
+  spread_of_shape.assign(shapes, kNotSpread);
+  for (std::size_t shape = 0; shape < shapes; ++shape) {
+    const NodeDemand demand = demands[shape];
+    std::int32_t most = 0;
+    for (std::uint32_t model = 0; model < nodes.models(); ++model) {
+      if (nodes.allows(demand, model)) most = std::max(most, largest[model]);
+    }
+    if (most == 0 || demand.gpus <= most) continue;
+    spread_of_shape[shape] = static_cast<std::uint32_t>(spread_shapes.size());
+    SpreadShape& spread = spread_shapes.emplace_back();
+    for (const std::int32_t size : sizes) {
+      if (size <= most) spread.whole.push_back({size, add_part(demand, size, true)});
+    }
+    for (std::int32_t gpus = 1; gpus <= most; ++gpus) {
+      spread.rest[static_cast<std::size_t>(gpus)] = add_part(demand, gpus, false);
+    }
+  }
+}
+
+bool Placement::State::place_spread(ShapeId shape, std::vector<AllocatedPart>& parts) {
+  const SpreadShape& spread = spread_shapes[spread_of_shape[shape]];
+  std::int32_t missing = demands[shape].gpus;
+  parts.clear();
+  const auto put = [&](std::uint32_t demand) {
+    const auto part = choose(demand);
+    if (!part) return false;
+    take(demands[demand], *part);
+    parts.push_back(*part);
+    missing -= demands[demand].gpus;
+    return true;
+  };
+  if (nodes.all_free().whole_gpus < missing) return false;
+  for (const SpreadShape::Whole& whole : spread.whole) {
+    while (missing >= whole.gpus && put(whole.demand)) {
+    }
+    if (missing == 0) return true;
+    // One part of a node rather than several smaller nodes.
+    if (missing <= spread.whole.front().gpus && put(spread.rest[static_cast<std::size_t>(missing)]))
+      return true;
+  }
+  for (const AllocatedPart& part : parts) {
+    give(NodeTable::part(demands[shape], std::popcount(part.gpus)), part);
+  }
+  return false;
+}
 
 }  // namespace slicewise::sim

@@ -11,15 +11,10 @@
 #include "slicewise/sim/kernel/random.hpp"
 #include "slicewise/sim/placement/placement.hpp"
 
-#include "any_fit.hpp"
-#include "best_fit.hpp"
-#include "clustering.hpp"
-#include "dot_product.hpp"
 #include "fragmentation.hpp"
-#include "kube_scores.hpp"
 #include "node_table.hpp"
-#include "packing.hpp"
 #include "score_cache.hpp"
+#include "scores.hpp"
 
 namespace slicewise::sim {
 
@@ -40,7 +35,7 @@ struct Placement::State {
   State(NodeTable table, std::vector<NodeDemand> of_shapes, NodePolicy node_policy,
         std::uint64_t seed, std::span<const TypicalJob> typical);
 
-  // spread.cpp: cuts the shapes that no node is large enough for.
+  // Cuts the shapes that no node is large enough for.
   void cut_spread_shapes();
   bool is_spread(ShapeId shape) const { return spread_of_shape[shape] != kNotSpread; }
   // Fills `parts` with where the job now is, or leaves all as it was.

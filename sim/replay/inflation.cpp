@@ -1,12 +1,11 @@
-#include "slicewise/sim/replay/inflation.hpp"
-
 #include <algorithm>
 #include <cassert>
 #include <numeric>
 #include <optional>
 
 #include "slicewise/sim/kernel/random.hpp"
-#include "slicewise/sim/placement/shape_table.hpp"
+#include "slicewise/sim/placement/placement.hpp"
+#include "slicewise/sim/replay/replay.hpp"
 
 namespace slicewise::sim {
 namespace {

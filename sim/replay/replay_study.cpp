@@ -1,11 +1,11 @@
-#include "slicewise/sim/replay/replay_study.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "slicewise/sim/replay/replay.hpp"
 
 #include "../run/replications.hpp"
 

@@ -2,7 +2,7 @@
 #include <map>
 #include <tuple>
 
-#include "slicewise/sim/placement/shape_table.hpp"
+#include "slicewise/sim/placement/placement.hpp"
 #include "slicewise/sim/replay/replay.hpp"
 
 namespace slicewise::sim {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/sim/cluster/reject_cause.hpp"
+#include "slicewise/sim/cluster/cluster.hpp"
 #include "slicewise/sim/policies.hpp"
 
 #include "merge.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/scenarios/provisioner_name.hpp"
+#include "slicewise/scenarios/scenario.hpp"
 
 #include "merge.hpp"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "slicewise/scenarios/provisioner_name.hpp"
+#include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 
 #include "merge.hpp"

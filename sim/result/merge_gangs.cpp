@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "../world/gangs.hpp"
+#include "../world/admission.hpp"
 #include "merge.hpp"
 
 namespace slicewise::sim {

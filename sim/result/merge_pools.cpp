@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "slicewise/models/sharing.hpp"
+#include "slicewise/models/execution_law.hpp"
 
 #include "merge.hpp"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "slicewise/sim/cluster/reject_cause.hpp"
+#include "slicewise/sim/cluster/cluster.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 
 #include "merge.hpp"

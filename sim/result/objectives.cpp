@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/models/sharing.hpp"
+#include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 
 #include "merge.hpp"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/scenarios/policy_figures.hpp"
+#include "slicewise/scenarios/policy.hpp"
 #include "slicewise/sim/policies.hpp"
 #include "slicewise/sim/result_record.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "slicewise/models/sharing.hpp"
+#include "slicewise/models/execution_law.hpp"
 #include "slicewise/scenarios/policy.hpp"
 #include "slicewise/sim/isolation.hpp"
 

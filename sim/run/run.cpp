@@ -3,12 +3,104 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
+#include "slicewise/sim/recording.hpp"
+#include "slicewise/sim/world.hpp"
+
+#include "../cluster/cluster_run.hpp"
+#include "../cluster/record/recorder.hpp"
 #include "../result/merge.hpp"
 #include "replications.hpp"
 
 namespace slicewise::sim {
+namespace {
+
+bool is_about_a_name(Code code) {
+  switch (code) {
+    case Code::InstanceUnknown:
+    case Code::GpuUnknown:
+    case Code::ProfileUnknown:
+    case Code::RegionUnknown:
+    case Code::PriceUnknown:
+    case Code::MigUnsupported:
+    case Code::MigConfigUnknown:
+    case Code::ResourceNameMismatch:
+    case Code::RequestTooLarge:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool same_place(const Diagnostic& a, const Diagnostic& b) {
+  return std::tie(a.where.file, a.where.line, a.where.column) ==
+         std::tie(b.where.file, b.where.line, b.where.column);
+}
+
+// A place that is already known to be wrong says nothing more, and what has no place comes from a
+// default that stands in for something unreadable.
+bool is_news(const Diagnostic& d, const Diagnostics& known) {
+  return is_about_a_name(d.code) && d.where.line > 0 &&
+         std::ranges::none_of(known, [&](const Diagnostic& k) { return same_place(k, d); });
+}
+
+}  // namespace
+
+Diagnostics check_names(const scenarios::LoadedScenario& loaded,
+                        const models::Catalogue& catalogue) {
+  Diagnostics found = loaded.problems;
+  for (const scenarios::Scenario& scenario : loaded.set.variants) {
+    const auto world = build_world(scenario, catalogue);
+    if (world) continue;
+    for (const Diagnostic& d : world.error()) {
+      if (is_news(d, found)) found.push_back(d);
+    }
+  }
+  std::ranges::stable_sort(found, [](const Diagnostic& a, const Diagnostic& b) {
+    const auto place = [](const Diagnostic& d) {
+      return std::tuple(d.where.file == "--set", d.where.line, d.where.column);
+    };
+    return place(a) < place(b);
+  });
+  return found;
+}
+
+namespace {
+
+bool is_stopped(const std::atomic<bool>* interrupted) {
+  return interrupted != nullptr && interrupted->load();
+}
+
+}  // namespace
+
+std::size_t Recording::buckets() const {
+  if (bucket.ns <= 0) return 1;
+  return static_cast<std::size_t>(std::max<std::int64_t>(1, (length.ns - 1) / bucket.ns + 1));
+}
+
+TimePoint Recording::bucket_end(std::size_t n) const {
+  return TimePoint{} + std::min(length, bucket * static_cast<std::int64_t>(n + 1));
+}
+
+std::optional<Recording> record(const World& world, const RecordingLimits& limits,
+                                const std::atomic<bool>* interrupted) {
+  Duration length;
+  if (world.duration) {
+    length = *world.duration;
+  } else {
+    length = ClusterRun(world, 0).run(interrupted).length;
+  }
+  Recorder recorder(world, length, limits);
+  const Replication replication = ClusterRun(world, 0, &recorder).run(interrupted);
+  if (is_stopped(interrupted)) return std::nullopt;
+  Recording recording = recorder.take(TimePoint{} + replication.length);
+  recording.result = merge(world, {&replication, 1});
+  recording.strategy = recording.result.strategy;
+  return recording;
+}
+
 namespace {
 
 // The replications of a world that finished, merged; nullopt when none did.

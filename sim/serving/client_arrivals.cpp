@@ -1,10 +1,10 @@
-#include "slicewise/sim/serving/client_arrivals.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cmath>
 #include <utility>
+
+#include "slicewise/sim/serving/arrivals.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -1,11 +1,10 @@
-#include "slicewise/sim/serving/rate_curve.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "slicewise/portable_math.hpp"
+#include "slicewise/sim/serving/arrivals.hpp"
 
 namespace slicewise::sim {
 namespace {

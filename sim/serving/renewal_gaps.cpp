@@ -1,8 +1,7 @@
-#include "slicewise/sim/serving/renewal_gaps.hpp"
-
 #include <cmath>
 
 #include "slicewise/portable_math.hpp"
+#include "slicewise/sim/serving/arrivals.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -1,8 +1,7 @@
-#include "slicewise/sim/serving/sessions.hpp"
-
 #include <algorithm>
 
 #include "slicewise/sim/serving/amounts.hpp"
+#include "slicewise/sim/serving/arrivals.hpp"
 
 namespace slicewise::sim {
 namespace {

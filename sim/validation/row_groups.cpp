@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/models/mig_layout.hpp"
+#include "slicewise/models/mig.hpp"
 
 #include "study_runs.hpp"
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "slicewise/models/calibration.hpp"
-#include "slicewise/models/sharing_law.hpp"
+#include "slicewise/models/execution_law.hpp"
 
 #include "study_runs.hpp"
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-#include "slicewise/models/sharing_law.hpp"
+#include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/device/closed_network.hpp"
 
 #include "study_runs.hpp"

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "slicewise/models/execution_law.hpp"
-#include "slicewise/models/mig_geometry.hpp"
-#include "slicewise/models/sharing_law.hpp"
+#include "slicewise/models/mig.hpp"
 #include "slicewise/sim/validation.hpp"
 
 // One function per kind of engine; each returns the points of a study.

@@ -3,12 +3,30 @@
 #include <span>
 
 #include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/world.hpp"
 
+// Which pods may run where, and on how many GPUs.
 namespace slicewise::sim {
 
 // The first taint that keeps pods with these tolerations off a node; nullptr when they may run
 // there. PreferNoSchedule keeps nobody off.
 const scenarios::Taint* untolerated(std::span<const scenarios::Taint> taints,
                                     std::span<const scenarios::Toleration> tolerations);
+
+// Pods with several whole GPUs: a process on each, all in step.
+
+// Sets of GPUs of a node, see GpuMask.
+inline constexpr std::size_t kGpuSets = std::size_t{1} << GpuSets::kMostGpus;
+
+// GPUs that a pod of the workload works on, wherever it lands.
+int most_gpus(const WorkloadModel& workload);
+
+// Of one step of a pod of the workload on these GPUs; 0 when its work has none of its own.
+// REQUIRES: the workload has several GPUs on this pool.
+Duration all_reduce_time(const PoolModel& pool, const WorkloadModel& workload, GpuMask gpus);
+
+// How many GPUs a pod works on that asks the pool for `count` of an offer: several only when they
+// are whole and unshared. A process uses one MIG device, and two replicas are one GPU or two.
+int gpus_of_pod(const PoolModel& pool, std::size_t offer, std::int64_t count);
 
 }  // namespace slicewise::sim

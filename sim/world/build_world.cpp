@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <string_view>
 
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/topological_sort.hpp>
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
@@ -9,6 +12,111 @@
 #include "parts.hpp"
 
 namespace slicewise::sim {
+namespace {
+
+// "g5" of g5.xlarge.
+std::string_view family_of(std::string_view instance_type) {
+  return instance_type.substr(0, instance_type.find('.'));
+}
+
+Diagnostic unknown_instance(const Located<std::string>& wanted,
+                            const models::Catalogue& catalogue) {
+  return unknown_name(Code::InstanceUnknown, wanted,
+                      fmt::format("instance type \"{}\" is not in the catalogue", wanted.value),
+                      catalogue.instances, "slicewise get instances");
+}
+
+void check_instance_or_family(const Located<std::string>& wanted,
+                              const models::Catalogue& catalogue, Diagnostics& found) {
+  const bool known = std::ranges::any_of(catalogue.instances, [&](const auto& type) {
+    return type.name == wanted.value || family_of(type.name) == wanted.value;
+  });
+  if (known) return;
+  if (wanted.value.find('.') != std::string::npos) {
+    found.push_back(unknown_instance(wanted, catalogue));
+    return;
+  }
+  std::vector<std::string> families;
+  for (const models::InstanceType& type : catalogue.instances) {
+    families.emplace_back(family_of(type.name));
+  }
+  const auto near = nearest_name(wanted.value, families);
+  found.push_back(make_diagnostic(
+      Code::InstanceUnknown, wanted.where,
+      fmt::format("the catalogue has no instance type of a family \"{}\"", wanted.value),
+      near ? fmt::format("did you mean {}? `slicewise get instances` lists all", *near)
+           : "`slicewise get instances` lists all"));
+}
+
+}  // namespace
+
+void check_planning(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
+                    Diagnostics& found) {
+  for (const Located<std::string>& wanted : scenario.planning.instance_types) {
+    check_instance_or_family(wanted, catalogue, found);
+  }
+  for (const scenarios::PricePlan& plan : scenario.price_plans) {
+    if (catalogue.find_instance(plan.instance_type.value) != nullptr) continue;
+    found.push_back(unknown_instance(plan.instance_type, catalogue));
+  }
+}
+
+namespace {
+
+using scenarios::Pipeline;
+using StageGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
+
+std::size_t place_of(const Pipeline& pipeline, const std::string& workload) {
+  const auto stage = std::ranges::find_if(pipeline.stages, [&](const Pipeline::Stage& candidate) {
+    return candidate.workload.value == workload;
+  });
+  return static_cast<std::size_t>(stage - pipeline.stages.begin());
+}
+
+StageGraph graph_of(const Pipeline& pipeline) {
+  StageGraph graph(pipeline.stages.size());
+  for (std::size_t stage = 0; stage < pipeline.stages.size(); ++stage) {
+    for (const auto& before : pipeline.stages[stage].after) {
+      boost::add_edge(place_of(pipeline, before.value), stage, graph);
+    }
+  }
+  return graph;
+}
+
+WorkloadId workload_called(const World& world, const std::string& name) {
+  const auto found = std::ranges::find(world.workloads, name, &WorkloadModel::name);
+  return make_id<WorkloadId>(static_cast<std::size_t>(found - world.workloads.begin()));
+}
+
+}  // namespace
+
+// The loader has checked that stages name Services of the scenario and follow each other.
+void model_pipelines(const scenarios::Scenario& scenario, World& world) {
+  for (const Pipeline& pipeline : scenario.pipelines) {
+    PipelineModel model;
+    model.name = pipeline.name.value;
+    model.spec = pipeline;
+    model.limits = request_limits(pipeline.objectives);
+    const StageGraph graph = graph_of(pipeline);
+    std::vector<std::size_t> order;
+    boost::topological_sort(graph, std::back_inserter(order));
+    std::ranges::reverse(order);
+    std::vector<std::uint32_t> place(order.size());
+    for (std::uint32_t n = 0; n < order.size(); ++n) place[order[n]] = n;
+    for (const std::size_t stage : order) {
+      PipelineModel::Stage resolved;
+      resolved.workload = workload_called(world, pipeline.stages[stage].workload.value);
+      resolved.inputs = static_cast<int>(pipeline.stages[stage].after.size());
+      const auto [first, last] = boost::out_edges(stage, graph);
+      for (auto edge = first; edge != last; ++edge) {
+        resolved.next.push_back(place[boost::target(*edge, graph)]);
+      }
+      model.stages.push_back(std::move(resolved));
+    }
+    world.pipelines.push_back(std::move(model));
+  }
+}
+
 namespace {
 
 using scenarios::WorkloadKind;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "gangs.hpp"
+#include "admission.hpp"
 #include "parts.hpp"
 
 // What a pod asks for against what the node pools offer.

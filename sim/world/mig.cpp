@@ -1,9 +1,9 @@
+#include "slicewise/models/mig.hpp"
+
 #include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
-
-#include "slicewise/models/mig_layout.hpp"
 
 #include "parts.hpp"
 

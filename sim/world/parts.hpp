@@ -8,13 +8,29 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"
+#include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/world.hpp"
 
-#include "catalogue_names.hpp"
-
 // The steps of build_world. Each appends what it finds wrong to `found` and goes on.
 namespace slicewise::sim {
+
+using scenarios::kGpuResource;
+using scenarios::kMigPrefix;
+
+// "did you mean" for a name that is not in a list of the catalogue, else where to find the list.
+template <class Items>
+Diagnostic unknown_name(Code code, const Located<std::string>& wanted, const std::string& message,
+                        const Items& known, const std::string& list_command) {
+  std::vector<std::string_view> names;
+  names.reserve(known.size());
+  for (const auto& item : known) names.push_back(item.name);
+  const auto near = nearest_name(wanted.value, names);
+  const std::string all = "`" + list_command + "` lists all";
+  return make_diagnostic(code, wanted.where, message,
+                         near ? "did you mean " + *near + "? " + all : all);
+}
 
 // Whether the price book knows the region at all.
 bool has_prices(const models::Catalogue& catalogue, const std::string& region);

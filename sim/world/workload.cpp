@@ -8,7 +8,7 @@
 
 #include "slicewise/nearest_name.hpp"
 
-#include "gangs.hpp"
+#include "admission.hpp"
 #include "parts.hpp"
 
 namespace slicewise::sim {

@@ -1,7 +1,7 @@
-#include "slicewise/reports/export/device_plugin.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "slicewise/reports/export.hpp"
 
 #include "scenario_samples.hpp"
 

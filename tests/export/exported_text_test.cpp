@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "slicewise/reports/export/device_plugin.hpp"
-#include "slicewise/reports/export/pod_patch.hpp"
+#include "slicewise/reports/export.hpp"
 
 #include "../reports/golden_file.hpp"
 #include "scenario_samples.hpp"

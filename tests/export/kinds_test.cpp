@@ -1,11 +1,11 @@
-#include "slicewise/reports/export/kinds.hpp"
-
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "slicewise/reports/export.hpp"
 
 #include "../reports/golden_file.hpp"
 #include "scenario_samples.hpp"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "slicewise/reports/export/device_plugin.hpp"
+#include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/load.hpp"
 
 #include "../reports/golden_file.hpp"

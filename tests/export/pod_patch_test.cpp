@@ -1,9 +1,9 @@
-#include "slicewise/reports/export/pod_patch.hpp"
-
 #include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "slicewise/reports/export.hpp"
 
 #include "scenario_samples.hpp"
 

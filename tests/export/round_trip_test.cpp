@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/load.hpp"
 

@@ -8,8 +8,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "slicewise/reports/export/kinds.hpp"
-#include "slicewise/reports/export/pod_patch.hpp"
+#include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/load.hpp"
 
 #include "scenario_samples.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "slicewise/models/catalogue.hpp"
-#include "slicewise/reports/check_report.hpp"
+#include "slicewise/reports/ci.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/sim/lint.hpp"
 

@@ -8,8 +8,8 @@
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
-#include "slicewise/reports/export/kinds.hpp"
-#include "slicewise/reports/plan_report.hpp"
+#include "slicewise/reports/export.hpp"
+#include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/plan.hpp"
 
 // NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for

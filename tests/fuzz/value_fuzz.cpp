@@ -11,11 +11,10 @@
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/models/validation.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
-#include "slicewise/reports/export/device_plugin.hpp"
+#include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/load.hpp"
-#include "slicewise/scenarios/node_list.hpp"
 #include "slicewise/scenarios/quantity.hpp"
-#include "slicewise/scenarios/replay_file.hpp"
 #include "slicewise/sim/policies.hpp"
 
 namespace {

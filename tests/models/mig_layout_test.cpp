@@ -1,5 +1,3 @@
-#include "slicewise/models/mig_layout.hpp"
-
 #include <map>
 #include <set>
 
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/mig.hpp"
 
 #include "shipped_catalogue.hpp"
 

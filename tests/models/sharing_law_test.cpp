@@ -1,11 +1,11 @@
-#include "slicewise/models/sharing_law.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
 
 #include <gtest/gtest.h>
+
+#include "slicewise/models/execution_law.hpp"
 
 namespace slicewise::models {
 namespace {

@@ -1,11 +1,11 @@
-#include "slicewise/reports/catalogue_report.hpp"
-
 #include <algorithm>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <yaml-cpp/yaml.h>
+
+#include "slicewise/reports/reference.hpp"
 
 #include "../../reports/document/yaml_text.hpp"
 #include "../../reports/text/text_table.hpp"

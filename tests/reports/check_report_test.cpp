@@ -1,5 +1,3 @@
-#include "slicewise/reports/check_report.hpp"
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -7,6 +5,8 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "slicewise/reports/ci.hpp"
 
 namespace slicewise::reports {
 namespace {

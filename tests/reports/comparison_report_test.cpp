@@ -1,5 +1,3 @@
-#include "slicewise/reports/comparison_report.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "slicewise/reports/studies.hpp"
 
 #include "comparison_samples.hpp"
 #include "golden_file.hpp"

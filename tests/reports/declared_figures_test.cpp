@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/difference.hpp"
-#include "slicewise/reports/explain.hpp"
+#include "slicewise/reports/reference.hpp"
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/sim/policies.hpp"
 #include "slicewise/sim/result_record.hpp"

@@ -1,5 +1,3 @@
-#include "slicewise/reports/explain.hpp"
-
 #include <regex>
 #include <set>
 #include <sstream>
@@ -12,7 +10,8 @@
 
 #include "slicewise/codes.hpp"
 #include "slicewise/exit_code.hpp"
-#include "slicewise/scenarios/schema.hpp"
+#include "slicewise/reports/reference.hpp"
+#include "slicewise/scenarios/load.hpp"
 
 #include "golden_file.hpp"
 #include "reports/explain/explanations.hpp"

@@ -1,5 +1,3 @@
-#include "slicewise/reports/max_load_report.hpp"
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "slicewise/reports/studies.hpp"
 
 #include "golden_file.hpp"
 #include "load_samples.hpp"

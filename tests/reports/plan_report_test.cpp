@@ -1,5 +1,3 @@
-#include "slicewise/reports/plan_report.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -11,7 +9,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/junit_report.hpp"
+#include "slicewise/reports/ci.hpp"
+#include "slicewise/reports/studies.hpp"
 
 #include "golden_file.hpp"
 #include "terminals.hpp"

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/plan_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
 namespace slicewise::reports {
 namespace {

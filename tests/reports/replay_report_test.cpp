@@ -1,10 +1,10 @@
-#include "slicewise/reports/replay_report.hpp"
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
+
+#include "slicewise/reports/studies.hpp"
 
 #include "golden_file.hpp"
 

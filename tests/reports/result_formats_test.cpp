@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "slicewise/reports/junit_report.hpp"
+#include "slicewise/reports/ci.hpp"
 #include "slicewise/reports/result_report.hpp"
 
 #include "golden_file.hpp"

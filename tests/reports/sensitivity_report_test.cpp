@@ -1,5 +1,3 @@
-#include "slicewise/reports/sensitivity_report.hpp"
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "slicewise/reports/studies.hpp"
 
 #include "golden_file.hpp"
 

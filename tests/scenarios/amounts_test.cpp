@@ -1,6 +1,6 @@
-#include "slicewise/scenarios/amounts.hpp"
-
 #include <gtest/gtest.h>
+
+#include "slicewise/scenarios/load.hpp"
 
 #include "one_workload.hpp"
 

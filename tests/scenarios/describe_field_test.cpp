@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "slicewise/scenarios/schema.hpp"
+#include "slicewise/scenarios/load.hpp"
 
 namespace slicewise::scenarios {
 namespace {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "slicewise/scenarios/load.hpp"
-#include "slicewise/scenarios/schema.hpp"
 
 namespace slicewise::scenarios {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/load.hpp"
-#include "slicewise/scenarios/prometheus_queries.hpp"
 
 #include "imported_jobs.hpp"
 

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "slicewise/scenarios/load.hpp"
-#include "slicewise/scenarios/schema.hpp"
 
 namespace {
 

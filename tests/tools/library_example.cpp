@@ -6,7 +6,7 @@
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
-#include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/reports/export.hpp"
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/scenarios/load.hpp"
 #include "slicewise/sim/comparison.hpp"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "slicewise/reports/validation_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
 #include "studies.hpp"
 

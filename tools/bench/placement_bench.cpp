@@ -5,8 +5,8 @@
 #include <benchmark/benchmark.h>
 
 #include "slicewise/sim/kernel/random.hpp"
-#include "slicewise/sim/placement/shape_table.hpp"
-#include "slicewise/sim/replay/inflation.hpp"
+#include "slicewise/sim/placement/placement.hpp"
+#include "slicewise/sim/replay/replay.hpp"
 
 namespace slicewise::sim {
 namespace {

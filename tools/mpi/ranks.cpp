@@ -13,8 +13,8 @@
 #include <boost/mpi/status.hpp>
 #include <fmt/format.h>
 
-#include "one_variant.hpp"
 #include "plan_run.hpp"
+#include "scenario_file.hpp"
 #include "terminal.hpp"
 
 namespace slicewise::tools {

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "command_tree.hpp"
+#include "command_line.hpp"
 #include "commands.hpp"
 
 // The words that options take and what each stands for.

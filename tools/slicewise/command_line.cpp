@@ -1,16 +1,132 @@
 #include "command_line.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <sstream>
 #include <utility>
 
-#include "command_tree.hpp"
+#include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/quantity.hpp"
+
 #include "environment.hpp"
 #include "options.hpp"
-#include "suggestions.hpp"
 
 namespace slicewise::tools {
+
+tl::expected<std::int64_t, std::string> whole_number(const std::string& text, std::int64_t low,
+                                                     std::int64_t high) {
+  std::int64_t value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc() || end != last || value < low || value > high) {
+    return tl::unexpected("\"" + text + "\" is not a whole number from " + std::to_string(low) +
+                          " to " + std::to_string(high));
+  }
+  return value;
+}
+
+tl::expected<double, std::string> percentage(const std::string& text) {
+  constexpr double kLeast = 0.001;
+  const auto share = scenarios::parse_percent(text);
+  if (!share || *share < kLeast) {
+    const bool lacks_sign = !text.ends_with('%') && scenarios::parse_percent(text + "%");
+    return tl::unexpected("\"" + text + "\" is not a percentage from 0.1% to 100%" +
+                          (lacks_sign ? "; did you mean \"" + text + "%\"?" : ""));
+  }
+  return *share;
+}
+
+tl::expected<double, std::string> positive_factor(const std::string& text) {
+  constexpr double kMost = 1e6;
+  double value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc() || end != last || !(value > 0) || value > kMost) {
+    return tl::unexpected("\"" + text + "\" is not a number above 0 and up to 1000000");
+  }
+  return value;
+}
+
+std::string check_setting(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals != std::string::npos && equals > 0 && equals + 1 < text.size()) return "";
+  return "\"" + text + "\" is not PATH=VALUE (workloads.train.count=3; null removes a field)";
+}
+
+std::vector<std::string> names_of(const std::vector<CommandInfo>& commands) {
+  std::vector<std::string> names(commands.size());
+  std::ranges::transform(commands, names.begin(), &CommandInfo::name);
+  return names;
+}
+
+std::vector<std::string> split_choices(const std::string& text) {
+  std::vector<std::string> words;
+  if (text.find('|') == std::string::npos) return words;
+  std::istringstream in(text);
+  for (std::string word; std::getline(in, word, '|');) words.push_back(word);
+  return words;
+}
+
+std::string joined(const std::vector<std::string>& words, const std::string& separator) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : separator) + word;
+  }
+  return text;
+}
+
+std::string positional_line(const CommandInfo& verb) {
+  std::string line;
+  for (const PositionalInfo& positional : verb.positionals) {
+    std::string word = positional.name;
+    std::ranges::transform(word, word.begin(), [](char c) {
+      return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    if (positional.several) word += "...";
+    line += positional.required ? " " + word : " [" + word + "]";
+  }
+  return line;
+}
+
+std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& known) {
+  const std::optional<std::string> nearest = nearest_name(wrong, known);
+  return nearest ? "; did you mean \"" + *nearest + "\"?" : "";
+}
+
+UsageError missing_argument(const CommandInfo& verb, const std::string& full_name,
+                            const std::string& message) {
+  for (const PositionalInfo& positional : verb.positionals) {
+    const std::vector<std::string> choices = split_choices(positional.value);
+    if (!choices.empty() && message.starts_with(positional.name)) {
+      return {message, full_name + positional_line(verb) + ", one of " + joined(choices, ", ")};
+    }
+  }
+  const std::string help = "see " + full_name + " --help";
+  return {message,
+          verb.positionals.empty() ? help : full_name + positional_line(verb) + ", " + help};
+}
+
+UsageError unknown_argument(const CommandInfo& verb, const std::string& full_name,
+                            const std::string& argument) {
+  const std::string help = "see " + full_name + " --help";
+  if (argument.starts_with("-")) {
+    const std::string name = argument.substr(0, argument.find('='));
+    std::vector<std::string> known;
+    for (const FlagInfo& flag : verb.flags) {
+      known.insert(known.end(), flag.names.begin(), flag.names.end());
+    }
+    return {"unknown flag " + name + did_you_mean(name, known), help};
+  }
+  const std::string quoted = "\"" + argument + "\"";
+  if (!verb.commands.empty()) {
+    return {"unknown verb " + quoted + did_you_mean(argument, names_of(verb.commands)), help};
+  }
+  return {"unexpected argument " + quoted, help};
+}
+
 namespace {
 
 // Everything that the flags are stored in.

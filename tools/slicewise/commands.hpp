@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "slicewise/exit_code.hpp"
-#include "slicewise/reports/catalogue_report.hpp"
-#include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/reports/export.hpp"
+#include "slicewise/reports/reference.hpp"
 #include "slicewise/scenarios/import.hpp"
-#include "slicewise/scenarios/replay_file.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/replay/replay.hpp"
 

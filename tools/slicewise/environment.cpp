@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "suggestions.hpp"
+#include "command_line.hpp"
 
 namespace slicewise::tools {
 namespace {

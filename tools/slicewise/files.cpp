@@ -6,7 +6,11 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "terminal.hpp"
@@ -101,6 +105,109 @@ ExitCode write_text(const std::string& path, std::string_view text) {
     }
     return code;
   }
+  return ExitCode::Success;
+}
+
+namespace {
+
+tl::unexpected<Diagnostics> unreadable(const std::string& path, const std::string& reason) {
+  return tl::unexpected(Diagnostics{make_diagnostic(Code::FileUnreadable, {.file = path, .line = 0},
+                                                    "cannot read \"" + path + "\": " + reason)});
+}
+
+// Closes a file at the end of its scope; a mapping outlives it.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+}  // namespace
+
+Expected<MappedFile> map_file(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.number() < 0) return unreadable(path, std::strerror(errno));
+  struct stat info {};
+  if (fstat(file.number(), &info) != 0) return unreadable(path, std::strerror(errno));
+  if (!S_ISREG(info.st_mode)) return unreadable(path, "it is no regular file");
+  if (info.st_size == 0) return MappedFile{};
+  const auto size = static_cast<std::size_t>(info.st_size);
+  void* const start = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
+  if (start == MAP_FAILED) return unreadable(path, std::strerror(errno));
+  return MappedFile{
+      {static_cast<const char*>(start), size},
+      std::shared_ptr<const void>(start, [size](void* mapped) { munmap(mapped, size); })};
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+ExitCode directory_not_written(const fs::path& path, const std::string& why) {
+  print_error("error: cannot write \"" + path.string() + "\": " + why);
+  return ExitCode::FileAccess;
+}
+
+// Removes what is not finished.
+class UnfinishedDirectory {
+ public:
+  explicit UnfinishedDirectory(fs::path path) : path_(std::move(path)) {}
+  UnfinishedDirectory(const UnfinishedDirectory&) = delete;
+  UnfinishedDirectory& operator=(const UnfinishedDirectory&) = delete;
+  ~UnfinishedDirectory() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+
+  const fs::path& path() const { return path_; }
+  void keep() { path_.clear(); }
+
+ private:
+  fs::path path_;
+};
+
+ExitCode write_into(const fs::path& directory, const reports::ExportFile& file) {
+  const fs::path path = directory / file.path;
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (error) return directory_not_written(path.parent_path(), error.message());
+  if (const ExitCode code = write_text(path.string(), file.text); code != ExitCode::Success) {
+    return code;
+  }
+  if (!file.executable) return ExitCode::Success;
+  fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
+                  fs::perm_options::add, error);
+  return error ? directory_not_written(path, error.message()) : ExitCode::Success;
+}
+
+}  // namespace
+
+ExitCode write_directory(const std::string& path, const reports::ExportFiles& files) {
+  fs::path target = fs::path(path).lexically_normal();
+  if (!target.has_filename()) target = target.parent_path();  // "out/"
+  std::error_code error;
+  if (fs::exists(target, error) &&
+      !(fs::is_directory(target, error) && fs::is_empty(target, error))) {
+    return directory_not_written(target, "it exists and is not an empty directory");
+  }
+  UnfinishedDirectory unfinished(target.string() + ".tmp" + std::to_string(getpid()));
+  for (const reports::ExportFile& file : files) {
+    if (const ExitCode code = write_into(unfinished.path(), file); code != ExitCode::Success) {
+      return code;
+    }
+  }
+  fs::remove(target, error);  // the empty one
+  fs::rename(unfinished.path(), target, error);
+  if (error) return directory_not_written(target, error.message());
+  unfinished.keep();
   return ExitCode::Success;
 }
 

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/exit_code.hpp"
+#include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/load.hpp"
 
+// Files that are read, mapped and written.
 namespace slicewise::tools {
 
 // A file, or standard input for "-": all of it, or `most` bytes and one more when it is longer than
@@ -27,5 +30,20 @@ ExitCode write_text(const std::string& path, std::string_view text);
 inline ExitCode write_besides(const std::string& path, std::string_view text) {
   return path.empty() ? ExitCode::Success : write_text(path, text);
 }
+
+// A file in memory without a copy of it, read-only and for as long as `backing` lives. Changing the
+// file meanwhile is the user's fault.
+struct MappedFile {
+  std::string_view bytes;
+  std::shared_ptr<const void> backing;
+};
+
+// FILE_UNREADABLE when the file cannot be opened or is no regular file: pipes cannot be mapped.
+Expected<MappedFile> map_file(const std::string& path);
+
+// Writes the files into a directory that does not exist yet, or is empty. They are written beside
+// it and renamed as a whole, so that nobody sees, or applies, half of them. Says why on standard
+// error when that fails, leaves nothing behind and returns ExitCode::FileAccess.
+ExitCode write_directory(const std::string& path, const reports::ExportFiles& files);
 
 }  // namespace slicewise::tools

@@ -6,7 +6,7 @@
 #include "slicewise/exit_code.hpp"
 #include "slicewise/version.hpp"
 
-#include "command_tree.hpp"
+#include "command_line.hpp"
 
 // The manual page in the macros of man(7).
 namespace slicewise::tools {

@@ -15,10 +15,8 @@
 #include <CLI/Formatter.hpp>
 
 #include "choices.hpp"
-#include "command_tree.hpp"
+#include "command_line.hpp"
 #include "commands.hpp"
-#include "flag_values.hpp"
-#include "suggestions.hpp"
 
 // Options as all verbs have them, on top of CLI11. A verb's file adds its flags with them.
 namespace slicewise::tools {

@@ -6,7 +6,7 @@
 #include "slicewise/sim/plan.hpp"
 
 #include "commands.hpp"
-#include "one_variant.hpp"
+#include "scenario_file.hpp"
 
 // `slicewise plan`, whoever simulates for it.
 namespace slicewise::tools {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
-#include "slicewise/scenarios/prometheus_queries.hpp"
+#include "slicewise/scenarios/import.hpp"
 
 namespace slicewise::tools {
 

@@ -1,18 +1,175 @@
 #include "replay_input.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/decompress.hpp"
-#include "slicewise/scenarios/replay_file.hpp"
-#include "slicewise/scenarios/sha256.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/scenarios/load.hpp"
 
 #include "choices.hpp"
+#include "command_line.hpp"
 #include "files.hpp"
-#include "mapped_file.hpp"
 
 namespace slicewise::tools {
+namespace {
+
+constexpr std::int64_t kMostNodes = 1'000'000;
+
+Diagnostic wrong_value(const std::string& message, const std::string& help) {
+  return make_diagnostic(Code::ValueRange, {}, message, help);
+}
+
+// "1 GPU", "2,000 GPUs".
+std::string counted(std::int64_t count, const std::string& what) {
+  std::string digits = std::to_string(count);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string gpus_text(std::int64_t gpus) { return counted(gpus, "GPU"); }
+
+std::string nodes_text(const NamedCluster& named) {
+  return counted(static_cast<std::int64_t>(named.cluster.nodes.size()), "node");
+}
+
+NamedCluster pool_of(std::int64_t gpus) {
+  NamedCluster named;
+  named.cluster.pool_gpus = gpus;
+  named.cluster.only_gpus = true;
+  named.text = "one pool of " + gpus_text(gpus);
+  return named;
+}
+
+// "250x8": nodes of which nothing but the GPUs is known.
+std::optional<std::pair<std::int64_t, std::int64_t>> nodes_times_gpus(const std::string& text) {
+  const std::size_t times = text.find('x');
+  if (times == std::string::npos) return std::nullopt;
+  const auto nodes = whole_number(text.substr(0, times), 1, kMostNodes);
+  const auto gpus = whole_number(text.substr(times + 1), 1, sim::kMostGpusOfNode);
+  if (!nodes || !gpus) return std::nullopt;
+  return std::pair{*nodes, *gpus};
+}
+
+NamedCluster plain_nodes(std::int64_t nodes, std::int64_t gpus) {
+  NamedCluster named;
+  named.cluster.only_gpus = true;
+  named.cluster.nodes.assign(static_cast<std::size_t>(nodes),
+                             {"", {}, {}, static_cast<int>(gpus), ""});
+  named.text = fmt::format("{} with {} each", counted(nodes, "node"), gpus_text(gpus));
+  return named;
+}
+
+NamedCluster sized_nodes(const std::vector<scenarios::ReplayFile::Nodes>& sizes) {
+  NamedCluster named;
+  named.cluster.only_gpus = !sizes.front().cpu;
+  std::int64_t gpus = 0;
+  for (const scenarios::ReplayFile::Nodes& size : sizes) {
+    const sim::NodeShape node{"", size.cpu.value_or(Millicores{}), size.memory.value_or(Bytes{}),
+                              size.gpus, size.gpu_model};
+    named.cluster.nodes.insert(named.cluster.nodes.end(), static_cast<std::size_t>(size.count),
+                               node);
+    gpus += size.gpus * size.count;
+  }
+  named.text = fmt::format("{} with {}", nodes_text(named), gpus_text(gpus));
+  return named;
+}
+
+Expected<NamedCluster> listed_nodes(const std::string& path) {
+  Expected<SourceText> source = read_source(path);
+  if (!source) {
+    source.error().front().help = "--nodes takes a CSV file, or 250x8: 250 nodes with 8 GPUs each";
+    return tl::unexpected(source.error());
+  }
+  const auto rows = scenarios::read_node_list(*source);
+  if (!rows) return tl::unexpected(rows.error());
+  NamedCluster named;
+  std::int64_t gpus = 0;
+  for (const scenarios::NodeRow& row : *rows) {
+    const sim::NodeShape node{row.name, row.cpu, row.memory, row.gpus, row.gpu_model};
+    named.cluster.nodes.insert(named.cluster.nodes.end(), static_cast<std::size_t>(row.count),
+                               node);
+    gpus += std::int64_t{row.gpus} * row.count;
+  }
+  // Ties go to the smallest name.
+  std::ranges::stable_sort(named.cluster.nodes, {}, &sim::NodeShape::name);
+  named.text = fmt::format("{} with {} ({})", nodes_text(named), gpus_text(gpus), path);
+  return named;
+}
+
+std::string region_of(const ReplayCommand& command) {
+  return command.region.empty() ? "us-east-1" : command.region;
+}
+
+// One "p3.16xlarge=250".
+void add_instances(const std::string& entry, const ReplayCommand& command,
+                   const models::Catalogue& catalogue, NamedCluster& named, Diagnostics& problems) {
+  const std::size_t equals = std::min(entry.find('='), entry.size());
+  const std::string name = entry.substr(0, equals);
+  const auto count = equals == entry.size() ? whole_number("1", 1, 1)
+                                            : whole_number(entry.substr(equals + 1), 1, kMostNodes);
+  if (!count) {
+    problems.push_back(wrong_value(fmt::format("\"{}\": {}", entry, count.error()),
+                                   "write --instances p3.16xlarge=250"));
+  }
+  const models::InstanceType* type = catalogue.find_instance(name);
+  if (type == nullptr) {
+    std::vector<std::string> known;
+    for (const models::InstanceType& each : catalogue.instances) known.push_back(each.name);
+    const auto near = nearest_name(name, known);
+    problems.push_back(make_diagnostic(
+        Code::InstanceUnknown, {}, fmt::format("\"{}\" is not in the catalogue", name),
+        near ? fmt::format("did you mean {}?", *near) : "slicewise get instances lists them"));
+  }
+  if (type == nullptr || !count) return;
+  const sim::NodeShape node{type->name, type->allocatable_cpu, type->allocatable_memory,
+                            type->gpu_count, type->gpu_model};
+  named.cluster.nodes.insert(named.cluster.nodes.end(), static_cast<std::size_t>(*count), node);
+  named.text += fmt::format("{}{} x {}", named.text.empty() ? "" : ", ", *count, type->name);
+  const auto price =
+      catalogue.prices.find(type->name, region_of(command), models::PurchaseOption::OnDemand);
+  if (!price) {
+    problems.insert(problems.end(), price.error().begin(), price.error().end());
+    return;
+  }
+  named.price->per_hour += {price->usd.per_hour.nano * *count};
+}
+
+Expected<NamedCluster> instances(const ReplayCommand& command, const models::Catalogue& catalogue) {
+  NamedCluster named;
+  named.price = UsdPerHour{};
+  Diagnostics problems;
+  for (const std::string& entry : command.instances) {
+    add_instances(entry, command, catalogue, named, problems);
+  }
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  named.text += " in " + region_of(command);
+  return named;
+}
+
+}  // namespace
+
+Expected<NamedCluster> named_cluster(const ReplayCommand& command,
+                                     const models::Catalogue& catalogue) {
+  Expected<NamedCluster> named = [&]() -> Expected<NamedCluster> {
+    if (command.gpus) return pool_of(*command.gpus);
+    if (!command.instances.empty()) return instances(command, catalogue);
+    if (!command.node_sizes.empty()) return sized_nodes(command.node_sizes);
+    if (const auto plain = nodes_times_gpus(command.nodes)) {
+      return plain_nodes(plain->first, plain->second);
+    }
+    return listed_nodes(command.nodes);
+  }();
+  if (named) named->cluster.any_gpu_model = command.any_gpu;
+  return named;
+}
+
 namespace {
 
 bool names_cluster(const ReplayCommand& command) {

@@ -4,9 +4,11 @@
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/html_report.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/result.hpp"
 
 #include "commands.hpp"
-#include "prices.hpp"
+#include "scenario_file.hpp"
 
 namespace slicewise::tools {
 
@@ -24,5 +26,12 @@ struct ReportInput {
 // scenario, the prices or the figures are no longer those of the document.
 ExitCode make_report_input(const ReportCommand& command, const CommonFlags& flags,
                            ReportInput& input);
+
+// Varies the inputs of the option that leads, where the scenario asks for it with its block
+// `sensitivity` or the simulations are few enough for a page; else says which command does it.
+// `result` is that of `option`.
+void study_sensitivity(const scenarios::Scenario& option, const scenarios::ScenarioSet& set,
+                       const sim::VariantResult& result, const ReportCommand& command,
+                       ReportInput& input);
 
 }  // namespace slicewise::tools

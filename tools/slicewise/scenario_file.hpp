@@ -1,10 +1,23 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "slicewise/scenarios/load.hpp"
+#include <tl/expected.hpp>
 
+#include "slicewise/exit_code.hpp"
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/scenarios/load.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/stamp.hpp"
+
+#include "commands.hpp"
+
+// What verbs start from: a scenario or a stored plan, prices laid over the catalogue, one variant.
 namespace slicewise::tools {
 
 // A scenario file as the user gave it, with the --set flags: what diagnostics point into.
@@ -19,5 +32,67 @@ Expected<ScenarioFile> open_scenario(const std::string& path, const std::vector<
 
 // The same of a text that was read before.
 ScenarioFile scenario_of(SourceText source, const std::vector<std::string>& set);
+
+// The --prices file that a result was computed with.
+struct PriceFile {
+  std::string name;
+  std::string sha256;  // of its bytes, in hexadecimal
+};
+
+// Lays the --prices file over the catalogue's prices and says in `used` which file that was; "" as
+// path changes nothing. Mistakes are printed.
+ExitCode lay_prices_over(models::Catalogue& catalogue, const std::string& path,
+                         const CommonFlags& flags, PriceFile* used = nullptr);
+
+// "before, after": the variants of a file, for messages.
+std::string variant_names(const scenarios::ScenarioSet& set);
+
+// Keeps the variants that are named, in the order of the file; no names keep all. A name that the
+// file does not have is a usage error, printed with the nearest one.
+ExitCode keep_variants(scenarios::ScenarioSet& set, const std::vector<std::string>& names);
+
+struct OneVariant {
+  ScenarioFile file;
+  std::size_t variant = 0;  // into file.loaded.set.variants
+  models::Catalogue catalogue;
+  PriceFile prices;
+
+  const scenarios::ScenarioSet& set() const { return file.loaded.set; }
+};
+
+// Reads the scenario and the prices, finds the variant ("": the first) and lays seed,
+// replications and --allow-pending over it; mistakes are printed.
+tl::expected<OneVariant, ExitCode> open_variant(
+    const std::string& path, const std::vector<std::string>& set, const std::string& prices,
+    const std::string& variant, std::optional<std::uint64_t> seed, std::optional<int> replications,
+    bool allow_pending, const CommonFlags& flags);
+
+// SimulatingCommand: CompareCommand and its like.
+template <class SimulatingCommand>
+tl::expected<OneVariant, ExitCode> open_variant(const SimulatingCommand& command,
+                                                const CommonFlags& flags) {
+  bool allow_pending = false;
+  if constexpr (requires { command.allow_pending; }) allow_pending = command.allow_pending;
+  return open_variant(command.file, command.set, command.prices, command.variant, command.seed,
+                      command.replications, allow_pending, flags);
+}
+
+// Says in the stamp of a result which files it was made from: only tools know.
+void stamp_files(const ScenarioFile& scenario, const PriceFile& prices, sim::Stamp& stamp);
+
+// 0: one per CPU.
+int thread_count(int jobs);
+
+// For standard output, or a file when `out` names one.
+reports::TextStyle report_style(const std::string& out, const CommonFlags& flags);
+
+// The scenario that is exported. Where the file is a plan: the plan's scenario with the nodes and
+// the sharing of its `candidate`-th option, as the only variant; it is looked for beside the plan,
+// then in the working directory. Says what is wrong: no such file, a plan that cannot be read, that
+// has no such option or was made from another scenario (PLAN_STALE), and flags that a plan or a
+// scenario does not take.
+tl::expected<ScenarioFile, ExitCode> open_scenario_or_plan(const ExportCommand& command,
+                                                           const models::Catalogue& catalogue,
+                                                           const CommonFlags& flags);
 
 }  // namespace slicewise::tools

@@ -4,9 +4,7 @@
 #include <string>
 
 #include "files.hpp"
-#include "interrupt.hpp"
-#include "one_variant.hpp"
-#include "progress.hpp"
+#include "scenario_file.hpp"
 #include "terminal.hpp"
 
 // What the verbs that simulate have in common: the formats of a report, and the way from the

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "slicewise/diagnostics.hpp"
@@ -29,5 +33,39 @@ void print_diagnostics(const Diagnostics& diagnostics, const std::vector<SourceT
 // Prints the errors of a failed step and returns the exit code that goes with them.
 ExitCode fail(const Diagnostics& diagnostics, const std::vector<SourceText>& sources,
               const CommonFlags& flags);
+
+// How far a run is, how fast and how long still, on standard error: a bar that is redrawn in place
+// (Tty), a line every ten seconds (Plain), or nothing. Auto is a bar when standard error is a
+// terminal and --quiet is absent.
+class Progress {
+ public:
+  enum class Total : std::uint8_t { Known, Grows };  // Grows: what is done next depends on results
+
+  // `unit`: what is counted.
+  Progress(ProgressChoice choice, bool quiet, std::string unit = "replications",
+           Total total = Total::Known);
+
+  void update(int done, int total);
+  // Removes the bar.
+  void finish();
+
+ private:
+  ProgressChoice choice_;
+  std::string unit_;
+  Total total_;
+  bool drawn_ = false;
+  std::chrono::steady_clock::time_point begun_;
+  std::chrono::steady_clock::time_point next_line_;
+  std::chrono::steady_clock::time_point next_bar_;
+};
+
+// "12/100 jobs", and once some are done " in 4 s, 3.4/s, 26 s left", by the mean rate so far; of a
+// total that grows "12/24+ simulations in 4 s, 3.4/s".
+std::string progress_text(int done, int total, const std::string& unit,
+                          std::chrono::duration<double> elapsed, Progress::Total kind);
+
+// From the first call on, Ctrl-C sets the flag that is returned instead of ending the program. A
+// second Ctrl-C ends it at once.
+const std::atomic<bool>& catch_interrupt();
 
 }  // namespace slicewise::tools

@@ -5,11 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "slicewise/models/sharing_law.hpp"
+#include "slicewise/models/execution_law.hpp"
 #include "slicewise/units.hpp"
 
-// From measured times to the parameters of law E1 (sharing_law.hpp). Deterministic: fixed grids and
-// golden sections over the very functions that the simulation uses; no libm, no random start.
+// From measured times to the parameters of law E1 (execution_law.hpp). Deterministic: fixed grids
+// and golden sections over the very functions that the simulation uses; no libm, no random start.
 namespace slicewise::models {
 
 // The mean time of one step of a workload, measured while `clients` copies of it ran side by side

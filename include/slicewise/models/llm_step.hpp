@@ -3,8 +3,8 @@
 #include <map>
 #include <string>
 
-#include "slicewise/models/gpu_model.hpp"
-#include "slicewise/models/sharing_law.hpp"
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/models/hardware.hpp"
 #include "slicewise/units.hpp"
 
 // How long a language model takes for one step of continuous batching, as pure functions of

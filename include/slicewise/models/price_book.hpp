@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
-#include "slicewise/models/sourced.hpp"
+#include "slicewise/models/hardware.hpp"
 #include "slicewise/units.hpp"
 
 namespace slicewise::models {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
-#include "slicewise/models/gpu_model.hpp"
+#include "slicewise/models/hardware.hpp"
 #include "slicewise/units.hpp"
 
 // Published measurements that the models are held against, and how: which rows a parameter may be

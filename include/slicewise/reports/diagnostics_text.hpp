@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "slicewise/codes.hpp"
 #include "slicewise/diagnostics.hpp"
 
 namespace slicewise::reports {
@@ -22,5 +24,17 @@ struct TextStyle {
 // `least` are left out.
 std::string diagnostics_text(const Diagnostics& diagnostics, const std::vector<SourceText>& sources,
                              const TextStyle& style, Severity least = Severity::Note);
+
+constexpr std::string_view severity_name(Severity severity) {
+  switch (severity) {
+    case Severity::Error:
+      return "error";
+    case Severity::Warning:
+      return "warning";
+    case Severity::Note:
+      return "note";
+  }
+  return "";
+}
 
 }  // namespace slicewise::reports

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "slicewise/reports/export/kinds.hpp"
+#include "slicewise/reports/export.hpp"
 #include "slicewise/sim/neighbours.hpp"
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/recording.hpp"

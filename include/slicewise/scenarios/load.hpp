@@ -2,12 +2,16 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
+// Scenario files: read, documented field by field, and templates to start from.
 namespace slicewise::scenarios {
 
 // Bytes of the largest scenario file that is read; a larger one is a YAML_SYNTAX.
@@ -43,5 +47,50 @@ LoadedScenario read_scenario_file(const SourceText& source, const Overrides& ove
 // The same for callers who want a scenario without mistakes or the list of them.
 Expected<ScenarioSet> load_scenario(const SourceText& source, const Overrides& overrides = {},
                                     const FileReader& read_file = {});
+
+// What `slicewise explain spec.nodePools.devicePlugin` prints about one field.
+struct FieldDoc {
+  std::string path;  // "spec.nodePools.instanceType"
+  std::string type;  // "quantity", "one of: a, b", "list of nodePool"
+  bool required = false;
+  std::string default_value;  // "" = none
+  std::string description;
+  std::string example;
+  std::vector<std::string> children;  // names of the fields below, "" when a leaf
+};
+
+// The field at a dotted path, with or without the leading "spec."; list positions may be left out
+// or given ("spec.nodePools[0].name"). nullopt when there is none.
+std::optional<FieldDoc> describe_field(std::string_view path);
+
+// The known paths nearest to a wrong one, best first, at most three.
+std::vector<std::string> similar_fields(std::string_view path);
+
+// The JSON Schema (draft-07) of scenario files. Loader, schema and `explain` come from the same
+// table of fields.
+std::string scenario_schema_json();
+
+// The amount of the field at `path` below its workload or node pool ("measured.requestGpuTime",
+// "gpu.timeSlice") in seconds, bytes, vCPUs, shares of one, per second, or as a number; of what
+// varies at random the mean. nullopt where nothing is said.
+std::optional<double> amount_at(const Workload& workload, std::string_view path);
+std::optional<double> amount_at(const NodePool& pool, std::string_view path);
+
+// Says it anew. REQUIRES: the path is one of an amount, and its blocks are there.
+void set_amount(Workload& workload, std::string_view path, double amount);
+void set_amount(NodePool& pool, std::string_view path, double amount);
+
+// Hex SHA-256 of `text`, then a line feed and each further part in turn.
+std::string sha256_hex(std::string_view text, const std::vector<std::string>& parts = {});
+
+// A scenario file to start from, with comments: what `slicewise init` writes.
+struct Template {
+  std::string_view name;  // "online-services"
+  std::string_view situation;
+  std::string_view text;  // lives as long as the program
+};
+
+// In the order in which people are likely to want them.
+std::span<const Template> templates();
 
 }  // namespace slicewise::scenarios

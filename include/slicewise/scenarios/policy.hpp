@@ -64,4 +64,18 @@ std::optional<PolicyFigure> policy_figure(std::string_view figure);
 // "sharedGpu(namespaceA != namespaceB)": as assertions and PolicyNode::text spell it.
 inline constexpr std::string_view kNamespacesShareGpu = "sharedGpu(namespaceA != namespaceB)";
 
+// "workloads.NAME.latencyP99" -> {"NAME", "latencyP99"}; both empty for figures of the whole
+// result.
+struct WorkloadFigure {
+  std::string_view workload;
+  std::string_view figure;
+};
+WorkloadFigure workload_figure(std::string_view figure);
+
+std::vector<std::string_view> figures_of_results();
+std::vector<std::string_view> figures_of_workloads();  // after workloads.NAME.
+
+// The words that a figure can be compared with; empty when they are not known here.
+std::vector<std::string_view> words_of_figure(std::string_view figure);
+
 }  // namespace slicewise::scenarios

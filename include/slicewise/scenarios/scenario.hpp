@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
-#include "slicewise/scenarios/planning.hpp"
 #include "slicewise/scenarios/policy.hpp"
 #include "slicewise/scenarios/serving.hpp"
-#include "slicewise/scenarios/varied_inputs.hpp"
+#include "slicewise/scenarios/studies.hpp"
 #include "slicewise/units.hpp"
 
 // A scenario as plain data: what a file asks for, with units resolved and defaults filled in, and
@@ -359,5 +358,18 @@ struct ScenarioSet {
   std::vector<Scenario> variants;
   Diagnostics notes;  // warnings and notes; never errors
 };
+
+// As scenario files and reports spell it.
+constexpr std::string_view provisioner_name(Provisioner::Kind kind) {
+  switch (kind) {
+    case Provisioner::Kind::Karpenter:
+      return "Karpenter";
+    case Provisioner::Kind::ClusterAutoscaler:
+      return "ClusterAutoscaler";
+    case Provisioner::Kind::ManagedNodeGroup:
+      return "ManagedNodeGroup";
+  }
+  return "ManagedNodeGroup";
+}
 
 }  // namespace slicewise::scenarios

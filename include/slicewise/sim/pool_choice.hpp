@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "slicewise/models/catalogue.hpp"
-#include "slicewise/models/mig_layout.hpp"
+#include "slicewise/models/mig.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
 // The ways to have and share the GPUs of a node pool, and the scenario on such pools: what `plan`

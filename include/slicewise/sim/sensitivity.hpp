@@ -10,14 +10,32 @@
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/scenario.hpp"
-#include "slicewise/sim/amount.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/stamp.hpp"
 
+// Figures of any kind, where inputs and results of all kinds stand side by side.
+namespace slicewise::sim {
+
+enum class AmountUnit : std::uint8_t {
+  Dollars,
+  DollarsPerHour,
+  Seconds,
+  Bytes,
+  PerSecond,
+  Ratio,
+  Cores,
+  Count,
+};
+
+// A figure of any kind.
+struct Amount {
+  double value = 0;
+  AmountUnit unit = AmountUnit::Count;
+};
+
 // What happens to the results when one input is a little lower or higher than the scenario says:
 // the figures of a tornado chart, and how far an input may be off before an objective fails.
-namespace slicewise::sim {
 
 Amount amount_of(const scenarios::FigureValue& value);
 

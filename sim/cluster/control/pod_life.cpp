@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../../world/gangs.hpp"
+#include "../../world/admission.hpp"
 #include "../record/recorder.hpp"
 #include "../service/autoscalers.hpp"
 #include "container_work.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "slicewise/sim/cluster/reject_cause.hpp"
+#include "slicewise/sim/cluster/cluster.hpp"
 #include "slicewise/sim/kernel/random.hpp"
 #include "slicewise/sim/metrics/replication.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "slicewise/sim/serving/sessions.hpp"
+#include "slicewise/sim/serving/arrivals.hpp"
 #include "slicewise/units.hpp"
 
 namespace slicewise::sim {

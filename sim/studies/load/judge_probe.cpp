@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "slicewise/models/sharing.hpp"
-#include "slicewise/sim/metrics/interval.hpp"
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
 
 namespace slicewise::sim {
 namespace {

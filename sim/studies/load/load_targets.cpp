@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/models/sharing.hpp"
+#include "slicewise/models/execution_law.hpp"
 #include "slicewise/nearest_name.hpp"
 
 namespace slicewise::sim {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/sim/metrics/interval.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
 #include "slicewise/sim/world.hpp"
 
 #include "../../run/replications.hpp"

@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "slicewise/models/mig_geometry.hpp"
-#include "slicewise/models/mig_layout.hpp"
+#include "slicewise/models/mig.hpp"
 
 // Which MIG layouts hold a number of pods on the fewest GPUs, by exact search under the placement
 // rules: mig-parted accepts layouts that no GPU can have.

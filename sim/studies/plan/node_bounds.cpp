@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/models/sharing.hpp"
+#include "slicewise/models/execution_law.hpp"
 #include "slicewise/portable_math.hpp"
 #include "slicewise/sim/kernel/random.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/scenarios/amounts.hpp"
+#include "slicewise/scenarios/load.hpp"
 
 #include "../load/load_targets.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "slicewise/sim/pool_choice.hpp"
 
-#include "../../world/catalogue_names.hpp"
+#include "../../world/parts.hpp"
 #include "probe.hpp"
 
 namespace slicewise::sim {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../../world/catalogue_names.hpp"
+#include "../../world/parts.hpp"
 #include "probe.hpp"
 
 namespace slicewise::sim {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <variant>
 
-#include "slicewise/models/gpu_model.hpp"
-#include "slicewise/models/sharing.hpp"
-#include "slicewise/scenarios/amounts.hpp"
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/models/hardware.hpp"
+#include "slicewise/scenarios/load.hpp"
 
 namespace slicewise::sim {
 namespace {

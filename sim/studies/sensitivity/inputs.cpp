@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
-#include "slicewise/scenarios/amounts.hpp"
+#include "slicewise/scenarios/load.hpp"
 
 #include "../load/load_targets.hpp"
 #include "input_fields.hpp"

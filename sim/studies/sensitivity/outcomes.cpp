@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "slicewise/models/sharing.hpp"
-#include "slicewise/sim/metrics/interval.hpp"
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
 
 #include "../load/judge_probe.hpp"
 

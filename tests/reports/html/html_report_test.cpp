@@ -12,10 +12,7 @@
 
 #include "../golden_file.hpp"
 #include "../result_samples.hpp"
-#include "reports/charts/heat_matrix.hpp"
-#include "reports/charts/line_chart.hpp"
-#include "reports/charts/scatter_chart.hpp"
-#include "reports/charts/stacked_bars.hpp"
+#include "reports/charts/charts.hpp"
 
 namespace slicewise::reports {
 namespace {

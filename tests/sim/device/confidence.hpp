@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "slicewise/sim/metrics/interval.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
 
 namespace slicewise::sim {
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "slicewise/models/catalogue.hpp"
-#include "slicewise/models/mig_layout.hpp"
+#include "slicewise/models/mig.hpp"
 #include "slicewise/sim/device/fluid.hpp"
 #include "slicewise/sim/device/round_robin.hpp"
 #include "slicewise/sim/device/strict_slots.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "slicewise/models/sharing.hpp"
+#include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/device/round_robin.hpp"
 
 namespace slicewise::sim {

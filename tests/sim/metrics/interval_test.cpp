@@ -1,10 +1,10 @@
-#include "slicewise/sim/metrics/interval.hpp"
-
 #include <array>
 #include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "slicewise/sim/metrics/time_summary.hpp"
 
 namespace slicewise::sim {
 namespace {

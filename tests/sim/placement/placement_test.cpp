@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "slicewise/sim/kernel/random.hpp"
-#include "slicewise/sim/placement/shape_table.hpp"
 
 #include "naive_placement.hpp"
 

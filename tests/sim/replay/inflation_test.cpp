@@ -1,5 +1,3 @@
-#include "slicewise/sim/replay/inflation.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -10,7 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "slicewise/sim/placement/shape_table.hpp"
+#include "slicewise/sim/placement/placement.hpp"
+#include "slicewise/sim/replay/replay.hpp"
 
 namespace slicewise::sim {
 namespace {

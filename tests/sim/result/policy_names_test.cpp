@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "slicewise/scenarios/policy_figures.hpp"
+#include "slicewise/scenarios/policy.hpp"
 #include "slicewise/sim/policies.hpp"
 #include "slicewise/sim/result_record.hpp"
 

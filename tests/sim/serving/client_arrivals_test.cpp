@@ -1,5 +1,3 @@
-#include "slicewise/sim/serving/client_arrivals.hpp"
-
 #include <cmath>
 #include <vector>
 

@@ -1,5 +1,3 @@
-#include "slicewise/sim/serving/renewal_gaps.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -7,6 +5,8 @@
 #include <boost/math/distributions/gamma.hpp>
 #include <boost/math/distributions/weibull.hpp>
 #include <gtest/gtest.h>
+
+#include "slicewise/sim/serving/arrivals.hpp"
 
 #include "../device/confidence.hpp"
 

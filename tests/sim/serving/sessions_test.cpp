@@ -1,9 +1,9 @@
-#include "slicewise/sim/serving/sessions.hpp"
-
 #include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "slicewise/sim/serving/arrivals.hpp"
 
 namespace slicewise::sim {
 namespace {

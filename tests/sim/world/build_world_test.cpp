@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "slicewise/sim/check.hpp"
+#include "slicewise/sim/run.hpp"
 #include "slicewise/sim/world.hpp"
 
 #include "../demo.hpp"

@@ -1,5 +1,3 @@
-#include "slicewise/sim/check.hpp"
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -11,10 +9,10 @@
 #include <unistd.h>
 
 #include "slicewise/models/catalogue.hpp"
-#include "slicewise/reports/check_report.hpp"
-#include "slicewise/reports/junit_report.hpp"
-#include "slicewise/scenarios/replay_file.hpp"
+#include "slicewise/reports/ci.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/sim/lint.hpp"
+#include "slicewise/sim/run.hpp"
 
 #include "../commands.hpp"
 #include "../files.hpp"

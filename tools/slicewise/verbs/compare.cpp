@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "slicewise/reports/comparison_report.hpp"
-#include "slicewise/reports/junit_report.hpp"
+#include "slicewise/reports/ci.hpp"
+#include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/comparison.hpp"
 
 #include "../commands.hpp"

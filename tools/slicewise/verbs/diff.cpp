@@ -4,8 +4,8 @@
 
 #include "../commands.hpp"
 #include "../files.hpp"
-#include "../one_variant.hpp"
 #include "../options.hpp"
+#include "../scenario_file.hpp"
 #include "../terminal.hpp"
 
 namespace slicewise::tools {

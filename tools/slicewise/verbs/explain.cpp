@@ -1,5 +1,3 @@
-#include "slicewise/reports/explain.hpp"
-
 #include <charconv>
 #include <cstddef>
 #include <optional>
@@ -10,9 +8,9 @@
 #include <unistd.h>
 
 #include "slicewise/models/catalogue.hpp"
-#include "slicewise/reports/plan_report.hpp"
-#include "slicewise/reports/profile_report.hpp"
+#include "slicewise/reports/reference.hpp"
 #include "slicewise/reports/result_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
 #include "../commands.hpp"
 #include "../files.hpp"

@@ -1,21 +1,20 @@
+#include "slicewise/reports/export.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "slicewise/models/catalogue.hpp"
-#include "slicewise/reports/export/kinds.hpp"
-#include "slicewise/scenarios/prometheus_queries.hpp"
-#include "slicewise/sim/check.hpp"
+#include "slicewise/scenarios/import.hpp"
+#include "slicewise/sim/run.hpp"
 
 #include "../commands.hpp"
 #include "../environment.hpp"
-#include "../export_directory.hpp"
 #include "../files.hpp"
 #include "../options.hpp"
-#include "../stored_plan.hpp"
+#include "../scenario_file.hpp"
 #include "../terminal.hpp"
-#include "../variants.hpp"
 
 namespace slicewise::tools {
 namespace {

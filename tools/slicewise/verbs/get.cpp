@@ -6,7 +6,7 @@
 #include "../commands.hpp"
 #include "../files.hpp"
 #include "../options.hpp"
-#include "../prices.hpp"
+#include "../scenario_file.hpp"
 #include "../terminal.hpp"
 
 namespace slicewise::tools {

@@ -17,7 +17,6 @@
 #include "../command_line.hpp"
 #include "../commands.hpp"
 #include "../files.hpp"
-#include "../flag_values.hpp"
 #include "../import_log_text.hpp"
 #include "../options.hpp"
 #include "../prometheus_server.hpp"

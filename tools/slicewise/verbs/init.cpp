@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/scenarios/templates.hpp"
+#include "slicewise/scenarios/load.hpp"
 
+#include "../command_line.hpp"
 #include "../commands.hpp"
 #include "../files.hpp"
 #include "../options.hpp"
-#include "../suggestions.hpp"
 #include "../terminal.hpp"
 
 namespace slicewise::tools {

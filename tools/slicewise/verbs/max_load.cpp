@@ -1,6 +1,6 @@
 #include "slicewise/sim/max_load.hpp"
 
-#include "slicewise/reports/max_load_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
 #include "../commands.hpp"
 #include "../options.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "slicewise/reports/neighbours_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
 #include "../commands.hpp"
 #include "../options.hpp"

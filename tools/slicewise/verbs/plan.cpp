@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/reports/junit_report.hpp"
-#include "slicewise/reports/plan_report.hpp"
+#include "slicewise/reports/ci.hpp"
+#include "slicewise/reports/studies.hpp"
 #include "slicewise/version.hpp"
 
 #include "../commands.hpp"

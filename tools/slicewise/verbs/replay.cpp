@@ -1,15 +1,15 @@
+#include "slicewise/sim/replay/replay.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "slicewise/reports/replay_report.hpp"
+#include "slicewise/reports/studies.hpp"
 #include "slicewise/scenarios/quantity.hpp"
-#include "slicewise/sim/replay/replay_study.hpp"
 
 #include "../commands.hpp"
 #include "../options.hpp"
-#include "../replay_cluster.hpp"
 #include "../replay_input.hpp"
 #include "../study.hpp"
 

@@ -10,11 +10,10 @@
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/reports/html_report.hpp"
-#include "slicewise/reports/plan_report.hpp"
 #include "slicewise/reports/result_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
 #include "../commands.hpp"
-#include "../export_directory.hpp"
 #include "../files.hpp"
 #include "../options.hpp"
 #include "../report_input.hpp"

@@ -4,14 +4,13 @@
 #include <string>
 
 #include "slicewise/models/catalogue.hpp"
-#include "slicewise/reports/junit_report.hpp"
+#include "slicewise/reports/ci.hpp"
 #include "slicewise/reports/result_report.hpp"
-#include "slicewise/sim/check.hpp"
 
 #include "../commands.hpp"
 #include "../options.hpp"
+#include "../scenario_file.hpp"
 #include "../study.hpp"
-#include "../variants.hpp"
 #include "../verdict_exit.hpp"
 
 namespace slicewise::tools {

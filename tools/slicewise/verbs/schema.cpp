@@ -1,14 +1,8 @@
-#include "slicewise/scenarios/schema.hpp"
-
-#include "slicewise/reports/check_report.hpp"
-#include "slicewise/reports/comparison_report.hpp"
+#include "slicewise/reports/ci.hpp"
 #include "slicewise/reports/difference.hpp"
-#include "slicewise/reports/max_load_report.hpp"
-#include "slicewise/reports/neighbours_report.hpp"
-#include "slicewise/reports/plan_report.hpp"
-#include "slicewise/reports/replay_report.hpp"
 #include "slicewise/reports/result_report.hpp"
-#include "slicewise/reports/sensitivity_report.hpp"
+#include "slicewise/reports/studies.hpp"
+#include "slicewise/scenarios/load.hpp"
 
 #include "../commands.hpp"
 #include "../files.hpp"

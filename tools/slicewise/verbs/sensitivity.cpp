@@ -1,6 +1,6 @@
 #include "slicewise/sim/sensitivity.hpp"
 
-#include "slicewise/reports/sensitivity_report.hpp"
+#include "slicewise/reports/studies.hpp"
 
 #include "../commands.hpp"
 #include "../options.hpp"

@@ -10,13 +10,13 @@
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/models/validation.hpp"
-#include "slicewise/reports/validation_report.hpp"
+#include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/validation.hpp"
 
+#include "../command_line.hpp"
 #include "../commands.hpp"
 #include "../files.hpp"
 #include "../options.hpp"
-#include "../suggestions.hpp"
 #include "../terminal.hpp"
 
 namespace slicewise::tools {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -8,6 +9,18 @@
 #include "slicewise/sim/world.hpp"
 
 namespace slicewise::sim {
+
+// Causes for which kube-scheduler's filters turn a node down: positions in
+// PendingReason::nodes_by_cause. From kResourceCause on, "Insufficient <resource>" by ResourceId.
+enum class RejectCause : std::uint8_t {
+  Unschedulable,
+  Taint,
+  NodeSelector,
+  TooManyPods,
+  Cpu,
+  Memory,
+};
+inline constexpr std::size_t kResourceCause = 6;
 
 // One replication of a world: pods are created, scheduled, started, restarted and finished as
 // Kubernetes does it, and share GPUs as the pool's strategy does. Same world and replication, same

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "slicewise/models/sharing_law.hpp"
+#include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/device/round_robin.hpp"
 
 namespace slicewise::sim {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "slicewise/models/execution_law.hpp"
-#include "slicewise/models/sharing.hpp"
 #include "slicewise/sim/device/round_robin.hpp"
 
 namespace slicewise::sim {

@@ -73,7 +73,7 @@ struct StartUpRecord {
 // message at the end, so that the event loop handles no text.
 struct PendingReason {
   std::uint32_t nodes = 0;                    // that the scheduler knows of
-  std::vector<std::uint32_t> nodes_by_cause;  // index: see cluster/reject_cause.hpp
+  std::vector<std::uint32_t> nodes_by_cause;  // index: see cluster/cluster.hpp
   friend bool operator==(const PendingReason&, const PendingReason&) = default;
 };
 

@@ -10,6 +10,10 @@
 
 namespace slicewise::sim {
 
+// Half width of the 95 % confidence interval of the mean of independent replications
+// (Student's t). nullopt with fewer than two values.
+std::optional<double> half_width_95(std::span<const double> means);
+
 // With fewer values the 99.9th percentile is one of the ten largest: a figure with a caveat.
 inline constexpr std::int64_t kPlentyForP999 = 10'000;
 

@@ -3,8 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "slicewise/models/gpu_model.hpp"
-#include "slicewise/models/interconnect.hpp"
+#include "slicewise/models/hardware.hpp"
 
 namespace slicewise::sim {
 

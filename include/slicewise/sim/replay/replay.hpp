@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/sim/metrics/histogram.hpp"
 #include "slicewise/sim/placement/placement.hpp"
+#include "slicewise/sim/run.hpp"
 #include "slicewise/units.hpp"
 
 // A trace of jobs, replayed on a cluster: who waits for how long under which scheduler.
@@ -114,5 +116,107 @@ struct TraceShapes {
   std::vector<TypicalJob> typical;  // the most frequent ones that cover 95 % of the rows
 };
 TraceShapes shapes_of(const scenarios::JobTrace& trace, const ReplayCluster& cluster);
+
+// How much of a cluster's GPUs a placement policy can hand out before fragments stop it: the
+// experiment of Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with
+// Fragmentation Gradient Descent", USENIX ATC'23.
+
+struct InflationJob {
+  std::string name;
+  ShapeId shape = 0;
+};
+
+struct InflationInput {
+  std::vector<NodeShape> nodes;  // any order: ties go to the smallest name
+  std::vector<JobShape> shapes;
+  std::vector<InflationJob> jobs;  // the rows of the trace
+};
+
+struct InflationPoint {
+  int arrived_percent = 0;       // GPUs asked for so far, of the cluster's GPUs; rounded
+  double allocated_percent = 0;  // of the cluster's GPUs; mean over the jobs that arrived in this
+                                 // percent
+};
+
+struct InflationResult {
+  std::vector<InflationPoint> curve;  // ascending; a percent that no job ends in is left out
+  double allocated_percent = 0;       // at the target: of the last point of the curve
+  std::int64_t arrived = 0;           // jobs
+  std::int64_t failed = 0;            // jobs that fitted nowhere: dropped
+};
+
+// Jobs sorted by name and shuffled with the seed arrive one after the other and stay. They are
+// followed by rows drawn at random with replacement until the next would take the GPUs asked for
+// above `target_percent` of the cluster's; of a trace that asks for more, rows drawn at random are
+// left out instead. Fgd takes its typical jobs from the rows. Pure: same input and seed, same
+// result. REQUIRES: a node with a GPU, a job that asks for one.
+InflationResult inflate(const InflationInput& input, NodePolicy policy, std::uint64_t seed,
+                        int target_percent);
+
+// One trace on one cluster under several schedulers, side by side.
+
+struct Scheduling {
+  QueuePolicy queue = QueuePolicy::Fifo;
+  NodePolicy placement = NodePolicy::BestFit;
+};
+
+// What reports say about where the figures come from.
+struct ReplayOrigin {
+  std::string trace;                // file
+  std::string trace_sha256;         // of its bytes
+  std::string cluster;              // "one pool of 2,000 GPUs", "250 x p3.16xlarge"
+  std::string price_date;           // "" without prices
+  std::optional<UsdPerHour> price;  // of all nodes together
+};
+
+struct ReplayOutcome {
+  Scheduling scheduling;
+  ReplayResult result;
+  std::optional<Usd> cost;  // of all nodes from the first arrival to the last end
+};
+
+struct ReplayStudy {
+  ReplayOrigin origin;
+  bool on_nodes = false;  // else one pool: placement means nothing
+  std::uint64_t seed = 0;
+  int repeat = 1;
+  Duration shift;
+  bool restart_preempted = false;
+  bool run_under_sharing = false;  // the trace's run times are longer than the work
+  std::vector<ReplayOutcome> outcomes;
+  bool interrupted = false;
+  Diagnostics findings;
+};
+
+// Replays under each scheduling, in parallel; the number of threads changes no byte. When
+// interrupted, schedulings that had not started are missing.
+Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const ReplaySettings& settings,
+                                  std::span<const Scheduling> schedulings,
+                                  const ReplayOrigin& origin, const RunOptions& options);
+
+struct InflationOutcome {
+  NodePolicy placement = NodePolicy::BestFit;
+  std::vector<InflationResult> by_seed;
+
+  double mean_allocated_percent() const;
+  std::optional<double> standard_deviation() const;  // of the seeds; nullopt with one
+};
+
+struct InflationStudy {
+  ReplayOrigin origin;
+  int target_percent = 0;
+  std::uint64_t seed = 0;  // of the first; the others follow
+  int seeds = 1;
+  std::vector<InflationOutcome> outcomes;
+  bool interrupted = false;
+};
+
+// The inflation experiment under each placement with `seeds` seeds, in parallel. Errors: no job
+// that asks for a GPU, no node with one.
+Expected<InflationStudy> inflate_each(const scenarios::JobTrace& trace,
+                                      const ReplayCluster& cluster,
+                                      std::span<const NodePolicy> placements, int target_percent,
+                                      std::uint64_t seed, int seeds, const ReplayOrigin& origin,
+                                      const RunOptions& options);
 
 }  // namespace slicewise::sim
