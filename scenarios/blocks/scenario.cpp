@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "../fields/node_values.hpp"
-#include "../traces/client_rates.hpp"
+#include "../traces/trace_files.hpp"
 #include "blocks.hpp"
 
 // A file as a whole: apiVersion, kind, metadata and spec.

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include "../fields/node_values.hpp"
-#include "../traces/client_rates.hpp"
-#include "../traces/request_trace.hpp"
+#include "../traces/trace_files.hpp"
 #include "blocks.hpp"
 
 namespace slicewise::scenarios {

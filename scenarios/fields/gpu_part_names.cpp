@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../text/characters.hpp"
+#include "../text/scalars.hpp"
 
 namespace slicewise::scenarios {
 namespace {

@@ -1,5 +1,3 @@
-#include "cluster_metrics.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,7 +6,8 @@
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 
-#include "../text/decimal.hpp"
+#include "../text/scalars.hpp"
+#include "prometheus.hpp"
 
 namespace slicewise::scenarios {
 namespace {

@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "../text/csv_lines.hpp"
-#include "../text/decimal.hpp"
+#include "../text/scalars.hpp"
 #include "../traces/job_trace.hpp"
-#include "cells.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"
 #include "job_rows.hpp"
+#include "table_rows.hpp"
 
 namespace slicewise::scenarios {
 namespace {

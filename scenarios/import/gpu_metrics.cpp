@@ -1,5 +1,3 @@
-#include "gpu_metrics.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/gpu_resource.hpp"
+
+#include "prometheus.hpp"
 
 namespace slicewise::scenarios {
 namespace {

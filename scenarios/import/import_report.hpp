@@ -48,7 +48,6 @@ class ImportReport {
   // A row that cannot be read: TRACE_ROW. An error, unless bad rows are to be skipped.
   void bad_row(SourceLocation where, std::string message, std::string help = {});
 
-  std::int64_t bad_rows() const { return bad_rows_; }
   // Whether the import must end with errors().
   bool has_failed() const { return bad_rows_ > 0 && !skip_bad_; }
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "../traces/job_trace.hpp"
-#include "../traces/trace_time.hpp"
+#include "../traces/trace_files.hpp"
 
 namespace slicewise::scenarios {
 namespace {

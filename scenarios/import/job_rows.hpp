@@ -6,7 +6,7 @@
 
 #include "slicewise/scenarios/import.hpp"
 
-#include "../text/name_pool.hpp"
+#include "../traces/job_trace.hpp"
 #include "import_report.hpp"
 
 namespace slicewise::scenarios {

@@ -10,10 +10,9 @@
 
 #include "slicewise/nearest_name.hpp"
 
-#include "../text/decimal.hpp"
+#include "../text/scalars.hpp"
 #include "../traces/job_trace.hpp"
-#include "../traces/trace_time.hpp"
-#include "cells.hpp"
+#include "../traces/trace_files.hpp"
 #include "column_map.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"

@@ -8,7 +8,7 @@
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 
-#include "../text/decimal.hpp"
+#include "../text/scalars.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"
 #include "pod_record.hpp"

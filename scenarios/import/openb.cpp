@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "../text/decimal.hpp"
+#include "../text/scalars.hpp"
 #include "../traces/job_trace.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"

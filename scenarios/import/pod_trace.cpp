@@ -6,9 +6,8 @@
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 
-#include "../text/name_pool.hpp"
 #include "../traces/job_trace.hpp"
-#include "../traces/trace_time.hpp"
+#include "../traces/trace_files.hpp"
 #include "pod_record.hpp"
 
 namespace slicewise::scenarios {

@@ -9,9 +9,9 @@
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 
-#include "../text/decimal.hpp"
 #include "../text/json_value.hpp"
-#include "../traces/trace_time.hpp"
+#include "../text/scalars.hpp"
+#include "../traces/trace_files.hpp"
 #include "importers.hpp"
 #include "pod_record.hpp"
 

@@ -11,9 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "../text/decimal.hpp"
-#include "../traces/request_trace.hpp"
-#include "../traces/trace_time.hpp"
+#include "../text/scalars.hpp"
+#include "../traces/trace_files.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"
 #include "table_rows.hpp"

@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "../text/decimal.hpp"
-#include "../traces/client_rates.hpp"
-#include "../traces/request_trace.hpp"
+#include "../text/scalars.hpp"
+#include "../traces/trace_files.hpp"
 #include "importers.hpp"
 #include "scenario_draft.hpp"
 

@@ -11,9 +11,8 @@
 
 #include "slicewise/units.hpp"
 
-#include "../text/decimal.hpp"
+#include "../text/scalars.hpp"
 #include "../traces/job_trace.hpp"
-#include "cells.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"
 #include "job_rows.hpp"

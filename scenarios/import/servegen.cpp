@@ -16,9 +16,8 @@
 
 #include "../fields/check_scalar.hpp"
 #include "../text/csv_lines.hpp"
-#include "../text/decimal.hpp"
-#include "../traces/client_rates.hpp"
-#include "../traces/request_trace.hpp"
+#include "../text/scalars.hpp"
+#include "../traces/trace_files.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "../text/csv_lines.hpp"
-#include "../text/decimal.hpp"
+#include "../text/scalars.hpp"
 #include "../traces/job_trace.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"

@@ -15,7 +15,7 @@
 
 #include "slicewise/nearest_name.hpp"
 
-#include "../text/decimal.hpp"
+#include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
 // Bottlerocket's own device plugin and its settings.

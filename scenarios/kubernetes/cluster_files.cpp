@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "../text/decimal.hpp"
+#include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
 namespace slicewise::scenarios {

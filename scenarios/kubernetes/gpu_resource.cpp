@@ -5,8 +5,7 @@
 
 #include "slicewise/units.hpp"
 
-#include "../text/characters.hpp"
-#include "../text/decimal.hpp"
+#include "../text/scalars.hpp"
 
 namespace slicewise::scenarios {
 namespace {

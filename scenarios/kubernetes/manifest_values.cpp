@@ -6,7 +6,7 @@
 
 #include "slicewise/nearest_name.hpp"
 
-#include "../text/decimal.hpp"
+#include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
 namespace slicewise::scenarios::manifests {

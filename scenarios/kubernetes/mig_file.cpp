@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "../fields/gpu_part_names.hpp"
-#include "../text/decimal.hpp"
+#include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
 // Files of mig-parted, which are read strictly: one bad entry disables the whole file.

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "../text/decimal.hpp"
+#include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
 // What makes nodes: Karpenter's NodePool, EC2NodeClass and NodeOverlay, eksctl's ClusterConfig, and

@@ -10,7 +10,7 @@
 #include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "../fields/fields.hpp"
-#include "../text/decimal.hpp"
+#include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
 // The device plugin's own file. Source: github.com/NVIDIA/k8s-device-plugin api/config/v1 and

@@ -6,7 +6,7 @@
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 
-#include "../text/decimal.hpp"
+#include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
 // Objects with pods, and what is wrong with a pod wherever it runs.

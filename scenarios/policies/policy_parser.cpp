@@ -2,19 +2,186 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <tl/expected.hpp>
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/policy.hpp"
+#include "slicewise/scenarios/quantity.hpp"
 
 #include "../fields/check_scalar.hpp"
-#include "policy_value.hpp"
 
 namespace slicewise::scenarios {
 namespace {
+
+// A word or sign of an assertion.
+struct PolicyToken {
+  enum class Kind : std::uint8_t {
+    Word,      // cost.monthly, workloads.chat.latencyP99, mig+mps
+    Quantity,  // 1500, 20%, 500ms, 12/s
+    Sign,      // < <= > >= == != ( ) [ ] ,
+    End,
+  };
+  Kind kind = Kind::End;
+  std::string_view text;
+  std::size_t offset = 0;  // of its first byte
+};
+
+constexpr std::string_view kDecimalDigits = "0123456789";
+constexpr std::string_view kAsciiLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+constexpr std::string_view kInWords =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-";
+constexpr std::string_view kInQuantities =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-%/";
+// Longer signs first.
+constexpr std::array<std::string_view, 11> kSigns = {"<=", ">=", "==", "!=", "<", ">",
+                                                     "(",  ")",  "[",  "]",  ","};
+
+// Signs of other languages.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kForeign = {{
+    {"&&", "write and"},
+    {"||", "write or"},
+    {"=", "write == to compare"},
+    {"!", "write not"},
+    {"$", "write plain dollars: 1500"},
+    {"\"", "words need no quotes: strategy == mig"},
+    {"'", "words need no quotes: strategy == mig"},
+}};
+
+// The bytes of one character of UTF-8.
+std::size_t character_bytes(std::string_view text) {
+  std::size_t bytes = 1;
+  while (bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) ++bytes;
+  return bytes;
+}
+
+PolicyMistake foreign_sign(std::string_view rest, std::size_t offset) {
+  for (const auto& [sign, help] : kForeign) {
+    if (!rest.starts_with(sign)) continue;
+    return {offset, sign.size(), fmt::format("an assertion has no {}", sign), std::string(help)};
+  }
+  const std::string_view character = rest.substr(0, character_bytes(rest));
+  return {offset, character.size(), fmt::format("an assertion has no {}", character),
+          "it is made of figures, values, and, or, not and parentheses"};
+}
+
+// The last token is End. The tokens point into `text`.
+tl::expected<std::vector<PolicyToken>, PolicyMistake> policy_tokens(std::string_view text) {
+  std::vector<PolicyToken> tokens;
+  std::size_t at = 0;
+  const auto take = [&](PolicyToken::Kind kind, std::size_t bytes) {
+    tokens.push_back({kind, text.substr(at, bytes), at});
+    at += bytes;
+  };
+  const auto length_of = [&](std::string_view allowed) {
+    return std::min(text.find_first_not_of(allowed, at), text.size()) - at;
+  };
+  while (true) {
+    at += length_of(" \t\r\n");
+    if (at == text.size()) break;
+    const std::string_view rest = text.substr(at);
+    if (kAsciiLetters.find(rest[0]) != std::string_view::npos) {
+      take(PolicyToken::Kind::Word, length_of(kInWords));
+      continue;
+    }
+    if (kDecimalDigits.find(rest[0]) != std::string_view::npos) {
+      take(PolicyToken::Kind::Quantity, length_of(kInQuantities));
+      continue;
+    }
+    const auto* sign = std::find_if(kSigns.begin(), kSigns.end(),
+                                    [&](std::string_view s) { return rest.starts_with(s); });
+    if (sign == kSigns.end()) return tl::unexpected(foreign_sign(rest, at));
+    take(PolicyToken::Kind::Sign, sign->size());
+  }
+  take(PolicyToken::Kind::End, 0);
+  return tokens;
+}
+
+using PolicyValueNode = tl::expected<PolicyNode, QuantityError>;
+
+PolicyNode number_node(double value) { return {PolicyNode::Op::Number, 0, 0, value, {}}; }
+
+// `in_unit` makes a plain number of what `parse` reads.
+template <class Quantity, class InUnit>
+PolicyValueNode quantity_value(std::string_view text, Parsed<Quantity> (*parse)(std::string_view),
+                               InUnit in_unit) {
+  Parsed<Quantity> parsed = parse(text);
+  if (!parsed) return tl::unexpected(std::move(parsed.error()));
+  return number_node(in_unit(*parsed));
+}
+
+PolicyValueNode plain_number(std::string_view text, std::string_view help) {
+  const bool digit_first = text.front() >= '0' && text.front() <= '9';  // no inf, no nan
+  const auto number = digit_first ? to_number(text) : std::nullopt;
+  if (number) return number_node(*number);
+  return tl::unexpected(QuantityError{
+      Code::PolicySyntax, fmt::format("\"{}\" is not a number", text), std::string(help)});
+}
+
+PolicyValueNode word_value(std::string_view figure, std::string_view text) {
+  const auto known = words_of_figure(figure);
+  if (!known.empty() && std::ranges::find(known, text) == known.end()) {
+    const auto near = nearest_name(text, known);
+    return tl::unexpected(QuantityError{
+        Code::PolicySyntax, fmt::format("{} is never \"{}\"", figure, text),
+        near ? fmt::format("did you mean \"{}\"?", *near) : "it is one of: " + list_of(known)});
+  }
+  return PolicyNode{PolicyNode::Op::Word, 0, 0, 0, std::string(text)};
+}
+
+// What `figure` is compared with, a Number or a Word. `kind`: of the figure; no Truth. `text` is ""
+// when there is no value.
+PolicyValueNode policy_value(std::string_view figure, PolicyFigure kind, std::string_view text) {
+  if (text.empty()) {
+    return tl::unexpected(
+        QuantityError{Code::PolicySyntax, fmt::format("{} is compared with nothing", figure),
+                      fmt::format("as in {} {}", figure, policy_value_example(kind))});
+  }
+  switch (kind) {
+    case PolicyFigure::Time:
+      return quantity_value(text, &parse_duration, [](Duration d) { return to_seconds(d); });
+    case PolicyFigure::Share:
+      return quantity_value(text, &parse_percent, [](double share) { return share; });
+    case PolicyFigure::Rate:
+      return quantity_value(text, &parse_rate, [](Rate rate) { return rate.per_second; });
+    case PolicyFigure::Money:
+      return plain_number(text, "write plain dollars: 1500");
+    case PolicyFigure::Word:
+      return word_value(figure, text);
+    case PolicyFigure::Number:
+    case PolicyFigure::Truth:
+      break;
+  }
+  return plain_number(text, "write it without a unit: 1.2");
+}
+
+// "<= 500ms": a comparison with a value of the kind.
+std::string_view policy_value_example(PolicyFigure kind) {
+  switch (kind) {
+    case PolicyFigure::Time:
+      return "<= 500ms";
+    case PolicyFigure::Share:
+      return ">= 20%";
+    case PolicyFigure::Rate:
+      return ">= 12/s";
+    case PolicyFigure::Money:
+      return "<= 1500";
+    case PolicyFigure::Word:
+      return "== mig";
+    case PolicyFigure::Number:
+    case PolicyFigure::Truth:
+      break;
+  }
+  return ">= 1.2";
+}
 
 using PolicyOp = PolicyNode::Op;
 using TokenKind = PolicyToken::Kind;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,9 +10,15 @@
 
 #include "slicewise/scenarios/policy.hpp"
 
-#include "policy_tokens.hpp"
-
 namespace slicewise::scenarios {
+
+// What is wrong with an assertion, and which bytes of it are meant.
+struct PolicyMistake {
+  std::size_t offset = 0;
+  std::size_t length = 1;
+  std::string message;
+  std::string help;
+};
 
 // The nodes of an assertion, as Policy::nodes holds them, or the first mistake in it. `workloads`:
 // names of the workloads and pipelines that it may ask for.

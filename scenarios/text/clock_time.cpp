@@ -7,7 +7,7 @@
 
 #include "slicewise/scenarios/quantity.hpp"
 
-#include "characters.hpp"
+#include "scalars.hpp"
 
 namespace slicewise::scenarios {
 namespace {

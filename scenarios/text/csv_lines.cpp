@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "characters.hpp"
+#include "scalars.hpp"
 
 // No library: libcsv takes twice the time (9 million values) and tells no columns of a line for
 // messages, fast-cpp-csv-parser wants the columns when it is compiled; Debian 12 has no other.

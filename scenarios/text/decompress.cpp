@@ -118,4 +118,198 @@ Expected<SourceText> decompressed(SourceText file, std::size_t most) {
   return file;
 }
 
+// Tar archives: ustar of POSIX.1-1988, the pax headers of POSIX.1-2001 and GNU's long names.
+
+namespace {
+
+constexpr std::size_t kBlock = 512;
+
+// "0000644\0" or, for large sizes, GNU's base 256 with the highest bit set.
+std::optional<std::uint64_t> number_of(std::string_view field) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(field[i]); };
+  std::uint64_t value = 0;
+  if ((byte(0) & 0x80U) != 0) {
+    value = byte(0) & 0x7FU;
+    for (std::size_t i = 1; i < field.size(); ++i) {
+      if (value >> 55U != 0) return std::nullopt;
+      value = value << 8U | byte(i);
+    }
+    return value;
+  }
+  const std::size_t first = std::min(field.find_first_not_of(' '), field.size());
+  std::size_t at = first;
+  for (; at < field.size() && field[at] >= '0' && field[at] <= '7'; ++at) {
+    if (value >> 60U != 0) return std::nullopt;
+    value = value * 8 + static_cast<std::uint64_t>(field[at] - '0');
+  }
+  const bool ended = at == field.size() || field[at] == '\0' || field[at] == ' ';
+  return at > first && ended ? std::optional(value) : std::nullopt;
+}
+
+std::string_view text_of(std::string_view field) { return field.substr(0, field.find('\0')); }
+
+// The sum of the header's bytes, its own field counted as blanks; some old tars added signed bytes.
+bool has_checksum(std::string_view header) {
+  constexpr std::size_t kField = 148;
+  constexpr std::size_t kLength = 8;
+  const auto expected = number_of(header.substr(kField, kLength));
+  if (!expected) return false;
+  std::int64_t unsigned_sum = 0;
+  std::int64_t signed_sum = 0;
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    const char c = i >= kField && i < kField + kLength ? ' ' : header[i];
+    unsigned_sum += static_cast<unsigned char>(c);
+    signed_sum += static_cast<signed char>(c);
+  }
+  return std::cmp_equal(*expected, unsigned_sum) || std::cmp_equal(*expected, signed_sum);
+}
+
+struct PaxFields {
+  std::optional<std::string> path;
+  std::optional<std::uint64_t> size;
+};
+
+// Records of the form "LENGTH KEY=VALUE\n"; false when one is damaged.
+bool read_pax(std::string_view records, PaxFields& fields) {
+  while (!records.empty()) {
+    std::size_t length = 0;
+    std::size_t at = 0;
+    for (; at < records.size() && records[at] >= '0' && records[at] <= '9'; ++at) {
+      length = length * 10 + static_cast<std::size_t>(records[at] - '0');
+      if (length > records.size()) return false;
+    }
+    if (at == 0 || at + 2 > length || records[at] != ' ' || records[length - 1] != '\n') {
+      return false;
+    }
+    const std::string_view record = records.substr(at + 1, length - at - 2);
+    records.remove_prefix(length);
+    const std::size_t equals = record.find('=');
+    if (equals == std::string_view::npos) return false;
+    const std::string_view key = record.substr(0, equals);
+    const std::string_view value = record.substr(equals + 1);
+    if (key == "path") fields.path = std::string(value);
+    if (key == "size") {
+      std::uint64_t size = 0;
+      for (const char c : value) {
+        if (c < '0' || c > '9' || size >> 58U != 0) return false;
+        size = size * 10 + static_cast<std::uint64_t>(c - '0');
+      }
+      fields.size = size;
+    }
+  }
+  return true;
+}
+
+// A name that a message can show.
+std::string printable(std::string_view name) {
+  std::string text(name);
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
+  return text;
+}
+
+class Archive {
+ public:
+  Archive(const SourceText& file, std::size_t most)
+      : file_(file), left_(file.text), room_(most), most_(most) {}
+
+  Expected<std::vector<SourceText>> files() {
+    while (left_.size() >= kBlock && left_.front() != '\0') {
+      if (auto problem = next()) return tl::unexpected(Diagnostics{std::move(*problem)});
+    }
+    if (!left_.empty() && left_.front() != '\0') return tl::unexpected(Diagnostics{cut_short()});
+    return std::move(files_);
+  }
+
+ private:
+  std::optional<Diagnostic> next() {
+    const std::string_view header = left_.substr(0, kBlock);
+    const std::string at = fmt::format("at byte {}", file_.text.size() - left_.size());
+    if (!has_checksum(header)) return damaged(at, "the checksum of a header is wrong");
+    auto size = number_of(header.substr(124, 12));
+    const char type = header[156];
+    const bool is_regular = type == '0' || type == '\0' || type == '7';
+    if (is_regular && pax_.size) size = pax_.size;
+    if (!size) return damaged(at, "the size of a member is no number");
+    left_.remove_prefix(kBlock);
+    if (*size > left_.size()) return cut_short();
+    const std::string_view content = left_.substr(0, static_cast<std::size_t>(*size));
+    left_.remove_prefix(std::min((content.size() + kBlock - 1) / kBlock * kBlock, left_.size()));
+    if (type == 'x') {
+      return read_pax(content, pax_) ? std::nullopt
+                                     : std::optional(damaged(at, "a pax record is damaged"));
+    }
+    if (type == 'L') {
+      pax_.path = std::string(text_of(content));
+      return std::nullopt;
+    }
+    if (type == 'K' || type == 'g') return std::nullopt;
+    if (type == 'S') return damaged(at, "sparse members cannot be read");
+    std::optional<Diagnostic> problem;
+    if (is_regular) problem = keep(name_of(header), content);
+    pax_ = {};
+    return problem;
+  }
+
+  std::string name_of(std::string_view header) const {
+    if (pax_.path) return *pax_.path;
+    const std::string name(text_of(header.substr(0, 100)));
+    const bool posix = header.substr(257, 6) == std::string_view("ustar\0", 6);
+    const std::string prefix(posix ? text_of(header.substr(345, 155)) : std::string_view());
+    return prefix.empty() ? name : prefix + "/" + name;
+  }
+
+  std::optional<Diagnostic> keep(const std::string& path, std::string_view content) {
+    const std::size_t slash = path.rfind('/');
+    const std::string_view base =
+        std::string_view(path).substr(slash == std::string::npos ? 0 : slash + 1);
+    // Folders of old tars end with a slash; macOS puts attributes beside every file.
+    if (base.empty() || base.starts_with("._")) return std::nullopt;
+    Expected<SourceText> member =
+        decompressed({file_.name + ":" + printable(path), std::string(content)}, room_);
+    if (!member) return member.error().front();
+    if (member->text.size() > room_) {
+      return make_diagnostic(
+          Code::FileUnreadable, {.file = file_.name, .line = 0},
+          fmt::format("\"{}\" holds more than {} bytes unpacked", file_.name, most_));
+    }
+    room_ -= member->text.size();
+    files_.push_back(std::move(*member));
+    return std::nullopt;
+  }
+
+  Diagnostic damaged(const std::string& at, const std::string& what) const {
+    return make_diagnostic(
+        Code::FileUnreadable, {.file = file_.name, .line = 0},
+        fmt::format("the tar archive \"{}\" is damaged {}: {}", file_.name, at, what));
+  }
+
+  Diagnostic cut_short() const {
+    return make_diagnostic(Code::FileUnreadable, {.file = file_.name, .line = 0},
+                           "the tar archive \"" + file_.name + "\" is cut short");
+  }
+
+  const SourceText& file_;
+  std::string_view left_;
+  std::size_t room_;
+  std::size_t most_;
+  PaxFields pax_;
+  std::vector<SourceText> files_;
+};
+
+}  // namespace
+
+bool is_tar(std::string_view text) {
+  return text.size() >= kBlock && text.front() != '\0' && has_checksum(text.substr(0, kBlock));
+}
+
+Expected<std::vector<SourceText>> unpacked(SourceText file, std::size_t most) {
+  Expected<SourceText> text = decompressed(std::move(file), most);
+  if (!text) return tl::unexpected(std::move(text.error()));
+  if (is_tar(text->text)) return Archive(*text, most).files();
+  std::vector<SourceText> files;
+  files.push_back(std::move(*text));
+  return files;
+}
+
 }  // namespace slicewise::scenarios

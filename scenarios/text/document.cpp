@@ -1,10 +1,14 @@
 #include "document.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -12,11 +16,180 @@
 
 #include "slicewise/scenarios/load.hpp"
 
-#include "characters.hpp"
-#include "flow_brackets.hpp"
+#include "scalars.hpp"
 #include "source_places.hpp"
 
 namespace slicewise::scenarios {
+namespace {
+
+// The brackets { and [ of a YAML or JSON text that nothing closes.
+struct FlowBrackets {
+  std::vector<std::size_t> open;  // byte offsets, outermost first
+};
+
+constexpr std::string_view kBlanks = " \t\r\n";
+
+class BracketScanner {
+ public:
+  BracketScanner(std::string_view text, std::size_t deepest) : text_(text), deepest_(deepest) {}
+
+  FlowBrackets scan() {
+    while (!stopped_ && at_ < text_.size()) step();
+    return {std::move(open_)};
+  }
+
+ private:
+  void step() {
+    const char c = text_[at_];
+    if (c == '\n') {
+      end_line();
+    } else if (is_blank(at_)) {
+      ++at_;
+    } else if (c == '#' && (at_ == 0 || is_blank(at_ - 1))) {
+      at_ = end_of_line();
+    } else if (starts_value_ && (c == '"' || c == '\'')) {
+      skip_quoted(c);
+    } else if (starts_value_ && (c == '&' || c == '!')) {
+      at_ = std::min(text_.find_first_of(kBlanks, at_), text_.size());
+    } else if (starts_value_ && open_.empty() && (c == '|' || c == '>')) {
+      skip_block_scalar();
+    } else {
+      read_indicator(c);
+    }
+  }
+
+  void read_indicator(char c) {
+    const bool in_flow = !open_.empty();
+    if ((c == '[' || c == '{') && (in_flow || starts_value_)) {
+      open_.push_back(at_);
+      stopped_ = open_.size() > deepest_;
+      starts_value_ = true;
+    } else if ((c == ']' || c == '}') && in_flow) {
+      close(c);
+    } else if (c == ',' && in_flow) {
+      starts_value_ = true;
+    } else if (c == ':') {
+      starts_value_ = is_blank(at_ + 1) || (in_flow && after_quote_);
+    } else if (c != '-' && c != '?') {
+      starts_value_ = false;
+    } else {
+      starts_value_ = starts_value_ && is_blank(at_ + 1);
+    }
+    after_quote_ = false;
+    ++at_;
+  }
+
+  void close(char bracket) {
+    const bool matches = (text_[open_.back()] == '[') == (bracket == ']');
+    if (matches) {
+      open_.pop_back();
+    } else {
+      stopped_ = true;
+    }
+    starts_value_ = false;
+  }
+
+  bool is_blank(std::size_t offset) const {
+    return offset >= text_.size() || kBlanks.find(text_[offset]) != std::string_view::npos;
+  }
+
+  std::size_t end_of_line() const { return std::min(text_.find('\n', at_), text_.size()); }
+
+  void end_line() {
+    if (open_.empty()) starts_value_ = true;
+    ++at_;
+    line_start_ = at_;
+  }
+
+  void skip_quoted(char quote) {
+    for (++at_; at_ < text_.size(); ++at_) {
+      if (quote == '"' && text_[at_] == '\\') {
+        ++at_;
+      } else if (text_[at_] == quote) {
+        const bool doubled = quote == '\'' && at_ + 1 < text_.size() && text_[at_ + 1] == quote;
+        if (!doubled) break;
+        ++at_;
+      }
+    }
+    if (at_ >= text_.size()) open_.clear();
+    ++at_;
+    starts_value_ = false;
+    after_quote_ = true;
+  }
+
+  // The lines that are blank or indented more than the line of the indicator.
+  void skip_block_scalar() {
+    const std::size_t indent = text_.find_first_not_of(' ', line_start_) - line_start_;
+    for (at_ = end_of_line(); at_ < text_.size(); at_ = end_of_line()) {
+      const std::size_t first = text_.find_first_not_of(' ', at_ + 1);
+      const bool empty = first >= text_.size() || text_[first] == '\n' || text_[first] == '\r';
+      if (!empty && first - (at_ + 1) <= indent) return;
+      ++at_;
+    }
+  }
+
+  std::string_view text_;
+  std::size_t deepest_;
+  std::size_t at_ = 0;
+  std::size_t line_start_ = 0;
+  std::vector<std::size_t> open_;
+  bool starts_value_ = true;
+  bool after_quote_ = false;  // so that the colon of "a":1 is one
+  bool stopped_ = false;
+};
+
+// Stops at the first bracket that is deeper than `deepest` levels, or that the wrong one closes.
+// Brackets in quotes, comments, block scalars and plain text do not count. A text with an open
+// quote has no open brackets.
+FlowBrackets find_flow_brackets(std::string_view text, std::size_t deepest) {
+  return BracketScanner(text, deepest).scan();
+}
+
+bool all_of(std::string_view text, std::string_view allowed) {
+  return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+bool is_float(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  const std::size_t exponent = text.find_first_of("eE");
+  if (exponent != std::string_view::npos) {
+    std::string_view power = text.substr(exponent + 1);
+    if (power.starts_with('+') || power.starts_with('-')) power.remove_prefix(1);
+    if (!all_of(power, kDigits)) return false;
+    text = text.substr(0, exponent);
+  }
+  const std::size_t dot = text.find('.');
+  if (dot == std::string_view::npos) return all_of(text, kDigits);
+  const std::string_view whole = text.substr(0, dot);
+  const std::string_view part = text.substr(dot + 1);
+  if (whole.empty()) return all_of(part, kDigits);
+  return all_of(whole, kDigits) && (part.empty() || all_of(part, kDigits));
+}
+
+}  // namespace
+
+Node::Kind core_schema_kind(std::string_view plain_scalar) {
+  constexpr std::string_view kDigits = "0123456789";
+  std::string_view text = plain_scalar;
+  if (is_one_of(text, {"", "~", "null", "Null", "NULL"})) return Node::Kind::Null;
+  if (is_one_of(text, {"true", "True", "TRUE", "false", "False", "FALSE"})) {
+    return Node::Kind::Boolean;
+  }
+  if (is_one_of(text, {".nan", ".NaN", ".NAN"})) return Node::Kind::Float;
+  if (text.starts_with("0o") && all_of(text.substr(2), "01234567")) return Node::Kind::Integer;
+  if (text.starts_with("0x") && all_of(text.substr(2), "0123456789abcdefABCDEF")) {
+    return Node::Kind::Integer;
+  }
+  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+  if (is_one_of(text, {".inf", ".Inf", ".INF"})) return Node::Kind::Float;
+  if (all_of(text, kDigits)) return Node::Kind::Integer;
+  return is_float(text) ? Node::Kind::Float : Node::Kind::Text;
+}
+
 namespace {
 
 constexpr std::size_t kMostValues = 200'000;  // aliases expanded

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "characters.hpp"
+#include "scalars.hpp"
 #include "source_places.hpp"
 
 namespace slicewise::scenarios {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "characters.hpp"
+#include "scalars.hpp"
 
 namespace slicewise::scenarios {
 namespace {

@@ -1,5 +1,3 @@
-#include "client_rates.hpp"
-
 #include <algorithm>
 #include <array>
 
@@ -8,6 +6,7 @@
 
 #include "../fields/check_scalar.hpp"
 #include "../text/csv_lines.hpp"
+#include "trace_files.hpp"
 
 namespace slicewise::scenarios {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "slicewise/scenarios/job_trace.hpp"
 
-#include "../text/characters.hpp"
+#include "../text/scalars.hpp"
 #include "job_trace.hpp"
 
 // Traces of jobs in the binary form. Of what is read nothing is believed.

@@ -1,5 +1,3 @@
-#include "request_trace.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -13,7 +11,7 @@
 
 #include "../fields/check_scalar.hpp"
 #include "../text/csv_lines.hpp"
-#include "trace_time.hpp"
+#include "trace_files.hpp"
 
 namespace slicewise::scenarios {
 namespace {

@@ -21,4 +21,14 @@ struct Variant {
 std::vector<Variant> expand_variants(const NodePtr& spec, const std::vector<std::string>& set,
                                      Findings& findings, Diagnostics& notes);
 
+// `base` with `patch` merged in, as kustomize does: mappings merge, lists whose items have a name
+// merge by name, other lists and scalars replace, null removes. A list entry of a patch whose name
+// is not in the base is reported. The result shares what did not change.
+NodePtr apply_patch(const NodePtr& base, const Node& patch, Findings& findings);
+
+// Every combination of the values of `sweep` for every variant, named "after/replicas=2". A variant
+// that lacks a path is kept once without it, with a note.
+std::vector<Variant> expand_sweep(std::vector<Variant> variants, const Entry& sweep,
+                                  Findings& findings, Diagnostics& notes);
+
 }  // namespace slicewise::scenarios

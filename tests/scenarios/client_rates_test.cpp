@@ -1,6 +1,5 @@
-#include "traces/client_rates.hpp"
-
 #include "one_workload.hpp"
+#include "traces/trace_files.hpp"
 
 namespace slicewise::scenarios {
 namespace {

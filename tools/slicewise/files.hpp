@@ -26,11 +26,6 @@ std::string path_from(const std::string& document, const std::string& path);
 // fails and returns ExitCode::FileAccess.
 ExitCode write_text(const std::string& path, std::string_view text);
 
-// The same for a file besides the report: "" means that it is not wanted.
-inline ExitCode write_besides(const std::string& path, std::string_view text) {
-  return path.empty() ? ExitCode::Success : write_text(path, text);
-}
-
 // A file in memory without a copy of it, read-only and for as long as `backing` lives. Changing the
 // file meanwhile is the user's fault.
 struct MappedFile {

@@ -2,8 +2,251 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/nearest_name.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
 
 namespace slicewise::sim {
+namespace {
+
+using scenarios::Scenario;
+using scenarios::Traffic;
+using scenarios::WorkloadKind;
+using Kind = LoadTarget::Kind;
+
+const Traffic& traffic_of(const Scenario& scenario, const LoadTarget& target) {
+  return target.kind == Kind::PipelineTraffic ? scenario.pipelines[target.index].traffic
+                                              : *scenario.workloads[target.index].traffic;
+}
+
+Traffic& traffic_of(Scenario& scenario, const LoadTarget& target) {
+  return target.kind == Kind::PipelineTraffic ? scenario.pipelines[target.index].traffic
+                                              : *scenario.workloads[target.index].traffic;
+}
+
+int scaled_count(int count, double factor) {
+  return std::max(1, static_cast<int>(std::llround(count * factor)));
+}
+
+void scale(Rate& rate, double factor) { rate.per_second *= factor; }
+
+void scale(Traffic& traffic, double factor) {
+  scale(traffic.mean, factor);
+  std::visit(
+      models::Overloaded{
+          [](std::monostate) {},
+          [&](scenarios::Diurnal& diurnal) { scale(diurnal.peak, factor); },
+          [&](scenarios::Bursts& bursts) { scale(bursts.rate, factor); },
+          [&](std::vector<scenarios::RateStep>& steps) {
+            for (scenarios::RateStep& step : steps) scale(step.rate, factor);
+          },
+          [&](scenarios::RequestTrace& trace) { trace.scale *= factor; },
+          [&](scenarios::ClientTraffic& clients) { clients.scale *= factor; },
+          [&](scenarios::ClosedLoop& loop) { loop.clients = scaled_count(loop.clients, factor); },
+      },
+      traffic.shape);
+}
+
+double requests_per_second(const Traffic& traffic) {
+  const auto* trace = std::get_if<scenarios::RequestTrace>(&traffic.shape);
+  if (trace == nullptr || trace->rows.size() < 2 || trace->rows.back().at.ns == 0) {
+    return traffic.mean.per_second;
+  }
+  return trace->scale * static_cast<double>(trace->rows.size() - 1) /
+         to_seconds(trace->rows.back().at);
+}
+
+Diagnostic unknown_path(const std::string& path, const std::vector<LoadTarget>& known) {
+  std::vector<std::string> paths;
+  paths.reserve(known.size());
+  for (const LoadTarget& target : known) paths.push_back(target.path);
+  const auto near = nearest_name(path, paths);
+  return make_diagnostic(Code::PathUnknown, {}, fmt::format("no load at \"{}\"", path),
+                         near ? fmt::format("did you mean {}?", *near)
+                              : fmt::format("there is load at {}", fmt::join(paths, ", ")));
+}
+
+Diagnostic nothing_to_scale(const Scenario& scenario) {
+  return make_diagnostic(Code::InputMissing, scenario.where,
+                         fmt::format("\"{}\" has no load that could grow", scenario.name),
+                         "give a Service or a pipeline `traffic`, or a Notebook its users");
+}
+
+}  // namespace
+
+std::vector<LoadTarget> all_load_targets(const Scenario& scenario) {
+  std::vector<LoadTarget> targets;
+  const auto add = [&](Kind kind, std::size_t index, std::string_view list, std::string_view field,
+                       const std::string& name) {
+    targets.push_back({kind, index, fmt::format("{}.{}.{}", list, name, field), name});
+  };
+  for (std::size_t w = 0; w < scenario.workloads.size(); ++w) {
+    const scenarios::Workload& workload = scenario.workloads[w];
+    if (workload.count == 0) continue;
+    const std::string& name = workload.name.value;
+    if (workload.kind == WorkloadKind::Service && workload.traffic) {
+      add(Kind::WorkloadTraffic, w, "workloads", "traffic", name);
+    }
+    if (workload.notebooks) add(Kind::Users, w, "workloads", "notebooks", name);
+  }
+  for (std::size_t p = 0; p < scenario.pipelines.size(); ++p) {
+    add(Kind::PipelineTraffic, p, "pipelines", "traffic", scenario.pipelines[p].name.value);
+  }
+  return targets;
+}
+
+Expected<std::vector<LoadTarget>> load_targets(const Scenario& scenario,
+                                               std::span<const std::string> paths) {
+  std::vector<LoadTarget> known = all_load_targets(scenario);
+  if (known.empty()) return tl::unexpected(Diagnostics{nothing_to_scale(scenario)});
+  if (paths.empty()) {
+    const auto is_users = [](const LoadTarget& target) { return target.kind == Kind::Users; };
+    if (!std::ranges::all_of(known, is_users)) std::erase_if(known, is_users);
+    return known;
+  }
+  std::vector<LoadTarget> chosen;
+  Diagnostics found;
+  for (const std::string& path : paths) {
+    const auto target = std::ranges::find(known, path, &LoadTarget::path);
+    if (target == known.end()) {
+      found.push_back(unknown_path(path, known));
+    } else if (std::ranges::find(chosen, path, &LoadTarget::path) == chosen.end()) {
+      chosen.push_back(*target);
+    }
+  }
+  if (!found.empty()) return tl::unexpected(std::move(found));
+  return chosen;
+}
+
+LoadUnit unit_of(const Scenario& scenario, const LoadTarget& target) {
+  if (target.kind == Kind::Users) return LoadUnit::Users;
+  return std::holds_alternative<scenarios::ClosedLoop>(traffic_of(scenario, target).shape)
+             ? LoadUnit::Streams
+             : LoadUnit::RequestsPerSecond;
+}
+
+double load_of(const Scenario& scenario, const LoadTarget& target) {
+  if (target.kind == Kind::Users) return scenario.workloads[target.index].notebooks->users;
+  const Traffic& traffic = traffic_of(scenario, target);
+  const auto* loop = std::get_if<scenarios::ClosedLoop>(&traffic.shape);
+  return loop != nullptr ? loop->clients : requests_per_second(traffic);
+}
+
+Scenario scaled(const Scenario& scenario, std::span<const LoadTarget> targets, double factor) {
+  Scenario result = scenario;
+  for (const LoadTarget& target : targets) {
+    if (target.kind != Kind::Users) {
+      scale(traffic_of(result, target), factor);
+      continue;
+    }
+    scenarios::Workload& workload = result.workloads[target.index];
+    const int users = scaled_count(workload.notebooks->users, factor);
+    if (workload.count == workload.notebooks->users) workload.count = users;  // a pod for each
+    workload.notebooks->users = users;
+  }
+  return result;
+}
+
+namespace {
+
+double number(const scenarios::FigureValue& value) {
+  return std::visit(models::Overloaded{
+                        [](Duration d) { return static_cast<double>(d.ns); },
+                        [](scenarios::Share s) { return s.of_one; },
+                        [](Rate r) { return r.per_second; },
+                        [](double x) { return x; },
+                    },
+                    value);
+}
+
+bool within_limit(const ObjectiveResult& o) {
+  return o.at_least ? o.value >= o.limit : o.value <= o.limit;
+}
+
+LoadVerdict verdict_on(const ObjectiveResult& pooled,
+                       const std::vector<const ObjectiveResult*>& own) {
+  std::vector<double> values;
+  for (const ObjectiveResult* o : own) {
+    if (!is_missed_without_figure(*o)) values.push_back(number(o->value));
+  }
+  if (values.empty()) return LoadVerdict::Fails;
+  if (values.size() < own.size()) return LoadVerdict::Undecided;
+  const double mean =
+      std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  const double half_width = *half_width_95(values);
+  // How much room there is below the limit, or above a least figure.
+  const double room = pooled.at_least ? mean - number(pooled.limit) : number(pooled.limit) - mean;
+  if (room < -half_width) return LoadVerdict::Fails;
+  return room >= half_width && pooled.pass ? LoadVerdict::Passes : LoadVerdict::Undecided;
+}
+
+LoadVerdict verdict_of(const std::vector<ProbedObjective>& objectives) {
+  const auto is = [](LoadVerdict verdict) {
+    return [verdict](const ProbedObjective& o) { return o.verdict == verdict; };
+  };
+  if (std::ranges::any_of(objectives, is(LoadVerdict::Fails))) return LoadVerdict::Fails;
+  return std::ranges::all_of(objectives, is(LoadVerdict::Passes)) ? LoadVerdict::Passes
+                                                                  : LoadVerdict::Undecided;
+}
+
+}  // namespace
+
+bool is_missed_without_figure(const ObjectiveResult& o) {
+  const bool nothing = std::visit([](auto value) { return value == decltype(value){}; }, o.value);
+  return !o.pass && (nothing || within_limit(o));
+}
+
+double objective_excess(const ObjectiveResult& o) {
+  if (is_missed_without_figure(o)) return std::numeric_limits<double>::infinity();
+  const double value = number(o.value);
+  const double limit = number(o.limit);
+  if (!o.at_least) return value / limit;
+  return std::holds_alternative<scenarios::Share>(o.limit) ? (1 - value) / (1 - limit)
+                                                           : limit / value;
+}
+
+LoadProbe judge_probe(double factor, const VariantResult& pooled,
+                      std::span<const VariantResult> singles) {
+  LoadProbe probe;
+  probe.factor = factor;
+  probe.replications = pooled.replications;
+  for (std::size_t w = 0; w < pooled.workloads.size(); ++w) {
+    const WorkloadResult& workload = pooled.workloads[w];
+    for (std::size_t o = 0; o < workload.objectives.size(); ++o) {
+      std::vector<const ObjectiveResult*> own;
+      for (const VariantResult& single : singles) {
+        own.push_back(&single.workloads[w].objectives[o]);
+      }
+      const ObjectiveResult& result = workload.objectives[o];
+      probe.objectives.push_back({workload.name, result, verdict_on(result, own)});
+    }
+  }
+  for (const Verdict::Reason& reason : pooled.verdict.reasons) {
+    if (reason.cause <= Verdict::Cause::PodsPending) probe.lost_pods.push_back(reason);
+  }
+  probe.verdict = probe.lost_pods.empty() ? verdict_of(probe.objectives) : LoadVerdict::Fails;
+  return probe;
+}
+
+std::optional<std::size_t> binding_objective(const LoadProbe& probe) {
+  std::optional<std::size_t> binding;
+  for (std::size_t o = 0; o < probe.objectives.size(); ++o) {
+    if (probe.objectives[o].verdict != LoadVerdict::Fails) continue;
+    if (!binding || objective_excess(probe.objectives[o].result) >
+                        objective_excess(probe.objectives[*binding].result)) {
+      binding = o;
+    }
+  }
+  return binding;
+}
 
 std::optional<double> LoadSearch::next() const {
   if (!lowest_) return 1;

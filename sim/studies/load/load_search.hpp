@@ -1,10 +1,57 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/max_load.hpp"
+#include "slicewise/sim/result.hpp"
 
+// What of a scenario can be scaled, and the scenario with it scaled.
 namespace slicewise::sim {
+
+struct LoadTarget {
+  enum class Kind : std::uint8_t { WorkloadTraffic, PipelineTraffic, Users };
+  Kind kind = Kind::WorkloadTraffic;
+  std::size_t index = 0;  // into workloads or pipelines
+  std::string path;       // "workloads.asr.traffic"
+  std::string name;       // "asr"
+};
+
+// Everything that can be scaled: the traffic of Services, users of Notebooks, pipelines' traffic.
+std::vector<LoadTarget> all_load_targets(const scenarios::Scenario& scenario);
+
+// The targets that `paths` name; without paths all traffic, or all users where there is no traffic.
+Expected<std::vector<LoadTarget>> load_targets(const scenarios::Scenario& scenario,
+                                               std::span<const std::string> paths);
+
+LoadUnit unit_of(const scenarios::Scenario& scenario, const LoadTarget& target);
+double load_of(const scenarios::Scenario& scenario, const LoadTarget& target);
+
+// The scenario with `factor` times the load on every target; counts are rounded, to 1 at least.
+scenarios::Scenario scaled(const scenarios::Scenario& scenario, std::span<const LoadTarget> targets,
+                           double factor);
+
+// Judges one load. `pooled` covers all replications, `singles` has a result for each of them.
+// REQUIRES: two replications or more.
+LoadProbe judge_probe(double factor, const VariantResult& pooled,
+                      std::span<const VariantResult> singles);
+
+// How many times the figure is what it may be, above 1 when it misses; of an availability, the
+// requests that were lost. Infinite without a figure.
+double objective_excess(const ObjectiveResult& objective);
+
+// Missed without a figure that says by how much: nothing was observed, or more requests were lost
+// than the figure leaves out.
+bool is_missed_without_figure(const ObjectiveResult& objective);
+
+// The objective that fails and is furthest beyond its limit, into probe.objectives.
+std::optional<std::size_t> binding_objective(const LoadProbe& probe);
 
 // Which load to try next: doubles and halves from 1 until one load passes and one fails, then
 // bisects in between. Around loads that stay undecided it closes in from both sides.

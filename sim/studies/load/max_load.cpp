@@ -8,9 +8,7 @@
 #include "slicewise/sim/world.hpp"
 
 #include "../probe/simulations.hpp"
-#include "judge_probe.hpp"
 #include "load_search.hpp"
-#include "load_targets.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "slicewise/scenarios/load.hpp"
 
-#include "../load/load_targets.hpp"
+#include "../load/load_search.hpp"
 
 namespace slicewise::sim {
 namespace {

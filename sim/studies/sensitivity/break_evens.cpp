@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "../load/judge_probe.hpp"
 #include "../load/load_search.hpp"
 
 namespace slicewise::sim {

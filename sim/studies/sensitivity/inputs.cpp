@@ -9,7 +9,7 @@
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/load.hpp"
 
-#include "../load/load_targets.hpp"
+#include "../load/load_search.hpp"
 #include "input_fields.hpp"
 
 namespace slicewise::sim {

@@ -5,7 +5,7 @@
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 
-#include "../load/judge_probe.hpp"
+#include "../load/load_search.hpp"
 
 namespace slicewise::sim {
 namespace {

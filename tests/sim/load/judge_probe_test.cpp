@@ -1,8 +1,8 @@
-#include "../../../sim/studies/load/judge_probe.hpp"
-
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "../../../sim/studies/load/load_search.hpp"
 
 namespace slicewise::sim {
 namespace {

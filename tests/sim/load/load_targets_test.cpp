@@ -1,8 +1,7 @@
-#include "../../../sim/studies/load/load_targets.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../../../sim/studies/load/load_search.hpp"
 #include "../demo.hpp"
 
 namespace slicewise::sim {

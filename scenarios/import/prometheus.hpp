@@ -4,14 +4,101 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "cluster_metrics.hpp"
+#include "../text/json_value.hpp"
 #include "import_report.hpp"
-#include "prometheus_answer.hpp"
+#include "pod_record.hpp"
 
 namespace slicewise::scenarios {
+
+// For how long Prometheus shows a series after its last sample, in ns.
+inline constexpr std::int64_t kStale = 300'000'000'000;
+
+struct Sample {
+  std::int64_t at = 0;  // ns since 1970
+  double value = 0;
+};
+
+// The labels of a series.
+class Labels {
+ public:
+  explicit Labels(JsonValue metric);
+
+  // "" when it has no such label.
+  std::string_view operator[](std::string_view name) const;
+  std::string_view metric() const { return (*this)["__name__"]; }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> labels_;
+};
+
+using SeriesVisitor = std::function<void(const Labels& labels, const std::vector<Sample>& samples,
+                                         const SourceLocation& where)>;
+
+// Calls `visit` for every series of the answers of a Prometheus server that a file holds: those of
+// range and instant queries, as they came or what `promtool query` prints of them. Samples that
+// are no number are left out of them and counted; an answer that reports a failure is one.
+Diagnostics read_answers(const SourceText& file, const SeriesVisitor& visit, ImportReport& report);
+
+// The pod that a series is about, as its labels name it.
+struct PodName {
+  std::string space;
+  std::string name;
+  std::string container;
+
+  friend auto operator<=>(const PodName&, const PodName&) = default;
+};
+
+// exported_pod where the server kept its own labels (honorLabels: false), else pod, else pod_name
+// of the exporter's older option.
+PodName pod_of(const Labels& labels);
+// The same but for a plain `pod` label, which with `honorLabels: false` is the exporter's own.
+PodName exported_pod_of(const Labels& labels);
+
+// What kube-state-metrics says about pods and nodes. Pods are told apart by uid: names of a
+// StatefulSet's pods come again.
+class ClusterMetrics {
+ public:
+  // False when the series is not one that is used.
+  bool add(const Labels& labels, const std::vector<Sample>& samples, const SourceLocation& where);
+
+  bool empty() const { return pods_.empty(); }
+  std::int64_t latest() const { return latest_; }
+
+  // The pods; one that was seen until `end` or almost is still running.
+  std::vector<PodRecord> pods(std::int64_t end, ImportReport& report) const;
+
+ private:
+  struct Pod {
+    PodRecord record;
+    std::map<std::string, Amounts> requests;  // by container
+    std::map<std::string, Amounts> limits;
+    std::map<std::string, Amounts> init;
+    std::map<std::string, std::int64_t> phases;  // when it was last in it
+    std::string priority_class;
+    bool restarted = false;
+    std::int64_t last_seen = 0;
+  };
+  struct Node {
+    std::string instance_type;
+    std::optional<int> replicas;
+    double gpus = 0;
+  };
+
+  bool add_to_pod(Pod& pod, const Labels& labels, std::string_view metric, const Sample& last);
+  bool add_resource(Pod& pod, const Labels& labels, std::string_view metric, double value);
+  bool add_node(const Labels& labels, std::string_view metric, double value);
+  PodRecord finished(const Pod& pod, std::int64_t end, ImportReport& report) const;
+
+  std::map<std::string, Pod> pods_;  // by uid
+  std::map<std::string, Node> nodes_;
+  std::int64_t latest_ = 0;
+};
 
 // What DCGM says of one device, a GPU or a MIG instance: who used how much of it, and when.
 //

@@ -1,10 +1,8 @@
-#include "decimal.hpp"
+#include "scalars.hpp"
 
 #include <array>
 #include <charconv>
 #include <limits>
-
-#include "characters.hpp"
 
 namespace slicewise::scenarios {
 namespace {
