@@ -7,7 +7,7 @@
 
 #include "slicewise/nearest_name.hpp"
 
-#include "../document/yaml_text.hpp"
+#include "../document/document_text.hpp"
 #include "../text/text_table.hpp"
 
 namespace slicewise::reports {

@@ -7,6 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/reports/reference.hpp"
 
 #include "../text/text_table.hpp"
@@ -40,5 +43,27 @@ double dollars_of(UsdPerHour price);  // nearest double, for JSON
 // GPU_UNKNOWN for a name that is neither a model nor an alias, with the nearest that is.
 Diagnostics unknown_gpu(const models::Catalogue& catalogue, std::string_view name);
 Diagnostics unknown_region(const models::Catalogue& catalogue, std::string_view region);
+
+// Language models among the workload profiles: their figures are a step law, not a step time.
+
+inline constexpr const char* kLlmKind = "llm";
+
+// As the listing of profiles shows it.
+nlohmann::json llm_item(const models::LlmModel& model);
+models::WorkloadProfile llm_as_profile(const models::LlmModel& model);
+
+// `slicewise explain profile NAME`: figures with provenance, steps of several sizes, and what
+// carries over to other GPUs.
+std::string explain_llm(const models::LlmModel& model, const models::Catalogue& catalogue,
+                        const TextStyle& style);
+
+// Rows of figure, value, unit and provenance. What nobody published stands there with the default
+// that the simulation takes, marked Assumed.
+std::vector<std::vector<std::string>> profile_figures(const models::WorkloadProfile& profile);
+
+// What the simulation computes with: the figures above, defaults included.
+models::ClientLaw law_of_profile(const models::WorkloadProfile& profile);
+
+std::string milliseconds_cell(Duration time);  // four significant digits
 
 }  // namespace slicewise::reports

@@ -8,7 +8,6 @@
 #include "slicewise/nearest_name.hpp"
 
 #include "catalogue_listing.hpp"
-#include "llm_models.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -1,10 +1,7 @@
-#include "llm_models.hpp"
-
 #include <fmt/format.h>
 
 #include "../text/text_table.hpp"
 #include "catalogue_listing.hpp"
-#include "profile_figures.hpp"
 
 namespace slicewise::reports {
 namespace {

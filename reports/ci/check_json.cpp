@@ -7,8 +7,8 @@
 #include "slicewise/version.hpp"
 
 #include "../document/document_values.hpp"
+#include "../document/documents.hpp"
 #include "../document/json_schema.hpp"
-#include "../document/result_document.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -5,10 +5,10 @@
 #include "slicewise/reports/difference.hpp"
 #include "slicewise/version.hpp"
 
+#include "../document/document_text.hpp"
 #include "../document/document_values.hpp"
+#include "../document/documents.hpp"
 #include "../document/json_schema.hpp"
-#include "../document/result_document.hpp"
-#include "../document/yaml_text.hpp"
 
 namespace slicewise::reports {
 namespace {

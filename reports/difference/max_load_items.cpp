@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "../document/max_load_document.hpp"
+#include "../document/documents.hpp"
 #include "document_facts.hpp"
 
 namespace slicewise::reports {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "../document/result_document.hpp"
+#include "../document/documents.hpp"
 
 namespace slicewise::reports {
 namespace {

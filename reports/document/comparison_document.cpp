@@ -1,5 +1,3 @@
-#include "comparison_document.hpp"
-
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/studies.hpp"
@@ -8,9 +6,9 @@
 
 #include "../screens/comparison_words.hpp"
 #include "csv_rows.hpp"
-#include "json_text.hpp"
+#include "document_text.hpp"
+#include "documents.hpp"
 #include "record_json.hpp"
-#include "yaml_text.hpp"
 
 namespace slicewise::sim {
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "json_text.hpp"
+#include "document_text.hpp"
 #include "record_json.hpp"
 
 namespace slicewise::reports {

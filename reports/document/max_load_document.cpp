@@ -1,5 +1,3 @@
-#include "max_load_document.hpp"
-
 #include <optional>
 #include <string>
 
@@ -9,9 +7,9 @@
 
 #include "../screens/max_load_screen.hpp"
 #include "csv_rows.hpp"
-#include "json_text.hpp"
+#include "document_text.hpp"
+#include "documents.hpp"
 #include "record_json.hpp"
-#include "yaml_text.hpp"
 
 namespace slicewise::sim {
 

@@ -1,5 +1,3 @@
-#include "neighbours_document.hpp"
-
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -8,9 +6,9 @@
 #include "slicewise/sim/result_record.hpp"
 
 #include "csv_rows.hpp"
-#include "json_text.hpp"
+#include "document_text.hpp"
+#include "documents.hpp"
 #include "record_json.hpp"
-#include "yaml_text.hpp"
 
 namespace slicewise::sim {
 

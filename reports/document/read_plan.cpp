@@ -6,7 +6,7 @@
 
 #include "slicewise/reports/studies.hpp"
 
-#include "plan_document.hpp"
+#include "documents.hpp"
 #include "schema_check.hpp"
 #include "stored_fields.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "slicewise/reports/result_report.hpp"
 
-#include "result_document.hpp"
+#include "documents.hpp"
 #include "stored_fields.hpp"
 
 namespace slicewise::reports {

@@ -7,7 +7,7 @@
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/reports/studies.hpp"
 
-#include "plan_document.hpp"
+#include "documents.hpp"
 #include "stored_fields.hpp"
 
 namespace slicewise::reports {

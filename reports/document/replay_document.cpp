@@ -1,5 +1,3 @@
-#include "replay_document.hpp"
-
 #include <optional>
 #include <string>
 
@@ -11,9 +9,9 @@
 #include "slicewise/version.hpp"
 
 #include "csv_rows.hpp"
-#include "json_text.hpp"
+#include "document_text.hpp"
+#include "documents.hpp"
 #include "record_json.hpp"
-#include "yaml_text.hpp"
 
 namespace slicewise::sim {
 

@@ -1,5 +1,3 @@
-#include "sensitivity_document.hpp"
-
 #include <optional>
 #include <string>
 
@@ -10,9 +8,9 @@
 
 #include "../text/amount_text.hpp"
 #include "csv_rows.hpp"
-#include "json_text.hpp"
+#include "document_text.hpp"
+#include "documents.hpp"
 #include "record_json.hpp"
-#include "yaml_text.hpp"
 
 namespace slicewise::sim {
 

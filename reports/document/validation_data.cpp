@@ -5,7 +5,7 @@
 
 #include "slicewise/reports/studies.hpp"
 
-#include "result_document.hpp"
+#include "documents.hpp"
 
 namespace slicewise::reports {
 namespace {

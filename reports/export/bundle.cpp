@@ -7,7 +7,7 @@
 #include "slicewise/filled_text.hpp"
 #include "slicewise/reports/export.hpp"
 
-#include "../document/yaml_text.hpp"
+#include "../document/document_text.hpp"
 #include "embedded/script_files.hpp"
 #include "guide.hpp"
 #include "node_settings.hpp"

@@ -4,7 +4,7 @@
 
 #include "slicewise/reports/export.hpp"
 
-#include "../document/yaml_text.hpp"
+#include "../document/document_text.hpp"
 #include "guide.hpp"
 #include "plugin_config.hpp"
 
@@ -165,6 +165,33 @@ Expected<std::string> config_map(const scenarios::Scenario& scenario,
     out += config_comment(config, *plan, 2) + indented(literal_entry(config), 2);
   }
   return out + aftermath(scenario, *plan, release);
+}
+
+namespace {
+
+Expected<ExportFiles> one_file(const char* path, Expected<std::string> text) {
+  if (!text) return tl::unexpected(std::move(text.error()));
+  return ExportFiles{{path, std::move(*text)}};
+}
+
+}  // namespace
+
+Expected<ExportFiles> render_helm_values(const scenarios::Scenario& scenario,
+                                         const models::Catalogue& catalogue,
+                                         const ExportOptions& options) {
+  return one_file("nvdp-values.yaml", helm_values(scenario, catalogue, options));
+}
+
+Expected<ExportFiles> render_config_map(const scenarios::Scenario& scenario,
+                                        const models::Catalogue& catalogue,
+                                        const ExportOptions& options) {
+  return one_file("nvdp-configs.yaml", config_map(scenario, catalogue, options));
+}
+
+Expected<ExportFiles> render_pod_patch(const scenarios::Scenario& scenario,
+                                       const models::Catalogue& /*catalogue*/,
+                                       const ExportOptions& /*options*/) {
+  return one_file("pod-patches.yaml", pod_patches(scenario));
 }
 
 }  // namespace slicewise::reports

@@ -7,7 +7,7 @@
 
 #include "slicewise/reports/export.hpp"
 
-#include "../document/yaml_text.hpp"
+#include "../document/document_text.hpp"
 #include "guide.hpp"
 #include "plugin_config.hpp"
 #include "pool_targets.hpp"

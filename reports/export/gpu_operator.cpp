@@ -5,7 +5,7 @@
 
 #include "slicewise/reports/export.hpp"
 
-#include "../document/yaml_text.hpp"
+#include "../document/document_text.hpp"
 #include "guide.hpp"
 #include "mig_parted.hpp"
 #include "plugin_config.hpp"

@@ -6,7 +6,7 @@
 
 #include "slicewise/reports/export.hpp"
 
-#include "../document/yaml_text.hpp"
+#include "../document/document_text.hpp"
 #include "node_settings.hpp"
 #include "plugin_config.hpp"
 

@@ -8,7 +8,7 @@
 #include "slicewise/models/mig.hpp"
 #include "slicewise/reports/export.hpp"
 
-#include "../document/yaml_text.hpp"
+#include "../document/document_text.hpp"
 #include "guide.hpp"
 #include "node_settings.hpp"
 #include "plugin_config.hpp"

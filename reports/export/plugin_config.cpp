@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "../document/yaml_text.hpp"
+#include "../document/document_text.hpp"
 #include "guide.hpp"
 
 namespace slicewise::reports {

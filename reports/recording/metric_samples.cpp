@@ -5,6 +5,57 @@
 #include "slicewise/reports/result_report.hpp"
 
 namespace slicewise::reports {
+
+// Names as Prometheus recommends: base units, _total for what only grows. The order is that of the
+// text. Source of the dcgm-exporter names and units: NVIDIA/dcgm-exporter,
+// etc/dcp-metrics-included.csv (there DCGM_FI_PROF_SM_ACTIVE is commented out: it has to be
+// switched on before real and simulated values can be compared).
+const std::vector<MetricFamily>& metric_families() {
+  static const std::vector<MetricFamily> families = {
+      {"slicewise_gpu_time_busy_ratio", "gauge", "ratio",
+       "Share of the bucket in which some kernel ran"},
+      {"slicewise_gpu_sm_active_ratio", "gauge", "ratio",
+       "Streaming multiprocessors with work, mean over the bucket"},
+      {"slicewise_gpu_context_switch_ratio", "gauge", "ratio",
+       "Share of the bucket that went into switching contexts"},
+      {"slicewise_gpu_memory_used_bytes", "gauge", "bytes", "Most memory held in the bucket"},
+      {"slicewise_gpu_memory_total_bytes", "gauge", "bytes", "Memory that processes can use"},
+      {"slicewise_pod_gpu_seconds", "counter", "seconds",
+       "Time in which kernels of the pod ran, all its GPUs added up"},
+      {"slicewise_workload_gpu_seconds", "counter", "seconds",
+       "Time in which kernels of the workload ran, a MIG instance with its part of the GPU"},
+      {"slicewise_pods_running", "gauge", "", "Pods at work or ready for it"},
+      {"slicewise_completed", "counter", "", "Jobs, container runs or notebook cells finished"},
+      {"slicewise_requests", "counter", "",
+       "Requests that are over: in_slo, late, or error (refused, dropped, timed out)"},
+      {"slicewise_requests_arrived", "counter", "", "Requests that came"},
+      {"slicewise_requests_waiting", "gauge", "", "Requests that wait for a worker or the GPU"},
+      {"slicewise_requests_in_system", "gauge", "", "Requests that are not over"},
+      {"slicewise_request_duration_seconds", "histogram", "seconds",
+       "From arrival to answer, of answered requests"},
+      {"slicewise_request_duration_p50_seconds", "gauge", "seconds",
+       "Median of the bucket's answers, within 0.4 %"},
+      {"slicewise_request_duration_p99_seconds", "gauge", "seconds",
+       "99th percentile of the bucket's answers, within 0.4 %"},
+      {"slicewise_request_duration_limit_seconds", "gauge", "seconds",
+       "Latency beyond which a request misses its objective"},
+      {"slicewise_nodes", "gauge", "", "Nodes of the pool, by state: ready or billed"},
+      {"slicewise_cost_usd", "counter", "usd", "Bill of the nodes so far, in US dollars"},
+      {"slicewise_run_cost_usd", "gauge", "usd",
+       "Bill of the whole run by where the money went, in US dollars; the same at all times"},
+      {"slicewise_slo_ok", "gauge", "",
+       "1 when the whole run meets the objective, else 0; the same at all times"},
+      {"DCGM_FI_DEV_GPU_UTIL", "gauge", "", "GPU utilization (in %)", true},
+      {"DCGM_FI_PROF_GR_ENGINE_ACTIVE", "gauge", "", "Ratio of time the graphics engine is active",
+       true},
+      {"DCGM_FI_PROF_SM_ACTIVE", "gauge", "",
+       "The ratio of cycles an SM has at least 1 warp assigned", true},
+      {"DCGM_FI_DEV_FB_USED", "gauge", "", "Framebuffer memory used (in MiB)", true},
+      {"DCGM_FI_DEV_FB_FREE", "gauge", "", "Framebuffer memory free (in MiB)", true},
+  };
+  return families;
+}
+
 namespace {
 
 std::string escaped_label(std::string_view value) {

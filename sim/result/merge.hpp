@@ -14,7 +14,7 @@ namespace slicewise::sim {
 
 VariantResult merge(const World& world, std::span<const Replication> replications);
 
-// merge_pools.cpp, merge_nodes.cpp, merge_cost.cpp
+// merge_nodes.cpp: pools, nodes and the bill.
 NodePoolResult pool_result(const PoolModel& pool);
 // Of a pool whose nodes come and go; nullopt for others.
 std::optional<NodeDynamics> node_dynamics(const World& world, std::size_t pool,
@@ -42,11 +42,11 @@ void add_requests(const World& world, std::span<const Replication> replications,
 std::optional<NotebookFigures> notebook_figures(const World& world, std::size_t workload,
                                                 std::span<const Replication> replications);
 
-// merge_gangs.cpp. Of pods with several whole GPUs.
+// Of pods with several whole GPUs.
 std::optional<GangFigures> gang_figures(const World& world, std::size_t workload,
                                         std::span<const Replication> replications);
 
-// merge_tokens.cpp. What a language model answered; nullopt for other workloads. Without its price.
+// What a language model answered; nullopt for other workloads. Without its price.
 std::optional<TokenFigures> token_figures(const World& world, std::size_t workload,
                                           std::span<const Replication> replications);
 

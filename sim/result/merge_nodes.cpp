@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/metrics/cost_ledger.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
+
 #include "merge.hpp"
 
 namespace slicewise::sim {
@@ -98,6 +103,247 @@ double gpu_busy_ratio(const VariantResult& result) {
   for (const GpuResult& gpu : result.gpus) busy += gpu.time_busy_ratio * gpu.gpu_share;
   for (const NodePoolResult& pool : result.node_pools) gpus += pool.nodes * pool.gpus_per_node;
   return gpus == 0 ? 0 : busy / gpus;
+}
+
+namespace {
+
+// As scenarios spell it.
+std::string_view policy_word(models::Vgpu::Policy policy) {
+  switch (policy) {
+    case models::Vgpu::Policy::BestEffort:
+      return "bestEffort";
+    case models::Vgpu::Policy::EqualShare:
+      return "equalShare";
+    case models::Vgpu::Policy::FixedShare:
+      return "fixedShare";
+  }
+  return "bestEffort";
+}
+
+int most_nodes(const PoolModel& pool) { return pool.most_nodes.value_or(pool.nodes); }
+
+void describe_sharing(const PoolModel& pool, NodePoolResult& result) {
+  for (const DomainKind& kind : pool.kinds) {
+    const auto turns = [&](const models::TimeSlice& slice) {
+      result.turn = slice.turn;
+      result.switch_cost = slice.switch_cost;
+    };
+    std::visit(models::Overloaded{
+                   [](const models::Exclusive&) {},
+                   [&](const models::TimeSlicing& slicing) { turns(slicing.slice); },
+                   [&](const models::Mps& mps) {
+                     // The smallest, where MIG instances of several sizes are shared.
+                     result.active_threads =
+                         std::min(result.active_threads.value_or(1), mps.active_threads);
+                     if (!result.memory_limit ||
+                         (mps.memory_limit && *mps.memory_limit < *result.memory_limit)) {
+                       result.memory_limit = mps.memory_limit;
+                     }
+                   },
+                   [&](const models::Vgpu& vgpu) {
+                     turns(vgpu.slice);
+                     result.vgpu_policy = policy_word(vgpu.policy);
+                     result.vgpus_per_gpu = vgpu.per_gpu;
+                   },
+               },
+               kind.sharing);
+  }
+}
+
+void describe_partitions(const PoolModel& pool, NodePoolResult& result) {
+  const NodeLayout& layout = pool.layouts.front();
+  if (layout.name.empty()) return;
+  result.mig_config = layout.name;
+  double compute = 0;
+  for (const NodeLayout::Domain& domain : layout.domains) {
+    const DomainKind& kind = pool.kinds[domain.kind];
+    compute += kind.share.compute;
+    if (!kind.partition.empty()) result.instances[kind.partition] += most_nodes(pool);
+  }
+  result.sms_unused_ratio = std::max(0.0, 1 - compute / pool.gpus_per_node);
+}
+
+}  // namespace
+
+NodePoolResult pool_result(const PoolModel& pool) {
+  NodePoolResult result;
+  result.name = pool.name;
+  result.instance_type = pool.instance_type;
+  result.gpu_model = pool.gpu->name;
+  result.region = pool.region;
+  result.purchase_option = pool.purchase_option;
+  result.strategy = pool.strategy;
+  result.nodes = most_nodes(pool);
+  result.gpus_per_node = pool.gpus_per_node;
+  result.price = pool.price.usd;
+  result.price_source = pool.price.source.text;
+  describe_sharing(pool, result);
+  describe_partitions(pool, result);
+  for (std::size_t offer = 0; offer < pool.offers.size(); ++offer) {
+    result.advertised[pool.offers[offer].name] = result.nodes * pool.tickets_per_node(offer, 0);
+  }
+  return result;
+}
+
+namespace {
+
+using scenarios::WorkloadKind;
+
+CostLedger replication_cost(const Replication& replication) {
+  CostLedger sum;
+  for (const NodeRecord& node : replication.nodes) sum += node.cost;
+  return sum;
+}
+
+// Jobs, container runs of Deployments.
+std::int64_t jobs_done(const World& world, const Replication& replication) {
+  std::int64_t jobs = 0;
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    const WorkloadKind kind = world.workloads[w].spec.kind;
+    const bool batch = kind == WorkloadKind::Job || kind == WorkloadKind::Deployment;
+    jobs += batch ? replication.workloads[w].jobs_done : 0;
+  }
+  return jobs;
+}
+
+// As users count them: a request of a pipeline once, whatever the number of its stages.
+std::int64_t requests_in_slo(const World& world, const Replication& replication) {
+  std::int64_t requests = 0;
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    if (!world.workloads[w].spec.traffic) continue;
+    requests += replication.workloads[w].requests.in_objectives;
+  }
+  for (const PipelineRecord& pipeline : replication.pipelines) {
+    requests += pipeline.requests.in_objectives;
+  }
+  return requests;
+}
+
+// Of all replications together.
+CostLedger whole_bill(std::span<const Replication> replications) {
+  CostLedger sum;
+  for (const Replication& r : replications) sum += replication_cost(r);
+  return sum;
+}
+
+// What a month of runs like these costs.
+Usd monthly_bill(std::span<const Replication> replications) {
+  Int128 length_ns = 0;
+  for (const Replication& r : replications) length_ns += r.length.ns;
+  if (length_ns == 0) return {};
+  const Int128 bill = whole_bill(replications).total.nano;
+  return Usd{static_cast<std::int64_t>(bill * kMonth.ns / length_ns)};
+}
+
+}  // namespace
+
+Usd monthly_cost(const World& world, std::span<const Replication> replications) {
+  if (world.changes_nodes()) return monthly_bill(replications);
+  Usd price;
+  for (const PoolModel& pool : world.pools) {
+    price += Usd{pool.price.usd.per_hour.nano * pool.nodes * (kMonth.ns / hours(1).ns)};
+  }
+  return price;
+}
+
+Cost cost_result(const World& world, std::span<const Replication> replications) {
+  Cost cost;
+  const CostLedger sum = whole_bill(replications);
+  std::int64_t jobs = 0;
+  std::int64_t in_slo = 0;
+  for (const Replication& r : replications) {
+    jobs += jobs_done(world, r);
+    in_slo += requests_in_slo(world, r);
+  }
+  cost.ledger = mean_of(sum, static_cast<std::int64_t>(replications.size()));
+  if (jobs > 0) cost.per_job = Usd{sum.total.nano / jobs};
+  if (in_slo > 0) {
+    cost.per_1k_requests_in_slo =
+        Usd{static_cast<std::int64_t>(static_cast<Int128>(sum.total.nano) * 1000 / in_slo)};
+  }
+  cost.monthly = monthly_cost(world, replications);
+  return cost;
+}
+
+namespace {
+
+// Time that nodes of the pool ran, all of them together.
+double node_seconds(const World& world, std::size_t pool, const Replication& replication) {
+  std::size_t first = 0;
+  for (std::size_t p = 0; p < pool; ++p) {
+    first += static_cast<std::size_t>(world.pools[p].node_slots());
+  }
+  double sum = 0;
+  for (int n = 0; n < world.pools[pool].node_slots(); ++n) {
+    sum += to_seconds(replication.nodes[first + static_cast<std::size_t>(n)].up);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::optional<NodeDynamics> node_dynamics(const World& world, std::size_t p,
+                                          std::span<const Replication> replications) {
+  const PoolModel& pool = world.pools[p];
+  if (!pool.changes_nodes()) return std::nullopt;
+  constexpr double kHour = 3600;
+  NodeDynamics dynamics;
+  dynamics.provisioner = scenarios::provisioner_name(world.provisioner.kind);
+  if (pool.most_nodes) {
+    dynamics.least = pool.nodes;
+    dynamics.most = pool.most_nodes;
+  } else {
+    dynamics.provisioner =
+        scenarios::provisioner_name(scenarios::Provisioner::Kind::ManagedNodeGroup);
+  }
+  const auto mean = [&](std::int64_t PoolRecord::*count) {
+    return mean_over(replications, [&](const Replication& r) { return r.pools[p].*count; });
+  };
+  dynamics.launches = mean(&PoolRecord::launches);
+  dynamics.surplus = mean(&PoolRecord::surplus);
+  dynamics.removed = mean(&PoolRecord::removed);
+  dynamics.interruptions = mean(&PoolRecord::interruptions);
+  dynamics.on_demand_nodes = mean(&PoolRecord::on_demand);
+  dynamics.thrash_node_hours =
+      mean_over(replications, [&](const Replication& r) { return to_seconds(r.pools[p].thrash); }) /
+      kHour;
+  dynamics.node_hours =
+      mean_over(replications, [&](const Replication& r) { return node_seconds(world, p, r); }) /
+      kHour;
+  dynamics.mean_nodes = mean_over(replications, [&](const Replication& r) {
+    return node_seconds(world, p, r) / std::max(1e-9, to_seconds(r.length));
+  });
+  for (const Replication& r : replications) {
+    dynamics.max_nodes = std::max(dynamics.max_nodes, r.pools[p].most);
+  }
+  return dynamics;
+}
+
+std::optional<NodeStartUpFigures> node_start_up(std::span<const Replication> replications) {
+  NodeStartUpFigures figures;
+  std::int64_t pods = 0;
+  std::vector<std::vector<Duration>> totals;
+  for (const Replication& r : replications) {
+    pods += r.start_up.pods;
+    totals.push_back(r.start_up.total);
+  }
+  const auto total = summarize(totals);
+  if (pods == 0 || !total) return std::nullopt;
+  const auto mean = [&](Duration StartUpRecord::*stage) {
+    Int128 sum_ns = 0;
+    for (const Replication& r : replications) sum_ns += (r.start_up.*stage).ns;
+    return nanoseconds(static_cast<std::int64_t>(sum_ns / pods));
+  };
+  figures.pods = static_cast<double>(pods) / static_cast<double>(replications.size());
+  figures.decision = mean(&StartUpRecord::decision);
+  figures.launch = mean(&StartUpRecord::launch);
+  figures.ready = mean(&StartUpRecord::ready);
+  figures.gpu_allocatable = mean(&StartUpRecord::gpu_allocatable);
+  figures.scheduling = mean(&StartUpRecord::scheduling);
+  figures.image_pull = mean(&StartUpRecord::image_pull);
+  figures.model_load = mean(&StartUpRecord::model_load);
+  figures.total = *total;
+  return figures;
 }
 
 }  // namespace slicewise::sim

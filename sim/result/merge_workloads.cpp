@@ -3,6 +3,7 @@
 #include "slicewise/sim/cluster/cluster.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 
+#include "../world/admission.hpp"
 #include "merge.hpp"
 
 namespace slicewise::sim {
@@ -153,6 +154,166 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   result.bound_by = bound_by(result, w, replications);
   result.objectives = judge_objectives(model, w, replications, result);
   return result;
+}
+
+namespace {
+
+std::vector<int> gpus_in(GpuMask set) {
+  std::vector<int> gpus;
+  for (int gpu = 0; gpu < GpuSets::kMostGpus; ++gpu) {
+    if ((set >> gpu & 1U) != 0) gpus.push_back(gpu);
+  }
+  return gpus;
+}
+
+}  // namespace
+
+std::optional<GangFigures> gang_figures(const World& world, std::size_t w,
+                                        std::span<const Replication> replications) {
+  const WorkloadModel& model = world.workloads[w];
+  if (most_gpus(model) == 1) return std::nullopt;
+  GangFigures figures;
+  figures.gpus = most_gpus(model);
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    for (GpuMask set = 1; set < kGpuSets; ++set) {
+      const double pods = mean_over(replications, [&](const Replication& r) {
+        return r.workloads[w].pods_by_gpu_set[p * kGpuSets + set];
+      });
+      if (pods == 0) continue;
+      const PoolModel& pool = world.pools[p];
+      figures.sets.push_back({pool.name, gpus_in(set), pods, pool.gpu_sets.all_linked(set),
+                              all_reduce_time(pool, model, set)});
+    }
+  }
+  double all_reduce_ns = 0;
+  double working_ns = 0;
+  for (const Replication& r : replications) {
+    all_reduce_ns += r.workloads[w].all_reduce_ns;
+    working_ns += static_cast<double>(r.workloads[w].working.ns);
+  }
+  if (working_ns > 0) figures.all_reduce_share = std::min(1.0, all_reduce_ns / working_ns);
+  return figures;
+}
+
+namespace {
+
+// Slowdowns are recorded as times, see kUnitSlowdown.
+std::optional<NumberSummary> slowdowns(std::span<const Histogram> by_replication) {
+  const std::optional<TimeSummary> times = summarize(by_replication);
+  if (!times) return std::nullopt;
+  NumberSummary summary;
+  summary.count = times->count;
+  summary.mean = ratio(times->mean, kUnitSlowdown);
+  summary.p50 = ratio(times->p50, kUnitSlowdown);
+  summary.p95 = ratio(times->p95, kUnitSlowdown);
+  summary.p99 = ratio(times->p99, kUnitSlowdown);
+  return summary;
+}
+
+// Of all Notebook workloads, mean per replication: they share the bill.
+double active_users(const World& world, std::span<const Replication> replications) {
+  double users = 0;
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    users += mean_over(replications,
+                       [&](const Replication& r) { return r.workloads[w].notebooks.active_users; });
+  }
+  return users;
+}
+
+}  // namespace
+
+std::optional<NotebookFigures> notebook_figures(const World& world, std::size_t w,
+                                                std::span<const Replication> replications) {
+  const auto& spec = world.workloads[w].spec.notebooks;
+  if (!spec) return std::nullopt;
+  const auto mean = [&](std::int64_t NotebookRecord::*count) {
+    return mean_over(replications,
+                     [&](const Replication& r) { return r.workloads[w].notebooks.*count; });
+  };
+  // From a run to one user and a month of it.
+  const auto per_user_month = [&](double of_run, const Replication& r) {
+    return r.length.ns == 0 ? 0 : of_run * ratio(kMonth, r.length) / spec->users;
+  };
+  NotebookFigures figures;
+  figures.users = spec->users;
+  figures.sessions = mean(&NotebookRecord::sessions);
+  figures.cells = mean(&NotebookRecord::cells);
+  figures.culled = mean(&NotebookRecord::culled);
+  figures.gave_up = mean(&NotebookRecord::gave_up);
+  figures.oom_per_user_month = mean_over(replications, [&](const Replication& r) {
+    return per_user_month(static_cast<double>(r.workloads[w].oom_kills), r);
+  });
+  figures.waiting_per_user_month_s = mean_over(replications, [&](const Replication& r) {
+    return per_user_month(to_seconds(r.workloads[w].notebooks.waiting), r);
+  });
+  std::vector<Histogram> starts;
+  std::vector<Histogram> slowdown;
+  for (const Replication& r : replications) {
+    starts.push_back(r.workloads[w].notebooks.session_start);
+    slowdown.push_back(r.workloads[w].notebooks.slowdown);
+  }
+  figures.session_start = summarize(starts);
+  figures.cell_slowdown = slowdowns(slowdown);
+  if (const double users = active_users(world, replications); users > 0) {
+    figures.per_active_user_month = Usd{static_cast<std::int64_t>(
+        static_cast<double>(monthly_cost(world, replications).nano) / users)};
+  }
+  return figures;
+}
+
+std::optional<TokenFigures> token_figures(const World& world, std::size_t workload,
+                                          std::span<const Replication> replications) {
+  const WorkloadModel& model = world.workloads[workload];
+  if (!model.spec.llm) return std::nullopt;
+  TokenFigures figures;
+  const auto count = static_cast<double>(replications.size());
+  std::vector<Histogram> first_token;
+  std::vector<Histogram> per_token;
+  for (const Replication& r : replications) {
+    const TokenRecord& record = r.workloads[workload].tokens;
+    figures.input_tokens += static_cast<double>(record.input) / count;
+    figures.output_tokens += static_cast<double>(record.output) / count;
+    figures.preemptions += static_cast<double>(record.preemptions) / count;
+    const Duration observed = r.length - world.warmup;
+    if (observed.ns > 0) {
+      figures.output_per_second +=
+          static_cast<double>(record.output) / to_seconds(observed) / count;
+    }
+    if (record.cache_size > 0) {
+      const double peak =
+          static_cast<double>(record.cache_peak) / static_cast<double>(record.cache_size);
+      figures.kv_cache_peak = std::max(figures.kv_cache_peak, peak);
+      figures.kv_cache = {record.cache_size * model.spec.llm->kv_bytes_per_token->count};
+    }
+    first_token.push_back(record.first_token);
+    per_token.push_back(record.per_token);
+  }
+  figures.first_token = summarize(first_token);
+  figures.per_token = summarize(per_token);
+  return figures;
+}
+
+void price_tokens(Usd total, TokenFigures& figures) {
+  constexpr double kMillion = 1e6;
+  if (figures.output_tokens <= 0) return;
+  figures.per_million_output = from_dollars(to_dollars(total) * kMillion / figures.output_tokens);
+}
+
+ScalingFigures scaling_figures(std::size_t workload, std::span<const Replication> replications) {
+  ScalingFigures figures;
+  const auto count = static_cast<double>(replications.size());
+  std::vector<Histogram> start_ups;
+  for (const Replication& replication : replications) {
+    const ScalingRecord& record = replication.workloads[workload].scaling;
+    const auto length_ns = static_cast<double>(std::max<std::int64_t>(1, replication.length.ns));
+    figures.mean_replicas += record.replica_ns / length_ns / count;
+    figures.max_replicas = std::max(figures.max_replicas, record.most);
+    figures.scale_ups += static_cast<double>(record.ups) / count;
+    figures.scale_downs += static_cast<double>(record.downs) / count;
+    start_ups.push_back(record.start_up);
+  }
+  figures.start_up = summarize(start_ups);
+  return figures;
 }
 
 }  // namespace slicewise::sim

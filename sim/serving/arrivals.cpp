@@ -1,10 +1,354 @@
 #include "slicewise/sim/serving/arrivals.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "slicewise/portable_math.hpp"
+#include "slicewise/sim/serving/amounts.hpp"
 
 namespace slicewise::sim {
+namespace {
+
+using Gaps = scenarios::Traffic::Gaps;
+
+constexpr double kLeastVariation = 1e-3;
+
+// e^x, 0 where it is too small to be told from it.
+double exp_or_zero(double x) { return x <= -690 ? 0 : portable_exp(x); }
+
+// The inverse shape u for which a Weibull variable has this coefficient of variation:
+// 1 + cv^2 = Gamma(1 + 2u) / Gamma(1 + u)^2, which grows with u.
+double weibull_inverse_shape(double variation) {
+  const double goal = portable_log(1 + variation * variation);
+  double low = 0;
+  double high = 50;  // a variation beyond 10^14
+  for (int halving = 0; halving < 100; ++halving) {
+    const double middle = (low + high) / 2;
+    if (middle <= low || middle >= high) break;  // neighbours
+    const double value = portable_log_gamma(1 + 2 * middle) - 2 * portable_log_gamma(1 + middle);
+    (value < goal ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+// Of this shape >= 1 and scale 1. Marsaglia and Tsang, "A simple method for generating gamma
+// variables", ACM TOMS 26 (2000); their squeeze spares most draws both logarithms.
+double gamma_of(double shape, RandomStream& random) {
+  constexpr double kSqueeze = 0.0331;
+  const double d = shape - 1.0 / 3;
+  const double c = 1 / std::sqrt(9 * d);
+  while (true) {
+    const double x = random.normal();
+    const double root = 1 + c * x;
+    const double u = random.uniform();
+    if (root <= 0) continue;
+    const double v = root * root * root;
+    if (v == 0) continue;
+    if (u < 1 - kSqueeze * x * x * x * x) return d * v;
+    if (portable_log(u) < x * x / 2 + d - d * v + d * portable_log(v)) return d * v;
+  }
+}
+
+}  // namespace
+
+RenewalGaps::RenewalGaps(Gaps law, double variation) : law_(law) {
+  if (law_ != Gaps::Gamma && law_ != Gaps::Weibull) return;
+  if (variation < kLeastVariation) {
+    law_ = Gaps::Constant;
+  } else if (law_ == Gaps::Gamma) {
+    inverse_shape_ = variation * variation;
+    scale_ = inverse_shape_;
+  } else {
+    inverse_shape_ = weibull_inverse_shape(variation);
+    scale_ = exp_or_zero(-portable_log_gamma(1 + inverse_shape_));
+  }
+}
+
+// A shape below 1 is drawn at shape + 1 and multiplied by u^(1/shape).
+double RenewalGaps::gamma(RandomStream& random) const {
+  const bool below_one = inverse_shape_ > 1;
+  double value = gamma_of(1 / inverse_shape_ + (below_one ? 1 : 0), random);
+  if (below_one) value *= exp_or_zero(portable_log(random.uniform()) * inverse_shape_);
+  return value * scale_;
+}
+
+// A power of an exponential variable.
+double RenewalGaps::weibull(RandomStream& random) const {
+  return scale_ * exp_or_zero(portable_log(random.exponential()) * inverse_shape_);
+}
+
+// A uniform part of a gap that was drawn in proportion to its length. Lengths of Gamma gaps drawn
+// so are Gamma of the next shape; those of Weibull gaps a power of a Gamma variable.
+double RenewalGaps::draw_residual(RandomStream& random) const {
+  const double part = random.uniform();
+  switch (law_) {
+    case Gaps::Poisson:
+      return random.exponential();
+    case Gaps::Constant:
+      return part;
+    case Gaps::Gamma:
+      return part * scale_ * gamma_of(1 / inverse_shape_ + 1, random);
+    case Gaps::Weibull:
+      return part * scale_ *
+             exp_or_zero(portable_log(gamma_of(1 + inverse_shape_, random)) * inverse_shape_);
+  }
+  return part;
+}
+
+namespace {
+
+constexpr Duration kPiece = minutes(5);
+constexpr std::size_t kPiecesPerDay = 288;
+constexpr std::size_t kPiecesPerWeek = 7 * kPiecesPerDay;
+constexpr std::size_t kWeekend = 5 * kPiecesPerDay;  // from here on
+
+// exp(k (cos - 1)) in the middle of each piece of a day: at most 1.
+std::vector<double> bell(double sharpness, Duration peak_at) {
+  std::vector<double> height(kPiecesPerDay);
+  const double day_s = to_seconds(kPiece) * kPiecesPerDay;
+  for (std::size_t piece = 0; piece < kPiecesPerDay; ++piece) {
+    const double middle_s = (static_cast<double>(piece) + 0.5) * to_seconds(kPiece);
+    const double angle = 2 * portable::kPi * (middle_s - to_seconds(peak_at)) / day_s;
+    height[piece] = portable_exp(sharpness * (portable_cos(angle) - 1));
+  }
+  return height;
+}
+
+double mean_height(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// The working day whose mean and highest piece are as asked: the highest over the mean grows with
+// the sharpness of the bell.
+std::vector<double> working_day(const scenarios::Diurnal& diurnal, Rate mean) {
+  const double goal = diurnal.peak.per_second / mean.per_second;
+  double low = 0;
+  double high = 300;
+  for (int halving = 0; halving < 60; ++halving) {
+    const double middle = (low + high) / 2;
+    const std::vector<double> height = bell(middle, diurnal.peak_at);
+    const double ratio = *std::max_element(height.begin(), height.end()) / mean_height(height);
+    (ratio < goal ? low : high) = middle;
+  }
+  std::vector<double> day = bell((low + high) / 2, diurnal.peak_at);
+  const double scale = mean.per_second / mean_height(day);
+  for (double& rate : day) rate *= scale;
+  return day;
+}
+
+}  // namespace
+
+RateCurve::RateCurve(const scenarios::Traffic& traffic, Duration starts_at, std::uint64_t seed,
+                     std::uint32_t replication, std::uint32_t entity) {
+  set_rate(traffic.mean.per_second);
+  if (const auto* steps = std::get_if<std::vector<scenarios::RateStep>>(&traffic.shape)) {
+    set_rate(0);
+    shape_ = Steps{steps, 0};
+    if (!steps->empty()) until_ = TimePoint{} + steps->front().at;
+  } else if (traffic.mean.per_second > 0) {
+    if (const auto* diurnal = std::get_if<scenarios::Diurnal>(&traffic.shape)) {
+      begin(*diurnal, traffic.mean, starts_at);
+    } else if (const auto* bursts = std::get_if<scenarios::Bursts>(&traffic.shape)) {
+      begin(*bursts, traffic.mean, RandomStream(seed, replication, entity, Purpose::Burst));
+    }
+  }
+}
+
+void RateCurve::set_rate(double per_second) {
+  per_second_ = per_second;
+  mean_gap_s_ = per_second > 0 ? 1.0 / per_second : std::numeric_limits<double>::infinity();
+}
+
+void RateCurve::begin(const scenarios::Diurnal& diurnal, Rate mean, Duration starts_at) {
+  const std::int64_t week_ns = (kPiece * std::int64_t{kPiecesPerWeek}).ns;
+  const std::int64_t local_ns = (starts_at + diurnal.utc_offset).ns % week_ns;
+  const std::int64_t of_week_ns = local_ns < 0 ? local_ns + week_ns : local_ns;
+  Day day{working_day(diurnal, mean), diurnal.weekend,
+          static_cast<std::size_t>(of_week_ns / kPiece.ns)};
+  until_ = TimePoint{} + nanoseconds(kPiece.ns - of_week_ns % kPiece.ns);
+  show(day);
+  shape_ = std::move(day);
+}
+
+void RateCurve::show(const Day& day) {
+  const bool weekend = day.piece >= kWeekend;
+  set_rate(day.per_second[day.piece % kPiecesPerDay] * (weekend ? day.weekend : 1));
+}
+
+void RateCurve::begin(const scenarios::Bursts& bursts, Rate mean, RandomStream random) {
+  const double share = to_seconds(bursts.length) / to_seconds(bursts.every);
+  const double outside =
+      (mean.per_second - share * bursts.rate.per_second) / std::max(1 - share, 1e-12);
+  Modulation modulation{random,
+                        random.uniform() < share,
+                        {std::max(outside, 0.0), bursts.rate.per_second},
+                        {static_cast<double>((bursts.every - bursts.length).ns),
+                         static_cast<double>(bursts.length.ns)}};
+  until_ = TimePoint{};
+  stay(modulation);
+  shape_ = modulation;
+}
+
+void RateCurve::stay(Modulation& modulation) {
+  const std::size_t state = modulation.in_burst ? 1 : 0;
+  set_rate(modulation.per_second[state]);
+  const double sojourn_ns = modulation.mean_ns[state] * modulation.random.exponential();
+  until_ = until_ + nanoseconds(std::max<std::int64_t>(1, std::llround(sojourn_ns)));
+}
+
+void RateCurve::step() {
+  if (auto* steps = std::get_if<Steps>(&shape_)) {
+    set_rate((*steps->steps)[steps->next++].rate.per_second);
+    const bool last = steps->next == steps->steps->size();
+    until_ = last ? kNever : TimePoint{} + (*steps->steps)[steps->next].at;
+  } else if (auto* day = std::get_if<Day>(&shape_)) {
+    day->piece = (day->piece + 1) % kPiecesPerWeek;
+    until_ = until_ + kPiece;
+    show(*day);
+  } else if (auto* modulation = std::get_if<Modulation>(&shape_)) {
+    modulation->in_burst = !modulation->in_burst;
+    stay(*modulation);
+  }
+}
+
+namespace {
+
+using scenarios::ClientTraffic;
+using scenarios::ClientWindow;
+
+// Odd, so that the streams of a workload's clients never meet. Source: 2^32 over the golden ratio.
+constexpr std::uint32_t kNextClient = 0x9E3779B9U;
+
+// Nobody waits longer for a client.
+constexpr TimePoint kFarthest = TimePoint{} + hours(std::int64_t{24} * 36'500);
+
+Duration length_of_pass(const ClientTraffic& traffic) {
+  Duration length;
+  for (const ClientWindow& window : traffic.windows) {
+    length = std::max(length, window.at + traffic.window);
+  }
+  return length;
+}
+
+bool asks(const ClientWindow& window) { return window.rate.per_second > 0; }
+
+RenewalGaps gaps_of(const ClientWindow& window) {
+  using Gaps = scenarios::Traffic::Gaps;
+  switch (window.law) {
+    case ClientWindow::Law::Gamma:
+      return {Gaps::Gamma, window.variation};
+    case ClientWindow::Law::Weibull:
+      return {Gaps::Weibull, window.variation};
+    case ClientWindow::Law::Exponential:
+      break;
+  }
+  return {Gaps::Poisson, 1};
+}
+
+}  // namespace
+
+ClientArrivals::ClientArrivals(const ClientTraffic& traffic, std::uint64_t seed,
+                               std::uint32_t replication, std::uint32_t entity)
+    : traffic_(&traffic), pass_(length_of_pass(traffic)) {
+  const std::vector<ClientWindow>& windows = traffic.windows;
+  for (std::size_t first = 0; first < windows.size();) {
+    const std::uint32_t client = windows[first].client;
+    std::size_t last = first;
+    bool any = false;
+    for (; last < windows.size() && windows[last].client == client; ++last) {
+      any = any || asks(windows[last]);
+    }
+    const std::uint32_t stream = entity + (client + 1) * kNextClient;
+    if (any) add_client(first, last, RandomStream(seed, replication, stream, Purpose::Arrival));
+    first = last;
+  }
+  build_tournament();
+}
+
+void ClientArrivals::add_client(std::size_t first, std::size_t last, RandomStream random) {
+  Client client{.random = random,
+                .gaps = gaps_of(traffic_->windows[first]),
+                .next = {},
+                .until = {},
+                .pass_begins = TimePoint{} - traffic_->from,
+                .first = first,
+                .last = last,
+                .window = first};
+  enter_window(client);
+  clients_.push_back(client);
+}
+
+// From the client's window on, the first that brings a request, and when.
+void ClientArrivals::enter_window(Client& client) {
+  while (client.pass_begins < kFarthest) {
+    for (; client.window < client.last; ++client.window) {
+      const ClientWindow& window = traffic_->windows[client.window];
+      if (asks(window) && begin_window(client, window)) return;
+    }
+    if (!traffic_->repeats) break;
+    client.window = client.first;
+    client.pass_begins = client.pass_begins + pass_;
+  }
+  client.next = kNever;
+}
+
+// Whether a request comes in it.
+bool ClientArrivals::begin_window(Client& client, const ClientWindow& window) {
+  const TimePoint begin = std::max(TimePoint{}, client.pass_begins + window.at);
+  client.until = client.pass_begins + window.at + traffic_->window;
+  if (client.until <= begin) return false;  // before the run
+  client.gaps = gaps_of(window);
+  client.mean_gap_ns = 1e9 / (window.rate.per_second * traffic_->scale);
+  const double wait_ns = client.mean_gap_ns * client.gaps.draw_residual(client.random);
+  if (!(wait_ns < static_cast<double>((client.until - begin).ns))) return false;
+  client.next = begin + nanoseconds(std::llround(wait_ns));
+  return true;
+}
+
+void ClientArrivals::advance() {
+  assert(first_.at != kNever);
+  Client& client = clients_[first_.client];
+  const double gap_ns = client.mean_gap_ns * client.gaps.draw(client.random);
+  if (gap_ns < static_cast<double>((client.until - client.next).ns)) {
+    client.next = client.next + nanoseconds(std::llround(gap_ns));
+  } else {
+    ++client.window;
+    enter_window(client);
+  }
+  first_.at = client.next;
+  for (std::size_t node = (losers_.size() + first_.client) / 2; node > 0; node /= 2) {
+    if (before(losers_[node], first_)) std::swap(losers_[node], first_);
+  }
+}
+
+// One 128-bit comparison: no branch to mispredict on the order of two random times.
+bool ClientArrivals::before(const Arrival& a, const Arrival& b) {
+  const auto key = [](const Arrival& arrival) {
+    return (static_cast<Int128>(arrival.at.ns) << 64) | static_cast<Int128>(arrival.client);
+  };
+  return key(a) < key(b);
+}
+
+void ClientArrivals::build_tournament() {
+  const std::size_t leaves = std::bit_ceil(std::max<std::size_t>(clients_.size(), 1));
+  losers_.assign(leaves, {kNever, UINT32_MAX});
+  std::vector<Arrival> winners(2 * leaves, {kNever, UINT32_MAX});
+  for (std::size_t c = 0; c < clients_.size(); ++c) {
+    winners[leaves + c] = {clients_[c].next, static_cast<std::uint32_t>(c)};
+  }
+  for (std::size_t node = leaves - 1; node > 0; --node) {
+    winners[node] = winners[2 * node];
+    losers_[node] = winners[2 * node + 1];
+    if (before(losers_[node], winners[node])) std::swap(losers_[node], winners[node]);
+  }
+  first_ = winners[1];
+}
+
 namespace {
 
 Duration sped_up(Duration at, double scale) {
@@ -81,6 +425,88 @@ void Arrivals::advance_trace() {
 void Arrivals::place_row() {
   const scenarios::RequestTrace::Row* here = row();
   next_ = here == nullptr ? kNever : pass_began_ + sped_up(here->at, trace_->scale);
+}
+
+namespace {
+
+constexpr Duration kDay = hours(24);
+constexpr std::int64_t kDaysPerWeek = 7;
+constexpr std::int64_t kWorkingDays = 5;
+constexpr std::int64_t kLastDay = 3660;  // nobody simulates ten years
+constexpr Duration kOpens = hours(8);    // without peaks people start from here
+constexpr Duration kCloses = hours(20);  // ... to here
+
+// Odd, so that no two sessions of a user share a stream. Source: Philox's second multiplier.
+constexpr std::uint32_t kNextSession = 0xCD9E8D57U;
+
+constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b < 0 ? 1 : 0);
+}
+
+Duration part_of(Duration d, double factor) {
+  return {static_cast<std::int64_t>(static_cast<double>(d.ns) * factor)};
+}
+
+}  // namespace
+
+Cell CellStream::next(Duration mean_gpu_time) {
+  const Duration pause = draw_time(notebooks_->interval, random_);
+  return {pause, draw_time(notebooks_->gpu_time, mean_gpu_time, random_)};
+}
+
+UserCalendar::UserCalendar(const scenarios::Notebooks& notebooks, Duration starts_at,
+                           std::uint64_t seed, std::uint32_t replication, std::uint32_t user)
+    : notebooks_(&notebooks),
+      local_start_(starts_at + notebooks.utc_offset),
+      seed_(seed),
+      replication_(replication),
+      user_(user),
+      random_(seed, replication, user, Purpose::Session),
+      first_day_(floor_div(local_start_.ns, kDay.ns)),
+      next_day_(first_day_) {
+  while (day_.empty()) plan_day();
+}
+
+CellStream UserCalendar::cells_of_next() const {
+  return {*notebooks_,
+          RandomStream(seed_, replication_, user_ + taken_ * kNextSession, Purpose::Cell)};
+}
+
+void UserCalendar::skip_to(TimePoint from) {
+  while (next().start < from) {
+    day_.pop_back();
+    ++taken_;
+    while (day_.empty()) plan_day();
+  }
+}
+
+// Time of day, as local time has it.
+Duration UserCalendar::time_of_day() {
+  const auto& peaks = notebooks_->peaks_at;
+  if (peaks.empty()) return kOpens + part_of(kCloses - kOpens, random_.uniform());
+  const Duration peak = peaks[random_.below(static_cast<std::uint32_t>(peaks.size()))];
+  const Duration at = peak + part_of(notebooks_->spread, random_.normal());
+  return at - kDay * floor_div(at.ns, kDay.ns);
+}
+
+// The number of exponential gaps of mean 1 that fit into the mean number is Poisson.
+void UserCalendar::plan_day() {
+  const std::int64_t day = next_day_++;
+  if (day - first_day_ >= kLastDay) {
+    day_.push_back({kNever, {}, {}});
+    return;
+  }
+  const std::int64_t weekday = day - kDaysPerWeek * floor_div(day, kDaysPerWeek);
+  if (weekday >= kWorkingDays) return;
+  for (double left = notebooks_->sessions_per_day - random_.exponential(); left > 0;
+       left -= random_.exponential()) {
+    Session session;
+    session.start = TimePoint{} + (kDay * day + time_of_day() - local_start_);
+    session.length = draw_time(notebooks_->length, random_);
+    if (notebooks_->memory) session.memory = Bytes{draw_amount(*notebooks_->memory, random_)};
+    if (session.start >= TimePoint{}) day_.push_back(session);
+  }
+  std::ranges::sort(day_, std::ranges::greater{});
 }
 
 }  // namespace slicewise::sim

@@ -7,7 +7,7 @@
 
 #include "slicewise/reports/reference.hpp"
 
-#include "../../reports/document/yaml_text.hpp"
+#include "../../reports/document/document_text.hpp"
 #include "../../reports/text/text_table.hpp"
 
 namespace slicewise::reports {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,9 +11,25 @@
 #include "slicewise/units.hpp"
 
 #include "../state.hpp"
-#include "draft.hpp"
 
 namespace slicewise::sim {
+
+inline constexpr std::uint32_t kNotRecorded = UINT32_MAX;
+
+// A recording that is being written, and what its writers must know of each other.
+struct Draft {
+  Recording recording;
+  RecordingLimits limits;
+  std::size_t bucket = 0;              // under way
+  std::vector<std::uint32_t> gpu_of;   // by domain: into Recording::gpus
+  std::vector<std::uint32_t> lane_of;  // by pod: into Recording::pods
+
+  // Of the bucket under way.
+  template <class T>
+  T& now_of(std::vector<T>& series) const {
+    return series[bucket];
+  }
+};
 
 // What GPUs and MIG instances do per bucket.
 class GpuSeries {

@@ -10,7 +10,6 @@
 
 #include "../service/request.hpp"
 #include "../state.hpp"
-#include "draft.hpp"
 #include "lanes.hpp"
 
 namespace slicewise::sim {

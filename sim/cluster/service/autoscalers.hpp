@@ -1,13 +1,84 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <vector>
+
+#include "slicewise/sim/serving/replica_controller.hpp"
+#include "slicewise/sim/world.hpp"
+#include "slicewise/units.hpp"
 
 #include "../nodes/gpu_access.hpp"
 #include "../run_state.hpp"
-#include "scaler.hpp"
+#include "../state.hpp"
+#include "request.hpp"
 
 namespace slicewise::sim {
+
+// The mean of the last samples of a gauge. Allocates in the constructor only.
+class SlidingMean {
+ public:
+  // REQUIRES: samples > 0.
+  explicit SlidingMean(std::size_t samples) : ring_(samples, 0.0) {}
+
+  void add(double sample) {
+    ring_[next_] = sample;
+    next_ = next_ + 1 < ring_.size() ? next_ + 1 : 0;
+    taken_ = taken_ < ring_.size() ? taken_ + 1 : taken_;
+  }
+
+  // Of those taken so far while they are fewer; 0 before the first. O(samples).
+  double mean() const {
+    if (taken_ == 0) return 0;
+    return std::accumulate(ring_.begin(), ring_.end(), 0.0) / static_cast<double>(taken_);
+  }
+
+ private:
+  std::vector<double> ring_;
+  std::size_t next_ = 0;
+  std::size_t taken_ = 0;
+};
+
+inline constexpr std::uint32_t kNoScaler = std::numeric_limits<std::uint32_t>::max();
+
+// The autoscaler of one Service: what it has seen of its metric, and which pods it wants.
+struct Scaler {
+  // A pod that is not wanted any more and finishes what it has.
+  struct Leaving {
+    std::uint32_t pod = 0;
+    TimePoint killed_at;
+  };
+
+  Scaler(const ClusterState& cluster, WorkloadId workload, std::uint32_t service);
+
+  const scenarios::Autoscaling& settings() const { return *model->spec.autoscaling; }
+  // Requests that find no ready pod wait at the front (KEDA's HTTP add-on) instead of being
+  // refused.
+  bool holds() const { return settings().min_replicas == 0; }
+
+  WorkloadId workload{};
+  std::uint32_t service = 0;
+  const WorkloadModel* model = nullptr;
+  std::vector<std::uint32_t> pods;    // of the Service: places for as many as it may have
+  std::vector<std::uint32_t> wanted;  // of these, in order of submission
+  std::vector<Leaving> leaving;       // the one to be killed first, first
+  RequestQueue held;
+
+  Duration sample_period;  // of the gauges
+  int samples_per_look = 1;
+  int samples_taken = 0;  // since the last look
+  TimePoint next_sample;
+  SlidingMean metric;
+  std::int64_t asked_before = 0;      // requests, at the last sample
+  bool active = false;                // since the last look
+  std::vector<Duration> busy_before;  // GPU time at the last sample, by domain; GpuUtilization only
+
+  ReplicaController controller;
+  TimePoint wish_since;  // the integral of the wish is accounted for up to here
+  int wish = 0;
+};
 
 class PodLife;
 class Replicas;

@@ -7,14 +7,95 @@
 
 #include "slicewise/sim/kernel/random.hpp"
 #include "slicewise/sim/serving/arrivals.hpp"
+#include "slicewise/sim/serving/continuous_batching.hpp"
 #include "slicewise/sim/world.hpp"
 #include "slicewise/units.hpp"
 
-#include "llm_server.hpp"
-#include "pipeline_flows.hpp"
 #include "request.hpp"
 
 namespace slicewise::sim {
+
+// The GPU side of a pod that serves a language model: its scheduler, and the requests that it has.
+// Memory grows to the most requests that were ever inside at once.
+class LlmServer {
+ public:
+  LlmServer(const LlmDemand& demand, const scenarios::Llm& llm)
+      : batching(
+            {demand.weights_s, demand.token_s, demand.kv_read_s, demand.overhead_s},
+            {llm.max_sequences, llm.max_batched_tokens, demand.cache_tokens, llm.prefix_reuse}) {}
+
+  static LlmRequest tokens_of(const Request& request) {
+    return {request.arrived, request.input_tokens, request.output_tokens, 0};
+  }
+
+  void push(const Request& request) {
+    if (free_.empty()) {
+      free_.push_back(static_cast<std::uint32_t>(inside_.size()));
+      inside_.emplace_back();
+    }
+    LlmRequest tokens = tokens_of(request);
+    tokens.ticket = free_.back();
+    free_.pop_back();
+    inside_[tokens.ticket] = request;
+    batching.push(tokens);
+  }
+
+  const Request& request(const LlmRequest& of) const { return inside_[of.ticket]; }
+  Request take(const LlmRequest& of) {
+    free_.push_back(of.ticket);
+    return inside_[of.ticket];
+  }
+
+  ContinuousBatching batching;
+  bool between_pieces = false;           // one has ended, the next is not planned yet
+  std::int64_t preemptions_counted = 0;  // in the record
+
+ private:
+  std::vector<Request> inside_;  // by ticket
+  std::vector<std::uint32_t> free_;
+};
+
+// The requests under way through one pipeline: which stages of each still wait for answers. Memory
+// grows to the most that were ever under way at once.
+class PipelineFlows {
+ public:
+  explicit PipelineFlows(const PipelineModel& model) : model_(&model) {}
+
+  // A request begins. Its first stages are those without inputs.
+  std::uint32_t begin(TimePoint arrived);
+
+  // A stage was sent to its Service.
+  void sent(std::uint32_t flow) { ++flows_[flow].outstanding; }
+
+  // A stage was answered. Appends the stages that have now all their inputs to `next`; none when
+  // some stage was lost before.
+  void answered(std::uint32_t flow, std::uint32_t stage, std::vector<std::uint32_t>& next);
+
+  // A stage was lost for good: so is the request.
+  void lost(std::uint32_t flow, Loss cause);
+
+  // What became of it. Under way until no stage is out.
+  bool is_over(std::uint32_t flow) const { return flows_[flow].outstanding == 0; }
+  bool is_lost(std::uint32_t flow) const { return flows_[flow].is_lost; }
+  Loss cause(std::uint32_t flow) const { return flows_[flow].cause; }
+  TimePoint arrived(std::uint32_t flow) const { return flows_[flow].arrived; }
+
+  // REQUIRES: is_over(flow). Its number may be used again.
+  void end(std::uint32_t flow) { free_.push_back(flow); }
+
+ private:
+  struct Flow {
+    TimePoint arrived;
+    std::uint32_t outstanding = 0;
+    bool is_lost = false;
+    Loss cause = Loss::Refused;
+  };
+
+  const PipelineModel* model_;
+  std::vector<Flow> flows_;
+  std::vector<std::int32_t> missing_;  // inputs, by flow and stage
+  std::vector<std::uint32_t> free_;
+};
 
 // The requests inside one pod of a Service: first they wait for a worker (serving.concurrency),
 // then the host may work on them, then they wait for the GPU, which takes several at once
