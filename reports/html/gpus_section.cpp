@@ -8,7 +8,6 @@
 #include "../screens/result_figures.hpp"
 #include "../screens/result_gpu_rows.hpp"
 #include "page_parts.hpp"
-#include "recorded_time.hpp"
 
 namespace slicewise::reports::html {
 namespace {

@@ -1,17 +1,78 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "slicewise/reports/html_report.hpp"
+#include "slicewise/sim/plan.hpp"
+#include "slicewise/sim/recording.hpp"
 
 #include "../charts/charts.hpp"
+#include "../charts/svg.hpp"
 #include "html_text.hpp"
-#include "shown_options.hpp"
+
+// What the sections about time share: a recording in fewer columns.
+namespace slicewise::reports::html {
+
+// Buckets of a recording drawn together: `first` to `last`, without the last.
+struct TimeColumn {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  double at_seconds = 0;  // its end
+  Duration length;
+};
+
+// At most `most` columns over the run.
+std::vector<TimeColumn> time_columns(const sim::Recording& recording, std::size_t most);
+
+// "gpu-1 #0", "gpu-1 #0 1g.5gb.3"
+std::string gpu_label(const sim::RecordedGpu& gpu);
+
+// "These are the first of 12 ..., seed 42": what a recording is of, and what it leaves out.
+std::string recording_note(const sim::Recording& recording);
+
+// One row of the table of options and one point of the chart beside it, whether it comes from a
+// variant of a scenario or from a plan.
+struct ShownOption {
+  std::string rank;   // "1"; "" for what is not ranked
+  std::string name;   // "3 x g4dn.xlarge, MPS x4"
+  std::string label;  // shorter, beside a point
+  charts::Shape shape = charts::Shape::Circle;
+  int series = 0;                             // of its strategy
+  std::optional<sim::OptionFigures> figures;  // absent: it cannot run
+  int nodes = 0;
+  std::string reason;  // why it is refused or does not stand; "" for what does
+  bool stands = false;
+  bool misses = false;  // the reason is an objective
+  bool best = false;
+  bool today = false;
+
+  // The objective that uses up most of its limit; nullptr without any.
+  const sim::PlannedObjective* tightest() const;
+};
+
+// What there is to choose from, the ranked ones first.
+std::vector<ShownOption> shown_options(const HtmlReport& report);
+
+// What is drawn upwards in the chart of options.
+struct OptionFigure {
+  std::optional<double> value;
+  std::optional<double> half_width;
+};
+// Share of its limit that the tightest objective uses up.
+OptionFigure limit_share_of(const ShownOption& option);
+// Beyond it nothing was done that could be measured.
+inline constexpr double kNothingDone = 999;
+// "37%", "12×" from ten times the limit.
+std::string limit_share_text(double share);
+
+// The row of option `index` in the table of the first screen.
+std::string option_id(std::size_t index);
 
 // The parts of the page, in their order. A section whose figures the report does not have is "".
-namespace slicewise::reports::html {
 
 // The JSON in the page, and the paragraph that says where it is and what it leaves out.
 struct EmbeddedDocument {

@@ -1,5 +1,3 @@
-#include "shown_options.hpp"
-
 #include <algorithm>
 #include <string_view>
 #include <variant>
@@ -11,6 +9,7 @@
 
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"
+#include "page_parts.hpp"
 
 namespace slicewise::reports::html {
 namespace {

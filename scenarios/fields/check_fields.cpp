@@ -10,7 +10,6 @@
 
 #include "../blocks/blocks.hpp"
 #include "check_scalar.hpp"
-#include "gpu_part_names.hpp"
 
 namespace slicewise::scenarios {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "slicewise/scenarios/load.hpp"
 
+#include "check_scalar.hpp"
 #include "fields.hpp"
-#include "gpu_part_names.hpp"
 
 namespace slicewise::scenarios {
 namespace {

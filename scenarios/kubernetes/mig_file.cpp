@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "../fields/gpu_part_names.hpp"
+#include "../fields/check_scalar.hpp"
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 

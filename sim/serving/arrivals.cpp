@@ -238,7 +238,6 @@ Duration length_of_pass(const ClientTraffic& traffic) {
 bool asks(const ClientWindow& window) { return window.rate.per_second > 0; }
 
 RenewalGaps gaps_of(const ClientWindow& window) {
-  using Gaps = scenarios::Traffic::Gaps;
   switch (window.law) {
     case ClientWindow::Law::Gamma:
       return {Gaps::Gamma, window.variation};

@@ -1,0 +1,266 @@
+#include "plan_sections.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slicewise/sim/policies.hpp"
+
+#include "../../result/merge.hpp"
+#include "../probe/probe.hpp"
+#include "node_bounds.hpp"
+#include "scaled_input.hpp"
+
+namespace slicewise::sim {
+
+Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenario& base,
+                     const models::Catalogue& catalogue, const RunOptions& run,
+                     const PlanOption& option) {
+  scenarios::ScenarioSet one = set;
+  one.variants = {planned_scenario(base, option.pools, catalogue)};
+  MaxLoadOptions options;
+  constexpr double kHeadroomPrecision = 0.05;
+  options.precision = kHeadroomPrecision;
+  // Beyond that nobody asks how much more, and each doubling takes twice as long to simulate.
+  constexpr double kMostHeadroom = 4;
+  options.most = kMostHeadroom;
+  options.run = run;
+  options.run.progress = nullptr;
+  const auto load = find_max_load(one, 0, catalogue, options);
+  Headroom headroom;
+  if (!load) return headroom;
+  headroom.interrupted = load->interrupted;
+  if (load->passed) headroom.passed = load->probes[*load->passed].factor;
+  if (load->failed) headroom.failed = load->probes[*load->failed].factor;
+  if (load->failed && load->binding) {
+    const auto& objective = load->probes[*load->failed].objectives[*load->binding];
+    headroom.binding = fmt::format("{} of {}", objective.result.name, objective.workload);
+  }
+  return headroom;
+}
+
+bool asks_for_headroom(const std::vector<scenarios::Policy>& policies) {
+  return std::ranges::any_of(policies, [](const scenarios::Policy& policy) {
+    return std::ranges::any_of(policy.nodes, [](const scenarios::PolicyNode& node) {
+      return node.op == scenarios::PolicyNode::Op::Figure && node.text == "headroom";
+    });
+  });
+}
+
+void judge_with_headroom(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+                         const RunOptions& run, const Headroom& headroom, PlanOption& option) {
+  PlanProbe probe;
+  probe.pools = option.pools;
+  probe.replications = base.replications;
+  auto world = probe_world(base, probe, catalogue);
+  if (!world) return;
+  RunOptions quiet = run;
+  quiet.progress = nullptr;
+  auto result = simulate(*world, quiet);
+  if (!result) return;
+  result->policies = judge_policies(world->policies, *result, headroom.passed);
+  result->verdict = judge(*result, world->allow_pending);
+  option.figures = figures_of(*result);
+}
+
+namespace {
+
+// An input that more than doubles is another scenario.
+constexpr double kMostFactor = 2;
+constexpr int kFlipBisections = 4;
+
+PlanProbe probe_of(const BlockSearch& search, const PlanOption& option, const std::string& input,
+                   double factor) {
+  PlanProbe probe;
+  probe.pools = option.pools;
+  probe.replications = search.replications;
+  probe.input = input;
+  probe.factor = factor;
+  return probe;
+}
+
+bool stands(const PlanAnswer& answer) { return answer.figures && answer.figures->stands(); }
+
+// One input on its way from a factor that holds to one that does not.
+struct Bracket {
+  std::string input;
+  double holds = 1;
+  double breaks = kMostFactor;
+
+  double middle() const { return (holds + breaks) / 2; }
+};
+
+// The inputs whose doubling the best option does not bear.
+std::vector<Bracket> brackets_of(const BlockSearch& search, const PlanOption& best,
+                                 ProbeBatch& probes) {
+  std::vector<PlanProbe> ask;
+  const std::vector<std::string> inputs = flip_inputs(search.base);
+  ask.reserve(inputs.size());
+  for (const std::string& input : inputs) ask.push_back(probe_of(search, best, input, kMostFactor));
+  const std::vector<PlanAnswer> answers = probes.ask(ask);
+  std::vector<Bracket> brackets;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!stands(answers[i])) brackets.push_back({inputs[i]});
+  }
+  return brackets;
+}
+
+// The best of the others where the first one fails.
+std::optional<PlanOption> next_best(const BlockSearch& search,
+                                    const std::vector<PlanOption>& options, const Bracket& bracket,
+                                    ProbeBatch& probes) {
+  std::vector<PlanProbe> ask;
+  for (std::size_t o = 1; o < options.size(); ++o) {
+    ask.push_back(probe_of(search, options[o], bracket.input, bracket.breaks));
+  }
+  const std::vector<PlanAnswer> answers = probes.ask(ask);
+  std::optional<PlanOption> best;
+  for (std::size_t a = 0; a < answers.size(); ++a) {
+    if (!stands(answers[a])) continue;
+    const auto goal = goal_of(search.goal, *answers[a].figures);
+    if (!goal || (best && *best->goal <= *goal)) continue;
+    best = PlanOption{options[a + 1].pools, *answers[a].figures, goal, false};
+  }
+  return best;
+}
+
+// By how much the best option's instance type must cost more for another type to be as cheap.
+std::optional<Flip> price_flip(const BlockSearch& search, const std::vector<PlanOption>& options) {
+  if (search.goal == scenarios::PlanGoal::LatencyP99) return std::nullopt;
+  const PlanOption& best = options.front();
+  const std::string& type = best.pools.front().instance_type;
+  for (std::size_t o = 1; o < options.size(); ++o) {
+    const bool other = std::ranges::none_of(
+        options[o].pools, [&](const PoolChoice& p) { return p.instance_type == type; });
+    if (!other || best.pools.size() > 1 || !best.goal || *best.goal <= 0) continue;
+    const double factor = *options[o].goal / *best.goal;
+    if (factor > kMostFactor) return std::nullopt;
+    return Flip{fmt::format("price of {}", type), factor, 1, false, options[o]};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOption>& options,
+                             ProbeBatch& probes) {
+  std::vector<Flip> flips;
+  if (options.empty()) return flips;
+  std::vector<Bracket> brackets = brackets_of(search, options.front(), probes);
+  for (int step = 0; step < kFlipBisections && !brackets.empty(); ++step) {
+    std::vector<PlanProbe> ask;
+    ask.reserve(brackets.size());
+    for (const Bracket& b : brackets) {
+      ask.push_back(probe_of(search, options.front(), b.input, b.middle()));
+    }
+    const std::vector<PlanAnswer> answers = probes.ask(ask);
+    for (std::size_t b = 0; b < brackets.size(); ++b) {
+      (stands(answers[b]) ? brackets[b].holds : brackets[b].breaks) = brackets[b].middle();
+    }
+  }
+  if (probes.interrupted()) return flips;
+  for (const Bracket& bracket : brackets) {
+    flips.push_back({bracket.input, bracket.breaks, bracket.holds, true,
+                     next_best(search, options, bracket, probes)});
+  }
+  if (auto flip = price_flip(search, options)) flips.push_back(std::move(*flip));
+  std::ranges::stable_sort(flips, {}, &Flip::factor);
+  return flips;
+}
+
+namespace {
+
+double monthly_price(const World& world) {
+  return to_dollars(cost_of(world.pools.front().price.usd, kMonth));
+}
+
+// The pods on whole GPUs of the type, if every one of them can start there.
+std::optional<World> world_that_holds(const BlockSearch& search,
+                                      const std::vector<std::string>& workloads,
+                                      const models::InstanceType& type) {
+  Expected<World> world = world_on_one_node(search, unshared(type, workloads));
+  if (refusal_of(world) || too_large_for_a_node(*world)) return std::nullopt;
+  return std::move(*world);
+}
+
+std::string gib(Bytes memory) {
+  return fmt::format("{:.1f} GiB", static_cast<double>(memory.count) / (1LL << 30));
+}
+
+// The cheapest of the whole catalogue that is still sold.
+std::string type_that_holds(const BlockSearch& search, const std::vector<std::string>& workloads) {
+  const models::InstanceType* best = nullptr;
+  double least = 0;
+  Bytes memory;
+  for (const models::InstanceType& type : search.catalogue.instances) {
+    if (!type.retired_on.empty()) continue;
+    const auto world = world_that_holds(search, workloads, type);
+    if (!world) continue;
+    const double monthly = monthly_price(*world);
+    if (best != nullptr && monthly >= least) continue;
+    best = &type;
+    least = monthly;
+    memory = world->pools.front().kinds.front().memory;
+  }
+  if (best == nullptr) return "no instance type of the catalogue holds every pod";
+  return fmt::format(
+      "no instance type that was tried holds every pod; the cheapest that does is {} ({} x {} with "
+      "{}, ${:.0f} a month): --instances {}",
+      best->name, best->gpu_count, best->gpu_model, gib(memory), least, best->name);
+}
+
+struct OutOfLimits {
+  const PoolChoice* choice = nullptr;
+  int nodes = 0;
+  double monthly = 0;
+};
+
+// Of what no closed form rules out but for the limits of the search, the cheapest.
+OutOfLimits cheapest_out_of_limits(const BlockSearch& search,
+                                   const std::vector<RejectedChoice>& rejected) {
+  OutOfLimits best;
+  for (const RejectedChoice& other : rejected) {
+    if (other.stage != RejectedChoice::Stage::Bound || other.figures) continue;
+    const auto world = world_on_one_node(search, other.choice);
+    if (!world) continue;
+    const NodeBound bound = node_bound(*world);
+    if (!bound.refused.empty()) continue;
+    const double monthly = bound.least * monthly_price(*world);
+    if (best.choice == nullptr || monthly < best.monthly) {
+      best = {&other.choice, bound.least, monthly};
+    }
+  }
+  return best;
+}
+
+std::string limit_in_the_way(const BlockSearch& search, const OutOfLimits& nearest) {
+  PoolChoice choice = *nearest.choice;
+  choice.nodes = nearest.nodes;
+  std::string out = fmt::format("what could stand takes {} or more, ${:.0f} a month",
+                                describe(choice), nearest.monthly);
+  if (nearest.nodes > search.space.max_nodes) {
+    return out + fmt::format(": --max-nodes {}", nearest.nodes);
+  }
+  if (!search.space.max_monthly_cost) return out;
+  return out + fmt::format(": --max-cost {:.0f}", std::ceil(nearest.monthly));
+}
+
+}  // namespace
+
+std::vector<std::string> nearest_to_standing(const BlockSearch& search,
+                                             const std::vector<std::string>& workloads,
+                                             const std::vector<RejectedChoice>& rejected) {
+  const bool held = std::ranges::any_of(search.space.types, [&](const auto* type) {
+    return world_that_holds(search, workloads, *type).has_value();
+  });
+  if (!held) return {type_that_holds(search, workloads)};
+  const OutOfLimits nearest = cheapest_out_of_limits(search, rejected);
+  if (nearest.choice == nullptr) return {};
+  return {limit_in_the_way(search, nearest)};
+}
+
+}  // namespace slicewise::sim
