@@ -49,7 +49,8 @@ inline void ClusterRun::dispatch(Timers::Fired timer) {
       return pods_.on_timer(nth);
     case TimerKind::Domain:
       if (const auto pod = gpus_.complete(nth)) work_.gpu_done(*pod);
-      return gpus_.arm(nth);
+      if (run_.timers.is_firing()) gpus_.arm(nth);  // nobody gave it work, which arms it
+      return;
     case TimerKind::Service:
       return services_.on_timer(nth);
     case TimerKind::Scheduler:

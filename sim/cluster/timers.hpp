@@ -63,6 +63,7 @@ class Timers {
     return {kind, timer - first_[static_cast<std::size_t>(kind)]};
   }
   void end_firing() { heap_.end_firing(); }
+  bool is_firing() const { return heap_.is_firing(); }
 
  private:
   static std::size_t total(const Counts& counts) {

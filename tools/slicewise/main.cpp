@@ -1,7 +1,12 @@
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <variant>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "build_info.hpp"
 #include "command_line.hpp"
@@ -45,9 +50,20 @@ ExitCode report_bug(const char* what, int argc, const char* const* argv) {
   return ExitCode::InternalError;
 }
 
+// Replications come one after the other and take about the same memory. Given back in between, it
+// would be cleared by the system for each of them: a tenth of the time of short ones.
+void keep_memory() {
+#ifdef __GLIBC__
+  constexpr int kMiB = 1 << 20;
+  mallopt(M_TRIM_THRESHOLD, 512 * kMiB);
+  mallopt(M_MMAP_THRESHOLD, 32 * kMiB);
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_memory();
   try {
     return static_cast<int>(run_program(argc, argv));
   } catch (const std::exception& error) {

@@ -28,6 +28,13 @@ Bytes scored_memory(const scenarios::PodTemplate& pod) {
   return pod.memory_request.count > 0 ? pod.memory_request : kUnrequestedMemory;
 }
 
+// What keeps pods of the workload off every node of the pool.
+std::optional<RejectCause> static_reject(const PoolModel& pool, const WorkloadModel& workload) {
+  if (has_untolerated_taint(pool, workload.spec.pod)) return RejectCause::Taint;
+  if (!matches_selector(pool, workload.spec.pod)) return RejectCause::NodeSelector;
+  return std::nullopt;
+}
+
 // Where the tickets that the workload asks for stand in the domain's counts.
 std::optional<std::size_t> ticket_position(const ClusterState& cluster, const Domain& domain,
                                            const WorkloadModel& workload) {
@@ -91,6 +98,9 @@ Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t re
       changes_nodes_(cluster.world->changes_nodes()) {
   for (const WorkloadModel& workload : cluster.world->workloads) {
     queues_.emplace_back(static_cast<std::size_t>(workload.spec.count));
+    for (const PoolModel& pool : cluster.world->pools) {
+      kept_off_.push_back(static_reject(pool, workload));
+    }
   }
   bound_.reserve(cluster.pods.size());
   scratch_.nodes_by_cause.resize(kResourceCause + cluster.world->resources.size());
@@ -119,20 +129,15 @@ void Scheduler::withdraw(std::uint32_t pod) {
   backoff_[pod].attempts = 0;
 }
 
-std::optional<RejectCause> Scheduler::static_reject(const Node& node,
-                                                    const WorkloadModel& workload) const {
-  const PoolModel& pool = cluster_.pool(node);
-  if (!node.schedulable) return RejectCause::Unschedulable;
-  if (has_untolerated_taint(pool, workload.spec.pod)) return RejectCause::Taint;
-  if (!matches_selector(pool, workload.spec.pod)) return RejectCause::NodeSelector;
-  return std::nullopt;
-}
-
 // Filters as kube-scheduler does: taints and selectors stop at the first, NodeResourcesFit counts
 // every resource that is short.
-bool Scheduler::fits(const Node& node, const WorkloadModel& workload) {
-  if (const auto cause = static_reject(node, workload)) {
-    ++scratch_.nodes_by_cause[static_cast<std::size_t>(*cause)];
+bool Scheduler::fits(const Node& node, std::size_t w) {
+  const WorkloadModel& workload = cluster_.world->workloads[w];
+  const auto rejected = node.schedulable
+                            ? kept_off_[w * cluster_.world->pools.size() + index(node.pool)]
+                            : RejectCause::Unschedulable;
+  if (rejected) {
+    ++scratch_.nodes_by_cause[static_cast<std::size_t>(*rejected)];
     return false;
   }
   bool fits = true;
@@ -170,7 +175,8 @@ std::int64_t Scheduler::score(const Node& node, const WorkloadModel& workload) c
   return cluster_.world->score_policy == scenarios::ScorePolicy::LeastAllocated ? free : 100 - free;
 }
 
-std::optional<std::uint32_t> Scheduler::choose_node(const WorkloadModel& workload) {
+std::optional<std::uint32_t> Scheduler::choose_node(std::size_t w) {
+  const WorkloadModel& workload = cluster_.world->workloads[w];
   std::ranges::fill(scratch_.nodes_by_cause, 0U);
   scratch_.nodes = 0;
   std::optional<std::uint32_t> best;
@@ -179,7 +185,7 @@ std::optional<std::uint32_t> Scheduler::choose_node(const WorkloadModel& workloa
   for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
     if (!cluster_.nodes[n].is_known()) continue;
     ++scratch_.nodes;
-    if (!fits(cluster_.nodes[n], workload)) continue;
+    if (!fits(cluster_.nodes[n], w)) continue;
     const std::int64_t node_score = score(cluster_.nodes[n], workload);
     if (!best || node_score > best_score) {
       best = n;
@@ -319,7 +325,7 @@ TimePoint Scheduler::cycle(TimePoint now) {
   TimePoint retry = kNever;
   while (const auto candidate = next_candidate(now, retry)) {
     const std::uint32_t pod_index = queues_[candidate->workload][candidate->place];
-    if (const auto node = choose_node(cluster_.world->workloads[candidate->workload])) {
+    if (const auto node = choose_node(candidate->workload)) {
       bind(pod_index, make_id<NodeId>(*node));
       backoff_[pod_index].attempts = 0;
       queues_[candidate->workload].remove(candidate->place);

@@ -79,9 +79,8 @@ class Scheduler {
 
   std::optional<Candidate> next_candidate(TimePoint now, TimePoint& retry) const;
   bool goes_before(const Candidate& a, const Candidate& b) const;
-  std::optional<RejectCause> static_reject(const Node& node, const WorkloadModel& workload) const;
-  bool fits(const Node& node, const WorkloadModel& workload);
-  std::optional<std::uint32_t> choose_node(const WorkloadModel& workload);
+  bool fits(const Node& node, std::size_t workload);
+  std::optional<std::uint32_t> choose_node(std::size_t workload);
   std::int64_t score(const Node& node, const WorkloadModel& workload) const;
   void bind(std::uint32_t pod, NodeId node);
   void take_tickets(Pod& pod, const Node& node, const WorkloadModel& workload);
@@ -91,7 +90,8 @@ class Scheduler {
   ClusterState& cluster_;
   RandomStream ties_;
   RandomStream placement_;
-  std::vector<PendingPods> queues_;  // by workload
+  std::vector<std::optional<RejectCause>> kept_off_;  // by workload and pool: taints, selectors
+  std::vector<PendingPods> queues_;                   // by workload
   std::size_t pending_count_ = 0;
   std::vector<Backoff> backoff_;      // by pod
   std::vector<std::uint32_t> bound_;  // in the last cycle

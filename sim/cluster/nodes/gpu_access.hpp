@@ -32,7 +32,7 @@ class GpuAccess {
   Duration busy(DomainId domain);
 
   // A domain's timer: the pod whose work is over on all its GPUs, if there is one.
-  // The caller arms the domain when it has given the pod its next work.
+  // The caller arms the domain unless that gives it work again or takes some off: both arm it.
   std::optional<std::uint32_t> complete(std::size_t domain);
   void arm(std::size_t domain);
 

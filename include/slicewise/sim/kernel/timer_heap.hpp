@@ -56,6 +56,8 @@ class TimerHeap {
   // takes it off unless it was set or cleared. REQUIRES: !empty(); no firing inside a firing.
   std::uint32_t begin_firing() { return firing_ = top(); }
   void end_firing();
+  // Whether the timer that fires was neither set nor cleared since.
+  bool is_firing() const { return firing_ != kAbsent; }
 
   TimePoint time_of(std::uint32_t timer) const;  // kNever when not set
   std::size_t size() const { return size_; }
