@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "../probe/probe_batch.hpp"
+#include "../probe/simulations.hpp"
 #include "pool_choices.hpp"
 
 // The best ways to run a block of workloads on one node pool of their own.

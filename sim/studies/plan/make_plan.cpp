@@ -7,7 +7,7 @@
 #include "slicewise/sim/plan.hpp"
 
 #include "../probe/probe.hpp"
-#include "../probe/probe_batch.hpp"
+#include "../probe/simulations.hpp"
 #include "block_search.hpp"
 #include "plan_sections.hpp"
 #include "pool_split.hpp"

@@ -16,7 +16,7 @@
 #include "slicewise/units.hpp"
 
 // What the studies share: from a scenario and a change of it to a world, and what pods need there.
-// simulations.hpp runs such worlds, probe_batch.hpp asks for them in other threads and processes.
+// simulations.hpp runs such worlds, and asks for them in other threads and processes.
 namespace slicewise::sim {
 
 // The world of the scenario in which the probe's input is scaled and that runs on the probe's

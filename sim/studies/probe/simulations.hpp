@@ -1,10 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/world.hpp"
 
@@ -40,5 +45,34 @@ class Simulations {
   int replications_done_ = 0;  // by the calls before
   int worlds_done_ = 0;
 };
+
+// Asks the runner each question once, whoever asks it again, and none that the journal answers.
+class ProbeBatch {
+ public:
+  explicit ProbeBatch(ProbeRunner runner, std::optional<ProbeJournal> journal = std::nullopt)
+      : runner_(std::move(runner)), journal_(std::move(journal)) {}
+
+  // answers[i] belongs to probes[i]. Once a run was interrupted, what is missing stays empty.
+  std::vector<PlanAnswer> ask(std::span<const PlanProbe> probes);
+  PlanAnswer ask_one(const PlanProbe& probe);
+
+  std::int64_t simulations() const { return simulations_; }
+  std::int64_t replications() const { return replications_; }
+  bool interrupted() const { return interrupted_; }
+
+ private:
+  std::vector<PlanAnswer> answer(std::span<const PlanProbe> probes);
+
+  ProbeRunner runner_;
+  std::optional<ProbeJournal> journal_;
+  std::map<std::string, PlanAnswer> known_;
+  std::int64_t simulations_ = 0;
+  std::int64_t replications_ = 0;
+  bool interrupted_ = false;
+};
+
+// Threads of this process, each of which takes whole probes.
+ProbeRunner probe_threads(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+                          const RunOptions& run);
 
 }  // namespace slicewise::sim
