@@ -35,12 +35,13 @@ inline constexpr std::array kExitCodes = {
         "a scenario, a price file or a --set setting has mistakes; check: errors were found"},
     ExitCodeInfo{ExitCode::Infeasible,
                  "in some variant pods were submitted, but none ever ran; compare and plan: in no "
-                 "option; max-load and sensitivity: as the scenario is"},
+                 "option; max-load and sensitivity: as the scenario is; replay: no job"},
     ExitCodeInfo{ExitCode::FileAccess, "a file cannot be read or written"},
     ExitCodeInfo{ExitCode::PodsLost,
                  "the run was fine, but some variant left pods Pending, failed or in "
                  "CrashLoopBackOff, or ran out of GPU memory (--allow-pending: Pending ones do not "
-                 "count); compare and plan: every option did"},
+                 "count); compare and plan: every option did; replay: jobs that the empty cluster "
+                 "cannot hold"},
     ExitCodeInfo{ExitCode::InternalError, "a bug in slicewise; the message says how to report it"},
     ExitCodeInfo{
         ExitCode::ObjectiveMissed,

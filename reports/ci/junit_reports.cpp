@@ -23,7 +23,7 @@ template <class Objective>
 JunitCase objective_case(const std::string& class_name, const std::string& workload,
                          const Objective& objective) {
   const std::string limit = figure_text(objective.limit, std::nullopt, kPlain);
-  const std::string value = figure_text(objective.value, objective.ci95, kPlain);
+  const std::string value = found_text(objective, kPlain);
   JunitCase test;
   test.class_name = class_name;
   test.name = fmt::format("{} {} {} {}", workload, objective.name,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -71,7 +72,8 @@ std::vector<ItemDifference> match_items(const std::vector<ItemFacts>& before,
     items.push_back({side == Side::OldOnly ? old.name : now.name, side,
                      match_figures(old.figures, now.figures),
                      side == Side::Both ? match_settings(old.settings, now.settings)
-                                        : std::vector<SettingDifference>{}});
+                                        : std::vector<SettingDifference>{},
+                     old.verdict, now.verdict});
   };
   for (const ItemFacts& item : after) {
     const auto old = std::ranges::find(before, item.name, &ItemFacts::name);
@@ -118,6 +120,49 @@ bool FigureDifference::newly_passes() const {
   return before && after && before->pass == false && after->pass == true;
 }
 
+std::vector<sim::Verdict::Reason> ItemDifference::new_reasons() const {
+  std::vector<sim::Verdict::Reason> reasons;
+  if (!verdict_after) return reasons;
+  const auto was_there = [&](const sim::Verdict::Reason& reason) {
+    return verdict_before &&
+           std::ranges::any_of(verdict_before->reasons, [&](const sim::Verdict::Reason& old) {
+             return old.cause == reason.cause && old.workload == reason.workload;
+           });
+  };
+  std::ranges::remove_copy_if(verdict_after->reasons, std::back_inserter(reasons), was_there);
+  return reasons;
+}
+
+bool ItemDifference::newly_stands() const {
+  return verdict_before && verdict_after && !verdict_before->stands() && verdict_after->stands();
+}
+
+double ItemDifference::more_oom_kills() const {
+  for (const FigureDifference& figure : figures) {
+    if (!figure.after || figure.after->condition != "pods.oom" || !figure.is_significant())
+      continue;
+    return std::max(0.0, figure.after->value - (figure.before ? figure.before->value : 0));
+  }
+  return 0;
+}
+
+std::optional<bool> DocumentDifference::stands() const {
+  std::vector<bool> standing;
+  for (const ItemDifference& item : items) {
+    if (item.verdict_after) standing.push_back(item.verdict_after->stands());
+  }
+  if (standing.empty()) return std::nullopt;
+  const auto yes = std::ranges::count(standing, true);
+  return kind == "Comparison" ? yes > 0 : yes == static_cast<std::ptrdiff_t>(standing.size());
+}
+
+bool DocumentDifference::is_good() const {
+  return failed.empty() && newly_failing() == 0 && stands().value_or(true) &&
+         std::ranges::all_of(items, [](const ItemDifference& item) {
+           return item.new_reasons().empty() && item.more_oom_kills() == 0;
+         });
+}
+
 bool DocumentDifference::differs() const {
   const auto counts = [](const SettingDifference& setting) { return setting.name != "version"; };
   return std::ranges::any_of(metadata, counts) ||
@@ -156,6 +201,10 @@ Expected<DocumentDifference> compare_documents(const SourceText& older, const So
   difference.old_name = older.name;
   difference.new_name = newer.name;
   difference.metadata = match_settings(before->metadata, after->metadata);
+  if (!before->inputs.empty() && !after->inputs.empty()) {
+    std::ranges::move(match_settings(before->inputs, after->inputs),
+                      std::back_inserter(difference.metadata));
+  }
   pair_only_items(before->items, after->items);
   difference.items = match_items(before->items, after->items);
   return difference;

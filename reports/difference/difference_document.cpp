@@ -45,6 +45,12 @@ json setting_difference(const SettingDifference& setting) {
                             {"new", document::text(setting.after)}});
 }
 
+json new_reasons(const ItemDifference& item) {
+  json briefs = json::array();
+  for (const auto& reason : item.new_reasons()) briefs.push_back(reason.brief);
+  return briefs.empty() ? json(nullptr) : briefs;
+}
+
 json item_difference(const ItemDifference& item) {
   using Side = ItemDifference::Side;
   return document::present(
@@ -52,22 +58,26 @@ json item_difference(const ItemDifference& item) {
        {"only",
         item.side == Side::Both ? json(nullptr) : json(item.side == Side::OldOnly ? "old" : "new")},
        {"figures", document::list(item.figures, figure_difference)},
-       {"settings", document::list(item.settings, setting_difference)}});
+       {"settings", document::list(item.settings, setting_difference)},
+       {"newReasons", new_reasons(item)}});
 }
 
 json difference_value(const DocumentDifference& difference) {
-  return {{"apiVersion", kDifferenceApiVersion},
-          {"kind", "Difference"},
-          {"metadata",
-           {{"kind", difference.kind},
-            {"scenario", difference.scenario},
-            {"old", difference.old_name},
-            {"new", difference.new_name},
-            {"version", kVersion}}},
-          {"differs", difference.differs()},
-          {"newlyFailing", difference.newly_failing()},
-          {"inputs", document::list(difference.metadata, setting_difference)},
-          {"items", document::list(difference.items, item_difference)}};
+  return document::present(
+      {{"apiVersion", kDifferenceApiVersion},
+       {"kind", "Difference"},
+       {"metadata",
+        {{"kind", difference.kind},
+         {"scenario", difference.scenario},
+         {"old", difference.old_name},
+         {"new", difference.new_name},
+         {"version", kVersion}}},
+       {"differs", difference.differs()},
+       {"newlyFailing", difference.newly_failing()},
+       {"stands", difference.stands() ? json(*difference.stands()) : json(nullptr)},
+       {"failedConditions", difference.failed.empty() ? json(nullptr) : json(difference.failed)},
+       {"inputs", document::list(difference.metadata, setting_difference)},
+       {"items", document::list(difference.items, item_difference)}});
 }
 
 json side_schema(std::string_view description) {
@@ -131,7 +141,12 @@ std::string difference_schema_json() {
                            {"only", json_schema::one_of({"old", "new"}, "absent: on both sides"),
                             json_schema::kOptional},
                            {"figures", figures_schema()},
-                           {"settings", settings_schema("configuration that changed")}},
+                           {"settings", settings_schema("configuration that changed")},
+                           {"newReasons",
+                            json_schema::list_of(json_schema::text("in a few words"),
+                                                 "why it does not stand, where OLD had no such "
+                                                 "reason"),
+                            json_schema::kOptional}},
                           "a variant of a result, an option of a comparison");
   json schema = json_schema::object(
       {{"apiVersion", {{"const", kDifferenceApiVersion}}},
@@ -139,6 +154,12 @@ std::string difference_schema_json() {
        {"metadata", metadata},
        {"differs", json_schema::truth("anything but the version of slicewise")},
        {"newlyFailing", json_schema::whole("objectives")},
+       {"stands",
+        json_schema::truth("NEW does what it should: every variant, any option of a comparison"),
+        json_schema::kOptional},
+       {"failedConditions",
+        json_schema::list_of(json_schema::text("condition and why"), "of --fail-on"),
+        json_schema::kOptional},
        {"inputs", settings_schema("seed, prices, scenario ...: what changed")},
        {"items", json_schema::list_of(item, "in the order of the new document")}},
       "What `slicewise diff -o json` prints. Keys are added, never renamed.");

@@ -28,15 +28,21 @@ std::string cut_text(std::string text, std::size_t most) {
 
 std::string comment_heading(const DocumentDifference& difference) {
   constexpr std::size_t kLongest = 200;
-  const int failing = difference.newly_failing();
-  const std::string_view sign = failing > 0 ? signs(kCommentStyle).fail : signs(kCommentStyle).pass;
-  return fmt::format("### GPU {}: {}  {} {}\n\n",
+  const std::string_view sign =
+      difference.is_good() ? signs(kCommentStyle).pass : signs(kCommentStyle).fail;
+  std::string failed;
+  for (const std::string& sentence : difference.failed) {
+    failed +=
+        fmt::format("- {} {}\n", signs(kCommentStyle).fail, markdown_cell("--fail-on " + sentence));
+  }
+  return fmt::format("### GPU {}: {}  {} {}\n\n{}",
                      difference.kind == "MaxLoad"      ? "load"
                      : difference.kind == "Comparison" ? "options"
                      : difference.kind == "Plan"       ? "plan"
                                                        : "run",
                      markdown_cell(cut_text(difference.scenario, kLongest)), sign,
-                     markdown_cell(difference_summary(difference)));
+                     markdown_cell(difference_summary(difference)),
+                     failed.empty() ? "" : failed + "\n");
 }
 
 std::string item_section(const ItemDifference& item, const DocumentDifference& difference,

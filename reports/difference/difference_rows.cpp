@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "../screens/result_figures.hpp"
+#include "../screens/result_verdict.hpp"
 #include "../text/amount_text.hpp"
 
 namespace slicewise::reports {
@@ -36,7 +37,10 @@ std::string side_cell(const std::optional<StoredFigure>& figure, const TextStyle
   std::string text = stored_amount(figure->value, figure->ci95, *figure, style);
   if (figure->name == "headroom") text += "x";
   if (figure->pass) {
-    text += " " + std::string(*figure->pass ? signs(style).pass : signs(style).fail);
+    const sim::ObjectiveStanding standing =
+        stored_standing(*figure->pass, figure->value, figure->ci95, figure->limit.value_or(0),
+                        figure->more_is_better);
+    text += " " + std::string(standing_sign(standing, style));
   }
   return text;
 }
@@ -114,9 +118,30 @@ std::string figure_sentence(const ItemDifference& item, const FigureDifference& 
                      change_cell(figure, style));
 }
 
+std::string verdict_sentence(const ItemDifference& item) {
+  const bool stood = item.verdict_before && item.verdict_before->stands();
+  return fmt::format("{} {}: {}", item.name,
+                     stood                     ? "no longer stands"
+                     : item.side == Side::Both ? "stands even less"
+                                               : "does not stand",
+                     brief_reasons({item.new_reasons()}));
+}
+
+// The worst first.
 std::string difference_summary(const DocumentDifference& difference) {
-  if (!difference.differs()) return "no difference";
   std::vector<std::string> parts;
+  bool worse_verdict = false;
+  for (const ItemDifference& item : difference.items) {
+    if (const double more = item.more_oom_kills(); more > 0) {
+      parts.push_back(fmt::format("{} more OOM kill{} in {}", count_text(more),
+                                  more == 1 ? "" : "s", item.name));
+    }
+  }
+  for (const ItemDifference& item : difference.items) {
+    if (item.new_reasons().empty()) continue;
+    worse_verdict = true;
+    parts.push_back(verdict_sentence(item));
+  }
   if (const int failing = difference.newly_failing(); failing > 0) {
     parts.push_back(
         fmt::format("{} newly {}", objectives_text(failing), failing == 1 ? "fails" : "fail"));
@@ -125,10 +150,17 @@ std::string difference_summary(const DocumentDifference& difference) {
     parts.push_back(
         fmt::format("{} newly {}", objectives_text(passing), passing == 1 ? "passes" : "pass"));
   }
-  if (const auto bill = largest_bill_change(difference)) {
-    parts.push_back(*bill == 0 ? "the bill is the same" : "bill " + change_text(*bill));
+  for (const ItemDifference& item : difference.items) {
+    if (item.newly_stands()) parts.push_back(item.name + " stands now");
   }
-  return parts.empty() ? "something differs" : fmt::format("{}", fmt::join(parts, ", "));
+  const auto bill = difference.differs() ? largest_bill_change(difference) : std::nullopt;
+  if (bill) parts.push_back(*bill == 0 ? "the bill is the same" : "bill " + change_text(*bill));
+  if (parts.empty())
+    parts.emplace_back(difference.differs() ? "something differs" : "no difference");
+  if (difference.stands() == false && !worse_verdict) {
+    parts.emplace_back("what does not stand still does not");
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 Cells figure_cells(const ItemDifference& item, const TextStyle& style, bool all) {

@@ -10,6 +10,9 @@
 // The cells and sentences that the table and the Markdown of a difference share.
 namespace slicewise::reports {
 
+// "after no longer stands: 2 Pending". REQUIRES: new reasons.
+std::string verdict_sentence(const ItemDifference& item);
+
 // "after: asr latencyP99 412 ms -> 631 ms (+53%)".
 std::string figure_sentence(const ItemDifference& item, const FigureDifference& figure,
                             const TextStyle& style);

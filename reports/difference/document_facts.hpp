@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,12 +20,14 @@ struct ItemFacts {
   std::string name;
   std::vector<StoredFigure> figures;
   NamedSettings settings;
+  std::optional<sim::Verdict> verdict = std::nullopt;
 };
 
 struct DocumentFacts {
   std::string kind;
   std::string scenario;
   NamedSettings metadata;
+  NamedSettings inputs;  // of the scenario; empty where an old slicewise wrote it
   std::vector<ItemFacts> items;
 };
 
@@ -41,8 +44,11 @@ inline constexpr std::string_view kRejectedWord = "rejected:";
 // Finds the kind, checks the format's version and reads the items.
 Expected<DocumentFacts> document_facts(const SourceText& source);
 
-// Of a variant or option, as a setting: "stands", "16 failed".
+// Of a variant or option; as a setting, too: "stands", "16 failed".
 void add_verdict(StoredDocument& document, const std::string& pointer, ItemFacts& item);
+
+// Its causes, workloads and words, from the list at a pointer.
+sim::Verdict stored_verdict(StoredDocument& document, const std::string& reasons);
 
 // For the readers of items: the number of entries of a list, a figure at a pointer if there is one,
 // a setting likewise.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "../document/record_json.hpp"
+#include "../screens/result_verdict.hpp"
 #include "document_facts.hpp"
 
 namespace slicewise::reports {
@@ -71,6 +72,19 @@ NamedSettings metadata_settings(const StoredDocument& document) {
   return settings;
 }
 
+// "workloads.asr.replicas=4" as a setting.
+NamedSettings stored_inputs(StoredDocument& document) {
+  NamedSettings inputs;
+  const std::size_t count = entries_at(document, "/metadata/inputs");
+  for (std::size_t n = 0; n < count; ++n) {
+    const std::string input = document.required_text(fmt::format("/metadata/inputs/{}", n));
+    const std::size_t equals = input.find('=');
+    if (equals == std::string::npos) continue;
+    inputs.emplace_back(input.substr(0, equals), input.substr(equals + 1));
+  }
+  return inputs;
+}
+
 }  // namespace
 
 Expected<DocumentFacts> document_facts(const SourceText& source) {
@@ -84,6 +98,7 @@ Expected<DocumentFacts> document_facts(const SourceText& source) {
   facts.kind = kind->kind;
   facts.scenario = document->required_text("/metadata/scenario");
   facts.metadata = metadata_settings(*document);
+  facts.inputs = stored_inputs(*document);
   facts.items = kind->items(*document);
   if (!document->problems().empty()) return tl::unexpected(document->problems());
   return facts;
@@ -112,13 +127,21 @@ void add_setting(const StoredDocument& document, const std::string& pointer, std
 void add_verdict(StoredDocument& document, const std::string& pointer, ItemFacts& item) {
   const auto stands = document.truth(pointer + "/verdict/stands");
   if (!stands) return;
-  std::string words = *stands ? "stands" : "";
-  const std::size_t reasons = entries_at(document, pointer + "/verdict/reasons");
-  for (std::size_t r = 0; r < reasons; ++r) {
-    words += (r == 0 ? "" : ", ") +
-             document.required_text(fmt::format("{}/verdict/reasons/{}/brief", pointer, r));
+  item.verdict = stored_verdict(document, pointer + "/verdict/reasons");
+  item.settings.emplace_back("verdict", *stands ? "stands" : brief_reasons(*item.verdict));
+}
+
+sim::Verdict stored_verdict(StoredDocument& document, const std::string& reasons) {
+  sim::Verdict verdict;
+  const std::size_t count = entries_at(document, reasons);
+  for (std::size_t r = 0; r < count; ++r) {
+    const std::string at = fmt::format("{}/{}", reasons, r);
+    const auto cause = sim::cause_named(document.required_text(at + "/cause"));
+    verdict.reasons.push_back({cause.value_or(sim::Verdict::Cause::NothingRan),
+                               document.text(at + "/workload").value_or(""),
+                               document.required_text(at + "/brief"), ""});
   }
-  item.settings.emplace_back("verdict", std::move(words));
+  return verdict;
 }
 
 void add_objective(StoredDocument& document, const std::string& pointer, std::string workload,

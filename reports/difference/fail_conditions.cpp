@@ -28,6 +28,8 @@ struct KnownCondition {
   bool (*is_about)(const StoredFigure& figure);  // nullptr: figures declared with it
 };
 
+constexpr std::string_view kVerdictWord = "verdict";  // about no figure
+
 constexpr KnownCondition kQuantiles[] = {
     {"p50", true, [](const StoredFigure& f) { return ends_in(f, "P50"); }},
     {"p90", true, [](const StoredFigure& f) { return ends_in(f, "P90"); }},
@@ -37,6 +39,7 @@ constexpr KnownCondition kQuantiles[] = {
     {"headroom", true, [](const StoredFigure& f) { return f.name == "headroom"; }},
     {"slo.newlyFailing", false, [](const StoredFigure& f) { return f.pass.has_value(); }},
     {"slo.failing", false, [](const StoredFigure& f) { return f.pass.has_value(); }},
+    {kVerdictWord, false, [](const StoredFigure&) { return false; }},
 };
 
 void add_declared(const sim::Record& record, std::vector<const sim::DiffFigure*>& all) {
@@ -147,6 +150,18 @@ bool can_judge(const FailCondition& condition, const FigureDifference& figure) {
   return figure.after && (figure.before || !condition.threshold);
 }
 
+// One sentence for each item whose verdict is worse than it was.
+void judge_verdicts(const FailCondition& condition, const DocumentDifference& difference,
+                    std::vector<std::string>& failed) {
+  if (!difference.stands()) {
+    failed.push_back(fmt::format("{}: nothing to judge: NEW has no verdict", condition.text));
+  }
+  for (const ItemDifference& item : difference.items) {
+    if (item.new_reasons().empty()) continue;
+    failed.push_back(fmt::format("{}: {}", condition.text, verdict_sentence(item)));
+  }
+}
+
 }  // namespace
 
 tl::expected<std::vector<FailCondition>, std::string> parse_fail_on(std::string_view text) {
@@ -165,6 +180,10 @@ std::vector<std::string> failed_conditions(const DocumentDifference& difference,
                                            const std::vector<FailCondition>& conditions) {
   std::vector<std::string> failed;
   for (const FailCondition& condition : conditions) {
+    if (condition.subject == kVerdictWord) {
+      judge_verdicts(condition, difference, failed);
+      continue;
+    }
     const KnownCondition* const known = find_condition(condition.subject);
     bool is_judged = false;
     for (const ItemDifference& item : difference.items) {

@@ -119,6 +119,7 @@ std::vector<ItemFacts> plan_items(StoredDocument& document) {
     if (o == 0) {
       item.settings.emplace_back("configuration", words_of(pools, workloads.size()));
       add_option_figures(document, at, item);
+      item.verdict = stored_verdict(document, at + "/reasons");
       add_headroom(document, item);
     }
     item.settings.emplace_back(name_of(pools, workloads.size()), fmt::format("rank {}", o + 1));
@@ -128,6 +129,9 @@ std::vector<ItemFacts> plan_items(StoredDocument& document) {
     item.settings.emplace_back(
         name_of({stored_choice(document, at + "/pool")}, workloads.size()),
         fmt::format("{} {}", kRejectedWord, document.required_text(at + "/reason")));
+  }
+  if (options == 0) {
+    item.verdict = sim::Verdict{{{sim::Verdict::Cause::NothingRan, "", "no option stands", ""}}};
   }
   struct TriedList {
     const char* key;

@@ -24,7 +24,14 @@ namespace {
 
 using nlohmann::json;
 
-std::string field(const json& value) {
+std::string field(const json& value, const std::string& part) {
+  if (value.is_array()) {
+    std::string all;
+    for (const json& entry : value) {
+      all += (all.empty() ? "" : "; ") + entry.at(part).get_ref<const std::string&>();
+    }
+    return csv_text(all);
+  }
   if (value.is_string()) return csv_text(value.get_ref<const std::string&>());
   std::string text = json_text(value);
   text.pop_back();
@@ -45,9 +52,11 @@ void DocumentCsv::add_columns(const sim::Record& record, std::size_t level) {
     for (const sim::Field::CsvName& csv : field.csv_names) {
       // Two kinds of items may share a column.
       if (std::ranges::find(columns_, csv.name, &Column::name) != columns_.end()) continue;
-      const std::string part = csv.part.empty() ? "" : "/" + std::string(csv.part);
-      columns_.push_back(
-          {csv.position, std::string(csv.name), level, json::json_pointer(pointer + part)});
+      const bool in_object = !csv.part.empty() && field.shape->kind != sim::Shape::Kind::List;
+      const std::string part = in_object ? "/" + std::string(csv.part) : "";
+      columns_.push_back({csv.position, std::string(csv.name), level,
+                          json::json_pointer(pointer + part),
+                          in_object ? "" : std::string(csv.part)});
     }
     if (field.shape != nullptr && field.shape->kind == sim::Shape::Kind::List &&
         field.shape->item->kind == sim::Shape::Kind::Object) {
@@ -73,7 +82,7 @@ std::string DocumentCsv::row(const json& document, const json& item, const json&
   for (const Column& column : columns_) {
     const json& source = *sources[std::min(column.level, sources.size() - 1)];
     if (&column != columns_.data()) out += ',';
-    if (source.contains(column.pointer)) out += field(source.at(column.pointer));
+    if (source.contains(column.pointer)) out += field(source.at(column.pointer), column.part);
   }
   return out + "\r\n";
 }

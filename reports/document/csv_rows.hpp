@@ -36,6 +36,7 @@ class DocumentCsv {
     std::string name;
     std::size_t level;  // 0: of the document, 1: of the item, 2: of the entry
     nlohmann::json::json_pointer pointer;
+    std::string part = {};  // of the entries of a list, all in one field
   };
 
   void add_columns(const sim::Record& record, std::size_t level);

@@ -6,7 +6,6 @@
 
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/result_record.hpp"
-#include "slicewise/version.hpp"
 
 #include "csv_rows.hpp"
 #include "document_text.hpp"
@@ -67,19 +66,23 @@ double target_share(const InflationStudy& s) { return s.target_percent / 100.0; 
 
 bool repeats(const ReplayStudy& study) { return study.repeat > 1; }
 
-std::string_view version_of_replay(const ReplayOrigin&) { return kVersion; }
-
 template <class Study>
 std::vector<Field> origin_fields() {
-  using O = ReplayOrigin;
-  const auto of = [](Field field) { return std::move(field).template from<&Study::origin>(); };
-  return {of(field<&O::trace>("trace", "file of the trace")).csv(1, "trace"),
-          of(field<&O::trace_sha256>("traceSha256", "SHA-256 of its bytes, in hexadecimal")),
-          of(field<&O::cluster>("cluster", "what the jobs were placed on")).csv(2, "cluster"),
-          field<&Study::seed>("seed", "seed of the random streams"),
-          of(field<&version_of_replay>("version", "version of slicewise")),
-          of(field<&O::price_date>("priceDate", "date of the newest price in force, YYYY-MM-DD")
-                 .optional()),
+  const auto of_stamp = [](Field field) {
+    field.base = [](const void* at) -> const void* { return &shapes::in<Study>(at).origin.stamp; };
+    return field;
+  };
+  const auto like = [&](std::string_view key) { return of_stamp(record_of<Stamp>().like(key)); };
+  return {of_stamp(field<&Stamp::scenario_file>("trace", "file of the trace")).csv(1, "trace"),
+          of_stamp(field<&Stamp::scenario_sha256>("traceSha256",
+                                                  "SHA-256 of its bytes, in hexadecimal")),
+          field<&Study::origin, &ReplayOrigin::cluster>("cluster", "what the jobs were placed on")
+              .csv(2, "cluster"),
+          like("seed"),
+          like("version"),
+          like("priceDate"),
+          like("priceFile"),
+          like("priceFileSha256"),
           field<&Study::interrupted>("interrupted", "jobs that had not ended by then are missing")
               .optional()};
 }
@@ -91,6 +94,9 @@ const Record& replay_metadata() {
   static const Record declared = [] {
     Record record{kMetadata, origin_fields<S>()};
     record.fields[3] = std::move(record.fields[3]).csv(3, "seed");
+    record.fields.push_back(field<&S::origin, &ReplayOrigin::stamp, &Stamp::allow_pending>(
+                                "allowPending", "--allow-pending: jobs left Pending do not count")
+                                .optional());
     record.fields.push_back(field<&S::repeat>("repeat", "times that the trace was replayed"));
     record.fields.push_back(
         field<&S::shift>("shiftSeconds", "between the repetitions").when<&repeats>());
@@ -108,7 +114,8 @@ const Record& inflation_metadata() {
   using S = InflationStudy;
   static const Record declared = [] {
     Record record{kMetadata, origin_fields<S>()};
-    record.fields.push_back(field<&S::seeds>("seeds", "runs, with consecutive seeds"));
+    record.fields.push_back(field<&S::origin, &ReplayOrigin::stamp, &Stamp::replications>(
+        "seeds", "runs, with consecutive seeds"));
     record.fields.push_back(
         field<&target_share>("targetRatio", "GPUs asked for in the end / the cluster's"));
     return record;
@@ -188,6 +195,7 @@ const Record& record_of<ReplayOutcome>() {
          of(field<&R::perfect_estimates>("perfectEstimates", "backfilling knew the true run times")
                 .optional()),
          field<&O::cost>("costUsd", "of all nodes over the makespan").csv(17, "costUsd"),
+         field<&O::verdict>("verdict"),
          of(field<&R::interrupted>("interrupted", "this replay was stopped early").optional()),
          of(field<&R::classes>("sizes", "small to large; those with jobs"))}};
   }();
@@ -308,7 +316,7 @@ std::string inflation_csv(const sim::InflationStudy& study) {
   table.add(4, "seed", "/seed");
   std::string out = table.header();
   for (const json& placement : document["placements"]) {
-    std::uint64_t seed = study.seed;
+    std::uint64_t seed = study.origin.stamp.seed;
     for (const json& result : placement["seeds"]) {
       const json item = {{"placement", placement["placement"]}, {"seed", seed++}};
       for (const json& point : result["curve"]) out += table.row(document, item, point);

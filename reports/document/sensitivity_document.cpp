@@ -23,6 +23,16 @@ struct Spelling<AmountUnit> {
   static std::string_view of(U unit) { return reports::unit_word(unit); }
 };
 
+template <>
+struct Spelling<ObjectiveStanding> {
+  using O = ObjectiveStanding;
+  static constexpr bool kListed = true;
+  static constexpr O kAll[] = {O::Holds, O::Undecided, O::Missed};
+  static constexpr std::string_view of(O standing) {
+    return standing == O::Holds ? "holds" : standing == O::Undecided ? "undecided" : "missed";
+  }
+};
+
 namespace {
 
 // Parts of a study with what they point to.
@@ -74,8 +84,14 @@ std::vector<BreakEvenOfInput> break_evens_of_inputs(const SensitivityStudy& stud
 }
 
 std::optional<bool> passes_limit(const OutcomeFigure& figure) {
-  return figure.limit ? std::optional(figure.pass) : std::nullopt;
+  return figure.limit ? std::optional(figure.standing != ObjectiveStanding::Missed) : std::nullopt;
 }
+
+std::optional<ObjectiveStanding> standing_at_limit(const OutcomeFigure& figure) {
+  return figure.limit ? std::optional(figure.standing) : std::nullopt;
+}
+
+bool holds_now(const ObjectiveFlip& flip) { return flip.standing == ObjectiveStanding::Holds; }
 
 std::string_view kind_of_input(const VariedInput& input) { return scenarios::word_of(input.kind); }
 
@@ -104,6 +120,9 @@ std::optional<std::vector<ObjectiveFlip>> flips_of(const NamedVariation& v) {
 }
 std::optional<PodCounts> pods_of(const NamedVariation& v) {
   return was_simulated(v) ? std::optional(v.variation.pods) : std::nullopt;
+}
+std::optional<Verdict> verdict_of(const NamedVariation& v) {
+  return was_simulated(v) ? std::optional(v.variation.verdict) : std::nullopt;
 }
 
 std::optional<double> input_at(const BreakEvenOfInput& b, const std::optional<double>& factor) {
@@ -142,7 +161,7 @@ const Record& sensitivity_metadata() {
        field<&S::simulations>("simulations", "how many there were"),
        field<&S::by>("byRatio", "how far inputs were lowered and raised"),
        stamp_field<S>("version"), stamp_field<S>("priceDate"), stamp_field<S>("priceFile"),
-       stamp_field<S>("priceFileSha256"),
+       stamp_field<S>("priceFileSha256"), stamp_field<S>("allowPending"),
        field<&S::interrupted>("interrupted", "not every input was varied").optional()}};
   return declared;
 }
@@ -164,7 +183,8 @@ const Record& record_of<OutcomeFigure>() {
        field<&F::ci95>("ci95", "half width"),
        field<&F::limit>("limit", "of an objective: at most, or at least"),
        field<&F::at_least>("atLeast", "the limit is a lower one").optional(),
-       field<&passes_limit>("pass", "the value is within the limit")}};
+       field<&passes_limit>("pass", "the value is within the limit"),
+       field<&standing_at_limit>("standing", "whether it holds with all of its 95 % interval")}};
   return declared;
 }
 
@@ -189,13 +209,14 @@ const Record& record_of<NamedChange>() {
 template <>
 const Record& record_of<ObjectiveFlip>() {
   using F = ObjectiveFlip;
-  static const Record declared{"an objective that starts or stops failing",
+  static const Record declared{"an objective that starts or stops holding",
                                {field<&F::workload>("workload", "workload or pipeline"),
                                 field<&F::name>("name", "objective, as in the scenario"),
                                 field<&F::value, &Amount::unit>("unit", kOfUnit),
                                 field<&F::value, &Amount::value>("value", "with the input changed"),
                                 field<&F::limit, &Amount::value>("limit", "at most, or at least"),
-                                field<&F::passes>("pass", "it passes now, and failed before")}};
+                                field<&holds_now>("pass", "it holds now, and did not before"),
+                                field<&F::standing>("standing", "with the input changed")}};
   return declared;
 }
 
@@ -209,7 +230,7 @@ const Record& record_of<NamedVariation>() {
        field<&V::variation, &InputVariation::refused>("refused", "why it cannot be simulated")
            .optional(),
        field<&changes_of>("changes", "of the figures"), field<&flips_of>("flips", "objectives"),
-       field<&pods_of>("pods").as(&pods_of_variation)}};
+       field<&pods_of>("pods").as(&pods_of_variation), field<&verdict_of>("verdict")}};
   return declared;
 }
 
@@ -266,6 +287,7 @@ const Record& record_of<SensitivityStudy>() {
       {constant("apiVersion", reports::kSensitivityApiVersion), constant("kind", "Sensitivity"),
        group("metadata", &sensitivity_metadata),
        field<&S::nothing_runs>("nothingRuns", "no pod ever ran").optional(),
+       field<&S::verdict>("verdict", "of the scenario as it is"),
        field<&S::figures>("figures", "of the scenario as it is"),
        field<&named_effects>("inputs", "those with most effect first"),
        field<&break_evens_of_inputs>("breakEvens", "of the inputs that move an objective most")}};
@@ -293,7 +315,8 @@ std::string sensitivity_schema_json() {
       document_schema(sim::record_of<sim::SensitivityStudy>(), "slicewise sensitivity"));
 }
 
-// An item is one input at one end, its entries are the figures that change.
+// An item is one input at one end, its entries are the figures that change; the verdict is that of
+// the end.
 std::string sensitivity_csv(const sim::SensitivityStudy& study) {
   const json document = sensitivity_document(study);
   DocumentCsv table(sim::record_of<sim::SensitivityStudy>());
@@ -305,9 +328,11 @@ std::string sensitivity_csv(const sim::SensitivityStudy& study) {
     for (const char* end : {"low", "high"}) {
       if (!input.contains(end)) continue;
       input["end"] = input[end];
-      if (input["end"].contains("refused")) out += table.row(document, input, json::object());
+      const json of_end = {{"metadata", document["metadata"]},
+                           {"verdict", input["end"].value("verdict", json::object())}};
+      if (input["end"].contains("refused")) out += table.row(of_end, input, json::object());
       for (const json& change : input["end"].value("changes", json::array())) {
-        out += table.row(document, input, change);
+        out += table.row(of_end, input, change);
       }
     }
   }

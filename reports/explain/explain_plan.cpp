@@ -12,6 +12,7 @@
 
 #include "../difference/stored_document.hpp"
 #include "../screens/result_figures.hpp"
+#include "../screens/result_verdict.hpp"
 #include "../text/amount_text.hpp"
 #include "../text/text_table.hpp"
 
@@ -83,14 +84,17 @@ class PlanExplainer {
     for (std::size_t o = 0; all != nullptr && o < all->size(); ++o) {
       const std::string at = fmt::format("{}/objectives/{}", option, o);
       const sim::AmountUnit unit = unit_of_word(document_.required_text(at + "/unit"));
-      const bool pass = document_.truth(at + "/pass").value_or(false);
+      const bool at_least = document_.truth(at + "/atLeast").value_or(false);
+      const sim::ObjectiveStanding standing =
+          stored_standing(document_.truth(at + "/pass").value_or(false), figure(at + "/value"),
+                          document_.number(at + "/ci95"), figure(at + "/limit"), at_least);
       const std::string value =
           amount_text({figure(at + "/value"), unit}, document_.number(at + "/ci95"), style_);
       out += said(fmt::format(
-          "{} {} {}: {} of {} {}, {} of the limit", pass ? signs(style_).pass : signs(style_).fail,
+          "{} {} {}: {} of {} {}, {} of the limit", standing_sign(standing, style_),
           document_.required_text(at + "/workload"), document_.required_text(at + "/name"), value,
-          document_.truth(at + "/atLeast") ? "at least" : "at most",
-          amount_text({figure(at + "/limit"), unit}), percent_text(figure(at + "/ratio"))));
+          at_least ? "at least" : "at most", amount_text({figure(at + "/limit"), unit}),
+          percent_text(figure(at + "/ratio"))));
     }
     return out;
   }

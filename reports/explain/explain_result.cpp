@@ -12,6 +12,7 @@
 
 #include "../difference/stored_document.hpp"
 #include "../screens/result_figures.hpp"
+#include "../screens/result_verdict.hpp"
 #include "../text/amount_text.hpp"
 #include "../text/text_table.hpp"
 
@@ -102,7 +103,7 @@ class ResultExplainer {
   }
 
   std::string variant(const std::string& at) {
-    std::string out = heading(at) + said(pods_sentence(at)) + said(oom_sentence(at)) +
+    std::string out = heading(at) + verdict(at) + said(pods_sentence(at)) + said(oom_sentence(at)) +
                       said(pending_sentence(at)) + said(gpus_sentence(at));
     for (const std::string& w : items(at + "/workloads")) {
       const std::string bound = text_of(w + "/boundBy");
@@ -112,6 +113,15 @@ class ResultExplainer {
       }
     }
     return out + findings(at, "");
+  }
+
+  // Why it does not stand; nothing of one that does.
+  std::string verdict(const std::string& at) {
+    std::string out;
+    for (const std::string& reason : items(at + "/verdict/reasons")) {
+      out += said(fmt::format("{} {}", signs(style_).fail, text_of(reason + "/text")));
+    }
+    return out;
   }
 
   std::string pods_sentence(const std::string& at) {
@@ -242,15 +252,17 @@ class ResultExplainer {
   std::string objectives(const std::string& w) {
     std::string out;
     for (const std::string& at : items(w + "/objectives")) {
-      const bool pass = document_.truth(at + "/pass").value_or(false);
+      const sim::ObjectiveStanding standing =
+          stored_standing(document_.truth(at + "/pass").value_or(false), figure(at + "/value"),
+                          document_.number(at + "/ci95"), figure(at + "/limit"),
+                          document_.truth(at + "/atLeast").value_or(false));
       const sim::AmountUnit unit = unit_of_word(text_of(at + "/unit"));
-      out += said(
-          fmt::format(
-              "{} {}: {}, the limit is {}", pass ? signs(style_).pass : signs(style_).fail,
-              document_.required_text(at + "/name"),
-              amount_text({figure(at + "/value"), unit}, document_.number(at + "/ci95"), style_),
-              amount_text({figure(at + "/limit"), unit})),
-          4);
+      out += said(fmt::format("{} {}: {}, the limit is {}", standing_sign(standing, style_),
+                              document_.required_text(at + "/name"),
+                              amount_text({figure(at + "/value"), unit},
+                                          document_.number(at + "/ci95"), style_),
+                              amount_text({figure(at + "/limit"), unit})),
+                  4);
     }
     return out;
   }

@@ -56,7 +56,7 @@ Tile price_tile(const ShownOption& lead) {
 
 Tile objective_tile(const ShownOption& lead, const sim::VariantResult* variant) {
   if (const sim::PlannedObjective* worst = lead.tightest()) {
-    return {figure_text(worst->value, worst->ci95, kPageStyle),
+    return {found_text(*worst, kPageStyle),
             fmt::format("{} {}, limit {} · {}", worst->workload, worst->name,
                         figure_text(worst->limit, std::nullopt, kPageStyle),
                         sim::standing_of(*worst) == sim::ObjectiveStanding::Holds ? "✓ ok"

@@ -66,8 +66,7 @@ std::string loads_text(const MaxLoad& found, std::optional<double> ScaledLoad::*
 
 std::string objective_text(const ProbedObjective& objective, const TextStyle& style) {
   const sim::ObjectiveResult& o = objective.result;
-  return fmt::format("{} of {}, {} against {}", o.name, objective.workload,
-                     figure_text(o.value, o.ci95, style),
+  return fmt::format("{} of {}, {} against {}", o.name, objective.workload, found_text(o, style),
                      figure_text(o.limit, std::nullopt, style));
 }
 

@@ -157,8 +157,7 @@ std::string miss_sentence(const RejectedChoice& nearest, const TextStyle& style)
   std::string out = fmt::format("Nearest: {} at {} a month: {}", sim::describe(nearest.choice),
                                 money_text(figures.monthly), nearest.reason);
   if (figures.verdict.loses_pods() || worst == nullptr || worst->pass) return out + ".";
-  return out + fmt::format(" with {}, the limit is {} ({} of it).",
-                           figure_text(worst->value, worst->ci95, style),
+  return out + fmt::format(" with {}, the limit is {} ({} of it).", found_text(*worst, style),
                            figure_text(worst->limit, std::nullopt, style),
                            percent_text(worst->ratio()));
 }

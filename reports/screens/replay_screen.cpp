@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include "slicewise/reports/studies.hpp"
-#include "slicewise/version.hpp"
 
 #include "../text/text_table.hpp"
 #include "result_figures.hpp"
+#include "result_verdict.hpp"
 #include "screen.hpp"
 
 namespace slicewise::reports {
@@ -63,8 +63,8 @@ std::string replay_heading(const ReplayStudy& study) {
   const std::int64_t jobs = study.outcomes.empty() ? 0 : study.outcomes.front().result.jobs;
   const std::string repeated =
       study.repeat > 1 ? fmt::format(" (the trace {} times)", study.repeat) : "";
-  return fmt::format("{}: {} jobs{} on {}", study.origin.trace, whole_text(jobs), repeated,
-                     study.origin.cluster);
+  return fmt::format("{}: {} jobs{} on {}", study.origin.stamp.scenario_file, whole_text(jobs),
+                     repeated, study.origin.cluster);
 }
 
 Cells scheduler_cells(const ReplayStudy& study) {
@@ -152,7 +152,7 @@ std::vector<std::string> replay_notes(const ReplayStudy& study) {
 
 std::string inflation_heading(const InflationStudy& study) {
   return fmt::format("{}: jobs arrive and stay until they ask for {} % of the GPUs of {}",
-                     study.origin.trace, study.target_percent, study.origin.cluster);
+                     study.origin.stamp.scenario_file, study.target_percent, study.origin.cluster);
 }
 
 Cells inflation_cells(const InflationStudy& study) {
@@ -177,21 +177,43 @@ Cells inflation_cells(const InflationStudy& study) {
 }
 
 std::vector<std::string> inflation_notes(const InflationStudy& study) {
-  return {study.seeds == 1 ? std::string("one seed; --replications 5 shows how far others differ")
-                           : fmt::format("mean over {} seeds ({} and on)", study.seeds, study.seed),
+  const sim::Stamp& stamp = study.origin.stamp;
+  return {stamp.replications == 1
+              ? std::string("one seed; --replications 5 shows how far others differ")
+              : fmt::format("mean over {} seeds ({} and on)", stamp.replications, stamp.seed),
           "the experiment of Weng et al., USENIX ATC'23: no job ever leaves, one that fits nowhere "
           "is dropped"};
 }
 
-std::string replay_origin(const sim::ReplayOrigin& origin, std::uint64_t seed) {
-  return fmt::format("trace {} (sha256 {}), seed {}, slicewise {}{}", origin.trace,
-                     origin.trace_sha256.substr(0, 12), seed, kVersion,
-                     origin.price_date.empty() ? "" : ", prices of " + origin.price_date);
+std::string replay_origin(const sim::Stamp& stamp) {
+  constexpr std::size_t kHashShown = 12;
+  std::string out =
+      fmt::format("trace {} (sha256 {}), seed {}, slicewise {}", stamp.scenario_file,
+                  stamp.scenario_sha256.substr(0, kHashShown), stamp.seed, stamp.version);
+  if (!stamp.price_date.empty()) out += ", prices of " + stamp.price_date;
+  if (!stamp.price_file.empty()) {
+    out += fmt::format(" ({}, sha256 {})", stamp.price_file,
+                       stamp.price_file_sha256.substr(0, kHashShown));
+  }
+  return out;
 }
 
-Screen replay_screen(const ReplayStudy& study, Detail detail) {
+// Whom each scheduler leaves waiting for good; nothing of those that stand.
+std::vector<Sentence> lost_sentences(const ReplayStudy& study, const TextStyle& style) {
+  std::vector<Sentence> out;
+  for (const ReplayOutcome& outcome : study.outcomes) {
+    if (outcome.verdict.stands()) continue;
+    out.push_back(
+        {fmt::format("{} {}: {}", signs(style).fail, scheduler_name(study, outcome.scheduling),
+                     full_reasons(outcome.verdict))});
+  }
+  return out;
+}
+
+Screen replay_screen(const ReplayStudy& study, const TextStyle& style, Detail detail) {
   Screen screen{"", replay_alarm(study.interrupted), replay_heading(study)};
-  screen.parts.push_back({.table = scheduler_cells(study)});
+  screen.parts.push_back(
+      {.table = scheduler_cells(study), .sentences = lost_sentences(study, style)});
   for (const ReplayOutcome& outcome : study.outcomes) {
     if (detail != Detail::Comment && outcome.result.classes.size() < 2) continue;
     const std::string title = "BY SIZE OF JOB (" + scheduler_name(study, outcome.scheduling) + ")";
@@ -199,25 +221,25 @@ Screen replay_screen(const ReplayStudy& study, Detail detail) {
     if (detail == Detail::Brief) break;
   }
   screen.parts.push_back(notes_part(replay_notes(study)));
-  screen.origin = replay_origin(study.origin, study.seed);
+  screen.origin = replay_origin(study.origin.stamp);
   return screen;
 }
 
 Screen inflation_screen(const InflationStudy& study) {
   Screen screen{"", replay_alarm(study.interrupted), inflation_heading(study)};
   screen.parts = {{.table = inflation_cells(study)}, notes_part(inflation_notes(study))};
-  screen.origin = replay_origin(study.origin, study.seed);
+  screen.origin = replay_origin(study.origin.stamp);
   return screen;
 }
 
 }  // namespace
 
 std::string replay_table(const ReplayStudy& study, const TextStyle& style, bool wide) {
-  return screen_text(replay_screen(study, wide ? Detail::Wide : Detail::Brief), style, wide);
+  return screen_text(replay_screen(study, style, wide ? Detail::Wide : Detail::Brief), style, wide);
 }
 
 std::string replay_markdown(const ReplayStudy& study) {
-  return screen_markdown(replay_screen(study, Detail::Comment));
+  return screen_markdown(replay_screen(study, kPlain, Detail::Comment));
 }
 
 std::string inflation_table(const InflationStudy& study, const TextStyle& style, bool wide) {

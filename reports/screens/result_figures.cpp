@@ -107,6 +107,43 @@ std::string figure_text(const scenarios::FigureValue& value,
       value);
 }
 
+namespace {
+
+std::string precise_text(const scenarios::FigureValue& value, int digits) {
+  return std::visit(
+      models::Overloaded{
+          [&](Duration d) {
+            return d < seconds(1) ? fmt::format("{:.{}g} ms", to_seconds(d) * 1e3, digits)
+                                  : fmt::format("{:.{}g} s", to_seconds(d), digits);
+          },
+          [&](scenarios::Share s) { return fmt::format("{:.{}g}%", 100 * s.of_one, digits); },
+          [&](Rate r) { return fmt::format("{:.{}g}/s", r.per_second, digits); },
+          [&](double x) { return fmt::format("{:.{}g}", x, digits); },
+      },
+      value);
+}
+
+}  // namespace
+
+std::string figure_beside_limit(const scenarios::FigureValue& value,
+                                const std::optional<scenarios::FigureValue>& half_width,
+                                const scenarios::FigureValue& limit, const TextStyle& style) {
+  constexpr int kMostDigits = 15;
+  const std::string usual = figure_text(value, half_width, style);
+  if (value == limit ||
+      figure_text(value, std::nullopt, style) != figure_text(limit, std::nullopt, style)) {
+    return usual;
+  }
+  for (int digits = 5; digits <= kMostDigits; ++digits) {
+    const std::string text = precise_text(value, digits);
+    if (text == precise_text(limit, digits)) continue;
+    if (!half_width) return text;
+    return fmt::format("{} {}{}", text, signs(style).plus_minus,
+                       figure_text(*half_width, std::nullopt, style));
+  }
+  return usual;
+}
+
 std::string interval_text(Duration value, const std::optional<Duration>& half_width,
                           const TextStyle& style) {
   constexpr std::int64_t kTooSmallToShow = 1'000;  // of the value

@@ -22,6 +22,17 @@ std::string figure_text(const scenarios::FigureValue& value,
                         const std::optional<scenarios::FigureValue>& half_width,
                         const TextStyle& style);
 
+// The same with as many digits as it takes to tell it from its limit: "99.897%" of 99.90%.
+std::string figure_beside_limit(const scenarios::FigureValue& value,
+                                const std::optional<scenarios::FigureValue>& half_width,
+                                const scenarios::FigureValue& limit, const TextStyle& style);
+
+// Of a sim::ObjectiveResult or a sim::PlannedObjective.
+template <class Objective>
+std::string found_text(const Objective& objective, const TextStyle& style) {
+  return figure_beside_limit(objective.value, objective.ci95, objective.limit, style);
+}
+
 // "366d00h" (from two days), "2h30m", "31m00s", "18.0 s", "412 ms", "1.05 ms", "110 us", "0 s".
 std::string duration_text(Duration duration);
 // "412 ±9 ms", "59m00s ±35.4 s"; without a half width, or where it rounds to nothing beside the

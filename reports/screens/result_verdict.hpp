@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,5 +21,10 @@ std::string full_reasons(const sim::Verdict& verdict);
 
 // "met", "MISSED", "undecided".
 std::string_view standing_word(sim::ObjectiveStanding standing);
+// Of an objective that was read from a document.
+sim::ObjectiveStanding stored_standing(bool pass, double value, const std::optional<double>& ci95,
+                                       double limit, bool at_least);
+// A tick, a cross, or that it is uncertain.
+std::string_view standing_sign(sim::ObjectiveStanding standing, const TextStyle& style);
 
 }  // namespace slicewise::reports

@@ -58,12 +58,19 @@ std::string share_in_time(const WorkloadResult& w) {
 std::string value_of(const sim::ObjectiveResult& o, const TextStyle& style) {
   const bool zero = std::visit([](auto value) { return value == decltype(value){}; }, o.value);
   if (!o.pass && !o.at_least && zero) return std::string(signs(style).none);
-  return figure_text(o.value, o.ci95, style);
+  return found_text(o, style);
 }
 
 std::string limit_of(const sim::ObjectiveResult& o, const TextStyle& style) {
   const std::string limit = figure_text(o.limit, {}, style);
   return o.at_least ? fmt::format("{} {}", signs(style).at_least, limit) : limit;
+}
+
+// Of the pods that started, and how many never did.
+std::string wait_cell(const WorkloadResult& workload, const TextStyle& style) {
+  const std::string mean = mean_cell(workload.wait, style);
+  if (workload.left_behind.pending == 0) return mean;
+  return fmt::format("{}{}{} never", mean, mean.empty() ? "" : ", ", workload.left_behind.pending);
 }
 
 }  // namespace
@@ -136,7 +143,7 @@ Rows batch_rows(const VariantResult& variant, const TextStyle& style, bool every
          share_in_time(*w), mean_cell(w->job_completion, style),
          quantile_cell(w->job_completion, &TimeSummary::p50),
          quantile_cell(w->job_completion, &TimeSummary::p95),
-         quantile_cell(w->job_completion, &TimeSummary::p99), mean_cell(w->wait, style),
+         quantile_cell(w->job_completion, &TimeSummary::p99), wait_cell(*w, style),
          quantile_cell(w->wait, &TimeSummary::p95), percent_text(w->gpu_busy_share), w->bound_by});
   }
   return rows;

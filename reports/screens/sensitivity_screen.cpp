@@ -13,6 +13,7 @@
 #include "../text/text_table.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
+#include "result_verdict.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -104,7 +105,8 @@ std::string end_cell(const std::optional<InputVariation>& end, const sim::Outcom
   std::string text =
       change ? change_text(change->ratio, change->ci95, style) : std::string(signs(style).none);
   if (has_flip(end, figure)) {
-    text += " " + std::string(figure.pass ? signs(style).fail : signs(style).pass);
+    const bool held = figure.standing == sim::ObjectiveStanding::Holds;
+    text += " " + std::string(held ? signs(style).fail : signs(style).pass);
   }
   return text;
 }
@@ -115,6 +117,19 @@ std::string end_name(const InputEffect& effect, const InputVariation& end) {
                      by_text(std::abs(end.factor - 1)));
 }
 
+// Of objectives, and of pods that die, the figures are said.
+bool is_said_elsewhere(sim::Verdict::Cause cause) {
+  using Cause = sim::Verdict::Cause;
+  return cause == Cause::ObjectiveMissed || cause == Cause::ObjectiveUndecided ||
+         cause == Cause::OutOfMemory || cause == Cause::PodsFailed;
+}
+
+bool has_reason(const sim::Verdict& verdict, const sim::Verdict::Reason& reason) {
+  return std::ranges::any_of(verdict.reasons, [&](const sim::Verdict::Reason& r) {
+    return r.cause == reason.cause && r.workload == reason.workload;
+  });
+}
+
 void add_end_lines(const SensitivityStudy& study, const InputEffect& effect,
                    const InputVariation& end, std::vector<std::string>& lines) {
   const std::string name = end_name(effect, end);
@@ -123,9 +138,19 @@ void add_end_lines(const SensitivityStudy& study, const InputEffect& effect,
     return;
   }
   for (const sim::ObjectiveFlip& flip : end.flips) {
+    const bool holds = flip.standing == sim::ObjectiveStanding::Holds;
+    const bool undecided = flip.standing == sim::ObjectiveStanding::Undecided;
     lines.push_back(fmt::format("{}: {} {} {} {} {} {}", name, flip.workload, flip.name,
-                                flip.passes ? "passes" : "fails", amount_text(flip.value),
-                                flip.passes ? "within" : "against", amount_text(flip.limit)));
+                                holds       ? "passes"
+                                : undecided ? "is undecided,"
+                                            : "fails",
+                                amount_text(flip.value), holds ? "within" : "against",
+                                amount_text(flip.limit)));
+  }
+  for (const sim::Verdict::Reason& reason : end.verdict.reasons) {
+    if (!is_said_elsewhere(reason.cause) && !has_reason(study.verdict, reason)) {
+      lines.push_back(fmt::format("{}: {}", name, reason.text));
+    }
   }
   const auto pods = [&](double before, double after, std::string_view what) {
     if (after > before + 0.5) {
@@ -210,8 +235,12 @@ Screen sensitivity_screen(const SensitivityStudy& study, const TextStyle& style,
   Screen screen{study.stamp.scenario,
                 study.interrupted ? "INTERRUPTED: not every input was varied" : "",
                 sensitivity_heading(study)};
-  if (study.nothing_runs) {
+  if (study.nothing_runs()) {
     screen.parts.push_back({.sentences = {{"No pod ever ran: nothing was varied."}}});
+  } else if (!study.verdict.stands()) {
+    screen.parts.push_back(
+        {.sentences = {{fmt::format("{} as the scenario is: {}", signs(style).fail,
+                                    full_reasons(study.verdict))}}});
   }
   for (std::size_t figure = 0; figure < study.figures.size(); ++figure) {
     screen.parts.push_back(tornado_part(study, figure, style, detail));
@@ -238,7 +267,7 @@ std::string figure_heading(const sim::OutcomeFigure& figure, const TextStyle& st
       fmt::format("{}: {}", outcome_title(figure), amount_text(figure.value, figure.ci95, style));
   if (!figure.limit) return out;
   return out + fmt::format(", limit {} {}", amount_text({*figure.limit, figure.value.unit}),
-                           figure.pass ? signs(style).pass : signs(style).fail);
+                           standing_sign(figure.standing, style));
 }
 
 Tornado tornado(const SensitivityStudy& study, std::size_t figure, const TextStyle& style,

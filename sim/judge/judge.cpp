@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/models/execution_law.hpp"
+#include "slicewise/sim/replay/replay.hpp"
 #include "slicewise/sim/result.hpp"
 
 #include "../result/merge.hpp"
@@ -74,11 +75,22 @@ void judge_pods(const VariantResult& variant, bool allow_pending, std::vector<Re
   }
 }
 
+// The figure, with as many digits as it takes to tell it from its limit.
+std::string beside_limit(const ObjectiveResult& objective) {
+  constexpr int kMostDigits = 15;
+  int digits = 4;
+  while (digits < kMostDigits && objective.value != objective.limit &&
+         figure_text(objective.value, digits) == figure_text(objective.limit, digits)) {
+    ++digits;
+  }
+  return figure_text(objective.value, digits);
+}
+
 Reason undecided(const std::string& workload, const ObjectiveResult& objective) {
   return {Cause::ObjectiveUndecided, workload,
           fmt::format("{} {} undecided", workload, objective.name),
           fmt::format("\"{}\" may miss {}: {}, give or take {}, against a limit of {}", workload,
-                      objective.name, figure_text(objective.value), figure_text(*objective.ci95),
+                      objective.name, beside_limit(objective), figure_text(*objective.ci95),
                       figure_text(objective.limit))};
 }
 
@@ -148,6 +160,22 @@ Verdict judge(const VariantResult& variant, bool allow_pending) {
   return verdict;
 }
 
+Verdict judge(const ReplayResult& replayed, bool allow_pending) {
+  Verdict verdict;
+  const std::int64_t submitted = replayed.jobs - replayed.without_run;
+  if (replayed.never_fit == 0) return verdict;
+  if (replayed.never_fit == submitted) {
+    verdict.reasons.push_back({Cause::NothingRan, "", "no job ran", "no job ever ran"});
+  }
+  if (!allow_pending) {
+    verdict.reasons.push_back(
+        {Cause::PodsPending, "", fmt::format("{} Pending", replayed.never_fit),
+         fmt::format("{} of {} jobs stayed Pending: they ask for more than the empty cluster has",
+                     replayed.never_fit, submitted)});
+  }
+  return verdict;
+}
+
 std::string missed_text(const std::string& workload, const ObjectiveResult& objective) {
   const bool nothing =
       std::visit([](auto value) { return value == decltype(value){}; }, objective.value);
@@ -155,7 +183,7 @@ std::string missed_text(const std::string& workload, const ObjectiveResult& obje
       objective.at_least ? objective.value >= objective.limit : objective.value <= objective.limit;
   return fmt::format(
       "\"{}\" misses {}: {} against a limit of {}{}", workload, objective.name,
-      nothing ? "nothing was finished" : figure_text(objective.value), figure_text(objective.limit),
+      nothing ? "nothing was finished" : beside_limit(objective), figure_text(objective.limit),
       within && !nothing ? ", but more requests were lost than that leaves out" : "");
 }
 

@@ -61,7 +61,6 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
                                   const ReplayOrigin& origin, const RunOptions& options) {
   ReplayStudy study{.origin = origin,
                     .on_nodes = !settings.cluster.nodes.empty(),
-                    .seed = settings.seed,
                     .repeat = settings.repeat,
                     .shift = settings.shift,
                     .restart_preempted = settings.restart_preempted,
@@ -69,6 +68,8 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
                     .outcomes = {},
                     .interrupted = false,
                     .findings = {}};
+  study.origin.stamp.seed = settings.seed;
+  study.origin.stamp.replications = 1;
   std::vector<std::optional<Expected<ReplayResult>>> results(schedulings.size());
   SharedProgress progress(options, schedulings.size());
   RunOptions quiet = options;
@@ -91,7 +92,8 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
     study.interrupted = study.interrupted || result.interrupted;
     std::optional<Usd> cost;
     if (origin.price) cost = cost_of(*origin.price, result.makespan());
-    study.outcomes.push_back({schedulings[at], std::move(result), cost});
+    Verdict verdict = judge(result, origin.stamp.allow_pending);
+    study.outcomes.push_back({schedulings[at], std::move(result), cost, std::move(verdict)});
   }
   if (!study.outcomes.empty()) find_jobs_that_never_fit(study, trace, settings.cluster);
   return study;
@@ -133,7 +135,9 @@ Expected<InflationStudy> inflate_each(const scenarios::JobTrace& trace,
         {trace.id.empty() ? fmt::format("{:09}", row) : std::string(trace.name(trace.id, row)),
          shapes.of_row[row]});
   }
-  InflationStudy study{origin, target_percent, seed, seeds, {}, false};
+  InflationStudy study{origin, target_percent, {}, false};
+  study.origin.stamp.seed = seed;
+  study.origin.stamp.replications = seeds;
   const auto count = static_cast<std::size_t>(seeds);
   std::vector<std::optional<InflationResult>> results(placements.size() * count);
   run_in_parallel(results.size(), options, [&](std::size_t at) {

@@ -65,7 +65,7 @@ std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::s
 ScalingFigures scaling_figures(std::size_t workload, std::span<const Replication> replications);
 
 // "312.4 ms", "99.9 %", "12/s".
-std::string figure_text(const scenarios::FigureValue& value);
+std::string figure_text(const scenarios::FigureValue& value, int digits = 4);
 
 // Kernels run, share of all GPU time; an instance counts with its share of the GPU.
 double gpu_busy_ratio(const VariantResult& result);

@@ -174,15 +174,16 @@ ObjectiveResult judge(const scenarios::Objective& objective, std::optional<Figur
 
 }  // namespace
 
-std::string figure_text(const FigureValue& value) {
+std::string figure_text(const FigureValue& value, int digits) {
   return std::visit(models::Overloaded{
-                        [](Duration d) {
-                          return d < seconds(10) ? fmt::format("{:.4g} ms", to_seconds(d) * 1e3)
-                                                 : fmt::format("{:.4g} s", to_seconds(d));
+                        [=](Duration d) {
+                          return d < seconds(10)
+                                     ? fmt::format("{:.{}g} ms", to_seconds(d) * 1e3, digits)
+                                     : fmt::format("{:.{}g} s", to_seconds(d), digits);
                         },
-                        [](Share s) { return fmt::format("{:.4g} %", 100 * s.of_one); },
-                        [](Rate r) { return fmt::format("{:.4g}/s", r.per_second); },
-                        [](double x) { return fmt::format("{:.4g}", x); },
+                        [=](Share s) { return fmt::format("{:.{}g} %", 100 * s.of_one, digits); },
+                        [=](Rate r) { return fmt::format("{:.{}g}/s", r.per_second, digits); },
+                        [=](double x) { return fmt::format("{:.{}g}", x, digits); },
                     },
                     value);
 }

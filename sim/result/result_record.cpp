@@ -658,8 +658,10 @@ const Record& record_of<Verdict>() {
       "whether it does what it should",
       {field<&V::stands>("stands",
                          "every pod that should run does, every objective holds with its interval, "
-                         "no policy denies it, nothing ran out of memory"),
-       field<&V::reasons>("reasons", "why it does not stand; empty when it does")}};
+                         "no policy denies it, nothing ran out of memory")
+           .csv(kVerdictColumn, "stands"),
+       field<&V::reasons>("reasons", "why it does not stand; empty when it does")
+           .csv(kVerdictColumn + 1, "reasons", "brief")}};
   return declared;
 }
 

@@ -127,6 +127,76 @@ TEST(Difference, FailsWhereThereIsNothingToJudge) {
       ::testing::ElementsAre("slo.newlyFailing: nothing to judge: no such figure is in NEW"));
 }
 
+json with_verdict(json document, const std::string& cause, const std::string& brief) {
+  json& verdict = document["variants"][0]["verdict"];
+  verdict = {{"stands", cause.empty()}, {"reasons", json::array()}};
+  if (!cause.empty()) {
+    verdict["reasons"].push_back(
+        {{"cause", cause}, {"workload", "asr"}, {"brief", brief}, {"text", brief}});
+  }
+  return document;
+}
+
+TEST(Difference, FailsOnAVerdictThatIsWorse) {
+  const json plain = stored_result(0.412, true, 1152);
+  const json stands = with_verdict(plain, "", "");
+  const json pending = with_verdict(plain, "podsPending", "2 Pending");
+  EXPECT_THAT(failing(difference_of(stands, pending), "verdict"),
+              ::testing::ElementsAre("verdict: base no longer stands: 2 Pending"));
+  EXPECT_THAT(
+      failing(difference_of(with_verdict(plain, "podsFailed", "1 failed"), pending), "verdict"),
+      ::testing::ElementsAre("verdict: base stands even less: 2 Pending"));
+  EXPECT_TRUE(failing(difference_of(pending, stands), "verdict").empty());
+  // The same reason with another count is what pods.pending is for.
+  EXPECT_TRUE(
+      failing(difference_of(pending, with_verdict(plain, "podsPending", "3 Pending")), "verdict")
+          .empty());
+  EXPECT_THAT(failing(difference_of(plain, plain), "verdict"),
+              ::testing::ElementsAre("verdict: nothing to judge: NEW has no verdict"));
+  EXPECT_FALSE(parse_fail_on("verdict:+1%"));
+}
+
+TEST(Difference, OnlyWhatIsGoodHasATick) {
+  const json plain = stored_result(0.412, true, 1152);
+  const json stands = with_verdict(plain, "", "");
+  const json dearer = with_verdict(stored_result(0.412, true, 2200), "", "");
+  const json pending = with_verdict(plain, "podsPending", "2 Pending");
+  const auto heading = [](const DocumentDifference& difference) {
+    const std::string text = difference_markdown(difference);
+    return text.substr(0, text.find('\n'));
+  };
+  DocumentDifference bill = difference_of(stands, dearer);
+  EXPECT_THAT(heading(bill), HasSubstr("✓ bill +91%"));
+  bill.failed = failing(bill, "cost:+10%");
+  EXPECT_THAT(heading(bill), HasSubstr("✗ bill +91%"));
+  EXPECT_THAT(difference_markdown(bill), HasSubstr("- ✗ --fail-on cost:+10%: base: $/month"));
+  EXPECT_THAT(json::parse(difference_json(bill))["failedConditions"][0], HasSubstr("cost:+10%"));
+  EXPECT_THAT(heading(difference_of(stands, pending)), HasSubstr("✗ base no longer stands"));
+  EXPECT_THAT(heading(difference_of(pending, pending)), HasSubstr("✗ no difference"));
+  EXPECT_THAT(heading(difference_of(pending, stands)), HasSubstr("✓ base stands now"));
+  // Worst of all, whatever else changes.
+  json killed = with_verdict(stored_result(0.631, false, 1000), "", "");
+  killed["variants"][0]["pods"]["oomKilled"] = 16;
+  EXPECT_THAT(heading(difference_of(stands, killed)), HasSubstr("✗ 16 more OOM kills in base, 1"));
+}
+
+TEST(Difference, NamesEachInputThatChanged) {
+  json older = stored_result(0.412, true, 1152);
+  json newer = older;
+  older["metadata"]["inputs"] = {"workloads.asr.replicas=2", "duration=10m", "seed=1"};
+  newer["metadata"]["inputs"] = {"workloads.asr.replicas=4", "seed=1", "warmup=1m"};
+  const auto difference = difference_of(older, newer);
+  std::vector<std::string> named;
+  for (const SettingDifference& input : difference.metadata) {
+    named.push_back(input.name + ": " + input.before + " -> " + input.after);
+  }
+  EXPECT_THAT(named, ::testing::ElementsAre("workloads.asr.replicas: 2 -> 4", "warmup:  -> 1m",
+                                            "duration: 10m -> "));
+  EXPECT_THAT(difference_markdown(difference), HasSubstr("workloads.asr.replicas | 2 | 4"));
+  older["metadata"].erase("inputs");  // of an older slicewise: nothing to compare with
+  EXPECT_TRUE(difference_of(older, newer).metadata.empty());
+}
+
 TEST(Difference, UnknownConditionsAreErrorsWithTheList) {
   EXPECT_THAT(parse_fail_on("slo.newlyfailing").error(),
               HasSubstr("did you mean slo.newlyFailing"));

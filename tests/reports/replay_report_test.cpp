@@ -24,7 +24,7 @@ sim::ReplayStudy study() {
   settings.keep_jobs = true;
   const sim::Scheduling fifo;
   sim::ReplayOrigin origin;
-  origin.trace = "t.csv";
+  origin.stamp.scenario_file = "t.csv";
   origin.cluster = "1 GPU";
   auto replayed = sim::replay_each(trace, settings, {&fifo, 1}, origin, {});
   EXPECT_EQ(job_times_csv(trace, *replayed),

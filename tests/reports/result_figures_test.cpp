@@ -52,6 +52,23 @@ TEST(MoneyText, WholeDollarsFromAThousandCentsFromOneFourDigitsBelow) {
   EXPECT_EQ(money_text(Usd{}), "$0");
 }
 
+TEST(FigureBesideLimit, HasTheDigitsThatTellThemApart) {
+  using scenarios::Share;
+  const TextStyle style{false, true, 0};
+  const auto text = [&](const auto& value, const auto& limit) {
+    return figure_beside_limit(value, std::nullopt, limit, style);
+  };
+  EXPECT_EQ(text(Share{0.9989669}, Share{0.999}), "99.897%");
+  EXPECT_EQ(text(Share{0.99899999}, Share{0.999}), "99.899999%");
+  EXPECT_EQ(text(Share{0.999}, Share{0.999}), "99.90%");
+  EXPECT_EQ(text(Share{0.95}, Share{0.999}), "95.00%");
+  EXPECT_EQ(text(microseconds(500'100), milliseconds(500)), "500.1 ms");
+  EXPECT_EQ(text(milliseconds(512), milliseconds(500)), "512 ms");
+  EXPECT_EQ(figure_beside_limit(Share{0.9989669}, scenarios::FigureValue(Share{0.0004}),
+                                Share{0.999}, style),
+            "99.897% ±0.04%");
+}
+
 TEST(OtherFigures, AreShort) {
   EXPECT_EQ(memory_text(mebibytes(14910)), "14.6Gi");
   EXPECT_EQ(memory_text(mebibytes(412)), "412Mi");

@@ -60,7 +60,7 @@ sim::SensitivityStudy study_sample() {
   work.low = varied_sample(0.8, 0.0248, 0, -0.21);
   work.high = varied_sample(1.2, 0.0372, 0, 0.58);
   work.high->flips = {
-      {"asr", "latencyP99", {0.632, AmountUnit::Seconds}, {0.5, AmountUnit::Seconds}, false}};
+      {"asr", "latencyP99", {0.632, AmountUnit::Seconds}, {0.5, AmountUnit::Seconds}}};
   work.high->pods.oom_kills = 12;
   sim::InputEffect price = effect_sample("nodePools.t4.price", {0.526, AmountUnit::DollarsPerHour},
                                          scenarios::Provenance::Catalog);

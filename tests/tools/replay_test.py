@@ -1,6 +1,7 @@
 """slicewise replay: jobs of a trace under several schedulers."""
 
 import csv
+import hashlib
 import json
 import pathlib
 import subprocess
@@ -9,7 +10,7 @@ import unittest
 
 import jsonschema
 
-from program import BINARY, EXAMPLE, environment, interrupt_at_work, run
+from program import BINARY, EXAMPLE, PODS_LOST, environment, interrupt_at_work, run
 
 LOGS = "scenarios/examples/logs/"
 TRACE = LOGS + "team-trace.csv"
@@ -27,8 +28,8 @@ class Replay(unittest.TestCase):
         from_flags = self.expect(0, "", "-f", TRACE, "--instances", "p3.16xlarge=3", "--queue",
                                  "fifo,easy,backfill,srtf", "-o", "json")
         self.assertEqual(from_file.stdout, from_flags.stdout)
-        flags_win = self.expect(0, "", "-f", LOGS + "team-replay.yaml", "--gpus", "8", "--queue",
-                                "easy", "-o", "json")
+        flags_win = self.expect(PODS_LOST, "", "-f", LOGS + "team-replay.yaml", "--gpus", "8",
+                                "--queue", "easy", "-o", "json")
         document = json.loads(flags_win.stdout)
         self.assertEqual(document["metadata"]["cluster"], "one pool of 8 GPUs")
         self.assertEqual([s["queue"] for s in document["schedulers"]], ["easy"])
@@ -43,9 +44,10 @@ class Replay(unittest.TestCase):
 
     def test_documents_obey_the_schema(self):
         schema = json.loads(run("schema", "replay").stdout)
-        for arguments in (("-f", LOGS + "team-replay.yaml"), ("-f", TRACE, "--gpus", "8"),
-                          ("-f", TRACE, "--nodes", "3x8", "--inflate", "130%")):
-            document = json.loads(self.expect(0, "", *arguments, "-o", "json").stdout)
+        for code, arguments in ((0, ("-f", LOGS + "team-replay.yaml")),
+                                (PODS_LOST, ("-f", TRACE, "--gpus", "8")),
+                                (0, ("-f", TRACE, "--nodes", "3x8", "--inflate", "130%"))):
+            document = json.loads(self.expect(code, "", *arguments, "-o", "json").stdout)
             jsonschema.validate(document, schema)
             document["unknown"] = 1
             with self.assertRaises(jsonschema.ValidationError):
@@ -57,9 +59,11 @@ class Replay(unittest.TestCase):
                 text = self.expect(0, "", "-f", LOGS + "team-replay.yaml", "-o", form).stdout
                 for word in ("fifo", "easy", "srtf"):
                     self.assertIn(word, text)
-        rows = list(csv.reader(self.expect(0, "", "-f", TRACE, "--gpus", "8", "-o",
-                                           "csv").stdout.splitlines()))
-        self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+        rows = list(csv.DictReader(self.expect(PODS_LOST, "", "-f", TRACE, "--gpus", "8", "-o",
+                                               "csv").stdout.splitlines()))
+        for row in rows:
+            self.assertNotIn(None, row)
+            self.assertEqual((row["stands"], row["reasons"]), ("false", "4 Pending"))
 
     def test_start_and_end_of_every_job(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -102,8 +106,46 @@ class Replay(unittest.TestCase):
         self.assertIn("1 error", result.stderr)
 
     def test_jobs_that_never_fit_are_named(self):
-        text = self.expect(0, "", "-f", TRACE, "--gpus", "8").stdout
+        text = self.expect(PODS_LOST, "", "-f", TRACE, "--gpus", "8").stdout
         self.assertIn("JOB_NEVER_FITS: 4 of 160 jobs", text)
+
+    def test_what_is_left_waiting_for_good_is_judged(self):
+        lost = "4 of 160 jobs stayed Pending: they ask for more than the empty cluster has"
+        arguments = ("-f", TRACE, "--gpus", "8", "--queue", "fifo,easy")
+        document = json.loads(self.expect(PODS_LOST, "", *arguments, "-o", "json").stdout)
+        for scheduler in document["schedulers"]:
+            self.assertFalse(scheduler["verdict"]["stands"])
+            self.assertEqual([(r["cause"], r["text"]) for r in scheduler["verdict"]["reasons"]],
+                             [("podsPending", lost)])
+        for form in ("table", "md"):
+            text = " ".join(self.expect(PODS_LOST, "", *arguments, "-o", form).stdout.split())
+            self.assertIn(f"fifo: {lost}", text)
+            self.assertIn(f"easy: {lost}", text)
+        allowed = json.loads(self.expect(0, "", *arguments, "--allow-pending", "-o",
+                                         "json").stdout)
+        self.assertTrue(allowed["metadata"]["allowPending"])
+        self.assertTrue(all(s["verdict"]["stands"] for s in allowed["schedulers"]))
+        nothing = ("-f", "-", "--gpus", "1", "-o", "json")
+        trace = "arrival_s,run_s,gpus\n0,10,2\n"
+        result = self.expect(4, "no job ever ran", *nothing, stdin=trace)
+        reasons = json.loads(result.stdout)["schedulers"][0]["verdict"]["reasons"]
+        self.assertEqual([r["cause"] for r in reasons], ["nothingRan", "podsPending"])
+        self.expect(4, "no job ever ran", *nothing, "--allow-pending", stdin=trace)
+        self.expect(2, "--allow-pending", "-f", TRACE, "--nodes", "3x8", "--inflate", "130%",
+                    "--allow-pending")
+
+    def test_the_stamp_names_prices_of_ones_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            prices = pathlib.Path(folder, "prices.json")
+            prices.write_text(json.dumps({"date": "2026-11-20", "prices": [
+                {"instanceType": "p3.16xlarge", "region": "us-east-1", "purchase": "on-demand",
+                 "usdPerHour": 1.0, "source": "test"}]}), encoding="utf-8")
+            arguments = ("-f", TRACE, "--instances", "p3.16xlarge=3", "--prices", str(prices))
+            metadata = json.loads(self.expect(0, "", *arguments, "-o", "json").stdout)["metadata"]
+            self.assertEqual(metadata["priceFile"], str(prices))
+            self.assertEqual(metadata["priceFileSha256"],
+                             hashlib.sha256(prices.read_bytes()).hexdigest())
+            self.assertIn("prices.json", self.expect(0, "", *arguments).stdout)
 
     def test_an_interrupt_writes_what_there_is(self):
         with tempfile.TemporaryDirectory() as folder:

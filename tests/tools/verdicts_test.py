@@ -4,6 +4,7 @@ Each scenario is small, and says what the verdict must be. The JSON document is 
 held to, so that a renderer with an opinion of its own is found.
 """
 
+import csv
 import html
 import json
 import pathlib
@@ -229,6 +230,12 @@ class Verdicts(unittest.TestCase):
                 self.check_text(one_line(table), variants, "✗" if "✗" in table else "X")
                 markdown = self.output(code, "run", "-f", file, *flags, "-o", "md")
                 self.check_text(one_line(html.unescape(markdown)).replace("\\", ""), variants, "✗")
+                for row in csv.DictReader(self.output(code, "run", "-f", file, *flags, "-o",
+                                                      "csv").splitlines()):
+                    verdict = next(v["verdict"] for v in variants if v["name"] == row["variant"])
+                    self.assertEqual(row["stands"], json.dumps(verdict["stands"]))
+                    self.assertEqual(row["reasons"],
+                                     "; ".join(r["brief"] for r in verdict["reasons"]))
                 lost = any(reasons & LOST for reasons in found)
                 page = self.output(PODS_LOST if lost else SUCCESS, "report", file, *flags)
                 self.check_page(page, variants)
@@ -240,6 +247,20 @@ class Verdicts(unittest.TestCase):
             documents.append(str(self.folder / f"{len(documents)}.json"))
             run("run", "-f", file, *flags, "-o", "json", "--out", documents[-1])
         self.assertRegex(self.output(SUCCESS, "diff", *documents), r"verdict +stands +2 Pending")
+        comment = self.output(MISSED, "diff", *documents, "--fail-on", "verdict", "-o", "md")
+        self.assertIn("✗ base no longer stands: 2 Pending", comment.splitlines()[0])
+        self.assertIn("- ✗ --fail-on verdict: base no longer stands", comment)
+        comment = self.output(SUCCESS, "diff", *documents[::-1], "--fail-on", "verdict", "-o", "md")
+        self.assertIn("✓ base stands now", comment.splitlines()[0])
+
+    def test_an_explanation_of_a_result_gives_its_verdict(self):
+        file, flags, _ = self.simulate("... and its objective missed")
+        document = str(self.folder / "result.json")
+        run("run", "-f", file, *flags, "-o", "json", "--out", document)
+        text = one_line(self.output(SUCCESS, "explain", document))
+        for reason in json.loads(pathlib.Path(document).read_text("utf-8"))["variants"][0][
+                "verdict"]["reasons"]:
+            self.assertIn(f"{reason['text']}", text)
 
     def test_a_comparison_recommends_nothing_that_loses_pods(self):
         file, flags, _ = self.simulate("six replicas on four GPUs")

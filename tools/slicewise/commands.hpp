@@ -112,6 +112,7 @@ struct SensitivityCommand : StudyCommand {
   std::vector<std::string> vary;  // empty: as the scenario says, else all
   std::optional<double> by;
   std::optional<int> break_evens;
+  bool allow_pending = false;
 };
 
 struct NeighboursCommand : StudyCommand {};
@@ -134,6 +135,7 @@ struct ReplayCommand {
   std::optional<int> repeat;
   std::optional<Duration> shift;
   std::optional<int> inflate;  // percent
+  bool allow_pending = false;
   std::optional<std::uint64_t> seed;
   std::optional<int> replications;
   RunFormat format = RunFormat::Table;

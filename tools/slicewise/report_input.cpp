@@ -59,7 +59,7 @@ void study_sensitivity(const scenarios::Scenario& option, const scenarios::Scena
     return;
   }
   auto study = sim::find_sensitivity(one, 0, input.catalogue, options);
-  if (study && !study->interrupted && !study->nothing_runs) {
+  if (study && !study->interrupted && !study->nothing_runs()) {
     input.html.sensitivity = std::move(*study);
   }
 }

@@ -12,6 +12,7 @@
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/sim/describe.hpp"
+#include "slicewise/sim/judge.hpp"
 
 // What changed between two stored documents of one kind: `slicewise diff OLD NEW`. Read are the
 // JSON documents of `run`, `compare`, `max-load` and `plan`.
@@ -65,6 +66,14 @@ struct ItemDifference {
   Side side = Side::Both;
   std::vector<FigureDifference> figures;    // also those that did not change
   std::vector<SettingDifference> settings;  // those that changed
+  // As stored; absent on a side that is not there, or that an old slicewise wrote.
+  std::optional<sim::Verdict> verdict_before = std::nullopt;
+  std::optional<sim::Verdict> verdict_after = std::nullopt;
+
+  // Why it does not stand, where OLD had no reason of the kind about the workload.
+  std::vector<sim::Verdict::Reason> new_reasons() const;
+  bool newly_stands() const;
+  double more_oom_kills() const;  // beyond the intervals; 0 where there are not more
 };
 
 struct DocumentDifference {
@@ -74,10 +83,16 @@ struct DocumentDifference {
   std::string new_name;
   std::vector<SettingDifference> metadata;  // seed, prices, scenario, version ...: what changed
   std::vector<ItemDifference> items;        // in the order of the new document, then the old one's
+  std::vector<std::string> failed = {};     // failed_conditions(), where there are conditions
 
   // Anything but the version of slicewise is different.
   bool differs() const;
   int newly_failing() const;  // objectives
+  // Whether NEW does what it should, as the verb that wrote it exits: every variant of a result,
+  // any option of a comparison. nullopt without verdicts.
+  std::optional<bool> stands() const;
+  // Nothing failed, became worse or does not stand: what may have a tick.
+  bool is_good() const;
 };
 
 // Matches items, workloads and figures by their names. Errors have file:line:col: text that is not

@@ -62,6 +62,9 @@ const Record& record_of<VariantResult>();
 template <>
 const Record& record_of<Result>();
 
+// Where a CSV says whether a row stands, and after that why not.
+inline constexpr int kVerdictColumn = 71;
+
 // Code, severity and message, for documents about several runs: which file it comes from is left
 // out.
 const Record& finding_record();

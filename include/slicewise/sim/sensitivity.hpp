@@ -10,6 +10,7 @@
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/stamp.hpp"
@@ -57,7 +58,7 @@ struct OutcomeFigure {
   std::optional<double> ci95;   // half width
   std::optional<double> limit;  // of an objective: at most, or at least
   bool at_least = false;
-  bool pass = true;
+  ObjectiveStanding standing = ObjectiveStanding::Holds;
 };
 
 struct OutcomeChange {
@@ -66,13 +67,13 @@ struct OutcomeChange {
   std::optional<double> ci95;  // half width of `ratio`, from the differences run by run
 };
 
-// An objective that fails where it passed in the scenario, or the other way round.
+// An objective that does not hold where it held in the scenario, or the other way round.
 struct ObjectiveFlip {
   std::string workload;
   std::string name;
   Amount value;
   Amount limit;
-  bool passes = false;
+  ObjectiveStanding standing = ObjectiveStanding::Missed;  // with the input changed
 };
 
 // The scenario with one input changed.
@@ -83,6 +84,7 @@ struct InputVariation {
   std::vector<std::optional<OutcomeChange>> changes;  // one for each figure; absent: no value there
   std::vector<ObjectiveFlip> flips;
   PodCounts pods;
+  Verdict verdict;
 };
 
 struct InputEffect {
@@ -114,12 +116,15 @@ struct SensitivityStudy {
   Stamp stamp;
   double by = 0;
   bool interrupted = false;
-  bool nothing_runs = false;  // no pod ever ran: nothing was varied
-  int simulations = 0;        // of all replications each, that of the scenario itself included
+  int simulations = 0;  // of all replications each, that of the scenario itself included
   std::vector<OutcomeFigure> figures;
   std::vector<InputEffect> effects;  // the largest first
   std::vector<BreakEven> break_evens;
-  PodCounts pods;  // of the scenario itself
+  PodCounts pods;   // of the scenario itself
+  Verdict verdict;  // likewise
+
+  // No pod ever ran: nothing was varied.
+  bool nothing_runs() const { return verdict.has(Verdict::Cause::NothingRan); }
 };
 
 // The largest change of any figure, up or down, as a share of one. 0 where nothing is known.

@@ -172,8 +172,11 @@ const Record& record_of<OptionFigures>() {
                   .condition = "pods.pending"}),
        field<&F::denied_by>("deniedBy", "policies with severity Deny that fail").optional(),
        field<&F::warned_by>("warnedBy", "policies with severity Warn that fail").optional(),
-       field<&F::stands>("stands", "meets all objectives, loses no pod, and no policy denies it"),
-       field<&F::verdict, &Verdict::reasons>("reasons", "why it does not stand").optional()}};
+       field<&F::stands>("stands", "meets all objectives, loses no pod, and no policy denies it")
+           .csv(kVerdictColumn, "stands"),
+       field<&F::verdict, &Verdict::reasons>("reasons", "why it does not stand")
+           .optional()
+           .csv(kVerdictColumn + 1, "reasons", "brief")}};
   return declared;
 }
 

@@ -139,7 +139,7 @@ OutcomeFigure outcome_figure(const OutcomePlace& place, const Simulated& base) {
       base.pooled.workloads[place.workload].objectives[place.objective];
   figure.limit = amount_of(objective.limit).value;
   figure.at_least = objective.at_least;
-  figure.pass = objective.pass;
+  figure.standing = standing_of(objective);
   return figure;
 }
 
@@ -168,9 +168,11 @@ std::vector<ObjectiveFlip> objective_flips(const VariantResult& base,
   for (std::size_t w = 0; w < base.workloads.size(); ++w) {
     for (std::size_t o = 0; o < base.workloads[w].objectives.size(); ++o) {
       const ObjectiveResult& after = changed.workloads[w].objectives[o];
-      if (after.pass == base.workloads[w].objectives[o].pass) continue;
+      const ObjectiveStanding standing = standing_of(after);
+      const bool held = standing_of(base.workloads[w].objectives[o]) == ObjectiveStanding::Holds;
+      if ((standing == ObjectiveStanding::Holds) == held) continue;
       flips.push_back({base.workloads[w].name, after.name, amount_of(after.value),
-                       amount_of(after.limit), after.pass});
+                       amount_of(after.limit), standing});
     }
   }
   return flips;

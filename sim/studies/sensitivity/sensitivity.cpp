@@ -77,6 +77,7 @@ void fill_variation(const SensitivitySubject& subject, const std::vector<Outcome
   }
   variation.flips = objective_flips(subject.as_is.pooled, changed.pooled);
   variation.pods = changed.pooled.pods;
+  variation.verdict = changed.pooled.verdict;
 }
 
 // Simulates both ends of all inputs. What was not finished is left out.
@@ -175,9 +176,9 @@ Expected<SensitivityStudy> find_sensitivity(const scenarios::ScenarioSet& set, s
   if (study.interrupted) return study;
   subject.as_is = std::move(*as_is.front());
   study.pods = subject.as_is.pooled.pods;
-  study.nothing_runs = study.pods.submitted > 0 && study.pods.running_max == 0;
+  study.verdict = subject.as_is.pooled.verdict;
   study.simulations = simulations.worlds_done();
-  if (study.nothing_runs) return study;
+  if (study.nothing_runs()) return study;
   const std::vector<OutcomePlace> outcomes = choose_outcomes(subject.as_is.pooled);
   for (const OutcomePlace& outcome : outcomes) {
     study.figures.push_back(outcome_figure(outcome, subject.as_is));

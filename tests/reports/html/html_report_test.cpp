@@ -110,8 +110,8 @@ TEST(HtmlReport, DrawsWhatInputsDoToTheFigures) {
   study.figures = {{"asr", "latencyP99", {0.4, sim::AmountUnit::Seconds}, 0.009, 0.5}};
   sim::InputEffect work;
   work.input.path = "workloads.asr.measured.requestGpuTime";
-  work.low = sim::InputVariation{0.8, 0.02, "", {sim::OutcomeChange{0.3, -0.25, 0.01}}, {}, {}};
-  work.high = sim::InputVariation{1.2, 0.03, "", {sim::OutcomeChange{0.6, 0.5, 0.02}}, {}, {}};
+  work.low = sim::InputVariation{0.8, 0.02, "", {sim::OutcomeChange{0.3, -0.25, 0.01}}, {}, {}, {}};
+  work.high = sim::InputVariation{1.2, 0.03, "", {sim::OutcomeChange{0.6, 0.5, 0.02}}, {}, {}, {}};
   study.effects = {work};
   report.sensitivity = study;
   const std::string page = html_report(report);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slicewise/sim/replay/replay.hpp"
 #include "slicewise/sim/run.hpp"
 
 #include "../demo.hpp"
@@ -89,6 +90,39 @@ TEST(Judge, AnObjectiveHoldsOnlyWithAllOfItsInterval) {
   // Even where the interval reaches to the good side.
   EXPECT_THAT(causes(with_objective(milliseconds(52), milliseconds(5), false)),
               ElementsAre(Cause::ObjectiveMissed));
+}
+
+TEST(Judge, AMissReadsAsOne) {
+  ObjectiveResult availability{"availability",
+                               scenarios::Share{0.999},
+                               scenarios::Share{0.9989669},
+                               std::nullopt,
+                               false,
+                               true};
+  EXPECT_EQ(missed_text("chat", availability),
+            "\"chat\" misses availability: 99.897 % against a limit of 99.9 %");
+  availability.value = scenarios::Share{0.95};
+  EXPECT_THAT(missed_text("chat", availability), HasSubstr(": 95 % against"));
+}
+
+TEST(Judge, JobsOfATraceThatNeverFitStayPending) {
+  ReplayResult replayed;
+  replayed.jobs = 10;
+  replayed.finished = 8;
+  replayed.without_run = 2;
+  EXPECT_TRUE(judge(replayed, false).stands());
+  replayed.finished = 5;
+  replayed.never_fit = 3;
+  const Verdict lost = judge(replayed, false);
+  ASSERT_EQ(lost.reasons.size(), 1U);
+  EXPECT_EQ(lost.reasons.front().cause, Cause::PodsPending);
+  EXPECT_EQ(lost.reasons.front().brief, "3 Pending");
+  EXPECT_THAT(lost.reasons.front().text, HasSubstr("3 of 8 jobs stayed Pending"));
+  EXPECT_TRUE(judge(replayed, true).stands());
+  replayed.finished = 0;
+  replayed.never_fit = 8;
+  EXPECT_TRUE(judge(replayed, false).has(Cause::NothingRan));
+  EXPECT_TRUE(judge(replayed, true).has(Cause::NothingRan));
 }
 
 TEST(Judge, OfAtLeastTheIntervalIsBelow) {

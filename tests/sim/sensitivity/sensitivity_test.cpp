@@ -121,7 +121,7 @@ TEST(Sensitivity, SaysWhichObjectiveFlips) {
   const SensitivityStudy study = study_of(half_busy(milliseconds(105)), options);
   ASSERT_EQ(study.effects.size(), 1U);
   ASSERT_EQ(study.effects[0].high.value().flips.size(), 1U);
-  EXPECT_FALSE(study.effects[0].high->flips[0].passes);
+  EXPECT_EQ(study.effects[0].high->flips[0].standing, ObjectiveStanding::Missed);
   EXPECT_TRUE(study.effects[0].low.value().flips.empty());
   EXPECT_EQ(study.simulations, 3);
 }

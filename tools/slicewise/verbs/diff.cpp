@@ -51,7 +51,7 @@ void add_diff(CLI::App& app, DiffCommand& diff, CommonFlags& flags) {
   verb.add_option("--fail-on", diff.fail_on,
                   "Exit with 99 when one holds: cost:+10%, cost.total, cost.per1k, cost.perJob, "
                   "p50, p90, p95, p99:+20%, p999, headroom:-10%, slo.newlyFailing, slo.failing, "
-                  "pods.pending, pods.oom, pods.failed; may be repeated")
+                  "verdict (it is worse), pods.pending, pods.oom, pods.failed; may be repeated")
       ->type_name("CONDITION,...")
       ->allow_extra_args(false);
   add_text(verb, "--out", diff.out, "FILE", "Write here instead of standard output");
@@ -70,15 +70,15 @@ ExitCode execute(const DiffCommand& command, const CommonFlags& flags) {
     if (!source) return fail(source.error(), {}, flags);
     sources.push_back(std::move(*source));
   }
-  const auto difference = reports::compare_documents(sources[0], sources[1]);
+  auto difference = reports::compare_documents(sources[0], sources[1]);
   if (!difference) return fail(difference.error(), sources, flags);
+  difference->failed = reports::failed_conditions(*difference, conditions);
   if (const ExitCode code = write_text(command.out, difference_text(*difference, command, flags));
       code != ExitCode::Success) {
     return code;
   }
-  const auto failed = reports::failed_conditions(*difference, conditions);
-  for (const std::string& sentence : failed) print_error("fail-on " + sentence);
-  if (!failed.empty()) return ExitCode::ObjectiveMissed;
+  for (const std::string& sentence : difference->failed) print_error("fail-on " + sentence);
+  if (!difference->failed.empty()) return ExitCode::ObjectiveMissed;
   return command.exit_code && difference->differs() ? ExitCode::Different : ExitCode::Success;
 }
 

@@ -12,14 +12,23 @@
 #include "../options.hpp"
 #include "../replay_input.hpp"
 #include "../study.hpp"
+#include "../verdict_exit.hpp"
 
 namespace slicewise::tools {
 namespace {
 
-ExitCode write_interrupted(bool interrupted) {
-  if (!interrupted) return ExitCode::Success;
+ExitCode interrupted() {
   print_error("interrupted: the report covers the jobs that had ended");
   return ExitCode::Interrupted;
+}
+
+ExitCode verdict(const sim::ReplayStudy& study) {
+  if (study.interrupted) return interrupted();
+  std::vector<sim::Verdict> verdicts;
+  for (const sim::ReplayOutcome& outcome : study.outcomes) verdicts.push_back(outcome.verdict);
+  const ExitCode code = worst_exit_code(verdicts);
+  if (code == ExitCode::Infeasible) print_error("error: no job ever ran");
+  return code;
 }
 
 // A mistake that only the values of several flags together show.
@@ -32,6 +41,9 @@ std::string conflict(const ReplayCommand& command) {
   if (command.gpus) return "--inflate needs nodes: --nodes or --instances";
   if (!command.queues.empty() || command.repeat || !command.job_times.empty()) {
     return "--inflate has no time: --queue, --repeat and --job-times do not go with it";
+  }
+  if (command.allow_pending) {
+    return "--inflate turns jobs down on purpose: --allow-pending says nothing about it";
   }
   return "";
 }
@@ -98,7 +110,7 @@ ExitCode replay_trace(const scenarios::JobTrace& trace, const NamedCluster& clus
                                           reports::replay_yaml, reports::replay_csv,
                                           reports::replay_markdown};
   const ExitCode code = write_report(*study, formats, command, flags);
-  return code == ExitCode::Success ? write_interrupted(study->interrupted) : code;
+  return code == ExitCode::Success ? verdict(*study) : code;
 }
 
 ExitCode inflate_trace(const scenarios::JobTrace& trace, const NamedCluster& cluster,
@@ -119,7 +131,7 @@ ExitCode inflate_trace(const scenarios::JobTrace& trace, const NamedCluster& clu
                                              reports::inflation_yaml, reports::inflation_csv,
                                              reports::inflation_markdown};
   const ExitCode code = write_report(*study, formats, command, flags);
-  return code == ExitCode::Success ? write_interrupted(study->interrupted) : code;
+  return code == ExitCode::Success && study->interrupted ? interrupted() : code;
 }
 
 // An option that takes several of a few words: "fifo,srtf".
@@ -208,6 +220,7 @@ void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
              "Seed of the random numbers (default 42)");
   add_number(verb, "--replications", 1, 1'000, replay.replications,
              "Seeds of --inflate (default 1)");
+  add_allow_pending(verb, replay.allow_pending);
   add_choice(verb, "-o,--output", kRunFormats, replay.format, "Format (default table)");
   add_text(verb, "--job-times", replay.job_times, "FILE",
            "Write start and end of each job under the first scheduler here");
@@ -233,18 +246,22 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
                 {}, flags);
   }
   models::Catalogue catalogue = models::load_catalogue();
-  if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags);
+  PriceFile prices;
+  if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags, &prices);
       code != ExitCode::Success) {
     return code;
   }
   const auto cluster = named_cluster(command, catalogue);
   if (!cluster) return fail(cluster.error(), {}, flags);
-  const sim::ReplayOrigin origin{
-      .trace = command.file,
-      .trace_sha256 = input->sha256,
-      .cluster = cluster->text,
-      .price_date = cluster->price ? catalogue.prices.date() : std::string(),
-      .price = cluster->price};
+  sim::ReplayOrigin origin{.stamp = {}, .cluster = cluster->text, .price = cluster->price};
+  origin.stamp.scenario_file = command.file;
+  origin.stamp.scenario_sha256 = input->sha256;
+  origin.stamp.allow_pending = command.allow_pending;
+  if (cluster->price) {
+    origin.stamp.price_date = catalogue.prices.date();
+    origin.stamp.price_file = prices.name;
+    origin.stamp.price_file_sha256 = prices.sha256;
+  }
   return command.inflate ? inflate_trace(input->trace, *cluster, origin, command, flags)
                          : replay_trace(input->trace, *cluster, origin, command, flags);
 }

@@ -14,7 +14,7 @@ ExitCode sensitivity_verdict(const sim::SensitivityStudy& study) {
     print_error("interrupted: the report covers the inputs that had been varied");
     return ExitCode::Interrupted;
   }
-  if (study.nothing_runs) {
+  if (study.nothing_runs()) {
     print_error("error: no pod ever ran");
     return ExitCode::Infeasible;
   }
@@ -42,6 +42,7 @@ void add_sensitivity(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags
   add_percent(verb, "--by", sensitivity.by, "How far down and up (default 20%)");
   add_number(verb, "--break-evens", 0, 20, sensitivity.break_evens,
              "Bisect for so many inputs where an objective starts to fail (default 3)");
+  add_allow_pending(verb, sensitivity.allow_pending);
   add_simulation_flags(verb, sensitivity);
 }
 

@@ -11,9 +11,11 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/metrics/histogram.hpp"
 #include "slicewise/sim/placement/placement.hpp"
 #include "slicewise/sim/run.hpp"
+#include "slicewise/sim/stamp.hpp"
 #include "slicewise/units.hpp"
 
 // A trace of jobs, replayed on a cluster: who waits for how long under which scheduler.
@@ -162,10 +164,8 @@ struct Scheduling {
 
 // What reports say about where the figures come from.
 struct ReplayOrigin {
-  std::string trace;                // file
-  std::string trace_sha256;         // of its bytes
+  Stamp stamp;                      // its scenario is the trace: file and hash of its bytes
   std::string cluster;              // "one pool of 2,000 GPUs", "250 x p3.16xlarge"
-  std::string price_date;           // "" without prices
   std::optional<UsdPerHour> price;  // of all nodes together
 };
 
@@ -173,12 +173,12 @@ struct ReplayOutcome {
   Scheduling scheduling;
   ReplayResult result;
   std::optional<Usd> cost;  // of all nodes from the first arrival to the last end
+  Verdict verdict;
 };
 
 struct ReplayStudy {
   ReplayOrigin origin;
   bool on_nodes = false;  // else one pool: placement means nothing
-  std::uint64_t seed = 0;
   int repeat = 1;
   Duration shift;
   bool restart_preempted = false;
@@ -188,8 +188,13 @@ struct ReplayStudy {
   Diagnostics findings;
 };
 
-// Replays under each scheduling, in parallel; the number of threads changes no byte. When
-// interrupted, schedulings that had not started are missing.
+// Jobs that the empty cluster cannot hold stay Pending. Those whose run time is not known were not
+// submitted, and those that an interrupt cut off are not judged. Defined in sim/judge.
+Verdict judge(const ReplayResult& replayed, bool allow_pending);
+
+// Replays under each scheduling, in parallel, and judges each; the number of threads changes no
+// byte. When interrupted, schedulings that had not started are missing. The origin's stamp says
+// whether Pending jobs count; seed and runs are filled in.
 Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const ReplaySettings& settings,
                                   std::span<const Scheduling> schedulings,
                                   const ReplayOrigin& origin, const RunOptions& options);
@@ -203,16 +208,15 @@ struct InflationOutcome {
 };
 
 struct InflationStudy {
-  ReplayOrigin origin;
+  ReplayOrigin origin;  // its seed is that of the first run; the others follow
   int target_percent = 0;
-  std::uint64_t seed = 0;  // of the first; the others follow
-  int seeds = 1;
   std::vector<InflationOutcome> outcomes;
   bool interrupted = false;
 };
 
-// The inflation experiment under each placement with `seeds` seeds, in parallel. Errors: no job
-// that asks for a GPU, no node with one.
+// The inflation experiment under each placement with `seeds` seeds, in parallel. It may ask for
+// more than there is on purpose, so nothing is judged. Errors: no job that asks for a GPU, no node
+// with one.
 Expected<InflationStudy> inflate_each(const scenarios::JobTrace& trace,
                                       const ReplayCluster& cluster,
                                       std::span<const NodePolicy> placements, int target_percent,
