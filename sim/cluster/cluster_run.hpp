@@ -29,7 +29,7 @@
 namespace slicewise::sim {
 
 // The event loop of one replication, and the parts that it drives. A part owns its state and sees
-// the others through the references that it was given; all share RunState. timers.hpp says which
+// the others through the references that it was given; all share RunState. TimerKind says which
 // timers there are and in which order they fire, dispatch() whose they are.
 //
 //   control/    Scheduler       kube-scheduler and the device plugins

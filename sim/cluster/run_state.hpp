@@ -1,15 +1,89 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "slicewise/sim/kernel/timer_heap.hpp"
 #include "slicewise/sim/metrics/replication.hpp"
 #include "slicewise/sim/world.hpp"
 #include "slicewise/units.hpp"
 
 #include "state.hpp"
-#include "timers.hpp"
 
 namespace slicewise::sim {
+
+// What a timer is for. Timers of the same instant fire in this order, those of one kind by number:
+// the order is part of every result.
+enum class TimerKind : std::uint8_t {
+  Pod,           // one per pod: its next step by the clock
+  Domain,        // one per GPU or MIG instance: work done on it
+  Service,       // one per Service: its next request
+  Scheduler,     // a look at the queue
+  Layout,        // one per pool: its MIG layout changes
+  Fault,         // one per pod, if there are faults
+  HostCpu,       // one per node, if requests need the host
+  Pipeline,      // one per pipeline: its next request
+  Scaler,        // one per autoscaler
+  Node,          // one per place for a node, if nodes come and go: its next stage
+  Interruption,  // likewise: EC2 takes it back
+  Provisioner,   // if nodes come and go: looks at Pending pods
+  Removal,       // likewise: looks for nodes to remove
+  End,           // of the run
+  Sample,        // the end of a recording's bucket
+  Turn,          // the next change of a turn that a recording follows
+};
+inline constexpr std::size_t kTimerKinds = static_cast<std::size_t>(TimerKind::Turn) + 1;
+
+// The timers of a run: kinds one after the other in one heap.
+class Timers {
+ public:
+  using Counts = std::array<std::uint32_t, kTimerKinds>;  // of timers, by kind
+
+  struct Fired {
+    TimerKind kind;
+    std::uint32_t nth;  // of its kind
+  };
+
+  explicit Timers(const Counts& counts) : heap_(total(counts)) {
+    std::uint32_t first = 0;
+    for (std::size_t kind = 0; kind < kTimerKinds; ++kind) {
+      first_[kind] = first;
+      first += counts[kind];
+      kind_of_.resize(first, static_cast<TimerKind>(kind));
+    }
+  }
+
+  void set(TimerKind kind, std::size_t nth, TimePoint at) { heap_.set(timer(kind, nth), at); }
+  void clear(TimerKind kind, std::size_t nth) { heap_.clear(timer(kind, nth)); }
+
+  // Of the timer that fires next. There is always one: the end of the run.
+  TimePoint next() const { return heap_.top_time(); }
+
+  // Around the firing of the next timer, see TimerHeap.
+  Fired begin_firing() {
+    const std::uint32_t timer = heap_.begin_firing();
+    const TimerKind kind = kind_of_[timer];
+    return {kind, timer - first_[static_cast<std::size_t>(kind)]};
+  }
+  void end_firing() { heap_.end_firing(); }
+  bool is_firing() const { return heap_.is_firing(); }
+
+ private:
+  static std::size_t total(const Counts& counts) {
+    std::size_t sum = 0;
+    for (const std::uint32_t count : counts) sum += count;
+    return sum;
+  }
+  std::uint32_t timer(TimerKind kind, std::size_t nth) const {
+    return first_[static_cast<std::size_t>(kind)] + static_cast<std::uint32_t>(nth);
+  }
+
+  TimerHeap heap_;
+  Counts first_{};                  // timer of each kind
+  std::vector<TimerKind> kind_of_;  // by timer: the table that the loop dispatches by
+};
 
 class Recorder;
 
