@@ -128,7 +128,7 @@ const Record& comparison_metadata() {
   static const Record declared{
       "what produced the comparison; the same values produce the same bytes",
       {stamp_field<C>("scenario").csv(1, "scenario"), stamp_field<C>("scenarioSha256"),
-       stamp_field<C>("variant").csv(2, "variant"),
+       stamp_field<C>("inputs"), stamp_field<C>("variant").csv(2, "variant"),
        stamp_field<C>("seed")
            .saying("seed of the random streams, the same for every option")
            .csv(3, "seed"),

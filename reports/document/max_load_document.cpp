@@ -51,7 +51,7 @@ const Record& max_load_metadata() {
   static const Record declared{
       "what produced the answer; the same values produce the same bytes",
       {stamp_field<M>("scenario").csv(1, "scenario"), stamp_field<M>("scenarioSha256"),
-       stamp_field<M>("variant").csv(2, "variant"),
+       stamp_field<M>("inputs"), stamp_field<M>("variant").csv(2, "variant"),
        stamp_field<M>("seed")
            .saying("seed of the random streams, the same for every probe")
            .csv(3, "seed"),

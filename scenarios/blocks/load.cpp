@@ -85,6 +85,9 @@ LoadedScenario read_scenario_file(const SourceText& source, const Overrides& ove
   } else if (document != nullptr) {
     check_document(*document, findings);
     set.variants = read_variants(*document, overrides, findings, traces);
+    if (const Entry* spec = document->entry("spec"); spec != nullptr) {
+      set.inputs = inputs_of(spec->value, overrides.set);
+    }
   }
   if (const Node* metadata = block(document.get(), "metadata")) {
     Reading reading{findings, &traces};

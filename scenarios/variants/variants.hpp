@@ -31,4 +31,9 @@ NodePtr apply_patch(const NodePtr& base, const Node& patch, Findings& findings);
 std::vector<Variant> expand_sweep(std::vector<Variant> variants, const Entry& sweep,
                                   Findings& findings, Diagnostics& notes);
 
+// What spec says after --set, in the order of the file: "nodePools.gpu.nodes=2" for each value,
+// list of values and empty block. A name is in the path of its entry; descriptions change nothing
+// and are left out.
+std::vector<std::string> inputs_of(NodePtr spec, const std::vector<std::string>& set);
+
 }  // namespace slicewise::scenarios

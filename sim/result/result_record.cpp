@@ -104,6 +104,9 @@ const Record& record_of<Stamp>() {
        field<&S::scenario_file>("scenarioFile", "as it was given").optional(),
        field<&S::settings>("settings", "--set, in order").optional(),
        field<&S::scenario_sha256>("scenarioSha256", "SHA-256 of the scenario, in hexadecimal"),
+       field<&S::inputs>("inputs", "what the scenario says after --set")
+           .optional()
+           .each("path=value, as --set takes it"),
        field<&S::variant>("variant", "which of its variants"),
        field<&S::seed>("seed", "seed of the random streams"),
        field<&S::replications>("replications",
@@ -770,9 +773,9 @@ const Record& result_metadata() {
       {stamp_field<R>("scenario").csv(1, "scenario"), stamp_field<R>("scenarioFile"),
        stamp_field<R>("settings"),
        field<&R::fidelity>("fidelity", "--fidelity, when it was given").optional(),
-       stamp_field<R>("scenarioSha256"), stamp_field<R>("seed").csv(2, "seed"),
-       stamp_field<R>("replications"), stamp_field<R>("version"),
-       stamp_field<R>("priceDate").csv(36, "priceDate"),
+       stamp_field<R>("scenarioSha256"), stamp_field<R>("inputs"),
+       stamp_field<R>("seed").csv(2, "seed"), stamp_field<R>("replications"),
+       stamp_field<R>("version"), stamp_field<R>("priceDate").csv(36, "priceDate"),
        stamp_field<R>("priceFile").csv(37, "priceFile"),
        stamp_field<R>("priceFileSha256").csv(38, "priceFileSha256"), stamp_field<R>("allowPending"),
        field<&R::interrupted>("interrupted",

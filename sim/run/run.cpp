@@ -238,6 +238,7 @@ Stamp stamp_of(const scenarios::ScenarioSet& set, std::size_t variant,
   Stamp stamp;
   stamp.scenario = set.name;
   stamp.scenario_sha256 = set.sha256;
+  stamp.inputs = set.inputs;
   stamp.variant = set.variants[variant].name;
   stamp.variants = set.variants.size();
   stamp.seed = set.variants[variant].seed;

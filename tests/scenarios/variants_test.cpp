@@ -141,6 +141,20 @@ TEST(Set, MistakesHaveTheirPlaceInTheArgument) {
   EXPECT_EQ(found[0].where, (SourceLocation{"--set", 2, 19, 4}));
 }
 
+TEST(Inputs, AreWhatTheFileSaysAfterSet) {
+  const ScenarioSet set = load_variants(
+      "  warmup: 0s\n  variants: [{name: v, patch: {workloads: [{name: a, count: 7}]}}]\n",
+      {{"workloads.a.count=6", "seed=1"}});
+  EXPECT_EQ(
+      set.inputs,
+      (std::vector<std::string>{
+          "nodePools.gpu.instanceType=p3.8xlarge",
+          "nodePools.gpu.devicePlugin.sharing.timeSlicing.resources.gpu.replicas=10",
+          "workloads.a.count=6", "workloads.a.work.units=1", "workloads.a.measured.unitTime=18s",
+          "workloads.b.work.units=1", "workloads.b.measured.unitTime=18s", "warmup=0s",
+          "variants.v.patch.workloads.a.count=7", "seed=1"}));
+}
+
 TEST(Hash, IsOfTheBytesAndEachSetInOrder) {
   // From Python: hashlib.sha256(b"x\nseed=1").hexdigest() with the file in place of x.
   EXPECT_EQ(load_variants("", {{"seed=1"}}).sha256,

@@ -47,6 +47,17 @@ class Diff(unittest.TestCase):
         self.assertTrue(comment.endswith("<!-- slicewise:shared-inference -->\n"), comment)
         self.assertIn("no difference", run("diff", self.old, self.old).stdout)
 
+    def test_each_changed_input_is_named(self):
+        document = json.loads(run("diff", self.old, self.new, "-o", "json").stdout)
+        self.assertIn({"name": "workloads.classifier.traffic.mean", "old": "20/s", "new": "30/s"},
+                      document["inputs"])
+        self.assertEqual({i["name"] for i in document["inputs"]},
+                         {"scenarioSha256", "workloads.classifier.traffic.mean"})
+        self.assertRegex(run("diff", self.old, self.new).stdout,
+                         r"workloads\.classifier\.traffic\.mean +20/s +30/s")
+        comment = run("diff", self.old, self.new, "-o", "md").stdout
+        self.assertIn("| workloads.classifier.traffic.mean | 20/s | 30/s |", comment)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -355,6 +355,9 @@ struct ScenarioSet {
   std::string name;
   std::map<std::string, std::string> annotations;
   std::string sha256;  // hex; of the file, then "\n" and each --set, "\n" and each trace
+  // What `spec` says after --set, one value each as --set takes it, in the order of the file:
+  // "workloads.asr.replicas=4". Names of entries are in the paths.
+  std::vector<std::string> inputs;
   std::vector<Scenario> variants;
   Diagnostics notes;  // warnings and notes; never errors
 };

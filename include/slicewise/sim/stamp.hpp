@@ -17,8 +17,9 @@ struct Stamp {
   std::string scenario_file;          // as given; "" when it has none
   std::vector<std::string> settings;  // --set
   std::string scenario_sha256;
-  std::string variant;       // of a study; a result has all of them
-  std::size_t variants = 1;  // of the file
+  std::vector<std::string> inputs;  // what the scenario says, each as --set takes it
+  std::string variant;              // of a study; a result has all of them
+  std::size_t variants = 1;         // of the file
   std::uint64_t seed = 0;
   int replications = 0;
   std::string price_date;         // of the newest price in force; "": without prices

@@ -20,8 +20,8 @@ const Record& plan_metadata() {
   static const Record declared{
       "what produced the plan; the same values produce the same bytes",
       {stamp_field<P>("scenario").csv(1, "scenario"), stamp_field<P>("scenarioFile"),
-       stamp_field<P>("scenarioSha256"), stamp_field<P>("variant").csv(2, "variant"),
-       stamp_field<P>("settings"),
+       stamp_field<P>("scenarioSha256"), stamp_field<P>("inputs"),
+       stamp_field<P>("variant").csv(2, "variant"), stamp_field<P>("settings"),
        stamp_field<P>("seed")
            .saying("seed of the random streams, the same for every simulation")
            .csv(3, "seed"),
