@@ -45,8 +45,9 @@ inline constexpr std::array kExitCodes = {
     ExitCodeInfo{ExitCode::InternalError, "a bug in slicewise; the message says how to report it"},
     ExitCodeInfo{
         ExitCode::ObjectiveMissed,
-        "the run was fine, but an objective was missed or a policy failed; compare and "
-        "plan: by every option; max-load: the scenario's own load is too high; diff: a condition "
+        "the run was fine, but an objective was missed, a policy failed, or a Service without "
+        "objectives answers fewer requests than come; compare and plan: by every option; max-load: "
+        "the scenario's own load is too high; diff: a condition "
         "of --fail-on holds"},
     ExitCodeInfo{ExitCode::Interrupted,
                  "stopped by Ctrl-C; the result holds the runs that were done"},

@@ -80,6 +80,14 @@ JunitCase running_case(const std::string& class_name, const sim::VariantResult& 
 
 std::vector<JunitCase> cases_of(const std::string& class_name, const sim::VariantResult& variant) {
   std::vector<JunitCase> cases = {running_case(class_name, variant)};
+  for (const sim::Verdict::Reason& reason : variant.verdict.reasons) {
+    if (reason.cause != sim::Verdict::Cause::Overloaded) continue;
+    JunitCase& load = cases.emplace_back();
+    load.class_name = class_name;
+    load.name = reason.workload + " keeps up with its requests";
+    load.outcome = Outcome::Failed;
+    load.message = reason.text;
+  }
   for (const sim::WorkloadResult& workload : variant.workloads) {
     for (const sim::ObjectiveResult& objective : workload.objectives) {
       cases.push_back(objective_case(class_name, workload.name, objective));

@@ -18,8 +18,8 @@ using Cause = Verdict::Cause;
 using Reason = Verdict::Reason;
 
 constexpr std::array<std::string_view, kCauses> kCauseNames = {
-    "nothingRan",  "outOfMemory",     "podsFailed",         "crashLoopBackOff",
-    "podsPending", "objectiveMissed", "objectiveUndecided", "policyDenies"};
+    "nothingRan", "outOfMemory",     "podsFailed",         "crashLoopBackOff", "podsPending",
+    "overloaded", "objectiveMissed", "objectiveUndecided", "policyDenies"};
 
 // Durations in seconds, shares of one, rates per second.
 double plain_number(const scenarios::FigureValue& value) {
@@ -84,6 +84,21 @@ std::string beside_limit(const ObjectiveResult& objective) {
     ++digits;
   }
   return figure_text(objective.value, digits);
+}
+
+// An objective says how many requests may wait or be lost; without one the Service is to answer
+// all.
+void judge_load(const VariantResult& variant, std::vector<Reason>& reasons) {
+  constexpr double kByChance = 0.01;
+  for (const WorkloadResult& w : variant.workloads) {
+    if (!w.requests || !w.objectives.empty() || w.requests->left_over <= kByChance) continue;
+    const double come = w.requests->answered > 0
+                            ? w.throughput_per_second * w.requests->arrived / w.requests->answered
+                            : 0;
+    reasons.push_back({Cause::Overloaded, w.name, "overloaded",
+                       fmt::format("\"{}\" answers {:.3g} of {:.3g} requests/s that come", w.name,
+                                   w.throughput_per_second, come)});
+  }
 }
 
 Reason undecided(const std::string& workload, const ObjectiveResult& objective) {
@@ -154,6 +169,7 @@ std::optional<Cause> cause_named(std::string_view name) {
 Verdict judge(const VariantResult& variant, bool allow_pending) {
   Verdict verdict;
   judge_pods(variant, allow_pending, verdict.reasons);
+  judge_load(variant, verdict.reasons);
   judge_limits(variant, ObjectiveStanding::Missed, verdict.reasons);
   judge_limits(variant, ObjectiveStanding::Undecided, verdict.reasons);
   judge_denials(variant, verdict.reasons);

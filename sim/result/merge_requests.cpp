@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "slicewise/sim/metrics/time_summary.hpp"
 
 #include "merge.hpp"
@@ -35,6 +38,29 @@ RequestCounts request_counts(Records records) {
   return counts;
 }
 
+// Requests that were given up or still wait, but for as many as are in a system that keeps up.
+double left_over(const RequestRecord& record, double mean_in_system) {
+  const std::int64_t lost = record.dropped + record.timed_out;
+  const std::int64_t open = record.arrived - record.answered - record.refused - lost;
+  return static_cast<double>(lost) + std::max(0.0, static_cast<double>(open) - mean_in_system);
+}
+
+// Of those that came, the lower end of the 95 % interval over the replications.
+double left_over_share(Records records, std::span<const double> in_system) {
+  constexpr double kSigmas = 3;  // of a Poisson count, where there is one run only
+  std::vector<double> shares;
+  double arrived = 0;
+  for (std::size_t r = 0; r < records.size(); ++r) {
+    const auto came = static_cast<double>(records[r]->arrived);
+    shares.push_back(came > 0 ? left_over(*records[r], in_system[r]) / came : 0);
+    arrived += came;
+  }
+  if (arrived <= 0) return 0;
+  double mean = 0;
+  for (const double share : shares) mean += share / static_cast<double>(shares.size());
+  return std::max(0.0, mean - half_width_95(shares).value_or(kSigmas / std::sqrt(arrived)));
+}
+
 std::optional<TimeSummary> times_of(Records records, Histogram RequestRecord::*times) {
   std::vector<Histogram> histograms;
   for (const RequestRecord* record : records) histograms.push_back(record->*times);
@@ -46,14 +72,16 @@ std::optional<TimeSummary> times_of(Records records, Histogram RequestRecord::*t
 void add_requests(const World& world, std::span<const Replication> replications, Records records,
                   WorkloadResult& result) {
   result.requests = request_counts(records);
+  std::vector<double> in_system(records.size());
   for (std::size_t r = 0; r < records.size(); ++r) {
     const Duration observed = replications[r].length - world.warmup;
     if (observed.ns <= 0) continue;
     const auto runs = static_cast<double>(records.size());
-    result.requests->mean_in_system +=
-        records[r]->in_system_ns / static_cast<double>(observed.ns) / runs;
+    in_system[r] = records[r]->in_system_ns / static_cast<double>(observed.ns);
+    result.requests->mean_in_system += in_system[r] / runs;
     result.goodput_per_second += per_second(records[r]->in_objectives, observed) / runs;
   }
+  result.requests->left_over = left_over_share(records, in_system);
   result.latency = times_of(records, &RequestRecord::latency);
   result.queueing = times_of(records, &RequestRecord::queueing);
 }

@@ -31,7 +31,9 @@ std::vector<ExitCode> exit_codes(const std::vector<sim::Verdict>& verdicts) {
 
 ExitCode exit_code_of(const sim::Verdict& verdict) {
   if (verdict.has(sim::Verdict::Cause::NothingRan)) return ExitCode::Infeasible;
-  if (!verdict.meets_objectives() || verdict.has(sim::Verdict::Cause::PolicyDenies)) {
+  using Cause = sim::Verdict::Cause;
+  if (!verdict.meets_objectives() || verdict.has(Cause::PolicyDenies) ||
+      verdict.has(Cause::Overloaded)) {
     return ExitCode::ObjectiveMissed;
   }
   return verdict.loses_pods() ? ExitCode::PodsLost : ExitCode::Success;

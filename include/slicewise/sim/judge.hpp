@@ -43,6 +43,7 @@ struct Verdict {
     PodsFailed,        // for good: Jobs beyond their backoffLimit
     CrashLoopBackOff,  // at the end of the run
     PodsPending,       // at the end of the run, with no turn to come
+    Overloaded,        // answers fewer requests than come, and no objective says how many may wait
     ObjectiveMissed,
     ObjectiveUndecided,
     PolicyDenies,
@@ -66,17 +67,18 @@ struct Verdict {
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
-inline constexpr std::size_t kCauses = 8;
+inline constexpr std::size_t kCauses = 9;
 
 // As documents spell it: "podsPending".
 std::string_view cause_name(Verdict::Cause cause);
 std::optional<Verdict::Cause> cause_named(std::string_view name);
 
-// It stands when every pod that should run does, every objective holds with its interval, no policy
-// denies it and nothing ran out of memory. Pods are judged by where they are at the end of the run:
-// Jobs may queue and be done later, containers may crash and run again. No replication may leave
-// one behind. Of notebooks, an objective about waiting or out-of-memory errors decides instead.
-// `allow_pending`: pods that stay Pending do not count; dead ones still do.
+// It stands when every pod that should run does, every Service without objectives answers what
+// comes, every objective holds with its interval, no policy denies it and nothing ran out of
+// memory. Pods are judged by where they are at the end of the run: Jobs may queue and be done
+// later, containers may crash and run again. No replication may leave one behind. Of notebooks, an
+// objective about waiting or out-of-memory errors decides instead. `allow_pending`: pods that stay
+// Pending do not count; dead ones still do.
 Verdict judge(const VariantResult& variant, bool allow_pending);
 
 // "\"asr\" misses latencyP99: 812 ms against a limit of 500 ms".

@@ -68,6 +68,7 @@ std::string miss_of(const OptionFigures& figures) {
   if (verdict.has(Cause::PodsFailed)) return "pods fail";
   if (verdict.has(Cause::CrashLoopBackOff)) return "pods crash again and again";
   if (verdict.has(Cause::PodsPending)) return "pods stay Pending";
+  if (verdict.has(Cause::Overloaded)) return "leaves requests unanswered";
   const PlannedObjective* worst = nullptr;
   for (const PlannedObjective& objective : figures.objectives) {
     if (standing_of(objective) == ObjectiveStanding::Holds) continue;

@@ -188,5 +188,41 @@ TEST(Judge, AJobWhoseTurnDidNotComeDoesNotStand) {
   EXPECT_THAT(causes(*simulate(*world)), ElementsAre(Cause::PodsPending));
 }
 
+// 25 ms of work each, on one GPU.
+VariantResult serving(double rate, int replications, bool objective = false) {
+  scenarios::Workload service =
+      demo::service(1, rate, milliseconds(25), scenarios::ServiceTime::Law::Exponential);
+  if (objective) {
+    scenarios::Objective enough;
+    enough.figure = scenarios::Figure::Throughput;
+    enough.limit = Rate{30};
+    service.objectives.push_back(enough);
+  }
+  scenarios::Scenario scenario = demo::scenario(demo::pool(0), {service});
+  scenario.duration = minutes(5);
+  scenario.warmup = seconds(30);
+  scenario.replications = replications;
+  return demo::result(scenario);
+}
+
+// "ok" stood beside 40.7 of 50 requests/s.
+TEST(Judge, AServiceThatAnswersLessThanComesDoesNotStand) {
+  for (const int replications : {1, 3}) {
+    const VariantResult overloaded = serving(50, replications);
+    ASSERT_EQ(overloaded.verdict.reasons.size(), 1U);
+    const Verdict::Reason& reason = overloaded.verdict.reasons.front();
+    EXPECT_EQ(reason.cause, Cause::Overloaded);
+    EXPECT_THAT(reason.text, ::testing::ContainsRegex("\"api\" answers [34][0-9].* of [45][0-9]"));
+    // A busy queue is long now and then, and the end of the run finds some requests in it.
+    EXPECT_TRUE(serving(36, replications).verdict.stands());
+  }
+  EXPECT_TRUE(serving(0.2, 1).verdict.stands());
+}
+
+// An objective says how much is enough.
+TEST(Judge, WithAnObjectiveOverloadMayBeWanted) {
+  EXPECT_TRUE(serving(50, 3, true).verdict.stands());
+}
+
 }  // namespace
 }  // namespace slicewise::sim
