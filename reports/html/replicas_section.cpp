@@ -20,6 +20,9 @@ constexpr double kMostShare = 999;
 std::string replicas_finding(const sim::Plan& plan) {
   if (!plan.knee) return "No number of pods per GPU does what it should.";
   const sim::ReplicasPoint& knee = plan.replicas[*plan.knee];
+  const bool chosen =
+      !plan.options.empty() && plan.options.front().pools.front().replicas == knee.replicas;
+  if (!chosen) return replicas_sentence(plan);
   std::string out = fmt::format("{} {} per GPU is where the cost stops falling", knee.replicas,
                                 knee.replicas == 1 ? "pod" : "pods");
   if (knee.figures) out += fmt::format(": {} a month", money_text(knee.figures->monthly));

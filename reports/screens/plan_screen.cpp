@@ -126,12 +126,6 @@ std::string warning_sentence(const PlanOption& option) {
   return fmt::format("Warned by {}: `slicewise explain spec.policies`.", fmt::join(warned, ", "));
 }
 
-std::string replicas_sentence(const Plan& plan) {
-  if (!plan.knee || plan.replicas.empty()) return "";
-  return fmt::format("Pods per GPU: {} is where the cost stops falling; beyond it: {}.",
-                     plan.replicas[*plan.knee].replicas, plan.binding);
-}
-
 std::string isolation_sentence(const PlanOption& option) {
   const std::string risk = isolation_risk(option);
   return risk.empty() ? risk : fmt::format("Risk: {}: `slicewise explain sharing`.", risk);
@@ -314,6 +308,28 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
   }
   for (const sim::Flip& flip : plan.flips) lines.push_back(flip_sentence(flip));
   return lines;
+}
+
+std::string replicas_sentence(const Plan& plan) {
+  if (!plan.knee || plan.options.empty()) return "";
+  const sim::ReplicasPoint& knee = plan.replicas[*plan.knee];
+  const int chosen = plan.options.front().pools.front().replicas;
+  const auto own = std::ranges::find(plan.replicas, chosen, &sim::ReplicasPoint::replicas);
+  if (chosen == knee.replicas || own == plan.replicas.end() || !own->figures || !knee.figures) {
+    return fmt::format("Pods per GPU: {} is where the cost stops falling; beyond it: {}.",
+                       knee.replicas, plan.binding);
+  }
+  const sim::OptionFigures& at = *own->figures;
+  const sim::OptionFigures& least = *knee.figures;
+  if (at.monthly > least.monthly) {
+    const bool by_cost = plan.goal == scenarios::PlanGoal::MonthlyCost;
+    return fmt::format(
+        "Pods per GPU: {} {}; {} would cost less, {} a month.", chosen,
+        by_cost ? "of those that were tried" : "by " + std::string(scenarios::goal_name(plan.goal)),
+        knee.replicas, money_text(least.monthly));
+  }
+  return fmt::format("Pods per GPU: {} costs what {} does{}.", chosen, knee.replicas,
+                     at.worst_ratio < least.worst_ratio ? " and is further from its limits" : "");
 }
 
 std::string isolation_risk(const PlanOption& option) {

@@ -13,6 +13,10 @@ namespace slicewise::reports {
 
 // More and more pods on a GPU; empty without a curve.
 Cells replicas_cells(const sim::Plan& plan, const TextStyle& style);
+// How many pods per GPU the recommendation has, and how that goes with where the cost stops
+// falling;
+// "" without a curve.
+std::string replicas_sentence(const sim::Plan& plan);
 // "pods on one GPU share GPU memory, fatal faults"; "" when they share nothing that matters.
 std::string isolation_risk(const sim::PlanOption& option);
 // "Recommended: ...", why, risk, what flips it.

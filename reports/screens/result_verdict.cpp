@@ -1,6 +1,7 @@
 #include "result_verdict.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -34,16 +35,38 @@ const VariantResult* cheapest(const sim::Result& result, Price price) {
   return best;
 }
 
+// Whether both finished the same units of the same workloads, so that their prices per job can be
+// compared: a node that is full by many jobs is cheap for each of them, however it is shared.
+bool finished_the_same(const VariantResult& a, const VariantResult& b) {
+  constexpr double kByChance = 0.02;  // of what ends when the run ends
+  const auto close = [](double x, double y) { return std::abs(x - y) <= kByChance * x; };
+  const double seconds_a = to_seconds(a.makespan.mean);
+  const double seconds_b = to_seconds(b.makespan.mean);
+  return std::ranges::equal(
+      a.workloads, b.workloads, [&](const sim::WorkloadResult& x, const sim::WorkloadResult& y) {
+        if (x.name != y.name || x.kind != "Job") return x.name == y.name;
+        return close(x.completed, y.completed) &&
+               close(x.throughput_per_second * seconds_a, y.throughput_per_second * seconds_b);
+      });
+}
+
 // ", 75% less than before ($2.45)"; what is cheaper than the best one does not stand.
 std::string against_first(const VariantResult& best, const VariantResult& first, Price price) {
   const std::optional<Usd>& reference = first.cost.*price;
   if (&best == &first || !reference || reference->nano <= 0) return "";
+  if (price == &sim::Cost::per_job && !finished_the_same(best, first)) {
+    const double done = jobs_done(first);
+    return fmt::format("; {} did other work, {} {} at {} each", first.name, count_text(done),
+                       done == 1 ? "job" : "jobs", money_text(*reference));
+  }
   const double saved =
       1 - static_cast<double>((best.cost.*price)->nano) / static_cast<double>(reference->nano);
   if (saved < 0) {
     return fmt::format("; {} costs less ({}) but {}", first.name, money_text(*reference),
                        first.verdict.loses_pods() ? "loses pods: " + brief_reasons(first.verdict)
-                                                  : "breaks an objective or a policy");
+                       : first.verdict.has(sim::Verdict::Cause::Overloaded)
+                           ? "leaves requests unanswered"
+                           : "breaks an objective or a policy");
   }
   return fmt::format(", {} less than {} ({})", percent_text(saved), first.name,
                      money_text(*reference));

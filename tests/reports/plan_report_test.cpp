@@ -100,6 +100,26 @@ sim::Plan sample_plan() {
 
 TEST(PlanReport, Text) { expect_golden("plan.txt", plan_table(sample_plan(), kTerminal, true)); }
 
+// "2 is where the cost stops falling" under a recommendation of 4 left the reader with two answers.
+TEST(PlanReport, ThePodsPerGpuThatItNamesAreThoseThatItRecommends) {
+  sim::Plan plan = sample_plan();
+  plan.replicas.insert(plan.replicas.begin() + 1,
+                       {2, 3, planned_figures(1152, milliseconds(430)), ""});
+  const std::string same = plan_table(plan, kTerminal, false);
+  EXPECT_NE(same.find("Pods per GPU: 4 costs what 2 does and is further from its limits.\n"),
+            std::string::npos)
+      << same;
+  plan.replicas[1].figures->monthly = Usd{1000'000'000'000};
+  EXPECT_NE(
+      plan_table(plan, kTerminal, false)
+          .find("Pods per GPU: 4 of those that were tried; 2 would cost less, $1,000 a month.\n"),
+      std::string::npos);
+  plan.goal = scenarios::PlanGoal::LatencyP99;
+  EXPECT_NE(plan_table(plan, kTerminal, false)
+                .find("Pods per GPU: 4 by latencyP99; 2 would cost less, $1,000 a month.\n"),
+            std::string::npos);
+}
+
 TEST(PlanReport, Markdown) { expect_golden("plan.md", plan_markdown(sample_plan())); }
 
 TEST(PlanReport, Json) { expect_golden("plan.json", plan_json(sample_plan())); }

@@ -74,7 +74,8 @@ TEST(ResultMarkdown, SaysFirstWhichVariantDoesMostForTheMoney) {
   EXPECT_THAT(
       result_markdown(samples::aws_demo()),
       StartsWith("### aws-cifar10\n\nafter-memory-growth finishes the most jobs per "
-                 "dollar: 20 jobs for $12.24, $0.6120 each, 75% less than before ($2.45)."));
+                 "dollar: 20 jobs for $12.24, $0.6120 each; before did other work, 5 jobs at $2.45 "
+                 "each."));
   EXPECT_THAT(result_markdown(samples::voice()), HasSubstr("default misses an objective."));
   sim::Result lab = samples::platform();
   sim::VariantResult& variant = lab.variants[0];
@@ -84,6 +85,20 @@ TEST(ResultMarkdown, SaysFirstWhichVariantDoesMostForTheMoney) {
   variant.cost.per_job.reset();
   variant.cost.per_1k_requests_in_slo.reset();
   EXPECT_THAT(result_markdown(lab), HasSubstr("platform serves its users at $48.60 each a month."));
+}
+
+TEST(ResultMarkdown, ComparesThePriceOfAJobWhereTheWorkIsTheSame) {
+  sim::Result result = samples::aws_demo();
+  sim::VariantResult& first = result.variants.front();
+  const sim::VariantResult& best = result.variants.back();
+  first.workloads = best.workloads;
+  first.makespan = best.makespan;
+  first.cost.per_job = from_dollars(1.53);
+  EXPECT_THAT(result_markdown(result), HasSubstr("$0.6120 each, 60% less than before ($1.53)."));
+  // As many jobs, each of them a tenth longer.
+  first.workloads.front().throughput_per_second *= 1.1;
+  EXPECT_THAT(result_markdown(result),
+              HasSubstr("; before did other work, 20 jobs at $1.53 each."));
 }
 
 TEST(ResultMarkdown, StaysBelowTheLimitByLeavingOutTheLargestSectionFirst) {

@@ -43,6 +43,7 @@ bool stands(const ReplicasPoint& point) { return point.figures && point.figures-
 std::string misses(const OptionFigures& figures) {
   if (figures.verdict.has(Verdict::Cause::OutOfMemory)) return "GPU memory: pods are killed";
   if (figures.verdict.loses_pods()) return "pods that find no place";
+  if (figures.verdict.has(Verdict::Cause::Overloaded)) return "requests that stay unanswered";
   for (const PlannedObjective& objective : figures.objectives) {
     if (standing_of(objective) != ObjectiveStanding::Holds) {
       return fmt::format("{} of {}", objective.name, objective.workload);
@@ -51,24 +52,7 @@ std::string misses(const OptionFigures& figures) {
   return "";
 }
 
-}  // namespace
-
-ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best,
-                             ProbeBatch& probes) {
-  ReplicasCurve curve;
-  const PoolChoice& choice = best.pools.front();
-  const bool shares = choice.strategy == Strategy::TimeSlicing ||
-                      choice.strategy == Strategy::Mps || choice.strategy == Strategy::Exclusive;
-  if (best.pools.size() > 1 || !shares) return curve;
-  PoolChoice tried = choice;
-  if (tried.strategy == Strategy::Exclusive) tried.strategy = Strategy::TimeSlicing;
-  int pods = 0;
-  for (const auto& workload : search.base.workloads) pods += workload.count;
-  const int most = std::min(std::max(2, pods), kMostReplicas);
-  for (int r = 1; r <= most && !probes.interrupted(); ++r) {
-    curve.points.push_back(point_at(search, tried, r, probes));
-    if (!curve.points.back().figures) break;
-  }
+void find_knee(ReplicasCurve& curve) {
   for (std::size_t p = 0; p < curve.points.size(); ++p) {
     if (!stands(curve.points[p])) continue;
     if (!curve.knee ||
@@ -86,6 +70,29 @@ ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best,
   } else {
     curve.binding = "more pods per GPU save no node";
   }
+}
+
+}  // namespace
+
+ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best,
+                             ProbeBatch& probes) {
+  ReplicasCurve curve;
+  const PoolChoice& choice = best.pools.front();
+  const bool shares = choice.strategy == Strategy::TimeSlicing ||
+                      choice.strategy == Strategy::Mps || choice.strategy == Strategy::Exclusive;
+  if (best.pools.size() > 1 || !shares) return curve;
+  PoolChoice tried = choice;
+  if (tried.strategy == Strategy::Exclusive) tried.strategy = Strategy::TimeSlicing;
+  int pods = 0;
+  for (const auto& workload : search.base.workloads) pods += workload.count;
+  const int most = std::max(choice.replicas, std::min(std::max(2, pods), kMostReplicas));
+  for (int r = 1; r <= most && !probes.interrupted(); ++r) {
+    // The option itself, with the nodes that it needs to meet the objectives.
+    curve.points.push_back(r == choice.replicas ? ReplicasPoint{r, choice.nodes, best.figures, ""}
+                                                : point_at(search, tried, r, probes));
+    if (!curve.points.back().figures && r > choice.replicas) break;
+  }
+  find_knee(curve);
   return curve;
 }
 

@@ -281,6 +281,30 @@ TEST(PlanLines, RefuseWhatIsNotOurs) {
   }
 }
 
+// The curve had each number of pods on the fewest nodes that hold them, and ended at the first that
+// does not fit: it missed the option.
+TEST(Plan, ItsCurveOfPodsPerGpuHoldsTheOptionAsItIsRecommended) {
+  int curves = 0;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    PlanOptions options = small_space();
+    options.headroom = false;
+    options.flips = false;
+    const auto plan = make_plan(random_set(i), 0, demo::catalogue(), options);
+    ASSERT_TRUE(plan) << i;
+    if (plan->options.empty() || plan->replicas.empty()) continue;
+    const PlanOption& best = plan->options.front();
+    const PoolChoice& pool = best.pools.front();
+    const auto own = std::ranges::find(plan->replicas, pool.replicas, &ReplicasPoint::replicas);
+    ASSERT_NE(own, plan->replicas.end()) << i;
+    EXPECT_EQ(own->nodes, pool.nodes) << i;
+    ASSERT_TRUE(own->figures) << i << own->refused;
+    EXPECT_EQ(own->figures->monthly, best.figures.monthly) << i;
+    EXPECT_TRUE(own->figures->stands()) << i;
+    ++curves;
+  }
+  EXPECT_GT(curves, 10);
+}
+
 TEST(Plan, RefusesSharingThatDoesNotIsolateNamespaces) {
   ScenarioSet set = random_set(1);
   Scenario& scenario = set.variants.front();
