@@ -43,6 +43,49 @@ class Plan(unittest.TestCase):
             beyond = run("export", "-f", plan, "--to", "helm-values", "--candidate", "99")
             self.assertEqual(beyond.returncode, 3)
 
+    def test_an_option_is_a_scenario_for_every_verb(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan = os.path.join(folder, "plan.json")
+            self.assertEqual(run(*QUICK, "--seed", "7", "-o", "json", "--out", plan).returncode, 0)
+            document = json.loads(pathlib.Path(plan).read_text(encoding="utf-8"))
+            for number, planned in enumerate(document["options"][:2], 1):
+                option = f"{plan}#{number}"
+                result = os.path.join(folder, f"{number}.json")
+                ran = run("run", option, "-o", "json", "--out", result)
+                self.assertEqual(ran.returncode, 0, ran.stderr)
+                found = json.loads(pathlib.Path(result).read_text(encoding="utf-8"))
+                self.assertEqual(found["metadata"]["seed"], 7)
+                self.assertEqual(found["metadata"]["replications"], 2)
+                variant = found["variants"][0]
+                self.assertEqual(variant["cost"]["monthlyUsd"], planned["monthlyUsd"])
+                self.assertEqual(variant["cost"]["per1kRequestsInSloUsd"],
+                                 planned["per1kRequestsInSloUsd"])
+                self.assertEqual(variant["verdict"]["stands"], True)
+                # What was made from an option is made again from it.
+                again = run("report", result, "-o", "csv")
+                self.assertEqual(again.returncode, 0, again.stderr)
+                self.assertEqual(run("report", option, "-o", "csv").stdout, again.stdout)
+                self.assertEqual(run("explain", option).returncode, 0)
+                self.assertIn(f"replicas: {planned['pools'][0]['replicas']}",
+                              run("export", option, "--to", "helm-values").stdout)
+            load = run("max-load", f"{plan}#1", "-o", "json", "--replications", "1")
+            self.assertEqual(load.returncode, 0, load.stderr)
+
+    def test_what_names_no_option_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan = os.path.join(folder, "plan.json")
+            self.assertEqual(run(*QUICK, "-o", "json", "--out", plan).returncode, 0)
+            for code, said, arguments in (
+                    (2, "comes after the #", ("run", plan + "#best")),
+                    (3, "no option 99", ("run", plan + "#99")),
+                    (2, "takes no --set", ("max-load", plan + "#1", "--set", "seed=1")),
+                    (2, "both choose an option",
+                     ("export", plan + "#1", "--candidate", "2", "--to", "helm-values")),
+                    (5, "cannot read", ("run", "missing.json#1"))):
+                result = run(*arguments)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertIn(said, result.stderr)
+
     def test_a_plan_of_another_scenario_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             scenario = os.path.join(folder, "scenario.yaml")

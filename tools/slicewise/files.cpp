@@ -73,6 +73,14 @@ Expected<SourceText> read_source(const std::string& path, std::size_t most) {
   return source;
 }
 
+FilePart file_part(const std::string& argument) {
+  const std::size_t mark = argument.rfind('#');
+  if (mark == std::string::npos || !argument.substr(0, mark).ends_with(".json")) {
+    return {argument, std::nullopt};
+  }
+  return {argument.substr(0, mark), argument.substr(mark + 1)};
+}
+
 std::string path_from(const std::string& document, const std::string& path) {
   if (document == "-" || path.empty() || path == "-") return path;
   const auto folder = std::filesystem::path(document).parent_path();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,14 @@ namespace slicewise::tools {
 // that. FILE_UNREADABLE when that fails.
 Expected<SourceText> read_source(const std::string& path,
                                  std::size_t most = scenarios::kLargestScenario);
+
+// "plan.json#2": a stored document and a part of it. `part` is absent without a #, and for what is
+// no JSON: other names may have one.
+struct FilePart {
+  std::string file;
+  std::optional<std::string> part;
+};
+FilePart file_part(const std::string& argument);
 
 // The file that a stored document calls `path`, which was named from where the document was made:
 // from the document's folder, else from the working directory, else beside the document.

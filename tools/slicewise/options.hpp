@@ -147,7 +147,9 @@ inline constexpr const char* kFileNames = "-f,--file,file";
 
 inline void add_scenario_flags(CLI::App& verb, std::string& file, std::vector<std::string>& set,
                                std::string& out) {
-  add_text(verb, kFileNames, file, "FILE", "Scenario to read, - for standard input")->required();
+  add_text(verb, kFileNames, file, "FILE",
+           "Scenario to read, or an option of a plan: plan.json#2; - for standard input")
+      ->required();
   verb.add_option("--set", set, "Change the scenario first: workloads.train.count=3")
       ->type_name("PATH=VALUE")
       ->check(CLI::Validator(check_setting, ""))

@@ -120,11 +120,11 @@ ExitCode open_origin(const ReportOrigin& origin, const CommonFlags& flags, Repor
       return stale(origin, "it was made from a scenario on standard input, which is gone", flags);
     }
   }
-  Expected<ScenarioFile> file = open_scenario(origin.stamp.scenario_file, origin.stamp.settings);
-  if (!file) return fail(file.error(), {}, flags);
+  auto file = open_scenario_or_option(origin.stamp.scenario_file, origin.stamp.settings, flags);
+  if (!file) return file.error();
   input.texts = file->texts;
-  if (const ExitCode code =
-          lay_prices_over(input.catalogue, origin.stamp.price_file, flags, &input.prices);
+  if (const ExitCode code = lay_prices_over(
+          input.catalogue, prices_of(origin.stamp.price_file, *file), flags, &input.prices);
       code != ExitCode::Success) {
     return code;
   }
@@ -145,7 +145,7 @@ ExitCode open_origin(const ReportOrigin& origin, const CommonFlags& flags, Repor
   for (scenarios::Scenario& scenario : set.variants) {
     scenario.seed = origin.seed.value_or(scenario.seed);
     scenario.replications = origin.replications.value_or(scenario.replications);
-    scenario.allow_pending = origin.stamp.allow_pending;
+    scenario.allow_pending |= origin.stamp.allow_pending;
     if (origin.fidelity == "exact") scenario.fidelity = scenarios::Fidelity::Exact;
     if (origin.fidelity == "auto") scenario.fidelity = scenarios::Fidelity::Auto;
   }
@@ -332,7 +332,7 @@ ExitCode report_on_plan(ReportOrigin origin, const ReportCommand& command, const
 ExitCode make_report_input(const ReportCommand& command, const CommonFlags& flags,
                            ReportInput& input) {
   ReportOrigin origin;
-  if (command.file != "-") {
+  if (command.file != "-" && !file_part(command.file).part) {
     Expected<SourceText> source = read_source(command.file, reports::kLargestDocument);
     if (!source) return fail(source.error(), {}, flags);
     origin.document = std::move(*source);

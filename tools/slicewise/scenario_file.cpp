@@ -1,8 +1,10 @@
 #include "scenario_file.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -109,10 +111,11 @@ tl::expected<OneVariant, ExitCode> open_variant(
     const std::string& path, const std::vector<std::string>& set, const std::string& prices,
     const std::string& variant, std::optional<std::uint64_t> seed, std::optional<int> replications,
     bool allow_pending, const CommonFlags& flags) {
-  Expected<ScenarioFile> file = open_scenario(path, set);
-  if (!file) return tl::unexpected(fail(file.error(), {}, flags));
+  tl::expected<ScenarioFile, ExitCode> file = open_scenario_or_option(path, set, flags);
+  if (!file) return tl::unexpected(file.error());
   OneVariant opened{std::move(*file), 0, models::load_catalogue(), {}};
-  if (const ExitCode code = lay_prices_over(opened.catalogue, prices, flags, &opened.prices);
+  if (const ExitCode code =
+          lay_prices_over(opened.catalogue, prices_of(prices, opened.file), flags, &opened.prices);
       code != ExitCode::Success) {
     return tl::unexpected(code);
   }
@@ -133,7 +136,7 @@ tl::expected<OneVariant, ExitCode> open_variant(
   scenarios::Scenario& scenario = variants[opened.variant];
   scenario.seed = seed.value_or(scenario.seed);
   scenario.replications = replications.value_or(scenario.replications);
-  scenario.allow_pending = allow_pending;
+  scenario.allow_pending |= allow_pending;
   return opened;
 }
 
@@ -159,34 +162,25 @@ namespace {
 // Opens the scenario of a plan and puts one of its options in place.
 class PlanOpener {
  public:
-  PlanOpener(const SourceText& source, const ExportCommand& command,
-             const models::Catalogue& catalogue, const CommonFlags& flags)
-      : source_(source), command_(command), catalogue_(catalogue), flags_(flags) {}
+  PlanOpener(const SourceText& source, const CommonFlags& flags) : source_(source), flags_(flags) {}
 
-  tl::expected<ScenarioFile, ExitCode> open() {
-    if (!command_.set.empty()) {
-      return tl::unexpected(
-          usage_error("a plan takes no --set: its options are for the scenario "
-                      "as it was planned",
-                      "slicewise plan --set ... makes a plan of the other one"));
-    }
+  tl::expected<ScenarioFile, ExitCode> open(int option) {
     auto plan = reports::read_plan(source_);
     if (!plan) return refused(plan.error());
     const auto count = static_cast<int>(plan->options.size());
-    const int candidate = command_.candidate.value_or(1);
-    if (candidate > count) {
+    if (option > count) {
       return refused(Code::ValueRange,
                      count == 0 ? "the plan has no option: nothing that was tried stands"
                                 : fmt::format("the plan has {} option{}, no option {}", count,
-                                              count == 1 ? "" : "s", candidate),
-                     "--candidate counts from 1, the best");
+                                              count == 1 ? "" : "s", option),
+                     "they count from 1, the best");
     }
     if (plan->stamp.scenario_file.empty() || plan->stamp.scenario_file == "-") {
       return refused(Code::FileUnreadable,
                      "the plan was made from standard input, which is not there any more",
                      "make it again with -f FILE");
     }
-    return in_place(*plan, static_cast<std::size_t>(candidate) - 1);
+    return in_place(*plan, static_cast<std::size_t>(option) - 1);
   }
 
  private:
@@ -196,6 +190,10 @@ class PlanOpener {
   tl::unexpected<ExitCode> refused(Code code, std::string message, std::string help) const {
     return refused(
         {make_diagnostic(code, {source_.name, 1, 1, 1}, std::move(message), std::move(help))});
+  }
+  tl::unexpected<ExitCode> stale(const std::string& file) const {
+    return refused(Code::PlanStale, fmt::format("{} is not what this plan was made from", file),
+                   "make the plan again, or take the files of that time");
   }
 
   tl::expected<ScenarioFile, ExitCode> in_place(const reports::StoredPlan& plan,
@@ -208,40 +206,83 @@ class PlanOpener {
     const auto variant =
         std::ranges::find(set.variants, plan.stamp.variant, &scenarios::Scenario::name);
     if (set.sha256 != plan.stamp.scenario_sha256 || variant == set.variants.end()) {
-      return refused(Code::PlanStale, fmt::format("{} is not what this plan was made from", path),
-                     "make the plan again, or take the scenario of that time");
+      return stale(path);
     }
+    const models::Catalogue catalogue = models::load_catalogue();
     const Diagnostics problems =
-        reports::check_plan_names(source_, plan, option, *variant, catalogue_);
+        reports::check_plan_names(source_, plan, option, *variant, catalogue);
     if (!problems.empty()) return refused(problems);
-    scenarios::Scenario planned = sim::planned_scenario(*variant, plan.options[option], catalogue_);
+    file->price_file = path_from(source_.name, plan.stamp.price_file);
+    if (!file->price_file.empty()) {
+      const Expected<SourceText> prices = read_source(file->price_file);
+      if (!prices) return refused(prices.error());
+      if (scenarios::sha256_hex(prices->text) != plan.stamp.price_file_sha256) {
+        return stale(file->price_file);
+      }
+    }
+    scenarios::Scenario planned = sim::planned_scenario(*variant, plan.options[option], catalogue);
+    planned.seed = plan.stamp.seed;
+    planned.replications = plan.stamp.replications;
+    planned.allow_pending = plan.stamp.allow_pending;
     set.variants = {std::move(planned)};
+    // What was read is the option of the plan: by that name it is found again.
+    file->texts.insert(file->texts.begin(), file->texts.front());
+    file->texts.front().name = fmt::format("{}#{}", source_.name, option + 1);
+    sim::PlanProbe probe;
+    probe.pools = plan.options[option];
+    set.sha256 = scenarios::sha256_hex(set.sha256, {sim::probe_line(probe)});
+    file->settings.clear();
     return std::move(*file);
   }
 
   const SourceText& source_;
-  const ExportCommand& command_;
-  const models::Catalogue& catalogue_;
   const CommonFlags& flags_;
 };
 
 }  // namespace
 
-tl::expected<ScenarioFile, ExitCode> open_scenario_or_plan(const ExportCommand& command,
-                                                           const models::Catalogue& catalogue,
-                                                           const CommonFlags& flags) {
-  Expected<SourceText> source = read_source(command.file);
+int option_number(const std::string& text) {
+  int option = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), option);
+  return error == std::errc{} && end == text.data() + text.size() ? std::max(option, 0) : 0;
+}
+
+tl::expected<ScenarioFile, ExitCode> open_scenario_or_option(const std::string& argument,
+                                                             const std::vector<std::string>& set,
+                                                             const CommonFlags& flags,
+                                                             std::optional<int> candidate) {
+  const FilePart named = file_part(argument);
+  Expected<SourceText> source = read_source(named.file);
   if (!source) return tl::unexpected(fail(source.error(), {}, flags));
-  if (reports::looks_like_plan(*source)) {
-    return PlanOpener(*source, command, catalogue, flags).open();
+  const auto refused = [](const std::string& message, const std::string& help) {
+    return tl::unexpected(usage_error(message, help));
+  };
+  if (!reports::looks_like_plan(*source)) {
+    if (candidate) {
+      return refused(
+          "--candidate chooses an option of a plan, and " + named.file + " is none",
+          "slicewise plan -o json writes one; --variant chooses a variant of a scenario");
+    }
+    if (named.part) {
+      return refused("only a plan has options, and " + named.file + " is none",
+                     "slicewise plan -o json writes one");
+    }
+    return scenario_of(std::move(*source), set);
   }
-  if (command.candidate) {
-    return tl::unexpected(
-        usage_error("--candidate chooses an option of a plan, and " + command.file + " is none",
-                    "slicewise plan -o json writes one; --variant chooses a "
-                    "variant of a scenario"));
+  if (!set.empty()) {
+    return refused("a plan takes no --set: its options are for the scenario as it was planned",
+                   "slicewise plan --set ... makes a plan of the other one");
   }
-  return scenario_of(std::move(*source), command.set);
+  if (named.part && candidate) {
+    return refused("--candidate and #" + *named.part + " both choose an option",
+                   "leave one of them out");
+  }
+  const int option = named.part ? option_number(*named.part) : candidate.value_or(1);
+  if (option == 0) {
+    return refused("the number of an option comes after the #, 1 for the best",
+                   named.file + "#2 is the second");
+  }
+  return PlanOpener(*source, flags).open(option);
 }
 
 }  // namespace slicewise::tools

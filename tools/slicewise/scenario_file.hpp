@@ -25,10 +25,16 @@ struct ScenarioFile {
   std::vector<SourceText> texts;  // the file, "--set" with one flag a line, its traces
   scenarios::LoadedScenario loaded;
   std::vector<std::string> settings;  // --set
+  std::string price_file;             // of a plan's option, the prices that it was planned with
 };
 
 // FILE_UNREADABLE when there is no such file; mistakes in the file are in `loaded.problems`.
 Expected<ScenarioFile> open_scenario(const std::string& path, const std::vector<std::string>& set);
+
+// The --prices file, else the one that the scenario was planned with.
+inline const std::string& prices_of(const std::string& flag, const ScenarioFile& file) {
+  return flag.empty() ? file.price_file : flag;
+}
 
 // The same of a text that was read before.
 ScenarioFile scenario_of(SourceText source, const std::vector<std::string>& set);
@@ -86,13 +92,17 @@ int thread_count(int jobs);
 // For standard output, or a file when `out` names one.
 reports::TextStyle report_style(const std::string& out, const CommonFlags& flags);
 
-// The scenario that is exported. Where the file is a plan: the plan's scenario with the nodes and
-// the sharing of its `candidate`-th option, as the only variant; it is looked for beside the plan,
-// then in the working directory. Says what is wrong: no such file, a plan that cannot be read, that
-// has no such option or was made from another scenario (PLAN_STALE), and flags that a plan or a
-// scenario does not take.
-tl::expected<ScenarioFile, ExitCode> open_scenario_or_plan(const ExportCommand& command,
-                                                           const models::Catalogue& catalogue,
-                                                           const CommonFlags& flags);
+// What a FILE argument of any verb names: a scenario, or with "plan.json#2" an option of a stored
+// plan as a scenario, with the seed and the replications that it was planned with; without a number
+// the best, or `candidate`. The plan's scenario is looked for beside the plan, then in the working
+// directory. Says what is wrong: no such file, a plan that cannot be read, that has no such option
+// or was made from other files (PLAN_STALE), and flags that a plan or a scenario does not take.
+tl::expected<ScenarioFile, ExitCode> open_scenario_or_option(const std::string& argument,
+                                                             const std::vector<std::string>& set,
+                                                             const CommonFlags& flags,
+                                                             std::optional<int> candidate = {});
+
+// The option that "#2" names, 1 for the best; 0 for what is no such number.
+int option_number(const std::string& text);
 
 }  // namespace slicewise::tools

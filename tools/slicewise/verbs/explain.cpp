@@ -1,9 +1,7 @@
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include <unistd.h>
 
@@ -15,6 +13,7 @@
 #include "../commands.hpp"
 #include "../files.hpp"
 #include "../options.hpp"
+#include "../scenario_file.hpp"
 #include "../terminal.hpp"
 
 namespace slicewise::tools {
@@ -29,29 +28,7 @@ Expected<std::string> explanation(const ExplainCommand& command, const reports::
   return reports::explain_profile(models::load_catalogue(), command.name, style);
 }
 
-// "plan.json", "plan.json#2", "result.json#after".
-struct StoredTopic {
-  std::string file;
-  std::optional<std::string> part;
-};
-
-std::optional<StoredTopic> stored_topic(const std::string& topic) {
-  constexpr std::string_view kEnding = ".json";
-  const std::size_t mark = topic.find('#');
-  StoredTopic stored{topic.substr(0, mark), std::nullopt};
-  if (!stored.file.ends_with(kEnding)) return std::nullopt;
-  if (mark != std::string::npos) stored.part = topic.substr(mark + 1);
-  return stored;
-}
-
-// The text as a number, or 0, which no option has.
-std::size_t option_number(const std::string& text) {
-  std::size_t option = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), option);
-  return error == std::errc{} && end == text.data() + text.size() ? option : 0;
-}
-
-ExitCode explain_stored(const StoredTopic& topic, const CommonFlags& flags) {
+ExitCode explain_stored(const FilePart& topic, const CommonFlags& flags) {
   const Expected<SourceText> source = read_source(topic.file);
   if (!source) return fail(source.error(), {}, flags);
   const reports::TextStyle style = style_for(STDOUT_FILENO, flags.color);
@@ -61,7 +38,7 @@ ExitCode explain_stored(const StoredTopic& topic, const CommonFlags& flags) {
   }
   std::optional<std::size_t> option;
   if (topic.part) {
-    option = option_number(*topic.part);
+    option = static_cast<std::size_t>(option_number(*topic.part));
     if (*option == 0) {
       return usage_error("the number of an option comes after the #, 1 for the best",
                          "slicewise explain " + topic.file + "#2");
@@ -98,7 +75,10 @@ ExitCode execute(const ExplainCommand& command, const CommonFlags& flags) {
     return usage_error("only `explain profile` takes a name, not `explain " + command.topic + "`",
                        "see slicewise explain --help");
   }
-  if (const auto stored = stored_topic(command.topic)) return explain_stored(*stored, flags);
+  // "plan.json", "plan.json#2", "result.json#after".
+  if (const FilePart stored = file_part(command.topic); stored.file.ends_with(".json")) {
+    return explain_stored(stored, flags);
+  }
   const Expected<std::string> text = explanation(command, style_for(STDOUT_FILENO, flags.color));
   if (!text) {
     print_diagnostics(text.error(), {}, flags);

@@ -131,7 +131,8 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
                        "leave it out; slicewise explain export says what each kind of file is");
   }
   const models::Catalogue catalogue = models::load_catalogue();
-  tl::expected<ScenarioFile, ExitCode> file = open_scenario_or_plan(command, catalogue, flags);
+  tl::expected<ScenarioFile, ExitCode> file =
+      open_scenario_or_option(command.file, command.set, flags, command.candidate);
   if (!file) return file.error();
   if (const Diagnostics problems = sim::check_names(file->loaded, catalogue); !problems.empty()) {
     return fail(problems, file->texts, flags);

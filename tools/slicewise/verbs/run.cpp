@@ -21,7 +21,7 @@ void apply_flags(const RunCommand& command, scenarios::ScenarioSet& set) {
     scenario.seed = command.seed.value_or(scenario.seed);
     scenario.replications = command.replications.value_or(scenario.replications);
     scenario.fidelity = command.fidelity.value_or(scenario.fidelity);
-    scenario.allow_pending = command.allow_pending;
+    scenario.allow_pending |= command.allow_pending;
   }
 }
 
@@ -132,13 +132,13 @@ void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
 }
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags) {
-  Expected<ScenarioFile> file = open_scenario(command.file, command.set);
-  if (!file) {
-    return fail(file.error(), {}, flags);
-  }
+  tl::expected<ScenarioFile, ExitCode> file =
+      open_scenario_or_option(command.file, command.set, flags);
+  if (!file) return file.error();
   models::Catalogue catalogue = models::load_catalogue();
   PriceFile prices;
-  if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags, &prices);
+  if (const ExitCode code =
+          lay_prices_over(catalogue, prices_of(command.prices, *file), flags, &prices);
       code != ExitCode::Success) {
     return code;
   }
