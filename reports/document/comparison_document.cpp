@@ -16,25 +16,19 @@ namespace {
 
 using Role = DiffFigure::Role;
 
-std::string title_of(const ComparedOption& o) {
-  return reports::configuration_title(o.configuration);
-}
 std::string gpu_model_of(const ComparedOption& o) { return o.result.node_pools.front().gpu_model; }
 int gpus_per_node(const ComparedOption& o) { return o.result.node_pools.front().gpus_per_node; }
 bool is_stock_option(const ComparedOption& o) { return is_stock(o.configuration.strategy); }
-Isolation isolation_of_option(const ComparedOption& o) {
-  return isolation_of(o.configuration.strategy);
-}
 std::string_view memory_level(const Isolation& i) { return level_name(i.memory); }
 std::string_view compute_level(const Isolation& i) { return level_name(i.compute); }
 std::string_view fault_level(const Isolation& i) { return level_name(i.fault); }
 // The instances of the only profile; without MIG none.
-std::string profile_of(const ComparedOption& o) {
-  return o.configuration.mig.empty() ? "" : o.configuration.mig.front().profile;
+const models::MigCount& only_profile(const ComparedOption& o) {
+  static const models::MigCount none{"", 0};
+  return o.configuration.mig.size() == 1 ? o.configuration.mig.front() : none;
 }
-int instances_of(const ComparedOption& o) {
-  return o.configuration.mig.empty() ? 0 : o.configuration.mig.front().count;
-}
+std::string profile_of(const ComparedOption& o) { return only_profile(o).profile; }
+int instances_of(const ComparedOption& o) { return only_profile(o).count; }
 std::string refused_profile_of(const RefusedOption& o) {
   const auto& mig = o.configuration.mig;
   return mig.empty() || mig.front().count == 0 ? "" : mig.front().profile;
@@ -206,13 +200,14 @@ const Record& record_of<ComparedOption>() {
            .setting(1),
        field<&O::configuration, &C::strategy>("strategy", "how its GPUs are shared")
            .csv(5, "strategy"),
-       field<&title_of>("title", "the configuration as people write it"),
+       field<&reports::option_title>("title", "the configuration as people write it"),
+       field<&O::yours>("yours", "the scenario as it stands").optional().csv(41, "yours"),
        field<&O::configuration, &C::replicas>("replicas", "pods per GPU, or per MIG instance")
            .csv(6, "replicas"),
        field<&O::configuration, &C::purchase>("purchaseOption",
                                               "of --purchase; absent: as the scenario buys")
            .optional(),
-       field<&profile_of>("migProfile", "profile of all instances")
+       field<&profile_of>("migProfile", "profile of all instances; several: see title")
            .optional()
            .csv(7, "migProfile")
            .setting(5),
@@ -220,6 +215,10 @@ const Record& record_of<ComparedOption>() {
            .positive()
            .csv(8, "migInstancesPerGpu")
            .setting(6),
+       field<&O::configuration, &C::mig>("mig", "layout of every GPU").optional(),
+       field<&O::configuration, &C::mig_profiles>(
+           "migProfiles", "of the pods of each workload, where a layout was made for them")
+           .optional(),
        field<&O::forced>("forced", "simulated because of --force: nobody offers it")
            .csv(16, "forced")
            .setting(8),
@@ -242,7 +241,7 @@ const Record& record_of<ComparedOption>() {
            .csv(14, "losesPods")
            .setting(4),
        field<&O::result, &VariantResult::verdict>("verdict"),
-       field<&isolation_of_option>("isolation"),
+       field<&reports::isolation_of>("isolation"),
        record_of<VariantResult>().like("replications").from<&O::result>(),
        field<&O::result, &VariantResult::makespan, &TimeSummary::mean>("lengthSeconds",
                                                                        "length of the run, mean"),
@@ -292,7 +291,8 @@ const Record& record_of<StrategyComparison>() {
       "absent. Keys are added, never renamed.",
       {constant("apiVersion", reports::kComparisonApiVersion), constant("kind", "Comparison"),
        group("metadata", &comparison_metadata),
-       field<&C::options>("options", "by instance type, then strategy"),
+       field<&C::options>("options",
+                          "the scenario as it stands, then by instance type and strategy"),
        field<&C::refused>("refused", "by instance type, then strategy"),
        field<&isolation_rows>("isolation", "one row per strategy"),
        field<&C::replicas>("replicas", "one per instance type"),

@@ -138,9 +138,7 @@ std::string bound_by(const ComparedOption& option) {
 }
 
 std::vector<OptionMeasure> isolation_measures() {
-  const auto isolation = [](const ComparedOption& option) {
-    return sim::isolation_of(option.configuration.strategy);
-  };
+  const auto isolation = [](const ComparedOption& option) { return isolation_of(option); };
   return {
       {{"MEMORY"},
        [=](const ComparedOption& o) { return std::string(sim::level_name(isolation(o).memory)); }},
@@ -160,7 +158,7 @@ std::vector<OptionMeasure> measures_of(const StrategyComparison& comparison, boo
        [](const ComparedOption& o) {
          return fmt::format("{} x {}", o.configuration.nodes, o.configuration.instance_type);
        }},
-      {{"STRATEGY"}, [](const ComparedOption& o) { return configuration_title(o.configuration); }},
+      {{"STRATEGY"}, option_title},
       {{"RUN/PEND", true, 6}, [](const ComparedOption& o) {
          return fmt::format("{}/{}", o.result.pods.running_max, o.result.pods.pending_max);
        }}};
@@ -217,13 +215,13 @@ void add_room_notes(const StrategyComparison& comparison, std::vector<std::strin
   for (const std::string& type : comparison.instance_types) {
     const auto option = std::find_if(
         comparison.options.begin(), comparison.options.end(),
-        [&](const ComparedOption& o) { return o.configuration.instance_type == type; });
+        [&](const ComparedOption& o) { return !o.yours && o.configuration.instance_type == type; });
     if (option == comparison.options.end()) continue;
     const int gpus = option->result.node_pools.front().gpus_per_node;
     const double pods = option->result.pods.submitted;
     if (gpus < 2 || gpus < pods) continue;
-    lines.push_back(fmt::format("{} has {} GPUs for {} {}: none needs to share", type, gpus,
-                                count_text(pods), pods == 1 ? "pod" : "pods"));
+    lines.push_back(fmt::format("{} has {} GPUs for {}: none needs to share", type, gpus,
+                                pods_text(option->result)));
   }
 }
 
@@ -318,7 +316,8 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
   }
   if (is_mixed(comparison)) {
     lines.emplace_back(
-        "an hour of work is what a pod alone on the GPU it was measured on does in an hour");
+        "$/WORK-H: dollars for an hour of work, that is for what a pod alone on the GPU it was "
+        "measured on does in an hour, counted within the objectives");
   }
   for (const Diagnostic& d : comparison.notes) {
     lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
@@ -366,9 +365,9 @@ ScreenPart warnings_part(const StrategyComparison& comparison) {
     for (const Diagnostic& d : option.result.findings) {
       if (d.severity == Severity::Note) continue;
       if (!named) {
-        part.sentences.push_back({fmt::format("{} x {}, {}", option.configuration.nodes,
-                                              option.configuration.instance_type,
-                                              configuration_title(option.configuration))});
+        part.sentences.push_back(
+            {fmt::format("{} x {}, {}", option.configuration.nodes,
+                         option.configuration.instance_type, option_title(option))});
       }
       named = true;
       part.sentences.push_back(

@@ -1,9 +1,12 @@
 #include "comparison_words.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "slicewise/sim/isolation.hpp"
 
 #include "../text/text_table.hpp"
 #include "result_figures.hpp"
@@ -51,17 +54,28 @@ std::string useful_work_price(const ComparedOption& option) {
   return money_text(option.per_work_hour.value_or(Usd{})) + " per hour of work";
 }
 
+std::string own_title(const ComparedOption& option);
+
 std::string sentence(const ComparedOption& option) {
   const PoolChoice& configuration = option.configuration;
-  return fmt::format("{} x {}, {}: {} at {}/h", configuration.nodes, configuration.instance_type,
-                     configuration_title(configuration), useful_work_price(option),
-                     money_text(option.price.per_hour));
+  return fmt::format("{}{} x {}, {}: {} at {}/h", option.yours ? "yours, " : "",
+                     configuration.nodes, configuration.instance_type, own_title(option),
+                     useful_work_price(option), money_text(option.price.per_hour));
 }
 
 bool in_hardware(const ComparedOption& option) {
-  const Isolation isolation = sim::isolation_of(option.configuration.strategy);
+  const Isolation isolation = isolation_of(option);
   return isolation.memory == Isolation::Memory::Hardware &&
          isolation.fault == Isolation::Fault::Hardware;
+}
+
+// "5x1g.5gb+1x2g.10gb".
+std::string layout_text(const std::vector<models::MigCount>& layout) {
+  std::string text;
+  for (const models::MigCount& count : layout) {
+    text += fmt::format("{}{}x{}", text.empty() ? "" : "+", count.count, count.profile);
+  }
+  return text;
 }
 
 // "MIG" for several refused profiles of one instance.
@@ -77,9 +91,7 @@ std::string refused_title(const PoolChoice& configuration) {
 }
 
 std::string sharing_title(const PoolChoice& configuration) {
-  const models::MigCount layout =
-      configuration.mig.empty() ? models::MigCount{} : configuration.mig.front();
-  std::string mig = fmt::format("MIG {}x{}", layout.count, layout.profile);
+  const std::string mig = "MIG " + layout_text(configuration.mig);
   const int replicas = configuration.replicas;
   switch (configuration.strategy) {
     case Strategy::Exclusive:
@@ -100,6 +112,20 @@ std::string sharing_title(const PoolChoice& configuration) {
       return replicas > 1 ? fmt::format("vGPU x{}", replicas) : "vGPU";
   }
   return "exclusive";
+}
+
+// As the scenario calls its MIG layout, where it is the scenario's own.
+std::string own_title(const ComparedOption& option) {
+  if (!option.yours) return configuration_title(option.configuration);
+  const sim::NodePoolResult& pool = option.result.node_pools.front();
+  std::string title = sharing_title(option.configuration);
+  if (!pool.mig_config.empty()) {
+    title = "MIG " + pool.mig_config;
+    if (option.configuration.strategy == Strategy::MigTimeSlicing) {
+      title += fmt::format(" + TS x{}", option.configuration.replicas);
+    }
+  }
+  return title;
 }
 
 }  // namespace
@@ -138,6 +164,25 @@ std::string strategy_title(Strategy strategy) {
 std::string configuration_title(const PoolChoice& configuration) {
   const std::string bought = configuration.purchase.empty() ? "" : ", " + configuration.purchase;
   return sharing_title(configuration) + bought;
+}
+
+std::string option_title(const ComparedOption& option) {
+  return (option.yours ? "yours: " : "") + own_title(option);
+}
+
+Isolation isolation_of(const ComparedOption& option) {
+  return option.yours ? sim::isolation_of(option.result.node_pools.front())
+                      : sim::isolation_of(option.configuration.strategy);
+}
+
+std::string pods_text(const sim::VariantResult& result) {
+  const double pods = result.pods.submitted;
+  const auto whole = static_cast<std::int64_t>(std::llround(pods));
+  if (std::abs(pods - static_cast<double>(whole)) < 1e-9) {
+    return fmt::format("{} {}", count_text(pods), whole == 1 ? "pod" : "pods");
+  }
+  return fmt::format("{} pods (mean of {} runs)", count_text(static_cast<double>(whole)),
+                     result.replications);
 }
 
 std::string_view isolation_meaning(Strategy strategy) {
@@ -186,9 +231,8 @@ std::string comparison_heading(const StrategyComparison& comparison) {
                        comparison.stamp.variants);
   }
   if (comparison.options.empty()) return out;
-  const double pods = comparison.options.front().result.pods.submitted;
-  return fmt::format("{}: {} {} under every way of sharing", out, count_text(pods),
-                     pods == 1 ? "pod" : "pods");
+  return fmt::format("{}: {} under every way of sharing", out,
+                     pods_text(comparison.options.front().result));
 }
 
 std::vector<std::string> recommendation_lines(const StrategyComparison& comparison) {
@@ -203,7 +247,12 @@ std::vector<std::string> recommendation_lines(const StrategyComparison& comparis
     }
   }
   if (best == nullptr) {
-    return {"No option that can be had meets every objective without losing a pod."};
+    const bool overloaded =
+        std::ranges::any_of(comparison.options, [](const ComparedOption& option) {
+          return option.result.verdict.has(sim::Verdict::Cause::Overloaded);
+        });
+    return {fmt::format("No option that can be had meets every objective without losing a pod{}.",
+                        overloaded ? " or leaving requests unanswered" : "")};
   }
   std::vector<std::string> lines{"Cheapest work: " + sentence(*best)};
   if (isolated != nullptr && isolated != best) {

@@ -20,6 +20,12 @@ std::string strategy_title(sim::Strategy strategy);
 // "MPS x4 uncapped", "MIG 7x1g.5gb", "MIG 3x2g.10gb + TS x2".
 std::string configuration_title(const sim::PoolChoice& configuration);
 
+// The same of an option: "yours: MIG one-gpu-for-large" for the scenario as it stands.
+std::string option_title(const sim::ComparedOption& option);
+sim::Isolation isolation_of(const sim::ComparedOption& option);
+// "54 pods"; "28 pods (mean of 5 runs)" where how many are submitted differs from run to run.
+std::string pods_text(const sim::VariantResult& result);
+
 // What the isolation of a strategy means for a pod with neighbours; at most 38 characters.
 std::string_view isolation_meaning(sim::Strategy strategy);
 

@@ -75,6 +75,50 @@ TEST(ComparisonReport, TheVerdictSaysWhatIsWrong) {
               HasSubstr("No option that can be had meets every objective"));
 }
 
+TEST(ComparisonReport, TheScenarioAsItStandsIsMarked) {
+  sim::StrategyComparison comparison = samples::chat();
+  sim::ComparedOption own = comparison.options.front();
+  own.yours = true;
+  own.configuration.strategy = sim::Strategy::Mig;
+  own.result.node_pools.front().mig_config = "one-gpu-for-large";
+  comparison.options.insert(comparison.options.begin(), own);
+  const std::string text = comparison_table(comparison, kTerminal, false);
+  EXPECT_THAT(text, HasSubstr("yours: MIG one-gpu-for-large"));
+  const json document = json::parse(comparison_json(comparison));
+  EXPECT_EQ(document["options"][0]["yours"], true);
+  EXPECT_FALSE(document["options"][1].contains("yours"));
+}
+
+TEST(ComparisonReport, ALayoutOfTwoProfilesIsNamedWhole) {
+  sim::StrategyComparison comparison = samples::chat();
+  comparison.options[4].configuration.mig = {{"1g.5gb", 5}, {"2g.10gb", 1}};
+  EXPECT_THAT(comparison_table(comparison, kTerminal, false), HasSubstr("MIG 5x1g.5gb+1x2g.10gb "));
+  const json option = json::parse(comparison_json(comparison))["options"][4];
+  EXPECT_FALSE(option.contains("migProfile"));
+  EXPECT_EQ(option["mig"].size(), 2U);
+}
+
+TEST(ComparisonReport, PodsAreCountedWholeAndAMeanIsCalledOne) {
+  sim::StrategyComparison comparison = samples::chat();
+  for (sim::ComparedOption& option : comparison.options) option.result.pods.submitted = 27.6;
+  const std::string text = comparison_table(comparison, kTerminal, false);
+  EXPECT_THAT(text, HasSubstr(": 28 pods (mean of 2 runs) under every way of sharing\n"));
+  EXPECT_THAT(text, Not(HasSubstr("27.6")));
+}
+
+TEST(ComparisonReport, ThePriceOfAnHourOfWorkIsDefinedByItsName) {
+  sim::StrategyComparison comparison = samples::chat();
+  for (sim::ComparedOption& option : comparison.options) {
+    sim::WorkloadResult job = option.result.workloads.front();
+    job.name = "train";
+    job.kind = "Job";
+    option.result.workloads.push_back(job);
+  }
+  const std::string text = comparison_table(comparison, kTerminal, false);
+  EXPECT_THAT(text, HasSubstr("$/WORK-H  "));
+  EXPECT_THAT(text, HasSubstr("\n  $/WORK-H: dollars for an hour of work"));
+}
+
 // What no setting of the device plugin gives is shown, with the reason once, and never recommended.
 TEST(ComparisonReport, MpsWithoutItsCapIsNotStock) {
   const std::string text = comparison_table(samples::chat(), kTerminal, false);

@@ -24,6 +24,7 @@ namespace slicewise::sim {
 // A configuration that was simulated.
 struct ComparedOption {
   PoolChoice configuration;
+  bool yours = false;   // the scenario as it stands; its configuration is as near as a choice comes
   bool forced = false;  // simulated although nobody offers it
   VariantResult result;
   UsdPerHour price;           // of all nodes
@@ -63,9 +64,10 @@ struct StrategyComparison {
   bool interrupted = false;  // options without a finished replication are absent
   std::vector<std::string> instance_types;
   std::vector<ReplicaChoice> replicas;
-  std::vector<ComparedOption> options;  // by instance type as asked, then by strategy
-  std::vector<RefusedOption> refused;   // in the same order
-  Diagnostics notes;                    // what was changed in the scenario to compare it
+  // The scenario's own, if it can run; then by instance type as asked, then by strategy.
+  std::vector<ComparedOption> options;
+  std::vector<RefusedOption> refused;  // in the same order
+  Diagnostics notes;                   // what was changed in the scenario to compare it
 };
 
 inline constexpr std::array<std::string_view, 4> kComparedInstances = {"p3.2xlarge", "g4dn.xlarge",
@@ -82,12 +84,12 @@ struct ComparisonOptions {
   RunOptions run;                           // threads take whole configurations
 };
 
-// Simulates variant `variant` of the set under every strategy on every instance type: the only node
-// pool gets the instance type and the strategy, every pod asks for one ticket of what it offers.
-// All with one seed: differences are not noise. A configuration that cannot be had is in `refused`
-// with the reason. Errors: a scenario without exactly one node pool, pods that ask for several
-// GPUs, an unknown instance type, and what is wrong with the scenario wherever it runs. REQUIRES:
-// variant < set.variants.size().
+// Simulates variant `variant` of the set as it stands and under every strategy on every instance
+// type: the only node pool gets the instance type and the strategy, every pod asks for one ticket
+// of what it offers. All with one seed: differences are not noise. A configuration that cannot be
+// had is in `refused` with the reason. Errors: a scenario without exactly one node pool, pods that
+// ask for several GPUs, an unknown instance type, and what is wrong with the scenario wherever it
+// runs. REQUIRES: variant < set.variants.size().
 Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& set,
                                                 std::size_t variant,
                                                 const models::Catalogue& catalogue,

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "../probe/mig_layouts.hpp"
+
 namespace slicewise::sim {
 namespace {
 
@@ -88,6 +90,25 @@ void add_mig(const Place& place, std::vector<Candidate>& candidates) {
   }
 }
 
+// Layouts of several profiles that are made for these workloads, as a plan finds them; those that
+// hold all pods on the fewest nodes.
+void add_fitted_mig(const Place& place, const World& exclusive,
+                    std::vector<Candidate>& candidates) {
+  constexpr std::size_t kShown = 4;
+  FittedLayouts fitted = fitted_layouts(*place.geometry, exclusive, place.type.gpu_count);
+  std::erase_if(fitted.layouts, [](const FittedLayout& layout) { return layout.mig.size() < 2; });
+  std::ranges::stable_sort(fitted.layouts, {}, &FittedLayout::nodes);
+  std::vector<std::vector<models::MigCount>> shown;
+  for (FittedLayout& layout : fitted.layouts) {
+    if (shown.size() == kShown) return;
+    if (std::ranges::find(shown, layout.mig) != shown.end()) continue;
+    shown.push_back(layout.mig);
+    candidates.push_back(candidate(place, Strategy::Mig, 1));
+    candidates.back().choice.mig = std::move(layout.mig);
+    candidates.back().choice.mig_profiles = std::move(layout.profiles);
+  }
+}
+
 // Several pods in each instance: the smallest profile that holds two, and as many as are asked for.
 void add_shared_mig(const Place& place, Strategy strategy, std::vector<Candidate>& candidates) {
   const bool side_by_side = strategy == Strategy::MigMps;
@@ -156,6 +177,22 @@ ReplicaChoice choose_replicas(const scenarios::Scenario& base, const World& excl
   return choice;
 }
 
+PoolChoice own_choice(const scenarios::NodePool& pool, const World& own) {
+  const PoolModel& model = own.pools.front();
+  PoolChoice choice;
+  choice.instance_type = model.instance_type;
+  choice.purchase.clear();
+  const auto named = std::ranges::find(kStrategies, model.strategy, strategy_name);
+  const bool shares = pool.virtual_gpu || pool.nos;
+  choice.strategy = named != kStrategies.end() ? *named
+                    : shares                   ? Strategy::Mps
+                                               : Strategy::TimeSlicing;
+  choice.replicas = own_replicas(pool).value_or(1);
+  for (const WorkloadModel& workload : own.workloads) choice.workloads.push_back(workload.name);
+  choice.nodes = pool.nodes;
+  return choice;
+}
+
 std::vector<Candidate> candidates_on(const models::InstanceType& type, const World& exclusive,
                                      const ReplicaChoice& choice,
                                      const models::Catalogue& catalogue, bool force) {
@@ -180,6 +217,7 @@ std::vector<Candidate> candidates_on(const models::InstanceType& type, const Wor
     add_without_geometry(place, candidates);
   } else {
     add_mig(place, candidates);
+    add_fitted_mig(place, exclusive, candidates);
     add_shared_mig(place, Strategy::MigTimeSlicing, candidates);
     add_shared_mig(place, Strategy::MigMps, candidates);
   }

@@ -22,6 +22,7 @@ using scenarios::Workload;
 struct Prepared {
   PoolChoice choice;
   bool forced = false;
+  bool yours = false;
   World world;
 };
 
@@ -155,7 +156,24 @@ tl::expected<Prepared, RefusedOption> prepare(const Scenario& base, Candidate ca
   }
   choice.nodes = *nodes;
   world = probe_world(base, probe, catalogue, candidate.forced);
-  return Prepared{std::move(choice), candidate.forced, std::move(*world)};
+  return Prepared{std::move(choice), candidate.forced, false, std::move(*world)};
+}
+
+// The scenario as it stands, or a note why it cannot run.
+std::optional<Prepared> prepare_own(const Scenario& base, const models::Catalogue& catalogue,
+                                    Diagnostics& notes) {
+  PlanProbe probe;
+  probe.replications = base.replications;
+  Expected<World> world = probe_world(base, probe, catalogue);
+  if (const auto refusal = refusal_of(world)) {
+    notes.push_back(make_diagnostic(refusal->code.value_or(Code::SettingConflict),
+                                    base.node_pools.front().name.where,
+                                    "the scenario as it stands is left out: " + refusal->reason));
+    notes.back().severity = Severity::Note;
+    return std::nullopt;
+  }
+  PoolChoice choice = own_choice(base.node_pools.front(), *world);
+  return Prepared{std::move(choice), false, true, std::move(*world)};
 }
 
 Duration alone(const Workload& workload) {
@@ -183,8 +201,11 @@ double work_rate(const World& world, const VariantResult& result) {
 ComparedOption judged(Prepared&& prepared, VariantResult&& result) {
   ComparedOption option;
   option.result = std::move(result);
-  option.price = {
-      Usd{prepared.world.pools.front().price.usd.per_hour.nano * prepared.choice.nodes}};
+  option.yours = prepared.yours;
+  // Nodes of the scenario's own may come and go.
+  option.price = {option.yours ? Usd{option.result.cost.monthly.nano / (kMonth.ns / hours(1).ns)}
+                               : Usd{prepared.world.pools.front().price.usd.per_hour.nano *
+                                     prepared.choice.nodes}};
   option.gpu_busy_ratio = gpu_busy_ratio(option.result);
   const double rate = work_rate(prepared.world, option.result);
   if (rate > 0) {
@@ -193,6 +214,12 @@ ComparedOption judged(Prepared&& prepared, VariantResult&& result) {
   }
   option.retired = std::ranges::find(prepared.world.findings, Code::InstanceRetired,
                                      &Diagnostic::code) != prepared.world.findings.end();
+  if (option.yours) {
+    // The others have no workload without pods either.
+    std::erase_if(option.result.workloads, [](const WorkloadResult& workload) {
+      return workload.left_behind.pods == 0 && workload.kind != "Pipeline";
+    });
+  }
   option.configuration = std::move(prepared.choice);
   option.forced = prepared.forced;
   return option;
@@ -254,6 +281,9 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
   comparison.notes = changes_of(base);
   comparison.nodes = options.nodes;
   std::vector<Prepared> prepared;
+  if (auto own = prepare_own(base, catalogue, comparison.notes)) {
+    prepared.push_back(std::move(*own));
+  }
   for (std::size_t t = 0; t < space.types.size(); ++t) {
     const models::InstanceType& type = *space.types[t];
     comparison.instance_types.push_back(type.name);

@@ -1,13 +1,12 @@
 #include "pool_choices.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "../probe/mig_layouts.hpp"
 #include "../probe/probe.hpp"
-#include "mig_layouts.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -18,8 +17,6 @@ using Stage = RejectedChoice::Stage;
 
 // Pods per GPU that are tried where nobody says which; the most that fit is always among them.
 constexpr int kUsualReplicas[] = {2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48};
-// Of the profiles that hold a pod, so many are tried, smallest first.
-constexpr std::size_t kProfilesTried = 4;
 
 // What is known of the workloads on the instance type.
 struct TypeView {
@@ -109,63 +106,27 @@ void add_mps(const TypeView& view, Strategy strategy, PoolChoices& found) {
   }
 }
 
-Bytes pod_memory(const World& world, const WorkloadModel& workload) {
-  const Bytes process = workload.gpu_memory + world.pools.front().context_memory;
-  return {process.count * workload.spec.processes_per_pod};
-}
-
-// Profiles that hold a pod of the workload, smallest first.
-std::vector<const MigProfile*> fitting_profiles(const TypeView& view,
-                                                const WorkloadModel& workload) {
-  std::vector<const MigProfile*> profiles;
-  for (const MigProfile& profile : view.geometry->profiles) {
-    if (profile.memory && !profile.media_extensions &&
-        *profile.memory >= pod_memory(view.exclusive, workload)) {
-      profiles.push_back(&profile);
-    }
-  }
-  std::ranges::stable_sort(profiles, {}, [](const MigProfile* p) {
-    return std::pair(p->memory_slices, p->compute_slices);
-  });
-  if (profiles.size() > kProfilesTried) profiles.resize(kProfilesTried);
-  return profiles;
-}
-
 // A profile for each workload, every combination; the exact layout of each.
 void add_mig(const TypeView& view, PoolChoices& found) {
-  std::vector<std::vector<const MigProfile*>> options;
-  for (const WorkloadModel& workload : view.exclusive.workloads) {
-    options.push_back(fitting_profiles(view, workload));
-    if (!options.back().empty()) continue;
+  const FittedLayouts fitted = fitted_layouts(*view.geometry, view.exclusive, view.type.gpu_count);
+  if (fitted.too_large) {
     refuse(choice_of(view, Strategy::Mig, 1), Code::GpuOom,
            fmt::format("a pod of \"{}\" needs {} of GPU memory, more than any instance has",
-                       workload.name, mib_text(pod_memory(view.exclusive, workload))),
+                       fitted.too_large->name,
+                       mib_text(pod_memory(view.exclusive, *fitted.too_large))),
            found);
     return;
   }
-  std::vector<std::size_t> picked(options.size());
-  for (;;) {
-    std::map<std::string, ProfileNeed> needs;
+  for (const FittedLayout& layout : fitted.layouts) {
     PoolChoice choice = choice_of(view, Strategy::Mig, 1);
-    for (std::size_t w = 0; w < options.size(); ++w) {
-      const MigProfile* profile = options[w][picked[w]];
-      needs[profile->name].profile = profile;
-      needs[profile->name].pods += view.exclusive.workloads[w].spec.count;
-      choice.mig_profiles.push_back(profile->name);
-    }
-    std::vector<ProfileNeed> list;
-    list.reserve(needs.size());
-    for (const auto& [name, need] : needs) list.push_back(need);
-    choice.mig = best_layout(*view.geometry, list, view.type.gpu_count);
+    choice.mig = layout.mig;
+    choice.mig_profiles = layout.profiles;
     if (choice.mig.empty()) {
-      refuse(choice, Code::MigLayoutImpossible, "no GPU has room for one instance of each profile",
-             found);
+      refuse(std::move(choice), Code::MigLayoutImpossible,
+             "no GPU has room for one instance of each profile", found);
     } else {
       found.choices.push_back(std::move(choice));
     }
-    std::size_t w = 0;
-    while (w < picked.size() && ++picked[w] == options[w].size()) picked[w++] = 0;
-    if (w == picked.size()) return;
   }
 }
 

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,7 +12,7 @@ namespace slicewise::sim {
 namespace {
 
 struct FreeNode {
-  std::int64_t tickets = 0;
+  std::vector<std::int64_t> tickets;  // by PoolModel::offers
   std::int64_t pods = 0;
   std::int64_t cpu = 0;     // millicores
   std::int64_t memory = 0;  // bytes
@@ -20,21 +21,25 @@ struct FreeNode {
 FreeNode empty_node(const World& world) {
   const PoolModel& pool = world.pools.front();
   FreeNode node;
-  // All pods ask for the first and only offer.
-  node.tickets = pool.offers.empty() ? 0 : pool.tickets_per_node(0, 0);
+  for (std::size_t o = 0; o < pool.offers.size(); ++o) {
+    node.tickets.push_back(pool.tickets_per_node(o, 0));
+  }
   node.pods = pool.max_pods;
   node.cpu = pool.allocatable_cpu.count;
   node.memory = pool.allocatable_memory.count;
   return node;
 }
 
-FreeNode need_of(const WorkloadModel& workload) {
-  return {1, 1, workload.spec.pod.cpu_request.count, workload.spec.pod.memory_request.count};
+FreeNode need_of(const World& world, const WorkloadModel& workload) {
+  FreeNode need{{}, 1, workload.spec.pod.cpu_request.count, workload.spec.pod.memory_request.count};
+  need.tickets.resize(world.pools.front().offers.size());
+  if (const auto offer = workload.on_pool.front().offer) need.tickets[*offer] = workload.tickets;
+  return need;
 }
 
 bool holds(const FreeNode& node, const FreeNode& pod) {
-  return pod.tickets <= node.tickets && pod.pods <= node.pods && pod.cpu <= node.cpu &&
-         pod.memory <= node.memory;
+  return std::ranges::equal(pod.tickets, node.tickets, std::ranges::less_equal()) &&
+         pod.pods <= node.pods && pod.cpu <= node.cpu && pod.memory <= node.memory;
 }
 
 // The share of a node that would stay free, as NodeResourcesFit scores it.
@@ -56,7 +61,7 @@ bool place(std::vector<FreeNode>& nodes, const FreeNode& pod, const FreeNode& em
     best = score;
   }
   if (chosen == nullptr) return false;
-  chosen->tickets -= pod.tickets;
+  for (std::size_t o = 0; o < pod.tickets.size(); ++o) chosen->tickets[o] -= pod.tickets[o];
   chosen->pods -= pod.pods;
   chosen->cpu -= pod.cpu;
   chosen->memory -= pod.memory;
@@ -67,7 +72,7 @@ bool all_fit(const World& world, int count, const FreeNode& empty) {
   std::vector<FreeNode> nodes(static_cast<std::size_t>(count), empty);
   const bool spread = world.score_policy == scenarios::ScorePolicy::LeastAllocated;
   for (const WorkloadModel& workload : world.workloads) {
-    const FreeNode pod = need_of(workload);
+    const FreeNode pod = need_of(world, workload);
     for (int n = 0; n < workload.spec.count; ++n) {
       if (!place(nodes, pod, empty, spread)) return false;
     }
@@ -78,9 +83,12 @@ bool all_fit(const World& world, int count, const FreeNode& empty) {
 // No fewer nodes can do: what all pods ask for together, resource by resource.
 std::int64_t least_nodes(const World& world, const FreeNode& empty) {
   FreeNode sum;
+  sum.tickets.resize(empty.tickets.size());
   for (const WorkloadModel& workload : world.workloads) {
-    const FreeNode pod = need_of(workload);
-    sum.tickets += pod.tickets * workload.spec.count;
+    const FreeNode pod = need_of(world, workload);
+    for (std::size_t o = 0; o < pod.tickets.size(); ++o) {
+      sum.tickets[o] += pod.tickets[o] * workload.spec.count;
+    }
     sum.pods += pod.pods * workload.spec.count;
     sum.cpu += pod.cpu * workload.spec.count;
     sum.memory += pod.memory * workload.spec.count;
@@ -89,8 +97,12 @@ std::int64_t least_nodes(const World& world, const FreeNode& empty) {
     if (all == 0) return std::int64_t{1};
     return one == 0 ? std::numeric_limits<std::int64_t>::max() : (all + one - 1) / one;
   };
-  return std::max({nodes_for(sum.tickets, empty.tickets), nodes_for(sum.pods, empty.pods),
-                   nodes_for(sum.cpu, empty.cpu), nodes_for(sum.memory, empty.memory)});
+  std::int64_t least = std::max({nodes_for(sum.pods, empty.pods), nodes_for(sum.cpu, empty.cpu),
+                                 nodes_for(sum.memory, empty.memory)});
+  for (std::size_t o = 0; o < sum.tickets.size(); ++o) {
+    least = std::max(least, nodes_for(sum.tickets[o], empty.tickets[o]));
+  }
+  return least;
 }
 
 }  // namespace
@@ -143,7 +155,7 @@ std::optional<std::string> too_large_for_a_node(const World& world) {
   const FreeNode empty = empty_node(world);
   const PoolModel& pool = world.pools.front();
   for (const WorkloadModel& workload : world.workloads) {
-    const FreeNode pod = need_of(workload);
+    const FreeNode pod = need_of(world, workload);
     if (workload.spec.count == 0 || holds(empty, pod)) continue;
     if (pod.cpu > empty.cpu) {
       return fmt::format("a pod of \"{}\" asks for {}m of CPU, a node of {} offers {}m",

@@ -49,7 +49,7 @@ inline const ComparedOption* find(const StrategyComparison& comparison, const st
   const auto option =
       std::ranges::find_if(comparison.options, [&](const ComparedOption& candidate) {
         const PoolChoice& c = candidate.configuration;
-        return c.instance_type == type && c.strategy == strategy &&
+        return !candidate.yours && c.instance_type == type && c.strategy == strategy &&
                (profile.empty() || (!c.mig.empty() && c.mig.front().profile == profile));
       });
   return option == comparison.options.end() ? nullptr : &*option;

@@ -34,7 +34,7 @@ std::vector<scenarios::ScenarioSet> scenarios_to_compare() {
 // The probe that a plan would make of an option of a comparison.
 PlanProbe probe_of(const ComparedOption& option, const scenarios::Scenario& base) {
   PlanProbe probe;
-  probe.pools = {option.configuration};
+  if (!option.yours) probe.pools = {option.configuration};  // else the plan's "own pools"
   probe.replications = base.replications;
   return probe;
 }
@@ -90,6 +90,62 @@ TEST(OneEngine, ExamplesOfServicesHaveTheSameFiguresToo) {
   expect_one_engine(*set, demo::on({"g4dn.xlarge", "g5.xlarge"}));
 }
 
+// Each GPU cut into instances of two sizes, for pods of two sizes.
+TEST(OneEngine, TheLayoutThatAPlanMakesForTheWorkloadsIsComparedWithTheSameFigures) {
+  scenarios::Workload large = demo::training(4);
+  large.name.value = "large";
+  large.gpu_memory.resident = gibibytes(8);
+  scenarios::Workload small = demo::training(12);
+  for (scenarios::Workload* workload : {&large, &small}) workload->work->units = 5;
+  const scenarios::ScenarioSet set = demo::set_of(demo::scenario(demo::pool(4), {large, small}));
+  ComparisonOptions options = demo::on({"p4d.24xlarge"});
+  options.strategies = {"mig"};
+  expect_one_engine(set, options);
+
+  PlanOptions planning;
+  planning.instance_types = {"p4d.24xlarge"};
+  planning.strategies = {"mig"};
+  planning.goal = scenarios::PlanGoal::MonthlyCost;
+  planning.split = planning.headroom = planning.flips = false;
+  const auto plan = make_plan(set, 0, demo::catalogue(), planning);
+  ASSERT_TRUE(plan);
+  ASSERT_FALSE(plan->options.empty());
+  const PlanOption& best = plan->options.front();
+  const StrategyComparison comparison = demo::compared(set, options);
+  const auto compared = std::ranges::find_if(comparison.options, [](const ComparedOption& option) {
+    return option.configuration.mig.size() > 1;
+  });
+  ASSERT_NE(compared, comparison.options.end());
+  EXPECT_EQ(compared->result.cost.monthly, best.figures.monthly)
+      << describe(compared->configuration) << ", planned " << describe(best.pools.front());
+}
+
+// 54 tenants on one node whose GPUs are cut differently: equal cuts need two or more.
+TEST(OneEngine, TheScenarioAsItStandsIsTheFirstRowAndMayBeTheBest) {
+  const std::string path = SLICEWISE_SOURCE_DIR "/scenarios/examples/mig-multi-tenant.yaml";
+  std::ifstream in(path);
+  auto set = scenarios::load_scenario({path, {std::istreambuf_iterator<char>(in), {}}});
+  ASSERT_TRUE(set.has_value());
+  std::erase_if(set->variants, [](const auto& variant) { return variant.name != "mixed"; });
+  set->variants.front().replications = 1;
+  set->variants.front().duration = seconds(90);
+  ComparisonOptions options = demo::on({"p4d.24xlarge"});
+  options.strategies = {"mig"};
+  const StrategyComparison comparison = demo::compared(*set, options);
+  const ComparedOption& own = comparison.options.front();
+  ASSERT_TRUE(own.yours);
+  EXPECT_EQ(own.configuration.nodes, 1);
+  EXPECT_EQ(own.configuration.strategy, Strategy::Mig);
+  EXPECT_NEAR(to_dollars(own.price.per_hour), 21.957642, 1e-6);
+  EXPECT_TRUE(own.best);
+  const std::vector<models::MigCount> fitted = {{"1g.5gb", 5}, {"2g.10gb", 1}};
+  for (const ComparedOption& option : comparison.options) {
+    EXPECT_EQ(option.configuration.nodes == 1, option.yours) << describe(option.configuration);
+    // Each size of pods counts its own instances.
+    if (option.configuration.mig == fitted) EXPECT_EQ(option.configuration.nodes, 2);
+  }
+}
+
 TEST(OneEngine, EveryNumberOfReplicasAndWayToBuyIsAskedForInBothVerbs) {
   ComparisonOptions options = demo::on({"g5.xlarge"});
   options.strategies = {"timeSlicing", "mps"};
@@ -99,6 +155,7 @@ TEST(OneEngine, EveryNumberOfReplicasAndWayToBuyIsAskedForInBothVerbs) {
   const StrategyComparison comparison = demo::compared(set, options);
   std::vector<std::string> seen;
   for (const ComparedOption& option : comparison.options) {
+    if (option.yours) continue;
     PoolChoice choice = option.configuration;
     choice.nodes = 0;
     seen.push_back(describe(choice));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@
 #include "../demo.hpp"
 #include "studies/plan/block_candidates.hpp"
 #include "studies/plan/flow_assignment.hpp"
-#include "studies/plan/mig_layouts.hpp"
+#include "studies/probe/mig_layouts.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -82,6 +83,29 @@ std::int64_t cost_of_assignment(const FlowProblem& problem, const std::vector<st
     cost += problem.pods[g] * problem.cost[g][to[g]];
   }
   return cost;
+}
+
+// Every combination for 54 workloads would be 4^54 worlds.
+TEST(MigLayouts, OfManyWorkloadsOfAFewSizesAreFew) {
+  std::vector<scenarios::Workload> workloads;
+  for (int n = 0; n < 40; ++n) {
+    workloads.push_back(demo::training(1));
+    workloads.back().name.value = "w" + std::to_string(n);
+    workloads.back().gpu_memory.resident = gibibytes(n % 2 == 0 ? 2 : 8);
+  }
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = "p4d.24xlarge";
+  const World world = demo::world(demo::scenario(pool, workloads));
+  const models::MigGeometry* geometry = demo::catalogue().find_mig(world.pools.front().gpu->name);
+  ASSERT_NE(geometry, nullptr);
+  const FittedLayouts fitted = fitted_layouts(*geometry, world, 8);
+  EXPECT_EQ(fitted.too_large, nullptr);
+  EXPECT_GT(fitted.layouts.size(), 1U);
+  EXPECT_LE(fitted.layouts.size(), 256U);
+  for (const FittedLayout& layout : fitted.layouts) {
+    ASSERT_EQ(layout.profiles.size(), workloads.size());
+    EXPECT_EQ(layout.profiles[0], layout.profiles[2]);
+  }
 }
 
 // Where capacity does not bind, the flow is the cheapest place of each group.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "slicewise/models/mig.hpp"
+#include "slicewise/sim/world.hpp"
 
 // Which MIG layouts hold a number of pods on the fewest GPUs, by exact search under the placement
 // rules: mig-parted accepts layouts that no GPU can have.
@@ -25,5 +26,25 @@ std::vector<models::MigCount> best_layout(const models::MigGeometry& geometry,
 // Nodes whose GPUs have that layout and together hold the pods.
 int nodes_for(const std::vector<models::MigCount>& layout, const std::vector<ProfileNeed>& needs,
               int gpus_per_node);
+
+// What a pod takes of a GPU's memory, with its CUDA contexts.
+Bytes pod_memory(const World& world, const WorkloadModel& workload);
+
+// A layout that was made for workloads.
+struct FittedLayout {
+  std::vector<models::MigCount> mig;  // of each GPU; empty: no GPU has room
+  std::vector<std::string> profiles;  // of the pods of each workload
+  int nodes = 0;                      // that hold all pods; 0 without room
+};
+struct FittedLayouts {
+  std::vector<FittedLayout> layouts;
+  const WorkloadModel* too_large = nullptr;  // fits no instance: there are no layouts
+};
+
+// A profile for each workload out of the smallest that hold its pods, in every combination, and the
+// layout for each. Of many workloads those that fit the same profiles get the same one.
+// `exclusive`: the workloads on the instance type, unshared.
+FittedLayouts fitted_layouts(const models::MigGeometry& geometry, const World& exclusive,
+                             int gpus_per_node);
 
 }  // namespace slicewise::sim
