@@ -109,8 +109,9 @@ void Pipelines::end_flow(std::size_t pipeline, std::uint32_t flow) {
       record.latency.add(latency);
     }
   }
+  const bool lost = state.flows.is_lost(flow);
   state.flows.end(flow);
-  if (state.source.over(run_.now)) arm(pipeline);
+  if (state.source.over(run_.now, lost)) arm(pipeline);
 }
 
 }  // namespace slicewise::sim

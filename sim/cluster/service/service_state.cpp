@@ -83,7 +83,7 @@ RequestSource::RequestSource(const scenarios::Traffic* traffic, Duration starts_
     return;
   }
   // Clients come thinking, so that they do not start as one.
-  for (int client = 0; client < clients_->clients; ++client) over(TimePoint{});
+  for (int client = 0; client < clients_->clients; ++client) over(TimePoint{}, false);
 }
 
 TimePoint RequestSource::next() const {
@@ -102,11 +102,12 @@ Request RequestSource::take() {
   return request;
 }
 
-bool RequestSource::over(TimePoint now) {
+bool RequestSource::over(TimePoint now, bool lost) {
   if (clients_ == nullptr) return false;
   const double think_ns = static_cast<double>(clients_->think_time.ns) * thinking_.exponential();
+  const Duration think = nanoseconds(std::llround(think_ns));
   Request request;
-  request.arrived = now + nanoseconds(std::llround(think_ns));
+  request.arrived = now + (lost ? std::max(think, kLostPause) : think);
   returning_.push(request.arrived, request);
   return true;
 }

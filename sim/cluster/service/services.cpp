@@ -161,7 +161,7 @@ void Services::answer(std::uint32_t p, const Request& request, Duration work) {
 // The request has left the Service; `loss`: without an answer.
 void Services::over(std::size_t s, const Request& request, std::optional<Loss> loss) {
   if (request.flow != kNoFlow) return pipelines_.stage_over(request, loss);
-  if (services_[s].source.over(run_.now)) arm(s);
+  if (services_[s].source.over(run_.now, loss.has_value())) arm(s);
 }
 
 void Services::start_serving(std::uint32_t p) {

@@ -174,6 +174,19 @@ TEST(ThoroughClosedLoop, IsMachineRepair) {
   EXPECT_NEAR(static_cast<double>(r.answered) / 4'000, kClients / (response + kThink), 0.4);
 }
 
+// While nothing is ready the Service refuses at once: a client without think time asks once a second,
+// and the run ends.
+TEST(ClosedLoop, AClientThatIsRefusedPauses) {
+  scenarios::Workload w = demo::service(1, 1, milliseconds(20), Law::Exponential);
+  w.traffic->shape = scenarios::ClosedLoop{1, {}};
+  w.startup.model_load = seconds(30);
+  scenarios::Scenario s = demo::scenario(small_nodes(), {w});
+  s.duration = seconds(60);
+  const RequestRecord r = replicate(s).workloads[0].requests;
+  EXPECT_EQ(r.refused, 30);
+  EXPECT_GT(r.answered, 1'000);
+}
+
 // Poisson into exponential servers in a row: each is M/M/1 by itself (Burke), and what comes out of
 // the last took the sum.
 TEST(Pipeline, InARowIsATandemOfMM1) {
