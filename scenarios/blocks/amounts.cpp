@@ -26,6 +26,34 @@ FoundMember member_at(const FieldList* fields, void* owner, std::string_view pat
   }
 }
 
+AmountUnit unit_of(const FieldList* fields, std::string_view path) {
+  const Field* field = fields->find(path.substr(0, path.find('.')));
+  while (path.find('.') != std::string_view::npos) {
+    path.remove_prefix(path.find('.') + 1);
+    field = field->block->find(path.substr(0, path.find('.')));
+  }
+  assert(field != nullptr && field->binding != nullptr);
+  const MemberType* member = field->binding->type;
+  // A rate that the file has as a number.
+  if (member == &kMemberType<Rate> || member == &kMemberType<std::optional<Rate>>) {
+    return AmountUnit::PerSecond;
+  }
+  if (field->type == FieldType::Random) field = field->block->find("mean");
+  switch (field->type) {
+    case FieldType::Duration:
+    case FieldType::FineDuration:
+      return AmountUnit::Seconds;
+    case FieldType::Bytes:
+      return AmountUnit::Bytes;
+    case FieldType::Cpu:
+      return AmountUnit::Cores;
+    case FieldType::Percent:
+      return AmountUnit::Ratio;
+    default:
+      return AmountUnit::Count;
+  }
+}
+
 std::optional<double> amount_of_member(const FoundMember& found) {
   return found.field == nullptr ? std::nullopt : found.field->binding->type->amount(found.member);
 }
@@ -42,6 +70,9 @@ void* unchanged(const Owner& owner) {
 }
 
 }  // namespace
+
+AmountUnit workload_unit(std::string_view path) { return unit_of(&kWorkload, path); }
+AmountUnit pool_unit(std::string_view path) { return unit_of(&kNodePool, path); }
 
 std::optional<double> amount_at(const Workload& workload, std::string_view path) {
   return amount_of_member(member_at(&kWorkload, unchanged(workload), path));

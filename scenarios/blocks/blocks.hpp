@@ -34,6 +34,7 @@ extern const FieldList kGoal;
 extern const FieldList kIsolation;
 extern const FieldList kPolicy;
 extern const FieldList kPricing;
+extern const FieldList kReplayFile;  // of a file of `kind: Replay`
 
 // The words of both ways to set it.
 inline constexpr Word kMigStrategies[] = {

@@ -9,6 +9,7 @@
 #include "../fields/bind.hpp"
 #include "../fields/check_fields.hpp"
 #include "../fields/node_values.hpp"
+#include "blocks.hpp"
 
 // A file of `kind: Replay`.
 namespace slicewise::scenarios {
@@ -157,7 +158,11 @@ constexpr Field kReplayFileFields[] = {
         .needed()
         .of(kReplaySpec),
 };
+}  // namespace
+
 constexpr FieldList kReplayFile = block<ReplayFile>(kReplayFileFields);
+
+namespace {
 
 constexpr Field kReplay =
     Field{"replay", T::Block, "", "A replay of a trace of jobs."}.needed().of(kReplayFile);

@@ -29,11 +29,6 @@ std::string_view value_of(const std::vector<KeyValue>& pairs, std::string_view k
   return found == pairs.end() ? std::string_view() : found->value;
 }
 
-std::optional<std::string_view> label_of(const NodeGroupFile& group, std::string_view key) {
-  const auto found = std::ranges::find(group.labels, key, &KeyValue::key);
-  return found == group.labels.end() ? std::nullopt : std::optional<std::string_view>(found->value);
-}
-
 // The workload that the pods of one object are; nullopt when they ask for no GPU.
 class WorkloadDraft {
  public:
@@ -312,8 +307,9 @@ class ClusterImport {
     }
     pool.sharing = bottlerocket_sharing(group);
     if (pool.sharing.empty()) {
+      const KeyValue* layout = label_of(group, "nvidia.com/mig.config");
       pool.sharing = plugin_sharing(label_of(group, "nvidia.com/device-plugin.config"),
-                                    label_of(group, "nvidia.com/mig.config").value_or(""));
+                                    layout == nullptr ? "" : layout->value);
     }
     draft_.pools.push_back(std::move(pool));
   }
@@ -416,8 +412,7 @@ class ClusterImport {
 
   // The `sharing` lines of a pool whose nodes carry these labels; "" when the plugin shares
   // nothing.
-  std::string plugin_sharing(std::optional<std::string_view> config_label,
-                             std::string_view mig_label) const {
+  std::string plugin_sharing(const KeyValue* config_label, std::string_view mig_label) const {
     const PluginConfigFile* config = chosen_config(cluster_, config_label).config;
     std::string shared = config == nullptr || config->sharing == FileSharing::None
                              ? std::string()
@@ -442,7 +437,7 @@ class ClusterImport {
   // Plugin settings without node pools: the nodes are assumed, their sharing is not.
   void share_assumed_pool() {
     if (!draft_.pools.empty()) return;
-    const std::string sharing = plugin_sharing({}, "");
+    const std::string sharing = plugin_sharing(nullptr, "");
     if (sharing.empty()) return;
     DraftPool pool = assumed_pool(std::string(kGpuResource), draft_.workloads.front().gpus, {});
     pool.sharing = sharing;

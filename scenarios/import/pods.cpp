@@ -8,11 +8,12 @@
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/json_value.hpp"
 #include "../text/scalars.hpp"
-#include "../traces/trace_files.hpp"
 #include "importers.hpp"
+#include "pod_events.hpp"
 #include "pod_record.hpp"
 
 namespace slicewise::scenarios {
@@ -26,13 +27,6 @@ struct BadObject {
 };
 
 using MaybeBad = std::optional<BadObject>;
-
-// A time of the API server in ns since 1970; nullopt when it is absent or none.
-PodRecord::Time time_of(JsonValue text) {
-  if (text.kind() != JsonValue::Kind::Text) return std::nullopt;
-  const auto time = parse_trace_time(text.raw_scalar());
-  return time && *time >= 0 && *time <= kLatest ? time : std::nullopt;
-}
 
 // The earlier and the later of two times of which either may be unknown.
 PodRecord::Time earlier(PodRecord::Time a, PodRecord::Time b) {
@@ -284,103 +278,6 @@ class PodReader {
 tl::expected<PodRecord, BadObject> read_pod(JsonValue pod, const SourceLocation& place,
                                             ImportReport& report) {
   return PodReader(pod, place, report).read();
-}
-
-// What the events of a cluster say about its pods. They are kept for an hour, so as a rule they are
-// few.
-class PodEvents {
- public:
-  // An Event of v1 or events.k8s.io.
-  void add(JsonValue event, const SourceLocation& place, ImportReport& report);
-
-  // Fills in what the pod does not know of itself.
-  void complete(PodRecord& pod, const std::string& uid, ImportReport& report);
-
-  // Counts the pods that no list has: what they asked for is not known.
-  void report_unknown_pods(ImportReport& report) const;
-
- private:
-  struct Facts {
-    PodRecord::Time scheduled;
-    PodRecord::Time killed;
-    bool failed_scheduling = false;
-    bool preempted = false;
-    bool is_listed = false;
-    SourceLocation where;
-  };
-  std::map<std::string, Facts> by_uid_;
-};
-
-// firstTimestamp is null for events of events.k8s.io.
-PodRecord::Time first_time(JsonValue event) {
-  for (const JsonValue time :
-       {event["firstTimestamp"], event["eventTime"], event["metadata"]["creationTimestamp"]}) {
-    if (const auto found = time_of(time)) return found;
-  }
-  return std::nullopt;
-}
-
-PodRecord::Time last_time(JsonValue event) {
-  for (const JsonValue time : {event["lastTimestamp"], event["series"]["lastObservedTime"]}) {
-    if (const auto found = time_of(time)) return found;
-  }
-  return first_time(event);
-}
-
-void PodEvents::add(JsonValue event, const SourceLocation& place, ImportReport& report) {
-  JsonValue about = event["involvedObject"];
-  if (!about.is_object()) about = event["regarding"];
-  const std::string uid = about["uid"].scalar();
-  if (about["kind"].raw_scalar() != "Pod" || uid.empty()) {
-    report.skipped("events that are not about a pod", [&] { return place; });
-    return;
-  }
-  Facts& facts = by_uid_.try_emplace(uid).first->second;
-  if (facts.where.file.empty()) facts.where = place;
-  const std::string_view reason = event["reason"].raw_scalar();
-  if (reason == "Scheduled") {
-    facts.scheduled = first_time(event);
-  } else if (reason == "Killing") {
-    const auto time = last_time(event);
-    facts.killed = facts.killed && time ? std::max(facts.killed, time) : time;
-  } else if (reason == "FailedScheduling") {
-    facts.failed_scheduling = true;
-  } else if (reason == "Preempted") {
-    facts.preempted = true;
-  }
-}
-
-void PodEvents::complete(PodRecord& pod, const std::string& uid, ImportReport& report) {
-  const auto found = by_uid_.find(uid);
-  if (found == by_uid_.end()) return;
-  Facts& facts = found->second;
-  facts.is_listed = true;
-  const auto place = [&] { return facts.where; };
-  if (!pod.scheduled && facts.scheduled) {
-    pod.scheduled = facts.scheduled;
-    report.repaired("pods whose scheduling is known from events alone", place);
-  }
-  const bool over = pod.state == JobState::Completed || pod.state == JobState::Failed ||
-                    pod.state == JobState::Cancelled || pod.state == JobState::TimedOut;
-  if (over && !pod.ended && facts.killed) {
-    pod.ended = facts.killed;
-    report.repaired("pods whose end is known from events alone", place);
-  }
-  if (facts.failed_scheduling) {
-    report.remark(ImportRemark::Kind::Note, "pods that fitted nowhere at first (FailedScheduling)",
-                  place);
-  }
-  if (facts.preempted) {
-    report.remark(ImportRemark::Kind::Note, "pods that were preempted", place);
-  }
-}
-
-void PodEvents::report_unknown_pods(ImportReport& report) const {
-  for (const auto& entry : by_uid_) {
-    if (entry.second.is_listed) continue;
-    report.skipped("pods known from events alone: what they asked for is not known",
-                   [&] { return entry.second.where; });
-  }
 }
 
 // What a node says about the pods that ran on it.

@@ -193,4 +193,9 @@ ClusterFiles read_cluster_files(std::span<const SourceText> sources, PluginVersi
   return files;
 }
 
+const KeyValue* label_of(const NodeGroupFile& group, std::string_view key) {
+  const auto found = std::ranges::find(group.labels, key, &KeyValue::key);
+  return found == group.labels.end() ? nullptr : &*found;
+}
+
 }  // namespace slicewise::scenarios

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "slicewise/units.hpp"
-
 #include "../text/scalars.hpp"
 
 namespace slicewise::scenarios {
@@ -12,7 +10,6 @@ namespace {
 
 constexpr std::string_view kNvidia = "nvidia.com/";
 constexpr std::string_view kShared = ".shared";
-constexpr std::int64_t kLargest = 1'000'000'000'000'000'000;
 
 bool take(std::string_view& text, std::string_view start) {
   if (!text.starts_with(start)) return false;
@@ -52,27 +49,6 @@ std::optional<GpuResource> mig_resource(std::string_view profile) {
   return result;
 }
 
-struct Suffix {
-  std::string_view name;
-  std::int64_t thousandths;  // of one
-};
-
-// n and u round up to a thousandth, as Kubernetes does.
-constexpr std::array kSuffixes = {
-    Suffix{"", 1'000},
-    Suffix{"m", 1},
-    Suffix{"k", 1'000'000},
-    Suffix{"M", 1'000'000'000},
-    Suffix{"G", 1'000'000'000'000},
-    Suffix{"T", 1'000'000'000'000'000},
-    Suffix{"P", 1'000'000'000'000'000'000},
-    Suffix{"Ki", 1'024'000},
-    Suffix{"Mi", 1'048'576'000},
-    Suffix{"Gi", 1'073'741'824'000},
-    Suffix{"Ti", 1'099'511'627'776'000},
-    Suffix{"Pi", 1'125'899'906'842'624'000},
-};
-
 }  // namespace
 
 std::optional<GpuResource> gpu_resource(std::string_view name) {
@@ -110,23 +86,6 @@ std::string resource_of_label(std::string_view sanitised) {
   }
   for (const char c : rest) name += c == '_' ? '.' : c;
   return name;
-}
-
-std::optional<std::int64_t> quantity_in_thousandths(std::string_view text) {
-  std::size_t end = 0;
-  while (end < text.size() && (is_digit(text[end]) || text[end] == '.' || text[end] == '+')) ++end;
-  const bool has_exponent = end + 1 < text.size() && (text[end] == 'e' || text[end] == 'E');
-  if (has_exponent) end = text.size();
-  const std::string_view suffix = text.substr(end);
-  const auto* unit = std::ranges::find(kSuffixes, suffix, &Suffix::name);
-  if (unit == kSuffixes.end()) return std::nullopt;
-  // Bytes without a unit are large, fractions of a unit fine.
-  const int digits = unit->thousandths <= 1'000 ? 4 : 9;
-  const Int128 one = digits == 4 ? 10'000 : 1'000'000'000;
-  const auto value = scaled_of(text.substr(0, end), digits);
-  if (!value || *value < 0) return std::nullopt;
-  const Int128 result = (static_cast<Int128>(*value) * unit->thousandths + one - 1) / one;
-  return static_cast<std::int64_t>(std::min<Int128>(result, kLargest));
 }
 
 }  // namespace slicewise::scenarios

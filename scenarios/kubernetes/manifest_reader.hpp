@@ -10,10 +10,20 @@
 
 #include "slicewise/scenarios/cluster_files.hpp"
 
+#include "../fields/fields.hpp"
 #include "../text/document.hpp"
 
 // One function for each kind of document. All of them add what they read to `files`, and what is
 // wrong to its problems.
+//
+// A scenario takes some of these formats as they are (the plugin's config, mig-configs, pod
+// templates), and blocks/ reads them there: another reader, because it answers another question. It
+// refuses what it cannot simulate, field by field, and ends with values. Here a file is only what
+// somebody will apply: each reader goes on after mistakes, keeps their places, and says in the
+// words of the program that will read it what that program then does (stops, ignores the key,
+// refuses the whole file), which differs by its version. What both must agree on (keys, words,
+// least values, what is required, forms of profiles and quantities) stands once: in the fields of
+// blocks/, which pool_fields() hands out, in gpu_part_names and in quantity.
 namespace slicewise::scenarios::manifests {
 
 struct Context {
@@ -57,6 +67,10 @@ std::vector<KeyValue> pairs_of(const Node* mapping);
 std::vector<Taint> taints_of(const Node* list);
 std::vector<NodeRequirement> requirements_of(const Node* list);
 std::vector<ResourceAmount> whole_amounts_of(const Node* mapping);
+
+// The fields of a scenario's node pool, at `path` below it.
+FieldList pool_fields(std::initializer_list<std::string_view> path);
+std::vector<std::string_view> names_of(const FieldList& fields);
 
 bool is_plugin_config(const Node& document);
 void read_plugin_config(Context& context, const NodePtr& document, std::string_view key);

@@ -180,4 +180,16 @@ std::vector<ResourceAmount> whole_amounts_of(const Node* mapping) {
   return amounts;
 }
 
+FieldList pool_fields(std::initializer_list<std::string_view> path) {
+  FieldList fields = spec_field().children().find("nodePools")->children();
+  for (const std::string_view name : path) fields = fields.find(name)->children();
+  return fields;
+}
+
+std::vector<std::string_view> names_of(const FieldList& fields) {
+  std::vector<std::string_view> names;
+  for (const Field& field : fields) names.push_back(field.name);
+  return names;
+}
+
 }  // namespace slicewise::scenarios::manifests

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include <fmt/format.h>
@@ -104,15 +103,14 @@ void read_part(Context& context, const Node& item, MigConfigFile& config) {
   if (!is_map(&item)) return refuse(context, item.where, "an entry is a mapping");
   MigPartFile part;
   part.where = item.where;
-  for (const std::string_view required : {"devices", "mig-enabled"}) {
-    if (item.entry(required) == nullptr) {
-      refuse(context, item.where, fmt::format("missing required field: {}", required));
+  const FieldList fields = pool_fields({"mig", "configs"});
+  for (const Field& field : fields) {
+    if (field.required && item.entry(field.name) == nullptr) {
+      refuse(context, item.where, fmt::format("missing required field: {}", field.name));
     }
   }
   for (const Entry& entry : item.entries) {
-    constexpr std::array<std::string_view, 4> kFields = {"device-filter", "devices", "mig-enabled",
-                                                         "mig-devices"};
-    if (std::ranges::find(kFields, std::string_view(entry.key)) == kFields.end()) {
+    if (fields.find(entry.key) == nullptr) {
       refuse(context, entry.key_where,
              fmt::format("unexpected field: {}", entry.key.substr(0, kMostShown)));
     }

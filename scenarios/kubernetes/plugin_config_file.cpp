@@ -9,7 +9,6 @@
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 
-#include "../fields/fields.hpp"
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
@@ -19,21 +18,6 @@ namespace slicewise::scenarios::manifests {
 namespace {
 
 constexpr std::string_view kPlugin = "the device plugin";
-
-FieldList children_of(const Field& field) { return field.children(); }
-
-// What the plugin knows is what nodePools[].devicePlugin of a scenario takes; at `path` below it.
-FieldList fields_at(std::initializer_list<std::string_view> path) {
-  FieldList fields = children_of(*children_of(spec_field()).find("nodePools"));
-  for (const std::string_view name : path) fields = children_of(*fields.find(name));
-  return fields;
-}
-
-std::vector<std::string_view> names_of(const FieldList& fields) {
-  std::vector<std::string_view> names;
-  for (const Field& field : fields) names.push_back(field.name);
-  return names;
-}
 
 // The plugin takes any; rules multiply them with numbers of GPUs.
 constexpr std::int64_t kMostConfigReplicas = 1'000'000;
@@ -73,7 +57,7 @@ class ConfigReader {
 
   // Keys that the plugin does not know, and values of another type than it takes.
   void check_block(const Node* block, std::initializer_list<std::string_view> path) {
-    const FieldList fields = fields_at(path);
+    const FieldList fields = pool_fields(path);
     check_keys(context_, block, names_of(fields), kPlugin);
     if (!is_map(block)) return;
     for (const Field& field : fields) {
@@ -97,8 +81,8 @@ class ConfigReader {
     const Located<std::string> strategy = located_below(flags, {"migStrategy"});
     config_.strategy = strategy.value;
     config_.strategy_where = strategy.where;
-    if (!strategy.value.empty() && strategy.value != "none" && strategy.value != "single" &&
-        strategy.value != "mixed") {
+    const Field& declared = *pool_fields({"devicePlugin", "flags"}).find("migStrategy");
+    if (!strategy.value.empty() && declared.words.find(strategy.value) == nullptr) {
       tell(Code::EnumUnknown, strategy.where,
            fmt::format("unknown MIG strategy: {}", strategy.value.substr(0, 40)),
            "none, single or mixed; the plugin stops at any other word");
@@ -208,11 +192,11 @@ class ConfigReader {
   }
 
   void read_resource(const Node& item, bool counts) {
-    check_keys(context_, &item,
-               names_of(fields_at({"devicePlugin", "sharing", "timeSlicing", "resources"})),
-               kPlugin);
-    for (const std::string_view ignored : {"rename", "devices"}) {
-      const Entry* entry = item.entry(ignored);
+    const FieldList fields = pool_fields({"devicePlugin", "sharing", "timeSlicing", "resources"});
+    check_keys(context_, &item, names_of(fields), kPlugin);
+    for (const Field& field : fields) {
+      const std::string_view ignored = field.name;
+      const Entry* entry = field.type == FieldType::Ignored ? item.entry(ignored) : nullptr;
       if (entry == nullptr || text_below(&item, {ignored}) == "all") continue;
       tell(Code::PluginFieldIgnored, entry->key_where,
            fmt::format("the plugin ignores `{}`: all GPUs of a node are shared alike", ignored),
@@ -240,7 +224,7 @@ class ConfigReader {
       return;
     }
     const std::int64_t count = std::min(*written, kMostConfigReplicas);
-    if (count < 2) {
+    if (count < fields.find("replicas")->least) {
       tell(Code::ReplicasTooFew, replicas->where, "number of replicas must be >= 2",
            "leave `sharing` out to share nothing; the plugin stops at this");
       return;
@@ -305,7 +289,7 @@ bool is_plugin_config(const Node& document) {
   if (document.kind != Node::Kind::Map || document.entry("kind") != nullptr) return false;
   // Other programs have `flags`, `sharing` and `version` as well: what is in them tells.
   const auto resembles = [](const Node* mapping, std::initializer_list<std::string_view> path) {
-    const std::vector<std::string_view> known = names_of(fields_at(path));
+    const std::vector<std::string_view> known = names_of(pool_fields(path));
     return is_map(mapping) && std::ranges::any_of(mapping->entries, [&](const Entry& entry) {
              constexpr std::size_t kLongest = 40;
              return entry.key.size() < kLongest && nearest_name(entry.key, known);
@@ -320,7 +304,7 @@ bool is_plugin_config(const Node& document) {
                             version[1] <= '9' && version.find('.') == std::string::npos;
   return is_versioned && document.entry("mig-configs") == nullptr &&
          std::ranges::all_of(document.entries, [](const Entry& entry) {
-           return fields_at({"devicePlugin"}).find(entry.key) != nullptr;
+           return pool_fields({"devicePlugin"}).find(entry.key) != nullptr;
          });
 }
 
@@ -339,14 +323,14 @@ const ChartValues* plugin_chart(const ClusterFiles& files) {
   return nullptr;
 }
 
-ChosenConfig chosen_config(const ClusterFiles& files, std::optional<std::string_view> label) {
+ChosenConfig chosen_config(const ClusterFiles& files, const KeyValue* label) {
   const auto called = [&](std::string_view key) {
     const auto found = std::ranges::find(files.configs, key, &PluginConfigFile::key);
     const PluginConfigFile* config = found == files.configs.end() ? nullptr : &*found;
     return ChosenConfig{config, config != nullptr};
   };
   const ChartValues* chart = plugin_chart(files);
-  if (label) return called(*label);
+  if (label != nullptr) return called(label->value);
   if (chart != nullptr && !chart->default_key.value.empty()) {
     return called(chart->default_key.value);
   }

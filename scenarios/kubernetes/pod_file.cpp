@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"

@@ -1,5 +1,6 @@
 #include "slicewise/scenarios/quantity.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -328,6 +329,27 @@ Parsed<Rate> parse_rate(std::string_view text) {
   const double count =
       static_cast<double>(number->digits) / static_cast<double>(power_of_ten(number->decimals));
   return Rate{count / seconds_in_unit};
+}
+
+std::optional<std::int64_t> quantity_in_thousandths(std::string_view text) {
+  constexpr std::int64_t kLargest = 1'000'000'000'000'000'000;
+  std::size_t end = 0;
+  while (end < text.size() && (is_digit(text[end]) || text[end] == '.' || text[end] == '+')) ++end;
+  const bool has_exponent = end + 1 < text.size() && (text[end] == 'e' || text[end] == 'E');
+  if (has_exponent) end = text.size();
+  const std::string_view suffix = text.substr(end);
+  const auto* unit = std::ranges::find(kByteUnits, suffix, &Unit::name);
+  if (!suffix.empty() && suffix != "m" && unit == kByteUnits.end()) return std::nullopt;
+  const std::int64_t thousandths = suffix == "m"              ? 1
+                                   : unit == kByteUnits.end() ? 1'000
+                                                              : unit->size * 1'000;
+  // Bytes without a unit are large, fractions of a unit fine.
+  const int digits = thousandths <= 1'000 ? 4 : 9;
+  const Int128 one = power_of_ten(digits);
+  const auto value = scaled_of(text.substr(0, end), digits);
+  if (!value || *value < 0) return std::nullopt;
+  const Int128 result = (static_cast<Int128>(*value) * thousandths + one - 1) / one;
+  return static_cast<std::int64_t>(std::min<Int128>(result, kLargest));
 }
 
 }  // namespace slicewise::scenarios

@@ -115,9 +115,8 @@ class OfferBuilder {
       offer.config_is_known = true;
       return;
     }
-    const scenarios::KeyValue* label = label_of(group, kConfigLabel);
-    const scenarios::ChosenConfig chosen = scenarios::chosen_config(
-        files_, label == nullptr ? std::nullopt : std::optional<std::string_view>(label->value));
+    const scenarios::ChosenConfig chosen =
+        scenarios::chosen_config(files_, label_of(group, kConfigLabel));
     offer.config = chosen.config;
     offer.config_is_known = chosen.is_known;
   }
@@ -256,11 +255,6 @@ bool NodeOffer::offers(std::string_view resource) const { return find(resource) 
 const OfferedResource* NodeOffer::find(std::string_view resource) const {
   const auto found = std::ranges::find(resources, resource, &OfferedResource::name);
   return found == resources.end() ? nullptr : &*found;
-}
-
-const scenarios::KeyValue* label_of(const NodeGroupFile& group, std::string_view key) {
-  const auto found = std::ranges::find(group.labels, key, &scenarios::KeyValue::key);
-  return found == group.labels.end() ? nullptr : &*found;
 }
 
 std::string_view gpu_of_filter(std::string_view filter) {

@@ -46,8 +46,6 @@ struct NodeOffer {
   const OfferedResource* find(std::string_view resource) const;
 };
 
-const scenarios::KeyValue* label_of(const scenarios::NodeGroupFile& group, std::string_view key);
-
 // Whether Karpenter may take the type for a requirement; labels that are not known here do not
 // stand in the way.
 bool fulfils(const models::InstanceType& type, const scenarios::NodeRequirement& requirement);

@@ -15,6 +15,7 @@
 #include "../../reports/document/record_json.hpp"
 #include "../../reports/document/result_model.hpp"
 #include "../../reports/document/stored_fields.hpp"
+#include "../../scenarios/text/csv_lines.hpp"
 #include "golden_file.hpp"
 
 // A figure of a result is declared once and shows wherever results do: nothing but its declaration
@@ -137,24 +138,19 @@ TEST(DeclaredFigures, AreExplained) {
   EXPECT_FALSE(explain("variants[].pods.eaten", {}));
 }
 
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells(1);
-  for (const char c : line) {
-    if (c == ',') {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
+std::vector<std::string> cells_of(const scenarios::CsvLines& line) {
+  std::vector<std::string> cells;
+  for (std::size_t i = 0; i < line.size(); ++i) cells.emplace_back(line.value(i));
   return cells;
 }
 
 TEST(DeclaredFigures, HaveTheirColumnsInCsv) {
-  const std::string csv = result_csv(full_result());
-  const std::size_t end = csv.find('\n');
-  const std::vector<std::string> header = cells_of(csv.substr(0, end));
-  const std::vector<std::string> row =
-      cells_of(csv.substr(end + 1, csv.find('\n', end + 1) - end - 1));
+  const SourceText csv{"result.csv", result_csv(full_result())};
+  scenarios::CsvLines lines(csv);
+  ASSERT_TRUE(lines.next());
+  const std::vector<std::string> header = cells_of(lines);
+  ASSERT_TRUE(lines.next());
+  const std::vector<std::string> row = cells_of(lines);
   ASSERT_EQ(header.size(), row.size());
   std::size_t columns = 0;
   for (const DeclaredValue& value : values_of_results()) {

@@ -37,6 +37,18 @@ TEST(Amounts, WhatIsNotSaidHasNone) {
   EXPECT_EQ(workload.gpu_memory.peak->count, 1'000'000'000);
 }
 
+TEST(Amounts, CountWhatTheirFieldsSay) {
+  EXPECT_EQ(workload_unit("measured.requestGpuTime"), AmountUnit::Seconds);
+  EXPECT_EQ(workload_unit("llm.step.tokenTime"), AmountUnit::Seconds);
+  EXPECT_EQ(workload_unit("llm.tokens.input"), AmountUnit::Count);
+  EXPECT_EQ(workload_unit("notebooks.memory"), AmountUnit::Bytes);
+  EXPECT_EQ(workload_unit("measured.gpuBusy"), AmountUnit::Ratio);
+  EXPECT_EQ(workload_unit("measured.cpu"), AmountUnit::Cores);
+  EXPECT_EQ(workload_unit("faults"), AmountUnit::PerSecond);
+  EXPECT_EQ(pool_unit("gpu.contextMemory"), AmountUnit::Bytes);
+  EXPECT_EQ(pool_unit("spot.interruptionsPerHour"), AmountUnit::PerSecond) << "read as a rate";
+}
+
 TEST(Amounts, NodePools) {
   NodePool pool;
   EXPECT_EQ(amount_at(pool, "gpu.timeSlice"), std::nullopt);

@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "slicewise/scenarios/job_trace.hpp"
+
+#include "blocks/blocks.hpp"
 #include "fields/bind.hpp"
 #include "one_workload.hpp"
 #include "text/document.hpp"
@@ -165,6 +168,49 @@ TEST(Defaults, EachDocumentedDefaultIsTheOneInForce) {
                   << "\" is its default";
   }
 }
+
+// A file of `kind: Replay` in which each field that has a default has a line "    # PATH" to stand
+// for it.
+std::optional<std::string> replay_with(const std::string& path, const std::string& value) {
+  std::string text =
+      "apiVersion: slicewise.dev/v1alpha1\nkind: Replay\nmetadata: {name: philly}\nspec:\n"
+      "  trace:\n    file: jobs.csv\n    shift: 137d\n    # spec.trace.repeat\n"
+      "  # spec.restartPreempted\n"
+      "  cluster:\n    # spec.cluster.anyGpu\n";
+  text += path.find("instances") != std::string::npos
+              ? "    instances:\n    - instanceType: p3.16xlarge\n"
+                "      # spec.cluster.instances.count\n"
+              : "    nodes:\n    - gpus: 8\n      # spec.cluster.nodes.count\n";
+  const std::size_t at = text.find("# " + path + "\n");
+  if (at == std::string::npos) return std::nullopt;
+  if (!value.empty())
+    text.replace(at, path.size() + 2, path.substr(path.rfind('.') + 1) + ": " + value);
+  const auto file = read_replay_file({"replay.yaml", text});
+  return file ? std::optional(shown_fields(kReplayFile, &*file)) : std::nullopt;
+}
+
+// How many.
+int prove_replay(const FieldList& fields, const std::string& path) {
+  int proven = 0;
+  for (const Field& field : fields) {
+    const std::string here = path + (path.empty() ? "" : ".") + std::string(field.name);
+    proven += prove_replay(below(field), here);
+    if (!is_proven_here(field)) continue;
+    const auto without = replay_with(here, "");
+    const auto written = replay_with(here, field.default_text());
+    const auto changed = replay_with(here, other_value(field));
+    if (!without || !written || !changed) {
+      ADD_FAILURE() << here << ": the file above has no line for it";
+      continue;
+    }
+    ++proven;
+    EXPECT_EQ(*without, *written) << here << " = " << field.default_text();
+    EXPECT_NE(*without, *changed) << here;
+  }
+  return proven;
+}
+
+TEST(Defaults, OfAReplayTheyAreInForceAsWell) { EXPECT_EQ(prove_replay(kReplayFile, ""), 5); }
 
 // Of the field that decides what the others of its block mean.
 TEST(Defaults, TrafficIsPoisson) {

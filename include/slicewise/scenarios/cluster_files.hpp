@@ -167,6 +167,9 @@ struct NodeGroupFile {
   std::string consolidates_after;
 };
 
+// The label of that key; nullptr when the group has none.
+const KeyValue* label_of(const NodeGroupFile& group, std::string_view key);
+
 // An EC2NodeClass.
 struct NodeClassFile {
   std::string name;
@@ -245,14 +248,14 @@ struct ClusterFiles {
 // read_replay_file. Never throws on any bytes.
 ClusterFiles read_cluster_files(std::span<const SourceText> sources, PluginVersion version);
 
-// The config that the plugin uses on nodes with this value of nvidia.com/device-plugin.config
-// (nullopt: without the label), as its config manager chooses: label, default, a config called
+// The config that the plugin uses on nodes with this label nvidia.com/device-plugin.config
+// (nullptr: without one), as its config manager chooses: label, default, a config called
 // default, the only one.
 struct ChosenConfig {
   const PluginConfigFile* config = nullptr;
   bool is_known = false;  // a null config then means: no sharing
 };
-ChosenConfig chosen_config(const ClusterFiles& files, std::optional<std::string_view> label);
+ChosenConfig chosen_config(const ClusterFiles& files, const KeyValue* label);
 
 // Labels that programs set, so that the files need not show them.
 bool is_set_by_others(std::string_view label);

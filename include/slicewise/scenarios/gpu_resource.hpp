@@ -42,8 +42,4 @@ bool is_other_accelerator(std::string_view name);
 // has it; other names come back as they are.
 std::string resource_of_label(std::string_view sanitised);
 
-// A Kubernetes quantity ("3500m", "14Gi", "2", "1e3") in thousandths, rounded up; at most 10^18.
-// nullopt when it is none or negative.
-std::optional<std::int64_t> quantity_in_thousandths(std::string_view text);
-
 }  // namespace slicewise::scenarios

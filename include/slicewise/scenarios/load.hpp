@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -70,6 +71,23 @@ std::vector<std::string> similar_fields(std::string_view path);
 // table of fields.
 std::string scenario_schema_json();
 
+// What an amount counts. Dollars stand in the price book, not in fields.
+enum class AmountUnit : std::uint8_t {
+  Dollars,
+  DollarsPerHour,
+  Seconds,
+  Bytes,
+  PerSecond,
+  Ratio,
+  Cores,
+  Count,
+};
+
+// What the amounts of the field at `path` below a workload or a node pool count.
+// REQUIRES: the path is one of an amount.
+AmountUnit workload_unit(std::string_view path);
+AmountUnit pool_unit(std::string_view path);
+
 // The amount of the field at `path` below its workload or node pool ("measured.requestGpuTime",
 // "gpu.timeSlice") in seconds, bytes, vCPUs, shares of one, per second, or as a number; of what
 // varies at random the mean. nullopt where nothing is said.
@@ -92,5 +110,15 @@ struct Template {
 
 // In the order in which people are likely to want them.
 std::span<const Template> templates();
+
+// A scenario of Services from a table (CSV with a header): the columns name, memory (of the GPU,
+// 4Gi), ms_per_request (GPU time) and requests_per_s, and where they are known p95 (the objective,
+// 300ms) and gpu (that memory and time were measured on). `instance_of` says which instance type
+// has a GPU, "" when none is known. What the table does not say is marked TODO. Errors: columns
+// that are unknown, missing or there twice (TRACE_COLUMN), values that cannot be read, names that
+// stand twice.
+Expected<std::string> scenario_of_services(
+    const SourceText& table, const std::string& name,
+    const std::function<std::string(const std::string& gpu)>& instance_of);
 
 }  // namespace slicewise::scenarios

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,7 +8,7 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"
-#include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/scenarios/load.hpp"
 #include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/sim/run.hpp"
@@ -18,16 +17,7 @@
 // Figures of any kind, where inputs and results of all kinds stand side by side.
 namespace slicewise::sim {
 
-enum class AmountUnit : std::uint8_t {
-  Dollars,
-  DollarsPerHour,
-  Seconds,
-  Bytes,
-  PerSecond,
-  Ratio,
-  Cores,
-  Count,
-};
+using scenarios::AmountUnit;
 
 // A figure of any kind.
 struct Amount {

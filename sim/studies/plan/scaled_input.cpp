@@ -5,6 +5,7 @@
 #include "slicewise/scenarios/load.hpp"
 
 #include "../load/load_search.hpp"
+#include "../sensitivity/input_fields.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -16,11 +17,11 @@ constexpr std::string_view kTraffic = "traffic";
 // What a flip changes together, under the name that plans give it.
 struct FlipInput {
   std::string_view name;
-  std::string_view fields[2];  // the second follows the first, where there is one
+  std::string_view inputs[2];  // the second only where there is one
 };
 
 constexpr FlipInput kFlipInputs[] = {
-    {"requestGpuTime", {"measured.requestGpuTime", "measured.extraPerItem"}},
+    {"requestGpuTime", {"measured.requestGpuTime", ""}},
     {"unitTime", {"measured.unitTime", ""}},
     {"gpuMemory", {"gpuMemory.resident", "gpuMemory.peak"}},
     {"cpu", {"measured.cpu", ""}},
@@ -33,9 +34,10 @@ std::string path_of(const Workload& workload, std::string_view field) {
 bool scale(Workload& workload, std::string_view input, double factor) {
   for (const FlipInput& flip : kFlipInputs) {
     if (input != path_of(workload, flip.name)) continue;
-    for (const std::string_view field : flip.fields) {
-      const auto amount = field.empty() ? std::nullopt : scenarios::amount_at(workload, field);
-      if (amount) scenarios::set_amount(workload, field, *amount * factor);
+    const Workload as_is = workload;
+    for (const std::string_view path : flip.inputs) {
+      const auto amount = path.empty() ? std::nullopt : scenarios::amount_at(as_is, path);
+      if (amount) set_input(workload, path, *amount * factor);
     }
     return true;
   }
@@ -54,7 +56,7 @@ std::vector<std::string> flip_inputs(const Scenario& scenario) {
   for (const Workload& workload : scenario.workloads) {
     if (workload.count == 0 || !workload.measured) continue;
     for (const FlipInput& flip : kFlipInputs) {
-      if (scenarios::amount_at(workload, flip.fields[0]).value_or(0) > 0) {
+      if (scenarios::amount_at(workload, flip.inputs[0]).value_or(0) > 0) {
         inputs.push_back(path_of(workload, flip.name));
       }
     }

@@ -9,7 +9,7 @@
 // Inputs of a scenario that a plan varies to see what its answer hangs on.
 namespace slicewise::sim {
 
-// "traffic", "workloads.asr.measured.requestGpuTime", ...: those that the scenario has.
+// "traffic", "workloads.asr.requestGpuTime", ...: those that the scenario has.
 std::vector<std::string> flip_inputs(const scenarios::Scenario& scenario);
 
 // The scenario with `factor` times that input; "": as it is.

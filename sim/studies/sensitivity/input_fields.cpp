@@ -18,6 +18,11 @@ using scenarios::WorkloadKind;
 
 using InputBasis = std::optional<Provenance>;
 
+constexpr std::string_view kRequestGpuTime = "measured.requestGpuTime";
+constexpr std::string_view kExtraPerItem = "measured.extraPerItem";
+constexpr std::string_view kResident = "gpuMemory.resident";
+constexpr std::string_view kPeak = "gpuMemory.peak";
+
 // What the laws of sharing take where nobody says.
 constexpr double kAssumedBandwidthShare = 0.5;
 
@@ -44,31 +49,30 @@ std::optional<double> capacity_share_of(const Workload& w) {
 }
 
 constexpr WorkloadField kWorkloadFields[] = {
-    {InputKind::RequestGpuTime, "measured.requestGpuTime", AmountUnit::Seconds, true,
-     is_plain_service},
-    {InputKind::UnitTime, "measured.unitTime", AmountUnit::Seconds, true, works_in_batches},
-    {InputKind::CellGpuTime, "notebooks.gpuTime", AmountUnit::Seconds, true},
-    {InputKind::CellInterval, "notebooks.interval", AmountUnit::Seconds, true},
-    {InputKind::WeightsTime, "llm.step.weightsTime", AmountUnit::Seconds, true},
-    {InputKind::TokenTime, "llm.step.tokenTime", AmountUnit::Seconds, true},
-    {InputKind::InputTokens, "llm.tokens.input", AmountUnit::Count, false},
-    {InputKind::OutputTokens, "llm.tokens.output", AmountUnit::Count, false},
-    {InputKind::GpuBusy, "measured.gpuBusy", AmountUnit::Ratio, true, works_in_batches,
+    {InputKind::RequestGpuTime, kRequestGpuTime, true, is_plain_service},
+    {InputKind::UnitTime, "measured.unitTime", true, works_in_batches},
+    {InputKind::CellGpuTime, "notebooks.gpuTime", true},
+    {InputKind::CellInterval, "notebooks.interval", true},
+    {InputKind::WeightsTime, "llm.step.weightsTime", true},
+    {InputKind::TokenTime, "llm.step.tokenTime", true},
+    {InputKind::InputTokens, "llm.tokens.input", false},
+    {InputKind::OutputTokens, "llm.tokens.output", false},
+    {InputKind::GpuBusy, "measured.gpuBusy", true, works_in_batches,
      [](const Workload& w) { return w.measured ? std::optional(busy_share_of(w)) : std::nullopt; }},
-    {InputKind::Cpu, "measured.cpu", AmountUnit::Cores, true},
-    {InputKind::CpuBefore, "serving.cpuBefore", AmountUnit::Seconds, true},
-    {InputKind::CpuAfter, "serving.cpuAfter", AmountUnit::Seconds, true},
-    {InputKind::CapacityShare, "measured.capacityShare", AmountUnit::Ratio, true,
+    {InputKind::Cpu, "measured.cpu", true},
+    {InputKind::CpuBefore, "serving.cpuBefore", true},
+    {InputKind::CpuAfter, "serving.cpuAfter", true},
+    {InputKind::CapacityShare, "measured.capacityShare", true,
      [](const Workload& w) { return !w.llm.has_value(); }, capacity_share_of},
-    {InputKind::BandwidthShare, "measured.bandwidthShare", AmountUnit::Ratio, true, nullptr,
+    {InputKind::BandwidthShare, "measured.bandwidthShare", true, nullptr,
      [](const Workload& w) {
        return w.measured ? std::optional(kAssumedBandwidthShare) : std::nullopt;
      }},
-    {InputKind::GpuMemoryResident, "gpuMemory.resident", AmountUnit::Bytes, true},
-    {InputKind::GpuMemoryPeak, "gpuMemory.peak", AmountUnit::Bytes, true},
-    {InputKind::ModelLoad, "startup.modelLoad", AmountUnit::Seconds, false},
-    {InputKind::ImagePull, "startup.imagePull", AmountUnit::Seconds, false},
-    {InputKind::Faults, "faults", AmountUnit::PerSecond, false},
+    {InputKind::GpuMemoryResident, kResident, true},
+    {InputKind::GpuMemoryPeak, kPeak, true},
+    {InputKind::ModelLoad, "startup.modelLoad", false},
+    {InputKind::ImagePull, "startup.imagePull", false},
+    {InputKind::Faults, "faults", false},
 };
 
 bool is_of_a_sharing_law(InputKind kind) {
@@ -91,14 +95,14 @@ bool takes_turns(const PoolModel& pool, const World& world) {
 }
 
 constexpr PoolField kPoolFields[] = {
-    {InputKind::TimeSlice, "gpu.timeSlice", AmountUnit::Seconds,
+    {InputKind::TimeSlice, "gpu.timeSlice",
      [](const NodePool& /*given*/, const PoolModel& pool, const World& world) {
        return takes_turns(pool, world) ? positive_seconds(pool.driver_slice.turn) : std::nullopt;
      },
      [](const NodePool& given, const PoolModel& /*pool*/) -> InputBasis {
        return given.gpu.time_slice ? Provenance::Assumed : Provenance::Catalog;
      }},
-    {InputKind::SwitchCost, "gpu.switchCost", AmountUnit::Seconds,
+    {InputKind::SwitchCost, "gpu.switchCost",
      [](const NodePool& /*given*/, const PoolModel& pool, const World& world) {
        return takes_turns(pool, world) ? positive_seconds(pool.driver_slice.switch_cost)
                                        : std::nullopt;
@@ -108,7 +112,7 @@ constexpr PoolField kPoolFields[] = {
        return !given.gpu.switch_cost && pool.gpu->name.starts_with("A100") ? Provenance::Catalog
                                                                            : Provenance::Assumed;
      }},
-    {InputKind::ContextMemory, "gpu.contextMemory", AmountUnit::Bytes,
+    {InputKind::ContextMemory, "gpu.contextMemory",
      [](const NodePool& /*given*/, const PoolModel& pool, const World& /*world*/) {
        return pool.strategy == "exclusive"
                   ? std::nullopt
@@ -119,14 +123,14 @@ constexpr PoolField kPoolFields[] = {
                   ? Provenance::Catalog
                   : Provenance::Assumed;
      }},
-    {InputKind::Price, "price", AmountUnit::DollarsPerHour,
+    {InputKind::Price, "price",
      [](const NodePool& /*given*/, const PoolModel& pool, const World& /*world*/) {
        return positive_or_none(to_dollars(pool.price.usd.per_hour));
      },
      [](const NodePool& /*given*/, const PoolModel& /*pool*/) -> InputBasis {
        return Provenance::Catalog;
      }},
-    {InputKind::SpotInterruption, "spot.interruptionsPerHour", AmountUnit::PerSecond,
+    {InputKind::SpotInterruption, "spot.interruptionsPerHour",
      [](const NodePool& given, const PoolModel& /*pool*/, const World& /*world*/) {
        return given.spot && given.spot->interruptions
                   ? positive_or_none(given.spot->interruptions->per_second)
@@ -142,6 +146,11 @@ constexpr PoolField kPoolFields[] = {
 std::span<const WorkloadField> workload_fields() { return kWorkloadFields; }
 std::span<const PoolField> pool_fields() { return kPoolFields; }
 
+AmountUnit unit_of(const PoolField& field) {
+  return field.kind == InputKind::Price ? AmountUnit::DollarsPerHour
+                                        : scenarios::pool_unit(field.path);
+}
+
 std::optional<double> value_of(const WorkloadField& field, const Workload& resolved,
                                const World& world) {
   const bool law = is_of_a_sharing_law(field.kind);
@@ -152,17 +161,26 @@ std::optional<double> value_of(const WorkloadField& field, const Workload& resol
   return law || !value ? value : positive_or_none(*value);
 }
 
+void set_input(Workload& workload, std::string_view path, double value) {
+  const auto before = scenarios::amount_at(workload, path);
+  scenarios::set_amount(workload, path, value);
+  if (path == kRequestGpuTime && before.value_or(0) > 0) {
+    const auto extra = scenarios::amount_at(workload, kExtraPerItem);
+    if (extra) scenarios::set_amount(workload, kExtraPerItem, *extra * value / *before);
+  }
+  // A peak is never below what stays resident.
+  scenarios::GpuMemory& memory = workload.gpu_memory;
+  if (!memory.peak || *memory.peak >= memory.resident) return;
+  if (path == kResident) memory.peak = memory.resident;
+  if (path == kPeak) memory.resident = *memory.peak;
+}
+
 void write_field(const WorkloadField& field, const Workload& resolved, double value,
                  Workload& workload) {
   workload.measured = resolved.measured;
   workload.llm = resolved.llm;
   workload.gpu_memory = resolved.gpu_memory;
-  scenarios::set_amount(workload, field.path, value);
-  // A peak is never below what stays resident.
-  scenarios::GpuMemory& memory = workload.gpu_memory;
-  if (!memory.peak || *memory.peak >= memory.resident) return;
-  if (field.kind == InputKind::GpuMemoryResident) memory.peak = memory.resident;
-  if (field.kind == InputKind::GpuMemoryPeak) memory.resident = *memory.peak;
+  set_input(workload, field.path, value);
 }
 
 std::optional<Provenance> basis_of(const WorkloadField& field, const Workload& resolved) {

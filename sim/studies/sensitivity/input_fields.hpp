@@ -15,8 +15,7 @@ namespace slicewise::sim {
 struct WorkloadField {
   scenarios::InputKind kind;
   std::string_view path;  // below the workload
-  AmountUnit unit;
-  bool measured;  // known as well as the block `measured`; else the scenario decides it
+  bool measured;          // known as well as the block `measured`; else the scenario decides it
   // Whether the input means something to a workload; nullptr: to all that say it.
   bool (*applies)(const scenarios::Workload& resolved) = nullptr;
   // What holds where nobody says it; nullptr: then there is no such input.
@@ -29,6 +28,10 @@ std::span<const WorkloadField> workload_fields();
 // sharing are inputs only where there is MPS or MIG. `resolved` has what the catalogue filled in.
 std::optional<double> value_of(const WorkloadField& field, const scenarios::Workload& resolved,
                                const World& world);
+
+// Gives the input of a workload another value, and what goes with it: each further request of a
+// batch takes as many times as long as one alone, memory at its peak is no less than what stays.
+void set_input(scenarios::Workload& workload, std::string_view path, double value);
 
 // Lays a value over a workload of a scenario, beside the figures that the catalogue filled in.
 void write_field(const WorkloadField& field, const scenarios::Workload& resolved, double value,
@@ -43,7 +46,6 @@ std::optional<scenarios::Provenance> basis_of(const WorkloadField& field,
 struct PoolField {
   scenarios::InputKind kind;
   std::string_view path;
-  AmountUnit unit;
   std::optional<double> (*read)(const scenarios::NodePool& given, const PoolModel& pool,
                                 const World& world);
   std::optional<scenarios::Provenance> (*basis)(const scenarios::NodePool& given,
@@ -51,5 +53,6 @@ struct PoolField {
 };
 
 std::span<const PoolField> pool_fields();
+AmountUnit unit_of(const PoolField& field);
 
 }  // namespace slicewise::sim

@@ -58,7 +58,7 @@ void add_workload_inputs(const World& world, std::size_t index, std::vector<Inpu
     if (!value) continue;
     places.push_back({{fields[f].kind,
                        fmt::format("workloads.{}.{}", resolved.name.value, fields[f].path),
-                       {*value, fields[f].unit},
+                       {*value, scenarios::workload_unit(fields[f].path)},
                        basis_of(fields[f], resolved)},
                       InputOwner::Workload,
                       index,
@@ -75,7 +75,7 @@ void add_pool_inputs(const Scenario& scenario, const World& world, std::size_t i
     if (!value) continue;
     places.push_back({{fields[f].kind,
                        fmt::format("nodePools.{}.{}", pool.name, fields[f].path),
-                       {*value, fields[f].unit},
+                       {*value, unit_of(fields[f])},
                        fields[f].basis(scenario.node_pools[index], pool)},
                       InputOwner::Pool,
                       index,
