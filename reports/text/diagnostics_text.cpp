@@ -1,7 +1,9 @@
 #include "slicewise/reports/diagnostics_text.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -142,12 +144,60 @@ class Printer {
   const TextStyle& style_;
 };
 
+// Two diagnostics with the same are one mistake made twice: the message without the position in a
+// list, the name of the workload and the value, in the same file.
+std::string cause_of(const Diagnostic& d) {
+  std::string text = fmt::format("{} {} ", severity_name(d.severity), info(d.code).name);
+  std::string_view rest = d.message;
+  const auto skip = [&](std::string_view start, char end) {
+    if (!text.ends_with(start)) return;
+    rest.remove_prefix(std::min(rest.find(end), rest.size()));
+  };
+  while (!rest.empty()) {
+    text += rest.front();
+    rest.remove_prefix(1);
+    skip("[", ']');
+    skip("workload \"", '"');
+    skip("not \"", '"');
+  }
+  return text + "\n" + d.help + "\n" + d.where.file;
+}
+
+// The diagnostics of one cause in the order of the file, by the first of each.
+std::vector<std::vector<const Diagnostic*>> by_cause(const Diagnostics& diagnostics,
+                                                     Severity least) {
+  std::vector<std::vector<const Diagnostic*>> groups;
+  std::map<std::string, std::size_t> known;
+  for (const Diagnostic& d : diagnostics) {
+    if (d.severity > least) continue;
+    if (d.where.line <= 0) {
+      groups.push_back({&d});
+      continue;
+    }
+    const auto [group, is_new] = known.try_emplace(cause_of(d), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[group->second].push_back(&d);
+  }
+  return groups;
+}
+
+// "and 11 more places: line 12, 20, 28".
+std::string more_places(const std::vector<const Diagnostic*>& group) {
+  constexpr std::size_t kMost = 12;
+  const std::size_t more = group.size() - 1;
+  std::string text = fmt::format("and {} more place{}: line", more, more == 1 ? "" : "s");
+  for (std::size_t i = 1; i < std::min(group.size(), kMost + 1); ++i) {
+    text += fmt::format("{} {}", i == 1 ? "" : ",", group[i]->where.line);
+  }
+  return text + (more > kMost ? ", ..." : "");
+}
+
 std::string counted(int count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// "3 errors, 1 warning in voice-t4.yaml"; "... in 2 files".
-std::string total(const Diagnostics& diagnostics) {
+// "3 errors, 1 warning in voice-t4.yaml"; "97 errors of 9 causes in 2 files".
+std::string total(const Diagnostics& diagnostics, int causes) {
   int errors = 0;
   int warnings = 0;
   std::vector<std::string> files;  // that what is counted is in
@@ -159,6 +209,7 @@ std::string total(const Diagnostics& diagnostics) {
   }
   if (errors == 0) return {};
   std::string text = counted(errors, "error");
+  if (causes < errors) text += " of " + counted(causes, "cause");
   if (warnings > 0) text += ", " + counted(warnings, "warning");
   if (files.empty()) return text + "\n";
   return fmt::format(
@@ -172,10 +223,13 @@ std::string diagnostics_text(const Diagnostics& diagnostics, const std::vector<S
                              const TextStyle& style, Severity least) {
   const Printer printer(sources, style);
   std::string text;
-  for (const Diagnostic& d : diagnostics) {
-    if (d.severity <= least) text += printer.print(d);
+  int causes = 0;  // of errors
+  for (const auto& group : by_cause(diagnostics, least)) {
+    text += printer.print(*group.front());
+    if (group.size() > 1) text += fmt::format("      {}\n", more_places(group));
+    if (group.front()->severity == Severity::Error) ++causes;
   }
-  return text + total(diagnostics);
+  return text + total(diagnostics, causes);
 }
 
 }  // namespace slicewise::reports

@@ -254,6 +254,12 @@ class WorkloadRules {
       check_service(node_, workload_, findings_);
       return;
     }
+    if (means_service()) {
+      return refuse(
+          "traffic",
+          "write `kind: Service`, which answers requests (here a Deployment does batch work "
+          "in a loop)");
+    }
     for (const std::string_view key : {"traffic", "serving", "llm", "autoscaling"}) {
       refuse(key, workload_.kind == WorkloadKind::Notebook
                       ? "only a Service answers requests; give a Notebook `notebooks`"
@@ -268,6 +274,13 @@ class WorkloadRules {
       }
     }
     workload_.kind == WorkloadKind::Notebook ? check_notebook(measured) : check_batch(measured);
+  }
+
+  // A Deployment of Kubernetes that serves is a Service here, and so is what says no kind but has
+  // traffic: what else it has of one is no mistake of its own.
+  bool means_service() const {
+    return (workload_.kind == WorkloadKind::Deployment || node_.entry("kind") == nullptr) &&
+           node_.entry("traffic") != nullptr && node_.entry("work") == nullptr;
   }
 
   // Bytes per step say nothing about a unit of unknown steps.
@@ -346,7 +359,7 @@ class WorkloadRules {
 
   void check_objectives() {
     const Node* slo = block(&node_, "slo");
-    if (slo == nullptr) return;
+    if (slo == nullptr || means_service()) return;
     for (const Entry& entry : slo->entries) {
       const auto figure = figure_called(entry.key);
       const std::string_view reason = figure ? without_figure(*figure) : "";

@@ -18,10 +18,102 @@ using Kind = Node::Kind;
 
 std::string in_path(const std::string& path) { return path.empty() ? "" : " in " + path; }
 
+// Looks for a key in the other blocks: where it stands, "slo" for `p95` of a workload.
+class Whereabouts {
+ public:
+  // `path` is the block with the key as messages call it, "workloads[3]".
+  Whereabouts(std::string_view key, const std::string& path) : key_(key) {
+    for (const std::string& name : names_of(path == "spec" ? "" : path)) here_.push_back(name);
+  }
+
+  // "it belongs in slo: write `slo: {latencyP95: 500ms}`"; "" when no block has such a field.
+  std::string hint(const Field& root) {
+    const Field* spec = root.children().find("spec");
+    look_in(spec == nullptr ? root.children() : spec->children());
+    if (best_.empty()) return {};
+    std::string text = "it belongs in ";
+    for (const Found& found : best_)
+      text += (&found == &best_.front() ? "" : ", or in ") + found.place;
+    return best_.size() > 1 ? text : fmt::format("{}: write `{}`", text, best_.front().written);
+  }
+
+ private:
+  struct Found {
+    std::string place;    // of the block: "slo", "nodePools.devicePlugin.sharing"
+    std::string written;  // as a file would have it, from the block of the key or from spec on
+  };
+
+  // "workloads[3].slo" and "workloads.slo" are the same block.
+  static std::vector<std::string> names_of(std::string_view path) {
+    std::vector<std::string> names;
+    while (!path.empty()) {
+      const std::size_t end = std::min(path.find('.'), path.size());
+      names.emplace_back(path.substr(0, std::min(path.find('['), end)));
+      path.remove_prefix(std::min(end + 1, path.size()));
+    }
+    return names;
+  }
+
+  // `p95` is meant as latencyP95.
+  bool is_meant_by(std::string_view name) const {
+    constexpr std::size_t kShortest = 3;
+    return name == key_ || (key_.size() >= kShortest && name.size() > key_.size() &&
+                            edit_distance(key_, name.substr(name.size() - key_.size())) == 0);
+  }
+
+  // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+  void look_in(FieldList fields) {
+    for (const Field& field : fields) {
+      if (!field.is_taken()) continue;
+      if (is_meant_by(field.name)) note(field);
+      steps_.push_back(&field);
+      look_in(field.children());
+      steps_.pop_back();
+    }
+  }
+
+  void note(const Field& field) {
+    std::size_t common = 0;
+    while (common < std::min(here_.size(), steps_.size()) &&
+           here_[common] == steps_[common]->name) {
+      ++common;
+    }
+    // A key stands too high more often than in a wrong branch.
+    constexpr std::size_t kUp = 3;
+    const std::size_t up = here_.size() - common;
+    const std::size_t far = 2 * (kUp * up + steps_.size() - common) + (field.name == key_ ? 0 : 1);
+    if (far > nearest_ || (up > 0 && field.name != key_)) return;
+    if (far < nearest_) best_.clear();
+    nearest_ = far;
+    const std::size_t from = up == 0 ? common : 0;
+    Found found{"", field.written_example()};
+    for (std::size_t i = from; i < steps_.size(); ++i) {
+      found.place += (found.place.empty() ? "" : ".") + std::string(steps_[i]->name);
+    }
+    if (found.place.empty()) found.place = "spec";
+    for (std::size_t i = steps_.size(); i > from; --i) {
+      const bool list = steps_[i - 1]->type == FieldType::Blocks;
+      found.written = fmt::format("{}: {}{{{}}}{}", steps_[i - 1]->name, list ? "[" : "",
+                                  found.written, list ? "]" : "");
+    }
+    // Of several of one block the first is the most usual: latencyP95 before ttftP95.
+    if (std::ranges::find(best_, found.place, &Found::place) == best_.end()) {
+      best_.push_back(std::move(found));
+    }
+  }
+
+  std::string_view key_;
+  std::vector<std::string> here_;
+  std::vector<const Field*> steps_;  // to the block that is looked at
+  std::vector<Found> best_;
+  std::size_t nearest_ = static_cast<std::size_t>(-1);
+};
+
 class Checker {
  public:
-  Checker(Completeness completeness, Findings& findings)
-      : completeness_(completeness), findings_(findings) {}
+  // `root` is the block that the whole file is.
+  Checker(const Field& root, Completeness completeness, Findings& findings)
+      : root_(root), completeness_(completeness), findings_(findings) {}
 
   // NOLINTNEXTLINE(misc-no-recursion): the reader limits the depth of a document.
   void check(const Field& field, const Node& node, const std::string& path,
@@ -38,7 +130,7 @@ class Checker {
       case FieldType::Block:
         return check_block(field, node, path, where);
       case FieldType::Patch:
-        return Checker(Completeness::Part, findings_).check_patch(node, path, where);
+        return Checker(root_, Completeness::Part, findings_).check_patch(node, path, where);
       case FieldType::Blocks:
         return check_blocks(field, node, path);
       case FieldType::BlocksByName:
@@ -144,7 +236,7 @@ class Checker {
                       fmt::format("\"{}\"{} is not taken here", entry.key, in_path(path)),
                       std::string(field->description));
       } else {
-        Checker(completeness_below(*field), findings_)
+        Checker(root_, completeness_below(*field), findings_)
             .check(*field, *entry.value, child_path(path, entry.key), entry.key_where);
       }
     }
@@ -183,8 +275,10 @@ class Checker {
     const auto nearest = nearest_name(entry.key, names);
     std::string message = fmt::format("unknown field \"{}\"{}", entry.key, in_path(path));
     if (nearest) message += fmt::format("; did you mean \"{}\"?", *nearest);
-    findings_.add(Code::FieldUnknown, entry.key_where, std::move(message),
-                  nearest ? "" : "known here: " + list_of(names));
+    std::string help;
+    if (!nearest) help = Whereabouts(entry.key, path).hint(root_);
+    if (!nearest && help.empty()) help = "known here: " + list_of(names);
+    findings_.add(Code::FieldUnknown, entry.key_where, std::move(message), std::move(help));
   }
 
   void must_hold_least(const Field& field, const Node& node, std::size_t size,
@@ -370,6 +464,7 @@ class Checker {
     }
   }
 
+  const Field& root_;
   Completeness completeness_;
   Findings& findings_;
 };
@@ -378,7 +473,7 @@ class Checker {
 
 void check_field(const Field& field, const Node& node, const std::string& path,
                  const SourceLocation& where, Completeness completeness, Findings& findings) {
-  Checker(completeness, findings).check(field, node, path, where);
+  Checker(field, completeness, findings).check(field, node, path, where);
 }
 
 std::string join_path(const std::string& path, std::string_view name) {

@@ -28,15 +28,40 @@ void complete_notebooks(Workload& spec) {
   if (!spec.measured) spec.measured.emplace();
 }
 
+struct NamedProfile {
+  std::string_view name;
+};
+
+// What a hint may name for a misspelt profile: one measured on a GPU of the pools, else one whose
+// figures can be carried over to them all.
+std::vector<NamedProfile> usable_profiles(const models::Catalogue& catalogue, const World& world,
+                                          std::string_view wanted) {
+  std::vector<NamedProfile> here;
+  std::vector<NamedProfile> elsewhere;
+  for (const models::WorkloadProfile& profile : catalogue.profiles) {
+    const models::GpuModel* gpu = catalogue.find_gpu(profile.gpu_model);
+    const auto is_its = [&](const PoolModel& pool) { return pool.gpu == gpu; };
+    const auto has_rate = [&](const PoolModel& pool) {
+      return pool.gpu == gpu || (gpu != nullptr && gpu->fp32_tflops && pool.gpu->fp32_tflops);
+    };
+    if (std::ranges::any_of(world.pools, is_its)) here.push_back({profile.name});
+    if (std::ranges::all_of(world.pools, has_rate)) elsewhere.push_back({profile.name});
+  }
+  std::vector<std::string_view> names;
+  for (const NamedProfile& profile : here) names.push_back(profile.name);
+  return nearest_name(wanted, names) ? here : elsewhere;
+}
+
 // Fills what the scenario leaves open from the catalogue profile it names.
-void apply_profile(const models::Catalogue& catalogue, Workload& spec, Diagnostics& found) {
+void apply_profile(const models::Catalogue& catalogue, const World& world, Workload& spec,
+                   Diagnostics& found) {
   if (spec.profile.value.empty()) return;
   const models::WorkloadProfile* published = catalogue.find_profile(spec.profile.value);
   if (published == nullptr) {
-    found.push_back(
-        unknown_name(Code::ProfileUnknown, spec.profile,
-                     fmt::format("the catalogue has no profile \"{}\"", spec.profile.value),
-                     catalogue.profiles, "slicewise get profiles"));
+    found.push_back(unknown_name(
+        Code::ProfileUnknown, spec.profile,
+        fmt::format("the catalogue has no profile \"{}\"", spec.profile.value),
+        usable_profiles(catalogue, world, spec.profile.value), "slicewise get profiles"));
     return;
   }
   const models::WorkloadProfile profile = models::on_whole_gpu(*published, catalogue);
@@ -69,7 +94,10 @@ void require_figures(const Workload& spec, Diagnostics& found) {
     found.push_back(make_diagnostic(
         Code::InputMissing, spec.measured ? spec.measured->where : spec.name.where,
         fmt::format("workload \"{}\" needs measured.{}: {}", spec.name.value, field, meaning),
-        "measure one pod alone on one GPU, or name a `profile` of `slicewise get profiles`"));
+        spec.profile.value.empty()
+            ? "measure one pod alone on one GPU, or name a `profile` of `slicewise get profiles`"
+            : fmt::format("the profile \"{}\" does not have it: measure one pod alone on one GPU",
+                          spec.profile.value)));
   };
   if (spec.llm) return;
   if (spec.kind == WorkloadKind::Notebook) return;  // its cells say what they take
@@ -99,9 +127,19 @@ const models::GpuModel* measured_gpu(const Workload& spec, const models::Catalog
   return gpu;
 }
 
+// "name llama-3-8b-fp16/a10g or mistral-7b/a10g, or ": language models that run on the GPU.
+std::string models_for(const models::GpuModel& gpu, const models::Catalogue& catalogue) {
+  std::string text;
+  for (const models::LlmModel& model : catalogue.llm_models) {
+    if (model.gpu_model != gpu.name || !model.unusable.empty()) continue;
+    text += (text.empty() ? "name " : " or ") + model.name;
+  }
+  return text.empty() ? "" : text + ", or ";
+}
+
 // The roofline rule needs the FP32 rate of both GPUs, that of language models the tensor rate too.
 void check_carry_over(const Workload& spec, const models::GpuModel* from, const World& world,
-                      Diagnostics& found) {
+                      const models::Catalogue& catalogue, Diagnostics& found) {
   if (from == nullptr) return;
   for (const PoolModel& pool : world.pools) {
     if (pool.gpu == from) continue;
@@ -112,8 +150,8 @@ void check_carry_over(const Workload& spec, const models::GpuModel* from, const 
               "the steps of \"{}\" cannot be carried over from {} to {}: the tensor rate of "
               "one of them is not published",
               spec.name.value, from->name, pool.gpu->name),
-          fmt::format("name a model measured on {}, or give the figures of `llm`",
-                      pool.gpu->name)));
+          fmt::format("{}give the figures of `llm` as measured on {}",
+                      models_for(*pool.gpu, catalogue), pool.gpu->name)));
       continue;
     }
     if (from->fp32_tflops && pool.gpu->fp32_tflops) continue;
@@ -238,14 +276,14 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     WorkloadModel model;
     model.name = workload.name.value;
     model.spec = workload;
-    apply_profile(catalogue, model.spec, found);
+    apply_profile(catalogue, world, model.spec, found);
     apply_llm(catalogue, model.spec, found);
     complete_notebooks(model.spec);
     require_figures(model.spec, found);
     const models::GpuModel* from = measured_gpu(model.spec, catalogue, found);
     const scenarios::ExtendedRequest* request =
         gpu_request(model.spec, world.pools, offered, catalogue, found);
-    check_carry_over(model.spec, from, world, found);
+    check_carry_over(model.spec, from, world, catalogue, found);
     if (has_errors(found)) continue;
 
     model.units = model.spec.work ? model.spec.work->units : 0;

@@ -50,6 +50,29 @@ TEST(DiagnosticsText, TheTotalNamesTheFileOfTheErrors) {
   EXPECT_TRUE(diagnostics_text(found, {}, {}).ends_with("2 errors in 2 files\n"));
 }
 
+TEST(DiagnosticsText, MistakesOfOneCauseAreOneWithItsPlaces) {
+  Diagnostics found;
+  for (int n = 0; n < 15; ++n) {
+    const std::string at = "workloads[" + std::to_string(n) + "]";
+    found.push_back(make_diagnostic(Code::FieldUnknown, {"f.yaml", 10 + n, 1, 1},
+                                    "unknown field \"p95\" in " + at, "it belongs in slo"));
+    found.push_back(make_diagnostic(Code::FieldUnknown, {"f.yaml", 10 + n, 9, 1},
+                                    "unknown field \"p99\" in " + at, "it belongs in slo"));
+  }
+  found.push_back(make_diagnostic(Code::FieldUnknown, {"g.yaml", 7, 1, 1},
+                                  "unknown field \"p95\" in workloads[0]", "it belongs in slo"));
+  EXPECT_EQ(diagnostics_text(found, {}, {}),
+            "f.yaml:10:1: error[FIELD_UNKNOWN]: unknown field \"p95\" in workloads[0]\n"
+            "      help: it belongs in slo\n"
+            "      and 14 more places: line 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, ...\n"
+            "f.yaml:10:9: error[FIELD_UNKNOWN]: unknown field \"p99\" in workloads[0]\n"
+            "      help: it belongs in slo\n"
+            "      and 14 more places: line 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, ...\n"
+            "g.yaml:7:1: error[FIELD_UNKNOWN]: unknown field \"p95\" in workloads[0]\n"
+            "      help: it belongs in slo\n"
+            "31 errors of 3 causes in 2 files\n");
+}
+
 TEST(DiagnosticsText, QuietKeepsErrorsOnly) {
   const Diagnostics found{make_diagnostic(Code::InputAssumed, {}, "a note"),
                           make_diagnostic(Code::GpuOom, {}, "a warning")};
