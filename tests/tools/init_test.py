@@ -32,6 +32,48 @@ class Init(unittest.TestCase):
                 code = {"batch-jobs": PODS_LOST, "mig-tenants": 99}.get(name, 0)
                 self.assertEqual(ran.returncode, code, ran.stderr)
 
+    def test_a_table_of_services_becomes_a_scenario(self):
+        table = ("name,memory,ms per request,requests/s,p95,GPU measured on\n"
+                 "asr,2600Mi,24,10,500ms,T4\n"
+                 "tts,2500Mi,70,12,,T4\n"
+                 "rank,\"4Gi\",8.5,40,100ms,\n")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / "shop.csv").write_text(table)
+            wrote = run("init", "--from", str(path / "shop.csv"), "--out", str(path / "s.yaml"))
+            self.assertEqual(wrote.returncode, 0, wrote.stderr)
+            text = (path / "s.yaml").read_text()
+            for expected in ("metadata: {name: shop}", "instanceType: g4dn.xlarge",
+                             "gpuMemory: {resident: 4096Mi}", "device: T4",
+                             "requestGpuTime: {mean: 8.5ms,", "slo: {latencyP95: 500ms}"):
+                self.assertIn(expected, text)
+            self.assertEqual(text.count("latencyP95"), 2)
+            checked = run("check", "-f", str(path / "s.yaml"))
+            self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+            ran = run("run", "-f", str(path / "s.yaml"), "-q", "--replications", "1")
+            self.assertIn(ran.returncode, (0, 99), ran.stdout + ran.stderr)
+
+    def test_mistakes_of_a_table_have_their_places(self):
+        cases = {
+            "name,memory,ms_per_request,requests_per_s,color\na,1Gi,1,1,red\n":
+                ':1:43: error[TRACE_COLUMN]: unknown column "color"',
+            "name,memory,ms_per_request\na,1Gi,1\n": "the column requests_per_s is missing",
+            "name,memory,ms_per_request,requests_per_s\na,1Gi,fast,1\n":
+                ':2:7: error[TRACE_ROW]: ms_per_request: "fast" is no number above 0',
+            "name,memory,ms_per_request,requests_per_s\na,3GB,1,1\n": "error[UNIT_UNKNOWN]",
+            "name,memory,ms_per_request,requests_per_s\na,1Gi,1,1\na,1Gi,1,1\n":
+                ":3:1: error[NAME_DUPLICATE]",
+            "name,memory,ms_per_request,requests_per_s\na,1Gi,1\n": "3 values where the header has 4",
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "t.csv"
+            for text, expected in cases.items():
+                path.write_text(text)
+                refused = run("init", "--from", str(path))
+                self.assertEqual(refused.returncode, 3, refused.stderr)
+                self.assertIn(expected, refused.stderr)
+        self.assertEqual(run("init", "--from", "x", "--template", "notebooks").returncode, 2)
+
     def test_nothing_is_overwritten_unasked(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "mine.yaml"

@@ -223,6 +223,7 @@ struct GetCommand {
 
 struct InitCommand {
   std::string name;  // of a template; "": list them
+  std::string from;  // table of services; "": none
   std::string out;   // "": standard output
   bool force = false;
 };

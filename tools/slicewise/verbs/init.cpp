@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/load.hpp"
 
 #include "../command_line.hpp"
@@ -31,37 +32,81 @@ ExitCode unknown_template(const std::string& name) {
                      "slicewise init lists them");
 }
 
+// The smallest instance with that GPU; "" when there is none.
+std::string instance_with(const models::Catalogue& catalogue, const std::string& gpu) {
+  const models::GpuModel* model = catalogue.find_gpu(gpu);
+  const models::InstanceType* best = nullptr;
+  for (const models::InstanceType& type : catalogue.instances) {
+    if (model == nullptr || type.gpu_model != model->name || type.gpu_fraction < 1 ||
+        !type.retired_on.empty())
+      continue;
+    if (best == nullptr || type.gpu_count < best->gpu_count) best = &type;
+  }
+  return best == nullptr ? "" : best->name;
+}
+
+tl::expected<std::string, ExitCode> services_text(const InitCommand& command,
+                                                  const CommonFlags& flags) {
+  auto table = read_source(command.from);
+  if (!table) return tl::unexpected(fail(table.error(), {}, flags));
+  const models::Catalogue catalogue = models::load_catalogue();
+  const std::string stem = std::filesystem::path(command.from).stem().string();
+  const bool fits =
+      !stem.empty() &&
+      stem.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789") == std::string::npos;
+  auto text = scenarios::scenario_of_services(
+      *table, fits ? stem : "services",
+      [&](const std::string& gpu) { return instance_with(catalogue, gpu); });
+  if (!text) return tl::unexpected(fail(text.error(), {*table}, flags));
+  return std::move(*text);
+}
+
 }  // namespace
 
 void add_init(CLI::App& app, InitCommand& init, CommonFlags& flags) {
   CLI::App& verb = add_verb(app, "init", "Write a scenario to start from, with comments",
                             "  slicewise init\n"
-                            "  slicewise init --template online-services",
+                            "  slicewise init --template online-services\n"
+                            "  slicewise init --from services.csv --out services.yaml",
                             flags);
   std::vector<std::string> names;
   for (const scenarios::Template& known : scenarios::templates()) names.emplace_back(known.name);
   add_text(verb, "--template", init.name, joined(names, "|"),
            "Which situation (default: list them)");
+  add_text(verb, "--from", init.from, "FILE",
+           "Services from a CSV with the columns name, memory, ms_per_request, requests_per_s and "
+           "perhaps p95, gpu");
   add_text(verb, "--out", init.out, "FILE", "Write here instead of standard output");
   verb.add_flag("--force", init.force, "Overwrite FILE");
 }
 
 ExitCode execute(const InitCommand& command, const CommonFlags& flags) {
-  if (command.name.empty()) {
+  if (command.name.empty() && command.from.empty()) {
     if (command.out.empty() && !command.force) return write_text("", template_list());
-    return usage_error("init needs a --template to write", "slicewise init lists them");
+    return usage_error("init needs a --template or a --from to write", "slicewise init lists them");
+  }
+  if (!command.name.empty() && !command.from.empty()) {
+    return usage_error("--template and --from both say what to write", "keep one of the two");
   }
   if (command.force && command.out.empty()) {
     return usage_error("--force overwrites the file of --out, and there is none", "");
   }
-  const auto found =
-      std::ranges::find(scenarios::templates(), command.name, &scenarios::Template::name);
-  if (found == scenarios::templates().end()) return unknown_template(command.name);
+  std::string text;
+  if (command.from.empty()) {
+    const auto found =
+        std::ranges::find(scenarios::templates(), command.name, &scenarios::Template::name);
+    if (found == scenarios::templates().end()) return unknown_template(command.name);
+    text = found->text;
+  } else {
+    auto made = services_text(command, flags);
+    if (!made) return made.error();
+    text = std::move(*made);
+  }
   if (!command.out.empty() && !command.force && std::filesystem::exists(command.out)) {
     print_error(fmt::format("error: {} exists\nhelp: --force overwrites it", command.out));
     return ExitCode::FileAccess;
   }
-  const ExitCode code = write_text(command.out, found->text);
+  const ExitCode code = write_text(command.out, text);
   if (code == ExitCode::Success && !command.out.empty() && !flags.quiet) {
     print_error(fmt::format("wrote {}; next: slicewise check -f {}", command.out, command.out));
   }
