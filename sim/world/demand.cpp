@@ -92,6 +92,15 @@ std::vector<Duration> batch_times(const Workload& spec, const DomainKind& kind,
 
 }  // namespace
 
+CarriedOver carried_over(const Workload& spec, double gpu_scale) {
+  const scenarios::Measured& m = *spec.measured;
+  const double busy = gpu_burst(spec) ? 1.0 : busy_share(m);
+  models::ClientLaw law = law_of(spec, busy);
+  CarriedOver result{1, law.capacity_share, !m.capacity_share && !m.sm_active};
+  result.factor = 1 + (carry_over(law, gpu_scale) - 1) / busy;
+  return result;
+}
+
 PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const PoolModel& pool) {
   const scenarios::Measured& m = *spec.measured;
   const std::optional<Duration> burst = gpu_burst(spec);

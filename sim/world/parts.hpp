@@ -109,6 +109,17 @@ const scenarios::ExtendedRequest* gpu_request(const scenarios::Workload& spec,
 PoolDemand demand_on(const scenarios::Workload& spec, const models::GpuModel* from,
                      const PoolModel& pool);
 
+// How many times as long kernels run on a whole GPU where the work itself takes `gpu_scale` times
+// as long: the fixed part of the time stays.
+struct CarriedOver {
+  double factor = 1;
+  double share = 1;  // of the GPU that they fill: what the factor hangs on
+  // Nobody says the share: it is taken as high as it can be. The less it is, the nearer the factor
+  // is to 1.
+  bool is_bound = false;
+};
+CarriedOver carried_over(const scenarios::Workload& spec, double gpu_scale);
+
 // The loosest limit of each kind that objectives put on single requests.
 RequestLimits request_limits(std::span<const scenarios::Objective> objectives);
 

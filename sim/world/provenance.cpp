@@ -128,7 +128,11 @@ void count_llm(const WorkloadModel& model, const scenarios::Llm& given, Counter&
   counter.add(sized ? basis : Provenance::Catalog, model.name, "weights and KV bytes per token");
 }
 
-// What MPS and MIG are driven by.
+bool is_carried_over(const PoolDemand& demand) {
+  return demand.schedulable && demand.gpu_scale != 1;
+}
+
+// What MPS and MIG are driven by. How long kernels run on another GPU hangs on the first, too.
 void count_law(const WorkloadModel& model, const World& world, Counter& counter) {
   const bool matters = std::ranges::any_of(world.pools, [](const PoolModel& pool) {
     return pool.strategy != "exclusive" && pool.strategy != "timeSlicing";
@@ -137,11 +141,14 @@ void count_law(const WorkloadModel& model, const World& world, Counter& counter)
   const auto add = [&](bool given, const char* input) {
     counter.add(given ? m.provenance : Provenance::Assumed, model.name, input);
   };
-  if (!matters && !m.capacity_share) return;
+  const bool is_bound = !m.capacity_share && !m.sm_active && !model.spec.llm &&
+                        std::ranges::any_of(model.on_pool, is_carried_over);
+  if (!matters && !m.capacity_share && !is_bound) return;
   add(m.capacity_share.has_value(),
       m.capacity_share ? "capacityShare"
                        : (m.sm_active ? "capacityShare (taken as smActive, its upper bound)"
                                       : "capacityShare (taken as gpuBusy, its upper bound)"));
+  if (!matters && !m.capacity_share) return;
   add(m.bandwidth_share.has_value(),
       m.bandwidth_share ? "bandwidthShare" : "bandwidthShare (taken as 50 %)");
   add(m.norm_p.has_value(), m.norm_p ? "normP" : "normP (2 for batch work, 3 for requests)");
@@ -166,18 +173,50 @@ void count_all_reduce(const WorkloadModel& model, const World& world, Counter& c
   }
 }
 
+std::string percent_text(double share) { return fmt::format("{:.3g} %", 100 * share); }
+
+// "x 0.58 (62 % of the GPU filled, by smActive; the work itself x 0.382)".
+std::string factor_text(const scenarios::Workload& spec, double gpu_scale) {
+  const CarriedOver found = carried_over(spec, gpu_scale);
+  if (found.is_bound) {
+    return fmt::format(
+        "x {:.3g} if kernels fill {} of the GPU, up to x 1 the less they fill: it hangs on "
+        "smActive, "
+        "which is not given",
+        found.factor, percent_text(found.share));
+  }
+  return fmt::format("x {:.3g} (kernels fill {} of the GPU, by {}; that work x {:.3g})",
+                     found.factor, percent_text(found.share),
+                     spec.measured->capacity_share ? "capacityShare" : "smActive", gpu_scale);
+}
+
+// Weights are bound by the memory, tokens by the cores.
+std::string step_text(const WorkloadModel& model, const PoolModel& pool, std::size_t number) {
+  const scenarios::Llm& llm = *model.spec.llm;
+  const LlmDemand& there = model.on_pool[number].llm.front();
+  const models::DomainShare& share = pool.kinds.front().share;
+  return fmt::format("x {:.3g} for reading weights, x {:.3g} for computing tokens",
+                     there.weights_s * share.bandwidth / to_seconds(*llm.weights_time),
+                     there.token_s * share.compute / *llm.token_seconds);
+}
+
 void count_carried_over(const WorkloadModel& model, World& world, Counter& counter) {
-  for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
-    const PoolDemand& demand = model.on_pool[pool];
+  for (std::size_t number = 0; number < world.pools.size(); ++number) {
+    const PoolModel& pool = world.pools[number];
+    const PoolDemand& demand = model.on_pool[number];
     const scenarios::Measured& m = *model.spec.measured;
-    if (!demand.schedulable || demand.gpu_scale == 1) continue;
-    counter.add(Provenance::Assumed, model.name,
-                fmt::format("GPU time on {}", world.pools[pool].gpu->name));
+    if (!is_carried_over(demand)) continue;
+    const bool is_llm = model.spec.llm.has_value();
+    const bool is_bound = !is_llm && carried_over(model.spec, demand.gpu_scale).is_bound;
+    counter.add(Provenance::Assumed, model.name, fmt::format("GPU time on {}", pool.gpu->name));
     world.findings.push_back(make_diagnostic(
         Code::ProfileScaled, m.device.where,
-        fmt::format("GPU time of \"{}\" carried over from {} to {} by the roofline rule: x {:.3f}",
-                    model.name, m.device.value, world.pools[pool].gpu->name, demand.gpu_scale),
-        "measure on the target GPU to replace this estimate"));
+        fmt::format(
+            "GPU time of \"{}\" carried over from {} to {} by the roofline rule: {}", model.name,
+            m.device.value, pool.gpu->name,
+            is_llm ? step_text(model, pool, number) : factor_text(model.spec, demand.gpu_scale)),
+        is_bound ? "give measured.smActive (DCGM_FI_PROF_SM_ACTIVE), or measure on the target GPU"
+                 : "measure on the target GPU to replace this estimate"));
   }
 }
 

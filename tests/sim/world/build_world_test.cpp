@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -85,6 +86,32 @@ TEST(BuildWorld, CarriesGpuTimeOverToAnotherModelAndMarksItAssumed) {
   EXPECT_THAT(world.provenance.assumed_inputs, ::testing::Contains("cifar10: GPU time on A10G"));
 }
 
+// The note has the factor that was applied to the GPU time, not that of the work alone.
+TEST(BuildWorld, SaysTheFactorAppliedAndWhatItHangsOn) {
+  scenarios::Scenario s = plain();
+  s.node_pools[0].instance_type.value = "g5.12xlarge";
+  const auto gpu_time_s = [](const World& world) {
+    return to_seconds(world.workloads[0].on_pool[0].in_kind[0].gpu);
+  };
+  const auto note_of = [](const World& world) {
+    const Diagnostic* note = find(world.findings, Code::ProfileScaled);
+    return note == nullptr ? "" : note->message;
+  };
+  const World measured = demo::world(s);
+  EXPECT_THAT(note_of(measured),
+              HasSubstr(fmt::format("x {:.3g} (", gpu_time_s(measured) / (0.38 * 18))));
+  EXPECT_THAT(note_of(measured), HasSubstr("kernels fill 21 % of the GPU, by smActive"));
+  s.workloads[0].measured->sm_active.reset();
+  const World unknown = demo::world(s);
+  EXPECT_THAT(note_of(unknown),
+              HasSubstr(fmt::format("x {:.3g} if kernels fill 38 % of the GPU, up to x 1",
+                                    gpu_time_s(unknown) / (0.38 * 18))));
+  EXPECT_THAT(note_of(unknown), HasSubstr("hangs on smActive, which is not given"));
+  const auto& assumed = unknown.provenance.assumed_inputs;
+  EXPECT_EQ(
+      std::ranges::count(assumed, "cifar10: capacityShare (taken as gpuBusy, its upper bound)"), 1);
+}
+
 TEST(BuildWorld, DoesNotCarryFiguresOverToAGpuWithoutAPublishedRate) {
   scenarios::Scenario s = plain();
   s.node_pools[0].instance_type.value = "p6-b300.48xlarge";
@@ -105,6 +132,29 @@ TEST(BuildWorld, AnotherBatchScalesTheWorkAndNotTheFixedPart) {
   const Demand& demand = world.workloads[0].on_pool[0].in_kind[0];
   EXPECT_NEAR(to_seconds(demand.gpu), 18 * std::sqrt(0.75 + 1.0), 1e-8);
   EXPECT_THAT(world.provenance.assumed_inputs, ::testing::Contains(HasSubstr("batch 16")));
+}
+
+// What a hint names can be done: the profile exists for the GPU, or its figures can be carried
+// over.
+TEST(BuildWorld, HintsNameProfilesThatThePoolsCanRun) {
+  scenarios::Scenario s = plain();
+  s.workloads[0].measured.reset();
+  s.workloads[0].profile.value = "resnet-50-inference";
+  for (const char* type : {"p4d.24xlarge", "p4de.24xlarge", "g5.12xlarge"}) {
+    s.node_pools[0].instance_type.value = type;
+    const Diagnostics found = refused(s);
+    const Diagnostic* unknown = find(found, Code::ProfileUnknown);
+    ASSERT_NE(unknown, nullptr);
+    const std::string& help = unknown->help;
+    ASSERT_THAT(help, HasSubstr("did you mean ")) << type;
+    const std::string name = help.substr(13, help.find('?') - 13);
+    scenarios::Scenario fixed = s;
+    fixed.workloads[0].profile.value = name;
+    EXPECT_TRUE(refused(fixed).empty()) << type << ": " << name;
+    if (std::string(type) == "p4de.24xlarge") {
+      EXPECT_THAT(name, HasSubstr("a100-80gb"));
+    }
+  }
 }
 
 TEST(BuildWorld, FillsInACatalogueProfile) {
