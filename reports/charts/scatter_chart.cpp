@@ -24,7 +24,9 @@ DataRange range_of(const ScatterChart& chart) {
   for (const ScatterPoint& point : chart.points) {
     range.least_x = std::min(range.least_x, point.x);
     range.most_x = std::max(range.most_x, point.x);
-    range.least_y = std::min(range.least_y, point.y);
+    // An end at or below nothing is drawn down to the edge.
+    const double low = point.y - point.y_half_width.value_or(0);
+    range.least_y = std::min(range.least_y, low > 0 ? low : point.y);
     range.most_y = std::max(range.most_y, point.y + point.y_half_width.value_or(0));
   }
   if (chart.limit) {
@@ -87,8 +89,10 @@ class LabelPlaces {
 std::string interval_of(const ScatterPoint& point, const Plot& plot) {
   if (!point.y_half_width || *point.y_half_width <= 0) return "";
   const double x = plot.x_of(point.x);
-  const double low = plot.y_of(std::max(0.0, point.y - *point.y_half_width));
-  const double high = plot.y_of(point.y + *point.y_half_width);
+  const PlotArea area = plot.area();
+  const double end = point.y - *point.y_half_width;
+  const double low = end > 0 ? std::min(plot.y_of(end), area.bottom) : area.bottom;
+  const double high = std::max(plot.y_of(point.y + *point.y_half_width), area.top);
   const std::string classes = "interval " + series_classes(point.series).substr(0, 2);
   return line_between(x, low, x, high, classes) + line_between(x - 4, low, x + 4, low, classes) +
          line_between(x - 4, high, x + 4, high, classes);

@@ -8,6 +8,7 @@
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
+#include "embedded/guide_files.hpp"
 #include "embedded/script_files.hpp"
 #include "guide.hpp"
 #include "node_settings.hpp"
@@ -148,41 +149,26 @@ std::string rollback_script(const Bundle& bundle) {
                  {"release", bundle.values.empty() ? std::string() : release_rollback(bundle)}});
 }
 
-std::string verify_guide(const Bundle& bundle) {
-  std::string out = fmt::format(
-      "# Is it in place?\n\nScenario variant {}, written by slicewise. What `kubectl` prints once "
-      "everything has registered;\ndifferences are findings.\n",
-      yaml_scalar(bundle.scenario->name));
-  if (!bundle.daemonset.empty()) {
-    out += fmt::format(
-        "\n## The device plugin runs on every GPU node\n\n"
-        "    kubectl -n {0} get daemonset {1}\n\nDESIRED and READY are the number of GPU nodes. 0 "
-        "means that no node has the label nvidia.com/gpu.present=true\nor that of Node Feature "
-        "Discovery.\n",
-        bundle.namespace_name, bundle.daemonset);
-  }
-  out += "\n## The nodes offer the resources\n\n    kubectl describe node NODE\n";
-  for (const PoolNodes& nodes : bundle.nodes) {
-    out += "\n" + indented(expected_node_text(nodes.target, kNewestChartMinor), 4);
-  }
-  out +=
-      "\nOf all nodes at once, with the count of each in the column:\n\n    kubectl get nodes -o "
-      "custom-columns=NAME:.metadata.name";
-  std::vector<std::string> columns;
+// The count of each resource as a column of `kubectl get nodes -o custom-columns`.
+std::string resource_columns(const Bundle& bundle) {
+  std::vector<std::string> names;
+  std::string out;
   for (const PoolNodes& nodes : bundle.nodes) {
     for (const AdvertisedResource& resource : advertised(nodes.target)) {
-      if (std::ranges::find(columns, resource.name) != columns.end()) continue;
-      columns.push_back(resource.name);
+      if (std::ranges::find(names, resource.name) != names.end()) continue;
+      std::string path = names.emplace_back(resource.name);
+      for (std::size_t at = 0; (at = path.find('.', at)) != std::string::npos; at += 2) {
+        path.insert(at, "\\");
+      }
+      out += fmt::format(",{}:'.status.allocatable.{}'",
+                         resource.name.substr(resource.name.find('/') + 1), path);
     }
   }
-  for (const std::string& column : columns) {
-    std::string path = column;
-    for (std::size_t at = 0; (at = path.find('.', at)) != std::string::npos; at += 2) {
-      path.insert(at, "\\");
-    }
-    out += fmt::format(",{}:'.status.allocatable.{}'", column.substr(column.find('/') + 1), path);
-  }
-  out += "\n\n## The pods run\n\n";
+  return out;
+}
+
+std::string pod_lines(const Bundle& bundle) {
+  std::string out;
   for (const Workload& workload : bundle.scenario->workloads) {
     const std::string& space = workload.namespace_name;
     if (is_deployment(workload)) {
@@ -193,10 +179,24 @@ std::string verify_guide(const Bundle& bundle) {
                          workload.count, workload.name.value);
     }
   }
-  return out +
-         "\nPending: `kubectl describe pod` names what no node offers (slicewise explain "
-         "RESOURCE_NAME_MISMATCH).\nUnexpectedAdmissionError: a container asks for more than one "
-         "shared replica (slicewise explain REQUEST_TOO_LARGE).\n";
+  return out;
+}
+
+std::string verify_guide(const Bundle& bundle) {
+  std::string plugin;
+  if (!bundle.daemonset.empty()) {
+    plugin = filled(guide_files::verify_plugin_md(),
+                    {{"namespace", bundle.namespace_name}, {"daemonset", bundle.daemonset}});
+  }
+  std::string nodes;
+  for (const PoolNodes& pool : bundle.nodes) {
+    nodes += "\n" + indented(expected_node_text(pool.target, kNewestChartMinor), 4);
+  }
+  return filled(guide_files::verify_md(), {{"variant", yaml_scalar(bundle.scenario->name)},
+                                           {"plugin", plugin},
+                                           {"nodes", nodes},
+                                           {"columns", resource_columns(bundle)},
+                                           {"pods", pod_lines(bundle)}});
 }
 
 using scenarios::Scenario;

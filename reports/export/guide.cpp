@@ -1,12 +1,15 @@
 #include "guide.hpp"
 
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "slicewise/reports/export.hpp"
+#include "slicewise/filled_text.hpp"
 
 #include "../document/document_text.hpp"
+#include "embedded/guide_files.hpp"
 #include "node_settings.hpp"
 #include "plugin_config.hpp"
 
@@ -60,6 +63,19 @@ using scenarios::PluginSharing;
 
 constexpr int kGfdInChart = 15;  // GFD became part of the plugin and got the sharing-strategy label
 
+// A section of guide.md as one line.
+std::string guide_text(
+    std::string_view section,
+    std::initializer_list<std::pair<std::string_view, std::string_view>> values = {}) {
+  const std::string_view all = guide_files::guide_md();
+  const std::string heading = fmt::format("\n## {}\n\n", section);
+  std::string_view text = all.substr(all.find(heading) + heading.size());
+  text = text.substr(0, text.find("\n\n"));
+  std::string out = filled(text.substr(0, text.find_last_not_of('\n') + 1), values);
+  std::ranges::replace(out, '\n', ' ');
+  return out;
+}
+
 std::string resource_count(const AdvertisedResource& resource) {
   return resource.count ? std::to_string(*resource.count) : "<MIG devices x replicas>";
 }
@@ -83,33 +99,14 @@ std::string node_selector(const NodePool& pool) {
 
 std::string rename_text(const PluginSharing& sharing, const PoolTarget& target) {
   const AdvertisedResource resource = advertised(target).front();
-  if (sharing.rename_by_default) {
-    return fmt::format(
-        "renameByDefault: true. A node offers {}: {} and nothing under the old name. Pods that ask "
-        "for a whole GPU stay Pending here instead of silently sharing one, and Karpenter cannot "
-        "take the shares for physical GPUs (it does not know the new name at all: it needs a "
-        "NodeOverlay). Choose false when the manifests must keep working unchanged.",
-        resource.name, resource_count(resource));
-  }
-  return fmt::format(
-      "renameByDefault: false, the plugin's default. A node offers {0}: {1}, so manifests that ask "
-      "for {0}: 1 keep working and get a share. Choose true ({0}.shared) when pods that need a "
-      "whole GPU must stay Pending instead of silently sharing one, or when Karpenter provisions "
-      "the nodes: it counts {0} as physical GPUs and starts too many.",
-      resource.name, resource_count(resource));
+  return guide_text(sharing.rename_by_default ? "renamed" : "not renamed",
+                    {{"resource", resource.name}, {"count", resource_count(resource)}});
 }
 
 std::string requests_text(const PluginSharing& sharing, bool mps, int chart_minor) {
-  if (mps && !sharing.fail_requests_greater_than_one && chart_minor < 20) {
-    return "failRequestsGreaterThanOne: plugins before 0.20 take it as true for MPS.";
-  }
-  if (sharing.fail_requests_greater_than_one) {
-    return "failRequestsGreaterThanOne: true. A container that asks for 2 replicas is refused "
-           "(UnexpectedAdmissionError): two replicas never are a bigger share.";
-  }
-  return "failRequestsGreaterThanOne: false. A container that asks for 2 replicas gets them, and "
-         "no "
-         "bigger share of the GPU. Choose true to have such pods refused.";
+  if (sharing.fail_requests_greater_than_one) return guide_text("large requests fail");
+  const bool before_0_20 = mps && chart_minor < 20;
+  return guide_text(before_0_20 ? "requests of MPS before 0.20" : "large requests pass");
 }
 
 std::string product_label(const PoolTarget& target) {
@@ -159,23 +156,14 @@ std::string label_lines(const PoolTarget& target, int chart_minor) {
 
 // Who makes the layout, since the plugin does not.
 std::string layout_comment(const scenarios::MigLayout& mig, int indent) {
+  const auto about = [&](std::string_view section, const std::string& name) {
+    return comment(guide_text(section, {{"name", name}}), indent);
+  };
   const std::string& name = mig.config.value;
-  std::string out = comment(
-      fmt::format("MIG layout: the plugin only finds it. mig-manager makes it on nodes labelled "
-                  "nvidia.com/mig.config={}.",
-                  name),
-      indent);
-  if (mig.configs.contains(name)) {
-    out += comment(fmt::format("{} is a config of your own: mig-manager must have it in the "
-                               "ConfigMap that holds its mig-configs.",
-                               name),
-                   indent);
-  }
+  std::string out = about("MIG layout", name);
+  if (mig.configs.contains(name)) out += about("own MIG layout", name);
   for (const scenarios::MigChange& change : mig.changes) {
-    out += comment(fmt::format("During the run the scenario changes the layout to {}: drain the "
-                               "node and change the label then.",
-                               change.config.value),
-                   indent);
+    out += about("MIG change", change.config.value);
   }
   return out;
 }
@@ -215,12 +203,7 @@ std::string title_comment(std::string_view what, const scenarios::Scenario& scen
       out += comment(fmt::format("  {} -> config {}", pool_text(target), config.key));
     }
   }
-  return out + "#\n" +
-         comment(
-             "For nodes on which you install the device plugin yourself (EKS AL2023, Ubuntu). Not "
-             "for Bottlerocket NVIDIA variants or EKS Auto Mode, which bring their own, and not "
-             "beside the DaemonSet that eksctl installs unless --install-nvidia-plugin=false: one "
-             "plugin per node.");
+  return out + "#\n" + comment(guide_text("nodes"));
 }
 
 std::string config_comment(const NamedConfig& config, const PluginPlan& plan, int indent) {
@@ -241,15 +224,8 @@ std::string config_comment(const NamedConfig& config, const PluginPlan& plan, in
 }
 
 std::string gfd_comment(const PluginPlan& plan) {
-  std::string why =
-      "GPU Feature Discovery writes the labels nvidia.com/gpu.replicas and gpu.product, "
-      "where a node says that its GPUs are shared. It brings Node Feature Discovery, whose "
-      "label pci-10de.present the DaemonSets need to be scheduled (or label the nodes "
-      "nvidia.com/gpu.present=true).";
-  if (!plan.mps_root.empty()) {
-    why += " It also sets nvidia.com/mps.capable=true, without which no MPS daemon starts.";
-  }
-  return comment(why, 2);
+  const std::string mps = plan.mps_root.empty() ? "" : " " + guide_text("MPS daemon");
+  return comment(guide_text("GPU Feature Discovery", {{"mps", mps}}), 2);
 }
 
 std::string helm_repo_comment() {
@@ -268,24 +244,13 @@ std::string label_comment(const PluginPlan& plan) {
     }
   }
   if (commands.empty()) return {};
-  return comment(fmt::format(
-             "A node takes the config that its label {} names, else the default. These commands "
-             "expect managed node groups named like the pools; nodes that join later need the "
-             "label from their node group or Karpenter NodePool template:",
-             kConfigLabel)) +
-         commented(commands);
+  return comment(guide_text("node labels", {{"label", kConfigLabel}})) + commented(commands);
 }
 
-std::string running_pods_comment() {
-  return comment(
-      "Running pods: the plugin restarts and they keep their GPU. The plugin does not count them "
-      "against the new replicas, so new pods may join them on that GPU, and pods that hold a "
-      "resource under an old name run on until they end. Drain the node first where that matters.");
-}
+std::string running_pods_comment() { return comment(guide_text("running pods")); }
 
 std::string rollback_comment(const Release& release, const PluginPlan& plan) {
-  std::string out =
-      comment("Roll back, to the revision before or, after a first install, to none:");
+  std::string out = comment(guide_text("roll back"));
   std::string commands = fmt::format("  helm rollback {0} -n {1}\n  helm uninstall {0} -n {1}\n",
                                      release.name, release.namespace_name);
   if (plan.configs.size() > 1) {
@@ -295,14 +260,13 @@ std::string rollback_comment(const Release& release, const PluginPlan& plan) {
 }
 
 std::string expected_node_comment(const PluginPlan& plan) {
-  std::string out = comment("Expected of `kubectl describe node`, once the plugin has registered:");
+  std::string out = comment(guide_text("expected of a node"));
   for (const NamedConfig& config : plan.configs) {
     for (const PoolTarget& target : config.pools) {
       out += "#\n" + commented(expected_node_text(target, plan.chart_minor));
       const PluginSharing* sharing = sharing_of(*target.pool);
       if (sharing && sharing->rename_by_default) {
-        out += comment(
-            "The old name is absent, or 0 on a node that offered it before: never both at once.");
+        out += comment(guide_text("old name"));
       }
     }
   }
@@ -310,9 +274,7 @@ std::string expected_node_comment(const PluginPlan& plan) {
 }
 
 std::string pod_patch_comment(const scenarios::Scenario& scenario) {
-  if (scenario.workloads.empty()) return {};
-  return comment("The matching pods (strategic merge patches, also: --to pod-patch):") + "#\n" +
-         commented(pod_patches(scenario));
+  return scenario.workloads.empty() ? "" : comment(guide_text("pods"));
 }
 
 }  // namespace slicewise::reports

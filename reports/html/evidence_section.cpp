@@ -4,7 +4,9 @@
 
 #include "../screens/result_nodes.hpp"
 #include "../screens/result_notes.hpp"
+#include "../screens/validation_screen.hpp"
 #include "page_parts.hpp"
+#include "screen_markup.hpp"
 
 namespace slicewise::reports::html {
 namespace {
@@ -132,42 +134,16 @@ std::string validation_markup(const sim::ValidationResult& validation) {
         "No published measurement checks the models of this page: whole GPUs run as "
         "they were measured.");
   }
-  double least = validation.studies.front().check.mean_percent;
-  double most = least;
-  HtmlTable table{
-      "Predicted against measured: mean of |predicted / measured - 1|, rows on which "
-      "nothing was fitted",
-      {{"Study"},
-       {"Way"},
-       {"Measured by"},
-       {"GPU"},
-       {"Rows", true},
-       {"Mean error", true},
-       {"Largest", true}},
-      {},
-      {},
-      true};
-  for (const sim::StudyResult& study : validation.studies) {
-    least = std::min(least, study.check.mean_percent);
-    most = std::max(most, study.check.mean_percent);
-    const auto percent = [](double value) {
-      return HtmlCell{fmt::format("{:.1f}%", value), value, ""};
-    };
-    table.rows.push_back(
-        {{study.study.id, std::nullopt, ""},
-         {study.study.mode, std::nullopt, ""},
-         {study.source.title, std::nullopt, ""},
-         {study.source.gpu.empty() ? "–" : study.source.gpu, std::nullopt, ""},
-         {std::to_string(study.check.rows), static_cast<double>(study.check.rows), ""},
-         percent(study.check.mean_percent),
-         percent(study.check.worst_percent)});
-  }
+  const auto [least, most] =
+      std::ranges::minmax(validation.studies, {},
+                          [](const sim::StudyResult& study) { return study.check.mean_percent; });
   return paragraph(
              fmt::format("Against published measurements of these ways of sharing the models "
                          "are {:.1f} to {:.1f} % off on average, by study; slicewise validate "
                          "has every row.",
-                         least, most)) +
-         folded(fmt::format("The {} studies", table.rows.size()), table_markup(table));
+                         least.check.mean_percent, most.check.mean_percent)) +
+         folded(fmt::format("The {} studies", validation.studies.size()),
+                screen_markup(validation_screen(validation, Detail::Comment)));
 }
 
 }  // namespace

@@ -35,6 +35,10 @@ std::string page_header_of(const std::string& header) {
   return out;
 }
 
+const char* class_of(Emphasis emphasis) {
+  return emphasis == Emphasis::Good ? "good" : emphasis == Emphasis::Bad ? "bad" : "";
+}
+
 }  // namespace
 
 HtmlTable table_of(std::string caption, const Cells& cells) {
@@ -43,7 +47,7 @@ HtmlTable table_of(std::string caption, const Cells& cells) {
   for (const auto& row : cells.rows) {
     std::vector<HtmlCell> out;
     out.reserve(row.size());
-    for (const Cell& cell : row) out.push_back({cell.text, std::nullopt, ""});
+    for (const Cell& cell : row) out.push_back({cell.text, std::nullopt, class_of(cell.emphasis)});
     table.rows.push_back(std::move(out));
   }
   return table;

@@ -5,20 +5,14 @@
 #include "../charts/charts.hpp"
 #include "../screens/neighbours_screen.hpp"
 #include "page_parts.hpp"
+#include "screen_markup.hpp"
 
 namespace slicewise::reports::html {
 namespace {
 
 std::string times_text(double slowdown) { return fmt::format("{:.2f}×", slowdown); }
 
-struct WorstPair {
-  double slowdown = 1;
-  std::string suffers;
-  std::string causes;
-  std::string figure;
-};
-
-charts::HeatMatrix neighbour_chart(const sim::NeighbourMatrix& matrix, WorstPair& worst) {
+charts::HeatMatrix neighbour_chart(const sim::NeighbourMatrix& matrix) {
   charts::HeatMatrix chart;
   chart.columns = matrix.workloads;
   chart.columns.emplace_back("all others");
@@ -37,9 +31,6 @@ charts::HeatMatrix neighbour_chart(const sim::NeighbourMatrix& matrix, WorstPair
         cell.tooltip = fmt::format("{} of {} beside {}: {}{}", figure, suffers, causes, cell.text,
                                    effect.ci95 ? fmt::format(" ±{:.2f}", *effect.ci95) : "");
         chart.most = std::max(chart.most, *effect.slowdown);
-        if (*effect.slowdown > worst.slowdown && causes != "all others") {
-          worst = {*effect.slowdown, suffers, causes, figure};
-        }
       }
       cells.push_back(std::move(cell));
     };
@@ -58,24 +49,16 @@ charts::HeatMatrix neighbour_chart(const sim::NeighbourMatrix& matrix, WorstPair
 Markup neighbours_section(const HtmlReport& report) {
   if (!report.neighbours || report.neighbours->rows.empty()) return "";
   const sim::NeighbourMatrix& matrix = *report.neighbours;
-  WorstPair worst;
-  charts::HeatMatrix chart = neighbour_chart(matrix, worst);
-  constexpr double kNoticeable = 1.02;
-  const std::string finding =
-      worst.slowdown < kNoticeable
-          ? std::string("No workload slows another one down.")
-          : fmt::format("{} suffers most: its {} is {} as long beside {}.", worst.suffers,
-                        worst.figure, times_text(worst.slowdown), worst.causes);
-  chart.text = {"chart-neighbours", finding,
+  Screen screen = neighbours_screen(matrix, kPageStyle, Detail::Comment);
+  std::erase_if(screen.parts, [](const ScreenPart& part) {
+    return part.is_answer;
+  });  // it stands above the chart
+  charts::HeatMatrix chart = neighbour_chart(matrix);
+  chart.text = {"chart-neighbours", worst_neighbour(matrix),
                 "Rows suffer, columns cause: the figure beside that neighbour over the figure "
                 "alone. Hatched: not observed."};
   return section("neighbours", "Who slows whom down?",
-                 figure(draw(chart), finding,
-                        {table_of("slowdown, rows suffer, columns cause",
-                                  neighbours_cells(matrix, kPageStyle))}) +
-                     paragraph(fmt::format("Each pair was simulated on the pools of {}, with the "
-                                           "same random numbers as alone.",
-                                           matrix.stamp.variant)));
+                 figure(draw(chart), chart.text.title, {}) + screen_markup(screen));
 }
 
 }  // namespace slicewise::reports::html

@@ -7,6 +7,7 @@
 #include "../screens/result_figures.hpp"
 #include "../screens/result_nodes.hpp"
 #include "page_parts.hpp"
+#include "screen_markup.hpp"
 
 namespace slicewise::reports::html {
 namespace {
@@ -66,7 +67,7 @@ Markup scaling_section(const HtmlReport& report) {
     }
     const std::vector<std::string> sentences = node_sentences(variant);
     if (sentences.empty()) continue;
-    lines += paragraph(variant.name + ":") + list_of_lines(sentences);
+    lines += part_markup({.heading = variant.name, .sentences = sentences_of(sentences)});
   }
   if (lines.empty()) return "";
   const Markup wrapped = drawn > 1 ? "<div class=\"pair\">\n" + figures + "</div>\n" : figures;

@@ -81,24 +81,6 @@ std::string neighbours_heading(const NeighbourMatrix& matrix) {
   return out + ": how many times as long each row takes beside a column as alone";
 }
 
-std::string worst_neighbour(const NeighbourMatrix& matrix) {
-  const NeighbourRow* suffers = nullptr;
-  std::size_t causes = 0;
-  double worst = 0;
-  for (const NeighbourRow& row : matrix.rows) {
-    for (std::size_t other = 0; other < row.beside.size(); ++other) {
-      if (row.beside[other].slowdown.value_or(0) <= worst) continue;
-      worst = *row.beside[other].slowdown;
-      suffers = &row;
-      causes = other;
-    }
-  }
-  if (suffers == nullptr) return "";
-  return fmt::format("Hit hardest: {} of {}, {:.2f} times as long beside {}.",
-                     figure_word(suffers->figure), matrix.workloads[suffers->workload], worst,
-                     matrix.workloads[causes]);
-}
-
 std::vector<std::string> neighbours_notes(const NeighbourMatrix& matrix, bool full) {
   std::vector<std::string> lines;
   if (matrix.stamp.replications > 1) {
@@ -122,22 +104,6 @@ std::vector<std::string> neighbours_notes(const NeighbourMatrix& matrix, bool fu
   return lines;
 }
 
-Screen neighbours_screen(const NeighbourMatrix& matrix, const TextStyle& style, Detail detail) {
-  Screen screen{matrix.stamp.scenario,
-                matrix.interrupted ? "INTERRUPTED: only the runs that had finished count" : "",
-                neighbours_heading(matrix)};
-  const std::string worst = worst_neighbour(matrix);
-  screen.parts = {
-      {.table = neighbours_cells(matrix, style)},
-      {.sentences = worst.empty() ? std::vector<Sentence>{} : std::vector<Sentence>{{worst}},
-       .is_answer = true},
-      notes_part(neighbours_notes(matrix, detail != Detail::Brief))};
-  screen.origin = origin_line(matrix.stamp, matrix.stamp.replications > 1, style);
-  return screen;
-}
-
-}  // namespace
-
 Cells neighbours_cells(const NeighbourMatrix& matrix, const TextStyle& style) {
   Cells table{{{"SUFFERS"}, {"FIGURE"}, {"ALONE", true}}, {}};
   for (const std::string& workload : matrix.workloads) table.columns.push_back({workload, true, 1});
@@ -152,6 +118,38 @@ Cells neighbours_cells(const NeighbourMatrix& matrix, const TextStyle& style) {
     table.rows.push_back(std::move(cells));
   }
   return table;
+}
+
+}  // namespace
+
+std::string worst_neighbour(const NeighbourMatrix& matrix) {
+  constexpr double kNoticeable = 1.02;
+  const NeighbourRow* suffers = nullptr;
+  std::size_t causes = 0;
+  double worst = 0;
+  for (const NeighbourRow& row : matrix.rows) {
+    for (std::size_t other = 0; other < row.beside.size(); ++other) {
+      if (row.beside[other].slowdown.value_or(0) <= worst) continue;
+      worst = *row.beside[other].slowdown;
+      suffers = &row;
+      causes = other;
+    }
+  }
+  if (suffers == nullptr || worst < kNoticeable) return "No workload slows another one down.";
+  return fmt::format("Hit hardest: {} of {}, {:.2f} times as long beside {}.",
+                     figure_word(suffers->figure), matrix.workloads[suffers->workload], worst,
+                     matrix.workloads[causes]);
+}
+
+Screen neighbours_screen(const NeighbourMatrix& matrix, const TextStyle& style, Detail detail) {
+  Screen screen{matrix.stamp.scenario,
+                matrix.interrupted ? "INTERRUPTED: only the runs that had finished count" : "",
+                neighbours_heading(matrix)};
+  screen.parts = {{.table = neighbours_cells(matrix, style)},
+                  {.sentences = {{worst_neighbour(matrix)}}, .is_answer = true},
+                  notes_part(neighbours_notes(matrix, detail != Detail::Brief))};
+  screen.origin = origin_line(matrix.stamp, matrix.stamp.replications > 1, style);
+  return screen;
 }
 
 std::string neighbours_table(const NeighbourMatrix& matrix, const TextStyle& style, bool wide) {

@@ -6,7 +6,10 @@
 
 namespace slicewise::reports {
 
-// One row per figure of a workload, one column per neighbour and one for all of them together.
-Cells neighbours_cells(const sim::NeighbourMatrix& matrix, const TextStyle& style);
+// Who is hit hardest, by whom.
+std::string worst_neighbour(const sim::NeighbourMatrix& matrix);
+// One row per figure of a workload, one column per neighbour and one for all of them together, and
+// that sentence.
+Screen neighbours_screen(const sim::NeighbourMatrix& matrix, const TextStyle& style, Detail detail);
 
 }  // namespace slicewise::reports

@@ -1,11 +1,11 @@
+#include "validation_screen.hpp"
+
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "slicewise/reports/studies.hpp"
-
-#include "../text/text_table.hpp"
 
 // What `slicewise validate` shows: a table of studies, then what each was fitted on.
 namespace slicewise::reports {
@@ -158,66 +158,64 @@ Cells validation_cells(const sim::ValidationResult& result) {
   return table;
 }
 
-std::string labelled(std::string_view label, const std::string& text, int width) {
-  constexpr int kLabelWidth = 14;
-  if (text.empty()) return "";
-  return wrapped_text(text, width, fmt::format("  {:<{}}", label, kLabelWidth - 2), kLabelWidth);
+// What a study was fitted on, and where it is worst.
+ScreenPart study_part(const sim::StudyResult& study) {
+  ScreenPart part{.heading = study.study.id + ": " + study.study.title};
+  const auto add = [&](const char* label, const std::string& text) {
+    if (!text.empty()) part.sentences.push_back({text, {label}});
+  };
+  add("Split: ", study.study.split);
+  add("Parameters: ", study.study.parameters);
+  add("Weakest: ", weakest_workloads(study, kWeakestShown));
+  add("Worst row: ", worst_row(study));
+  add("Source: ", source_line(study));
+  add("Note: ", study.source.note);
+  if (study.rows_left_out > 0) {
+    add("Left out: ", fmt::format("{} rows: too few isolated figures of their workload and size",
+                                  study.rows_left_out));
+  }
+  return part;
 }
 
-std::string details_of(const sim::StudyResult& study, int width) {
-  std::string out = wrapped_text(study.study.id + ": " + study.study.title, width, "", 2);
-  out += labelled("Split", study.study.split, width);
-  out += labelled("Parameters", study.study.parameters, width);
-  out += labelled("Weakest", weakest_workloads(study, kWeakestShown), width);
-  out += labelled("Worst row", worst_row(study), width);
-  out += labelled("Source", source_line(study), width);
-  out += labelled("Note", study.source.note, width);
-  if (study.rows_left_out > 0) {
-    out += labelled("Left out",
-                    fmt::format("{} rows: too few isolated figures of their workload and size",
-                                study.rows_left_out),
-                    width);
+// The same in a table.
+Cells origin_cells(const sim::ValidationResult& result) {
+  Cells table{{{"STUDY"}, {"SPLIT"}, {"PARAMETERS"}, {"WEAKEST"}, {"WORST ROW"}, {"SOURCE"}}, {}};
+  for (const sim::StudyResult& study : result.studies) {
+    table.rows.push_back({study.study.id + ": " + study.study.title, study.study.split,
+                          study.study.parameters, weakest_workloads(study, kWeakestShown),
+                          worst_row(study), source_line(study)});
   }
-  return out;
+  return table;
 }
 
 }  // namespace
 
+Screen validation_screen(const sim::ValidationResult& result, Detail detail) {
+  const bool comment = detail == Detail::Comment;
+  Screen screen{"validation", "", comment ? "Predicted against measured" : ""};
+  ScreenPart answer{.sentences = {{bounds_line(result)}}, .is_answer = true};
+  if (std::string line = pairs_line(result); !line.empty()) answer.sentences.push_back({line});
+  ScreenPart origins{.heading = "What was fitted on what, and where the models are worst",
+                     .folded = "What was fitted on what, and where the models are worst"};
+  if (comment) {
+    origins.table = origin_cells(result);
+  } else {
+    for (const sim::StudyResult& study : result.studies) origins.parts.push_back(study_part(study));
+  }
+  screen.parts = {{.table = validation_cells(result)},
+                  std::move(answer),
+                  notes_part(validation_notes()),
+                  std::move(origins)};
+  return screen;
+}
+
 std::string validation_table(const sim::ValidationResult& result, const TextStyle& style,
                              bool wide) {
-  const int width = wide ? 0 : style.width;
-  const Cells cells = validation_cells(result);
-  const TableLayout layout = table_layout(cells, width);
-  const TextStyle plain{false, style.unicode, width};
-  std::string out = fmt::format("{}\n\n", fmt::join(table_lines(cells, layout, plain), "\n"));
-  out += wrapped_text(bounds_line(result), width, "", 0);
-  if (const std::string line = pairs_line(result); !line.empty()) {
-    out += wrapped_text(line, width, "", 0);
-  }
-  for (const std::string& note : validation_notes()) out += wrapped_text(note, width, "", 2);
-  if (!layout.dropped.empty()) {
-    out += wrapped_text(fmt::format("Too narrow for {}: -o wide shows every column.",
-                                    fmt::join(layout.dropped, ", ")),
-                        width, "", 2);
-  }
-  out += "\nWhat was fitted on what, and where the models are worst:\n";
-  for (const sim::StudyResult& study : result.studies) out += "\n" + details_of(study, width);
-  return out;
+  return screen_text(validation_screen(result, wide ? Detail::Wide : Detail::Brief), style, wide);
 }
 
 std::string validation_markdown(const sim::ValidationResult& result) {
-  std::string out = "# Predicted against measured\n\n" + bounds_line(result) + "\n\n";
-  if (const std::string line = pairs_line(result); !line.empty()) out += line + "\n\n";
-  out += markdown_table(validation_cells(result));
-  for (const std::string& note : validation_notes()) out += "\n" + note + "\n";
-  out += "\n## What was fitted on what, and where the models are worst\n\n";
-  Cells origins{{{"STUDY"}, {"SPLIT"}, {"PARAMETERS"}, {"WEAKEST"}, {"WORST ROW"}, {"SOURCE"}}, {}};
-  for (const sim::StudyResult& study : result.studies) {
-    origins.rows.push_back({study.study.id + ": " + study.study.title, study.study.split,
-                            study.study.parameters, weakest_workloads(study, kWeakestShown),
-                            worst_row(study), source_line(study)});
-  }
-  return out + markdown_table(origins);
+  return screen_markdown(validation_screen(result, Detail::Comment));
 }
 
 }  // namespace slicewise::reports

@@ -156,6 +156,20 @@ for (const path of pages) {
       assert.deepEqual(twice, []);
     });
 
+    await t.test('shows the whole table of options, however long their names', async () => {
+      const hidden = await page.evaluate(() => {
+        const name = document.querySelector('.choice tbody th');
+        const before = name.textContent;
+        name.textContent = '2 x g4dn.xlarge, time-slicing x3 (classifier, trainer) + ' +
+          '1 x p4d.24xlarge, MIG 7x1g.5gb (embedder, reranker, transcriber)';
+        const box = document.querySelector('.choice .scroll');
+        const clipped = box.scrollWidth - box.clientWidth;
+        name.textContent = before;
+        return clipped;
+      });
+      assert.equal(hidden, 0);
+    });
+
     await t.test('leads from a point to its row, by keyboard', async () => {
       const points = page.locator('#verdict svg a');
       assert.ok((await points.count()) > 0);

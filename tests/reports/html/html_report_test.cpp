@@ -1,6 +1,7 @@
 #include "slicewise/reports/html_report.hpp"
 
 #include <algorithm>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "../golden_file.hpp"
 #include "../result_samples.hpp"
 #include "reports/charts/charts.hpp"
+#include "reports/html/screen_markup.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -80,6 +82,30 @@ TEST(HtmlReport, EscapesWhatOthersWrote) {
   };
   EXPECT_EQ(count("</script>"), 2U);  // of the document and of the page's own
   EXPECT_THAT(page, HasSubstr("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;"));
+}
+
+// The parts that a terminal and a comment show.
+TEST(HtmlReport, ShowsAScreenWhole) {
+  const Screen screen{
+      "voice",
+      "INTERRUPTED",
+      "voice: 2 options",
+      {{.table = {{{"NAME"}, {"COST", true}}, {{"<a>", {"$1", Emphasis::Bad}}}}},
+       {.sentences = {{"Take a."}}, .is_answer = true},
+       {.heading = "BELOW", .parts = {{.heading = "deeper", .sentences = {{"so", {"Why: "}}}}}},
+       {.heading = "EMPTY"},
+       notes_part({"one", "two"})},
+      "seed 42"};
+  EXPECT_EQ(
+      html::screen_markup(screen),
+      "<p class=\"bad\">INTERRUPTED</p>\n<p>Take a.</p>\n"
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"voice: 2 "
+      "options\"><table>\n<caption>voice: 2 options</caption>\n<thead><tr><th "
+      "scope=\"col\">Name</th><th scope=\"col\" class=\"n\">Cost</th></tr></thead>\n<tbody>\n"
+      "<tr><th scope=row>&lt;a&gt;\n<td class=\"bad n\">$1\n</tbody></table></div>\n"
+      "<h3>BELOW</h3>\n<h3>deeper</h3>\n<p><strong>Why: </strong>so</p>\n"
+      "<details><summary>Notes</summary>\n<ul>\n<li>one</li>\n<li>two</li>\n</ul>\n</details>\n"
+      "<p class=\"origin\">seed 42</p>\n");
 }
 
 TEST(HtmlReport, EmbedsTheWholeResult) {
@@ -182,6 +208,28 @@ TEST(Charts, MatchTheGoldenFiles) {
   heat.least = 1;
   heat.most = 1.8;
   expect_golden("chart_heat.svg", charts::svg_file(draw(heat)));
+}
+
+// One below the least point, one that would reach below zero of a logarithmic axis.
+TEST(Charts, IntervalsStayInThePlot) {
+  for (const bool logarithmic : {false, true}) {
+    charts::ScatterChart chart = two_points();
+    chart.y.logarithmic = logarithmic;
+    chart.y.from_zero = false;
+    for (const double half : {0.5, 5.0}) {
+      for (charts::ScatterPoint& point : chart.points) point.y_half_width = half * point.y;
+      const std::string drawn = svg_element(draw(chart));
+      const std::regex line("M[-0-9.]+ ([-0-9.]+)L[-0-9.]+ ([-0-9.]+)\" class=\"interval");
+      std::sregex_iterator at(drawn.begin(), drawn.end(), line);
+      EXPECT_NE(at, std::sregex_iterator());
+      for (; at != std::sregex_iterator(); ++at) {
+        for (const std::size_t end : {1U, 2U}) {
+          EXPECT_GE(std::stod((*at)[end]), 26);
+          EXPECT_LE(std::stod((*at)[end]), chart.height - 42);
+        }
+      }
+    }
+  }
 }
 
 TEST(Charts, DropALabelThatWouldLieOverAnother) {

@@ -170,9 +170,7 @@ std::string flag_arguments(const FlagInfo& flag) {
 }
 
 std::string fish_completion(const CommandInfo& root) {
-  std::string text =
-      "# fish completion of slicewise: slicewise completion fish | source\n"
-      "complete -c slicewise -f\n";
+  std::string text;
   for (const Route& route : routes(root)) {
     const std::string start = "complete -c slicewise -n " + fish_quoted(condition(route));
     for (const CommandInfo& child : route.command->commands) {
@@ -186,7 +184,7 @@ std::string fish_completion(const CommandInfo& root) {
       text += start + flag_arguments(flag) + "\n";
     }
   }
-  return text;
+  return filled(completion_files::completions_fish(), {{"words", text}});
 }
 
 std::string list(const std::vector<std::string>& words) {

@@ -1,0 +1,3 @@
+# fish completion of slicewise: slicewise completion fish | source
+complete -c slicewise -f
+@words@
