@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <map>
 
 #include <fmt/format.h>
@@ -46,6 +48,11 @@ const SpotMarket* market_of(const Catalogue& catalogue, const std::string& insta
   return nullptr;
 }
 
+// Against the on-demand price beside it, whole percent.
+std::int64_t saving_percent(UsdPerHour price, UsdPerHour on_demand) {
+  return std::llround(100 * (1 - dollars_of(price) / dollars_of(on_demand)));
+}
+
 json price_item(const Catalogue& catalogue, const std::string& instance, const std::string& region,
                 PurchaseOption option) {
   json item = {{"instanceType", instance},
@@ -60,10 +67,14 @@ json price_item(const Catalogue& catalogue, const std::string& instance, const s
   } else {
     item["priceMissing"] = catalogue.prices.missing_reason(instance, region, option);
   }
+  if (option != PurchaseOption::OnDemand) {
+    const auto full = catalogue.prices.find(instance, region, PurchaseOption::OnDemand);
+    if (price && full) item["savingsPercent"] = saving_percent(price->usd, full->usd);
+  }
   const SpotMarket* market =
       option == PurchaseOption::Spot ? market_of(catalogue, instance, region) : nullptr;
   if (market != nullptr && market->savings_percent) {
-    item["savingsPercent"] = *market->savings_percent;
+    item["advisorSavingsPercent"] = *market->savings_percent;
     item["interruptionsPerMonth"] = market->interruption_bucket;
     item["advisorDate"] = market->advisor_date;
   }
@@ -130,7 +141,8 @@ std::vector<json> items_of(const Catalogue& catalogue, const std::string& instan
 std::vector<std::string> price_footnotes(const std::vector<json>& items,
                                          const std::string& instance) {
   std::vector<std::string> notes = {
-      "USD per instance-hour, Linux. ~ derived: -o wide says how. SAVING is against on-demand; "
+      "USD per instance-hour, Linux. ~ derived: -o wide says how. SAVING is against the on-demand "
+      "price of the region; "
       "INTERRUPTED is the share of spot instances reclaimed per month."};
   std::map<std::string, std::vector<std::string>> missing;
   for (const json& item : items) {
@@ -159,9 +171,19 @@ Expected<std::string> list_prices(const Catalogue& catalogue, const std::string&
   Listing listing;
   listing.kind = "PriceList";
   listing.name_key = "instanceType";
-  listing.csv_fields = {
-      "instanceType", "region", "purchase", "usdPerHour", "savingsPercent", "interruptionsPerMonth",
-      "derived",      "date",   "valid",    "source",     "note",           "priceMissing"};
+  listing.csv_fields = {"instanceType",
+                        "region",
+                        "purchase",
+                        "usdPerHour",
+                        "savingsPercent",
+                        "interruptionsPerMonth",
+                        "derived",
+                        "date",
+                        "valid",
+                        "source",
+                        "note",
+                        "priceMissing",
+                        "advisorSavingsPercent"};
   listing.columns = {{"NAME", false, 0}, {"REGION", false, 0}, {"PURCHASE", false, 0},
                      {"$/H", true, 0},   {"SAVING", true, 1},  {"INTERRUPTED", true, 2},
                      {"DATE", false, 3}, {"SOURCE", false, 4}};

@@ -80,9 +80,14 @@ std::string figure_text(const DeclaredValue& value, const TextStyle& style) {
          labelled_paragraph("DIFF", all(value.diff), style);
 }
 
+// Whatever their case.
+bool same_name(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && edit_distance(a, b) == 0;
+}
+
 const CodeInfo* code_named(std::string_view name) {
   const auto* found = std::find_if(kCodes.begin(), kCodes.end(), [&](const CodeInfo& code) {
-    return edit_distance(code.name, name) == 0;  // ignores case
+    return same_name(code.name, name);
   });
   return found == kCodes.end() ? nullptr : found;
 }
@@ -129,9 +134,14 @@ void append_fields(std::string& out, const std::string& path) {
 Expected<std::string> explain(std::string_view topic, const TextStyle& style) {
   if (const CodeInfo* code = code_named(topic)) return code_text(*code, style);
   for (const Topic& known : topics()) {
-    if (known.name == topic) return topic_text(known, style);
+    if (same_name(known.name, topic)) return topic_text(known, style);
   }
   if (const auto field = scenarios::describe_field(topic)) return field_text(*field, style);
+  for (const std::string& path : scenarios::similar_fields(topic)) {
+    if (same_name(path, topic) || same_name(path, fmt::format("spec.{}", topic))) {
+      return field_text(*scenarios::describe_field(path), style);
+    }
+  }
   if (const DeclaredValue* value = find_value(topic)) return figure_text(*value, style);
   return tl::unexpected(unknown_topic(topic));
 }

@@ -1,4 +1,7 @@
+#include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "slicewise/reports/export.hpp"
 #include "slicewise/reports/result_report.hpp"
@@ -18,6 +21,13 @@ Expected<sim::Recording> recording_of(const scenarios::Scenario& scenario,
   const Expected<sim::World> world = sim::build_world(scenario, catalogue);
   if (!world) return tl::unexpected(world.error());
   return *sim::record(*world, limits);
+}
+
+std::string left_out_of(const CsvTable& table) {
+  if (table.left_out == 0) return "";
+  return fmt::format("{} holds the first {} rows, {} are left out", table.file, table.rows,
+                     table.left_out) +
+         (table.file == "requests.csv" ? "; --requests N raises the limit" : "");
 }
 
 }  // namespace
@@ -55,14 +65,15 @@ Expected<ExportFiles> render_grafana(const scenarios::Scenario& /*scenario*/,
 
 Expected<ExportFiles> render_csv_tables(const scenarios::Scenario& scenario,
                                         const models::Catalogue& catalogue,
-                                        const ExportOptions& /*options*/) {
+                                        const ExportOptions& options) {
   sim::RecordingLimits limits;
-  limits.requests = 100'000;
+  limits.requests = options.most_requests;
   const Expected<sim::Recording> recording = recording_of(scenario, catalogue, limits);
   if (!recording) return tl::unexpected(recording.error());
   ExportFiles files;
   for (CsvTable& table : recording_tables(*recording)) {
-    files.push_back({std::move(table.file), std::move(table.text)});
+    std::string left_out = left_out_of(table);
+    files.push_back({std::move(table.file), std::move(table.text), false, std::move(left_out)});
   }
   return files;
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -261,14 +262,23 @@ class TimelineTable {
 }  // namespace
 
 std::vector<CsvTable> recording_tables(const Recording& recording) {
-  return {{"workloads.csv", workloads_table(recording)},
-          {"objectives.csv", objectives_table(recording)},
-          {"cost.csv", cost_table(recording)},
-          {"nodes.csv", nodes_table(recording)},
-          {"pods.csv", pods_table(recording)},
-          {"turns.csv", turns_table(recording)},
-          {"requests.csv", requests_table(recording)},
-          {"timeline.csv", TimelineTable(recording).write()}};
+  const auto& left_out = recording.left_out;
+  std::vector<CsvTable> tables = {{"workloads.csv", workloads_table(recording)},
+                                  {"objectives.csv", objectives_table(recording)},
+                                  {"cost.csv", cost_table(recording)},
+                                  {"nodes.csv", nodes_table(recording), left_out.nodes},
+                                  {"pods.csv", pods_table(recording), left_out.intervals},
+                                  {"turns.csv", turns_table(recording)},
+                                  {"requests.csv", requests_table(recording), left_out.requests},
+                                  {"timeline.csv", TimelineTable(recording).write()}};
+  std::string manifest = "file,rows,leftOut\r\n";
+  for (CsvTable& table : tables) {
+    table.rows = std::ranges::count(table.text, '\n') - 1;  // without the header
+    add_row(manifest,
+            {table.file, fmt::format("{}", table.rows), fmt::format("{}", table.left_out)});
+  }
+  tables.push_back({"manifest.csv", std::move(manifest)});
+  return tables;
 }
 
 }  // namespace slicewise::reports

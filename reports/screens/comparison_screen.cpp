@@ -285,12 +285,7 @@ Cells option_cells(const StrategyComparison& comparison, const TextStyle& style,
 }
 
 Cells isolation_cells() {
-  Cells table{{{"STRATEGY", false, kNeverDropped},
-               {"MEMORY", false, kNeverDropped},
-               {"COMPUTE", false, kNeverDropped},
-               {"FAULT", false, kNeverDropped},
-               {"MEANS", false, 1}},
-              {}};
+  Cells table{{{"STRATEGY"}, {"MEMORY"}, {"COMPUTE"}, {"FAULT"}, {"MEANS"}}, {}};
   for (const sim::Strategy strategy : sim::kStrategies) {
     const sim::Isolation isolation = sim::isolation_of(strategy);
     const bool limit = isolation.memory == sim::Isolation::Memory::ProcessLimit;
@@ -330,6 +325,13 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
     for (const Diagnostic& d : option.result.findings) {
       if (is_about_inputs(d, full)) variant.findings.push_back(d);
     }
+  }
+  if (!full) {
+    lines.push_back(
+        fmt::format("{}isolation between pods: -o wide",
+                    comparison.refused.empty()
+                        ? ""
+                        : fmt::format("{} refused options, ", comparison.refused.size())));
   }
   for (std::string& line : note_lines(variants, full)) lines.push_back(std::move(line));
   return lines;
@@ -390,11 +392,13 @@ Screen comparison_screen(const StrategyComparison& comparison, const TextStyle& 
   }
   screen.parts.push_back(
       {.sentences = sentences_of(recommendation_lines(comparison)), .is_answer = true});
-  screen.parts.push_back({.heading = "ISOLATION between pods on one GPU",
-                          .table = isolation_cells(),
-                          .indent = 2,
-                          .folded = "Isolation between pods on one GPU"});
-  screen.parts.push_back(refused_part(comparison, detail));
+  if (detail != Detail::Brief) {
+    screen.parts.push_back({.heading = "ISOLATION between pods on one GPU",
+                            .table = isolation_cells(),
+                            .indent = 2,
+                            .folded = "Isolation between pods on one GPU"});
+    screen.parts.push_back(refused_part(comparison, detail));
+  }
   if (detail == Detail::Wide) screen.parts.push_back(warnings_part(comparison));
   screen.parts.push_back(notes_part(comparison_notes(comparison, detail != Detail::Brief)));
   screen.origin = origin_line(comparison.stamp, false, style);

@@ -75,16 +75,34 @@ bool any_of(const Plan& plan, std::optional<Usd> sim::OptionFigures::*field) {
 
 std::string factor_words(double factor) { return fmt::format("{:.3g}", factor); }
 
-std::string flip_sentence(const sim::Flip& flip) {
+// What follows "Flips if INPUT grows".
+std::string flip_words(const sim::Flip& flip) {
   const std::string then =
       flip.winner ? pools_text(flip.winner->pools) : std::string("none of these options");
   if (!flip.misses) {
-    return fmt::format("Flips if the {} grows {} times: then {} is as cheap.", flip.input,
-                       factor_words(flip.factor), then);
+    return fmt::format("{} times: then {} is as cheap.", factor_words(flip.factor), then);
   }
-  return fmt::format("Flips if {} grows {} times (holds at {}): then {}.", flip.input,
-                     factor_words(flip.factor), factor_words(flip.holds_at),
+  return fmt::format("{} times (holds at {}): then {}.", factor_words(flip.factor),
+                     factor_words(flip.holds_at),
                      flip.winner ? then + " is best" : then + " stands");
+}
+
+// One for all inputs with which the same happens.
+std::vector<std::string> flip_sentences(const Plan& plan) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> flips;
+  for (const sim::Flip& flip : plan.flips) {
+    const std::string words = flip_words(flip);
+    auto known = std::ranges::find(flips, words, [](const auto& f) { return f.first; });
+    if (known == flips.end()) known = flips.insert(known, {words, {}});
+    known->second.push_back(flip.misses ? flip.input : "the " + flip.input);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [words, inputs] : flips) {
+    const bool one = inputs.size() == 1;
+    lines.push_back(fmt::format("Flips if {}{} grows {}", one ? "" : "one of ",
+                                fmt::join(inputs, ", "), words));
+  }
+  return lines;
 }
 
 std::string saving_sentence(const Plan& plan) {
@@ -215,7 +233,7 @@ std::string plan_heading(const Plan& plan) {
 Cells plan_cells(const Plan& plan, const TextStyle& style) {
   const bool requests = any_of(plan, &sim::OptionFigures::per_1k_in_slo);
   const bool jobs = any_of(plan, &sim::OptionFigures::per_job);
-  Cells table{{{"#", true}, {"CONFIGURATION"}, {"$/MONTH", true}}, {}};
+  Cells table{{{"CONFIGURATION", false, kNeverDropped}, {"#", true}, {"$/MONTH", true}}, {}};
   if (requests) table.columns.push_back({"$/1K IN SLO", true, 1});
   if (jobs) table.columns.push_back({"$/JOB", true, 1});
   table.columns.push_back({"TIGHTEST OBJECTIVE", false, 3});
@@ -224,7 +242,7 @@ Cells plan_cells(const Plan& plan, const TextStyle& style) {
   table.columns.push_back({"VERDICT"});
   const auto add = [&](const std::string& rank, const std::string& name, const PlanOption& option) {
     const sim::OptionFigures& figures = option.figures;
-    std::vector<Cell> row{rank, name, money_text(figures.monthly)};
+    std::vector<Cell> row{name, rank, money_text(figures.monthly)};
     if (requests) row.push_back(optional_money(figures.per_1k_in_slo, style));
     if (jobs) row.push_back(optional_money(figures.per_job, style));
     row.push_back(tightest_text(figures, style));
@@ -306,7 +324,7 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
         isolation_sentence(plan.options.front()), warning_sentence(plan.options.front())}) {
     if (!line.empty()) lines.push_back(std::move(line));
   }
-  for (const sim::Flip& flip : plan.flips) lines.push_back(flip_sentence(flip));
+  for (std::string& line : flip_sentences(plan)) lines.push_back(std::move(line));
   return lines;
 }
 

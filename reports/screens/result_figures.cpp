@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -46,6 +47,11 @@ std::string in_unit(Duration duration, const TimeUnit& unit) {
   return three_digits(static_cast<double>(duration.ns) / static_cast<double>(unit.ns));
 }
 
+// Whether an interval is nothing as it would be shown, "0.00%": then it is not.
+bool is_zero(std::string_view half_width) {
+  return half_width.find_first_of("123456789") == std::string_view::npos;
+}
+
 constexpr std::int64_t kDaysFromMinutes = std::int64_t{48} * 60;
 
 std::string clock_text(Duration duration) {
@@ -81,7 +87,7 @@ std::string figure_text(const scenarios::FigureValue& value,
     return half_width ? std::get_if<Value>(&*half_width) : nullptr;
   };
   const auto plus_minus = [&](std::string text, const std::string& half) {
-    return half.empty() ? text : fmt::format("{} {}{}", text, signs(style).plus_minus, half);
+    return is_zero(half) ? text : fmt::format("{} {}{}", text, signs(style).plus_minus, half);
   };
   return std::visit(
       models::Overloaded{
@@ -157,8 +163,10 @@ std::string interval_text(Duration value, const std::optional<Duration>& half_wi
   const std::string shown = in_unit(value, *unit);
   const std::size_t point = shown.find('.');
   const std::size_t decimals = point == std::string::npos ? 0 : shown.size() - point - 1;
-  const double width = static_cast<double>(half_width->ns) / static_cast<double>(unit->ns);
-  return fmt::format("{} {}{:.{}f}{}", shown, sign, width, decimals, unit->name);
+  const std::string width = fmt::format(
+      "{:.{}f}", static_cast<double>(half_width->ns) / static_cast<double>(unit->ns), decimals);
+  return is_zero(width) ? duration_text(value)
+                        : fmt::format("{} {}{}{}", shown, sign, width, unit->name);
 }
 
 std::string money_text(Usd amount) {
@@ -211,11 +219,21 @@ std::string count_text(double count) {
   return with_thousands(fmt::format("{:.{}f}", count, whole || count >= 999.5 ? 0 : 1));
 }
 
-std::string rate_text(double per_second, std::string_view unit) {
-  const bool slow = per_second < 0.9995;
+std::int64_t rate_seconds(std::span<const double> per_second) {
+  constexpr double kReadable = 0.05;  // two digits of it are shown
+  double slowest = std::numeric_limits<double>::infinity();
+  double fastest = 0;
+  for (const double rate : per_second) {
+    if (rate > 0) slowest = std::min(slowest, rate);
+    fastest = std::max(fastest, rate);
+  }
+  return fastest < 0.9995 || slowest < kReadable ? 3600 : 1;
+}
+
+std::string rate_text(double per_second, std::string_view unit, std::int64_t seconds) {
   return fmt::format("{}{}{}/{}",
-                     with_thousands(three_digits(slow ? per_second * 3600 : per_second)),
-                     unit.empty() ? "" : " ", unit, slow ? 'h' : 's');
+                     with_thousands(three_digits(per_second * static_cast<double>(seconds))),
+                     unit.empty() ? "" : " ", unit, seconds == 1 ? 's' : 'h');
 }
 
 std::string decimal_text(double value) { return with_thousands(three_digits(value)); }

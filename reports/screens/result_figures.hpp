@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -51,8 +53,11 @@ std::string memory_text(Bytes amount);
 std::string percent_text(double ratio);
 // "20", "15.6" (a mean over replications), "107,958".
 std::string count_text(double count);
-// "30.0 request/s", "500 epoch/h" when less than one a second; "30.0/s" without a unit.
-std::string rate_text(double per_second, std::string_view unit);
+// Seconds that the rates of one column are told by: 1, or 3,600 where the fastest is below one a
+// second or the slowest could not be read. Rates of 0 have no say.
+std::int64_t rate_seconds(std::span<const double> per_second);
+// "30.0 request/s", "500 epoch/h" with 3,600 seconds; "30.0/s" without a unit.
+std::string rate_text(double per_second, std::string_view unit, std::int64_t seconds);
 
 // "2.41", "31.5", "1,204": three digits where there are that many before the point.
 std::string decimal_text(double value);

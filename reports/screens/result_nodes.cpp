@@ -1,6 +1,7 @@
 #include "result_nodes.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -163,8 +164,9 @@ std::string pool_sentence(const sim::NodePoolResult& pool) {
   for (const std::string& part : {pool.region, pool.purchase_option}) {
     if (!part.empty()) out += ", " + part;
   }
-  // All the decimals of the price list, "$0.526".
-  out += fmt::format(", ${}/h each", static_cast<double>(pool.price.per_hour.nano) / 1e9);
+  // As `get instances` rounds it, "$0.526".
+  const double price = std::round(static_cast<double>(pool.price.per_hour.nano) / 1e5) / 1e4;
+  out += fmt::format(", ${}/h each", price);
   std::string_view separator = ": ";
   for (const std::string& part : {instances_text(pool), client_text(pool)}) {
     if (part.empty()) continue;

@@ -134,12 +134,6 @@ const std::vector<NotModelled>& not_modelled() {
   return items;
 }
 
-std::string not_modelled_text() {
-  std::vector<std::string> names;
-  for (const NotModelled& item : not_modelled()) names.emplace_back(item.what);
-  return joined(names);
-}
-
 std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants, bool full) {
   std::vector<std::string> lines;
   for (const sim::VariantResult& variant : variants) {
@@ -152,8 +146,7 @@ std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants
   if (std::string assumed = assumed_line(variants, full); !assumed.empty()) {
     lines.push_back(std::move(assumed));
   }
-  lines.push_back("not modelled: " +
-                  (full ? not_modelled_text() : "slicewise explain not-modelled"));
+  lines.emplace_back("not modelled: slicewise explain not-modelled");
   return lines;
 }
 

@@ -17,11 +17,8 @@ struct NotModelled {
 };
 const std::vector<NotModelled>& not_modelled();
 
-// "PCIe and NVLink contention, ..., ..."
-std::string not_modelled_text();
-
-// One sentence each: notes found by the run, assumed inputs, what is not modelled. Unless `full`,
-// the last two say how many there are and where the lists stand.
+// One sentence each: notes found by the run, assumed inputs, where it stands what is not modelled.
+// Unless `full`, of assumed inputs only how many there are and where the list stands.
 std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants, bool full);
 
 // "INTERRUPTED: 3 of 20 runs done", by variant when there are several; "" for a complete result.

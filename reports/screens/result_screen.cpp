@@ -33,10 +33,9 @@ Sentence below(std::string text) { return {.text = std::move(text), .indent = 2}
 
 // One table for each variant, with the columns that any of them has a value for: the same ones, and
 // in the same place, whichever variant a reader looks at.
-using VariantRows = Rows (*)(const VariantResult&, const TextStyle&, bool);
-
+template <class VariantRows>
 std::vector<ScreenPart> tables_of(const sim::Result& result, const TextStyle& style, bool every,
-                                  const std::vector<Column>& columns, VariantRows rows_of) {
+                                  const std::vector<Column>& columns, const VariantRows& rows_of) {
   std::vector<Rows> rows;
   for (const VariantResult& v : result.variants) rows.push_back(rows_of(v, style, every));
   std::vector<ScreenPart> out(rows.size(), {.indent = 2, .alike = columns.front().header});
@@ -83,6 +82,35 @@ std::string busiest_of(const GpuRow& gpu) {
   return highest == mean ? "" : highest;
 }
 
+// "gpu-1 #0 to #7 (8 alike)" of the first and the last of so many neighbours: what both begin with
+// stands once.
+std::string alike_label(const std::string& first, const std::string& last, std::size_t count) {
+  const auto differs = std::ranges::mismatch(first, last).in2;
+  const auto begin = std::find(std::reverse_iterator(differs), last.rend(), ' ').base();
+  return fmt::format("{} to {} ({} alike)", first, std::string(begin, last.end()), count);
+}
+
+// Neighbours of which every figure is shown alike are one row.
+Rows without_repetitions(const Rows& rows) {
+  const auto figures = [](const std::vector<Cell>& row) {
+    std::vector<std::string> texts;
+    for (std::size_t c = 1; c < row.size(); ++c) texts.push_back(row[c].text);
+    return texts;
+  };
+  Rows out;
+  for (std::size_t first = 0; first < rows.size();) {
+    std::size_t end = first + 1;
+    while (end < rows.size() && figures(rows[end]) == figures(rows[first])) ++end;
+    out.push_back(rows[first]);
+    if (end > first + 1) {
+      Cell& label = out.back().front();
+      label.text = alike_label(label.text, rows[end - 1].front().text, end - first);
+    }
+    first = end;
+  }
+  return out;
+}
+
 Rows gpu_cells(const VariantResult& variant, const TextStyle& style, bool every_gpu) {
   Rows rows;
   for (const GpuRow& gpu : gpu_rows(variant.gpus, every_gpu)) {
@@ -91,7 +119,7 @@ Rows gpu_cells(const VariantResult& variant, const TextStyle& style, bool every_
                     busiest_of(gpu), gpu.sm_active ? percent_text(*gpu.sm_active) : "",
                     percent_text(gpu.switching), memory_use(gpu)});
   }
-  return rows;
+  return without_repetitions(rows);
 }
 
 std::string counted_text(double count, std::string_view one, std::string_view several) {
@@ -246,17 +274,39 @@ std::vector<Sentence> heading_sentences(const VariantResult& variant) {
   return out;
 }
 
+// Of services and pipelines, or of what ends.
+std::int64_t rate_seconds_of(const sim::Result& result, bool requests) {
+  std::vector<double> rates;
+  for (const VariantResult& variant : result.variants) {
+    for (const sim::WorkloadResult& workload : variant.workloads) {
+      if (workload.requests.has_value() == requests && !workload.notebooks) {
+        rates.push_back(workload.throughput_per_second);
+      }
+    }
+  }
+  return rate_seconds(rates);
+}
+
 // Everything about each variant.
 std::vector<ScreenPart> variant_parts(const sim::Result& result, const TextStyle& style,
                                       bool every) {
-  const auto tables = [&](const std::vector<Column>& columns, VariantRows rows_of) {
+  const auto tables = [&](const std::vector<Column>& columns, const auto& rows_of) {
     return tables_of(result, style, every, columns, rows_of);
   };
+  // One column of rates, one unit.
+  const auto with_rates = [](auto rows_of, std::int64_t seconds) {
+    return [=](const VariantResult& variant, const TextStyle& how, bool all) {
+      return rows_of(variant, how, all, seconds);
+    };
+  };
   const std::vector<std::vector<ScreenPart>> of_workloads = {
-      tables(objective_columns(), objective_rows),  tables(policy_columns(), policy_rows),
-      tables(request_columns(every), request_rows), tables(token_columns(every), token_rows),
-      tables(scaling_columns(every), scaling_rows), tables(notebook_columns(every), notebook_rows),
-      tables(batch_columns(), batch_rows)};
+      tables(objective_columns(), objective_rows),
+      tables(policy_columns(), policy_rows),
+      tables(request_columns(every), with_rates(request_rows, rate_seconds_of(result, true))),
+      tables(token_columns(every), token_rows),
+      tables(scaling_columns(every), scaling_rows),
+      tables(notebook_columns(every), notebook_rows),
+      tables(batch_columns(), with_rates(batch_rows, rate_seconds_of(result, false)))};
   const std::vector<ScreenPart> gpus = tables(gpu_columns(), gpu_cells);
   std::vector<ScreenPart> out;
   for (std::size_t v = 0; v < result.variants.size(); ++v) {

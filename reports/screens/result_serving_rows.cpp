@@ -13,10 +13,16 @@ using sim::TimeSummary;
 using sim::VariantResult;
 using sim::WorkloadResult;
 
+// How a block is shown.
+struct Shown {
+  const TextStyle& style;
+  std::int64_t seconds = 1;  // that rates are told by
+};
+
 // One column of a block and what it shows of a workload.
 struct ServingMeasure {
   Column column;
-  std::string (*cell)(const WorkloadResult&, const TextStyle&);
+  std::string (*cell)(const WorkloadResult&, const Shown&);
   bool wide_only = false;
 };
 
@@ -32,13 +38,13 @@ std::vector<Column> measure_columns(const std::vector<ServingMeasure>& measures,
 
 template <class Has>
 Rows rows_of(const std::vector<ServingMeasure>& measures, const VariantResult& variant,
-             const TextStyle& style, bool every, Has has) {
+             const Shown& how, bool every, Has has) {
   Rows rows;
   for (const WorkloadResult* w : shown(variant, every)) {
     if (!has(*w)) continue;
     std::vector<Cell>& row = rows.emplace_back();
     for (const ServingMeasure& m : measures) {
-      if (every || !m.wide_only) row.push_back(m.cell(*w, style));
+      if (every || !m.wide_only) row.push_back(m.cell(*w, how));
     }
   }
   return rows;
@@ -77,7 +83,7 @@ std::string tokens_per_request(double tokens, const WorkloadResult& w) {
 
 const std::vector<ServingMeasure>& request_measures() {
   using W = const WorkloadResult&;
-  using S = const TextStyle&;
+  using S = const Shown&;
   static const std::vector<ServingMeasure> all = {
       {{"SERVICE"}, [](W w, S) { return w.kind == "Pipeline" ? w.name + " (pipeline)" : w.name; }},
       {{"REQUESTS", true}, [](W w, S) { return count_text(w.requests->arrived); }},
@@ -85,16 +91,19 @@ const std::vector<ServingMeasure>& request_measures() {
       {{"DROPPED", true}, [](W w, S) { return count_unless_zero(w.requests->dropped); }},
       {{"TIMED OUT", true}, [](W w, S) { return count_unless_zero(w.requests->timed_out); }},
       {{"RETRIES", true, 4}, [](W w, S) { return count_unless_zero(w.requests->retried); }},
-      {{"RATE", true, 2}, [](W w, S) { return rate_text(w.throughput_per_second, ""); }},
+      {{"RATE", true, 2},
+       [](W w, S s) { return rate_text(w.throughput_per_second, "", s.seconds); }},
       {{"IN SLO", true}, [](W w, S) { return share_in_slo(w); }},
       {{"ANSWERED", true},
        [](W w, S) { return fmt::format("{:.2f}%", 100 * w.requests->availability); },
        kWideOnly},
-      {{"GOODPUT", true}, [](W w, S) { return rate_text(w.goodput_per_second, ""); }, kWideOnly},
-      {{"MEAN", true}, [](W w, S s) { return mean_cell(w.latency, s); }, kWideOnly},
+      {{"GOODPUT", true},
+       [](W w, S s) { return rate_text(w.goodput_per_second, "", s.seconds); },
+       kWideOnly},
+      {{"MEAN", true}, [](W w, S s) { return mean_cell(w.latency, s.style); }, kWideOnly},
       {{"P50", true, 3}, [](W w, S) { return quantile_cell(w.latency, &TimeSummary::p50); }},
       {{"P95", true}, [](W w, S) { return quantile_cell(w.latency, &TimeSummary::p95); }},
-      {{"P99", true}, [](W w, S s) { return p99_cell(w.latency, s); }},
+      {{"P99", true}, [](W w, S s) { return p99_cell(w.latency, s.style); }},
       {{"P99.9", true}, [](W w, S) { return p999_cell(w.latency); }, kWideOnly},
       {{"QUEUE P95", true, 1}, [](W w, S) { return quantile_cell(w.queueing, &TimeSummary::p95); }},
       {{"BATCH", true, 1}, [](W w, S) { return batch_cell(w); }},
@@ -110,19 +119,23 @@ const std::vector<ServingMeasure>& request_measures() {
 
 const std::vector<ServingMeasure>& token_measures() {
   using W = const WorkloadResult&;
-  using S = const TextStyle&;
+  using S = const Shown&;
   static const std::vector<ServingMeasure> all = {
       {{"LANGUAGE MODEL"}, [](W w, S) { return w.name; }},
       {{"TTFT P50", true},
        [](W w, S) { return quantile_cell(w.tokens->first_token, &TimeSummary::p50); },
        kWideOnly},
-      {{"TTFT P95", true}, [](W w, S s) { return p95_cell(w.tokens->first_token, s); }},
-      {{"TTFT P99", true}, [](W w, S s) { return p99_cell(w.tokens->first_token, s); }, kWideOnly},
+      {{"TTFT P95", true}, [](W w, S s) { return p95_cell(w.tokens->first_token, s.style); }},
+      {{"TTFT P99", true},
+       [](W w, S s) { return p99_cell(w.tokens->first_token, s.style); },
+       kWideOnly},
       {{"TPOT P50", true},
        [](W w, S) { return quantile_cell(w.tokens->per_token, &TimeSummary::p50); },
        kWideOnly},
-      {{"TPOT P95", true}, [](W w, S s) { return p95_cell(w.tokens->per_token, s); }},
-      {{"TPOT P99", true}, [](W w, S s) { return p99_cell(w.tokens->per_token, s); }, kWideOnly},
+      {{"TPOT P95", true}, [](W w, S s) { return p95_cell(w.tokens->per_token, s.style); }},
+      {{"TPOT P99", true},
+       [](W w, S s) { return p99_cell(w.tokens->per_token, s.style); },
+       kWideOnly},
       {{"TOK/S", true}, [](W w, S) { return decimal_text(w.tokens->output_per_second); }},
       {{"PROMPT", true, 3}, [](W w, S) { return tokens_per_request(w.tokens->input_tokens, w); }},
       {{"ANSWER", true, 3}, [](W w, S) { return tokens_per_request(w.tokens->output_tokens, w); }},
@@ -141,7 +154,7 @@ const std::vector<ServingMeasure>& token_measures() {
 
 const std::vector<ServingMeasure>& scaling_measures() {
   using W = const WorkloadResult&;
-  using S = const TextStyle&;
+  using S = const Shown&;
   static const std::vector<ServingMeasure> all = {
       {{"AUTOSCALED"}, [](W w, S) { return w.name; }},
       {{"REPLICAS MEAN", true}, [](W w, S) { return decimal_text(w.scaling->mean_replicas); }},
@@ -159,7 +172,7 @@ const std::vector<ServingMeasure>& scaling_measures() {
 
 const std::vector<ServingMeasure>& notebook_measures() {
   using W = const WorkloadResult&;
-  using S = const TextStyle&;
+  using S = const Shown&;
   static const std::vector<ServingMeasure> all = {
       {{"NOTEBOOKS"}, [](W w, S) { return w.name; }},
       {{"USERS", true, 1}, [](W w, S) { return fmt::format("{}", w.notebooks->users); }},
@@ -196,15 +209,16 @@ std::vector<Column> request_columns(bool every) {
   return measure_columns(request_measures(), every);
 }
 
-Rows request_rows(const VariantResult& variant, const TextStyle& style, bool every) {
-  return rows_of(request_measures(), variant, style, every,
+Rows request_rows(const VariantResult& variant, const TextStyle& style, bool every,
+                  std::int64_t seconds) {
+  return rows_of(request_measures(), variant, {style, seconds}, every,
                  [](const WorkloadResult& w) { return w.requests.has_value(); });
 }
 
 std::vector<Column> token_columns(bool every) { return measure_columns(token_measures(), every); }
 
 Rows token_rows(const VariantResult& variant, const TextStyle& style, bool every) {
-  return rows_of(token_measures(), variant, style, every,
+  return rows_of(token_measures(), variant, {style}, every,
                  [](const WorkloadResult& w) { return w.tokens.has_value(); });
 }
 
@@ -213,7 +227,7 @@ std::vector<Column> scaling_columns(bool every) {
 }
 
 Rows scaling_rows(const VariantResult& variant, const TextStyle& style, bool every) {
-  return rows_of(scaling_measures(), variant, style, every,
+  return rows_of(scaling_measures(), variant, {style}, every,
                  [](const WorkloadResult& w) { return w.scaling.has_value(); });
 }
 
@@ -222,7 +236,7 @@ std::vector<Column> notebook_columns(bool every) {
 }
 
 Rows notebook_rows(const VariantResult& variant, const TextStyle& style, bool every) {
-  return rows_of(notebook_measures(), variant, style, every,
+  return rows_of(notebook_measures(), variant, {style}, every,
                  [](const WorkloadResult& w) { return w.notebooks.has_value(); });
 }
 

@@ -14,7 +14,8 @@ namespace slicewise::reports {
 
 // Services and pipelines. `every` adds the mean, p99.9 and the figures behind the others.
 std::vector<Column> request_columns(bool every);
-Rows request_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
+Rows request_rows(const sim::VariantResult& variant, const TextStyle& style, bool every,
+                  std::int64_t seconds);
 
 // Language models.
 std::vector<Column> token_columns(bool every);

@@ -133,13 +133,14 @@ Rows objective_rows(const VariantResult& variant, const TextStyle& style, bool e
   return rows;
 }
 
-Rows batch_rows(const VariantResult& variant, const TextStyle& style, bool every) {
+Rows batch_rows(const VariantResult& variant, const TextStyle& style, bool every,
+                std::int64_t seconds) {
   Rows rows;
   for (const WorkloadResult* w : shown(variant, every)) {
     if (w->requests || w->notebooks) continue;
     rows.push_back(
         {w->name, count_text(w->completed),
-         rate_text(w->throughput_per_second, w->unit_name.empty() ? "run" : w->unit_name),
+         rate_text(w->throughput_per_second, w->unit_name.empty() ? "run" : w->unit_name, seconds),
          share_in_time(*w), mean_cell(w->job_completion, style),
          quantile_cell(w->job_completion, &TimeSummary::p50),
          quantile_cell(w->job_completion, &TimeSummary::p95),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +21,9 @@ std::vector<Column> batch_columns();
 // or did nothing first, then the first ones, in the order of the scenario.
 std::vector<const sim::WorkloadResult*> shown(const sim::VariantResult& variant, bool every);
 Rows objective_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
-Rows batch_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
+// Rates are told by so many seconds: see rate_seconds().
+Rows batch_rows(const sim::VariantResult& variant, const TextStyle& style, bool every,
+                std::int64_t seconds);
 
 // "and 42 more workloads, without a missed objective (-o wide)"; "" when none is left out.
 std::string workloads_left_out(const sim::VariantResult& variant, bool every);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -219,6 +220,19 @@ TEST(ListProfiles, FiltersByKindGpuAndName) {
   EXPECT_EQ(*llms, "llama-2-7b-fp16/a100-80gb\nllama-3-8b-fp16/a100-80gb\n");
   EXPECT_EQ(list_profiles(catalogue(), "infer", "", "", ListFormat::Name, {}).error().front().code,
             Code::EnumUnknown);
+}
+
+// The figure of the row, not that of another day.
+TEST(ListPrices, TheSavingIsThatOfThePricesShown) {
+  const auto text = list_prices(catalogue(), "p3.8xlarge", "eu-central-1", ListFormat::Json, {});
+  const auto document = nlohmann::json::parse(*text);
+  const auto& full = document["items"][0];
+  const auto& spot = document["items"][1];
+  EXPECT_EQ(spot["savingsPercent"], 63);
+  EXPECT_EQ(spot["savingsPercent"], std::llround(100 * (1 - spot["usdPerHour"].get<double>() /
+                                                                full["usdPerHour"].get<double>())));
+  EXPECT_EQ(spot["advisorSavingsPercent"], 88);
+  EXPECT_FALSE(full.contains("savingsPercent"));
 }
 
 TEST(ListPrices, ShowsOnDemandSpotAndCommitments) {

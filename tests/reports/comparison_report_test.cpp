@@ -51,7 +51,7 @@ TEST(ComparisonReport, AsciiHasNoOtherBytes) {
 }
 
 TEST(ComparisonReport, OneReasonStandsOnceForAllThatItRefuses) {
-  const std::string text = comparison_table(samples::chat(), kTerminal, false);
+  const std::string text = comparison_table(samples::chat(), kTerminal, true);
   EXPECT_THAT(text, HasSubstr("vGPU on g5.xlarge, p4d.24xlarge\n"));
   EXPECT_THAT(text, HasSubstr("MIG, MIG + MPS on g5.xlarge\n"));
   EXPECT_EQ(text.find("has no MIG"), text.rfind("has no MIG"));
@@ -131,15 +131,15 @@ TEST(ComparisonReport, MpsWithoutItsCapIsNotStock) {
   EXPECT_THAT(comparison_table(stock, kTerminal, false), Not(HasSubstr("not stock")));
 }
 
-// MEANS goes first; what is left needs 59 columns and stays, however narrow the terminal.
-TEST(ComparisonReport, IsolationKeepsMemoryComputeAndFaultOnAnyWidth) {
-  for (const int width : {30, 59, 80}) {
-    const std::string text = comparison_table(samples::chat(), {false, true, width}, false);
-    const std::string block = text.substr(text.find("ISOLATION"));
-    EXPECT_THAT(block, ContainsRegex("STRATEGY +MEMORY +COMPUTE +FAULT\n")) << width;
-    EXPECT_THAT(block, HasSubstr("\nnot shown: MEANS")) << width;
-  }
-  EXPECT_LE(longest_line(comparison_table(samples::chat(), {false, true, 80}, false)), 80U);
+TEST(ComparisonReport, IsolationAndRefusalsStandWhereAllIsAskedFor) {
+  const std::string brief = comparison_table(samples::chat(), kTerminal, false);
+  EXPECT_THAT(brief, Not(HasSubstr("\nISOLATION")));
+  EXPECT_THAT(brief, Not(HasSubstr("\nREFUSED")));
+  EXPECT_THAT(brief, HasSubstr("isolation between pods: -o wide"));
+  const std::string wide = comparison_table(samples::chat(), kTerminal, true);
+  EXPECT_THAT(wide, ContainsRegex("ISOLATION .*\n +STRATEGY +MEMORY +COMPUTE +FAULT +MEANS\n"));
+  EXPECT_THAT(wide, HasSubstr("\nREFUSED\n"));
+  EXPECT_THAT(wide, HasSubstr("not modelled: slicewise explain not-modelled\n"));
 }
 
 TEST(ComparisonReport, AnUnfinishedComparisonSaysSo) {

@@ -2,6 +2,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 
 #include "slicewise/codes.hpp"
 #include "slicewise/exit_code.hpp"
+#include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/reference.hpp"
 #include "slicewise/scenarios/load.hpp"
 
@@ -36,6 +38,25 @@ TEST(Explain, EveryCodeSaysWhatHappensAndWhatToDo) {
     EXPECT_THAT(text, HasSubstr("\nWHAT     ")) << code.name;
     EXPECT_THAT(text, HasSubstr("\nFIX      ")) << code.name;
   }
+}
+
+TEST(Explain, FindsNamesWhateverTheirCase) {
+  for (const auto& [asked, name] : {std::pair("MPS", "mps"),
+                                    {"Time-Slicing", "time-slicing"},
+                                    {"gpu_oom", "GPU_OOM"},
+                                    {"spec.NodePools", "spec.nodePools"},
+                                    {"NODEPOOLS", "nodePools"},
+                                    {"pods.OOMKILLS", "pods.oomKills"}}) {
+    EXPECT_EQ(text_of(asked), text_of(name));
+    EXPECT_THAT(text_of(asked), Not(StartsWith("unknown"))) << asked;
+  }
+}
+
+// The catalogue has it, and `run` prints it.
+TEST(Explain, TheDefaultTurnIsThatOfTheCatalogue) {
+  const Duration turn = models::load_catalogue().find_gpu("T4")->time_slice;
+  EXPECT_THAT(text_of("time-slicing"),
+              HasSubstr(fmt::format("default turn is {:.6g} ms", to_seconds(turn) * 1e3)));
 }
 
 // A code without a section in codes.md, or one out of order, shows the text of another.

@@ -124,6 +124,28 @@ TEST(PlanReport, Markdown) { expect_golden("plan.md", plan_markdown(sample_plan(
 
 TEST(PlanReport, Json) { expect_golden("plan.json", plan_json(sample_plan())); }
 
+TEST(PlanReport, TheConfigurationComesFirstAtAnyWidth) {
+  for (const int width : {0, 20, 40, 80, 120, 160}) {
+    const std::string text = plan_table(sample_plan(), {false, true, width}, false);
+    EXPECT_THAT(text, HasSubstr("\nCONFIGURATION")) << width;
+    EXPECT_THAT(text, HasSubstr("\n3 x g4dn.xlarge, MPS x4 ")) << width;
+  }
+}
+
+TEST(PlanReport, FlipsThatEndAlikeAreOneLine) {
+  sim::Plan plan = sample_plan();
+  sim::Flip flip = plan.flips.front();
+  for (const char* input : {"cpu of asr", "gpuMemory of asr"}) {
+    flip.input = input;
+    plan.flips.push_back(flip);
+  }
+  flip.factor = 2;
+  plan.flips.push_back(flip);
+  const std::string text = plan_table(plan, {false, true, 0}, false);
+  EXPECT_THAT(text, HasSubstr("Flips if one of traffic, cpu of asr, gpuMemory of asr grows 1.38 "));
+  EXPECT_THAT(text, HasSubstr("Flips if gpuMemory of asr grows 2 times"));
+}
+
 TEST(PlanReport, SaysWhichPolicyDeniesWhatWarnsAndWhatTodayMisses) {
   sim::Plan plan = sample_plan();
   EXPECT_THAT(plan_table(plan, kTerminal, false), HasSubstr("Warned by keep-room"));

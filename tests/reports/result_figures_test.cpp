@@ -1,6 +1,7 @@
 #include "../../reports/screens/result_figures.hpp"
 
 #include <optional>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -77,8 +78,31 @@ TEST(OtherFigures, AreShort) {
   EXPECT_EQ(percent_text(0.0001), "<0.1%");
   EXPECT_EQ(count_text(15.6), "15.6");
   EXPECT_EQ(count_text(107958), "107,958");
-  EXPECT_EQ(rate_text(30, "request"), "30.0 request/s");
-  EXPECT_EQ(rate_text(500.0 / 3600, "epoch"), "500 epoch/h");
+  EXPECT_EQ(rate_text(30, "request", 1), "30.0 request/s");
+  EXPECT_EQ(rate_text(500.0 / 3600, "epoch", 3600), "500 epoch/h");
+}
+
+TEST(ResultFigures, RatesOfOneColumnHaveOneUnit) {
+  const auto seconds = [](std::vector<double> rates) { return rate_seconds(rates); };
+  EXPECT_EQ(seconds({30, 20}), 1);
+  EXPECT_EQ(seconds({0.1, 0.2}), 3600);
+  EXPECT_EQ(seconds({20, 0.5}), 1);
+  EXPECT_EQ(seconds({20, 0.001}), 3600);
+  EXPECT_EQ(seconds({20, 0}), 1);
+  EXPECT_EQ(seconds({}), 3600);
+}
+
+TEST(ResultFigures, AnIntervalOfNothingIsNotShown) {
+  using scenarios::Share;
+  const auto text = [](const scenarios::FigureValue& value, const scenarios::FigureValue& half) {
+    return figure_text(value, half, kUtf8);
+  };
+  EXPECT_EQ(text(Share{1}, Share{0}), "100.00%");
+  EXPECT_EQ(text(Share{0.999}, Share{0.00001}), "99.90%");
+  EXPECT_EQ(text(Share{0.999}, Share{0.001}), "99.90% ±0.10%");
+  EXPECT_EQ(text(Rate{5}, Rate{0}), "5/s");
+  EXPECT_EQ(text(1.5, 0.0), "1.5");
+  EXPECT_EQ(interval_text(milliseconds(126), microseconds(300), kUtf8), "126 ms");
 }
 
 }  // namespace

@@ -146,6 +146,16 @@ TEST(GpuRows, InstancesOfANodeAreSummedUpByProfile) {
   EXPECT_EQ(gpu_rows(result.variants[0].gpus, true)[8].label, "gpu-1 #1 1g.5gb.1");
 }
 
+TEST(GpuRows, NeighboursThatShowTheSameAreOneRow) {
+  sim::Result result = sliced();
+  for (sim::GpuResult& gpu : result.variants[0].gpus) gpu.time_busy_ratio = 0.25;
+  result.variants[0].gpus.back().time_busy_ratio = 0.75;
+  const std::string wide = result_table(result, kEndless, true);
+  EXPECT_THAT(wide, HasSubstr("gpu-1 #0 1g.5gb.0 to #7 1g.5gb.5 (55 alike)"));
+  EXPECT_THAT(wide, HasSubstr("gpu-1 #7 1g.5gb.6 "));
+  EXPECT_THAT(wide, Not(HasSubstr("#3")));
+}
+
 // Ten nodes of 56 small instances and one of 16 large ones: more rows than fit.
 TEST(GpuRows, InstancesOfManyNodesAreSummedUpByProfile) {
   std::vector<sim::GpuResult> gpus;

@@ -96,7 +96,15 @@ TEST(ResultTable, NamesTheAssumedInputsOnceAndWhatIsNotModelled) {
   const std::string wide = result_table(samples::aws_demo(), {false, true, 0}, true);
   EXPECT_THAT(wide, HasSubstr("4 inputs Assumed: nobody measured them: cifar10: unitTime, "));
   EXPECT_EQ(wide.find("nobody measured"), wide.rfind("nobody measured"));
-  EXPECT_THAT(wide, HasSubstr("not modelled: PCIe and NVLink contention, "));
+  EXPECT_THAT(wide, HasSubstr("not modelled: slicewise explain not-modelled\n"));
+}
+
+TEST(ResultTable, RatesOfAllVariantsHaveOneUnit) {
+  sim::Result result = samples::aws_demo();
+  result.variants[0].workloads[0].throughput_per_second = 20;
+  const std::string text = result_table(result, kTerminal, false);
+  EXPECT_THAT(text, HasSubstr(" 20.0 epoch/s"));
+  EXPECT_THAT(text, Not(HasSubstr("epoch/h")));
 }
 
 TEST(ResultTable, APriceFileIsNamedInTheLastLine) {
@@ -225,7 +233,7 @@ TEST(ResultTable, RequestsThatFoundNoReplicaAreNotInTheObjective) {
   // Nobody was served: no value, and nothing in time.
   const std::string idle = result_table(many_services(), {false, true, 0}, false);
   EXPECT_THAT(idle, ::testing::ContainsRegex("MISSED +svc-19 +latency p99 +– +800 ms"));
-  EXPECT_THAT(idle, ::testing::ContainsRegex("svc-19 +500 +500 +0.00/h +0.00%"));
+  EXPECT_THAT(idle, ::testing::ContainsRegex("svc-19 +500 +500 +0.00/s +0.00%"));
 }
 
 TEST(ResultTable, TheSameWarningIsPrintedFourTimesUnlessWide) {

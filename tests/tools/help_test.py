@@ -59,9 +59,16 @@ class Help(unittest.TestCase):
                 self.assertIn(shlex.split(example)[0], ("slicewise", "source"))
 
     def test_flags_name_their_variables(self):
-        text = run("run", "--help").stdout
+        text = run("run", "--help").stdout + run("help", "flags").stdout
         for variable in ("COLOR", "QUIET", "OUTPUT", "PRICES", "JOBS", "PROGRESS"):
             self.assertIn(f"SLICEWISE_{variable}", text)
+
+    def test_common_flags_are_named_in_one_line(self):
+        text = run("compare", "--help").stdout
+        self.assertIn("Common flags (slicewise help flags):\n  --color, --quiet, --set, ", text)
+        for flag in ("--color auto", "--progress auto", "--seed N"):
+            self.assertNotIn(flag, text)
+            self.assertIn(flag, run("help", "flags").stdout)
 
     def test_help_of_a_verb_is_its_help_flag(self):
         self.assertEqual(run("help", "run").stdout, run("run", "--help").stdout)

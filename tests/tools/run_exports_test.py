@@ -244,6 +244,29 @@ class Tables(unittest.TestCase):
                          {"image pull", "model load", "Running"})
 
 
+    def test_rows_that_are_left_out_are_said(self):
+        def tables(folder, *flags):
+            out = pathlib.Path(folder) / "_".join(("tables", *flags))
+            result = export("csv", "--out", str(out), *SHORT, *flags)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            rows = {row["file"]: row for row in csv.DictReader(io.StringIO(
+                (out / "manifest.csv").read_text("utf-8")))}
+            self.assertEqual({"manifest.csv", *rows}, {path.name for path in out.iterdir()})
+            for name, row in rows.items():
+                written = list(csv.reader(io.StringIO((out / name).read_text("utf-8"))))
+                self.assertEqual(int(row["rows"]), len(written) - 1, name)
+            return rows["requests.csv"], result.stderr
+        with tempfile.TemporaryDirectory() as folder:
+            whole, said = tables(folder)
+            self.assertEqual((whole["leftOut"], said), ("0", ""))
+            some, said = tables(folder, "--requests", "10")
+            self.assertEqual(some["rows"], "10")
+            self.assertEqual(int(some["leftOut"]), int(whole["rows"]) - 10)
+            self.assertIn(f"requests.csv holds the first 10 rows, {some['leftOut']} are left out; "
+                          "--requests N raises the limit", said)
+        self.assertEqual(export("perfetto", "--requests", "10").returncode, USAGE)
+
+
 class Junit(unittest.TestCase):
     """Counts agree with the cases, and cases fail where the exit code says so."""
 

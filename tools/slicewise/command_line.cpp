@@ -164,9 +164,9 @@ void add_text_verbs(CLI::App& app, Settings& settings) {
   add_verb(app, "man", "Print the manual page of all verbs", "  slicewise man | man -l -",
            settings.flags);
 
-  CLI::App& help = add_verb(app, "help", "Explain a verb or the exit codes",
-                            "  slicewise help exit-codes", settings.flags);
-  add_text(help, "topic", settings.help_topic, "TOPIC", "A verb, or exit-codes");
+  CLI::App& help = add_verb(app, "help", "Explain a verb, the common flags or the exit codes",
+                            "  slicewise help flags\n  slicewise help exit-codes", settings.flags);
+  add_text(help, "topic", settings.help_topic, "TOPIC", "A verb, flags, or exit-codes");
 }
 
 // Gives every flag of every verb its variable, but for the scenario itself, and lists them all.
@@ -267,6 +267,8 @@ tl::expected<Command, UsageError> help_command(const CLI::App& app, const std::s
   if (topic == "exit-codes") {
     return ExplainCommand{topic, ""};
   }
+  if (topic == "flags")
+    return ShowTextCommand{HelpFormatter().common_flags(app.get_subcommand("run"))};
   if (topic.empty()) {
     return ShowTextCommand{
         app.get_formatter()->make_help(&app, "slicewise", CLI::AppFormatMode::Normal)};
@@ -275,7 +277,7 @@ tl::expected<Command, UsageError> help_command(const CLI::App& app, const std::s
   if (std::ranges::find(topics, topic) != topics.end()) {
     return ShowTextCommand{app.get_subcommand(topic)->help("slicewise")};
   }
-  topics.emplace_back("exit-codes");
+  topics.insert(topics.end(), {"flags", "exit-codes"});
   return tl::unexpected(UsageError{"no help on \"" + topic + "\"" + did_you_mean(topic, topics),
                                    "topics: " + joined(topics, ", ")});
 }

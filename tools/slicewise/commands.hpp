@@ -72,6 +72,7 @@ struct CompareCommand : StudyCommand {
   std::vector<std::string> strategies;  // empty: all
   std::vector<int> replicas;
   std::optional<int> nodes;
+  bool retired = false;
   bool force = false;
 };
 
@@ -169,6 +170,7 @@ struct ExportCommand {
   std::string cluster;                      // "": a placeholder
   std::string start;                        // of the run in openmetrics; "": reports::kMetricsEpoch
   bool dcgm_compat = false;
+  std::optional<int> requests;  // most rows of requests.csv
   std::vector<std::string> set;
   std::string out;
 };

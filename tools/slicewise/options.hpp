@@ -21,6 +21,9 @@
 // Options as all verbs have them, on top of CLI11. A verb's file adds its flags with them.
 namespace slicewise::tools {
 
+// Flags that most verbs have: a verb's help only names them, `help flags` says what they do.
+inline constexpr const char* kCommonFlags = "Common flags";
+
 // Examples come before everything else: they answer most questions.
 class HelpFormatter : public CLI::Formatter {
  public:
@@ -32,6 +35,22 @@ class HelpFormatter : public CLI::Formatter {
     const std::string examples = app->get_footer();
     return app->get_description() + "\n\n" +
            (examples.empty() ? "" : "Examples:\n" + examples + "\n\n");
+  }
+  std::string make_group(std::string group, bool is_positional,
+                         std::vector<const CLI::Option*> options) const override {
+    if (group != kCommonFlags) {
+      return CLI::Formatter::make_group(std::move(group), is_positional, std::move(options));
+    }
+    std::vector<std::string> names;
+    for (const CLI::Option* option : options) names.push_back("--" + option->get_lnames().front());
+    return "\n" + group + " (slicewise help flags):\n  " + joined(names, ", ") + "\n";
+  }
+  std::string common_flags(const CLI::App* verb) const {
+    std::string out = "Flags that most verbs have:\n";
+    for (const CLI::Option* option : verb->get_options()) {
+      if (option->get_group() == kCommonFlags) out += make_option(option, false);
+    }
+    return out;
   }
   // What is a positional too is described there.
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
@@ -46,7 +65,8 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_footer(const CLI::App* app) const override {
     return app->get_parent() == nullptr ? "SLICEWISE_<FLAG> variables stand in for flags that are "
                                           "absent: SLICEWISE_SEED=7.\n"
-                                          "slicewise VERB --help, slicewise help exit-codes\n"
+                                          "slicewise VERB --help, slicewise help flags, slicewise "
+                                          "help exit-codes\n"
                                         : "";
   }
 };
@@ -78,8 +98,10 @@ inline CLI::App& add_verb(CLI::App& app, const std::string& name, const std::str
   verb.footer(examples)->group("Verbs");
   // Makes CLI11 read the environment for the verb that was called only.
   verb.parse_complete_callback([] {});
-  add_choice(verb, "--color", kColors, flags.color, "Colour (default auto: on a terminal)");
-  verb.add_flag("-q,--quiet", flags.quiet, "Print errors only on standard error");
+  add_choice(verb, "--color", kColors, flags.color, "Colour (default auto: on a terminal)")
+      ->group(kCommonFlags);
+  verb.add_flag("-q,--quiet", flags.quiet, "Print errors only on standard error")
+      ->group(kCommonFlags);
   return verb;
 }
 
@@ -90,8 +112,8 @@ inline CLI::Option* add_text(CLI::App& app, const std::string& names, std::strin
 
 // An option that takes a whole number. int64_t holds every bound.
 template <class Target>
-void add_number(CLI::App& app, const std::string& names, std::int64_t low, std::int64_t high,
-                Target& target, const std::string& description) {
+CLI::Option* add_number(CLI::App& app, const std::string& names, std::int64_t low,
+                        std::int64_t high, Target& target, const std::string& description) {
   const std::string shown = names.substr(names.find("--"));
   const auto assign = [&target, shown, low, high](const std::string& text) {
     const auto value = whole_number(text, low, high);
@@ -102,7 +124,7 @@ void add_number(CLI::App& app, const std::string& names, std::int64_t low, std::
       target = static_cast<typename Target::value_type>(*value);
     }
   };
-  app.add_option_function<std::string>(names, assign, description)->type_name("N");
+  return app.add_option_function<std::string>(names, assign, description)->type_name("N");
 }
 
 // A flag that takes several names with commas between them.
@@ -153,12 +175,15 @@ inline void add_scenario_flags(CLI::App& verb, std::string& file, std::vector<st
   verb.add_option("--set", set, "Change the scenario first: workloads.train.count=3")
       ->type_name("PATH=VALUE")
       ->check(CLI::Validator(check_setting, ""))
-      ->allow_extra_args(false);
-  add_text(verb, "--out", out, "FILE", "Write here instead of standard output");
+      ->allow_extra_args(false)
+      ->group(kCommonFlags);
+  add_text(verb, "--out", out, "FILE", "Write here instead of standard output")
+      ->group(kCommonFlags);
 }
 
 inline void add_prices(CLI::App& verb, std::string& target) {
-  add_text(verb, "--prices", target, "FILE", "JSON file of prices that replace the catalogue's");
+  add_text(verb, "--prices", target, "FILE", "JSON file of prices that replace the catalogue's")
+      ->group(kCommonFlags);
 }
 
 inline void add_junit(CLI::App& verb, std::string& file) {
@@ -169,9 +194,11 @@ inline void add_junit(CLI::App& verb, std::string& file) {
 template <class SimulatingCommand>
 void add_replications(CLI::App& verb, SimulatingCommand& command) {
   add_number(verb, "--seed", 0, std::numeric_limits<std::int64_t>::max(), command.seed,
-             "Seed of the random numbers (default: the scenario's)");
+             "Seed of the random numbers (default: the scenario's)")
+      ->group(kCommonFlags);
   add_number(verb, "--replications", 1, 100'000, command.replications,
-             "Independent runs (default: the scenario's)");
+             "Independent runs (default: the scenario's)")
+      ->group(kCommonFlags);
 }
 
 // Of verbs that judge pods, see sim::judge().
@@ -183,9 +210,11 @@ template <class SimulatingCommand>
 void add_prices_and_progress(CLI::App& verb, SimulatingCommand& command) {
   add_prices(verb, command.prices);
   add_number(verb, "-j,--jobs", 1, 1'024, command.jobs,
-             "Threads; never changes the result (default: all CPUs)");
+             "Threads; never changes the result (default: all CPUs)")
+      ->group(kCommonFlags);
   add_choice(verb, "--progress", kProgress, command.progress,
-             "Progress on standard error (default auto)");
+             "Progress on standard error (default auto)")
+      ->group(kCommonFlags);
 }
 
 // Flags of the verbs that simulate a scenario in several ways.

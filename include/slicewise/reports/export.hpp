@@ -19,6 +19,8 @@ namespace slicewise::reports {
 // The image of the nodes.
 enum class NodeImage : std::uint8_t { Al2023, Bottlerocket };
 
+inline constexpr int kMostRequests = 100'000;
+
 struct ExportOptions {
   std::string chart_version = "0.20.0";  // of the chart nvidia-device-plugin, 0.14 to 0.20
   std::map<std::string, std::string> node_selector;  // nodes that run the plugin; empty = chart's
@@ -29,12 +31,13 @@ struct ExportOptions {
   std::string scenario = {};
   std::optional<std::int64_t> start_unix = {};
   bool dcgm_compat = false;
+  int most_requests = kMostRequests;  // rows of requests.csv
 };
 
 // values.yaml for `helm upgrade -i nvdp nvdp/nvidia-device-plugin -f -`: one named config for each
 // distinct plugin config of the node pools. Comments carry the choice of renameByDefault and why,
-// the matching pod patch, roll-out and roll-back commands, and the `kubectl describe node` block
-// to expect.
+// roll-out and roll-back commands, the `kubectl describe node` block to expect, and who prints the
+// matching pod patches.
 //
 // Errors: ENUM_UNKNOWN for a chart that is not supported, INSTANCE_UNKNOWN and GPU_UNKNOWN, and
 // everything that the plugin or the chart version would refuse or silently ignore, all at once.
@@ -62,6 +65,7 @@ struct ExportFile {
   std::string path;  // relative, "pods/kustomization.yaml"
   std::string text;
   bool executable = false;
+  std::string left_out = {};  // what belongs into it and is not there: "" is nothing
 };
 // In the order in which they are to be read; no path twice.
 using ExportFiles = std::vector<ExportFile>;

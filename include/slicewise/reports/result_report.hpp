@@ -80,11 +80,14 @@ const std::vector<MetricFamily>& metric_families();
 std::string grafana_dashboard();
 
 // Tables of a recording, each with a header (RFC 4180): nodes.csv, pods.csv (one row per phase),
-// turns.csv, workloads.csv, objectives.csv, cost.csv and timeline.csv (one row per bucket and
-// figure). Times are seconds from the start of the run.
+// turns.csv, workloads.csv, objectives.csv, cost.csv, requests.csv, timeline.csv (one row per
+// bucket and figure) and manifest.csv: how many rows each has, and how many the limits left out.
+// Times are seconds from the start of the run.
 struct CsvTable {
   std::string file;
   std::string text;
+  std::int64_t left_out = 0;  // rows
+  std::int64_t rows = 0;
 };
 std::vector<CsvTable> recording_tables(const sim::Recording& recording);
 

@@ -36,6 +36,7 @@ sim::ComparisonOptions comparison_options(const CompareCommand& command,
                                           const sim::RunOptions& run) {
   sim::ComparisonOptions options;
   options.instance_types = command.instances;
+  options.retired = command.retired;
   options.purchases = command.purchase;
   options.strategies = command.strategies;
   options.replicas = command.replicas;
@@ -59,8 +60,9 @@ void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
   add_junit(verb, compare.junit);
   add_text(verb, "--variant", compare.variant, "NAME", "Which variant (default: the first)");
   add_names(verb, "--instances", "TYPE,...", compare.instances,
-            "Instance types or families (default "
-            "p3.2xlarge,g4dn.xlarge,g5.xlarge,p4d.24xlarge)");
+            "Instance types or families (default g4dn.xlarge,g5.xlarge,p4d.24xlarge)");
+  verb.add_flag("--retired", compare.retired,
+                "By default p3.2xlarge too, which AWS no longer offers");
   add_names(verb, "--purchase", "OPTION,...", compare.purchase,
             "on-demand, spot, reserved or price plans of the scenario (default: as it buys)");
   add_names(verb, "--strategies", "NAME,...", compare.strategies,

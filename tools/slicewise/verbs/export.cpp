@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -30,6 +31,7 @@ reports::ExportOptions options_of(const ExportCommand& command, const std::strin
   options.cluster = command.cluster;
   options.scenario = scenario;
   options.dcgm_compat = command.dcgm_compat;
+  options.most_requests = command.requests.value_or(options.most_requests);
   if (!command.start.empty()) {
     options.start_unix = scenarios::unix_seconds(command.start);
   }
@@ -85,6 +87,10 @@ std::string idle_flag(const ExportCommand& command) {
     return "--chart-version";
   }
   if (idles("image", command.image.has_value(), uses.image)) return "--image";
+  if (idles("requests", command.requests.has_value(),
+            command.kind->render == reports::render_csv_tables)) {
+    return "--requests";
+  }
   return idles("cluster", !command.cluster.empty(), uses.cluster) ? "--cluster" : "";
 }
 
@@ -120,6 +126,8 @@ void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
       "When the run of openmetrics begins: 2026-01-05T00:00:00Z (the default) or Unix seconds");
   verb.add_flag("--dcgm-compat", exporting.dcgm_compat,
                 "Metrics of openmetrics under the names of dcgm-exporter as well");
+  add_number(verb, "--requests", 1, std::numeric_limits<int>::max(), exporting.requests,
+             "Most rows of requests.csv (default 100000)");
 }
 
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
@@ -154,6 +162,9 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
     return chart_is_unknown(files.error()) ? ExitCode::Usage : code;
   }
   print_diagnostics(set.notes, file->texts, flags);
+  for (const reports::ExportFile& written : *files) {
+    if (!written.left_out.empty()) print_error("warning: " + written.left_out);
+  }
   return write_export(*command.kind, *files, command.out);
 }
 
