@@ -97,6 +97,7 @@ constexpr bool is_billed(NodeStage stage) {
 
 // One node from the decision to start it to its end.
 struct NodeLife {
+  TimePoint asked;  // since when somebody was at the decision
   TimePoint decided;
   TimePoint launched;
   TimePoint registered;
@@ -107,6 +108,7 @@ struct NodeLife {
   TimePoint unneeded_since = kNever;  // Cluster Autoscaler
   double slowness = 1;                // of its start, against the mean
   bool started = false;               // in the run
+  bool of_least = false;              // one of the fewest that the pool may have
   bool on_demand = false;             // the fallback of a spot pool
   bool taken_back = false;            // by EC2, at the end of its notice
   bool needless = false;              // the pods did not need it

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -116,13 +117,29 @@ std::string pending_help(const World& world, std::span<const Replication> replic
          "add nodes or replicas, take a MIG layout that has the slice, or ask for fewer GPUs";
 }
 
+// That of which most pods stayed Pending, else that whose pods waited longest.
+const WorkloadModel& pending_workload(const World& world,
+                                      std::span<const Replication> replications) {
+  const auto waited = [&](const WorkloadModel& model) {
+    const auto w = static_cast<std::size_t>(&model - world.workloads.data());
+    std::int64_t for_good = 0;
+    Duration longest;
+    for (const Replication& r : replications) {
+      for_good += r.workloads[w].pending_for_good;
+      longest = std::max(longest, r.workloads[w].longest_pending);
+    }
+    return std::pair(for_good, longest);
+  };
+  return *std::ranges::max_element(world.workloads, {}, waited);
+}
+
 void pending_finding(const World& world, std::span<const Replication> replications,
                      const VariantResult& result, Diagnostics& found) {
   if (result.pods.pending_max == 0) return;
   const bool for_ever =
       std::ranges::any_of(replications, [](const Replication& r) { return r.pending_at_end > 0; });
   found.push_back(make_diagnostic(
-      Code::PodPending, world.workloads.front().spec.name.where,
+      Code::PodPending, pending_workload(world, replications).spec.name.where,
       fmt::format("up to {} pod{} Pending{}: {}", result.pods.pending_max,
                   result.pods.pending_max == 1 ? "" : "s", for_ever ? ", some until the end" : "",
                   fmt::join(result.pods.pending_reasons, " / ")),

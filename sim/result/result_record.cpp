@@ -526,7 +526,9 @@ const Record& record_of<NodeStartUpFigures>() {
        field<&S::scheduling>("schedulingSeconds", "until the pod is bound, mean"),
        field<&S::image_pull>("imagePullSeconds", "until the image is there, mean"),
        field<&S::model_load>("modelLoadSeconds", "until the container works, mean"),
-       field<&S::total>("totalSeconds", "from Pending to work; the sum of the stages")
+       field<&S::total>(
+           "totalSeconds",
+           "from Pending, or when a node could first be asked for, to work; the sum of the stages")
            .csv(69, "nodeStartUpMeanSeconds", "mean")}};
   return declared;
 }

@@ -75,6 +75,7 @@ inline constexpr std::array<std::string_view, 4> kComparedInstances = {"p3.2xlar
 
 struct ComparisonOptions {
   std::vector<std::string> instance_types;  // names or families; empty: kComparedInstances
+  bool retired = false;                     // of those also what AWS no longer offers
   std::vector<std::string> strategies;      // empty: all
   std::vector<std::string> purchases;       // empty: as the scenario buys
   std::vector<int> replicas;                // pods per GPU; empty: see ReplicaChoice

@@ -71,12 +71,14 @@ bool keeps_what_it_did(const WorkloadModel& model) {
   return !scenarios::runs_batches(model.spec.kind);
 }
 
-// The stages of the way of a pod that waited for its node.
+// The stages of the way of a pod that waited for its node. Before anybody could ask for one it
+// stood in the queue, which is no part of it.
 void record_start_up(RunState& run, const Pod& pod) {
   const NodeLife& life = run.cluster.nodes[index(pod.node)].life;
   if (!life.started || life.allocatable < pod.queued) return;
   StartUpRecord& record = run.record.start_up;
-  TimePoint reached = pod.queued;
+  const TimePoint first = std::max(pod.queued, life.asked);
+  TimePoint reached = first;
   const auto stage = [&](Duration& sum, TimePoint end) {
     end = std::clamp(end, reached, run.now);
     sum += end - reached;
@@ -90,7 +92,7 @@ void record_start_up(RunState& run, const Pod& pod) {
   stage(record.image_pull, pod.container_started);
   stage(record.model_load, run.now);
   ++record.pods;
-  record.total.push_back(run.now - pod.queued);
+  record.total.push_back(run.now - first);
 }
 
 // Not when a node is on its way, and not when it has waited no longer than others of its workload

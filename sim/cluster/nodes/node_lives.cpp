@@ -77,12 +77,13 @@ void NodeLives::add_surplus(std::size_t pool, std::int64_t nodes) {
   run_.record.pools[pool].surplus += nodes;
 }
 
-void NodeLives::start(std::uint32_t n) {
+void NodeLives::start(std::uint32_t n, TimePoint asked) {
   Node& node = run_.cluster.nodes[n];
   const PoolModel& pool = run_.cluster.pool(node);
   PoolProgress& progress = pools_[index(node.pool)];
   node.stage = NodeStage::Launching;
   node.life = {};
+  node.life.asked = asked;
   node.life.decided = run_.now;
   node.life.started = true;
   node.life.on_demand = pool.spot && pool.spot->fallback && progress.interrupted &&
@@ -97,7 +98,8 @@ void NodeLives::keep_least(std::size_t p) {
   while (pools_[p].nodes < run_.world.pools[p].nodes) {
     const auto place = free_place(p);
     if (!place) return;
-    start(*place);
+    start(*place, run_.now);
+    run_.cluster.nodes[*place].life.of_least = true;
   }
 }
 
@@ -193,7 +195,7 @@ void NodeLives::remove(std::uint32_t n) {
   PoolProgress& progress = pools_[index(node.pool)];
   const bool never_used = node.life.first_pod == kNever;
   const bool too_many = progress.surplus > 0 && (never_used || !run_.cluster.is_empty(node));
-  node.life.needless = node.life.started && (never_used || too_many);
+  node.life.needless = node.life.started && !node.life.of_least && (never_used || too_many);
   if (too_many) --progress.surplus;
   ++run_.record.pools[index(node.pool)].removed;
   if (run_.recorder != nullptr)
@@ -246,8 +248,10 @@ void NodeLives::bill(std::uint32_t n) {
   TimePoint start_over = std::min(run_.now, life.first_pod);
   if (started && life.allocatable >= life.launched)
     start_over = std::min(start_over, life.allocatable);
-  // A node without pods at the end of the run was not needed so far.
-  const bool idle_to_the_end = node.stage == NodeStage::Ready && life.first_pod == kNever;
+  // A node without pods at the end of the run was not needed so far, unless the pool has to have
+  // it.
+  const bool idle_to_the_end =
+      node.stage == NodeStage::Ready && life.first_pod == kNever && !life.of_least;
   const bool needless = life.started && (life.needless || idle_to_the_end);
   const bool free = life.taken_back && billed < kFreeWhenTakenBack;
   const UsdPerHour listed = life.on_demand ? pool.spot->fallback->usd : pool.price.usd;

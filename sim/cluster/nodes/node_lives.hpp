@@ -37,7 +37,7 @@ class NodeLives {
   // One where no node is and none was put in thought.
   std::optional<std::uint32_t> free_place(std::size_t pool) const;
 
-  void start(std::uint32_t node);
+  void start(std::uint32_t node, TimePoint asked);
   // The provisioner does without the node.
   void remove(std::uint32_t node);
   // More nodes of the pool were started than its pods needed.

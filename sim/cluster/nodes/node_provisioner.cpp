@@ -74,11 +74,13 @@ void NodeProvisioner::ask_for_nodes() {
 
 void NodeProvisioner::on_timer() {
   if (run_.world.provisioner.kind == Provisioner::Kind::Karpenter) {
+    asked_ = batch_began_.value_or(run_.now);
     batch_began_.reset();
     start_nodes();
     return;
   }
   run_.timers.set(TimerKind::Provisioner, 0, run_.now + run_.world.provisioner.scan_interval);
+  asked_ = run_.now - (run_.world.provisioner.scan_interval + kNewGpuPod);
   if (!pods_are_new() && start_nodes()) last_scale_up_ = run_.now;
   remove_unneeded();
 }
@@ -145,7 +147,7 @@ void NodeProvisioner::place_pending(bool as_expected, bool start) {
       while (left > 0) {
         const auto place = nodes_.free_place(p);
         if (!place) break;
-        if (start) nodes_.start(*place);
+        if (start) nodes_.start(*place, asked_);
         rooms_.open(*place, guess);
         ++wishes_[p].wanted;
         left -= rooms_.take(*place, w, left);

@@ -53,6 +53,7 @@ class NodeProvisioner {
   std::vector<std::int64_t> pods_to_move_;  // by workload; scratch of fits_elsewhere
   bool grows_ = false;                      // it adds nodes to some pool
   std::optional<TimePoint> batch_began_;    // Karpenter's batching window
+  TimePoint asked_;                         // since when it is at the decision it now takes
   std::optional<TimePoint> last_scale_up_;  // Cluster Autoscaler
 };
 

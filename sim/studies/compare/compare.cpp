@@ -75,7 +75,12 @@ CompareSpace space_of(const Scenario& base, const ComparisonOptions& options,
                       const models::Catalogue& catalogue, Diagnostics& found) {
   CompareSpace space;
   std::vector<std::string> names = options.instance_types;
-  if (names.empty()) names.assign(kComparedInstances.begin(), kComparedInstances.end());
+  if (names.empty()) {
+    for (const std::string_view name : kComparedInstances) {
+      const models::InstanceType* type = catalogue.find_instance(name);
+      if (options.retired || type == nullptr || type->retired_on.empty()) names.emplace_back(name);
+    }
+  }
   space.types = types_named(as_names(names), catalogue, found);
   space.strategies = strategies_named(as_names(options.strategies), found);
   if (space.strategies.empty()) space.strategies.assign(kStrategies.begin(), kStrategies.end());

@@ -189,8 +189,25 @@ TEST(Spot, TakesNodesBackAtItsRateAndTheGroupReplacesThem) {
   EXPECT_NEAR(nodes.interruptions, expected, 4 * std::sqrt(expected));
   EXPECT_NEAR(nodes.launches, nodes.interruptions, 1);
   EXPECT_GT(nodes.mean_nodes, 9.9);
+  // Nine of them have no pod, but the group is to have ten.
+  EXPECT_EQ(nodes.surplus, 0);
+  EXPECT_EQ(nodes.thrash_node_hours, 0);
+  EXPECT_EQ(r.cost.ledger.thrash, Usd{});
   EXPECT_EQ(parts_of(r.cost.ledger), r.cost.ledger.total);
   EXPECT_TRUE(demo::has(r.findings, Code::SpotInterrupted));
+}
+
+// A job in the queue may get the node that replaces another one: nobody decided for hours.
+TEST(Spot, TimeInTheQueueIsNoDecision) {
+  Scenario s = spot_nodes(1, 6);
+  s.workloads[0].count = 60;
+  s.duration = hours(3);
+  const NodeStartUpFigures start_up = demo::result(s).node_start_up.value();
+  EXPECT_GT(start_up.pods, 0);
+  EXPECT_EQ(start_up.decision, Duration{});
+  EXPECT_EQ(start_up.total.mean, start_up.launch + start_up.ready + start_up.gpu_allocatable +
+                                     start_up.scheduling + start_up.image_pull +
+                                     start_up.model_load);
 }
 
 TEST(Spot, FallsBackToOnDemandNodesThatStay) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,6 +35,19 @@ TEST(Scheduler, EveryResourceCountsAndTheMessageNamesTheOneThatIsShort) {
   EXPECT_EQ(r.pods.running_max, 4);
   EXPECT_EQ(r.pods.pending_max, 4);
   EXPECT_THAT(r.pods.pending_reasons, ElementsAre("0/1 nodes are available: 1 Insufficient cpu."));
+}
+
+TEST(Scheduler, PendingPodsAreReportedWhereTheirWorkloadStands) {
+  scenarios::Workload fits = demo::training(1);
+  fits.name.where.line = 3;
+  scenarios::Workload large = demo::training(1);
+  large.name.value = "large";
+  large.name.where.line = 30;
+  large.pod.cpu_request = {99'000};
+  const VariantResult r = demo::result(demo::scenario(demo::pool(2), {fits, large}));
+  const auto found = std::ranges::find(r.findings, Code::PodPending, &Diagnostic::code);
+  ASSERT_NE(found, r.findings.end());
+  EXPECT_EQ(found->where.line, 30);
 }
 
 TEST(Scheduler, TaintsNeedATolerationAndSelectorsALabel) {

@@ -30,7 +30,9 @@ using ::testing::Not;
 // reason, never both and never silently absent.
 
 TEST(Comparison, EveryStrategyIsSimulatedOrRefusedOnEveryInstanceType) {
-  const StrategyComparison comparison = compared(jobs(5));
+  ComparisonOptions all;
+  all.retired = true;
+  const StrategyComparison comparison = compared(jobs(5), all);
   EXPECT_THAT(comparison.instance_types,
               ElementsAre("p3.2xlarge", "g4dn.xlarge", "g5.xlarge", "p4d.24xlarge"));
   std::multiset<std::string> seen;
@@ -52,6 +54,12 @@ TEST(Comparison, EveryStrategyIsSimulatedOrRefusedOnEveryInstanceType) {
           << type << " " << strategy_name(strategy);
     }
   }
+}
+
+TEST(Comparison, RetiredTypesAreComparedWhereTheyAreAskedFor) {
+  EXPECT_THAT(compared(jobs(5)).instance_types,
+              ElementsAre("g4dn.xlarge", "g5.xlarge", "p4d.24xlarge"));
+  EXPECT_THAT(compared(jobs(5), on({"p3.2xlarge"})).instance_types, ElementsAre("p3.2xlarge"));
 }
 
 TEST(Comparison, RowsStandByInstanceTypeAsAskedThenByStrategy) {
