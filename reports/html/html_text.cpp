@@ -35,6 +35,20 @@ std::string page_header_of(const std::string& header) {
   return out;
 }
 
+// Whether a desktop shows all of it there: numbers do not wrap, text does.
+bool fits_beside_chart(const HtmlTable& table) {
+  constexpr int kRoom = 92;  // characters, with the gaps between columns
+  constexpr int kWrapped = 14;
+  constexpr int kGap = 2;
+  int width = 0;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    int longest = display_width(table.columns[c].header);
+    for (const auto& row : table.rows) longest = std::max(longest, display_width(row[c].text));
+    width += kGap + (table.columns[c].right_align ? longest : std::min(longest, kWrapped));
+  }
+  return width <= kRoom;
+}
+
 const char* class_of(Emphasis emphasis) {
   return emphasis == Emphasis::Good ? "good" : emphasis == Emphasis::Bad ? "bad" : "";
 }
@@ -92,10 +106,11 @@ std::string folded(std::string_view summary, const std::string& markup, bool ope
 
 Markup figure(const charts::Drawing& chart, std::string_view finding,
               const std::vector<HtmlTable>& data) {
+  const bool beside = std::ranges::all_of(data, fits_beside_chart);
   std::string out = fmt::format(
-      "<figure>\n<figcaption>{}</figcaption>\n<div class=\"plot\" tabindex=\"0\" role=\"group\" "
+      "<figure{}>\n<figcaption>{}</figcaption>\n<div class=\"plot\" tabindex=\"0\" role=\"group\" "
       "aria-label=\"Chart: {}\">\n{}</div>\n",
-      escaped(finding), escaped(finding), svg_element(chart));
+      beside ? "" : " class=\"below\"", escaped(finding), escaped(finding), svg_element(chart));
   // Small ones are open: there is room beside the chart.
   constexpr std::size_t kSmall = 8;
   for (const HtmlTable& table : data) {

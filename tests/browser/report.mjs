@@ -168,6 +168,10 @@ for (const path of pages) {
         return clipped;
       });
       assert.equal(hidden, 0);
+      const clipped = await page.evaluate(() => [...document.querySelectorAll('figure .scroll')]
+        .filter((box) => box.offsetParent !== null && box.scrollWidth > box.clientWidth)
+        .map((box) => box.getAttribute('aria-label')));
+      assert.deepEqual(clipped, []);
     });
 
     await t.test('leads from a point to its row, by keyboard', async () => {

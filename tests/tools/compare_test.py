@@ -28,7 +28,7 @@ def compared(*arguments, file=EXAMPLE):
 
 class Options(unittest.TestCase):
     def test_every_strategy_is_there_or_refused_with_a_reason(self):
-        document = compared()
+        document = compared("--retired")
         rows = document["options"] + document["refused"]
         for instance in ("p3.2xlarge", "g4dn.xlarge", "g5.xlarge", "p4d.24xlarge"):
             with self.subTest(instance=instance):
@@ -36,6 +36,12 @@ class Options(unittest.TestCase):
                 self.assertEqual({row["strategy"] for row in here}, STRATEGIES)
         self.assertTrue(all(row["message"] for row in document["refused"]))
         self.assertEqual(sum(row["best"] for row in document["options"]), 1)
+
+    def test_retired_types_take_rows_where_they_are_asked_for(self):
+        types = compared()["metadata"]["instanceTypes"]
+        self.assertEqual(types, ["g4dn.xlarge", "g5.xlarge", "p4d.24xlarge"])
+        self.assertEqual(compared("--instances", "p3.2xlarge")["metadata"]["instanceTypes"],
+                         ["p3.2xlarge"])
 
     def test_instances_replicas_and_nodes_are_as_asked(self):
         document = compared("--instances", "g5.xlarge,g6.xlarge", "--replicas", "3",
@@ -109,14 +115,15 @@ class Formats(unittest.TestCase):
             text = run("compare", "-f", file, "--variant", variant, "--replications", "1",
                        env={"LC_ALL": "C.UTF-8"}).stdout
             self.assertLessEqual(max(len(line) for line in text.splitlines()), 100)
-            for heading in ("NODES", "ISOLATION", "REFUSED", "NOTES"):
+            for heading in ("NODES", "NOTES"):
                 self.assertRegex(text, rf"(?m)^{heading}")
+            self.assertNotRegex(text, r"(?m)^(ISOLATION|REFUSED)")
         self.assertEqual(list(compared()), sorted(compared()))
 
-    def test_narrow_terminals_keep_what_isolates(self):
-        text = run(*COMPARE, env={"COLUMNS": "80"}).stdout
-        self.assertRegex(text, r"(?m)^  STRATEGY +MEMORY +COMPUTE +FAULT$")
-        self.assertIn("not shown: MEANS", text)
+    def test_wide_shows_what_isolates_and_what_was_refused(self):
+        text = run(*COMPARE, "-o", "wide", env={"COLUMNS": "80"}).stdout
+        self.assertRegex(text, r"(?m)^ISOLATION .*\n  STRATEGY +MEMORY +COMPUTE +FAULT +MEANS$")
+        self.assertRegex(text, r"(?m)^REFUSED$")
 
     def test_the_same_bytes_with_any_number_of_threads(self):
         flags = ("compare", "-f", EXAMPLE, "--replications", "2", "-o", "json", "--jobs")
