@@ -326,12 +326,12 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
       if (is_about_inputs(d, full)) variant.findings.push_back(d);
     }
   }
-  if (!full) {
-    lines.push_back(
-        fmt::format("{}isolation between pods: -o wide",
-                    comparison.refused.empty()
-                        ? ""
-                        : fmt::format("{} refused options, ", comparison.refused.size())));
+  if (!full && !comparison.options.empty()) {
+    const std::size_t refused = comparison.refused.size();
+    lines.push_back((refused == 0
+                         ? std::string()
+                         : fmt::format("{} refused option{}, ", refused, refused == 1 ? "" : "s")) +
+                    "isolation between pods: -o wide");
   }
   for (std::string& line : note_lines(variants, full)) lines.push_back(std::move(line));
   return lines;
@@ -397,6 +397,9 @@ Screen comparison_screen(const StrategyComparison& comparison, const TextStyle& 
                             .table = isolation_cells(),
                             .indent = 2,
                             .folded = "Isolation between pods on one GPU"});
+  }
+  // Where nothing can be had the reasons are the answer.
+  if (detail != Detail::Brief || comparison.options.empty()) {
     screen.parts.push_back(refused_part(comparison, detail));
   }
   if (detail == Detail::Wide) screen.parts.push_back(warnings_part(comparison));

@@ -65,7 +65,7 @@ class Help(unittest.TestCase):
 
     def test_common_flags_are_named_in_one_line(self):
         text = run("compare", "--help").stdout
-        self.assertIn("Common flags (slicewise help flags):\n  --color, --quiet, --set, ", text)
+        self.assertIn("Common flags (slicewise help flags):\n  --color, -q,--quiet, --set, ", text)
         for flag in ("--color auto", "--progress auto", "--seed N"):
             self.assertNotIn(flag, text)
             self.assertIn(flag, run("help", "flags").stdout)

@@ -285,7 +285,7 @@ void add_known_names(CommandInfo& root) {
   set_flag_choices(child(root, "validate"), "--pairs-gpu", gpus);
   CommandInfo& help = child(root, "help");
   help.positional_choices = names_of(root.commands);
-  help.positional_choices.emplace_back("exit-codes");
+  help.positional_choices.insert(help.positional_choices.end(), {"flags", "exit-codes"});
 }
 
 // Both shells walk the words before the cursor to a route, then look up what may come next. They
