@@ -37,7 +37,7 @@ std::string page_header_of(const std::string& header) {
 
 // Whether a desktop shows all of it there: numbers do not wrap, text does.
 bool fits_beside_chart(const HtmlTable& table) {
-  constexpr int kRoom = 92;  // characters, with the gaps between columns
+  constexpr int kRoom = 80;  // characters, with the gaps between columns
   constexpr int kWrapped = 14;
   constexpr int kGap = 2;
   int width = 0;
