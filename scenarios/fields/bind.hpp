@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "slicewise/member_step.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
 #include "../text/document.hpp"
@@ -124,16 +125,10 @@ bool read_random(const Field& field, const Node& node, Random& value, Reading& r
 template <class T>
 inline constexpr char kTag = 0;
 
+// Of values that are read one by one; numbers by name are one value.
 template <class T>
-inline constexpr bool kIsOptional = false;
-template <class T>
-inline constexpr bool kIsOptional<std::optional<T>> = true;
-template <class T>
-inline constexpr bool kIsList = false;
-template <class T>
-inline constexpr bool kIsList<std::vector<T>> = true;
-template <>
-inline constexpr bool kIsList<std::vector<std::pair<Located<std::string>, int>>> = false;
+inline constexpr bool kHasItems =
+    kIsList<T> && !std::is_same_v<T, std::vector<std::pair<Located<std::string>, int>>>;
 template <class T>
 inline constexpr bool kIsListByName = false;
 template <class T>
@@ -179,7 +174,7 @@ bool read_member(const Field& field, const Entry& entry, T& member, Reading& rea
     if (!read_member(field, entry, value, reading)) return false;
     member = std::move(value);
     return true;
-  } else if constexpr (kIsList<T>) {
+  } else if constexpr (kHasItems<T>) {
     if (field.type != FieldType::Block) return read_items(field, node, member, reading);
     if (node.kind == Node::Kind::Map) read_block(*field.block, node, {}, member, reading);
     return true;
@@ -207,7 +202,7 @@ template <class T>
 std::string shown_member(const Field& field, const T& member) {
   if constexpr (kIsOptional<T>) {
     return member ? shown_member(field, *member) : "";
-  } else if constexpr (kIsList<T>) {
+  } else if constexpr (kHasItems<T>) {
     std::string text;
     for (const auto& item : member) {
       text += (text.empty() ? "" : ", ") + shown_member(field, item);
@@ -307,7 +302,7 @@ constexpr FieldType form_of() {
     return F::Word;
   } else if constexpr (kIsListByName<T>) {
     return F::BlocksByName;
-  } else if constexpr (kIsList<T>) {
+  } else if constexpr (kHasItems<T>) {
     using Item = typename T::value_type;
     if constexpr (std::is_enum_v<Item>) return F::Words;
     if constexpr (std::is_same_v<Item, int>) return F::Integers;
@@ -318,21 +313,15 @@ constexpr FieldType form_of() {
   }
 }
 
-// One step from an owner towards a member: a pointer to member, or a function that answers with
-// nullptr where this owner has none.
-template <class Owner_, class Member_>
-struct StepOf {
-  using Owner = Owner_;
-  using Member = Member_;
-};
-template <class Owner, class Member>
-StepOf<Owner, Member> step_of(Member Owner::*);
-template <class Owner, class Member>
-StepOf<Owner, Member> step_of(Member* (*)(Owner&));
+// A step is a pointer to member, or a function that answers with nullptr where this owner has none.
+template <auto Step>
+using OwnerOf = typename MemberStep<decltype(Step)>::Owner;
+template <auto Step>
+using MemberOf = std::remove_pointer_t<typename MemberStep<decltype(Step)>::Value>;
 
 template <auto First, auto... Rest>
-auto* reach(typename decltype(step_of(First))::Owner* owner) {
-  typename decltype(step_of(First))::Member* member = nullptr;
+auto* reach(OwnerOf<First>* owner) {
+  MemberOf<First>* member = nullptr;
   if constexpr (std::is_member_object_pointer_v<decltype(First)>) {
     member = &(owner->*First);
   } else {
@@ -352,17 +341,15 @@ const void* default_member() {
   if constexpr (sizeof...(Rest) > 0) {
     return default_member<Rest...>();
   } else {
-    static typename decltype(step_of(First))::Owner fresh{};
+    static OwnerOf<First> fresh{};
     return reach<First>(&fresh);
   }
 }
 
 template <auto First, auto... Rest>
 inline constexpr Binding kBinding = {
-    &kTag<typename decltype(step_of(First))::Owner>,
-    [](void* owner) -> void* {
-      return reach<First, Rest...>(static_cast<typename decltype(step_of(First))::Owner*>(owner));
-    },
+    &kTag<OwnerOf<First>>,
+    [](void* owner) -> void* { return reach<First, Rest...>(static_cast<OwnerOf<First>*>(owner)); },
     [] { return default_member<First, Rest...>(); },
     &kMemberType<std::remove_pointer_t<decltype(reach<First, Rest...>(nullptr))>>};
 

@@ -120,6 +120,11 @@ Field Field::policy(std::string_view name, std::string_view part, std::string_vi
   return std::move(*this);
 }
 
+Field Field::column(std::string_view heading, int priority, std::string_view part) && {
+  columns.push_back({heading, priority, part});
+  return std::move(*this);
+}
+
 Field Field::diff(DiffFigure figure) && {
   diffs.push_back(figure);
   return std::move(*this);

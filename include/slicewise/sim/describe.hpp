@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "slicewise/codes.hpp"
+#include "slicewise/member_step.hpp"
 #include "slicewise/scenarios/serving.hpp"
 #include "slicewise/units.hpp"
 
@@ -72,7 +73,7 @@ struct Shape {
     Truth,   // bool
     Whole,   // an integer
     Number,  // double
-    Time,    // Duration: seconds
+    Time,    // Duration, TimePoint: seconds
     Money,   // Usd: dollars
     Size,    // Bytes
     Text,
@@ -98,15 +99,6 @@ struct Shape {
 };
 
 namespace shapes {
-
-template <class T>
-inline constexpr bool kIsOptional = false;
-template <class T>
-inline constexpr bool kIsOptional<std::optional<T>> = true;
-template <class T>
-inline constexpr bool kIsList = false;
-template <class T>
-inline constexpr bool kIsList<std::vector<T>> = true;
 
 template <class T>
 const T& in(const void* at) {
@@ -136,8 +128,10 @@ constexpr Shape whole_shape() {
   Shape s{Shape::Kind::Whole, std::is_unsigned_v<T>};
   s.whole = [](const void* at) { return static_cast<std::int64_t>(in<T>(at)); };
   s.set_whole = [](void* at, std::int64_t n) {
-    *static_cast<T*>(at) = static_cast<T>(n);
-    return std::is_unsigned_v<T> || static_cast<std::int64_t>(static_cast<T>(n)) == n;
+    const T value = static_cast<T>(n);
+    if (static_cast<std::int64_t>(value) != n) return false;
+    *static_cast<T*>(at) = value;
+    return true;
   };
   return s;
 }
@@ -205,6 +199,8 @@ constexpr Shape shape() {
     return {Shape::Kind::Number};
   else if constexpr (std::is_same_v<T, Duration>)
     return unit_shape<T, &T::ns>(Shape::Kind::Time);
+  else if constexpr (std::is_same_v<T, TimePoint>)
+    return unit_shape<T, &T::ns>(Shape::Kind::Time);
   else if constexpr (std::is_same_v<T, Usd>)
     return unit_shape<T, &T::nano>(Shape::Kind::Money);
   else if constexpr (std::is_same_v<T, Bytes>)
@@ -226,25 +222,6 @@ constexpr Shape shape() {
   }
 }
 
-// The record that a member or a function is of, and what it leads to.
-template <class M>
-struct Step;
-template <class R, class T>
-struct Step<T R::*> {
-  using Owner = R;
-  using Value = T;
-};
-template <class R, class T>
-struct Step<T (R::*)() const> {
-  using Owner = R;
-  using Value = T;
-};
-template <class R, class T>
-struct Step<T (*)(const R&)> {
-  using Owner = R;
-  using Value = T;
-};
-
 template <class T>
 struct Bare {
   using Type = std::remove_cvref_t<T>;
@@ -258,12 +235,15 @@ template <auto First, auto... Rest>
 struct Path {
   using Type = typename Path<Rest...>::Type;
   static constexpr bool kOptional =
-      kIsOptional<typename Step<decltype(First)>::Value> || Path<Rest...>::kOptional;
+      kIsOptional<typename MemberStep<decltype(First)>::Value> || Path<Rest...>::kOptional;
+  static constexpr bool kStored =
+      std::is_member_object_pointer_v<decltype(First)> && Path<Rest...>::kStored;
 };
 template <auto Last>
 struct Path<Last> {
-  using Type = typename Bare<typename Step<decltype(Last)>::Value>::Type;
-  static constexpr bool kOptional = kIsOptional<typename Step<decltype(Last)>::Value>;
+  using Type = typename Bare<typename MemberStep<decltype(Last)>::Value>::Type;
+  static constexpr bool kOptional = kIsOptional<typename MemberStep<decltype(Last)>::Value>;
+  static constexpr bool kStored = std::is_member_object_pointer_v<decltype(Last)>;
 };
 
 // A summary of nothing is as good as none.
@@ -281,7 +261,7 @@ const void* present(const std::optional<T>& value) {
 
 template <auto First, auto... Rest, class R>
 const void* reach(const R& record, std::any& made) {
-  using Value = typename Step<decltype(First)>::Value;
+  using Value = typename MemberStep<decltype(First)>::Value;
   if constexpr (std::is_member_object_pointer_v<decltype(First)>) {
     if constexpr (kIsOptional<Value>) {
       const void* const at = present(record.*First);
@@ -307,21 +287,17 @@ const void* reach(const R& record, std::any& made) {
 
 template <auto First, auto... Rest, class R>
 void* place(R& record) {
-  if constexpr (!std::is_member_object_pointer_v<decltype(First)>) {
-    return nullptr;
+  auto& member = record.*First;
+  if constexpr (kIsOptional<std::remove_reference_t<decltype(member)>>) {
+    if (!member) member.emplace();
+    if constexpr (sizeof...(Rest) == 0)
+      return &*member;
+    else
+      return place<Rest...>(*member);
+  } else if constexpr (sizeof...(Rest) == 0) {
+    return &member;
   } else {
-    auto& member = record.*First;
-    if constexpr (kIsOptional<std::remove_reference_t<decltype(member)>>) {
-      if (!member) member.emplace();
-      if constexpr (sizeof...(Rest) == 0)
-        return &*member;
-      else
-        return place<Rest...>(*member);
-    } else if constexpr (sizeof...(Rest) == 0) {
-      return &member;
-    } else {
-      return place<Rest...>(member);
-    }
+    return place<Rest...>(member);
   }
 }
 
@@ -354,13 +330,18 @@ struct Field {
     std::string_view part;
     std::string_view words;  // that it may be compared with, blanks between them
   };
+  struct ColumnName {
+    std::string_view heading;
+    int priority;  // the highest goes first where the table is too wide
+    std::string_view part;
+  };
 
   std::string_view key;  // "": in no document
   std::string_view meaning;
   const Shape* shape = nullptr;
   const void* (*base)(const void* record) = nullptr;  // what `reach` starts from; nullptr: itself
   const void* (*reach)(const void* record, std::any& made) = nullptr;
-  void* (*place)(void* record) = nullptr;  // its result is nullptr for what is computed
+  void* (*place)(void* record) = nullptr;  // nullptr: it is computed
   const Record& (*record)() = nullptr;     // in place of the shape's own
   bool nullable = false;                   // a std::optional on the way
   bool is_optional = false;                // "", false, an empty list: absent
@@ -373,6 +354,7 @@ struct Field {
   std::string_view choices;   // the words of a text, blanks between them
   std::vector<CsvName> csv_names;
   std::vector<PolicyName> policy_names;
+  std::vector<ColumnName> columns;  // of the tables for people
   std::vector<DiffFigure> diffs;
   int setting_rank = 0;  // where `diff` lists it as a setting; 0: not
 
@@ -396,18 +378,19 @@ struct Field {
   Field unlisted() &&;  // the schema leaves open which words there are
   Field csv(int position, std::string_view name, std::string_view part = {}) &&;
   Field policy(std::string_view name, std::string_view part = {}, std::string_view words = {}) &&;
+  Field column(std::string_view heading, int priority = 0, std::string_view part = {}) &&;
   Field diff(DiffFigure figure) &&;
   Field setting(int rank) &&;
   // The field of a member of the record, as if it were the record's own.
   template <auto Member>
   Field from() && {
-    using Owner = typename shapes::Step<decltype(Member)>::Owner;
+    using Owner = typename MemberStep<decltype(Member)>::Owner;
     base = [](const void* at) -> const void* { return &(shapes::in<Owner>(at).*Member); };
     return std::move(*this);
   }
   template <auto Applies>
   Field when() && {
-    using Owner = typename shapes::Step<decltype(Applies)>::Owner;
+    using Owner = typename MemberStep<decltype(Applies)>::Owner;
     applies = [](const void* at) {
       return static_cast<bool>(std::invoke(Applies, shapes::in<Owner>(at)));
     };
@@ -428,7 +411,7 @@ struct Record {
 // A member, a member of a member and so on, or a function of the record.
 template <auto First, auto... Rest>
 Field field(std::string_view key, std::string_view meaning = {}) {
-  using Owner = typename shapes::Step<decltype(First)>::Owner;
+  using Owner = typename MemberStep<decltype(First)>::Owner;
   using Way = shapes::Path<First, Rest...>;
   Field f;
   f.key = key;
@@ -437,9 +420,11 @@ Field field(std::string_view key, std::string_view meaning = {}) {
   f.reach = [](const void* record, std::any& made) {
     return shapes::reach<First, Rest...>(shapes::in<Owner>(record), made);
   };
-  f.place = [](void* record) -> void* {
-    return shapes::place<First, Rest...>(*static_cast<Owner*>(record));
-  };
+  if constexpr (Way::kStored) {
+    f.place = [](void* record) -> void* {
+      return shapes::place<First, Rest...>(*static_cast<Owner*>(record));
+    };
+  }
   f.nullable = Way::kOptional;
   return f;
 }
