@@ -1,16 +1,24 @@
 #include <algorithm>
+#include <any>
 #include <bit>
 #include <charconv>
 #include <cstdint>
+#include <map>
 
 #include <fmt/format.h>
 
-#include "slicewise/sim/plan.hpp"
+#include "slicewise/sim/plan_record.hpp"
 
-// Words with a blank between them. Numbers are whole: a double is its bits. Texts begin with a dot,
-// so that an empty one is a word, and have no blank, line end or percent sign.
+// Whatever is declared as a line: the values of the fields that are stored, in the order of their
+// declaration, words with a blank between them. Numbers are whole: a double is its bits. Texts
+// begin with a dot, so that an empty one is a word, and have no blank, line end or percent sign. 1
+// or 0 stands before what may be absent, its length before a list.
 namespace slicewise::sim {
 namespace {
+
+using scenarios::FigureValue;
+using shapes::in;
+using Counts = std::map<std::string, std::int64_t>;
 
 constexpr std::string_view kHex = "0123456789ABCDEF";
 // More of anything is no line of ours.
@@ -18,6 +26,53 @@ constexpr std::int64_t kMostItems = 100'000;
 
 class LineWriter {
  public:
+  // NOLINTNEXTLINE(misc-no-recursion): as deep as the declarations
+  void write(const Record& record, const void* object) {
+    for (const Field& field : record.fields) {
+      if (field.place == nullptr) continue;
+      std::any made;
+      const void* const value = field.value(object, made);
+      if (field.nullable || field.applies != nullptr) flag(value != nullptr);
+      if (value != nullptr) write_value(field, *field.shape, value);
+    }
+  }
+  std::string line() { return std::move(line_); }
+
+ private:
+  // NOLINTNEXTLINE(misc-no-recursion): as deep as the declarations
+  void write_value(const Field& field, const Shape& shape, const void* value) {
+    switch (shape.kind) {
+      case Shape::Kind::Truth:
+        return flag(in<bool>(value));
+      case Shape::Kind::Whole:
+      case Shape::Kind::Time:
+      case Shape::Kind::Money:
+      case Shape::Kind::Size:
+        return number(shape.whole(value));
+      case Shape::Kind::Number:
+        return real(in<double>(value));
+      case Shape::Kind::Text:
+      case Shape::Kind::Word:
+        return text(shape.text(value));
+      case Shape::Kind::Figure:
+        return figure(in<FigureValue>(value));
+      case Shape::Kind::Counts:
+        number(static_cast<std::int64_t>(in<Counts>(value).size()));
+        for (const auto& [name, count] : in<Counts>(value)) {
+          text(name);
+          number(count);
+        }
+        return;
+      case Shape::Kind::List:
+        number(static_cast<std::int64_t>(shape.size(value)));
+        for (std::size_t i = 0; i < shape.size(value); ++i) {
+          write_value(field, *shape.item, shape.item_at(value, i));
+        }
+        return;
+      case Shape::Kind::Object:
+        return write(field.inner(), value);
+    }
+  }
   void number(std::int64_t n) { append(fmt::format("{}", n)); }
   void real(double x) { number(std::bit_cast<std::int64_t>(x)); }
   void flag(bool b) { number(b ? 1 : 0); }
@@ -35,16 +90,13 @@ class LineWriter {
     }
     append(word);
   }
-  void value(const scenarios::FigureValue& value) {
+  void figure(const FigureValue& value) {
     number(static_cast<std::int64_t>(value.index()));
     std::visit(models::Overloaded{[&](Duration d) { number(d.ns); },
                                   [&](scenarios::Share s) { real(s.of_one); },
                                   [&](Rate r) { real(r.per_second); }, [&](double x) { real(x); }},
                value);
   }
-  std::string line() { return std::move(line_); }
-
- private:
   void append(std::string_view word) {
     if (!line_.empty()) line_ += ' ';
     line_ += word;
@@ -57,17 +109,60 @@ class LineReader {
  public:
   explicit LineReader(std::string_view line) : rest_(line) {}
 
+  // NOLINTNEXTLINE(misc-no-recursion): as deep as the declarations
+  void read(const Record& record, void* into) {
+    for (const Field& field : record.fields) {
+      if (field.place == nullptr || failed_) continue;
+      if ((field.nullable || field.applies != nullptr) && !flag()) continue;
+      read_value(field, *field.shape, field.room(into));
+    }
+  }
+  bool done() const { return !failed_ && rest_.empty(); }
+
+ private:
+  // NOLINTNEXTLINE(misc-no-recursion): as deep as the declarations
+  void read_value(const Field& field, const Shape& shape, void* into) {
+    switch (shape.kind) {
+      case Shape::Kind::Truth:
+        *static_cast<bool*>(into) = flag();
+        return;
+      case Shape::Kind::Whole:
+      case Shape::Kind::Time:
+      case Shape::Kind::Money:
+      case Shape::Kind::Size:
+        return require(shape.set_whole(into, number()));
+      case Shape::Kind::Number:
+        *static_cast<double*>(into) = real();
+        return;
+      case Shape::Kind::Text:
+      case Shape::Kind::Word:
+        return require(shape.set_text(into, text()));
+      case Shape::Kind::Figure:
+        *static_cast<FigureValue*>(into) = figure();
+        return;
+      case Shape::Kind::Counts:
+        for (std::int64_t n = items(); n > 0 && !failed_; --n) {
+          const std::string name = text();
+          (*static_cast<Counts*>(into))[name] = number();
+        }
+        return;
+      case Shape::Kind::List:
+        for (std::int64_t n = items(); n > 0 && !failed_; --n) {
+          read_value(field, *shape.item, shape.append(into));
+        }
+        return;
+      case Shape::Kind::Object:
+        return read(field.inner(), into);
+    }
+  }
+  void require(bool right) { failed_ = failed_ || !right; }
+
   std::int64_t number() {
     const std::string_view word = next();
     std::int64_t n = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), n);
     if (error != std::errc{} || end != word.data() + word.size()) failed_ = true;
     return failed_ ? 0 : n;
-  }
-  int whole() {
-    const std::int64_t n = number();
-    if (n < INT32_MIN || n > INT32_MAX) failed_ = true;
-    return failed_ ? 0 : static_cast<int>(n);
   }
   double real() { return std::bit_cast<double>(number()); }
   bool flag() { return number() != 0; }
@@ -93,7 +188,7 @@ class LineReader {
     }
     return text;
   }
-  scenarios::FigureValue value() {
+  FigureValue figure() {
     switch (number()) {
       case 0:
         return Duration{number()};
@@ -108,9 +203,6 @@ class LineReader {
         return 0.0;
     }
   }
-  bool done() const { return !failed_ && rest_.empty(); }
-
- private:
   std::string_view next() {
     const std::size_t blank = std::min(rest_.find(' '), rest_.size());
     const std::string_view word = rest_.substr(0, blank);
@@ -122,170 +214,51 @@ class LineReader {
   bool failed_ = false;
 };
 
-void write_texts(LineWriter& out, const std::vector<std::string>& texts) {
-  out.number(static_cast<std::int64_t>(texts.size()));
-  for (const std::string& text : texts) out.text(text);
+const Record& probe_record() {
+  using P = PlanProbe;
+  static const Record declared{
+      "a simulation that is asked for",
+      {field<&P::pools>("pools", "none: the scenario's own"),
+       field<&P::replications>("replications", "runs"), field<&P::input>("input", "what is scaled"),
+       field<&P::factor>("factor", "how many times")}};
+  return declared;
 }
 
-std::vector<std::string> read_texts(LineReader& in) {
-  std::vector<std::string> texts;
-  for (std::int64_t n = in.items(); n > 0; --n) texts.push_back(in.text());
-  return texts;
+const Record& answer_record() {
+  using A = PlanAnswer;
+  static const Record declared{
+      "what it found",
+      {field<&A::figures>("figures"), field<&A::code>("code", "of why it cannot run"),
+       field<&A::refused>("refused", "why it cannot run")}};
+  return declared;
 }
 
-void write(LineWriter& out, const PoolChoice& choice) {
-  out.text(choice.instance_type);
-  out.text(choice.purchase);
-  out.number(static_cast<std::int64_t>(choice.strategy));
-  out.number(choice.replicas);
-  out.number(static_cast<std::int64_t>(choice.mig.size()));
-  for (const models::MigCount& count : choice.mig) {
-    out.text(count.profile);
-    out.number(count.count);
-  }
-  write_texts(out, choice.workloads);
-  write_texts(out, choice.mig_profiles);
-  out.number(choice.nodes);
+std::string line_of(const Record& record, const void* object) {
+  LineWriter out;
+  out.write(record, object);
+  return out.line();
 }
 
-PoolChoice read_choice(LineReader& in) {
-  PoolChoice choice;
-  choice.instance_type = in.text();
-  choice.purchase = in.text();
-  const std::int64_t strategy = in.number();
-  const bool known = strategy >= 0 && strategy < static_cast<std::int64_t>(kStrategies.size());
-  choice.strategy = known ? kStrategies[static_cast<std::size_t>(strategy)] : Strategy::Exclusive;
-  choice.replicas = in.whole();
-  for (std::int64_t n = in.items(); n > 0; --n) {
-    models::MigCount count;
-    count.profile = in.text();
-    count.count = in.whole();
-    choice.mig.push_back(std::move(count));
-  }
-  choice.workloads = read_texts(in);
-  choice.mig_profiles = read_texts(in);
-  choice.nodes = in.whole();
-  return choice;
-}
-
-template <class T, class Write>
-void write_optional(LineWriter& out, const std::optional<T>& value, Write write_value) {
-  out.flag(value.has_value());
-  if (value) write_value(*value);
-}
-
-void write(LineWriter& out, const OptionFigures& figures) {
-  const auto money = [&](Usd usd) { out.number(usd.nano); };
-  out.number(figures.replications);
-  money(figures.monthly);
-  money(figures.total);
-  write_optional(out, figures.per_1k_in_slo, money);
-  write_optional(out, figures.per_job, money);
-  out.number(static_cast<std::int64_t>(figures.objectives.size()));
-  for (const PlannedObjective& objective : figures.objectives) {
-    out.text(objective.workload);
-    out.text(objective.name);
-    out.value(objective.limit);
-    out.value(objective.value);
-    write_optional(out, objective.ci95, [&](const auto& ci) { out.value(ci); });
-    out.flag(objective.at_least);
-    out.flag(objective.pass);
-  }
-  out.real(figures.worst_ratio);
-  write_optional(out, figures.latency_p99, [&](Duration d) { out.number(d.ns); });
-  out.real(figures.gpu_busy);
-  out.real(figures.failed);
-  out.real(figures.oom_kills);
-  out.number(figures.running_max);
-  out.number(figures.pending_max);
-  write_texts(out, figures.denied_by);
-  write_texts(out, figures.warned_by);
-  out.number(static_cast<std::int64_t>(figures.verdict.reasons.size()));
-  for (const Verdict::Reason& reason : figures.verdict.reasons) {
-    out.text(cause_name(reason.cause));
-    out.text(reason.workload);
-    out.text(reason.brief);
-    out.text(reason.text);
-  }
-}
-
-OptionFigures read_figures(LineReader& in) {
-  OptionFigures figures;
-  figures.replications = in.whole();
-  figures.monthly = {in.number()};
-  figures.total = {in.number()};
-  if (in.flag()) figures.per_1k_in_slo = Usd{in.number()};
-  if (in.flag()) figures.per_job = Usd{in.number()};
-  for (std::int64_t n = in.items(); n > 0; --n) {
-    PlannedObjective objective;
-    objective.workload = in.text();
-    objective.name = in.text();
-    objective.limit = in.value();
-    objective.value = in.value();
-    if (in.flag()) objective.ci95 = in.value();
-    objective.at_least = in.flag();
-    objective.pass = in.flag();
-    figures.objectives.push_back(std::move(objective));
-  }
-  figures.worst_ratio = in.real();
-  if (in.flag()) figures.latency_p99 = Duration{in.number()};
-  figures.gpu_busy = in.real();
-  figures.failed = in.real();
-  figures.oom_kills = in.real();
-  figures.running_max = in.number();
-  figures.pending_max = in.number();
-  figures.denied_by = read_texts(in);
-  figures.warned_by = read_texts(in);
-  for (std::int64_t n = in.items(); n > 0; --n) {
-    Verdict::Reason reason;
-    reason.cause = cause_named(in.text()).value_or(Verdict::Cause::NothingRan);
-    reason.workload = in.text();
-    reason.brief = in.text();
-    reason.text = in.text();
-    figures.verdict.reasons.push_back(std::move(reason));
-  }
-  return figures;
+template <class T>
+std::optional<T> read_line(const Record& record, std::string_view line) {
+  T read;
+  LineReader from(line);
+  from.read(record, &read);
+  return from.done() ? std::optional(std::move(read)) : std::nullopt;
 }
 
 }  // namespace
 
-std::string probe_line(const PlanProbe& probe) {
-  LineWriter out;
-  out.number(static_cast<std::int64_t>(probe.pools.size()));
-  for (const PoolChoice& choice : probe.pools) write(out, choice);
-  out.number(probe.replications);
-  out.text(probe.input);
-  out.real(probe.factor);
-  return out.line();
-}
+std::string probe_line(const PlanProbe& probe) { return line_of(probe_record(), &probe); }
 
 std::optional<PlanProbe> read_probe(std::string_view line) {
-  LineReader in(line);
-  PlanProbe probe;
-  for (std::int64_t n = in.items(); n > 0; --n) probe.pools.push_back(read_choice(in));
-  probe.replications = in.whole();
-  probe.input = in.text();
-  probe.factor = in.real();
-  return in.done() ? std::optional(std::move(probe)) : std::nullopt;
+  return read_line<PlanProbe>(probe_record(), line);
 }
 
-std::string answer_line(const PlanAnswer& answer) {
-  LineWriter out;
-  write_optional(out, answer.figures, [&](const OptionFigures& f) { write(out, f); });
-  out.text(answer.code ? info(*answer.code).name : "");
-  out.text(answer.refused);
-  return out.line();
-}
+std::string answer_line(const PlanAnswer& answer) { return line_of(answer_record(), &answer); }
 
 std::optional<PlanAnswer> read_answer(std::string_view line) {
-  LineReader in(line);
-  PlanAnswer answer;
-  if (in.flag()) answer.figures = read_figures(in);
-  const std::string code = in.text();
-  const auto* known = std::ranges::find(kCodes, std::string_view(code), &CodeInfo::name);
-  if (known != kCodes.end()) answer.code = known->code;
-  answer.refused = in.text();
-  return in.done() ? std::optional(std::move(answer)) : std::nullopt;
+  return read_line<PlanAnswer>(answer_record(), line);
 }
 
 }  // namespace slicewise::sim
