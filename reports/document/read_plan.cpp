@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,85 +19,106 @@ using sim::PoolChoice;
 
 constexpr std::int64_t kMostNodes = 1'000'000;
 constexpr std::int64_t kMostReplicas = 10'000;  // as nodePools.devicePlugin has it
+constexpr std::int64_t kMostInstances = 64;
 
-// Reads a pool that the schema allows; what a node pool cannot be is reported.
-class PoolReader {
+// Another version is said alone: its keys are another's.
+bool is_of_this_version(StoredDocument& document) {
+  const std::string version = document.required_text("/apiVersion");
+  if (version == kPlanApiVersion || !document.problems().empty()) return version == kPlanApiVersion;
+  document.report(Code::ApiVersionUnknown, "/apiVersion",
+                  fmt::format("\"{}\" is not read here", version),
+                  fmt::format("make the plan again: this slicewise reads {}", kPlanApiVersion));
+  return false;
+}
+
+// Plans did not always say why.
+void infer_reason(const json& stored, sim::OptionFigures& figures) {
+  if (stored.value("stands", true) || !figures.stands()) return;
+  figures.verdict.reasons.push_back({sim::Verdict::Cause::ObjectiveMissed, "", "does not stand",
+                                     "the plan is too old to say why it does not stand"});
+}
+
+void infer_reason(const json& stored, std::optional<sim::OptionFigures>& figures) {
+  if (figures) infer_reason(stored["figures"], *figures);
+}
+
+// What is not declared but follows from what is stored.
+void infer(const json& document, sim::Plan& plan, StoredFields& fields) {
+  for (std::size_t o = 0; o < plan.options.size(); ++o) {
+    infer_reason(document["options"][o], plan.options[o].figures);
+  }
+  if (plan.today) infer_reason(document["today"], plan.today->figures);
+  for (std::size_t r = 0; r < plan.rejected.size(); ++r) {
+    infer_reason(document["rejected"][r], plan.rejected[r].figures);
+  }
+  for (std::size_t r = 0; r < plan.replicas.size(); ++r) {
+    infer_reason(document["replicasCurve"]["points"][r], plan.replicas[r].figures);
+  }
+  for (std::size_t f = 0; f < plan.flips.size(); ++f) {
+    if (!plan.flips[f].winner) continue;
+    infer_reason(document["flips"][f]["winner"], plan.flips[f].winner->figures);
+  }
+  const json curve = document.value("replicasCurve", json::object());
+  if (!curve.contains("knee")) return;
+  const auto knee = std::ranges::find(plan.replicas, curve["knee"].get<std::int64_t>(),
+                                      &sim::ReplicasPoint::replicas);
+  if (knee == plan.replicas.end()) return fields.add_odd("replicasCurve/knee");
+  plan.knee = static_cast<std::size_t>(knee - plan.replicas.begin());
+}
+
+// What a node pool cannot be, of a pool of an option.
+class PoolCheck {
  public:
-  PoolReader(StoredDocument& document, const json& pool, std::string at)
-      : document_(document), pool_(pool), at_(std::move(at)) {}
+  PoolCheck(StoredDocument& document, const PoolChoice& choice, std::string at)
+      : document_(document), choice_(choice), at_(std::move(at)) {}
 
-  PoolChoice read() {
-    PoolChoice choice;
-    choice.instance_type = pool_["instanceType"].get<std::string>();
-    choice.purchase = pool_["purchaseOption"].get<std::string>();
-    read_strategy(choice);
-    choice.replicas = count_at(pool_, at_, "replicas", kMostReplicas);
-    choice.nodes = count_at(pool_, at_, "nodes", kMostNodes);
-    choice.workloads = texts_at("workloads");
-    choice.mig_profiles = texts_at("migProfiles");
-    read_layout(choice);
-    return choice;
-  }
-
- private:
-  void odd(Code code, const std::string& key, const std::string& message,
-           const std::string& help = {}) {
-    document_.report(code, at_ + key, message, help);
-  }
-
-  int count_at(const json& object, const std::string& at, const std::string& key,
-               std::int64_t most) {
-    const bool is_large = object[key].is_number_unsigned() &&
-                          object[key].get<std::uint64_t>() > static_cast<std::uint64_t>(most);
-    const std::int64_t count = is_large ? most + 1 : object[key].get<std::int64_t>();
-    if (count >= 1 && count <= most) return static_cast<int>(count);
-    document_.report(Code::ValueRange, at + "/" + key,
-                     fmt::format("{} is from 1 to {}", key, most));
-    return 1;
-  }
-
-  std::vector<std::string> texts_at(const char* key) const {
-    return pool_.value(key, std::vector<std::string>());
-  }
-
-  void read_strategy(PoolChoice& choice) {
-    const auto word = pool_["strategy"].get<std::string>();
-    const auto* const known = std::ranges::find(sim::kStrategies, word, sim::strategy_name);
-    if (known != sim::kStrategies.end()) {
-      choice.strategy = *known;
-      return;
+  void check() {
+    check_count("/replicas", choice_.replicas, kMostReplicas);
+    check_count("/nodes", choice_.nodes, kMostNodes);
+    for (std::size_t m = 0; m < choice_.mig.size(); ++m) {
+      check_count(fmt::format("/mig/{}/count", m), choice_.mig[m].count, kMostInstances);
     }
-    odd(Code::EnumUnknown, "/strategy", fmt::format("there is no strategy \"{}\"", word),
-        "exclusive, timeSlicing, mps, mpsUncapped, mig, mig+timeSlicing, mig+mps or vgpu");
-  }
-
-  void read_layout(PoolChoice& choice) {
-    const json layout = pool_.value("mig", json::array());
-    constexpr std::int64_t kMostInstances = 64;
-    for (std::size_t i = 0; i < layout.size(); ++i) {
-      choice.mig.push_back(
-          {layout[i]["profile"].get<std::string>(),
-           count_at(layout[i], fmt::format("{}/mig/{}", at_, i), "count", kMostInstances)});
-    }
-    const bool cuts = choice.strategy == sim::Strategy::Mig ||
-                      choice.strategy == sim::Strategy::MigTimeSlicing ||
-                      choice.strategy == sim::Strategy::MigMps;
-    if (cuts == choice.mig.empty()) {
+    const bool cuts = choice_.strategy == sim::Strategy::Mig ||
+                      choice_.strategy == sim::Strategy::MigTimeSlicing ||
+                      choice_.strategy == sim::Strategy::MigMps;
+    if (cuts == choice_.mig.empty()) {
       odd(Code::SettingConflict, "/strategy",
           cuts ? "a strategy with MIG needs the layout: \"mig\" is absent"
                : "\"mig\" is the layout of another strategy");
     }
-    const bool each = choice.mig.size() > 1;
-    if (choice.mig_profiles.size() == choice.workloads.size() || (!each && !has_profiles())) return;
-    odd(Code::FieldMissing, has_profiles() ? "/migProfiles" : "",
+    const std::size_t profiles = choice_.mig_profiles.size();
+    if (profiles == choice_.workloads.size() || (profiles == 0 && choice_.mig.size() <= 1)) return;
+    odd(Code::FieldMissing, profiles > 0 ? "/migProfiles" : "",
         "migProfiles names one profile for each workload of the pool");
   }
-  bool has_profiles() const { return pool_.contains("migProfiles"); }
+
+ private:
+  void odd(Code code, const std::string& key, std::string message) {
+    document_.report(code, at_ + key, std::move(message));
+  }
+  void check_count(const std::string& pointer, std::int64_t count, std::int64_t most) {
+    if (count >= 1 && count <= most) return;
+    odd(Code::ValueRange, pointer,
+        fmt::format("{} is from 1 to {}", pointer.substr(pointer.rfind('/') + 1), most));
+  }
 
   StoredDocument& document_;
-  const json& pool_;
+  const PoolChoice& choice_;
   std::string at_;
 };
+
+void check_pools(const sim::Plan& plan, StoredDocument& document) {
+  for (std::size_t o = 0; o < plan.options.size(); ++o) {
+    const std::string at = fmt::format("/options/{}/pools", o);
+    const std::vector<PoolChoice>& pools = plan.options[o].pools;
+    for (std::size_t p = 0; p < pools.size(); ++p) {
+      PoolCheck(document, pools[p], fmt::format("{}/{}", at, p)).check();
+    }
+    if (pools.empty()) {
+      document.report(Code::FieldMissing, at, "an option has at least one pool");
+    }
+  }
+}
 
 bool is_purchase(const std::string& word, const scenarios::Scenario& scenario) {
   constexpr std::array<std::string_view, 3> kPurchases = {"on-demand", "spot", "reserved"};
@@ -111,16 +133,6 @@ bool has_workload(const scenarios::Scenario& scenario, const std::string& name) 
   });
 }
 
-// Another version is said alone: its keys are another's.
-bool is_of_this_version(StoredDocument& document) {
-  const std::string version = document.required_text("/apiVersion");
-  if (version == kPlanApiVersion || !document.problems().empty()) return version == kPlanApiVersion;
-  document.report(Code::ApiVersionUnknown, "/apiVersion",
-                  fmt::format("\"{}\" is not read here", version),
-                  fmt::format("make the plan again: this slicewise reads {}", kPlanApiVersion));
-  return false;
-}
-
 }  // namespace
 
 bool looks_like_plan(const SourceText& source) {
@@ -129,36 +141,28 @@ bool looks_like_plan(const SourceText& source) {
          source.text.find("\"slicewise.dev/plan.") != std::string::npos;
 }
 
-Expected<StoredPlan> read_plan(const SourceText& source) {
+Expected<sim::Plan> read_plan(const SourceText& source) {
   Expected<StoredDocument> document = StoredDocument::read(source);
   if (!document) return tl::unexpected(std::move(document.error()));
   if (is_of_this_version(*document)) check_schema(*document, plan_schema());
   if (!document->problems().empty()) return tl::unexpected(document->problems());
-  const json& root = document->root();
-  StoredPlan plan;
-  plan.stamp = StoredFields().read<sim::Stamp>(root["metadata"]);
-  for (std::size_t o = 0; o < root["options"].size(); ++o) {
-    const json& pools = root["options"][o]["pools"];
-    std::vector<PoolChoice> option;
-    for (std::size_t p = 0; p < pools.size(); ++p) {
-      const std::string at = fmt::format("/options/{}/pools/{}", o, p);
-      option.push_back(PoolReader(*document, pools[p], at).read());
-    }
-    if (option.empty()) {
-      document->report(Code::FieldMissing, fmt::format("/options/{}/pools", o),
-                       "an option has at least one pool");
-    }
-    plan.options.push_back(std::move(option));
+  StoredFields fields;
+  auto plan = fields.read<sim::Plan>(document->root());
+  if (fields.odd().empty()) infer(document->root(), plan, fields);
+  for (const StoredFields::Odd& odd : fields.odd()) {
+    document->report(odd.code, odd.pointer, odd.message,
+                     "make the plan again; `slicewise schema plan` prints its form");
   }
+  check_pools(plan, *document);
   if (!document->problems().empty()) return tl::unexpected(document->problems());
   return plan;
 }
 
-Diagnostics check_plan_names(const SourceText& source, const StoredPlan& plan, std::size_t option,
+Diagnostics check_plan_names(const SourceText& source, const sim::Plan& plan, std::size_t option,
                              const scenarios::Scenario& scenario,
                              const models::Catalogue& catalogue) {
   Diagnostics found;
-  const std::vector<PoolChoice>& pools = plan.options[option];
+  const std::vector<PoolChoice>& pools = plan.options[option].pools;
   for (std::size_t p = 0; p < pools.size(); ++p) {
     const PoolChoice& choice = pools[p];
     const auto odd = [&](Code code, std::string message) {
@@ -198,6 +202,26 @@ Diagnostics check_plan_names(const SourceText& source, const StoredPlan& plan, s
         "the plan was edited by hand: name every workload in one of the pools"));
   }
   return found;
+}
+
+bool has_figures_of(const sim::VariantResult& simulated, const sim::OptionFigures& planned) {
+  constexpr double kDigits = 1e-7;  // a document has nine
+  const auto same = [](double a, double b) {
+    return std::abs(a - b) <= kDigits * std::max(std::abs(a), std::abs(b));
+  };
+  if (simulated.cost.monthly != planned.monthly) return false;
+  std::size_t o = 0;
+  for (const sim::WorkloadResult& workload : simulated.workloads) {
+    for (const sim::ObjectiveResult& objective : workload.objectives) {
+      if (o == planned.objectives.size()) return false;
+      const sim::PlannedObjective& other = planned.objectives[o++];
+      if (other.workload != workload.name || other.name != objective.name ||
+          !same(sim::in_its_unit(objective.value), sim::in_its_unit(other.value))) {
+        return false;
+      }
+    }
+  }
+  return o == planned.objectives.size();
 }
 
 }  // namespace slicewise::reports

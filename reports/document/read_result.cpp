@@ -35,15 +35,15 @@ StoredResult stored_result(const json& document, StoredFields& fields) {
   const json metadata = document.value("metadata", json::object());
   fields.read(sim::record_of<sim::Result>().find("metadata")->inner(), metadata, &read);
   if (!read.fidelity.empty() && read.fidelity != "exact" && read.fidelity != "auto") {
-    fields.set_odd("fidelity");
+    fields.add_odd("fidelity");
   }
-  if (read.stamp.replications == 0) fields.set_odd("replications");
+  if (read.stamp.replications == 0) fields.add_odd("replications");
   StoredResult result{std::move(read.stamp), std::move(read.fidelity), read.interrupted, {}};
   const json variants = document.value("variants", json());
-  if (!variants.is_array()) fields.set_odd("variants");
+  if (!variants.is_array()) fields.add_odd("variants");
   for (const json& variant : variants) {
     const json name = variant.is_object() ? variant.value("name", json()) : json();
-    if (!name.is_string()) fields.set_odd("name");
+    if (!name.is_string()) fields.add_odd("name");
     result.variants.push_back(name.is_string() ? name.get<std::string>() : "");
   }
   return result;
@@ -74,8 +74,7 @@ Expected<StoredResult> read_result(const SourceText& source) {
   }
   StoredResult result = stored_result(document, fields);
   if (!fields.odd().empty()) {
-    return result_problem(source, Code::FieldMissing,
-                          fmt::format("\"{}\" is absent or not what it should be", fields.odd()),
+    return result_problem(source, fields.odd().front().code, fields.odd().front().message,
                           "run it again; `slicewise schema result` prints its form");
   }
   return result;

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <map>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace slicewise::reports {
@@ -48,8 +50,22 @@ bool read_figure(const json& stored, const json& beside, scenarios::FigureValue&
 
 }  // namespace
 
-void StoredFields::set_odd(std::string_view key) {
-  if (odd_.empty()) odd_ = key;
+void StoredFields::add_odd(std::string_view key) {
+  odd_.push_back({Code::FieldMissing, fmt::format("{}/{}", at_, key),
+                  fmt::format("\"{}\" is absent or not what it should be", key)});
+}
+
+void StoredFields::add_odd_value(const Field& field, const json& stored) {
+  const std::string pointer = fmt::format("{}/{}", at_, field.key);
+  if (stored.is_number()) {
+    odd_.push_back({Code::ValueRange, pointer, fmt::format("{} is out of range", field.key)});
+  } else if (stored.is_string() && field.shape->words != nullptr) {
+    odd_.push_back({Code::EnumUnknown, pointer,
+                    fmt::format("there is no {} \"{}\": {}", field.key, stored.get<std::string>(),
+                                fmt::join(field.shape->words(), ", "))});
+  } else {
+    add_odd(field.key);
+  }
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the declarations
@@ -63,7 +79,7 @@ void StoredFields::read(const Record& record, const json& stored, void* into) {
 void StoredFields::read_field(const Field& field, const json& stored, void* into) {
   const auto at = stored.is_object() ? stored.find(field.key) : stored.end();
   if (at == stored.end()) {
-    if (!field.may_be_absent()) set_odd(field.key);
+    if (!field.may_be_absent()) add_odd(field.key);
     return;
   }
   // Words that are unknown here are left out where there may be others.
@@ -71,7 +87,13 @@ void StoredFields::read_field(const Field& field, const json& stored, void* into
   const bool is_open = shape.kind == Shape::Kind::Word && shape.words == nullptr;
   if (is_open && at->is_string() && !shape.is_word(at->get_ref<const std::string&>())) return;
   void* const room = field.room(into);
-  if (room != nullptr && !read_value(field, shape, *at, stored, room)) set_odd(field.key);
+  if (room == nullptr) return;
+  const bool nests = shape.kind == Shape::Kind::Object || shape.kind == Shape::Kind::List;
+  const std::size_t around = at_.size();
+  if (nests) at_ += fmt::format("/{}", field.key);
+  const bool is_right = read_value(field, shape, *at, stored, room);
+  at_.resize(around);
+  if (!is_right) add_odd_value(field, *at);
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the declarations
@@ -89,12 +111,10 @@ bool StoredFields::read_value(const Field& field, const Shape& shape, const json
       return read_within(HUGE_VAL, stored, *static_cast<double*>(into));
     case Shape::Kind::Time:
       if (!read_within(kMostSeconds, stored, value)) return false;
-      *static_cast<Duration*>(into) = from_seconds(value);
-      return true;
+      return shape.set_whole(into, from_seconds(value).ns);
     case Shape::Kind::Money:
       if (!read_within(kMostDollars, stored, value)) return false;
-      *static_cast<Usd*>(into) = from_dollars(value);
-      return true;
+      return shape.set_whole(into, from_dollars(value).nano);
     case Shape::Kind::Text:
     case Shape::Kind::Word:
       return stored.is_string() && shape.set_text(into, stored.get_ref<const std::string&>());
@@ -110,8 +130,11 @@ bool StoredFields::read_value(const Field& field, const Shape& shape, const json
       return true;
     case Shape::Kind::List:
       if (!stored.is_array()) return false;
-      for (const json& item : stored) {
-        if (!read_value(field, *shape.item, item, beside, shape.append(into))) return false;
+      for (std::size_t i = 0; i < stored.size(); ++i) {
+        const std::size_t around = at_.size();
+        at_ += fmt::format("/{}", i);
+        if (!read_value(field, *shape.item, stored[i], beside, shape.append(into))) return false;
+        at_.resize(around);
       }
       return true;
     case Shape::Kind::Object:

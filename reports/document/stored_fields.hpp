@@ -2,17 +2,25 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "slicewise/codes.hpp"
 #include "slicewise/sim/describe.hpp"
 
 namespace slicewise::reports {
 
-// Reads stored documents into what their declarations fill and remembers the first key that is
-// absent or not what it should be. What is computed is left out.
+// Reads stored documents into what their declarations fill and remembers what is absent or not what
+// it should be. What is computed is left out.
 class StoredFields {
  public:
+  struct Odd {
+    Code code;
+    std::string pointer;
+    std::string message;
+  };
+
   // REQUIRES: `into` is what the record declares.
   void read(const sim::Record& record, const nlohmann::json& stored, void* into);
   template <class T>
@@ -22,16 +30,18 @@ class StoredFields {
     return value;
   }
 
-  void set_odd(std::string_view key);
-  const std::string& odd() const { return odd_; }
+  void add_odd(std::string_view key);  // absent or not what it should be
+  const std::vector<Odd>& odd() const { return odd_; }
 
  private:
   void read_field(const sim::Field& field, const nlohmann::json& stored, void* into);
   // Whether it is what it should be; `beside`: the object that it is in.
   bool read_value(const sim::Field& field, const sim::Shape& shape, const nlohmann::json& stored,
                   const nlohmann::json& beside, void* into);
+  void add_odd_value(const sim::Field& field, const nlohmann::json& stored);
 
-  std::string odd_;
+  std::string at_;  // pointer of the object that is read
+  std::vector<Odd> odd_;
 };
 
 }  // namespace slicewise::reports

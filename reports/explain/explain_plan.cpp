@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/sim/plan_record.hpp"
 
-#include "../difference/stored_document.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"
 #include "../text/amount_text.hpp"
@@ -22,28 +22,26 @@ namespace {
 // Reasons of one kind that are named before the rest is only counted.
 constexpr std::size_t kReasonsShown = 5;
 
-// What a stored plan says of its options, in sentences.
+// What a plan says of its options, in sentences.
 class PlanExplainer {
  public:
-  PlanExplainer(StoredDocument document, StoredPlan plan, const TextStyle& style)
-      : document_(std::move(document)), plan_(std::move(plan)), style_(style) {}
+  PlanExplainer(const sim::Plan& plan, const TextStyle& style) : plan_(plan), style_(style) {}
 
-  std::string option(std::size_t index) {
-    const std::string at = fmt::format("/options/{}", index);
+  std::string option(std::size_t index) const {
     std::string out = fmt::format("#{} of {}: {}\n", index + 1, plan_.options.size(), name(index));
-    out += said(cost_sentence(index, at)) + objectives(at) + said(use_sentence(at)) +
-           said(rank_sentence(index, at));
+    out += said(cost_sentence(index)) + objectives(index) + said(use_sentence(index)) +
+           said(rank_sentence(index));
     for (const std::string& sentence : flip_sentences(index)) out += said(sentence);
     return out;
   }
 
-  std::string whole() {
+  std::string whole() const {
     std::string out;
     if (plan_.options.empty()) {
       out += "No configuration that was tried stands.\n";
     } else {
       out += fmt::format("Recommended of {}: {}\n", plan_.options.size(), name(0)) +
-             said(cost_sentence(0, "/options/0")) + objectives("/options/0");
+             said(cost_sentence(0)) + objectives(0);
       for (const std::string& sentence : flip_sentences(0)) out += said(sentence);
     }
     return out + rejections() +
@@ -52,73 +50,66 @@ class PlanExplainer {
                "PLAN --candidate 2 writes its files");
   }
 
-  const Diagnostics& problems() const { return document_.problems(); }
-
  private:
   std::string said(const std::string& sentence) const {
     return sentence.empty() ? "" : wrapped_text(sentence, style_.width, "  ", 4);
   }
 
+  const sim::OptionFigures& figures(std::size_t index) const {
+    return plan_.options[index].figures;
+  }
+
   std::string name(std::size_t index) const {
     std::vector<std::string> pools;
-    for (const sim::PoolChoice& pool : plan_.options[index]) pools.push_back(describe(pool));
+    for (const sim::PoolChoice& pool : plan_.options[index].pools) pools.push_back(describe(pool));
     return fmt::format("{}", fmt::join(pools, " + "));
   }
 
-  double figure(const std::string& pointer) { return document_.number(pointer).value_or(0); }
-
-  std::string cost_sentence(std::size_t index, const std::string& at) {
-    const double monthly = figure(at + "/monthlyUsd");
-    std::string out = fmt::format("{} a month", money_text(from_dollars(monthly)));
+  std::string cost_sentence(std::size_t index) const {
+    const Usd monthly = figures(index).monthly;
+    std::string out = fmt::format("{} a month", money_text(monthly));
     if (index == 0) return out;
-    const double best = figure("/options/0/monthlyUsd");
-    if (best <= 0 || monthly == best) return out + ", as much as #1";
+    const Usd best = figures(0).monthly;
+    if (best.nano <= 0 || monthly == best) return out + ", as much as #1";
     return out + fmt::format(", {} {} than #1 ({})",
-                             money_text(from_dollars(std::max(monthly - best, best - monthly))),
-                             monthly > best ? "more" : "less", change_text(monthly / best - 1));
+                             money_text(monthly > best ? monthly - best : best - monthly),
+                             monthly > best ? "more" : "less",
+                             change_text(to_dollars(monthly) / to_dollars(best) - 1));
   }
 
-  std::string objectives(const std::string& option) {
-    const auto* all = document_.list(option + "/objectives");
+  std::string objectives(std::size_t index) const {
     std::string out;
-    for (std::size_t o = 0; all != nullptr && o < all->size(); ++o) {
-      const std::string at = fmt::format("{}/objectives/{}", option, o);
-      const sim::AmountUnit unit = unit_of_word(document_.required_text(at + "/unit"));
-      const bool at_least = document_.truth(at + "/atLeast").value_or(false);
-      const sim::ObjectiveStanding standing =
-          stored_standing(document_.truth(at + "/pass").value_or(false), figure(at + "/value"),
-                          document_.number(at + "/ci95"), figure(at + "/limit"), at_least);
-      const std::string value =
-          amount_text({figure(at + "/value"), unit}, document_.number(at + "/ci95"), style_);
+    for (const sim::PlannedObjective& o : figures(index).objectives) {
+      const sim::AmountUnit unit = unit_of_word(sim::unit_word(o.limit));
+      const auto ci95 = o.ci95 ? std::optional(sim::in_its_unit(*o.ci95)) : std::nullopt;
       out += said(fmt::format(
-          "{} {} {}: {} of {} {}, {} of the limit", standing_sign(standing, style_),
-          document_.required_text(at + "/workload"), document_.required_text(at + "/name"), value,
-          at_least ? "at least" : "at most", amount_text({figure(at + "/limit"), unit}),
-          percent_text(figure(at + "/ratio"))));
+          "{} {} {}: {} of {} {}, {} of the limit", standing_sign(sim::standing_of(o), style_),
+          o.workload, o.name, amount_text({sim::in_its_unit(o.value), unit}, ci95, style_),
+          o.at_least ? "at least" : "at most", amount_text({sim::in_its_unit(o.limit), unit}),
+          percent_text(o.ratio())));
     }
     return out;
   }
 
-  std::string use_sentence(const std::string& at) {
+  std::string use_sentence(std::size_t index) const {
     return fmt::format("the GPUs are busy {} of the time; up to {} pods run at once",
-                       percent_text(figure(at + "/gpuBusyRatio")),
-                       count_text(figure(at + "/runningMax")));
+                       percent_text(figures(index).gpu_busy),
+                       count_text(static_cast<double>(figures(index).running_max)));
   }
 
-  std::string rank_sentence(std::size_t index, const std::string& at) {
-    const std::string goal = document_.required_text("/metadata/goal");
+  std::string rank_sentence(std::size_t index) const {
+    const std::string_view goal = scenarios::goal_name(plan_.goal);
     if (index == 0) return fmt::format("it has the least {} of all that stand", goal);
     std::string out = fmt::format("it ranks behind #{} by {}", index, goal);
-    if (figure(at + "/goal") == figure(fmt::format("/options/{}/goal", index - 1))) {
+    if (plan_.options[index].goal == plan_.options[index - 1].goal) {
       out += ", of which both have as much, and then by the share of its limits that it uses";
     }
-    if (document_.truth(at + "/pareto").value_or(false)) {
+    if (plan_.options[index].pareto) {
       return out + "; no ranked option is both cheaper and further from its limits";
     }
     for (std::size_t other = 0; other < plan_.options.size(); ++other) {
-      const std::string against = fmt::format("/options/{}", other);
-      if (other != index && figure(against + "/monthlyUsd") <= figure(at + "/monthlyUsd") &&
-          figure(against + "/worstRatio") <= figure(at + "/worstRatio")) {
+      if (other != index && figures(other).monthly <= figures(index).monthly &&
+          figures(other).worst_ratio <= figures(index).worst_ratio) {
         return out + fmt::format("; #{} costs no more and is no nearer to its limits", other + 1);
       }
     }
@@ -126,42 +117,30 @@ class PlanExplainer {
   }
 
   // Of the best option: all; of another: those that make it the best.
-  std::vector<std::string> flip_sentences(std::size_t index) {
+  std::vector<std::string> flip_sentences(std::size_t index) const {
     std::vector<std::string> sentences;
-    const auto* flips = document_.list("/flips");
-    for (std::size_t f = 0; flips != nullptr && f < flips->size(); ++f) {
-      const std::string at = fmt::format("/flips/{}", f);
-      const bool mine = wins_at(at, index);
+    for (const sim::Flip& flip : plan_.flips) {
+      const bool mine = flip.winner && flip.winner->pools == plan_.options[index].pools;
       if (index > 0 && !mine) continue;
-      sentences.push_back(fmt::format(
-          "{} {} is {} times what it is", index > 0 ? "it would be best if" : "another is best if",
-          document_.required_text(at + "/input"), decimal_text(figure(at + "/factor"))));
+      sentences.push_back(fmt::format("{} {} is {} times what it is",
+                                      index > 0 ? "it would be best if" : "another is best if",
+                                      flip.input, decimal_text(flip.factor)));
     }
     return sentences;
   }
 
-  bool wins_at(const std::string& flip, std::size_t index) {
-    const nlohmann::json::json_pointer winner(flip + "/winner/pools");
-    const nlohmann::json::json_pointer mine(fmt::format("/options/{}/pools", index));
-    const nlohmann::json& root = document_.root();
-    return root.contains(winner) && root.contains(mine) && root.at(winner) == root.at(mine);
-  }
-
-  std::string rejections() {
+  std::string rejections() const {
     std::map<std::string, std::size_t> reasons;
-    const auto* rejected = document_.list("/rejected");
-    if (rejected == nullptr || rejected->empty()) return "";
-    for (std::size_t r = 0; r < rejected->size(); ++r) {
-      const std::string at = fmt::format("/rejected/{}", r);
-      const auto code = document_.text(at + "/code");
-      ++reasons[code ? *code : document_.required_text(at + "/reason")];
+    if (plan_.rejected.empty()) return "";
+    for (const sim::RejectedChoice& rejected : plan_.rejected) {
+      ++reasons[rejected.code ? std::string(info(*rejected.code).name) : rejected.reason];
     }
     std::vector<std::pair<std::size_t, std::string>> ordered;
     ordered.reserve(reasons.size());
     for (const auto& [reason, count] : reasons) ordered.emplace_back(count, reason);
     std::ranges::stable_sort(ordered,
                              [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::string out = fmt::format("{} configurations were rejected:\n", rejected->size());
+    std::string out = fmt::format("{} configurations were rejected:\n", plan_.rejected.size());
     for (std::size_t r = 0; r < std::min(ordered.size(), kReasonsShown); ++r) {
       out += said(fmt::format("{} x {}", ordered[r].first, ordered[r].second));
     }
@@ -171,8 +150,7 @@ class PlanExplainer {
     return out;
   }
 
-  StoredDocument document_;
-  StoredPlan plan_;
+  const sim::Plan& plan_;
   TextStyle style_;
 };
 
@@ -180,20 +158,16 @@ class PlanExplainer {
 
 Expected<std::string> explain_plan(const SourceText& source, std::optional<std::size_t> option,
                                    const TextStyle& style) {
-  Expected<StoredPlan> plan = read_plan(source);
-  if (!plan) return tl::unexpected(std::move(plan.error()));
+  const Expected<sim::Plan> plan = read_plan(source);
+  if (!plan) return tl::unexpected(plan.error());
   const std::size_t count = plan->options.size();
   if (option && (*option == 0 || *option > count)) {
     return tl::unexpected(Diagnostics{make_diagnostic(
         Code::ValueRange, {source.name, 1, 1, 1},
         fmt::format("the plan has {} options, no option {}", count, *option), "1 is the best")});
   }
-  Expected<StoredDocument> document = StoredDocument::read(source);
-  if (!document) return tl::unexpected(std::move(document.error()));
-  PlanExplainer explainer(std::move(*document), std::move(*plan), style);
-  std::string text = option ? explainer.option(*option - 1) : explainer.whole();
-  if (!explainer.problems().empty()) return tl::unexpected(explainer.problems());
-  return text;
+  const PlanExplainer explainer(*plan, style);
+  return option ? explainer.option(*option - 1) : explainer.whole();
 }
 
 }  // namespace slicewise::reports

@@ -95,6 +95,14 @@ std::string_view unit_word(const scenarios::FigureValue& value) {
                     value);
 }
 
+double in_its_unit(const scenarios::FigureValue& value) {
+  return std::visit(
+      models::Overloaded{[](Duration d) { return to_seconds(d); },
+                         [](scenarios::Share s) { return s.of_one; },
+                         [](Rate r) { return r.per_second; }, [](double x) { return x; }},
+      value);
+}
+
 template <>
 const Record& record_of<Stamp>() {
   using S = Stamp;

@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t o = 0; o < plan->options.size(); ++o) {
     if (!reports::check_plan_names(source, *plan, o, scenario, catalogue).empty()) continue;
     const scenarios::Scenario planned =
-        sim::planned_scenario(scenario, plan->options[o], catalogue);
+        sim::planned_scenario(scenario, plan->options[o].pools, catalogue);
     const auto files = reports::render_bundle(planned, catalogue, {});
     if (!files && files.error().empty()) std::abort();
   }

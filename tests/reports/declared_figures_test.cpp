@@ -9,6 +9,7 @@
 #include "slicewise/reports/difference.hpp"
 #include "slicewise/reports/reference.hpp"
 #include "slicewise/reports/result_report.hpp"
+#include "slicewise/sim/plan_record.hpp"
 #include "slicewise/sim/policies.hpp"
 #include "slicewise/sim/result_record.hpp"
 
@@ -109,8 +110,25 @@ TEST(DeclaredFigures, AreReadBackAsTheyWereWritten) {
   const json document = described_json(full_result());
   StoredFields fields;
   const auto read = fields.read<sim::Result>(document);
-  EXPECT_EQ(fields.odd(), "");
+  EXPECT_TRUE(fields.odd().empty()) << fields.odd().front().message;
   EXPECT_EQ(described_json(read), document);
+}
+
+// The journal of a plan and other processes get every bit of what is declared.
+TEST(DeclaredFigures, TravelBetweenProcesses) {
+  sim::PlanAnswer answer;
+  Filler().fill(sim::record_of<sim::OptionFigures>(), &answer.figures.emplace());
+  answer.code = Code::GpuOom;
+  answer.refused = "a 100 % full\nline \xC3\xA4";
+  answer.figures->worst_ratio = 0.1 + 0.2;
+  answer.figures->per_job.reset();
+  const auto told = sim::read_answer(sim::answer_line(answer));
+  ASSERT_TRUE(told && told->figures);
+  EXPECT_EQ(described_json(*told->figures), described_json(*answer.figures));
+  EXPECT_EQ(told->figures->worst_ratio, answer.figures->worst_ratio);
+  EXPECT_EQ(told->figures->verdict, answer.figures->verdict);
+  EXPECT_EQ(told->code, answer.code);
+  EXPECT_EQ(told->refused, answer.refused);
 }
 
 TEST(DeclaredFigures, HaveASchemaWithTheirMeaning) {

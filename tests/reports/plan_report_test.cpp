@@ -194,7 +194,7 @@ TEST(PlanReport, WithoutAnOptionNamesWhatIsNearest) {
   EXPECT_THAT(text, HasSubstr("What could stand takes more.\n"));
   EXPECT_THAT(text, HasSubstr("The scenario's own pools do, for $3,072 a month"));
   EXPECT_EQ(nlohmann::json::parse(plan_json(plan))["nearest"].size(), 1U);
-  const auto read = read_whole_plan({"plan.json", plan_json(plan)});
+  const auto read = read_plan({"plan.json", plan_json(plan)});
   ASSERT_TRUE(read);
   EXPECT_EQ(read->nearest, plan.nearest);
 }

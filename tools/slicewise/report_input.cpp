@@ -271,7 +271,7 @@ std::string option_name(std::size_t option, const std::vector<sim::PoolChoice>& 
 
 ExitCode report_on_plan(ReportOrigin origin, const ReportCommand& command, const CommonFlags& flags,
                         ReportInput& input) {
-  auto plan = reports::read_whole_plan(origin.document);
+  auto plan = reports::read_plan(origin.document);
   if (!plan) return fail(plan.error(), {origin.document}, flags);
   origin.stale = Code::PlanStale;
   take_stamp(plan->stamp, origin);

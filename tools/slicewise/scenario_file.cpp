@@ -196,8 +196,7 @@ class PlanOpener {
                    "make the plan again, or take the files of that time");
   }
 
-  tl::expected<ScenarioFile, ExitCode> in_place(const reports::StoredPlan& plan,
-                                                std::size_t option) const {
+  tl::expected<ScenarioFile, ExitCode> in_place(const sim::Plan& plan, std::size_t option) const {
     const std::string path = path_from(source_.name, plan.stamp.scenario_file);
     Expected<ScenarioFile> file = open_scenario(path, plan.stamp.settings);
     if (!file) return refused(file.error());
@@ -220,7 +219,8 @@ class PlanOpener {
         return stale(file->price_file);
       }
     }
-    scenarios::Scenario planned = sim::planned_scenario(*variant, plan.options[option], catalogue);
+    scenarios::Scenario planned =
+        sim::planned_scenario(*variant, plan.options[option].pools, catalogue);
     planned.seed = plan.stamp.seed;
     planned.replications = plan.stamp.replications;
     planned.allow_pending = plan.stamp.allow_pending;
@@ -229,7 +229,7 @@ class PlanOpener {
     file->texts.insert(file->texts.begin(), file->texts.front());
     file->texts.front().name = fmt::format("{}#{}", source_.name, option + 1);
     sim::PlanProbe probe;
-    probe.pools = plan.options[option];
+    probe.pools = plan.options[option].pools;
     set.sha256 = scenarios::sha256_hex(set.sha256, {sim::probe_line(probe)});
     file->settings.clear();
     return std::move(*file);

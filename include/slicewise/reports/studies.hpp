@@ -106,23 +106,14 @@ std::string plan_csv(const sim::Plan& plan);
 std::string plan_markdown(const sim::Plan& plan);
 std::string plan_schema_json();
 
-// What an export needs of a stored plan.
-struct StoredPlan {
-  sim::Stamp stamp;
-  std::vector<std::vector<sim::PoolChoice>> options;  // best first, each with at least one pool
-};
-
 // Whether the text is a JSON document of kind Plan, well-formed or not.
 bool looks_like_plan(const SourceText& source);
 
 // Everything that the schema does not allow, at its place: malformed JSON is a YAML_SYNTAX, another
 // version an API_VERSION_UNKNOWN, then FIELD_MISSING, FIELD_UNKNOWN, FIELD_TYPE, VALUE_RANGE and
-// ENUM_UNKNOWN, and pools that contradict themselves. Whether their names are those of the scenario
-// is for check_plan_names.
-Expected<StoredPlan> read_plan(const SourceText& source);
-
-// The plan with its figures, for a page about it. Errors as read_plan() has them.
-Expected<sim::Plan> read_whole_plan(const SourceText& source);
+// ENUM_UNKNOWN, and pools that contradict themselves. Every option has at least one pool. Whether
+// their names are those of the scenario is for check_plan_names.
+Expected<sim::Plan> read_plan(const SourceText& source);
 
 // Whether a simulation of an option found what the plan says of it, to the digits that a document
 // has.
@@ -135,7 +126,7 @@ Expected<std::string> explain_plan(const SourceText& source, std::optional<std::
 
 // What is wrong with options[option] for its scenario: instance types, price plans and workloads
 // that are unknown, workloads without a pool. REQUIRES: plan was read from source.
-Diagnostics check_plan_names(const SourceText& source, const StoredPlan& plan, std::size_t option,
+Diagnostics check_plan_names(const SourceText& source, const sim::Plan& plan, std::size_t option,
                              const scenarios::Scenario& scenario,
                              const models::Catalogue& catalogue);
 

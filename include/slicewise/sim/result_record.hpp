@@ -99,7 +99,8 @@ Field stamp_field(std::string_view key) {
   return record_of<Stamp>().like(key).template from<&T::stamp>();
 }
 
-// "seconds", "ratio", "perSecond", "number".
+// "seconds", "ratio", "perSecond", "number", and the value in that unit.
 std::string_view unit_word(const scenarios::FigureValue& value);
+double in_its_unit(const scenarios::FigureValue& value);
 
 }  // namespace slicewise::sim

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/sim/result_record.hpp"
+
 #include "block_candidates.hpp"
 
 namespace slicewise::sim {
@@ -29,23 +31,15 @@ int screening_replications(int all) {
   return all <= kScreenShare ? all : std::max(kFewestToScreen, all / kScreenShare);
 }
 
-double as_number(const scenarios::FigureValue& value) {
-  return std::visit(
-      models::Overloaded{[](Duration d) { return to_seconds(d); },
-                         [](scenarios::Share s) { return s.of_one; },
-                         [](Rate r) { return r.per_second; }, [](double x) { return x; }},
-      value);
-}
-
 bool fails_clearly(const OptionFigures& figures) {
   if (figures.verdict.loses_pods()) return true;
   return std::ranges::any_of(figures.objectives, [](const PlannedObjective& objective) {
     if (objective.pass) return false;
     if (objective.ratio() >= kClearFactor) return true;
     if (!objective.ci95) return false;
-    const double limit = as_number(objective.limit);
-    const double value = as_number(objective.value);
-    const double margin = kClearWidths * as_number(*objective.ci95);
+    const double limit = in_its_unit(objective.limit);
+    const double value = in_its_unit(objective.value);
+    const double margin = kClearWidths * in_its_unit(*objective.ci95);
     return objective.at_least ? value + margin < limit : value - margin > limit;
   });
 }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/result_record.hpp"
+
 #include "../../result/merge.hpp"
 #include "../plan/scaled_input.hpp"
 #include "probe.hpp"
@@ -105,18 +107,15 @@ OptionFigures figures_of(const VariantResult& result) {
 }
 
 double PlannedObjective::ratio() const {
-  const auto number = [](const scenarios::FigureValue& figure) {
-    return std::visit(
-        models::Overloaded{[](Duration d) { return to_seconds(d); },
-                           [](scenarios::Share s) { return s.of_one; },
-                           [](Rate r) { return r.per_second; }, [](double x) { return x; }},
-        figure);
-  };
   // 99.95 % where 99.9 % must be is half of what may go wrong.
   const auto* share = std::get_if<scenarios::Share>(&limit);
   const bool of_losses = at_least && share != nullptr && share->of_one < 1;
-  const double of = of_losses ? 1 - number(value) : at_least ? number(limit) : number(value);
-  const double to = of_losses ? 1 - number(limit) : at_least ? number(value) : number(limit);
+  const double of = of_losses  ? 1 - in_its_unit(value)
+                    : at_least ? in_its_unit(limit)
+                               : in_its_unit(value);
+  const double to = of_losses  ? 1 - in_its_unit(limit)
+                    : at_least ? in_its_unit(value)
+                               : in_its_unit(limit);
   constexpr double kNothingDone = 1'000;
   const double used = to > 0 ? std::min(kNothingDone, of / to) : kNothingDone;
   // A quantile within its limit fails where more requests were lost than it leaves out.
