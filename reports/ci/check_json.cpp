@@ -1,82 +1,76 @@
 #include <algorithm>
+#include <cstdint>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/ci.hpp"
-#include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/sim/result_record.hpp"
 #include "slicewise/version.hpp"
 
-#include "../document/document_values.hpp"
-#include "../document/documents.hpp"
-#include "../document/json_schema.hpp"
+#include "../document/document_text.hpp"
+#include "../document/record_json.hpp"
 
-namespace slicewise::reports {
+namespace slicewise::sim {
+
 namespace {
 
-using nlohmann::json;
+using reports::CheckReport;
 
-json located_finding(const Diagnostic& d) {
-  const bool placed = d.where.line > 0;
-  return document::present({{"code", info(d.code).name},
-                            {"severity", severity_name(d.severity)},
-                            {"file", document::text(d.where.file)},
-                            {"line", placed ? json(d.where.line) : json(nullptr)},
-                            {"column", placed ? json(d.where.column) : json(nullptr)},
-                            {"length", placed ? json(d.where.length) : json(nullptr)},
-                            {"message", d.message},
-                            {"help", document::text(d.help)}});
+bool is_placed(const Diagnostic& d) { return d.where.line > 0; }
+
+std::string_view version_of_check(const CheckReport&) { return kVersion; }
+
+template <Severity Of>
+std::int64_t count_of(const CheckReport& report) {
+  return std::ranges::count(report.findings, Of, &Diagnostic::severity);
 }
 
-json located_finding_schema() {
-  using json_schema::kOptional;
-  using json_schema::one_of;
-  using json_schema::text;
-  using json_schema::whole;
-  return json_schema::object(
-      {{"code", text("stable code; `slicewise explain CODE` describes it")},
-       {"severity", one_of({"error", "warning", "note"}, "how bad it is")},
-       {"file", text("as it was named on the command line; - is standard input"), kOptional},
-       {"line", whole("from 1; absent when it is about no place"), kOptional},
-       {"column", whole("from 1, in characters"), kOptional},
-       {"length", whole("characters that are meant"), kOptional},
-       {"message", text("what is wrong, or what the cluster will say")},
-       {"help", text("what to do"), kOptional}},
-      "one finding");
+const Record& located_finding() {
+  using D = Diagnostic;
+  using W = SourceLocation;
+  static const Record declared{
+      "one finding",
+      {field<&D::code>("code", "stable code; `slicewise explain CODE` describes it"),
+       field<&D::severity>("severity", "how bad it is"),
+       field<&D::where, &W::file>("file",
+                                  "as it was named on the command line; - is standard input")
+           .optional(),
+       field<&D::where, &W::line>("line", "from 1; absent when it is about no place")
+           .when<&is_placed>(),
+       field<&D::where, &W::column>("column", "from 1, in characters").when<&is_placed>(),
+       field<&D::where, &W::length>("length", "characters that are meant").when<&is_placed>(),
+       field<&D::message>("message", "what is wrong, or what the cluster will say"),
+       field<&D::help>("help", "what to do").optional()}};
+  return declared;
 }
 
 }  // namespace
 
-std::string check_json(const CheckReport& report) {
-  const auto count = [&](Severity severity) {
-    return std::ranges::count(report.findings, severity, &Diagnostic::severity);
-  };
-  return json_text({{"apiVersion", kCheckApiVersion},
-                    {"kind", "Check"},
-                    {"version", kVersion},
-                    {"files", report.files},
-                    {"errors", count(Severity::Error)},
-                    {"warnings", count(Severity::Warning)},
-                    {"notes", count(Severity::Note)},
-                    {"findings", document::list(report.findings, located_finding)}});
+template <>
+const Record& record_of<CheckReport>() {
+  constexpr std::string_view kOfSeverity = "number of findings of this severity";
+  static const Record declared{
+      "What `slicewise check -o json` prints. Keys are added, never renamed.",
+      {constant("apiVersion", reports::kCheckApiVersion), constant("kind", "Check"),
+       field<&version_of_check>("version", "version of slicewise"),
+       field<&CheckReport::files>("files", "what was read, directories resolved").each("file"),
+       field<&count_of<Severity::Error>>("errors", kOfSeverity),
+       field<&count_of<Severity::Warning>>("warnings", kOfSeverity),
+       field<&count_of<Severity::Note>>("notes", kOfSeverity),
+       field<&CheckReport::findings>("findings", "in the order of files and lines")
+           .as(&located_finding)}};
+  return declared;
 }
 
+}  // namespace slicewise::sim
+
+namespace slicewise::reports {
+
+std::string check_json(const CheckReport& report) { return json_text(described_json(report)); }
+
 std::string check_schema_json() {
-  using json_schema::list_of;
-  using json_schema::text;
-  using json_schema::whole;
-  json schema = json_schema::object(
-      {{"apiVersion", {{"const", kCheckApiVersion}}},
-       {"kind", {{"const", "Check"}}},
-       {"version", text("version of slicewise")},
-       {"files", list_of(text("file"), "what was read, directories resolved")},
-       {"errors", whole("number of findings of this severity")},
-       {"warnings", whole("number of findings of this severity")},
-       {"notes", whole("number of findings of this severity")},
-       {"findings", list_of(located_finding_schema(), "in the order of files and lines")}},
-      "What `slicewise check -o json` prints. Keys are added, never renamed.");
-  schema["$schema"] = "http://json-schema.org/draft-07/schema#";
-  schema["title"] = "slicewise check";
-  return json_text(schema);
+  return json_text(document_schema(sim::record_of<CheckReport>(), "slicewise check"));
 }
 
 }  // namespace slicewise::reports

@@ -1,10 +1,14 @@
 #include "record_json.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <map>
 #include <string>
 
-#include "document_values.hpp"
+#include <fmt/format.h>
+
+#include "slicewise/sim/result_record.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -19,6 +23,20 @@ using sim::shapes::in;
 
 using Counts = std::map<std::string, std::int64_t>;
 
+// 3600 rather than 3600.0, in every format.
+json whole_or_double(double value) {
+  constexpr double kExactBelow = 9007199254740992.0;  // 2^53
+  const bool whole = std::abs(value) < kExactBelow && value == std::trunc(value);
+  return whole ? json(static_cast<std::int64_t>(value)) : json(value);
+}
+
+// Nine significant digits: far more than the model is worth, and the same text everywhere even
+// where two compilers differ in the last bit of a sum. Not finite: absent.
+json number_json(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  return whole_or_double(std::strtod(fmt::format("{:.9g}", value).c_str(), nullptr));
+}
+
 json value_json(const Shape& shape, const Record* record, const void* value) {
   switch (shape.kind) {
     case Shape::Kind::Truth:
@@ -29,16 +47,18 @@ json value_json(const Shape& shape, const Record* record, const void* value) {
     case Shape::Kind::Size:
       return shape.whole(value);
     case Shape::Kind::Number:
-      return document::number(in<double>(value));
+      return number_json(in<double>(value));
     case Shape::Kind::Time:
-      return document::in_seconds(in<Duration>(value));
+      return number_json(to_seconds(Duration{shape.whole(value)}));
     case Shape::Kind::Money:
-      return document::in_dollars(in<Usd>(value));
+      // Every nano-dollar. A division, not to_dollars(): it rounds correctly, so that the decimal
+      // comes out as it went in.
+      return whole_or_double(static_cast<double>(shape.whole(value)) / 1e9);
     case Shape::Kind::Text:
     case Shape::Kind::Word:
       return shape.text(value);
     case Shape::Kind::Figure:
-      return document::figure_value(in<scenarios::FigureValue>(value));
+      return number_json(sim::in_its_unit(in<scenarios::FigureValue>(value)));
     case Shape::Kind::Counts:
       return in<Counts>(value);
     case Shape::Kind::List: {
