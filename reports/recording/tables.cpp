@@ -1,44 +1,72 @@
 #include <algorithm>
-#include <initializer_list>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "../document/csv_rows.hpp"
-#include "../document/record_json.hpp"
 #include "lane_words.hpp"
 
+// Each table is the declaration of its columns and the rows that they are of.
 namespace slicewise::reports {
 namespace {
 
+using sim::field;
+using sim::Record;
 using sim::Recording;
+using sim::Shape;
+using sim::shapes::in;
 
-// One row; the fields of numbers are made by seconds_field and its like.
-void add_row(std::string& table, std::initializer_list<std::string> fields) {
-  std::string row;
-  for (const std::string& field : fields) row += csv_text(field) + ",";
-  row.pop_back();
-  table += row + "\r\n";
+std::string csv_number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.9g}", value) : "";
 }
 
-std::string number_field(double value) { return fmt::format("{:.9g}", value); }
-std::string seconds_field(Duration time) { return number_field(to_seconds(time)); }
-std::string seconds_field(TimePoint at) { return seconds_field(at - TimePoint{}); }
-template <class Time>
-std::string seconds_field(const std::optional<Time>& at) {
-  return at ? seconds_field(*at) : "";
+std::string declared_cell(const Shape& shape, const void* value) {
+  switch (shape.kind) {
+    case Shape::Kind::Truth:
+      return in<bool>(value) ? "true" : "false";
+    case Shape::Kind::Whole:
+    case Shape::Kind::Size:
+      return fmt::format("{}", shape.whole(value));
+    case Shape::Kind::Number:
+      return csv_number(in<double>(value));
+    case Shape::Kind::Time:
+      return csv_number(to_seconds(Duration{shape.whole(value)}));
+    case Shape::Kind::Money:
+      return fmt::format("{:.9f}", to_dollars(Usd{shape.whole(value)}));
+    case Shape::Kind::Figure:
+      return csv_number(sim::in_its_unit(in<scenarios::FigureValue>(value)));
+    default:
+      return csv_text(shape.text(value));
+  }
 }
-std::string dollars_field(Usd amount) { return fmt::format("{:.9f}", to_dollars(amount)); }
 
-std::string_view end_word(sim::RecordedNode::End end) {
-  switch (end) {
+template <class Row>
+std::string csv_table(const Record& columns, const std::vector<Row>& rows) {
+  std::string table;
+  const auto end_line = [&] { table.replace(table.size() - 1, 1, "\r\n"); };
+  for (const sim::Field& column : columns.fields) table += std::string(column.key) + ",";
+  end_line();
+  for (const Row& row : rows) {
+    for (const sim::Field& column : columns.fields) {
+      std::any made;
+      const void* const value = column.value(&row, made);
+      table += (value == nullptr ? "" : declared_cell(*column.shape, value)) + ",";
+    }
+    end_line();
+  }
+  return table;
+}
+
+std::string_view end_word(const sim::RecordedNode& node) {
+  switch (node.end) {
     case sim::RecordedNode::End::OfRun:
       return "run ended";
     case sim::RecordedNode::End::Removed:
@@ -49,6 +77,42 @@ std::string_view end_word(sim::RecordedNode::End end) {
   return "";
 }
 
+const Record& node_columns() {
+  using N = sim::RecordedNode;
+  static const Record declared{
+      "a node from the decision to start it to its end",
+      {field<&N::name>("node"), field<&N::pool_name>("pool"),
+       field<&N::instance_type>("instanceType"), field<&N::decided>("decided"),
+       field<&N::launched>("launched"), field<&N::ready>("ready"),
+       field<&N::allocatable>("gpusOffered"), field<&N::draining>("draining"),
+       field<&N::until>("ended"), field<&end_word>("why"),
+       field<&N::price, &UsdPerHour::per_hour>("usdPerHour"), field<&N::billed>("billedUsd")}};
+  return declared;
+}
+
+struct PodRow {
+  std::string_view pod;
+  std::string_view workload;
+  std::string_view namespace_name;
+  std::string_view phase;
+  TimePoint from;
+  TimePoint until;
+  std::string_view node = {};
+  std::string gpus = {};
+  std::optional<Bytes> memory = std::nullopt;
+};
+
+const Record& pod_columns() {
+  using P = PodRow;
+  static const Record declared{
+      "a phase of a pod, or what happened to it",
+      {field<&P::pod>("pod"), field<&P::workload>("workload"),
+       field<&P::namespace_name>("namespace"), field<&P::phase>("phase"), field<&P::from>("from"),
+       field<&P::until>("until"), field<&P::node>("node"), field<&P::gpus>("gpus"),
+       field<&P::memory>("memoryBytes")}};
+  return declared;
+}
+
 std::string gpu_list(const Recording& recording, const std::vector<std::uint32_t>& gpus) {
   std::string list;
   for (const std::uint32_t gpu : gpus) {
@@ -57,50 +121,52 @@ std::string gpu_list(const Recording& recording, const std::vector<std::uint32_t
   return list;
 }
 
-std::string nodes_table(const Recording& recording) {
-  std::string table =
-      "node,pool,instanceType,decided,launched,ready,gpusOffered,draining,ended,why,usdPerHour,"
-      "billedUsd\r\n";
-  for (const sim::RecordedNode& node : recording.nodes) {
-    add_row(table, {node.name, node.pool_name, node.instance_type, seconds_field(node.decided),
-                    seconds_field(node.launched), seconds_field(node.ready),
-                    seconds_field(node.allocatable), seconds_field(node.draining),
-                    seconds_field(node.until), std::string(end_word(node.end)),
-                    dollars_field(node.price.per_hour), dollars_field(node.billed)});
-  }
-  return table;
-}
-
-std::string pods_table(const Recording& recording) {
-  std::string table = "pod,workload,namespace,phase,from,until,node,gpus,memoryBytes\r\n";
+std::vector<PodRow> pods_of(const Recording& recording) {
+  std::vector<PodRow> rows;
   for (const sim::RecordedPod& pod : recording.pods) {
     const sim::RecordedWorkload& workload = recording.workloads[pod.workload];
     for (const sim::LaneInterval& interval : pod.intervals) {
-      const bool placed = !interval.gpus.empty();
-      add_row(table, {pod.name, workload.name, workload.namespace_name,
-                      std::string(lane_phase_word(interval.phase)), seconds_field(interval.from),
-                      seconds_field(interval.until),
-                      placed ? recording.gpus[interval.gpus.front()].node : "",
-                      gpu_list(recording, interval.gpus),
-                      placed ? fmt::format("{}", interval.memory.count) : ""});
+      rows.push_back({pod.name, workload.name, workload.namespace_name,
+                      lane_phase_word(interval.phase), interval.from, interval.until});
+      if (interval.gpus.empty()) continue;
+      rows.back().node = recording.gpus[interval.gpus.front()].node;
+      rows.back().gpus = gpu_list(recording, interval.gpus);
+      rows.back().memory = interval.memory;
     }
     for (const sim::LaneMark& mark : pod.marks) {
-      add_row(table, {pod.name, workload.name, workload.namespace_name,
-                      std::string(lane_mark_word(mark.kind)), seconds_field(mark.at),
-                      seconds_field(mark.at), "", "", ""});
+      rows.push_back({pod.name, workload.name, workload.namespace_name, lane_mark_word(mark.kind),
+                      mark.at, mark.at});
     }
   }
-  return table;
+  return rows;
 }
 
-std::string turns_table(const Recording& recording) {
-  std::string table = "node,gpu,pod,what,from,until\r\n";
+struct TurnRow {
+  std::string_view node;
+  std::string gpu;
+  std::string_view pod;
+  std::string_view what;
+  TimePoint from;
+  TimePoint until;
+};
+
+const Record& turn_columns() {
+  using T = TurnRow;
+  static const Record declared{
+      "a turn of a pod on a GPU, or a switch to its context",
+      {field<&T::node>("node"), field<&T::gpu>("gpu"), field<&T::pod>("pod"),
+       field<&T::what>("what"), field<&T::from>("from"), field<&T::until>("until")}};
+  return declared;
+}
+
+std::vector<TurnRow> turns_of(const Recording& recording) {
+  std::vector<TurnRow> rows;
   for (const sim::RecordedTurn& turn : recording.turns.turns) {
-    add_row(table, {recording.gpus[turn.gpu].node, gpu_lane_name(recording.gpus[turn.gpu]),
-                    recording.pods[turn.pod].name, turn.is_switch ? "switch" : "turn",
-                    seconds_field(turn.from), seconds_field(turn.until)});
+    const sim::RecordedGpu& gpu = recording.gpus[turn.gpu];
+    rows.push_back({gpu.node, gpu_lane_name(gpu), recording.pods[turn.pod].name,
+                    turn.is_switch ? "switch" : "turn", turn.from, turn.until});
   }
-  return table;
+  return rows;
 }
 
 std::string_view outcome_word(sim::RecordedRequest::Outcome outcome) {
@@ -120,117 +186,186 @@ std::string_view outcome_word(sim::RecordedRequest::Outcome outcome) {
   return "";
 }
 
-std::string requests_table(const Recording& recording) {
-  std::string table =
-      "workload,pod,arrived,over,latency,outcome,retries,warmup,inputTokens,outputTokens\r\n";
-  for (const sim::RecordedRequest& request : recording.requests) {
-    const std::string& workload = recording.workloads[request.workload].name;
-    const auto tokens = [](std::int64_t count) {
-      return count > 0 ? fmt::format("{}", count) : std::string();
-    };
-    const bool warmup = request.arrived - TimePoint{} < recording.warmup;
-    add_row(table, {workload, request.pod ? fmt::format("{}-{}", workload, *request.pod + 1) : "",
-                    seconds_field(request.arrived), seconds_field(request.over),
-                    seconds_field(request.over - request.arrived),
-                    std::string(outcome_word(request.outcome)), fmt::format("{}", request.retries),
-                    warmup ? "true" : "false", tokens(request.input_tokens),
-                    tokens(request.output_tokens)});
-  }
-  return table;
+struct RequestRow {
+  std::string_view workload;
+  std::string pod;
+  TimePoint arrived;
+  TimePoint over;
+  Duration latency;
+  std::string_view outcome;
+  int retries = 0;
+  bool warmup = false;
+  std::optional<std::int64_t> input_tokens;
+  std::optional<std::int64_t> output_tokens;
+};
+
+const Record& logged_request_columns() {
+  using R = RequestRow;
+  static const Record declared{
+      "a request from its first attempt to its answer or its loss",
+      {field<&R::workload>("workload"), field<&R::pod>("pod"), field<&R::arrived>("arrived"),
+       field<&R::over>("over"), field<&R::latency>("latency"), field<&R::outcome>("outcome"),
+       field<&R::retries>("retries"), field<&R::warmup>("warmup"),
+       field<&R::input_tokens>("inputTokens"), field<&R::output_tokens>("outputTokens")}};
+  return declared;
 }
 
-std::string workloads_table(const Recording& recording) {
-  std::string table =
-      "workload,kind,completed,throughputPerSecond,goodputPerSecond,arrived,answered,inObjectives,"
-      "latencyP50,latencyP95,latencyP99,waitMean,gpuBusyShare,boundBy\r\n";
-  const auto quantile = [](const std::optional<sim::TimeSummary>& summary,
-                           Duration sim::TimeSummary::*at) {
-    return summary ? seconds_field((*summary).*at) : "";
+std::vector<RequestRow> requests_of(const Recording& recording) {
+  std::vector<RequestRow> rows;
+  const auto tokens = [](std::int64_t count) {
+    return count > 0 ? std::optional(count) : std::nullopt;
   };
-  for (const sim::WorkloadResult& w : recording.result.workloads) {
-    add_row(
-        table,
-        {w.name, w.kind, number_field(w.completed), number_field(w.throughput_per_second),
-         number_field(w.goodput_per_second), w.requests ? number_field(w.requests->arrived) : "",
-         w.requests ? number_field(w.requests->answered) : "",
-         w.requests ? number_field(w.requests->in_objectives) : "",
-         quantile(w.latency, &sim::TimeSummary::p50), quantile(w.latency, &sim::TimeSummary::p95),
-         quantile(w.latency, &sim::TimeSummary::p99), quantile(w.wait, &sim::TimeSummary::mean),
-         number_field(w.gpu_busy_share), w.bound_by});
+  for (const sim::RecordedRequest& request : recording.requests) {
+    const std::string& workload = recording.workloads[request.workload].name;
+    rows.push_back({workload, request.pod ? fmt::format("{}-{}", workload, *request.pod + 1) : "",
+                    request.arrived, request.over, request.over - request.arrived,
+                    outcome_word(request.outcome), request.retries,
+                    request.arrived - TimePoint{} < recording.warmup, tokens(request.input_tokens),
+                    tokens(request.output_tokens)});
   }
-  return table;
+  return rows;
+}
+
+template <std::optional<sim::TimeSummary> sim::WorkloadResult::*Summary,
+          Duration sim::TimeSummary::*Part>
+std::optional<Duration> part_of(const sim::WorkloadResult& workload) {
+  return workload.*Summary ? std::optional((*(workload.*Summary)).*Part) : std::nullopt;
+}
+
+const Record& workload_columns() {
+  using W = sim::WorkloadResult;
+  using R = sim::RequestCounts;
+  using T = sim::TimeSummary;
+  static const Record declared{
+      "a workload in this replication",
+      {field<&W::name>("workload"), field<&W::kind>("kind"), field<&W::completed>("completed"),
+       field<&W::throughput_per_second>("throughputPerSecond"),
+       field<&W::goodput_per_second>("goodputPerSecond"),
+       field<&W::requests, &R::arrived>("arrived"), field<&W::requests, &R::answered>("answered"),
+       field<&W::requests, &R::in_objectives>("inObjectives"),
+       field<&part_of<&W::latency, &T::p50>>("latencyP50"),
+       field<&part_of<&W::latency, &T::p95>>("latencyP95"),
+       field<&part_of<&W::latency, &T::p99>>("latencyP99"),
+       field<&part_of<&W::wait, &T::mean>>("waitMean"), field<&W::gpu_busy_share>("gpuBusyShare"),
+       field<&W::bound_by>("boundBy")}};
+  return declared;
+}
+
+struct ObjectiveRow {
+  std::string_view workload;
+  sim::ObjectiveResult objective;
+};
+
+std::string_view bound_word(const ObjectiveRow& row) {
+  return row.objective.at_least ? "at least" : "at most";
+}
+std::string_view unit_of_row(const ObjectiveRow& row) {
+  return sim::unit_word(row.objective.limit);
 }
 
 // Limits and values in the unit that documents give them: seconds, shares, per second.
-std::string objectives_table(const Recording& recording) {
-  std::string table = "workload,objective,bound,limit,value,unit,pass\r\n";
-  const auto field = [](const nlohmann::json& value) {
-    return value.is_number() ? number_field(value.get<double>()) : "";
-  };
-  for (const sim::WorkloadResult& w : recording.result.workloads) {
-    for (const sim::ObjectiveResult& o : w.objectives) {
-      const nlohmann::json written = described_json(o);
-      add_row(table, {w.name, o.name, o.at_least ? "at least" : "at most",
-                      field(written.value("limit", nlohmann::json())),
-                      field(written.value("value", nlohmann::json())),
-                      written.value("unit", std::string()), o.pass ? "true" : "false"});
-    }
+const Record& objective_csv_columns() {
+  using R = ObjectiveRow;
+  using O = sim::ObjectiveResult;
+  static const Record declared{
+      "an objective of a workload",
+      {field<&R::workload>("workload"), field<&R::objective, &O::name>("objective"),
+       field<&bound_word>("bound"), field<&R::objective, &O::limit>("limit"),
+       field<&R::objective, &O::value>("value"), field<&unit_of_row>("unit"),
+       field<&R::objective, &O::pass>("pass")}};
+  return declared;
+}
+
+std::vector<ObjectiveRow> objectives_of(const Recording& recording) {
+  std::vector<ObjectiveRow> rows;
+  for (const sim::WorkloadResult& workload : recording.result.workloads) {
+    for (const sim::ObjectiveResult& o : workload.objectives) rows.push_back({workload.name, o});
   }
-  return table;
+  return rows;
 }
 
-std::string cost_table(const Recording& recording) {
+struct CostRow {
+  std::string_view reason;
+  Usd usd;
+};
+
+const Record& cost_columns() {
+  static const Record declared{"what the bill is for",
+                               {field<&CostRow::reason>("reason"), field<&CostRow::usd>("usd")}};
+  return declared;
+}
+
+std::vector<CostRow> costs_of(const Recording& recording) {
   const sim::CostLedger& ledger = recording.result.cost.ledger;
-  std::string table = "reason,usd\r\n";
-  const auto add = [&](const char* reason, Usd amount) {
-    add_row(table, {reason, dollars_field(amount)});
-  };
-  add("useful", ledger.useful);
-  add("idle", ledger.idle);
-  add("switching", ledger.switching);
-  add("failed", ledger.failed);
-  add("coldStart", ledger.cold_start);
-  add("missedSlo", ledger.missed_slo);
-  add("thrash", ledger.thrash);
-  add("total", ledger.total);
-  return table;
+  return {{"useful", ledger.useful},        {"idle", ledger.idle},
+          {"switching", ledger.switching},  {"failed", ledger.failed},
+          {"coldStart", ledger.cold_start}, {"missedSlo", ledger.missed_slo},
+          {"thrash", ledger.thrash},        {"total", ledger.total}};
 }
 
-class TimelineTable {
- public:
-  explicit TimelineTable(const Recording& recording) : recording_(recording) {}
+const Record& manifest_columns() {
+  using T = CsvTable;
+  static const Record declared{
+      "a table",
+      {field<&T::file>("file"), field<&T::rows>("rows"), field<&T::left_out>("leftOut")}};
+  return declared;
+}
 
-  std::string write() {
+struct TimelineRow {
+  TimePoint from;
+  TimePoint until;
+  std::string_view of;
+  std::string name;
+  std::string_view figure;
+  std::string value;
+};
+
+const Record& timeline_columns() {
+  using T = TimelineRow;
+  static const Record declared{
+      "a figure in a bucket of time",
+      {field<&T::from>("from"), field<&T::until>("until"), field<&T::of>("of"),
+       field<&T::name>("name"), field<&T::figure>("figure"), field<&T::value>("value")}};
+  return declared;
+}
+
+class Timeline {
+ public:
+  explicit Timeline(const Recording& recording) : recording_(recording) {}
+
+  std::vector<TimelineRow> rows() {
     for (const sim::RecordedWorkload& workload : recording_.workloads) add_workload(workload);
     for (const sim::RecordedGpu& gpu : recording_.gpus) add_gpu(gpu);
     for (const sim::RecordedPool& pool : recording_.pools) {
-      of_ = "nodePool," + csv_text(pool.name);
+      of_ = "nodePool";
+      name_ = pool.name;
       counts("nodesReady", pool.ready);
       counts("nodesBilled", pool.billed);
     }
-    return std::move(table_);
+    return std::move(rows_);
   }
 
  private:
   void add(const char* figure, std::size_t n, const std::string& value) {
     const TimePoint from = n == 0 ? TimePoint{} : recording_.bucket_end(n - 1);
-    table_ += fmt::format("{},{},{},{},{}\r\n", seconds_field(from),
-                          seconds_field(recording_.bucket_end(n)), of_, figure, value);
+    rows_.push_back({from, recording_.bucket_end(n), of_, name_, figure, value});
   }
   void counts(const char* figure, const std::vector<std::int64_t>& series) {
     for (std::size_t n = 0; n < series.size(); ++n) add(figure, n, fmt::format("{}", series[n]));
   }
   void times(const char* figure, const std::vector<Duration>& series) {
-    for (std::size_t n = 0; n < series.size(); ++n) add(figure, n, seconds_field(series[n]));
+    for (std::size_t n = 0; n < series.size(); ++n)
+      add(figure, n, csv_number(to_seconds(series[n])));
   }
   void times(const char* figure, const std::vector<std::optional<Duration>>& series) {
     for (std::size_t n = 0; n < series.size(); ++n) {
-      if (series[n]) add(figure, n, seconds_field(series[n]));
+      if (series[n]) add(figure, n, csv_number(to_seconds(*series[n])));
     }
   }
 
   void add_workload(const sim::RecordedWorkload& workload) {
-    of_ = "workload," + csv_text(workload.name);
+    of_ = "workload";
+    name_ = workload.name;
     counts("arrived", workload.arrived);
     counts("completed", workload.completed);
     counts("late", workload.late);
@@ -245,7 +380,8 @@ class TimelineTable {
   }
 
   void add_gpu(const sim::RecordedGpu& gpu) {
-    of_ = "gpu," + csv_text(gpu.node + " " + gpu_lane_name(gpu));
+    of_ = "gpu";
+    name_ = gpu.node + " " + gpu_lane_name(gpu);
     times("busySeconds", gpu.busy);
     times("smActiveSeconds", gpu.sm_active);
     times("switchingSeconds", gpu.switching);
@@ -255,29 +391,29 @@ class TimelineTable {
   }
 
   const Recording& recording_;
-  std::string of_;
-  std::string table_ = "from,until,of,name,figure,value\r\n";
+  std::string_view of_;
+  std::string name_;
+  std::vector<TimelineRow> rows_;
 };
 
 }  // namespace
 
 std::vector<CsvTable> recording_tables(const Recording& recording) {
   const auto& left_out = recording.left_out;
-  std::vector<CsvTable> tables = {{"workloads.csv", workloads_table(recording)},
-                                  {"objectives.csv", objectives_table(recording)},
-                                  {"cost.csv", cost_table(recording)},
-                                  {"nodes.csv", nodes_table(recording), left_out.nodes},
-                                  {"pods.csv", pods_table(recording), left_out.intervals},
-                                  {"turns.csv", turns_table(recording)},
-                                  {"requests.csv", requests_table(recording), left_out.requests},
-                                  {"timeline.csv", TimelineTable(recording).write()}};
-  std::string manifest = "file,rows,leftOut\r\n";
+  std::vector<CsvTable> tables = {
+      {"workloads.csv", csv_table(workload_columns(), recording.result.workloads)},
+      {"objectives.csv", csv_table(objective_csv_columns(), objectives_of(recording))},
+      {"cost.csv", csv_table(cost_columns(), costs_of(recording))},
+      {"nodes.csv", csv_table(node_columns(), recording.nodes), left_out.nodes},
+      {"pods.csv", csv_table(pod_columns(), pods_of(recording)), left_out.intervals},
+      {"turns.csv", csv_table(turn_columns(), turns_of(recording))},
+      {"requests.csv", csv_table(logged_request_columns(), requests_of(recording)),
+       left_out.requests},
+      {"timeline.csv", csv_table(timeline_columns(), Timeline(recording).rows())}};
   for (CsvTable& table : tables) {
     table.rows = std::ranges::count(table.text, '\n') - 1;  // without the header
-    add_row(manifest,
-            {table.file, fmt::format("{}", table.rows), fmt::format("{}", table.left_out)});
   }
-  tables.push_back({"manifest.csv", std::move(manifest)});
+  tables.push_back({"manifest.csv", csv_table(manifest_columns(), tables)});
   return tables;
 }
 
