@@ -156,7 +156,8 @@ constexpr Field kPolicyFields[] = {
         "isolation.memory, isolation.compute, isolation.fault, sharedGpu, sharedGpu(namespaceA != "
         "namespaceB); of a plan: headroom. Of one workload, as workloads.NAME.latencyP99: "
         "latencyP50, latencyP95, latencyP99, completionP95, waitP95, goodput, throughput, "
-        "availability, slo.pass; of several: all(slo.pass, workload in [chat, embed]).")
+        "availability, slo.pass, gpuSecondsLost; of several: all(slo.pass, workload in [chat, "
+        "embed]).")
         .needed()
         .positive(),
     field<&Policy::deny>(

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "slicewise/scenarios/load.hpp"
+#include "slicewise/scenarios/policy.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -22,6 +23,16 @@ TEST(DescribeField, KnowsTheResourcesOfAPod) {
     EXPECT_EQ(found_path(resources + ".limits." + extended), resources + ".limits.nvidia.com/gpu");
   }
   EXPECT_EQ(found_path(resources + ".limits.gpu"), "");
+}
+
+TEST(DescribeField, AnAssertionNamesEveryFigure) {
+  const std::string text = describe_field("spec.policies.assert")->description;
+  const auto named = [&](std::string_view figure) {
+    return (" " + text).find(" " + std::string(figure)) != std::string::npos;
+  };
+  for (const std::string_view figure : figures_of_results()) EXPECT_TRUE(named(figure)) << figure;
+  for (const std::string_view figure : figures_of_workloads()) EXPECT_TRUE(named(figure)) << figure;
+  EXPECT_FALSE(named("pods.eaten"));
 }
 
 TEST(DescribeField, ReadsPathsAsSetAndErrorsWriteThem) {
