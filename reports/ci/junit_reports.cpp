@@ -127,7 +127,8 @@ JunitSuite search_suite(const sim::Plan& plan) {
     constexpr std::size_t kMostReasons = 20;
     for (const sim::RejectedChoice& rejected : plan.rejected) {
       if (std::ranges::count(found.detail, '\n') == static_cast<int>(kMostReasons)) break;
-      found.detail += fmt::format("{}: {}\n", sim::describe(rejected.choice), rejected.reason);
+      found.detail +=
+          fmt::format("{}: {}\n", sim::describe(rejected.choice), rejected.reason.text());
     }
   } else {
     found.detail = option_title(plan.options.front());

@@ -49,6 +49,7 @@ void infer(const json& document, sim::Plan& plan, StoredFields& fields) {
   }
   if (plan.today) infer_reason(document["today"], plan.today->figures);
   for (std::size_t r = 0; r < plan.rejected.size(); ++r) {
+    plan.rejected[r].reason = {document["rejected"][r]["reason"].get<std::string>()};
     infer_reason(document["rejected"][r], plan.rejected[r].figures);
   }
   for (std::size_t r = 0; r < plan.replicas.size(); ++r) {

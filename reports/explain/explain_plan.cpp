@@ -133,7 +133,7 @@ class PlanExplainer {
     std::map<std::string, std::size_t> reasons;
     if (plan_.rejected.empty()) return "";
     for (const sim::RejectedChoice& rejected : plan_.rejected) {
-      ++reasons[rejected.code ? std::string(info(*rejected.code).name) : rejected.reason];
+      ++reasons[rejected.code ? std::string(info(*rejected.code).name) : rejected.reason.text()];
     }
     std::vector<std::pair<std::size_t, std::string>> ordered;
     ordered.reserve(reasons.size());

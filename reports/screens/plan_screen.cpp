@@ -167,7 +167,7 @@ std::string miss_sentence(const RejectedChoice& nearest, const TextStyle& style)
   const sim::OptionFigures& figures = *nearest.figures;
   const PlannedObjective* worst = worst_of(figures);
   std::string out = fmt::format("Nearest: {} at {} a month: {}", sim::describe(nearest.choice),
-                                money_text(figures.monthly), nearest.reason);
+                                money_text(figures.monthly), nearest.reason.text());
   if (figures.verdict.loses_pods() || worst == nullptr || worst->pass) return out + ".";
   return out + fmt::format(" with {}, the limit is {} ({} of it).", found_text(*worst, style),
                            figure_text(worst->limit, std::nullopt, style),

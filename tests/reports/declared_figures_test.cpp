@@ -119,7 +119,7 @@ TEST(DeclaredFigures, TravelBetweenProcesses) {
   sim::PlanAnswer answer;
   Filler().fill(sim::record_of<sim::OptionFigures>(), &answer.figures.emplace());
   answer.code = Code::GpuOom;
-  answer.refused = "a 100 % full\nline \xC3\xA4";
+  answer.refused = {"a {} full\nline \xC3\xA4", {"100 %"}};
   answer.figures->worst_ratio = 0.1 + 0.2;
   answer.figures->per_job.reset();
   const auto told = sim::read_answer(sim::answer_line(answer));

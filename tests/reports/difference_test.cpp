@@ -314,13 +314,16 @@ json stored_plan(const std::vector<sim::PlanOption>& options,
 TEST(Difference, PlansAreComparedByTheirBestOption) {
   const sim::PlanOption cheap{{shared_t4s(1)}, planned_figures(384, 420), 384, false};
   const sim::PlanOption dear{{whole_l4s(2)}, planned_figures(1174, 80), 1174, false};
-  sim::RejectedChoice slow{sim::RejectedChoice::Stage::Simulation, shared_t4s(32), Code{},
-                           "asr latencyP99 612 ms", std::nullopt};
+  sim::RejectedChoice slow{sim::RejectedChoice::Stage::Simulation,
+                           shared_t4s(32),
+                           Code{},
+                           {"asr latencyP99 {} ms", {"612"}},
+                           std::nullopt};
   slow.code.reset();
   sim::RejectedChoice small = slow;
   small.choice.instance_type = "g6f.xlarge";
   sim::RejectedChoice small_now = small;
-  small_now.reason = "asr latencyP99 700 ms";
+  small_now.reason.figures = {"700"};
   const json older = stored_plan({cheap, dear}, {small});
   const json newer = stored_plan({dear}, {slow, small_now});
   const DocumentDifference difference = difference_of(older, newer);

@@ -79,10 +79,14 @@ sim::Plan sample_plan() {
   deny(denied);
   plan.rejected = {
       {sim::RejectedChoice::Stage::Feasibility,
-       planned_pool("g4dn.xlarge", sim::Strategy::TimeSlicing, 8, 0), Code::GpuOom,
-       "8 pods need 23.8 GiB of GPU memory, a T4 has 14.6 GiB", std::nullopt},
+       planned_pool("g4dn.xlarge", sim::Strategy::TimeSlicing, 8, 0),
+       Code::GpuOom,
+       {"8 pods need 23.8 GiB of GPU memory, a T4 has 14.6 GiB"},
+       std::nullopt},
       {sim::RejectedChoice::Stage::Simulation,
-       planned_pool("g6.xlarge", sim::Strategy::Exclusive, 1, 12), std::nullopt, "budget denies it",
+       planned_pool("g6.xlarge", sim::Strategy::Exclusive, 1, 12),
+       std::nullopt,
+       {"budget denies it"},
        denied},
   };
   plan.replicas = {{1, 12, planned_figures(4608, milliseconds(301)), ""},
@@ -183,8 +187,10 @@ TEST(PlanReport, WithoutAnOptionNamesWhatIsNearest) {
   sim::Plan plan = sample_plan();
   plan.options.clear();
   plan.rejected.push_back({sim::RejectedChoice::Stage::Simulation,
-                           planned_pool("g4dn.xlarge", sim::Strategy::Mps, 6, 2), std::nullopt,
-                           "misses latencyP99 of asr", planned_figures(768, milliseconds(600))});
+                           planned_pool("g4dn.xlarge", sim::Strategy::Mps, 6, 2),
+                           std::nullopt,
+                           {"misses latencyP99 of asr"},
+                           planned_figures(768, milliseconds(600))});
   plan.rejected.erase(plan.rejected.begin() + 1);  // it meets its objectives
   plan.nearest = {"what could stand takes more"};
   const std::string text = plan_table(plan, kTerminal, false);
@@ -203,24 +209,35 @@ TEST(PlanReport, RejectionsOfOneReasonAreOneLine) {
   sim::Plan plan = sample_plan();
   plan.rejected.clear();
   const auto reject = [&](const std::string& type, sim::Strategy strategy, Code code,
-                          const std::string& reason) {
+                          const std::string& form, std::vector<std::string> figures) {
     plan.rejected.push_back({sim::RejectedChoice::Stage::Feasibility,
-                             planned_pool(type, strategy, 2, 0), code, reason, std::nullopt});
+                             planned_pool(type, strategy, 2, 0),
+                             code,
+                             {form, std::move(figures)},
+                             std::nullopt});
   };
-  reject("g4dn.xlarge", sim::Strategy::Mig, Code::MigUnsupported, "no MIG on the T4");
-  reject("g4dn.xlarge", sim::Strategy::TimeSlicing, Code::GpuOom, "one needs (15110 MiB), not $3");
-  reject("g4dn.2xlarge", sim::Strategy::Mig, Code::MigUnsupported, "no MIG on the T4");
-  reject("g6.xlarge", sim::Strategy::MigTimeSlicing, Code::MigUnsupported, "no MIG on the L4");
-  reject("g6.xlarge", sim::Strategy::Mps, Code::GpuOom, "one needs (9000 MiB), not $12");
-  reject("g6.xlarge", sim::Strategy::Mps, Code::GpuOom, "two need 9000 MiB");
+  reject("g4dn.xlarge", sim::Strategy::Mig, Code::MigUnsupported, "no MIG on the {}", {"T4"});
+  reject("g4dn.xlarge", sim::Strategy::TimeSlicing, Code::GpuOom, "one needs ({} MiB), not ${}",
+         {"15110", "3"});
+  reject("g4dn.2xlarge", sim::Strategy::Mig, Code::MigUnsupported, "no MIG on the {}", {"T4"});
+  reject("g6.xlarge", sim::Strategy::MigTimeSlicing, Code::MigUnsupported, "no MIG on the {}",
+         {"L4"});
+  reject("g6.xlarge", sim::Strategy::Mps, Code::GpuOom, "one needs ({} MiB), not ${}",
+         {"9000", "12"});
+  reject("g6.xlarge", sim::Strategy::Mps, Code::GpuOom, "two need {} MiB", {"9000"});
+  // What differs in the form is another reason, whatever its words look like.
+  reject("g4dn.xlarge", sim::Strategy::Exclusive, Code::PodPending, "policy cap-1 denies it", {});
+  reject("g6.xlarge", sim::Strategy::Exclusive, Code::PodPending, "policy cap-2 denies it", {});
   const std::string text = plan_table(plan, kTerminal, false);
+  EXPECT_THAT(text, HasSubstr("PENDING: policy cap-1 denies it\n"));
+  EXPECT_THAT(text, HasSubstr("PENDING: policy cap-2 denies it\n"));
   EXPECT_THAT(text, HasSubstr("  MIG, MIG + time-slicing on g4dn, g6.xlarge (3 configurations): "
                               "MIG_UNSUPPORTED: no MIG on the T4,\n    L4\n"));
   EXPECT_THAT(text, HasSubstr("  time-slicing, MPS on g4dn.xlarge, g6.xlarge (2 configurations): "
                               "GPU_OOM: one needs (9000 to 15110\n    MiB), not $3 to $12\n"));
   EXPECT_THAT(text, HasSubstr("  g6.xlarge, MPS x2: GPU_OOM: two need 9000 MiB\n"));
   EXPECT_THAT(plan_table(plan, kTerminal, true), HasSubstr("on g4dn.xlarge, g4dn.2xlarge, g6"));
-  EXPECT_EQ(nlohmann::json::parse(plan_json(plan))["rejected"].size(), 6U);
+  EXPECT_EQ(nlohmann::json::parse(plan_json(plan))["rejected"].size(), 8U);
 }
 
 TEST(PlanReport, DrawsWhatWasSimulated) {

@@ -70,6 +70,24 @@ struct PlanOption {
   bool pareto = false;         // nothing simulated is both cheaper and closer within its limits
 };
 
+// Why something cannot be, one sentence without a full stop. Two that differ in figures only are of
+// one kind.
+struct Reason {
+  std::string form = {};                  // "no MIG on the {}"
+  std::vector<std::string> figures = {};  // numbers and names, in the order of their places
+
+  bool empty() const { return form.empty(); }
+  std::string text() const;
+
+  friend bool operator==(const Reason&, const Reason&) = default;
+};
+
+// The form with what `figure` says of each place, which it is told by its number and the text
+// before.
+std::string filled_form(
+    std::string_view form,
+    const std::function<std::string(std::size_t place, std::string_view before)>& figure);
+
 // What was not simulated, or not to the end, and why.
 struct RejectedChoice {
   enum class Stage : std::uint8_t {
@@ -80,7 +98,7 @@ struct RejectedChoice {
   Stage stage = Stage::Feasibility;
   PoolChoice choice;  // nodes 0: no number of nodes helps
   std::optional<Code> code;
-  std::string reason;                    // one sentence, no full stop
+  Reason reason;
   std::optional<OptionFigures> figures;  // of the largest number of nodes that was tried
 };
 
@@ -147,7 +165,7 @@ struct PlanProbe {
 struct PlanAnswer {
   std::optional<OptionFigures> figures;  // nullopt: refused, or interrupted
   std::optional<Code> code;
-  std::string refused;
+  Reason refused;
 
   bool interrupted() const { return !figures && refused.empty(); }
 };

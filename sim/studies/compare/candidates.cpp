@@ -48,7 +48,7 @@ Candidate candidate(const Place& place, Strategy strategy, int replicas) {
 }
 
 Candidate refused(Candidate candidate, std::optional<Code> code, std::string reason) {
-  candidate.refusal = Refusal{code, std::move(reason)};
+  candidate.refusal = Refusal{code, {std::move(reason)}};
   return candidate;
 }
 

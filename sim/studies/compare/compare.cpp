@@ -103,7 +103,7 @@ void refuse_all(const models::InstanceType& type, const CompareSpace& space, con
     choice.instance_type = type.name;
     choice.strategy = strategy;
     choice.nodes = 0;
-    refusals.push_back({std::move(choice), refusal.code, refusal.reason});
+    refusals.push_back({std::move(choice), refusal.code, refusal.reason.text()});
   }
 }
 
@@ -149,10 +149,10 @@ tl::expected<Prepared, RefusedOption> prepare(const Scenario& base, Candidate ca
     choice.nodes = 0;
     return tl::unexpected(RefusedOption{choice, code, std::move(reason)});
   };
-  if (candidate.refusal) return refuse(candidate.refusal->code, candidate.refusal->reason);
+  if (candidate.refusal) return refuse(candidate.refusal->code, candidate.refusal->reason.text());
   Expected<World> world = probe_world(base, probe, catalogue, candidate.forced);
-  if (auto refusal = refusal_of(world)) return refuse(refusal->code, refusal->reason);
-  if (auto reason = too_large_for_a_node(*world)) return refuse(Code::PodPending, *reason);
+  if (auto refusal = refusal_of(world)) return refuse(refusal->code, refusal->reason.text());
+  if (auto reason = too_large_for_a_node(*world)) return refuse(Code::PodPending, reason->text());
   const auto nodes =
       options.nodes ? options.nodes : smallest_node_count(*world, options.most_nodes);
   if (!nodes) {
@@ -171,9 +171,9 @@ std::optional<Prepared> prepare_own(const Scenario& base, const models::Catalogu
   probe.replications = base.replications;
   Expected<World> world = probe_world(base, probe, catalogue);
   if (const auto refusal = refusal_of(world)) {
-    notes.push_back(make_diagnostic(refusal->code.value_or(Code::SettingConflict),
-                                    base.node_pools.front().name.where,
-                                    "the scenario as it stands is left out: " + refusal->reason));
+    notes.push_back(make_diagnostic(
+        refusal->code.value_or(Code::SettingConflict), base.node_pools.front().name.where,
+        "the scenario as it stands is left out: " + refusal->reason.text()));
     notes.back().severity = Severity::Note;
     return std::nullopt;
   }

@@ -29,14 +29,14 @@ double monthly_arrivals(const World& world) {
 
 // Counts each; what is refused for the same reason with other replicas is listed once.
 void reject(BlockResult& result, Stage stage, const PoolChoice& choice, std::optional<Code> code,
-            std::string reason) {
+            Reason why) {
   (stage == Stage::Feasibility ? result.refused : result.bounded) += 1;
   const bool said = std::ranges::any_of(result.rejected, [&](const RejectedChoice& other) {
     return other.choice.instance_type == choice.instance_type &&
            other.choice.purchase == choice.purchase && other.choice.strategy == choice.strategy &&
-           other.reason == reason;
+           other.reason == why;
   });
-  if (!said) result.rejected.push_back({stage, choice, code, std::move(reason), std::nullopt});
+  if (!said) result.rejected.push_back({stage, choice, code, std::move(why), std::nullopt});
 }
 
 std::string_view plural(int count) { return count == 1 ? "" : "s"; }
@@ -44,17 +44,19 @@ std::string_view plural(int count) { return count == 1 ? "" : "s"; }
 // How many nodes may be tried, and what limits that.
 struct NodeLimit {
   int most = 0;
-  std::string why;
+  Reason why;
 };
 
 NodeLimit node_limit(const PlanSpace& space, const NodeBound& bound, double monthly) {
-  NodeLimit limit{std::min(bound.most, space.max_nodes),
-                  fmt::format("more than {} node{}", space.max_nodes, plural(space.max_nodes))};
+  NodeLimit limit{
+      std::min(bound.most, space.max_nodes),
+      reason(fmt::format("more than {{}} node{}", plural(space.max_nodes)), space.max_nodes)};
   if (!space.max_monthly_cost) return limit;
   const double affordable = std::floor(to_dollars(*space.max_monthly_cost) / monthly + 1e-9);
   if (affordable < limit.most) {
     limit.most = static_cast<int>(affordable);
-    limit.why = fmt::format("more than ${:.0f} a month", to_dollars(*space.max_monthly_cost));
+    limit.why =
+        reason("more than ${} a month", fmt::format("{:.0f}", to_dollars(*space.max_monthly_cost)));
   }
   return limit;
 }
@@ -74,10 +76,12 @@ void add_candidate(const BlockSearch& search, PoolChoice choice,
   const NodeLimit limit = node_limit(search.space, bound, monthly);
   result.exhaustive += std::max(0, std::min(bound.most, search.space.max_nodes));
   if (bound.least > limit.most) {
-    return reject(result, Stage::Bound, choice, std::nullopt,
-                  fmt::format("{} at least {} node{}: {}",
-                              bound.why.empty() ? "it needs" : bound.why + " takes", bound.least,
-                              plural(bound.least), limit.why));
+    return reject(
+        result, Stage::Bound, choice, std::nullopt,
+        joined(joined(bound.why.empty() ? Reason{"it needs"} : joined(bound.why, {" takes"}),
+                      reason(fmt::format(" at least {{}} node{}: ", plural(bound.least)),
+                             bound.least)),
+               limit.why));
   }
   const bool from_above = search.goal == scenarios::PlanGoal::LatencyP99;
   BlockCandidate candidate(NodeSearch(from_above ? limit.most : bound.least, limit.most));

@@ -45,7 +45,7 @@ struct BlockCandidate {
   bool done = false;
   std::optional<BlockOption> best;
   std::optional<OptionFigures> last;  // of the largest number of nodes that failed
-  std::string stopped;                // why the search ended before it found one
+  Reason stopped;                     // why the search ended before it found one
 };
 
 // Candidates of a block with every purchase option; what cannot run goes to `result`.

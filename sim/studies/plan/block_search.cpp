@@ -10,6 +10,7 @@
 
 #include "slicewise/sim/result_record.hpp"
 
+#include "../probe/probe.hpp"
 #include "block_candidates.hpp"
 
 namespace slicewise::sim {
@@ -54,25 +55,26 @@ double lower_bound(PlanGoal goal, const BlockCandidate& candidate, int nodes) {
   return monthly / (kMoreArrivals * candidate.arrivals / 1000);
 }
 
-std::string miss_of(const OptionFigures& figures) {
+Reason miss_of(const OptionFigures& figures) {
   using Cause = Verdict::Cause;
   const Verdict& verdict = figures.verdict;
-  if (verdict.has(Cause::NothingRan)) return "no pod ever runs";
-  if (verdict.has(Cause::OutOfMemory)) return "pods run out of GPU memory";
-  if (verdict.has(Cause::PodsFailed)) return "pods fail";
-  if (verdict.has(Cause::CrashLoopBackOff)) return "pods crash again and again";
-  if (verdict.has(Cause::PodsPending)) return "pods stay Pending";
-  if (verdict.has(Cause::Overloaded)) return "leaves requests unanswered";
+  if (verdict.has(Cause::NothingRan)) return {"no pod ever runs"};
+  if (verdict.has(Cause::OutOfMemory)) return {"pods run out of GPU memory"};
+  if (verdict.has(Cause::PodsFailed)) return {"pods fail"};
+  if (verdict.has(Cause::CrashLoopBackOff)) return {"pods crash again and again"};
+  if (verdict.has(Cause::PodsPending)) return {"pods stay Pending"};
+  if (verdict.has(Cause::Overloaded)) return {"leaves requests unanswered"};
   const PlannedObjective* worst = nullptr;
   for (const PlannedObjective& objective : figures.objectives) {
     if (standing_of(objective) == ObjectiveStanding::Holds) continue;
     if (worst == nullptr || objective.ratio() > worst->ratio()) worst = &objective;
   }
   if (worst != nullptr) {
-    return fmt::format("{} {} of {}", worst->pass ? "may miss" : "misses", worst->name,
-                       worst->workload);
+    return reason(
+        fmt::format("{} {{}} of {}", worst->pass ? "may miss" : "misses", worst->workload),
+        worst->name);
   }
-  return figures.denied_by.empty() ? "" : denial_of(figures);
+  return {figures.denied_by.empty() ? "" : denial_of(figures)};
 }
 
 class BlockRun {
@@ -102,13 +104,13 @@ class BlockRun {
       PoolChoice choice = candidate.choice;
       choice.nodes = candidate.last ? candidate.nodes.failed() : 0;
       const bool bound = !candidate.stopped.empty() && !candidate.last;
-      std::string reason = candidate.last ? miss_of(*candidate.last) : candidate.stopped;
+      Reason why = candidate.last ? miss_of(*candidate.last) : candidate.stopped;
       if (candidate.last && !candidate.stopped.empty()) {
-        reason += "; with more nodes " + candidate.stopped;
+        why = joined(joined(std::move(why), {"; with more nodes "}), candidate.stopped);
       }
       if (bound) ++result.bounded;
       result.rejected.push_back({bound ? Stage::Bound : Stage::Simulation, std::move(choice),
-                                 std::nullopt, std::move(reason), std::move(candidate.last)});
+                                 std::nullopt, std::move(why), std::move(candidate.last)});
     }
     std::ranges::stable_sort(result.options, is_better);
     if (result.options.size() > top_) result.options.resize(top_);
@@ -155,8 +157,8 @@ class BlockRun {
       const double least = lower_bound(search_.goal, candidate, *nodes);
       if (least > most) {
         candidate.done = true;
-        candidate.stopped = fmt::format("it costs ${:.0f} a month or more: cheaper ones stand",
-                                        candidate.monthly * *nodes);
+        candidate.stopped = reason("it costs ${} a month or more: cheaper ones stand",
+                                   fmt::format("{:.0f}", candidate.monthly * *nodes));
         continue;
       }
       waiting.emplace_back(least, c);
@@ -189,7 +191,7 @@ class BlockRun {
   void record(BlockCandidate& candidate, const PlanProbe& probe, const PlanAnswer& answer) {
     if (!answer.figures) {
       candidate.done = true;
-      candidate.stopped = answer.refused.empty() ? "it was interrupted" : answer.refused;
+      candidate.stopped = answer.refused.empty() ? Reason{"it was interrupted"} : answer.refused;
       return;
     }
     const OptionFigures& figures = *answer.figures;

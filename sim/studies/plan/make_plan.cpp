@@ -89,11 +89,13 @@ void settle_headroom(const scenarios::ScenarioSet& set, const Scenario& base,
       add_headroom(std::move(headroom), plan);
       return;
     }
-    std::string reason = denial_of(best.figures);
-    if (headroom.passed)
-      reason += fmt::format(": it bears {:.3g} times the load", *headroom.passed);
+    Reason why{denial_of(best.figures)};
+    if (headroom.passed) {
+      why = joined(std::move(why),
+                   reason(": it bears {} times the load", fmt::format("{:.3g}", *headroom.passed)));
+    }
     plan.rejected.push_back({RejectedChoice::Stage::Simulation, best.pools.front(), std::nullopt,
-                             std::move(reason), std::move(best.figures)});
+                             std::move(why), std::move(best.figures)});
     plan.options.erase(plan.options.begin());
   }
 }

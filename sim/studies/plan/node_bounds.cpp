@@ -13,6 +13,8 @@
 #include "slicewise/portable_math.hpp"
 #include "slicewise/sim/kernel/random.hpp"
 
+#include "../probe/probe.hpp"
+
 namespace slicewise::sim {
 namespace {
 
@@ -26,7 +28,7 @@ constexpr double kMargin = 0.9;
 // Of the arrivals, so many come at the least in all likelihood.
 constexpr double kFewerArrivals = 0.95;
 
-std::string in_ms(Duration d) { return fmt::format("{:.4g} ms", to_seconds(d) * 1e3); }
+std::string short_number(double value) { return fmt::format("{:.4g}", value); }
 
 // The quantile of a request's latency that an objective limits.
 std::optional<double> latency_quantile(Figure figure) {
@@ -104,9 +106,9 @@ bool is_steady(const WorkloadModel& workload) {
 }
 
 // Requests that are alone in the system miss the limit already.
-std::string too_slow_alone(const WorkloadModel& workload, const Demand& demand) {
+Reason too_slow_alone(const WorkloadModel& workload, const Demand& demand) {
   if (workload.spec.llm || !workload.spec.measured || !workload.spec.measured->request_gpu_time) {
-    return "";
+    return {};
   }
   for (const Objective& objective : workload.spec.objectives) {
     const auto q = latency_quantile(objective.figure);
@@ -115,10 +117,13 @@ std::string too_slow_alone(const WorkloadModel& workload, const Demand& demand) 
     const double alone =
         quantile_seconds(*workload.spec.measured->request_gpu_time, demand.gpu, *q);
     if (alone * kMargin <= to_seconds(*limit)) continue;
-    return fmt::format("\"{}\" needs {} of GPU time at that quantile, alone; its limit is {}",
-                       workload.name, in_ms(from_seconds(alone)), in_ms(*limit));
+    return reason(fmt::format("\"{}\" needs {{}} ms of GPU time at that quantile, alone; its "
+                              "limit is {{}} ms",
+                              workload.name),
+                  short_number(to_seconds(from_seconds(alone)) * 1e3),
+                  short_number(to_seconds(*limit) * 1e3));
   }
-  return "";
+  return {};
 }
 
 // By the end, half of the requests would have waited for longer than the limit.
@@ -128,33 +133,35 @@ bool backlog_breaks(double load, const World& world, Duration limit, double shar
   return (load - 1) / load * left / shares > to_seconds(limit);
 }
 
-std::string too_much_for_its_pods(const World& world, const WorkloadModel& workload,
-                                  const Demand& demand) {
+Reason too_much_for_its_pods(const World& world, const WorkloadModel& workload,
+                             const Demand& demand) {
   const auto limit = tightest_latency(workload.spec.objectives);
-  if (!is_steady(workload) || !limit || workload.spec.count == 0) return "";
+  if (!is_steady(workload) || !limit || workload.spec.count == 0) return {};
   const double load = kFewerArrivals * workload.spec.traffic->mean.per_second *
                       seconds_per_request(demand) / workload.spec.count;
-  if (!backlog_breaks(load, world, *limit, 1)) return "";
-  return fmt::format(
-      "\"{}\" keeps its {} pods {:.0f} % busy even alone on their GPUs: requests "
-      "arrive faster than they are served; add pods",
-      workload.name, workload.spec.count, 100 * load / kFewerArrivals);
+  if (!backlog_breaks(load, world, *limit, 1)) return {};
+  return reason(fmt::format("\"{}\" keeps its {{}} pods {{}} % busy even alone on their GPUs: "
+                            "requests arrive faster than they are served; add pods",
+                            workload.name),
+                workload.spec.count, fmt::format("{:.0f}", 100 * load / kFewerArrivals));
 }
 
-std::string job_takes_too_long(const WorkloadModel& workload, const Demand& demand) {
+Reason job_takes_too_long(const WorkloadModel& workload, const Demand& demand) {
   if (workload.spec.kind != WorkloadKind::Job || !workload.spec.measured ||
       workload.spec.measured->unit_time_cv > 0) {
-    return "";
+    return {};
   }
   const double alone = static_cast<double>(workload.units) * to_seconds(demand.gpu);
   for (const Objective& objective : workload.spec.objectives) {
     if (objective.figure != Figure::CompletionP95 && objective.figure != Figure::Deadline) continue;
     const auto* limit = std::get_if<Duration>(&objective.limit);
     if (limit == nullptr || alone * kMargin <= to_seconds(*limit)) continue;
-    return fmt::format("a job of \"{}\" needs {:.4g} s of GPU time, alone; its limit is {:.4g} s",
-                       workload.name, alone, to_seconds(*limit));
+    return reason(fmt::format("a job of \"{}\" needs {{}} s of GPU time, alone; its limit is {{}} "
+                              "s",
+                              workload.name),
+                  short_number(alone), short_number(to_seconds(*limit)));
   }
-  return "";
+  return {};
 }
 
 // Pods that must all run at once: jobs may wait for their turn.
@@ -166,19 +173,22 @@ int at_once(const WorkloadModel& workload) {
 struct Resource {
   std::int64_t needed = 0;
   std::int64_t per_node = 0;
-  std::string name;
+  Reason name;
 };
 
 std::vector<Resource> resources_of(const World& world) {
   const PoolModel& pool = world.pools.front();
   std::vector<Resource> all;
   for (std::size_t o = 0; o < pool.offers.size(); ++o) {
-    all.push_back({0, pool.tickets_per_node(o, 0), pool.offers[o].name});
+    // Layouts of a GPU offer other instances each.
+    const bool differs = !pool.kinds.front().partition.empty();
+    const std::string& name = pool.offers[o].name;
+    all.push_back({0, pool.tickets_per_node(o, 0), differs ? reason("{}", name) : Reason{name}});
   }
   const std::size_t cpu = all.size();
-  all.push_back({0, pool.allocatable_cpu.count, "host CPU requests"});
-  all.push_back({0, pool.allocatable_memory.count, "host memory requests"});
-  all.push_back({0, pool.max_pods, "pods per node"});
+  all.push_back({0, pool.allocatable_cpu.count, {"host CPU requests"}});
+  all.push_back({0, pool.allocatable_memory.count, {"host memory requests"}});
+  all.push_back({0, pool.max_pods, {"pods per node"}});
   for (const WorkloadModel& workload : world.workloads) {
     const int pods = at_once(workload);
     const auto offer = workload.on_pool.front().offer;
@@ -190,7 +200,7 @@ std::vector<Resource> resources_of(const World& world) {
   return all;
 }
 
-void raise(NodeBound& bound, std::int64_t nodes, const std::string& why) {
+void raise(NodeBound& bound, std::int64_t nodes, const Reason& why) {
   if (nodes <= bound.least) return;
   bound.least = static_cast<int>(std::min<std::int64_t>(nodes, std::numeric_limits<int>::max()));
   bound.why = why;
@@ -222,7 +232,7 @@ void bound_by_gpu_time(const World& world, NodeBound& bound) {
                                               std::max(1.0, shares))) {
     ++nodes;
   }
-  raise(bound, nodes, "GPU time");
+  raise(bound, nodes, {"GPU time"});
 }
 
 }  // namespace
@@ -232,10 +242,10 @@ NodeBound node_bound(const World& world) {
   for (const WorkloadModel& workload : world.workloads) {
     const Demand* demand = fastest(world, workload);
     if (demand == nullptr) continue;
-    for (std::string reason :
+    for (Reason refused :
          {too_slow_alone(workload, *demand), too_much_for_its_pods(world, workload, *demand),
           job_takes_too_long(workload, *demand)}) {
-      if (!reason.empty() && bound.refused.empty()) bound.refused = std::move(reason);
+      if (!refused.empty() && bound.refused.empty()) bound.refused = std::move(refused);
     }
     bound.most += workload.spec.count;
   }
@@ -243,7 +253,7 @@ NodeBound node_bound(const World& world) {
   for (const Resource& resource : resources_of(world)) {
     if (resource.needed == 0) continue;
     if (resource.per_node == 0) {
-      bound.refused = fmt::format("a node offers no {}", resource.name);
+      bound.refused = joined({"a node offers no "}, resource.name);
       continue;
     }
     raise(bound, (resource.needed + resource.per_node - 1) / resource.per_node, resource.name);

@@ -13,6 +13,8 @@ std::optional<int> replicas_at_knee(const Plan& plan) {
   return plan.knee ? std::optional(plan.replicas[*plan.knee].replicas) : std::nullopt;
 }
 
+std::string reason_text(const RejectedChoice& rejected) { return rejected.reason.text(); }
+
 bool has_headroom(const Plan& plan) { return plan.headroom || plan.headroom_fails; }
 
 const Record& plan_metadata() {
@@ -206,7 +208,7 @@ const Record& record_of<RejectedChoice>() {
       "a configuration that is not an option",
       {field<&R::stage>("stage", "it cannot run, a closed form rules it out, or it was simulated"),
        field<&R::choice>("pool"), field<&R::code>("code", "stable code, if there is one"),
-       field<&R::reason>("reason", "one sentence"), field<&R::figures>("figures")}};
+       field<&reason_text>("reason", "one sentence"), field<&R::figures>("figures")}};
   return declared;
 }
 

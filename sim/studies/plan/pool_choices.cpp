@@ -39,12 +39,12 @@ PoolChoice choice_of(const TypeView& view, Strategy strategy, int replicas) {
   return choice;
 }
 
-void refuse(PoolChoice choice, std::optional<Code> code, std::string reason, PoolChoices& found) {
+void refuse(PoolChoice choice, std::optional<Code> code, Reason why, PoolChoices& found) {
   found.refused.push_back(
-      {Stage::Feasibility, std::move(choice), code, std::move(reason), std::nullopt});
+      {Stage::Feasibility, std::move(choice), code, std::move(why), std::nullopt});
 }
 
-std::string mib_text(Bytes memory) { return fmt::format("{} MiB", memory.count >> 20); }
+std::int64_t mib(Bytes memory) { return memory.count >> 20; }
 
 // The numbers of pods on one device that are worth a try: no more than there are pods or fit.
 std::vector<int> replicas_up_to(const TypeView& view, int most) {
@@ -69,8 +69,10 @@ void refuse_beyond(const TypeView& view, Strategy strategy, int most, const std:
   if (view.space.replicas.empty()) return;
   for (const int r : view.space.replicas) {
     if (r > most && r >= 2) {
-      refuse(choice_of(view, strategy, r), Code::GpuOom,
-             fmt::format("GPU memory: {} holds {} of these pods, not {}", what, most, r), found);
+      refuse(
+          choice_of(view, strategy, r), Code::GpuOom,
+          reason(fmt::format("GPU memory: {} holds {{}} of these pods, not {{}}", what), most, r),
+          found);
     }
   }
 }
@@ -80,8 +82,8 @@ void add_time_slicing(const TypeView& view, PoolChoices& found) {
   const int fit = view.needs.pods_in(memory);
   if (fit < 2) {
     refuse(choice_of(view, Strategy::TimeSlicing, 2), Code::GpuOom,
-           fmt::format("GPU memory: two pods do not fit {}; one needs {}", mib_text(memory),
-                       mib_text(view.needs.pods.front())),
+           reason("GPU memory: two pods do not fit {} MiB; one needs {} MiB", mib(memory),
+                  mib(view.needs.pods.front())),
            found);
     return;
   }
@@ -95,8 +97,8 @@ void add_mps(const TypeView& view, Strategy strategy, PoolChoices& found) {
   const int shares = equal_shares(view.exclusive.pools.front(), view.needs);
   if (shares < 2) {
     refuse(choice_of(view, strategy, 2), Code::GpuOom,
-           fmt::format("GPU memory: MPS gives each of two processes half, one needs {}",
-                       mib_text(view.needs.largest_process)),
+           reason("GPU memory: MPS gives each of two processes half, one needs {} MiB",
+                  mib(view.needs.largest_process)),
            found);
     return;
   }
@@ -111,9 +113,10 @@ void add_mig(const TypeView& view, PoolChoices& found) {
   const FittedLayouts fitted = fitted_layouts(*view.geometry, view.exclusive, view.type.gpu_count);
   if (fitted.too_large) {
     refuse(choice_of(view, Strategy::Mig, 1), Code::GpuOom,
-           fmt::format("a pod of \"{}\" needs {} of GPU memory, more than any instance has",
-                       fitted.too_large->name,
-                       mib_text(pod_memory(view.exclusive, *fitted.too_large))),
+           reason(fmt::format("a pod of \"{}\" needs {{}} MiB of GPU memory, more than any "
+                              "instance has",
+                              fitted.too_large->name),
+                  mib(pod_memory(view.exclusive, *fitted.too_large))),
            found);
     return;
   }
@@ -123,7 +126,7 @@ void add_mig(const TypeView& view, PoolChoices& found) {
     choice.mig_profiles = layout.profiles;
     if (choice.mig.empty()) {
       refuse(std::move(choice), Code::MigLayoutImpossible,
-             "no GPU has room for one instance of each profile", found);
+             {"no GPU has room for one instance of each profile"}, found);
     } else {
       found.choices.push_back(std::move(choice));
     }
@@ -145,8 +148,8 @@ void add_shared_mig(const TypeView& view, PoolChoices& found) {
   }
   if (any) return;
   refuse(choice_of(view, Strategy::MigTimeSlicing, 2), Code::GpuOom,
-         fmt::format("no profile with two or more instances holds two pods, of which one needs {}",
-                     mib_text(view.needs.pods.front())),
+         reason("no profile with two or more instances holds two pods, of which one needs {} MiB",
+                mib(view.needs.pods.front())),
          found);
 }
 
@@ -154,8 +157,8 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
   const bool fraction = view.type.gpu_fraction < 1;
   if (fraction != (strategy == Strategy::Vgpu)) {
     refuse(choice_of(view, strategy, 1), Code::VgpuNotOnEks,
-           fraction ? "EC2 sells a fraction of a GPU here, which NVIDIA vGPU schedules"
-                    : "EC2 offers vGPU as g6f and gr6f only",
+           {fraction ? "EC2 sells a fraction of a GPU here, which NVIDIA vGPU schedules"
+                     : "EC2 offers vGPU as g6f and gr6f only"},
            found);
     return;
   }
@@ -163,7 +166,7 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
                    strategy == Strategy::MigMps;
   if (mig && view.geometry == nullptr) {
     refuse(choice_of(view, strategy, 1), Code::MigUnsupported,
-           fmt::format("no MIG on the {}", view.type.gpu_model), found);
+           reason("no MIG on the {}", view.type.gpu_model), found);
     return;
   }
   switch (strategy) {
@@ -182,7 +185,7 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
       return add_shared_mig(view, found);
     case Strategy::MigMps:
       refuse(choice_of(view, strategy, 2), Code::MpsOnMig,
-             "the device plugin refuses MPS on MIG devices", found);
+             {"the device plugin refuses MPS on MIG devices"}, found);
       return;
   }
 }
@@ -202,8 +205,8 @@ PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& w
     refuse(std::move(alone), refusal->code, std::move(refusal->reason), found);
     return found;
   }
-  if (auto reason = too_large_for_a_node(*world)) {
-    refuse(std::move(alone), Code::PodPending, std::move(*reason), found);
+  if (auto why = too_large_for_a_node(*world)) {
+    refuse(std::move(alone), Code::PodPending, std::move(*why), found);
     return found;
   }
   TypeView view{type,

@@ -21,19 +21,19 @@ ReplicasPoint point_at(const BlockSearch& search, PoolChoice choice, int replica
   if (replicas == 1) choice.strategy = Strategy::Exclusive;
   const auto world = world_on_one_node(search, choice);
   if (!world) {
-    point.refused = refusal_of(world)->reason;
+    point.refused = refusal_of(world)->reason.text();
     return point;
   }
   const NodeBound bound = node_bound(*world);
   point.nodes = bound.least;
   if (bound.least > search.space.max_nodes) {
-    point.refused = fmt::format("{} ask for {} nodes", bound.why, bound.least);
+    point.refused = fmt::format("{} ask for {} nodes", bound.why.text(), bound.least);
     return point;
   }
   choice.nodes = bound.least;
   PlanAnswer answer = probes.ask_one(
       {.pools = {choice}, .replications = search.replications, .input = "", .factor = 1});
-  point.refused = answer.refused;
+  point.refused = answer.refused.text();
   point.figures = std::move(answer.figures);
   return point;
 }

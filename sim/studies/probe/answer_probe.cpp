@@ -25,6 +25,26 @@ void add_objectives(const VariantResult& result, OptionFigures& figures) {
   }
 }
 
+// A finding is words already: its figures are those that have a digit, without the punctuation
+// around them.
+Reason reason_in(std::string_view message) {
+  Reason found;
+  while (!message.empty()) {
+    const std::string_view word = message.substr(0, message.find(' '));
+    const std::size_t first = std::min(word.find_first_not_of("$(\""), word.size());
+    const std::size_t end = std::max(word.find_last_not_of(",;:.)\"") + 1, first);
+    const std::string_view core = word.substr(first, end - first);
+    const bool is_figure = core.find_first_of("0123456789") != std::string_view::npos;
+    found.form += found.form.empty() ? "" : " ";
+    found.form.append(word.substr(0, first))
+        .append(is_figure ? "{}" : core)
+        .append(word.substr(end));
+    if (is_figure) found.figures.emplace_back(core);
+    message.remove_prefix(std::min(word.size() + 1, message.size()));
+  }
+  return found;
+}
+
 void add_policies(const std::vector<PolicyResult>& policies, OptionFigures& figures) {
   for (const PolicyResult& policy : policies) {
     if (policy.verdict != PolicyResult::Verdict::Fail) continue;
@@ -44,14 +64,40 @@ Expected<World> probe_world(const scenarios::Scenario& base, const PlanProbe& pr
   return world;
 }
 
+std::string filled_form(
+    std::string_view form,
+    const std::function<std::string(std::size_t place, std::string_view before)>& figure) {
+  constexpr std::string_view kPlace = "{}";
+  std::string out;
+  for (std::size_t place = 0;; ++place) {
+    const std::size_t at = form.find(kPlace);
+    out += form.substr(0, at);
+    if (at == std::string_view::npos) return out;
+    out += figure(place, out);
+    form.remove_prefix(at + kPlace.size());
+  }
+}
+
+std::string Reason::text() const {
+  return filled_form(form, [&](std::size_t place, std::string_view) {
+    return place < figures.size() ? figures[place] : "";
+  });
+}
+
+Reason joined(Reason first, const Reason& second) {
+  first.form += second.form;
+  first.figures.insert(first.figures.end(), second.figures.begin(), second.figures.end());
+  return first;
+}
+
 std::optional<Refusal> refusal_of(const Expected<World>& world) {
   if (!world) {
     const auto error = std::ranges::find(world.error(), Severity::Error, &Diagnostic::severity);
-    return Refusal{error->code, error->message};
+    return Refusal{error->code, reason_in(error->message)};
   }
   const auto never = std::ranges::find(world->findings, Code::GpuOom, &Diagnostic::code);
   if (never == world->findings.end()) return std::nullopt;
-  return Refusal{never->code, never->message};
+  return Refusal{never->code, reason_in(never->message)};
 }
 
 PoolChoice unshared(const models::InstanceType& type, std::vector<std::string> workloads) {

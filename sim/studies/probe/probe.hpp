@@ -4,7 +4,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "slicewise/codes.hpp"
 #include "slicewise/diagnostics.hpp"
@@ -27,8 +30,17 @@ Expected<World> probe_world(const scenarios::Scenario& base, const PlanProbe& pr
 // Why a configuration is not simulated.
 struct Refusal {
   std::optional<Code> code;
-  std::string reason;  // one sentence, no full stop
+  Reason reason;
 };
+
+// reason("no MIG on the {}", name). What is no figure, as the name of a workload, is in the form.
+template <class... Figures>
+Reason reason(std::string form, const Figures&... figures) {
+  return {std::move(form), {fmt::format("{}", figures)...}};
+}
+
+// One sentence of both.
+Reason joined(Reason first, const Reason& second);
 
 // What is wrong with the world, or which pods never fit a GPU of it; nullopt: nothing.
 std::optional<Refusal> refusal_of(const Expected<World>& world);
@@ -84,6 +96,6 @@ int equal_shares(const PoolModel& pool, const GpuMemoryNeeds& needs);
 std::optional<int> smallest_node_count(const World& world, int most);
 
 // Why not even an empty node holds a pod; nullopt when one does.
-std::optional<std::string> too_large_for_a_node(const World& world);
+std::optional<Reason> too_large_for_a_node(const World& world);
 
 }  // namespace slicewise::sim

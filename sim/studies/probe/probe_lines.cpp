@@ -229,7 +229,8 @@ const Record& answer_record() {
   static const Record declared{
       "what it found",
       {field<&A::figures>("figures"), field<&A::code>("code", "of why it cannot run"),
-       field<&A::refused>("refused", "why it cannot run")}};
+       field<&A::refused, &Reason::form>("refused", "why it cannot run"),
+       field<&A::refused, &Reason::figures>("refusedFigures", "in the places of it")}};
   return declared;
 }
 

@@ -151,18 +151,21 @@ std::optional<int> smallest_node_count(const World& world, int most) {
   return std::nullopt;
 }
 
-std::optional<std::string> too_large_for_a_node(const World& world) {
+std::optional<Reason> too_large_for_a_node(const World& world) {
   const FreeNode empty = empty_node(world);
   const PoolModel& pool = world.pools.front();
   for (const WorkloadModel& workload : world.workloads) {
     const FreeNode pod = need_of(world, workload);
     if (workload.spec.count == 0 || holds(empty, pod)) continue;
     if (pod.cpu > empty.cpu) {
-      return fmt::format("a pod of \"{}\" asks for {}m of CPU, a node of {} offers {}m",
-                         workload.name, pod.cpu, pool.instance_type, empty.cpu);
+      return reason(fmt::format("a pod of \"{}\" asks for {{}} of CPU, a node of {{}} offers {{}}",
+                                workload.name),
+                    fmt::format("{}m", pod.cpu), pool.instance_type, fmt::format("{}m", empty.cpu));
     }
-    return fmt::format("a pod of \"{}\" asks for {} MiB of host memory, a node of {} offers {} MiB",
-                       workload.name, pod.memory >> 20, pool.instance_type, empty.memory >> 20);
+    return reason(fmt::format("a pod of \"{}\" asks for {{}} MiB of host memory, a node of {{}} "
+                              "offers {{}} MiB",
+                              workload.name),
+                  pod.memory >> 20, pool.instance_type, empty.memory >> 20);
   }
   return std::nullopt;
 }

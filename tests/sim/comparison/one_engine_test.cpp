@@ -41,7 +41,7 @@ PlanProbe probe_of(const ComparedOption& option, const scenarios::Scenario& base
 
 void expect_same(const ComparedOption& option, const PlanAnswer& answer) {
   const std::string what = describe(option.configuration);
-  ASSERT_TRUE(answer.figures.has_value()) << what << ": " << answer.refused;
+  ASSERT_TRUE(answer.figures.has_value()) << what << ": " << answer.refused.text();
   const OptionFigures& planned = *answer.figures;
   const VariantResult& result = option.result;
   EXPECT_EQ(planned.monthly.nano, result.cost.monthly.nano) << what;

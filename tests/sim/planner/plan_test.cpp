@@ -244,7 +244,7 @@ TEST(Plan, IsTheSameWhateverTheThreadsAndWhoeverAnswers) {
   const auto text_of = [](const Plan& plan) {
     std::string text;
     for (const PlanOption& option : plan.options) {
-      text += probe_line({option.pools, 1, "", 1}) + answer_line({option.figures, {}, ""}) + "\n";
+      text += probe_line({option.pools, 1, "", 1}) + answer_line({option.figures, {}, {}}) + "\n";
     }
     for (const Flip& flip : plan.flips) text += flip.input + std::to_string(flip.factor);
     return text + std::to_string(plan.counts.simulations);
@@ -387,7 +387,7 @@ TEST(Plan, HasNoOptionThatAPolicyDenies) {
       EXPECT_EQ(dearer->options.front().figures.monthly, *truth) << instance;
     }
     denied += std::ranges::any_of(dearer->rejected, [](const RejectedChoice& rejected) {
-      return rejected.reason.find("not-too-cheap denies it") != std::string::npos;
+      return rejected.reason.text().find("not-too-cheap denies it") != std::string::npos;
     });
     // A warning changes nothing but that it is said.
     scenario.policies.front().deny = false;
