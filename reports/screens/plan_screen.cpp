@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/sim/plan_record.hpp"
 
 #include "../text/text_table.hpp"
 #include "plan_chart.hpp"
@@ -233,12 +234,15 @@ std::string plan_heading(const Plan& plan) {
 Cells plan_cells(const Plan& plan, const TextStyle& style) {
   const bool requests = any_of(plan, &sim::OptionFigures::per_1k_in_slo);
   const bool jobs = any_of(plan, &sim::OptionFigures::per_job);
-  Cells table{{{"CONFIGURATION", false, kNeverDropped}, {"#", true}, {"$/MONTH", true}}, {}};
-  if (requests) table.columns.push_back({"$/1K IN SLO", true, 1});
-  if (jobs) table.columns.push_back({"$/JOB", true, 1});
+  const sim::Record& of_figures = sim::record_of<sim::OptionFigures>();
+  Cells table{
+      {{"CONFIGURATION", false, kNeverDropped}, {"#", true}, column_of(of_figures, "monthlyUsd")},
+      {}};
+  if (requests) table.columns.push_back(column_of(of_figures, "per1kRequestsInSloUsd"));
+  if (jobs) table.columns.push_back(column_of(of_figures, "perJobUsd"));
   table.columns.push_back({"TIGHTEST OBJECTIVE", false, 3});
-  table.columns.push_back({"OF LIMIT", true, 1});
-  table.columns.push_back({"BUSY", true, 2});
+  table.columns.push_back(column_of(of_figures, "worstRatio"));
+  table.columns.push_back(column_of(of_figures, "gpuBusyRatio"));
   table.columns.push_back({"VERDICT"});
   const auto add = [&](const std::string& rank, const std::string& name, const PlanOption& option) {
     const sim::OptionFigures& figures = option.figures;
@@ -297,9 +301,14 @@ Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
 }  // namespace
 
 Cells replicas_cells(const Plan& plan, const TextStyle& style) {
-  Cells table{
-      {{"PODS PER GPU", true}, {"NODES", true}, {"$/MONTH", true}, {"OF LIMIT", true}, {"VERDICT"}},
-      {}};
+  const sim::Record& of_point = sim::record_of<sim::ReplicasPoint>();
+  const sim::Record& of_figures = sim::record_of<sim::OptionFigures>();
+  Cells table{{column_of(of_point, "replicas"),
+               column_of(of_point, "nodes"),
+               column_of(of_figures, "monthlyUsd"),
+               column_of(of_figures, "worstRatio"),
+               {"VERDICT"}},
+              {}};
   for (std::size_t p = 0; p < plan.replicas.size(); ++p) {
     const sim::ReplicasPoint& point = plan.replicas[p];
     const std::string none(signs(style).none);

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/reports/result_report.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 #include "../text/text_table.hpp"
 #include "policy_rows.hpp"
@@ -254,12 +255,13 @@ std::vector<Sentence> warning_sentences(const VariantResult& variant, const Text
 }
 
 std::vector<Column> gpu_columns() {
+  const sim::Record& gpu = sim::record_of<sim::GpuResult>();
   return {{"GPU"},
           {"TIME BUSY"},
           {"BUSIEST", true, 3},
-          {"SM ACTIVE", true, 2},
-          {"SWITCHING", true, 1},
-          {"MEMORY PEAK", true}};
+          column_of(gpu, "smActiveRatio"),
+          column_of(gpu, "contextSwitchRatio"),
+          column_of(gpu, "memoryPeakBytes")};
 }
 
 std::vector<Sentence> heading_sentences(const VariantResult& variant) {

@@ -6,8 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/result_record.hpp"
+
 #include "result_figures.hpp"
 #include "result_verdict.hpp"
+#include "screen.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -108,9 +111,19 @@ std::vector<Column> objective_columns() {
 }
 
 std::vector<Column> batch_columns() {
-  return {{"WORKLOAD"},           {"DONE", true},        {"RATE", true, 1},     {"IN SLO", true},
-          {"MEAN", true, 2},      {"P50", true, 3},      {"P95", true},         {"P99", true, 2},
-          {"WAIT MEAN", true, 2}, {"WAIT P95", true, 4}, {"GPU TIME", true, 5}, {"BOUND BY"}};
+  const sim::Record& w = sim::record_of<WorkloadResult>();
+  return {column_of(w, "name"),
+          column_of(w, "completed"),
+          column_of(w, "throughputPerSecond"),
+          {"IN SLO", true},
+          column_of(w, "jobCompletionSeconds", "mean"),
+          column_of(w, "jobCompletionSeconds", "p50"),
+          column_of(w, "jobCompletionSeconds", "p95"),
+          column_of(w, "jobCompletionSeconds", "p99"),
+          column_of(w, "waitSeconds", "mean"),
+          column_of(w, "waitSeconds", "p95"),
+          column_of(w, "gpuBusyShare"),
+          column_of(w, "boundBy")};
 }
 
 Rows objective_rows(const VariantResult& variant, const TextStyle& style, bool every) {

@@ -149,6 +149,14 @@ std::vector<Sentence> sentences_of(const std::vector<std::string>& lines) {
   return out;
 }
 
+Column column_of(const sim::Record& record, std::string_view key, std::string_view part) {
+  const sim::Field& field = *record.find(key);
+  const auto column = std::ranges::find(field.columns, part, &sim::Field::ColumnName::part);
+  const bool is_text =
+      field.shape->kind == sim::Shape::Kind::Text || field.shape->kind == sim::Shape::Kind::Word;
+  return {std::string(column->heading), !is_text, column->priority};
+}
+
 ScreenPart notes_part(const std::vector<std::string>& lines) {
   return {.heading = "NOTES", .sentences = sentences_of(lines), .folded = "Notes"};
 }

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slicewise/reports/diagnostics_text.hpp"
+#include "slicewise/sim/describe.hpp"
 
 #include "../text/text_table.hpp"
 
@@ -44,6 +46,9 @@ struct Screen {
   std::vector<ScreenPart> parts{};
   std::string origin{};  // where the figures come from
 };
+
+// The column that a figure, or a part of a summary, declares. REQUIRES: it declares one.
+Column column_of(const sim::Record& record, std::string_view key, std::string_view part = {});
 
 // "NOTES", one line each.
 ScreenPart notes_part(const std::vector<std::string>& lines);

@@ -331,19 +331,21 @@ const Record& record_of<WorkloadResult>() {
   using W = WorkloadResult;
   static const Record declared{
       "results of one workload",
-      {field<&W::name>("name", "name in the scenario").csv(5, "workload"),
+      {field<&W::name>("name", "name in the scenario").csv(5, "workload").column("WORKLOAD"),
        field<&W::kind>("kind", "Job, Deployment, Service, Notebook or Pipeline").csv(6, "kind"),
        field<&W::unit_name>("unitName", "unit of throughput: epoch, request, ...")
            .optional()
            .csv(7, "unitName"),
        field<&W::completed>("completed",
                             "jobs, container runs or requests finished, mean per replication")
-           .csv(8, "completed"),
+           .csv(8, "completed")
+           .column("DONE"),
        field<&W::throughput_per_second>("throughputPerSecond",
                                         "units finished per second of the run")
            .optional()
            .of(Unit::PerSecond)
            .csv(9, "throughputPerSecond")
+           .column("RATE", 1)
            .policy("throughput"),
        field<&W::goodput_per_second>("goodputPerSecond",
                                      "units that met every objective on them, per second")
@@ -362,11 +364,17 @@ const Record& record_of<WorkloadResult>() {
            .csv(13, "jobCompletionP50Seconds", "p50")
            .csv(14, "jobCompletionP95Seconds", "p95")
            .csv(15, "jobCompletionP99Seconds", "p99")
+           .column("MEAN", 2, "mean")
+           .column("P50", 3, "p50")
+           .column("P95", 0, "p95")
+           .column("P99", 2, "p99")
            .policy("completionP95", "p95")
            .diff({.role = Role::Latency, .rank = 2, .name = "jobCompletionP95", .part = "p95"}),
        field<&W::wait>("waitSeconds", "from submission to the first running container")
            .csv(16, "waitMeanSeconds", "mean")
            .csv(17, "waitP95Seconds", "p95")
+           .column("WAIT MEAN", 2, "mean")
+           .column("WAIT P95", 4, "p95")
            .policy("waitP95", "p95"),
        field<&W::latency>("latencySeconds", "from arrival to response")
            .csv(18, "latencyMeanSeconds", "mean")
@@ -387,7 +395,8 @@ const Record& record_of<WorkloadResult>() {
                                  "share of the GPU time of the run that its kernels took")
            .optional()
            .of(Unit::Ratio)
-           .csv(24, "gpuBusyShare"),
+           .csv(24, "gpuBusyShare")
+           .column("GPU TIME", 5),
        field<&W::gpu_lost>("gpuSecondsLost",
                            "GPU time of containers that later died, mean per replication; absent "
                            "when none did")
@@ -397,7 +406,8 @@ const Record& record_of<WorkloadResult>() {
            .diff({.role = Role::Pods, .rank = 14, .title = "GPU time lost"}),
        field<&W::bound_by>("boundBy", "what limits it: GPU, host CPU, GPU memory, ...")
            .optional()
-           .csv(25, "boundBy"),
+           .csv(25, "boundBy")
+           .column("BOUND BY"),
        field<&objectives_pass>("").policy("slo.pass")}};
   return declared;
 }
@@ -421,12 +431,15 @@ const Record& record_of<GpuResult>() {
            .of(Unit::Ratio),
        field<&G::sm_active_ratio>("smActiveRatio",
                                   "mean share of busy multiprocessors; absent when unknown")
-           .of(Unit::Ratio),
+           .of(Unit::Ratio)
+           .column("SM ACTIVE", 2),
        field<&G::context_switch_ratio>("contextSwitchRatio",
                                        "share of the run spent switching contexts")
            .optional()
-           .of(Unit::Ratio),
-       field<&G::memory_peak>("memoryPeakBytes", "highest memory in use, bytes"),
+           .of(Unit::Ratio)
+           .column("SWITCHING", 1),
+       field<&G::memory_peak>("memoryPeakBytes", "highest memory in use, bytes")
+           .column("MEMORY PEAK"),
        field<&G::memory_total>("memoryTotalBytes", "memory that processes can use, bytes")}};
   return declared;
 }

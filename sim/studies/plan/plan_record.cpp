@@ -123,6 +123,7 @@ const Record& record_of<OptionFigures>() {
       {field<&F::replications>("replications", "runs"),
        field<&F::monthly>("monthlyUsd", "nodes x price x 730 h")
            .csv(6, "monthlyUsd")
+           .column("$/MONTH")
            .diff({.role = Role::Cost,
                   .rank = 1,
                   .title = "$/month",
@@ -135,6 +136,7 @@ const Record& record_of<OptionFigures>() {
                   .condition = "cost.total"}),
        field<&F::per_1k_in_slo>("per1kRequestsInSloUsd", "total / thousands of requests in SLO")
            .csv(7, "per1kRequestsInSloUsd")
+           .column("$/1K IN SLO", 1)
            .diff({.role = Role::Cost,
                   .rank = 4,
                   .title = "$/1k requests in SLO",
@@ -142,6 +144,7 @@ const Record& record_of<OptionFigures>() {
                   .is_main = true}),
        field<&F::per_job>("perJobUsd", "total / jobs that were finished")
            .csv(8, "perJobUsd")
+           .column("$/JOB", 1)
            .diff({.role = Role::Cost,
                   .rank = 5,
                   .title = "$/job",
@@ -149,11 +152,13 @@ const Record& record_of<OptionFigures>() {
                   .is_main = true}),
        field<&F::objectives>("objectives", "of all workloads and pipelines"),
        field<&F::worst_ratio>("worstRatio", "the largest of their ratios; 0 without objectives")
-           .csv(9, "worstRatio"),
+           .csv(9, "worstRatio")
+           .column("OF LIMIT", 1),
        field<&F::latency_p99>("latencyP99Seconds", "of the slowest Service or pipeline"),
        field<&F::gpu_busy>("gpuBusyRatio", "kernels run, share of all GPU time")
            .of(Unit::Ratio)
-           .csv(10, "gpuBusyRatio"),
+           .csv(10, "gpuBusyRatio")
+           .column("BUSY", 2),
        field<&F::failed>("failedPods", "mean per replication")
            .diff({.role = Role::Pods,
                   .rank = 13,
@@ -215,11 +220,12 @@ const Record& record_of<RejectedChoice>() {
 template <>
 const Record& record_of<ReplicasPoint>() {
   using R = ReplicasPoint;
-  static const Record declared{"one number of pods per GPU",
-                               {field<&R::replicas>("replicas", "pods per GPU"),
-                                field<&R::nodes>("nodes", "as few as hold the pods"),
-                                field<&R::refused>("refused", "why it cannot run").optional(),
-                                field<&R::figures>("figures")}};
+  static const Record declared{
+      "one number of pods per GPU",
+      {field<&R::replicas>("replicas", "pods per GPU").column("PODS PER GPU"),
+       field<&R::nodes>("nodes", "as few as hold the pods").column("NODES"),
+       field<&R::refused>("refused", "why it cannot run").optional(),
+       field<&R::figures>("figures")}};
   return declared;
 }
 
