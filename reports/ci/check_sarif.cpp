@@ -8,7 +8,7 @@
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/version.hpp"
 
-#include "../document/documents.hpp"
+#include "../document/document_text.hpp"
 #include "../explain/explanations.hpp"
 
 namespace slicewise::reports {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "../document/documents.hpp"
+#include "../document/document_text.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -14,6 +14,8 @@ namespace slicewise::sim {
 
 namespace {
 
+constexpr std::string_view kComparisonApiVersion = "slicewise.dev/comparison.v1alpha1";
+
 using Role = DiffFigure::Role;
 
 std::string gpu_model_of(const ComparedOption& o) { return o.result.node_pools.front().gpu_model; }
@@ -148,7 +150,19 @@ struct Spelling<ReplicaChoice::Rule> {
   static constexpr bool kListed = true;
   static constexpr Rule kAll[] = {Rule::Asked, Rule::Scenario, Rule::PodsOnOneNode,
                                   Rule::GpuMemory};
-  static std::string_view of(Rule rule) { return reports::rule_word(rule); }
+  static constexpr std::string_view of(Rule rule) {
+    switch (rule) {
+      case Rule::Asked:
+        return "asked";
+      case Rule::Scenario:
+        return "scenario";
+      case Rule::PodsOnOneNode:
+        return "podsOnOneNode";
+      case Rule::GpuMemory:
+        return "gpuMemory";
+    }
+    return "podsOnOneNode";
+  }
 };
 
 template <>
@@ -289,7 +303,7 @@ const Record& record_of<StrategyComparison>() {
   static const Record declared{
       "What `slicewise compare -o json` prints. SI units in the keys; fields that do not apply are "
       "absent. Keys are added, never renamed.",
-      {constant("apiVersion", reports::kComparisonApiVersion), constant("kind", "Comparison"),
+      {constant("apiVersion", kComparisonApiVersion), constant("kind", "Comparison"),
        group("metadata", &comparison_metadata),
        field<&C::options>("options",
                           "the scenario as it stands, then by instance type and strategy"),
@@ -307,30 +321,12 @@ namespace slicewise::reports {
 
 using nlohmann::json;
 
-std::string_view rule_word(sim::ReplicaChoice::Rule rule) {
-  switch (rule) {
-    case sim::ReplicaChoice::Rule::Asked:
-      return "asked";
-    case sim::ReplicaChoice::Rule::Scenario:
-      return "scenario";
-    case sim::ReplicaChoice::Rule::PodsOnOneNode:
-      return "podsOnOneNode";
-    case sim::ReplicaChoice::Rule::GpuMemory:
-      return "gpuMemory";
-  }
-  return "podsOnOneNode";
-}
-
-json comparison_document(const sim::StrategyComparison& comparison) {
-  return described_json(comparison);
-}
-
 std::string comparison_json(const sim::StrategyComparison& comparison) {
-  return json_text(comparison_document(comparison));
+  return json_text(described_json(comparison));
 }
 
 std::string comparison_yaml(const sim::StrategyComparison& comparison) {
-  return yaml_text(comparison_document(comparison));
+  return yaml_text(described_json(comparison));
 }
 
 std::string comparison_schema_json() {
@@ -339,7 +335,7 @@ std::string comparison_schema_json() {
 }
 
 std::string comparison_csv(const sim::StrategyComparison& comparison) {
-  const json document = comparison_document(comparison);
+  const json document = described_json(comparison);
   const DocumentCsv table(sim::record_of<sim::StrategyComparison>());
   std::string out = table.header();
   for (const json& option : document["options"]) {

@@ -1,9 +1,14 @@
 #include "csv_rows.hpp"
 
 #include <algorithm>
+#include <any>
 #include <array>
+#include <cmath>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "slicewise/sim/result_record.hpp"
 
 #include "document_text.hpp"
 #include "record_json.hpp"
@@ -39,6 +44,52 @@ std::string field(const json& value, const std::string& part) {
 }
 
 }  // namespace
+
+std::string csv_number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.9g}", value) : "";
+}
+
+namespace {
+
+std::string declared_cell(const sim::Shape& shape, const void* value) {
+  using Kind = sim::Shape::Kind;
+  using sim::shapes::in;
+  switch (shape.kind) {
+    case Kind::Truth:
+      return in<bool>(value) ? "true" : "false";
+    case Kind::Whole:
+    case Kind::Size:
+      return fmt::format("{}", shape.whole(value));
+    case Kind::Number:
+      return csv_number(in<double>(value));
+    case Kind::Time:
+      return csv_number(to_seconds(Duration{shape.whole(value)}));
+    case Kind::Money:
+      return fmt::format("{:.9f}", to_dollars(Usd{shape.whole(value)}));
+    case Kind::Figure:
+      return csv_number(sim::in_its_unit(in<scenarios::FigureValue>(value)));
+    default:
+      return csv_text(shape.text(value));
+  }
+}
+
+}  // namespace
+
+std::string csv_table(const sim::Record& columns, const std::vector<const void*>& rows) {
+  std::string table;
+  const auto end_line = [&] { table.replace(table.size() - 1, 1, "\r\n"); };
+  for (const sim::Field& column : columns.fields) table += std::string(column.key) + ",";
+  end_line();
+  for (const void* row : rows) {
+    for (const sim::Field& column : columns.fields) {
+      std::any made;
+      const void* const value = column.value(row, made);
+      table += (value == nullptr ? "" : declared_cell(*column.shape, value)) + ",";
+    }
+    end_line();
+  }
+  return table;
+}
 
 DocumentCsv::DocumentCsv(const sim::Record& document) {
   add_columns(document, 0);

@@ -15,6 +15,20 @@ namespace slicewise::reports {
 // RFC 4180: quotes around what holds a comma, a quote or a line break, inner quotes doubled.
 std::string csv_text(std::string_view text);
 
+// Nine significant digits; "" for what is not finite.
+std::string csv_number(double value);
+
+// A table of what a record declares: a column for each field, called by its key, and a row for each
+// of `rows`. What is absent is an empty field; times are seconds, money has every nano-dollar.
+std::string csv_table(const sim::Record& columns, const std::vector<const void*>& rows);
+template <class Row>
+std::string csv_table(const sim::Record& columns, const std::vector<Row>& rows) {
+  std::vector<const void*> places;
+  places.reserve(rows.size());
+  for (const Row& row : rows) places.push_back(&row);
+  return csv_table(columns, places);
+}
+
 // The columns that the fields of a document and of the entries of its lists declare, in the order
 // of their positions.
 class DocumentCsv {

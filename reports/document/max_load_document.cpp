@@ -31,6 +31,8 @@ struct Spelling<LoadUnit> {
 
 namespace {
 
+constexpr std::string_view kMaxLoadApiVersion = "slicewise.dev/max-load.v1alpha1";
+
 std::optional<double> headroom_of_load(const ScaledLoad& load) {
   return reports::headroom_of(load);
 }
@@ -169,7 +171,7 @@ const Record& record_of<MaxLoad>() {
   static const Record declared{
       "What `slicewise max-load -o json` prints. SI units in the keys; fields that do not apply "
       "are absent. Keys are added, never renamed.",
-      {constant("apiVersion", reports::kMaxLoadApiVersion), constant("kind", "MaxLoad"),
+      {constant("apiVersion", kMaxLoadApiVersion), constant("kind", "MaxLoad"),
        group("metadata", &max_load_metadata), field<&M::loads>("loads", "all scaled by one factor"),
        field<&passed_factor>("passedFactor", "highest load that passed, over the scenario's")
            .csv(11, "passedFactor"),
@@ -194,18 +196,16 @@ namespace slicewise::reports {
 
 using nlohmann::json;
 
-json max_load_document(const sim::MaxLoad& found) { return described_json(found); }
+std::string max_load_json(const sim::MaxLoad& found) { return json_text(described_json(found)); }
 
-std::string max_load_json(const sim::MaxLoad& found) { return json_text(max_load_document(found)); }
-
-std::string max_load_yaml(const sim::MaxLoad& found) { return yaml_text(max_load_document(found)); }
+std::string max_load_yaml(const sim::MaxLoad& found) { return yaml_text(described_json(found)); }
 
 std::string max_load_schema_json() {
   return json_text(document_schema(sim::record_of<sim::MaxLoad>(), "slicewise max-load"));
 }
 
 std::string max_load_csv(const sim::MaxLoad& found) {
-  const json document = max_load_document(found);
+  const json document = described_json(found);
   const DocumentCsv table(sim::record_of<sim::MaxLoad>());
   std::string out = table.header();
   for (const json& load : document["loads"]) out += table.row(document, load, json::object());

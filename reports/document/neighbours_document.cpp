@@ -1,4 +1,5 @@
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -7,7 +8,6 @@
 
 #include "csv_rows.hpp"
 #include "document_text.hpp"
-#include "documents.hpp"
 #include "record_json.hpp"
 
 namespace slicewise::sim {
@@ -21,6 +21,8 @@ struct Spelling<NeighbourFigure> {
 };
 
 namespace {
+
+constexpr std::string_view kNeighboursApiVersion = "slicewise.dev/neighbours.v1alpha1";
 
 // A row and a cell of the matrix by their names.
 struct NamedEffect {
@@ -123,7 +125,7 @@ const Record& record_of<NeighbourMatrix>() {
   static const Record declared{
       "What `slicewise neighbours -o json` prints. SI units in the keys; fields that do not apply "
       "are absent. Keys are added, never renamed.",
-      {constant("apiVersion", reports::kNeighboursApiVersion), constant("kind", "Neighbours"),
+      {constant("apiVersion", kNeighboursApiVersion), constant("kind", "Neighbours"),
        group("metadata", &neighbours_metadata),
        field<&M::workloads>("workloads", "those that have pods").each("workload"),
        field<&named_rows>("rows", "by workload; a Service has two"),
@@ -138,14 +140,12 @@ namespace slicewise::reports {
 
 using nlohmann::json;
 
-json neighbours_document(const sim::NeighbourMatrix& matrix) { return described_json(matrix); }
-
 std::string neighbours_json(const sim::NeighbourMatrix& matrix) {
-  return json_text(neighbours_document(matrix));
+  return json_text(described_json(matrix));
 }
 
 std::string neighbours_yaml(const sim::NeighbourMatrix& matrix) {
-  return yaml_text(neighbours_document(matrix));
+  return yaml_text(described_json(matrix));
 }
 
 std::string neighbours_schema_json() {
@@ -154,7 +154,7 @@ std::string neighbours_schema_json() {
 
 // The item is who suffers; an entry who causes it, nobody for all together.
 std::string neighbours_csv(const sim::NeighbourMatrix& matrix) {
-  json document = neighbours_document(matrix);
+  json document = described_json(matrix);
   DocumentCsv table(sim::record_of<sim::NeighbourMatrix>());
   table.add(8, "company", "/company", 2);
   std::string out = table.header();

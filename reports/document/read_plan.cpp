@@ -6,8 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/sim/plan_record.hpp"
 
-#include "documents.hpp"
+#include "record_json.hpp"
 #include "schema_check.hpp"
 #include "stored_fields.hpp"
 
@@ -24,10 +25,11 @@ constexpr std::int64_t kMostInstances = 64;
 // Another version is said alone: its keys are another's.
 bool is_of_this_version(StoredDocument& document) {
   const std::string version = document.required_text("/apiVersion");
-  if (version == kPlanApiVersion || !document.problems().empty()) return version == kPlanApiVersion;
-  document.report(Code::ApiVersionUnknown, "/apiVersion",
-                  fmt::format("\"{}\" is not read here", version),
-                  fmt::format("make the plan again: this slicewise reads {}", kPlanApiVersion));
+  if (version == sim::kPlanApiVersion || !document.problems().empty())
+    return version == sim::kPlanApiVersion;
+  document.report(
+      Code::ApiVersionUnknown, "/apiVersion", fmt::format("\"{}\" is not read here", version),
+      fmt::format("make the plan again: this slicewise reads {}", sim::kPlanApiVersion));
   return false;
 }
 
@@ -145,7 +147,9 @@ bool looks_like_plan(const SourceText& source) {
 Expected<sim::Plan> read_plan(const SourceText& source) {
   Expected<StoredDocument> document = StoredDocument::read(source);
   if (!document) return tl::unexpected(std::move(document.error()));
-  if (is_of_this_version(*document)) check_schema(*document, plan_schema());
+  if (is_of_this_version(*document)) {
+    check_schema(*document, record_schema(sim::record_of<sim::Plan>()));
+  }
   if (!document->problems().empty()) return tl::unexpected(document->problems());
   StoredFields fields;
   auto plan = fields.read<sim::Plan>(document->root());

@@ -2,8 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/result_report.hpp"
+#include "slicewise/sim/result_record.hpp"
 
-#include "documents.hpp"
+#include "record_json.hpp"
 #include "stored_fields.hpp"
 
 namespace slicewise::reports {
@@ -67,10 +68,10 @@ Expected<StoredResult> read_result(const SourceText& source) {
   const json stored_version = document.value("apiVersion", json());
   const std::string version =
       stored_version.is_string() ? stored_version.get<std::string>() : std::string();
-  if (version != kResultApiVersion) {
-    return result_problem(source, Code::ApiVersionUnknown,
-                          fmt::format("\"{}\" is not read here", version),
-                          fmt::format("run it again: this slicewise reads {}", kResultApiVersion));
+  if (version != sim::kResultApiVersion) {
+    return result_problem(
+        source, Code::ApiVersionUnknown, fmt::format("\"{}\" is not read here", version),
+        fmt::format("run it again: this slicewise reads {}", sim::kResultApiVersion));
   }
   StoredResult result = stored_result(document, fields);
   if (!fields.odd().empty()) {
@@ -83,7 +84,7 @@ Expected<StoredResult> read_result(const SourceText& source) {
 bool has_figures_of(const SourceText& document, const sim::Result& result) {
   const json stored = json::parse(document.text, nullptr, false);
   return stored.is_object() && stored.contains("variants") &&
-         without_places(stored["variants"]) == without_places(result_document(result)["variants"]);
+         without_places(stored["variants"]) == without_places(described_json(result)["variants"]);
 }
 
 }  // namespace slicewise::reports

@@ -1,5 +1,6 @@
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -9,7 +10,6 @@
 
 #include "csv_rows.hpp"
 #include "document_text.hpp"
-#include "documents.hpp"
 #include "record_json.hpp"
 
 namespace slicewise::sim {
@@ -26,6 +26,8 @@ struct Spelling<QueuePolicy> {
 };
 
 namespace {
+
+constexpr std::string_view kReplayApiVersion = "slicewise.dev/replay.v1alpha1";
 
 struct SampleTimes {
   Duration mean;
@@ -206,7 +208,7 @@ template <>
 const Record& record_of<ReplayStudy>() {
   static const Record declared{
       "a trace of jobs on one cluster under several schedulers",
-      {constant("apiVersion", reports::kReplayApiVersion, "version of this format"),
+      {constant("apiVersion", kReplayApiVersion, "version of this format"),
        constant("kind", "Replay", "what this document is"), group("metadata", &replay_metadata),
        field<&ReplayStudy::outcomes>("schedulers", "in the order asked for"),
        field<&ReplayStudy::findings>("notes", "what the user should know").as(&finding_record)}};
@@ -254,7 +256,7 @@ template <>
 const Record& record_of<InflationStudy>() {
   static const Record declared{
       "how much of a cluster a placement policy can hand out",
-      {constant("apiVersion", reports::kReplayApiVersion, "version of this format"),
+      {constant("apiVersion", kReplayApiVersion, "version of this format"),
        constant("kind", "Inflation", "what this document is"),
        group("metadata", &inflation_metadata),
        field<&InflationStudy::outcomes>("placements", "in the order asked for")}};
@@ -267,6 +269,8 @@ namespace slicewise::reports {
 
 using nlohmann::json;
 
+namespace {
+
 json replay_document(const sim::ReplayStudy& study) {
   json document = described_json(study);
   if (study.on_nodes) return document;
@@ -274,18 +278,18 @@ json replay_document(const sim::ReplayStudy& study) {
   return document;
 }
 
-json inflation_document(const sim::InflationStudy& study) { return described_json(study); }
+}  // namespace
 
 std::string replay_json(const sim::ReplayStudy& study) { return json_text(replay_document(study)); }
 
 std::string replay_yaml(const sim::ReplayStudy& study) { return yaml_text(replay_document(study)); }
 
 std::string inflation_json(const sim::InflationStudy& study) {
-  return json_text(inflation_document(study));
+  return json_text(described_json(study));
 }
 
 std::string inflation_yaml(const sim::InflationStudy& study) {
-  return yaml_text(inflation_document(study));
+  return yaml_text(described_json(study));
 }
 
 std::string replay_schema_json() {
@@ -311,7 +315,7 @@ std::string replay_csv(const sim::ReplayStudy& study) {
 }
 
 std::string inflation_csv(const sim::InflationStudy& study) {
-  const json document = inflation_document(study);
+  const json document = described_json(study);
   DocumentCsv table(sim::record_of<sim::InflationStudy>());
   table.add(4, "seed", "/seed");
   std::string out = table.header();

@@ -2,10 +2,10 @@
 
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/sim/plan_record.hpp"
 
 #include "csv_rows.hpp"
 #include "document_text.hpp"
-#include "documents.hpp"
 #include "record_json.hpp"
 
 // All from the declarations in sim/result/result_record.cpp.
@@ -13,18 +13,16 @@ namespace slicewise::reports {
 
 using nlohmann::json;
 
-json result_document(const sim::Result& result) { return described_json(result); }
+std::string result_json(const sim::Result& result) { return json_text(described_json(result)); }
 
-std::string result_json(const sim::Result& result) { return json_text(result_document(result)); }
-
-std::string result_yaml(const sim::Result& result) { return yaml_text(result_document(result)); }
+std::string result_yaml(const sim::Result& result) { return yaml_text(described_json(result)); }
 
 std::string result_schema_json() {
   return json_text(document_schema(sim::record_of<sim::Result>(), "slicewise result"));
 }
 
 std::string result_csv(const sim::Result& result) {
-  const json document = result_document(result);
+  const json document = described_json(result);
   const DocumentCsv table(sim::record_of<sim::Result>());
   std::string out = table.header();
   for (const json& variant : document["variants"]) {
@@ -49,19 +47,17 @@ std::string names_of(const sim::PlanOption& option) {
 
 }  // namespace
 
-json plan_document(const sim::Plan& plan) { return described_json(plan); }
+std::string plan_json(const sim::Plan& plan) { return json_text(described_json(plan)); }
 
-std::string plan_json(const sim::Plan& plan) { return json_text(plan_document(plan)); }
+std::string plan_yaml(const sim::Plan& plan) { return yaml_text(described_json(plan)); }
 
-std::string plan_yaml(const sim::Plan& plan) { return yaml_text(plan_document(plan)); }
-
-json plan_schema() { return document_schema(sim::record_of<sim::Plan>(), "slicewise plan"); }
-
-std::string plan_schema_json() { return json_text(plan_schema()); }
+std::string plan_schema_json() {
+  return json_text(document_schema(sim::record_of<sim::Plan>(), "slicewise plan"));
+}
 
 // An objective stands where other reports have their workload.
 std::string plan_csv(const sim::Plan& plan) {
-  const json document = plan_document(plan);
+  const json document = described_json(plan);
   DocumentCsv table(sim::record_of<sim::Plan>());
   table.add(4, "rank", "/rank");
   table.add(5, "configuration", "/configuration");

@@ -1,5 +1,6 @@
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -9,7 +10,6 @@
 #include "../text/amount_text.hpp"
 #include "csv_rows.hpp"
 #include "document_text.hpp"
-#include "documents.hpp"
 #include "record_json.hpp"
 
 namespace slicewise::sim {
@@ -34,6 +34,8 @@ struct Spelling<ObjectiveStanding> {
 };
 
 namespace {
+
+constexpr std::string_view kSensitivityApiVersion = "slicewise.dev/sensitivity.v1alpha1";
 
 // Parts of a study with what they point to.
 struct NamedChange {
@@ -284,7 +286,7 @@ const Record& record_of<SensitivityStudy>() {
   static const Record declared{
       "What `slicewise sensitivity -o json` prints. SI units; fields that do not apply are absent. "
       "Keys are added, never renamed.",
-      {constant("apiVersion", reports::kSensitivityApiVersion), constant("kind", "Sensitivity"),
+      {constant("apiVersion", kSensitivityApiVersion), constant("kind", "Sensitivity"),
        group("metadata", &sensitivity_metadata),
        field<&S::nothing_runs>("nothingRuns", "no pod ever ran").optional(),
        field<&S::verdict>("verdict", "of the scenario as it is"),
@@ -300,14 +302,12 @@ namespace slicewise::reports {
 
 using nlohmann::json;
 
-json sensitivity_document(const sim::SensitivityStudy& study) { return described_json(study); }
-
 std::string sensitivity_json(const sim::SensitivityStudy& study) {
-  return json_text(sensitivity_document(study));
+  return json_text(described_json(study));
 }
 
 std::string sensitivity_yaml(const sim::SensitivityStudy& study) {
-  return yaml_text(sensitivity_document(study));
+  return yaml_text(described_json(study));
 }
 
 std::string sensitivity_schema_json() {
@@ -318,7 +318,7 @@ std::string sensitivity_schema_json() {
 // An item is one input at one end, its entries are the figures that change; the verdict is that of
 // the end.
 std::string sensitivity_csv(const sim::SensitivityStudy& study) {
-  const json document = sensitivity_document(study);
+  const json document = described_json(study);
   DocumentCsv table(sim::record_of<sim::SensitivityStudy>());
   table.add(8, "factor", "/end/factor");
   table.add(9, "value", "/end/value");

@@ -1,122 +1,153 @@
-#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <vector>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/studies.hpp"
 
-#include "documents.hpp"
+#include "csv_rows.hpp"
+#include "document_text.hpp"
+#include "record_json.hpp"
 
-namespace slicewise::reports {
+namespace slicewise::sim {
+
 namespace {
 
-using nlohmann::json;
+using models::MeasurementSource;
+using models::Study;
 
-std::string_view name_of(sim::PointRole role) {
-  return role == sim::PointRole::Fit ? "fit" : "check";
+bool has_rows(const ErrorSummary& summary) { return summary.rows > 0; }
+bool has_naive_answer(const StudyResult& s) {
+  return s.even_share_percent || s.no_slowdown_percent;
 }
 
-std::string_view unit_of_quantity(sim::Quantity quantity) {
-  return quantity == sim::Quantity::Speed ? "speed" : "ms";
+const Record& naive_answers() {
+  static const Record declared{
+      "mean error of what one would say without a model",
+      {field<&StudyResult::even_share_percent>("evenSharePercent", "time grows as 1 / share"),
+       field<&StudyResult::no_slowdown_percent>("noSlowdownPercent", "as fast as alone")}};
+  return declared;
 }
 
-// As in the result document: nine significant nine_digits, the same text everywhere.
-std::string nine_digits(double value) { return fmt::format("{:.9g}", value); }
-double rounded(double value) { return std::strtod(nine_digits(value).c_str(), nullptr); }
+// A row of the CSV.
+struct PointOfStudy {
+  const StudyResult& study;
+  const PredictedPoint& point;
+};
 
-json summary_of(const sim::ErrorSummary& summary) {
-  json out{{"rows", summary.rows}};
-  if (summary.rows == 0) return out;
-  out["meanErrorPercent"] = rounded(summary.mean_percent);
-  out["worstErrorPercent"] = rounded(summary.worst_percent);
-  out["worstRow"] = summary.worst_row;
-  return out;
+std::string_view id_of_study(const PointOfStudy& p) { return p.study.study.id; }
+std::string_view source_of_study(const PointOfStudy& p) { return p.study.source.id; }
+std::string_view mode_of_study(const PointOfStudy& p) { return p.study.study.mode; }
+std::string_view gpu_of_study(const PointOfStudy& p) { return p.study.source.gpu; }
+std::string_view unit_of_study(const PointOfStudy& p) {
+  return p.study.quantity == Quantity::Speed ? "speed" : "ms";
 }
-
-json source_of(const models::MeasurementSource& source) {
-  json out{
-      {"name", source.id}, {"title", source.title}, {"url", source.url}, {"read", source.read}};
-  const auto put = [&out](const char* key, const std::string& text) {
-    if (!text.empty()) out[key] = text;
-  };
-  put("licence", source.licence);
-  put("date", source.date);
-  put("gpuModel", source.gpu);
-  put("note", source.note);
-  return out;
+std::string_view role_of_point(const PointOfStudy& p) {
+  return p.point.role == PointRole::Fit ? "fit" : "check";
 }
-
-json study_of(const sim::StudyResult& study) {
-  json out{{"name", study.study.id},
-           {"title", study.study.title},
-           {"mode", study.study.mode},
-           {"split", study.study.split},
-           {"parameters", study.study.parameters},
-           {"source", source_of(study.source)},
-           {"fit", summary_of(study.fit)},
-           {"check", summary_of(study.check)},
-           {"rowsLeftOut", study.rows_left_out},
-           {"boundPercent", study.study.bound_percent},
-           {"withinBound", study.within_bound}};
-  if (study.study.target_percent) out["targetPercent"] = *study.study.target_percent;
-  if (study.even_share_percent)
-    out["naive"]["evenSharePercent"] = rounded(*study.even_share_percent);
-  if (study.no_slowdown_percent)
-    out["naive"]["noSlowdownPercent"] = rounded(*study.no_slowdown_percent);
-  out["workloads"] = json::array();
-  for (const sim::WorkloadError& error : study.by_workload) {
-    out["workloads"].push_back({{"name", error.workload},
-                                {"rows", error.rows},
-                                {"meanErrorPercent", rounded(error.mean_percent)}});
-  }
-  return out;
+std::string_view workload_of_point(const PointOfStudy& p) { return p.point.workload; }
+std::string_view setting_of_point(const PointOfStudy& p) { return p.point.setting; }
+double measured_at(const PointOfStudy& p) { return p.point.measured; }
+double predicted_at(const PointOfStudy& p) { return p.point.predicted; }
+double error_percent(const PointOfStudy& p) {
+  return 100 * (p.point.predicted / p.point.measured - 1);
 }
+std::optional<double> even_share_at(const PointOfStudy& p) { return p.point.even_share; }
+std::optional<double> no_slowdown_at(const PointOfStudy& p) { return p.point.no_slowdown; }
 
-// RFC 4180: quotes around what holds a comma, a quote or a line break, inner quotes doubled.
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
-
-std::string maybe_number(const std::optional<double>& value) {
-  return value ? nine_digits(*value) : "";
+const Record& point_columns() {
+  static const Record declared{
+      "a measured row",
+      {field<&id_of_study>("study"), field<&source_of_study>("source"),
+       field<&mode_of_study>("mode"), field<&gpu_of_study>("gpuModel"),
+       field<&workload_of_point>("workload"), field<&setting_of_point>("setting"),
+       field<&role_of_point>("role"), field<&unit_of_study>("unit"),
+       field<&measured_at>("measured"), field<&predicted_at>("predicted"),
+       field<&error_percent>("errorPercent"), field<&even_share_at>("evenShare"),
+       field<&no_slowdown_at>("noSlowdown")}};
+  return declared;
 }
 
 }  // namespace
 
+template <>
+const Record& record_of<ErrorSummary>() {
+  using E = ErrorSummary;
+  static const Record declared{
+      "",
+      {field<&E::rows>("rows", "how many"),
+       field<&E::mean_percent>("meanErrorPercent", "|predicted / measured - 1|").when<&has_rows>(),
+       field<&E::worst_percent>("worstErrorPercent", "the largest").when<&has_rows>(),
+       field<&E::worst_row>("worstRow", "workload and setting of it").when<&has_rows>()}};
+  return declared;
+}
+
+template <>
+const Record& record_of<MeasurementSource>() {
+  using M = MeasurementSource;
+  static const Record declared{
+      "who measured",
+      {field<&M::id>("name"), field<&M::title>("title"), field<&M::url>("url"),
+       field<&M::read>("read", "how, and what was left out"),
+       field<&M::licence>("licence").optional(), field<&M::date>("date", "of reading").optional(),
+       field<&M::gpu>("gpuModel").optional(), field<&M::note>("note").optional()}};
+  return declared;
+}
+
+template <>
+const Record& record_of<WorkloadError>() {
+  using W = WorkloadError;
+  static const Record declared{"a workload",
+                               {field<&W::workload>("name"), field<&W::rows>("rows", "that check"),
+                                field<&W::mean_percent>("meanErrorPercent")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<StudyResult>() {
+  using S = StudyResult;
+  static const Record declared{
+      "a way of sharing against published measurements",
+      {field<&S::study, &Study::id>("name"), field<&S::study, &Study::title>("title"),
+       field<&S::study, &Study::mode>("mode"),
+       field<&S::study, &Study::split>("split", "which rows fit and which check"),
+       field<&S::study, &Study::parameters>("parameters"), field<&S::source>("source"),
+       field<&S::fit>("fit", "rows that parameters were fitted on"),
+       field<&S::check>("check", "all others"), field<&S::rows_left_out>("rowsLeftOut"),
+       field<&S::study, &Study::bound_percent>("boundPercent", "not to be exceeded"),
+       field<&S::within_bound>("withinBound"),
+       field<&S::study, &Study::target_percent>("targetPercent", "that was aimed at"),
+       group("naive", &naive_answers).when<&has_naive_answer>(),
+       field<&S::by_workload>("workloads", "the largest error first")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<ValidationResult>() {
+  using V = ValidationResult;
+  static const Record declared{
+      "What `slicewise validate -o json` prints. Keys are added, never renamed.",
+      {constant("apiVersion", "slicewise.dev/validation.v1alpha1"),
+       constant("kind", "ValidationResult"),
+       field<&V::within_bounds>("withinBounds", "all studies are"), field<&V::studies>("studies")}};
+  return declared;
+}
+
+}  // namespace slicewise::sim
+
+namespace slicewise::reports {
+
 std::string validation_json(const sim::ValidationResult& result) {
-  json document{{"apiVersion", "slicewise.dev/validation.v1alpha1"},
-                {"kind", "ValidationResult"},
-                {"withinBounds", result.within_bounds()},
-                {"studies", json::array()}};
-  for (const sim::StudyResult& study : result.studies) {
-    document["studies"].push_back(study_of(study));
-  }
-  return json_text(document);
+  return json_text(described_json(result));
 }
 
 std::string validation_csv(const sim::ValidationResult& result) {
-  std::string out =
-      "study,source,mode,gpuModel,workload,setting,role,unit,measured,predicted,errorPercent,"
-      "evenShare,noSlowdown\r\n";
+  std::vector<sim::PointOfStudy> rows;
   for (const sim::StudyResult& study : result.studies) {
-    for (const sim::PredictedPoint& point : study.points) {
-      constexpr double kPercent = 100;
-      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n", study.study.id,
-                         quoted(study.source.id), study.study.mode, study.source.gpu,
-                         quoted(point.workload), quoted(point.setting), name_of(point.role),
-                         unit_of_quantity(study.quantity), nine_digits(point.measured),
-                         nine_digits(point.predicted),
-                         nine_digits(kPercent * (point.predicted / point.measured - 1)),
-                         maybe_number(point.even_share), maybe_number(point.no_slowdown));
-    }
+    for (const sim::PredictedPoint& point : study.points) rows.push_back({study, point});
   }
-  return out;
+  return csv_table(sim::point_columns(), rows);
 }
 
 }  // namespace slicewise::reports

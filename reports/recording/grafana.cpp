@@ -7,7 +7,7 @@
 
 #include "slicewise/reports/result_report.hpp"
 
-#include "../document/documents.hpp"
+#include "../document/document_text.hpp"
 
 // Fields by the JSON model of Grafana 10 and newer (schemaVersion 39); see
 // https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/

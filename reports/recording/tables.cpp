@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,49 +20,6 @@ namespace {
 using sim::field;
 using sim::Record;
 using sim::Recording;
-using sim::Shape;
-using sim::shapes::in;
-
-std::string csv_number(double value) {
-  return std::isfinite(value) ? fmt::format("{:.9g}", value) : "";
-}
-
-std::string declared_cell(const Shape& shape, const void* value) {
-  switch (shape.kind) {
-    case Shape::Kind::Truth:
-      return in<bool>(value) ? "true" : "false";
-    case Shape::Kind::Whole:
-    case Shape::Kind::Size:
-      return fmt::format("{}", shape.whole(value));
-    case Shape::Kind::Number:
-      return csv_number(in<double>(value));
-    case Shape::Kind::Time:
-      return csv_number(to_seconds(Duration{shape.whole(value)}));
-    case Shape::Kind::Money:
-      return fmt::format("{:.9f}", to_dollars(Usd{shape.whole(value)}));
-    case Shape::Kind::Figure:
-      return csv_number(sim::in_its_unit(in<scenarios::FigureValue>(value)));
-    default:
-      return csv_text(shape.text(value));
-  }
-}
-
-template <class Row>
-std::string csv_table(const Record& columns, const std::vector<Row>& rows) {
-  std::string table;
-  const auto end_line = [&] { table.replace(table.size() - 1, 1, "\r\n"); };
-  for (const sim::Field& column : columns.fields) table += std::string(column.key) + ",";
-  end_line();
-  for (const Row& row : rows) {
-    for (const sim::Field& column : columns.fields) {
-      std::any made;
-      const void* const value = column.value(&row, made);
-      table += (value == nullptr ? "" : declared_cell(*column.shape, value)) + ",";
-    }
-    end_line();
-  }
-  return table;
-}
 
 std::string_view end_word(const sim::RecordedNode& node) {
   switch (node.end) {
