@@ -44,7 +44,7 @@ void refuse(PoolChoice choice, std::optional<Code> code, Reason why, PoolChoices
       {Stage::Feasibility, std::move(choice), code, std::move(why), std::nullopt});
 }
 
-std::int64_t mib(Bytes memory) { return memory.count >> 20; }
+std::int64_t mebibytes_in(Bytes memory) { return memory.count >> 20; }
 
 // The numbers of pods on one device that are worth a try: no more than there are pods or fit.
 std::vector<int> replicas_up_to(const TypeView& view, int most) {
@@ -82,8 +82,8 @@ void add_time_slicing(const TypeView& view, PoolChoices& found) {
   const int fit = view.needs.pods_in(memory);
   if (fit < 2) {
     refuse(choice_of(view, Strategy::TimeSlicing, 2), Code::GpuOom,
-           reason("GPU memory: two pods do not fit {} MiB; one needs {} MiB", mib(memory),
-                  mib(view.needs.pods.front())),
+           reason("GPU memory: two pods do not fit {} MiB; one needs {} MiB", mebibytes_in(memory),
+                  mebibytes_in(view.needs.pods.front())),
            found);
     return;
   }
@@ -98,7 +98,7 @@ void add_mps(const TypeView& view, Strategy strategy, PoolChoices& found) {
   if (shares < 2) {
     refuse(choice_of(view, strategy, 2), Code::GpuOom,
            reason("GPU memory: MPS gives each of two processes half, one needs {} MiB",
-                  mib(view.needs.largest_process)),
+                  mebibytes_in(view.needs.largest_process)),
            found);
     return;
   }
@@ -116,7 +116,7 @@ void add_mig(const TypeView& view, PoolChoices& found) {
            reason(fmt::format("a pod of \"{}\" needs {{}} MiB of GPU memory, more than any "
                               "instance has",
                               fitted.too_large->name),
-                  mib(pod_memory(view.exclusive, *fitted.too_large))),
+                  mebibytes_in(pod_memory(view.exclusive, *fitted.too_large))),
            found);
     return;
   }
@@ -149,7 +149,7 @@ void add_shared_mig(const TypeView& view, PoolChoices& found) {
   if (any) return;
   refuse(choice_of(view, Strategy::MigTimeSlicing, 2), Code::GpuOom,
          reason("no profile with two or more instances holds two pods, of which one needs {} MiB",
-                mib(view.needs.pods.front())),
+                mebibytes_in(view.needs.pods.front())),
          found);
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using scenarios::FigureValue;
 using shapes::in;
-using Counts = std::map<std::string, std::int64_t>;
+using NamedCounts = std::map<std::string, std::int64_t>;
 
 constexpr std::string_view kHex = "0123456789ABCDEF";
 // More of anything is no line of ours.
@@ -57,8 +57,8 @@ class LineWriter {
       case Shape::Kind::Figure:
         return figure(in<FigureValue>(value));
       case Shape::Kind::Counts:
-        number(static_cast<std::int64_t>(in<Counts>(value).size()));
-        for (const auto& [name, count] : in<Counts>(value)) {
+        number(static_cast<std::int64_t>(in<NamedCounts>(value).size()));
+        for (const auto& [name, count] : in<NamedCounts>(value)) {
           text(name);
           number(count);
         }
@@ -143,7 +143,7 @@ class LineReader {
       case Shape::Kind::Counts:
         for (std::int64_t n = items(); n > 0 && !failed_; --n) {
           const std::string name = text();
-          (*static_cast<Counts*>(into))[name] = number();
+          (*static_cast<NamedCounts*>(into))[name] = number();
         }
         return;
       case Shape::Kind::List:
