@@ -173,6 +173,14 @@ TEST(ResultTable, ASchedulerMessageIsPrintedOnce) {
   EXPECT_EQ(text.find(reason), text.rfind(reason));
 }
 
+TEST(ResultTable, WaitingSaysHowManyPodsNeverStarted) {
+  sim::Result result = samples::aws_demo();
+  result.variants.resize(1);
+  EXPECT_THAT(result_table(result, {false, true, 0}, false), Not(HasSubstr(", 2 never")));
+  result.variants[0].workloads[0].left_behind.pending = 2;
+  EXPECT_THAT(result_table(result, {false, true, 0}, false), HasSubstr(", 2 never"));
+}
+
 TEST(ResultTable, SayNoVariantsWhenThereAreNone) {
   sim::Result empty = samples::aws_demo();
   empty.variants.clear();

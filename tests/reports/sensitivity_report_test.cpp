@@ -17,6 +17,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr TextStyle kStudyTerminal{false, true, 100};
 
@@ -106,6 +107,28 @@ TEST(SensitivityReport, SaysWhatFlipsAndWhatDies) {
   EXPECT_THAT(text, HasSubstr("requestGpuTime +20%: asr latencyP99 fails 632 ms against 500 ms"));
   EXPECT_THAT(text, HasSubstr("12 pods die for lack of GPU memory (0 as the scenario is)"));
   EXPECT_THAT(text, HasSubstr("cannot be simulated: it does not fit"));
+}
+
+TEST(SensitivityReport, SaysWhatTheOneJudgeSays) {
+  using Cause = sim::Verdict::Cause;
+  sim::SensitivityStudy study = study_sample();
+  study.figures[1].standing = sim::ObjectiveStanding::Undecided;
+  study.verdict.reasons = {{Cause::ObjectiveUndecided, "asr", "asr undecided", "asr may miss"}};
+  sim::InputVariation& high = study.effects[0].high.value();
+  high.flips[0].standing = sim::ObjectiveStanding::Undecided;
+  high.verdict.reasons = {study.verdict.reasons[0],
+                          {Cause::PodsPending, "asr", "1 Pending", "1 of 2 pods stayed Pending"}};
+  const std::string text = sensitivity_table(study, {false, true, 0}, false);
+  EXPECT_THAT(text, HasSubstr("✗ as the scenario is: asr may miss"));
+  EXPECT_THAT(text, HasSubstr("limit 500 ms !"));
+  EXPECT_THAT(text, HasSubstr("asr latencyP99 is undecided, 632 ms against 500 ms"));
+  EXPECT_THAT(text, HasSubstr("requestGpuTime +20%: 1 of 2 pods stayed Pending"));
+  EXPECT_THAT(text, Not(HasSubstr("+20%: asr may miss")));
+  const json document = json::parse(sensitivity_json(study));
+  EXPECT_EQ(document["verdict"]["reasons"][0]["cause"], "objectiveUndecided");
+  EXPECT_EQ(document["figures"][1]["standing"], "undecided");
+  EXPECT_EQ(document["inputs"][0]["high"]["flips"][0]["pass"], false);
+  EXPECT_THAT(sensitivity_csv(study), HasSubstr(",false,asr undecided; 1 Pending"));
 }
 
 TEST(SensitivityReport, AnUnfinishedStudySaysSo) {
