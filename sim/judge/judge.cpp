@@ -15,7 +15,6 @@ namespace slicewise::sim {
 namespace {
 
 using Cause = Verdict::Cause;
-using Reason = Verdict::Reason;
 
 constexpr std::array<std::string_view, kCauses> kCauseNames = {
     "nothingRan", "outOfMemory",     "podsFailed",         "crashLoopBackOff", "podsPending",
@@ -41,7 +40,8 @@ std::string pods_text(std::int64_t count, const WorkloadResult& workload, std::s
                      did);
 }
 
-void judge_pods(const VariantResult& variant, bool allow_pending, std::vector<Reason>& reasons) {
+void judge_pods(const VariantResult& variant, bool allow_pending,
+                std::vector<Verdict::Reason>& reasons) {
   if (variant.pods.submitted > 0 && variant.pods.running_max == 0) {
     reasons.push_back({Cause::NothingRan, "", "no pod ran", "no pod ever ran"});
   }
@@ -88,7 +88,7 @@ std::string beside_limit(const ObjectiveResult& objective) {
 
 // An objective says how many requests may wait or be lost; without one the Service is to answer
 // all.
-void judge_load(const VariantResult& variant, std::vector<Reason>& reasons) {
+void judge_load(const VariantResult& variant, std::vector<Verdict::Reason>& reasons) {
   constexpr double kByChance = 0.01;
   for (const WorkloadResult& w : variant.workloads) {
     if (!w.requests || !w.objectives.empty() || w.requests->left_over <= kByChance) continue;
@@ -101,7 +101,7 @@ void judge_load(const VariantResult& variant, std::vector<Reason>& reasons) {
   }
 }
 
-Reason undecided(const std::string& workload, const ObjectiveResult& objective) {
+Verdict::Reason undecided(const std::string& workload, const ObjectiveResult& objective) {
   return {Cause::ObjectiveUndecided, workload,
           fmt::format("{} {} undecided", workload, objective.name),
           fmt::format("\"{}\" may miss {}: {}, give or take {}, against a limit of {}", workload,
@@ -110,7 +110,7 @@ Reason undecided(const std::string& workload, const ObjectiveResult& objective) 
 }
 
 void judge_limits(const VariantResult& variant, ObjectiveStanding standing,
-                  std::vector<Reason>& reasons) {
+                  std::vector<Verdict::Reason>& reasons) {
   for (const WorkloadResult& w : variant.workloads) {
     for (const ObjectiveResult& objective : w.objectives) {
       if (standing_of(objective) != standing) continue;
@@ -125,7 +125,7 @@ void judge_limits(const VariantResult& variant, ObjectiveStanding standing,
   }
 }
 
-void judge_denials(const VariantResult& variant, std::vector<Reason>& reasons) {
+void judge_denials(const VariantResult& variant, std::vector<Verdict::Reason>& reasons) {
   for (const PolicyResult& policy : variant.policies) {
     if (!policy.deny || policy.verdict != PolicyResult::Verdict::Fail) continue;
     reasons.push_back(
@@ -146,12 +146,12 @@ bool clears_limit(const scenarios::FigureValue& value,
 }
 
 bool Verdict::has(Cause cause) const {
-  return std::ranges::find(reasons, cause, &Reason::cause) != reasons.end();
+  return std::ranges::find(reasons, cause, &Verdict::Reason::cause) != reasons.end();
 }
 
 bool Verdict::loses_pods() const {
-  return std::ranges::any_of(reasons,
-                             [](const Reason& r) { return r.cause <= Cause::PodsPending; });
+  return std::ranges::any_of(
+      reasons, [](const Verdict::Reason& r) { return r.cause <= Cause::PodsPending; });
 }
 
 bool Verdict::meets_objectives() const {
