@@ -142,7 +142,9 @@ TEST(OneEngine, TheScenarioAsItStandsIsTheFirstRowAndMayBeTheBest) {
   for (const ComparedOption& option : comparison.options) {
     EXPECT_EQ(option.configuration.nodes == 1, option.yours) << describe(option.configuration);
     // Each size of pods counts its own instances.
-    if (option.configuration.mig == fitted) EXPECT_EQ(option.configuration.nodes, 2);
+    if (option.configuration.mig == fitted) {
+      EXPECT_EQ(option.configuration.nodes, 2);
+    }
   }
 }
 
