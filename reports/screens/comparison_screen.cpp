@@ -398,8 +398,9 @@ Screen comparison_screen(const StrategyComparison& comparison, const TextStyle& 
                             .indent = 2,
                             .folded = "Isolation between pods on one GPU"});
   }
-  // Where nothing can be had the reasons are the answer.
-  if (detail != Detail::Brief || comparison.options.empty()) {
+  // Where nothing else can be had the reasons are the answer.
+  const bool any_offered = !std::ranges::all_of(comparison.options, &sim::ComparedOption::yours);
+  if (detail != Detail::Brief || !any_offered) {
     screen.parts.push_back(refused_part(comparison, detail));
   }
   if (detail == Detail::Wide) screen.parts.push_back(warnings_part(comparison));

@@ -29,7 +29,7 @@ using sim::RejectedChoice;
 // Reasons for rejections that a short report shows.
 constexpr std::size_t kRejectedShown = 8;
 
-std::string pools_text(const std::vector<PoolChoice>& pools) {
+std::vector<std::string> pool_texts(const std::vector<PoolChoice>& pools) {
   std::vector<std::string> parts;
   parts.reserve(pools.size());
   for (const PoolChoice& choice : pools) {
@@ -37,7 +37,11 @@ std::string pools_text(const std::vector<PoolChoice>& pools) {
                                                    fmt::join(choice.workloads, ", "))
                                      : sim::describe(choice));
   }
-  return fmt::format("{}", fmt::join(parts, " + "));
+  return parts;
+}
+
+std::string pools_text(const std::vector<PoolChoice>& pools) {
+  return fmt::format("{}", fmt::join(pool_texts(pools), " + "));
 }
 
 const PlannedObjective* worst_of(const sim::OptionFigures& figures) {
@@ -231,7 +235,8 @@ std::string plan_heading(const Plan& plan) {
                            scenarios::goal_name(plan.goal));
 }
 
-Cells plan_cells(const Plan& plan, const TextStyle& style) {
+// Pools of an option stand below each other, so that a long list of them hides no price.
+Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
   const bool requests = any_of(plan, &sim::OptionFigures::per_1k_in_slo);
   const bool jobs = any_of(plan, &sim::OptionFigures::per_job);
   const sim::Record& of_figures = sim::record_of<sim::OptionFigures>();
@@ -256,7 +261,18 @@ Cells plan_cells(const Plan& plan, const TextStyle& style) {
     table.rows.push_back(std::move(row));
   };
   for (std::size_t o = 0; o < plan.options.size(); ++o) {
-    add(std::to_string(o + 1), pools_text(plan.options[o].pools), plan.options[o]);
+    const std::vector<PoolChoice>& pools = plan.options[o].pools;
+    if (detail == Detail::Comment) {
+      add(std::to_string(o + 1), pools_text(pools), plan.options[o]);
+      continue;
+    }
+    const std::vector<std::string> lines = pool_texts(pools);
+    add(std::to_string(o + 1), lines.front(), plan.options[o]);
+    for (std::size_t line = 1; line < lines.size(); ++line) {
+      std::vector<Cell> row(table.columns.size());
+      row.front() = "+ " + lines[line];
+      table.rows.push_back(std::move(row));
+    }
   }
   if (plan.today) add(std::string(signs(style).none), "the scenario's own pools", *plan.today);
   return table;
@@ -286,7 +302,7 @@ Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
   Screen screen{plan.stamp.scenario,
                 plan.interrupted ? "INTERRUPTED: the search was not finished" : "",
                 plan_heading(plan)};
-  screen.parts.push_back({.table = plan_cells(plan, style)});
+  screen.parts.push_back({.table = plan_cells(plan, style, detail)});
   if (detail != Detail::Comment) screen.parts.push_back({.drawing = plan_chart(plan, style)});
   screen.parts.push_back({.sentences = sentences_of(plan_answer(plan, style)), .is_answer = true});
   if (detail != Detail::Brief) {

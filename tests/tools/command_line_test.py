@@ -187,9 +187,11 @@ class Environment(unittest.TestCase):
         self.assertIn("mauve", result.stderr)
 
     def test_every_flag_of_every_verb_but_the_file_has_a_variable(self):
+        common = run("help", "flags").stdout
         for verb in (["run"], ["export"], ["get", "instances"], ["get", "profiles"], ["version"]):
             text = run(*verb, "--help").stdout
             flags = set(re.findall(r"(?<=--)[a-z-]+(?=[ ,\n])", text.split("Options:")[1]))
+            text += common
             for flag in flags - {"help", "file"}:
                 with self.subTest(verb=verb, flag=flag):
                     self.assertIn(f"SLICEWISE_{flag.upper().replace('-', '_')})", text)

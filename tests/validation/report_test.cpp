@@ -27,7 +27,7 @@ TEST(ValidationTable, SaysWhatWasFittedOnWhatAndNamesTheWeakest) {
   EXPECT_THAT(text, HasSubstr("3 of 3 studies within their bounds; 0 above target; 0 worse than a "
                               "naive rule."));
   EXPECT_THAT(text, HasSubstr("fit: 20 and 80 % of the threads; check: 40, 50, 60 %"));
-  EXPECT_THAT(text, HasSubstr("Weakest     resnet50 2.7 % of 12 rows"));
+  EXPECT_THAT(text, HasSubstr("Weakest: resnet50 2.7 % of 12 rows"));
   EXPECT_THAT(text, HasSubstr("github:icloud-ecnu/igniter@"));
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);

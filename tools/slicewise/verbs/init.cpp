@@ -67,7 +67,7 @@ void add_init(CLI::App& app, InitCommand& init, CommonFlags& flags) {
   CLI::App& verb = add_verb(app, "init", "Write a scenario to start from, with comments",
                             "  slicewise init\n"
                             "  slicewise init --template online-services\n"
-                            "  slicewise init --from services.csv --out services.yaml",
+                            "  slicewise init --from scenarios/examples/services.csv --out services.yaml",
                             flags);
   std::vector<std::string> names;
   for (const scenarios::Template& known : scenarios::templates()) names.emplace_back(known.name);
