@@ -29,9 +29,61 @@ std::string_view waited_for(std::span<const Replication> replications) {
   return memory ? "waiting for memory" : "waiting for a node";
 }
 
+// A delay below it, as a share of the whole, is not worth naming.
+constexpr double kWorthNaming = 0.05;
+
+// The highest mean of the nodes.
+double host_cpu_busy(const World& world, std::span<const Replication> replications) {
+  double highest = 0;
+  std::size_t n = 0;
+  for (const PoolModel& pool : world.pools) {
+    for (int node = 0; node < pool.node_slots(); ++node, ++n) {
+      const double busy = mean_over(
+          replications, [&](const Replication& r) { return ratio(r.nodes[n].cpu_time, r.length); });
+      highest = std::max(highest, busy / pool.vcpus);
+    }
+  }
+  return highest;
+}
+
+// What a request takes alone, on the fastest GPU that it may get; nullopt: its batch decides.
+std::optional<Duration> alone(const WorkloadModel& model) {
+  const scenarios::Serving& serving = model.spec.serving;
+  if (serving.max_batch > 1 || model.spec.llm) return std::nullopt;
+  std::optional<Duration> gpu;
+  for (const PoolDemand& demand : model.on_pool) {
+    if (!demand.schedulable) continue;
+    for (const Demand& there : demand.in_kind) gpu = std::min(gpu.value_or(there.gpu), there.gpu);
+  }
+  if (!gpu) return std::nullopt;
+  return *gpu + serving.cpu_before + serving.cpu_after;
+}
+
+// What requests of a Service were lost to or waited for: a full queue, busy vCPUs, a batch that was
+// to fill, else the GPU.
+std::string_view service_bound_by(const World& world, const WorkloadModel& model,
+                                  const WorkloadResult& result,
+                                  std::span<const Replication> replications) {
+  constexpr double kFewLost = 0.01;
+  constexpr double kHostIsBusy = 0.9;
+  const scenarios::Serving& serving = model.spec.serving;
+  if (serving.queue_limit && result.requests->dropped > kFewLost * result.requests->arrived) {
+    return "queue limit";
+  }
+  if (!result.latency || !result.queueing) return {};
+  const Duration waited = result.queueing->mean;
+  const auto by_itself = alone(model);
+  const Duration delay = by_itself ? result.latency->mean - *by_itself : waited;
+  if (to_seconds(delay) <= kWorthNaming * to_seconds(result.latency->mean)) return {};
+  const bool uses_host = serving.cpu_before + serving.cpu_after > Duration{};
+  if (uses_host && host_cpu_busy(world, replications) >= kHostIsBusy) return "host CPU";
+  const bool fills = serving.max_batch > 1 && serving.max_delay > Duration{};
+  return fills && waited <= serving.max_delay ? "batch window" : "GPU";
+}
+
 // What kept the workload from running as fast as alone: the largest of its delays, when one of
-// them is worth naming (5 % of the time its containers ran).
-std::string_view bound_by(const WorkloadResult& result, std::size_t workload,
+// them is worth naming, of the time its containers ran.
+std::string_view bound_by(const World& world, const WorkloadResult& result, std::size_t workload,
                           std::span<const Replication> replications) {
   double running = 0;
   double gpu = 0;
@@ -53,9 +105,11 @@ std::string_view bound_by(const WorkloadResult& result, std::size_t workload,
         replications, [&](const Replication& r) { return r.workloads[workload].oom_kills > 0; });
     return out_of_memory ? "GPU memory" : "GPU faults";
   }
+  if (result.requests) {
+    return service_bound_by(world, world.workloads[workload], result, replications);
+  }
   const double largest = std::max({gpu, cpu, waiting});
-  constexpr double kWorthNaming = 0.05;
-  if (result.kind == "Service" || largest <= kWorthNaming * running) return {};
+  if (largest <= kWorthNaming * running) return {};
   if (largest == waiting) return waited_for(replications);
   return largest == gpu ? "GPU" : "host CPU";
 }
@@ -151,7 +205,7 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   result.gpu_lost = from_seconds(mean_over(
       replications, [&](const Replication& r) { return to_seconds(r.workloads[w].gpu_lost); }));
   if (world.workloads[w].spec.autoscaling) result.scaling = scaling_figures(w, replications);
-  result.bound_by = bound_by(result, w, replications);
+  result.bound_by = bound_by(world, result, w, replications);
   result.objectives = judge_objectives(model, w, replications, result);
   return result;
 }

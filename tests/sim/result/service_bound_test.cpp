@@ -1,0 +1,46 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "../demo.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+constexpr auto kFixed = scenarios::ServiceTime::Law::Deterministic;
+
+std::string bound_of(const scenarios::Workload& service) {
+  scenarios::Scenario s = demo::scenario(demo::pool(0), {service});
+  s.duration = seconds(60);
+  return demo::result(s).workloads.front().bound_by;
+}
+
+TEST(ServiceBound, NothingBindsAServiceThatAnswersAtOnce) {
+  EXPECT_EQ(bound_of(demo::service(1, 0.5, milliseconds(10), kFixed)), "");
+}
+
+TEST(ServiceBound, RequestsWaitForABusyGpu) {
+  EXPECT_EQ(bound_of(demo::service(1, 80, milliseconds(10), kFixed)), "GPU");
+}
+
+TEST(ServiceBound, AFullQueueLosesThem) {
+  scenarios::Workload service = demo::service(1, 200, milliseconds(10), kFixed);
+  service.serving.queue_limit = 2;
+  EXPECT_EQ(bound_of(service), "queue limit");
+}
+
+TEST(ServiceBound, ABatchThatFillsHoldsThem) {
+  scenarios::Workload service = demo::service(1, 2, milliseconds(10), kFixed);
+  service.serving.max_batch = 8;
+  service.serving.max_delay = milliseconds(100);
+  EXPECT_EQ(bound_of(service), "batch window");
+}
+
+TEST(ServiceBound, BusyCpusOfTheNodeHoldThem) {
+  scenarios::Workload service = demo::service(1, 60, milliseconds(1), kFixed);
+  service.serving.cpu_before = milliseconds(520);  // 31 of 32 vCPUs
+  EXPECT_EQ(bound_of(service), "host CPU");
+}
+
+}  // namespace
+}  // namespace slicewise::sim
