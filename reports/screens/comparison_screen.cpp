@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/isolation.hpp"
 
 #include "../text/text_table.hpp"
@@ -379,12 +380,28 @@ ScreenPart warnings_part(const StrategyComparison& comparison) {
   return part;
 }
 
+// What a GPU of the best option holds; without one, of the scenario's own.
+ScreenPart option_rooms(const StrategyComparison& comparison) {
+  const auto& options = comparison.options;
+  auto shown = std::ranges::find_if(options, &ComparedOption::best);
+  if (shown == options.end()) shown = std::ranges::find_if(options, &ComparedOption::yours);
+  if (shown == options.end()) return {};
+  const sim::VariantRooms rooms{"", shown->result.rooms};
+  std::vector<Sentence> sentences = sentences_of(sim::room_lines({&rooms, 1}));
+  for (Sentence& sentence : sentences) {
+    sentence.text = fmt::format("{}, {}: {}", shown->configuration.instance_type,
+                                option_title(*shown), sentence.text);
+  }
+  return {.sentences = std::move(sentences)};
+}
+
 Screen comparison_screen(const StrategyComparison& comparison, const TextStyle& style,
                          Detail detail) {
   Screen screen{
       comparison.stamp.scenario,
       comparison.interrupted ? "INTERRUPTED: options without a finished run are left out" : "",
       comparison_heading(comparison)};
+  screen.parts.push_back(option_rooms(comparison));
   if (!comparison.options.empty()) {
     screen.parts.push_back({.table = option_cells(comparison, style, detail == Detail::Wide)});
   } else if (detail != Detail::Comment) {

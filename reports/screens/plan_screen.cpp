@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/plan_record.hpp"
 
 #include "../text/text_table.hpp"
@@ -302,6 +303,10 @@ Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
   Screen screen{plan.stamp.scenario,
                 plan.interrupted ? "INTERRUPTED: the search was not finished" : "",
                 plan_heading(plan)};
+  const sim::VariantRooms rooms{"", plan.rooms};
+  std::vector<std::string> lines = sim::room_lines({&rooms, 1});
+  for (std::string& line : lines) line = fmt::format("#1, {}", line);
+  screen.parts.push_back({.sentences = sentences_of(lines)});
   screen.parts.push_back({.table = plan_cells(plan, style, detail)});
   if (detail != Detail::Comment) screen.parts.push_back({.drawing = plan_chart(plan, style)});
   screen.parts.push_back({.sentences = sentences_of(plan_answer(plan, style)), .is_answer = true});

@@ -1,9 +1,12 @@
 #include "result_comparison.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -309,6 +312,69 @@ Cells comparison(const sim::Result& result, const TextStyle& style) {
     }
   }
   return out;
+}
+
+namespace {
+
+// "instanceType=g5.xlarge,replicas=" of a swept variant's name, and the number behind it.
+struct SweptName {
+  std::string_view before;
+  std::string_view value;
+  double number = 0;
+};
+
+std::optional<SweptName> swept_name(const std::string& name) {
+  const std::size_t equals = name.rfind('=');
+  if (equals == std::string::npos) return std::nullopt;
+  SweptName swept{std::string_view(name).substr(0, equals + 1),
+                  std::string_view(name).substr(equals + 1)};
+  const char* end = swept.value.data() + swept.value.size();
+  if (std::from_chars(swept.value.data(), end, swept.number).ec != std::errc()) return std::nullopt;
+  return swept;
+}
+
+std::string knee_line(std::span<const VariantResult> curve, bool jobs) {
+  constexpr double kFalls = 0.01;  // less is no fall worth another step
+  const auto price = [&](const VariantResult& v) {
+    return jobs ? v.cost.per_job : v.cost.per_1k_requests_in_slo;
+  };
+  std::optional<double> least;
+  for (const VariantResult& v : curve) {
+    if (!price(v) || !v.verdict.stands()) continue;
+    const double dollars = to_dollars(*price(v));
+    least = std::min(least.value_or(dollars), dollars);
+  }
+  if (!least) return "";
+  const auto knee = std::ranges::find_if(curve, [&](const VariantResult& v) {
+    return v.verdict.stands() && price(v) && to_dollars(*price(v)) <= (1 + kFalls) * *least;
+  });
+  const SweptName name = *swept_name(knee->name);
+  return fmt::format("{}: {} is where the price of {} stops falling ({})",
+                     name.before.substr(0, name.before.size() - 1), name.value,
+                     jobs ? "a job" : "1,000 requests in SLO", money_text(*price(*knee)));
+}
+
+}  // namespace
+
+std::vector<std::string> knee_lines(const sim::Result& result) {
+  constexpr std::ptrdiff_t kLeastPoints = 3;
+  std::vector<std::string> lines;
+  const auto& variants = result.variants;
+  for (auto first = variants.begin(); first != variants.end();) {
+    auto end = first + 1;
+    auto last = swept_name(first->name);
+    for (; last && end != variants.end(); ++end) {
+      const auto next = swept_name(end->name);
+      if (!next || next->before != last->before || next->number <= last->number) break;
+      last = next;
+    }
+    if (end - first >= kLeastPoints) {
+      std::string line = knee_line({first, end}, has_jobs(*first));
+      if (!line.empty()) lines.push_back(std::move(line));
+    }
+    first = end;
+  }
+  return lines;
 }
 
 }  // namespace slicewise::reports

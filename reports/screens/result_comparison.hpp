@@ -24,4 +24,8 @@ std::string thousand_requests(bool in_slo);
 // Jobs finished, over all Job workloads.
 double jobs_done(const sim::VariantResult& variant);
 
+// Of each curve of a sweep, variants whose names differ in their last number only: where the price
+// of a job or request stops falling, among those that stand.
+std::vector<std::string> knee_lines(const sim::Result& result);
+
 }  // namespace slicewise::reports

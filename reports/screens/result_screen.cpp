@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/reports/result_report.hpp"
+#include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "../text/text_table.hpp"
@@ -361,6 +362,22 @@ std::vector<Sentence> shortfall_sentences(const sim::Result& result, const TextS
   return out;
 }
 
+// How many pods a GPU holds, and what stops more: before all figures.
+ScreenPart rooms_part(const sim::Result& result, Detail detail) {
+  constexpr std::size_t kMostLines = 4;
+  std::vector<sim::VariantRooms> variants;
+  for (const VariantResult& variant : result.variants) {
+    variants.push_back({variant.name, variant.rooms});
+  }
+  std::vector<std::string> lines = sim::room_lines(variants);
+  if (detail != Detail::Wide && lines.size() > kMostLines) {
+    const std::size_t more = lines.size() - kMostLines;
+    lines.resize(kMostLines);
+    lines.push_back(fmt::format("and {} more (-o wide)", more));
+  }
+  return {.sentences = sentences_of(lines)};
+}
+
 // The variants side by side. A comment shows the first ones, and all of them folded.
 std::vector<ScreenPart> comparison_parts(const sim::Result& result, const TextStyle& style,
                                          Detail detail) {
@@ -371,6 +388,7 @@ std::vector<ScreenPart> comparison_parts(const sim::Result& result, const TextSt
   const bool brief = detail != Detail::Wide && variants > kMostDetailed;
   ScreenPart all{.table = comparison(result, style),
                  .sentences = shortfall_sentences(result, style, brief)};
+  for (std::string& line : knee_lines(result)) all.sentences.push_back({std::move(line)});
   if (detail != Detail::Comment) {
     if (brief) {
       all.sentences.push_back({fmt::format("{} variants; -o wide shows each", variants)});
@@ -410,6 +428,7 @@ Screen result_screen(const sim::Result& result, const TextStyle& style, Detail d
     }
     return screen;
   }
+  screen.parts.push_back(rooms_part(result, detail));
   std::ranges::move(comparison_parts(result, style, detail), std::back_inserter(screen.parts));
   ScreenPart notes = notes_part(note_lines(result.variants, detail != Detail::Brief));
   if (!comment && has_warnings(result)) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "slicewise/sim/gpu_room.hpp"
+
 #include "../world/admission.hpp"
 
 namespace slicewise::sim {
@@ -17,9 +19,8 @@ std::uint32_t unscheduled_pods(const World& world, const PoolModel& pool) {
 }
 
 MemoryLedger make_ledger(const PoolModel& pool, const DomainKind& kind, std::uint32_t contexts) {
-  Bytes usable = kind.memory;
-  if (const auto* mps = std::get_if<models::Mps>(&kind.sharing)) usable -= mps->server_memory;
-  return MemoryLedger(contexts, usable, pool.context_memory, models::greedy_reserve(*pool.gpu));
+  return MemoryLedger(contexts, usable_by_processes(kind), pool.context_memory,
+                      models::greedy_reserve(*pool.gpu));
 }
 
 void make_engine(const PoolModel& pool, const DomainKind& kind, std::uint32_t contexts,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/sim/cluster/cluster.hpp"
+#include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/isolation.hpp"
 #include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
@@ -57,6 +58,7 @@ VariantResult merge(const World& world, std::span<const Replication> replication
         node_dynamics(world, static_cast<std::size_t>(&pool - world.pools.data()), replications);
   }
   result.strategy = fmt::format("{}", fmt::join(strategies, ", "));
+  result.rooms = gpu_rooms(world);
   std::vector<std::vector<Duration>> lengths;
   for (const Replication& r : replications) lengths.push_back({r.length});
   result.makespan = *summarize(lengths);

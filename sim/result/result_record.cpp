@@ -611,6 +611,39 @@ const Record& record_of<NodePoolResult>() {
 }
 
 template <>
+const Record& record_of<GpuRoom::Tenant>() {
+  using T = GpuRoom::Tenant;
+  static const Record declared{
+      "pods of one workload",
+      {field<&T::workload>("workload", "its name"), field<&T::pods>("pods", "that fit there"),
+       field<&T::processes>("processes", "CUDA processes of each pod"),
+       field<&T::process>("processBytes", "GPU memory of a process without its context, bytes"),
+       field<&T::greedy>("greedy", "a process maps all free memory").optional()}};
+  return declared;
+}
+
+template <>
+const Record& record_of<GpuRoom>() {
+  using R = GpuRoom;
+  static const Record declared{
+      "how many pods one GPU or MIG instance holds, whichever come: the largest first",
+      {field<&R::pool>("nodePool", "name in the scenario"),
+       field<&R::partition>("migProfile", "of the MIG instance; absent for a whole GPU").optional(),
+       field<&R::safe>("safePods", "pods that fit"),
+       field<&R::may_meet>("meetingPods", "of those there are, that may meet there"),
+       field<&R::replicas>("replicas", "that the device plugin offers of it"),
+       field<&R::bound>("boundBy", "what stops more"),
+       field<&R::usable>("usableBytes", "memory that processes can use, bytes"),
+       field<&R::context>("contextBytes", "CUDA context of each process, bytes"),
+       field<&R::process_limit>("processLimitBytes", "limit that a process passes, bytes"),
+       field<&R::tenants>("pods", "that fit"),
+       field<&R::needed>("neededBytes", "by the pods that fit, contexts included, bytes"),
+       field<&R::next>("nextBytes", "by them and one more, bytes"),
+       field<&R::next_workload>("nextWorkload", "whose pod one more would be")}};
+  return declared;
+}
+
+template <>
 const Record& record_of<PodCounts>() {
   using P = PodCounts;
   static const Record declared{
@@ -758,6 +791,7 @@ const Record& record_of<VariantResult>() {
            .when<&has_length>()
            .csv(30, "makespanMeanSeconds", "mean"),
        field<&V::node_pools>("nodePools", "in the order of the scenario"),
+       field<&V::rooms>("gpuRooms", "known before the run, in the order of the pools").optional(),
        field<&V::pods>("pods"),
        field<&V::workloads>("workloads", "in the order of the scenario, pipelines last"),
        field<&V::gpus>("gpus", "in the order of nodes, MIG layouts of the run, GPUs and instances"),

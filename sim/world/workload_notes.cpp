@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/gpu_room.hpp"
+
 #include "parts.hpp"
 
 namespace slicewise::sim {
@@ -32,10 +34,7 @@ void note_too_large(const WorkloadModel& model, const PoolModel& pool, const Dom
   const Bytes one = memory + pool.context_memory;
   const bool limited = tickets.memory_limit && one > *tickets.memory_limit;
   const Bytes needed = limited ? one : Bytes{one.count * model.spec.processes_per_pod};
-  Bytes available = limited ? *tickets.memory_limit : kind.memory;
-  if (const auto* mps = std::get_if<models::Mps>(&kind.sharing); mps != nullptr && !limited) {
-    available -= mps->server_memory;
-  }
+  const Bytes available = limited ? *tickets.memory_limit : usable_by_processes(kind);
   if (needed <= available) return;
   found.push_back(make_diagnostic(
       Code::GpuOom, model.spec.gpu_memory.where,

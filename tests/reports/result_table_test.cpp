@@ -1,5 +1,6 @@
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -65,6 +66,39 @@ TEST(ResultTable, NarrowTerminalDropsColumnsAndSaysWhich) {
   EXPECT_LE(widest_line(text), 80);
   EXPECT_THAT(text, HasSubstr("not shown: STRATEGY,"));
   EXPECT_THAT(result_table(samples::aws_demo(), kTerminal, true), Not(HasSubstr("not shown")));
+}
+
+TEST(ResultTable, ASweepSaysWhereThePriceStopsFalling) {
+  sim::Result result = samples::aws_demo();
+  result.variants.clear();
+  for (const auto& [name, price] :
+       {std::pair{"replicas=2", 0.95}, {"replicas=5", 0.65}, {"replicas=10", 0.649}}) {
+    sim::VariantResult& variant = result.variants.emplace_back(samples::after_memory_growth());
+    variant.name = name;
+    variant.cost.per_job = from_dollars(price);
+    variant.verdict = {};
+  }
+  const std::string knee = "replicas: 5 is where the price of a job stops falling ($0.6500)";
+  EXPECT_THAT(result_table(result, kTerminal, false), HasSubstr(knee));
+  result.variants[1].verdict.reasons.push_back({});  // what does not stand is no knee
+  EXPECT_THAT(result_table(result, kTerminal, false), HasSubstr("replicas: 10 is where"));
+  result.variants.pop_back();
+  EXPECT_THAT(result_table(result, kTerminal, false), Not(HasSubstr("is where the price")));
+}
+
+TEST(ResultTable, AResultBeginsWithWhatAGpuHolds) {
+  sim::Result result = samples::aws_demo();
+  result.variants.resize(1);
+  sim::GpuRoom room;
+  room.safe = room.may_meet = 4;
+  room.bound = sim::GpuRoom::Bound::Memory;
+  room.usable = mebibytes(22'630);
+  room.context = mebibytes(512);
+  room.tenants = {{"cifar10", 4, 1, mebibytes(4'198), false}};
+  room.next = mebibytes(5 * 4'710);
+  result.variants.front().rooms = {room};
+  EXPECT_THAT(result_table(result, kTerminal, false),
+              StartsWith("4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; a fifth needs 23.0\n"));
 }
 
 TEST(ResultTable, ColourIsOnlyWrittenWhenAsked) {

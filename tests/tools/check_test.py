@@ -67,6 +67,19 @@ class Check(unittest.TestCase):
         self.assertEqual(result.returncode, 3, result.stdout)
         self.assertIn("INSTANCE_UNKNOWN", result.stdout)
 
+    def test_the_memory_of_what_may_meet_on_a_gpu_is_added_up(self):
+        text = (ROOT / "scenarios/examples/aws-cifar10-g5.yaml").read_text()
+        fits = run("check", "-f", "-", stdin=text)
+        self.assertIn("after: 10 per GPU: 10 x (1.4 + 0.4 GiB) of 22.1; the plugin's replicas bind",
+                      fits.stdout)
+        self.assertNotIn("GPU_OOM", fits.stdout)
+        large = text.replace("resident: 1400Mi", "resident: 8Gi")
+        result = run("check", "-f", "-", stdin=large)
+        self.assertEqual(result.returncode, 0, result.stdout)  # a run may mean to show it
+        self.assertIn("2 per GPU: 2 x (8.0 + 0.4 GiB) of 22.1; a third needs 25.1", result.stdout)
+        self.assertRegex(result.stdout, r"-:\d+:\d+: warning\[GPU_OOM\]")
+        self.assertEqual(run("check", "--strict", "-f", "-", stdin=large).returncode, 3)
+
     def test_unknown_kinds_are_named(self):
         result = run("check", "-f", "-", stdin="apiVersion: v1\nkind: Gadget\n")
         self.assertEqual(result.returncode, 0)

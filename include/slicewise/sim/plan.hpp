@@ -146,6 +146,7 @@ struct Plan {
   std::string headroom_binding;          // the objective that breaks first
   std::vector<Flip> flips;
   ProvenanceCounts provenance;  // of the best option's inputs
+  std::vector<GpuRoom> rooms;   // of the best option's GPUs
   PlanCounts counts;
   bool interrupted = false;
   Diagnostics notes;

@@ -254,6 +254,34 @@ struct NodePoolResult {
   std::optional<NodeDynamics> dynamics;            // absent: its nodes are always there
 };
 
+// What one GPU or MIG instance of a pool holds, whichever of its pods come: those that map
+// everything first, then the largest. Known before the run.
+struct GpuRoom {
+  enum class Bound : std::uint8_t { Memory, ProcessLimit, Replicas, Cpu, HostMemory };
+  struct Tenant {
+    std::string workload;
+    int pods = 0;
+    int processes = 1;  // of each pod
+    Bytes process;      // without its CUDA context
+    bool greedy = false;
+  };
+  std::string pool;
+  std::string partition;  // MIG profile, "" = the whole GPU
+  int safe = 0;           // pods that fit
+  int may_meet = 0;       // of those there are, that the sharing and the node let meet there
+  int replicas = 0;       // that the device plugin offers
+  Bound bound = Bound::Memory;
+  Bytes usable;                        // by processes: without the MPS server's
+  Bytes context;                       // of each process
+  std::optional<Bytes> process_limit;  // that a process passes
+  std::vector<Tenant> tenants;         // the pods that fit
+  Bytes needed;                        // by them
+  Bytes next;                          // by them and one more
+  std::string next_workload;           // whose pod that is
+
+  bool is_overcommitted() const { return bound == Bound::Memory && may_meet > safe; }
+};
+
 struct PodCounts {
   double submitted = 0;  // means per replication, except the maxima
   std::int64_t running_max = 0;
@@ -296,6 +324,7 @@ struct VariantResult {
   int replications = 0;
   TimeSummary makespan;  // length of the run, one value per replication
   std::vector<NodePoolResult> node_pools;
+  std::vector<GpuRoom> rooms;  // in the order of the pools
   PodCounts pods;
   std::vector<WorkloadResult> workloads;
   std::vector<GpuResult> gpus;    // mean over replications

@@ -44,6 +44,22 @@ const Record& record_of<NodeStartUpFigures>();
 template <>
 const Record& record_of<NodePoolResult>();
 template <>
+struct Spelling<GpuRoom::Bound> {
+  using Bound = GpuRoom::Bound;
+  static constexpr bool kListed = true;
+  static constexpr Bound kAll[] = {Bound::Memory, Bound::ProcessLimit, Bound::Replicas, Bound::Cpu,
+                                   Bound::HostMemory};
+  static constexpr std::string_view of(Bound bound) {
+    constexpr std::string_view kWords[] = {"memory", "processLimit", "replicas", "cpu",
+                                           "hostMemory"};
+    return kWords[static_cast<std::size_t>(bound)];
+  }
+};
+template <>
+const Record& record_of<GpuRoom::Tenant>();
+template <>
+const Record& record_of<GpuRoom>();
+template <>
 const Record& record_of<PodCounts>();
 template <>
 const Record& record_of<ProvenanceCounts>();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/plan.hpp"
 
 #include "../probe/probe.hpp"
@@ -100,11 +101,14 @@ void settle_headroom(const scenarios::ScenarioSet& set, const Scenario& base,
   }
 }
 
+// What is known of the best option's world.
 void add_provenance(const Scenario& base, const models::Catalogue& catalogue, Plan& plan) {
   PlanProbe probe;
   probe.pools = plan.options.front().pools;
   const auto world = probe_world(base, probe, catalogue);
-  if (world) plan.provenance = world->provenance;
+  if (!world) return;
+  plan.provenance = world->provenance;
+  plan.rooms = gpu_rooms(*world);
 }
 
 void rank(BlockResult&& found, Plan& plan) {

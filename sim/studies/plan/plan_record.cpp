@@ -265,6 +265,7 @@ const Record& record_of<Plan>() {
       "fields that do not apply are absent. Keys are added, never renamed.",
       {constant("apiVersion", kPlanApiVersion), constant("kind", "Plan"),
        group("metadata", &plan_metadata), field<&P::options>("options", "best first"),
+       field<&P::rooms>("gpuRooms", "what a GPU of the best option holds").optional(),
        field<&P::today>("today", "the scenario's own node pools"),
        field<&P::rejected>("rejected", "in the order of the search"),
        field<&P::nearest>("nearest", "what would have to change, where there is no option")

@@ -11,6 +11,7 @@
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/ci.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/lint.hpp"
 #include "slicewise/sim/run.hpp"
 
@@ -78,17 +79,23 @@ std::vector<std::string> file_names(const std::vector<std::string>& given, Diagn
   return once;
 }
 
-// Scenario files are judged as `run` does, without a run.
-void check_scenarios(const scenarios::ClusterFiles& files, std::vector<SourceText>& texts,
-                     const models::Catalogue& catalogue, Diagnostics& findings) {
+// Scenario files are judged as `run` does, without a run. Returns what a GPU of them holds.
+std::string check_scenarios(const scenarios::ClusterFiles& files, std::vector<SourceText>& texts,
+                            const models::Catalogue& catalogue, Diagnostics& findings) {
+  std::string rooms;
   for (const std::size_t index : files.scenarios) {
     scenarios::LoadedScenario loaded = scenarios::read_scenario_file(
         texts[index], {},
         [](const std::string& trace) { return read_source(trace, scenarios::kLargestTrace); });
     std::ranges::move(sim::check_names(loaded, catalogue), std::back_inserter(findings));
+    if (loaded.problems.empty()) {
+      const auto variants = sim::rooms_before_run(loaded.set, catalogue, findings);
+      for (const std::string& line : sim::room_lines(variants)) rooms += line + "\n";
+    }
     std::ranges::copy(loaded.set.notes, std::back_inserter(findings));
     std::ranges::move(loaded.traces, std::back_inserter(texts));
   }
+  return rooms;
 }
 
 // As `replay` reads them; the trace is not opened.
@@ -136,7 +143,8 @@ std::string summary_of(const reports::CheckReport& report, bool nothing) {
 }
 
 std::string rendered(const CheckCommand& command, const reports::CheckReport& report,
-                     const std::vector<SourceText>& texts, const CommonFlags& flags, bool nothing) {
+                     const std::vector<SourceText>& texts, const CommonFlags& flags,
+                     const std::string& rooms, bool nothing) {
   switch (command.format) {
     case CheckFormat::Json:
       return reports::check_json(report);
@@ -153,7 +161,7 @@ std::string rendered(const CheckCommand& command, const reports::CheckReport& re
   if (command.out.empty()) style = style_for(STDOUT_FILENO, flags.color);
   const Severity least = flags.quiet ? Severity::Error : Severity::Note;
   return reports::diagnostics_text(report.findings, texts, style, least) +
-         (flags.quiet ? "" : summary_of(report, nothing));
+         (flags.quiet ? "" : rooms + summary_of(report, nothing));
 }
 
 }  // namespace
@@ -207,11 +215,11 @@ ExitCode execute(const CheckCommand& command, const CommonFlags& flags) {
   std::ranges::move(sim::lint_cluster(files, catalogue, version),
                     std::back_inserter(report.findings));
   check_replays(files, texts, report.findings);
-  check_scenarios(files, texts, catalogue, report.findings);
+  const std::string rooms = check_scenarios(files, texts, catalogue, report.findings);
   put_in_order(report.findings, report.files);
   const bool nothing = holds_nothing(files);
   const ExitCode written =
-      write_text(command.out, rendered(command, report, texts, flags, nothing));
+      write_text(command.out, rendered(command, report, texts, flags, rooms, nothing));
   if (written != ExitCode::Success) return written;
   const bool fails = std::ranges::any_of(report.findings, [&](const Diagnostic& d) {
     return d.severity == Severity::Error || (command.strict && d.severity == Severity::Warning);

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/result.hpp"
+#include "slicewise/sim/world.hpp"
+
+// How many pods a GPU or MIG instance holds, told before any run: the arithmetic of the memory
+// ledger that runs keep, on the pods that the sharing lets meet there.
+namespace slicewise::sim {
+
+// Of a domain's memory what processes may have: MPS keeps some for its server.
+Bytes usable_by_processes(const DomainKind& kind);
+
+// Of every kind of domain that pods ask for, in the order of the pools. Pods that open a GPU
+// without asking for it are not counted: GPU_NOT_REQUESTED warns of them.
+std::vector<GpuRoom> gpu_rooms(const World& world);
+
+// "4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; a fifth needs 23.0"
+std::string room_sentence(const GpuRoom& room);
+
+struct VariantRooms {
+  std::string variant;
+  std::vector<GpuRoom> rooms;
+};
+// A sentence for each kind of GPU, behind the variants it holds for; without them where it holds
+// for all, and with the pool where a variant has several.
+std::vector<std::string> room_lines(std::span<const VariantRooms> variants);
+
+// Of the variants that can be simulated. `found`: GPU_OOM and GPU_MEM_GREEDY where the pods that
+// may meet on a GPU do not fit it, at the memory of the workload that is too much.
+std::vector<VariantRooms> rooms_before_run(const scenarios::ScenarioSet& set,
+                                           const models::Catalogue& catalogue, Diagnostics& found);
+
+}  // namespace slicewise::sim

@@ -1,0 +1,324 @@
+#include "slicewise/sim/gpu_room.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/sim/device/memory_ledger.hpp"
+
+namespace slicewise::sim {
+
+Bytes usable_by_processes(const DomainKind& kind) {
+  const auto* mps = std::get_if<models::Mps>(&kind.sharing);
+  return mps == nullptr ? kind.memory : kind.memory - mps->server_memory;
+}
+
+namespace room {
+namespace {
+
+using Bound = GpuRoom::Bound;
+
+// A workload whose pods may go to a kind of domain.
+struct Candidate {
+  const WorkloadModel* model;
+  int pods;  // that may meet there
+  MemoryLedger::Process process;
+
+  Bytes pod(Bytes context) const {
+    return Bytes{(context + process.needed).count * process.copies};
+  }
+};
+
+std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::size_t k) {
+  const PoolModel& pool = world.pools[p];
+  std::vector<Candidate> out;
+  for (const WorkloadModel& model : world.workloads) {
+    const PoolDemand& demand = model.on_pool[p];
+    if (!demand.offer || model.spec.count == 0 || !admits(pool, model.spec.pod)) continue;
+    const auto& tickets = pool.kinds[k].tickets;
+    const auto ticket = std::ranges::find(tickets, *demand.offer, &Tickets::offer);
+    if (ticket == tickets.end()) continue;
+    out.push_back({&model,
+                   std::min(model.spec.count, ticket->count),
+                   {process_memory(model, demand, k), model.greedy, model.spec.processes_per_pod,
+                    ticket->memory_limit}});
+  }
+  // The worst company: what maps everything, then the largest.
+  std::ranges::stable_sort(out, [&](const Candidate& a, const Candidate& b) {
+    if (a.process.greedy != b.process.greedy) return a.process.greedy;
+    return a.pod(pool.context_memory) > b.pod(pool.context_memory);
+  });
+  return out;
+}
+
+// Pods of the usual mix that a node's CPU or memory holds; nullopt: they ask for none.
+template <class Request>
+std::optional<int> pods_by(const std::vector<Candidate>& candidates, std::int64_t has,
+                           const Request& request) {
+  std::int64_t sum = 0;
+  std::int64_t pods = 0;
+  for (const Candidate& candidate : candidates) {
+    sum += request(candidate.model->spec.pod) * candidate.model->spec.count;
+    pods += candidate.model->spec.count;
+  }
+  if (sum == 0) return std::nullopt;
+  constexpr double kMany = 1'000;
+  return static_cast<int>(std::min(
+      kMany, static_cast<double>(has) * static_cast<double>(pods) / static_cast<double>(sum)));
+}
+
+// How many of them could be there at the most, and what says so, by all but the GPU's memory.
+struct Limit {
+  int pods;      // each GPU of the node has its part
+  int may_meet;  // one GPU of the node has them all
+  Bound bound;
+};
+
+Limit limit_of(const PoolModel& pool, const DomainKind& kind,
+               const std::vector<Candidate>& candidates) {
+  Limit limit{0, 0, Bound::Replicas};
+  for (const Tickets& tickets : kind.tickets) limit.pods += tickets.count;
+  for (const Candidate& candidate : candidates) limit.may_meet += candidate.pods;
+  limit.may_meet = std::min(limit.may_meet, limit.pods);
+  const auto domains = static_cast<int>(pool.layouts.front().domains.size());
+  const auto tighten = [&](std::optional<int> of_node, Bound bound) {
+    if (!of_node) return;
+    limit.may_meet = std::min(limit.may_meet, *of_node);
+    const int each = std::max(std::min(1, *of_node), *of_node / domains);
+    if (each < limit.pods) limit = {each, limit.may_meet, bound};
+  };
+  tighten(pods_by(candidates, pool.allocatable_cpu.count,
+                  [](const auto& pod) { return pod.cpu_request.count; }),
+          Bound::Cpu);
+  tighten(pods_by(candidates, pool.allocatable_memory.count,
+                  [](const auto& pod) { return pod.memory_request.count; }),
+          Bound::HostMemory);
+  return limit;
+}
+
+void add_tenant(const Candidate& candidate, GpuRoom& room) {
+  auto tenant = std::ranges::find(room.tenants, candidate.model->name, &GpuRoom::Tenant::workload);
+  if (tenant == room.tenants.end()) {
+    tenant = room.tenants.insert(tenant, {candidate.model->name, 0, candidate.process.copies,
+                                          candidate.process.needed, candidate.process.greedy});
+  }
+  ++tenant->pods;
+}
+
+// The pod after so many: beyond those that there are, one more like the largest.
+const Candidate& at(const std::vector<Candidate>& candidates, int place) {
+  for (const Candidate& candidate : candidates) {
+    if (place < candidate.pods) return candidate;
+    place -= candidate.pods;
+  }
+  return candidates.front();
+}
+
+GpuRoom room_of(const PoolModel& pool, const DomainKind& kind,
+                const std::vector<Candidate>& candidates) {
+  const Limit limit = limit_of(pool, kind, candidates);
+  GpuRoom room;
+  room.pool = pool.name;
+  room.partition = kind.partition;
+  room.usable = usable_by_processes(kind);
+  room.context = pool.context_memory;
+  for (const Tickets& tickets : kind.tickets) room.replicas += tickets.count;
+  room.may_meet = limit.may_meet;
+  room.bound = limit.bound;
+  MemoryLedger ledger(static_cast<std::uint32_t>(limit.pods + 1), room.usable, room.context,
+                      models::greedy_reserve(*pool.gpu));
+  for (; room.safe < limit.pods; ++room.safe) {
+    const Candidate& next = at(candidates, room.safe);
+    if (!ledger.open(static_cast<std::uint32_t>(room.safe), next.process)) {
+      const auto& most = next.process.limit;
+      const bool passes_limit = most && room.context + next.process.needed > *most;
+      room.bound = passes_limit ? Bound::ProcessLimit : Bound::Memory;
+      if (passes_limit) room.process_limit = most;
+      break;
+    }
+    room.needed += next.pod(room.context);
+    add_tenant(next, room);
+  }
+  const Candidate& next = at(candidates, room.safe);
+  room.next = room.needed + next.pod(room.context);
+  room.next_workload = next.model->name;
+  return room;
+}
+
+std::string gib(Bytes bytes) {
+  return fmt::format("{:.1f}", static_cast<double>(bytes.count) / (1LL << 30));
+}
+
+// "4 x (4.1 + 0.5 GiB)"
+std::string sum_text(const GpuRoom& room) {
+  constexpr std::size_t kMostNamed = 3;
+  if (room.tenants.size() > kMostNamed) {
+    return fmt::format("{} pods of {} workloads need {} GiB", room.safe, room.tenants.size(),
+                       gib(room.needed));
+  }
+  std::string out;
+  for (const GpuRoom::Tenant& tenant : room.tenants) {
+    out += out.empty() ? "" : " + ";
+    if (tenant.pods > 1) out += fmt::format("{} x ", tenant.pods);
+    if (tenant.processes > 1) out += fmt::format("{} x ", tenant.processes);
+    out += fmt::format("({} + {} GiB)", gib(tenant.process), gib(room.context));
+  }
+  return out;
+}
+
+std::string one_more(int safe) {
+  constexpr std::array<std::string_view, 9> kPlaces = {"a second",  "a third", "a fourth",
+                                                       "a fifth",   "a sixth", "a seventh",
+                                                       "an eighth", "a ninth", "a tenth"};
+  const auto place = static_cast<std::size_t>(safe - 1);
+  return place < kPlaces.size() ? std::string(kPlaces[place]) : "one more";
+}
+
+std::string bound_text(const GpuRoom& room) {
+  switch (room.bound) {
+    case Bound::Memory:
+      return fmt::format("{} needs {}", one_more(room.safe), gib(room.next));
+    case Bound::ProcessLimit:
+      return fmt::format("a process of {} passes the limit of {}", room.next_workload,
+                         gib(room.process_limit.value_or(Bytes{})));
+    case Bound::Replicas:
+      return room.replicas == 1 ? "it is not shared" : "the plugin's replicas bind";
+    case Bound::Cpu:
+      return "the CPU of the node binds";
+    case Bound::HostMemory:
+      return "the memory of the node binds";
+  }
+  return "";
+}
+
+// Nothing fits.
+std::string none_text(const GpuRoom& room) {
+  if (room.bound == Bound::ProcessLimit) {
+    return fmt::format("a process of {} needs {} GiB with its context, its limit is {}",
+                       room.next_workload, gib(room.next),
+                       gib(room.process_limit.value_or(Bytes{})));
+  }
+  if (room.bound != Bound::Memory) return bound_text(room);
+  return fmt::format("a pod of {} needs {} GiB of {}", room.next_workload, gib(room.next),
+                     gib(room.usable));
+}
+
+}  // namespace
+}  // namespace room
+
+std::vector<GpuRoom> gpu_rooms(const World& world) {
+  std::vector<GpuRoom> rooms;
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    for (std::size_t k = 0; k < world.pools[p].kinds.size(); ++k) {
+      const auto candidates = room::candidates_on(world, p, k);
+      if (candidates.empty()) continue;
+      rooms.push_back(room::room_of(world.pools[p], world.pools[p].kinds[k], candidates));
+    }
+  }
+  return rooms;
+}
+
+std::string room_sentence(const GpuRoom& room) {
+  const std::string on = room.partition.empty() ? "GPU" : room.partition;
+  std::string out = fmt::format("{} per {}: ", room.safe, on);
+  const bool greedy = !room.tenants.empty() && room.tenants.front().greedy;
+  if (room.safe == 0) {
+    out += room::none_text(room);
+  } else if (greedy && room.bound == GpuRoom::Bound::Memory) {
+    out += fmt::format("{} maps all free memory of {} GiB", room.tenants.front().workload,
+                       room::gib(room.usable));
+  } else {
+    out += fmt::format("{} of {}; {}", room::sum_text(room), room::gib(room.usable),
+                       room::bound_text(room));
+  }
+  if (room.is_overcommitted()) {
+    out += fmt::format("; up to {} may meet there and run out of memory", room.may_meet);
+  }
+  return out;
+}
+
+namespace room {
+namespace {
+
+struct Line {
+  std::string sentence;
+  std::vector<std::string> variants;
+};
+
+std::string names_of(const std::vector<std::string>& variants) {
+  constexpr std::size_t kMostNamed = 3;
+  if (variants.size() <= kMostNamed) return fmt::format("{}", fmt::join(variants, ", "));
+  return fmt::format("{} and {} more", variants.front(), variants.size() - 1);
+}
+
+bool has_several_pools(const VariantRooms& variant) {
+  return std::ranges::any_of(
+      variant.rooms, [&](const GpuRoom& room) { return room.pool != variant.rooms.front().pool; });
+}
+
+}  // namespace
+}  // namespace room
+
+std::vector<std::string> room_lines(std::span<const VariantRooms> variants) {
+  std::vector<room::Line> lines;
+  const bool pools = std::ranges::any_of(variants, room::has_several_pools);
+  for (const VariantRooms& variant : variants) {
+    for (const GpuRoom& held : variant.rooms) {
+      const std::string sentence = (pools ? held.pool + ": " : "") + room_sentence(held);
+      auto line = std::ranges::find(lines, sentence, &room::Line::sentence);
+      if (line == lines.end()) line = lines.insert(line, {sentence, {}});
+      if (line->variants.empty() || line->variants.back() != variant.variant) {
+        line->variants.push_back(variant.variant);
+      }
+    }
+  }
+  std::vector<std::string> out;
+  for (const room::Line& line : lines) {
+    const bool all = line.variants.size() == variants.size();
+    out.push_back((all ? "" : room::names_of(line.variants) + ": ") + line.sentence);
+  }
+  return out;
+}
+
+namespace {
+
+// Where the pods that may meet on a GPU do not fit it.
+void warn_of(const World& world, const GpuRoom& room, Diagnostics& found) {
+  const bool greedy = !room.tenants.empty() && room.tenants.front().greedy;  // GPU_MEM_GREEDY
+  if (!room.is_overcommitted() || room.safe == 0 || greedy) return;
+  const auto next = std::ranges::find(world.workloads, room.next_workload, &WorkloadModel::name);
+  const SourceLocation& memory = next->spec.gpu_memory.where;
+  found.push_back(make_diagnostic(
+      Code::GpuOom, memory.line > 0 ? memory : next->spec.name.where,
+      fmt::format("pool \"{}\": {}", room.pool, room_sentence(room)),
+      fmt::format("at most {} replicas, less gpuMemory, or a limit for each process (MPS, MIG)",
+                  room.safe)));
+}
+
+}  // namespace
+
+std::vector<VariantRooms> rooms_before_run(const scenarios::ScenarioSet& set,
+                                           const models::Catalogue& catalogue, Diagnostics& found) {
+  std::vector<VariantRooms> out;
+  for (const scenarios::Scenario& scenario : set.variants) {
+    const auto world = build_world(scenario, catalogue);
+    if (!world) continue;
+    for (const Diagnostic& d : world->findings) {
+      if (d.code != Code::GpuOom && d.code != Code::GpuMemGreedy) continue;
+      found.push_back(d);
+      // Scenarios show the trap beside what mends it: `check --strict` lets them.
+      if (d.code == Code::GpuMemGreedy) found.back().severity = Severity::Note;
+    }
+    out.push_back({world->name, gpu_rooms(*world)});
+    for (const GpuRoom& room : out.back().rooms) warn_of(*world, room, found);
+  }
+  return out;
+}
+
+}  // namespace slicewise::sim

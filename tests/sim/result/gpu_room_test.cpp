@@ -1,0 +1,150 @@
+#include "slicewise/sim/gpu_room.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "../demo.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+GpuRoom room_on_a10g(int safe, GpuRoom::Bound bound) {
+  GpuRoom room;
+  room.pool = "gpu";
+  room.safe = safe;
+  room.may_meet = safe;
+  room.replicas = 8;
+  room.bound = bound;
+  room.usable = mebibytes(22'630);
+  room.context = mebibytes(512);
+  if (safe > 0) room.tenants = {{"tts", safe, 1, mebibytes(4'198), false}};
+  room.needed = mebibytes(safe * 4'710);
+  room.next = mebibytes((safe + 1) * 4'710);
+  room.next_workload = "tts";
+  return room;
+}
+
+TEST(GpuRoom, TheSentenceShowsTheArithmetic) {
+  GpuRoom room = room_on_a10g(4, GpuRoom::Bound::Memory);
+  EXPECT_EQ(room_sentence(room), "4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; a fifth needs 23.0");
+  room.may_meet = 8;
+  EXPECT_EQ(
+      room_sentence(room),
+      "4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; a fifth needs 23.0; up to 8 may meet there and "
+      "run out of memory");
+  room.partition = "3g.20gb";
+  EXPECT_TRUE(room_sentence(room).starts_with("4 per 3g.20gb: "));
+  EXPECT_EQ(room_sentence(room_on_a10g(4, GpuRoom::Bound::Cpu)),
+            "4 per GPU: 4 x (4.1 + 0.5 GiB) of 22.1; the CPU of the node binds");
+  EXPECT_EQ(room_sentence(room_on_a10g(0, GpuRoom::Bound::Memory)),
+            "0 per GPU: a pod of tts needs 4.6 GiB of 22.1");
+}
+
+World world_of(int replicas, std::vector<scenarios::Workload> workloads) {
+  const auto scenario = demo::scenario(demo::pool(replicas), std::move(workloads));
+  auto world = build_world(scenario, demo::catalogue());
+  if (!world) throw std::runtime_error(world.error().front().message);
+  return *world;
+}
+
+// Whatever the room says is safe, the ledger of a run takes; one more it does not.
+TEST(GpuRoom, MemoryBindsWhereTheLedgerRefusesOneMore) {
+  scenarios::Workload work = demo::training(20);
+  work.gpu_memory.resident = gibibytes(4);
+  work.pod.cpu_request = {};
+  work.pod.memory_request = {};
+  const World world = world_of(10, {work});
+  const auto rooms = gpu_rooms(world);
+  ASSERT_EQ(rooms.size(), 1U);
+  const GpuRoom& room = rooms.front();
+  EXPECT_EQ(room.bound, GpuRoom::Bound::Memory);
+  EXPECT_EQ(room.safe, 3);
+  EXPECT_EQ(room.may_meet, 10);
+  EXPECT_TRUE(room.is_overcommitted());
+  EXPECT_LE(room.needed, room.usable);
+  EXPECT_GT(room.next, room.usable);
+  const Bytes pod = gibibytes(4) + world.pools.front().context_memory;
+  EXPECT_EQ(room.needed, (Bytes{3 * pod.count}));
+  EXPECT_EQ(room.next, (Bytes{4 * pod.count}));
+}
+
+TEST(GpuRoom, ARunLosesPodsBeyondTheRoomAndNoneWithin) {
+  scenarios::Workload work = demo::training(20);
+  work.gpu_memory.resident = gibibytes(4);
+  for (const int replicas : {3, 4}) {
+    const scenarios::Scenario scenario = demo::scenario(demo::pool(replicas), {work});
+    const bool lost = demo::result(scenario).pods.oom_kills > 0;
+    EXPECT_EQ(lost, gpu_rooms(demo::world(scenario)).front().is_overcommitted()) << replicas;
+    EXPECT_EQ(lost, replicas == 4);
+  }
+}
+
+TEST(GpuRoom, ReplicasCpuAndGreedyProcessesBindToo) {
+  scenarios::Workload work = demo::training(20);
+  work.pod.memory_request = {};
+  work.pod.cpu_request = {};
+  EXPECT_EQ(gpu_rooms(world_of(2, {work})).front().bound, GpuRoom::Bound::Replicas);
+  EXPECT_EQ(gpu_rooms(world_of(2, {work})).front().safe, 2);
+  EXPECT_EQ(gpu_rooms(world_of(0, {work})).front().safe, 1);
+  work.pod.cpu_request = {7'000};  // four on a node of four GPUs
+  EXPECT_EQ(gpu_rooms(world_of(10, {work})).front().bound, GpuRoom::Bound::Cpu);
+  EXPECT_EQ(gpu_rooms(world_of(10, {work})).front().safe, 1);
+  work.pod.cpu_request = {};
+  work.gpu_memory.allocator = scenarios::Allocator::Greedy;
+  const GpuRoom greedy = gpu_rooms(world_of(10, {work})).front();
+  EXPECT_EQ(greedy.safe, 1);
+  EXPECT_EQ(greedy.bound, GpuRoom::Bound::Memory);
+}
+
+// Pods of several workloads may meet: the largest come first.
+TEST(GpuRoom, TheLargestPodsAreCountedFirst) {
+  scenarios::Workload small = demo::training(4);
+  scenarios::Workload large = demo::training(1);
+  small.name.value = "small";
+  large.name.value = "large";
+  large.gpu_memory.resident = gibibytes(9);
+  const GpuRoom room = gpu_rooms(world_of(4, {small, large})).front();
+  ASSERT_EQ(room.tenants.size(), 2U);
+  EXPECT_EQ(room.tenants[0].workload, "large");
+  EXPECT_EQ(room.tenants[1].pods, 3);
+}
+
+TEST(GpuRoom, ADiagnosticStandsAtTheMemoryBeforeTheRun) {
+  scenarios::Scenario scenario = demo::scenario(demo::pool(10), {demo::training(20)});
+  scenario.workloads.front().gpu_memory.resident = gibibytes(4);
+  scenario.workloads.front().gpu_memory.where = {"demo.yaml", 12, 5};
+  scenario.workloads.front().pod.cpu_request = {};
+  scenario.workloads.front().pod.memory_request = {};
+  Diagnostics found;
+  scenarios::ScenarioSet set;
+  set.variants = {scenario};
+  const auto variants = rooms_before_run(set, demo::catalogue(), found);
+  ASSERT_EQ(variants.size(), 1U);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().code, Code::GpuOom);
+  EXPECT_EQ(found.front().severity, Severity::Warning);
+  EXPECT_EQ(found.front().where.line, 12);
+  scenario.workloads.front().gpu_memory.resident = gibibytes(1);
+  scenario.workloads.front().count = 2;
+  set.variants = {scenario};
+  found.clear();
+  static_cast<void>(rooms_before_run(set, demo::catalogue(), found));
+  EXPECT_TRUE(found.empty());
+}
+
+TEST(GpuRoom, LinesNameVariantsWhereTheyDiffer) {
+  const GpuRoom four = room_on_a10g(4, GpuRoom::Bound::Memory);
+  const GpuRoom two = room_on_a10g(2, GpuRoom::Bound::Replicas);
+  const std::vector<VariantRooms> alike = {{"a", {four}}, {"b", {four}}};
+  EXPECT_EQ(room_lines(alike), std::vector<std::string>{room_sentence(four)});
+  const std::vector<VariantRooms> others = {{"a", {four}}, {"b", {two}}};
+  EXPECT_EQ(room_lines(others),
+            (std::vector<std::string>{"a: " + room_sentence(four), "b: " + room_sentence(two)}));
+}
+
+}  // namespace
+}  // namespace slicewise::sim
