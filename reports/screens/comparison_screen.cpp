@@ -386,7 +386,7 @@ ScreenPart option_rooms(const StrategyComparison& comparison) {
   auto shown = std::ranges::find_if(options, &ComparedOption::best);
   if (shown == options.end()) shown = std::ranges::find_if(options, &ComparedOption::yours);
   if (shown == options.end()) return {};
-  const sim::VariantRooms rooms{"", shown->result.rooms};
+  const sim::VariantRooms rooms{"", shown->result.rooms, ""};
   std::vector<Sentence> sentences = sentences_of(sim::room_lines({&rooms, 1}));
   for (Sentence& sentence : sentences) {
     sentence.text = fmt::format("{}, {}: {}", shown->configuration.instance_type,

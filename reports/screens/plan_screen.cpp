@@ -303,7 +303,7 @@ Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
   Screen screen{plan.stamp.scenario,
                 plan.interrupted ? "INTERRUPTED: the search was not finished" : "",
                 plan_heading(plan)};
-  const sim::VariantRooms rooms{"", plan.rooms};
+  const sim::VariantRooms rooms{"", plan.rooms, ""};
   std::vector<std::string> lines = sim::room_lines({&rooms, 1});
   for (std::string& line : lines) line = fmt::format("#1, {}", line);
   screen.parts.push_back({.sentences = sentences_of(lines)});

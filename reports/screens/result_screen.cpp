@@ -362,12 +362,21 @@ std::vector<Sentence> shortfall_sentences(const sim::Result& result, const TextS
   return out;
 }
 
+std::string missed_objective(const VariantResult& variant) {
+  for (const sim::WorkloadResult& workload : variant.workloads) {
+    for (const sim::ObjectiveResult& objective : workload.objectives) {
+      if (!objective.pass) return objective.name + " of " + workload.name;
+    }
+  }
+  return "";
+}
+
 // How many pods a GPU holds, and what stops more: before all figures.
 ScreenPart rooms_part(const sim::Result& result, Detail detail) {
   constexpr std::size_t kMostLines = 4;
   std::vector<sim::VariantRooms> variants;
   for (const VariantResult& variant : result.variants) {
-    variants.push_back({variant.name, variant.rooms});
+    variants.push_back({variant.name, variant.rooms, missed_objective(variant)});
   }
   std::vector<std::string> lines = sim::room_lines(variants);
   if (detail != Detail::Wide && lines.size() > kMostLines) {

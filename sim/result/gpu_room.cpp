@@ -270,7 +270,8 @@ std::vector<std::string> room_lines(std::span<const VariantRooms> variants) {
   const bool pools = std::ranges::any_of(variants, room::has_several_pools);
   for (const VariantRooms& variant : variants) {
     for (const GpuRoom& held : variant.rooms) {
-      const std::string sentence = (pools ? held.pool + ": " : "") + room_sentence(held);
+      std::string sentence = (pools ? held.pool + ": " : "") + room_sentence(held);
+      if (!variant.missed.empty()) sentence += "; " + variant.missed + " is missed";
       auto line = std::ranges::find(lines, sentence, &room::Line::sentence);
       if (line == lines.end()) line = lines.insert(line, {sentence, {}});
       if (line->variants.empty() || line->variants.back() != variant.variant) {
@@ -315,7 +316,7 @@ std::vector<VariantRooms> rooms_before_run(const scenarios::ScenarioSet& set,
       // Scenarios show the trap beside what mends it: `check --strict` lets them.
       if (d.code == Code::GpuMemGreedy) found.back().severity = Severity::Note;
     }
-    out.push_back({world->name, gpu_rooms(*world)});
+    out.push_back({world->name, gpu_rooms(*world), ""});
     for (const GpuRoom& room : out.back().rooms) warn_of(*world, room, found);
   }
   return out;

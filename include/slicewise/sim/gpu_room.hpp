@@ -27,6 +27,7 @@ std::string room_sentence(const GpuRoom& room);
 struct VariantRooms {
   std::string variant;
   std::vector<GpuRoom> rooms;
+  std::string missed{};  // an objective that a run of it misses: "latencyP95 of tts"
 };
 // A sentence for each kind of GPU, behind the variants it holds for; without them where it holds
 // for all, and with the pool where a variant has several.
