@@ -78,7 +78,11 @@ const Record& record_of<NeighbourEffect>() {
                            "absent when nothing was observed"),
        field<&E::ci95>("ci95", "half width"),
        field<&E::shares_gpu>("sharesGpu",
-                             "containers of both were on one GPU, or MIG instance, at once")}};
+                             "containers of both were on one GPU, or MIG instance, at once"),
+       field<&E::put_together>("putTogether",
+                               "one pod of each was put on one GPU: the scheduler keeps them apart "
+                               "in some run")
+           .optional()}};
   return declared;
 }
 
@@ -88,10 +92,11 @@ const Record& record_of<NamedEffect>() {
     const auto like = [](std::string_view key) {
       return record_of<NeighbourEffect>().like(key).from<&NamedEffect::effect>();
     };
-    return Record{"what one neighbour does",
-                  {like("slowdown").csv(10, "slowdown"), like("ci95").csv(11, "ci95"),
-                   like("sharesGpu").csv(12, "sharesGpu"),
-                   field<&NamedEffect::workload>("workload", "the neighbour").csv(9, "causes")}};
+    return Record{
+        "what one neighbour does",
+        {like("slowdown").csv(10, "slowdown"), like("ci95").csv(11, "ci95"),
+         like("sharesGpu").csv(12, "sharesGpu"), like("putTogether").csv(13, "putTogether"),
+         field<&NamedEffect::workload>("workload", "the neighbour").csv(9, "causes")}};
   }();
   return declared;
 }

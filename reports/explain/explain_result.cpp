@@ -12,12 +12,37 @@
 
 #include "../difference/stored_document.hpp"
 #include "../screens/result_figures.hpp"
+#include "../screens/result_placement.hpp"
 #include "../screens/result_verdict.hpp"
 #include "../text/amount_text.hpp"
 #include "../text/text_table.hpp"
 
 namespace slicewise::reports {
 namespace {
+
+// Of the pod template. kube-scheduler holds pods of either side to a required anti-affinity.
+std::string anti_affinity(const std::string& workload, const std::vector<std::string>& beside) {
+  return fmt::format(
+      "# {}: spec.template.spec, if nodes are left without them; by the label that they carry\n"
+      "affinity:\n"
+      "  podAntiAffinity:\n"
+      "    requiredDuringSchedulingIgnoredDuringExecution:\n"
+      "      - topologyKey: kubernetes.io/hostname\n"
+      "        labelSelector:\n"
+      "          matchExpressions:\n"
+      "            - {{key: app, operator: In, values: [{}]}}\n",
+      workload, fmt::join(beside, ", "));
+}
+
+std::string pool_of_its_own(const std::string& workload) {
+  return fmt::format(
+      "# {0}: spec.template.spec, with a node pool of its own; on its nodes:\n"
+      "#   label gpu-class={0}, taint gpu-class={0}:NoSchedule\n"
+      "nodeSelector: {{gpu-class: {0}}}\n"
+      "tolerations:\n"
+      "  - {{key: gpu-class, operator: Equal, value: {0}, effect: NoSchedule}}\n",
+      workload);
+}
 
 // What a stored result says of its variants and workloads, in sentences.
 class ResultExplainer {
@@ -40,7 +65,7 @@ class ResultExplainer {
                                   fmt::join(names(), ", ")));
   }
 
-  // Of a variant, or of a workload in every variant; nullopt: neither has that name.
+  // Of a variant, or of a workload or a pod in every variant; nullopt: none has that name.
   std::optional<std::string> of(const std::string& name) {
     std::string out;
     for (const std::string& at : items("/variants")) {
@@ -53,7 +78,7 @@ class ResultExplainer {
         if (document_.required_text(w + "/name") == name) out += heading(at) + workload(at, w);
       }
     }
-    return out.empty() ? std::nullopt : std::optional(std::move(out));
+    return out.empty() ? of_pod(name) : std::optional(std::move(out));
   }
 
   std::vector<std::string> names() const {
@@ -100,6 +125,37 @@ class ResultExplainer {
     }
     return fmt::format("{}: {} on {}\n", document_.required_text(at + "/name"),
                        text_of(at + "/strategy"), fmt::join(pools, " + "));
+  }
+
+  // Where a pod was, and what is to be said of its workload.
+  std::optional<std::string> of_pod(const std::string& pod) {
+    std::string out;
+    for (const std::string& at : items("/variants")) {
+      std::string places;
+      for (const std::string& gpu : items(at + "/gpus")) {
+        places += said(seat_sentence(gpu, pod), 4);
+      }
+      if (places.empty()) continue;
+      out += heading(at) + fmt::format("  {}\n", pod) + places;
+      for (const std::string& w : items(at + "/workloads")) {
+        if (document_.required_text(w + "/name") == workload_of(pod)) out += workload(at, w);
+      }
+    }
+    return out.empty() ? std::nullopt : std::optional(std::move(out));
+  }
+
+  // "" where the pod is not on that GPU.
+  std::string seat_sentence(const std::string& gpu, const std::string& pod) {
+    std::vector<std::string> others;
+    for (const std::string& other : items(gpu + "/pods")) others.push_back(text_of(other));
+    if (std::erase(others, pod) == 0) return "";
+    const std::string profile = text_of(gpu + "/migProfile");
+    return fmt::format(
+        "on {} #{}{} in the first run; beside it when most were there: {}", text_of(gpu + "/node"),
+        count_text(figure(gpu + "/index")),
+        profile.empty() ? ""
+                        : fmt::format(" {}.{}", profile, count_text(figure(gpu + "/migInstance"))),
+        others.empty() ? "nobody" : fmt::format("{}", fmt::join(others, ", ")));
   }
 
   std::string variant(const std::string& at) {
@@ -197,11 +253,12 @@ class ResultExplainer {
   std::string workload(const std::string& at, const std::string& w) {
     const std::string name = document_.required_text(w + "/name");
     std::string out = fmt::format("  {} ({})\n", name, text_of(w + "/kind"));
-    for (const std::string& sentence : {share_sentence(at, w), turn_sentence(at), wait_sentence(w),
-                                        latency_sentence(w), bound_sentence(w)}) {
+    for (const std::string& sentence :
+         {share_sentence(at, w), neighbours_sentence(at, w), placement_of(at, w), turn_sentence(at),
+          wait_sentence(w), latency_sentence(w), bound_sentence(w)}) {
       out += said(sentence, 4);
     }
-    return out + objectives(w) + findings(at, name);
+    return out + placement_fix(at, w) + objectives(w) + findings(at, name);
   }
 
   std::string share_sentence(const std::string& at, const std::string& w) {
@@ -212,7 +269,68 @@ class ResultExplainer {
     std::string out = fmt::format("its kernels had {} of the time of all GPUs",
                                   percent_text(figure(w + "/gpuBusyShare")));
     if (others.empty()) return out + "; no other workload runs in this variant";
+    if (knows_places(at)) return out;
     return out + fmt::format("; beside it: {}", fmt::join(others, ", "));
+  }
+
+  // Older results do not say who was on a GPU.
+  bool knows_places(const std::string& at) {
+    return std::ranges::any_of(
+        items(at + "/gpus"), [&](const std::string& gpu) { return !items(gpu + "/pods").empty(); });
+  }
+
+  std::string neighbours_sentence(const std::string& at, const std::string& w) {
+    if (!knows_places(at)) return "";
+    const std::string name = document_.required_text(w + "/name");
+    std::vector<std::string> met;
+    for (const std::string& other : items(w + "/neighbours")) {
+      const std::string who = text_of(other + "/workload");
+      met.push_back(fmt::format("{} in {} of {} runs", who == name ? "pods of its own" : who,
+                                count_text(figure(other + "/replications")),
+                                count_text(figure(at + "/replications"))));
+    }
+    if (met.empty()) return "no other pod was on a GPU with one of its own";
+    return fmt::format("on a GPU with one of its pods at a time: {}", fmt::join(met, ", "));
+  }
+
+  std::string placement_of(const std::string& at, const std::string& w) {
+    const std::string placement = w + "/placement";
+    if (text_of(placement + "/figure").empty()) return "";
+    std::vector<std::string> beside;
+    for (const std::string& other : items(placement + "/beside")) beside.push_back(text_of(other));
+    return placement_sentence(
+        document_.required_text(w + "/name"),
+        {text_of(placement + "/figure"), from_seconds(figure(placement + "/usualSeconds")),
+         from_seconds(figure(placement + "/worstSeconds")),
+         static_cast<int>(figure(placement + "/worstReplications")), std::move(beside)},
+        static_cast<int>(figure(at + "/replications")));
+  }
+
+  // What keeps the workload from those that its figures suffer from, as it is applied.
+  std::string placement_fix(const std::string& at, const std::string& w) {
+    std::vector<std::string> beside;
+    for (const std::string& other : items(w + "/placement/beside")) {
+      beside.push_back(text_of(other));
+    }
+    if (beside.empty()) return "";
+    const std::string name = document_.required_text(w + "/name");
+    std::string out = said(
+        "why there: kube-scheduler scores nodes by CPU and memory, the device plugin counts the "
+        "replicas of a GPU that it gave out, and ties fall by chance; neither knows who disturbs "
+        "whom. What lasts is a rule:",
+        4);
+    if (items(at + "/nodes").size() > 1) out += indented(anti_affinity(name, beside));
+    return out + indented(pool_of_its_own(name));
+  }
+
+  static std::string indented(const std::string& yaml) {
+    std::string out;
+    for (std::size_t from = 0; from < yaml.size();) {
+      const std::size_t end = yaml.find('\n', from) + 1;
+      out += "      " + yaml.substr(from, end - from);
+      from = end;
+    }
+    return out;
   }
 
   std::string turn_sentence(const std::string& at) {
@@ -304,7 +422,7 @@ Expected<std::string> explain_result(const SourceText& source, const std::string
   const auto nearest = nearest_name(name, known);
   return tl::unexpected(Diagnostics{
       make_diagnostic(Code::PathUnknown, {source.name, 1, 1, 1},
-                      fmt::format("the result has no variant or workload \"{}\"", name),
+                      fmt::format("the result has no variant, workload or pod \"{}\"", name),
                       (nearest ? fmt::format("did you mean {}? ", *nearest) : std::string()) +
                           fmt::format("It has {}", fmt::join(known, ", ")))});
 }

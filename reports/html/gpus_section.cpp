@@ -7,6 +7,7 @@
 #include "../charts/charts.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_gpu_rows.hpp"
+#include "../screens/result_placement.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {
@@ -316,10 +317,33 @@ HtmlTable gpu_means(const sim::Result& result) {
   return table;
 }
 
+// The map of pods to GPUs of the leading variant, and what placement did to any.
+Markup placement_markup(const sim::Result& result) {
+  const sim::VariantResult* leading = best_variant(result);
+  if (leading == nullptr && !result.variants.empty()) leading = &result.variants.front();
+  if (leading == nullptr) return {};
+  HtmlTable map{fmt::format("{}: {}", leading->name, seatings_heading(*leading)),
+                {{"GPUs"}, {"Pods"}},
+                {},
+                {},
+                true};
+  for (const Seating& line : seatings(*leading, false)) {
+    map.rows.push_back({{line.gpus, std::nullopt, ""}, {line.pods, std::nullopt, ""}});
+  }
+  Markup out;
+  if (!map.rows.empty()) out += table_markup(map);
+  for (const sim::VariantResult& variant : result.variants) {
+    for (const std::string& sentence : placement_sentences(variant)) {
+      out += paragraph(fmt::format("{}: {}.", variant.name, sentence));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Markup gpus_section(const HtmlReport& report) {
-  Markup out;
+  Markup out = placement_markup(report.result);
   if (report.recording && !report.recording->gpus.empty() && report.recording->buckets() > 0) {
     const sim::Recording& recording = *report.recording;
     out +=

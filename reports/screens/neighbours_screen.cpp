@@ -1,6 +1,7 @@
 #include "neighbours_screen.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -49,13 +50,14 @@ std::string effect_text(const NeighbourEffect& effect, const TextStyle& style) {
 
 bool has_three(const NeighbourMatrix& matrix) { return matrix.workloads.size() > 2; }
 
-// "api and trainer, ..." of the pairs whose containers never met.
-std::string strangers(const NeighbourMatrix& matrix) {
+// "api and trainer, ..." of some pairs.
+template <class Counts>
+std::string pairs_that(const NeighbourMatrix& matrix, Counts counts) {
   constexpr std::size_t kMostNamed = 6;
   std::vector<std::string> pairs;
   for (const NeighbourRow& row : matrix.rows) {
     for (std::size_t other = row.workload + 1; other < matrix.workloads.size(); ++other) {
-      if (row.beside[other].shares_gpu) continue;
+      if (!counts(row.beside[other])) continue;
       std::string pair =
           fmt::format("{} and {}", matrix.workloads[row.workload], matrix.workloads[other]);
       if (std::ranges::find(pairs, pair) == pairs.end()) pairs.push_back(std::move(pair));
@@ -88,7 +90,16 @@ std::vector<std::string> neighbours_notes(const NeighbourMatrix& matrix, bool fu
         fmt::format("mean of {} runs, each against the run alone with the same random numbers",
                     matrix.stamp.replications));
   }
-  if (const std::string pairs = strangers(matrix); !pairs.empty()) {
+  const std::string together = pairs_that(matrix, std::mem_fn(&NeighbourEffect::put_together));
+  if (!together.empty()) {
+    lines.push_back(
+        "the scheduler keeps them apart, so one pod of each was put on one GPU, against that pod "
+        "alone: " +
+        together);
+  }
+  const std::string pairs =
+      pairs_that(matrix, [](const NeighbourEffect& effect) { return !effect.shares_gpu; });
+  if (!pairs.empty()) {
     lines.push_back("never on one GPU, so that only the host's CPU is shared, if anything: " +
                     pairs);
   }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/reports/html_report.hpp"
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/result_record.hpp"
@@ -20,6 +21,7 @@
 #include "result_gpu_rows.hpp"
 #include "result_nodes.hpp"
 #include "result_notes.hpp"
+#include "result_placement.hpp"
 #include "result_serving_rows.hpp"
 #include "result_verdict.hpp"
 #include "result_workload_rows.hpp"
@@ -150,6 +152,28 @@ std::vector<Sentence> gang_sentences(const VariantResult& variant) {
                           percent_text(workload.gang->all_reduce_share));
     }
     out.push_back(below(text));
+  }
+  return out;
+}
+
+// The map of pods to GPUs, below ten lines unless all of it is wanted.
+std::vector<Sentence> seating_sentences(const VariantResult& variant, bool every) {
+  constexpr std::size_t kMostLines = 6;
+  constexpr int kIndent = 4;
+  const std::vector<Seating> lines = seatings(variant, every);
+  if (lines.empty()) return {};
+  const std::string heading = seatings_heading(variant) + ": ";
+  if (lines.size() == 1) {
+    return {below(fmt::format("{}{}: {}", heading, lines.front().gpus, lines.front().pods))};
+  }
+  std::vector<Sentence> out{below(heading)};
+  const std::size_t shown = every ? lines.size() : std::min(lines.size(), kMostLines);
+  for (std::size_t l = 0; l < shown; ++l) {
+    out.push_back({.text = fmt::format("{}: {}", lines[l].gpus, lines[l].pods), .indent = kIndent});
+  }
+  if (shown < lines.size()) {
+    out.push_back({.text = fmt::format("and {} more kinds of GPUs (-o wide)", lines.size() - shown),
+                   .indent = kIndent});
   }
   return out;
 }
@@ -311,6 +335,8 @@ std::vector<ScreenPart> variant_parts(const sim::Result& result, const TextStyle
       tables(notebook_columns(every), notebook_rows),
       tables(batch_columns(), with_rates(batch_rows, rate_seconds_of(result, false)))};
   const std::vector<ScreenPart> gpus = tables(gpu_columns(), gpu_cells);
+  const VariantResult* leading = best_variant(result);
+  if (leading == nullptr) leading = &result.variants.front();
   std::vector<ScreenPart> out;
   for (std::size_t v = 0; v < result.variants.size(); ++v) {
     const VariantResult& variant = result.variants[v];
@@ -329,6 +355,10 @@ std::vector<ScreenPart> variant_parts(const sim::Result& result, const TextStyle
     }
     add_table(gpus[v]);
     add_below(gang_sentences(variant));
+    if (&variant == leading || every) add_below(seating_sentences(variant, every));
+    for (std::string& sentence : placement_sentences(variant)) {
+      add_below({below(std::move(sentence))});
+    }
     if (std::string busy = host_cpu_text(variant); !busy.empty()) {
       add_below({below(std::move(busy))});
     }

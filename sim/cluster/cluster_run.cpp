@@ -52,6 +52,10 @@ std::string pending_message(const World& world, const PendingReason& reason) {
   return fmt::format("0/{} nodes are available: {}.", reason.nodes, fmt::join(parts, ", "));
 }
 
+std::string pod_name(const WorkloadModel& workload, std::size_t nth) {
+  return fmt::format("{}-{}", workload.name, nth + 1);
+}
+
 namespace {
 
 // A run without an end of its own (a Job that can never be placed beside a Deployment that never

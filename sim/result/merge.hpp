@@ -30,6 +30,14 @@ Usd monthly_cost(const World& world, std::span<const Replication> replications);
 WorkloadResult workload_result(const World& world, std::size_t workload,
                                std::span<const Replication> replications);
 
+// merge_placement.cpp: who sat where. The pods on a GPU or MIG instance when most were there.
+std::vector<std::string> pods_at_fullest(const World& world, const DomainRecord& domain);
+std::vector<GpuNeighbour> gpu_neighbours_of(const World& world, std::size_t workload,
+                                            std::span<const Replication> replications);
+// nullopt where it is no matter, or nothing but chance tells the replications apart.
+std::optional<PlacementSpread> placement_spread(const World& world, std::size_t workload,
+                                                std::span<const Replication> replications);
+
 // merge_requests.cpp. A pipeline is shown as one more workload.
 WorkloadResult pipeline_result(const World& world, std::size_t pipeline,
                                std::span<const Replication> replications);

@@ -51,18 +51,22 @@ GpuResult gpu_result(const DomainKind& kind, const NodePlace& place, std::size_t
     gpu.sm_active_ratio = mean([](const DomainTime& t) { return t.sm_active; });
   }
   for (const Replication& r : replications) {
-    gpu.memory_peak = std::max(gpu.memory_peak, r.domains[position].memory_peak);
+    const DomainRecord& domain = r.domains[position];
+    gpu.memory_peak = std::max(gpu.memory_peak, domain.memory_peak);
+    const Duration time = place.comes_and_goes ? r.nodes[place.node].up : r.length;
+    gpu.time_busy_most = std::max(gpu.time_busy_most, ratio(domain.time.busy(), time));
   }
   return gpu;
 }
 
 // One row for each domain of the node, under every layout that it has in the run.
-void add_gpus(const PoolModel& pool, const std::string& node, const NodePlace& place,
-              std::size_t position, VariantResult& result) {
+void add_gpus(const World& world, const PoolModel& pool, const std::string& node,
+              const NodePlace& place, std::size_t position, VariantResult& result) {
   for (const NodeLayout& layout : pool.layouts) {
     std::vector<int> instances(static_cast<std::size_t>(pool.gpus_per_node), 0);
     for (const NodeLayout::Domain& domain : layout.domains) {
-      GpuResult gpu = gpu_result(pool.kinds[domain.kind], place, position++);
+      GpuResult gpu = gpu_result(pool.kinds[domain.kind], place, position);
+      gpu.pods = pods_at_fullest(world, place.replications.front().domains[position++]);
       gpu.node = node;
       gpu.index = domain.gpu;
       gpu.model = pool.gpu->name;
@@ -90,7 +94,7 @@ void add_nodes(const World& world, std::span<const Replication> replications,
         const double cpu =
             place.share_of_time([&](const Replication& r) { return r.nodes[n].cpu_time; });
         result.nodes.push_back({name, pool.name, cpu / pool.vcpus});
-        add_gpus(pool, name, place, position, result);
+        add_gpus(world, pool, name, place, position, result);
       }
       for (const NodeLayout& layout : pool.layouts) position += layout.domains.size();
     }

@@ -206,6 +206,8 @@ WorkloadResult workload_result(const World& world, std::size_t w,
       replications, [&](const Replication& r) { return to_seconds(r.workloads[w].gpu_lost); }));
   if (world.workloads[w].spec.autoscaling) result.scaling = scaling_figures(w, replications);
   result.bound_by = bound_by(world, result, w, replications);
+  result.neighbours = gpu_neighbours_of(world, w, replications);
+  result.placement = placement_spread(world, w, replications);
   result.objectives = judge_objectives(model, w, replications, result);
   return result;
 }

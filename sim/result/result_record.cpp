@@ -327,6 +327,34 @@ const Record& record_of<GangFigures>() {
 }
 
 template <>
+const Record& record_of<GpuNeighbour>() {
+  using N = GpuNeighbour;
+  static const Record declared{
+      "a workload whose containers it had beside its own",
+      {field<&N::workload>("workload", "name in the scenario; its own: pods of it shared a GPU"),
+       field<&N::replications>("replications",
+                               "runs in which they were on one GPU, or MIG "
+                               "instance, at once")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<PlacementSpread>() {
+  using P = PlacementSpread;
+  static const Record declared{
+      "what the placement of its pods decided; absent where it decided little",
+      {field<&P::figure>("figure", "latencyP95 or jobCompletionP95, of each run"),
+       field<&P::usual>("usualSeconds", "median of the other runs"),
+       field<&P::worst>("worstSeconds", "median of the runs with the worst placement")
+           .csv(kPlacementColumn + 1, "worstPlacementP95Seconds"),
+       field<&P::replications>("worstReplications", "runs that had it"),
+       field<&P::beside>("beside",
+                         "workloads that had more pods on its GPUs there than in the other runs")
+           .each("workload")}};
+  return declared;
+}
+
+template <>
 const Record& record_of<WorkloadResult>() {
   using W = WorkloadResult;
   static const Record declared{
@@ -408,6 +436,12 @@ const Record& record_of<WorkloadResult>() {
            .optional()
            .csv(25, "boundBy")
            .column("BOUND BY"),
+       field<&W::neighbours>("neighbours",
+                             "whom it really had beside it, in the order of the "
+                             "scenario")
+           .optional()
+           .csv(kPlacementColumn, "neighbours", "workload"),
+       field<&W::placement>("placement"),
        field<&objectives_pass>("").policy("slo.pass")}};
   return declared;
 }
@@ -429,6 +463,12 @@ const Record& record_of<GpuResult>() {
        field<&G::time_busy_ratio>("timeBusyRatio", "share of the run in which a kernel ran")
            .optional()
            .of(Unit::Ratio),
+       field<&G::time_busy_most>("timeBusyMaxRatio", "that of the run in which it was highest")
+           .positive()
+           .of(Unit::Ratio),
+       field<&G::pods>("pods", "on it in the first run, when most containers were there")
+           .optional()
+           .each("pod"),
        field<&G::sm_active_ratio>("smActiveRatio",
                                   "mean share of busy multiprocessors; absent when unknown")
            .of(Unit::Ratio)

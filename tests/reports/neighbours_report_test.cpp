@@ -50,6 +50,16 @@ TEST(NeighboursReport, NamesThePairsThatNeverMeet) {
   EXPECT_THAT(neighbours_table(met, kTerminal, false), Not(HasSubstr("never on one GPU")));
 }
 
+TEST(NeighboursReport, NamesThePairsThatWerePutTogether) {
+  sim::NeighbourMatrix matrix = samples::flat();
+  matrix.rows[0].beside[2] = {3.5, 0.1, true, true};
+  EXPECT_THAT(
+      neighbours_table(matrix, {false, true, 0}, false),
+      HasSubstr("one pod of each was put on one GPU, against that pod alone: api and lab\n"));
+  EXPECT_TRUE(json::parse(neighbours_json(matrix))["rows"][0]["beside"][1]["putTogether"]);
+  EXPECT_THAT(neighbours_table(samples::flat(), kTerminal, false), Not(HasSubstr("was put on")));
+}
+
 TEST(NeighboursReport, TwoWorkloadsNeedNoColumnForAll) {
   sim::NeighbourMatrix two = samples::flat();
   two.workloads.pop_back();

@@ -33,6 +33,8 @@ struct NeighbourEffect {
   std::optional<double> slowdown;
   std::optional<double> ci95;  // half width over the replications, paired by their random numbers
   bool shares_gpu = false;     // their containers were on one GPU (or MIG instance) at once
+  // One pod of each on one GPU, where the scheduler keeps the two workloads apart in some run.
+  bool put_together = false;
 };
 
 struct NeighbourRow {
@@ -59,6 +61,8 @@ struct NeighbourOptions {
 // scenario as they are, with one seed, so that a workload meets the same random numbers in every
 // company. Where there is a Service all is simulated request by request. Pipelines are taken apart:
 // a stage gets their requests as its own. A company without a Job lasts as long as the scenario.
+// Where a pair does not meet in every run, one pod of each with its part of the requests is put on
+// one GPU instead, against the same pod alone there; if no GPU takes both, it stays apart.
 // Errors: fewer than two workloads, and what is wrong with the scenario. REQUIRES: variant <
 // set.variants.size().
 Expected<NeighbourMatrix> find_neighbours(const scenarios::ScenarioSet& set, std::size_t variant,

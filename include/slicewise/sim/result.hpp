@@ -136,6 +136,21 @@ struct LeftBehind {
   std::int64_t pending = 0;        // ... with no turn to come; notebooks: sessions given up, too
 };
 
+// Another workload, or pods of its own, that a workload had beside it.
+struct GpuNeighbour {
+  std::string workload;
+  int replications = 0;  // in which containers of both were on one GPU or MIG instance at once
+};
+
+// What placement did to a figure of a workload: the replications placed worst against the others.
+struct PlacementSpread {
+  std::string figure;               // "latencyP95", "jobCompletionP95"
+  Duration usual;                   // median of the others
+  Duration worst;                   // median of those placed worst
+  int replications = 0;             // placed worst
+  std::vector<std::string> beside;  // workloads that had more pods on its GPUs than in the others
+};
+
 struct WorkloadResult {
   std::string name;
   std::string kind;       // "Job", "Deployment", "Service", "Notebook", "Pipeline"
@@ -157,6 +172,8 @@ struct WorkloadResult {
   double gpu_busy_share = 0;  // of all GPU time of the run
   Duration gpu_lost;          // GPU time of containers that later died, mean per replication
   std::string bound_by;  // "GPU", "host CPU", "GPU memory", "GPU faults", "waiting for a GPU", ""
+  std::vector<GpuNeighbour> neighbours;      // in the order of the scenario
+  std::optional<PlacementSpread> placement;  // absent: it does not hang on where its pods are
 };
 
 // A whole GPU or one MIG instance.
@@ -171,7 +188,9 @@ struct GpuResult {
   std::optional<double> sm_active_ratio;  // absent when no resident workload says
   double context_switch_ratio = 0;        // share of GPU time spent switching contexts
   Bytes memory_peak;
-  Bytes memory_total;  // usable
+  Bytes memory_total;             // usable
+  double time_busy_most = 0;      // of all replications; time_busy_ratio is their mean
+  std::vector<std::string> pods;  // in the first replication, when most containers were on it
 };
 
 struct NodeResult {

@@ -32,6 +32,10 @@ const Record& record_of<GpuSetFigures>();
 template <>
 const Record& record_of<GangFigures>();
 template <>
+const Record& record_of<GpuNeighbour>();
+template <>
+const Record& record_of<PlacementSpread>();
+template <>
 const Record& record_of<WorkloadResult>();
 template <>
 const Record& record_of<GpuResult>();
@@ -80,6 +84,8 @@ const Record& record_of<Result>();
 
 // Where a CSV says whether a row stands, and after that why not.
 inline constexpr int kVerdictColumn = 71;
+// ... and two of who sat where.
+inline constexpr int kPlacementColumn = 73;
 
 // Code, severity and message, for documents about several runs: which file it comes from is left
 // out.

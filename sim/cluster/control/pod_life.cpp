@@ -1,6 +1,7 @@
 #include "pod_life.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "../../world/admission.hpp"
 #include "../record/recorder.hpp"
@@ -43,19 +44,29 @@ void note_gpus(RunState& run, Pod& pod) {
   pod.all_reduce = all_reduce_time(run.world.pools[index(pool)], run.cluster.model(pod), set);
 }
 
-// Whose containers the pod's own meets on its domains.
+// Whose containers the pod's own meets on its domains, and who is there when most are.
 void note_neighbours(RunState& run, std::uint32_t p) {
   const Pod& pod = run.cluster.pods[p];
   const std::size_t own = index(pod.workload);
   const std::size_t workloads = run.world.workloads.size();
   for_each_rank(pod, [&](DomainId domain, std::uint32_t) {
-    for (const std::uint32_t other : run.cluster.domains[index(domain)].owner) {
-      if (other == kNoOwner || other == p) continue;
-      if (!holds_container(run.cluster.pods[other].phase)) continue;
+    const std::vector<std::uint32_t>& owner = run.cluster.domains[index(domain)].owner;
+    const auto is_there = [&](std::uint32_t other) {
+      return other != kNoOwner && holds_container(run.cluster.pods[other].phase);
+    };
+    std::size_t containers = 0;
+    for (const std::uint32_t other : owner) {
+      if (!is_there(other)) continue;
+      ++containers;
+      if (other == p) continue;
       const std::size_t neighbour = index(run.cluster.pods[other].workload);
       run.record.shared_domain[own * workloads + neighbour] = 1;
       run.record.shared_domain[neighbour * workloads + own] = 1;
     }
+    std::vector<std::uint32_t>& fullest = run.record.domains[index(domain)].fullest;
+    if (containers <= fullest.size()) return;
+    fullest.clear();
+    std::ranges::copy_if(owner, std::back_inserter(fullest), is_there);
   });
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/cluster/cluster.hpp"
+
 namespace slicewise::sim {
 namespace {
 
@@ -81,7 +83,7 @@ void PodLanes::begin(const World& world) {
       }
       draft_.lane_of.push_back(static_cast<std::uint32_t>(draft_.recording.pods.size()));
       RecordedPod pod;
-      pod.name = fmt::format("{}-{}", world.workloads[w].name, nth + 1);
+      pod.name = pod_name(world.workloads[w], nth);
       pod.workload = w;
       pod.gpu_busy.resize(draft_.recording.buckets());
       draft_.recording.pods.push_back(std::move(pod));

@@ -1,6 +1,8 @@
 #include "slicewise/sim/neighbours.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <utility>
 #include <variant>
 
@@ -10,6 +12,7 @@
 #include "slicewise/sim/world.hpp"
 
 #include "../../run/replications.hpp"
+#include "load_search.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -216,6 +219,104 @@ std::vector<std::vector<std::size_t>> companies_of(std::size_t count) {
   return companies;
 }
 
+// One pod of each, with its part of the requests or users.
+Scenario one_pod_of_each(Scenario scenario) {
+  for (std::size_t w = 0; w < scenario.workloads.size(); ++w) {
+    const double part = 1.0 / scenario.workloads[w].count;
+    for (const LoadTarget& load : all_load_targets(scenario)) {
+      if (load.index == w) scenario = scaled(scenario, std::span(&load, 1), part);
+    }
+    scenario.workloads[w].count = 1;
+    scenario.workloads[w].autoscaling.reset();
+  }
+  return scenario;
+}
+
+bool all_may_run(const World& world) {
+  return std::ranges::all_of(world.workloads, [&](const WorkloadModel& workload) {
+    return workload.on_pool.front().schedulable && admits(world.pools.front(), workload.spec.pod);
+  });
+}
+
+// One pod of each of the workloads on one node of the pool that fills a GPU before it takes the
+// next; nullopt where not all of them may run there.
+std::optional<World> put_together(const Scenario& base, const std::vector<std::size_t>& workloads,
+                                  std::size_t pool, Duration length,
+                                  const models::Catalogue& catalogue) {
+  Scenario scenario = one_pod_of_each(with_only(base, workloads, length));
+  scenarios::NodePool node = base.node_pools[pool];
+  node.nodes = 1;
+  node.most_nodes.reset();
+  node.capacity_type = scenarios::CapacityType::OnDemand;
+  node.spot.reset();
+  scenario.node_pools = {std::move(node)};
+  Expected<World> world = build_world(scenario, catalogue);
+  if (!world || !all_may_run(*world)) return std::nullopt;
+  world->pools.front().allocation = scenarios::AllocationPolicy::Packed;
+  return std::move(*world);
+}
+
+bool meet_in_every_run(const Company& pair) {
+  return std::ranges::all_of(pair.replications, [](const std::vector<Member>& members) {
+    return members.empty() || members.front().met[1];
+  });
+}
+
+// Pairs that the scheduler keeps apart, put on one GPU, and what they are held against.
+class PairsPutTogether {
+ public:
+  void add(const Scenario& base, const std::vector<std::size_t>& pair, Duration length,
+           const models::Catalogue& catalogue) {
+    for (std::size_t pool = 0; pool < base.node_pools.size(); ++pool) {
+      auto world = put_together(base, pair, pool, length, catalogue);
+      if (!world) continue;
+      companies_.push_back({pair, std::move(*world), {}});
+      Pair added{companies_.size() - 1, {}};
+      for (std::size_t place = 0; place < 2; ++place) {
+        const auto [known, is_new] = alone_.try_emplace({pair[place], pool}, companies_.size());
+        added.alone[place] = known->second;
+        if (!is_new) continue;
+        auto by_itself = put_together(base, {pair[place]}, pool, length, catalogue);
+        companies_.push_back({{pair[place]}, std::move(*by_itself), {}});
+      }
+      pairs_.push_back(added);
+      return;
+    }
+  }
+
+  void simulate(const RunOptions& options) {
+    if (!companies_.empty()) simulate_companies(companies_, options);
+  }
+
+  // Of those that then met.
+  void fill(NeighbourMatrix& matrix) const {
+    for (const Pair& pair : pairs_) {
+      const Company& company = companies_[pair.company];
+      for (std::size_t place = 0; place < 2; ++place) {
+        const Company& alone = companies_[pair.alone[place]];
+        const std::vector<NeighbourFigure> figures = figures_of(alone.world.workloads.front());
+        for (NeighbourRow& row : matrix.rows) {
+          if (row.workload != company.workloads[place]) continue;
+          const auto figure = std::ranges::find(figures, row.figure) - figures.begin();
+          NeighbourEffect effect = effect_of(company, alone, static_cast<std::size_t>(figure));
+          if (!effect.shares_gpu || !effect.slowdown) continue;
+          effect.put_together = true;
+          row.beside[company.workloads[1 - place]] = effect;
+        }
+      }
+    }
+  }
+
+ private:
+  struct Pair {
+    std::size_t company;               // into companies_
+    std::array<std::size_t, 2> alone;  // likewise, of its first and second
+  };
+  std::vector<Company> companies_;
+  std::vector<Pair> pairs_;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> alone_;  // by workload and pool
+};
+
 void fill_rows(const std::vector<Company>& companies, NeighbourMatrix& matrix) {
   const std::size_t count = matrix.workloads.size();
   for (std::size_t w = 0; w < count; ++w) {
@@ -289,11 +390,18 @@ Expected<NeighbourMatrix> find_neighbours(const scenarios::ScenarioSet& set, std
     companies.push_back({std::move(workloads), std::move(*world), {}});
   }
   simulate_companies(companies, options.run);
+  PairsPutTogether together;
+  for (const Company& company : companies) {
+    if (company.workloads.size() != 2 || meet_in_every_run(company)) continue;
+    together.add(base, company.workloads, *length, catalogue);
+  }
+  together.simulate(options.run);
   for (const scenarios::Workload& workload : base.workloads) {
     matrix.workloads.push_back(workload.name.value);
   }
   matrix.interrupted = is_interrupted(options.run);
   fill_rows(companies, matrix);
+  together.fill(matrix);
   return matrix;
 }
 

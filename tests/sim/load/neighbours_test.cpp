@@ -88,6 +88,27 @@ TEST(Neighbours, WhoNeverSharesAGpuIsNotSlowedDown) {
   EXPECT_NEAR(*effect.slowdown, 1, 1e-6);
 }
 
+// Three empty nodes: kube-scheduler spreads two pods, and the device plugin spreads them on a node.
+TEST(Neighbours, WhoTheSchedulerKeepsApartIsPutOnOneGpu) {
+  Workload api =
+      called(demo::service(2, 10, milliseconds(10), ServiceTime::Law::Exponential), "api");
+  Scenario scenario = three_runs_on(demo::pool(4, 3), {api, trainer("a"), trainer("b")});
+  scenario.duration = minutes(5);
+  const NeighbourMatrix matrix = matrix_of(scenario);
+  const NeighbourEffect& beside_a = matrix.rows[1].beside[1];
+  EXPECT_TRUE(beside_a.put_together);
+  EXPECT_TRUE(beside_a.shares_gpu);
+  EXPECT_GT(*beside_a.slowdown, 1.5);
+  const NeighbourEffect& twins = matrix.rows[2].beside[2];
+  EXPECT_TRUE(twins.put_together);
+  EXPECT_GE(*twins.slowdown, 2.0);  // they take turns
+  EXPECT_LT(*twins.slowdown, 2.3);
+  // Where they meet by themselves they are left alone.
+  const NeighbourMatrix one_gpu =
+      matrix_of(three_runs_on(one_gpu_pool(2), {api_named("api"), trainer("a")}));
+  EXPECT_FALSE(one_gpu.rows[0].beside[1].put_together);
+}
+
 TEST(Neighbours, ARequestWaitsForTheTurnsOfTheTrainer) {
   Scenario scenario =
       three_runs_on(one_gpu_pool(3), {api_named("api"), trainer("a"), trainer("b")});

@@ -49,6 +49,7 @@ Replication replication(std::int64_t answered) {
   Replication r;
   r.length = seconds(70);
   r.workloads.resize(1);
+  r.shared_domain.resize(1);
   r.workloads[0].requests = record(answered);
   r.workloads[0].units_done = answered;
   r.pipelines.resize(1);

@@ -33,4 +33,7 @@ Replication run_replication(const World& world, std::uint32_t replication,
 // "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."
 std::string pending_message(const World& world, const PendingReason& reason);
 
+// "api-1" of the first pod of a workload.
+std::string pod_name(const WorkloadModel& workload, std::size_t nth);
+
 }  // namespace slicewise::sim

@@ -36,6 +36,7 @@ struct DomainTime {
 struct DomainRecord {
   DomainTime time;
   Bytes memory_peak;
+  std::vector<std::uint32_t> fullest;  // pods, when most containers were there; the first such time
 };
 
 // One place for a node, and all the nodes that were there.
