@@ -1,7 +1,12 @@
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/result_report.hpp"
+#include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/bill_groups.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "record_json.hpp"
@@ -11,6 +16,7 @@ namespace slicewise::reports {
 namespace {
 
 using nlohmann::json;
+using scenarios::CostSplit;
 
 tl::unexpected<Diagnostics> result_problem(const SourceText& source, Code code, std::string message,
                                            std::string help) {
@@ -39,7 +45,14 @@ StoredResult stored_result(const json& document, StoredFields& fields) {
     fields.add_odd("fidelity");
   }
   if (read.stamp.replications == 0) fields.add_odd("replications");
-  StoredResult result{std::move(read.stamp), std::move(read.fidelity), read.interrupted, {}};
+  constexpr std::array kSplits = {CostSplit::Dominant, CostSplit::GpuTime, CostSplit::Requests};
+  if (!read.cost_split.empty() &&
+      std::ranges::find(kSplits, read.cost_split, scenarios::split_name) == kSplits.end()) {
+    fields.add_odd("split");
+  }
+  if (!read.group_by.empty() && !sim::is_grouping(read.group_by)) fields.add_odd("groupBy");
+  StoredResult result{std::move(read.stamp),      std::move(read.fidelity), read.interrupted, {},
+                      std::move(read.cost_split), std::move(read.group_by)};
   const json variants = document.value("variants", json());
   if (!variants.is_array()) fields.add_odd("variants");
   for (const json& variant : variants) {

@@ -61,6 +61,8 @@ json value_json(const Shape& shape, const Record* record, const void* value) {
       return number_json(sim::in_its_unit(in<scenarios::FigureValue>(value)));
     case Shape::Kind::Counts:
       return in<Counts>(value);
+    case Shape::Kind::Labels:
+      return in<std::map<std::string, std::string>>(value);
     case Shape::Kind::List: {
       json list = json::array();
       for (std::size_t i = 0; i < shape.size(value); ++i) {
@@ -131,6 +133,8 @@ json shape_schema(const Field& field) {
       return {{"type", "object"},
               {"additionalProperties",
                {{"type", "integer"}, {"minimum", 0}, {"description", field.items}}}};
+    case Shape::Kind::Labels:
+      return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
     case Shape::Kind::List:
       return {{"type", "array"}, {"items", list_schema(field)}};
     case Shape::Kind::Object:

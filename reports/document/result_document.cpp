@@ -25,9 +25,11 @@ std::string result_csv(const sim::Result& result) {
   const json document = described_json(result);
   const DocumentCsv table(sim::record_of<sim::Result>());
   std::string out = table.header();
+  // Groups of the bill stand in the place of workloads.
+  const json::json_pointer groups("/cost/split/groups");
   for (const json& variant : document["variants"]) {
-    for (const json& workload : variant["workloads"]) {
-      out += table.row(document, variant, workload);
+    for (const json& row : variant.contains(groups) ? variant.at(groups) : variant["workloads"]) {
+      out += table.row(document, variant, row);
     }
   }
   return out;

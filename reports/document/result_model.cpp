@@ -59,6 +59,8 @@ std::string type_word(const Field& field) {
       return "in `unit`";
     case Shape::Kind::Counts:
       return "counts by name";
+    case Shape::Kind::Labels:
+      return "texts by name";
     case Shape::Kind::List:
       return "list";
     case Shape::Kind::Object:

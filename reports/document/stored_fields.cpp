@@ -128,6 +128,13 @@ bool StoredFields::read_value(const Field& field, const Shape& shape, const json
             count.get<std::int64_t>();
       }
       return true;
+    case Shape::Kind::Labels:
+      if (!stored.is_object()) return false;
+      for (const auto& [name, text] : stored.items()) {
+        if (!text.is_string()) return false;
+        (*static_cast<std::map<std::string, std::string>*>(into))[name] = text.get<std::string>();
+      }
+      return true;
     case Shape::Kind::List:
       if (!stored.is_array()) return false;
       for (std::size_t i = 0; i < stored.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "../charts/charts.hpp"
+#include "../screens/result_bill.hpp"
 #include "../screens/result_cost.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"
@@ -84,6 +85,34 @@ HtmlTable cost_table(const sim::Result& result, const std::vector<LedgerPart>& p
   return table;
 }
 
+// Who pays what in each option; no rows where one workload pays all.
+HtmlTable bill_table(const sim::Result& result) {
+  Cells cells{bill_columns(result.group_by), {}};
+  cells.columns.insert(cells.columns.begin(), {"Option"});
+  for (const sim::VariantResult& variant : result.variants) {
+    for (std::vector<Cell>& row : bill_cells(variant, kPageStyle, true)) {
+      row.insert(row.begin(), {variant.name});
+      cells.rows.push_back(std::move(row));
+    }
+  }
+  for (std::size_t c = cells.columns.size(); c-- > 0;) {
+    if (!std::ranges::all_of(cells.rows, [c](const auto& row) { return row[c].text.empty(); })) {
+      continue;
+    }
+    const auto at = static_cast<std::ptrdiff_t>(c);
+    cells.columns.erase(cells.columns.begin() + at);
+    for (std::vector<Cell>& row : cells.rows) row.erase(row.begin() + at);
+  }
+  return table_of("who pays what, in dollars of one run", cells);
+}
+
+Markup bill_markup(const sim::Result& result) {
+  const HtmlTable table = bill_table(result);
+  if (table.rows.empty()) return "";
+  return paragraph("Who pays it: " + bill_sentence(result.variants.front().cost.split) + ".") +
+         table_markup(table);
+}
+
 std::string cost_finding(const sim::VariantResult& lead) {
   const CostSplit split = cost_split(lead.cost.ledger);
   if (split.parts.empty()) return "Nothing was billed.";
@@ -119,7 +148,8 @@ Markup cost_section(const HtmlReport& report) {
       "cost", "Where does the money go?",
       figure(draw(cost_chart(result, parts, finding)), finding, {cost_table(result, parts)}) +
           paragraph("The parts add up to the bill: nodes x price x time. Mean over the "
-                    "replications."));
+                    "replications.") +
+          bill_markup(result));
 }
 
 }  // namespace slicewise::reports::html

@@ -32,19 +32,35 @@ std::vector<NamedAmount> nonzero_parts(const sim::CostLedger& ledger) {
   return parts;
 }
 
-// Whole steps of each part such that they sum to `total` steps: round down, then give the steps
-// that are missing to the largest remainders (of equals, the first).
-std::vector<std::int64_t> in_steps(const std::vector<NamedAmount>& parts, std::int64_t step,
-                                   std::int64_t total) {
+std::string share_text(std::int64_t part, std::int64_t total) {
+  const double percent = 100 * static_cast<double>(part) / static_cast<double>(total);
+  return percent < 0.5 ? "<1%" : fmt::format("{:.0f}%", percent);
+}
+
+}  // namespace
+
+MoneySteps::MoneySteps(int of_decimals) : decimals(of_decimals), step(1'000'000'000) {
+  for (int i = 0; i < decimals; ++i) step /= 10;
+}
+
+std::string MoneySteps::text(std::int64_t steps) const {
+  const double dollars = static_cast<double>(steps * step) / 1e9;
+  return with_thousands(fmt::format("{:.{}f}", dollars, decimals));
+}
+
+// Each is rounded down; the steps that are missing go to the largest remainders, of equals to the
+// first.
+std::vector<std::int64_t> MoneySteps::of_parts(const std::vector<Usd>& parts, Usd total) const {
   std::vector<std::int64_t> steps;
   steps.reserve(parts.size());
-  for (const NamedAmount& part : parts) steps.push_back(part.nano / step);
+  for (const Usd part : parts) steps.push_back(part.nano / step);
   std::vector<std::size_t> by_remainder(parts.size());
   std::iota(by_remainder.begin(), by_remainder.end(), std::size_t{0});
   std::stable_sort(by_remainder.begin(), by_remainder.end(), [&](std::size_t a, std::size_t b) {
     return parts[a].nano % step > parts[b].nano % step;
   });
-  std::int64_t missing = total - std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
+  std::int64_t missing =
+      nearest(total) - std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
   for (const std::size_t i : by_remainder) {
     if (missing <= 0) break;
     ++steps[i];
@@ -53,29 +69,18 @@ std::vector<std::int64_t> in_steps(const std::vector<NamedAmount>& parts, std::i
   return steps;
 }
 
-std::string share_text(std::int64_t part, std::int64_t total) {
-  const double percent = 100 * static_cast<double>(part) / static_cast<double>(total);
-  return percent < 0.5 ? "<1%" : fmt::format("{:.0f}%", percent);
-}
-
-}  // namespace
-
 CostSplit cost_split(const sim::CostLedger& ledger) {
   // All amounts have the decimals of the total.
-  const int decimals = money_decimals(ledger.total);
-  std::int64_t step = 1'000'000'000;
-  for (int i = 0; i < decimals; ++i) step /= 10;
-  const auto amount = [&](std::int64_t steps) {
-    const double dollars = static_cast<double>(steps * step) / 1e9;
-    return with_thousands(fmt::format("{:.{}f}", dollars, decimals));
-  };
-  const std::int64_t total = (ledger.total.nano + step / 2) / step;
+  const MoneySteps money(money_decimals(ledger.total));
   const std::vector<NamedAmount> parts = nonzero_parts(ledger);
-  const std::vector<std::int64_t> steps = in_steps(parts, step, total);
+  std::vector<Usd> amounts;
+  amounts.reserve(parts.size());
+  for (const NamedAmount& part : parts) amounts.push_back({part.nano});
+  const std::vector<std::int64_t> steps = money.of_parts(amounts, ledger.total);
 
-  CostSplit split{amount(total), {}};
+  CostSplit split{money.text(money.nearest(ledger.total)), {}};
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    split.parts.push_back({std::string(parts[i].name), amount(steps[i]),
+    split.parts.push_back({std::string(parts[i].name), money.text(steps[i]),
                            share_text(parts[i].nano, ledger.total.nano)});
   }
   return split;

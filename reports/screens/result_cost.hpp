@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,18 @@ struct CostSplit {
 };
 
 CostSplit cost_split(const sim::CostLedger& ledger);
+
+// Money in whole steps of so many decimals.
+struct MoneySteps {
+  explicit MoneySteps(int of_decimals);
+  std::string text(std::int64_t steps) const;  // "1,632.40", without the dollar sign
+  std::int64_t nearest(Usd amount) const { return (amount.nano + step / 2) / step; }
+  // Of parts that make up `total`: they add up to its steps. None is negative.
+  std::vector<std::int64_t> of_parts(const std::vector<Usd>& parts, Usd total) const;
+
+  int decimals;
+  std::int64_t step;  // in nano-dollars
+};
 
 // "$12.24 = useful 10.90 (89%) + idle 0.15 (1%) + ..."
 std::string cost_equation(const sim::CostLedger& ledger);

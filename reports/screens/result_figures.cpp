@@ -135,13 +135,13 @@ std::string figure_beside_limit(const scenarios::FigureValue& value,
                                 const std::optional<scenarios::FigureValue>& half_width,
                                 const scenarios::FigureValue& limit, const TextStyle& style) {
   constexpr int kMostDigits = 15;
-  const std::string usual = figure_text(value, half_width, style);
+  std::string usual = figure_text(value, half_width, style);
   if (value == limit ||
       figure_text(value, std::nullopt, style) != figure_text(limit, std::nullopt, style)) {
     return usual;
   }
   for (int digits = 5; digits <= kMostDigits; ++digits) {
-    const std::string text = precise_text(value, digits);
+    std::string text = precise_text(value, digits);
     if (text == precise_text(limit, digits)) continue;
     if (!half_width) return text;
     return fmt::format("{} {}{}", text, signs(style).plus_minus,

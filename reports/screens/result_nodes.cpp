@@ -122,6 +122,12 @@ std::string nodes_sentence(const sim::NodePoolResult& pool) {
   return out;
 }
 
+std::string spot_sentence(const sim::NodePoolResult& pool) {
+  return fmt::format("SPOT {}: EC2 takes a node back {:.3g} times in 1,000 hours ({}){}", pool.name,
+                     pool.spot->per_1000_hours, pool.spot->source,
+                     pool.spot->falls_back ? "; the one in its place is bought as on-demand" : "");
+}
+
 std::string start_up_sentence(const sim::NodeStartUpFigures& figures) {
   std::string out =
       fmt::format("START-UP {:.3g} {} waited {} for a node, from Pending to work", figures.pods,
@@ -200,6 +206,7 @@ std::vector<std::string> node_sentences(const sim::VariantResult& variant) {
   std::vector<std::string> out;
   for (const sim::NodePoolResult& pool : variant.node_pools) {
     if (pool.dynamics) out.push_back(nodes_sentence(pool));
+    if (pool.spot) out.push_back(spot_sentence(pool));
   }
   if (variant.node_start_up) out.push_back(start_up_sentence(*variant.node_start_up));
   return out;

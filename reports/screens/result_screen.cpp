@@ -15,6 +15,7 @@
 
 #include "../text/text_table.hpp"
 #include "policy_rows.hpp"
+#include "result_bill.hpp"
 #include "result_comparison.hpp"
 #include "result_cost.hpp"
 #include "result_figures.hpp"
@@ -337,6 +338,7 @@ std::vector<ScreenPart> variant_parts(const sim::Result& result, const TextStyle
   const std::vector<ScreenPart> gpus = tables(gpu_columns(), gpu_cells);
   const VariantResult* leading = best_variant(result);
   if (leading == nullptr) leading = &result.variants.front();
+  const std::vector<ScreenPart> bills = tables(bill_columns(result.group_by), bill_cells);
   std::vector<ScreenPart> out;
   for (std::size_t v = 0; v < result.variants.size(); ++v) {
     const VariantResult& variant = result.variants[v];
@@ -366,6 +368,8 @@ std::vector<ScreenPart> variant_parts(const sim::Result& result, const TextStyle
     parts.push_back({});
     for (std::string& sentence : node_sentences(variant)) add_below({below(std::move(sentence))});
     parts.push_back({.sentences = cost_sentences(variant, style)});
+    add_table(bills[v]);
+    if (!bills[v].table.rows.empty()) add_below({below(bill_sentence(variant.cost.split))});
     parts.push_back({.sentences = warning_sentences(variant, style, every)});
     out.push_back(std::move(whole));
   }

@@ -71,7 +71,7 @@ std::string limit_of(const sim::ObjectiveResult& o, const TextStyle& style) {
 
 // Of the pods that started, and how many never did.
 std::string wait_cell(const WorkloadResult& workload, const TextStyle& style) {
-  const std::string mean = mean_cell(workload.wait, style);
+  std::string mean = mean_cell(workload.wait, style);
   if (workload.left_behind.pending == 0) return mean;
   return fmt::format("{}{}{} never", mean, mean.empty() ? "" : ", ", workload.left_behind.pending);
 }

@@ -147,8 +147,9 @@ constexpr Field kNodePoolFields[] = {
     field<&NodePool::capacity_type>("capacityType", "spot", "How the nodes are bought.")
         .one_of(kCapacityTypes),
     field<&NodePool::spot>("spot", "{interruptionsPerHour: 0.03, fallback: on-demand}",
-                           "EC2 takes nodes back (capacityType: spot). Absent: it never does.")
-        .of(kSpot),
+                           "EC2 takes nodes back (capacityType: spot).")
+        .of(kSpot)
+        .otherwise("as often as the Spot Advisor says"),
     field<&NodePool::device_plugin>(
         "devicePlugin",
         "{version: v1, sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: "

@@ -145,6 +145,8 @@ constexpr Field kPodTemplateFields[] = {
         .of(kToleration),
     field<&PodTemplate::node_selector>("nodeSelector", "{team: vision}",
                                        "Node labels that the pods need."),
+    field<&PodTemplate::labels>("labels", "{team: vision, user: ana}",
+                                "Labels of the pods, by which --group-by splits the bill."),
     read_by<PodTemplate, &read_env>(T::Environment, "env", "{TF_FORCE_GPU_ALLOW_GROWTH: \"true\"}",
                                     "Environment variables, as a mapping or as Kubernetes' list.")
         .of(kVariable),

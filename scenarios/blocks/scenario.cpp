@@ -18,6 +18,9 @@ constexpr Word kUntil[] = {"AllJobsDone"};
 constexpr Word kFidelityWords[] = {{"auto", Fidelity::Auto}, {"exact", Fidelity::Exact}};
 constexpr Word kScorePolicyWords[] = {{"LeastAllocated", ScorePolicy::LeastAllocated},
                                       {"MostAllocated", ScorePolicy::MostAllocated}};
+constexpr Word kSplitWords[] = {{split_name(CostSplit::Dominant), CostSplit::Dominant},
+                                {split_name(CostSplit::GpuTime), CostSplit::GpuTime},
+                                {split_name(CostSplit::Requests), CostSplit::Requests}};
 constexpr Word kInputWords[] = {
 #define X(id, word) {word, InputKind::id},
     SLICEWISE_INPUT_KINDS(X)
@@ -153,6 +156,13 @@ constexpr Field kSpecFields[] = {
     inner("pricing", "{plans: {p4d.24xlarge: {type: savingsPlan3y, discount: 43%}}}",
           "Prices other than those of the catalogue.")
         .of(kPricing),
+    field<&Scenario::cost_split>(
+        "costSplit", "gpu-time",
+        "By what the bill of a node is split over its pods: dominant, the largest part of GPUs, "
+        "GPU "
+        "memory, CPU or memory that a pod holds; gpu-time, the time of its kernels; requests, what "
+        "it asks for, as OpenCost weighs it.")
+        .one_of(kSplitWords),
     field<&Scenario::sensitivity>("sensitivity", "{vary: [traffic, requestGpuTime], by: 10%}",
                                   "What `slicewise sensitivity` varies.")
         .of(kSensitivity),

@@ -167,10 +167,11 @@ void ClusterRun::end() {
   if (run_.recorder != nullptr) sampler_.take();
   pods_.count_left_behind();
   for (std::uint32_t p = 0; p < cluster.pods.size(); ++p) {
-    if (!holds_container(cluster.pods[p].phase)) continue;
-    WorkloadRecord& workload = run_.record_of(cluster.pods[p]);
-    workload.units_done += work_.units_finished(p);
-    workload.units_in_objective += work_.units_finished(p);
+    if (holds_container(cluster.pods[p].phase)) {
+      WorkloadRecord& workload = run_.record_of(cluster.pods[p]);
+      workload.units_done += work_.units_finished(p);
+      workload.units_in_objective += work_.units_finished(p);
+    }
     pods_.stop_at_end(p);
   }
   for (std::uint32_t n = 0; n < cluster.nodes.size(); ++n) {

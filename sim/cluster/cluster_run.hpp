@@ -40,6 +40,7 @@ namespace slicewise::sim {
 //               LayoutChanges   changes of the MIG layouts of pools
 //   nodes/      GpuAccess       the work of pods on GPUs that are simulated exactly
 //               Usage           what the time of GPUs and hosts went into
+//               Holdings        what pods hold of their nodes, by which bills are split
 //               NodeLives       nodes that start, are taken back and end; their bill
 //               NodeProvisioner Karpenter and the Cluster Autoscaler; NodeRooms: what they reckon
 //   batch/      SteadyBatch     batch pods whose work flows at the pace that NodeRates finds

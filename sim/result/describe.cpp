@@ -13,6 +13,8 @@ bool is_empty(const Field& field, const void* value) {
       return field.shape->text(value).empty();
     case Shape::Kind::Counts:
       return shapes::in<std::map<std::string, std::int64_t>>(value).empty();
+    case Shape::Kind::Labels:
+      return shapes::in<std::map<std::string, std::string>>(value).empty();
     case Shape::Kind::List:
       return field.shape->size(value) == 0;
     case Shape::Kind::Number:

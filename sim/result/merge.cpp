@@ -72,9 +72,7 @@ VariantResult merge(const World& world, std::span<const Replication> replication
   add_nodes(world, replications, result);
   result.node_start_up = node_start_up(replications);
   result.cost = cost_result(world, replications);
-  for (WorkloadResult& workload : result.workloads) {
-    if (workload.tokens) price_tokens(result.cost.ledger.total, *workload.tokens);
-  }
+  price_workloads(world, replications, result);
   const GpuNeighbours neighbours = gpu_neighbours(world);
   result.pods_share_gpu = neighbours.pods;
   result.namespaces_share_gpu = neighbours.namespaces;

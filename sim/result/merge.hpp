@@ -14,7 +14,7 @@ namespace slicewise::sim {
 
 VariantResult merge(const World& world, std::span<const Replication> replications);
 
-// merge_nodes.cpp: pools, nodes and the bill.
+// merge_nodes.cpp: pools and nodes.
 NodePoolResult pool_result(const PoolModel& pool);
 // Of a pool whose nodes come and go; nullopt for others.
 std::optional<NodeDynamics> node_dynamics(const World& world, std::size_t pool,
@@ -22,7 +22,42 @@ std::optional<NodeDynamics> node_dynamics(const World& world, std::size_t pool,
 std::optional<NodeStartUpFigures> node_start_up(std::span<const Replication> replications);
 void add_nodes(const World& world, std::span<const Replication> replications,
                VariantResult& result);
+
+// merge_cost.cpp: the bill.
 Cost cost_result(const World& world, std::span<const Replication> replications);
+
+// The bill by workload, of all replications together: see models/MODELS.md, "The bill by workload".
+class WorkloadBills {
+ public:
+  WorkloadBills(const World& world, std::span<const Replication> replications);
+
+  Usd whole() const { return whole_; }
+  Usd idle() const;  // what no pod holds, mean per replication; likewise
+  Usd switching() const { return {switching_.nano / replications_}; }
+  // What the workload holds and its part of the rest, mean per replication, without unit costs.
+  BillPart part(std::size_t workload) const;
+  // Its part of an amount that all pay, by what it holds.
+  Usd of(std::size_t workload, Usd amount) const;
+  // Its part of the bill after the warm-up, for what is counted there.
+  Usd observed(std::size_t workload) const;
+
+ private:
+  Usd overhead() const;
+
+  std::int64_t replications_;
+  Usd whole_;
+  Usd observed_;  // after the warm-up
+  Usd switching_;
+  Usd all_held_;
+  Usd all_held_observed_;
+  std::vector<Usd> held_;  // by workload
+  std::vector<Usd> held_observed_;
+  std::vector<Usd> before_;  // held by the workloads before it
+};
+
+// Gives each workload its part of the bill and the prices of what it did.
+void price_workloads(const World& world, std::span<const Replication> replications,
+                     VariantResult& result);
 // Nodes x price x kMonth; where nodes come and go, the bill of the run x kMonth.
 Usd monthly_cost(const World& world, std::span<const Replication> replications);
 
@@ -57,9 +92,6 @@ std::optional<GangFigures> gang_figures(const World& world, std::size_t workload
 // What a language model answered; nullopt for other workloads. Without its price.
 std::optional<TokenFigures> token_figures(const World& world, std::size_t workload,
                                           std::span<const Replication> replications);
-
-// `total`: what the variant cost, mean per replication.
-void price_tokens(Usd total, TokenFigures& figures);
 
 // Objectives of one workload or pipeline against what was found.
 std::vector<ObjectiveResult> judge_objectives(const WorkloadModel& model, std::size_t workload,

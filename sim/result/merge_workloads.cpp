@@ -170,6 +170,8 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   WorkloadResult result;
   result.name = model.name;
   result.kind = scenarios::kind_name(model.spec.kind);
+  result.namespace_name = model.spec.namespace_name;
+  result.labels = model.spec.pod.labels;
   result.unit_name = service ? "request" : (model.spec.work ? model.spec.work->unit_name : "unit");
   const auto observed = [&](const Replication& r) {
     return service ? r.length - world.warmup : r.length;
@@ -266,16 +268,6 @@ std::optional<NumberSummary> slowdowns(std::span<const Histogram> by_replication
   return summary;
 }
 
-// Of all Notebook workloads, mean per replication: they share the bill.
-double active_users(const World& world, std::span<const Replication> replications) {
-  double users = 0;
-  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
-    users += mean_over(replications,
-                       [&](const Replication& r) { return r.workloads[w].notebooks.active_users; });
-  }
-  return users;
-}
-
 }  // namespace
 
 std::optional<NotebookFigures> notebook_figures(const World& world, std::size_t w,
@@ -310,10 +302,6 @@ std::optional<NotebookFigures> notebook_figures(const World& world, std::size_t 
   }
   figures.session_start = summarize(starts);
   figures.cell_slowdown = slowdowns(slowdown);
-  if (const double users = active_users(world, replications); users > 0) {
-    figures.per_active_user_month = Usd{static_cast<std::int64_t>(
-        static_cast<double>(monthly_cost(world, replications).nano) / users)};
-  }
   return figures;
 }
 
@@ -347,12 +335,6 @@ std::optional<TokenFigures> token_figures(const World& world, std::size_t worklo
   figures.first_token = summarize(first_token);
   figures.per_token = summarize(per_token);
   return figures;
-}
-
-void price_tokens(Usd total, TokenFigures& figures) {
-  constexpr double kMillion = 1e6;
-  if (figures.output_tokens <= 0) return;
-  figures.per_million_output = from_dollars(to_dollars(total) * kMillion / figures.output_tokens);
 }
 
 ScalingFigures scaling_figures(std::size_t workload, std::span<const Replication> replications) {

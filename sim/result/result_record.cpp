@@ -30,6 +30,8 @@ bool nodes_come_and_go(const VariantResult& v) {
                              [](const NodePoolResult& pool) { return pool.dynamics.has_value(); });
 }
 
+bool is_split(const VariantResult& v) { return !v.cost.split.rule.empty(); }
+
 bool has_prices(const Stamp& s) { return !s.price_date.empty(); }
 
 // For policies.
@@ -294,7 +296,8 @@ const Record& record_of<NotebookFigures>() {
            .of(Unit::Seconds),
        field<&N::per_active_user_month>(
            "perActiveUserMonthUsd",
-           "nodes for a month / users with a session in the run, US dollars")
+           "what its pods pay of the nodes of a month / users with a session in the run, US "
+           "dollars")
            .csv(67, "perActiveUserMonthUsd")}};
   return declared;
 }
@@ -323,6 +326,72 @@ const Record& record_of<GangFigures>() {
                                    "took")
            .of(Unit::Ratio),
        field<&G::sets>("gpuSets", "sets of GPUs that its pods were given")}};
+  return declared;
+}
+
+namespace {
+
+// `position`: of the first of its columns; 0: it has none.
+Record bill_part(std::string_view meaning, int position) {
+  using B = BillPart;
+  Record declared{
+      meaning,
+      {field<&B::held>("heldUsd", "what its pods hold of their nodes, without context switches"),
+       field<&B::shared>("sharedUsd",
+                         "its part of what no pod holds and of context switches, by what it holds"),
+       field<&B::total>("totalUsd", "of both: its part of the bill"),
+       field<&B::per_job>("perJobUsd", "its part / jobs finished"),
+       field<&B::per_1k_requests_in_slo>(
+           "per1kRequestsInSloUsd",
+           "its part of the bill after the warm-up / thousands of requests in SLO"),
+       field<&B::per_gpu_hour>("perGpuHourUsd", "its part / hours of GPU time of its kernels")}};
+  constexpr std::string_view kColumns[] = {"billHeldUsd", "billSharedUsd",         "billTotalUsd",
+                                           "perJobUsd",   "per1kRequestsInSloUsd", "perGpuHourUsd"};
+  for (std::size_t f = 0; position > 0 && f < declared.fields.size(); ++f) {
+    declared.fields[f] =
+        std::move(declared.fields[f]).csv(position + static_cast<int>(f), kColumns[f]);
+  }
+  return declared;
+}
+
+const Record& group_bill_record() {
+  static const Record declared = bill_part("what its workloads pay together", 0);
+  return declared;
+}
+
+}  // namespace
+
+template <>
+const Record& record_of<BillPart>() {
+  static const Record declared =
+      bill_part("the workload's part of the bill, mean per replication", 74);
+  return declared;
+}
+
+template <>
+const Record& record_of<BillGroup>() {
+  using G = BillGroup;
+  static const Record declared{
+      "workloads that have something in common",
+      {field<&G::name>("name",
+                       "the namespace, the value of the label or the name of the workload; "
+                       "\"\" for those without the label"),
+       field<&G::of_bill>("billRatio", "share of the bill").of(Unit::Ratio),
+       field<&G::bill>("bill").as(&group_bill_record)}};
+  return declared;
+}
+
+template <>
+const Record& record_of<BillSplit>() {
+  using S = BillSplit;
+  static const Record declared{
+      "the bill by workload, mean per replication: what each holds, idle and switching add up to "
+      "it",
+      {field<&S::rule>("rule", "by what it is split: dominant, gpu-time or requests")
+           .csv(80, "splitRule"),
+       field<&S::idle>("idleUsd", "what no pod holds"),
+       field<&S::switching>("switchUsd", "context switches"),
+       field<&S::groups>("groups", "--group-by, in the order of their first workload").optional()}};
   return declared;
 }
 
@@ -361,6 +430,8 @@ const Record& record_of<WorkloadResult>() {
       "results of one workload",
       {field<&W::name>("name", "name in the scenario").csv(5, "workload").column("WORKLOAD"),
        field<&W::kind>("kind", "Job, Deployment, Service, Notebook or Pipeline").csv(6, "kind"),
+       field<&W::namespace_name>("namespace", "of its pods").optional().csv(73, "namespace"),
+       field<&W::labels>("labels", "of its pods").optional(),
        field<&W::unit_name>("unitName", "unit of throughput: epoch, request, ...")
            .optional()
            .csv(7, "unitName"),
@@ -432,6 +503,7 @@ const Record& record_of<WorkloadResult>() {
            .csv(70, "gpuSecondsLost")
            .policy("gpuSecondsLost")
            .diff({.role = Role::Pods, .rank = 14, .title = "GPU time lost"}),
+       field<&W::bill>("bill"),
        field<&W::bound_by>("boundBy", "what limits it: GPU, host CPU, GPU memory, ...")
            .optional()
            .csv(25, "boundBy")
@@ -523,7 +595,9 @@ const Record& cost_record() {
            "come and go")
            .when<&nodes_come_and_go>()
            .csv(68, "variantThrashUsd"),
-       field<&V::cost, &Cost::per_job>("perJobUsd", "total / jobs finished; absent when none was")
+       field<&V::cost, &Cost::split>("split").when<&is_split>(),
+       field<&V::cost, &Cost::per_job>(
+           "perJobUsd", "what Jobs and Deployments pay / jobs finished; absent when none was")
            .csv(32, "variantPerJobUsd")
            .policy("cost.perJob")
            .diff({.role = Role::Cost,
@@ -532,7 +606,8 @@ const Record& cost_record() {
                   .condition = "cost.perJob",
                   .is_main = true}),
        field<&V::cost, &Cost::per_1k_requests_in_slo>("per1kRequestsInSloUsd",
-                                                      "total / thousands of requests in SLO")
+                                                      "what Services pay after the warm-up / "
+                                                      "thousands of requests in SLO")
            .csv(33, "variantPer1kRequestsInSloUsd")
            .policy("cost.per1kInSlo")
            .diff({.role = Role::Cost,
@@ -595,6 +670,18 @@ const Record& record_of<NodeStartUpFigures>() {
 }
 
 template <>
+const Record& record_of<SpotRisk>() {
+  using S = SpotRisk;
+  static const Record declared{
+      "how often EC2 takes a node back; absent where nodes are not bought as spot",
+      {field<&S::per_1000_hours>("interruptionsPer1000Hours", "of one node"),
+       field<&S::source>("source", "where that comes from"),
+       field<&S::falls_back>("fallback", "the node in its place is bought as on-demand")
+           .optional()}};
+  return declared;
+}
+
+template <>
 const Record& record_of<NodePoolResult>() {
   using P = NodePoolResult;
   static const Record declared{
@@ -646,7 +733,8 @@ const Record& record_of<NodePoolResult>() {
        field<&P::advertised>("advertised", "extended resources that the kubelets advertise")
            .each("units, all nodes together")
            .setting(15),
-       field<&P::dynamics>("dynamics")}};
+       field<&P::dynamics>("dynamics"),
+       field<&P::spot>("spot")}};
   return declared;
 }
 
@@ -870,6 +958,10 @@ const Record& result_metadata() {
       {stamp_field<R>("scenario").csv(1, "scenario"), stamp_field<R>("scenarioFile"),
        stamp_field<R>("settings"),
        field<&R::fidelity>("fidelity", "--fidelity, when it was given").optional(),
+       field<&R::cost_split>("split", "--split, when it was given").optional(),
+       field<&R::group_by>("groupBy", "--group-by: workload, namespace, label:NAME or user")
+           .optional()
+           .csv(81, "groupBy"),
        stamp_field<R>("scenarioSha256"), stamp_field<R>("inputs"),
        stamp_field<R>("seed").csv(2, "seed"), stamp_field<R>("replications"),
        stamp_field<R>("version"), stamp_field<R>("priceDate").csv(36, "priceDate"),

@@ -200,6 +200,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   world.starts_at = scenario.starts_at;
   world.fidelity = scenario.fidelity;
   world.score_policy = scenario.score_policy;
+  world.cost_split = scenario.cost_split;
   world.isolation = scenario.isolation;
   world.policies = scenario.policies;
   world.provisioner = scenario.provisioner;

@@ -160,10 +160,10 @@ std::optional<models::Price> find_price(const scenarios::Scenario& scenario, con
   return std::nullopt;
 }
 
-// Times per second that EC2 takes one node back, from the middle of the Spot Advisor's bucket of
-// nodes that it took back within a month.
-std::optional<Rate> advised_interruptions(const models::Catalogue& catalogue,
-                                          const std::string& instance, const std::string& region) {
+// How often EC2 takes one node back, from the middle of the Spot Advisor's bucket of nodes that it
+// took back within a month.
+void take_advice(const models::Catalogue& catalogue, const std::string& instance,
+                 const std::string& region, SpotModel& spot) {
   constexpr std::pair<std::string_view, double> kFrequencies[] = {{"<5%", 0.025},
                                                                   {"5-10%", 0.075},
                                                                   {"10-15%", 0.125},
@@ -172,22 +172,34 @@ std::optional<Rate> advised_interruptions(const models::Catalogue& catalogue,
   for (const models::SpotMarket& market : catalogue.spot) {
     if (market.instance != instance || market.region != region) continue;
     for (const auto& [name, share] : kFrequencies) {
-      if (name == market.interruption_bucket) return per_month(share);
+      if (name != market.interruption_bucket) continue;
+      spot.advised = true;
+      spot.interruptions = per_month(share);
+      spot.source =
+          fmt::format("Spot Advisor {}: {} of the nodes in a month", market.advisor_date, name);
+      return;
     }
   }
-  return std::nullopt;
+  spot.interruptions = per_month(kMostTakenBack);
+  spot.source = fmt::format("assumed, the Spot Advisor does not know it: {:.0f}% in a month",
+                            100 * kMostTakenBack);
 }
 
 std::optional<SpotModel> model_spot(const scenarios::Scenario& scenario, const NodePool& pool,
                                     const models::Catalogue& catalogue, Diagnostics& found) {
-  if (!pool.spot) return std::nullopt;
+  // Changes of the MIG layout are simulated of nodes that stay.
+  const bool stays = pool.mig && !pool.mig->changes.empty();
+  if (pool.capacity_type != scenarios::CapacityType::Spot || stays) return std::nullopt;
+  const scenarios::Spot stated = pool.spot.value_or(scenarios::Spot{});
   SpotModel spot;
-  spot.notice = pool.spot->notice;
-  const auto advised = advised_interruptions(catalogue, pool.instance_type.value, scenario.region);
-  spot.advised = !pool.spot->interruptions && advised.has_value();
-  spot.interruptions =
-      pool.spot->interruptions.value_or(advised.value_or(per_month(kMostTakenBack)));
-  if (!pool.spot->falls_back_to_on_demand) return spot;
+  spot.notice = stated.notice;
+  if (stated.interruptions) {
+    spot.interruptions = *stated.interruptions;
+    spot.source = "stated";
+  } else {
+    take_advice(catalogue, pool.instance_type.value, scenario.region, spot);
+  }
+  if (!stated.falls_back_to_on_demand) return spot;
   auto price = catalogue.prices.find(pool.instance_type.value, scenario.region,
                                      models::PurchaseOption::OnDemand);
   if (price) {
@@ -195,7 +207,7 @@ std::optional<SpotModel> model_spot(const scenarios::Scenario& scenario, const N
     return spot;
   }
   for (Diagnostic& problem : price.error()) {
-    if (problem.where.line == 0) problem.where = pool.spot->where;
+    if (problem.where.line == 0) problem.where = stated.where;
     found.push_back(std::move(problem));
   }
   return std::nullopt;

@@ -89,6 +89,12 @@ inline constexpr std::array kFidelities = {
     Choice{"exact", scenarios::Fidelity::Exact},
 };
 
+inline constexpr std::array kCostSplits = {
+    Choice{"dominant", scenarios::CostSplit::Dominant},
+    Choice{"gpu-time", scenarios::CostSplit::GpuTime},
+    Choice{"requests", scenarios::CostSplit::Requests},
+};
+
 inline constexpr auto kExportTargets = [] {
   std::array<Choice<const reports::ExportKind*>, reports::kExportKinds.size()> out{};
   for (std::size_t i = 0; i < out.size(); ++i) {

@@ -45,6 +45,8 @@ struct RunCommand {
   bool allow_pending = false;
   int jobs = 0;  // 0: one per CPU
   std::optional<scenarios::Fidelity> fidelity;
+  std::optional<scenarios::CostSplit> split;
+  std::string group_by;  // "": not grouped
   ProgressChoice progress = ProgressChoice::Auto;
   std::string out;    // "": standard output
   std::string junit;  // file besides; "": none
@@ -156,7 +158,8 @@ struct ReportCommand {
   std::vector<std::string> set;
   std::string prices;
   bool allow_pending = false;
-  int jobs = 0;  // 0: one per CPU
+  std::string group_by;  // "": as stored, else not grouped
+  int jobs = 0;          // 0: one per CPU
   ProgressChoice progress = ProgressChoice::Auto;
 };
 

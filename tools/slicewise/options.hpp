@@ -14,6 +14,8 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include "slicewise/sim/bill_groups.hpp"
+
 #include "choices.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
@@ -204,6 +206,18 @@ void add_replications(CLI::App& verb, SimulatingCommand& command) {
 // Of verbs that judge pods, see sim::judge().
 inline void add_allow_pending(CLI::App& verb, bool& allow) {
   verb.add_flag("--allow-pending", allow, "Pods left Pending at the end do not count as lost");
+}
+
+// How bills are added up.
+inline void add_group_by(CLI::App& verb, std::string& by) {
+  const auto check = [](std::string& text) {
+    return sim::is_grouping(text)
+               ? std::string()
+               : "\"" + text + "\" is not one of workload, namespace, user, label:NAME";
+  };
+  add_text(verb, "--group-by", by, "KEY",
+           "Add the bill up by workload, namespace, user or label:NAME")
+      ->check(CLI::Validator(check, ""));
 }
 
 template <class SimulatingCommand>

@@ -8,10 +8,12 @@
 #include "slicewise/reports/difference.hpp"
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/sim/bill_groups.hpp"
 #include "slicewise/sim/neighbours.hpp"
 #include "slicewise/sim/recording.hpp"
 #include "slicewise/sim/run.hpp"
 
+#include "choices.hpp"
 #include "files.hpp"
 #include "scenario_file.hpp"
 #include "terminal.hpp"
@@ -74,6 +76,8 @@ struct ReportOrigin {
   std::optional<std::uint64_t> seed;
   std::optional<int> replications;
   std::string fidelity;
+  std::string cost_split;
+  std::string group_by;
   Code stale = Code::ResultStale;
 };
 
@@ -108,6 +112,8 @@ std::string command_of(const ReportOrigin& origin, const sim::Result& result) {
   if (!origin.stamp.price_file.empty()) out += " --prices " + quoted(origin.stamp.price_file);
   if (origin.stamp.allow_pending) out += " --allow-pending";
   if (!origin.fidelity.empty()) out += " --fidelity " + origin.fidelity;
+  if (!origin.cost_split.empty()) out += " --split " + origin.cost_split;
+  if (!result.group_by.empty()) out += " --group-by " + quoted(result.group_by);
   return out +
          fmt::format(" --seed {} --replications {}", result.stamp.seed, result.stamp.replications);
 }
@@ -148,6 +154,9 @@ ExitCode open_origin(const ReportOrigin& origin, const CommonFlags& flags, Repor
     scenario.allow_pending |= origin.stamp.allow_pending;
     if (origin.fidelity == "exact") scenario.fidelity = scenarios::Fidelity::Exact;
     if (origin.fidelity == "auto") scenario.fidelity = scenarios::Fidelity::Auto;
+    for (const auto& [word, split] : kCostSplits) {
+      if (word == origin.cost_split) scenario.cost_split = split;
+    }
   }
   input.html.scenario_text = input.texts.front().text;
   return ExitCode::Success;
@@ -167,6 +176,8 @@ ExitCode simulate_set(const ReportOrigin& origin, const ReportCommand& command,
   result->stamp.scenario_file = origin.stamp.scenario_file;
   result->stamp.settings = origin.stamp.settings;
   result->fidelity = origin.fidelity;
+  result->cost_split = origin.cost_split;
+  sim::group_bills(origin.group_by, *result);
   result->stamp.price_file = input.prices.name;
   result->stamp.price_file_sha256 = input.prices.sha256;
   for (const sim::VariantResult& variant : result->variants) {
@@ -247,6 +258,7 @@ ExitCode report_on_scenario(const ReportOrigin& origin, const ReportCommand& com
   if (stored && !result.interrupted && !reports::has_figures_of(origin.document, result)) {
     return stale(origin, "simulating the scenario again gives other figures", flags);
   }
+  if (!command.group_by.empty()) sim::group_bills(command.group_by, input.html.result);
   const sim::VariantResult* best = reports::best_variant(result);
   if (best == nullptr && !result.variants.empty()) best = &result.variants.front();
   if (best != nullptr) {
@@ -365,6 +377,8 @@ ExitCode make_report_input(const ReportCommand& command, const CommonFlags& flag
   take_stamp(stored->stamp, origin);
   origin.variants = stored->variants;
   origin.fidelity = stored->fidelity;
+  origin.cost_split = stored->cost_split;
+  origin.group_by = stored->group_by;
   return report_on_scenario(origin, command, flags, input);
 }
 

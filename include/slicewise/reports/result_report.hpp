@@ -18,7 +18,7 @@ std::string result_table(const sim::Result& result, const TextStyle& style, bool
 // slicewise.dev/result.v1alpha1, sorted keys, SI units in the keys, absent fields left out.
 std::string result_json(const sim::Result& result);
 std::string result_yaml(const sim::Result& result);
-// One row per variant and workload (RFC 4180, header first).
+// One row per variant and workload, or group of the bill (RFC 4180, header first).
 std::string result_csv(const sim::Result& result);
 // GitHub-flavoured, at most 60,000 characters.
 std::string result_markdown(const sim::Result& result);
@@ -32,6 +32,8 @@ struct StoredResult {
   std::string fidelity;  // "exact", "auto"; "" = the scenario's
   bool interrupted = false;
   std::vector<std::string> variants;
+  std::string cost_split;  // "" = the scenario's
+  std::string group_by;    // "": the bill is not grouped
 };
 
 // Whether the text is a JSON document of kind Result, well-formed or not.

@@ -27,6 +27,21 @@ enum class Allocator : std::uint8_t { OnDemand, Greedy, Capped };
 enum class WorkloadKind : std::uint8_t { Job, Deployment, Service, Notebook };
 enum class RestartPolicy : std::uint8_t { Never, OnFailure, Always };
 enum class ScorePolicy : std::uint8_t { LeastAllocated, MostAllocated };
+// By what the bill of a node is split over its pods; see models/MODELS.md, "The bill by workload".
+enum class CostSplit : std::uint8_t { Dominant, GpuTime, Requests };
+
+// As scenario files, flags and reports spell it.
+constexpr std::string_view split_name(CostSplit split) {
+  switch (split) {
+    case CostSplit::Dominant:
+      return "dominant";
+    case CostSplit::GpuTime:
+      return "gpu-time";
+    case CostSplit::Requests:
+      return "requests";
+  }
+  return "dominant";
+}
 
 // As scenario files and reports spell it.
 constexpr std::string_view kind_name(WorkloadKind kind) {
@@ -156,7 +171,7 @@ struct GpuOverrides {
   std::optional<Bytes> context_memory;  // CUDA context per process
 };
 
-// EC2 takes spot nodes back. A spot pool without this keeps its nodes.
+// EC2 takes spot nodes back, of every pool that is bought so.
 struct Spot {
   std::optional<Rate> interruptions;     // of each node; absent: the Spot Advisor's bucket
   Duration notice = seconds(120);        // between the notice and the end of the node
@@ -199,6 +214,7 @@ struct PodTemplate {
   std::vector<ExtendedRequest> extended;  // limits of extended resources
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;
+  std::map<std::string, std::string> labels;
   std::map<std::string, std::string> env;  // TF_FORCE_GPU_ALLOW_GROWTH=true changes the allocator
   SourceLocation where;
   SourceLocation cpu_where;
@@ -335,6 +351,7 @@ struct Scenario {
   bool allow_pending = false;  // --allow-pending: see sim::judge()
   Fidelity fidelity = Fidelity::Auto;
   ScorePolicy score_policy = ScorePolicy::LeastAllocated;
+  CostSplit cost_split = CostSplit::Dominant;
   std::vector<NodePool> node_pools;
   Provisioner provisioner;
   std::vector<Workload> workloads;

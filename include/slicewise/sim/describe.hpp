@@ -80,6 +80,7 @@ struct Shape {
     Word,    // an enumeration
     Figure,  // FigureValue: a number in the unit that "unit" beside it names
     Counts,  // std::map<std::string, std::int64_t>
+    Labels,  // std::map<std::string, std::string>
     List,
     Object,
   };
@@ -213,6 +214,8 @@ constexpr Shape shape() {
     return {Shape::Kind::Figure};
   else if constexpr (std::is_same_v<T, std::map<std::string, std::int64_t>>)
     return {Shape::Kind::Counts};
+  else if constexpr (std::is_same_v<T, std::map<std::string, std::string>>)
+    return {Shape::Kind::Labels};
   else if constexpr (kIsList<T>)
     return list_shape<T>();
   else {

@@ -151,11 +151,24 @@ struct PlacementSpread {
   std::vector<std::string> beside;  // workloads that had more pods on its GPUs than in the others
 };
 
+// A workload's part of the bill, or that of several. Mean per replication.
+struct BillPart {
+  Usd held;    // what its pods hold of their nodes
+  Usd shared;  // its part of what nobody holds and of context switches, by what it holds
+  Usd total;   // of both
+  std::optional<Usd> per_job;  // total / jobs finished; absent when none was
+  // Bill and requests after the warm-up.
+  std::optional<Usd> per_1k_requests_in_slo;
+  std::optional<Usd> per_gpu_hour;  // total / GPU time that its kernels took
+};
+
 struct WorkloadResult {
   std::string name;
-  std::string kind;       // "Job", "Deployment", "Service", "Notebook", "Pipeline"
-  std::string unit_name;  // of a Job's work; "request" for a Service
-  double completed = 0;   // jobs (or container runs, requests) finished, mean per replication
+  std::string kind;  // "Job", "Deployment", "Service", "Notebook", "Pipeline"
+  std::string namespace_name;
+  std::map<std::string, std::string> labels;  // of its pods
+  std::string unit_name;                      // of a Job's work; "request" for a Service
+  double completed = 0;  // jobs (or container runs, requests) finished, mean per replication
   double throughput_per_second = 0;       // units (epochs, requests) finished per second of the run
   double goodput_per_second = 0;          // of those, the ones that met every objective
   std::optional<RequestCounts> requests;  // Service, Pipeline
@@ -169,8 +182,9 @@ struct WorkloadResult {
   std::optional<TimeSummary> latency;         // Service: arrival -> response
   std::optional<TimeSummary> queueing;        // ... of that, before the GPU took it up
   std::vector<ObjectiveResult> objectives;
-  double gpu_busy_share = 0;  // of all GPU time of the run
-  Duration gpu_lost;          // GPU time of containers that later died, mean per replication
+  double gpu_busy_share = 0;     // of all GPU time of the run
+  Duration gpu_lost;             // GPU time of containers that later died, mean per replication
+  std::optional<BillPart> bill;  // absent for a pipeline but for the price of its requests
   std::string bound_by;  // "GPU", "host CPU", "GPU memory", "GPU faults", "waiting for a GPU", ""
   std::vector<GpuNeighbour> neighbours;      // in the order of the scenario
   std::optional<PlacementSpread> placement;  // absent: it does not hang on where its pods are
@@ -212,9 +226,28 @@ struct CostLedger {
   Usd thrash;  // nodes started without need, until they were taken away: their start and idle time
 };
 
+// Workloads whose pods have something in common, and what they pay together.
+struct BillGroup {
+  std::string name;
+  double of_bill = 0;
+  BillPart bill;
+};
+
+// The bill, split over the workloads: what each holds, `idle` and `switching` add up to the total
+// exactly, and so do the totals of the workloads, unless none of them holds anything.
+struct BillSplit {
+  std::string rule;               // "dominant", "gpu-time", "requests"
+  Usd idle;                       // what no pod holds
+  Usd switching;                  // context switches
+  std::vector<BillGroup> groups;  // see group_bills()
+};
+
 struct Cost {
-  CostLedger ledger;           // mean per replication
-  std::optional<Usd> per_job;  // total / jobs finished; absent when none was
+  CostLedger ledger;  // mean per replication
+  BillSplit split;
+  // The parts of the bill of all Jobs and Deployments / jobs finished; absent when none was.
+  std::optional<Usd> per_job;
+  // ... of all Services, after the warm-up, / requests in SLO after it.
   std::optional<Usd> per_1k_requests_in_slo;
   Usd monthly;  // nodes x price x 730 h; where nodes come and go, the bill of the run x 730 h
 };
@@ -249,6 +282,13 @@ struct NodeStartUpFigures {
   TimeSummary total;
 };
 
+// How often EC2 takes back a node of a spot pool.
+struct SpotRisk {
+  double per_1000_hours = 0;  // interruptions of one node
+  std::string source;
+  bool falls_back = false;  // to on-demand, after an interruption
+};
+
 struct NodePoolResult {
   std::string name;
   std::string instance_type;
@@ -271,6 +311,7 @@ struct NodePoolResult {
   std::optional<double> sms_unused_ratio;          // SMs that no instance has
   std::map<std::string, std::int64_t> advertised;  // extended resources of all nodes of the pool
   std::optional<NodeDynamics> dynamics;            // absent: its nodes are always there
+  std::optional<SpotRisk> spot;                    // absent: not bought as spot
 };
 
 // What one GPU or MIG instance of a pool holds, whichever of its pods come: those that map
@@ -361,6 +402,8 @@ struct VariantResult {
 struct Result {
   Stamp stamp;
   std::string fidelity;      // as asked for; "" = the scenario's
+  std::string cost_split;    // likewise
+  std::string group_by;      // "workload", "namespace", "label:team", "user"; "": not grouped
   bool interrupted = false;  // some replications were not run; variants without any are absent
   std::vector<VariantResult> variants;
 };

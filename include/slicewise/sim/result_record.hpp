@@ -36,6 +36,12 @@ const Record& record_of<GpuNeighbour>();
 template <>
 const Record& record_of<PlacementSpread>();
 template <>
+const Record& record_of<BillPart>();
+template <>
+const Record& record_of<BillGroup>();
+template <>
+const Record& record_of<BillSplit>();
+template <>
 const Record& record_of<WorkloadResult>();
 template <>
 const Record& record_of<GpuResult>();
@@ -45,6 +51,8 @@ template <>
 const Record& record_of<NodeDynamics>();
 template <>
 const Record& record_of<NodeStartUpFigures>();
+template <>
+const Record& record_of<SpotRisk>();
 template <>
 const Record& record_of<NodePoolResult>();
 template <>
@@ -85,7 +93,7 @@ const Record& record_of<Result>();
 // Where a CSV says whether a row stands, and after that why not.
 inline constexpr int kVerdictColumn = 71;
 // ... and two of who sat where.
-inline constexpr int kPlacementColumn = 73;
+inline constexpr int kPlacementColumn = 82;
 
 // Code, severity and message, for documents about several runs: which file it comes from is left
 // out.

@@ -66,6 +66,7 @@ struct LayoutChange {
 struct SpotModel {
   Rate interruptions;    // of each node
   bool advised = false;  // by the Spot Advisor
+  std::string source;    // of the rate
   Duration notice;
   std::optional<models::Price> fallback;  // of nodes started right after an interruption
 };
@@ -199,6 +200,7 @@ struct World {
   bool allow_pending = false;  // see judge()
   scenarios::Fidelity fidelity = scenarios::Fidelity::Auto;
   scenarios::ScorePolicy score_policy = scenarios::ScorePolicy::LeastAllocated;
+  scenarios::CostSplit cost_split = scenarios::CostSplit::Dominant;
   std::vector<PoolModel> pools;
   scenarios::Provisioner provisioner;
   std::vector<WorkloadModel> workloads;

@@ -131,6 +131,7 @@ PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& us
       scheduler_(scheduler),
       gpus_(gpus),
       usage_(usage),
+      holdings_(run, usage),
       batch_(batch),
       faults_(run),
       jobs_(jobs),
@@ -192,6 +193,7 @@ void PodLife::count_left_behind() {
 void PodLife::on_bound(std::uint32_t p) {
   Pod& pod = run_.cluster.pods[p];
   note_gpus(run_, pod);
+  holdings_.take(p);
   Duration& longest = run_.record_of(pod).longest_pending;
   longest = std::max(longest, run_.now - pod.queued);
   Node& node = run_.cluster.nodes[index(pod.node)];
@@ -205,8 +207,15 @@ void PodLife::on_bound(std::uint32_t p) {
   run_.cluster.note_change(node, run_.now);
 }
 
+void PodLife::stop_at_end(std::uint32_t p) {
+  const PodPhase phase = run_.cluster.pods[p].phase;
+  if (holds_container(phase)) end_container(p, true);
+  if (is_bound(phase)) holdings_.give_back(p);
+}
+
 // Gives back what the pod held on its node.
 void PodLife::release_node(std::uint32_t p) {
+  holdings_.give_back(p);
   scheduler_.release(p);
   run_.cluster.note_change(run_.cluster.nodes[index(run_.cluster.pods[p].node)], run_.now);
 }

@@ -7,6 +7,7 @@
 
 #include "../batch/steady_batch.hpp"
 #include "../nodes/gpu_access.hpp"
+#include "../nodes/holdings.hpp"
 #include "../nodes/usage.hpp"
 #include "../run_state.hpp"
 #include "faults.hpp"
@@ -26,6 +27,9 @@ class PodLife {
   PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& usage, SteadyBatch& batch,
           OpenJobs& jobs, ContainerWork& work, Autoscalers& scalers);
 
+  // What pods hold of their nodes, for the bill.
+  Holdings& holdings() { return holdings_; }
+
   // A pod's timer: the next step of its way.
   void on_timer(std::uint32_t pod);
 
@@ -44,8 +48,8 @@ class PodLife {
   void remove(std::uint32_t pod);
   // The run is over: notes which pods judge() holds against it.
   void count_left_behind();
-  // The run is over, and its container still runs.
-  void stop_at_end(std::uint32_t pod) { end_container(pod, true); }
+  // The run is over: its container ends, if one still runs, and what it held is accounted for.
+  void stop_at_end(std::uint32_t pod);
 
  private:
   // Of a pod's container, and of the pods of a Job.
@@ -74,6 +78,7 @@ class PodLife {
   Scheduler& scheduler_;
   GpuAccess& gpus_;
   Usage& usage_;
+  Holdings holdings_;
   SteadyBatch& batch_;
   Faults faults_;
   OpenJobs& jobs_;

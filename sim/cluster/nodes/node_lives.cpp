@@ -259,6 +259,7 @@ void NodeLives::bill(std::uint32_t n) {
   NodeRecord& record = run_.record.nodes[n];
   const CostLedger cost = node_cost({price, billed, start_over - life.launched, needless}, shares_);
   if (run_.recorder != nullptr) run_.recorder->nodes().ends(node, n, run_.now, price, cost.total);
+  pods_.holdings().split(n, cost);
   record.cost += cost;
   record.up += billed;
   if (needless) run_.record.pools[index(node.pool)].thrash += billed;

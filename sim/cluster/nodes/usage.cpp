@@ -18,6 +18,7 @@ Usage::Usage(RunState& run, GpuAccess& gpus)
       gpus_(gpus),
       containers_(run.cluster.pods.size()),
       domains_(run.cluster.domains.size()),
+      gpu_ns_(run.cluster.pods.size()),
       cpu_ns_(run.cluster.nodes.size()) {
   for (std::size_t d = 0; d < domains_.size(); ++d) {
     domains_[d].busy_before.resize(run.cluster.domains[d].owner.size());
@@ -59,7 +60,9 @@ void Usage::account_busy(std::uint32_t p, DomainId id, double busy_ns, bool usef
   domain.late_ns += late_ns;
   domain.sm_ns += container.sm_ns;
   domain.sm_known = domain.sm_known && run_.cluster.model(pod).sm_known;
-  run_.record_of(pod).gpu_busy += rounded_ns(busy_ns * kind.time_share / kind.owned_time);
+  const double gpu_ns = busy_ns * kind.time_share / kind.owned_time;
+  gpu_ns_[p] += gpu_ns;
+  run_.record_of(pod).gpu_busy += rounded_ns(gpu_ns);
 }
 
 void Usage::pod_enters(const Pod& pod, PodPhase phase) {

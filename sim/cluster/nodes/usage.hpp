@@ -62,6 +62,9 @@ class Usage {
   void used_host(NodeId node, double cpu_ns) { cpu_ns_[index(node)] += cpu_ns; }
   Duration host_time(std::size_t node) const;
 
+  // GPU time of the pod's containers that are gone, whole GPUs.
+  double gpu_ns(std::uint32_t pod) const { return gpu_ns_[pod]; }
+
   const Container& of_pod(std::uint32_t pod) const { return containers_[pod]; }
   const OfDomain& of_domain(std::size_t domain) const { return domains_[domain]; }
   // What an engine counted for the container that is there; 0 in steady state.
@@ -75,6 +78,7 @@ class Usage {
   GpuAccess& gpus_;
   std::vector<Container> containers_;  // by pod
   std::vector<OfDomain> domains_;
+  std::vector<double> gpu_ns_;  // by pod
   std::vector<double> cpu_ns_;  // by node: vCPU time used
 };
 

@@ -20,6 +20,8 @@ using Stage = RejectedChoice::Stage;
 double monthly_arrivals(const World& world) {
   double rate = 0;
   for (const WorkloadModel& workload : world.workloads) {
+    // Others pay a part of the bill.
+    if (workload.spec.kind != scenarios::WorkloadKind::Service) return 0;
     if (!workload.spec.traffic) continue;
     if (!std::holds_alternative<std::monostate>(workload.spec.traffic->shape)) return 0;
     rate += workload.spec.traffic->mean.per_second;

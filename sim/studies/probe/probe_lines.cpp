@@ -19,6 +19,7 @@ namespace {
 using scenarios::FigureValue;
 using shapes::in;
 using NamedCounts = std::map<std::string, std::int64_t>;
+using Labels = std::map<std::string, std::string>;
 
 constexpr std::string_view kHex = "0123456789ABCDEF";
 // More of anything is no line of ours.
@@ -61,6 +62,13 @@ class LineWriter {
         for (const auto& [name, count] : in<NamedCounts>(value)) {
           text(name);
           number(count);
+        }
+        return;
+      case Shape::Kind::Labels:
+        number(static_cast<std::int64_t>(in<Labels>(value).size()));
+        for (const auto& [name, label] : in<Labels>(value)) {
+          text(name);
+          text(label);
         }
         return;
       case Shape::Kind::List:
@@ -144,6 +152,12 @@ class LineReader {
         for (std::int64_t n = items(); n > 0 && !failed_; --n) {
           const std::string name = text();
           (*static_cast<NamedCounts*>(into))[name] = number();
+        }
+        return;
+      case Shape::Kind::Labels:
+        for (std::int64_t n = items(); n > 0 && !failed_; --n) {
+          std::string name = text();
+          (*static_cast<Labels*>(into))[std::move(name)] = text();
         }
         return;
       case Shape::Kind::List:

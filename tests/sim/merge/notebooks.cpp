@@ -1,3 +1,4 @@
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -24,6 +25,7 @@ Replication replication(std::int64_t kills, std::int64_t active) {
   r.length = hours(73);
   WorkloadRecord& w = r.workloads.emplace_back();
   w.oom_kills = kills;
+  w.held = from_dollars(20);
   w.notebooks.sessions = 30;
   w.notebooks.cells = 900;
   w.notebooks.culled = 6;
@@ -35,6 +37,17 @@ Replication replication(std::int64_t kills, std::int64_t active) {
     w.notebooks.slowdown.add(i < 90 ? kUnitSlowdown : Duration{kUnitSlowdown.ns * 3});
   }
   return r;
+}
+
+// Of a month, by those who had a session.
+std::optional<Usd> price_of_user(const World& w, const std::vector<Replication>& runs,
+                                 std::size_t workload) {
+  VariantResult result;
+  for (std::size_t n = 0; n < w.workloads.size(); ++n) {
+    result.workloads.emplace_back().notebooks = notebook_figures(w, n, runs);
+  }
+  price_workloads(w, runs, result);
+  return result.workloads[workload].notebooks->per_active_user_month;
 }
 
 TEST(MergeNotebooks, FiguresAreOfOneUserAndAMonthOf730Hours) {
@@ -52,21 +65,23 @@ TEST(MergeNotebooks, FiguresAreOfOneUserAndAMonthOf730Hours) {
   EXPECT_NEAR(figures.cell_slowdown->p50, 1, 0.004);
   EXPECT_NEAR(figures.cell_slowdown->p95, 3, 0.012);
   EXPECT_NEAR(figures.cell_slowdown->mean, 1.2, 1e-6);
-  EXPECT_EQ(figures.per_active_user_month, from_dollars(73));  // 730 USD, 10 users
+  EXPECT_EQ(price_of_user(world(), runs, 0), from_dollars(73));  // 730 USD, 10 users
 }
 
-TEST(MergeNotebooks, SeveralWorkloadsShareTheBillByUsers) {
+TEST(MergeNotebooks, SeveralWorkloadsShareTheBillByWhatTheyHold) {
   World w = world();
   w.workloads.push_back(w.workloads[0]);
   std::vector<Replication> runs = {replication(0, 10)};
   runs[0].workloads.push_back(runs[0].workloads[0]);
-  EXPECT_EQ(notebook_figures(w, 1, runs)->per_active_user_month, from_dollars(36.5));
+  EXPECT_EQ(price_of_user(w, runs, 1), from_dollars(36.5));
+  runs[0].workloads[1].held = from_dollars(60);
+  EXPECT_EQ(price_of_user(w, runs, 1), from_dollars(36.5 * 1.5));
 }
 
 TEST(MergeNotebooks, AreAbsentForOthersAndPricelessWithoutUsers) {
   World w = world();
   std::vector<Replication> runs = {replication(0, 0)};
-  EXPECT_FALSE(notebook_figures(w, 0, runs)->per_active_user_month.has_value());
+  EXPECT_FALSE(price_of_user(w, runs, 0).has_value());
   w.workloads[0].spec.notebooks.reset();
   EXPECT_FALSE(notebook_figures(w, 0, runs).has_value());
 }

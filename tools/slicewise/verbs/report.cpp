@@ -135,6 +135,7 @@ void add_report(CLI::App& app, ReportCommand& report, CommonFlags& flags) {
   add_number(verb, "--replications", 1, 100'000, report.replications,
              "Independent runs (default: the scenario's)");
   add_allow_pending(verb, report.allow_pending);
+  add_group_by(verb, report.group_by);
   add_prices(verb, report.prices);
   add_number(verb, "-j,--jobs", 1, 1'024, report.jobs,
              "Threads; never changes the result (default: all CPUs)");

@@ -21,6 +21,7 @@ void apply_flags(const RunCommand& command, scenarios::ScenarioSet& set) {
     scenario.seed = command.seed.value_or(scenario.seed);
     scenario.replications = command.replications.value_or(scenario.replications);
     scenario.fidelity = command.fidelity.value_or(scenario.fidelity);
+    scenario.cost_split = command.split.value_or(scenario.cost_split);
     scenario.allow_pending |= command.allow_pending;
   }
 }
@@ -100,6 +101,8 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
   if (command.fidelity) {
     result->fidelity = *command.fidelity == scenarios::Fidelity::Exact ? "exact" : "auto";
   }
+  if (command.split) result->cost_split = scenarios::split_name(*command.split);
+  sim::group_bills(command.group_by, *result);
   const Formats<sim::Result> formats{reports::result_table,    reports::result_json,
                                      reports::result_yaml,     reports::result_csv,
                                      reports::result_markdown, reports::result_junit};
@@ -127,6 +130,9 @@ void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
   add_replications(verb, run);
   add_choice(verb, "--fidelity", kFidelities, run.fidelity,
              "Engine choice (default: the scenario's)");
+  add_choice(verb, "--split", kCostSplits, run.split,
+             "By what the bill is split over workloads (default: the scenario's)");
+  add_group_by(verb, run.group_by);
   add_allow_pending(verb, run.allow_pending);
   add_prices_and_progress(verb, run);
 }

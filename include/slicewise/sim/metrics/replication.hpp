@@ -44,6 +44,8 @@ struct NodeRecord {
   Duration cpu_time;  // vCPU time used by pods
   Duration up;        // from launch to end
   CostLedger cost;
+  Usd observed;   // of the total, after the warm-up
+  Usd switching;  // what context switches took from what pods hold
 };
 
 // Of a pool whose nodes come and go.
@@ -161,6 +163,8 @@ struct WorkloadRecord {
   std::vector<std::int64_t> pods_by_gpu_set;
   double all_reduce_ns = 0;  // that their steps took, of `working`
   Duration working;          // container time after start-up
+  Usd held;                  // of the bills of its nodes: what its pods hold, without switches
+  Usd held_observed;         // ... after the warm-up
 };
 
 struct Replication {
