@@ -198,9 +198,7 @@ constexpr Shape shape() {
     return whole_shape<T>();
   else if constexpr (std::is_same_v<T, double>)
     return {Shape::Kind::Number};
-  else if constexpr (std::is_same_v<T, Duration>)
-    return unit_shape<T, &T::ns>(Shape::Kind::Time);
-  else if constexpr (std::is_same_v<T, TimePoint>)
+  else if constexpr (std::is_same_v<T, Duration> || std::is_same_v<T, TimePoint>)
     return unit_shape<T, &T::ns>(Shape::Kind::Time);
   else if constexpr (std::is_same_v<T, Usd>)
     return unit_shape<T, &T::nano>(Shape::Kind::Money);
