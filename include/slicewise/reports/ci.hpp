@@ -8,7 +8,8 @@
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/result.hpp"
 
-// What programs that review changes read: findings of `slicewise check`, and any answer as JUnit XML.
+// What programs that review changes read: findings of `slicewise check`, and any answer as JUnit
+// XML.
 namespace slicewise::reports {
 
 inline constexpr const char* kCheckApiVersion = "slicewise.dev/check.v1alpha1";

@@ -17,7 +17,8 @@
 
 // The answers of the verbs that study a scenario, in each format of their -o. Of every study X:
 //   X_table     what a person reads; `wide` keeps the columns that do not fit
-//   X_json      slicewise.dev/X.v1alpha1: sorted keys, SI units in the keys, absent fields left out;
+//   X_json      slicewise.dev/X.v1alpha1: sorted keys, SI units in the keys, absent fields left
+//   out;
 //               X_yaml is the same, X_schema_json the JSON Schema (draft-07) that both obey
 //   X_csv       RFC 4180, header first
 //   X_markdown  GitHub-flavoured
@@ -25,7 +26,8 @@
 namespace slicewise::reports {
 
 // compare: the options side by side, what isolates neighbours, and what was refused and why; `wide`
-// adds the warnings of each option. CSV: a row per option and workload, then one per refused option.
+// adds the warnings of each option. CSV: a row per option and workload, then one per refused
+// option.
 std::string comparison_table(const sim::StrategyComparison& comparison, const TextStyle& style,
                              bool wide);
 std::string comparison_json(const sim::StrategyComparison& comparison);

@@ -11,8 +11,8 @@
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/units.hpp"
 
-// What a scenario says of its studies: what `slicewise plan` may choose from, what it is to minimise
-// and what must hold, and which figures `slicewise sensitivity` varies.
+// What a scenario says of its studies: what `slicewise plan` may choose from, what it is to
+// minimise and what must hold, and which figures `slicewise sensitivity` varies.
 namespace slicewise::scenarios {
 
 enum class PlanGoal : std::uint8_t { MonthlyCost, CostPer1kInSlo, CostPerJob, LatencyP99 };

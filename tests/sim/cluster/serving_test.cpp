@@ -174,8 +174,8 @@ TEST(ThoroughClosedLoop, IsMachineRepair) {
   EXPECT_NEAR(static_cast<double>(r.answered) / 4'000, kClients / (response + kThink), 0.4);
 }
 
-// While nothing is ready the Service refuses at once: a client without think time asks once a second,
-// and the run ends.
+// While nothing is ready the Service refuses at once: a client without think time asks once a
+// second, and the run ends.
 TEST(ClosedLoop, AClientThatIsRefusedPauses) {
   scenarios::Workload w = demo::service(1, 1, milliseconds(20), Law::Exponential);
   w.traffic->shape = scenarios::ClosedLoop{1, {}};

@@ -64,11 +64,12 @@ tl::expected<std::string, ExitCode> services_text(const InitCommand& command,
 }  // namespace
 
 void add_init(CLI::App& app, InitCommand& init, CommonFlags& flags) {
-  CLI::App& verb = add_verb(app, "init", "Write a scenario to start from, with comments",
-                            "  slicewise init\n"
-                            "  slicewise init --template online-services\n"
-                            "  slicewise init --from scenarios/examples/services.csv --out services.yaml",
-                            flags);
+  CLI::App& verb =
+      add_verb(app, "init", "Write a scenario to start from, with comments",
+               "  slicewise init\n"
+               "  slicewise init --template online-services\n"
+               "  slicewise init --from scenarios/examples/services.csv --out services.yaml",
+               flags);
   std::vector<std::string> names;
   for (const scenarios::Template& known : scenarios::templates()) names.emplace_back(known.name);
   add_text(verb, "--template", init.name, joined(names, "|"),
