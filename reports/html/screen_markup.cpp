@@ -23,7 +23,7 @@ std::string markup_of(const ScreenPart& part, const std::string& title) {
   std::string below;
   for (const ScreenPart& child : part.parts) below += markup_of(child, title);
   const std::string& caption = part.heading.empty() ? title : part.heading;
-  const std::string body = (has_table ? table_markup(table_of(caption, part.table)) : "") +
+  std::string body = (has_table ? table_markup(table_of(caption, part.table)) : "") +
                            sentences_markup(part.sentences) + below;
   if (body.empty()) return body;
   if (!part.folded.empty()) return folded(part.folded, body);

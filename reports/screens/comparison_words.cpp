@@ -91,7 +91,7 @@ std::string refused_title(const PoolChoice& configuration) {
 }
 
 std::string sharing_title(const PoolChoice& configuration) {
-  const std::string mig = "MIG " + layout_text(configuration.mig);
+  std::string mig = "MIG " + layout_text(configuration.mig);
   const int replicas = configuration.replicas;
   switch (configuration.strategy) {
     case Strategy::Exclusive:

@@ -78,6 +78,7 @@ class TableReader {
 
   bool read_header() {
     std::vector<std::string_view> names;
+    names.reserve(std::size(kColumns));
     for (const KnownColumn& column : kColumns) names.push_back(column.name);
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const std::string name = column_name(lines_.value(i));
@@ -231,7 +232,11 @@ std::string workload_text(const Service& service) {
 Expected<std::string> scenario_of_services(
     const SourceText& table, const std::string& name,
     const std::function<std::string(const std::string& gpu)>& instance_of) {
-  using namespace services_table;
+  using services_table::replicas_of;
+  using services_table::Service;
+  using services_table::TableReader;
+  using services_table::usual_gpu;
+  using services_table::workload_text;
   const auto services = TableReader(table).read();
   if (!services) return tl::unexpected(services.error());
   const std::string gpu = usual_gpu(*services);

@@ -48,6 +48,7 @@ std::vector<NamedProfile> usable_profiles(const models::Catalogue& catalogue, co
     if (std::ranges::all_of(world.pools, has_rate)) elsewhere.push_back({profile.name});
   }
   std::vector<std::string_view> names;
+  names.reserve(here.size());
   for (const NamedProfile& profile : here) names.push_back(profile.name);
   return nearest_name(wanted, names) ? here : elsewhere;
 }
