@@ -24,7 +24,7 @@ std::string markup_of(const ScreenPart& part, const std::string& title) {
   for (const ScreenPart& child : part.parts) below += markup_of(child, title);
   const std::string& caption = part.heading.empty() ? title : part.heading;
   std::string body = (has_table ? table_markup(table_of(caption, part.table)) : "") +
-                           sentences_markup(part.sentences) + below;
+                     sentences_markup(part.sentences) + below;
   if (body.empty()) return body;
   if (!part.folded.empty()) return folded(part.folded, body);
   // A table says itself what it is.
