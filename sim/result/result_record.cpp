@@ -423,98 +423,117 @@ const Record& record_of<PlacementSpread>() {
   return declared;
 }
 
+namespace {
+
+std::vector<Field> times_of_workload() {
+  using W = WorkloadResult;
+  return {field<&W::job_completion>("jobCompletionSeconds", "from submission to success")
+              .csv(11, "jobCompletionMeanSeconds", "mean")
+              .csv(12, "jobCompletionCi95Seconds", "ci95")
+              .csv(13, "jobCompletionP50Seconds", "p50")
+              .csv(14, "jobCompletionP95Seconds", "p95")
+              .csv(15, "jobCompletionP99Seconds", "p99")
+              .column("MEAN", 2, "mean")
+              .column("P50", 3, "p50")
+              .column("P95", 0, "p95")
+              .column("P99", 2, "p99")
+              .policy("completionP95", "p95")
+              .diff({.role = Role::Latency, .rank = 2, .name = "jobCompletionP95", .part = "p95"}),
+          field<&W::wait>("waitSeconds", "from submission to the first running container")
+              .csv(16, "waitMeanSeconds", "mean")
+              .csv(17, "waitP95Seconds", "p95")
+              .column("WAIT MEAN", 2, "mean")
+              .column("WAIT P95", 4, "p95")
+              .policy("waitP95", "p95"),
+          field<&W::latency>("latencySeconds", "from arrival to response")
+              .csv(18, "latencyMeanSeconds", "mean")
+              .csv(19, "latencyCi95Seconds", "ci95")
+              .csv(20, "latencyP50Seconds", "p50")
+              .csv(21, "latencyP95Seconds", "p95")
+              .csv(22, "latencyP99Seconds", "p99")
+              .csv(23, "latencyP999Seconds", "p999")
+              .csv(52, "latencyP99Ci95Seconds", "p99Ci95")
+              .policy("latencyP50", "p50")
+              .policy("latencyP95", "p95")
+              .policy("latencyP99", "p99")
+              .diff({.role = Role::Latency, .rank = 1, .name = "latencyP99", .part = "p99"}),
+          field<&W::queueing>("queueingSeconds", "of that, until the GPU took it up")
+              .csv(53, "queueingP95Seconds", "p95")};
+}
+
+std::vector<Field> limits_of_workload() {
+  using W = WorkloadResult;
+  return {
+      field<&W::objectives>("objectives", "empty when the scenario sets none"),
+      field<&W::gpu_busy_share>("gpuBusyShare",
+                                "share of the GPU time of the run that its kernels took")
+          .optional()
+          .of(Unit::Ratio)
+          .csv(24, "gpuBusyShare")
+          .column("GPU TIME", 5),
+      field<&W::gpu_lost>("gpuSecondsLost",
+                          "GPU time of containers that later died, mean per replication; absent "
+                          "when none did")
+          .positive()
+          .csv(70, "gpuSecondsLost")
+          .policy("gpuSecondsLost")
+          .diff({.role = Role::Pods, .rank = 14, .title = "GPU time lost"}),
+      field<&W::bill>("bill"),
+      field<&W::bound_by>("boundBy", "what limits it: GPU, host CPU, GPU memory, ...")
+          .optional()
+          .csv(25, "boundBy")
+          .column("BOUND BY"),
+      field<&W::neighbours>("neighbours",
+                            "whom it really had beside it, in the order of the "
+                            "scenario")
+          .optional()
+          .csv(kPlacementColumn, "neighbours", "workload"),
+      field<&W::placement>("placement"),
+      field<&objectives_pass>("").policy("slo.pass")};
+}
+
+std::vector<Field> with_times_and_limits(std::vector<Field> fields) {
+  for (const std::vector<Field>& more : {times_of_workload(), limits_of_workload()}) {
+    fields.insert(fields.end(), more.begin(), more.end());
+  }
+  return fields;
+}
+
+}  // namespace
+
 template <>
 const Record& record_of<WorkloadResult>() {
   using W = WorkloadResult;
   static const Record declared{
       "results of one workload",
-      {field<&W::name>("name", "name in the scenario").csv(5, "workload").column("WORKLOAD"),
-       field<&W::kind>("kind", "Job, Deployment, Service, Notebook or Pipeline").csv(6, "kind"),
-       field<&W::namespace_name>("namespace", "of its pods").optional().csv(73, "namespace"),
-       field<&W::labels>("labels", "of its pods").optional(),
-       field<&W::unit_name>("unitName", "unit of throughput: epoch, request, ...")
-           .optional()
-           .csv(7, "unitName"),
-       field<&W::completed>("completed",
-                            "jobs, container runs or requests finished, mean per replication")
-           .csv(8, "completed")
-           .column("DONE"),
-       field<&W::throughput_per_second>("throughputPerSecond",
-                                        "units finished per second of the run")
-           .optional()
-           .of(Unit::PerSecond)
-           .csv(9, "throughputPerSecond")
-           .column("RATE", 1)
-           .policy("throughput"),
-       field<&W::goodput_per_second>("goodputPerSecond",
-                                     "units that met every objective on them, per second")
-           .optional()
-           .of(Unit::PerSecond)
-           .csv(10, "goodputPerSecond")
-           .policy("goodput"),
-       field<&W::requests>("requests"),
-       field<&W::tokens>("tokens"),
-       field<&W::scaling>("scaling"),
-       field<&W::notebooks>("notebooks"),
-       field<&W::gang>("gang"),
-       field<&W::job_completion>("jobCompletionSeconds", "from submission to success")
-           .csv(11, "jobCompletionMeanSeconds", "mean")
-           .csv(12, "jobCompletionCi95Seconds", "ci95")
-           .csv(13, "jobCompletionP50Seconds", "p50")
-           .csv(14, "jobCompletionP95Seconds", "p95")
-           .csv(15, "jobCompletionP99Seconds", "p99")
-           .column("MEAN", 2, "mean")
-           .column("P50", 3, "p50")
-           .column("P95", 0, "p95")
-           .column("P99", 2, "p99")
-           .policy("completionP95", "p95")
-           .diff({.role = Role::Latency, .rank = 2, .name = "jobCompletionP95", .part = "p95"}),
-       field<&W::wait>("waitSeconds", "from submission to the first running container")
-           .csv(16, "waitMeanSeconds", "mean")
-           .csv(17, "waitP95Seconds", "p95")
-           .column("WAIT MEAN", 2, "mean")
-           .column("WAIT P95", 4, "p95")
-           .policy("waitP95", "p95"),
-       field<&W::latency>("latencySeconds", "from arrival to response")
-           .csv(18, "latencyMeanSeconds", "mean")
-           .csv(19, "latencyCi95Seconds", "ci95")
-           .csv(20, "latencyP50Seconds", "p50")
-           .csv(21, "latencyP95Seconds", "p95")
-           .csv(22, "latencyP99Seconds", "p99")
-           .csv(23, "latencyP999Seconds", "p999")
-           .csv(52, "latencyP99Ci95Seconds", "p99Ci95")
-           .policy("latencyP50", "p50")
-           .policy("latencyP95", "p95")
-           .policy("latencyP99", "p99")
-           .diff({.role = Role::Latency, .rank = 1, .name = "latencyP99", .part = "p99"}),
-       field<&W::queueing>("queueingSeconds", "of that, until the GPU took it up")
-           .csv(53, "queueingP95Seconds", "p95"),
-       field<&W::objectives>("objectives", "empty when the scenario sets none"),
-       field<&W::gpu_busy_share>("gpuBusyShare",
-                                 "share of the GPU time of the run that its kernels took")
-           .optional()
-           .of(Unit::Ratio)
-           .csv(24, "gpuBusyShare")
-           .column("GPU TIME", 5),
-       field<&W::gpu_lost>("gpuSecondsLost",
-                           "GPU time of containers that later died, mean per replication; absent "
-                           "when none did")
-           .positive()
-           .csv(70, "gpuSecondsLost")
-           .policy("gpuSecondsLost")
-           .diff({.role = Role::Pods, .rank = 14, .title = "GPU time lost"}),
-       field<&W::bill>("bill"),
-       field<&W::bound_by>("boundBy", "what limits it: GPU, host CPU, GPU memory, ...")
-           .optional()
-           .csv(25, "boundBy")
-           .column("BOUND BY"),
-       field<&W::neighbours>("neighbours",
-                             "whom it really had beside it, in the order of the "
-                             "scenario")
-           .optional()
-           .csv(kPlacementColumn, "neighbours", "workload"),
-       field<&W::placement>("placement"),
-       field<&objectives_pass>("").policy("slo.pass")}};
+      with_times_and_limits(
+          {field<&W::name>("name", "name in the scenario").csv(5, "workload").column("WORKLOAD"),
+           field<&W::kind>("kind", "Job, Deployment, Service, Notebook or Pipeline").csv(6, "kind"),
+           field<&W::namespace_name>("namespace", "of its pods").optional().csv(73, "namespace"),
+           field<&W::labels>("labels", "of its pods").optional(),
+           field<&W::unit_name>("unitName", "unit of throughput: epoch, request, ...")
+               .optional()
+               .csv(7, "unitName"),
+           field<&W::completed>("completed",
+                                "jobs, container runs or requests finished, mean per replication")
+               .csv(8, "completed")
+               .column("DONE"),
+           field<&W::throughput_per_second>("throughputPerSecond",
+                                            "units finished per second of the run")
+               .optional()
+               .of(Unit::PerSecond)
+               .csv(9, "throughputPerSecond")
+               .column("RATE", 1)
+               .policy("throughput"),
+           field<&W::goodput_per_second>("goodputPerSecond",
+                                         "units that met every objective on them, per second")
+               .optional()
+               .of(Unit::PerSecond)
+               .csv(10, "goodputPerSecond")
+               .policy("goodput"),
+           field<&W::requests>("requests"), field<&W::tokens>("tokens"),
+           field<&W::scaling>("scaling"), field<&W::notebooks>("notebooks"),
+           field<&W::gang>("gang")})};
   return declared;
 }
 

@@ -44,6 +44,7 @@ class HelpFormatter : public CLI::Formatter {
       return CLI::Formatter::make_group(std::move(group), is_positional, std::move(options));
     }
     std::vector<std::string> names;
+    names.reserve(options.size());
     for (const CLI::Option* option : options) names.push_back(option->get_name(false, true));
     return "\n" + group + " (slicewise help flags):\n  " + joined(names, ", ") + "\n";
   }
