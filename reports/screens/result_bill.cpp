@@ -34,6 +34,7 @@ std::vector<BillGroup> payers(const VariantResult& variant) {
 void fold_least(std::vector<BillGroup>& all) {
   if (all.size() <= kMostPayers) return;
   std::vector<std::int64_t> paid;
+  paid.reserve(all.size());
   for (const BillGroup& payer : all) paid.push_back(payer.bill.total.nano);
   std::ranges::nth_element(paid, paid.begin() + (kMostPayers - 2), std::ranges::greater());
   const std::int64_t least = paid[kMostPayers - 2];
