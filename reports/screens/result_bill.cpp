@@ -15,7 +15,6 @@ namespace slicewise::reports {
 namespace {
 
 using sim::BillGroup;
-using sim::BillPart;
 using sim::VariantResult;
 
 constexpr std::size_t kMostPayers = 12;
