@@ -58,7 +58,8 @@ void check_spot(NodePool& pool, Findings& findings) {
 }
 
 void check_layout_changes(const NodePool& pool, Findings& findings) {
-  if (!pool.mig || pool.mig->changes.empty() || (!pool.most_nodes && !pool.spot)) return;
+  const bool spot = pool.capacity_type == scenarios::CapacityType::Spot;
+  if (!pool.mig || pool.mig->changes.empty() || (!pool.most_nodes && !spot)) return;
   findings.add(Code::SettingConflict, pool.mig->config.where,
                "mig.changes on a pool whose nodes come and go",
                "new nodes would start with the first layout: write one number of nodes, without "

@@ -1,6 +1,7 @@
 #include "slicewise/sim/bill_groups.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 namespace slicewise::sim {
@@ -25,43 +26,43 @@ bool pays(const WorkloadResult& workload) {
   return workload.bill.has_value() && workload.kind != "Pipeline";
 }
 
-// The price of a unit of several workloads: what they pay for theirs together / all units.
-class UnitPrice {
- public:
-  void add(const std::optional<Usd>& price, double units) {
-    if (!price || units <= 0) return;
-    dollars_ += to_dollars(*price) * units;
-    units_ += units;
-  }
-  std::optional<Usd> value() const {
-    return units_ > 0 ? std::optional(from_dollars(dollars_ / units_)) : std::nullopt;
-  }
+std::optional<Usd> unit_price(Usd bill, double units) {
+  return units > 0 ? std::optional(from_dollars(to_dollars(bill) / units)) : std::nullopt;
+}
 
- private:
-  double dollars_ = 0;
-  double units_ = 0;
-};
-
+// A group pays for what finished nothing as well: its price is what it pays for such workloads /
+// all that they did. A request of a pipeline is counted in each of its stages: no price of several.
 BillPart bill_of(const VariantResult& variant, std::string_view by, const std::string& name) {
   BillPart sum;
-  UnitPrice job;
-  UnitPrice request;
-  UnitPrice gpu_hour;
+  Usd of_jobs;
+  Usd of_requests;
+  double jobs = 0;
+  double requests = 0;
+  double gpu_hours = 0;
+  int services = 0;
   for (const WorkloadResult& w : variant.workloads) {
     if (!pays(w) || group_of(w, by) != name) continue;
     sum.held += w.bill->held;
     sum.shared += w.bill->shared;
     sum.total += w.bill->total;
-    job.add(w.bill->per_job, w.completed);
-    request.add(w.bill->per_1k_requests_in_slo, w.requests ? w.requests->in_objectives : 0);
+    if (w.requests) {
+      ++services;
+      of_requests += w.bill->after_warmup.value_or(Usd{});
+      requests += w.requests->in_objectives;
+    } else if (!w.notebooks) {
+      of_jobs += w.bill->total;
+      jobs += w.completed;
+    }
     if (w.bill->per_gpu_hour && w.bill->per_gpu_hour->nano > 0) {
-      gpu_hour.add(w.bill->per_gpu_hour,
-                   to_dollars(w.bill->total) / to_dollars(*w.bill->per_gpu_hour));
+      gpu_hours += to_dollars(w.bill->total) / to_dollars(*w.bill->per_gpu_hour);
     }
   }
-  sum.per_job = job.value();
-  sum.per_1k_requests_in_slo = request.value();
-  sum.per_gpu_hour = gpu_hour.value();
+  if (services > 0) sum.after_warmup = of_requests;
+  sum.per_job = unit_price(of_jobs, jobs);
+  const bool staged = std::ranges::any_of(variant.workloads, std::not_fn(pays));
+  if (services == 1 || !staged)
+    sum.per_1k_requests_in_slo = unit_price(of_requests, requests / 1000);
+  sum.per_gpu_hour = unit_price(sum.total, gpu_hours);
   return sum;
 }
 

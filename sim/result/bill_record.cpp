@@ -20,10 +20,11 @@ Record bill_part(std::string_view meaning, int position) {
        field<&B::per_1k_requests_in_slo>(
            "per1kRequestsInSloUsd",
            "its part of the bill after the warm-up / thousands of requests in SLO"),
-       field<&B::per_gpu_hour>("perGpuHourUsd", "its part / hours of GPU time of its kernels")}};
+       field<&B::per_gpu_hour>("perGpuHourUsd", "its part / hours of GPU time of its kernels"),
+       field<&B::after_warmup>("afterWarmupUsd", "its part of the bill after the warm-up")}};
   constexpr std::string_view kColumns[] = {"billHeldUsd", "billSharedUsd",         "billTotalUsd",
                                            "perJobUsd",   "per1kRequestsInSloUsd", "perGpuHourUsd"};
-  for (std::size_t f = 0; position > 0 && f < declared.fields.size(); ++f) {
+  for (std::size_t f = 0; position > 0 && f < std::size(kColumns); ++f) {
     declared.fields[f] =
         std::move(declared.fields[f]).csv(position + static_cast<int>(f), kColumns[f]);
   }

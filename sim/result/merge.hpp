@@ -34,25 +34,21 @@ class WorkloadBills {
   Usd whole() const { return whole_; }
   Usd idle() const;  // what no pod holds, mean per replication; likewise
   Usd switching() const { return {switching_.nano / replications_}; }
-  // What the workload holds and its part of the rest, mean per replication, without unit costs.
-  BillPart part(std::size_t workload) const;
-  // Its part of an amount that all pay, by what it holds.
-  Usd of(std::size_t workload, Usd amount) const;
-  // Its part of the bill after the warm-up, for what is counted there.
-  Usd observed(std::size_t workload) const;
+  // What each workload holds and its part of the rest, mean per replication, without unit costs.
+  std::vector<BillPart> parts() const;
+  // Its part of an amount that all pay, by what it pays of its nodes; nullopt when nobody held any.
+  std::optional<Usd> of(std::size_t workload, Usd amount) const;
+  // Its part of the bill after the warm-up, for what is counted there; likewise.
+  std::optional<Usd> observed(std::size_t workload) const;
 
  private:
-  Usd overhead() const;
-
   std::int64_t replications_;
   Usd whole_;
   Usd observed_;  // after the warm-up
   Usd switching_;
-  Usd all_held_;
-  Usd all_held_observed_;
-  std::vector<Usd> held_;  // by workload
-  std::vector<Usd> held_observed_;
-  std::vector<Usd> before_;  // held by the workloads before it
+  std::vector<Usd> held_;           // by workload
+  std::vector<Usd> paid_;           // of its nodes: what it holds, and of the rest there
+  std::vector<Usd> paid_observed_;  // after the warm-up
 };
 
 // Gives each workload its part of the bill and the prices of what it did.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "slicewise/sim/metrics/cost_ledger.hpp"
 
@@ -15,37 +16,50 @@ CostLedger replication_cost(const Replication& replication) {
   return sum;
 }
 
+template <class Count>
+std::int64_t sum_over(std::span<const Replication> replications, const Count& count) {
+  std::int64_t sum = 0;
+  for (const Replication& r : replications) sum += count(r);
+  return sum;
+}
+
 std::int64_t jobs_done(std::size_t workload, std::span<const Replication> replications) {
-  std::int64_t jobs = 0;
-  for (const Replication& r : replications) jobs += r.workloads[workload].jobs_done;
-  return jobs;
+  return sum_over(replications,
+                  [&](const Replication& r) { return r.workloads[workload].jobs_done; });
 }
 
 std::int64_t requests_in_slo(std::size_t workload, std::span<const Replication> replications) {
-  std::int64_t requests = 0;
-  for (const Replication& r : replications) {
-    requests += r.workloads[workload].requests.in_objectives;
-  }
-  return requests;
+  return sum_over(replications, [&](const Replication& r) {
+    return r.workloads[workload].requests.in_objectives;
+  });
 }
 
 std::int64_t flows_in_slo(std::size_t pipeline, std::span<const Replication> replications) {
-  std::int64_t requests = 0;
-  for (const Replication& r : replications) {
-    requests += r.pipelines[pipeline].requests.in_objectives;
-  }
-  return requests;
+  return sum_over(replications, [&](const Replication& r) {
+    return r.pipelines[pipeline].requests.in_objectives;
+  });
 }
 
-// Of one, of so many; nullopt of none.
-std::optional<Usd> unit_price(Usd bill, std::int64_t units, std::int64_t of = 1) {
-  if (units <= 0) return std::nullopt;
-  return Usd{static_cast<std::int64_t>(static_cast<Int128>(bill.nano) * of / units)};
+// Of one, of so many; nullopt of none, and of a bill that nobody knows.
+std::optional<Usd> unit_price(std::optional<Usd> bill, std::int64_t units, std::int64_t of = 1) {
+  if (!bill || units <= 0) return std::nullopt;
+  return Usd{static_cast<std::int64_t>(static_cast<Int128>(bill->nano) * of / units)};
 }
 
 Usd scaled(Usd amount, Usd part, Usd whole) {
   if (whole.nano <= 0) return {};
   return {static_cast<std::int64_t>(static_cast<Int128>(amount.nano) * part.nano / whole.nano)};
+}
+
+Usd sum_of(const std::vector<Usd>& amounts) {
+  return std::accumulate(amounts.begin(), amounts.end(), Usd{});
+}
+
+// `part` of `parts` of what all of them pay together.
+std::optional<Usd> part_of_amount(Usd amount, const std::vector<Usd>& parts, std::size_t part) {
+  const Usd all = sum_of(parts);
+  if (all.nano <= 0 && amount.nano > 0) return std::nullopt;
+  return scaled(amount, parts[part], all);
 }
 
 // Of all replications together.
@@ -78,7 +92,8 @@ Usd monthly_cost(const World& world, std::span<const Replication> replications) 
 WorkloadBills::WorkloadBills(const World& world, std::span<const Replication> replications)
     : replications_(static_cast<std::int64_t>(replications.size())),
       held_(world.workloads.size()),
-      held_observed_(world.workloads.size()) {
+      paid_(world.workloads.size()),
+      paid_observed_(world.workloads.size()) {
   for (const Replication& r : replications) {
     for (const NodeRecord& node : r.nodes) {
       whole_ += node.cost.total;
@@ -87,50 +102,50 @@ WorkloadBills::WorkloadBills(const World& world, std::span<const Replication> re
     }
     for (std::size_t w = 0; w < held_.size(); ++w) {
       held_[w] += r.workloads[w].held;
-      held_observed_[w] += r.workloads[w].held_observed;
+      paid_[w] += r.workloads[w].held + r.workloads[w].shared;
+      paid_observed_[w] += r.workloads[w].observed;
     }
-  }
-  for (std::size_t w = 0; w < held_.size(); ++w) {
-    before_.push_back(all_held_);
-    all_held_ += held_[w];
-    all_held_observed_ += held_observed_[w];
   }
 }
 
-// Of the mean of a replication, what is left when each workload has paid what it holds.
-Usd WorkloadBills::overhead() const {
-  Usd rest{whole_.nano / replications_};
+Usd WorkloadBills::idle() const {
+  Usd rest = Usd{whole_.nano / replications_} - switching();
   for (const Usd held : held_) rest = rest - Usd{held.nano / replications_};
   return rest;
 }
 
-Usd WorkloadBills::idle() const { return overhead() - switching(); }
-
-// Rounded so that the parts add up.
-BillPart WorkloadBills::part(std::size_t w) const {
-  BillPart part;
-  part.held = {held_[w].nano / replications_};
-  if (all_held_.nano > 0) {
-    part.shared = scaled(overhead(), before_[w] + held_[w], all_held_) -
-                  scaled(overhead(), before_[w], all_held_);
+// What nodes cost on which no pod ever was, and what rounding left, is for all. Rounded so that the
+// parts add up.
+std::vector<BillPart> WorkloadBills::parts() const {
+  const Usd all = sum_of(paid_);
+  Usd rest{whole_.nano / replications_};
+  for (const Usd paid : paid_) rest = rest - Usd{paid.nano / replications_};
+  std::vector<BillPart> parts(held_.size());
+  Usd before;
+  for (std::size_t w = 0; w < parts.size(); ++w) {
+    const Usd until = before + paid_[w];
+    parts[w].held = {held_[w].nano / replications_};
+    parts[w].total =
+        Usd{paid_[w].nano / replications_} + scaled(rest, until, all) - scaled(rest, before, all);
+    parts[w].shared = parts[w].total - parts[w].held;
+    before = until;
   }
-  part.total = part.held + part.shared;
-  return part;
+  return parts;
 }
 
-Usd WorkloadBills::of(std::size_t w, Usd amount) const {
-  return scaled(amount, held_[w], all_held_);
+std::optional<Usd> WorkloadBills::of(std::size_t w, Usd amount) const {
+  return part_of_amount(amount, paid_, w);
 }
 
-Usd WorkloadBills::observed(std::size_t w) const {
-  return scaled(observed_, held_observed_[w], all_held_observed_);
+std::optional<Usd> WorkloadBills::observed(std::size_t w) const {
+  return part_of_amount(observed_, paid_observed_, w);
 }
 
 namespace {
 
 // What a pipeline's requests cost: of each of its Services as much as are its own requests there.
-Usd bill_of_stages(const World& world, const WorkloadBills& bills, std::size_t p,
-                   std::span<const Replication> replications) {
+std::optional<Usd> bill_of_stages(const World& world, const WorkloadBills& bills, std::size_t p,
+                                  std::span<const Replication> replications) {
   Usd bill;
   for (const PipelineModel::Stage& stage : world.pipelines[p].stages) {
     std::int64_t own = 0;
@@ -139,19 +154,23 @@ Usd bill_of_stages(const World& world, const WorkloadBills& bills, std::size_t p
       own += r.pipelines[p].requests.arrived;
       all += r.workloads[index(stage.workload)].requests.arrived;
     }
-    bill += scaled(bills.observed(index(stage.workload)), Usd{std::min(own, all)}, Usd{all});
+    const std::optional<Usd> observed = bills.observed(index(stage.workload));
+    if (!observed) return std::nullopt;
+    bill += scaled(*observed, Usd{std::min(own, all)}, Usd{all});
   }
   return bill;
 }
 
 void price_workload(const World& world, const WorkloadBills& bills, std::size_t w,
-                    std::span<const Replication> replications, WorkloadResult& result) {
-  BillPart bill = bills.part(w);
-  const Usd whole = bills.of(w, bills.whole());
+                    std::span<const Replication> replications, BillPart bill,
+                    WorkloadResult& result) {
+  const std::optional<Usd> whole = bills.of(w, bills.whole());
   if (scenarios::runs_batches(world.workloads[w].spec.kind)) {
     bill.per_job = unit_price(whole, jobs_done(w, replications));
   }
   if (result.requests) {
+    bill.after_warmup = Usd{bills.observed(w).value_or(Usd{}).nano /
+                            static_cast<std::int64_t>(replications.size())};
     bill.per_1k_requests_in_slo =
         unit_price(bills.observed(w), requests_in_slo(w, replications), 1000);
   }
@@ -168,10 +187,10 @@ void price_workload(const World& world, const WorkloadBills& bills, std::size_t 
   if (result.notebooks) {
     const double users = mean_over(
         replications, [&](const Replication& r) { return r.workloads[w].notebooks.active_users; });
-    const Usd month = bills.of(w, monthly_cost(world, replications));
-    if (users > 0) {
+    const std::optional<Usd> month = bills.of(w, monthly_cost(world, replications));
+    if (users > 0 && month) {
       result.notebooks->per_active_user_month =
-          Usd{static_cast<std::int64_t>(static_cast<double>(month.nano) / users)};
+          Usd{static_cast<std::int64_t>(static_cast<double>(month->nano) / users)};
     }
   }
   result.bill = bill;
@@ -182,8 +201,9 @@ void price_workload(const World& world, const WorkloadBills& bills, std::size_t 
 void price_workloads(const World& world, std::span<const Replication> replications,
                      VariantResult& result) {
   const WorkloadBills bills(world, replications);
+  const std::vector<BillPart> parts = bills.parts();
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
-    price_workload(world, bills, w, replications, result.workloads[w]);
+    price_workload(world, bills, w, replications, parts[w], result.workloads[w]);
   }
   for (std::size_t p = 0; p < world.pipelines.size(); ++p) {
     result.workloads[world.workloads.size() + p].bill.emplace().per_1k_requests_in_slo = unit_price(
@@ -197,15 +217,20 @@ Cost cost_result(const World& world, std::span<const Replication> replications) 
   // As users count them: a request of a pipeline once, whatever the number of its stages.
   Usd bill_of_jobs;
   Usd bill_of_requests;
+  bool known = true;  // whom the bill is for
   std::int64_t jobs = 0;
   std::int64_t in_slo = 0;
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     const scenarios::Workload& spec = world.workloads[w].spec;
     if (scenarios::runs_batches(spec.kind)) {
-      bill_of_jobs += bills.of(w, bills.whole());
+      const std::optional<Usd> bill = bills.of(w, bills.whole());
+      known &= bill.has_value();
+      bill_of_jobs += bill.value_or(Usd{});
       jobs += jobs_done(w, replications);
     } else if (spec.kind == WorkloadKind::Service) {
-      bill_of_requests += bills.observed(w);
+      const std::optional<Usd> bill = bills.observed(w);
+      known &= bill.has_value();
+      bill_of_requests += bill.value_or(Usd{});
       if (spec.traffic) in_slo += requests_in_slo(w, replications);
     }
   }
@@ -214,8 +239,10 @@ Cost cost_result(const World& world, std::span<const Replication> replications) 
   cost.split.rule = scenarios::split_name(world.cost_split);
   cost.split.idle = bills.idle();
   cost.split.switching = bills.switching();
-  cost.per_job = unit_price(bill_of_jobs, jobs);
-  cost.per_1k_requests_in_slo = unit_price(bill_of_requests, in_slo, 1000);
+  if (known) {
+    cost.per_job = unit_price(bill_of_jobs, jobs);
+    cost.per_1k_requests_in_slo = unit_price(bill_of_requests, in_slo, 1000);
+  }
   cost.monthly = monthly_cost(world, replications);
   return cost;
 }

@@ -187,14 +187,13 @@ void take_advice(const models::Catalogue& catalogue, const std::string& instance
 
 std::optional<SpotModel> model_spot(const scenarios::Scenario& scenario, const NodePool& pool,
                                     const models::Catalogue& catalogue, Diagnostics& found) {
-  // Changes of the MIG layout are simulated of nodes that stay.
-  const bool stays = pool.mig && !pool.mig->changes.empty();
-  if (pool.capacity_type != scenarios::CapacityType::Spot || stays) return std::nullopt;
+  if (pool.capacity_type != scenarios::CapacityType::Spot) return std::nullopt;
   const scenarios::Spot stated = pool.spot.value_or(scenarios::Spot{});
   SpotModel spot;
   spot.notice = stated.notice;
   if (stated.interruptions) {
     spot.interruptions = *stated.interruptions;
+    spot.stated = true;
     spot.source = "stated";
   } else {
     take_advice(catalogue, pool.instance_type.value, scenario.region, spot);

@@ -81,7 +81,7 @@ void count_pool(const scenarios::NodePool& spec, const PoolModel& pool, const Wo
   if (pool.changes_nodes()) {
     counter.add(Provenance::Assumed, pool.name, "time that a node takes to start");
   }
-  if (pool.spot) {
+  if (pool.spot && !pool.spot->stated) {
     counter.add(pool.spot->advised ? Provenance::Catalog : Provenance::Assumed, pool.name,
                 "rate of spot interruptions");
   }

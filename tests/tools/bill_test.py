@@ -39,8 +39,11 @@ class Bill(unittest.TestCase):
                          cost["totalUsd"])
         for bill in payers:
             self.assertEqual(bill["heldUsd"] + bill["sharedUsd"], bill["totalUsd"])
+        if variant["pods"]["runningMax"] > 0 and cost["split"]["rule"] != "gpu-time":
+            self.assertGreater(held, 0)
         if held > 0:
             self.assertEqual(sum(b["totalUsd"] for b in payers), cost["totalUsd"])
+        self.assertAlmostEqual(float(cost["split"]["switchUsd"]), float(cost["switchUsd"]), places=6)
 
     def test_parts_add_up_in_every_example(self):
         self.assertTrue(EXAMPLES)

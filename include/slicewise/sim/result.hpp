@@ -156,10 +156,10 @@ struct BillPart {
   Usd held;    // what its pods hold of their nodes
   Usd shared;  // its part of what nobody holds and of context switches, by what it holds
   Usd total;   // of both
-  std::optional<Usd> per_job;  // total / jobs finished; absent when none was
-  // Bill and requests after the warm-up.
-  std::optional<Usd> per_1k_requests_in_slo;
-  std::optional<Usd> per_gpu_hour;  // total / GPU time that its kernels took
+  std::optional<Usd> per_job;                 // total / jobs finished; absent when none was
+  std::optional<Usd> after_warmup;            // of Services: for the requests that are counted
+  std::optional<Usd> per_1k_requests_in_slo;  // that / thousands of them in SLO
+  std::optional<Usd> per_gpu_hour;            // total / GPU time that its kernels took
 };
 
 struct WorkloadResult {

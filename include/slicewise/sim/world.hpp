@@ -65,6 +65,7 @@ struct LayoutChange {
 // EC2 takes the nodes of a pool back.
 struct SpotModel {
   Rate interruptions;    // of each node
+  bool stated = false;   // by the scenario
   bool advised = false;  // by the Spot Advisor
   std::string source;    // of the rate
   Duration notice;

@@ -155,26 +155,32 @@ void Holdings::split(std::uint32_t n, const CostLedger& cost) {
   const Duration billed = run_.now - run_.cluster.nodes[n].life.launched;
   const TimePoint observed_from = TimePoint{} + run_.world.warmup;
   const TimePoint from = std::max(run_.cluster.nodes[n].life.launched, observed_from);
-  const auto node_ns = static_cast<double>(billed.ns);
   NodeRecord& record = run_.record.nodes[n];
-  if (billed.ns > 0) {
-    record.observed +=
-        rounded_down(cost.total, part_of((run_.now - std::min(run_.now, from)).ns, billed.ns));
+  const Usd observed =
+      rounded_down(cost.total, part_of((run_.now - std::min(run_.now, from)).ns, billed.ns));
+  record.observed += observed;
+  record.switching += cost.switching;
+  Time sum;
+  for (std::size_t w = 0; w < run_.world.workloads.size(); ++w) {
+    sum.whole += of_workload(n, w).whole;
+    sum.observed += of_workload(n, w).observed;
   }
-  double sum = 0;
-  for (std::size_t w = 0; w < run_.world.workloads.size(); ++w) sum += of_workload(n, w).whole;
-  // Of the node's time. What is held has context switches in it, GPU time has not.
-  const double held = sum > 0 ? sum / std::max(sum, node_ns) : 0;
+  if (sum.whole <= 0) return;
+  // Context switches are nobody's. The time of kernels has none in it; who holds a part of the node
+  // holds that part of what they leave.
   const double switched = part_of(cost.switching.nano, cost.total.nano);
+  const double held = sum.whole / std::max(sum.whole, static_cast<double>(billed.ns));
   const bool by_use = run_.world.cost_split == CostSplit::GpuTime;
-  const double apart = std::min(switched, by_use ? 1 - held : held);
-  record.switching += rounded_down(cost.total, apart);
-  const double each = sum > 0 ? (by_use ? held : held - apart) / sum : 0;
+  const Usd all_held = std::min(cost.total - cost.switching,
+                                rounded_down(cost.total, by_use ? held : held * (1 - switched)));
   for (std::size_t w = 0; w < run_.world.workloads.size(); ++w) {
     Time& time = of_workload(n, w);
     WorkloadRecord& workload = run_.record.workloads[w];
-    workload.held += rounded_down(cost.total, each * time.whole);
-    workload.held_observed += rounded_down(cost.total, each * time.observed);
+    workload.held += rounded_down(all_held, time.whole / sum.whole);
+    workload.shared += rounded_down(cost.total - all_held, time.whole / sum.whole);
+    if (sum.observed > 0) {
+      workload.observed += rounded_down(observed, time.observed / sum.observed);
+    }
     time = {};
   }
 }

@@ -107,7 +107,7 @@ bool RequestSource::over(TimePoint now, bool lost) {
   const double think_ns = static_cast<double>(clients_->think_time.ns) * thinking_.exponential();
   const Duration think = nanoseconds(std::llround(think_ns));
   Request request;
-  request.arrived = now + (lost ? std::max(think, kLostPause) : think);
+  request.arrived = now + (lost && clients_->think_time < kLeastThink ? kLostPause : think);
   returning_.push(request.arrived, request);
   return true;
 }

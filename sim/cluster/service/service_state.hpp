@@ -156,10 +156,11 @@ class Population {
   double integral_ns_ = 0;
 };
 
-// The shortest time from a refusal to the next attempt of a client that does not think: without it
-// one that finds no replica would ask for ever in one instant. gRPC's INITIAL_BACKOFF
+// The time from a refusal to the next attempt of a client that hardly thinks: without it one that
+// finds no replica would ask for ever in one instant. gRPC's INITIAL_BACKOFF
 // (github.com/grpc/grpc/blob/master/doc/connection-backoff.md).
 inline constexpr Duration kLostPause = seconds(1);
+inline constexpr Duration kLeastThink = milliseconds(1);
 
 // Where the requests of one Service or pipeline come from. Draws the same requests in every
 // variant; the next arrival of an open loop never waits for a response.
@@ -180,8 +181,8 @@ class RequestSource {
   // Comes back at `at`.
   void put_back(TimePoint at, const Request& request) { returning_.push(at, request); }
 
-  // Closed loop: the client of a request that is over thinks and asks again; not before kLostPause
-  // when it got no answer. False in an open loop.
+  // Closed loop: the client of a request that is over thinks and asks again; one that hardly
+  // thinks and got no answer, after kLostPause. False in an open loop.
   bool over(TimePoint now, bool lost);
 
  private:

@@ -157,7 +157,7 @@ TEST(MergeRequests, ThePriceCountsRequestsAsUsersDo) {
   runs[0].nodes[0].cost.total = from_dollars(0.7);
   runs[0].nodes[0].observed = from_dollars(0.6);  // the minute whose requests count
   runs[0].workloads[0].held = from_dollars(0.2);
-  runs[0].workloads[0].held_observed = from_dollars(0.1);
+  runs[0].workloads[0].observed = from_dollars(0.1);
   EXPECT_EQ(cost_result(w, runs).per_1k_requests_in_slo, Usd{from_dollars(0.6).nano * 1000 / 600});
   EXPECT_EQ(cost_result(w, runs).monthly, from_dollars(36 * 730));
   // A Service that only pipelines use: its requests are stages of theirs.

@@ -164,7 +164,8 @@ struct WorkloadRecord {
   double all_reduce_ns = 0;  // that their steps took, of `working`
   Duration working;          // container time after start-up
   Usd held;                  // of the bills of its nodes: what its pods hold, without switches
-  Usd held_observed;         // ... after the warm-up
+  Usd shared;                // its part of what is idle and switched there
+  Usd observed;              // of both together, after the warm-up
 };
 
 struct Replication {
