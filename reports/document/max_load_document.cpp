@@ -143,7 +143,10 @@ const Record& record_of<LoadProbe>() {
        field<&P::replications>("replications", "runs that were done"),
        field<&P::verdict>("verdict",
                           "on which side of the limit the 95 % interval of the runs lies"),
-       field<&P::lost_pods>("lostPods", "pods that were left behind: then it fails").optional(),
+       field<&P::left_behind>("lostPods",
+                              "pods that were left behind, or requests of a Service without "
+                              "objectives: then it fails")
+           .optional(),
        field<&P::objectives>("objectives", "of all workloads and pipelines")}};
   return declared;
 }

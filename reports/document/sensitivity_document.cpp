@@ -275,7 +275,10 @@ const Record& record_of<BreakEvenOfInput>() {
        field<&input_that_passes>("passes", "the input there"),
        field<&input_that_fails>("fails", "the input there"),
        field<&B::even, &BreakEven::workload>("workload", "whose objective fails").optional(),
-       field<&B::even, &BreakEven::objective>("objective", "that fails").optional(),
+       field<&B::even, &BreakEven::objective>("objective",
+                                              "that fails; where all hold and pods or requests "
+                                              "are left behind, the cause as verdicts name it")
+           .optional(),
        field<&B::even, &BreakEven::simulations>("simulations", "that the search took")}};
   return declared;
 }

@@ -298,10 +298,12 @@ class ResultExplainer {
     if (text_of(placement + "/figure").empty()) return "";
     std::vector<std::string> beside;
     for (const std::string& other : items(placement + "/beside")) beside.push_back(text_of(other));
+    const std::optional<double> worst = document_.number(placement + "/worstSeconds");
     return placement_sentence(
         document_.required_text(w + "/name"),
         {text_of(placement + "/figure"), from_seconds(figure(placement + "/usualSeconds")),
-         from_seconds(figure(placement + "/worstSeconds")),
+         static_cast<int>(figure(placement + "/usualReplications")),
+         worst ? std::optional(from_seconds(*worst)) : std::nullopt,
          static_cast<int>(figure(placement + "/worstReplications")), std::move(beside)},
         static_cast<int>(figure(at + "/replications")));
   }

@@ -73,8 +73,8 @@ std::string objective_text(const ProbedObjective& objective, const TextStyle& st
 std::string binding_sentence(const MaxLoad& found, const TextStyle& style) {
   if (!found.failed) return "";
   const LoadProbe& probe = found.probes[*found.failed];
-  if (!probe.lost_pods.empty()) {
-    return fmt::format("What gives way first: {} at {}.", probe.lost_pods.front().text,
+  if (!probe.left_behind.empty()) {
+    return fmt::format("What gives way first: {} at {}.", probe.left_behind.front().text,
                        at_text(found, probe.factor));
   }
   if (!found.binding) return "";
@@ -112,7 +112,10 @@ std::string range_sentence(const MaxLoad& found) {
   const LoadProbe& failed = found.probes[*found.failed];
   return fmt::format("Every objective is met up to {}; at {} {}.", passed,
                      at_text(found, failed.factor),
-                     failed.lost_pods.empty() ? "one is missed" : "pods are left behind");
+                     failed.left_behind.empty() ? "one is missed"
+                     : failed.left_behind.front().cause == sim::Verdict::Cause::Overloaded
+                         ? "requests are left behind"
+                         : "pods are left behind");
 }
 
 std::string price_sentence(const MaxLoad& found) {
@@ -202,9 +205,9 @@ Cells probe_cells(const MaxLoad& found, const TextStyle& style) {
     const auto cause =
         std::ranges::find(probe.objectives, probe.verdict, &ProbedObjective::verdict);
     const bool named = probe.verdict != LoadVerdict::Passes && cause != probe.objectives.end();
-    const std::string because = !probe.lost_pods.empty() ? probe.lost_pods.front().text
-                                : named                  ? objective_text(*cause, style)
-                                                         : std::string(signs(style).none);
+    const std::string because = !probe.left_behind.empty() ? probe.left_behind.front().text
+                                : named                    ? objective_text(*cause, style)
+                                                           : std::string(signs(style).none);
     table.rows.push_back({std::to_string(n + 1), at_text(found, probe.factor),
                           std::to_string(probe.replications),
                           std::string(verdict_word(probe.verdict)), because});

@@ -87,11 +87,14 @@ std::string seatings_heading(const sim::VariantResult& variant) {
 
 std::string placement_sentence(std::string_view workload, const sim::PlacementSpread& placement,
                                int replications) {
-  const int others = replications - placement.replications;
+  const bool answers = placement.figure == "latencyP95";
   return fmt::format(
       "{} {} is {} in {} of {} runs and {} in {}, where it shares a GPU with {}", workload,
-      placement.figure == "latencyP95" ? "p95" : "completion p95", duration_text(placement.usual),
-      others, replications, duration_text(placement.worst),
+      answers ? "p95" : "completion p95", duration_text(placement.usual),
+      placement.usual_replications, replications,
+      placement.worst ? duration_text(*placement.worst)
+      : answers       ? "it answers nothing"
+                      : "no job is finished",
       placement.replications == 1 ? "one" : fmt::format("{}", placement.replications),
       fmt::join(named(workload, placement.beside), " and "));
 }

@@ -190,7 +190,9 @@ Cells break_even_cells(const SensitivityStudy& study, const TextStyle& style) {
     };
     table.rows.push_back({input.path + (is_assumed(input) ? " *" : ""), at(1), at(even.passes),
                           at(even.fails), factor(even.passes) + ".." + factor(even.fails),
-                          even.objective.empty() ? none : even.workload + " " + even.objective});
+                          even.objective.empty()  ? none
+                          : even.workload.empty() ? even.objective
+                                                  : even.workload + " " + even.objective});
   }
   return table;
 }

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/replay/replay.hpp"
 #include "slicewise/sim/result.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 #include "../result/merge.hpp"
 
@@ -19,15 +19,6 @@ using Cause = Verdict::Cause;
 constexpr std::array<std::string_view, kCauses> kCauseNames = {
     "nothingRan", "outOfMemory",     "podsFailed",         "crashLoopBackOff", "podsPending",
     "overloaded", "objectiveMissed", "objectiveUndecided", "policyDenies"};
-
-// Durations in seconds, shares of one, rates per second.
-double plain_number(const scenarios::FigureValue& value) {
-  return std::visit(
-      models::Overloaded{[](Duration d) { return to_seconds(d); },
-                         [](scenarios::Share s) { return s.of_one; },
-                         [](Rate r) { return r.per_second; }, [](double x) { return x; }},
-      value);
-}
 
 bool has_objective(const WorkloadResult& workload, std::string_view name) {
   return std::ranges::find(workload.objectives, name, &ObjectiveResult::name) !=
@@ -92,12 +83,9 @@ void judge_load(const VariantResult& variant, std::vector<Verdict::Reason>& reas
   constexpr double kByChance = 0.01;
   for (const WorkloadResult& w : variant.workloads) {
     if (!w.requests || !w.objectives.empty() || w.requests->left_over <= kByChance) continue;
-    const double come = w.requests->answered > 0
-                            ? w.throughput_per_second * w.requests->arrived / w.requests->answered
-                            : 0;
     reasons.push_back({Cause::Overloaded, w.name, "overloaded",
                        fmt::format("\"{}\" answers {:.3g} of {:.3g} requests/s that come", w.name,
-                                   w.throughput_per_second, come)});
+                                   w.throughput_per_second, w.requests->arrived_per_second)});
   }
 }
 
@@ -140,9 +128,9 @@ bool clears_limit(const scenarios::FigureValue& value,
                   const std::optional<scenarios::FigureValue>& half_width,
                   const scenarios::FigureValue& limit, bool at_least) {
   if (!half_width) return at_least ? value >= limit : value <= limit;
-  const double half = plain_number(*half_width);
-  return at_least ? plain_number(value) - half >= plain_number(limit)
-                  : plain_number(value) + half <= plain_number(limit);
+  const double half = in_its_unit(*half_width);
+  return at_least ? in_its_unit(value) - half >= in_its_unit(limit)
+                  : in_its_unit(value) + half <= in_its_unit(limit);
 }
 
 bool Verdict::has(Cause cause) const {

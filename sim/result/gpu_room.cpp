@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -35,6 +35,18 @@ struct Candidate {
   }
 };
 
+// Pods of a workload that a node's CPU and memory hold; at least one, so that what keeps it off is
+// said.
+int on_node(const PoolModel& pool, const scenarios::PodTemplate& pod) {
+  std::int64_t pods = std::numeric_limits<int>::max();
+  const auto tighten = [&](std::int64_t has, std::int64_t asks) {
+    if (asks > 0) pods = std::min(pods, has / asks);
+  };
+  tighten(pool.allocatable_cpu.count, pod.cpu_request.count);
+  tighten(pool.allocatable_memory.count, pod.memory_request.count);
+  return static_cast<int>(std::max<std::int64_t>(1, pods));
+}
+
 std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::size_t k) {
   const PoolModel& pool = world.pools[p];
   std::vector<Candidate> out;
@@ -45,7 +57,7 @@ std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::siz
     const auto ticket = std::ranges::find(tickets, *demand.offer, &Tickets::offer);
     if (ticket == tickets.end()) continue;
     out.push_back({&model,
-                   std::min(model.spec.count, ticket->count),
+                   std::min({model.spec.count, ticket->count, on_node(pool, model.spec.pod)}),
                    {process_memory(model, demand, k), model.greedy, model.spec.processes_per_pod,
                     ticket->memory_limit}});
   }
@@ -59,8 +71,8 @@ std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::siz
 
 // Pods of the usual mix that a node's CPU or memory holds; nullopt: they ask for none.
 template <class Request>
-std::optional<int> pods_by(const std::vector<Candidate>& candidates, std::int64_t has,
-                           const Request& request) {
+std::optional<int> usual_pods(const std::vector<Candidate>& candidates, std::int64_t has,
+                              const Request& request) {
   std::int64_t sum = 0;
   std::int64_t pods = 0;
   for (const Candidate& candidate : candidates) {
@@ -73,6 +85,32 @@ std::optional<int> pods_by(const std::vector<Candidate>& candidates, std::int64_
       kMany, static_cast<double>(has) * static_cast<double>(pods) / static_cast<double>(sum)));
 }
 
+// The most pods that a node's CPU or memory holds: the smallest first. nullopt: all that there are.
+template <class Request>
+std::optional<int> most_pods(std::vector<Candidate> candidates, std::int64_t has,
+                             const Request& request) {
+  const auto asks = [&](const Candidate& candidate) { return request(candidate.model->spec.pod); };
+  std::ranges::sort(candidates, {}, asks);
+  int pods = 0;
+  for (const Candidate& candidate : candidates) {
+    const std::int64_t one = asks(candidate);
+    const int there = candidate.model->spec.count;
+    if (one > 0 && has / one < there) return pods + static_cast<int>(has / one);
+    pods += there;
+    has -= one * there;
+  }
+  return std::nullopt;
+}
+
+// Domains of a kind on a node, under the layout that has most of them.
+int domains_of(const PoolModel& pool, std::size_t kind) {
+  std::ptrdiff_t most = 1;
+  for (const NodeLayout& layout : pool.layouts) {
+    most = std::max(most, std::ranges::count(layout.domains, kind, &NodeLayout::Domain::kind));
+  }
+  return static_cast<int>(most);
+}
+
 // How many of them could be there at the most, and what says so, by all but the GPU's memory.
 struct Limit {
   int pods;      // each GPU of the node has its part
@@ -80,25 +118,31 @@ struct Limit {
   Bound bound;
 };
 
-Limit limit_of(const PoolModel& pool, const DomainKind& kind,
-               const std::vector<Candidate>& candidates) {
+Limit limit_of(const PoolModel& pool, std::size_t kind, const std::vector<Candidate>& candidates) {
   Limit limit{0, 0, Bound::Replicas};
-  for (const Tickets& tickets : kind.tickets) limit.pods += tickets.count;
+  for (const Tickets& tickets : pool.kinds[kind].tickets) limit.pods += tickets.count;
   for (const Candidate& candidate : candidates) limit.may_meet += candidate.pods;
   limit.may_meet = std::min(limit.may_meet, limit.pods);
-  const auto domains = static_cast<int>(pool.layouts.front().domains.size());
-  const auto tighten = [&](std::optional<int> of_node, Bound bound) {
-    if (!of_node) return;
-    limit.may_meet = std::min(limit.may_meet, *of_node);
-    const int each = std::max(std::min(1, *of_node), *of_node / domains);
+  const int domains = domains_of(pool, kind);
+  // The plugin gives a pod the GPU with the fewest, unless it packs them.
+  const int spread = pool.allocation == scenarios::AllocationPolicy::Packed ? 1 : domains;
+  const auto tighten = [&](std::int64_t has, Bound bound, const auto& request) {
+    if (const auto most = most_pods(candidates, has, request)) {
+      limit.may_meet = std::min(limit.may_meet, (*most + spread - 1) / spread);
+    }
+    const auto usual = usual_pods(candidates, has, request);
+    if (!usual) return;
+    const int each = std::max(std::min(1, *usual), *usual / domains);
     if (each < limit.pods) limit = {each, limit.may_meet, bound};
   };
-  tighten(pods_by(candidates, pool.allocatable_cpu.count,
-                  [](const auto& pod) { return pod.cpu_request.count; }),
-          Bound::Cpu);
-  tighten(pods_by(candidates, pool.allocatable_memory.count,
-                  [](const auto& pod) { return pod.memory_request.count; }),
-          Bound::HostMemory);
+  tighten(pool.allocatable_cpu.count, Bound::Cpu,
+          [](const auto& pod) { return pod.cpu_request.count; });
+  tighten(pool.allocatable_memory.count, Bound::HostMemory,
+          [](const auto& pod) { return pod.memory_request.count; });
+  // Of one workload there may be more some day; what several would have more of is a guess.
+  if (candidates.size() > 1 && limit.may_meet < limit.pods) {
+    limit = {limit.may_meet, limit.may_meet, Bound::Pods};
+  }
   return limit;
 }
 
@@ -111,18 +155,20 @@ void add_tenant(const Candidate& candidate, GpuRoom& room) {
   ++tenant->pods;
 }
 
-// The pod after so many: beyond those that there are, one more like the largest.
-const Candidate& at(const std::vector<Candidate>& candidates, int place) {
+// The pod after so many; beyond those that there are, of one workload one more, else none.
+const Candidate* at(const std::vector<Candidate>& candidates, int place) {
+  if (candidates.size() == 1) return &candidates.front();
   for (const Candidate& candidate : candidates) {
-    if (place < candidate.pods) return candidate;
+    if (place < candidate.pods) return &candidate;
     place -= candidate.pods;
   }
-  return candidates.front();
+  return nullptr;
 }
 
-GpuRoom room_of(const PoolModel& pool, const DomainKind& kind,
+GpuRoom room_of(const PoolModel& pool, std::size_t of_kind,
                 const std::vector<Candidate>& candidates) {
-  const Limit limit = limit_of(pool, kind, candidates);
+  const DomainKind& kind = pool.kinds[of_kind];
+  const Limit limit = limit_of(pool, of_kind, candidates);
   GpuRoom room;
   room.pool = pool.name;
   room.partition = kind.partition;
@@ -131,23 +177,29 @@ GpuRoom room_of(const PoolModel& pool, const DomainKind& kind,
   for (const Tickets& tickets : kind.tickets) room.replicas += tickets.count;
   room.may_meet = limit.may_meet;
   room.bound = limit.bound;
-  MemoryLedger ledger(static_cast<std::uint32_t>(limit.pods + 1), room.usable, room.context,
+  room.safe = limit.pods;
+  // What the node's CPU lets meet may be more than each GPU's part of it.
+  const int most = std::max(limit.pods, limit.may_meet);
+  MemoryLedger ledger(static_cast<std::uint32_t>(most), room.usable, room.context,
                       models::greedy_reserve(*pool.gpu));
-  for (; room.safe < limit.pods; ++room.safe) {
-    const Candidate& next = at(candidates, room.safe);
-    if (!ledger.open(static_cast<std::uint32_t>(room.safe), next.process)) {
-      const auto& most = next.process.limit;
-      const bool passes_limit = most && room.context + next.process.needed > *most;
-      room.bound = passes_limit ? Bound::ProcessLimit : Bound::Memory;
-      if (passes_limit) room.process_limit = most;
-      break;
-    }
-    room.needed += next.pod(room.context);
-    add_tenant(next, room);
+  for (int pods = 0; pods < most; ++pods) {
+    const MemoryLedger::Process& process = at(candidates, pods)->process;
+    if (ledger.open(static_cast<std::uint32_t>(pods), process)) continue;
+    const bool passes_limit = process.limit && room.context + process.needed > *process.limit;
+    room.bound = passes_limit ? Bound::ProcessLimit : Bound::Memory;
+    if (passes_limit) room.process_limit = process.limit;
+    room.safe = pods;
+    break;
   }
-  const Candidate& next = at(candidates, room.safe);
-  room.next = room.needed + next.pod(room.context);
-  room.next_workload = next.model->name;
+  for (int pods = 0; pods < room.safe; ++pods) {
+    const Candidate& tenant = *at(candidates, pods);
+    room.needed += tenant.pod(room.context);
+    add_tenant(tenant, room);
+  }
+  if (const Candidate* next = at(candidates, room.safe)) {
+    room.next = room.needed + next->pod(room.context);
+    room.next_workload = next->model->name;
+  }
   return room;
 }
 
@@ -193,6 +245,8 @@ std::string bound_text(const GpuRoom& room) {
       return "the CPU of the node binds";
     case Bound::HostMemory:
       return "the memory of the node binds";
+    case Bound::Pods:
+      return "all that there are fit";
   }
   return "";
 }
@@ -218,7 +272,7 @@ std::vector<GpuRoom> gpu_rooms(const World& world) {
     for (std::size_t k = 0; k < world.pools[p].kinds.size(); ++k) {
       const auto candidates = room::candidates_on(world, p, k);
       if (candidates.empty()) continue;
-      rooms.push_back(room::room_of(world.pools[p], world.pools[p].kinds[k], candidates));
+      rooms.push_back(room::room_of(world.pools[p], k, candidates));
     }
   }
   return rooms;

@@ -61,7 +61,9 @@ Usd monthly_cost(const World& world, std::span<const Replication> replications);
 WorkloadResult workload_result(const World& world, std::size_t workload,
                                std::span<const Replication> replications);
 
-// merge_placement.cpp: who sat where. The pods on a GPU or MIG instance when most were there.
+// merge_placement.cpp: who sat where. Of a pod as records number them.
+std::size_t workload_of_pod(const World& world, std::uint32_t pod);
+// The pods on a GPU or MIG instance when most were there.
 std::vector<std::string> pods_at_fullest(const World& world, const DomainRecord& domain);
 std::vector<GpuNeighbour> gpu_neighbours_of(const World& world, std::size_t workload,
                                             std::span<const Replication> replications);

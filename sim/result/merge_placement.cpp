@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -48,16 +49,32 @@ Beside beside(const World& world, const Replication& replication, std::size_t w)
   return most;
 }
 
-// What users feel of a replication; nullopt where nothing was seen.
+// Nothing was answered of what came, or no job was finished.
+constexpr Duration kNothingDone{std::numeric_limits<std::int64_t>::max()};
+
+// What users feel of a replication; nullopt where nothing was to be seen.
 std::optional<Duration> felt(WorkloadKind kind, const WorkloadRecord& record) {
   constexpr double kP95 = 0.95;
   if (kind == WorkloadKind::Service) {
     const Histogram& latency = record.requests.latency;
-    return latency.count() > 0 ? std::optional(latency.quantile(kP95)) : std::nullopt;
+    if (latency.count() > 0) return latency.quantile(kP95);
+    return record.requests.arrived > 0 ? std::optional(kNothingDone) : std::nullopt;
   }
   if (kind != WorkloadKind::Job) return std::nullopt;
   const auto summary = summarize(std::span(&record.completion, 1));
-  return summary ? std::optional(summary->p95) : std::nullopt;
+  return summary ? summary->p95 : kNothingDone;
+}
+
+// Whether its containers run kernels for some of their time: what does not disturbs nobody.
+bool uses_the_gpu(std::size_t w, std::span<const Replication> replications) {
+  constexpr double kSome = 0.01;
+  Duration busy;
+  Duration running;
+  for (const Replication& r : replications) {
+    busy += r.workloads[w].gpu_busy;
+    running += r.workloads[w].pod_running;
+  }
+  return ratio(busy, running) > kSome;
 }
 
 Duration median(std::vector<Duration> values) {
@@ -80,6 +97,10 @@ std::vector<double> usual_beside(const Placements& placements, const Beside& wor
 }
 
 }  // namespace
+
+std::size_t workload_of_pod(const World& world, std::uint32_t pod) {
+  return pod_of(world, pod).workload;
+}
 
 std::vector<std::string> pods_at_fullest(const World& world, const DomainRecord& domain) {
   std::vector<std::uint32_t> pods = domain.fullest;
@@ -121,15 +142,23 @@ std::optional<PlacementSpread> placement_spread(const World& world, std::size_t 
   for (auto at = placements.begin(); at != placements.end(); ++at) {
     if (at != worst) others.insert(others.end(), at->second.begin(), at->second.end());
   }
+  // Each run placed worst, against each that was not: of one run chance decides as well.
+  if (to_seconds(std::ranges::min(worst->second)) <
+      kWorthSaying * to_seconds(std::ranges::max(others))) {
+    return std::nullopt;
+  }
+  const Duration at_worst = median(worst->second);
   PlacementSpread spread{kind == WorkloadKind::Service ? "latencyP95" : "jobCompletionP95",
                          median(others),
-                         median(worst->second),
+                         static_cast<int>(others.size()),
+                         at_worst == kNothingDone ? std::nullopt : std::optional(at_worst),
                          static_cast<int>(worst->second.size()),
                          {}};
-  if (to_seconds(spread.worst) < kWorthSaying * to_seconds(spread.usual)) return std::nullopt;
   const std::vector<double> usual = usual_beside(placements, worst->first);
   for (std::size_t other = 0; other < usual.size(); ++other) {
-    if (worst->first[other] > usual[other]) spread.beside.push_back(world.workloads[other].name);
+    if (worst->first[other] > usual[other] && uses_the_gpu(other, replications)) {
+      spread.beside.push_back(world.workloads[other].name);
+    }
   }
   return spread.beside.empty() ? std::nullopt : std::optional(std::move(spread));
 }

@@ -79,6 +79,7 @@ void add_requests(const World& world, std::span<const Replication> replications,
     const auto runs = static_cast<double>(records.size());
     in_system[r] = records[r]->in_system_ns / static_cast<double>(observed.ns);
     result.requests->mean_in_system += in_system[r] / runs;
+    result.requests->arrived_per_second += per_second(records[r]->arrived, observed) / runs;
     result.goodput_per_second += per_second(records[r]->in_objectives, observed) / runs;
   }
   result.requests->left_over = left_over_share(records, in_system);

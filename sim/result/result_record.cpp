@@ -348,7 +348,10 @@ const Record& record_of<PlacementSpread>() {
       "what the placement of its pods decided; absent where it decided little",
       {field<&P::figure>("figure", "latencyP95 or jobCompletionP95, of each run"),
        field<&P::usual>("usualSeconds", "median of the other runs"),
-       field<&P::worst>("worstSeconds", "median of the runs with the worst placement")
+       field<&P::usual_replications>("usualReplications", "other runs in which it was seen"),
+       field<&P::worst>("worstSeconds",
+                        "median of the runs with the worst placement; absent where nothing was "
+                        "answered or finished")
            .csv(kPlacementColumn + 1, "worstPlacementP95Seconds"),
        field<&P::replications>("worstReplications", "runs that had it"),
        field<&P::beside>("beside",
@@ -719,8 +722,8 @@ const Record& record_of<GpuRoom>() {
        field<&R::process_limit>("processLimitBytes", "limit that a process passes, bytes"),
        field<&R::tenants>("pods", "that fit"),
        field<&R::needed>("neededBytes", "by the pods that fit, contexts included, bytes"),
-       field<&R::next>("nextBytes", "by them and one more, bytes"),
-       field<&R::next_workload>("nextWorkload", "whose pod one more would be")}};
+       field<&R::next>("nextBytes", "by them and one more, bytes; absent where all fit").positive(),
+       field<&R::next_workload>("nextWorkload", "whose pod one more would be").optional()}};
   return declared;
 }
 

@@ -39,7 +39,7 @@ sim::Result placed(int gpus) {
   variant.replications = 5;
   variant.workloads[0].neighbours = {{"asr", 5}, {"tts", 4}};
   variant.workloads[0].placement =
-      sim::PlacementSpread{"latencyP95", seconds(2), seconds(86), 1, {"tts"}};
+      sim::PlacementSpread{"latencyP95", seconds(2), 4, seconds(86), 1, {"tts"}};
   return result;
 }
 
@@ -68,6 +68,21 @@ TEST(PlacementReport, SaysWhatPlacementDecidesAndWhatMeansHide) {
                               "a GPU with tts"));
   EXPECT_THAT(text, HasSubstr("#0 with 87%; no mean over the runs is above 69%"));
   EXPECT_THAT(result_markdown(placed(4)), HasSubstr("1m26s in one"));
+}
+
+TEST(PlacementReport, SaysWhereNothingIsAnswered) {
+  sim::Result result = placed(4);
+  sim::PlacementSpread& spread = *result.variants[0].workloads[0].placement;
+  spread.worst.reset();
+  spread.usual_replications = 3;  // nothing came in the fifth
+  const std::string sentence =
+      "asr p95 is 2.00 s in 3 of 5 runs and it answers nothing in one, where it shares a GPU";
+  EXPECT_THAT(result_table(result, kUnlimited, false), HasSubstr(sentence));
+  const std::string stored = result_json(result);
+  EXPECT_FALSE(json::parse(stored)["variants"][0]["workloads"][0]["placement"].contains(
+      "worstSeconds"));
+  EXPECT_THAT(explain_result({"r.json", stored}, "asr", kUnlimited).value(),
+              HasSubstr("it answers nothing in one"));
 }
 
 TEST(PlacementReport, IsInEveryFormat) {

@@ -43,14 +43,15 @@ struct ProbedObjective {
   LoadVerdict verdict = LoadVerdict::Undecided;
 };
 
-// The scenario simulated at one load. Fails when an objective fails or pods are left behind, passes
-// when all objectives pass.
+// The scenario simulated at one load. Fails when an objective fails or something is left behind,
+// passes when all objectives pass.
 struct LoadProbe {
   double factor = 1;  // load / the scenario's
   int replications = 0;
   LoadVerdict verdict = LoadVerdict::Undecided;
   std::vector<ProbedObjective> objectives;
-  std::vector<Verdict::Reason> lost_pods;
+  // Pods, or requests of a Service that has no objectives.
+  std::vector<Verdict::Reason> left_behind;
 };
 
 struct MaxLoadOptions {

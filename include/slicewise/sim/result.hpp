@@ -63,6 +63,7 @@ struct ObjectiveResult {
 // Requests of a Service or pipeline after the warm-up, means per replication.
 struct RequestCounts {
   double arrived = 0;
+  double arrived_per_second = 0;
   double answered = 0;
   double in_objectives = 0;  // answered, and within every objective that holds per request
   double refused = 0;        // no ready replica, or their pod died
@@ -146,7 +147,8 @@ struct GpuNeighbour {
 struct PlacementSpread {
   std::string figure;               // "latencyP95", "jobCompletionP95"
   Duration usual;                   // median of the others
-  Duration worst;                   // median of those placed worst
+  int usual_replications = 0;       // ... in which the figure was seen
+  std::optional<Duration> worst;    // median of those placed worst; absent: nothing was done there
   int replications = 0;             // placed worst
   std::vector<std::string> beside;  // workloads that had more pods on its GPUs than in the others
 };
@@ -317,7 +319,8 @@ struct NodePoolResult {
 // What one GPU or MIG instance of a pool holds, whichever of its pods come: those that map
 // everything first, then the largest. Known before the run.
 struct GpuRoom {
-  enum class Bound : std::uint8_t { Memory, ProcessLimit, Replicas, Cpu, HostMemory };
+  // Pods: there are no more.
+  enum class Bound : std::uint8_t { Memory, ProcessLimit, Replicas, Cpu, HostMemory, Pods };
   struct Tenant {
     std::string workload;
     int pods = 0;
@@ -336,9 +339,10 @@ struct GpuRoom {
   std::optional<Bytes> process_limit;  // that a process passes
   std::vector<Tenant> tenants;         // the pods that fit
   Bytes needed;                        // by them
-  Bytes next;                          // by them and one more
+  Bytes next;                          // by them and one more; 0 where there is no such pod
   std::string next_workload;           // whose pod that is
 
+  // More may meet than the memory holds.
   bool is_overcommitted() const { return bound == Bound::Memory && may_meet > safe; }
 };
 

@@ -88,8 +88,8 @@ struct BreakEven {
   std::size_t effect = 0;        // into SensitivityStudy::effects
   std::optional<double> passes;  // factor; absent: none of those tried
   std::optional<double> fails;
-  std::string workload;  // whose objective fails at `fails`
-  std::string objective;
+  std::string workload;   // whose objective fails at `fails`
+  std::string objective;  // or the cause where all hold but pods or requests are left behind
   int simulations = 0;  // beyond those of the effects
 };
 

@@ -13,6 +13,7 @@
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -157,16 +158,6 @@ Scenario scaled(const Scenario& scenario, std::span<const LoadTarget> targets, d
 
 namespace {
 
-double number(const scenarios::FigureValue& value) {
-  return std::visit(models::Overloaded{
-                        [](Duration d) { return static_cast<double>(d.ns); },
-                        [](scenarios::Share s) { return s.of_one; },
-                        [](Rate r) { return r.per_second; },
-                        [](double x) { return x; },
-                    },
-                    value);
-}
-
 bool within_limit(const ObjectiveResult& o) {
   return o.at_least ? o.value >= o.limit : o.value <= o.limit;
 }
@@ -175,7 +166,7 @@ LoadVerdict verdict_on(const ObjectiveResult& pooled,
                        const std::vector<const ObjectiveResult*>& own) {
   std::vector<double> values;
   for (const ObjectiveResult* o : own) {
-    if (!is_missed_without_figure(*o)) values.push_back(number(o->value));
+    if (!is_missed_without_figure(*o)) values.push_back(in_its_unit(o->value));
   }
   if (values.empty()) return LoadVerdict::Fails;
   if (values.size() < own.size()) return LoadVerdict::Undecided;
@@ -183,7 +174,7 @@ LoadVerdict verdict_on(const ObjectiveResult& pooled,
       std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   const double half_width = *half_width_95(values);
   // How much room there is below the limit, or above a least figure.
-  const double room = pooled.at_least ? mean - number(pooled.limit) : number(pooled.limit) - mean;
+  const double room = pooled.at_least ? mean - in_its_unit(pooled.limit) : in_its_unit(pooled.limit) - mean;
   if (room < -half_width) return LoadVerdict::Fails;
   return room >= half_width && pooled.pass ? LoadVerdict::Passes : LoadVerdict::Undecided;
 }
@@ -206,8 +197,8 @@ bool is_missed_without_figure(const ObjectiveResult& o) {
 
 double objective_excess(const ObjectiveResult& o) {
   if (is_missed_without_figure(o)) return std::numeric_limits<double>::infinity();
-  const double value = number(o.value);
-  const double limit = number(o.limit);
+  const double value = in_its_unit(o.value);
+  const double limit = in_its_unit(o.limit);
   if (!o.at_least) return value / limit;
   return std::holds_alternative<scenarios::Share>(o.limit) ? (1 - value) / (1 - limit)
                                                            : limit / value;
@@ -230,9 +221,9 @@ LoadProbe judge_probe(double factor, const VariantResult& pooled,
     }
   }
   for (const Verdict::Reason& reason : pooled.verdict.reasons) {
-    if (reason.cause <= Verdict::Cause::PodsPending) probe.lost_pods.push_back(reason);
+    if (reason.cause <= Verdict::Cause::Overloaded) probe.left_behind.push_back(reason);
   }
-  probe.verdict = probe.lost_pods.empty() ? verdict_of(probe.objectives) : LoadVerdict::Fails;
+  probe.verdict = probe.left_behind.empty() ? verdict_of(probe.objectives) : LoadVerdict::Fails;
   return probe;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -11,6 +12,7 @@
 #include "slicewise/sim/metrics/time_summary.hpp"
 #include "slicewise/sim/world.hpp"
 
+#include "../../result/merge.hpp"
 #include "../../run/replications.hpp"
 #include "load_search.hpp"
 
@@ -94,6 +96,7 @@ Scenario with_only(const Scenario& base, const std::vector<std::size_t>& workloa
 struct Member {
   std::vector<std::optional<double>> figures;  // as figures_of() names them
   std::vector<bool> met;                       // by member of the company
+  std::vector<bool> ran_on;                    // a GPU of the pool
 };
 
 // Workloads that are simulated together.
@@ -142,6 +145,23 @@ std::optional<double> observed(NeighbourFigure figure, const WorkloadRecord& rec
   return std::nullopt;
 }
 
+// Marks the pools on whose GPUs the members were.
+void mark_pools(const Replication& record, const World& world, std::vector<Member>& members) {
+  for (Member& member : members) member.ran_on.resize(world.pools.size());
+  std::size_t domain = 0;
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    std::size_t of_node = 0;
+    for (const NodeLayout& layout : world.pools[p].layouts) of_node += layout.domains.size();
+    const std::size_t end =
+        domain + of_node * static_cast<std::size_t>(world.pools[p].node_slots());
+    for (; domain < end; ++domain) {
+      for (const std::uint32_t pod : record.domains[domain].fullest) {
+        members[workload_of_pod(world, pod)].ran_on[p] = true;
+      }
+    }
+  }
+}
+
 std::vector<Member> members_of(const Replication& record, const World& world) {
   const std::size_t count = world.workloads.size();
   std::vector<Member> members(count);
@@ -153,6 +173,7 @@ std::vector<Member> members_of(const Replication& record, const World& world) {
       members[w].met.push_back(record.shared_domain[w * count + other] != 0);
     }
   }
+  mark_pools(record, world, members);
   return members;
 }
 
@@ -262,24 +283,33 @@ bool meet_in_every_run(const Company& pair) {
   });
 }
 
+// Those on which both ran come first.
+std::vector<std::size_t> pools_for(const Company& pair) {
+  std::vector<std::size_t> pools(pair.world.pools.size());
+  for (std::size_t p = 0; p < pools.size(); ++p) pools[p] = p;
+  std::ranges::stable_partition(pools, [&](std::size_t p) {
+    return std::ranges::any_of(pair.replications, [&](const std::vector<Member>& members) {
+      return !members.empty() && members[0].ran_on[p] && members[1].ran_on[p];
+    });
+  });
+  return pools;
+}
+
 // Pairs that the scheduler keeps apart, put on one GPU, and what they are held against.
 class PairsPutTogether {
  public:
-  void add(const Scenario& base, const std::vector<std::size_t>& pair, Duration length,
+  // `apart`: the pair, simulated as the scheduler has it.
+  void add(const Scenario& base, const Company& apart, Duration length,
            const models::Catalogue& catalogue) {
-    for (std::size_t pool = 0; pool < base.node_pools.size(); ++pool) {
+    const std::vector<std::size_t>& pair = apart.workloads;
+    for (const std::size_t pool : pools_for(apart)) {
       auto world = put_together(base, pair, pool, length, catalogue);
       if (!world) continue;
+      const auto first = held_against(base, pair[0], pool, length, catalogue);
+      const auto second = held_against(base, pair[1], pool, length, catalogue);
+      if (!first || !second) continue;
+      pairs_.push_back({companies_.size(), {*first, *second}});
       companies_.push_back({pair, std::move(*world), {}});
-      Pair added{companies_.size() - 1, {}};
-      for (std::size_t place = 0; place < 2; ++place) {
-        const auto [known, is_new] = alone_.try_emplace({pair[place], pool}, companies_.size());
-        added.alone[place] = known->second;
-        if (!is_new) continue;
-        auto by_itself = put_together(base, {pair[place]}, pool, length, catalogue);
-        companies_.push_back({{pair[place]}, std::move(*by_itself), {}});
-      }
-      pairs_.push_back(added);
       return;
     }
   }
@@ -308,6 +338,17 @@ class PairsPutTogether {
   }
 
  private:
+  // What the workload is held against there, into companies_.
+  std::optional<std::size_t> held_against(const Scenario& base, std::size_t workload, std::size_t pool,
+                                   Duration length, const models::Catalogue& catalogue) {
+    const auto known = alone_.find({workload, pool});
+    if (known != alone_.end()) return known->second;
+    auto world = put_together(base, {workload}, pool, length, catalogue);
+    if (!world) return std::nullopt;
+    companies_.push_back({{workload}, std::move(*world), {}});
+    return alone_[{workload, pool}] = companies_.size() - 1;
+  }
+
   struct Pair {
     std::size_t company;               // into companies_
     std::array<std::size_t, 2> alone;  // likewise, of its first and second
@@ -393,7 +434,7 @@ Expected<NeighbourMatrix> find_neighbours(const scenarios::ScenarioSet& set, std
   PairsPutTogether together;
   for (const Company& company : companies) {
     if (company.workloads.size() != 2 || meet_in_every_run(company)) continue;
-    together.add(base, company.workloads, *length, catalogue);
+    together.add(base, company, *length, catalogue);
   }
   together.simulate(options.run);
   for (const scenarios::Workload& workload : base.workloads) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -16,6 +17,34 @@
 #include "scaled_input.hpp"
 
 namespace slicewise::sim {
+namespace {
+
+using scenarios::PolicyNode;
+
+bool is_headroom(const PolicyNode& node) {
+  return node.op == PolicyNode::Op::Figure && node.text == "headroom";
+}
+
+// How far to look. Beyond what policies ask for nobody asks how much more, and each doubling takes
+// twice as long to simulate.
+double most_headroom(const std::vector<scenarios::Policy>& policies) {
+  using Op = PolicyNode::Op;
+  double most = 4;
+  for (const scenarios::Policy& policy : policies) {
+    for (const PolicyNode& node : policy.nodes) {
+      const bool compares = node.op >= Op::Less && node.op <= Op::NotEqual;
+      if (!compares || !is_headroom(policy.nodes[node.left])) continue;
+      const double limit = policy.nodes[node.right].value;
+      const bool decided_at_limit = node.op == Op::GreaterEqual || node.op == Op::Less;
+      most = std::max(most, decided_at_limit
+                                ? limit
+                                : std::nextafter(limit, std::numeric_limits<double>::infinity()));
+    }
+  }
+  return most;
+}
+
+}  // namespace
 
 Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenario& base,
                      const models::Catalogue& catalogue, const RunOptions& run,
@@ -25,9 +54,7 @@ Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenari
   MaxLoadOptions options;
   constexpr double kHeadroomPrecision = 0.05;
   options.precision = kHeadroomPrecision;
-  // Beyond that nobody asks how much more, and each doubling takes twice as long to simulate.
-  constexpr double kMostHeadroom = 4;
-  options.most = kMostHeadroom;
+  options.most = most_headroom(base.policies);
   options.run = run;
   options.run.progress = nullptr;
   const auto load = find_max_load(one, 0, catalogue, options);
@@ -45,9 +72,7 @@ Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenari
 
 bool asks_for_headroom(const std::vector<scenarios::Policy>& policies) {
   return std::ranges::any_of(policies, [](const scenarios::Policy& policy) {
-    return std::ranges::any_of(policy.nodes, [](const scenarios::PolicyNode& node) {
-      return node.op == scenarios::PolicyNode::Op::Figure && node.text == "headroom";
-    });
+    return std::ranges::any_of(policy.nodes, is_headroom);
   });
 }
 

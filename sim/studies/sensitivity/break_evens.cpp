@@ -109,9 +109,17 @@ class InputSearch {
     }
     if (probe.verdict == LoadVerdict::Fails && (!found_.fails || is_worse(*found_.fails, factor))) {
       found_.fails = factor;
-      const ProbedObjective& binding = probe.objectives[*binding_objective(probe)];
-      found_.workload = binding.workload;
-      found_.objective = binding.result.name;
+      name_what_fails(probe);
+    }
+  }
+
+  void name_what_fails(const LoadProbe& probe) {
+    if (const auto binding = binding_objective(probe)) {
+      found_.workload = probe.objectives[*binding].workload;
+      found_.objective = probe.objectives[*binding].result.name;
+    } else {
+      found_.workload = probe.left_behind.front().workload;
+      found_.objective = cause_name(probe.left_behind.front().cause);
     }
   }
 

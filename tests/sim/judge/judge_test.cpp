@@ -219,6 +219,17 @@ TEST(Judge, AServiceThatAnswersLessThanComesDoesNotStand) {
   EXPECT_TRUE(serving(0.2, 1).verdict.stands());
 }
 
+TEST(Judge, NothingAnsweredStandsBesideWhatComes) {
+  scenarios::Scenario scenario = demo::scenario(
+      demo::pool(0),
+      {demo::service(1, 5, minutes(5), scenarios::ServiceTime::Law::Deterministic)});
+  scenario.duration = minutes(2);
+  const Verdict verdict = demo::result(scenario).verdict;
+  ASSERT_EQ(verdict.reasons.size(), 1U);
+  EXPECT_THAT(verdict.reasons.front().text,
+              ::testing::ContainsRegex("answers 0 of [45][.0-9]* requests/s"));
+}
+
 // An objective says how much is enough.
 TEST(Judge, WithAnObjectiveOverloadMayBeWanted) {
   EXPECT_TRUE(serving(50, 3, true).verdict.stands());

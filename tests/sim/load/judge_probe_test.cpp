@@ -73,6 +73,18 @@ TEST(JudgeProbe, ReplicationsWithoutAFigureFailWhenAllDo) {
   EXPECT_EQ(judged(fine, {fine, lost, fine}).verdict, LoadVerdict::Undecided);
 }
 
+// 577 requests/s passed beside a Service without objectives that answers 50.
+TEST(JudgeProbe, AServiceThatDoesNotKeepUpFails) {
+  VariantResult pooled = with({at_most(milliseconds(50), milliseconds(100))});
+  const std::vector<VariantResult> singles(3, pooled);
+  EXPECT_EQ(judge_probe(1, pooled, singles).verdict, LoadVerdict::Passes);
+  pooled.verdict.reasons = {{Verdict::Cause::Overloaded, "other", "overloaded", "it is"}};
+  const LoadProbe probe = judge_probe(1, pooled, singles);
+  EXPECT_EQ(probe.verdict, LoadVerdict::Fails);
+  ASSERT_EQ(probe.left_behind.size(), 1U);
+  EXPECT_FALSE(binding_objective(probe));
+}
+
 TEST(JudgeProbe, OneFailureFailsAndTheFurthestBeyondItsLimitBinds) {
   const auto missed = [](Duration value) { return at_most(value, milliseconds(100)); };
   const VariantResult result = with({missed(milliseconds(50)), missed(milliseconds(120)),

@@ -109,6 +109,16 @@ TEST(Neighbours, WhoTheSchedulerKeepsApartIsPutOnOneGpu) {
   EXPECT_FALSE(one_gpu.rows[0].beside[1].put_together);
 }
 
+// The first pool could hold each of them, but gives a GPU to one pod only, and neither ran there.
+TEST(Neighbours, APairIsPutTogetherWhereBothRan) {
+  Scenario scenario = three_runs_on(one_gpu_pool(0), {trainer("a"), trainer("b")});
+  scenario.node_pools.push_back(demo::pool(2));
+  scenario.node_pools.front().name.value = "small";
+  const NeighbourEffect& effect = matrix_of(scenario).rows[0].beside[1];
+  EXPECT_TRUE(effect.put_together);
+  EXPECT_GE(*effect.slowdown, 2.0);
+}
+
 TEST(Neighbours, ARequestWaitsForTheTurnsOfTheTrainer) {
   Scenario scenario =
       three_runs_on(one_gpu_pool(3), {api_named("api"), trainer("a"), trainer("b")});

@@ -422,5 +422,27 @@ TEST(Plan, JudgesPoliciesThatAskForHeadroom) {
   EXPECT_GT(checked, 0);
 }
 
+// A Service at a hundredth of a GPU bears six times its load.
+TEST(Plan, LooksForAsMuchHeadroomAsPoliciesAskFor) {
+  using Op = scenarios::PolicyNode::Op;
+  Workload light =
+      demo::service(1, 2, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
+  light.measured->device.value = "T4";
+  light.objectives.push_back(limit(scenarios::Figure::LatencyP99, seconds(1)));
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = "g4dn.xlarge";
+  Scenario scenario = demo::scenario(pool, {light});
+  scenario.duration = seconds(12);
+  scenario.warmup = seconds(1);
+  scenario.replications = 2;
+  for (const Op op : {Op::GreaterEqual, Op::Greater}) {
+    scenario.policies = {policy("headroom", "headroom", op, policy_number(6))};
+    const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), small_space());
+    ASSERT_TRUE(plan);
+    ASSERT_FALSE(plan->options.empty());
+    EXPECT_GE(plan->headroom.value(), 6);
+  }
+}
+
 }  // namespace
 }  // namespace slicewise::sim

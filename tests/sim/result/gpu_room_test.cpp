@@ -113,6 +113,77 @@ TEST(GpuRoom, TheLargestPodsAreCountedFirst) {
   EXPECT_EQ(room.tenants[1].pods, 3);
 }
 
+// "1 per GPU; the CPU binds", said the mean of all pods, and the run lost 22.
+TEST(GpuRoom, SmallPodsMeetThoughTheMeanOneTakesTheCpu) {
+  scenarios::Workload heavy = demo::training(8);
+  scenarios::Workload light = demo::training(16);
+  heavy.name.value = "heavy";
+  heavy.pod.cpu_request = {15'000};  // two on a node
+  heavy.gpu_memory.resident = gibibytes(1);
+  light.name.value = "light";
+  light.pod.cpu_request = {100};
+  light.gpu_memory.resident = gibibytes(4);
+  light.work->units = heavy.work->units = 5;
+  const scenarios::Scenario scenario = demo::scenario(demo::pool(8), {heavy, light});
+  const GpuRoom room = gpu_rooms(demo::world(scenario)).front();
+  EXPECT_EQ(room.bound, GpuRoom::Bound::Memory);
+  EXPECT_EQ(room.safe, 3);
+  EXPECT_EQ(room.may_meet, 5);  // 18 on four GPUs
+  EXPECT_TRUE(room.is_overcommitted());
+  EXPECT_GT(demo::result(scenario).pods.oom_kills, 0);
+}
+
+// Of a pod of 9 GiB a GPU holds one.
+TEST(GpuRoom, TheCpuKeepsPodsApartOnlyWhereThereIsNoMoreOfItThanGpus) {
+  scenarios::Workload work = demo::training(20);
+  work.gpu_memory.resident = gibibytes(9);
+  work.work->units = 2;
+  for (const int cpu : {7'000, 5'000}) {  // four on a node of four GPUs, six
+    work.pod.cpu_request = {cpu};
+    const scenarios::Scenario scenario = demo::scenario(demo::pool(10), {work});
+    const GpuRoom room = gpu_rooms(demo::world(scenario)).front();
+    EXPECT_EQ(room.safe, 1);
+    EXPECT_EQ(room.bound, cpu == 7'000 ? GpuRoom::Bound::Cpu : GpuRoom::Bound::Memory);
+    EXPECT_EQ(room.is_overcommitted(), cpu == 5'000);
+    EXPECT_EQ(demo::result(scenario).pods.oom_kills > 0, cpu == 5'000);
+  }
+}
+
+TEST(GpuRoom, WhatAsksForAKindOfInstanceSharesTheCpuAmongThose) {
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = "p4d.24xlarge";  // eight GPUs, each with one 3g.20gb and three more
+  pool.mig.emplace();
+  pool.mig->strategy = scenarios::MigStrategy::Mixed;
+  pool.mig->config.value = "all-balanced";
+  scenarios::PluginSharing sharing;
+  sharing.resources.push_back({{"nvidia.com/mig-3g.20gb", {}}, 4, {}});
+  pool.device_plugin.emplace().time_slicing = sharing;
+  scenarios::Workload work = demo::training(32);
+  work.pod.cpu_request = {3'000};  // 31 on a node
+  work.pod.memory_request = {};
+  work.pod.extended.front().name.value = "nvidia.com/mig-3g.20gb";
+  const auto rooms = gpu_rooms(demo::world(demo::scenario(pool, {work})));
+  ASSERT_EQ(rooms.size(), 1U);
+  EXPECT_EQ(rooms.front().bound, GpuRoom::Bound::Cpu);
+  EXPECT_EQ(rooms.front().safe, 3);
+}
+
+// No arithmetic with pods that do not exist.
+TEST(GpuRoom, SeveralWorkloadsAreCountedUpToThePodsThatThereAre) {
+  scenarios::Workload small = demo::training(2);
+  scenarios::Workload large = demo::training(1);
+  small.name.value = "small";
+  large.name.value = "large";
+  large.gpu_memory.resident = gibibytes(3);
+  const GpuRoom room = gpu_rooms(world_of(10, {small, large})).front();
+  EXPECT_EQ(room.safe, 3);
+  EXPECT_EQ(room.bound, GpuRoom::Bound::Pods);
+  EXPECT_EQ(room.next_workload, "");
+  EXPECT_TRUE(room_sentence(room).ends_with("; all that there are fit")) << room_sentence(room);
+  EXPECT_EQ(room.tenants[0].pods, 1);
+  EXPECT_EQ(gpu_rooms(world_of(10, {small})).front().bound, GpuRoom::Bound::Memory);
+}
+
 TEST(GpuRoom, ADiagnosticStandsAtTheMemoryBeforeTheRun) {
   scenarios::Scenario scenario = demo::scenario(demo::pool(10), {demo::training(20)});
   scenario.workloads.front().gpu_memory.resident = gibibytes(4);

@@ -126,6 +126,28 @@ TEST(Sensitivity, SaysWhichObjectiveFlips) {
   EXPECT_EQ(study.simulations, 3);
 }
 
+// A fifth more memory and the trainer beside the Service dies: no objective fails by that.
+TEST(Sensitivity, ABreakEvenNamesTheCauseWhereOnlyPodsAreLost) {
+  scenarios::Workload api =
+      demo::service(1, 5, milliseconds(10), ServiceTime::Law::Exponential);
+  api.objectives.push_back({scenarios::Figure::LatencyP99, seconds(5), {}});
+  scenarios::Workload trainer = demo::training(1);
+  trainer.gpu_memory.resident = gibibytes(13);
+  scenarios::NodePool pool = demo::pool(2);
+  pool.instance_type.value = "p3.2xlarge";
+  Scenario scenario = demo::scenario(std::move(pool), {std::move(api), std::move(trainer)});
+  scenario.duration = minutes(3);
+  scenario.replications = 2;
+  scenario.workloads[0].pod.cpu_request = scenario.workloads[1].pod.cpu_request = {1000};
+  SensitivityOptions options;
+  options.vary = {"workloads.cifar10.gpuMemory.resident"};
+  const SensitivityStudy study = study_of(std::move(scenario), options);
+  ASSERT_EQ(study.break_evens.size(), 1U);
+  EXPECT_TRUE(study.break_evens.front().fails);
+  EXPECT_EQ(study.break_evens.front().workload, "cifar10");
+  EXPECT_EQ(study.break_evens.front().objective, "outOfMemory");
+}
+
 TEST(Sensitivity, SharesOfOneStayWithinIt) {
   scenarios::Workload job = demo::training(2);
   job.measured->gpu_busy = 0.9;
