@@ -16,6 +16,17 @@ double sum_of(const StackedBar& bar) {
   return sum;
 }
 
+// A line up from each tick, and what it is called below.
+std::string x_grid(const LinearAxis& axis, const AxisStyle& style, double top, double bottom) {
+  std::string out;
+  for (const double value : axis.ticks()) {
+    const double x = axis.pixel_of(value);
+    out += line_between(x, top, x, bottom, "grid");
+    out += text_at(x, bottom + 15, style.tick(value), "tick", Anchor::Middle);
+  }
+  return out;
+}
+
 struct BarRoom {
   double labels = 0;
   double totals = 0;
@@ -81,11 +92,7 @@ Drawing draw(const StackedBars& chart) {
   const double left = 16 + room.labels;
   const double right = std::max(left + 120, chart.width - room.totals - 16);
   const LinearAxis axis(0, room.most > 0 ? room.most : 1, left, right);
-  for (const double value : axis.ticks()) {
-    const double x = axis.pixel_of(value);
-    body += line_between(x, top, x, bottom, "grid");
-    body += text_at(x, bottom + 15, chart.x.tick(value), "tick", Anchor::Middle);
-  }
+  body += x_grid(axis, chart.x, top, bottom);
   double y = top + (kBarPitch - kBarHeight) / 2;
   for (const StackedBar& bar : chart.bars) {
     body += bar_of(chart, bar, axis, y);
@@ -145,11 +152,7 @@ Drawing draw(const TornadoChart& chart) {
       patterned_rect(chart.text, left, 6, 14, 12, 0, "") + text_at(left + 20, 16, chart.low_name) +
       patterned_rect(chart.text, left + 50 + width_of(chart.low_name), 6, 14, 12, 1, "") +
       text_at(left + 70 + width_of(chart.low_name), 16, chart.high_name);
-  for (const double value : axis.ticks()) {
-    const double x = axis.pixel_of(value);
-    body += line_between(x, kTop, x, bottom, "grid");
-    body += text_at(x, bottom + 15, chart.x.tick(value), "tick", Anchor::Middle);
-  }
+  body += x_grid(axis, chart.x, kTop, bottom);
   double y = kTop + (kTornadoRow - kTornadoBar) / 2;
   for (const TornadoBar& bar : chart.bars) {
     body += text_at(left - 8, y + kTornadoBar / 2 + 4, shortened(bar.label, kLongestInput), "",
@@ -184,11 +187,7 @@ Drawing draw(const WaterfallChart& chart) {
   const double bottom = kTop + kRow * static_cast<double>(chart.stages.size() + 1);
   const LinearAxis axis(0, total > 0 ? total : 1, left, chart.width - amounts - 16);
   std::string body;
-  for (const double value : axis.ticks()) {
-    const double x = axis.pixel_of(value);
-    body += line_between(x, kTop, x, bottom, "grid");
-    body += text_at(x, bottom + 15, chart.x.tick(value), "tick", Anchor::Middle);
-  }
+  body += x_grid(axis, chart.x, kTop, bottom);
   double from = 0;
   double y = kTop;
   for (const WaterfallStage& stage : chart.stages) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/reports/ci.hpp"
+#include "slicewise/reports/diagnostics_text.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -21,15 +22,7 @@ std::string escaped_for_github(std::string_view text, bool in_property) {
 }
 
 std::string_view command_of(Severity severity) {
-  switch (severity) {
-    case Severity::Error:
-      return "error";
-    case Severity::Warning:
-      return "warning";
-    case Severity::Note:
-      return "notice";
-  }
-  return "";
+  return severity == Severity::Note ? "notice" : severity_name(severity);
 }
 
 }  // namespace

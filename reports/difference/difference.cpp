@@ -93,6 +93,9 @@ void pair_only_items(std::vector<ItemFacts>& before, const std::vector<ItemFacts
   if (before.size() == 1 && after.size() == 1) before.front().name = after.front().name;
 }
 
+// Options of a comparison are tried to find one that stands.
+bool any_will_do(const DocumentDifference& difference) { return difference.kind == "Comparison"; }
+
 }  // namespace
 
 bool FigureDifference::differs() const {
@@ -146,6 +149,11 @@ double ItemDifference::more_oom_kills() const {
   return 0;
 }
 
+bool ItemDifference::is_worse() const {
+  return !new_reasons().empty() || more_oom_kills() > 0 ||
+         std::ranges::any_of(figures, &FigureDifference::newly_fails);
+}
+
 std::optional<bool> DocumentDifference::stands() const {
   std::vector<bool> standing;
   for (const ItemDifference& item : items) {
@@ -153,14 +161,20 @@ std::optional<bool> DocumentDifference::stands() const {
   }
   if (standing.empty()) return std::nullopt;
   const auto yes = std::ranges::count(standing, true);
-  return kind == "Comparison" ? yes > 0 : yes == static_cast<std::ptrdiff_t>(standing.size());
+  return any_will_do(*this) ? yes > 0 : yes == static_cast<std::ptrdiff_t>(standing.size());
+}
+
+std::vector<const ItemDifference*> DocumentDifference::worse() const {
+  std::vector<const ItemDifference*> out;
+  if (any_will_do(*this) && stands() == true) return out;
+  for (const ItemDifference& item : items) {
+    if (item.is_worse()) out.push_back(&item);
+  }
+  return out;
 }
 
 bool DocumentDifference::is_good() const {
-  return failed.empty() && newly_failing() == 0 && stands().value_or(true) &&
-         std::ranges::all_of(items, [](const ItemDifference& item) {
-           return item.new_reasons().empty() && item.more_oom_kills() == 0;
-         });
+  return failed.empty() && stands().value_or(true) && worse().empty();
 }
 
 bool DocumentDifference::differs() const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include <fmt/format.h>
 
@@ -105,7 +106,7 @@ int count_newly_passing(const DocumentDifference& difference) {
   return count;
 }
 
-std::string objectives_text(int count) {
+std::string objectives_text(std::ptrdiff_t count) {
   return fmt::format("{} objective{}", count, count == 1 ? "" : "s");
 }
 
@@ -130,19 +131,22 @@ std::string verdict_sentence(const ItemDifference& item) {
 // The worst first.
 std::string difference_summary(const DocumentDifference& difference) {
   std::vector<std::string> parts;
+  const std::vector<const ItemDifference*> worse = difference.worse();
   bool worse_verdict = false;
-  for (const ItemDifference& item : difference.items) {
-    if (const double more = item.more_oom_kills(); more > 0) {
+  std::ptrdiff_t failing = 0;
+  for (const ItemDifference* item : worse) {
+    failing += std::ranges::count_if(item->figures, &FigureDifference::newly_fails);
+    if (const double more = item->more_oom_kills(); more > 0) {
       parts.push_back(fmt::format("{} more OOM kill{} in {}", count_text(more),
-                                  more == 1 ? "" : "s", item.name));
+                                  more == 1 ? "" : "s", item->name));
     }
   }
-  for (const ItemDifference& item : difference.items) {
-    if (item.new_reasons().empty()) continue;
+  for (const ItemDifference* item : worse) {
+    if (item->new_reasons().empty()) continue;
     worse_verdict = true;
-    parts.push_back(verdict_sentence(item));
+    parts.push_back(verdict_sentence(*item));
   }
-  if (const int failing = difference.newly_failing(); failing > 0) {
+  if (failing > 0) {
     parts.push_back(
         fmt::format("{} newly {}", objectives_text(failing), failing == 1 ? "fails" : "fail"));
   }

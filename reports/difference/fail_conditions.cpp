@@ -150,15 +150,15 @@ bool can_judge(const FailCondition& condition, const FigureDifference& figure) {
   return figure.after && (figure.before || !condition.threshold);
 }
 
-// One sentence for each item whose verdict is worse than it was.
+// One sentence for each item by whose verdict the document is worse than it was.
 void judge_verdicts(const FailCondition& condition, const DocumentDifference& difference,
                     std::vector<std::string>& failed) {
   if (!difference.stands()) {
     failed.push_back(fmt::format("{}: nothing to judge: NEW has no verdict", condition.text));
   }
-  for (const ItemDifference& item : difference.items) {
-    if (item.new_reasons().empty()) continue;
-    failed.push_back(fmt::format("{}: {}", condition.text, verdict_sentence(item)));
+  for (const ItemDifference* item : difference.worse()) {
+    if (item->new_reasons().empty()) continue;
+    failed.push_back(fmt::format("{}: {}", condition.text, verdict_sentence(*item)));
   }
 }
 

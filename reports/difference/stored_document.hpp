@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/reports/result_report.hpp"
 
 // A JSON document that slicewise wrote, read back. Every value is checked when it is asked for;
 // what is wrong is said with its place.
@@ -21,6 +22,7 @@ class StoredDocument {
   static Expected<StoredDocument> read(const SourceText& source);
 
   const nlohmann::json& root() const { return root_; }
+  const std::string& name() const { return source_.name; }
 
   // The value at a JSON pointer below `base` ("/variants/0"), or nullptr when it is absent. A value
   // of another type is reported once and counts as absent.
@@ -46,5 +48,8 @@ class StoredDocument {
   nlohmann::json root_;
   Diagnostics problems_;
 };
+
+// As the one that takes a text.
+Expected<StoredResult> read_result(const StoredDocument& document);
 
 }  // namespace slicewise::reports

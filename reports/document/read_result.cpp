@@ -9,6 +9,7 @@
 #include "slicewise/sim/bill_groups.hpp"
 #include "slicewise/sim/result_record.hpp"
 
+#include "../difference/stored_document.hpp"
 #include "record_json.hpp"
 #include "stored_fields.hpp"
 
@@ -18,10 +19,10 @@ namespace {
 using nlohmann::json;
 using scenarios::CostSplit;
 
-tl::unexpected<Diagnostics> result_problem(const SourceText& source, Code code, std::string message,
+tl::unexpected<Diagnostics> result_problem(const std::string& file, Code code, std::string message,
                                            std::string help) {
-  return tl::unexpected(Diagnostics{
-      make_diagnostic(code, {source.name, 1, 1, 1}, std::move(message), std::move(help))});
+  return tl::unexpected(
+      Diagnostics{make_diagnostic(code, {file, 1, 1, 1}, std::move(message), std::move(help))});
 }
 
 // Where the scenario lies is no figure: findings name the file as it was called then.
@@ -63,18 +64,9 @@ StoredResult stored_result(const json& document, StoredFields& fields) {
   return result;
 }
 
-}  // namespace
-
-bool looks_like_result(const SourceText& source) {
-  const std::size_t first = source.text.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && source.text[first] == '{' &&
-         source.text.find("\"slicewise.dev/result.") != std::string::npos;
-}
-
-Expected<StoredResult> read_result(const SourceText& source) {
-  const json document = json::parse(source.text, nullptr, false);
-  if (document.is_discarded() || !document.is_object()) {
-    return result_problem(source, Code::YamlSyntax,
+Expected<StoredResult> checked_result(const json& document, const std::string& file) {
+  if (!document.is_object()) {
+    return result_problem(file, Code::YamlSyntax,
                           "this is not the JSON that `slicewise run` writes", "");
   }
   StoredFields fields;
@@ -83,15 +75,32 @@ Expected<StoredResult> read_result(const SourceText& source) {
       stored_version.is_string() ? stored_version.get<std::string>() : std::string();
   if (version != sim::kResultApiVersion) {
     return result_problem(
-        source, Code::ApiVersionUnknown, fmt::format("\"{}\" is not read here", version),
+        file, Code::ApiVersionUnknown, fmt::format("\"{}\" is not read here", version),
         fmt::format("run it again: this slicewise reads {}", sim::kResultApiVersion));
   }
   StoredResult result = stored_result(document, fields);
   if (!fields.odd().empty()) {
-    return result_problem(source, fields.odd().front().code, fields.odd().front().message,
+    return result_problem(file, fields.odd().front().code, fields.odd().front().message,
                           "run it again; `slicewise schema result` prints its form");
   }
   return result;
+}
+
+}  // namespace
+
+bool looks_like_result(const SourceText& source) {
+  const std::size_t first = source.text.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && source.text[first] == '{' &&
+         source.text.find("\"slicewise.dev/result.") != std::string::npos;
+}
+
+// A text that is not JSON is a discarded value, no object.
+Expected<StoredResult> read_result(const SourceText& source) {
+  return checked_result(json::parse(source.text, nullptr, false), source.name);
+}
+
+Expected<StoredResult> read_result(const StoredDocument& document) {
+  return checked_result(document.root(), document.name());
 }
 
 bool has_figures_of(const SourceText& document, const sim::Result& result) {

@@ -98,16 +98,7 @@ bool holds_now(const ObjectiveFlip& flip) { return flip.standing == ObjectiveSta
 std::string_view kind_of_input(const VariedInput& input) { return scenarios::word_of(input.kind); }
 
 std::string_view basis_of_input(const VariedInput& input) {
-  if (!input.basis) return "scenario";
-  switch (*input.basis) {
-    case scenarios::Provenance::Measured:
-      return "measured";
-    case scenarios::Provenance::Catalog:
-      return "catalog";
-    case scenarios::Provenance::Assumed:
-      break;
-  }
-  return "assumed";
+  return reports::basis_word(input.basis);
 }
 
 double largest_of(const NamedEffectOfInput& effect) { return largest_change(effect.effect); }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,6 +33,17 @@ std::string anti_affinity(const std::string& workload, const std::vector<std::st
       "          matchExpressions:\n"
       "            - {{key: app, operator: In, values: [{}]}}\n",
       workload, fmt::join(beside, ", "));
+}
+
+std::string spread(const std::string& workload) {
+  return fmt::format(
+      "# {0}: spec.template.spec; its pods evenly over the nodes, by the label that they carry\n"
+      "topologySpreadConstraints:\n"
+      "  - maxSkew: 1\n"
+      "    topologyKey: kubernetes.io/hostname\n"
+      "    whenUnsatisfiable: DoNotSchedule\n"
+      "    labelSelector: {{matchLabels: {{app: {0}}}}}\n",
+      workload);
 }
 
 std::string pool_of_its_own(const std::string& workload) {
@@ -135,13 +147,28 @@ class ResultExplainer {
       for (const std::string& gpu : items(at + "/gpus")) {
         places += said(seat_sentence(gpu, pod), 4);
       }
-      if (places.empty()) continue;
-      out += heading(at) + fmt::format("  {}\n", pod) + places;
+      std::string story;
       for (const std::string& w : items(at + "/workloads")) {
-        if (document_.required_text(w + "/name") == workload_of(pod)) out += workload(at, w);
+        if (document_.required_text(w + "/name") == workload_of(pod)) story += workload(at, w);
       }
+      if (places.empty() && !story.empty() && may_have_been(at, pod)) {
+        places = said(fmt::format("a pod of {}: on no GPU when that was fullest in the first run",
+                                  workload_of(pod)),
+                      4);
+      }
+      if (!places.empty()) out += heading(at) + fmt::format("  {}\n", pod) + places + story;
     }
     return out.empty() ? std::nullopt : std::optional(std::move(out));
+  }
+
+  // Results count the pods of a variant and list those on its GPUs: a pod beyond the count was not.
+  bool may_have_been(const std::string& at, const std::string& pod) {
+    const std::string number = pod.substr(std::min(pod.size(), workload_of(pod).size() + 1));
+    const char* const end = number.data() + number.size();
+    int nth = 0;
+    const auto read = std::from_chars(number.data(), end, nth);
+    return knows_places(at) && read.ec == std::errc() && read.ptr == end && nth >= 1 &&
+           nth <= figure(at + "/pods/submitted");
   }
 
   // "" where the pod is not on that GPU.
@@ -310,19 +337,24 @@ class ResultExplainer {
 
   // What keeps the workload from those that its figures suffer from, as it is applied.
   std::string placement_fix(const std::string& at, const std::string& w) {
-    std::vector<std::string> beside;
+    std::vector<std::string> others;
     for (const std::string& other : items(w + "/placement/beside")) {
-      beside.push_back(text_of(other));
+      others.push_back(text_of(other));
     }
-    if (beside.empty()) return "";
     const std::string name = document_.required_text(w + "/name");
-    std::string out = said(
-        "why there: kube-scheduler scores nodes by CPU and memory, the device plugin counts the "
-        "replicas of a GPU that it gave out, and ties fall by chance; neither knows who disturbs "
-        "whom. What lasts is a rule:",
-        4);
-    if (items(at + "/nodes").size() > 1) out += indented(anti_affinity(name, beside));
-    return out + indented(pool_of_its_own(name));
+    const bool itself = std::erase(others, name) > 0;
+    const bool several_nodes = items(at + "/nodes").size() > 1;
+    std::string rules;
+    if (several_nodes && !others.empty()) rules += indented(anti_affinity(name, others));
+    if (several_nodes && itself) rules += indented(spread(name));
+    if (!others.empty()) rules += indented(pool_of_its_own(name));
+    if (rules.empty()) return "";
+    return said(
+               "why there: kube-scheduler scores nodes by CPU and memory, the device plugin counts "
+               "the replicas of a GPU that it gave out, and ties fall by chance; neither knows who "
+               "disturbs whom. What lasts is a rule:",
+               4) +
+           rules;
   }
 
   static std::string indented(const std::string& yaml) {
@@ -413,9 +445,9 @@ class ResultExplainer {
 
 Expected<std::string> explain_result(const SourceText& source, const std::string& name,
                                      const TextStyle& style) {
-  if (const auto stored = read_result(source); !stored) return tl::unexpected(stored.error());
   Expected<StoredDocument> document = StoredDocument::read(source);
   if (!document) return tl::unexpected(std::move(document.error()));
+  if (const auto stored = read_result(*document); !stored) return tl::unexpected(stored.error());
   ResultExplainer explainer(std::move(*document), style);
   const std::optional<std::string> text = name.empty() ? explainer.whole() : explainer.of(name);
   if (!explainer.problems().empty()) return tl::unexpected(explainer.problems());

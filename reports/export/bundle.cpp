@@ -68,12 +68,11 @@ std::string karpenter_lines(const Bundle& bundle, std::string_view verb) {
 }
 
 std::string helm_lines(const Bundle& bundle) {
-  std::string out = fmt::format(
+  return fmt::format(
       "helm repo add {0}\nhelm repo update {1}\n"
       "helm upgrade -i {2} {3} --version {4} -n {5} --create-namespace -f {6}\n",
       bundle.repository, bundle.repository.substr(0, bundle.repository.find(' ')), bundle.release,
       bundle.chart, shell_word(bundle.version), bundle.namespace_name, bundle.values);
-  return out;
 }
 
 // After the labels: without them the DaemonSet has no pod to wait for.

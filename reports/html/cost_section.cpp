@@ -109,7 +109,7 @@ HtmlTable bill_table(const sim::Result& result) {
 Markup bill_markup(const sim::Result& result) {
   const HtmlTable table = bill_table(result);
   if (table.rows.empty()) return "";
-  return paragraph("Who pays it: " + bill_sentence(result.variants.front().cost.split) + ".") +
+  return paragraph("Who pays it: " + bill_rule(result.variants.front().cost.split) + ".") +
          table_markup(table);
 }
 

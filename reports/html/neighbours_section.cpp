@@ -54,7 +54,8 @@ Markup neighbours_section(const HtmlReport& report) {
     return part.is_answer;
   });  // it stands above the chart
   charts::HeatMatrix chart = neighbour_chart(matrix);
-  chart.text = {"chart-neighbours", worst_neighbour(matrix),
+  const std::string worst = worst_neighbour(matrix);
+  chart.text = {"chart-neighbours", worst.empty() ? "Nothing was observed." : worst,
                 "Rows suffer, columns cause: the figure beside that neighbour over the figure "
                 "alone. Hatched: not observed."};
   return section("neighbours", "Who slows whom down?",

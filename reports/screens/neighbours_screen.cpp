@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -146,7 +147,15 @@ std::string worst_neighbour(const NeighbourMatrix& matrix) {
       causes = other;
     }
   }
-  if (suffers == nullptr || worst < kNoticeable) return "No workload slows another one down.";
+  if (suffers == nullptr) return "";
+  if (worst < kNoticeable) {
+    const bool together =
+        has_three(matrix) && std::ranges::any_of(matrix.rows, [](const auto& row) {
+          return row.beside_all.slowdown.value_or(0) >= kNoticeable;
+        });
+    return together ? "No pair disturbs each other; all together do, see ALL OTHERS."
+                    : "No workload slows another one down.";
+  }
   return fmt::format("Hit hardest: {} of {}, {:.2f} times as long beside {}.",
                      figure_word(suffers->figure), matrix.workloads[suffers->workload], worst,
                      matrix.workloads[causes]);
@@ -156,9 +165,11 @@ Screen neighbours_screen(const NeighbourMatrix& matrix, const TextStyle& style, 
   Screen screen{matrix.stamp.scenario,
                 matrix.interrupted ? "INTERRUPTED: only the runs that had finished count" : "",
                 neighbours_heading(matrix)};
-  screen.parts = {{.table = neighbours_cells(matrix, style)},
-                  {.sentences = {{worst_neighbour(matrix)}}, .is_answer = true},
-                  notes_part(neighbours_notes(matrix, detail != Detail::Brief))};
+  screen.parts = {{.table = neighbours_cells(matrix, style)}};
+  if (std::string worst = worst_neighbour(matrix); !worst.empty()) {
+    screen.parts.push_back({.sentences = {{std::move(worst)}}, .is_answer = true});
+  }
+  screen.parts.push_back(notes_part(neighbours_notes(matrix, detail != Detail::Brief)));
   screen.origin = origin_line(matrix.stamp, matrix.stamp.replications > 1, style);
   return screen;
 }

@@ -61,6 +61,13 @@ std::string_view rule_text(std::string_view rule) {
   return "the largest part of a node that its pods hold: GPUs, GPU memory, CPU or memory";
 }
 
+std::string split_sentence(std::string_view rule, const std::string& idle,
+                           const std::string& switching) {
+  return fmt::format(
+      "each pays by {}; idle{} and switching{} are shared by what each holds (--split {})",
+      rule_text(rule), idle, switching, rule);
+}
+
 }  // namespace
 
 std::vector<BillRow> bill_rows(const VariantResult& variant, bool every) {
@@ -125,9 +132,10 @@ Rows bill_cells(const VariantResult& variant, const TextStyle&, bool every) {
 }
 
 std::string bill_sentence(const sim::BillSplit& split) {
-  return fmt::format(
-      "each pays by {}; idle {} and switching {} are shared by what each holds (--split {})",
-      rule_text(split.rule), money_text(split.idle), money_text(split.switching), split.rule);
+  return split_sentence(split.rule, " " + money_text(split.idle),
+                        " " + money_text(split.switching));
 }
+
+std::string bill_rule(const sim::BillSplit& split) { return split_sentence(split.rule, "", ""); }
 
 }  // namespace slicewise::reports

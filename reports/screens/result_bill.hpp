@@ -30,7 +30,8 @@ std::string bill_heading(const std::string& group_by);
 std::vector<Column> bill_columns(const std::string& group_by);
 Rows bill_cells(const sim::VariantResult& variant, const TextStyle& style, bool every);
 
-// What is split, and by which rule.
+// What is split, and by which rule; and the rule alone, where variants stand side by side.
 std::string bill_sentence(const sim::BillSplit& split);
+std::string bill_rule(const sim::BillSplit& split);
 
 }  // namespace slicewise::reports

@@ -13,6 +13,8 @@
 
 #include "result_figures.hpp"
 #include "result_nodes.hpp"
+#include "result_verdict.hpp"
+#include "result_workload_rows.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -48,6 +50,13 @@ VariantCell worst_quantile(SummaryField field, Duration TimeSummary::*quantile) 
     const TimeSummary* times = slowest(v, field, quantile);
     return times == nullptr ? "" : duration_text(times->*quantile);
   };
+}
+
+// The pods of all workloads that never started count.
+std::string wait_and_never(const VariantResult& variant) {
+  std::int64_t never = 0;
+  for (const WorkloadResult& w : variant.workloads) never += w.left_behind.pending;
+  return wait_text(worst_quantile(&WorkloadResult::wait, &TimeSummary::mean)(variant), never);
 }
 
 bool has_jobs(const VariantResult& variant) {
@@ -259,7 +268,7 @@ std::vector<VariantMeasure> time_measures(const sim::Result& result) {
   const std::string worst = several_services(result) ? "WORST " : "";
   return {
       {{length_header(result), true, 1}, run_length},
-      {{"WAIT", true, 2}, worst_quantile(&WorkloadResult::wait, &TimeSummary::mean)},
+      {{"WAIT", true, 2}, wait_and_never},
       {{"JOB P95", true, 1}, worst_quantile(&WorkloadResult::job_completion, &TimeSummary::p95)},
       {{worst + "P50", true, 3}, worst_quantile(&WorkloadResult::latency, &TimeSummary::p50)},
       {{worst + "P95", true, 2}, worst_quantile(&WorkloadResult::latency, &TimeSummary::p95)},
@@ -271,6 +280,54 @@ std::vector<VariantMeasure> time_measures(const sim::Result& result) {
          return mean_over_gpus(v, &sim::GpuResult::context_switch_ratio);
        }},
   };
+}
+
+// "instanceType=g5.xlarge,replicas=" of a swept variant's name, and the number behind it.
+struct SweptName {
+  std::string_view before;
+  std::string_view value;
+  double number = 0;
+};
+
+std::optional<SweptName> swept_name(const std::string& name) {
+  const std::size_t equals = name.rfind('=');
+  if (equals == std::string::npos) return std::nullopt;
+  SweptName swept{std::string_view(name).substr(0, equals + 1),
+                  std::string_view(name).substr(equals + 1)};
+  const char* end = swept.value.data() + swept.value.size();
+  if (std::from_chars(swept.value.data(), end, swept.number).ec != std::errc()) return std::nullopt;
+  return swept;
+}
+
+// "" where the price may fall further than it was tried, and where the setting is the work itself.
+std::string knee_line(std::span<const VariantResult> curve, bool jobs) {
+  constexpr double kFalls = 0.01;  // less is no fall worth another step
+  const auto price = [&](const VariantResult& v) {
+    return jobs ? v.cost.per_job : v.cost.per_1k_requests_in_slo;
+  };
+  std::optional<double> least;
+  for (const VariantResult& v : curve) {
+    if (!price(v) || !v.verdict.stands()) continue;
+    const double dollars = to_dollars(*price(v));
+    least = std::min(least.value_or(dollars), dollars);
+  }
+  if (!least) return "";
+  const auto knee = std::ranges::find_if(curve, [&](const VariantResult& v) {
+    return v.verdict.stands() && price(v) && to_dollars(*price(v)) <= (1 + kFalls) * *least;
+  });
+  const auto beyond = knee + 1;
+  const bool same_work = std::ranges::all_of(curve, [&](const VariantResult& v) {
+    if (!v.verdict.stands()) return true;
+    return jobs ? finished_the_same(*knee, v) : were_asked_the_same(*knee, v);
+  });
+  if (beyond == curve.end() || !same_work) return "";
+  const SweptName name = *swept_name(knee->name);
+  const std::string stopped_by = brief_reasons(beyond->verdict);
+  return fmt::format("{}: {} is where the price of {} stops falling ({}){}",
+                     name.before.substr(0, name.before.size() - 1), name.value,
+                     jobs ? "a job" : thousand_requests(has_objectives(*knee)),
+                     money_text(*price(*knee)),
+                     stopped_by.empty() ? "" : "; beyond it: " + stopped_by);
 }
 
 }  // namespace
@@ -313,48 +370,6 @@ Cells comparison(const sim::Result& result, const TextStyle& style) {
   }
   return out;
 }
-
-namespace {
-
-// "instanceType=g5.xlarge,replicas=" of a swept variant's name, and the number behind it.
-struct SweptName {
-  std::string_view before;
-  std::string_view value;
-  double number = 0;
-};
-
-std::optional<SweptName> swept_name(const std::string& name) {
-  const std::size_t equals = name.rfind('=');
-  if (equals == std::string::npos) return std::nullopt;
-  SweptName swept{std::string_view(name).substr(0, equals + 1),
-                  std::string_view(name).substr(equals + 1)};
-  const char* end = swept.value.data() + swept.value.size();
-  if (std::from_chars(swept.value.data(), end, swept.number).ec != std::errc()) return std::nullopt;
-  return swept;
-}
-
-std::string knee_line(std::span<const VariantResult> curve, bool jobs) {
-  constexpr double kFalls = 0.01;  // less is no fall worth another step
-  const auto price = [&](const VariantResult& v) {
-    return jobs ? v.cost.per_job : v.cost.per_1k_requests_in_slo;
-  };
-  std::optional<double> least;
-  for (const VariantResult& v : curve) {
-    if (!price(v) || !v.verdict.stands()) continue;
-    const double dollars = to_dollars(*price(v));
-    least = std::min(least.value_or(dollars), dollars);
-  }
-  if (!least) return "";
-  const auto knee = std::ranges::find_if(curve, [&](const VariantResult& v) {
-    return v.verdict.stands() && price(v) && to_dollars(*price(v)) <= (1 + kFalls) * *least;
-  });
-  const SweptName name = *swept_name(knee->name);
-  return fmt::format("{}: {} is where the price of {} stops falling ({})",
-                     name.before.substr(0, name.before.size() - 1), name.value,
-                     jobs ? "a job" : "1,000 requests in SLO", money_text(*price(*knee)));
-}
-
-}  // namespace
 
 std::vector<std::string> knee_lines(const sim::Result& result) {
   constexpr std::ptrdiff_t kLeastPoints = 3;

@@ -43,7 +43,7 @@ std::vector<ScreenPart> tables_of(const sim::Result& result, const TextStyle& st
                                   const std::vector<Column>& columns, const VariantRows& rows_of) {
   std::vector<Rows> rows;
   for (const VariantResult& v : result.variants) rows.push_back(rows_of(v, style, every));
-  std::vector<ScreenPart> out(rows.size(), {.indent = 2, .alike = columns.front().header});
+  std::vector<ScreenPart> out(rows.size(), {.indent = 2, .alike = true});
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const bool empty = std::ranges::all_of(rows, [&](const Rows& of_variant) {
       return std::ranges::all_of(of_variant, [&](const auto& row) { return row[c].text.empty(); });

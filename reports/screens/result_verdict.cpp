@@ -35,19 +35,9 @@ const VariantResult* cheapest(const sim::Result& result, Price price) {
   return best;
 }
 
-// Whether both finished the same units of the same workloads, so that their prices per job can be
-// compared: a node that is full by many jobs is cheap for each of them, however it is shared.
-bool finished_the_same(const VariantResult& a, const VariantResult& b) {
+bool is_close(double a, double b) {
   constexpr double kByChance = 0.02;  // of what ends when the run ends
-  const auto close = [](double x, double y) { return std::abs(x - y) <= kByChance * x; };
-  const double seconds_a = to_seconds(a.makespan.mean);
-  const double seconds_b = to_seconds(b.makespan.mean);
-  return std::ranges::equal(
-      a.workloads, b.workloads, [&](const sim::WorkloadResult& x, const sim::WorkloadResult& y) {
-        if (x.name != y.name || x.kind != "Job") return x.name == y.name;
-        return close(x.completed, y.completed) &&
-               close(x.throughput_per_second * seconds_a, y.throughput_per_second * seconds_b);
-      });
+  return std::abs(a - b) <= kByChance * a;
 }
 
 // ", 75% less than before ($2.45)"; what is cheaper than the best one does not stand.
@@ -127,6 +117,27 @@ std::string brief_reasons(const sim::Verdict& verdict) {
 
 std::string full_reasons(const sim::Verdict& verdict) {
   return joined_reasons(verdict, "; ", &sim::Verdict::Reason::text);
+}
+
+bool finished_the_same(const VariantResult& a, const VariantResult& b) {
+  const double seconds_a = to_seconds(a.makespan.mean);
+  const double seconds_b = to_seconds(b.makespan.mean);
+  return std::ranges::equal(
+      a.workloads, b.workloads, [&](const sim::WorkloadResult& x, const sim::WorkloadResult& y) {
+        if (x.name != y.name || x.kind != "Job") return x.name == y.name;
+        return is_close(x.completed, y.completed) &&
+               is_close(x.throughput_per_second * seconds_a, y.throughput_per_second * seconds_b);
+      });
+}
+
+bool were_asked_the_same(const VariantResult& a, const VariantResult& b) {
+  const auto arrived = [](const sim::WorkloadResult& w) {
+    return w.requests ? w.requests->arrived : 0;
+  };
+  return std::ranges::equal(a.workloads, b.workloads,
+                            [&](const sim::WorkloadResult& x, const sim::WorkloadResult& y) {
+                              return x.name == y.name && is_close(arrived(x), arrived(y));
+                            });
 }
 
 std::string_view standing_word(sim::ObjectiveStanding standing) {

@@ -19,6 +19,12 @@ std::string verdict(const sim::Result& result);
 std::string brief_reasons(const sim::Verdict& verdict);
 std::string full_reasons(const sim::Verdict& verdict);
 
+// Whether both finished the same units of the same workloads, so that their prices per job can be
+// compared: a node that is full by many jobs is cheap for each of them, however it is shared.
+bool finished_the_same(const sim::VariantResult& a, const sim::VariantResult& b);
+// Likewise of prices per request: whether as many came to each workload.
+bool were_asked_the_same(const sim::VariantResult& a, const sim::VariantResult& b);
+
 // "met", "MISSED", "undecided".
 std::string_view standing_word(sim::ObjectiveStanding standing);
 // Of an objective that was read from a document.

@@ -69,13 +69,6 @@ std::string limit_of(const sim::ObjectiveResult& o, const TextStyle& style) {
   return o.at_least ? fmt::format("{} {}", signs(style).at_least, limit) : limit;
 }
 
-// Of the pods that started, and how many never did.
-std::string wait_cell(const WorkloadResult& workload, const TextStyle& style) {
-  std::string mean = mean_cell(workload.wait, style);
-  if (workload.left_behind.pending == 0) return mean;
-  return fmt::format("{}{}{} never", mean, mean.empty() ? "" : ", ", workload.left_behind.pending);
-}
-
 }  // namespace
 
 std::vector<const WorkloadResult*> shown(const VariantResult& variant, bool every) {
@@ -104,6 +97,11 @@ std::string mean_cell(const std::optional<TimeSummary>& times, const TextStyle& 
 std::string quantile_cell(const std::optional<TimeSummary>& times,
                           Duration TimeSummary::*quantile) {
   return times && times->count > 0 ? duration_text((*times).*quantile) : "";
+}
+
+std::string wait_text(const std::string& mean, std::int64_t never) {
+  if (never == 0) return mean;
+  return fmt::format("{}{}up to {} never", mean, mean.empty() ? "" : ", ", never);
 }
 
 std::vector<Column> objective_columns() {
@@ -157,7 +155,8 @@ Rows batch_rows(const VariantResult& variant, const TextStyle& style, bool every
          share_in_time(*w), mean_cell(w->job_completion, style),
          quantile_cell(w->job_completion, &TimeSummary::p50),
          quantile_cell(w->job_completion, &TimeSummary::p95),
-         quantile_cell(w->job_completion, &TimeSummary::p99), wait_cell(*w, style),
+         quantile_cell(w->job_completion, &TimeSummary::p99),
+         wait_text(mean_cell(w->wait, style), w->left_behind.pending),
          quantile_cell(w->wait, &TimeSummary::p95), percent_text(w->gpu_busy_share), w->bound_by});
   }
   return rows;

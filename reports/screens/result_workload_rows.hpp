@@ -32,5 +32,7 @@ std::string workloads_left_out(const sim::VariantResult& variant, bool every);
 std::string mean_cell(const std::optional<sim::TimeSummary>& times, const TextStyle& style);
 std::string quantile_cell(const std::optional<sim::TimeSummary>& times,
                           Duration sim::TimeSummary::*quantile);
+// "3m, up to 2 never": of the pods that started, and how many never did in any one run.
+std::string wait_text(const std::string& mean, std::int64_t never);
 
 }  // namespace slicewise::reports

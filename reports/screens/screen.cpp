@@ -22,6 +22,13 @@ bool is_empty(const ScreenPart& part) {
 
 std::string spaces(int count) { return std::string(static_cast<std::size_t>(count), ' '); }
 
+std::vector<std::string> headers_of(const Cells& table) {
+  std::vector<std::string> headers;
+  headers.reserve(table.columns.size());
+  for (const Column& column : table.columns) headers.push_back(column.header);
+  return headers;
+}
+
 class TextScreen {
  public:
   TextScreen(const TextStyle& style, bool wide) : style_(style), wide_(wide) {}
@@ -45,8 +52,8 @@ class TextScreen {
   void measure(const std::vector<ScreenPart>& parts) {
     for (const ScreenPart& part : parts) {
       measure(part.parts);
-      if (part.alike.empty()) continue;
-      Cells& all = alike_[part.alike];
+      if (!part.alike) continue;
+      Cells& all = alike_[headers_of(part.table)];
       all.columns = part.table.columns;
       all.rows.insert(all.rows.end(), part.table.rows.begin(), part.table.rows.end());
     }
@@ -90,7 +97,7 @@ class TextScreen {
 
   std::string table(const ScreenPart& part) const {
     const int width = wide_ || style_.width == 0 ? 0 : style_.width - part.indent;
-    const auto alike = alike_.find(part.alike);
+    const auto alike = part.alike ? alike_.find(headers_of(part.table)) : alike_.end();
     const TableLayout layout =
         table_layout(alike == alike_.end() ? part.table : alike->second, width);
     std::string out;
@@ -106,7 +113,7 @@ class TextScreen {
 
   const TextStyle& style_;
   bool wide_;
-  std::map<std::string, Cells> alike_{};  // all rows of tables that are alike
+  std::map<std::vector<std::string>, Cells> alike_{};  // all rows of tables that are alike
 };
 
 std::string list_of(const std::vector<Sentence>& sentences) {

@@ -33,7 +33,7 @@ struct ScreenPart {
   std::string drawing{};            // lines of characters: terminals only
   std::vector<ScreenPart> parts{};  // below it
   int indent = 0;                   // of the table
-  std::string alike{};              // tables of one name have the same columns, alike in width
+  bool alike = false;               // tables with the same headers have columns alike in width
   bool is_answer = false;           // sentences that stand first in a comment
   std::string folded{};             // in a comment: behind this title, closed
   bool preformatted = false;        // in a comment: as in a terminal

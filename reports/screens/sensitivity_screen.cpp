@@ -35,8 +35,8 @@ std::optional<OutcomeChange> change_at(const std::optional<InputVariation>& end,
 
 double swing(const InputEffect& effect, std::size_t figure) {
   double largest = 0;
-  for (const auto& end : {effect.low, effect.high}) {
-    if (const auto change = change_at(end, figure)) {
+  for (const auto* end : {&effect.low, &effect.high}) {
+    if (const auto change = change_at(*end, figure)) {
       largest = std::max(largest, std::abs(change->ratio));
     }
   }
@@ -45,19 +45,6 @@ double swing(const InputEffect& effect, std::size_t figure) {
 
 bool is_assumed(const sim::VariedInput& input) {
   return input.basis == scenarios::Provenance::Assumed;
-}
-
-std::string_view basis_word(const sim::VariedInput& input) {
-  if (!input.basis) return "scenario";
-  switch (*input.basis) {
-    case scenarios::Provenance::Measured:
-      return "measured";
-    case scenarios::Provenance::Catalog:
-      return "catalog";
-    case scenarios::Provenance::Assumed:
-      return "assumed";
-  }
-  return "assumed";
 }
 
 // "-20%" of the input, and what stands above its column.
@@ -91,10 +78,14 @@ std::optional<double> ratio_of(const std::optional<OutcomeChange>& change) {
   return change ? std::optional(change->ratio) : std::nullopt;
 }
 
-bool has_flip(const std::optional<InputVariation>& end, const sim::OutcomeFigure& figure) {
-  return end && std::ranges::any_of(end->flips, [&](const sim::ObjectiveFlip& flip) {
-           return flip.workload == figure.workload && flip.name == figure.name;
-         });
+// nullptr where the figure holds or fails as before.
+const sim::ObjectiveFlip* flip_of(const std::optional<InputVariation>& end,
+                                  const sim::OutcomeFigure& figure) {
+  if (!end) return nullptr;
+  const auto flip = std::ranges::find_if(end->flips, [&](const sim::ObjectiveFlip& f) {
+    return f.workload == figure.workload && f.name == figure.name;
+  });
+  return flip == end->flips.end() ? nullptr : &*flip;
 }
 
 std::string end_cell(const std::optional<InputVariation>& end, const sim::OutcomeFigure& figure,
@@ -104,9 +95,8 @@ std::string end_cell(const std::optional<InputVariation>& end, const sim::Outcom
   const auto change = change_at(end, index);
   std::string text =
       change ? change_text(change->ratio, change->ci95, style) : std::string(signs(style).none);
-  if (has_flip(end, figure)) {
-    const bool held = figure.standing == sim::ObjectiveStanding::Holds;
-    text += " " + std::string(held ? signs(style).fail : signs(style).pass);
+  if (const sim::ObjectiveFlip* flip = flip_of(end, figure)) {
+    text += " " + std::string(standing_sign(flip->standing, style));
   }
   return text;
 }
@@ -292,7 +282,8 @@ Tornado tornado(const SensitivityStudy& study, std::size_t figure, const TextSty
   const double scale = shown.empty() ? 0 : swing(*shown.front(), figure);
   const sim::OutcomeFigure& outcome = study.figures[figure];
   for (const InputEffect* effect : shown) {
-    const bool flips = has_flip(effect->low, outcome) || has_flip(effect->high, outcome);
+    const bool flips =
+        flip_of(effect->low, outcome) != nullptr || flip_of(effect->high, outcome) != nullptr;
     const bool worth =
         flips || (swing(*effect, figure) >= kWorthShowing && out.cells.rows.size() < kShownInputs);
     if (!all && !worth) {
@@ -301,7 +292,7 @@ Tornado tornado(const SensitivityStudy& study, std::size_t figure, const TextSty
     }
     out.cells.rows.push_back(
         {effect->input.path + (is_assumed(effect->input) ? " *" : ""),
-         amount_text(effect->input.value), std::string(basis_word(effect->input)),
+         amount_text(effect->input.value), std::string(basis_word(effect->input.basis)),
          end_cell(effect->low, outcome, figure, style),
          end_cell(effect->high, outcome, figure, style),
          tornado_bar(ratio_of(change_at(effect->low, figure)),
@@ -313,8 +304,8 @@ Tornado tornado(const SensitivityStudy& study, std::size_t figure, const TextSty
 std::vector<std::string> flip_lines(const SensitivityStudy& study) {
   std::vector<std::string> lines;
   for (const InputEffect& effect : study.effects) {
-    for (const auto& end : {effect.low, effect.high}) {
-      if (end) add_end_lines(study, effect, *end, lines);
+    for (const auto* end : {&effect.low, &effect.high}) {
+      if (*end) add_end_lines(study, effect, **end, lines);
     }
   }
   return lines;

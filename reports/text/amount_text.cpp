@@ -89,6 +89,19 @@ std::string_view unit_word(sim::AmountUnit unit) {
   return "number";
 }
 
+std::string_view basis_word(const std::optional<scenarios::Provenance>& basis) {
+  if (!basis) return "scenario";
+  switch (*basis) {
+    case scenarios::Provenance::Measured:
+      return "measured";
+    case scenarios::Provenance::Catalog:
+      return "catalog";
+    case scenarios::Provenance::Assumed:
+      break;
+  }
+  return "assumed";
+}
+
 std::string change_text(double ratio) {
   constexpr double kTimesFrom = 3;
   constexpr double kTooSmall = 0.0005;

@@ -21,6 +21,10 @@ std::string_view unit_word(sim::AmountUnit unit);
 // Of an objective in a document.
 sim::AmountUnit unit_of_word(std::string_view word);
 
+// How well an input is known, as documents and screens spell it: "measured"; "scenario" where the
+// scenario decides it.
+std::string_view basis_word(const std::optional<scenarios::Provenance>& basis);
+
 // "+25%", "-9.5%", "0%", "+3.1x" from 300 % on: a change as a share of what it was.
 std::string change_text(double ratio);
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/describe.hpp"
+
 namespace slicewise::reports {
 namespace {
 
@@ -231,5 +233,7 @@ std::string diagnostics_text(const Diagnostics& diagnostics, const std::vector<S
   }
   return text + total(diagnostics, causes);
 }
+
+std::string_view severity_name(Severity severity) { return sim::Spelling<Severity>::of(severity); }
 
 }  // namespace slicewise::reports

@@ -11,6 +11,7 @@
 
 #include "slicewise/reports/studies.hpp"
 
+#include "comparison_samples.hpp"
 #include "golden_file.hpp"
 
 namespace slicewise::reports {
@@ -72,8 +73,22 @@ Diagnostic first_problem(const std::string& text) {
   return difference.error().front();
 }
 
+json with_verdict(json document, const std::string& cause, const std::string& brief) {
+  json& verdict = document["variants"][0]["verdict"];
+  verdict = {{"stands", cause.empty()}, {"reasons", json::array()}};
+  if (!cause.empty()) {
+    verdict["reasons"].push_back(
+        {{"cause", cause}, {"workload", "asr"}, {"brief", brief}, {"text", brief}});
+  }
+  return document;
+}
+
 TEST(Difference, MatchesTheGoldenFiles) {
-  const DocumentDifference difference = difference_of(stored_result(0.412, true, 1152), changed());
+  json older = with_verdict(stored_result(0.412, true, 1152), "", "");
+  json newer = with_verdict(changed(), "objectiveMissed", "asr latencyP99 missed");
+  older["metadata"]["inputs"] = {"workloads.asr.replicas=2", "seed=42"};
+  newer["metadata"]["inputs"] = {"workloads.asr.replicas=4", "seed=42"};
+  const DocumentDifference difference = difference_of(older, newer);
   expect_golden("difference.txt", difference_table(difference, kDiffTerminal, false));
   expect_golden("difference.md", difference_markdown(difference));
   expect_golden("difference.json", difference_json(difference));
@@ -127,16 +142,6 @@ TEST(Difference, FailsWhereThereIsNothingToJudge) {
       ::testing::ElementsAre("slo.newlyFailing: nothing to judge: no such figure is in NEW"));
 }
 
-json with_verdict(json document, const std::string& cause, const std::string& brief) {
-  json& verdict = document["variants"][0]["verdict"];
-  verdict = {{"stands", cause.empty()}, {"reasons", json::array()}};
-  if (!cause.empty()) {
-    verdict["reasons"].push_back(
-        {{"cause", cause}, {"workload", "asr"}, {"brief", brief}, {"text", brief}});
-  }
-  return document;
-}
-
 TEST(Difference, FailsOnAVerdictThatIsWorse) {
   const json plain = stored_result(0.412, true, 1152);
   const json stands = with_verdict(plain, "", "");
@@ -178,6 +183,33 @@ TEST(Difference, OnlyWhatIsGoodHasATick) {
   json killed = with_verdict(stored_result(0.631, false, 1000), "", "");
   killed["variants"][0]["pods"]["oomKilled"] = 16;
   EXPECT_THAT(heading(difference_of(stands, killed)), HasSubstr("✗ 16 more OOM kills in base, 1"));
+}
+
+// As `compare` exits: an option that was tried and does not stand is no fault of the others.
+TEST(Difference, AComparisonIsWorseWhenNoOptionStands) {
+  sim::StrategyComparison options = samples::chat();
+  const json newer = [&] {
+    options.options[1].result.pods.oom_kills = 16;
+    return json::parse(comparison_json(options));
+  }();
+  options.options.erase(options.options.begin() + 1);
+  const json older = json::parse(comparison_json(options));
+  DocumentDifference difference = difference_of(older, newer);
+  EXPECT_EQ(difference.stands(), true);
+  EXPECT_TRUE(difference.worse().empty());
+  EXPECT_TRUE(difference.is_good());
+  EXPECT_TRUE(failing(difference, "verdict").empty());
+  const std::string text = difference_markdown(difference);
+  EXPECT_THAT(text.substr(0, text.find('\n')), HasSubstr("✓"));
+  EXPECT_THAT(text.substr(0, text.find('\n')), Not(HasSubstr("does not stand")));
+  for (sim::ComparedOption& option : options.options) {
+    option.result.verdict.reasons = {
+        {sim::Verdict::Cause::PodsPending, "chat", "1 Pending", "1 of 2 pods stayed Pending"}};
+  }
+  difference = difference_of(older, json::parse(comparison_json(options)));
+  EXPECT_EQ(difference.stands(), false);
+  EXPECT_FALSE(difference.is_good());
+  EXPECT_FALSE(failing(difference, "verdict").empty());
 }
 
 TEST(Difference, NamesEachInputThatChanged) {

@@ -22,11 +22,44 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+// The scheduler keeps api and lab apart.
+sim::NeighbourMatrix put_together() {
+  sim::NeighbourMatrix matrix = samples::flat();
+  matrix.rows[0].beside[2] = {3.5, 0.1, true, true};
+  matrix.rows[1].beside[2] = {1.4, 0.02, true, true};
+  matrix.rows[3].beside[0] = {1.08, 0.01, true, true};
+  return matrix;
+}
+
 TEST(NeighboursReport, MatchesTheGoldenFiles) {
-  expect_golden("neighbours.txt", neighbours_table(samples::flat(), kTerminal, false));
-  expect_golden("neighbours.md", neighbours_markdown(samples::flat()));
-  expect_golden("neighbours.csv", neighbours_csv(samples::flat()));
-  expect_golden("neighbours.json", neighbours_json(samples::flat()));
+  expect_golden("neighbours.txt", neighbours_table(put_together(), kTerminal, false));
+  expect_golden("neighbours.md", neighbours_markdown(put_together()));
+  expect_golden("neighbours.csv", neighbours_csv(put_together()));
+  expect_golden("neighbours.json", neighbours_json(put_together()));
+}
+
+TEST(NeighboursReport, SaysOnlyWhatWasMeasured) {
+  sim::NeighbourMatrix matrix = samples::flat();
+  for (sim::NeighbourRow& row : matrix.rows) {
+    for (sim::NeighbourEffect& effect : row.beside) {
+      if (effect.slowdown) effect.slowdown = 1.0;
+    }
+    row.beside_all.slowdown = 1.0;
+  }
+  EXPECT_THAT(neighbours_table(matrix, kTerminal, false),
+              HasSubstr("No workload slows another one down."));
+  matrix.rows[2].beside_all.slowdown = 1.5;
+  EXPECT_THAT(neighbours_table(matrix, kTerminal, false),
+              HasSubstr("No pair disturbs each other; all together do, see ALL OTHERS."));
+  for (sim::NeighbourRow& row : matrix.rows) {
+    for (sim::NeighbourEffect& effect : row.beside) effect.slowdown.reset();
+    row.beside_all.slowdown.reset();
+  }
+  for (const std::string& text :
+       {neighbours_table(matrix, kTerminal, false), neighbours_markdown(matrix)}) {
+    EXPECT_THAT(text, Not(HasSubstr("slows another one down")));
+    EXPECT_THAT(text, Not(HasSubstr("disturbs")));
+  }
 }
 
 TEST(NeighboursReport, AsciiHasNoOtherBytes) {
@@ -51,8 +84,7 @@ TEST(NeighboursReport, NamesThePairsThatNeverMeet) {
 }
 
 TEST(NeighboursReport, NamesThePairsThatWerePutTogether) {
-  sim::NeighbourMatrix matrix = samples::flat();
-  matrix.rows[0].beside[2] = {3.5, 0.1, true, true};
+  const sim::NeighbourMatrix matrix = put_together();
   EXPECT_THAT(
       neighbours_table(matrix, {false, true, 0}, false),
       HasSubstr("one pod of each was put on one GPU, against that pod alone: api and lab\n"));

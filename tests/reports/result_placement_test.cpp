@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -111,7 +112,17 @@ TEST(PlacementReport, ExplainNamesTheNeighboursOfAPodAndOfAWorkload) {
                                    "of 5 runs, tts in 4 of 5 runs"));
   EXPECT_THAT(*workload, HasSubstr("1m26s in one, where it shares a GPU with tts"));
   EXPECT_THAT(*workload, Not(HasSubstr("; beside it: tts")));
-  EXPECT_FALSE(explain_result(stored, "asr-77", kUnlimited));
+  for (const char* nobody : {"asr-77", "asr-0", "asr-9x", "asr-", "asr--1", "nobody-1"}) {
+    EXPECT_FALSE(explain_result(stored, nobody, kUnlimited)) << nobody;
+  }
+}
+
+TEST(PlacementReport, ExplainKnowsThePodsThatWereOnNoFullGpu) {
+  const auto pod = explain_result({"r.json", result_json(placed(4))}, "asr-9", kUnlimited);
+  ASSERT_TRUE(pod);
+  EXPECT_THAT(*pod, HasSubstr("  asr-9\n    a pod of asr: on no GPU when that was fullest in the "
+                              "first run\n"));
+  EXPECT_THAT(*pod, HasSubstr("1m26s in one, where it shares a GPU with tts"));
 }
 
 TEST(PlacementReport, ExplainWritesWhatKeepsWorkloadsApart) {
@@ -124,6 +135,16 @@ TEST(PlacementReport, ExplainWritesWhatKeepsWorkloadsApart) {
   EXPECT_THAT(fix(), Not(HasSubstr("podAntiAffinity")));  // one node: it would stay Pending
   result.variants[0].nodes.push_back({"v100-2", "v100", 0.2});
   EXPECT_THAT(fix(), HasSubstr("{key: app, operator: In, values: [tts]}\n"));
+  std::vector<std::string>& beside = result.variants[0].workloads[0].placement->beside;
+  beside = {"asr", "tts"};
+  EXPECT_THAT(fix(), HasSubstr("{key: app, operator: In, values: [tts]}\n"));
+  EXPECT_THAT(fix(), HasSubstr("      topologySpreadConstraints:\n"));
+  beside = {"asr"};  // alone it would disturb itself as much
+  EXPECT_THAT(fix(), HasSubstr("labelSelector: {matchLabels: {app: asr}}\n"));
+  EXPECT_THAT(fix(), Not(HasSubstr("nodeSelector")));
+  EXPECT_THAT(fix(), Not(HasSubstr("podAntiAffinity")));
+  result.variants[0].nodes.resize(1);
+  EXPECT_THAT(fix(), Not(HasSubstr("What lasts is a rule")));
   result.variants[0].workloads[0].placement.reset();
   EXPECT_THAT(fix(), Not(HasSubstr("nodeSelector")));
 }

@@ -10,6 +10,7 @@
 
 #include "golden_file.hpp"
 #include "platform_sample.hpp"
+#include "reports/screens/screen.hpp"
 #include "result_samples.hpp"
 #include "terminals.hpp"
 
@@ -79,11 +80,59 @@ TEST(ResultTable, ASweepSaysWhereThePriceStopsFalling) {
     variant.verdict = {};
   }
   const std::string knee = "replicas: 5 is where the price of a job stops falling ($0.6500)";
-  EXPECT_THAT(result_table(result, kTerminal, false), HasSubstr(knee));
+  EXPECT_THAT(result_table(result, kTerminal, false), HasSubstr(knee + "\n"));
+  sim::Result ends = result;
+  ends.variants[2].verdict.reasons = {
+      {sim::Verdict::Cause::PodsFailed, "cifar10", "16 failed", "16 of 20 pods failed"}};
+  EXPECT_THAT(result_table(ends, kTerminal, false), HasSubstr(knee + "; beyond it: 16 failed\n"));
   result.variants[1].verdict.reasons.push_back({});  // what does not stand is no knee
-  EXPECT_THAT(result_table(result, kTerminal, false), HasSubstr("replicas: 10 is where"));
+  // Nothing beyond the cheapest was tried: it may fall further.
+  EXPECT_THAT(result_table(result, kTerminal, false), Not(HasSubstr("is where the price")));
   result.variants.pop_back();
   EXPECT_THAT(result_table(result, kTerminal, false), Not(HasSubstr("is where the price")));
+}
+
+TEST(ResultTable, PricesOfOtherWorkHaveNoKnee) {
+  sim::Result result = samples::voice();
+  result.variants.clear();
+  for (const auto& [name, price] :
+       {std::pair{"mean=10", 0.02}, {"mean=20", 0.011}, {"mean=30", 0.012}}) {
+    sim::VariantResult& variant = result.variants.emplace_back(samples::voice().variants[0]);
+    variant.name = name;
+    variant.cost.per_1k_requests_in_slo = from_dollars(price);
+    variant.verdict = {};
+  }
+  EXPECT_THAT(result_table(result, kTerminal, false),
+              HasSubstr("mean: 20 is where the price of 1,000 requests in SLO stops falling"));
+  result.variants[0].workloads[0].requests->arrived /= 2;  // it is the load
+  EXPECT_THAT(result_table(result, kTerminal, false), Not(HasSubstr("is where the price")));
+  sim::Result jobs = samples::aws_demo();
+  jobs.variants.clear();
+  for (const auto& [name, price] :
+       {std::pair{"jobs=2", 0.95}, {"jobs=5", 0.65}, {"jobs=10", 0.66}}) {
+    sim::VariantResult& variant = jobs.variants.emplace_back(samples::after_memory_growth());
+    variant.name = name;
+    variant.cost.per_job = from_dollars(price);
+    variant.verdict = {};
+    variant.workloads[0].completed = 5 * static_cast<double>(jobs.variants.size());
+  }
+  EXPECT_THAT(result_table(jobs, kTerminal, false), Not(HasSubstr("is where the price")));
+}
+
+TEST(Screen, TablesWithOtherHeadersAreNotAlike) {
+  ScreenPart narrow{.alike = true};
+  narrow.table.columns = {{"WORKLOAD"}, {"A", true}};
+  narrow.table.rows.push_back({Cell("asr"), Cell("1")});
+  ScreenPart wide{.alike = true};
+  wide.table.columns = {{"WORKLOAD"}, {"REQUESTS", true}, {"B", true}};
+  wide.table.rows.push_back({Cell("asr"), Cell("22"), Cell("3")});
+  ScreenPart longer = wide;
+  longer.table.rows[0][0] = Cell("transcription");
+  const Screen screen{.scenario = "s", .alarm = "", .heading = "", .parts = {narrow, wide, longer}};
+  EXPECT_EQ(screen_text(screen, kTerminal, false),
+            "WORKLOAD  A\nasr       1\n\n"
+            "WORKLOAD       REQUESTS  B\nasr                  22  3\n\n"
+            "WORKLOAD       REQUESTS  B\ntranscription        22  3\n");
 }
 
 TEST(ResultTable, AResultBeginsWithWhatAGpuHolds) {
@@ -218,9 +267,11 @@ TEST(ResultTable, ASchedulerMessageIsPrintedOnce) {
 TEST(ResultTable, WaitingSaysHowManyPodsNeverStarted) {
   sim::Result result = samples::aws_demo();
   result.variants.resize(1);
-  EXPECT_THAT(result_table(result, {false, true, 0}, false), Not(HasSubstr(", 2 never")));
+  EXPECT_THAT(result_table(result, {false, true, 0}, false), Not(HasSubstr("2 never")));
   result.variants[0].workloads[0].left_behind.pending = 2;
-  EXPECT_THAT(result_table(result, {false, true, 0}, false), HasSubstr(", 2 never"));
+  const std::string text = result_table(result, {false, true, 0}, false);
+  EXPECT_THAT(text, HasSubstr("6m00s, up to 2 never"));  // beside the other variants
+  EXPECT_THAT(text, ::testing::ContainsRegex("6m00s ±[^,]*, up to 2 never"));
 }
 
 TEST(ResultTable, SayNoVariantsWhenThereAreNone) {

@@ -63,6 +63,11 @@ sim::SensitivityStudy study_sample() {
   work.high->flips = {
       {"asr", "latencyP99", {0.632, AmountUnit::Seconds}, {0.5, AmountUnit::Seconds}}};
   work.high->pods.oom_kills = 12;
+  work.high->verdict.reasons = {
+      {sim::Verdict::Cause::OutOfMemory, "asr", "12 OOM kills",
+       "12 containers of \"asr\" ran out of GPU memory"},
+      {sim::Verdict::Cause::ObjectiveMissed, "asr", "asr latencyP99 missed",
+       "\"asr\" misses latencyP99: 632.0 ms against a limit of 500.0 ms"}};
   sim::InputEffect price = effect_sample("nodePools.t4.price", {0.526, AmountUnit::DollarsPerHour},
                                          scenarios::Provenance::Catalog);
   price.low = varied_sample(0.8, 0.4208, -0.2, 0);
@@ -121,6 +126,7 @@ TEST(SensitivityReport, SaysWhatTheOneJudgeSays) {
   const std::string text = sensitivity_table(study, {false, true, 0}, false);
   EXPECT_THAT(text, HasSubstr("✗ as the scenario is: asr may miss"));
   EXPECT_THAT(text, HasSubstr("limit 500 ms !"));
+  EXPECT_THAT(text, HasSubstr("+58% ±1.2 !"));
   EXPECT_THAT(text, HasSubstr("asr latencyP99 is undecided, 632 ms against 500 ms"));
   EXPECT_THAT(text, HasSubstr("requestGpuTime +20%: 1 of 2 pods stayed Pending"));
   EXPECT_THAT(text, Not(HasSubstr("+20%: asr may miss")));

@@ -25,16 +25,7 @@ struct TextStyle {
 std::string diagnostics_text(const Diagnostics& diagnostics, const std::vector<SourceText>& sources,
                              const TextStyle& style, Severity least = Severity::Note);
 
-constexpr std::string_view severity_name(Severity severity) {
-  switch (severity) {
-    case Severity::Error:
-      return "error";
-    case Severity::Warning:
-      return "warning";
-    case Severity::Note:
-      return "note";
-  }
-  return "";
-}
+// As documents spell it: "error", "warning", "note".
+std::string_view severity_name(Severity severity);
 
 }  // namespace slicewise::reports

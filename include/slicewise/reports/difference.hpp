@@ -73,6 +73,7 @@ struct ItemDifference {
   // Why it does not stand, where OLD had no reason of the kind about the workload.
   std::vector<sim::Verdict::Reason> new_reasons() const;
   bool newly_stands() const;
+  bool is_worse() const;          // by such a reason, an objective or OOM kills
   double more_oom_kills() const;  // beyond the intervals; 0 where there are not more
 };
 
@@ -91,6 +92,8 @@ struct DocumentDifference {
   // Whether NEW does what it should, as the verb that wrote it exits: every variant of a result,
   // any option of a comparison. nullopt without verdicts.
   std::optional<bool> stands() const;
+  // The items by which NEW became worse: none while it stands by any other, as comparisons do.
+  std::vector<const ItemDifference*> worse() const;
   // Nothing failed, became worse or does not stand: what may have a tick.
   bool is_good() const;
 };

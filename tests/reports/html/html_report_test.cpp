@@ -108,6 +108,21 @@ TEST(HtmlReport, ShowsAScreenWhole) {
       "<p class=\"origin\">seed 42</p>\n");
 }
 
+// Below a table of all variants the amounts of one would be wrong for the others.
+TEST(HtmlReport, SaysByWhichRuleABillIsSplit) {
+  HtmlReport report;
+  report.result = samples::voice();
+  sim::VariantResult& first = report.result.variants.front();
+  first.cost.split.rule = "requests";
+  first.cost.split.idle = from_dollars(0.236);
+  for (sim::WorkloadResult& workload : first.workloads) {
+    workload.bill.emplace().total = from_dollars(0.789);
+  }
+  const std::string page = html_report(report);
+  EXPECT_THAT(page, HasSubstr("Who pays it: each pays by what its pods request, as OpenCost weighs "
+                              "it; idle and switching are shared by what each holds"));
+}
+
 TEST(HtmlReport, EmbedsTheWholeResult) {
   const std::string page = html_report(aws_report());
   const std::string start = "id=\"document\">";
