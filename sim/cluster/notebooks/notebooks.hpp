@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "slicewise/sim/serving/arrivals.hpp"
+#include "slicewise/sim/serving/user_calendar.hpp"
 #include "slicewise/units.hpp"
 
 #include "../nodes/gpu_access.hpp"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "slicewise/sim/serving/arrivals.hpp"
+#include "slicewise/sim/serving/user_calendar.hpp"
 
 namespace slicewise::sim {
 namespace {

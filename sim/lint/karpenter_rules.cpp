@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "lint_rules.hpp"
+
+// What Karpenter believes of the nodes that it starts.
+// Source: github.com/kubernetes-sigs/karpenter pkg/cloudprovider/types.go (ApplyCapacityOverlay):
+// an overlay's capacity replaces the instance type's.
+namespace slicewise::sim::lint {
+namespace {
+
+using scenarios::NodeGroupFile;
+using scenarios::NodeOverlayFile;
+using scenarios::NodeRequirement;
+using scenarios::ResourceAmount;
+
+constexpr std::string_view kTypeLabel = "node.kubernetes.io/instance-type";
+constexpr std::string_view kCountLabel = "karpenter.k8s.aws/instance-gpu-count";
+
+bool is_gpu_name(std::string_view resource) { return resource.starts_with("nvidia.com/"); }
+
+// What the requirements of an overlay say about the GPUs of its nodes.
+struct PinnedGpus {
+  bool is_pinned = false;              // to one number, as far as the catalogue knows
+  std::optional<std::int64_t> number;  // absent where it does not know
+};
+
+PinnedGpus pinned_gpus(const LintInput& input, const NodeOverlayFile& overlay) {
+  for (const NodeRequirement& requirement : overlay.requirements) {
+    if (requirement.op != "In" || requirement.values.empty()) continue;
+    if (requirement.key == kCountLabel && requirement.values.size() == 1) {
+      const std::string& text = requirement.values.front();
+      if (text.size() == 1 && text[0] >= '0' && text[0] <= '9') return {true, text[0] - '0'};
+      if (text == "16") return {true, 16};
+    }
+    if (requirement.key != kTypeLabel) continue;
+    std::set<std::int64_t> counts;
+    bool all_known = true;
+    for (const std::string& name : requirement.values) {
+      const auto* type = input.catalogue.find_instance(name);
+      all_known = all_known && type != nullptr;
+      if (type != nullptr) counts.insert(type->gpu_count);
+    }
+    // A type that is not in the catalogue may have any number.
+    if (!all_known) return {counts.size() < 2, std::nullopt};
+    if (counts.size() == 1) return {true, *counts.begin()};
+  }
+  return {};
+}
+
+// Whether Karpenter applies the overlay to any of the types that the pool may start.
+bool is_for_pool(const NodeOverlayFile& overlay, const NodeOffer& offer) {
+  const NodeGroupFile& pool = *offer.group;
+  std::vector<const NodeRequirement*> of_types;
+  for (const NodeRequirement& requirement : overlay.requirements) {
+    if (requirement.key != "karpenter.sh/nodepool") {
+      of_types.push_back(&requirement);
+    } else if (requirement.op == "In" &&
+               std::ranges::find(requirement.values, pool.name) == requirement.values.end()) {
+      return false;
+    }
+  }
+  // Of types that the catalogue does not have only the name is known.
+  const auto names_it = [&](const auto& type) {
+    return std::ranges::all_of(of_types, [&](const NodeRequirement* requirement) {
+      return requirement->key != kTypeLabel || requirement->op != "In" ||
+             std::ranges::find(requirement->values, type.value) != requirement->values.end();
+    });
+  };
+  const bool all_known = !offer.types.empty() && offer.types.size() >= pool.types.size();
+  if (!all_known) return pool.types.empty() || std::ranges::any_of(pool.types, names_it);
+  return std::ranges::any_of(offer.types, [&](const models::InstanceType* type) {
+    return std::ranges::all_of(
+        of_types, [&](const NodeRequirement* requirement) { return fulfils(*type, *requirement); });
+  });
+}
+
+const ResourceAmount* capacity_of(const LintInput& input, const NodeOffer& offer,
+                                  std::string_view resource, const NodeOverlayFile** overlay) {
+  for (const NodeOverlayFile& candidate : input.files.overlays) {
+    if (!is_for_pool(candidate, offer)) continue;
+    for (const ResourceAmount& amount : candidate.capacity) {
+      if (amount.resource != resource) continue;
+      *overlay = &candidate;
+      return &amount;
+    }
+  }
+  return nullptr;
+}
+
+void judge_overlay(const LintInput& input, const NodeOverlayFile& overlay) {
+  const bool of_gpus = std::ranges::any_of(overlay.capacity, [](const ResourceAmount& amount) {
+    return is_gpu_name(amount.resource) && amount.amount > 0;
+  });
+  if (!of_gpus || pinned_gpus(input, overlay).is_pinned) return;
+  input.tell(Code::OverlayNotPinned, overlay.where,
+             "the capacity is absolute, and the requirements match types with other GPU counts",
+             fmt::format("add {{key: {}, operator: In, values: [\"1\"]}}", kCountLabel));
+}
+
+// What the pool's nodes offer against what Karpenter takes them to offer.
+void judge_knowledge(const LintInput& input, const NodeOffer& offer,
+                     const OfferedResource& resource) {
+  const NodeGroupFile& pool = *offer.group;
+  const NodeOverlayFile* overlay = nullptr;
+  const ResourceAmount* told = capacity_of(input, offer, resource.name, &overlay);
+  if (told == nullptr && resource.name != kGpuResource) {
+    input.tell(Code::NodesNeverLaunched, pool.where,
+               fmt::format("Karpenter knows no instance type with {}: it starts nothing for pods "
+                           "that ask for it",
+                           resource.name.substr(0, 60)),
+               "add a NodeOverlay with this capacity, or keep the name nvidia.com/gpu");
+  } else if (told == nullptr && resource.replicas > 1) {
+    input.tell(
+        Code::KarpenterOverprovisions, pool.where,
+        fmt::format("Karpenter counts GPUs, not their {} replicas: one GPU for each pending "
+                    "pod",
+                    resource.replicas),
+        fmt::format("NodeOverlay with capacity nvidia.com/gpu: GPUs x {}", resource.replicas));
+  } else if (told != nullptr) {
+    const auto gpus = pinned_gpus(input, *overlay).number;
+    const bool plain = resource.name == kGpuResource || resource.name == "nvidia.com/gpu.shared";
+    if (!gpus || !plain || !offer.layouts.empty() || offer.group->bottlerocket_partitions) return;
+    const std::int64_t right = *gpus * resource.replicas;
+    if (told->amount == right) return;
+    input.tell(Code::KarpenterOverprovisions, told->where,
+               fmt::format("the overlay says {}, the nodes will offer {} ({} GPUs x {} replicas)",
+                           told->amount, right, *gpus, resource.replicas),
+               fmt::format("{}: \"{}\"", resource.name, right));
+  }
+}
+
+void judge_limits(const LintInput& input, const NodeOffer& offer) {
+  for (const ResourceAmount& limit : offer.group->limits) {
+    if (!is_gpu_name(limit.resource)) continue;
+    const NodeOverlayFile* overlay = nullptr;
+    const ResourceAmount* told = capacity_of(input, offer, limit.resource, &overlay);
+    std::int64_t one = told == nullptr ? 0 : told->amount;
+    if (told == nullptr && limit.resource == kGpuResource && !offer.types.empty()) {
+      one = offer.types.front()->gpu_count;
+      for (const auto* type : offer.types) one = std::min<std::int64_t>(one, type->gpu_count);
+    }
+    if (one <= 0 || limit.amount >= one) continue;
+    input.tell(Code::NodePoolLimitUnits, limit.where,
+               fmt::format("the limit is below one node, which counts as {} {}", one,
+                           limit.resource.substr(0, 60)),
+               "limits count advertised units: GPUs x replicas with a NodeOverlay");
+  }
+}
+
+bool is_wanted(const LintInput& input, std::string_view resource) {
+  return std::ranges::any_of(input.files.pods, [&](const auto& pod) {
+    return std::ranges::any_of(pod.containers, [&](const auto& container) {
+      return std::ranges::find(container.amounts, resource, &ResourceAmount::resource) !=
+             container.amounts.end();
+    });
+  });
+}
+
+}  // namespace
+
+void lint_karpenter(const LintInput& input) {
+  for (const NodeOverlayFile& overlay : input.files.overlays) judge_overlay(input, overlay);
+  for (const NodeOffer& offer : input.offers) {
+    if (offer.group == nullptr || offer.group->kind != NodeGroupFile::Kind::NodePool) continue;
+    judge_limits(input, offer);
+    if (!offer.is_known()) continue;
+    // Pods decide which of several names matters; without pods every name does.
+    const bool any_pods = !input.files.pods.empty();
+    for (const OfferedResource& resource : offer.resources) {
+      if (!any_pods || is_wanted(input, resource.name)) judge_knowledge(input, offer, resource);
+    }
+  }
+}
+
+}  // namespace slicewise::sim::lint
