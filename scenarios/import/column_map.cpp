@@ -7,6 +7,8 @@
 
 #include "slicewise/nearest_name.hpp"
 
+#include "../text/scalars.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
@@ -82,10 +84,7 @@ const ReadyMap* end_ready_maps() { return kReadyMaps.data() + kReadyMaps.size();
 
 Expected<ColumnMap> parse_column_map(std::string_view text) {
   ColumnMap map;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view entry = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
+  for (const std::string_view entry : parts_of(text, ',')) {
     const std::size_t equals = entry.find('=');
     if (equals == std::string_view::npos || equals == 0 || equals + 1 == entry.size()) {
       return wrong_columns(

@@ -1,5 +1,6 @@
+#include "job_table.hpp"
+
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,70 +12,17 @@
 #include "slicewise/nearest_name.hpp"
 
 #include "../text/scalars.hpp"
-#include "../traces/job_trace.hpp"
-#include "../traces/trace_files.hpp"
-#include "column_map.hpp"
-#include "import_report.hpp"
-#include "importers.hpp"
-#include "job_rows.hpp"
-#include "table_rows.hpp"
 
 namespace slicewise::scenarios {
 namespace {
-
-// Reads the rows of one table of jobs by a map of its columns.
-class JobTableRows {
- public:
-  // `ready` is the map's log where it is a known one, nullptr otherwise.
-  JobTableRows(TableRows& table, const ColumnMap& map, const ReadyMap* ready,
-               const ImportOptions& options, ImportReport& report, JobRows& rows);
-
-  // Of columns that the map names and the table lacks; with a ready map only those without which
-  // nothing can be read are missing.
-  Diagnostics missing_columns();
-
-  void read();
-  bool counts_since_epoch() const { return since_epoch_; }
-
- private:
-  const std::optional<std::size_t>& at(JobField field) const {
-    return columns_[static_cast<std::size_t>(field)];
-  }
-  std::string_view text(JobField field) const { return table_.value(at(field)); }
-  bool has(JobField field) const { return at(field) && !is_missing_value(field); }
-  bool is_missing_value(JobField field) const;
-
-  bool read_gpus(JobRow& row);
-  bool read_host(JobRow& row);
-  bool read_memory(JobField field, Bytes& memory);
-  bool read_times(JobRow& row);
-  bool read_arrival(JobRow& row, const std::optional<std::int64_t>& start, bool& skip);
-  bool read_run(JobRow& row, const std::optional<std::int64_t>& start);
-  void compare_runs(const JobRow& row, Duration said, std::int64_t start, std::int64_t end);
-  bool read_instant(JobField field, std::optional<std::int64_t>& time);
-  bool read_span(JobField field, Duration& span);
-  void read_names(JobRow& row);
-  bool read_instances(std::int64_t& instances);
-  void check_iterations(const JobRow& row);
-  void add(JobRow& row, std::int64_t instances);
-
-  TableRows& table_;
-  const ColumnMap& map_;
-  const ReadyMap* ready_;
-  const ImportOptions& options_;
-  ImportReport& report_;
-  JobRows& rows_;
-  std::array<std::optional<std::size_t>, kJobFields> columns_;
-  std::optional<std::size_t> iterations_;
-  std::optional<std::size_t> iteration_time_;
-  bool since_epoch_ = true;
-};
 
 constexpr std::int64_t kMostInt32 = 2'147'483'647;
 
 bool is_ready(const ReadyMap* ready, std::string_view name) {
   return ready != nullptr && ready->name == name;
 }
+
+}  // namespace
 
 JobTableRows::JobTableRows(TableRows& table, const ColumnMap& map, const ReadyMap* ready,
                            const ImportOptions& options, ImportReport& report, JobRows& rows)
@@ -368,181 +316,6 @@ void JobTableRows::add(JobRow& row, std::int64_t instances) {
     row.id = instance;
     rows_.add(row, here);
   }
-}
-
-// What tables that nobody described call their columns.
-constexpr std::string_view kUsualNames =
-    "arrival=submit_time|submitted_at|submission_time|submit|arrival_time|arrival|arrived_at|"
-    "creation_time|created_at|queued_at|timestamp|time,"
-    "run=run_time|runtime|duration|duration_s|run_s|elapsed|service_time,"
-    "start=start_time|started_at|start|scheduled_time,"
-    "end=end_time|ended_at|finished_at|completion_time|end|finish_time|deletion_time,"
-    "gpus=gpu_num|num_gpus|num_gpu|gpus|gpu_count|n_gpus|gpu_request|gpu,"
-    "cpu=cpu_num|num_cpus|cpus|cpu_request,wait=wait_time|queue_time|queue,"
-    "limit=wall_time|time_limit|walltime,priority=priority,state=state|status,"
-    "id=job_id|jobid|id|job|name,user=user|user_id|owner,"
-    "group=vc|virtual_cluster|cluster|partition|project|organization|namespace,"
-    "gpu_models=gpu_type|gpu_model,work=model_name|model|job_type";
-
-// What the rows of a table are to be read by.
-struct Choice {
-  ColumnMap map;
-  const ReadyMap* ready = nullptr;
-};
-
-class TableImport {
- public:
-  explicit TableImport(const ImportOptions& options)
-      : options_(options), report_(options.skip_bad), rows_(report_) {}
-
-  Expected<Imported> import(std::span<const SourceText> files) {
-    bool since_epoch = true;
-    Diagnostics problems;
-    for (const SourceText& file : files) {
-      Diagnostics found = read_file(file, since_epoch);
-      std::ranges::move(found, std::back_inserter(problems));
-    }
-    if (!problems.empty()) return tl::unexpected(std::move(problems));
-    return rows_.finish(files.front(), options_, since_epoch);
-  }
-
- private:
-  Diagnostics read_file(const SourceText& file, bool& since_epoch) {
-    TableRows table(file, report_, {.separator = separator_of(file)});
-    if (Diagnostics found = read_header(file, table); !found.empty()) return found;
-    Expected<Choice> choice = choose(table);
-    if (!choice) return std::move(choice.error());
-    JobTableRows rows(table, choice->map, choice->ready, options_, report_, rows_);
-    if (Diagnostics missing = rows.missing_columns(); !missing.empty()) return missing;
-    const SourceLocation where{file.name, 1, 1, 1};
-    if (choice->ready != nullptr && !choice->ready->remark.empty()) {
-      report_.note(choice->ready->remark, where);
-    }
-    if (const std::string unused = table.unused(); !unused.empty()) {
-      report_.note("columns that are not used: " + unused, where);
-    }
-    rows.read();
-    since_epoch = since_epoch && rows.counts_since_epoch();
-    return {};
-  }
-
-  // Tables come with commas, semicolons, bars and tabs: whichever the first line has most of.
-  static char separator_of(const SourceText& file) {
-    const std::string_view text = file.text;
-    const std::string_view line = text.substr(0, text.find('\n'));
-    char best = ',';
-    for (const char c : {';', '|', '\t'}) {
-      if (std::ranges::count(line, c) > std::ranges::count(line, best)) best = c;
-    }
-    return best;
-  }
-
-  Diagnostics read_header(const SourceText& file, TableRows& table) {
-    const ReadyMap* const wanted = find_ready_map(options_.columns);
-    if (wanted != nullptr && !wanted->header.empty()) {
-      // The first name of the header stands in the first line, or there is none.
-      const std::string_view first = wanted->header.substr(0, wanted->header.find(','));
-      if (std::string_view(file.text).substr(0, file.text.find('\n')).find(first) ==
-          std::string_view::npos) {
-        std::vector<std::string> names;
-        std::string_view left = wanted->header;
-        while (!left.empty()) {
-          const std::size_t comma = std::min(left.find(','), left.size());
-          names.emplace_back(left.substr(0, comma));
-          left.remove_prefix(std::min(comma + 1, left.size()));
-        }
-        report_.note(fmt::format("no header: the columns are taken as {}", wanted->header),
-                     {file.name, 1, 1, 1});
-        table.use_header(std::move(names));
-        return {};
-      }
-    }
-    if (table.read_header()) return {};
-    return {make_diagnostic(Code::TraceFormat, {file.name, 1, 1, 1}, "the file is empty")};
-  }
-
-  Expected<Choice> choose(TableRows& table) {
-    if (!options_.columns.empty()) {
-      const ReadyMap* ready = find_ready_map(options_.columns);
-      const std::string_view name = ready == nullptr ? std::string_view() : ready->name;
-      if (const ReadyMap* known = recognised(table); known != nullptr && known->name == name) {
-        ready = known;
-      }
-      auto map = parse_column_map(ready == nullptr ? options_.columns : ready->map);
-      if (!map) return tl::unexpected(std::move(map.error()));
-      return Choice{std::move(*map), ready};
-    }
-    const ReadyMap* known = recognised(table);
-    if (known != nullptr) {
-      report_.note(fmt::format("read as --columns {}", known->name), {});
-      return Choice{*parse_column_map(known->map), known};
-    }
-    return Choice{guessed(table), nullptr};
-  }
-
-  static const ReadyMap* recognised(const TableRows& table) {
-    for (const ReadyMap* map = begin_ready_maps(); map != end_ready_maps(); ++map) {
-      std::string_view left = map->signature;
-      bool fits = true;
-      while (fits && !left.empty()) {
-        const std::size_t comma = std::min(left.find(','), left.size());
-        fits = std::ranges::find(table.names(), left.substr(0, comma)) != table.names().end();
-        left.remove_prefix(std::min(comma + 1, left.size()));
-      }
-      if (fits) return map;
-    }
-    return nullptr;
-  }
-
-  // Columns by their usual names, with a remark that says which.
-  ColumnMap guessed(TableRows& table) {
-    ColumnMap map = *parse_column_map(kUsualNames);
-    std::string told;
-    for (std::size_t i = 0; i < kJobFields; ++i) {
-      const auto column = table.column(map.columns[i].names);
-      map.columns[i].names = column ? table.names()[*column] : std::string();
-      if (column) {
-        told += fmt::format("{}{}={}", told.empty() ? "" : ",", kJobFieldNames[i],
-                            table.names()[*column]);
-      }
-    }
-    report_.note("columns were guessed by their names: --columns " + told, {});
-    return map;
-  }
-
-  const ImportOptions& options_;
-  ImportReport report_;
-  JobRows rows_;
-};
-
-// A trace of slicewise itself: from CSV to binary and back.
-Expected<Imported> import_own_trace(const SourceText& file) {
-  Expected<JobTrace> trace = read_job_trace(file);
-  if (!trace) return tl::unexpected(std::move(trace.error()));
-  Imported imported;
-  imported.log.read = static_cast<std::int64_t>(trace->size());
-  imported.log.imported = imported.log.read;
-  imported.content = std::move(*trace);
-  return imported;
-}
-
-bool is_own_trace(const SourceText& file) {
-  const std::string_view text = file.text;
-  return is_binary_job_trace(text) || text.starts_with("# origin_unix_s=") ||
-         text.starts_with("# run_under_sharing=") || text.starts_with("arrival_s,run_s,gpus");
-}
-
-}  // namespace
-
-Expected<Imported> import_job_table(std::span<const SourceText> files,
-                                    const ImportOptions& options) {
-  if (options.columns == "gavel" || options.columns == "shockwave") {
-    return import_gavel(files, options);
-  }
-  if (files.size() == 1 && options.columns.empty() && is_own_trace(files.front())) {
-    return import_own_trace(files.front());
-  }
-  return TableImport(options).import(files);
 }
 
 }  // namespace slicewise::scenarios

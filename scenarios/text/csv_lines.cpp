@@ -30,6 +30,15 @@ int length_of(std::string_view text) {
 
 }  // namespace
 
+char separator_of(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  char best = ',';
+  for (const char c : {';', '|', '\t'}) {
+    if (std::ranges::count(line, c) > std::ranges::count(line, best)) best = c;
+  }
+  return best;
+}
+
 CsvLines::CsvLines(const SourceText& source, CsvForm form)
     : source_(source), form_(form), left_(source.text) {
   if (left_.starts_with(kByteOrderMark)) left_.remove_prefix(kByteOrderMark.size());

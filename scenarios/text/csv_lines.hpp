@@ -13,6 +13,9 @@ namespace slicewise::scenarios {
 // Lines of a file that are shown because they cannot be read; the rest is counted.
 inline constexpr int kMostBadLines = 5;
 
+// Tables come with commas, semicolons, bars and tabs: whichever the first line has most of.
+char separator_of(std::string_view text);
+
 // How the values of a line are told apart.
 struct CsvForm {
   char separator = ',';  // ' ': any number of blanks

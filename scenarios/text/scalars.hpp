@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // Bytes of a text, judged without the locale.
 namespace slicewise::scenarios {
@@ -20,6 +21,10 @@ constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c
 constexpr bool same_name(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }
+
+// What stands between the separators: "a", "" and "b" of "a,,b"; nothing of "", and nothing behind
+// a separator at the end.
+std::vector<std::string_view> parts_of(std::string_view text, char separator);
 
 // A whole number in decimal digits, perhaps with a sign; nullopt when it is none or does not fit.
 std::optional<std::int64_t> whole_of(std::string_view text);
