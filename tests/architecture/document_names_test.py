@@ -101,6 +101,22 @@ def missing_names(text, folder):
     return [name for name in quoted(text) if is_missing(name, folder)]
 
 
+def missing_files(text, folder):
+    """Of the columns of tables that list files: without a suffix, of the folder of the document."""
+    of_folder = (folder, pathlib.PurePath("include/slicewise") / folder)
+    stems = {file.stem for file in FILES
+             if file.suffix in SUFFIXES and any(file.is_relative_to(place) for place in of_folder)}
+    missing = []
+    for table in re.findall(r"(?:^\|.*\n?)+", text, re.MULTILINE):
+        rows = [line.strip("|").split("|") for line in table.splitlines()]
+        listed = [i for i, title in enumerate(rows[0]) if re.search(r"\bfiles?\b", title)]
+        for name in quoted("\n".join(row[i] for row in rows[1:] for i in listed if i < len(row))):
+            exists = path_exists(name, folder) if is_path(name) or "/" in name else name in stems
+            if not exists:
+                missing.append(name)
+    return missing
+
+
 class DocumentNames(unittest.TestCase):
     def test_what_documents_name_exists(self):
         for document in DOCUMENTS:
@@ -114,6 +130,12 @@ class DocumentNames(unittest.TestCase):
                 named = [name for name in quoted((ROOT / document).read_text(encoding="utf-8"))
                          if pathlib.PurePath(name).suffix in {".cpp", ".hpp", ".py", ".S"}]
                 self.assertEqual([name for name in named if is_missing(name, document.parent)], [])
+
+    def test_files_that_tables_of_readmes_name_exist(self):
+        for document in (file for file in FILES if file.name == "README.md"):
+            with self.subTest(str(document)):
+                text = (ROOT / document).read_text(encoding="utf-8")
+                self.assertEqual(missing_files(text, document.parent), [])
 
     def test_links_lead_somewhere(self):
         for document in (file for file in FILES if file.suffix == ".md"):
@@ -148,6 +170,10 @@ class DocumentNames(unittest.TestCase):
         self.assertFalse(leads_somewhere("no" "where.md", document))
         self.assertFalse(leads_somewhere("#no-such-section", document))
         self.assertTrue(leads_somewhere("README.md#validation", document))
+
+    def test_a_file_that_a_table_lists_and_nobody_has_is_found(self):
+        table = "| step | file |\n|---|---|\n| `no" "_step` | `round_robin`, `no" "_engine` |\n"
+        self.assertEqual(missing_files(table, pathlib.PurePath("sim/device")), ["no" "_engine"])
 
     def test_what_exists_is_not_missing(self):
         text = ("`sim/device/round_robin.cpp`, `slicewise/units.hpp`, `round_robin.cpp`, "
