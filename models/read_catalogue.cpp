@@ -158,6 +158,22 @@ std::vector<Interconnect> read_interconnects(std::string_view json) {
 
 namespace {
 
+// What a file lists whose figures are all of one date.
+template <class Item>
+std::vector<Item> read_dated(std::string_view json, const std::string& file_name,
+                             const std::string& list, Item (*read)(CatalogFields)) {
+  const auto document = nlohmann::json::parse(json);
+  CatalogFields file(document, file_name);
+  const std::string date = file.text("date");
+  std::vector<Item> items;
+  for (CatalogFields& fields : file.objects(list)) {
+    items.push_back(read(fields));
+    items.back().date = date;
+  }
+  file.done();
+  return items;
+}
+
 std::vector<MigProfile::Placement> read_placements(CatalogFields fields) {
   const int size = fields.small_integer("size");
   std::vector<MigProfile::Placement> placements;
@@ -206,16 +222,7 @@ MigGeometry read_geometry(CatalogFields fields) {
 }  // namespace
 
 std::vector<MigGeometry> read_mig(std::string_view json) {
-  const auto document = nlohmann::json::parse(json);
-  CatalogFields file(document, "mig.json");
-  const std::string date = file.text("date");
-  std::vector<MigGeometry> geometries;
-  for (CatalogFields& fields : file.objects("geometries")) {
-    geometries.push_back(read_geometry(fields));
-    geometries.back().date = date;
-  }
-  file.done();
-  return geometries;
+  return read_dated(json, "mig.json", "geometries", &read_geometry);
 }
 
 namespace {
@@ -259,16 +266,7 @@ WorkloadProfile read_workload_profile(CatalogFields fields) {
 }  // namespace
 
 std::vector<WorkloadProfile> read_profiles(std::string_view json) {
-  const auto document = nlohmann::json::parse(json);
-  CatalogFields file(document, "profiles.json");
-  const std::string date = file.text("date");
-  std::vector<WorkloadProfile> profiles;
-  for (CatalogFields& fields : file.objects("profiles")) {
-    profiles.push_back(read_workload_profile(fields));
-    profiles.back().date = date;
-  }
-  file.done();
-  return profiles;
+  return read_dated(json, "profiles.json", "profiles", &read_workload_profile);
 }
 
 namespace {
@@ -416,16 +414,7 @@ LlmModel read_model(CatalogFields fields) {
 }  // namespace
 
 std::vector<LlmModel> read_llm_models(std::string_view json) {
-  const auto document = nlohmann::json::parse(json);
-  CatalogFields file(document, "llm_models.json");
-  const std::string date = file.text("date");
-  std::vector<LlmModel> models;
-  for (CatalogFields& fields : file.objects("models")) {
-    models.push_back(read_model(fields));
-    models.back().date = date;
-  }
-  file.done();
-  return models;
+  return read_dated(json, "llm_models.json", "models", &read_model);
 }
 
 }  // namespace slicewise::models
