@@ -7,6 +7,7 @@
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/models/hardware.hpp"
+#include "slicewise/nearest_name.hpp"
 
 #include "catalog_fields.hpp"
 #include "embedded/catalog_files.hpp"
@@ -17,10 +18,10 @@ Bytes usable_memory(const GpuModel& gpu) { return gpu.memory_usable.value_or(gpu
 
 namespace {
 
+constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
 bool same_ignoring_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
+  return std::ranges::equal(a, b, {}, lower, lower);
 }
 
 template <class T, class Predicate>
@@ -58,6 +59,24 @@ const GpuModel* Catalogue::find_gpu(std::string_view name) const {
              return same_ignoring_case(alias, name);
            });
   });
+}
+
+std::vector<std::string> Catalogue::gpus_like(std::string_view unknown) const {
+  constexpr std::size_t kShortestPart = 2;
+  std::vector<std::string> known;
+  std::vector<std::string> begin_with;
+  std::vector<std::string> hold;
+  for (const GpuModel& gpu : gpus) {
+    known.push_back(gpu.name);
+    known.insert(known.end(), gpu.aliases.begin(), gpu.aliases.end());
+    const auto part = std::ranges::search(gpu.name, unknown, {}, lower, lower);
+    if (part.begin() == gpu.name.begin() && !unknown.empty()) begin_with.push_back(gpu.name);
+    if (!part.empty() && unknown.size() >= kShortestPart) hold.push_back(gpu.name);
+  }
+  if (!begin_with.empty()) return begin_with;
+  if (!hold.empty()) return hold;
+  const auto nearest = nearest_name(unknown, known);
+  return nearest ? std::vector{*nearest} : std::vector<std::string>();
 }
 
 const InstanceType* Catalogue::find_instance(std::string_view name) const {

@@ -126,24 +126,13 @@ double dollars_of(UsdPerHour price) { return static_cast<double>(price.per_hour.
 std::string price_cell(UsdPerHour price) { return fmt::format("{:.4f}", dollars_of(price)); }
 
 Diagnostics unknown_gpu(const models::Catalogue& catalogue, std::string_view name) {
-  std::vector<std::string> known;
+  const std::vector<std::string> near = catalogue.gpus_like(name);
   std::vector<std::string> models;
-  for (const models::GpuModel& gpu : catalogue.gpus) {
-    models.push_back(gpu.name);
-    known.push_back(gpu.name);
-    known.insert(known.end(), gpu.aliases.begin(), gpu.aliases.end());
-  }
-  // "A100" is nearer to "V100" by its letters than to the boards that it means.
-  std::vector<std::string> boards;
-  for (const std::string& model : models) {
-    if (!name.empty() && model.starts_with(name)) boards.push_back(model);
-  }
-  const auto nearest = nearest_name(name, known);
-  if (boards.empty() && nearest) boards.push_back(*nearest);
-  return {make_diagnostic(
-      Code::GpuUnknown, {}, fmt::format("GPU model {} is not in the catalogue", name),
-      boards.empty() ? fmt::format("one of {}", fmt::join(models, ", "))
-                     : fmt::format("did you mean {}?", fmt::join(boards, " or ")))};
+  for (const models::GpuModel& gpu : catalogue.gpus) models.push_back(gpu.name);
+  return {make_diagnostic(Code::GpuUnknown, {},
+                          fmt::format("GPU model {} is not in the catalogue", name),
+                          near.empty() ? fmt::format("one of {}", fmt::join(models, ", "))
+                                       : fmt::format("did you mean {}?", fmt::join(near, " or ")))};
 }
 
 Diagnostics unknown_region(const models::Catalogue& catalogue, std::string_view region) {

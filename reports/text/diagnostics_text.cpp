@@ -146,23 +146,37 @@ class Printer {
   const TextStyle& style_;
 };
 
-// Two diagnostics with the same are one mistake made twice: the message without the position in a
-// list, the name of the workload and the value, in the same file.
-std::string cause_of(const Diagnostic& d) {
-  std::string text = fmt::format("{} {} ", severity_name(d.severity), info(d.code).name);
-  std::string_view rest = d.message;
-  const auto skip = [&](std::string_view start, char end) {
-    if (!text.ends_with(start)) return;
-    rest.remove_prefix(std::min(rest.find(end), rest.size()));
+// `text` without what differs where the same mistake is made again: numbers, positions in lists
+// and, with `quotes`, what is quoted.
+std::string without_values(std::string_view text, bool quotes) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_in_word = [&](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   };
-  while (!rest.empty()) {
-    text += rest.front();
-    rest.remove_prefix(1);
-    skip("[", ']');
-    skip("workload \"", '"');
-    skip("not \"", '"');
+  std::string rest;
+  char until = 0;
+  bool in_number = false;
+  for (const char c : text) {
+    if (until != 0) {
+      if (c == until) until = 0;
+      continue;
+    }
+    if (c == '[') until = ']';
+    if (c == '"' && quotes) until = '"';
+    in_number = is_digit(c) && (in_number || rest.empty() || !is_in_word(rest.back()));
+    if (!in_number) rest += c;
   }
-  return text + "\n" + d.help + "\n" + d.where.file;
+  return rest;
+}
+
+// Two diagnostics with the same are one mistake made twice. Only these quote a word of the format,
+// not a value: another word is another mistake.
+std::string cause_of(const Diagnostic& d) {
+  const bool quotes_value = d.code != Code::FieldUnknown && d.code != Code::PluginFieldIgnored &&
+                            d.code != Code::TraceColumnMissing;
+  return fmt::format("{} {} {}\n{}\n{}", severity_name(d.severity), info(d.code).name,
+                     without_values(d.message, quotes_value), without_values(d.help, false),
+                     d.where.file);
 }
 
 // The diagnostics of one cause in the order of the file, by the first of each.

@@ -36,9 +36,12 @@ extern const FieldList kPolicy;
 extern const FieldList kPricing;
 extern const FieldList kReplayFile;  // of a file of `kind: Replay`
 
-// The words of both ways to set it.
+// The words of fields that stand in two blocks.
 inline constexpr Word kMigStrategies[] = {
     {"none", MigStrategy::None}, {"single", MigStrategy::Single}, {"mixed", MigStrategy::Mixed}};
+inline constexpr Word kProvenances[] = {{"Measured", Provenance::Measured},
+                                        {"Catalog", Provenance::Catalog},
+                                        {"Assumed", Provenance::Assumed}};
 // Of taints and of what tolerates them.
 inline constexpr Word kTaintEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
 

@@ -370,6 +370,10 @@ constexpr Field kTrafficFields[] = {
     field<&in_shape<ClosedLoop>, &ClosedLoop::think_time>(
         "thinkTime", "5s",
         "Mean time from an answer to the client's next request, exponential (ClosedLoop)."),
+    field<&Traffic::provenance>("provenance", "Assumed",
+                                "Where the traffic comes from; reports count it where it is said.")
+        .one_of(kProvenances)
+        .otherwise("not counted"),
 };
 
 }  // namespace

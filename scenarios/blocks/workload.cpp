@@ -20,9 +20,6 @@ constexpr Word kAllocators[] = {{"OnDemand", Allocator::OnDemand},
                                 {"Capped", Allocator::Capped}};
 constexpr Word kHostPhases[] = {{"Overlapped", Work::HostPhase::Overlapped},
                                 {"Serial", Work::HostPhase::Serial}};
-constexpr Word kProvenances[] = {{"Measured", Provenance::Measured},
-                                 {"Catalog", Provenance::Catalog},
-                                 {"Assumed", Provenance::Assumed}};
 
 constexpr Field kMeasuredFields[] = {
     field<&Measured::device>("device", "V100-SXM2-16GB",

@@ -1,6 +1,7 @@
 #include "check_fields.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "slicewise/nearest_name.hpp"
 
 #include "../blocks/blocks.hpp"
+#include "../text/flow_text.hpp"
 #include "check_scalar.hpp"
 
 namespace slicewise::scenarios {
@@ -21,16 +23,20 @@ std::string in_path(const std::string& path) { return path.empty() ? "" : " in "
 // Looks for a key in the other blocks: where it stands, "slo" for `p95` of a workload.
 class Whereabouts {
  public:
-  // `path` is the block with the key as messages call it, "workloads[3]".
-  Whereabouts(std::string_view key, const std::string& path) : key_(key) {
+  // `path` is the block with the key as messages call it, "workloads[3]"; `suits` says whether a
+  // field takes the value that stands there.
+  Whereabouts(const Entry& entry, const std::string& path, std::function<bool(const Field&)> suits)
+      : key_(entry.key), value_(*entry.value), suits_(std::move(suits)) {
     for (const std::string& name : names_of(path == "spec" ? "" : path)) here_.push_back(name);
   }
 
-  // "it belongs in slo: write `slo: {latencyP95: 500ms}`"; "" when no block has such a field.
+  // "it belongs in slo: write `slo: {latencyP95: 500ms}`"; "" when no block has such a field, or
+  // so many that the key says nothing.
   std::string hint(const Field& root) {
     const Field* spec = root.children().find("spec");
     look_in(spec == nullptr ? root.children() : spec->children());
-    if (best_.empty()) return {};
+    constexpr std::size_t kMostPlaces = 2;
+    if (best_.empty() || best_.size() > kMostPlaces) return {};
     std::string text = "it belongs in ";
     for (const Found& found : best_)
       text += (&found == &best_.front() ? "" : ", or in ") + found.place;
@@ -87,6 +93,9 @@ class Whereabouts {
     nearest_ = far;
     const std::size_t from = up == 0 ? common : 0;
     Found found{"", field.written_example()};
+    if (value_.is_scalar() && suits_(field)) {
+      found.written = fmt::format("{}: {}", field.name, flow_text(value_));
+    }
     for (std::size_t i = from; i < steps_.size(); ++i) {
       found.place += (found.place.empty() ? "" : ".") + std::string(steps_[i]->name);
     }
@@ -103,6 +112,8 @@ class Whereabouts {
   }
 
   std::string_view key_;
+  const Node& value_;
+  std::function<bool(const Field&)> suits_;
   std::vector<std::string> here_;
   std::vector<const Field*> steps_;  // to the block that is looked at
   std::vector<Found> best_;
@@ -276,7 +287,12 @@ class Checker {
     std::string message = fmt::format("unknown field \"{}\"{}", entry.key, in_path(path));
     if (nearest) message += fmt::format("; did you mean \"{}\"?", *nearest);
     std::string help;
-    if (!nearest) help = Whereabouts(entry.key, path).hint(root_);
+    const auto suits = [&](const Field& field) {
+      Findings problems;
+      Checker(root_, completeness_, problems).check(field, *entry.value, path, entry.key_where);
+      return problems.empty();
+    };
+    if (!nearest) help = Whereabouts(entry, path, suits).hint(root_);
     if (!nearest && help.empty()) help = "known here: " + list_of(names);
     findings_.add(Code::FieldUnknown, entry.key_where, std::move(message), std::move(help));
   }

@@ -9,6 +9,7 @@
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 
+#include "../text/flow_text.hpp"
 #include "importers.hpp"
 #include "scenario_draft.hpp"
 
@@ -192,7 +193,7 @@ std::string replay_scenario(const Imported& imported, ImportKind kind,
       "  cluster: {{gpus: {}}}\n"
       "  # Assumed. Also backfill, easy, priority, srtf, srsf; a list compares.\n"
       "  queue: fifo\n",
-      trace.size(), kind_name(kind), name, file, in_quotes(path), gpus);
+      trace.size(), kind_name(kind), scalar_text(name), file, in_quotes(path), gpus);
 }
 
 }  // namespace slicewise::scenarios

@@ -8,6 +8,7 @@
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 
+#include "../text/flow_text.hpp"
 #include "../text/scalars.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"
@@ -130,6 +131,9 @@ class WorkloadDraft {
                        "CronJobs: one run of each, their schedule is not read",
                        [&] { return pod_.object_where; });
       }
+    } else if (pod_.kind == "Notebook") {
+      workload_.kind = DraftWorkload::Kind::Notebook;
+      return;
     } else if (pod_.kind == "Pod") {
       const bool ends = pod_.restart_policy == "Never" || pod_.restart_policy == "OnFailure";
       workload_.kind = ends ? DraftWorkload::Kind::Job : DraftWorkload::Kind::Deployment;

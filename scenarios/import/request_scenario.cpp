@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "../text/flow_text.hpp"
 #include "../text/scalars.hpp"
 #include "../traces/trace_files.hpp"
 #include "importers.hpp"
@@ -144,7 +145,7 @@ std::string request_scenario(const Imported& imported, ImportKind kind,
       "        requests: {{cpu: \"2\", memory: 8Gi}}  # Assumed\n"
       "        limits: {{nvidia.com/gpu: 1}}\n"
       "    serving: {{routing: LeastOutstanding}}  # Assumed\n",
-      name, minutes_of(demand),
+      scalar_text(name), minutes_of(demand),
       std::llround(std::ceil(std::max(60.0, to_seconds(demand.length)) / 60)), servers, servers);
   text += llm ? llm_fields(rates) : std::string(kMeasured);
   text += traffic_fields(rates, in_quotes(path), options);

@@ -9,32 +9,29 @@
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 
-#include "../text/document.hpp"
+#include "../text/flow_text.hpp"
 
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::string_view kKindNames[] = {"Job", "Deployment", "Service"};
+constexpr std::string_view kKindNames[] = {"Job", "Deployment", "Service", "Notebook"};
 
 class Writer {
  public:
   explicit Writer(const ScenarioDraft& draft) : draft_(draft) {}
 
   WrittenDraft write() {
-    const bool serves = std::ranges::any_of(draft_.workloads, [](const DraftWorkload& w) {
-      return w.kind != DraftWorkload::Kind::Job;
-    });
     line(
         fmt::format("# Made by `slicewise {}`. TODO marks what the source does not say: the values "
                     "there are Assumed.",
                     draft_.made_by));
     line("apiVersion: slicewise.dev/v1alpha1");
     line("kind: Scenario");
-    line(fmt::format("metadata: {{name: {}}}", draft_.name));
+    line(fmt::format("metadata: {{name: {}}}", scalar_text(draft_.name)));
     line("spec:");
     line(fmt::format("  region: {}",
                      draft_.region.empty() ? "us-east-1" : in_quotes(draft_.region)));
-    line(serves ? "  duration: 30m" : "  until: AllJobsDone");
+    line(duration());
     if (!draft_.provisioner.empty()) line("  provisioner: " + draft_.provisioner);
     line("  nodePools:");
     for (const DraftPool& pool : draft_.pools) write_pool(pool);
@@ -61,6 +58,17 @@ class Writer {
     lines_.push_back(line_);
   }
 
+  // People come by the clock: a working day shows them, half an hour of the night does not.
+  std::string duration() const {
+    const auto has = [&](DraftWorkload::Kind kind) {
+      return std::ranges::find(draft_.workloads, kind, &DraftWorkload::kind) !=
+             draft_.workloads.end();
+    };
+    using Kind = DraftWorkload::Kind;
+    if (has(Kind::Notebook)) return "  startsAt: Mon 00:00\n  duration: 1d";
+    return has(Kind::Service) || has(Kind::Deployment) ? "  duration: 30m" : "  until: AllJobsDone";
+  }
+
   static std::string nodes_text(const DraftPool& pool) {
     constexpr std::int64_t kMost = 10'000;
     if (!pool.most_nodes) {
@@ -72,7 +80,7 @@ class Writer {
   }
 
   void write_pool(const DraftPool& pool) {
-    line(fmt::format("  - name: {}", pool.name));
+    line(fmt::format("  - name: {}", scalar_text(pool.name)));
     const std::string type = fmt::format("    instanceType: {}", in_quotes(pool.instance_type));
     pool.type_is_assumed ? todo(type, "Assumed", "instanceType", pool.name) : line(type);
     const std::string nodes = nodes_text(pool);
@@ -97,11 +105,14 @@ class Writer {
   }
 
   void write_workload(const DraftWorkload& w) {
-    line(fmt::format("  - name: {}", w.name) + (w.comment.empty() ? "" : "  # " + w.comment));
-    if (!w.space.empty()) line(fmt::format("    namespace: {}", w.space));
+    line(fmt::format("  - name: {}", scalar_text(w.name)) +
+         (w.comment.empty() ? "" : "  # " + w.comment));
+    if (!w.space.empty()) line(fmt::format("    namespace: {}", scalar_text(w.space)));
     line(fmt::format("    kind: {}", kKindNames[static_cast<std::size_t>(w.kind)]));
-    line(fmt::format("    {}: {}", w.kind == DraftWorkload::Kind::Job ? "count" : "replicas",
-                     std::clamp<std::int64_t>(w.pods, 0, 1'000'000)));
+    if (w.kind != DraftWorkload::Kind::Notebook) {
+      line(fmt::format("    {}: {}", w.kind == DraftWorkload::Kind::Job ? "count" : "replicas",
+                       std::clamp<std::int64_t>(w.pods, 0, 1'000'000)));
+    }
     if (w.priority != 0) line(fmt::format("    priority: {}", w.priority));
     if (!w.restart_policy.empty()) line(fmt::format("    restartPolicy: {}", w.restart_policy));
     write_pod(w);
@@ -148,7 +159,16 @@ class Writer {
                                         *w.gpu_permille / 10, *w.gpu_permille % 10)
                           : "GPU time of a request",
            "measured", w.name);
-      todo("    traffic: {shape: Poisson, mean: 1/s}", "rate of requests", "traffic", w.name);
+      todo("    traffic: {shape: Poisson, mean: 1/s, provenance: Assumed}", "rate of requests",
+           "traffic", w.name);
+      return;
+    }
+    if (w.kind == DraftWorkload::Kind::Notebook) {
+      todo(
+          "    notebooks: {users: 1, sessionsPerDay: 1.5, length: {p50: 2h, p95: 7h}, peaksAt: "
+          "[\"09:30\", \"14:00\"], interval: {p50: 45s, p95: 12m}, gpuTime: {p50: 2s, p95: 40s}}",
+          "Assumed: sessions and cells", "notebooks", w.name);
+      line("    measured: {provenance: Assumed}");
       return;
     }
     constexpr std::int64_t kUnits = 100;
@@ -187,14 +207,6 @@ class Writer {
   std::vector<std::pair<std::string, std::vector<std::string>>> missing_;
   std::vector<int> lines_;
 };
-
-// Text that reads as the same text without quotes.
-bool is_plain(const std::string& text) {
-  constexpr std::string_view kSafe =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./";
-  return !text.empty() && text.find_first_not_of(kSafe) == std::string::npos && text[0] != '-' &&
-         core_schema_kind(text) == Node::Kind::Text;
-}
 
 bool offers(const DraftPool& pool, const std::string& resource) {
   const auto has = [&](std::string_view word) {
@@ -254,42 +266,6 @@ std::string dns_name(const std::string& text, const std::string& other) {
   name = name.substr(0, kLongest);
   while (!name.empty() && name.back() == '-') name.pop_back();
   return name.empty() ? other : name;
-}
-
-std::string in_quotes(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      out += fmt::format("\\x{:02x}", c);
-      continue;
-    }
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
-// As deep as the document, which its reader limits.
-std::string flow_text(const Node& node) {
-  std::string text;
-  switch (node.kind) {
-    case Node::Kind::Map:
-      for (const Entry& entry : node.entries) {
-        text += text.empty() ? "" : ", ";
-        text += is_plain(entry.key) ? entry.key : in_quotes(entry.key);
-        text += ": " + (entry.value == nullptr ? "null" : flow_text(*entry.value));
-      }
-      return "{" + text + "}";
-    case Node::Kind::List:
-      for (const NodePtr& item : node.items) text += (text.empty() ? "" : ", ") + flow_text(*item);
-      return "[" + text + "]";
-    case Node::Kind::Text:
-      return is_plain(node.text) ? node.text : in_quotes(node.text);
-    case Node::Kind::Null:
-      return "null";
-    default:
-      return node.text;
-  }
 }
 
 DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,

@@ -13,8 +13,6 @@
 // not say is filled in, marked Assumed, with a TODO comment on its line.
 namespace slicewise::scenarios {
 
-struct Node;
-
 using DraftLabels = std::vector<std::pair<std::string, std::string>>;
 
 struct DraftPool {
@@ -33,7 +31,7 @@ struct DraftPool {
 };
 
 struct DraftWorkload {
-  enum class Kind : std::uint8_t { Job, Deployment, Service };
+  enum class Kind : std::uint8_t { Job, Deployment, Service, Notebook };
 
   std::string name;
   std::string space;
@@ -74,12 +72,6 @@ WrittenDraft written(const ScenarioDraft& draft);
 
 // Lower-case letters, digits and dashes, at most 63: `other` when nothing of `text` is left.
 std::string dns_name(const std::string& text, const std::string& other);
-
-// In double quotes, as YAML reads it.
-std::string in_quotes(const std::string& text);
-
-// A part of a YAML document in flow style, on one line.
-std::string flow_text(const Node& node);
 
 // Gives workloads of one name different ones, and every workload a pool that offers its resource.
 void complete(ScenarioDraft& draft, const ImportOptions& options);

@@ -13,9 +13,9 @@ namespace slicewise::scenarios {
 namespace manifests {
 namespace {
 
-constexpr std::array<std::string_view, 8> kPodKinds = {
+constexpr std::array<std::string_view, 9> kPodKinds = {
     "Pod",       "Deployment", "StatefulSet", "ReplicaSet", "ReplicationController",
-    "DaemonSet", "Job",        "CronJob"};
+    "DaemonSet", "Job",        "CronJob",     "Notebook"};
 // No rule looks at these, and everybody has them.
 constexpr std::array<std::string_view, 14> kQuietKinds = {
     "Namespace",        "Service",       "ServiceAccount",     "Role",

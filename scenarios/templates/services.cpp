@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -13,6 +13,7 @@
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/csv_lines.hpp"
+#include "../text/flow_text.hpp"
 #include "../text/scalars.hpp"
 
 namespace slicewise::scenarios {
@@ -34,17 +35,32 @@ constexpr std::array<KnownColumn, Columns> kColumns = {{{"name", "service"},
 constexpr Column kFirstOptional = P95;
 constexpr std::string_view kAllColumns =
     "the columns are name, memory, ms_per_request, requests_per_s, p95 and gpu; the last two may "
-    "be "
-    "left out";
+    "be left out";
+// Figures have six decimals: milliseconds to the nanosecond, rates to the millionth of 1/s.
+constexpr int kDecimals = 6;
+constexpr std::int64_t kLeastFigure = 1;                    // 0.000001
+constexpr std::int64_t kLargestFigure = 1'000'000'000'000;  // 1 000 000
+constexpr std::int64_t kMostPods = 10'000;
+
+using FindGpu = std::function<tl::expected<TableGpu, std::string>(const std::string&)>;
 
 struct Service {
   std::string name;
   Bytes memory;
-  double ms = 0;
-  double per_second = 0;
+  Duration gpu_time;                  // of a request
+  std::int64_t millionths_per_s = 0;  // requests
   std::optional<Duration> p95;
-  std::string gpu;
+  std::optional<TableGpu> gpu;
 };
+
+// Replicas that are busy 60 % of the time: enough for most objectives, and where plans begin.
+std::int64_t replicas_of(const Service& service) {
+  constexpr std::int64_t kPercent = 60;
+  constexpr Int128 kBusyReplica = Int128{1'000'000'000} * 1'000'000 * kPercent / 100;
+  const Int128 work = static_cast<Int128>(service.gpu_time.ns) * service.millionths_per_s;
+  return std::max<std::int64_t>(
+      1, static_cast<std::int64_t>((work + kBusyReplica - 1) / kBusyReplica));
+}
 
 // "ms per request" is ms_per_request.
 std::string column_name(std::string_view text) {
@@ -55,7 +71,10 @@ std::string column_name(std::string_view text) {
 
 class TableReader {
  public:
-  explicit TableReader(const SourceText& table) : table_(table), lines_(table) {}
+  TableReader(const SourceText& table, const FindGpu& find_gpu)
+      : table_(table),
+        find_gpu_(find_gpu),
+        lines_(table, {.separator = separator_of(table.text), .quotes = true}) {}
 
   Expected<std::vector<Service>> read() {
     if (!lines_.next()) {
@@ -80,7 +99,8 @@ class TableReader {
     std::vector<std::string_view> names;
     names.reserve(std::size(kColumns));
     for (const KnownColumn& column : kColumns) names.push_back(column.name);
-    for (std::size_t i = 0; i < lines_.size(); ++i) {
+    columns_ = filled();
+    for (std::size_t i = 0; i < columns_; ++i) {
       const std::string name = column_name(lines_.value(i));
       const auto known = std::ranges::find_if(kColumns, [&](const KnownColumn& column) {
         return name == column.name || name == column.other_name;
@@ -101,18 +121,27 @@ class TableReader {
       }
       place = i;
     }
+    // A column that is unknown may be the one that is missing.
+    const bool all_known = found_.empty();
     for (std::size_t column = 0; column < kFirstOptional; ++column) {
-      if (places_.at(column)) continue;
+      if (places_.at(column) || !all_known) continue;
       report(Code::TraceColumnMissing, lines_.place(),
              fmt::format("the column {} is missing", kColumns.at(column).name),
              std::string(kAllColumns));
     }
-    columns_ = lines_.size();
     return found_.empty();
   }
 
+  // Values of the line without empty ones at its end, of which spreadsheets write many.
+  std::size_t filled() const {
+    std::size_t size = lines_.size();
+    while (size > 0 && lines_.value(size - 1).empty()) --size;
+    return size;
+  }
+
   void read_row() {
-    if (lines_.is_broken() || lines_.size() != columns_) {
+    if (filled() == 0) return;
+    if (lines_.is_broken() || lines_.size() < columns_ || filled() > columns_) {
       return report(
           Code::TraceRow, lines_.place(),
           fmt::format("{} values where the header has {} columns", lines_.size(), columns_), "");
@@ -121,11 +150,33 @@ class TableReader {
     service.name = lines_.value(*places_[Name]);
     read_name(service.name);
     read_quantity(Memory, parse_bytes, service.memory);
-    read_positive(MsPerRequest, "milliseconds of GPU time, such as 20", service.ms);
-    read_positive(RequestsPerS, "requests per second, such as 12.5", service.per_second);
+    read_figure(MsPerRequest, "milliseconds of GPU time, such as 20", service.gpu_time.ns);
+    read_figure(RequestsPerS, "requests per second, such as 12.5", service.millionths_per_s);
     if (!text_of(P95).empty()) read_quantity(P95, parse_duration, service.p95.emplace());
-    service.gpu = text_of(Gpu);
+    if (!text_of(Gpu).empty()) read_gpu(service.gpu);
+    count_pods(service);
     services_.push_back(std::move(service));
+  }
+
+  void read_gpu(std::optional<TableGpu>& gpu) {
+    auto found = find_gpu_(std::string(text_of(Gpu)));
+    if (found) {
+      gpu = std::move(*found);
+      return;
+    }
+    report(Code::GpuUnknown, lines_.place(*places_[Gpu]),
+           fmt::format("GPU model \"{}\" is not in the catalogue", text_of(Gpu)), found.error());
+  }
+
+  // Reports the service with which they are too many.
+  void count_pods(const Service& service) {
+    const bool fitted = pods_ <= kMostPods;
+    pods_ += replicas_of(service);
+    if (!fitted || pods_ <= kMostPods) return;
+    report(Code::TraceRow, lines_.place(*places_[RequestsPerS]),
+           fmt::format("with this service there are {} pods, each busy 60 % at most", pods_),
+           fmt::format("at most {} are simulated: are ms_per_request and requests_per_s right?",
+                       kMostPods));
   }
 
   std::string_view text_of(Column column) const {
@@ -152,50 +203,57 @@ class TableReader {
   template <class Value>
   void read_quantity(Column column, Parsed<Value> (*parse)(std::string_view), Value& value) {
     const auto parsed = parse(text_of(column));
-    if (parsed) {
-      value = *parsed;
-      return;
+    if (!parsed) {
+      return report(parsed.error().code, lines_.place(*places_.at(column)), parsed.error().message,
+                    parsed.error().help);
     }
-    report(parsed.error().code, lines_.place(*places_.at(column)), parsed.error().message,
-           parsed.error().help);
+    value = *parsed;
+    if (value > Value{}) return;
+    report(
+        Code::ValueRange, lines_.place(*places_.at(column)),
+        fmt::format("{}: \"{}\" must be more than zero", kColumns.at(column).name, text_of(column)),
+        "");
   }
 
-  void read_positive(Column column, std::string_view example, double& value) {
-    constexpr int kMicro = 6;
-    constexpr double kMost = 1e9;
-    const auto scaled = scaled_of(text_of(column), kMicro);
-    value = scaled ? static_cast<double>(*scaled) / 1e6 : 0;
-    if (value > 0 && value <= kMost) return;
-    report(
-        Code::TraceRow, lines_.place(*places_.at(column)),
-        fmt::format("{}: \"{}\" is no number above 0", kColumns.at(column).name, text_of(column)),
-        fmt::format("write {}", example));
+  void read_figure(Column column, std::string_view example, std::int64_t& value) {
+    const auto scaled = scaled_of(text_of(column), kDecimals);
+    value = scaled.value_or(0);
+    if (value >= kLeastFigure && value <= kLargestFigure) return;
+    report(Code::TraceRow, lines_.place(*places_.at(column)),
+           fmt::format("{}: \"{}\" is {}", kColumns.at(column).name, text_of(column),
+                       value > kLargestFigure ? "more than 1000000" : "no number above 0"),
+           fmt::format("write {}, from 0.000001 to 1000000", example));
+    value = kLeastFigure;
   }
 
   const SourceText& table_;
+  const FindGpu& find_gpu_;
   CsvLines lines_;
   std::array<std::optional<std::size_t>, Columns> places_;
   std::size_t columns_ = 0;
   std::vector<Service> services_;
   std::map<std::string, int> lines_by_name_;
+  std::int64_t pods_ = 0;
   Diagnostics found_;
 };
 
-// Replicas that are busy 60 % of the time: enough for most objectives, and where plans begin.
-std::int64_t replicas_of(const Service& service) {
-  constexpr double kLoad = 0.6;
-  return std::max<std::int64_t>(
-      1, std::llround(std::ceil(service.ms / 1e3 * service.per_second / kLoad - 1e-9)));
-}
-
-// The GPU that most services were measured on; "" when nobody says.
-std::string usual_gpu(const std::vector<Service>& services) {
+// The GPU that most services were measured on; nothing when nobody says.
+std::optional<TableGpu> usual_gpu(const std::vector<Service>& services) {
   std::map<std::string, int> counts;
-  std::string usual;
+  std::optional<TableGpu> usual;
   for (const Service& service : services) {
-    if (!service.gpu.empty() && ++counts[service.gpu] > counts[usual]) usual = service.gpu;
+    if (!service.gpu) continue;
+    const int count = ++counts[service.gpu->name];
+    if (!usual || count > counts[usual->name]) usual = service.gpu;
   }
   return usual;
+}
+
+// 8500000 -> "8.5".
+std::string decimals_text(std::int64_t millionths) {
+  std::string text;
+  append_scaled(text, millionths, kDecimals);
+  return text;
 }
 
 std::string workload_text(const Service& service) {
@@ -210,18 +268,17 @@ std::string workload_text(const Service& service) {
       "        limits: {{nvidia.com/gpu: 1}}\n"
       "    gpuMemory: {{resident: {}Mi}}\n"
       "    measured:\n",
-      service.name, replicas_of(service), (service.memory.count + kMebibyte - 1) / kMebibyte);
-  if (!service.gpu.empty()) text += fmt::format("      device: {}\n", service.gpu);
+      scalar_text(service.name), replicas_of(service), (service.memory.count - 1) / kMebibyte + 1);
+  if (service.gpu) text += fmt::format("      device: {}\n", scalar_text(service.gpu->name));
   text += fmt::format(
-      "      requestGpuTime: {{mean: {:.10g}ms, distribution: Exponential}}  # the spread is "
-      "Assumed. "
-      "TODO: p50 and p99\n"
+      "      requestGpuTime: {{mean: {}ms, distribution: Exponential}}  # the spread is "
+      "Assumed. TODO: p50 and p99\n"
       "      # TODO: smActive: 60% (DCGM_FI_PROF_SM_ACTIVE) says how it scales to other GPUs\n"
       "      provenance: Measured\n"
       "    traffic: {{shape: Poisson, mean: {:.10g}/s}}\n",
       service.ms, service.per_second);
   if (service.p95) {
-    text += fmt::format("    slo: {{latencyP95: {:.10g}ms}}\n", to_seconds(*service.p95) * 1e3);
+    text += fmt::format("    slo: {{latencyP95: {}ms}}\n", decimals_text(service.p95->ns));
   }
   return text;
 }
@@ -231,21 +288,26 @@ std::string workload_text(const Service& service) {
 
 Expected<std::string> scenario_of_services(
     const SourceText& table, const std::string& name,
-    const std::function<std::string(const std::string& gpu)>& instance_of) {
+    const std::function<tl::expected<TableGpu, std::string>(const std::string& gpu)>& find_gpu) {
   using services_table::replicas_of;
   using services_table::Service;
   using services_table::TableReader;
   using services_table::usual_gpu;
   using services_table::workload_text;
-  const auto services = TableReader(table).read();
+  const auto services = TableReader(table, find_gpu).read();
   if (!services) return tl::unexpected(services.error());
-  const std::string gpu = usual_gpu(*services);
-  std::string type = gpu.empty() ? "" : instance_of(gpu);
-  const std::string note =
-      type.empty() ? "  # Assumed: 1 x A10G. TODO: yours" : fmt::format("  # has a {}", gpu);
-  if (type.empty()) type = "g5.xlarge";
+  TableGpu gpu = usual_gpu(*services).value_or(TableGpu{});
+  std::string note = "  # Assumed: 1 x A10G. TODO: yours";
+  if (gpu.instance_type.empty()) {
+    gpu = {.name = "A10G", .instance_type = "g5.xlarge", .gpus_of_instance = 1};
+  } else if (gpu.gpus_of_instance == 1) {
+    note = fmt::format("  # has a {}", gpu.name);
+  } else {
+    note = fmt::format("  # has {} x {}", gpu.gpus_of_instance, gpu.name);
+  }
   std::int64_t pods = 0;
   for (const Service& service : *services) pods += replicas_of(service);
+  const std::int64_t nodes = (pods + gpu.gpus_of_instance - 1) / gpu.gpus_of_instance;
   std::string text = fmt::format(
       "# {} services, made by `slicewise init --from {}`. TODO marks what the table does not say.\n"
       "#\n"
@@ -261,9 +323,9 @@ Expected<std::string> scenario_of_services(
       "  nodePools:\n"
       "  - name: gpu\n"
       "    instanceType: {}{}\n"
-      "    nodes: {}  # one for each pod, which is busy 60 % of the time\n"
+      "    nodes: {}  # one GPU for each pod, busy 60 % at most\n"
       "  workloads:\n",
-      services->size(), table.name, name, type, note, std::min<std::int64_t>(pods, 10'000));
+      services->size(), table.name, scalar_text(name), gpu.instance_type, note, nodes);
   for (const Service& service : *services) text += workload_text(service);
   return text;
 }

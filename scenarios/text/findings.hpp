@@ -25,6 +25,8 @@ class Findings {
     if (seen_.insert(key).second) found_.push_back(std::move(diagnostic));
   }
 
+  bool empty() const { return found_.empty(); }
+
   // In file order: first the scenario file `file`, then what --set brought in.
   Diagnostics take_sorted(const std::string& file);
 

@@ -90,8 +90,13 @@ void count_pool(const scenarios::NodePool& spec, const PoolModel& pool, const Wo
   }
 }
 
+void count_traffic(const scenarios::Traffic& traffic, const std::string& owner, Counter& counter) {
+  if (traffic.provenance) counter.add(*traffic.provenance, owner, "traffic");
+}
+
 void count_workload(const WorkloadModel& model, Counter& counter) {
   const scenarios::Workload& spec = model.spec;
+  if (spec.traffic) count_traffic(*spec.traffic, model.name, counter);
   const scenarios::Measured& m = *spec.measured;
   const auto add = [&](bool given, const char* input) {
     if (given) counter.add(m.provenance, model.name, input);
@@ -241,6 +246,9 @@ void count_provenance(const scenarios::Scenario& scenario, World& world) {
     if (exact_batch && model.spec.work && !model.spec.work->steps_per_unit) {
       counter.add(Provenance::Assumed, model.name, "stepsPerUnit (GPU bursts of 50 ms)");
     }
+  }
+  for (const scenarios::Pipeline& pipeline : scenario.pipelines) {
+    count_traffic(pipeline.traffic, pipeline.name.value, counter);
   }
 }
 

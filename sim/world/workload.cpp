@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/nearest_name.hpp"
 
@@ -120,10 +121,13 @@ const models::GpuModel* measured_gpu(const Workload& spec, const models::Catalog
   const auto& device = spec.measured->device;
   const models::GpuModel* gpu = catalogue.find_gpu(device.value);
   if (gpu == nullptr) {
-    found.push_back(
-        unknown_name(Code::GpuUnknown, device,
-                     fmt::format("GPU model \"{}\" is not in the catalogue", device.value),
-                     catalogue.gpus, "slicewise get gpus"));
+    const std::vector<std::string> near = catalogue.gpus_like(device.value);
+    found.push_back(make_diagnostic(
+        Code::GpuUnknown, device.where,
+        fmt::format("GPU model \"{}\" is not in the catalogue", device.value),
+        fmt::format(
+            "{}`slicewise get gpus` lists all",
+            near.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(near, " or ")))));
   }
   return gpu;
 }

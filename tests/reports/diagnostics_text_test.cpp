@@ -73,6 +73,25 @@ TEST(DiagnosticsText, MistakesOfOneCauseAreOneWithItsPlaces) {
             "31 errors of 3 causes in 2 files\n");
 }
 
+// The value, the numbers and the lines in a message are not what is wrong.
+TEST(DiagnosticsText, TheSameMistakeWithOtherValuesIsOneCause) {
+  Diagnostics found;
+  for (int n = 0; n < 3; ++n) {
+    const std::string value = "\"" + std::string(static_cast<std::size_t>(n) + 1, 'x') + "\"";
+    const std::string number = std::to_string(10 * n + 7);
+    found.push_back(make_diagnostic(Code::NameInvalid, {"t.csv", 2 + n, 1, 1},
+                                    value + " is not a name", "use small letters"));
+    found.push_back(make_diagnostic(Code::TraceRow, {"t.csv", 2 + n, 3, 1},
+                                    number + " values where the header has 4 columns"));
+    found.push_back(make_diagnostic(Code::NameDuplicate, {"t.csv", 2 + n, 5, 1},
+                                    "two services are called " + value,
+                                    "the first is on line " + number));
+    found.push_back(make_diagnostic(Code::FieldUnknown, {"t.csv", 2 + n, 7, 1},
+                                    "unknown field " + value, "known here: name"));
+  }
+  EXPECT_TRUE(diagnostics_text(found, {}, {}).ends_with("12 errors of 6 causes in t.csv\n"));
+}
+
 TEST(DiagnosticsText, QuietKeepsErrorsOnly) {
   const Diagnostics found{make_diagnostic(Code::InputAssumed, {}, "a note"),
                           make_diagnostic(Code::GpuOom, {}, "a warning")};

@@ -45,7 +45,7 @@ const std::string kGpu = "nvidia.com/gpu";
 
 TEST(DraftKeys, OfWorkloadsAreThoseOfTheFields) {
   const DraftPool pool = assumed_pool(kGpu, 1, {});
-  for (const Kind kind : {Kind::Job, Kind::Deployment, Kind::Service}) {
+  for (const Kind kind : {Kind::Job, Kind::Deployment, Kind::Service, Kind::Notebook}) {
     DraftWorkload workload = workload_for(kGpu, kind);
     const std::string what = "kind " + std::to_string(static_cast<int>(kind));
     expect_known(pool, workload, what + " with nothing known");

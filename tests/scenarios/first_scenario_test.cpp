@@ -24,7 +24,11 @@ TEST(FirstScenario, AMisplacedKeyIsToldWhereItBelongs) {
   EXPECT_EQ(help("resources: {limits: {nvidia.com/gpu: 1}}"),
             "it belongs in podTemplate: write `podTemplate: {resources: {requests: {cpu: 500m}, "
             "limits: {nvidia.com/gpu: 1}}}`");
-  EXPECT_EQ(help("p95: 300ms"), "it belongs in slo: write `slo: {latencyP95: 300ms}`");
+  EXPECT_EQ(help("p95: 250ms"), "it belongs in slo: write `slo: {latencyP95: 250ms}`");
+  EXPECT_EQ(help("p95: 250"), "it belongs in slo: write `slo: {latencyP95: 300ms}`")
+      << "250 of what?";
+  EXPECT_EQ(help("distribution: Exponential").substr(0, 12), "known here: ")
+      << "every random time has one: the key says nothing";
   EXPECT_EQ(help("queueLimit: 5").substr(0, 22), "it belongs in serving:");
   EXPECT_EQ(help("banana: 5").substr(0, 12), "known here: ") << "no block has it";
 }

@@ -235,6 +235,39 @@ spec: {jobTemplate: {spec: {template: {spec: {containers: [{resources: {limits: 
   EXPECT_EQ(result.scenario.workloads.size(), 2U);
 }
 
+TEST(ImportK8s, ANotebookOfKubeflowIsOnePersonsNotebook) {
+  const Written result = k8s({R"(
+apiVersion: kubeflow.org/v1
+kind: Notebook
+metadata: {name: ada, namespace: lab}
+spec:
+  template:
+    spec:
+      containers:
+      - {name: ada, resources: {requests: {cpu: 500m, memory: 2Gi}, limits: {nvidia.com/gpu: 1}}}
+)"});
+  ASSERT_EQ(result.scenario.workloads.size(), 1U);
+  const Workload& notebook = result.scenario.workloads[0];
+  EXPECT_EQ(notebook.kind, WorkloadKind::Notebook);
+  ASSERT_TRUE(notebook.notebooks);
+  EXPECT_EQ(notebook.notebooks->users, 1);
+  EXPECT_EQ(notebook.measured->provenance, Provenance::Assumed);
+  EXPECT_EQ(result.said.count("Missing: gpuMemory (ada), notebooks (ada)"), 1) << result.yaml;
+}
+
+TEST(ImportK8s, TheTrafficThatNoManifestSaysIsAssumed) {
+  EXPECT_EQ(k8s({std::string(kDeployment)}).scenario.workloads.at(0).traffic->provenance,
+            Provenance::Assumed);
+}
+
+TEST(ImportK8s, NamesThatYamlTakesForSomethingElseAreQuoted) {
+  std::string named(kDeployment);
+  named.replace(named.find("asr"), 3, "\"1e3\"");
+  named.replace(named.find("voice"), 5, "\"true\"");
+  const Workload& workload = k8s({named}).scenario.workloads.at(0);
+  EXPECT_EQ(workload.name.value, "1e3");
+}
+
 TEST(ImportK8s, EqualNamesAreToldApart) {
   std::string other(kDeployment);
   other.replace(other.find("voice"), 5, "video");

@@ -10,6 +10,9 @@ import unittest
 from program import PODS_LOST, run, skip_without
 
 
+HEADER = "name,memory,ms_per_request,requests_per_s\n"
+
+
 def template_names():
     return re.findall(r"^  ([a-z][a-z-]+) ", run("init").stdout, re.MULTILINE)
 
@@ -73,6 +76,76 @@ class Init(unittest.TestCase):
                 self.assertEqual(refused.returncode, 3, refused.stderr)
                 self.assertIn(expected, refused.stderr)
         self.assertEqual(run("init", "--from", "x", "--template", "notebooks").returncode, 2)
+
+    def scenario_of(self, table, name="t.csv"):
+        """The text that init makes of a table, which check accepts."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / name).write_text(table, encoding="utf-8")
+            wrote = run("init", "--from", str(path / name), "--out", str(path / "s.yaml"))
+            self.assertEqual(wrote.returncode, 0, wrote.stderr)
+            checked = run("check", "-f", str(path / "s.yaml"))
+            self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+            return (path / "s.yaml").read_text(encoding="utf-8")
+
+    def refusal_of(self, table):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "t.csv"
+            path.write_text(table, encoding="utf-8")
+            refused = run("init", "--from", str(path))
+            self.assertEqual(refused.returncode, 3, refused.stdout)
+            return refused.stderr
+
+    def test_names_that_yaml_takes_for_something_else_are_quoted(self):
+        names = ("true", "null", "123", "1e3", "0x1f")
+        text = self.scenario_of(HEADER + "".join(f"{name},1Gi,1,1\n" for name in names), "true.csv")
+        for name in names:
+            self.assertIn(f'- name: "{name}"\n', text)
+        self.assertIn('metadata: {name: "true"}', text)
+
+    def test_a_gpu_is_called_as_the_catalogue_calls_it(self):
+        header = HEADER.replace("\n", ",gpu\n")
+        text = self.scenario_of(header + "a,1Gi,600,10,tesla t4\nb,1Gi,1,1,T4\n")
+        self.assertEqual(text.count("device: T4\n"), 2)
+        text = self.scenario_of(header + "a,1Gi,600,10,a100-40gb\n")
+        self.assertIn("instanceType: p4d.24xlarge  # has 8 x A100-SXM4-40GB\n", text)
+        self.assertIn("nodes: 2  # one GPU for each pod, busy 60 % at most\n", text)
+        error = self.refusal_of(header + "a,1Gi,1,1,T4\nb,1Gi,1,1,A100\n")
+        self.assertIn(':3:11: error[GPU_UNKNOWN]: GPU model "A100" is not in the catalogue', error)
+        self.assertIn("did you mean A100-SXM4-40GB or A100-SXM4-80GB?", error)
+
+    def test_small_figures_are_written_out(self):
+        text = self.scenario_of(HEADER + "a,1Gi,1e-5,0.00002\n")
+        self.assertIn("mean: 0.00001ms,", text)
+        self.assertIn("mean: 0.00002/s}", text)
+
+    def test_what_no_scenario_can_hold_is_refused_at_its_place(self):
+        header = HEADER.replace("\n", ",p95\n")
+        cases = {
+            "a,1Gi,1,1,0": ":2:11: error[VALUE_RANGE]",
+            "a,0,1,1,": ":2:3: error[VALUE_RANGE]",
+            "a,1Gi,1e7,1,": ":2:7: error[TRACE_ROW]",
+            "a,1Gi,1,1e-7,": ":2:9: error[TRACE_ROW]",
+            "a,1Gi,1000,7000,": ":2:12: error[TRACE_ROW]: with this service there are 11667 pods",
+        }
+        for row, place in cases.items():
+            self.assertIn(place, self.refusal_of(header + row + "\n"))
+
+    def test_tables_of_spreadsheets_are_read(self):
+        text = self.scenario_of("\ufeff" + HEADER.replace(",", ";").replace("\n", ";;\r\n") +
+                                "a;1Gi;1;1;;\r\nb;1Gi;1;1\r\n;;;;;\r\n")
+        self.assertIn("# 2 services", text)
+
+    def test_an_unknown_column_is_not_missing_as_well(self):
+        error = self.refusal_of("name,mem,ms_per_request,requests_per_s\na,1Gi,1,1\n")
+        self.assertIn('unknown column "mem"', error)
+        self.assertIn("1 error in", error)
+
+    def test_the_same_mistake_in_every_row_is_one(self):
+        rows = "".join(f"Bad {n},{n + 1}GB,1,{'x' * (n + 1)}\n" for n in range(50))
+        error = self.refusal_of(HEADER + rows)
+        self.assertEqual(error.count("error["), 3, error)
+        self.assertIn("150 errors of 3 causes in", error)
 
     def test_nothing_is_overwritten_unasked(self):
         with tempfile.TemporaryDirectory() as folder:

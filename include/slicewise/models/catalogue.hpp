@@ -85,6 +85,9 @@ struct Catalogue {
 
   // nullptr when unknown. GPU models are found by name or alias, ignoring case.
   const GpuModel* find_gpu(std::string_view name) const;
+  // What the name of a GPU that is unknown may mean: the models that begin with it ("A100"), else
+  // those that hold it ("80GB"), else the name or alias that is nearest by its letters.
+  std::vector<std::string> gpus_like(std::string_view unknown) const;
   const InstanceType* find_instance(std::string_view name) const;
   const Interconnect* find_interconnect(std::string_view name) const;
   const MigGeometry* find_mig(std::string_view gpu_model) const;

@@ -111,14 +111,22 @@ struct Template {
 // In the order in which people are likely to want them.
 std::span<const Template> templates();
 
-// A scenario of Services from a table (CSV with a header): the columns name, memory (of the GPU,
+// What the catalogue knows of a GPU that a table names.
+struct TableGpu {
+  std::string name;           // as the catalogue has it
+  std::string instance_type;  // that has such GPUs; "" when none is known
+  int gpus_of_instance = 1;
+};
+
+// A scenario of Services from a table (CSV with a header; commas, semicolons, bars or tabs): the
+// columns name, memory (of the GPU,
 // 4Gi), ms_per_request (GPU time) and requests_per_s, and where they are known p95 (the objective,
-// 300ms) and gpu (that memory and time were measured on). `instance_of` says which instance type
-// has a GPU, "" when none is known. What the table does not say is marked TODO. Errors: columns
-// that are unknown, missing or there twice (TRACE_COLUMN), values that cannot be read, names that
-// stand twice.
+// 300ms) and gpu (that memory and time were measured on). `find_gpu` looks such a GPU up; its error
+// says which may be meant. What the table does not say is marked TODO. Errors: columns that are
+// unknown, missing or there twice (TRACE_COLUMN), values that cannot be read or simulated, GPUs
+// that are unknown, names that stand twice.
 Expected<std::string> scenario_of_services(
     const SourceText& table, const std::string& name,
-    const std::function<std::string(const std::string& gpu)>& instance_of);
+    const std::function<tl::expected<TableGpu, std::string>(const std::string& gpu)>& find_gpu);
 
 }  // namespace slicewise::scenarios

@@ -19,7 +19,6 @@
 // with the place of every name that only the catalogue can check. Knows nothing of the catalogue.
 namespace slicewise::scenarios {
 
-enum class Provenance : std::uint8_t { Measured, Catalog, Assumed };
 enum class CapacityType : std::uint8_t { OnDemand, Spot, Reserved };
 enum class MigStrategy : std::uint8_t { None, Single, Mixed };
 enum class AllocationPolicy : std::uint8_t { Distributed, Packed };

@@ -14,6 +14,9 @@
 // Plain data, part of scenario.hpp.
 namespace slicewise::scenarios {
 
+// Where figures come from.
+enum class Provenance : std::uint8_t { Measured, Catalog, Assumed };
+
 // A positive random time.
 struct ServiceTime {
   enum class Law : std::uint8_t { Deterministic, Exponential, LogNormal };
@@ -109,6 +112,7 @@ struct Traffic {
   std::variant<std::monostate, Diurnal, Bursts, std::vector<RateStep>, RequestTrace, ClientTraffic,
                ClosedLoop>
       shape;  // monostate: the same rate all the time
+  std::optional<Provenance> provenance;
   SourceLocation where;
 };
 

@@ -42,6 +42,25 @@ TEST(BuildWorld, NamesThatTheCatalogueDoesNotKnowGetTheNearestOne) {
   EXPECT_THAT(find(found, Code::ResourceNameMismatch)->help, HasSubstr("nvidia.com/gpu"));
 }
 
+TEST(BuildWorld, AGpuByTheBeginningOfItsNameIsNoGpuWithNearbyLetters) {
+  scenarios::Scenario s = plain();
+  s.workloads[0].measured->device.value = "A100";
+  EXPECT_THAT(find(refused(s), Code::GpuUnknown)->help,
+              HasSubstr("did you mean A100-SXM4-40GB or A100-SXM4-80GB?"));
+}
+
+TEST(BuildWorld, TrafficIsCountedWhereItSaysWhereItComesFrom) {
+  scenarios::Workload w =
+      demo::service(1, 10, milliseconds(20), scenarios::ServiceTime::Law::Deterministic);
+  scenarios::Scenario s = demo::scenario(demo::pool(1), {w});
+  s.duration = hours(1);
+  const auto assumed = [&] { return demo::world(s).provenance.assumed_inputs; };
+  const std::size_t before = assumed().size();
+  s.workloads[0].traffic->provenance = scenarios::Provenance::Assumed;
+  EXPECT_EQ(assumed().size(), before + 1);
+  EXPECT_THAT(assumed(), ::testing::Contains(w.name.value + ": traffic"));
+}
+
 TEST(BuildWorld, AnUnknownPriceIsAnErrorThatNamesWhatIsMissing) {
   scenarios::Scenario s = plain();
   s.region = "ap-south-1";  // AWS never sold p3 there

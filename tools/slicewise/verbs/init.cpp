@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/load.hpp"
@@ -32,17 +33,26 @@ ExitCode unknown_template(const std::string& name) {
                      "slicewise init lists them");
 }
 
-// The smallest instance with that GPU; "" when there is none.
-std::string instance_with(const models::Catalogue& catalogue, const std::string& gpu) {
-  const models::GpuModel* model = catalogue.find_gpu(gpu);
-  const models::InstanceType* best = nullptr;
-  for (const models::InstanceType& type : catalogue.instances) {
-    if (model == nullptr || type.gpu_model != model->name || type.gpu_fraction < 1 ||
-        !type.retired_on.empty())
-      continue;
-    if (best == nullptr || type.gpu_count < best->gpu_count) best = &type;
+// With the smallest instance that has it; the error says which GPUs may be meant.
+tl::expected<scenarios::TableGpu, std::string> find_gpu(const models::Catalogue& catalogue,
+                                                        const std::string& name) {
+  const models::GpuModel* model = catalogue.find_gpu(name);
+  if (model == nullptr) {
+    const std::vector<std::string> near = catalogue.gpus_like(name);
+    return tl::unexpected(
+        fmt::format("{}`slicewise get gpus` lists all",
+                    near.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(near, " or "))));
   }
-  return best == nullptr ? "" : best->name;
+  scenarios::TableGpu gpu{.name = model->name, .instance_type = "", .gpus_of_instance = 1};
+  for (const models::InstanceType& type : catalogue.instances) {
+    if (type.gpu_model != model->name || type.gpu_fraction < 1 || !type.retired_on.empty()) {
+      continue;
+    }
+    if (!gpu.instance_type.empty() && type.gpu_count >= gpu.gpus_of_instance) continue;
+    gpu.instance_type = type.name;
+    gpu.gpus_of_instance = type.gpu_count;
+  }
+  return gpu;
 }
 
 tl::expected<std::string, ExitCode> services_text(const InitCommand& command,
@@ -56,7 +66,7 @@ tl::expected<std::string, ExitCode> services_text(const InitCommand& command,
       stem.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789") == std::string::npos;
   auto text = scenarios::scenario_of_services(
       *table, fits ? stem : "services",
-      [&](const std::string& gpu) { return instance_with(catalogue, gpu); });
+      [&](const std::string& gpu) { return find_gpu(catalogue, gpu); });
   if (!text) return tl::unexpected(fail(text.error(), {*table}, flags));
   return std::move(*text);
 }
