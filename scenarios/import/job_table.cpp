@@ -12,6 +12,7 @@
 #include "slicewise/nearest_name.hpp"
 
 #include "../text/scalars.hpp"
+#include "../traces/trace_files.hpp"
 
 namespace slicewise::scenarios {
 namespace {

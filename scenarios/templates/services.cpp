@@ -275,8 +275,8 @@ std::string workload_text(const Service& service) {
       "Assumed. TODO: p50 and p99\n"
       "      # TODO: smActive: 60% (DCGM_FI_PROF_SM_ACTIVE) says how it scales to other GPUs\n"
       "      provenance: Measured\n"
-      "    traffic: {{shape: Poisson, mean: {:.10g}/s}}\n",
-      service.ms, service.per_second);
+      "    traffic: {{shape: Poisson, mean: {}/s}}\n",
+      decimals_text(service.gpu_time.ns), decimals_text(service.millionths_per_s));
   if (service.p95) {
     text += fmt::format("    slo: {{latencyP95: {}ms}}\n", decimals_text(service.p95->ns));
   }

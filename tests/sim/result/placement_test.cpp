@@ -79,7 +79,8 @@ TEST(Placement, IsToldWhereItDecidesWhatUsersFeel) {
     EXPECT_THAT(workload.placement->beside, ElementsAre("trainer"));
     // Alone M/M/1 with rho = 0.05.
     EXPECT_NEAR(to_seconds(workload.placement->usual), 0.0315, 0.003);
-    EXPECT_GT(to_seconds(workload.placement->worst), 1.5 * to_seconds(workload.placement->usual));
+    ASSERT_TRUE(workload.placement->worst);
+    EXPECT_GT(to_seconds(*workload.placement->worst), 1.5 * to_seconds(workload.placement->usual));
   }
   EXPECT_GE(told, 2);
 }
