@@ -170,13 +170,14 @@ std::string without_values(std::string_view text, bool quotes) {
 }
 
 // Two diagnostics with the same are one mistake made twice. Only these quote a word of the format,
-// not a value: another word is another mistake.
+// not a value: another word is another mistake. So is one with another suggestion.
 std::string cause_of(const Diagnostic& d) {
   const bool quotes_value = d.code != Code::FieldUnknown && d.code != Code::PluginFieldIgnored &&
                             d.code != Code::TraceColumnMissing;
+  const bool suggests = d.help.find("did you mean") != std::string::npos;
   return fmt::format("{} {} {}\n{}\n{}", severity_name(d.severity), info(d.code).name,
-                     without_values(d.message, quotes_value), without_values(d.help, false),
-                     d.where.file);
+                     without_values(d.message, quotes_value),
+                     suggests ? d.help : without_values(d.help, false), d.where.file);
 }
 
 // The diagnostics of one cause in the order of the file, by the first of each.
