@@ -174,10 +174,12 @@ std::string without_values(std::string_view text, bool quotes) {
 std::string cause_of(const Diagnostic& d) {
   const bool quotes_value = d.code != Code::FieldUnknown && d.code != Code::PluginFieldIgnored &&
                             d.code != Code::TraceColumnMissing;
-  const bool suggests = d.help.find("did you mean") != std::string::npos;
-  return fmt::format("{} {} {}\n{}\n{}", severity_name(d.severity), info(d.code).name,
-                     without_values(d.message, quotes_value),
-                     suggests ? d.help : without_values(d.help, false), d.where.file);
+  const auto advice = [](const std::string& text) {
+    return text.find("did you mean") == std::string::npos ? without_values(text, false) : text;
+  };
+  return fmt::format("{} {} {}\n{}\n{}\n{}", severity_name(d.severity), info(d.code).name,
+                     without_values(d.message, quotes_value), advice(d.label), advice(d.help),
+                     d.where.file);
 }
 
 // The diagnostics of one cause in the order of the file, by the first of each.
