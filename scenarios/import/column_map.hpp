@@ -23,12 +23,15 @@ enum class JobField : std::uint8_t {
   GpuMemory,
   Wait,
   Limit,
+  Deadline,
   GpuUse,
+  SmActive,
   Priority,
   State,
   Id,
   User,
   Group,
+  Project,
   GpuModels,
   Resource,
   Work,
@@ -40,9 +43,10 @@ inline constexpr std::size_t kJobFields = static_cast<std::size_t>(JobField::Cou
 
 // As --columns calls them, in the order of JobField.
 inline constexpr std::array<std::string_view, kJobFields> kJobFieldNames = {
-    "arrival",    "run",        "start",    "end",     "gpus",     "gpu_milli", "cpu", "memory",
-    "gpu_memory", "wait",       "limit",    "gpu_use", "priority", "state",     "id",  "user",
-    "group",      "gpu_models", "resource", "work",    "gang",     "instances"};
+    "arrival",  "run",        "start", "end",      "gpus",     "gpu_milli", "cpu",
+    "memory",   "gpu_memory", "wait",  "limit",    "deadline", "gpu_use",   "sm_active",
+    "priority", "state",      "id",    "user",     "group",    "project",   "gpu_models",
+    "resource", "work",       "gang",  "instances"};
 
 // The columns of one field: "NAME|OTHER NAME", and the unit of their values.
 struct MappedColumn {

@@ -44,12 +44,15 @@ bool JobRows::append(const JobRow& row) {
   trace_.gpu_memory.owned.push_back(row.gpu_memory);
   trace_.observed_wait.owned.push_back(row.observed_wait);
   trace_.time_limit.owned.push_back(row.time_limit);
+  trace_.deadline.owned.push_back(row.deadline);
   trace_.gpu_permille.owned.push_back(row.gpu_permille);
+  trace_.sm_permille.owned.push_back(row.sm_permille);
   trace_.priority.owned.push_back(row.priority);
   trace_.state.owned.push_back(row.state);
   trace_.id.owned.push_back(pool_.number_of(row.id));
   trace_.user.owned.push_back(pool_.number_of(row.user));
   trace_.group.owned.push_back(pool_.number_of(row.group));
+  trace_.project.owned.push_back(pool_.number_of(row.project));
   trace_.gpu_models.owned.push_back(pool_.number_of(row.gpu_models));
   trace_.resource.owned.push_back(pool_.number_of(row.resource));
   trace_.work.owned.push_back(pool_.number_of(row.work));

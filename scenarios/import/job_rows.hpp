@@ -23,12 +23,15 @@ struct JobRow {
   Bytes gpu_memory{kUnknownNumber};
   Duration observed_wait = kUnknownDuration;
   Duration time_limit = kUnknownDuration;
+  Duration deadline = kUnknownDuration;
   std::int32_t gpu_permille = kUnknownNumber;
+  std::int32_t sm_permille = kUnknownNumber;
   std::int32_t priority = 0;
   JobState state = JobState::Unknown;
   std::string_view id;
   std::string_view user;
   std::string_view group;
+  std::string_view project;
   std::string_view gpu_models;
   std::string_view resource;
   std::string_view work;

@@ -109,14 +109,8 @@ bool JobTableRows::read_host(JobRow& row) {
   }
   if (!read_memory(JobField::Memory, row.memory)) return false;
   if (!read_memory(JobField::GpuMemory, row.gpu_memory)) return false;
-  if (has(JobField::GpuUse)) {
-    const auto permille =
-        scaled_of(text(JobField::GpuUse), map_[JobField::GpuUse].unit == "share" ? 3 : 1);
-    if (!permille || *permille < 0 || *permille > 1'000) {
-      return table_.bad(at(JobField::GpuUse), "is no GPU use from 0 to 100 %");
-    }
-    row.gpu_permille = static_cast<std::int32_t>(*permille);
-  }
+  if (!read_share(JobField::GpuUse, row.gpu_permille)) return false;
+  if (!read_share(JobField::SmActive, row.sm_permille)) return false;
   if (has(JobField::Priority)) {
     const auto priority = scaled_of(text(JobField::Priority), 0);
     if (!priority || *priority > kMostInt32 || *priority < -kMostInt32) {
@@ -124,6 +118,17 @@ bool JobTableRows::read_host(JobRow& row) {
     }
     row.priority = static_cast<std::int32_t>(*priority);
   }
+  return true;
+}
+
+bool JobTableRows::read_share(JobField field, std::int32_t& permille) {
+  if (!has(field)) return true;
+  const auto share = scaled_of(text(field), map_[field].unit == "share" ? 3 : 1);
+  if (!share || *share < 0 || *share > 1'000) {
+    return table_.bad(at(field), field == JobField::GpuUse ? "is no GPU use from 0 to 100 %"
+                                                           : "is no SM activity from 0 to 100 %");
+  }
+  permille = static_cast<std::int32_t>(*share);
   return true;
 }
 
@@ -184,7 +189,7 @@ bool JobTableRows::read_times(JobRow& row) {
   if (start && *start - row.at_ns <= kLongestInTrace && row.observed_wait.ns < 0) {
     row.observed_wait = Duration{*start - row.at_ns};
   }
-  if (!read_run(row, start)) return false;
+  if (!read_run(row, start) || !read_deadline(row)) return false;
   read_names(row);
   if (row.run == kUnknownDuration) {
     report_.remark(ImportRemark::Kind::Note,
@@ -244,6 +249,17 @@ bool JobTableRows::read_run(JobRow& row, const std::optional<std::int64_t>& star
   return true;
 }
 
+// A date, or seconds from arrival.
+bool JobTableRows::read_deadline(JobRow& row) {
+  if (!has(JobField::Deadline)) return true;
+  if (!is_date(text(JobField::Deadline))) return read_span(JobField::Deadline, row.deadline);
+  std::optional<std::int64_t> at_ns;
+  if (!read_instant(JobField::Deadline, at_ns)) return false;
+  if (*at_ns < row.at_ns) return table_.bad(at(JobField::Deadline), "is before the arrival");
+  row.deadline = Duration{*at_ns - row.at_ns};
+  return true;
+}
+
 // The log's own durations against its own times: Kalos of Acme counts the queue in.
 void JobTableRows::compare_runs(const JobRow& row, Duration said, std::int64_t start,
                                 std::int64_t end) {
@@ -280,6 +296,7 @@ void JobTableRows::read_names(JobRow& row) {
   row.id = name(JobField::Id);
   row.user = name(JobField::User);
   row.group = name(JobField::Group);
+  row.project = name(JobField::Project);
   row.gpu_models = name(JobField::GpuModels);
   row.resource = name(JobField::Resource);
   row.work = name(JobField::Work);

@@ -39,9 +39,11 @@ class JobTableRows {
 
   bool read_gpus(JobRow& row);
   bool read_host(JobRow& row);
+  bool read_share(JobField field, std::int32_t& permille);
   bool read_memory(JobField field, Bytes& memory);
   bool read_times(JobRow& row);
   bool read_arrival(JobRow& row, const std::optional<std::int64_t>& start, bool& skip);
+  bool read_deadline(JobRow& row);
   bool read_run(JobRow& row, const std::optional<std::int64_t>& start);
   void compare_runs(const JobRow& row, Duration said, std::int64_t start, std::int64_t end);
   bool read_instant(JobField field, std::optional<std::int64_t>& time);

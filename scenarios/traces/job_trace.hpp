@@ -56,12 +56,15 @@ void visit_columns(Trace& trace, Visitor&& visit) {
   visit(Rules{"gpu_memory_bytes", 0, kMostBytes}, trace.gpu_memory);
   visit(Rules{"observed_wait_s", 0, kLongestInTrace}, trace.observed_wait);
   visit(Rules{"time_limit_s", 0, kLongestInTrace}, trace.time_limit);
+  visit(Rules{"deadline_s", 0, kLongestInTrace}, trace.deadline);
   visit(Rules{"gpu_permille", 0, 1'000}, trace.gpu_permille);
+  visit(Rules{"sm_permille", 0, 1'000}, trace.sm_permille);
   visit(Rules{"priority", -kMostNumber, kMostNumber, false}, trace.priority);
   visit(Rules{"state", 0, kMostState, false}, trace.state);
   visit(Rules{"id"}, trace.id);
   visit(Rules{"user"}, trace.user);
   visit(Rules{"group"}, trace.group);
+  visit(Rules{"project"}, trace.project);
   visit(Rules{"gpu_models"}, trace.gpu_models);
   visit(Rules{"resource"}, trace.resource);
   visit(Rules{"work"}, trace.work);

@@ -61,13 +61,16 @@ struct JobTrace {
   TraceColumn<Bytes> gpu_memory;           // of each GPU
   TraceColumn<Duration> observed_wait;     // from arrival to start in the log
   TraceColumn<Duration> time_limit;        // asked for by the user
+  TraceColumn<Duration> deadline;          // from arrival until it should have ended
   TraceColumn<std::int32_t> gpu_permille;  // GPU use while it ran, thousandths
+  TraceColumn<std::int32_t> sm_permille;   // SM activity (DCGM_FI_PROF_SM_ACTIVE), thousandths
   TraceColumn<std::int32_t> priority;      // higher goes first
   TraceColumn<JobState> state;
   // Into `names`; 0 is the empty name.
   TraceColumn<std::uint32_t> id;  // without the column a job is called by its row
   TraceColumn<std::uint32_t> user;
   TraceColumn<std::uint32_t> group;       // virtual cluster, partition, namespace
+  TraceColumn<std::uint32_t> project;     // who is charged: Slurm's account, SWF's group
   TraceColumn<std::uint32_t> gpu_models;  // allowed models, "V100M16|V100M32"; "" = any
   TraceColumn<std::uint32_t> resource;    // extended resource or MIG profile asked for
   TraceColumn<std::uint32_t> work;        // what it runs: a model, a controller
