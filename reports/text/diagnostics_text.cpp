@@ -169,33 +169,37 @@ std::string without_values(std::string_view text, bool quotes) {
   return rest;
 }
 
-// Two diagnostics with the same are one mistake made twice. Only these quote a word of the format,
-// not a value: another word is another mistake. So is one with another suggestion.
+// Diagnostics with the same are one mistake made again. Only these quote a word of the format,
+// not a value: another word is another mistake.
 std::string cause_of(const Diagnostic& d) {
   const bool quotes_value = d.code != Code::FieldUnknown && d.code != Code::PluginFieldIgnored &&
                             d.code != Code::TraceColumnMissing;
-  const auto advice = [](const std::string& text) {
-    return text.find("did you mean") == std::string::npos ? without_values(text, false) : text;
-  };
-  return fmt::format("{} {} {}\n{}\n{}\n{}", severity_name(d.severity), info(d.code).name,
-                     without_values(d.message, quotes_value), advice(d.label), advice(d.help),
+  return fmt::format("{} {} {}\n{}\n{}", severity_name(d.severity), info(d.code).name,
+                     without_values(d.message, quotes_value), without_values(d.help, false),
                      d.where.file);
 }
 
-// The diagnostics of one cause in the order of the file, by the first of each.
+// The diagnostics of one cause in the order of the file, by the first of each. Two that advise
+// differently stay two: each is about its own value.
 std::vector<std::vector<const Diagnostic*>> by_cause(const Diagnostics& diagnostics,
                                                      Severity least) {
-  std::vector<std::vector<const Diagnostic*>> groups;
-  std::map<std::string, std::size_t> known;
+  std::map<std::string, std::vector<const Diagnostic*>> causes;
+  std::vector<std::string> order;
   for (const Diagnostic& d : diagnostics) {
     if (d.severity > least) continue;
-    if (d.where.line <= 0) {
-      groups.push_back({&d});
-      continue;
-    }
-    const auto [group, is_new] = known.try_emplace(cause_of(d), groups.size());
-    if (is_new) groups.emplace_back();
-    groups[group->second].push_back(&d);
+    // What has no place is a cause by itself.
+    order.push_back(d.where.line > 0 ? cause_of(d) : fmt::format("{}", order.size()));
+    causes[order.back()].push_back(&d);
+  }
+  std::vector<std::vector<const Diagnostic*>> groups;
+  for (const std::string& cause : order) {
+    std::vector<const Diagnostic*>& group = causes.at(cause);
+    if (group.empty()) continue;
+    const bool two = group.size() == 2 && (group.front()->label != group.back()->label ||
+                                           group.front()->help != group.back()->help);
+    const auto taken = two ? group.begin() + 1 : group.end();
+    groups.emplace_back(group.begin(), taken);
+    group.erase(group.begin(), taken);
   }
   return groups;
 }
