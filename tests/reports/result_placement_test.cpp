@@ -80,8 +80,8 @@ TEST(PlacementReport, SaysWhereNothingIsAnswered) {
       "asr p95 is 2.00 s in 3 of 5 runs and it answers nothing in one, where it shares a GPU";
   EXPECT_THAT(result_table(result, kUnlimited, false), HasSubstr(sentence));
   const std::string stored = result_json(result);
-  EXPECT_FALSE(json::parse(stored)["variants"][0]["workloads"][0]["placement"].contains(
-      "worstSeconds"));
+  EXPECT_FALSE(
+      json::parse(stored)["variants"][0]["workloads"][0]["placement"].contains("worstSeconds"));
   EXPECT_THAT(explain_result({"r.json", stored}, "asr", kUnlimited).value(),
               HasSubstr("it answers nothing in one"));
 }

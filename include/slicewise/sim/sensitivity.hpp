@@ -90,7 +90,7 @@ struct BreakEven {
   std::optional<double> fails;
   std::string workload;   // whose objective fails at `fails`
   std::string objective;  // or the cause where all hold but pods or requests are left behind
-  int simulations = 0;  // beyond those of the effects
+  int simulations = 0;    // beyond those of the effects
 };
 
 struct SensitivityOptions {

@@ -174,7 +174,8 @@ LoadVerdict verdict_on(const ObjectiveResult& pooled,
       std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   const double half_width = *half_width_95(values);
   // How much room there is below the limit, or above a least figure.
-  const double room = pooled.at_least ? mean - in_its_unit(pooled.limit) : in_its_unit(pooled.limit) - mean;
+  const double room =
+      pooled.at_least ? mean - in_its_unit(pooled.limit) : in_its_unit(pooled.limit) - mean;
   if (room < -half_width) return LoadVerdict::Fails;
   return room >= half_width && pooled.pass ? LoadVerdict::Passes : LoadVerdict::Undecided;
 }

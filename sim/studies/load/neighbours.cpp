@@ -339,8 +339,9 @@ class PairsPutTogether {
 
  private:
   // What the workload is held against there, into companies_.
-  std::optional<std::size_t> held_against(const Scenario& base, std::size_t workload, std::size_t pool,
-                                   Duration length, const models::Catalogue& catalogue) {
+  std::optional<std::size_t> held_against(const Scenario& base, std::size_t workload,
+                                          std::size_t pool, Duration length,
+                                          const models::Catalogue& catalogue) {
     const auto known = alone_.find({workload, pool});
     if (known != alone_.end()) return known->second;
     auto world = put_together(base, {workload}, pool, length, catalogue);

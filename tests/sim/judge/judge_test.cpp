@@ -221,8 +221,7 @@ TEST(Judge, AServiceThatAnswersLessThanComesDoesNotStand) {
 
 TEST(Judge, NothingAnsweredStandsBesideWhatComes) {
   scenarios::Scenario scenario = demo::scenario(
-      demo::pool(0),
-      {demo::service(1, 5, minutes(5), scenarios::ServiceTime::Law::Deterministic)});
+      demo::pool(0), {demo::service(1, 5, minutes(5), scenarios::ServiceTime::Law::Deterministic)});
   scenario.duration = minutes(2);
   const Verdict verdict = demo::result(scenario).verdict;
   ASSERT_EQ(verdict.reasons.size(), 1U);

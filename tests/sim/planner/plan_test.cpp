@@ -425,8 +425,7 @@ TEST(Plan, JudgesPoliciesThatAskForHeadroom) {
 // A Service at a hundredth of a GPU bears six times its load.
 TEST(Plan, LooksForAsMuchHeadroomAsPoliciesAskFor) {
   using Op = scenarios::PolicyNode::Op;
-  Workload light =
-      demo::service(1, 2, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
+  Workload light = demo::service(1, 2, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
   light.measured->device.value = "T4";
   light.objectives.push_back(limit(scenarios::Figure::LatencyP99, seconds(1)));
   scenarios::NodePool pool = demo::pool(0);

@@ -128,8 +128,7 @@ TEST(Sensitivity, SaysWhichObjectiveFlips) {
 
 // A fifth more memory and the trainer beside the Service dies: no objective fails by that.
 TEST(Sensitivity, ABreakEvenNamesTheCauseWhereOnlyPodsAreLost) {
-  scenarios::Workload api =
-      demo::service(1, 5, milliseconds(10), ServiceTime::Law::Exponential);
+  scenarios::Workload api = demo::service(1, 5, milliseconds(10), ServiceTime::Law::Exponential);
   api.objectives.push_back({scenarios::Figure::LatencyP99, seconds(5), {}});
   scenarios::Workload trainer = demo::training(1);
   trainer.gpu_memory.resident = gibibytes(13);
