@@ -37,13 +37,14 @@ constexpr std::array kReadyMaps = {
              "unknown day, but hour and weekday are those of Shanghai"},
     ReadyMap{"acme", "gpu_time,type,submit_time,start_time,gpu_num",
              "arrival=submit_time,start=start_time,end=end_time,run=duration,gpus=gpu_num,"
-             "cpu=cpu_num,memory=mem_per_pod_GB:gb,id=job_id,user=user,state=state,work=type",
+             "cpu=cpu_num,memory=mem_per_pod_GB:gb,id=job_id,user=user,state=state,work=type,gpu_"
+             "use=gpu_util,sm_active=sm_active",
              "", ""},
-    ReadyMap{"helios", "vc,gpu_num,submit_time,start_time",
-             "arrival=submit_time,start=start_time,end=end_time,run=duration,gpus=gpu_num,"
-             "cpu=cpu_num,id=job_id,user=user,group=vc,state=state",
-             "",
-             "times of this log name no zone; its clusters stand at UTC+8 (--utc-offset +08:00)"},
+    ReadyMap{
+        "helios", "vc,gpu_num,submit_time,start_time",
+        "arrival=submit_time,start=start_time,end=end_time,run=duration,gpus=gpu_num,"
+        "cpu=cpu_num,id=job_id,user=user,group=vc,state=state,gpu_use=gpu_util,sm_active=sm_active",
+        "", "times of this log name no zone; its clusters stand at UTC+8 (--utc-offset +08:00)"},
     ReadyMap{"dlrm", "instance_sn,app_name",
              "arrival=creation_time,start=scheduled_time,end=deletion_time,"
              "gpus=gpu_request,cpu=cpu_request,memory=memory_request:gib,id=instance_sn,"
@@ -53,7 +54,8 @@ constexpr std::array kReadyMaps = {
     ReadyMap{"philly", "timestamp,duration,num_gpus,cluster",
              "arrival=submit_time|timestamp|submit_utc|submit_time_utc,"
              "run=run_time|duration|run_s,gpus=gpu_num|num_gpus|gpus,"
-             "group=cluster|vc|virtual_cluster,id=jobid|job_id,user=user,state=status|state",
+             "group=cluster|vc|virtual_cluster,id=jobid|job_id,user=user,state=status|state,"
+             "gpu_use=gpu_util,sm_active=sm_active",
              "",
              "every row is an attempt that carries its job's submit time; the log names no zone: "
              "its epoch seconds were made as if it were US Eastern, if it is Pacific they are 3 h "

@@ -68,7 +68,8 @@ class GavelReader {
  private:
   bool bad(std::size_t position, std::string_view what) {
     report_.bad_row(lines_.place(position),
-                    fmt::format("\"{}\" {}", lines_.value(position).substr(0, 40), what));
+                    fmt::format("\"{}\" {}", lines_.value(position).substr(0, 40), what), {},
+                    fmt::format("a value that {}", what));
     return false;
   }
 

@@ -122,6 +122,7 @@ struct KnownMetric {
 constexpr std::array kMetrics = {
     KnownMetric{"DCGM_FI_DEV_GPU_UTIL", Metric::Utilisation, 0.01},
     KnownMetric{"DCGM_FI_PROF_GR_ENGINE_ACTIVE", Metric::EngineActive, 1},
+    KnownMetric{"DCGM_FI_PROF_SM_ACTIVE", Metric::SmActive, 1},
     KnownMetric{"DCGM_FI_DEV_FB_USED", Metric::Memory, kBytesPerMebibyte},
 };
 
@@ -201,6 +202,12 @@ void GpuMetrics::index(const std::vector<PodRecord>& pods) {
   }
 }
 
+std::optional<std::int32_t> GpuMetrics::Share::permille() const {
+  if (samples == 0) return std::nullopt;
+  const double mean = sum / static_cast<double>(samples);
+  return static_cast<std::int32_t>(std::llround(1'000.0 * std::min(mean, 1.0)));
+}
+
 std::optional<std::size_t> GpuMetrics::record_at(std::uint32_t pod, std::int64_t at,
                                                  const std::vector<PodRecord>& pods) const {
   const std::vector<std::size_t>& lives = records_[pod];
@@ -214,7 +221,8 @@ std::optional<std::size_t> GpuMetrics::record_at(std::uint32_t pod, std::int64_t
 void GpuMetrics::add_unknown_pods(std::vector<PodRecord>& pods, ImportReport& report) {
   std::vector<std::vector<Sighting>> sightings(names_.size());
   for (const auto& [name, device] : devices_) {
-    for (const Metric metric : {Metric::Utilisation, Metric::EngineActive, Metric::Memory}) {
+    for (const Metric metric :
+         {Metric::Utilisation, Metric::EngineActive, Metric::SmActive, Metric::Memory}) {
       for (const DeviceUse::Use& use : device.use.uses(metric).of_pods) {
         if (records_[use.pod].empty()) sightings[use.pod].push_back({use.at, &device});
       }
@@ -270,7 +278,7 @@ void GpuMetrics::credit_device(const Device& device, const std::vector<PodRecord
                   "devices whose use is DCGM_FI_PROF_GR_ENGINE_ACTIVE: MIG, or no GPU_UTIL",
                   nowhere);
   }
-  for (const Metric kind : {metric, Metric::Memory}) {
+  for (const Metric kind : {metric, Metric::SmActive, Metric::Memory}) {
     const DeviceUse::Uses uses = device.use.uses(kind);
     for (const DeviceUse::Use& use : uses.of_pods) {
       const auto record = record_at(use.pod, use.at, pods);
@@ -280,8 +288,7 @@ void GpuMetrics::credit_device(const Device& device, const std::vector<PodRecord
       if (kind == Metric::Memory) {
         credit.most_memory = std::max(credit.most_memory, use.value);
       } else {
-        credit.use += use.value;
-        ++credit.samples;
+        (kind == Metric::SmActive ? credit.sm_active : credit.use).add(use.value);
       }
     }
     if (uses.split > 0) {
@@ -313,10 +320,9 @@ void GpuMetrics::credit(std::vector<PodRecord>& pods, const ImportOptions& optio
     const bool has_gpu = std::ranges::any_of(pod.amounts, [](const auto& entry) {
       return entry.second > 0 && gpu_resource(entry.first);
     });
-    if (credit.samples > 0) {
-      const double mean = credit.use / static_cast<double>(credit.samples);
-      pod.gpu_permille = static_cast<std::int32_t>(std::llround(1'000.0 * std::min(mean, 1.0)));
-    } else if (has_gpu) {
+    pod.sm_permille = credit.sm_active.permille();
+    pod.gpu_permille = credit.use.permille();
+    if (!pod.gpu_permille && has_gpu) {
       report.remark(
           ImportRemark::Kind::Note,
           "pods with a GPU without DCGM values: the exporter names one pod of a shared GPU "

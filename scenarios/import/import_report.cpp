@@ -1,11 +1,14 @@
 #include "import_report.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace slicewise::scenarios {
 namespace {
 
 constexpr std::int64_t kMostBadRows = 5;  // that are shown; the rest is counted
+constexpr std::size_t kMostReasons = 20;  // that are told apart
 
 }  // namespace
 
@@ -16,8 +19,24 @@ ImportRemark* ImportReport::find(ImportRemark::Kind kind, std::string_view what)
   return nullptr;
 }
 
-void ImportReport::bad_row(SourceLocation where, std::string message, std::string help) {
+void ImportReport::count_reason(std::string reason, const SourceLocation& where) {
+  if (!skip_bad_) return;
+  auto known = std::ranges::find(reasons_, reason, &ImportRemark::what);
+  if (known == reasons_.end() && reasons_.size() == kMostReasons) {
+    reason = "other reasons";
+    known = std::ranges::find(reasons_, reason, &ImportRemark::what);
+  }
+  if (known == reasons_.end()) {
+    reasons_.push_back({ImportRemark::Kind::Note, 0, std::move(reason), where});
+    known = reasons_.end() - 1;
+  }
+  ++known->count;
+}
+
+void ImportReport::bad_row(SourceLocation where, std::string message, std::string help,
+                           std::string reason) {
   ++bad_rows_;
+  count_reason(reason.empty() ? message : std::move(reason), where);
   if (bad_rows_ <= kMostBadRows) {
     log_.bad.push_back(
         make_diagnostic(Code::TraceRow, std::move(where), std::move(message), std::move(help)));
@@ -43,6 +62,10 @@ ImportLog ImportReport::take_log(std::int64_t imported) {
     SourceLocation first = log_.bad.front().where;
     skipped(
         "rows that cannot be read", [&] { return std::move(first); }, bad_rows_);
+    for (ImportRemark& reason : reasons_) {
+      reason.what = "of them: " + reason.what;
+      log_.remarks.push_back(std::move(reason));
+    }
   }
   return std::exchange(log_, {});
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "slicewise/scenarios/import.hpp"
 
@@ -45,8 +46,10 @@ class ImportReport {
         ImportRemark::Kind::Note, what, [&] { return std::move(where); }, 0);
   }
 
-  // A row that cannot be read: TRACE_ROW. An error, unless bad rows are to be skipped.
-  void bad_row(SourceLocation where, std::string message, std::string help = {});
+  // A row that cannot be read: TRACE_ROW. An error, unless bad rows are to be skipped; then they
+  // are counted by `reason`, which is `message` without the value that stood there.
+  void bad_row(SourceLocation where, std::string message, std::string help = {},
+               std::string reason = {});
 
   // Whether the import must end with errors().
   bool has_failed() const { return bad_rows_ > 0 && !skip_bad_; }
@@ -59,10 +62,12 @@ class ImportReport {
 
  private:
   ImportRemark* find(ImportRemark::Kind kind, std::string_view what);
+  void count_reason(std::string reason, const SourceLocation& where);
 
   bool skip_bad_;
   ImportLog log_;
   std::int64_t bad_rows_ = 0;
+  std::vector<ImportRemark> reasons_;  // of bad rows
   SourceLocation first_hidden_;
 };
 

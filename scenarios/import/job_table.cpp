@@ -26,8 +26,15 @@ bool is_ready(const ReadyMap* ready, std::string_view name) {
 }  // namespace
 
 JobTableRows::JobTableRows(TableRows& table, const ColumnMap& map, const ReadyMap* ready,
-                           const ImportOptions& options, ImportReport& report, JobRows& rows)
-    : table_(table), map_(map), ready_(ready), options_(options), report_(report), rows_(rows) {
+                           const ImportOptions& options, ImportReport& report, PaiTables& pai,
+                           JobRows& rows)
+    : table_(table),
+      map_(map),
+      ready_(ready),
+      options_(options),
+      report_(report),
+      pai_(pai),
+      rows_(rows) {
   for (std::size_t i = 0; i < kJobFields; ++i) {
     if (!map.columns[i].names.empty()) columns_[i] = table.column(map.columns[i].names);
   }
@@ -301,6 +308,7 @@ void JobTableRows::read_names(JobRow& row) {
   row.resource = name(JobField::Resource);
   row.work = name(JobField::Work);
   row.gang = name(JobField::Gang);
+  if (is_ready(ready_, "pai")) pai_.complete(row, table_.place());
   if (!has(JobField::State)) return;
   const std::string_view word = text(JobField::State);
   row.state = job_state_of(word.substr(0, word.find(' ')));

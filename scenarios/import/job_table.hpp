@@ -11,6 +11,7 @@
 #include "column_map.hpp"
 #include "import_report.hpp"
 #include "job_rows.hpp"
+#include "pai_tables.hpp"
 #include "table_rows.hpp"
 
 namespace slicewise::scenarios {
@@ -19,8 +20,9 @@ namespace slicewise::scenarios {
 class JobTableRows {
  public:
   // `ready` is the map's log where it is a known one, nullptr otherwise.
+  // `pai`: tables beside that of tasks.
   JobTableRows(TableRows& table, const ColumnMap& map, const ReadyMap* ready,
-               const ImportOptions& options, ImportReport& report, JobRows& rows);
+               const ImportOptions& options, ImportReport& report, PaiTables& pai, JobRows& rows);
 
   // Of columns that the map names and the table lacks; with a ready map only those without which
   // nothing can be read are missing.
@@ -58,6 +60,7 @@ class JobTableRows {
   const ReadyMap* ready_;
   const ImportOptions& options_;
   ImportReport& report_;
+  PaiTables& pai_;
   JobRows& rows_;
   std::array<std::optional<std::size_t>, kJobFields> columns_;
   std::optional<std::size_t> iterations_;

@@ -52,6 +52,8 @@ struct PodRecord {
   JobState state = JobState::Unknown;
   std::int32_t priority = 0;
   std::optional<std::int32_t> gpu_permille;
+  std::optional<std::int32_t> sm_permille;
+  std::optional<Duration> time_limit;
   SourceLocation where;
   std::int64_t order = 0;  // in the source
 };

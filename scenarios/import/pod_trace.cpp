@@ -106,7 +106,9 @@ class TraceOfPods {
     trace_.memory.owned.push_back({whole(amount_of(pod.amounts, "memory"))});
     trace_.gpu_memory.owned.push_back(ask->memory);
     trace_.observed_wait.owned.push_back(wait_of(pod, start));
+    trace_.time_limit.owned.push_back(pod.time_limit.value_or(kUnknownDuration));
     trace_.gpu_permille.owned.push_back(pod.gpu_permille.value_or(kUnknownNumber));
+    trace_.sm_permille.owned.push_back(pod.sm_permille.value_or(kUnknownNumber));
     trace_.priority.owned.push_back(pod.priority);
     trace_.state.owned.push_back(pod.state);
     const auto name = [&](TraceColumn<std::uint32_t>& column, std::string_view text) {

@@ -12,6 +12,7 @@
 
 #include "../text/json_value.hpp"
 #include "../text/scalars.hpp"
+#include "../traces/job_trace.hpp"
 #include "importers.hpp"
 #include "pod_events.hpp"
 #include "pod_record.hpp"
@@ -82,6 +83,9 @@ class PodReader {
     pod_.node = spec_["nodeName"].scalar();
     pod_.priority = static_cast<std::int32_t>(std::clamp<std::int64_t>(
         whole_of(spec_["priority"].scalar()).value_or(0), -2'147'483'647, 2'147'483'647));
+    constexpr std::int64_t kMostSeconds = kLongestInTrace / 1'000'000'000;
+    const auto limit = whole_of(spec_["activeDeadlineSeconds"].scalar());
+    if (limit && *limit >= 0 && *limit <= kMostSeconds) pod_.time_limit = seconds(*limit);
     read_wanted_nodes();
     if (auto problem = read_resources()) return tl::unexpected(std::move(*problem));
     if (auto problem = read_annotations()) return tl::unexpected(std::move(*problem));

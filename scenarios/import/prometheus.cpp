@@ -206,6 +206,7 @@ constexpr std::array kWanted = {
     WantedSeries{"kube_node_labels", ""},
     WantedSeries{"DCGM_FI_DEV_GPU_UTIL", ""},
     WantedSeries{"DCGM_FI_PROF_GR_ENGINE_ACTIVE", ""},
+    WantedSeries{"DCGM_FI_PROF_SM_ACTIVE", ""},
     WantedSeries{"DCGM_FI_DEV_FB_USED", ""},
 };
 

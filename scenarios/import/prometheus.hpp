@@ -108,7 +108,7 @@ class ClusterMetrics {
 // from the second.
 class DeviceUse {
  public:
-  enum class Metric : std::uint8_t { Utilisation, EngineActive, Memory };
+  enum class Metric : std::uint8_t { Utilisation, EngineActive, SmActive, Memory };
 
   // `pod`: any number that the caller gives it. `part`: its container and replica.
   void add(Metric metric, std::uint32_t pod, const std::string& part,
@@ -165,10 +165,21 @@ class GpuMetrics {
     DeviceUse use;
     std::string profile;  // of a MIG instance
   };
+  // The mean of a fraction over its samples.
+  struct Share {
+    double sum = 0;
+    std::int64_t samples = 0;
+
+    void add(double value) {
+      sum += value;
+      ++samples;
+    }
+    std::optional<std::int32_t> permille() const;
+  };
   // What one pod used, over all its devices.
   struct Credit {
-    double use = 0;
-    std::int64_t samples = 0;
+    Share use;
+    Share sm_active;
     double most_memory = 0;
     int most_pods = 0;  // on one of its devices at a time
   };

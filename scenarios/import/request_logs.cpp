@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -410,33 +411,83 @@ class RequestLine {
   std::string_view output_;
 };
 
-// The step that all times are multiples of, when it is so coarse that requests share their stamps
-// (two and more to each on average); 0 when stamps are what they seem.
-Duration step_of(const std::vector<LoggedRequest>& requests) {
-  constexpr Duration kFinest = milliseconds(100);
-  constexpr Duration kCoarsest = hours(1);
-  std::int64_t step = 0;
-  std::size_t stamps = 1;
-  for (std::size_t i = 1; i < requests.size(); ++i) {
-    const std::int64_t gap = (requests[i].at - requests[i - 1].at).ns;
-    if (gap != 0) ++stamps;
-    step = std::gcd(step, gap);
+// Stamps closer than this are one: logs that batch their stamps write them a millisecond early or
+// late.
+constexpr Duration kStampJitter = milliseconds(5);
+
+// The gaps between stamps that differ by more than `jitter`.
+std::vector<std::int64_t> gaps_of(const std::vector<LoggedRequest>& requests, Duration jitter) {
+  std::vector<std::int64_t> gaps;
+  Duration stamp = requests.empty() ? Duration{} : requests.front().at;
+  for (const LoggedRequest& request : requests) {
+    if (request.at - stamp <= jitter) continue;
+    gaps.push_back((request.at - stamp).ns);
+    stamp = request.at;
   }
-  const bool shared = 2 * stamps <= requests.size();
-  const bool is_step = Duration{step} >= kFinest && Duration{step} <= kCoarsest;
-  return shared && is_step ? Duration{step} : Duration{};
+  return gaps;
+}
+
+// The step that nearly all gaps are multiples of, give or take the jitter of both stamps; 0: none.
+std::int64_t jittered_step(std::vector<std::int64_t> gaps) {
+  constexpr std::int64_t kMostMissing = 6;  // the shortest gap may be of several steps
+  std::ranges::sort(gaps);
+  // A few stamps may lie anywhere.
+  const std::int64_t shortest = gaps[gaps.size() / 20];
+  for (std::int64_t part = 1; part <= kMostMissing; ++part) {
+    const std::int64_t guess = shortest / part;
+    if (Duration{guess} < milliseconds(100)) return 0;
+    Int128 sum = 0;
+    std::int64_t steps = 0;
+    std::size_t fitting = 0;
+    for (const std::int64_t gap : gaps) {
+      const std::int64_t count = (gap + guess / 2) / guess;
+      // Both stamps of the gap are off by the jitter, and so were those that the guess came from.
+      const std::int64_t slack = 2 * kStampJitter.ns * (count + part) / part;
+      if (count == 0 || 4 * slack > guess || std::abs(gap - count * guess) > slack) continue;
+      sum += gap;
+      steps += count;
+      ++fitting;
+    }
+    if (fitting * 20 < gaps.size() * 19) continue;
+    const auto mean = static_cast<std::int64_t>(sum / steps);
+    constexpr std::int64_t kMillisecond = 1'000'000;
+    return (mean + kMillisecond / 2) / kMillisecond * kMillisecond;
+  }
+  return 0;
+}
+
+// How stamps are batched: the step that they are multiples of, when it is so coarse that requests
+// share their stamps (two and more to each on average), and by how much they miss it.
+struct Batching {
+  Duration step;  // 0: stamps are what they seem
+  Duration jitter;
+};
+
+Batching batching_of(const std::vector<LoggedRequest>& requests) {
+  const auto is_step = [](Duration step) { return step >= milliseconds(100) && step <= hours(1); };
+  for (const Duration jitter : {Duration{}, kStampJitter}) {
+    const std::vector<std::int64_t> gaps = gaps_of(requests, jitter);
+    if (gaps.empty() || 2 * (gaps.size() + 1) > requests.size()) continue;
+    std::int64_t step = 0;
+    for (const std::int64_t gap : gaps) step = std::gcd(step, gap);
+    if (jitter.ns > 0 && !is_step(Duration{step})) step = jittered_step(gaps);
+    if (is_step(Duration{step})) return {Duration{step}, jitter};
+  }
+  return {};
 }
 
 // The n requests of one stamp come at equal distances within its step, in the order of the file.
-std::int64_t spread(std::vector<LoggedRequest>& requests, Duration step) {
+std::int64_t spread(std::vector<LoggedRequest>& requests, const Batching& batching) {
   std::int64_t moved = 0;
-  for (std::size_t first = 0; first < requests.size();) {
-    std::size_t last = first;
-    while (last < requests.size() && requests[last].at == requests[first].at) ++last;
+  for (auto first = requests.begin(); first != requests.end();) {
+    const Duration stamp = first->at;
+    const auto last = std::find_if(first + 1, requests.end(), [&](const LoggedRequest& request) {
+      return request.at - stamp > batching.jitter;
+    });
     const auto count = static_cast<Int128>(last - first);
-    for (std::size_t i = first + 1; i < last; ++i) {
-      const Int128 later = static_cast<Int128>(step.ns) * static_cast<Int128>(i - first) / count;
-      requests[i].at += Duration{static_cast<std::int64_t>(later)};
+    for (auto request = first + 1; request != last; ++request) {
+      const Int128 later = static_cast<Int128>(batching.step.ns) * (request - first) / count;
+      request->at = stamp + Duration{static_cast<std::int64_t>(later)};
       ++moved;
     }
     first = last;
@@ -473,11 +524,12 @@ Expected<Imported> import_mooncake(std::span<const SourceText> files,
   for (const SourceText& file : files) read_lines(file, report, blocks, requests);
   std::ranges::stable_sort(requests, {}, &LoggedRequest::at);
   const SourceLocation start{files.front().name, 1, 1, 1};
-  if (const Duration step = step_of(requests); step.ns > 0) {
-    const std::int64_t moved = spread(requests, step);
+  if (const Batching batching = batching_of(requests); batching.step.ns > 0) {
+    const std::int64_t moved = spread(requests, batching);
     report.repaired(
-        fmt::format("requests stamped together, in steps of {} ms: spread evenly over the step",
-                    step.ns / milliseconds(1).ns),
+        fmt::format("requests stamped together, in steps of {} ms{}: spread evenly over the step",
+                    batching.step.ns / milliseconds(1).ns,
+                    batching.jitter.ns > 0 ? ", give or take a few" : ""),
         [&] { return SourceLocation(start); }, moved);
   }
   if (blocks.blocks() > 0) {

@@ -30,7 +30,6 @@ struct SlurmTres {
   std::string mig_profile;  // "1g.5gb" where the typed entries are MIG slices
   std::optional<std::int64_t> cpus;
   std::optional<Bytes> memory;
-  std::optional<std::int64_t> gpu_permille;  // gres/gpuutil, of step rows
 };
 
 constexpr std::int64_t kMostCount = 1'000'000;
@@ -64,15 +63,14 @@ std::optional<SlurmTres> parse_tres(std::string_view text) {
       if (!tres.memory) return std::nullopt;
       continue;
     }
-    const bool counts = key == "cpu" || key == "gres/gpu" || key == "gres/shard" ||
-                        key == "gres/gpuutil" || key.starts_with("gres/gpu:");
+    const bool counts =
+        key == "cpu" || key == "gres/gpu" || key == "gres/shard" || key.starts_with("gres/gpu:");
     if (!counts) continue;
     const auto count = count_of(value);
     if (!count) return std::nullopt;
     if (key == "cpu") tres.cpus = count;
     if (key == "gres/gpu") untyped = count;
     if (key == "gres/shard") tres.shards = *count;
-    if (key == "gres/gpuutil") tres.gpu_permille = std::min<std::int64_t>(*count * 10, 1'000);
     if (!key.starts_with("gres/gpu:")) continue;
     key.remove_prefix(std::string_view("gres/gpu:").size());
     typed = std::min(typed + *count, kMostCount);
@@ -84,6 +82,30 @@ std::optional<SlurmTres> parse_tres(std::string_view text) {
   }
   tres.gpus = untyped.value_or(typed);
   return tres;
+}
+
+// What tasks used ("cpu=00:01:05,gres/gpumem=9G,gres/gpuutil=60,mem=12G"): of all their GPUs
+// together.
+struct SlurmUsage {
+  std::optional<std::int64_t> gpu_percent;
+  std::optional<Bytes> gpu_memory;
+};
+
+// nullopt when what it says of GPUs is damaged.
+std::optional<SlurmUsage> parse_usage(std::string_view text) {
+  SlurmUsage usage;
+  for (const std::string_view entry : parts_of(text, ',')) {
+    const std::size_t equals = std::min(entry.find('='), entry.size());
+    const std::string_view value = entry.substr(std::min(equals + 1, entry.size()));
+    if (entry.substr(0, equals) == "gres/gpuutil") {
+      usage.gpu_percent = count_of(value);
+      if (!usage.gpu_percent) return std::nullopt;
+    } else if (entry.substr(0, equals) == "gres/gpumem") {
+      usage.gpu_memory = memory_of(value);
+      if (!usage.gpu_memory) return std::nullopt;
+    }
+  }
+  return usage;
 }
 
 // What a file without a header holds, unless --columns says otherwise.
@@ -157,6 +179,9 @@ class SacctReader {
     allocated_ = table_.column("AllocTRES");
     asked_ = table_.column("ReqTRES");
     usage_ = table_.column("TRESUsageInAve");
+    peak_ = table_.column("TRESUsageInMax");
+    tasks_ = table_.column("NTasks");
+    account_ = table_.column("Account");
     state_ = table_.column("State");
     priority_ = table_.column("Priority");
     const std::string unused = table_.unused();
@@ -173,16 +198,13 @@ class SacctReader {
     if (id.find('.') != std::string_view::npos) {
       report_.skipped("rows of steps (.batch, .extern, .0): parts of the job above them",
                       [this] { return table_.place(); });
-      const auto usage = parse_tres(table_.value(usage_));
-      if (usage && usage->gpu_permille) {
-        waiting_.gpu_permille =
-            std::max(waiting_.gpu_permille, static_cast<std::int32_t>(*usage->gpu_permille));
-      }
+      read_usage(waiting_);
       return;
     }
     flush();
     JobRow row;
     if (!read_resources(row) || !read_times(row)) return;
+    read_usage(row);
     row.id = id;
     const std::size_t plus = id.find('+');
     if (plus != std::string_view::npos) row.gang = id.substr(0, plus);  // heterogeneous job
@@ -193,10 +215,38 @@ class SacctReader {
     }
     row.user = table_.value(user_);
     row.group = table_.value(partition_);
+    row.project = table_.value(account_);
     row.work = table_.value(work_);
     read_priority(row);
     waiting_ = row;
     place_ = table_.place();
+  }
+
+  // What the tasks of a job or of a step used of their GPUs.
+  void read_usage(JobRow& row) {
+    const auto average = usage_of(usage_);
+    const auto most = usage_of(peak_);
+    const std::int64_t tasks =
+        std::max<std::int64_t>(1, count_of(table_.value(tasks_)).value_or(row.gpus));
+    const std::int64_t gpus = std::max<std::int64_t>(1, row.gpus / tasks);  // of each task
+    if (average && average->gpu_percent) {
+      const std::int64_t permille =
+          std::min<std::int64_t>(10 * *average->gpu_percent / gpus, 1'000);
+      row.gpu_permille = std::max(row.gpu_permille, static_cast<std::int32_t>(permille));
+    }
+    const auto memory = most && most->gpu_memory ? most->gpu_memory
+                        : average                ? average->gpu_memory
+                                                 : std::nullopt;
+    if (memory) row.gpu_memory.count = std::max(row.gpu_memory.count, memory->count / gpus);
+  }
+
+  std::optional<SlurmUsage> usage_of(const std::optional<std::size_t>& column) {
+    auto usage = parse_usage(table_.value(column));
+    if (!usage) {
+      report_.skipped("lists of what was used that cannot be read",
+                      [&] { return table_.place(*column); });
+    }
+    return usage;
   }
 
   // A job is added once its steps have been seen.
@@ -335,7 +385,8 @@ class SacctReader {
   std::optional<SourceLocation> place_;  // of the job that waits for its steps
   std::set<std::string> texts_;
   std::optional<std::size_t> id_, user_, partition_, work_, submit_, eligible_, start_, end_,
-      elapsed_, raw_limit_, limit_, allocated_, asked_, usage_, state_, priority_;
+      elapsed_, raw_limit_, limit_, allocated_, asked_, usage_, peak_, tasks_, account_, state_,
+      priority_;
 };
 
 }  // namespace

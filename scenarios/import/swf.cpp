@@ -105,8 +105,10 @@ class SwfReader {
   }
 
   bool bad(std::size_t field, const std::string& what) {
-    report_.bad_row(lines_.place(field), fmt::format("{}: \"{}\" {}", kNames[field],
-                                                     lines_.value(field).substr(0, 40), what));
+    report_.bad_row(
+        lines_.place(field),
+        fmt::format("{}: \"{}\" {}", kNames[field], lines_.value(field).substr(0, 40), what), {},
+        fmt::format("{} {}", kNames[field], what));
     return false;
   }
 
@@ -141,6 +143,7 @@ class SwfReader {
     row.id = name(swf::Job);
     row.user = name(swf::User);
     row.group = name(swf::Partition).empty() ? name(swf::Queue) : name(swf::Partition);
+    row.project = name(swf::Group);
     row.work = name(swf::Executable);
     rows_.add(row, [this] { return lines_.place(); });
     return true;

@@ -26,9 +26,11 @@ constexpr std::string_view kUsualNames =
     "end=end_time|ended_at|finished_at|completion_time|end|finish_time|deletion_time,"
     "gpus=gpu_num|num_gpus|num_gpu|gpus|gpu_count|n_gpus|gpu_request|gpu,"
     "cpu=cpu_num|num_cpus|cpus|cpu_request,wait=wait_time|queue_time|queue,"
-    "limit=wall_time|time_limit|walltime,priority=priority,state=state|status,"
+    "limit=wall_time|time_limit|walltime,deadline=deadline|deadline_s|due,"
+    "gpu_use=gpu_util|gpu_utilization|gpu_utilisation|gpu_use,"
+    "sm_active=sm_active|sm_activity|sm_util,priority=priority,state=state|status,"
     "id=job_id|jobid|id|job|name,user=user|user_id|owner,"
-    "group=vc|virtual_cluster|cluster|partition|project|organization|namespace,"
+    "group=vc|virtual_cluster|cluster|partition|project|organization|namespace,project=account,"
     "gpu_models=gpu_type|gpu_model,work=model_name|model|job_type";
 
 // What the rows of a table are to be read by.
@@ -45,8 +47,16 @@ class TableImport {
   Expected<Imported> import(std::span<const SourceText> files) {
     bool since_epoch = true;
     Diagnostics problems;
+    std::vector<const SourceText*> tables;
     for (const SourceText& file : files) {
-      Diagnostics found = read_file(file, since_epoch);
+      if (!may_be_pai(files) || !pai_.read(file)) tables.push_back(&file);
+    }
+    if (tables.empty()) {
+      return not_the_format({files.front().name, 1, 1, 1}, "there is no table of jobs",
+                            "pai_task_table.csv is wanted beside PAI's sensors and users");
+    }
+    for (const SourceText* file : tables) {
+      Diagnostics found = read_file(*file, since_epoch);
       std::ranges::move(found, std::back_inserter(problems));
     }
     if (!problems.empty()) return tl::unexpected(std::move(problems));
@@ -54,12 +64,17 @@ class TableImport {
   }
 
  private:
+  // Sensors and users come beside the table of tasks.
+  bool may_be_pai(std::span<const SourceText> files) const {
+    return files.size() > 1 && (options_.columns.empty() || options_.columns == "pai");
+  }
+
   Diagnostics read_file(const SourceText& file, bool& since_epoch) {
     TableRows table(file, report_, {.separator = separator_of(file.text)});
     if (Diagnostics found = read_header(file, table); !found.empty()) return found;
     Expected<Choice> choice = choose(table);
     if (!choice) return std::move(choice.error());
-    JobTableRows rows(table, choice->map, choice->ready, options_, report_, rows_);
+    JobTableRows rows(table, choice->map, choice->ready, options_, report_, pai_, rows_);
     if (Diagnostics missing = rows.missing_columns(); !missing.empty()) return missing;
     const SourceLocation where{file.name, 1, 1, 1};
     if (choice->ready != nullptr && !choice->ready->remark.empty()) {
@@ -138,6 +153,7 @@ class TableImport {
 
   const ImportOptions& options_;
   ImportReport report_;
+  PaiTables pai_{report_};
   JobRows rows_;
 };
 

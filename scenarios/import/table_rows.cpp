@@ -235,7 +235,7 @@ bool TableRows::bad(std::optional<std::size_t> column, const std::string& what, 
   const std::string_view value = lines_.value(*column);
   const std::string shown = value.size() <= kLongest ? fmt::format("\"{}\"", value) : "this text";
   report_.bad_row(lines_.place(*column), fmt::format("{}: {} {}", names_[*column], shown, what),
-                  std::move(help));
+                  std::move(help), fmt::format("{} {}", names_[*column], what));
   return false;
 }
 

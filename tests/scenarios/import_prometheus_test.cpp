@@ -96,6 +96,15 @@ TEST(ImportPrometheus, SeriesComeInAnyOrderAndFromSeveralFiles) {
   }
 }
 
+TEST(ImportPrometheus, SmActivityIsKeptBesideUse) {
+  const ImportedJobs jobs = import_answers({answer(
+      facts("a", "u1") + "," + series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a"), {"80", "100"}) +
+      "," + series("DCGM_FI_PROF_SM_ACTIVE", gpu("GPU-1", "a"), {"0.2", "0.31"}))});
+  ASSERT_EQ(jobs.trace.size(), 1U);
+  EXPECT_EQ(jobs.trace.gpu_permille[0], 900);
+  EXPECT_EQ(jobs.trace.sm_permille[0], 255);
+}
+
 TEST(ImportPrometheus, WhatPromtoolPrintsIsRead) {
   EXPECT_EQ(import_answers({"[" + facts("a", "u1") + "]"}).trace.size(), 1U);
   const std::string instant =

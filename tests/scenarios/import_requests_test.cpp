@@ -118,6 +118,41 @@ TEST(ImportMooncake, BatchedStampsAreSpreadOverTheirStep) {
   EXPECT_EQ(counted(result, "steps of 3000 ms: spread evenly"), 3);
 }
 
+// As the published traces have them: batches every 3 s, some of them a millisecond early or late,
+// some missing, and a stray one.
+TEST(ImportMooncake, JitteredStampsAreSpreadOverTheirStep) {
+  std::string text;
+  const auto add = [&](int ms) {
+    text +=
+        "{\"timestamp\": " + std::to_string(ms) + ", \"input_length\": 7, \"output_length\": 5}\n";
+  };
+  for (int batch = 0; batch < 100; ++batch) {
+    if (batch % 7 == 3) continue;
+    const int stamp = 3'000 * batch + (batch % 5 == 1 ? 1 : 0) - (batch % 5 == 4 ? 1 : 0);
+    for (int i = 0; i < 3; ++i) add(stamp + (batch % 2) * (i == 2));
+  }
+  add(301'300);
+  const Imported result = imported(ImportKind::Mooncake, text);
+  EXPECT_EQ(counted(result, "steps of 3000 ms, give or take a few: spread evenly"), 2 * 86);
+  const auto& rows = log_of(result).rows;
+  ASSERT_EQ(rows.size(), 3 * 86 + 1U);
+  EXPECT_EQ(rows[1].at, milliseconds(1'000));
+  EXPECT_EQ(rows[3].at, milliseconds(3'001));
+  EXPECT_EQ(rows[5].at, milliseconds(5'001));
+  EXPECT_EQ(rows.back().at, milliseconds(301'300));
+}
+
+TEST(ImportMooncake, StampsThatFollowNoStepStay) {
+  std::string text;
+  for (int i = 0; i < 400; ++i) {
+    for (int twice = 0; twice < 2; ++twice) {
+      text += "{\"timestamp\": " + std::to_string(i * 1'000 + i * i * 7919 % 997) +
+              ", \"input_length\": 7, \"output_length\": 5}\n";
+    }
+  }
+  EXPECT_EQ(counted(imported(ImportKind::Mooncake, text), "spread"), 0);
+}
+
 TEST(ImportMooncake, FineStampsStay) {
   const Imported result = imported(
       ImportKind::Mooncake,

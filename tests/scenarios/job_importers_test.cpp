@@ -105,7 +105,9 @@ TEST(Import, BadRowsStopItUnlessTheyAreSkipped) {
   ImportOptions options;
   options.skip_bad = true;
   EXPECT_THAT(import(ImportKind::Openb, {kOpenb + rows}, options).remarks,
-              HasSubstr("2 rows that cannot be read"));
+              HasSubstr("2 rows that cannot be read\n"
+                        "1 of them: cpu_milli is no whole number from 0 to 2000000000\n"
+                        "1 of them: 1 values where the header has 11 columns\n"));
 }
 
 TEST(Jobs, PhillyOfLumosIsEpochSecondsOfATimeZoneThatIsATrap) {
@@ -161,6 +163,68 @@ TEST(Jobs, PaiHasNoHeaderPercentOfGpusAndGangsOfInstances) {
             "0,60,1,500,500,1000000000,Failed,MISC,worker,j1\n");
   EXPECT_THAT(got.remarks, HasSubstr("1 rows without a time of arrival"));
   EXPECT_THAT(got.remarks, HasSubstr("no header"));
+}
+
+const std::string kPaiTask = "j1,worker,2,Terminated,100,160,50,1,200,V100\n";
+
+TEST(Jobs, PaiSensorsAndUsersComeBesideItsTasks) {
+  const std::string sensors =
+      "j1,worker,w1,i1,m1,/dev/nvidia0,140,90,1,2,1,2.5,0,0,0,0\n"
+      "j1,worker,w2,i1,m2,/dev/nvidia1,140,30.5,1,2,1,4.5,0,0,0,0\n"
+      "j1,ps,w3,i1,m2,,140,,1,2,,,0,0,0,0\n";
+  ImportOptions options;
+  options.columns = "pai";
+  const Outcome got =
+      import(ImportKind::Jobs, {sensors, kPaiTask, "j1,i1,ana,Terminated,90,160\n"}, options);
+  EXPECT_EQ(got.csv,
+            "arrival_s,run_s,gpus,cpu_milli,memory_bytes,gpu_memory_bytes,gpu_permille,state,user,"
+            "gpu_models,work,gang\n"
+            "0,60,2,500,1000000000,2250000000,301,Completed,ana,V100,worker,j1\n"
+            "0,60,2,500,1000000000,2250000000,301,Completed,ana,V100,worker,j1\n");
+  EXPECT_THAT(import(ImportKind::Jobs, {sensors, sensors}, options).first_error(),
+              HasSubstr("no table of jobs"));
+  const std::string bad = "j1,worker,w,i,m,g,1,-3,1,2,1,4.5,0,0,0,0\n";
+  EXPECT_THAT(import(ImportKind::Jobs, {bad, kPaiTask}, options).first_error(),
+              HasSubstr("gpu_wrk_util: \"-3\" is no GPU use"));
+}
+
+TEST(Jobs, SmActivityAndDeadlinesAreColumnsOfAMap) {
+  const std::string map = "arrival=t,run=r,gpus=g,gpu_use=u,sm_active=s:share,deadline=d,project=p";
+  const Outcome got = import_jobs(
+      "t,r,g,u,s,d,p\n1970-01-02 00:00:00,60,1,80,0.31,1970-01-02 00:02:00,nlp\n"
+      "1970-01-02 00:00:05,60,1,,,90,\n",
+      map);
+  EXPECT_THAT(got.csv,
+              HasSubstr("arrival_s,run_s,gpus,deadline_s,gpu_permille,sm_permille,project\n"
+                        "0,60,1,120,800,310,nlp\n5,60,1,90,,,\n"));
+  EXPECT_THAT(import_jobs("t,r,g,u,s,d,p\n9,60,1,80,1.31,,\n", map).first_error(),
+              HasSubstr("f:2:11: s: \"1.31\" is no SM activity from 0 to 100 %"));
+  EXPECT_THAT(import_jobs("t,r,g,u,s,d,p\n1970-01-02 00:00:05,6,1,,,1970-01-02 00:00:00,\n", map)
+                  .first_error(),
+              HasSubstr("is before the arrival"));
+}
+
+// Each a log with one bad row between two good ones: what is said, and where.
+TEST(Jobs, BadRowsAreCountedByReasonWithTheirFirstLine) {
+  const std::string head = "arrival,run,gpus,gpu_memory,gpu_use\n";
+  const auto said = [&](const std::string& row) {
+    ImportOptions options;
+    options.skip_bad = true;
+    const std::string good = "0,60,1,,\n";
+    return import_jobs(head + good + row + "\n" + good + row + "\n",
+                       "arrival=arrival,run=run,gpus=gpus,gpu_memory=gpu_memory,gpu_use=gpu_use",
+                       options)
+        .remarks;
+  };
+  EXPECT_THAT(said("-5,60,1,,"), HasSubstr("2 of them: arrival is no time"));
+  EXPECT_THAT(said("0,-60,1,,"), HasSubstr("2 of them: run is no length of time"));
+  EXPECT_THAT(said("0,inf,1,,"), HasSubstr("2 of them: run is no length of time"));
+  EXPECT_THAT(said("0,60,1000001,,"), HasSubstr("2 of them: gpus is no number of GPUs"));
+  EXPECT_THAT(said("0,60,-1,,"), HasSubstr("2 of them: gpus is no number of GPUs"));
+  EXPECT_THAT(said("0,60,1,-4Gi,"), HasSubstr("2 of them: gpu_memory is no amount of memory"));
+  EXPECT_THAT(said("0,60,1,,101"), HasSubstr("2 of them: gpu_use is no GPU use from 0 to 100 %"));
+  EXPECT_THAT(said("NaN,60,1,,"), HasSubstr("2 rows without a time of arrival"));
+  EXPECT_THAT(said("0,NaN,1,,"), HasSubstr("2 jobs that never started or had not ended"));
 }
 
 TEST(Jobs, KalosOfAcmeCountsTheWaitIntoItsDuration) {
@@ -246,12 +310,13 @@ TEST(Jobs, OwnTracesGoFromOneFormToTheOther) {
 TEST(Swf, EighteenFieldsMinusOneAndHeaders) {
   const Outcome got =
       import(ImportKind::Swf, {"; UnixStartTime: 1718000000\n;  TimeZoneString: UTC\n"
-                               "1 0 402 6929 2 -1 -1 2 14400 1024 1 3 1 -1 1 1 -1 -1\n"
+                               "1 0 402 6929 2 -1 -1 2 14400 1024 1 3 7 -1 1 1 -1 -1\n"
                                "  2 10 5 -1 -1 -1 -1 -1 -1 -1 5 3 1 -1 1 2 -1 -1\n"});
   EXPECT_EQ(got.csv,
             "# origin_unix_s=1718000000\n"
-            "arrival_s,run_s,gpus,memory_bytes,observed_wait_s,time_limit_s,state,id,user,group\n"
-            "0,6929,2,2097152,402,14400,Completed,1,3,1\n10,,1,,5,,Cancelled,2,3,2\n");
+            "arrival_s,run_s,gpus,memory_bytes,observed_wait_s,time_limit_s,state,id,user,group,"
+            "project\n"
+            "0,6929,2,2097152,402,14400,Completed,1,3,1,7\n10,,1,,5,,Cancelled,2,3,2,1\n");
   EXPECT_THAT(got.remarks, HasSubstr("every processor counts as one"));
   EXPECT_THAT(got.remarks, HasSubstr("1 jobs cancelled before they started"));
   EXPECT_THAT(got.remarks, HasSubstr("1 jobs without a number of processors"));
@@ -264,7 +329,7 @@ TEST(Swf, PartitionsSayHowManyGpusAProcessorHas) {
   const Outcome got =
       import(ImportKind::Swf, {"1" + row + "1 -1 -1\n2" + row + "2 -1 -1\n3" + row + "9 -1 -1\n"},
              options);
-  EXPECT_THAT(got.csv, HasSubstr("\n0,60,8,0,Completed,1,3,1\n0,60,0,0,Completed,2,3,2\n"));
+  EXPECT_THAT(got.csv, HasSubstr("\n0,60,8,0,Completed,1,3,1,1\n0,60,0,0,Completed,2,3,2,1\n"));
   EXPECT_THAT(got.remarks, HasSubstr("1 jobs in partitions that --partitions does not name"));
   EXPECT_THAT(import(ImportKind::Swf, {"1 2 3\n"}).first_error(), HasSubstr("3 values"));
 }
@@ -328,6 +393,24 @@ TEST(Sacct, WithoutAHeaderMigShardsAndAZone) {
             "# origin_unix_s=1718000000\narrival_s,run_s,gpus,gpu_milli,observed_wait_s,id,"
             "resource\n0,10,1,1000,1,1,mig-1g.5gb\n0,10,1,500,1,2,shard\n");
   EXPECT_THAT(got.remarks, HasSubstr("1 jobs on MIG slices"));
+}
+
+TEST(Sacct, StepsTellTheUseOfGpusAndAccountsWhoIsCharged) {
+  const std::string times = "|2024-06-10T06:13:20|2024-06-10T06:13:21|2024-06-10T06:13:31|";
+  ImportOptions options;
+  options.columns = "JobID,Account,Submit,Start,End,AllocTRES,NTasks,TRESUsageInAve,TRESUsageInMax";
+  const std::string usage = "gres/gpumem=9G,gres/gpuutil=60|cpu=00:01:00,gres/gpumem=";
+  const Outcome got = import(ImportKind::Sacct,
+                             {"1|nlp" + times + "gres/gpu=4|||\n1.0|nlp" + times +
+                              "|1|gres/gpuutil=250|gres/gpumem=40G\n" + "2|nlp" + times +
+                              "gres/gpu=4|||\n2.0|nlp" + times + "|4|" + usage + "10G\n" + "3|cv" +
+                              times + "gres/gpu=1|||\n3.0|cv" + times + "|1|gres/gpuutil|\n"},
+                             options);
+  EXPECT_EQ(got.csv,
+            "# origin_unix_s=1718000000\narrival_s,run_s,gpus,gpu_memory_bytes,observed_wait_s,"
+            "gpu_permille,id,project\n"
+            "0,10,4,10737418240,1,625,1,nlp\n0,10,4,10737418240,1,600,2,nlp\n0,10,1,,1,,3,cv\n");
+  EXPECT_THAT(got.remarks, HasSubstr("1 lists of what was used that cannot be read"));
 }
 
 std::optional<std::string> shared_trace(const std::string& path) {
