@@ -2,9 +2,12 @@
 #include <array>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/scenarios/import.hpp"
 
+#include "import_report.hpp"
 #include "importers.hpp"
 
 namespace slicewise::scenarios {
@@ -55,7 +58,16 @@ Expected<Imported> import_log(ImportKind kind, std::span<const SourceText> files
     return tl::unexpected(Diagnostics{make_diagnostic(
         Code::TraceFormat, {}, "there is no file to import", "name files with -f")});
   }
-  return entry(kind).importer(texts, options);
+  Expected<Imported> imported = entry(kind).importer(texts, options);
+  const auto* jobs = imported ? std::get_if<JobTrace>(&imported->content) : nullptr;
+  if (jobs == nullptr || jobs->size() > 0) return imported;
+  std::string why;
+  for (const ImportRemark& remark : imported->log.remarks) {
+    if (remark.kind == ImportRemark::Kind::Skipped) {
+      why += fmt::format("{}{} {}", why.empty() ? "skipped: " : ", ", remark.count, remark.what);
+    }
+  }
+  return not_the_format({texts.front().name, 1, 1, 1}, "there is no job in it", why);
 }
 
 std::string trace_csv(const Imported& imported) {

@@ -115,7 +115,7 @@ Expected<Imported> JobRows::finish(const SourceText& source, const ImportOptions
   put_in_order(trace_);
   const std::int64_t origin = whole_second(trace_.arrival.owned.front().ns);
   for (Duration& arrival : trace_.arrival.owned) arrival.ns -= origin;
-  if (since_epoch) trace_.origin_unix_s = origin / kSecond;
+  if (since_epoch) trace_.origin_unix_s = trace_.origin_unix_s.value_or(0) + origin / kSecond;
   trace_.run_under_sharing = run_under_sharing;
   drop_empty_columns();
   Imported imported;

@@ -41,7 +41,9 @@ struct JobRow {
 // Rows of a log on their way to a trace.
 class JobRows {
  public:
-  explicit JobRows(ImportReport& report) : report_(report), pool_(trace_.names) {}
+  // `trace`: rows that are there already, its columns all its own.
+  explicit JobRows(ImportReport& report, JobTrace trace = {})
+      : report_(report), trace_(std::move(trace)), pool_(trace_.names) {}
 
   // `place()` says where the row stands.
   template <class Place>

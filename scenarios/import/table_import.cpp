@@ -157,15 +157,20 @@ class TableImport {
   JobRows rows_;
 };
 
-// A trace of slicewise itself: from CSV to binary and back.
-Expected<Imported> import_own_trace(const SourceText& file) {
-  Expected<JobTrace> trace = read_job_trace(file);
+// A trace of slicewise itself: from CSV to binary and back, or a part of it.
+Expected<Imported> import_own_trace(const SourceText& file, const ImportOptions& options) {
+  ImportReport report(options.skip_bad);
+  Expected<JobTrace> trace =
+      is_binary_job_trace(file.text) ? read_job_trace(file) : read_job_trace_csv(file, report);
   if (!trace) return tl::unexpected(std::move(trace.error()));
-  Imported imported;
-  imported.log.read = static_cast<std::int64_t>(trace->size());
-  imported.log.imported = imported.log.read;
-  imported.content = std::move(*trace);
-  return imported;
+  const auto rows = static_cast<std::int64_t>(trace->size());
+  if (is_binary_job_trace(file.text)) report.read(rows);
+  if (rows > 0 && (options.from || options.length)) {
+    const bool since_epoch = trace->origin_unix_s.has_value();
+    const bool shared = trace->run_under_sharing;
+    return JobRows(report, std::move(*trace)).finish(file, options, since_epoch, shared);
+  }
+  return Imported{std::move(*trace), report.take_log(rows)};
 }
 
 bool is_own_trace(const SourceText& file) {
@@ -182,7 +187,7 @@ Expected<Imported> import_job_table(std::span<const SourceText> files,
     return import_gavel(files, options);
   }
   if (files.size() == 1 && options.columns.empty() && is_own_trace(files.front())) {
-    return import_own_trace(files.front());
+    return import_own_trace(files.front(), options);
   }
   return TableImport(options).import(files);
 }

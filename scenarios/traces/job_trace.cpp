@@ -84,7 +84,8 @@ Expected<JobTrace> read_job_trace(const SourceText& source, std::shared_ptr<cons
   if (is_binary_job_trace(source.text)) {
     return map_job_trace(source.name, source.text, std::move(backing));
   }
-  return read_job_trace_csv(source);
+  ImportReport report(/*skip_bad=*/false);
+  return read_job_trace_csv(source, report);
 }
 
 std::size_t put_in_order(JobTrace& trace) {
@@ -205,8 +206,8 @@ std::optional<JobState> state_of(std::string_view name) {
 
 class JobTraceReader {
  public:
-  explicit JobTraceReader(const SourceText& source)
-      : source_(source), lines_(source), pool_(trace_.names) {}
+  JobTraceReader(const SourceText& source, ImportReport& report)
+      : source_(source), lines_(source), pool_(trace_.names), report_(report) {}
 
   Expected<JobTrace> read() {
     bool has_line = lines_.next();
@@ -221,6 +222,7 @@ class JobTraceReader {
     }
     if (!read_header()) return tl::unexpected(std::move(found_));
     while (lines_.next()) {
+      report_.read();
       if (!read_row()) undo_row();
     }
     if (report_.has_failed()) return tl::unexpected(report_.errors());
@@ -298,7 +300,14 @@ class JobTraceReader {
       const bool fine =
           std::visit([&](auto* values) { return read_value(text, targets_[i].rules, *values); },
                      targets_[i].values);
-      if (!fine) return bad(lines_.place(i), explain(text, targets_[i].rules));
+      if (!fine) {
+        constexpr std::size_t kLongest = 40;
+        const ColumnRules& rules = targets_[i].rules;
+        return bad(
+            lines_.place(i),
+            explain(text.size() <= kLongest ? fmt::format("\"{}\"", text) : "this text", rules),
+            explain(rules.name, rules));
+      }
     }
     ++rows_;
     return true;
@@ -352,9 +361,7 @@ class JobTraceReader {
     return rules.must_exist ? std::nullopt : std::optional<std::int64_t>(0);
   }
 
-  static std::string explain(std::string_view text, const ColumnRules& rules) {
-    constexpr std::size_t kLongest = 40;
-    const std::string shown = text.size() <= kLongest ? fmt::format("\"{}\"", text) : "this text";
+  static std::string explain(std::string_view shown, const ColumnRules& rules) {
     if (rules.name == "state") {
       return fmt::format("{} is none of {}", shown, fmt::join(kStateNames, ", "));
     }
@@ -364,8 +371,8 @@ class JobTraceReader {
                        seconds ? rules.most / 1'000'000'000 : rules.most);
   }
 
-  bool bad(SourceLocation where, std::string message) {
-    report_.bad_row(std::move(where), std::move(message));
+  bool bad(SourceLocation where, std::string message, std::string reason = {}) {
+    report_.bad_row(std::move(where), std::move(message), {}, std::move(reason));
     return false;
   }
 
@@ -375,14 +382,14 @@ class JobTraceReader {
   NamePool pool_;
   std::vector<Target> targets_;  // by position in the line
   std::size_t rows_ = 0;
-  ImportReport report_{/*skip_bad=*/false};
+  ImportReport& report_;
   Diagnostics found_;  // about the header
 };
 
 }  // namespace
 
-Expected<JobTrace> read_job_trace_csv(const SourceText& source) {
-  return JobTraceReader(source).read();
+Expected<JobTrace> read_job_trace_csv(const SourceText& source, ImportReport& report) {
+  return JobTraceReader(source, report).read();
 }
 
 }  // namespace slicewise::scenarios

@@ -132,7 +132,9 @@ constexpr BinaryType binary_type(JobState /*tag*/) { return BinaryType::Uint8; }
 // together keep their order. How many arrived before the row above them.
 std::size_t put_in_order(JobTrace& trace);
 
-// A trace as CSV. Rows may be in any order.
-Expected<JobTrace> read_job_trace_csv(const SourceText& source);
+class ImportReport;
+
+// A trace as CSV. Rows may be in any order; those that cannot be read go to `report`.
+Expected<JobTrace> read_job_trace_csv(const SourceText& source, ImportReport& report);
 
 }  // namespace slicewise::scenarios

@@ -307,6 +307,35 @@ TEST(Jobs, OwnTracesGoFromOneFormToTheOther) {
   EXPECT_EQ(got.csv, "arrival_s,run_s,gpus\n3,4,5\n");
 }
 
+TEST(Jobs, PartsOfOwnTracesAndTheirBadRows) {
+  const std::string head = "# origin_unix_s=1000\narrival_s,run_s,gpus,sm_permille\n";
+  ImportOptions options;
+  options.from = seconds(10);
+  options.length = seconds(20);
+  EXPECT_EQ(import_jobs(head + "3,4,5,\n13,4,1,120\n32.5,4,2,\n33,1,1,\n", "", options).csv,
+            "# origin_unix_s=1013\narrival_s,run_s,gpus,sm_permille\n0,4,1,120\n19.5,4,2,\n");
+  options = {};
+  options.skip_bad = true;
+  const Outcome got = import_jobs(head + "3,4,1,\n3,-4,1,\n3,4,1,1001\n5,1,nan,\n", "", options);
+  EXPECT_EQ(got.csv, head + "3,4,1,\n");
+  EXPECT_THAT(got.remarks, HasSubstr("3 rows that cannot be read\n"
+                                     "1 of them: run_s is no number of seconds from 0 to"));
+  EXPECT_THAT(got.remarks, HasSubstr("1 of them: sm_permille is no whole number from 0 to 1000\n"));
+}
+
+TEST(Import, ALogWithoutAJobIsNoTrace) {
+  EXPECT_THAT(import_jobs("arrival_s,run_s,gpus\n").first_error(), HasSubstr("no job in it"));
+  EXPECT_THAT(import(ImportKind::Openb, {kOpenb}).first_error(), HasSubstr("no job in it"));
+  EXPECT_THAT(import(ImportKind::Swf, {"; Version: 2.2\n"}).first_error(),
+              HasSubstr("no job in it"));
+  const Outcome pods =
+      import(ImportKind::Pods,
+             {R"({"kind":"Pod","metadata":{"name":"a","creationTimestamp":"2024-06-10T06:13:20Z"},)"
+              R"("spec":{"containers":[{"name":"c"}]}})"});
+  EXPECT_THAT(pods.first_error(), HasSubstr("no job in it"));
+  EXPECT_EQ(pods.errors.at(0).help, "skipped: 1 pods without a GPU");
+}
+
 TEST(Swf, EighteenFieldsMinusOneAndHeaders) {
   const Outcome got =
       import(ImportKind::Swf, {"; UnixStartTime: 1718000000\n;  TimeZoneString: UTC\n"
