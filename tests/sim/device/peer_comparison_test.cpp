@@ -13,7 +13,7 @@ namespace {
 // The published median is 0.2-0.3 ms longer: a model that queues pods in order of arrival and also
 // charges a switch on an idle GPU gives 15.8 ms, so that is the likely convention there. Mean of
 // eight seeds here; one run's p99 varies by 0.6 % (1 s.d.).
-TEST(PeerComparison, FourPodsOnOneGpuAgreeWithSimPy) {
+TEST(ThoroughPeerComparison, FourPodsOnOneGpuAgreeWithSimPy) {
   constexpr int kSeeds = 8;
   const models::TimeSlice slice{milliseconds(2), microseconds(100)};
   const auto service = [](RandomStream& random) {

@@ -183,7 +183,7 @@ TEST(ThoroughPlan, FindsTheTrueOptimumOfFiftyRandomScenarios) { expect_the_true_
 TEST(NightlyPlan, FindsTheTrueOptimumOfTwoHundredRandomScenarios) { expect_the_true_optimum(200); }
 
 // A pool for each workload where that is cheaper: of all divisions, the simulated optimum.
-TEST(Plan, GivesWorkloadsPoolsOfTheirOwnWhereThatIsCheaper) {
+TEST(ThoroughPlan, GivesWorkloadsPoolsOfTheirOwnWhereThatIsCheaper) {
   int split = 0;
   for (std::uint32_t instance = 300; instance < 330; ++instance) {
     const ScenarioSet set = random_set(instance);
@@ -362,7 +362,7 @@ scenarios::PolicyNode policy_number(double value) {
   return node;
 }
 
-TEST(Plan, HasNoOptionThatAPolicyDenies) {
+TEST(ThoroughPlan, HasNoOptionThatAPolicyDenies) {
   using Op = scenarios::PolicyNode::Op;
   int denied = 0;
   for (std::uint32_t instance = 0; instance < 12; ++instance) {
@@ -399,7 +399,7 @@ TEST(Plan, HasNoOptionThatAPolicyDenies) {
   EXPECT_GT(denied, 0);
 }
 
-TEST(Plan, JudgesPoliciesThatAskForHeadroom) {
+TEST(ThoroughPlan, JudgesPoliciesThatAskForHeadroom) {
   using Op = scenarios::PolicyNode::Op;
   int checked = 0;
   for (std::uint32_t instance = 0; instance < 30 && checked < 3; ++instance) {

@@ -54,7 +54,7 @@ std::vector<TimePoint> strict_starts(const scenarios::JobTrace& trace, std::int6
   return starts;
 }
 
-TEST(Traces, PhillyWaitsAreThoseOfStrictFcfsJobByJob) {
+TEST(ThoroughTraces, PhillyWaitsAreThoseOfStrictFcfsJobByJob) {
   const auto trace = shared_trace("philly/philly_attempts.csv", "philly");
   if (!trace) GTEST_SKIP() << "traces/philly/philly_attempts.csv is not here";
   ASSERT_EQ(trace->size(), 151'816U);

@@ -202,7 +202,7 @@ TEST(Arrivals, BurstsKeepTheMean) {
 // Index of dispersion of counts of a two-state MMPP over a span t, rates a and b, which is left at
 // rates p and q: 1 + 2 p q (a - b)^2 / ((p + q)^2 (a q + b p)) (1 - (1 - e^-(p+q)t) / ((p+q) t)).
 // Source: Heffes and Lucantoni, IEEE JSAC 4 (1986).
-TEST(Arrivals, BurstsHaveTheDispersionOfAMarkovModulatedPoissonProcess) {
+TEST(ThoroughArrivals, BurstsHaveTheDispersionOfAMarkovModulatedPoissonProcess) {
   const Traffic traffic = bursty();
   const double p = 1 / to_seconds(kBurst);
   const double q = 1 / to_seconds(kEvery - kBurst);
