@@ -1,6 +1,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,26 @@ struct Spelling<QueuePolicy> {
     return policies;
   }();
   static std::string_view of(QueuePolicy policy) { return policy_name(policy); }
+};
+
+template <>
+struct Spelling<TurnedAway> {
+  static constexpr bool kListed = true;
+  static constexpr TurnedAway kAll[] = {TurnedAway::GpuMemory, TurnedAway::SeveralGpus};
+  static std::string_view of(TurnedAway reason) {
+    return reason == TurnedAway::GpuMemory ? "gpuMemory" : "severalGpus";
+  }
+};
+
+template <>
+struct Spelling<GroupBy> {
+  static constexpr bool kListed = true;
+  static constexpr GroupBy kAll[] = {GroupBy::Nothing, GroupBy::User, GroupBy::Group,
+                                     GroupBy::Project, GroupBy::Size};
+  static std::string_view of(GroupBy by) {
+    constexpr std::string_view kWords[] = {"nothing", "user", "group", "project", "size"};
+    return kWords[static_cast<std::size_t>(by)];
+  }
 };
 
 namespace {
@@ -66,6 +87,50 @@ std::optional<double> deviation_of(const InflationOutcome& o) {
 }
 double target_share(const InflationStudy& s) { return s.target_percent / 100.0; }
 
+struct SampleRatios {
+  double mean = 1;
+  double p50 = 1;
+  double p95 = 1;
+  double most = 1;
+};
+
+std::optional<SampleRatios> ratios_of(const RatioHistogram& values) {
+  if (values.count() == 0) return std::nullopt;
+  return SampleRatios{values.mean(), values.quantile(0.5), values.quantile(0.95), values.most()};
+}
+
+std::optional<SampleRatios> slowdown_of_jobs(const SharingFigures& f) {
+  return ratios_of(f.slowdown);
+}
+std::optional<SampleRatios> bounded_of_jobs(const SharingFigures& f) {
+  return ratios_of(f.bounded);
+}
+std::optional<SampleRatios> slowdown_of_group(const ReplayGroup& g) {
+  return ratios_of(g.slowdown);
+}
+
+std::optional<Duration> p95_of(const Histogram& times) {
+  return times.count() > 0 ? std::optional(times.quantile(0.95)) : std::nullopt;
+}
+std::optional<Duration> wait_p95(const ReplayResult& r) { return p95_of(r.wait); }
+std::optional<Duration> completion_p95(const ReplayResult& r) { return p95_of(r.completion); }
+
+// Shared GPUs do the work of more GPUs than there are.
+std::optional<double> unshared_utilization(const ReplayResult& r) {
+  return r.sharing ? std::nullopt : std::optional(r.utilization());
+}
+
+std::string_view way_of(const ReplayOutcome& o) {
+  return o.scheduling.sharing ? std::string_view(o.scheduling.sharing->name) : "";
+}
+bool is_shared(const ReplayOutcome& o) { return o.result.sharing.has_value(); }
+
+std::int64_t first_line(const SharingFigures::Refusal& refusal) {
+  return static_cast<std::int64_t>(refusal.first_row) + 1;
+}
+
+bool groups(const ReplayStudy& study) { return study.group_by != GroupBy::Nothing; }
+
 bool repeats(const ReplayStudy& study) { return study.repeat > 1; }
 
 template <class Study>
@@ -107,6 +172,8 @@ const Record& replay_metadata() {
     record.fields.push_back(field<&S::run_under_sharing>("runTimesUnderSharing",
                                                          "run times are lifetimes on shared GPUs")
                                 .optional());
+    record.fields.push_back(
+        field<&S::group_by>("groupBy", "what the jobs of a group have in common").when<&groups>());
     return record;
   }();
   return declared;
@@ -157,6 +224,89 @@ const Record& record_of<ReplayClass>() {
 }
 
 template <>
+const Record& record_of<SampleRatios>() {
+  using R = SampleRatios;
+  static const Record declared{
+      "",
+      {field<&R::mean>("mean", "exact"), field<&R::p50>("p50", "median"),
+       field<&R::p95>("p95", "95th percentile"), field<&R::most>("max", "the largest")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<ReplayGroup>() {
+  using G = ReplayGroup;
+  static const Record declared{
+      "jobs that have something in common",
+      {field<&G::name>("name", "what they have in common; empty: the trace does not say"),
+       field<&G::finished>("finished", "jobs"),
+       field<&G::wait_mean>("waitMeanSeconds", "time in the queue"),
+       field<&G::completion_mean>("completionMeanSeconds", "from arrival to end"),
+       field<&slowdown_of_group>("slowdown", "time on the GPU / alone on a whole GPU")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<JobFigures>() {
+  using J = JobFigures;
+  static const Record declared{
+      "of how many jobs the trace says what they bring to sharing",
+      {field<&J::jobs>("jobs", "rows that ask for GPUs"),
+       field<&J::with_use>("gpuUse", "how busy they kept their GPUs"),
+       field<&J::with_fraction>(
+           "fractionAsked",
+           "not that, but the part of a GPU that they asked for, taken for their "
+           "use (Assumed); the others keep their GPUs busy all the time (Assumed)"),
+       field<&J::with_sm>("smActivity", "the others use all SMs while kernels run (Assumed)"),
+       field<&J::with_memory>("gpuMemory", "the others need next to none (Assumed)"),
+       field<&J::with_gpu>(
+           "gpuModel", "ran on a GPU of the catalogue, from which their times are carried over")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<SharingFigures::Refusal>() {
+  using R = SharingFigures::Refusal;
+  static const Record declared{
+      "jobs that no share of a GPU is enough for",
+      {field<&R::reason>("reason",
+                         "gpuMemory: they need more than a job may have anywhere; severalGpus: MIG "
+                         "instances do not work together"),
+       field<&R::jobs>("jobs", "how many"),
+       field<&first_line>("firstRow", "of the trace, counted from 1")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<SharingFigures::User>() {
+  using U = SharingFigures::User;
+  static const Record declared{"the user whose jobs were slowed down most",
+                               {field<&U::name>("name", "as the trace has it"),
+                                field<&U::mean_slowdown>("slowdownMean", "of the user's jobs")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<SharingFigures>() {
+  using F = SharingFigures;
+  static const Record declared{
+      "what jobs that met on GPUs did to each other",
+      {field<&slowdown_of_jobs>("slowdown", "time on the GPU / alone on a whole GPU"),
+       field<&bounded_of_jobs>("boundedSlowdown",
+                               "completion / time alone, of which 10 s count at least"),
+       field<&F::worst_user>("worstUser"),
+       field<&F::oom_killed>("oomKilled", "times that a job found no GPU memory left").positive(),
+       field<&F::failed>("failed", "jobs that found none on seven tries").positive(),
+       field<&F::refusals>("fitNoShare", "jobs that never ran").optional(),
+       field<&F::gpu_busy>("gpuBusyRatio", "kernels run, of the time of all GPUs").of(Unit::Ratio),
+       field<&F::sm_active>("smActiveRatio", "SMs work, of the time of all GPUs").of(Unit::Ratio),
+       field<&F::switching>("switchRatio", "contexts are switched, of the time of all GPUs")
+           .of(Unit::Ratio),
+       field<&F::known>("provenance", "where what jobs bring comes from")}};
+  return declared;
+}
+
+template <>
 const Record& record_of<ReplayOutcome>() {
   using O = ReplayOutcome;
   using R = ReplayResult;
@@ -169,6 +319,7 @@ const Record& record_of<ReplayOutcome>() {
          field<&placement_word>("placement", "which node a job gets; absent on one pool")
              .optional()
              .csv(5, "placement"),
+         field<&way_of>("sharing", "how jobs share GPUs; absent: as the trace says").optional(),
          of(field<&R::jobs>("jobs", "of the trace, all repetitions")),
          of(field<&R::finished>("finished", "jobs that ended")),
          of(field<&R::never_fit>("neverFit", "jobs that ask for more than the empty cluster has")
@@ -185,8 +336,9 @@ const Record& record_of<ReplayOutcome>() {
                                        "from arrival to end, of finished jobs")),
          of(field<&R::makespan>("makespanSeconds", "from the first arrival to the last end"))
              .csv(13, "makespanSeconds"),
-         of(field<&R::utilization>("gpuUtilization",
-                                   "GPU time of finished work over GPUs x makespan"))
+         of(field<&unshared_utilization>("gpuUtilization",
+                                         "GPU time of finished work over GPUs x makespan; absent "
+                                         "under sharing"))
              .of(Unit::Ratio)
              .csv(14, "gpuUtilization"),
          of(field<&R::total_gpus>("totalGpus", "of the cluster")),
@@ -199,7 +351,14 @@ const Record& record_of<ReplayOutcome>() {
          field<&O::cost>("costUsd", "of all nodes over the makespan").csv(17, "costUsd"),
          field<&O::verdict>("verdict"),
          of(field<&R::interrupted>("interrupted", "this replay was stopped early").optional()),
-         of(field<&R::classes>("sizes", "small to large; those with jobs"))}};
+         of(field<&R::classes>("sizes", "small to large; those with jobs")),
+         of(field<&wait_p95>("waitP95Seconds", "of finished jobs")).when<&is_shared>(),
+         of(field<&completion_p95>("completionP95Seconds", "of finished jobs")).when<&is_shared>(),
+         field<&O::cost_per_job>("usdPerJob", "per finished job").when<&is_shared>(),
+         field<&O::gpu_hours_per_usd>("gpuHoursPerUsd", "of finished work, as recorded")
+             .when<&is_shared>(),
+         of(field<&R::sharing>("company", "how jobs fared beside each other")),
+         of(field<&R::groups>("groups", "of --group-by, worst first").optional())}};
   }();
   return declared;
 }
@@ -300,10 +459,36 @@ std::string replay_schema_json() {
                       record_schema(sim::record_of<sim::InflationStudy>())}}});
 }
 
+namespace {
+
+void add_sharing_columns(DocumentCsv& table) {
+  constexpr std::pair<const char*, const char*> kColumns[] = {
+      {"sharing", "/sharing"},
+      {"completionP95Seconds", "/completionP95Seconds"},
+      {"slowdownMean", "/company/slowdown/mean"},
+      {"slowdownP95", "/company/slowdown/p95"},
+      {"worstUser", "/company/worstUser/name"},
+      {"worstUserSlowdown", "/company/worstUser/slowdownMean"},
+      {"boundedSlowdownMean", "/company/boundedSlowdown/mean"},
+      {"boundedSlowdownP95", "/company/boundedSlowdown/p95"},
+      {"oomKilled", "/company/oomKilled"},
+      {"failed", "/company/failed"},
+      {"gpuBusy", "/company/gpuBusyRatio"},
+      {"smActive", "/company/smActiveRatio"},
+      {"switching", "/company/switchRatio"},
+      {"usdPerJob", "/usdPerJob"},
+      {"gpuHoursPerUsd", "/gpuHoursPerUsd"}};
+  int position = 1'000;
+  for (const auto& [name, pointer] : kColumns) table.add(position++, name, pointer);
+}
+
+}  // namespace
+
 // A size of job stands where other reports have a workload.
 std::string replay_csv(const sim::ReplayStudy& study) {
   const json document = replay_document(study);
-  const DocumentCsv table(sim::record_of<sim::ReplayStudy>());
+  DocumentCsv table(sim::record_of<sim::ReplayStudy>());
+  if (study.shares()) add_sharing_columns(table);
   std::string out = table.header();
   for (const json& scheduler : document["schedulers"]) {
     json all = scheduler;

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "slicewise/reports/studies.hpp"
@@ -54,9 +57,10 @@ std::string replay_alarm(bool interrupted) {
 }
 
 std::string scheduler_name(const ReplayStudy& study, const sim::Scheduling& scheduling) {
-  const std::string queue(sim::policy_name(scheduling.queue));
-  return study.on_nodes ? fmt::format("{}, {}", queue, sim::policy_name(scheduling.placement))
-                        : queue;
+  std::string name(scheduling.sharing ? scheduling.sharing->name + ", " : "");
+  name += sim::policy_name(scheduling.queue);
+  if (study.on_nodes) name += fmt::format(", {}", sim::policy_name(scheduling.placement));
+  return name;
 }
 
 std::string replay_heading(const ReplayStudy& study) {
@@ -103,6 +107,171 @@ Cells scheduler_cells(const ReplayStudy& study) {
   return cells;
 }
 
+std::string ratio_text(double ratio) { return fmt::format("{:.2f}", ratio); }
+
+struct RatioTexts {
+  std::string mean = "-";
+  std::string p95 = "-";
+};
+
+RatioTexts ratio_texts(const sim::RatioHistogram& ratios) {
+  if (ratios.count() == 0) return {};
+  return {ratio_text(ratios.mean()), ratio_text(ratios.quantile(0.95))};
+}
+
+std::string worst_user_text(const sim::SharingFigures& figures) {
+  if (!figures.worst_user) return "-";
+  return fmt::format("{} {}", figures.worst_user->name,
+                     ratio_text(figures.worst_user->mean_slowdown));
+}
+
+// A figure of every outcome that is shown where it says something.
+struct SharingColumn {
+  Column column;
+  bool shown;
+  std::string (*text)(const ReplayOutcome&);
+};
+
+template <class Says>
+bool any_outcome(const ReplayStudy& study, Says says) {
+  return std::ranges::any_of(study.outcomes, says);
+}
+
+std::vector<SharingColumn> sharing_columns(const ReplayStudy& study) {
+  using O = ReplayOutcome;
+  const auto shared = [](const O& o) -> const sim::SharingFigures& { return *o.result.sharing; };
+  const sim::Scheduling& first = study.outcomes.front().scheduling;
+  const bool queues =
+      any_outcome(study, [&](const O& o) { return o.scheduling.queue != first.queue; });
+  const bool placements =
+      any_outcome(study, [&](const O& o) { return o.scheduling.placement != first.placement; });
+  const bool killed = any_outcome(study, [&](const O& o) { return shared(o).oom_killed > 0; });
+  const bool refused = any_outcome(study, [&](const O& o) { return shared(o).refused() > 0; });
+  return {
+      {{"SHARING"}, true, [](const O& o) { return o.scheduling.sharing->name; }},
+      {{"QUEUE", false, queues ? 0 : 8},
+       true,
+       [](const O& o) { return std::string(sim::policy_name(o.scheduling.queue)); }},
+      {{"PLACEMENT", false, placements ? 0 : 8},
+       true,
+       [](const O& o) { return std::string(sim::policy_name(o.scheduling.placement)); }},
+      {{"FINISHED", true, 0}, true, [](const O& o) { return whole_text(o.result.finished); }},
+      {{"OOM-KILLED", true, 1},
+       killed,
+       [](const O& o) { return whole_text(o.result.sharing->oom_killed); }},
+      {{"FAILED", true, 1},
+       killed,
+       [](const O& o) { return whole_text(o.result.sharing->failed); }},
+      {{"FIT NO SHARE", true, 1},
+       refused,
+       [](const O& o) { return whole_text(o.result.sharing->refused()); }},
+      {{"WAIT MEAN", true, 0}, true, [](const O& o) { return mean_text(o.result.wait); }},
+      {{"P99", true, 5}, true, [](const O& o) { return quantile_text(o.result.wait, 0.99); }},
+      {{"COMPLETION MEAN", true, 0},
+       true,
+       [](const O& o) { return mean_text(o.result.completion); }},
+      {{"P95", true, 6}, true, [](const O& o) { return quantile_text(o.result.completion, 0.95); }},
+      {{"P99", true, 7}, true, [](const O& o) { return quantile_text(o.result.completion, 0.99); }},
+      {{"SLOWDOWN MEAN", true, 0},
+       true,
+       [](const O& o) { return ratio_texts(o.result.sharing->slowdown).mean; }},
+      {{"P95", true, 1},
+       true,
+       [](const O& o) { return ratio_texts(o.result.sharing->slowdown).p95; }},
+      {{"WORST USER", true, 4},
+       true,
+       [](const O& o) { return worst_user_text(*o.result.sharing); }},
+      {{"BOUNDED MEAN", true, 6},
+       true,
+       [](const O& o) { return ratio_texts(o.result.sharing->bounded).mean; }},
+      {{"P95", true, 7},
+       true,
+       [](const O& o) { return ratio_texts(o.result.sharing->bounded).p95; }},
+      {{"MAKESPAN", true, 2}, true, [](const O& o) { return duration_text(o.result.makespan()); }},
+      {{"GPU BUSY", true, 0},
+       true,
+       [](const O& o) { return percent_text(o.result.sharing->gpu_busy); }},
+      {{"SM ACTIVE", true, 3},
+       true,
+       [](const O& o) { return percent_text(o.result.sharing->sm_active); }},
+      {{"SWITCH", true, 5},
+       true,
+       [](const O& o) { return percent_text(o.result.sharing->switching); }},
+      {{"PREEMPTED", true, 6},
+       any_preempted(study),
+       [](const O& o) { return whole_text(o.result.preemptions); }},
+      {{"COST", true, 0}, true, [](const O& o) { return o.cost ? money_text(*o.cost) : "-"; }},
+      {{"$/JOB", true, 1},
+       true,
+       [](const O& o) {
+         const auto usd = o.cost_per_job();
+         return usd ? money_text(*usd) : "-";
+       }},
+      {{"GPU-H PER $", true, 3}, true, [](const O& o) {
+         const auto hours = o.gpu_hours_per_usd();
+         return hours ? fmt::format("{:.3g}", *hours) : "-";
+       }}};
+}
+
+// One way of sharing below the other.
+Cells sharing_cells(const ReplayStudy& study) {
+  Cells cells;
+  cells.rows.resize(study.outcomes.size());
+  for (const SharingColumn& column : sharing_columns(study)) {
+    if (!column.shown) continue;
+    cells.columns.push_back(column.column);
+    for (std::size_t at = 0; at < study.outcomes.size(); ++at) {
+      cells.rows[at].emplace_back(column.text(study.outcomes[at]));
+    }
+  }
+  return cells;
+}
+
+std::string_view group_word(sim::GroupBy by) {
+  constexpr std::string_view kWords[] = {"", "USER", "GROUP", "PROJECT", "SIZE"};
+  return kWords[static_cast<std::size_t>(by)];
+}
+
+Cells group_cells(const ReplayStudy& study, const ReplayOutcome& outcome, std::size_t most) {
+  Cells cells;
+  cells.columns = {{std::string(group_word(study.group_by))},
+                   {"FINISHED", true, 1},
+                   {"WAIT MEAN", true},
+                   {"COMPLETION MEAN", true}};
+  const bool shared = outcome.result.sharing.has_value();
+  if (shared) {
+    cells.columns.push_back({"SLOWDOWN MEAN", true});
+    cells.columns.push_back({"P95", true});
+  }
+  for (const sim::ReplayGroup& group : outcome.result.groups) {
+    if (cells.rows.size() == most) break;
+    std::vector<Cell> row = {group.name.empty() ? "-" : group.name, whole_text(group.finished),
+                             duration_text(group.wait_mean()),
+                             duration_text(group.completion_mean())};
+    if (shared) {
+      const RatioTexts slowdown = ratio_texts(group.slowdown);
+      row.emplace_back(slowdown.mean);
+      row.emplace_back(slowdown.p95);
+    }
+    cells.rows.push_back(std::move(row));
+  }
+  return cells;
+}
+
+ScreenPart group_part(const ReplayStudy& study, const ReplayOutcome& outcome, Detail detail) {
+  constexpr std::size_t kMostShown = 10;
+  const std::size_t all = outcome.result.groups.size();
+  const std::size_t shown = detail == Detail::Brief ? std::min(kMostShown, all) : all;
+  const std::string title = fmt::format("BY {} ({})", group_word(study.group_by),
+                                        scheduler_name(study, outcome.scheduling));
+  ScreenPart part{.heading = title, .table = group_cells(study, outcome, shown), .folded = title};
+  if (shown < all) {
+    part.sentences = sentences_of(
+        {fmt::format("{} more: -o wide", whole_text(static_cast<std::int64_t>(all - shown)))});
+  }
+  return part;
+}
+
 Cells size_cells(const ReplayOutcome& outcome) {
   Cells cells;
   cells.columns = {
@@ -114,6 +283,63 @@ Cells size_cells(const ReplayOutcome& outcome) {
                           quantile_text(size.wait, 0.99), mean_text(size.completion)});
   }
   return cells;
+}
+
+std::string refusal_text(const ReplayOutcome& outcome,
+                         const sim::SharingFigures::Refusal& refusal) {
+  return fmt::format("{}: {} jobs never ran: {}; the first is row {}",
+                     outcome.scheduling.sharing->name, whole_text(refusal.jobs),
+                     refusal.reason == sim::TurnedAway::GpuMemory
+                         ? "they need more GPU memory than a job may have"
+                         : "they need several GPUs, and MIG instances do not work together",
+                     refusal.first_row + 1);
+}
+
+// What was known of the jobs, and what was assumed.
+void add_sharing_notes(const ReplayStudy& study, std::vector<std::string>& notes) {
+  const sim::GpuSharing* last = nullptr;
+  for (const ReplayOutcome& outcome : study.outcomes) {
+    if (outcome.scheduling.sharing.get() == last) continue;
+    last = outcome.scheduling.sharing.get();
+    for (const auto& refusal : outcome.result.sharing->refusals) {
+      notes.push_back(refusal_text(outcome, refusal));
+    }
+  }
+  const sim::JobFigures& known = study.outcomes.front().result.sharing->known;
+  const std::string of = " of " + whole_text(known.jobs) + " jobs";
+  if (const std::int64_t full = known.jobs - known.with_use - known.with_fraction; full > 0) {
+    notes.push_back(
+        fmt::format("{}{} do not say how busy they kept their GPUs: all the time, the "
+                    "worst case (Assumed)",
+                    whole_text(full), of));
+  }
+  if (known.with_fraction > 0) {
+    notes.push_back(
+        fmt::format("{}{} say what part of a GPU they asked for, not what they used: "
+                    "taken for it (Assumed)",
+                    whole_text(known.with_fraction), of));
+  }
+  if (known.with_sm < known.jobs) {
+    notes.push_back(
+        fmt::format("{}{} do not say how many SMs they used: all while kernels ran, so "
+                    "that SM ACTIVE is an upper bound (Assumed)",
+                    whole_text(known.jobs - known.with_sm), of));
+  }
+  if (known.with_memory < known.jobs) {
+    notes.push_back(
+        fmt::format("{}{} do not say how much GPU memory they need: none but a CUDA "
+                    "context (Assumed)",
+                    whole_text(known.jobs - known.with_memory), of));
+  }
+  notes.push_back(known.with_gpu == 0
+                      ? std::string("no job says on which GPU it ran: times are taken as they are")
+                      : fmt::format("{}{} ran on a GPU of the catalogue: their times are carried "
+                                    "over by the roofline rule, those of others taken as they are",
+                                    whole_text(known.with_gpu), of));
+  notes.emplace_back(
+      "a job with one GPU holds one ticket, one with several whole GPUs without company; a job "
+      "that "
+      "finds no GPU memory left is tried again after 10 s, 20 s ... six times");
 }
 
 std::vector<std::string> replay_notes(const ReplayStudy& study) {
@@ -145,8 +371,10 @@ std::vector<std::string> replay_notes(const ReplayStudy& study) {
                            : "preempted jobs go on where they were stopped (Assumed; "
                              "--restart-preempted: they start over)");
   }
-  notes.emplace_back(
-      "not modelled: start-up of pods and nodes, failures, slowdown by neighbours or by distance");
+  if (study.shares()) add_sharing_notes(study, notes);
+  notes.push_back(fmt::format(
+      "not modelled: start-up of pods and nodes, failures, slowdown by {}",
+      study.shares() ? "distance or for want of host CPU" : "neighbours or by distance"));
   return notes;
 }
 
@@ -210,19 +438,29 @@ std::vector<Sentence> lost_sentences(const ReplayStudy& study, const TextStyle& 
   return out;
 }
 
+Screen with_notes(Screen screen, const ReplayStudy& study) {
+  screen.parts.push_back(notes_part(replay_notes(study)));
+  screen.origin = replay_origin(study.origin.stamp);
+  return screen;
+}
+
 Screen replay_screen(const ReplayStudy& study, const TextStyle& style, Detail detail) {
   Screen screen{"", replay_alarm(study.interrupted), replay_heading(study)};
-  screen.parts.push_back(
-      {.table = scheduler_cells(study), .sentences = lost_sentences(study, style)});
+  screen.parts.push_back({.table = study.shares() ? sharing_cells(study) : scheduler_cells(study),
+                          .sentences = lost_sentences(study, style)});
+  for (const ReplayOutcome& outcome : study.outcomes) {
+    if (study.group_by != sim::GroupBy::Nothing) {
+      screen.parts.push_back(group_part(study, outcome, detail));
+    }
+  }
+  if (study.group_by != sim::GroupBy::Nothing) return with_notes(std::move(screen), study);
   for (const ReplayOutcome& outcome : study.outcomes) {
     if (detail != Detail::Comment && outcome.result.classes.size() < 2) continue;
     const std::string title = "BY SIZE OF JOB (" + scheduler_name(study, outcome.scheduling) + ")";
     screen.parts.push_back({.heading = title, .table = size_cells(outcome), .folded = title});
     if (detail == Detail::Brief) break;
   }
-  screen.parts.push_back(notes_part(replay_notes(study)));
-  screen.origin = replay_origin(study.origin.stamp);
-  return screen;
+  return with_notes(std::move(screen), study);
 }
 
 Screen inflation_screen(const InflationStudy& study) {

@@ -1,9 +1,14 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 
 #include "../fields/bind.hpp"
@@ -57,8 +62,37 @@ void check_trace_shift(ReplayFile& file, const Node& trace, Reading& reading) {
       "write it like `shift: 137d`");
 }
 
-void check_inflate(ReplayFile& file, const Node& spec, Reading& reading) {
-  if (!file.inflate || !file.gpus) return;
+void check_sharing(ReplayFile& file, const Node& spec, Reading& reading) {
+  for (const Located<std::string>& way : file.sharings) {
+    const auto read = read_sharing_way(way.value, way.where);
+    if (read) continue;
+    for (const Diagnostic& problem : read.error()) reading.findings.add(problem);
+  }
+  if (file.sharings.empty()) return;
+  if (file.instances.empty()) {
+    reading.findings.add(Code::SettingConflict, value_place(spec, "sharing"),
+                         "sharing needs to know which GPUs the nodes have",
+                         "write cluster: {instances: [...]}");
+  }
+  for (const std::string& queue : file.queues) {
+    if (queue != "srtf" && queue != "srsf") continue;
+    reading.findings.add(Code::SettingConflict, value_place(spec, "queue"),
+                         fmt::format("{} places all jobs anew at each event, whoever shares a GPU "
+                                     "with whom: it does not go with sharing",
+                                     queue),
+                         "take fifo, easy, backfill or priority");
+  }
+}
+
+void check_replay_spec(ReplayFile& file, const Node& spec, Reading& reading) {
+  check_sharing(file, spec, reading);
+  if (!file.inflate) return;
+  if (!file.sharings.empty()) {
+    reading.findings.add(Code::SettingConflict, value_place(spec, "inflate"),
+                         "inflate has no time: sharing does not go with it",
+                         "leave one of them out");
+  }
+  if (!file.gpus) return;
   reading.findings.add(Code::SettingConflict, value_place(spec, "inflate"),
                        "inflate needs nodes, not one pool", "write nodes, nodeList or instances");
 }
@@ -128,6 +162,10 @@ constexpr Field kReplaySpecFields[] = {
         .as(T::Words)
         .one_of(kReplayPlacements)
         .otherwise("best-fit"),
+    field<&ReplayFile::sharings>("sharing", "[exclusive, time-slicing:4, mps:4, mig:all-1g.5gb]",
+                                 "How jobs share GPUs; several to compare. Without it a job gets "
+                                 "the part of a GPU that the trace says, and nobody slows it down.")
+        .positive(),
     field<&ReplayFile::restart_preempted>("restartPreempted", "true",
                                           "Preempted jobs start over instead of going on."),
     field<&ReplayFile::inflate>(
@@ -138,7 +176,7 @@ constexpr Field kReplaySpecFields[] = {
         .between(1, 1'000)
         .otherwise("1"),
 };
-constexpr FieldList kReplaySpec = block<ReplayFile, &check_inflate>(kReplaySpecFields);
+constexpr FieldList kReplaySpec = block<ReplayFile, &check_replay_spec>(kReplaySpecFields);
 
 constexpr Field kReplayMetadataFields[] = {
     field<&ReplayFile::name>("name", "philly", "Name of the replay.").as(T::Name).needed(),
@@ -168,6 +206,56 @@ constexpr Field kReplay =
     Field{"replay", T::Block, "", "A replay of a trace of jobs."}.needed().of(kReplayFile);
 
 }  // namespace
+
+Expected<SharingWay> read_sharing_way(const std::string& text, const SourceLocation& where) {
+  using Kind = SharingWay::Kind;
+  constexpr int kMostReplicas = 1'000;
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::string word = text.substr(0, colon);
+  const std::string value = colon == text.size() ? "" : text.substr(colon + 1);
+  const auto refuse = [&](Code code, const std::string& message, const std::string& help) {
+    return tl::unexpected(Diagnostics{make_diagnostic(code, where, message, help)});
+  };
+  constexpr std::array<std::pair<std::string_view, Kind>, 4> kWays = {
+      {{"exclusive", Kind::Exclusive},
+       {"time-slicing", Kind::TimeSlicing},
+       {"mps", Kind::Mps},
+       {"mig", Kind::Mig}}};
+  SharingWay way;
+  way.text = text;
+  const auto* const known =
+      std::ranges::find(kWays, word, &std::pair<std::string_view, Kind>::first);
+  if (known == kWays.end()) {
+    std::array<std::string_view, kWays.size()> words;
+    std::ranges::transform(kWays, words.begin(), [](const auto& each) { return each.first; });
+    const auto near = nearest_name(word, words);
+    return refuse(Code::EnumUnknown, fmt::format("\"{}\" is no way of sharing GPUs", text),
+                  fmt::format("{}write exclusive, time-slicing:4, mps:4 or mig:all-1g.5gb",
+                              near ? fmt::format("did you mean {}? ", *near) : ""));
+  }
+  way.kind = known->second;
+  if (way.kind == Kind::Exclusive) {
+    if (value.empty() && colon == text.size()) return way;
+    return refuse(Code::ValueRange, fmt::format("\"{}\": exclusive takes no number", text),
+                  "write exclusive");
+  }
+  if (way.kind == Kind::Mig) {
+    way.mig_config = value;
+    if (!value.empty()) return way;
+    return refuse(Code::ValueRange, fmt::format("\"{}\" names no MIG config", text),
+                  "write mig:all-1g.5gb");
+  }
+  const auto [end, failure] =
+      std::from_chars(value.data(), value.data() + value.size(), way.replicas);
+  if (failure != std::errc() || end != value.data() + value.size() || way.replicas < 2 ||
+      way.replicas > kMostReplicas) {
+    return refuse(Code::ValueRange,
+                  fmt::format("\"{}\" needs the jobs that may be on a GPU at once, from 2 to {}",
+                              text, kMostReplicas),
+                  fmt::format("write {}:4", word));
+  }
+  return way;
+}
 
 bool is_replay_file(const SourceText& source) {
   constexpr std::size_t kLookedAt = 4096;

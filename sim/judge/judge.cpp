@@ -167,11 +167,28 @@ Verdict judge(const VariantResult& variant, bool allow_pending) {
 Verdict judge(const ReplayResult& replayed, bool allow_pending) {
   Verdict verdict;
   const std::int64_t submitted = replayed.jobs - replayed.without_run;
-  if (replayed.never_fit == 0) return verdict;
-  if (replayed.never_fit == submitted) {
+  const std::int64_t refused = replayed.sharing ? replayed.sharing->refused() : 0;
+  const std::int64_t failed = replayed.sharing ? replayed.sharing->failed : 0;
+  const std::int64_t lost = replayed.never_fit + refused;
+  if (lost > 0 && lost == submitted) {
     verdict.reasons.push_back({Cause::NothingRan, "", "no job ran", "no job ever ran"});
   }
-  if (!allow_pending) {
+  if (failed > 0) {
+    verdict.reasons.push_back(
+        {Cause::PodsFailed, "", fmt::format("{} failed", failed),
+         fmt::format(
+             "{} of {} jobs failed: each time that they were tried, their GPU had no memory "
+             "left for them",
+             failed, submitted)});
+  }
+  if (allow_pending) return verdict;
+  if (refused > 0) {
+    verdict.reasons.push_back(
+        {Cause::PodsPending, "", fmt::format("{} fit nowhere", refused),
+         fmt::format("{} of {} jobs never ran: no share of a GPU is enough for them", refused,
+                     submitted)});
+  }
+  if (replayed.never_fit > 0) {
     verdict.reasons.push_back(
         {Cause::PodsPending, "", fmt::format("{} Pending", replayed.never_fit),
          fmt::format("{} of {} jobs stayed Pending: they ask for more than the empty cluster has",

@@ -131,4 +131,8 @@ std::uint32_t fullest_gpu(const GpuMilli& gpus, std::int32_t milli) {
   return 1U << best;
 }
 
+std::uint32_t emptiest_gpu(const GpuMilli& gpus) {
+  return 1U << (std::ranges::max_element(gpus) - gpus.begin());
+}
+
 }  // namespace slicewise::sim

@@ -105,4 +105,7 @@ std::uint32_t first_whole_gpus(const GpuMilli& gpus, std::int32_t count);
 // The GPU with the least left that still fits; the first of equals. REQUIRES: there is one.
 std::uint32_t fullest_gpu(const GpuMilli& gpus, std::int32_t milli);
 
+// The GPU with the most left; the first of equals.
+std::uint32_t emptiest_gpu(const GpuMilli& gpus);
+
 }  // namespace slicewise::sim

@@ -39,7 +39,7 @@ struct SpreadShape {
 
 struct Placement::State {
   State(NodeTable table, std::vector<NodeDemand> of_shapes, NodePolicy node_policy,
-        std::uint64_t seed, std::span<const TypicalJob> typical);
+        std::uint64_t seed, std::span<const TypicalJob> typical, GpuOrder order);
 
   // Cuts the shapes that no node is large enough for.
   void cut_spread_shapes();
@@ -68,6 +68,7 @@ struct Placement::State {
   std::vector<std::uint32_t> spread_of_shape;  // into spread_shapes
   Policy policy;
   bool at_random;
+  GpuOrder gpu_order;
   RandomStream random;
   ScoreCache cache;
   std::vector<Allocation> allocations;
@@ -124,11 +125,12 @@ std::string_view policy_name(NodePolicy policy) {
 }
 
 Placement::State::State(NodeTable table, std::vector<NodeDemand> of_shapes, NodePolicy node_policy,
-                        std::uint64_t seed, std::span<const TypicalJob> typical)
+                        std::uint64_t seed, std::span<const TypicalJob> typical, GpuOrder order)
     : nodes(std::move(table)),
       demands(std::move(of_shapes)),
       policy(make_policy(node_policy, nodes, demands, typical)),
       at_random(node_policy == NodePolicy::Random),
+      gpu_order(order),
       random(seed, 0, 0, Purpose::Placement),
       cache(0, 0) {
   cut_spread_shapes();
@@ -153,6 +155,8 @@ std::optional<AllocatedPart> Placement::State::choose(std::size_t number) {
           part.gpus = first_whole_gpus(nodes.gpus(*node), demand.gpus);
         } else if (at_random) {
           part.gpus = random_gpu(nodes.gpus(*node), demand.gpu_milli, random);
+        } else if (gpu_order == GpuOrder::Emptiest) {
+          part.gpus = emptiest_gpu(nodes.gpus(*node));
         } else {
           part.gpus = fullest_gpu(nodes.gpus(*node), demand.gpu_milli);
         }
@@ -189,12 +193,14 @@ AllocationId Placement::State::new_allocation(ShapeId shape) {
 }
 
 Placement::Placement(std::span<const NodeShape> nodes, std::span<const JobShape> shapes,
-                     NodePolicy policy, std::uint64_t seed, std::span<const TypicalJob> typical) {
+                     NodePolicy policy, std::uint64_t seed, std::span<const TypicalJob> typical,
+                     GpuOrder gpu_order) {
   NodeTable table(nodes);
   std::vector<NodeDemand> demands;
   demands.reserve(shapes.size());
   for (const JobShape& shape : shapes) demands.push_back(table.demand(shape));
-  state_ = std::make_unique<State>(std::move(table), std::move(demands), policy, seed, typical);
+  state_ = std::make_unique<State>(std::move(table), std::move(demands), policy, seed, typical,
+                                   gpu_order);
 }
 
 Placement::~Placement() = default;
@@ -272,7 +278,8 @@ void Placement::release(AllocationId id) {
 }
 
 bool Placement::fits_empty(ShapeId shape) const {
-  State empty(state_->nodes.emptied(), {state_->demands[shape]}, NodePolicy::FirstFit, 0, {});
+  State empty(state_->nodes.emptied(), {state_->demands[shape]}, NodePolicy::FirstFit, 0, {},
+              GpuOrder::Fullest);
   std::vector<AllocatedPart> parts;
   return empty.is_spread(0) ? empty.place_spread(0, parts) : empty.choose(0).has_value();
 }

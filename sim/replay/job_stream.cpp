@@ -28,7 +28,7 @@ std::vector<std::string> split_models(std::string_view text) {
 
 }  // namespace
 
-TraceShapes shapes_of(const scenarios::JobTrace& trace, const ReplayCluster& cluster) {
+TraceShapes shapes_of(const scenarios::JobTrace& trace, const ReplayCluster& cluster, int tickets) {
   const bool only_gpus = cluster.only_gpus || cluster.nodes.empty();
   using Key = std::tuple<std::int32_t, std::int32_t, std::int64_t, std::int64_t, std::uint32_t>;
   std::map<Key, ShapeId> known;
@@ -37,7 +37,10 @@ TraceShapes shapes_of(const scenarios::JobTrace& trace, const ReplayCluster& clu
   result.of_row.resize(trace.size());
   for (std::size_t row = 0; row < trace.size(); ++row) {
     const std::int32_t gpus = trace.gpus[row];
-    const std::int32_t milli = gpus == 1 ? value_at(trace.gpu_milli, row, 1000) : 1000;
+    const bool is_ticket = gpus == 1 && tickets > 0;
+    const std::int32_t milli = is_ticket   ? milli_of_ticket(tickets)
+                               : gpus == 1 ? value_at(trace.gpu_milli, row, 1000)
+                                           : 1000;
     const std::int64_t cpu = only_gpus ? 0 : std::max(0, value_at(trace.cpu_milli, row, 0));
     const std::int64_t memory =
         only_gpus ? 0 : std::max<std::int64_t>(0, value_at(trace.memory, row, Bytes{}).count);
@@ -62,11 +65,12 @@ constexpr std::uint32_t kNoGang = UINT32_MAX;
 
 }  // namespace
 
-JobStream::JobStream(const scenarios::JobTrace& trace, int repeat, Duration shift)
+JobStream::JobStream(const scenarios::JobTrace& trace, int repeat, Duration shift, int tickets)
     : trace_(trace),
       rows_(static_cast<JobNumber>(trace.size())),
       total_(rows_ * static_cast<JobNumber>(repeat)),
-      shift_(shift) {
+      shift_(shift),
+      ticket_milli_(tickets > 0 ? milli_of_ticket(tickets) : 0) {
   if (!trace.gang.empty()) find_gangs();
 }
 
@@ -101,9 +105,11 @@ std::span<const std::uint32_t> JobStream::rows_of(JobNumber job) const {
 }
 
 std::int64_t JobStream::gpu_milli(JobNumber job) const {
-  const auto of_row = [this](std::size_t at) {
+  const auto of_row = [this](std::size_t at) -> std::int64_t {
+    const std::int64_t gpus = trace_.gpus[at];
+    if (ticket_milli_ > 0) return gpus == 1 ? ticket_milli_ : gpus * 1000;
     const std::int64_t each = trace_.gpu_milli.empty() ? 1000 : trace_.gpu_milli[at];
-    return trace_.gpus[at] * each;
+    return gpus * each;
   };
   if (gangs_.empty()) return of_row(row(job));
   std::int64_t sum = 0;

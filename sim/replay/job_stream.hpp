@@ -10,6 +10,9 @@
 
 namespace slicewise::sim {
 
+// Thousandths of a GPU that a job with one GPU takes of it, one of so many tickets.
+constexpr int milli_of_ticket(int tickets) { return 1000 / tickets; }
+
 // A row of the trace in one of its repetitions: row + repetition x rows.
 using JobNumber = std::uint32_t;
 
@@ -19,7 +22,8 @@ using JobNumber = std::uint32_t;
 // are passed over.
 class JobStream {
  public:
-  JobStream(const scenarios::JobTrace& trace, int repeat, Duration shift);
+  // `tickets`: of each GPU; a job with one GPU takes one of them. 0: it takes what the trace says.
+  JobStream(const scenarios::JobTrace& trace, int repeat, Duration shift, int tickets = 0);
 
   JobNumber size() const { return total_; }
   std::size_t row(JobNumber job) const { return total_ == rows_ ? job : job % rows_; }
@@ -31,7 +35,7 @@ class JobStream {
   Duration run(JobNumber job) const {
     return gangs_.empty() ? trace_.run[row(job)] : gang_run_[row(job)];
   }
-  // Thousandths of GPUs, of the whole gang.
+  // Thousandths of GPUs that it takes, of the whole gang.
   std::int64_t gpu_milli(JobNumber job) const;
   int priority(JobNumber job) const {
     return trace_.priority.empty() ? 0 : trace_.priority[row(job)];
@@ -55,6 +59,7 @@ class JobStream {
   JobNumber rows_ = 0;
   JobNumber total_ = 0;
   Duration shift_;
+  int ticket_milli_ = 0;  // 0: as the trace says
   // Only when the trace has gangs: rows of each, in order, and by row its gang's run time when it
   // is the last to arrive, else kUnknownDuration.
   std::vector<std::vector<std::uint32_t>> gangs_;

@@ -12,116 +12,6 @@
 namespace slicewise::sim {
 namespace {
 
-constexpr double kMilliNsPerGpuHour = 1000 * 3.6e12;
-
-struct SizeClass {
-  std::int64_t most_milli;
-  std::string_view name;
-};
-
-constexpr std::array<SizeClass, 7> kSizes = {{{0, "no GPU"},
-                                              {999, "part of a GPU"},
-                                              {1000, "1 GPU"},
-                                              {4000, "2-4 GPUs"},
-                                              {8000, "5-8 GPUs"},
-                                              {16'000, "9-16 GPUs"},
-                                              {INT64_MAX, "more than 16"}}};
-
-std::size_t class_of(std::int64_t milli) {
-  std::size_t at = 0;
-  while (milli > kSizes[at].most_milli) ++at;
-  return at;
-}
-
-}  // namespace
-
-ReplayRecord::ReplayRecord(const JobStream& jobs, const ReplaySettings& settings) : jobs_(jobs) {
-  result_.jobs = jobs.size();
-  if (settings.keep_jobs) result_.job_times.resize(jobs.size());
-  for (std::size_t at = 0; at < kSizes.size(); ++at) classes_[at].name = kSizes[at].name;
-  if (jobs.size() > 0) result_.first_arrival = TimePoint{jobs.trace().arrival[0].ns};
-  result_.last_end = result_.first_arrival;
-}
-
-void ReplayRecord::never_fits(JobNumber job) {
-  result_.never_fit += static_cast<std::int64_t>(jobs_.rows_of(job).size());
-  if (!result_.first_never_fit) result_.first_never_fit = jobs_.row(job);
-}
-
-void ReplayRecord::started(JobNumber job, TimePoint now) {
-  used_milli_ += jobs_.gpu_milli(job);
-  if (used_milli_ > peak_milli_) peak_milli_ = used_milli_;
-  if (result_.job_times.empty()) return;
-  const JobNumber first = job - static_cast<JobNumber>(jobs_.row(job));
-  for (const std::uint32_t row : jobs_.rows_of(job)) {
-    JobTimes& times = result_.job_times[first + row];
-    if (times.start == kNever) times.start = now;
-  }
-}
-
-void ReplayRecord::preempted(JobNumber job) {
-  used_milli_ -= jobs_.gpu_milli(job);
-  ++result_.preemptions;
-  ++result_.events;
-}
-
-void ReplayRecord::lost(JobNumber job, Duration work) {
-  lost_milli_ns_ += static_cast<Int128>(jobs_.gpu_milli(job)) * work.ns;
-}
-
-void ReplayRecord::ended(JobNumber job, TimePoint now) {
-  const std::int64_t milli = jobs_.gpu_milli(job);
-  const Duration run = jobs_.run(job);
-  used_milli_ -= milli;
-  milli_ns_ += static_cast<Int128>(milli) * run.ns;
-  ++result_.events;
-  if (now > result_.last_end) result_.last_end = now;
-  const auto rows = jobs_.rows_of(job);
-  if (rows.size() == 1) {
-    ended_row(job, rows.front(), jobs_.arrival(job), now);
-    return;
-  }
-  const JobNumber first = job - static_cast<JobNumber>(jobs_.row(job));
-  for (const std::uint32_t row : rows) {
-    ended_row(first + row, row, jobs_.arrival(first + row), now);
-  }
-}
-
-void ReplayRecord::ended_row(JobNumber job, std::size_t row, TimePoint arrival, TimePoint now) {
-  const scenarios::JobTrace& trace = jobs_.trace();
-  const std::int64_t each = trace.gpu_milli.empty() ? 1000 : trace.gpu_milli[row];
-  const Duration completion = now - arrival;
-  // Of a gang each row has waited for the run time of the longest less than all of them.
-  const Duration wait = completion - trace.run[row];
-  ReplayClass& size = classes_[class_of(trace.gpus[row] * each)];
-  ++size.finished;
-  size.wait.add(wait);
-  size.completion.add(completion);
-  result_.wait.add(wait);
-  result_.completion.add(completion);
-  ++result_.finished;
-  result_.started_at_once += wait.ns == 0 ? 1 : 0;
-  if (!result_.job_times.empty()) result_.job_times[job].end = now;
-}
-
-ReplayResult ReplayRecord::take(std::int64_t total_milli, bool interrupted) {
-  for (ReplayClass& size : classes_) {
-    if (size.finished > 0) result_.classes.push_back(std::move(size));
-  }
-  for (const Duration run : jobs_.trace().run.values()) result_.without_run += run.ns < 0 ? 1 : 0;
-  if (const auto rows = static_cast<std::int64_t>(jobs_.trace().size()); rows > 0) {
-    result_.without_run *= static_cast<std::int64_t>(jobs_.size()) / rows;
-  }
-  result_.total_gpus = static_cast<double>(total_milli) / 1000;
-  result_.peak_gpus = static_cast<double>(peak_milli_) / 1000;
-  result_.gpu_hours = static_cast<double>(milli_ns_) / kMilliNsPerGpuHour;
-  result_.lost_gpu_hours = static_cast<double>(lost_milli_ns_) / kMilliNsPerGpuHour;
-  result_.interrupted = interrupted;
-  return std::move(result_);
-}
-
-namespace {
-
 constexpr std::int64_t kEventsPerLook = 65'536;  // at the interrupt flag
 
 // No event is later: a run that starts then ends before the clock does.
@@ -139,14 +29,14 @@ bool was_interrupted(const ReplaySettings& settings) {
 enum class Outcome : std::uint8_t { Whole, Interrupted, TooLong };
 
 // The event loop: ends at an instant, then arrivals, then the scheduler.
-template <class Resources, class Queue>
-Outcome run_events(ReplayState<Resources>& state, Queue& queue, const ReplaySettings& settings) {
+template <class State, class Queue>
+Outcome run_events(State& state, Queue& queue, const ReplaySettings& settings) {
   const JobNumber total = state.jobs.size();
   JobNumber next = 0;
   std::int64_t looks = 0;
-  while (next < total || !state.running.empty()) {
+  while (next < total || !state.running.empty() || state.next_retry() != kNever) {
     const TimePoint arrival = next < total ? state.jobs.arrival(next) : kNever;
-    const TimePoint now = std::min(arrival, state.running.next_end());
+    const TimePoint now = std::min({arrival, state.running.next_end(), state.next_retry()});
     if (now > kLatest) return Outcome::TooLong;
     while (state.running.next_end() == now) {
       queue.freed(state.finish(state.running.next_to_end(), now));
@@ -157,8 +47,11 @@ Outcome run_events(ReplayState<Resources>& state, Queue& queue, const ReplaySett
       if (state.resources.fits_empty(next)) {
         queue.add(next);
       } else {
-        state.record.never_fits(next);
+        state.turn_away(next);
       }
+    }
+    if constexpr (State::kShared) {
+      while (state.next_retry() == now) queue.add_again(state.killed.take());
     }
     queue.schedule(now);
     state.record.waiting(queue.waiting());
@@ -188,33 +81,103 @@ std::size_t most_running(const JobStream& jobs, std::int64_t total_milli) {
   return std::min<std::size_t>(jobs.size(), by_gpus + without_gpu * repeats) + 1;
 }
 
-template <class Resources>
-Expected<ReplayResult> replay_on(const JobStream& jobs, Resources resources,
-                                 const TraceShapes& shapes, const ReplaySettings& settings) {
-  const bool preemptive = settings.queue == QueuePolicy::Priority ||
-                          settings.queue == QueuePolicy::ShortestTime ||
-                          settings.queue == QueuePolicy::ShortestService;
-  ReplayState<Resources> state(jobs, resources, most_running(jobs, resources.total_milli()),
-                               settings, preemptive);
-  const auto with = [&](auto queue) { return run_events(state, queue, settings); };
-  const Outcome outcome = [&] {
-    switch (settings.queue) {
-      case QueuePolicy::Fifo:
-        return with(Fifo<Resources>(state));
-      case QueuePolicy::Easy:
-        return with(Easy<Resources>(state));
-      case QueuePolicy::Backfill:
-      case QueuePolicy::Priority:
-        return with(Backfill<Resources>(state, shapes, settings.queue == QueuePolicy::Priority));
-      case QueuePolicy::ShortestTime:
-      case QueuePolicy::ShortestService:
-        return with(Shortest<Resources>(state, settings.queue == QueuePolicy::ShortestService));
+// Nodes whose GPUs are shared.
+class SharedNodes : public NodeResources {
+ public:
+  SharedNodes(const JobStream& jobs, const TraceShapes& shapes, const JobUses& uses,
+              const ReplaySettings& settings)
+      : NodeResources(jobs, shapes, settings), stream_(jobs), refused_(jobs.trace().size()) {
+    for (std::size_t row = 0; row < refused_.size(); ++row) refused_[row] = uses.turned_away(row);
+  }
+
+  // The reason of its first row that has one.
+  std::optional<TurnedAway> turned_away(JobNumber job) const {
+    for (const std::uint32_t row : stream_.rows_of(job)) {
+      if (refused_[row]) return refused_[row];
     }
-    return Outcome::Whole;
-  }();
+    return std::nullopt;
+  }
+  bool fits_empty(JobNumber job) const {
+    return !turned_away(job) && NodeResources::fits_empty(job);
+  }
+
+ private:
+  const JobStream& stream_;
+  std::vector<std::optional<TurnedAway>> refused_;  // by row
+};
+
+constexpr bool preempts(QueuePolicy queue) {
+  return queue == QueuePolicy::Priority || queue == QueuePolicy::ShortestTime ||
+         queue == QueuePolicy::ShortestService;
+}
+
+template <class State>
+Outcome run_queue(State& state, const TraceShapes& shapes, const ReplaySettings& settings) {
+  const auto with = [&](auto queue) { return run_events(state, queue, settings); };
+  switch (settings.queue) {
+    case QueuePolicy::Fifo:
+      return with(Fifo<State>(state));
+    case QueuePolicy::Easy:
+      return with(Easy<State>(state));
+    case QueuePolicy::Backfill:
+    case QueuePolicy::Priority:
+      return with(Backfill<State>(state, shapes, settings.queue == QueuePolicy::Priority));
+    case QueuePolicy::ShortestTime:
+    case QueuePolicy::ShortestService:
+      break;
+  }
+  // They place everybody anew at each event.
+  if constexpr (!State::kShared) {
+    return with(Shortest<State>(state, settings.queue == QueuePolicy::ShortestService));
+  }
+  return Outcome::Whole;
+}
+
+void add_gpu_time(const GpuCompany& company, ReplayResult& result) {
+  const double gpu_ns = result.total_gpus * static_cast<double>(result.makespan().ns);
+  SharingFigures& figures = *result.sharing;
+  result.peak_gpus = static_cast<double>(company.most_gpus());
+  if (gpu_ns <= 0) return;
+  figures.gpu_busy = std::min(1.0, company.busy_ns() / gpu_ns);
+  figures.sm_active = std::min(1.0, company.sm_ns() / gpu_ns);
+  figures.switching = company.switching_ns() / gpu_ns;
+}
+
+// `asked`: the jobs as the trace has them.
+template <class Resources, class Company>
+Expected<ReplayResult> replay_on(const JobStream& jobs, const JobStream& asked, Resources resources,
+                                 Company company, std::size_t most, const TraceShapes& shapes,
+                                 const ReplaySettings& settings) {
+  ReplayState<Resources, Company> state(jobs, asked, resources, std::move(company), most, settings,
+                                        preempts(settings.queue));
+  const Outcome outcome = run_queue(state, shapes, settings);
   if (outcome == Outcome::TooLong) return tl::unexpected(Diagnostics{too_long()});
   ReplayResult result = state.record.take(resources.total_milli(), outcome == Outcome::Interrupted);
   result.perfect_estimates = settings.queue == QueuePolicy::Easy && jobs.trace().time_limit.empty();
+  if constexpr (Company::kMeets) add_gpu_time(state.company, result);
+  return result;
+}
+
+template <class Resources>
+Expected<ReplayResult> replay_alone(const JobStream& jobs, Resources resources,
+                                    const TraceShapes& shapes, const ReplaySettings& settings) {
+  const std::size_t most = most_running(jobs, resources.total_milli());
+  return replay_on(jobs, jobs, std::move(resources), NoCompany(), most, shapes, settings);
+}
+
+Expected<ReplayResult> replay_shared(const scenarios::JobTrace& trace,
+                                     const ReplaySettings& settings) {
+  const GpuSharing& sharing = *settings.sharing;
+  const JobStream jobs(trace, settings.repeat, settings.shift, sharing.tickets);
+  const JobStream asked(trace, settings.repeat, settings.shift);
+  const TraceShapes shapes = shapes_of(trace, settings.cluster, sharing.tickets);
+  const JobUses uses(trace, sharing);
+  SharedNodes nodes(jobs, shapes, uses, settings);
+  const std::size_t most = most_running(jobs, nodes.total_milli());
+  GpuCompany company(jobs, uses, settings.cluster.nodes, most);
+  auto result =
+      replay_on(jobs, asked, std::move(nodes), std::move(company), most, shapes, settings);
+  if (result) result->sharing->known = uses.known();
   return result;
 }
 
@@ -267,17 +230,24 @@ double ReplayResult::utilization() const {
   return hours > 0 && total_gpus > 0 ? gpu_hours / (total_gpus * hours) : 0;
 }
 
+std::int64_t SharingFigures::refused() const {
+  std::int64_t jobs = 0;
+  for (const Refusal& refusal : refusals) jobs += refusal.jobs;
+  return jobs;
+}
+
 Expected<ReplayResult> replay(const scenarios::JobTrace& trace, const ReplaySettings& settings) {
   if (const auto problem = time_problem(trace, settings)) {
     return tl::unexpected(Diagnostics{*problem});
   }
+  if (settings.sharing) return replay_shared(trace, settings);
   const bool pool = settings.cluster.nodes.empty();
   const JobStream jobs(trace, settings.repeat, settings.shift);
   const bool needs_shapes =
       !pool || settings.queue == QueuePolicy::Backfill || settings.queue == QueuePolicy::Priority;
   const TraceShapes shapes = needs_shapes ? shapes_of(trace, settings.cluster) : TraceShapes{};
-  if (pool) return replay_on(jobs, GpuPool(jobs, settings.cluster.pool_gpus), shapes, settings);
-  return replay_on(jobs, NodeResources(jobs, shapes, settings), shapes, settings);
+  if (pool) return replay_alone(jobs, GpuPool(jobs, settings.cluster.pool_gpus), shapes, settings);
+  return replay_alone(jobs, NodeResources(jobs, shapes, settings), shapes, settings);
 }
 
 }  // namespace slicewise::sim

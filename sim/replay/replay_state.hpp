@@ -1,63 +1,85 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "slicewise/sim/replay/replay.hpp"
 
+#include "gpu_company.hpp"
 #include "job_stream.hpp"
+#include "replay_record.hpp"
 #include "resources.hpp"
 
 namespace slicewise::sim {
 
-// Keeps the figures of a replay while it runs.
-class ReplayRecord {
+// Jobs that ran out of GPU memory and come back: as the Job controller does it, after 10 s, 20 s
+// and so on up to 6 minutes, six times at most. Source: Kubernetes, "Jobs", pod backoff failure
+// policy.
+class KilledJobs {
  public:
-  ReplayRecord(const JobStream& jobs, const ReplaySettings& settings);
+  static constexpr int kMostRetries = 6;
 
-  void arrived() { ++result_.events; }
-  void never_fits(JobNumber job);
-  void started(JobNumber job, TimePoint now);
-  void preempted(JobNumber job);
-  void lost(JobNumber job, Duration work);
-  void ended(JobNumber job, TimePoint now);
-  void waiting(std::int64_t jobs) {
-    if (jobs > result_.most_waiting) result_.most_waiting = jobs;
+  explicit KilledJobs(std::size_t jobs) : kills_(jobs) {}
+
+  // False: it was tried often enough.
+  bool comes_back(JobNumber job, TimePoint now) {
+    constexpr Duration kFirst = seconds(10);
+    constexpr Duration kMost = seconds(360);
+    const int kills = ++kills_[job];
+    if (kills > kMostRetries) return false;
+    const Duration wait = std::min(kMost, kFirst * (std::int64_t{1} << (kills - 1)));
+    waiting_.push_back({now + wait, job});
+    std::ranges::push_heap(waiting_, std::greater());
+    return true;
   }
-  ReplayResult take(std::int64_t total_milli, bool interrupted);
+
+  TimePoint next() const { return waiting_.empty() ? kNever : waiting_.front().first; }
+  JobNumber take() {
+    std::ranges::pop_heap(waiting_, std::greater());
+    const JobNumber job = waiting_.back().second;
+    waiting_.pop_back();
+    return job;
+  }
 
  private:
-  void ended_row(JobNumber job, std::size_t row, TimePoint arrival, TimePoint now);
-
-  const JobStream& jobs_;
-  ReplayResult result_;
-  std::array<ReplayClass, 7> classes_;
-  Int128 milli_ns_ = 0;  // thousandths of GPUs x time of finished work
-  Int128 lost_milli_ns_ = 0;
-  std::int64_t used_milli_ = 0;
-  std::int64_t peak_milli_ = 0;
+  std::vector<std::uint8_t> kills_;                       // by job
+  std::vector<std::pair<TimePoint, JobNumber>> waiting_;  // a heap
 };
 
 // What all queue policies work on: the jobs, what they can be given, those that run.
-template <class Resources>
+template <class Resources, class Company>
 class ReplayState {
  public:
-  ReplayState(const JobStream& stream, Resources& given, std::size_t most_running,
-              const ReplaySettings& settings, bool preemptive)
+  static constexpr bool kShared = Company::kMeets;
+
+  // `asked`: the jobs with the GPUs that the trace says, which figures are about.
+  ReplayState(const JobStream& stream, const JobStream& asked, Resources& given, Company among_jobs,
+              std::size_t most_running, const ReplaySettings& settings, bool preemptive)
       : jobs(stream),
         resources(given),
         running(most_running),
-        record(stream, settings),
+        company(std::move(among_jobs)),
+        record(asked, settings),
+        killed(Company::kMeets && !stream.trace().gpu_memory.empty() ? stream.size() : 0),
         restarts_(settings.restart_preempted) {
     if (preemptive) done_.resize(stream.size());
+    if (Company::kMeets && preemptive && !restarts_) served_.resize(stream.size());
   }
 
   // Whether the scheduler has to do with this row: the others were left out.
   bool is_queued(JobNumber job) const {
     return jobs.is_submitted(job) && resources.fits_empty(job);
+  }
+
+  void turn_away(JobNumber job) {
+    if constexpr (Company::kMeets) {
+      if (const auto reason = resources.turned_away(job)) return record.refused(job, *reason);
+    }
+    record.never_fits(job);
   }
 
   // Starts the job if it fits.
@@ -70,26 +92,48 @@ class ReplayState {
   RunningJob finish(std::uint32_t slot, TimePoint now) {
     const RunningJob ended = running[slot];
     running.remove(slot);
+    if constexpr (Company::kMeets) {
+      finish_in_company(company.leave(slot, ended, now, running), ended.job, now);
+    } else {
+      record.ended(ended.job, now);
+    }
     resources.give_back(ended.job, ended.held);
-    record.ended(ended.job, now);
     return ended;
   }
 
-  // A job whose GPUs were taken away goes on later, or from its start.
-  void account_preempted(const RunningJob& stopped, TimePoint now) {
+  // Its GPUs were taken away: it goes on later, or from its start.
+  RunningJob stop(std::uint32_t slot, TimePoint now) {
+    const RunningJob stopped = running[slot];
+    running.remove(slot);
+    Duration work = now - stopped.since;
+    if constexpr (Company::kMeets) {
+      const GpuCompany::Stretch stretch = company.leave(slot, stopped, now, running);
+      work = stretch.work;
+      if (!served_.empty()) served_[stopped.job] += stretch.on_gpu;
+    }
     if (restarts_) {
-      record.lost(stopped.job, now - stopped.since);
+      record.lost(stopped.job, work);
     } else {
-      done_[stopped.job] += now - stopped.since;
+      done_[stopped.job] += work;
     }
     record.preempted(stopped.job);
+    return stopped;
   }
 
   // Returns its slot.
   std::uint32_t run(const RunningJob& job) {
     record.started(job.job, job.since);
-    return running.add(job, job.since + remaining(job.job));
+    const Duration left = remaining(job.job);
+    if constexpr (Company::kMeets) {
+      const std::uint32_t slot = running.add(job, kNever);
+      company.join(slot, job, left, resources, running);
+      return slot;
+    } else {
+      return running.add(job, job.since + left);
+    }
   }
+
+  TimePoint next_retry() const { return kShared ? killed.next() : kNever; }
 
   Duration remaining(JobNumber job) const {
     return done_.empty() ? jobs.run(job) : jobs.run(job) - done_[job];
@@ -98,11 +142,25 @@ class ReplayState {
   const JobStream& jobs;
   Resources& resources;
   RunningJobs running;
+  Company company;
   ReplayRecord record;
+  KilledJobs killed;
 
  private:
+  void finish_in_company(const GpuCompany::Stretch& stretch, JobNumber job, TimePoint now) {
+    if (stretch.killed) {
+      record.killed(job);
+      if (!killed.comes_back(job, now)) record.failed(job);
+      return;
+    }
+    const Duration before = served_.empty() ? Duration{} : served_[job];
+    const ServedInCompany served{before + stretch.on_gpu, jobs.run(job), stretch.whole};
+    record.ended(job, now, &served);
+  }
+
   bool restarts_;
-  std::vector<Duration> done_;  // by job, of preemptive policies
+  std::vector<Duration> done_;    // by job, of preemptive policies
+  std::vector<Duration> served_;  // likewise: time on GPUs that was not for nothing
 };
 
 }  // namespace slicewise::sim

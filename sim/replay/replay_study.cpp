@@ -33,6 +33,18 @@ void find_jobs_that_never_fit(ReplayStudy& study, const scenarios::JobTrace& tra
       "add nodes that hold them"));
 }
 
+// Each once, however many ways of sharing say it.
+void add_notes_of_sharing(ReplayStudy& study) {
+  for (const ReplayOutcome& outcome : study.outcomes) {
+    if (!outcome.scheduling.sharing) continue;
+    for (const Diagnostic& note : outcome.scheduling.sharing->notes) {
+      const bool known = std::ranges::find(study.findings, note.message, &Diagnostic::message) !=
+                         study.findings.end();
+      if (!known) study.findings.push_back(note);
+    }
+  }
+}
+
 // Progress of several replays as one: jobs that arrived, of all of them.
 class SharedProgress {
  public:
@@ -65,6 +77,7 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
                     .shift = settings.shift,
                     .restart_preempted = settings.restart_preempted,
                     .run_under_sharing = trace.run_under_sharing,
+                    .group_by = settings.group_by,
                     .outcomes = {},
                     .interrupted = false,
                     .findings = {}};
@@ -78,6 +91,7 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
     ReplaySettings own = settings;
     own.queue = schedulings[at].queue;
     own.placement = schedulings[at].placement;
+    own.sharing = schedulings[at].sharing;
     own.interrupted = options.interrupted;
     own.progress = [&](std::int64_t done, std::int64_t total) { progress.update(at, done, total); };
     results[at] = replay(trace, own);
@@ -96,7 +110,18 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
     study.outcomes.push_back({schedulings[at], std::move(result), cost, std::move(verdict)});
   }
   if (!study.outcomes.empty()) find_jobs_that_never_fit(study, trace, settings.cluster);
+  add_notes_of_sharing(study);
   return study;
+}
+
+std::optional<Usd> ReplayOutcome::cost_per_job() const {
+  if (!cost || result.finished == 0) return std::nullopt;
+  return Usd{cost->nano / result.finished};
+}
+
+std::optional<double> ReplayOutcome::gpu_hours_per_usd() const {
+  if (!cost || cost->nano <= 0) return std::nullopt;
+  return result.gpu_hours / to_dollars(*cost);
 }
 
 double InflationOutcome::mean_allocated_percent() const {

@@ -56,7 +56,7 @@ class NodeResources {
       : jobs_(jobs),
         shapes_(shapes),
         placement_(settings.cluster.nodes, shapes.shapes, settings.placement, settings.seed,
-                   shapes.typical),
+                   shapes.typical, gpu_order(settings)),
         fits_(shapes.shapes.size(), Fits::NotAsked) {}
 
   std::optional<Holding> take(JobNumber job);
@@ -68,8 +68,25 @@ class NodeResources {
   std::int64_t free_milli() const { return placement_.free().gpu_milli; }
   std::int64_t total_milli() const { return placement_.total_gpu_milli(); }
 
+  // Each row of the job with each part of what it holds.
+  template <class Visit>
+  void visit_parts(JobNumber job, Holding held, Visit visit) const {
+    const std::span<const std::uint32_t> rows = jobs_.rows_of(job);
+    for (std::size_t at = 0; at < rows.size(); ++at) {
+      const AllocationId allocation = held < kFirstGang ? held : gangs_[held - kFirstGang][at];
+      for (const AllocatedPart& part : placement_.parts(allocation)) visit(rows[at], part);
+    }
+  }
+
  private:
   static constexpr Holding kFirstGang = 1U << 31U;
+
+  // Who spreads jobs over nodes spreads tickets over GPUs, too: kube-scheduler and the device
+  // plugin as EKS has them.
+  static GpuOrder gpu_order(const ReplaySettings& settings) {
+    const bool spreads = settings.sharing && settings.placement == NodePolicy::LeastAllocated;
+    return spreads ? GpuOrder::Emptiest : GpuOrder::Fullest;
+  }
 
   // All rows by place(row), or none.
   template <class Place>
@@ -139,6 +156,8 @@ class RunningJobs {
     ends_.set(slot, end);
     return slot;
   }
+
+  void move_end(std::uint32_t slot, TimePoint end) { ends_.set(slot, end); }
 
   void remove(std::uint32_t slot) {
     ends_.clear(slot);

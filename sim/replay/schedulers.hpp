@@ -14,19 +14,28 @@
 namespace slicewise::sim {
 
 // Strict first come, first served: the queue is a stretch of the trace, so it needs no memory.
-template <class Resources>
+template <class State>
 class Fifo {
  public:
-  explicit Fifo(ReplayState<Resources>& state) : state_(state) {}
+  explicit Fifo(State& state) : state_(state) {}
 
   void add(JobNumber job) {
     if (waiting_ == 0) head_ = job;
     ++waiting_;
     head_may_fit_ = head_may_fit_ || waiting_ == 1;
   }
+  // A job that was killed keeps its place: all that wait are younger.
+  void add_again(JobNumber job) {
+    again_.insert(std::ranges::upper_bound(again_, job), job);
+    head_may_fit_ = true;
+  }
   void freed(const RunningJob& /*ended*/) { head_may_fit_ = true; }
 
   void schedule(TimePoint now) {
+    while (head_may_fit_ && !again_.empty()) {
+      head_may_fit_ = state_.start(again_.front(), now);
+      if (head_may_fit_) again_.erase(again_.begin());
+    }
     while (head_may_fit_ && waiting_ > 0) {
       if (!state_.is_queued(head_)) {
         ++head_;
@@ -38,10 +47,11 @@ class Fifo {
       }
     }
   }
-  std::int64_t waiting() const { return waiting_; }
+  std::int64_t waiting() const { return waiting_ + static_cast<std::int64_t>(again_.size()); }
 
  private:
-  ReplayState<Resources>& state_;
+  State& state_;
+  std::vector<JobNumber> again_;  // in order
   JobNumber head_ = 0;
   std::int64_t waiting_ = 0;
   bool head_may_fit_ = true;  // nothing was given back since it was turned down
@@ -50,10 +60,10 @@ class Fifo {
 // First fit, by priority where jobs have one. Waiting jobs of the same priority and shape ask for
 // the same, so when the oldest of them does not fit, none does: a pass looks at one job of each
 // such kind, however many wait.
-template <class Resources>
+template <class State>
 class Backfill {
  public:
-  Backfill(ReplayState<Resources>& state, const TraceShapes& shapes, bool by_priority)
+  Backfill(State& state, const TraceShapes& shapes, bool by_priority)
       : state_(state), by_priority_(by_priority), next_(state.jobs.size(), kNone) {
     name_kinds(shapes);
   }
@@ -64,6 +74,7 @@ class Backfill {
     }
     enqueue(job);
   }
+  void add_again(JobNumber job) { add(job); }
   void freed(const RunningJob& ended) {
     something_freed_ = true;
     count(ended.job, -1);
@@ -226,9 +237,7 @@ class Backfill {
         victim.held = *again;
         continue;
       }
-      const RunningJob gone = victim;
-      state_.running.remove(slot);
-      state_.account_preempted(gone, now);
+      const RunningJob gone = state_.stop(slot, now);
       count(gone.job, -1);
       enqueue(gone.job);
       something_freed_ = true;
@@ -238,7 +247,7 @@ class Backfill {
     return held.has_value();
   }
 
-  ReplayState<Resources>& state_;
+  State& state_;
   bool by_priority_;
   std::vector<JobNumber> next_;  // of the same kind, by job
   std::vector<std::uint32_t> kind_of_row_;
@@ -254,14 +263,19 @@ class Backfill {
 
 // EASY backfilling: the oldest job has a reservation at the time when enough GPUs will be free by
 // the estimates of those that run; a later job starts now if it ends before that, or takes only
-// GPUs that the oldest will not need. Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP'95.
-// On nodes the reservation counts GPUs of the whole cluster, not their places.
-template <class Resources>
+// GPUs that the oldest will not need. Nobody's estimate knows of sharing. Source: Lifka, "The
+// ANL/IBM SP scheduling system", JSSPP'95. On nodes the reservation counts GPUs of the whole
+// cluster, not their places.
+template <class State>
 class Easy {
  public:
-  explicit Easy(ReplayState<Resources>& state) : state_(state) {}
+  explicit Easy(State& state) : state_(state) {}
 
   void add(JobNumber job) { queue_.push_back(job); }
+  void add_again(JobNumber job) {
+    queue_.insert(std::ranges::upper_bound(queue_, job), job);
+    looked_at_ = 0;
+  }
   void freed(const RunningJob& ended) {
     ends_.erase(std::ranges::lower_bound(ends_, estimated_end(ended)));
     looked_at_ = 0;
@@ -329,7 +343,7 @@ class Easy {
     looked_at_ = kept;
   }
 
-  ReplayState<Resources>& state_;
+  State& state_;
   std::vector<JobNumber> queue_;
   std::size_t looked_at_ = 0;  // jobs at the front that cannot start until something is given back
   TimePoint reserved_at_;
@@ -340,11 +354,10 @@ class Easy {
 // Least remaining time (SRTF) or remaining time x GPUs (SRSF) first. At each event all jobs are
 // placed anew in that order, each where it fits, so that running jobs may move: no cost of
 // preemption or migration, the ideal that schedulers are measured against.
-template <class Resources>
+template <class State>
 class Shortest {
  public:
-  Shortest(ReplayState<Resources>& state, bool by_service)
-      : state_(state), by_service_(by_service) {
+  Shortest(State& state, bool by_service) : state_(state), by_service_(by_service) {
     for (const std::int32_t gpus : state.jobs.trace().gpus.values()) {
       any_without_gpu_ = any_without_gpu_ || gpus == 0;
     }
@@ -410,9 +423,7 @@ class Shortest {
     }
     std::swap(order_, kept_);
     for (const Ran& stopped : stopped_) {
-      const RunningJob job = state_.running[stopped.slot];
-      state_.running.remove(stopped.slot);
-      state_.account_preempted(job, now);
+      const RunningJob job = state_.stop(stopped.slot, now);
       waiting_.insert({key(job.job, state_.remaining(job.job)), job.job});
     }
     for (const RunningJob& job : chosen_) order_.push_back({{0, job.job}, state_.run(job)});
@@ -439,7 +450,7 @@ class Shortest {
     return held.has_value();
   }
 
-  ReplayState<Resources>& state_;
+  State& state_;
   bool by_service_;
   bool any_without_gpu_ = false;
   std::set<Ranked> waiting_;

@@ -105,6 +105,90 @@ class Replay(unittest.TestCase):
         self.assertIn("slicewise replay -f reads it", result.stderr)
         self.assertIn("1 error", result.stderr)
 
+    def test_ways_of_sharing_stand_side_by_side(self):
+        sharing = ("exclusive", "time-slicing:4", "mps:4", "mig:all-1g.5gb")
+        arguments = ("-f", TRACE, "--instances", "p4d.24xlarge=2", "--queue", "fifo,easy",
+                     "--group-by", "user")
+        shared = (*arguments, "--sharing", ",".join(sharing))
+        document = json.loads(self.expect(PODS_LOST, "", *shared, "-o", "json").stdout)
+        jsonschema.validate(document, json.loads(run("schema", "replay").stdout))
+        outcomes = document["schedulers"]
+        self.assertEqual([(o["sharing"], o["queue"]) for o in outcomes],
+                         [(way, queue) for way in sharing for queue in ("fifo", "easy")])
+        for outcome in outcomes:
+            company = outcome["company"]
+            refused = sum(each["jobs"] for each in company.get("fitNoShare", []))
+            self.assertEqual(outcome["finished"] + refused, 160)
+            self.assertEqual(refused > 0, outcome["sharing"].startswith("mig"))
+            self.assertEqual(company["slowdown"]["max"] > 1, outcome["sharing"] != "exclusive")
+            self.assertEqual(company["provenance"]["jobs"], 160)
+            self.assertAlmostEqual(outcome["usdPerJob"] * outcome["finished"], outcome["costUsd"],
+                                   delta=1e-6)
+            means = [group["slowdown"]["mean"] for group in outcome["groups"]]
+            self.assertEqual(means, sorted(means, reverse=True))
+            self.assertEqual(company["worstUser"]["slowdownMean"], means[0])
+        plain = json.loads(self.expect(0, "", *arguments, "-o", "json").stdout)["schedulers"]
+        for alone, without in zip(outcomes[:2], plain):
+            for key in ("waitSeconds", "completionSeconds", "makespanSeconds", "costUsd", "events",
+                        "peakGpus", "gpuHours", "sizes"):
+                self.assertEqual(alone[key], without[key])
+        texts = {run("replay", *shared, "-o", "json", "--jobs", jobs).stdout for jobs in "128"}
+        self.assertEqual(len(texts), 1)
+        for form in ("table", "wide", "md", "csv", "yaml"):
+            text = self.expect(PODS_LOST, "", *shared, "-o", form).stdout
+            for way in sharing:
+                self.assertIn(way, text)
+        rows = list(csv.DictReader(self.expect(PODS_LOST, "", *shared, "-o", "csv")
+                                   .stdout.splitlines()))
+        self.assertEqual({row["sharing"] for row in rows}, set(sharing))
+        self.assertEqual(float(rows[0]["slowdownMean"]), 1)
+        self.assertNotIn("sharing", self.expect(0, "", *arguments, "-o", "csv").stdout)
+
+    def test_a_file_says_how_gpus_are_shared(self):
+        file = "apiVersion: slicewise.dev/v1alpha1\nkind: Replay\nmetadata: {name: a}\nspec:\n" \
+               f"  trace: {{file: {pathlib.Path(TRACE).resolve()}}}\n" \
+               "  cluster: {CLUSTER}\n  sharing: [SHARING]\n"
+        instances = "instances: [{instanceType: p4d.24xlarge, count: 2}]"
+        good = file.replace("CLUSTER", instances).replace("SHARING", "exclusive, time-slicing:4")
+        from_file = self.expect(0, "", "-f", "-", "-o", "csv", stdin=good).stdout
+        from_flags = self.expect(0, "", "-f", str(pathlib.Path(TRACE).resolve()), "--instances",
+                                 "p4d.24xlarge=2", "--sharing", "exclusive,time-slicing:4", "-o",
+                                 "csv").stdout
+        self.assertEqual(from_file, from_flags)
+        bad = file.replace("CLUSTER", "gpus: 8").replace("SHARING", "mpps:4")
+        result = self.expect(3, "did you mean mps?", "-f", "-", stdin=bad)
+        self.assertIn("which GPUs the nodes have", result.stderr)
+        for line in ("  queue: srtf\n", "  inflate: 1.3\n"):
+            self.expect(3, "SETTING_CONFLICT", "-f", "-", stdin=good + line)
+
+    def test_sharing_that_cannot_be_is_refused(self):
+        nodes = ("-f", TRACE, "--instances", "p4d.24xlarge=2", "--sharing")
+        self.expect(2, "--sharing needs --instances", "-f", TRACE, "--gpus", "8", "--sharing",
+                    "mps:4")
+        self.expect(2, "did you mean time-slicing?", *nodes, "time-slice:4")
+        self.expect(2, "from 2 to", *nodes, "mps:1")
+        self.expect(2, "srtf", *nodes, "mps:4", "--queue", "srtf")
+        self.expect(2, "--inflate", *nodes, "mps:4", "--inflate", "130%")
+        self.expect(3, "did you mean all-1g.5gb?", *nodes, "mig:all-1g.5g")
+        self.expect(3, "all-balanced", *nodes, "mig:all-balanced")
+        self.expect(3, "MPS_TOO_MANY_CLIENTS", *nodes, "mps:60")
+        self.expect(3, "MIG_UNSUPPORTED", "-f", TRACE, "--instances", "g5.xlarge=2", "--sharing",
+                    "mig:all-1g.5gb")
+        self.expect(3, "part of a GPU", "-f", TRACE, "--instances", "g6f.large=8", "--sharing",
+                    "exclusive")
+
+    def test_who_finds_no_gpu_memory_is_counted(self):
+        trace = "arrival_s,run_s,gpus,gpu_memory_bytes\n0,3000,1,10000000000\n" \
+                "5,100,1,10000000000\n6,10,1,90000000000\n"
+        result = self.expect(PODS_LOST, "", "-f", "-", "--instances", "g4dn.xlarge=1", "--sharing",
+                             "time-slicing:2", "-o", "json", stdin=trace)
+        outcome = json.loads(result.stdout)["schedulers"][0]
+        self.assertEqual((outcome["company"]["oomKilled"], outcome["company"]["failed"]), (7, 1))
+        self.assertEqual(outcome["company"]["fitNoShare"],
+                         [{"firstRow": 3, "jobs": 1, "reason": "gpuMemory"}])
+        self.assertEqual([reason["cause"] for reason in outcome["verdict"]["reasons"]],
+                         ["podsFailed", "podsPending"])
+
     def test_jobs_that_never_fit_are_named(self):
         text = self.expect(PODS_LOST, "", "-f", TRACE, "--gpus", "8").stdout
         self.assertIn("JOB_NEVER_FITS: 4 of 160 jobs", text)

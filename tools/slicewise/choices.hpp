@@ -77,6 +77,13 @@ inline constexpr std::array kNodePolicies = {
     Choice{"packing", sim::NodePolicy::Packing},
 };
 
+// A queue is a partition or a virtual cluster: what traces call a group.
+inline constexpr std::array kGroupBys = {
+    Choice{"user", sim::GroupBy::User},   Choice{"group", sim::GroupBy::Group},
+    Choice{"queue", sim::GroupBy::Group}, Choice{"project", sim::GroupBy::Project},
+    Choice{"size", sim::GroupBy::Size},
+};
+
 inline constexpr std::array kGoals = {
     Choice{"monthlyCost", scenarios::PlanGoal::MonthlyCost},
     Choice{"costPer1kInSlo", scenarios::PlanGoal::CostPer1kInSlo},

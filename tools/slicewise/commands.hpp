@@ -132,8 +132,10 @@ struct ReplayCommand {
   std::string region;                                    // "": us-east-1
   std::string prices;
   bool any_gpu = false;
-  std::vector<sim::QueuePolicy> queues;     // empty: Fifo
-  std::vector<sim::NodePolicy> placements;  // empty: BestFit
+  std::vector<sim::QueuePolicy> queues;         // empty: Fifo
+  std::vector<sim::NodePolicy> placements;      // empty: BestFit
+  std::vector<scenarios::SharingWay> sharings;  // empty: as the trace says
+  sim::GroupBy group_by = sim::GroupBy::Nothing;
   bool restart_preempted = false;
   std::optional<int> repeat;
   std::optional<Duration> shift;

@@ -170,6 +170,26 @@ Expected<NamedCluster> named_cluster(const ReplayCommand& command,
   return named;
 }
 
+Expected<std::vector<std::shared_ptr<const sim::GpuSharing>>> named_sharings(
+    const ReplayCommand& command, const NamedCluster& cluster, const models::Catalogue& catalogue) {
+  std::vector<std::string> types;
+  for (const sim::NodeShape& node : cluster.cluster.nodes) {
+    if (types.empty() || types.back() != node.name) types.push_back(node.name);
+  }
+  std::vector<std::shared_ptr<const sim::GpuSharing>> sharings;
+  Diagnostics problems;
+  for (const scenarios::SharingWay& way : command.sharings) {
+    auto sharing = sim::share_gpus(way, types, region_of(command), catalogue);
+    if (sharing) {
+      sharings.push_back(std::make_shared<const sim::GpuSharing>(std::move(*sharing)));
+    } else {
+      problems.insert(problems.end(), sharing.error().begin(), sharing.error().end());
+    }
+  }
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  return sharings;
+}
+
 namespace {
 
 bool names_cluster(const ReplayCommand& command) {
@@ -206,6 +226,11 @@ void take_from_file(const scenarios::ReplayFile& file, ReplayCommand& command) {
   if (command.region.empty()) command.region = file.region;
   take_words(command.queues, file.queues, kQueuePolicies);
   take_words(command.placements, file.placements, kNodePolicies);
+  if (command.sharings.empty()) {
+    for (const auto& way : file.sharings) {
+      command.sharings.push_back(*scenarios::read_sharing_way(way.value));
+    }
+  }
   command.restart_preempted = command.restart_preempted || file.restart_preempted;
   if (!command.repeat && file.repeat > 1) command.repeat = file.repeat;
   if (!command.shift) command.shift = file.shift;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,10 @@ struct NamedCluster {
 // Every mistake at once. The catalogue is the one with the prices in force.
 Expected<NamedCluster> named_cluster(const ReplayCommand& command,
                                      const models::Catalogue& catalogue);
+
+// What --sharing says of the instance types of the cluster.
+Expected<std::vector<std::shared_ptr<const sim::GpuSharing>>> named_sharings(
+    const ReplayCommand& command, const NamedCluster& cluster, const models::Catalogue& catalogue);
 
 struct ReplayInput {
   scenarios::JobTrace trace;

@@ -126,6 +126,18 @@ struct NodeRow {
 // line that cannot be read comes back (the first few with their text).
 Expected<std::vector<NodeRow>> read_node_list(const SourceText& csv);
 
+// A way of sharing GPUs, as `slicewise replay --sharing` names it.
+struct SharingWay {
+  enum class Kind : std::uint8_t { Exclusive, TimeSlicing, Mps, Mig };
+  Kind kind = Kind::Exclusive;
+  int replicas = 1;        // of TimeSlicing and Mps
+  std::string mig_config;  // of Mig: "all-1g.5gb"
+  std::string text;        // as written
+};
+
+// "exclusive", "time-slicing:4", "mps:4", "mig:all-1g.5gb".
+Expected<SharingWay> read_sharing_way(const std::string& text, const SourceLocation& where = {});
+
 // A file of `kind: Replay`: a trace of jobs, a cluster and the schedulers to compare, as the flags
 // of `slicewise replay` say them.
 struct ReplayFile {
@@ -154,6 +166,8 @@ struct ReplayFile {
   bool any_gpu = false;
   std::vector<std::string> queues;      // "fifo"; empty: that
   std::vector<std::string> placements;  // "best-fit"; empty: that
+  // As read_sharing_way() takes them; empty: jobs get the shares of GPUs that the trace says.
+  std::vector<Located<std::string>> sharings;
   bool restart_preempted = false;
   std::optional<double> inflate;  // share of the GPUs
   std::optional<std::uint64_t> seed;

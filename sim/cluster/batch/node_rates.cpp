@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 namespace slicewise::sim {
 namespace {
 
 // Bisection steps: 2^-50 of the interval is below what a double resolves here.
 constexpr int kBisections = 50;
-
-// Extra GPU time per unit of work while two or more contexts take turns: c/q.
-double overhead_of(const models::TimeSlice& slice) {
-  return static_cast<double>(slice.switch_cost.ns) / static_cast<double>(slice.turn.ns);
-}
 
 // What the replicas of services on the node leave of its vCPUs. Services come first: they are few,
 // and nothing says how their latency stretches. At least a tenth is left.
@@ -87,68 +83,12 @@ double NodeRates::Client::unit_s(double stretch) const {
   return std::max(least_s, alone_s() * std::max(stretch, slowdown));
 }
 
-// Beside others whose shares of the GPU's time, its own included, add up to `duties`.
-double NodeRates::Client::slowdown_among(double duties, double overhead) const {
-  if (!serial) return models::overlapped_slowdown(duty, duties, overhead);
-  return models::slowdown(duty, duties * (1 + overhead), 1);
-}
-
-void NodeRates::find_slowdowns_of_turns(const models::TimeSlice& slice, Share& share) {
-  share.overhead = share.clients.size() == 1 ? 0 : overhead_of(slice);
-  if (std::ranges::all_of(share.clients, &Client::serial)) {
-    share.company = Company::SerialTurns;
-    share.overhead = overhead_of(slice);  // the solver knows who is alone
-    return;
-  }
-  share.company = Company::Turns;
-  for (std::size_t c = 0; c < share.clients.size(); ++c) {
-    Client& client = share.clients[c];
-    const bool like_the_last = c > 0 && share.clients[c - 1].duty == client.duty &&
-                               share.clients[c - 1].serial == client.serial;
-    if (like_the_last) {
-      client.slowdown = share.clients[c - 1].slowdown;
-      continue;
-    }
-    client.slowdown = client.serial
-                          ? models::slowdown(client.duty, share.duties * (1 + share.overhead), 1)
-                          : models::overlapped_slowdown(client.duty, share.duties, share.overhead);
-  }
-}
-
 // How much the clients of a domain slow each other down, whatever the host does.
 void NodeRates::find_slowdowns(const ClusterState& cluster, const Domain& domain, Share& share) {
-  share.duties = 0;
-  for (const Client& client : share.clients) share.duties += client.duty;
-  const auto take_turns = [&](const models::TimeSlice& slice) {
-    find_slowdowns_of_turns(slice, share);
-  };
-  const auto run_together = [&](const models::Mps&) {
-    share.company = Company::Together;
-    laws_.clear();
-    for (const Client& client : share.clients) laws_.push_back(client.law);
-    speeds_.resize(laws_.size());
-    models::shared_speeds(laws_, speeds_);
-    for (std::size_t c = 0; c < speeds_.size(); ++c) share.clients[c].slowdown = 1 / speeds_[c];
-  };
-  using VgpuPolicy = models::Vgpu::Policy;
-  const auto run_on_vgpus = [&](const models::Vgpu& vgpu) {
-    if (vgpu.policy == VgpuPolicy::BestEffort) return take_turns(vgpu.slice);
-    const int slots =
-        vgpu.policy == VgpuPolicy::FixedShare ? vgpu.per_gpu : containers_in(cluster, domain);
-    share.company = Company::Slots;
-    share.overhead = slots > 1 ? overhead_of(vgpu.slice) : 0;
-    for (Client& client : share.clients) {
-      client.slowdown = client.slowdown_among(client.duty * slots, share.overhead);
-    }
-  };
   const models::TimeSlice& driver = cluster.pool(cluster.nodes[index(domain.node)]).driver_slice;
-  std::visit(models::Overloaded{
-                 [&](const models::Exclusive&) { take_turns(driver); },
-                 [&](const models::TimeSlicing& slicing) { take_turns(slicing.slice); },
-                 run_together,
-                 run_on_vgpus,
-             },
-             cluster.kind(domain).sharing);
+  static_cast<CompanyState&>(share) =
+      law_.find_slowdowns(cluster.kind(domain).sharing, driver, std::span(share.clients),
+                          [&] { return containers_in(cluster, domain); });
 }
 
 // Host phase and GPU phase add up. A CPU limit lengthens the host phase.
@@ -167,17 +107,11 @@ void NodeRates::rates_of_serial_turns(double stretch, Share& share) {
 }
 
 void NodeRates::rates_of_turns(double stretch, Share& share) {
-  const double demand = share.duties * (1 + share.overhead);
   for (const Client& client : share.clients) {
     const double unit_s = client.unit_s(stretch);
     rate_.push_back(1 / unit_s);
     busy_share_.push_back(client.gpu_s / unit_s);
-    // A turn ends in a switch when somebody else waits: always once the GPU is full, else about
-    // as often as others want it. A strict slot always begins with one.
-    const double others = demand - client.duty * (1 + share.overhead);
-    const double waiting = std::min(1.0, std::max(demand * demand, others));
-    share.switch_share +=
-        busy_share_.back() * share.overhead * (share.company == Company::Slots ? 1 : waiting);
+    share.switch_share += switch_share(share, client.duty, busy_share_.back());
   }
 }
 
@@ -188,9 +122,7 @@ void NodeRates::rates_together(double stretch, Share& share) {
   for (const Client& client : share.clients) {
     const double unit_s = client.unit_s(stretch);
     rate_.push_back(1 / unit_s);
-    // What neighbours cost makes kernels longer, not the rest of the unit.
-    const double kernels_s = client.alone_s() * client.slowdown - client.host_s;
-    quiet *= 1 - std::min(1.0, kernels_s / unit_s);
+    quiet *= 1 - kernel_share(client.alone_s(), client.host_s, client.slowdown, unit_s);
     work += client.gpu_s / unit_s;
   }
   for (std::size_t c = 0; c < share.clients.size(); ++c) {

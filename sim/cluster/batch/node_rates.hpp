@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "slicewise/sim/device/closed_network.hpp"
+#include "slicewise/sim/device/company.hpp"
 
 #include "../state.hpp"
 
@@ -53,34 +54,24 @@ class NodeRates {
   void solve(const ClusterState& cluster, NodeId node, Paces& paces);
 
  private:
-  struct Client {
+  struct Client : CompanyMember {
     std::uint32_t pod = 0;
     bool first_rank = true;  // of the pod's GPUs
     double host_s = 0;
     double gpu_s = 0;
     double cpu_s = 0;
-    double least_s = 0;   // of a unit, by its CPU limit
-    double duty = 1;      // D/(D + Z)
-    double slowdown = 1;  // by the others in the domain, host CPU to spare
-    bool serial = false;
-    models::DomainClient law;
+    double least_s = 0;  // of a unit, by its CPU limit
 
     double alone_s() const { return host_s + gpu_s; }
     double unit_s(double stretch) const;
-    double slowdown_among(double duties, double overhead) const;
   };
-  enum class Company : std::uint8_t { Turns, SerialTurns, Together, Slots };
-  struct Share {
+  struct Share : CompanyState {
     std::vector<Client> clients;
-    Company company = Company::Turns;
-    double overhead = 0;  // c/q; 0 when nobody is switched to
-    double duties = 0;    // sum
     double switch_share = 0;
   };
 
   void collect(const ClusterState& cluster, const Node& node);
   void find_slowdowns(const ClusterState& cluster, const Domain& domain, Share& share);
-  void find_slowdowns_of_turns(const models::TimeSlice& slice, Share& share);
   void keep_in_step();
   double rates(const Node& node, double stretch);
   void rates_of_serial_turns(double stretch, Share& share);
@@ -93,8 +84,7 @@ class NodeRates {
   std::vector<double> rate_;        // of the clients, domain by domain
   std::vector<double> busy_share_;  // likewise
   std::vector<LoopingClient> loop_;
-  std::vector<models::DomainClient> laws_;
-  std::vector<double> speeds_;
+  CompanyLaw law_;
   ClosedNetworkSolver solver_;
 };
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "slicewise/reports/studies.hpp"
@@ -31,16 +33,30 @@ ExitCode verdict(const sim::ReplayStudy& study) {
   return code;
 }
 
+bool replans(sim::QueuePolicy queue) {
+  return queue == sim::QueuePolicy::ShortestTime || queue == sim::QueuePolicy::ShortestService;
+}
+
 // A mistake that only the values of several flags together show.
 std::string conflict(const ReplayCommand& command) {
   const int clusters = (command.gpus ? 1 : 0) + (command.nodes.empty() ? 0 : 1) +
                        (command.node_sizes.empty() ? 0 : 1) + (command.instances.empty() ? 0 : 1);
   if (clusters != 1) return "replay needs one of --gpus, --nodes and --instances";
   if (command.repeat.value_or(1) > 1 && !command.shift) return "--repeat needs --shift";
+  if (!command.sharings.empty() && command.instances.empty()) {
+    return "--sharing needs --instances: it has to know the GPUs";
+  }
+  if (!command.sharings.empty() && std::ranges::any_of(command.queues, replans)) {
+    return "--sharing does not go with --queue srtf and srsf: they place all jobs anew at each "
+           "event";
+  }
   if (!command.inflate) return "";
   if (command.gpus) return "--inflate needs nodes: --nodes or --instances";
   if (!command.queues.empty() || command.repeat || !command.job_times.empty()) {
     return "--inflate has no time: --queue, --repeat and --job-times do not go with it";
+  }
+  if (!command.sharings.empty() || command.group_by != sim::GroupBy::Nothing) {
+    return "--inflate has no time: --sharing and --group-by do not go with it";
   }
   if (command.allow_pending) {
     return "--inflate turns jobs down on purpose: --allow-pending says nothing about it";
@@ -49,8 +65,7 @@ std::string conflict(const ReplayCommand& command) {
 }
 
 bool preempts(sim::QueuePolicy queue) {
-  return queue == sim::QueuePolicy::Priority || queue == sim::QueuePolicy::ShortestTime ||
-         queue == sim::QueuePolicy::ShortestService;
+  return queue == sim::QueuePolicy::Priority || replans(queue);
 }
 
 // A flag of the command line that changes nothing beside the others and what the file says.
@@ -71,20 +86,26 @@ std::string without_effect(const ReplayCommand& given, const ReplayCommand& comm
   return "";
 }
 
-// On nodes every queue with every placement, on a pool every queue.
-std::vector<sim::Scheduling> schedulings(const ReplayCommand& command, bool on_nodes) {
+// On nodes every way of sharing with every queue and every placement, on a pool every queue.
+std::vector<sim::Scheduling> schedulings(
+    const ReplayCommand& command, std::vector<std::shared_ptr<const sim::GpuSharing>> sharings,
+    bool on_nodes) {
   std::vector<sim::QueuePolicy> queues = command.queues;
   std::vector<sim::NodePolicy> placements = command.placements;
   if (queues.empty()) queues = {sim::QueuePolicy::Fifo};
   if (placements.empty() || !on_nodes) placements = {sim::NodePolicy::BestFit};
+  if (sharings.empty()) sharings = {nullptr};
   std::vector<sim::Scheduling> all;
-  for (const sim::QueuePolicy queue : queues) {
-    for (const sim::NodePolicy placement : placements) all.push_back({queue, placement});
+  for (const auto& sharing : sharings) {
+    for (const sim::QueuePolicy queue : queues) {
+      for (const sim::NodePolicy placement : placements) all.push_back({queue, placement, sharing});
+    }
   }
   return all;
 }
 
 ExitCode replay_trace(const scenarios::JobTrace& trace, const NamedCluster& cluster,
+                      std::vector<std::shared_ptr<const sim::GpuSharing>> sharings,
                       const sim::ReplayOrigin& origin, const ReplayCommand& command,
                       const CommonFlags& flags) {
   sim::ReplaySettings settings;
@@ -94,12 +115,14 @@ ExitCode replay_trace(const scenarios::JobTrace& trace, const NamedCluster& clus
   settings.shift = command.shift.value_or(Duration{});
   settings.restart_preempted = command.restart_preempted;
   settings.keep_jobs = !command.job_times.empty();
+  settings.group_by = command.group_by;
   Progress progress(command.progress, flags.quiet, "jobs");
   sim::RunOptions options{.threads = thread_count(command.jobs),
                           .progress = [&](int done, int total) { progress.update(done, total); },
                           .interrupted = &catch_interrupt()};
   const auto study = sim::replay_each(
-      trace, settings, schedulings(command, !settings.cluster.nodes.empty()), origin, options);
+      trace, settings, schedulings(command, std::move(sharings), !settings.cluster.nodes.empty()),
+      origin, options);
   progress.finish();
   if (!study) return fail(study.error(), {}, flags);
   if (!command.job_times.empty()) {
@@ -158,6 +181,28 @@ void add_choices(CLI::App& app, const std::string& name,
       ->type_name(joined(words, "|"));
 }
 
+void add_sharing(CLI::App& verb, std::vector<scenarios::SharingWay>& sharings) {
+  const auto assign = [&sharings](const std::vector<std::string>& given) {
+    for (const std::string& text : given) {
+      const auto way = scenarios::read_sharing_way(text);
+      if (!way) {
+        const Diagnostic& problem = way.error().front();
+        throw CLI::ValidationError("--sharing", problem.message + "; " + problem.help);
+      }
+      sharings.push_back(*way);
+    }
+  };
+  verb.add_option_function<std::vector<std::string>>(
+          "--sharing", assign,
+          "How jobs share the GPUs of --instances: exclusive, time-slicing:4, mps:4, "
+          "mig:all-1g.5gb; several to compare (default: a job gets the part of a GPU that the "
+          "trace "
+          "says, and nobody slows it down)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("WAY");
+}
+
 void add_shift(CLI::App& verb, std::optional<Duration>& shift) {
   const auto assign = [&shift](const std::string& text) {
     const auto value = scenarios::parse_duration(text);
@@ -188,6 +233,8 @@ void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
       app, "replay", "Replay a trace of jobs under one or several schedulers",
       "  slicewise replay -f scenarios/examples/logs/team-replay.yaml\n"
       "  slicewise replay -f scenarios/examples/logs/team-trace.csv --gpus 24 --queue fifo,easy\n"
+      "  slicewise replay -f scenarios/examples/logs/team-trace.csv --instances p4d.24xlarge=2 "
+      "--sharing exclusive,time-slicing:4,mps:4\n"
       "  slicewise replay -f scenarios/examples/logs/team-trace.csv --nodes 3x8 --inflate 130% "
       "--placement best-fit,fgd",
       flags);
@@ -211,6 +258,9 @@ void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
               "Which waiting job goes next; several to compare (default fifo)");
   add_choices(verb, "--placement", kNodePolicies, replay.placements,
               "Which node a job gets; several to compare (default best-fit)");
+  add_sharing(verb, replay.sharings);
+  add_choice(verb, "--group-by", kGroupBys, replay.group_by,
+             "Figures by what jobs have in common, worst first");
   verb.add_flag("--restart-preempted", replay.restart_preempted,
                 "Preempted jobs start over instead of going on");
   add_number(verb, "--repeat", 1, 1'000'000, replay.repeat, "Replay the trace this many times");
@@ -262,8 +312,10 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
     origin.stamp.price_file = prices.name;
     origin.stamp.price_file_sha256 = prices.sha256;
   }
-  return command.inflate ? inflate_trace(input->trace, *cluster, origin, command, flags)
-                         : replay_trace(input->trace, *cluster, origin, command, flags);
+  if (command.inflate) return inflate_trace(input->trace, *cluster, origin, command, flags);
+  auto sharings = named_sharings(command, *cluster, catalogue);
+  if (!sharings) return fail(sharings.error(), {}, flags);
+  return replay_trace(input->trace, *cluster, std::move(*sharings), origin, command, flags);
 }
 
 }  // namespace slicewise::tools

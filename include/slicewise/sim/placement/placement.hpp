@@ -30,6 +30,12 @@ enum class NodePolicy : std::uint8_t {
 // As on the command line: "best-fit", "fgd".
 std::string_view policy_name(NodePolicy policy);
 
+// Which GPU of its node a job gets that takes a part of one, where the policy itself does not say.
+enum class GpuOrder : std::uint8_t {
+  Fullest,   // the one with the least left that has room
+  Emptiest,  // NVIDIA's device plugin, `distributed`
+};
+
 // A node. Ties are broken in the order in which nodes are given.
 struct NodeShape {
   std::string name;
@@ -82,7 +88,8 @@ class Placement {
  public:
   // `shapes` are all that will ever be placed. `typical` is read by Fgd only.
   Placement(std::span<const NodeShape> nodes, std::span<const JobShape> shapes, NodePolicy policy,
-            std::uint64_t seed, std::span<const TypicalJob> typical = {});
+            std::uint64_t seed, std::span<const TypicalJob> typical = {},
+            GpuOrder gpu_order = GpuOrder::Fullest);
   ~Placement();
   Placement(Placement&&) noexcept;
   Placement& operator=(Placement&&) noexcept;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,7 +14,9 @@
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/metrics/histogram.hpp"
+#include "slicewise/sim/metrics/ratio_histogram.hpp"
 #include "slicewise/sim/placement/placement.hpp"
+#include "slicewise/sim/replay/sharing.hpp"
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/stamp.hpp"
 #include "slicewise/units.hpp"
@@ -45,8 +48,15 @@ struct ReplayCluster {
   bool any_gpu_model = false;  // jobs take GPUs of any model
 };
 
+// What the jobs of one line of a table have in common.
+enum class GroupBy : std::uint8_t { Nothing, User, Group, Project, Size };
+
 struct ReplaySettings {
   ReplayCluster cluster;
+  // Jobs that meet on a GPU slow each other down; nullptr: they do not. The names of the nodes are
+  // its instance types. REQUIRES: a queue policy that is not SRTF or SRSF.
+  std::shared_ptr<const GpuSharing> sharing;
+  GroupBy group_by = GroupBy::Nothing;
   QueuePolicy queue = QueuePolicy::Fifo;
   NodePolicy placement = NodePolicy::BestFit;
   std::uint64_t seed = 42;
@@ -75,6 +85,60 @@ struct ReplayClass {
   Histogram completion;  // from arrival to end
 };
 
+struct ReplayGroup {
+  std::string name;
+  std::int64_t finished = 0;
+  Int128 wait_ns = 0;        // sum
+  Int128 completion_ns = 0;  // sum
+  RatioHistogram slowdown;   // under sharing
+
+  Duration wait_mean() const { return {static_cast<std::int64_t>(wait_ns / finished)}; }
+  Duration completion_mean() const { return {static_cast<std::int64_t>(completion_ns / finished)}; }
+};
+
+// Why a job was turned away that the empty cluster has GPUs enough for.
+enum class TurnedAway : std::uint8_t {
+  GpuMemory,    // it needs more GPU memory than a job may have anywhere
+  SeveralGpus,  // MIG instances do not work together
+};
+inline constexpr std::size_t kTurnedAway = 2;
+
+// Of how many jobs with a GPU the trace says what they bring to sharing.
+struct JobFigures {
+  std::int64_t jobs = 0;
+  std::int64_t with_use = 0;       // of the GPU
+  std::int64_t with_fraction = 0;  // nothing of their use, but they asked for a part of a GPU
+  std::int64_t with_sm = 0;        // SM activity
+  std::int64_t with_memory = 0;    // GPU memory peak
+  std::int64_t with_gpu = 0;       // the model of GPU that they ran on, and the catalogue has it
+};
+
+// What jobs did to each other, of the finished ones with a GPU.
+struct SharingFigures {
+  struct Refusal {
+    TurnedAway reason = TurnedAway::GpuMemory;
+    std::int64_t jobs = 0;
+    std::size_t first_row = 0;
+  };
+  struct User {
+    std::string name;
+    double mean_slowdown = 1;
+  };
+
+  JobFigures known;                // rows of the trace
+  RatioHistogram slowdown;         // time on the GPU / alone on a whole GPU
+  RatioHistogram bounded;          // completion / time alone, of which 10 s count at least
+  std::optional<User> worst_user;  // by mean slowdown
+  std::int64_t oom_killed = 0;     // times: the GPU had no memory left
+  std::int64_t failed = 0;         // jobs that were killed once more than a Job is tried again
+  std::vector<Refusal> refusals;   // those with jobs
+  double gpu_busy = 0;             // share of the time of all GPUs: kernels run
+  double sm_active = 0;            // likewise: SMs work
+  double switching = 0;            // likewise: contexts are switched
+
+  std::int64_t refused() const;
+};
+
 struct ReplayResult {
   std::int64_t jobs = 0;  // of the trace, all repetitions
   std::int64_t finished = 0;
@@ -87,6 +151,8 @@ struct ReplayResult {
   Histogram wait;
   Histogram completion;              // from arrival to end
   std::vector<ReplayClass> classes;  // those with jobs, small to large
+  std::vector<ReplayGroup> groups;   // by ReplaySettings::group_by, worst first
+  std::optional<SharingFigures> sharing;
   TimePoint first_arrival;
   TimePoint last_end;
   double total_gpus = 0;
@@ -105,10 +171,11 @@ struct ReplayResult {
 };
 
 // Jobs start at the moment they get their GPUs and run for `run`; ends at an instant come before
-// starts. Not modelled: start-up times, failures, slowdown by neighbours.
-// Rows of one gang start together or not at all. GPU shares are honoured as they are
-// (`gpu_milli`): traces have them, Kubernetes does not.
-// Errors: a repetition that overlaps the one before it, times beyond 292 years.
+// starts. Not modelled: start-up times, failures, slowdown by neighbours but under
+// ReplaySettings::sharing. Rows of one gang start together or not at all. Without sharing GPU
+// shares are honoured as they are (`gpu_milli`): traces have them, Kubernetes does not; with it a
+// job with one GPU has a ticket, one with several has whole GPUs. Errors: a repetition that
+// overlaps the one before it, times beyond 292 years.
 Expected<ReplayResult> replay(const scenarios::JobTrace& trace, const ReplaySettings& settings);
 
 // Shapes of a trace's rows, each once, and how often it comes.
@@ -117,7 +184,9 @@ struct TraceShapes {
   std::vector<ShapeId> of_row;
   std::vector<TypicalJob> typical;  // the most frequent ones that cover 95 % of the rows
 };
-TraceShapes shapes_of(const scenarios::JobTrace& trace, const ReplayCluster& cluster);
+// `tickets`: of each GPU; a job with one GPU takes one. 0: it takes what the trace says.
+TraceShapes shapes_of(const scenarios::JobTrace& trace, const ReplayCluster& cluster,
+                      int tickets = 0);
 
 // How much of a cluster's GPUs a placement policy can hand out before fragments stop it: the
 // experiment of Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with
@@ -160,6 +229,7 @@ InflationResult inflate(const InflationInput& input, NodePolicy policy, std::uin
 struct Scheduling {
   QueuePolicy queue = QueuePolicy::Fifo;
   NodePolicy placement = NodePolicy::BestFit;
+  std::shared_ptr<const GpuSharing> sharing{};
 };
 
 // What reports say about where the figures come from.
@@ -174,6 +244,9 @@ struct ReplayOutcome {
   ReplayResult result;
   std::optional<Usd> cost;  // of all nodes from the first arrival to the last end
   Verdict verdict;
+
+  std::optional<Usd> cost_per_job() const;          // finished
+  std::optional<double> gpu_hours_per_usd() const;  // of finished work
 };
 
 struct ReplayStudy {
@@ -183,9 +256,12 @@ struct ReplayStudy {
   Duration shift;
   bool restart_preempted = false;
   bool run_under_sharing = false;  // the trace's run times are longer than the work
+  GroupBy group_by = GroupBy::Nothing;
   std::vector<ReplayOutcome> outcomes;
   bool interrupted = false;
   Diagnostics findings;
+
+  bool shares() const { return !outcomes.empty() && outcomes.front().result.sharing; }
 };
 
 // Jobs that the empty cluster cannot hold stay Pending. Those whose run time is not known were not

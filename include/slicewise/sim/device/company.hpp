@@ -1,0 +1,127 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "slicewise/models/execution_law.hpp"
+
+// How much the batch processes of one domain slow each other down while the host has CPU to spare:
+// the law of jobs that somebody wrote down and of jobs that were recorded.
+namespace slicewise::sim {
+
+// How they use the domain.
+enum class Company : std::uint8_t { Turns, SerialTurns, Together, Slots };
+
+// One of them.
+struct CompanyMember {
+  double duty = 1;      // D/(D + Z): the share of its time alone in which kernels run
+  bool serial = false;  // GPU phase and host phase take turns
+  models::DomainClient law;
+  double slowdown = 1;  // by the others
+};
+
+struct CompanyState {
+  Company company = Company::Turns;
+  double duties = 0;    // sum
+  double overhead = 0;  // c/q; 0 when nobody is switched to
+};
+
+// Extra GPU time per unit of work while two or more contexts take turns: c/q.
+inline double overhead_of(const models::TimeSlice& slice) {
+  return static_cast<double>(slice.switch_cost.ns) / static_cast<double>(slice.turn.ns);
+}
+
+// Keeps its working memory: allocates only when a domain has more members than any before it.
+class CompanyLaw {
+ public:
+  // Sets the slowdown of each member, but for SerialTurns, which ClosedNetworkSolver solves.
+  // `driver`: the turns of processes that meet where nothing was set up for it. `slots()`: running
+  // vGPUs under equal share. REQUIRES: a member.
+  template <class Member, class Slots>
+  CompanyState find_slowdowns(const models::Sharing& sharing, const models::TimeSlice& driver,
+                              std::span<Member> members, Slots slots) {
+    CompanyState state;
+    for (const CompanyMember& member : members) state.duties += member.duty;
+    using VgpuPolicy = models::Vgpu::Policy;
+    std::visit(
+        models::Overloaded{
+            [&](const models::Exclusive&) { take_turns(driver, members, state); },
+            [&](const models::TimeSlicing& slicing) { take_turns(slicing.slice, members, state); },
+            [&](const models::Mps&) { run_together(members, state); },
+            [&](const models::Vgpu& vgpu) {
+              if (vgpu.policy == VgpuPolicy::BestEffort) {
+                return take_turns(vgpu.slice, members, state);
+              }
+              const int each = vgpu.policy == VgpuPolicy::FixedShare ? vgpu.per_gpu : slots();
+              state.company = Company::Slots;
+              state.overhead = each > 1 ? overhead_of(vgpu.slice) : 0;
+              for (Member& member : members) {
+                member.slowdown = slowdown_among(member, member.duty * each, state.overhead);
+              }
+            }},
+        sharing);
+    return state;
+  }
+
+ private:
+  // Beside others whose shares of the GPU's time, its own included, add up to `duties`.
+  static double slowdown_among(const CompanyMember& member, double duties, double overhead) {
+    if (!member.serial) return models::overlapped_slowdown(member.duty, duties, overhead);
+    return models::slowdown(member.duty, duties * (1 + overhead), 1);
+  }
+
+  template <class Member>
+  static void take_turns(const models::TimeSlice& slice, std::span<Member> members,
+                         CompanyState& state) {
+    state.overhead = members.size() == 1 ? 0 : overhead_of(slice);
+    if (std::ranges::all_of(members, &Member::serial)) {
+      state.company = Company::SerialTurns;
+      state.overhead = overhead_of(slice);  // the solver knows who is alone
+      return;
+    }
+    state.company = Company::Turns;
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      Member& member = members[m];
+      const bool like_the_last =
+          m > 0 && members[m - 1].duty == member.duty && members[m - 1].serial == member.serial;
+      member.slowdown = like_the_last ? members[m - 1].slowdown
+                                      : slowdown_among(member, state.duties, state.overhead);
+    }
+  }
+
+  template <class Member>
+  void run_together(std::span<Member> members, CompanyState& state) {
+    state.company = Company::Together;
+    laws_.clear();
+    for (const CompanyMember& member : members) laws_.push_back(member.law);
+    speeds_.resize(laws_.size());
+    models::shared_speeds(laws_, speeds_);
+    for (std::size_t m = 0; m < speeds_.size(); ++m) members[m].slowdown = 1 / speeds_[m];
+  }
+
+  std::vector<models::DomainClient> laws_;
+  std::vector<double> speeds_;
+};
+
+// Of the domain's time, switches to a member that keeps it busy for the share `busy`. A turn ends
+// in a switch when somebody else waits: always once the GPU is full, else about as often as others
+// want it. A strict slot always begins with one.
+inline double switch_share(const CompanyState& state, double duty, double busy) {
+  const double demand = state.duties * (1 + state.overhead);
+  const double others = demand - duty * (1 + state.overhead);
+  const double waiting = std::min(1.0, std::max(demand * demand, others));
+  return busy * state.overhead * (state.company == Company::Slots ? 1 : waiting);
+}
+
+// Side by side: the share of a unit's time in which kernels of the member run. What neighbours cost
+// makes kernels longer, not the rest of the unit.
+inline double kernel_share(double alone, double host, double slowdown, double unit) {
+  const double kernels = alone * slowdown - host;
+  return std::min(1.0, kernels / unit);
+}
+
+}  // namespace slicewise::sim

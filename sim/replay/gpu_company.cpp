@@ -1,0 +1,235 @@
+#include "gpu_company.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace slicewise::sim {
+namespace {
+
+// As whole numbers where nobody is slowed down, so that a job alone ends when the trace says.
+Duration work_in(Duration elapsed, double pace) {
+  if (pace == 1) return elapsed;
+  return {std::llround(static_cast<double>(elapsed.ns) / pace)};
+}
+
+// Rounded up, so that the work is done when the timer fires.
+Duration time_for(Duration work, double pace) {
+  if (pace == 1) return work;
+  return {static_cast<std::int64_t>(std::ceil(static_cast<double>(work.ns) * pace - 1e-3))};
+}
+
+std::uint32_t pool_called(const GpuSharing& sharing, const std::string& instance_type) {
+  const auto pool = std::ranges::find(sharing.pools, instance_type, &PoolModel::instance_type);
+  return static_cast<std::uint32_t>(pool - sharing.pools.begin());
+}
+
+}  // namespace
+
+GpuCompany::GpuCompany(const JobStream& jobs, const JobUses& uses, std::span<const NodeShape> nodes,
+                       std::size_t most_running)
+    : jobs_(jobs),
+      uses_(uses),
+      tickets_(static_cast<std::uint32_t>(uses.sharing().tickets)),
+      isolated_(uses.sharing().isolates()),
+      running_(most_running),
+      more_(most_running) {
+  for (const NodeShape& node : nodes) {
+    first_gpu_.push_back(static_cast<std::uint32_t>(gpus_.size()));
+    Gpu gpu;
+    gpu.pool = pool_called(uses.sharing(), node.name);
+    gpus_.insert(gpus_.end(), static_cast<std::size_t>(node.gpus), gpu);
+  }
+  members_.resize(gpus_.size() * tickets_);
+  present_.resize(tickets_);
+}
+
+const GpuUse& GpuCompany::use_of(const Seat& seat) const {
+  const std::uint32_t use = uses_.use_of(seat.row);
+  const std::uint32_t pool = gpus_[seat.gpu].pool;
+  return seat.whole_gpus > 0 ? uses_.with_whole(pool, use) : uses_.with_ticket(pool, use);
+}
+
+void GpuCompany::find_seats(std::uint32_t slot, const RunningJob& job,
+                            const NodeResources& resources) {
+  Running& running = running_[slot];
+  running.has_seat = false;
+  running.in_step = false;
+  resources.visit_parts(job.job, job.held, [&](std::uint32_t row, const AllocatedPart& part) {
+    if (part.gpus == 0) return;
+    const auto first = static_cast<std::uint32_t>(std::countr_zero(part.gpus));
+    const bool is_ticket = jobs_.trace().gpus[row] == 1;
+    const Seat seat{first_gpu_[part.node] + first, row,
+                    is_ticket ? 0 : static_cast<std::uint32_t>(std::popcount(part.gpus))};
+    if (!running.has_seat) {
+      running.has_seat = true;
+      running.seat = seat;
+      return;
+    }
+    if (!running.in_step) more_[slot].assign(1, running.seat);
+    running.in_step = true;
+    more_[slot].push_back(seat);
+  });
+}
+
+bool GpuCompany::has_memory(const Seat& seat) const {
+  const Gpu& gpu = gpus_[seat.gpu];
+  const Bytes needed = uses_.memory(gpu.pool, seat.row);
+  if (seat.whole_gpus > 0) return needed <= uses_.whole_memory(gpu.pool);
+  if (needed > uses_.ticket_memory(gpu.pool)) return false;
+  return isolated_ || gpu.memory + needed <= uses_.domain_memory(gpu.pool);
+}
+
+void GpuCompany::use_gpus(std::int64_t more) {
+  gpus_in_use_ += more;
+  most_gpus_ = std::max(most_gpus_, gpus_in_use_);
+}
+
+void GpuCompany::sit_down(std::uint32_t slot, const Seat& seat, TimePoint now) {
+  if (seat.whole_gpus > 0) return use_gpus(seat.whole_gpus);
+  Gpu& gpu = gpus_[seat.gpu];
+  account(gpu, now);
+  if (gpu.members == 0) use_gpus(1);
+  members_[seat.gpu * tickets_ + gpu.members++] = {slot, uses_.use_of(seat.row), 1};
+  gpu.memory += uses_.memory(gpu.pool, seat.row);
+}
+
+void GpuCompany::stand_up(std::uint32_t slot, const Seat& seat, Duration on_gpu, TimePoint now) {
+  Gpu& gpu = gpus_[seat.gpu];
+  if (seat.whole_gpus > 0) {
+    const GpuUse& use = use_of(seat);
+    const double gpu_ns = static_cast<double>(on_gpu.ns) * seat.whole_gpus;
+    busy_ns_ += gpu_ns * use.member.duty;
+    sm_ns_ += gpu_ns * use.sm_active;
+    return use_gpus(-static_cast<std::int64_t>(seat.whole_gpus));
+  }
+  account(gpu, now);
+  const std::span<Member> members = members_of(seat.gpu);
+  *std::ranges::find(members, slot, &Member::slot) = members.back();
+  if (--gpu.members == 0) use_gpus(-1);
+  gpu.memory -= uses_.memory(gpu.pool, seat.row);
+}
+
+void GpuCompany::join(std::uint32_t slot, const RunningJob& job, Duration left,
+                      const NodeResources& resources, RunningJobs& running) {
+  Running& own = running_[slot];
+  const TimePoint now = job.since;
+  find_seats(slot, job, resources);
+  own.begun_with = own.left = left;
+  own.settled = now;
+  own.pace = 0;
+  own.whole = 1;
+  const std::span<const Seat> seats = seats_of(slot);
+  own.killed = uses_.may_run_out_of_memory() &&
+               !std::ranges::all_of(seats, [this](const Seat& seat) { return has_memory(seat); });
+  if (own.killed) return running.move_end(slot, now);
+  for (const Seat& seat : seats) {
+    sit_down(slot, seat, now);
+    own.whole = std::max(&seat == seats.data() ? 0.0 : own.whole, use_of(seat).whole);
+  }
+  for (const Seat& seat : seats) {
+    if (seat.whole_gpus == 0) members_changed(seat.gpu, now, running);
+  }
+  if (own.pace == 0) set_pace(slot, pace_of(slot), now, running);
+}
+
+GpuCompany::Stretch GpuCompany::leave(std::uint32_t slot, const RunningJob& job, TimePoint now,
+                                      RunningJobs& running) {
+  Running& own = running_[slot];
+  const Duration on_gpu = now - job.since;
+  if (own.killed) return {on_gpu, {}, own.whole, true};
+  settle(own, now);
+  const std::span<const Seat> seats = seats_of(slot);
+  for (const Seat& seat : seats) stand_up(slot, seat, on_gpu, now);
+  for (const Seat& seat : seats) {
+    if (seat.whole_gpus == 0) members_changed(seat.gpu, now, running);
+  }
+  return {on_gpu, own.begun_with - own.left, own.whole, false};
+}
+
+void GpuCompany::account(Gpu& gpu, TimePoint now) {
+  const auto elapsed = static_cast<double>((now - gpu.since).ns);
+  gpu.since = now;
+  busy_ns_ += gpu.busy * elapsed;
+  sm_ns_ += gpu.sm * elapsed;
+  switching_ns_ += gpu.switching * elapsed;
+}
+
+void GpuCompany::members_changed(std::uint32_t gpu, TimePoint now, RunningJobs& running) {
+  find_paces(gpu);
+  for (const Member& member : members_of(gpu)) {
+    const bool in_step = running_[member.slot].in_step;
+    set_pace(member.slot, in_step ? pace_of(member.slot) : member.pace, now, running);
+  }
+}
+
+// The pace of each member of the GPU, and where its time goes.
+void GpuCompany::find_paces(std::uint32_t number) {
+  Gpu& gpu = gpus_[number];
+  const std::span<Member> members = members_of(number);
+  const PoolModel& pool = uses_.sharing().pools[gpu.pool];
+  const DomainKind& kind = pool.kinds.front();
+  gpu.busy = gpu.sm = gpu.switching = 0;
+  if (isolated_ || members.size() == 1) {
+    for (Member& member : members) {
+      const GpuUse& use = uses_.with_ticket(gpu.pool, member.use);
+      member.pace = use.pace;
+      gpu.busy += use.member.duty * kind.time_share;
+      gpu.sm += use.sm_active;
+    }
+    return;
+  }
+  if (members.empty()) return;
+  const std::span<CompanyMember> present(present_.data(), members.size());
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    present[m] = uses_.with_ticket(gpu.pool, members[m].use).member;
+  }
+  const CompanyState state =
+      law_.find_slowdowns(kind.sharing, pool.driver_slice, present, [] { return 1; });
+  double quiet = 1;
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const GpuUse& use = uses_.with_ticket(gpu.pool, members[m].use);
+    const double slowdown = present[m].slowdown;
+    members[m].pace = use.pace * slowdown;
+    const double busy = present[m].duty / slowdown;
+    gpu.busy += busy;
+    gpu.sm += use.sm_active / slowdown;
+    gpu.switching += switch_share(state, present[m].duty, busy);
+    quiet *= 1 - kernel_share(1, 1 - present[m].duty, slowdown, slowdown);
+  }
+  if (state.company == Company::Together) {
+    gpu.busy = 1 - quiet;
+    gpu.switching = 0;
+  }
+}
+
+// A job with several seats goes at the pace of the slowest of them.
+double GpuCompany::pace_of(std::uint32_t slot) {
+  double pace = 0;
+  for (const Seat& seat : seats_of(slot)) {
+    if (seat.whole_gpus > 0) {
+      pace = std::max(pace, use_of(seat).pace);
+      continue;
+    }
+    for (const Member& member : members_of(seat.gpu)) {
+      if (member.slot == slot) pace = std::max(pace, member.pace);
+    }
+  }
+  return pace > 0 ? pace : 1;
+}
+
+void GpuCompany::settle(Running& job, TimePoint now) {
+  if (job.pace > 0) job.left -= work_in(now - job.settled, job.pace);
+  job.left = std::max(job.left, Duration{});
+  job.settled = now;
+}
+
+void GpuCompany::set_pace(std::uint32_t slot, double pace, TimePoint now, RunningJobs& running) {
+  Running& job = running_[slot];
+  if (job.pace == pace) return;
+  settle(job, now);
+  job.pace = pace;
+  running.move_end(slot, now + time_for(job.left, pace));
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,192 @@
+#include "job_uses.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "slicewise/sim/gpu_room.hpp"
+
+#include "../world/parts.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+// Long enough that nanoseconds do not show.
+constexpr Duration kUnit = seconds(1'000);
+
+// What tells the use of one job from that of another.
+struct Recorded {
+  std::int32_t use_permille = scenarios::kUnknownNumber;
+  std::int32_t fraction_milli = 1000;  // where the use is not known
+  std::int32_t sm_permille = scenarios::kUnknownNumber;
+  const models::GpuModel* on = nullptr;
+
+  friend bool operator==(const Recorded&, const Recorded&) = default;
+};
+
+struct RecordedHash {
+  std::size_t operator()(const Recorded& r) const {
+    const auto numbers = (static_cast<std::uint64_t>(r.use_permille + 1) << 40U) |
+                         (static_cast<std::uint64_t>(r.fraction_milli) << 20U) |
+                         static_cast<std::uint64_t>(r.sm_permille + 1);
+    return static_cast<std::size_t>(numbers * 0x9E3779B97F4A7C15ULL) ^
+           std::hash<const models::GpuModel*>()(r.on);
+  }
+};
+
+std::int32_t number_at(const scenarios::TraceColumn<std::int32_t>& column, std::size_t row) {
+  return column.empty() ? scenarios::kUnknownNumber : column[row];
+}
+
+// The GPU models that the names of a trace stand for.
+class RecordedGpus {
+ public:
+  RecordedGpus(const scenarios::JobTrace& trace, const models::Catalogue& catalogue)
+      : trace_(trace),
+        catalogue_(catalogue),
+        known_(trace.names.size(), Known::NotAsked),
+        gpus_(trace.names.size(), nullptr) {}
+
+  // What the job ran on; nullptr: nobody says, or the catalogue lacks it.
+  const models::GpuModel* of(std::size_t row) {
+    if (const auto* gpu = named(trace_.instance_type, row, true)) return gpu;
+    return named(trace_.gpu_models, row, false);
+  }
+
+ private:
+  enum class Known : std::uint8_t { NotAsked, Asked };
+
+  const models::GpuModel* named(const scenarios::TraceColumn<std::uint32_t>& column,
+                                std::size_t row, bool is_instance) {
+    if (column.empty() || column[row] == 0) return nullptr;
+    const std::uint32_t name = column[row];
+    if (known_[name] == Known::NotAsked) {
+      known_[name] = Known::Asked;
+      gpus_[name] = find(trace_.names[name], is_instance);
+    }
+    return gpus_[name];
+  }
+
+  const models::GpuModel* find(const std::string& name, bool is_instance) const {
+    if (!is_instance) return catalogue_.find_gpu(name);
+    const models::InstanceType* type = catalogue_.find_instance(name);
+    return type == nullptr ? nullptr : catalogue_.find_gpu(type->gpu_model);
+  }
+
+  const scenarios::JobTrace& trace_;
+  const models::Catalogue& catalogue_;
+  std::vector<Known> known_;  // by name
+  std::vector<const models::GpuModel*> gpus_;
+};
+
+// The job as if somebody had written it down.
+scenarios::Workload written_down(const Recorded& recorded) {
+  constexpr double kThousand = 1000;
+  scenarios::Workload job;
+  job.work.emplace();
+  scenarios::Measured& measured = job.measured.emplace();
+  measured.unit_time = kUnit;
+  double busy = recorded.fraction_milli / kThousand;
+  if (recorded.use_permille >= 0) {
+    measured.gpu_util = recorded.use_permille / kThousand;
+    busy = models::kBusyOfGpuUtil * *measured.gpu_util;
+  } else {
+    measured.gpu_busy = busy;
+  }
+  // Where nobody says, all SMs count while kernels run: an upper bound.
+  measured.sm_active = recorded.sm_permille >= 0 ? recorded.sm_permille / kThousand : busy;
+  return job;
+}
+
+GpuUse use_on(const scenarios::Workload& job, const models::GpuModel* from, const PoolModel& pool) {
+  // The roofline needs both.
+  const bool comparable = from != nullptr && from->fp32_tflops && pool.gpu->fp32_tflops;
+  const PoolDemand on_pool = demand_on(job, comparable ? from : nullptr, pool);
+  const Demand& demand = on_pool.in_kind.front();
+  const DomainKind& kind = pool.kinds.front();
+  const auto unit = static_cast<double>((demand.gpu + demand.host).ns);
+  GpuUse use;
+  use.member.duty = static_cast<double>(demand.gpu.ns) / unit;
+  use.member.law = demand.client;
+  use.pace = unit / static_cast<double>(kUnit.ns);
+  use.whole = static_cast<double>(demand.whole_gpu.ns) / static_cast<double>(kUnit.ns);
+  use.sm_active = static_cast<double>(demand.sm_active.ns) / unit * kind.share.compute;
+  return use;
+}
+
+// The same node with whole GPUs, for jobs that take them so.
+PoolModel unshared(const PoolModel& pool) {
+  PoolModel whole = pool;
+  DomainKind& kind = whole.kinds.front();
+  kind.sharing = models::Exclusive{};
+  kind.share = {};
+  kind.time_share = 1;
+  whole.kinds.resize(1);
+  return whole;
+}
+
+}  // namespace
+
+JobUses::JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing)
+    : trace_(trace), sharing_(sharing), use_of_row_(trace.size()) {
+  std::unordered_map<Recorded, std::uint32_t, RecordedHash> numbers;
+  std::vector<Recorded> uses;
+  RecordedGpus gpus(trace, *sharing.catalogue);
+  Recorded last;
+  std::uint32_t last_use = UINT32_MAX;
+  for (std::size_t row = 0; row < trace.size(); ++row) {
+    Recorded recorded;
+    recorded.use_permille = number_at(trace.gpu_permille, row);
+    recorded.sm_permille = number_at(trace.sm_permille, row);
+    const std::int32_t milli = trace.gpus[row] == 1 ? number_at(trace.gpu_milli, row) : -1;
+    const bool is_fraction = recorded.use_permille < 0 && milli > 0 && milli < 1000;
+    if (is_fraction) recorded.fraction_milli = milli;
+    recorded.on = gpus.of(row);
+    if (last_use == UINT32_MAX || !(recorded == last)) {
+      const auto [entry, is_new] =
+          numbers.try_emplace(recorded, static_cast<std::uint32_t>(uses.size()));
+      if (is_new) uses.push_back(recorded);
+      last = recorded;
+      last_use = entry->second;
+    }
+    use_of_row_[row] = last_use;
+    if (trace.gpus[row] == 0) continue;
+    ++known_.jobs;
+    known_.with_use += recorded.use_permille >= 0 ? 1 : 0;
+    known_.with_fraction += is_fraction ? 1 : 0;
+    known_.with_sm += recorded.sm_permille >= 0 ? 1 : 0;
+    known_.with_memory += !trace.gpu_memory.empty() && trace.gpu_memory[row].count >= 0 ? 1 : 0;
+    known_.with_gpu += recorded.on != nullptr ? 1 : 0;
+  }
+  uses_ = uses.size();
+  for (const PoolModel& pool : sharing.pools) {
+    const PoolModel whole = unshared(pool);
+    for (const Recorded& recorded : uses) {
+      const scenarios::Workload job = written_down(recorded);
+      table_.push_back(use_on(job, recorded.on, pool));
+      table_.push_back(use_on(job, recorded.on, whole));
+    }
+    const DomainKind& kind = pool.kinds.front();
+    const Bytes domain = usable_by_processes(kind);
+    memory_.push_back({std::min(domain, kind.tickets.front().memory_limit.value_or(domain)), domain,
+                       usable_memory(*pool.gpu)});
+  }
+}
+
+Bytes JobUses::memory(std::size_t pool, std::size_t row) const {
+  const Bytes peak = trace_.gpu_memory.empty() ? Bytes{} : trace_.gpu_memory[row];
+  return std::max(peak, Bytes{}) + sharing_.pools[pool].context_memory;
+}
+
+std::optional<TurnedAway> JobUses::turned_away(std::size_t row) const {
+  const std::int32_t gpus = trace_.gpus[row];
+  if (gpus == 0) return std::nullopt;
+  if (gpus > 1 && sharing_.isolates()) return TurnedAway::SeveralGpus;
+  if (trace_.gpu_memory.empty() || trace_.gpu_memory[row].count < 0) return std::nullopt;
+  for (std::size_t pool = 0; pool < sharing_.pools.size(); ++pool) {
+    const Bytes room = gpus == 1 ? ticket_memory(pool) : whole_memory(pool);
+    if (memory(pool, row) <= room) return std::nullopt;
+  }
+  return TurnedAway::GpuMemory;
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "slicewise/sim/device/company.hpp"
+#include "slicewise/sim/replay/replay.hpp"
+
+// What the jobs of a trace do with the GPUs of a cluster that is shared in some way.
+namespace slicewise::sim {
+
+// A job on one kind of GPU. Times are multiples of the recorded run time.
+struct GpuUse {
+  CompanyMember member;  // beside others
+  double pace = 1;       // its time without company there: a slice, a limit, another GPU model
+  double whole = 1;      // its time with the whole GPU
+  double sm_active = 0;  // SM time per unit of its time without company, of all SMs of the GPU
+};
+
+// What each job of a trace uses, each different use once.
+class JobUses {
+ public:
+  JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing);
+
+  // Of the row on GPUs of the pool: with a ticket, or with whole GPUs.
+  const GpuUse& with_ticket(std::size_t pool, std::uint32_t use) const {
+    return table_[2 * (pool * uses_ + use)];
+  }
+  const GpuUse& with_whole(std::size_t pool, std::uint32_t use) const {
+    return table_[2 * (pool * uses_ + use) + 1];
+  }
+  std::uint32_t use_of(std::size_t row) const { return use_of_row_[row]; }
+
+  // Peak of the process on each GPU, its CUDA context included.
+  Bytes memory(std::size_t pool, std::size_t row) const;
+  // What a job with a ticket may have at most, and all on a domain together.
+  Bytes ticket_memory(std::size_t pool) const { return memory_[pool].ticket; }
+  Bytes domain_memory(std::size_t pool) const { return memory_[pool].domain; }
+  Bytes whole_memory(std::size_t pool) const { return memory_[pool].whole; }
+
+  // nullopt: the row can run somewhere, as far as its GPU memory and the way of sharing go.
+  std::optional<TurnedAway> turned_away(std::size_t row) const;
+  // Whether jobs may run out of memory beside each other.
+  bool may_run_out_of_memory() const { return !trace_.gpu_memory.empty(); }
+
+  const GpuSharing& sharing() const { return sharing_; }
+  const JobFigures& known() const { return known_; }
+
+ private:
+  struct Memory {
+    Bytes ticket;
+    Bytes domain;
+    Bytes whole;
+  };
+
+  const scenarios::JobTrace& trace_;
+  const GpuSharing& sharing_;
+  std::vector<std::uint32_t> use_of_row_;
+  std::size_t uses_ = 0;
+  std::vector<GpuUse> table_;   // by pool, use, then with a ticket and with a whole GPU
+  std::vector<Memory> memory_;  // by pool
+  JobFigures known_;
+};
+
+}  // namespace slicewise::sim

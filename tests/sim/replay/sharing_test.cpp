@@ -1,0 +1,336 @@
+#include "slicewise/sim/replay/sharing.hpp"
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/sim/kernel/random.hpp"
+
+#include "../demo.hpp"
+#include "job_samples.hpp"
+
+// Recorded jobs under ways of sharing, against the laws written out by hand and against `run`.
+namespace slicewise::sim {
+namespace {
+
+std::shared_ptr<const GpuSharing> shared(const std::string& way, const std::string& instance) {
+  const auto read = scenarios::read_sharing_way(way);
+  EXPECT_TRUE(read.has_value()) << way;
+  const std::vector<std::string> types = {instance};
+  auto sharing = share_gpus(*read, types, "us-east-1", demo::catalogue());
+  EXPECT_TRUE(sharing.has_value()) << sharing.error().front().message;
+  return std::make_shared<const GpuSharing>(std::move(*sharing));
+}
+
+ReplaySettings on(const std::string& instance, std::size_t nodes, const std::string& way,
+                  QueuePolicy queue = QueuePolicy::Fifo) {
+  const models::InstanceType& type = *demo::catalogue().find_instance(instance);
+  ReplaySettings settings;
+  settings.cluster.nodes.assign(nodes, {type.name, type.allocatable_cpu, type.allocatable_memory,
+                                        type.gpu_count, type.gpu_model});
+  settings.queue = queue;
+  settings.keep_jobs = true;
+  if (!way.empty()) settings.sharing = shared(way, instance);
+  return settings;
+}
+
+ReplayResult replayed_shared(const scenarios::JobTrace& trace, const ReplaySettings& settings) {
+  auto result = replay(trace, settings);
+  EXPECT_TRUE(result.has_value()) << result.error().front().message;
+  return result ? *result : ReplayResult{};
+}
+
+double end_s(const ReplayResult& result, std::size_t job) {
+  const TimePoint end = result.job_times[job].end;
+  return end == kNever ? -1 : static_cast<double>((end - TimePoint{}).ns) / 1e9;
+}
+
+void use_gpus(scenarios::JobTrace& trace, const std::vector<std::int32_t>& permille) {
+  trace.gpu_permille.owned = permille;
+}
+
+// Jobs of all sizes, with priorities, limits and some gangs.
+scenarios::JobTrace mixed_jobs(std::uint64_t seed, bool gangs) {
+  RandomStream random(seed, 0, 0, Purpose::Arrival);
+  scenarios::JobTrace trace;
+  trace.names = {"", "a", "b", "c"};
+  std::int64_t now = 0;
+  for (int job = 0; job < 400; ++job) {
+    now += random.below(90);
+    constexpr std::int32_t kSizes[] = {1, 1, 1, 1, 2, 4, 8, 12, 0};
+    trace.arrival.owned.push_back(seconds(now));
+    trace.run.owned.push_back(milliseconds(1 + random.below(900'000)));
+    trace.gpus.owned.push_back(kSizes[random.below(9)]);
+    trace.priority.owned.push_back(static_cast<std::int32_t>(random.below(3)));
+    trace.time_limit.owned.push_back(trace.run.owned.back() * 2);
+    trace.user.owned.push_back(1 + random.below(3));
+    trace.gpu_permille.owned.push_back(static_cast<std::int32_t>(random.below(1001)));
+  }
+  if (!gangs) return trace;
+  trace.gang.owned.assign(400, 0);
+  for (std::uint32_t gang = 0; gang < 40; ++gang) {
+    trace.names.push_back("gang" + std::to_string(gang));
+    for (std::size_t row = gang * 10; row < gang * 10 + 3; ++row) {
+      trace.gang.owned[row] = 4 + gang;
+      trace.gpus.owned[row] = 1;
+      trace.arrival.owned[row] = trace.arrival.owned[gang * 10 + 2];
+    }
+  }
+  return trace;
+}
+
+TEST(ReplaySharing, OneJobPerGpuIsTheReplayWithoutSharingBitForBit) {
+  for (const bool gangs : {false, true}) {
+    const auto trace = mixed_jobs(7, gangs);
+    for (const QueuePolicy queue :
+         {QueuePolicy::Fifo, QueuePolicy::Backfill, QueuePolicy::Easy, QueuePolicy::Priority}) {
+      for (const bool restart : {false, true}) {
+        for (const NodePolicy placement : {NodePolicy::BestFit, NodePolicy::Random,
+                                           NodePolicy::LeastAllocated, NodePolicy::Fgd}) {
+          ReplaySettings plain = on("p3.16xlarge", 2, "", queue);
+          plain.placement = placement;
+          plain.restart_preempted = restart;
+          ReplaySettings alone = on("p3.16xlarge", 2, "exclusive", queue);
+          alone.placement = placement;
+          alone.restart_preempted = restart;
+          const ReplayResult a = replayed_shared(trace, plain);
+          const ReplayResult b = replayed_shared(trace, alone);
+          for (std::size_t job = 0; job < trace.size(); ++job) {
+            ASSERT_EQ(a.job_times[job].start, b.job_times[job].start) << job;
+            ASSERT_EQ(a.job_times[job].end, b.job_times[job].end) << job;
+          }
+          EXPECT_EQ(a.wait.mean().ns, b.wait.mean().ns)
+              << gangs << policy_name(queue) << restart << policy_name(placement);
+          EXPECT_EQ(a.completion.mean(), b.completion.mean());
+          EXPECT_EQ(a.preemptions, b.preemptions);
+          EXPECT_EQ(a.lost_gpu_hours, b.lost_gpu_hours);
+          EXPECT_EQ(a.peak_gpus, b.peak_gpus);
+          EXPECT_EQ(a.gpu_hours, b.gpu_hours);
+          EXPECT_EQ(a.events, b.events);
+          EXPECT_EQ(b.sharing->slowdown.most(), 1);
+        }
+      }
+    }
+  }
+}
+
+TEST(ReplaySharing, TwoJobsTakeTurnsAsTheLawSays) {
+  auto trace = trace_of({{0, 1'000, 1}, {0, 600, 1}});
+  use_gpus(trace, {800, 400});
+  const ReplaySettings settings = on("g4dn.xlarge", 1, "time-slicing:4");
+  const ReplayResult result = replayed_shared(trace, settings);
+  const double first = models::kBusyOfGpuUtil * 0.8;
+  const double second = models::kBusyOfGpuUtil * 0.4;
+  const models::TimeSlice& slice = settings.sharing->pools.front().driver_slice;
+  const double overhead = to_seconds(slice.switch_cost) / to_seconds(slice.turn);
+  const double of_first = models::overlapped_slowdown(first, first + second, overhead);
+  const double of_second = models::overlapped_slowdown(second, first + second, overhead);
+  const double until = 600 * of_second;
+  const double left = 1'000 - until / of_first;
+  EXPECT_GT(of_first, 1.005);
+  EXPECT_NEAR(end_s(result, 1), until, 1e-6);
+  EXPECT_NEAR(end_s(result, 0), until + left, 1e-6);
+  EXPECT_NEAR(result.sharing->slowdown.mean(), (of_second + (until + left) / 1'000) / 2, 1e-9);
+  // Kernels run as long as they would without the neighbour.
+  EXPECT_NEAR(result.sharing->gpu_busy * (until + left), 1'000 * first + 600 * second, 1e-5);
+}
+
+TEST(ReplaySharing, TwoJobsUnderMpsRunAtTheSpeedsOfTheLaw) {
+  auto trace = trace_of({{0, 1'000, 1}, {0, 1'000, 1}});
+  use_gpus(trace, {1'000, 600});
+  trace.sm_permille.owned = {600, scenarios::kUnknownNumber};
+  const ReplaySettings settings = on("g4dn.xlarge", 1, "mps:4");
+  const ReplayResult result = replayed_shared(trace, settings);
+  const auto& mps = std::get<models::Mps>(settings.sharing->pools.front().kinds.front().sharing);
+  EXPECT_NEAR(mps.active_threads, 0.25, 0.01);
+  std::vector<models::DomainClient> clients;
+  for (const double share : {0.6, models::kBusyOfGpuUtil * 0.6}) {
+    const models::ClientLaw law{
+        share, models::kDefaultBandwidthShare, models::kTrainingNorm, {}, {}};
+    clients.push_back(models::client_in(law, {}, mps.active_threads));
+  }
+  std::vector<double> speeds(2);
+  models::shared_speeds(clients, speeds);
+  const double until = 1'000 * clients[1].stretch / speeds[1];
+  const double done = until * speeds[0] / clients[0].stretch;
+  EXPECT_NEAR(end_s(result, 1), until, 1e-5);
+  EXPECT_NEAR(end_s(result, 0), until + (1'000 - done) * clients[0].stretch, 1e-5);
+}
+
+TEST(ReplaySharing, AMigInstanceStretchesJobsAndKeepsThemApart) {
+  auto trace = trace_of({{0, 1'000, 1}, {0, 1'000, 1}, {0, 500, 2}});
+  use_gpus(trace, {1'000, 200, 500});
+  const ReplaySettings settings = on("p4d.24xlarge", 1, "mig:all-1g.5gb");
+  const DomainKind& kind = settings.sharing->pools.front().kinds.front();
+  EXPECT_EQ(settings.sharing->tickets, 7);
+  const ReplayResult result = replayed_shared(trace, settings);
+  for (const std::size_t job : {0U, 1U}) {
+    const double busy = models::kBusyOfGpuUtil * (job == 0 ? 1.0 : 0.2);
+    const models::ClientLaw law{
+        busy, models::kDefaultBandwidthShare, models::kTrainingNorm, {}, {}};
+    EXPECT_NEAR(end_s(result, job), 1'000 * models::client_in(law, kind.share, 1).stretch, 1e-6);
+  }
+  EXPECT_GT(end_s(result, 0), 4'000);
+  ASSERT_EQ(result.sharing->refusals.size(), 1U);
+  EXPECT_EQ(result.sharing->refusals[0].reason, TurnedAway::SeveralGpus);
+  EXPECT_EQ(result.sharing->refusals[0].first_row, 2U);
+  EXPECT_EQ(judge(result, false).reasons.front().brief, "1 fit nowhere");
+}
+
+TEST(ReplaySharing, WhoFindsNoMemoryComesBackAsTheJobControllerHasIt) {
+  // A T4 has 15 GiB; both jobs do not fit together.
+  for (const auto& [first_runs, killed, end] :
+       {std::tuple{300, 5, 415}, std::tuple{635, 6, 735}, std::tuple{2'000, 7, -1}}) {
+    for (const QueuePolicy queue :
+         {QueuePolicy::Fifo, QueuePolicy::Backfill, QueuePolicy::Easy, QueuePolicy::Priority}) {
+      auto trace = trace_of({{0, first_runs, 1}, {5, 100, 1}});
+      trace.gpu_memory.owned = {gibibytes(10), gibibytes(10)};
+      const ReplayResult result =
+          replayed_shared(trace, on("g4dn.xlarge", 1, "time-slicing:2", queue));
+      EXPECT_EQ(result.sharing->oom_killed, killed);
+      EXPECT_EQ(end_s(result, 1), end);
+      EXPECT_EQ(end_s(result, 0), first_runs);  // nobody ran beside it
+      EXPECT_EQ(result.sharing->failed, end < 0 ? 1 : 0);
+      EXPECT_EQ(judge(result, false).stands(), end >= 0);
+    }
+  }
+}
+
+TEST(ReplaySharing, WhatNeedsMoreMemoryThanASliceHasIsCountedAndNamed) {
+  auto trace = trace_of({{0, 10, 1}, {1, 10, 1}, {2, 10, 1}});
+  trace.gpu_memory.owned = {gibibytes(1), gibibytes(8), gibibytes(100)};
+  const ReplayResult mps = replayed_shared(trace, on("g4dn.xlarge", 1, "mps:4"));
+  EXPECT_EQ(mps.finished, 1);
+  EXPECT_EQ(mps.sharing->refused(), 2);
+  EXPECT_EQ(mps.sharing->refusals[0].first_row, 1U);
+  const ReplayResult alone = replayed_shared(trace, on("g4dn.xlarge", 1, "exclusive"));
+  EXPECT_EQ(alone.finished, 2);
+  EXPECT_EQ(alone.sharing->refusals[0].first_row, 2U);
+}
+
+// Whatever meets whatever, preempted or not: the time in which kernels run is that of the jobs
+// alone, so no work is lost or done twice while paces change.
+TEST(ReplaySharing, NoWorkIsLostWhilePacesChange) {
+  for (const bool gangs : {false, true}) {
+    const auto trace = mixed_jobs(11, gangs);
+    double busy_s = 0;
+    for (std::size_t row = 0; row < trace.size(); ++row) {
+      Duration run = trace.run[row];
+      // A gang holds all its GPUs until its longest row is through.
+      for (std::size_t at = 0; gangs && at < trace.size(); ++at) {
+        if (trace.gang[row] != 0 && trace.gang[at] == trace.gang[row]) {
+          run = std::max(run, trace.run[at]);
+        }
+      }
+      busy_s += to_seconds(run) * trace.gpus[row] * models::kBusyOfGpuUtil *
+                trace.gpu_permille[row] / 1000.0;
+    }
+    for (const QueuePolicy queue :
+         {QueuePolicy::Fifo, QueuePolicy::Backfill, QueuePolicy::Easy, QueuePolicy::Priority}) {
+      const ReplayResult result =
+          replayed_shared(trace, on("p3.16xlarge", 2, "time-slicing:3", queue));
+      EXPECT_EQ(result.finished, 400);
+      EXPECT_GT(result.sharing->slowdown.mean(), 1.01);
+      const double measured_s =
+          result.sharing->gpu_busy * result.total_gpus * to_seconds(result.makespan());
+      EXPECT_NEAR(measured_s / busy_s, 1, gangs ? 0.05 : 1e-6) << policy_name(queue);
+    }
+  }
+}
+
+// The same three jobs, written down as a scenario, in steady state.
+TEST(ReplaySharing, AgreesWithRunOnTheSameJobs) {
+  struct Case {
+    std::string way;
+    std::string instance;
+  };
+  for (const Case& at : {Case{"time-slicing:4", "p3.2xlarge"}, Case{"mps:4", "p3.2xlarge"},
+                         Case{"exclusive", "p3.8xlarge"}}) {
+    constexpr std::int64_t kArrivals[] = {0, 100, 900};
+    constexpr int kUnits[] = {100, 40, 70};  // of 18 s
+    constexpr double kUse[] = {0.9, 0.5, 0.75};
+    scenarios::JobTrace trace;
+    scenarios::NodePool pool = demo::pool(0);
+    pool.instance_type.value = at.instance;
+    if (at.way != "exclusive") {
+      scenarios::PluginSharing plugin;
+      plugin.resources.push_back({{"nvidia.com/gpu", {}}, 4, {}});
+      pool.device_plugin.emplace();
+      (at.way == "mps:4" ? pool.device_plugin->mps : pool.device_plugin->time_slicing) = plugin;
+    }
+    std::vector<scenarios::Workload> workloads;
+    for (std::size_t job = 0; job < 3; ++job) {
+      trace.arrival.owned.push_back(seconds(kArrivals[job]));
+      trace.run.owned.push_back(seconds(18 * kUnits[job]));
+      trace.gpus.owned.push_back(1);
+      trace.gpu_permille.owned.push_back(static_cast<std::int32_t>(1000 * kUse[job]));
+      trace.sm_permille.owned.push_back(300);
+      scenarios::Workload workload = demo::training(1);
+      workload.name.value = "job" + std::to_string(job);
+      workload.submit_at = seconds(kArrivals[job]);
+      workload.work = scenarios::Work{kUnits[job], "epoch", 1563};
+      workload.measured->gpu_busy.reset();
+      workload.measured->gpu_util = kUse[job];
+      workload.measured->sm_active = 0.3;
+      workloads.push_back(workload);
+    }
+    const VariantResult run = demo::result(demo::scenario(pool, workloads));
+    const ReplayResult result = replayed_shared(trace, on(at.instance, 1, at.way));
+    for (std::size_t job = 0; job < 3; ++job) {
+      const Duration completion = run.workloads[job].job_completion->mean;
+      const double here = end_s(result, job) - static_cast<double>(kArrivals[job]);
+      EXPECT_NEAR(here / to_seconds(completion), 1, 1e-6) << at.way << " " << job;
+    }
+  }
+}
+
+TEST(ReplaySharing, JobsAreGroupedWorstFirst) {
+  const auto trace = mixed_jobs(3, false);
+  ReplaySettings settings = on("p3.16xlarge", 2, "time-slicing:4");
+  settings.group_by = GroupBy::User;
+  const ReplayResult result = replayed_shared(trace, settings);
+  ASSERT_EQ(result.groups.size(), 3U);
+  std::int64_t finished = 0;
+  for (std::size_t group = 0; group < 3; ++group) {
+    finished += result.groups[group].finished;
+    if (group > 0) {
+      EXPECT_GE(result.groups[group - 1].slowdown.mean(), result.groups[group].slowdown.mean());
+    }
+  }
+  EXPECT_EQ(finished, 400);
+  EXPECT_EQ(result.sharing->worst_user->name, result.groups.front().name);
+  EXPECT_EQ(result.sharing->worst_user->mean_slowdown, result.groups.front().slowdown.mean());
+}
+
+TEST(ReplaySharing, SpreadingSharesOnlyWhatItMust) {
+  auto trace = trace_of({{0, 100, 1}, {0, 100, 1}, {0, 100, 1}, {0, 100, 1}});
+  ReplaySettings settings = on("g4dn.12xlarge", 1, "time-slicing:4");
+  EXPECT_GT(replayed_shared(trace, settings).sharing->slowdown.mean(), 3);
+  settings.placement = NodePolicy::LeastAllocated;
+  EXPECT_EQ(replayed_shared(trace, settings).sharing->slowdown.mean(), 1);
+}
+
+TEST(ReplaySharing, WaysThatAGpuDoesNotHaveAreRefused) {
+  const auto refused = [](const std::string& way, const std::string& instance) {
+    const std::vector<std::string> types = {instance};
+    const auto sharing =
+        share_gpus(*scenarios::read_sharing_way(way), types, "us-east-1", demo::catalogue());
+    return sharing ? Code{} : sharing.error().front().code;
+  };
+  EXPECT_EQ(refused("mig:all-1g.5gb", "g4dn.xlarge"), Code::MigUnsupported);
+  EXPECT_EQ(refused("mig:all-1g.10g", "p4d.24xlarge"), Code::MigConfigUnknown);
+  EXPECT_EQ(refused("mig:all-balanced", "p4d.24xlarge"), Code::StrategyNotModelled);
+  EXPECT_EQ(refused("mig:all-disabled", "p4d.24xlarge"), Code::StrategyNotModelled);
+  EXPECT_EQ(refused("mps:60", "p4d.24xlarge"), Code::MpsTooManyClients);
+  for (const char* way : {"", "exclusiv", "exclusive:2", "time-slicing", "time-slicing:1",
+                          "time-slicing:4x", "mps:99999999999", "mig", "mig:"}) {
+    EXPECT_FALSE(scenarios::read_sharing_way(way).has_value()) << way;
+  }
+}
+
+}  // namespace
+}  // namespace slicewise::sim
