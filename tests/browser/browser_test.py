@@ -10,7 +10,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tools"))
 # pylint: disable=wrong-import-position
-from program import run, skip_without
+from program import main, run, skip_without
 
 HERE = pathlib.Path(__file__).parent
 MODULES = HERE / "node_modules"
@@ -21,9 +21,9 @@ class Report(unittest.TestCase):
     def setUp(self):
         self.chromium = shutil.which("chromium")
         if not self.chromium:
-            skip_without(self, "chromium")
+            skip_without("chromium")
         if not shutil.which("npm"):
-            skip_without(self, "npm")
+            skip_without("npm")
         self.install_modules()
 
     def install_modules(self):
@@ -36,7 +36,7 @@ class Report(unittest.TestCase):
                                    cwd=HERE, capture_output=True, text=True, check=False)
         if installed.returncode != 0:
             print(installed.stderr, file=sys.stderr)
-            skip_without(self, "playwright-core (npm ci)")
+            skip_without("playwright-core (npm ci)")
         os.utime(stamp)
 
     def write_page(self, folder, name, *arguments, code=0):
@@ -65,4 +65,4 @@ class Report(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -7,7 +7,7 @@ import unittest
 
 import yaml
 
-from program import EXAMPLE, ROOT, run, skip_without
+from program import EXAMPLE, ROOT, main, run, skip_without
 
 try:
     import jsonschema
@@ -91,7 +91,7 @@ class Formats(unittest.TestCase):
     def test_json_obeys_its_schema(self):
         schema = json.loads(run("schema", "comparison").stdout)
         if jsonschema is None:
-            skip_without(self, "python3-jsonschema")
+            skip_without("python3-jsonschema")
         jsonschema.Draft7Validator.check_schema(schema)
         validator = jsonschema.Draft7Validator(schema)
         for flags in ((), ("--force", "--nodes", "3"), ("--instances", "g6f.xlarge,p4d.24xlarge")):
@@ -170,4 +170,4 @@ class Mistakes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import unittest
 
-from program import BINARY, ROOT, environment, run, skip_without
+from program import BINARY, ROOT, environment, main, run, skip_without
 
 
 def bash_offers(*words):
@@ -77,7 +77,7 @@ class Bash(unittest.TestCase):
 class Syntax(unittest.TestCase):
     def check(self, shell, *command):
         if shutil.which(command[0]) is None:
-            skip_without(self, command[0])
+            skip_without(command[0])
         script = run("completion", shell).stdout
         result = subprocess.run(command, input=script, env=environment(), capture_output=True,
                                 text=True, check=False)
@@ -94,7 +94,7 @@ class Syntax(unittest.TestCase):
 
     def test_zsh_offers_values(self):
         if shutil.which("zsh") is None:
-            skip_without(self, "zsh")
+            skip_without("zsh")
         script = run("completion", "zsh").stdout
         # compadd and compdef belong to the interactive shell: stand-ins print what is offered.
         command = ('compdef() { :; }; compadd() { shift; print -l -- "$@"; }\n' + script +
@@ -105,7 +105,7 @@ class Syntax(unittest.TestCase):
 
     def test_fish_offers_values(self):
         if shutil.which("fish") is None:
-            skip_without(self, "fish")
+            skip_without("fish")
         script = run("completion", "fish").stdout
         result = subprocess.run(
             ["fish", "--no-config", "-c", script + "\ncomplete -C 'slicewise run --output j'"],
@@ -120,4 +120,4 @@ class Syntax(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

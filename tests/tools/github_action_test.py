@@ -15,11 +15,16 @@ import unittest
 
 import yaml
 
-from program import BINARY, ROOT, run, skip_without
+from program import BINARY, ROOT, main, run, skip_without
 
 ACTION = ROOT / "tools" / "github_action"
 SCENARIO = "gpu/demo.yaml"
 MISSED = 99
+
+
+def setUpModule():  # pylint: disable=invalid-name
+    if shutil.which("git") is None:
+        skip_without("git")
 
 
 def actionlint():
@@ -64,7 +69,7 @@ class Definition(unittest.TestCase):
     def test_actionlint_has_nothing_to_say(self):
         linter = actionlint()
         if linter is None:
-            skip_without(self, "actionlint (tools/export_validators)")
+            skip_without("actionlint (tools/export_validators)")
         with tempfile.TemporaryDirectory() as folder:
             workflows = pathlib.Path(folder) / ".github" / "workflows"
             workflows.mkdir(parents=True)
@@ -245,6 +250,4 @@ class Server(Runner):
 
 
 if __name__ == "__main__":
-    if shutil.which("git") is None:
-        skip_without(unittest.TestCase(), "git")
-    unittest.main()
+    main()

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from program import PODS_LOST, run, skip_without
+from program import PODS_LOST, main, run, skip_without
 
 
 HEADER = "name,memory,ms_per_request,requests_per_s\n"
@@ -183,7 +183,7 @@ class Man(unittest.TestCase):
 
     def test_it_is_well_formed(self):
         if shutil.which("mandoc") is None:
-            skip_without(self, "mandoc")
+            skip_without("mandoc")
         lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning"], input=run("man").stdout,
                               text=True, capture_output=True, check=False)
         # No date: what is made from one commit is the same on every day.
@@ -193,4 +193,4 @@ class Man(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -7,7 +7,7 @@ import unittest
 
 import yaml
 
-from program import ROOT, run, skip_without
+from program import ROOT, main, run, skip_without
 
 try:
     import jsonschema
@@ -29,7 +29,7 @@ def document_of(*arguments, code=0):
 class Documents(unittest.TestCase):
     def test_json_obeys_its_schema(self):
         if jsonschema is None:
-            skip_without(self, "python3-jsonschema")
+            skip_without("python3-jsonschema")
         for kind, runs in {"max-load": [LOAD, (*LOAD, "--most", "2"),
                                         (*LOAD, "--variant", "shared")],
                            "neighbours": [MATRIX]}.items():
@@ -157,4 +157,4 @@ class Mistakes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

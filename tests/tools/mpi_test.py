@@ -10,7 +10,7 @@ import time
 import unittest
 
 from plan_test import FAST, QUICK, SHARED
-from program import BINARY, ROOT, TIMEOUT_S, environment, run, skip_without
+from program import BINARY, ROOT, TIMEOUT_S, environment, main, run, skip_without
 
 MPI = pathlib.Path(BINARY).with_name("slicewise-mpi")
 
@@ -25,7 +25,7 @@ MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIR
 class Ranks(unittest.TestCase):
     def setUp(self):
         if not MPI.exists() or shutil.which("mpirun") is None:
-            skip_without(self, "slicewise-mpi (libopenmpi-dev, libboost-mpi-dev, openmpi-bin)")
+            skip_without("slicewise-mpi (libopenmpi-dev, libboost-mpi-dev, openmpi-bin)")
 
     def mpi(self, ranks, *arguments):
         return subprocess.run(mpirun(ranks, *arguments), cwd=ROOT, text=True, capture_output=True,
@@ -90,4 +90,4 @@ class Ranks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -14,7 +14,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from program import run, skip_without
+from program import main, run, skip_without
 
 FILE_UNREADABLE = 5
 INPUT_INVALID = 3
@@ -84,7 +84,7 @@ class RealServer(unittest.TestCase):
     def setUp(self):
         for tool in ("prometheus", "promtool"):
             if shutil.which(tool) is None:
-                skip_without(self, tool)
+                skip_without(tool)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         folder = pathlib.Path(folder.name)
@@ -187,4 +187,4 @@ class Refusals(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -16,7 +16,7 @@ import urllib.parse
 import urllib.request
 import xml.etree.ElementTree
 
-from program import run, skip_without
+from program import main, run, skip_without
 
 SHARED = "scenarios/examples/shared-inference.yaml"
 USAGE = 2
@@ -115,7 +115,7 @@ class RealPrometheus(unittest.TestCase):
     def setUp(self):
         for tool in ("prometheus", "promtool"):
             if shutil.which(tool) is None:
-                skip_without(self, tool)
+                skip_without(tool)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
@@ -324,4 +324,4 @@ class Junit(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()
