@@ -194,4 +194,14 @@ Expected<ExportFiles> render_pod_patch(const scenarios::Scenario& scenario,
   return one_file("pod-patches.yaml", pod_patches(scenario));
 }
 
+Expected<ExportFiles> render_scenario(const scenarios::Scenario& /*scenario*/,
+                                      const models::Catalogue& /*catalogue*/,
+                                      const ExportOptions& options) {
+  if (options.scenario_text.empty()) {
+    return tl::unexpected(Diagnostics{make_diagnostic(
+        Code::ExportUnfit, {}, "there is no scenario file of which this would be a part")});
+  }
+  return one_file("scenario.yaml", options.scenario_text);
+}
+
 }  // namespace slicewise::reports

@@ -236,15 +236,17 @@ std::string shown_value(const Field& /*field*/, Usd value) {
   return fmt::format("{:.10g}", to_dollars(value));
 }
 
-std::string shown_value(const Field& /*field*/, const std::string& value) { return value; }
-std::string shown_value(const Field& /*field*/, const Located<std::string>& value) {
-  return value.value;
+std::string shown_value(const Field& /*field*/, const std::string& value) {
+  return value.empty() ? "" : scalar_text(value);
+}
+std::string shown_value(const Field& field, const Located<std::string>& value) {
+  return shown_value(field, value.value);
 }
 
 std::string shown_value(const Field& /*field*/, const std::map<std::string, std::string>& value) {
   std::string text;
   for (const auto& [key, word] : value) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key, word);
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", scalar_text(key), scalar_text(word));
   }
   return text.empty() ? "" : "{" + text + "}";
 }
@@ -305,6 +307,13 @@ void read_fields(const FieldList& fields, const Node& map, void* owner, Reading&
   if (fields.finish != nullptr) fields.finish(owner, map, reading);
 }
 
+// "{min: 2}" is 2.
+static std::string shown_range(std::string range) {
+  constexpr std::string_view kLeast = "{min: ";
+  if (!range.starts_with(kLeast) || range.find(',') != std::string::npos) return range;
+  return range.substr(kLeast.size(), range.size() - kLeast.size() - 1);
+}
+
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
 std::string shown_fields(const FieldList& fields, const void* owner) {
   std::string text;
@@ -315,8 +324,14 @@ std::string shown_fields(const FieldList& fields, const void* owner) {
     } else if (field.binding != nullptr) {
       const void* member = field.binding->member(const_cast<void*>(owner));  // NOLINT: not written
       if (member != nullptr) value = field.binding->type->shown(field, member);
+      // A block that is always there and says nothing.
+      if (value == "{}" &&
+          field.binding->type->shown(field, field.binding->default_member()) == value) {
+        continue;
+      }
     }
     if (value.empty()) continue;
+    if (field.type == FieldType::Range) value = shown_range(std::move(value));
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", field.name, value);
   }
   return "{" + text + "}";

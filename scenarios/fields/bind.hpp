@@ -14,6 +14,7 @@
 
 #include "../text/document.hpp"
 #include "../text/findings.hpp"
+#include "../text/flow_text.hpp"
 #include "../traces/trace_files.hpp"
 #include "fields.hpp"
 
@@ -211,7 +212,7 @@ std::string shown_member(const Field& field, const T& member) {
   } else if constexpr (kIsListByName<T>) {
     std::string text;
     for (const auto& [name, items] : member) {
-      text += (text.empty() ? "" : ", ") + name + ": [" + shown_member(field, items) + "]";
+      text += (text.empty() ? "" : ", ") + scalar_text(name) + ": " + shown_member(field, items);
     }
     return text.empty() ? "" : "{" + text + "}";
   } else if constexpr (std::is_enum_v<T>) {

@@ -16,4 +16,7 @@ std::string scalar_text(const std::string& text);
 // A part of a YAML document in flow style, on one line.
 std::string flow_text(const Node& node);
 
+// A whole document: what is short in flow style, the rest in blocks. Without its comments.
+std::string block_text(const Node& document);
+
 }  // namespace slicewise::scenarios

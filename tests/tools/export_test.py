@@ -76,6 +76,38 @@ class Plans(unittest.TestCase):
         self.assertEqual(result.returncode, 3, result.stderr)
         self.assertRegex(result.stderr, r"edited\.json:\d+:\d+: error\[VALUE_RANGE\]: replicas")
 
+    def test_an_option_is_a_scenario(self):
+        """Which gives the figures of the option, and no other."""
+        for option in ("#1", "#2"):
+            self.expect_same_run(self.plan + option, "-f", self.plan + option)
+
+    def expect_same_run(self, ran, *exported, cwd=ROOT):
+        file = os.path.join(self.folder, "one.yaml")
+        result = run("export", *exported, "--to", "scenario", "--out", file, cwd=cwd)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        flags = ("--replications", "1", "--progress", "none", "-o", "json")
+        here = ("--variant", exported[3]) if len(exported) > 2 else ()
+        whole = json.loads(run("run", "-f", ran, *here, *flags, cwd=cwd).stdout)["variants"][0]
+        alone = run("run", "-f", file, *flags)
+        self.assertTrue(alone.stdout, alone.stderr)
+        alone = json.loads(alone.stdout)["variants"][0]
+        for named in (whole, alone):
+            del named["name"]
+            named.pop("description", None)
+            named.pop("findings", None)  # which say where they stand
+        self.assertEqual(alone, whole)
+
+    def test_every_variant_of_the_examples_is_a_scenario(self):
+        for example in sorted((ROOT / "scenarios/examples").glob("*.yaml")):
+            text = example.read_text(encoding="utf-8")
+            if "kind: Scenario" not in text or "trace:" in text:
+                continue  # a trace is named by where it is from the file
+            variants = run("run", "-f", str(example), "--replications", "1", "-o", "json")
+            for variant in json.loads(variants.stdout)["variants"]:
+                with self.subTest(example=example.name, variant=variant["name"]):
+                    self.expect_same_run(str(example), "-f", str(example), "--variant",
+                                         variant["name"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -231,7 +231,8 @@ class PlanOpener {
     sim::PlanProbe probe;
     probe.pools = plan.options[option].pools;
     set.sha256 = scenarios::sha256_hex(set.sha256, {sim::probe_line(probe)});
-    file->settings.clear();
+    file->planned_with = std::exchange(file->settings, {});
+    file->is_option = true;
     return std::move(*file);
   }
 

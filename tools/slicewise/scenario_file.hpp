@@ -24,8 +24,13 @@ namespace slicewise::tools {
 struct ScenarioFile {
   std::vector<SourceText> texts;  // the file, "--set" with one flag a line, its traces
   scenarios::LoadedScenario loaded;
-  std::vector<std::string> settings;  // --set
-  std::string price_file;             // of a plan's option, the prices that it was planned with
+  std::vector<std::string> settings;      // --set
+  std::string price_file;                 // of a plan's option, the prices that it was planned with
+  std::vector<std::string> planned_with;  // of a plan's option, the plan's --set
+
+  // The scenario's file, also where an option of a plan was read.
+  const SourceText& source() const { return texts.at(is_option ? 1 : 0); }
+  bool is_option = false;
 };
 
 // FILE_UNREADABLE when there is no such file; mistakes in the file are in `loaded.problems`.

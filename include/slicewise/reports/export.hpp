@@ -32,6 +32,7 @@ struct ExportOptions {
   std::optional<std::int64_t> start_unix = {};
   bool dcgm_compat = false;
   int most_requests = kMostRequests;  // rows of requests.csv
+  std::string scenario_text = {};     // that is exported, as a file: scenarios::scenario_text()
 };
 
 // values.yaml for `helm upgrade -i nvdp nvdp/nvidia-device-plugin -f -`: one named config for each
@@ -89,6 +90,7 @@ RenderExport render_eksctl;
 RenderExport render_dra;
 RenderExport render_nos;
 RenderExport render_bundle;
+RenderExport render_scenario;
 // These simulate the first replication and write down how it went (sim/recording.hpp).
 RenderExport render_perfetto;
 RenderExport render_openmetrics;
@@ -170,6 +172,9 @@ inline constexpr std::array kExportKinds = {
                render_nos},
     ExportKind{"bundle", "a directory with all that applies, and scripts", kYes, kYes, kYes, kNo,
                "needs --out DIR; apply.sh, rollback.sh and VERIFY.md", render_bundle, kUsesAll},
+    ExportKind{"scenario", "the scenario as a file: one variant, or one option of a plan", kYes,
+               kYes, kYes, kYes, "for slicewise itself: run it, change it, plan from it",
+               render_scenario},
     ExportKind{"perfetto",
                "a simulated run as a trace for ui.perfetto.dev",
                kNo,

@@ -49,6 +49,13 @@ LoadedScenario read_scenario_file(const SourceText& source, const Overrides& ove
 Expected<ScenarioSet> load_scenario(const SourceText& source, const Overrides& overrides = {},
                                     const FileReader& read_file = {});
 
+// The variant of a scenario file that `configured` was made from, as a file of its own (YAML,
+// without comments): with the node pools of `configured`, what its pods ask for, its seed and
+// replications; all else as the file and the overrides say it, paths of traces included. "" when
+// the file has no variant of that name. REQUIRES: read_scenario_file() found no problem in them.
+std::string scenario_text(const SourceText& source, const Overrides& overrides,
+                          const Scenario& configured);
+
 // What `slicewise explain spec.nodePools.devicePlugin` prints about one field.
 struct FieldDoc {
   std::string path;  // "spec.nodePools.instanceType"

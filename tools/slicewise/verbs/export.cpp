@@ -38,6 +38,21 @@ reports::ExportOptions options_of(const ExportCommand& command, const std::strin
   return options;
 }
 
+// The variant that is exported as a file of its own, headed by where it is from.
+std::string text_of(const ScenarioFile& file) {
+  const std::vector<std::string>& set = file.is_option ? file.planned_with : file.settings;
+  std::string text =
+      fmt::format("# Made by `slicewise export --to scenario` from {}",
+                  file.is_option ? "option " + file.texts.front().name : file.source().name);
+  const scenarios::Scenario& scenario = file.loaded.set.variants.front();
+  if (scenario.name != "base") text += ", variant " + scenario.name;
+  for (const std::string& setting : set) text += " --set " + setting;
+  text += file.loaded.traces.empty()
+              ? "\n"
+              : "\n# It names traces by where they are from " + file.source().name + ".\n";
+  return text + scenarios::scenario_text(file.source(), {set}, scenario);
+}
+
 // One file goes where it is wanted, several into a new directory.
 ExitCode write_export(const reports::ExportKind& kind, const reports::ExportFiles& files,
                       const std::string& out) {
@@ -155,8 +170,10 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
   if (const ExitCode code = keep_variants(set, wanted); code != ExitCode::Success) {
     return code;
   }
+  reports::ExportOptions options = options_of(command, set.name);
+  if (command.kind->render == reports::render_scenario) options.scenario_text = text_of(*file);
   const Expected<reports::ExportFiles> files =
-      command.kind->render(set.variants.front(), catalogue, options_of(command, set.name));
+      command.kind->render(set.variants.front(), catalogue, options);
   if (!files) {
     const ExitCode code = fail(files.error(), file->texts, flags);
     return chart_is_unknown(files.error()) ? ExitCode::Usage : code;

@@ -1,0 +1,139 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "slicewise/scenarios/load.hpp"
+
+#include "../blocks/blocks.hpp"
+#include "../fields/node_values.hpp"
+#include "../text/flow_text.hpp"
+#include "variants.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+NodePtr node_of(const std::string& text) {
+  Diagnostics none;
+  return read_document({"", text}, none);
+}
+
+// `map` with another value of the key, where the old one stood.
+NodePtr with(const NodePtr& map, std::string_view key, NodePtr value) {
+  auto changed = std::make_shared<Node>(*map);
+  const auto known = std::ranges::find(changed->entries, key, &Entry::key);
+  if (known != changed->entries.end()) {
+    known->value = std::move(value);
+  } else {
+    changed->entries.push_back({std::string(key), {}, std::move(value)});
+  }
+  return changed;
+}
+
+NodePtr patched(const NodePtr& base, const std::string& patch) {
+  Findings none;
+  return apply_patch(base, *node_of(patch), none);
+}
+
+// The key's list without the blocks that `configured` does not have; what is left goes through
+// `change` with its own.
+template <class Items, class Change>
+NodePtr with_those_of(const NodePtr& spec, std::string_view key, const Items& configured,
+                      const Change& change) {
+  const Node* list = blocks(spec.get(), key);
+  if (list == nullptr) return spec;
+  auto kept = std::make_shared<Node>(*list);
+  kept->items.clear();
+  for (const NodePtr& item : list->items) {
+    const auto found = std::ranges::find_if(configured, [&](const auto& each) {
+      return text_at(item.get(), "name") == each.name.value;
+    });
+    if (found != configured.end()) kept->items.push_back(change(item, *found));
+  }
+  return with(spec, key, kept);
+}
+
+// Null for each extended resource among the requests or the limits.
+std::string without_extended(const Node& workload, std::string_view list) {
+  const Node* named = block(block(block(&workload, "podTemplate"), "resources"), list);
+  std::string text;
+  if (named == nullptr) return text;
+  for (const Entry& entry : named->entries) {
+    if (entry.key.find('/') == std::string::npos) continue;
+    text += fmt::format("{}{}: null", text.empty() ? "" : ", ", scalar_text(entry.key));
+  }
+  return text.empty() ? text : fmt::format("{}: {{{}}}", list, text);
+}
+
+// What the pods ask for, and the GPU on which their figures hold.
+NodePtr configured_workload(const NodePtr& written, const Workload& workload) {
+  NodePtr node = written;
+  for (const std::string_view list : {"requests", "limits"}) {
+    const std::string nulls = without_extended(*node, list);
+    if (!nulls.empty()) {
+      node = patched(node, fmt::format("{{podTemplate: {{resources: {{{}}}}}}}", nulls));
+    }
+  }
+  std::string asked;
+  for (const ExtendedRequest& request : workload.pod.extended) {
+    asked += fmt::format("{}{}: {}", asked.empty() ? "" : ", ", scalar_text(request.name.value),
+                         request.count);
+  }
+  std::string selected;
+  for (const auto& [label, value] : workload.pod.node_selector) {
+    selected += fmt::format("{}{}: {}", selected.empty() ? "" : ", ", scalar_text(label),
+                            scalar_text(value));
+  }
+  node = patched(node, "{podTemplate: {nodeSelector: null}}");
+  if (!asked.empty()) {
+    node = patched(node, fmt::format("{{podTemplate: {{resources: {{limits: {{{}}}}}}}}}", asked));
+  }
+  if (!selected.empty()) {
+    node = patched(node, fmt::format("{{podTemplate: {{nodeSelector: {{{}}}}}}}", selected));
+  }
+  if (block(node.get(), "measured") == nullptr || workload.measured->device.value.empty()) {
+    return node;
+  }
+  return patched(node, fmt::format("{{measured: {{device: {}}}}}",
+                                   scalar_text(workload.measured->device.value)));
+}
+
+NodePtr configured_spec(NodePtr spec, const Scenario& configured) {
+  std::string pools;
+  for (const NodePool& pool : configured.node_pools) {
+    pools += fmt::format("- {}\n", shown_fields(kNodePool, &pool));
+  }
+  spec = with(spec, "nodePools", node_of(pools));
+  spec = with_those_of(spec, "workloads", configured.workloads, configured_workload);
+  spec = with_those_of(spec, "pipelines", configured.pipelines,
+                       [](const NodePtr& node, const Pipeline& /*kept*/) { return node; });
+  if (const Node* plans = block(block(spec.get(), "pricing"), "plans")) {
+    for (const Entry& plan : plans->entries) {
+      const auto is_its = [&](const PricePlan& kept) {
+        return kept.instance_type.value == plan.key;
+      };
+      if (std::ranges::any_of(configured.price_plans, is_its)) continue;
+      spec = patched(spec, fmt::format("{{pricing: {{plans: {{{}: null}}}}}}", plan.key));
+    }
+  }
+  spec = with(spec, "seed", node_of(fmt::format("{}", configured.seed)));
+  return with(spec, "replications", node_of(fmt::format("{}", configured.replications)));
+}
+
+}  // namespace
+
+std::string scenario_text(const SourceText& source, const Overrides& overrides,
+                          const Scenario& configured) {
+  Diagnostics syntax;
+  const NodePtr document = read_document(source, syntax);
+  const Entry* spec = document == nullptr ? nullptr : document->entry("spec");
+  if (spec == nullptr) return {};
+  Findings findings;
+  Diagnostics notes;
+  for (const Variant& variant : expand_variants(spec->value, overrides.set, findings, notes)) {
+    if (variant.name != configured.name) continue;
+    return block_text(*with(document, "spec", configured_spec(variant.spec, configured)));
+  }
+  return {};
+}
+
+}  // namespace slicewise::scenarios
