@@ -147,7 +147,9 @@ const Record& record_of<LoadProbe>() {
                               "pods that were left behind, or requests of a Service without "
                               "objectives: then it fails")
            .optional(),
-       field<&P::objectives>("objectives", "of all workloads and pipelines")}};
+       field<&P::objectives>("objectives",
+                             "those that it took to tell; the first probe and the ends of the "
+                             "interval have those of all workloads and pipelines")}};
   return declared;
 }
 

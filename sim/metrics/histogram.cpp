@@ -4,7 +4,10 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <numeric>
+#include <utility>
 
 namespace slicewise::sim {
 namespace {
@@ -32,7 +35,7 @@ std::int64_t middle_of(std::size_t bucket) {
 
 void Histogram::add(Duration value) {
   const std::int64_t ns = std::max<std::int64_t>(value.ns, 0);
-  if (buckets_.empty()) buckets_.assign(kBuckets, 0);
+  if (buckets_.size() != kBuckets) widen();
   ++buckets_[bucket_of(ns)];
   ++count_;
   sum_ += ns;
@@ -40,12 +43,29 @@ void Histogram::add(Duration value) {
 
 void Histogram::merge(const Histogram& other) {
   if (other.buckets_.empty()) return;
-  if (buckets_.empty()) buckets_.assign(kBuckets, 0);
-  for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
-    buckets_[bucket] += other.buckets_[bucket];
+  if (buckets_.size() != kBuckets) widen();
+  for (std::size_t n = 0; n < other.buckets_.size(); ++n) {
+    buckets_[other.first_ + n] += other.buckets_[n];
   }
   count_ += other.count_;
   sum_ += other.sum_;
+}
+
+void Histogram::pack() {
+  const auto holds = [](std::int64_t count) { return count != 0; };
+  const auto begin = std::ranges::find_if(buckets_, holds);
+  const auto end = std::find_if(buckets_.rbegin(), std::make_reverse_iterator(begin), holds).base();
+  std::vector<std::int64_t> held(begin, end);
+  first_ += static_cast<std::size_t>(begin - buckets_.begin());
+  buckets_ = std::move(held);
+}
+
+void Histogram::widen() {
+  std::vector<std::int64_t> all(kBuckets);
+  std::ranges::copy(buckets_,
+                    all.begin() + static_cast<std::ptrdiff_t>(buckets_.empty() ? 0 : first_));
+  buckets_ = std::move(all);
+  first_ = 0;
 }
 
 Duration Histogram::mean() const {
@@ -60,18 +80,19 @@ Duration Histogram::quantile(double q) const {
   std::int64_t seen = 0;
   std::size_t bucket = 0;
   // Most of the way in whole octaves: they are added up several buckets at once.
-  for (auto octave = buckets_.begin(); bucket + kPerOctave < kBuckets; bucket += kPerOctave) {
+  for (auto octave = buckets_.begin(); bucket + kPerOctave < buckets_.size();
+       bucket += kPerOctave) {
     const auto end = octave + kPerOctave;
     const std::int64_t inside = std::accumulate(octave, end, std::int64_t{0});
     if (seen + inside >= rank) break;
     seen += inside;
     octave = end;
   }
-  for (; bucket < kBuckets; ++bucket) {
+  for (; bucket < buckets_.size(); ++bucket) {
     seen += buckets_[bucket];
     if (seen >= rank) break;
   }
-  return {middle_of(bucket)};
+  return {middle_of(first_ + bucket)};
 }
 
 }  // namespace slicewise::sim

@@ -101,13 +101,11 @@ bool is_stopped(const sim::RunOptions& run) {
   return run.interrupted != nullptr && run.interrupted->load();
 }
 
-std::string answer_to(const Message& message, const OneVariant& opened) {
+std::string answer_to(const Message& message, const sim::ProbeAnswerer& answerer) {
   const std::size_t blank = message.text.find(' ');
   const auto probe = sim::read_probe(message.text.substr(blank + 1));
   if (!probe) throw std::runtime_error("rank 0 asks nonsense");
-  const scenarios::Scenario& base = opened.set().variants[opened.variant];
-  const sim::PlanAnswer answer = sim::answer_probe(base, *probe, opened.catalogue, {});
-  return fmt::format("{} {}", message.text.substr(0, blank), sim::answer_line(answer));
+  return fmt::format("{} {}", message.text.substr(0, blank), sim::answer_line(answerer(*probe, 1)));
 }
 
 // Rank 0: gives each other rank one probe, and the next one as soon as it has answered. `subject`
@@ -146,6 +144,7 @@ void stop_ranks(const boost::mpi::communicator& world) {
 ExitCode answer_probes(const boost::mpi::communicator& world, const PlanCommand& command,
                        const CommonFlags& flags) {
   std::optional<OneVariant> opened;
+  sim::ProbeAnswerer answerer;
   for (;;) {
     const Message message = next_message(world);
     if (message.kind == MessageKind::Stop) return ExitCode::Success;
@@ -158,10 +157,11 @@ ExitCode answer_probes(const boost::mpi::communicator& world, const PlanCommand&
         return ExitCode::InvalidInput;
       }
       opened.emplace(std::move(*read));
+      answerer = sim::probe_answerer(opened->set().variants[opened->variant], opened->catalogue);
       continue;
     }
     if (!opened) throw std::runtime_error("rank 0 asks before it says about what");
-    world.send(message.rank, static_cast<int>(MessageKind::Answer), answer_to(message, *opened));
+    world.send(message.rank, static_cast<int>(MessageKind::Answer), answer_to(message, answerer));
   }
 }
 

@@ -14,7 +14,7 @@
 namespace slicewise::tools {
 namespace {
 
-constexpr std::string_view kJournalKind = "slicewise plan journal 2: ";
+constexpr std::string_view kJournalKind = "slicewise plan journal 3: ";
 // Between a probe and its answer; neither holds one.
 constexpr char kBetween = '\t';
 

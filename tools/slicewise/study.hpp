@@ -70,7 +70,8 @@ ExitCode execute_study(const StudyCommand& command, const CommonFlags& flags,
   Progress progress(command.progress, flags.quiet, study.counted, study.total);
   const sim::RunOptions run{.threads = thread_count(command.jobs),
                             .progress = [&](int done, int total) { progress.update(done, total); },
-                            .interrupted = &catch_interrupt()};
+                            .interrupted = &catch_interrupt(),
+                            .so_far = [&](const std::string& line) { progress.say(line); }};
   Expected<Found> found = study.find(opened, run);
   progress.finish();
   if (!found) return fail(found.error(), opened.file.texts, flags);

@@ -163,6 +163,12 @@ void Progress::update(int done, int total) {
   }
 }
 
+void Progress::say(const std::string& line) {
+  if (choice_ == ProgressChoice::None) return;
+  finish();
+  print_error(line);
+}
+
 std::string progress_text(int done, int total, const std::string& unit,
                           std::chrono::duration<double> elapsed, Progress::Total kind) {
   const bool grows = kind == Progress::Total::Grows;

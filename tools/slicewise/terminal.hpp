@@ -46,6 +46,8 @@ class Progress {
            Total total = Total::Known);
 
   void update(int done, int total);
+  // A line above the bar that stays.
+  void say(const std::string& line);
   // Removes the bar.
   void finish();
 

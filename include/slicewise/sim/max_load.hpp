@@ -49,6 +49,7 @@ struct LoadProbe {
   double factor = 1;  // load / the scenario's
   int replications = 0;
   LoadVerdict verdict = LoadVerdict::Undecided;
+  // Of what it took to tell. The first probe and the ends of the interval have all of them.
   std::vector<ProbedObjective> objectives;
   // Pods, or requests of a Service that has no objectives.
   std::vector<Verdict::Reason> left_behind;

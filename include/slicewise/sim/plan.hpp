@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -158,6 +159,7 @@ struct PlanProbe {
   int replications = 1;
   std::string input;  // of a flip: what is scaled; "": nothing
   double factor = 1;
+  bool until_clear = false;  // only whether it stands: ends at the first thing that says no
 
   friend bool operator==(const PlanProbe&, const PlanProbe&) = default;
 };
@@ -167,6 +169,7 @@ struct PlanAnswer {
   std::optional<OptionFigures> figures;  // nullopt: refused, or interrupted
   std::optional<Code> code;
   Reason refused;
+  bool partial = false;  // it does not stand; the figures are of what said so, by which it is known
 
   bool interrupted() const { return !figures && refused.empty(); }
 };
@@ -219,6 +222,12 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
 // Answers one probe by simulation. REQUIRES: the set and the variant of the plan.
 PlanAnswer answer_probe(const scenarios::Scenario& base, const PlanProbe& probe,
                         const models::Catalogue& catalogue, const RunOptions& run);
+
+// The same for any number of them, on so many threads each: what several have in common is
+// simulated once. May be called from any thread. REQUIRES: `base` and `catalogue` outlive it.
+using ProbeAnswerer = std::function<PlanAnswer(const PlanProbe& probe, int threads)>;
+ProbeAnswerer probe_answerer(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+                             const std::atomic<bool>* interrupted = nullptr);
 
 // One line each, for the journal and between MPI ranks; the text holds every bit.
 std::string probe_line(const PlanProbe& probe);

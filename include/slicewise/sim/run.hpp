@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/load.hpp"
@@ -26,6 +27,9 @@ struct RunOptions {
   std::function<void(int done, int total)> progress;
   // Set to true from a signal handler to stop: the replications that have finished are reported.
   const std::atomic<bool>* interrupted = nullptr;
+  // What a study knows so far, a line for people, as soon as it knows: "best so far: 8 x
+  // g5.xlarge".
+  std::function<void(const std::string& line)> so_far = nullptr;
 };
 
 // Simulates one world: all its replications, merged in index order. nullopt when it was interrupted

@@ -1,13 +1,16 @@
 #include "slicewise/sim/max_load.hpp"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "slicewise/sim/world.hpp"
 
-#include "../probe/simulations.hpp"
+#include "../../result/merge.hpp"
+#include "../probe/islands.hpp"
 #include "load_search.hpp"
 
 namespace slicewise::sim {
@@ -26,11 +29,6 @@ struct Subject {
   std::vector<LoadTarget> targets;
   int replications = kFewestReplications;
   int most_replications = kFewestReplications;
-};
-
-struct Probed {
-  LoadProbe probe;
-  VariantResult result;
 };
 
 void leave_out_throughput(std::vector<Objective>& objectives, const std::string& name,
@@ -73,72 +71,195 @@ Diagnostic no_objective(const Scenario& scenario) {
       "give a workload one, for example `slo: {latencyP99: 300ms}`");
 }
 
-// More replications while the verdict stays open. nullopt: interrupted.
-std::optional<Probed> probe_at(const World& world, double factor, const Subject& subject,
-                               Simulations& simulations) {
-  Probed probed;
-  const auto judge = [&](const Simulated& simulated) {
-    probed.probe = judge_probe(factor, simulated.pooled, simulated.singles);
-    return probed.probe.verdict != LoadVerdict::Undecided;
-  };
-  auto simulated = simulations.until(world, subject.replications, subject.most_replications, judge);
-  if (!simulated) return std::nullopt;
-  probed.result = std::move(simulated->pooled);
-  return probed;
-}
-
 std::vector<double> loads_of(const Subject& subject, const Scenario& scenario) {
   std::vector<double> loads;
   for (const LoadTarget& target : subject.targets) loads.push_back(load_of(scenario, target));
   return loads;
 }
 
-void keep(Probed&& probed, MaxLoad& found) {
-  const std::size_t here = found.probes.size();
-  const LoadProbe& probe = probed.probe;
-  if (probe.verdict == LoadVerdict::Passes &&
-      (!found.passed || probe.factor > found.probes[*found.passed].factor)) {
-    found.passed = here;
-    found.at_passed = std::move(probed.result);
-  }
-  if (probe.verdict == LoadVerdict::Fails &&
-      (!found.failed || probe.factor < found.probes[*found.failed].factor)) {
-    found.failed = here;
-    found.binding = binding_objective(probe);
-  }
-  found.probes.push_back(std::move(probed.probe));
-}
+// One load while it is looked at.
+struct Probed {
+  Probed(World of, const RunOptions& options) : world(std::move(of)), run(world, options) {}
 
-// Probes until the interval is narrow enough. Where counts make two loads equal, the earlier probe
-// speaks for both.
-Expected<void> search(const Subject& subject, const models::Catalogue& catalogue,
-                      const MaxLoadOptions& options, MaxLoad& found) {
-  LoadSearch search(options.precision, options.most);
-  Simulations simulations(options.run);
-  std::vector<std::vector<double>> loads;  // of each probe
-  while (const std::optional<double> factor = search.next()) {
-    const Scenario scenario = scaled(subject.base, subject.targets, *factor);
-    std::vector<double> load = loads_of(subject, scenario);
-    if (const auto same = std::ranges::find(loads, load); same != loads.end()) {
-      search.record(*factor, found.probes[static_cast<std::size_t>(same - loads.begin())].verdict);
-      continue;
-    }
-    Expected<World> world = build_world(scenario, catalogue);
-    if (!world) return tl::unexpected(std::move(world.error()));
-    std::optional<Probed> probed = probe_at(*world, *factor, subject, simulations);
-    if (!probed) {
-      found.interrupted = true;
-      break;
-    }
-    const PodCounts& pods = probed->result.pods;
-    found.nothing_runs = loads.empty() && pods.submitted > 0 && pods.running_max == 0;
-    search.record(*factor, probed->probe.verdict);
-    loads.push_back(std::move(load));
-    keep(std::move(*probed), found);
-    if (found.nothing_runs) break;
+  const World world;
+  IslandRun run;
+  LoadProbe probe;
+  bool is_whole = false;  // every workload was looked at
+};
+
+// Probes until the interval is narrow enough.
+class Search {
+ public:
+  // `apart`: workloads that share no node with others are judged one by one, and a load ends at the
+  // first that fails.
+  Search(const Subject& subject, const models::Catalogue& catalogue, const MaxLoadOptions& options,
+         bool apart)
+      : subject_(subject),
+        catalogue_(catalogue),
+        run_(options.run),
+        apart_(apart),
+        search_(options.precision, options.most) {
+    if (!options.run.progress) return;
+    run_.progress = [this, &options](int done, int total) {
+      options.run.progress(done_before_ + done, done_before_ + total);
+      if (done == total) done_before_ += total;
+    };
   }
-  return {};
-}
+  Search(const Search&) = delete;
+  Search& operator=(const Search&) = delete;
+
+  // false: the ends of the interval, looked at as a whole, say something else than their parts.
+  Expected<bool> find(MaxLoad& found) {
+    std::vector<std::vector<double>> loads;  // of each probe
+    while (const std::optional<double> factor = search_.next()) {
+      const Scenario scenario = scaled(subject_.base, subject_.targets, *factor);
+      std::vector<double> load = loads_of(subject_, scenario);
+      // Where counts make two loads equal, the earlier probe speaks for both.
+      if (const auto same = std::ranges::find(loads, load); same != loads.end()) {
+        search_.record(*factor,
+                       found.probes[static_cast<std::size_t>(same - loads.begin())].verdict);
+        continue;
+      }
+      Expected<World> world = build_world(scenario, catalogue_);
+      if (!world) return tl::unexpected(std::move(world.error()));
+      auto probed = std::make_unique<Probed>(std::move(*world), run_);
+      probed->probe.factor = *factor;
+      const bool first = loads.empty();
+      if (!(apart_ && !first && probed->run.is_apart() ? judge_parts(*probed)
+                                                       : judge_whole(*probed))) {
+        found.interrupted = true;
+        return true;
+      }
+      search_.record(*factor, probed->probe.verdict);
+      loads.push_back(std::move(load));
+      keep(std::move(probed), found);
+      if (found.nothing_runs) return true;
+    }
+    return confirm(passed_.get(), found, found.passed) &&
+           confirm(failed_.get(), found, found.failed);
+  }
+
+ private:
+  // More replications while the verdict stays open. false: interrupted.
+  template <class Judge>
+  bool until_clear(Probed& probed, const Judge& judge) {
+    for (int n = subject_.replications;; n = std::min(2 * n, subject_.most_replications)) {
+      if (!judge(n)) return false;
+      if (probed.probe.verdict != LoadVerdict::Undecided || n >= subject_.most_replications)
+        return true;
+    }
+  }
+
+  bool judge_whole(Probed& probed) {
+    probed.is_whole = true;
+    return until_clear(probed, [&](int n) { return judge_whole(probed, n); });
+  }
+
+  static bool judge_whole(Probed& probed, int replications) {
+    if (!probed.run.run_all(replications)) return false;
+    const auto records = probed.run.records(replications);
+    std::vector<VariantResult> singles;
+    for (std::size_t r = 0; r < records.size(); ++r) {
+      singles.push_back(merge(probed.world, records.subspan(r, 1)));
+    }
+    probed.probe = judge_probe(probed.probe.factor, merge(probed.world, records), singles);
+    return true;
+  }
+
+  bool judge_parts(Probed& probed) {
+    LoadProbe all = probed.probe;
+    all.verdict = LoadVerdict::Passes;
+    for (const std::size_t w : probed.run.busiest_first()) {
+      const auto bears = bears_.find(w);
+      if (bears != bears_.end() && bears->second >= all.factor) continue;
+      const bool done = until_clear(probed, [&](int n) { return judge_part(probed, w, n); });
+      if (!done) return false;
+      const LoadProbe& part = probed.probe;
+      if (part.verdict == LoadVerdict::Passes) bears_[w] = all.factor;
+      all.replications = std::max(all.replications, part.replications);
+      all.objectives.insert(all.objectives.end(), part.objectives.begin(), part.objectives.end());
+      all.left_behind = part.left_behind;
+      if (part.verdict != LoadVerdict::Passes) all.verdict = part.verdict;
+      if (part.verdict == LoadVerdict::Fails) break;
+    }
+    all.replications = std::max(all.replications, subject_.replications);
+    probed.probe = std::move(all);
+    return true;
+  }
+
+  static bool judge_part(Probed& probed, std::size_t workload, int replications) {
+    if (!probed.run.run(workload, replications)) return false;
+    const auto records = probed.run.records(replications);
+    std::vector<VariantResult> singles;
+    for (std::size_t r = 0; r < records.size(); ++r) {
+      singles.push_back(result_of_workload(probed.world, workload, records.subspan(r, 1)));
+    }
+    probed.probe = judge_probe(probed.probe.factor,
+                               result_of_workload(probed.world, workload, records), singles);
+    return true;
+  }
+
+  void keep(std::unique_ptr<Probed> probed, MaxLoad& found) {
+    const std::size_t here = found.probes.size();
+    found.probes.push_back(probed->probe);
+    const LoadProbe& probe = found.probes.back();
+    if (here == 0) {
+      const PodCounts pods = merge(probed->world, probed->run.records(probe.replications)).pods;
+      found.nothing_runs = pods.submitted > 0 && pods.running_max == 0;
+    }
+    const auto take = [&](std::optional<std::size_t>& end, std::unique_ptr<Probed>& kept) {
+      end = here;
+      kept = std::move(probed);
+    };
+    if (probe.verdict == LoadVerdict::Passes &&
+        (!found.passed || probe.factor > found.probes[*found.passed].factor)) {
+      take(found.passed, passed_);
+    } else if (probe.verdict == LoadVerdict::Fails &&
+               (!found.failed || probe.factor < found.probes[*found.failed].factor)) {
+      take(found.failed, failed_);
+    } else {
+      return;
+    }
+    say(found);
+  }
+
+  void say(const MaxLoad& found) const {
+    if (!run_.so_far) return;
+    const auto at = [&](std::optional<std::size_t> end, std::string_view does) {
+      return end ? fmt::format("{:.3g} times the load {}", found.probes[*end].factor, does) : "";
+    };
+    const std::string passes = at(found.passed, "passes");
+    run_.so_far(passes + (found.passed && found.failed ? ", " : "") + at(found.failed, "fails"));
+  }
+
+  // Looks at the rest of an end of the interval.
+  bool confirm(Probed* end, MaxLoad& found, std::optional<std::size_t> probe) {
+    if (end == nullptr) return true;
+    const LoadProbe before = end->probe;
+    if (!end->is_whole && !judge_whole(*end, before.replications)) {
+      found.interrupted = true;
+      return true;
+    }
+    if (end->probe.verdict != before.verdict) return false;
+    found.probes[*probe] = end->probe;
+    if (before.verdict == LoadVerdict::Fails) {
+      found.binding = binding_objective(end->probe);
+    } else {
+      found.at_passed = merge(end->world, end->run.records(before.replications));
+    }
+    return true;
+  }
+
+  const Subject& subject_;
+  const models::Catalogue& catalogue_;
+  RunOptions run_;
+  bool apart_;
+  int done_before_ = 0;
+  LoadSearch search_;
+  std::map<std::size_t, double> bears_;  // the highest load at which a workload passed
+  std::unique_ptr<Probed> passed_;       // the ends of the interval so far
+  std::unique_ptr<Probed> failed_;
+};
 
 // Fills in `found.loads`.
 void describe_loads(const Subject& subject, MaxLoad& found) {
@@ -194,9 +315,13 @@ Expected<MaxLoad> find_max_load(const scenarios::ScenarioSet& set, std::size_t v
   found.most = options.most;
   found.notes = without_throughput(subject);
   if (!has_objectives(subject.base)) return tl::unexpected(Diagnostics{no_objective(subject.base)});
-  if (auto searched = search(subject, catalogue, options, found); !searched) {
-    return tl::unexpected(std::move(searched.error()));
+  const MaxLoad begun = found;
+  auto confirmed = Search(subject, catalogue, options, true).find(found);
+  if (confirmed && !*confirmed) {
+    found = begun;
+    confirmed = Search(subject, catalogue, options, false).find(found);
   }
+  if (!confirmed) return tl::unexpected(std::move(confirmed.error()));
   describe_loads(subject, found);
   return found;
 }

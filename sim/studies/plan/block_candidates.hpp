@@ -40,12 +40,11 @@ struct BlockCandidate {
   double arrivals = 0;  // requests in a month that could be answered in time; 0: not known
   int most = 1;         // nodes that may be tried
   NodeSearch nodes;
-  bool screened = false;  // fewer replications did not fail clearly with the number that is next
   bool climbing = false;  // a number of nodes stands; more may have a better goal
   bool done = false;
   std::optional<BlockOption> best;
-  std::optional<OptionFigures> last;  // of the largest number of nodes that failed
-  Reason stopped;                     // why the search ended before it found one
+  std::optional<PlanAnswer> last;  // of the largest number of nodes that failed
+  Reason stopped;                  // why the search ended before it found one
 };
 
 // Candidates of a block with every purchase option; what cannot run goes to `result`.

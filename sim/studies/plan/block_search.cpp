@@ -21,30 +21,6 @@ using Stage = RejectedChoice::Stage;
 
 // Probes of one round. Not the number of threads or ranks: what is asked must not depend on them.
 constexpr std::size_t kRound = 24;
-// Replications that show whether something fails clearly.
-constexpr int kFewestToScreen = 2;
-constexpr int kScreenShare = 3;
-// A limit that is missed by so many half widths of the interval, or by that factor, is missed.
-constexpr double kClearWidths = 3;
-constexpr double kClearFactor = 2;
-
-int screening_replications(int all) {
-  return all <= kScreenShare ? all : std::max(kFewestToScreen, all / kScreenShare);
-}
-
-bool fails_clearly(const OptionFigures& figures) {
-  if (figures.verdict.loses_pods()) return true;
-  return std::ranges::any_of(figures.objectives, [](const PlannedObjective& objective) {
-    if (objective.pass) return false;
-    if (objective.ratio() >= kClearFactor) return true;
-    if (!objective.ci95) return false;
-    const double limit = in_its_unit(objective.limit);
-    const double value = in_its_unit(objective.value);
-    const double margin = kClearWidths * in_its_unit(*objective.ci95);
-    return objective.at_least ? value + margin < limit : value - margin > limit;
-  });
-}
-
 // What is minimised is no less with so many nodes; 0: nothing is known.
 double lower_bound(PlanGoal goal, const BlockCandidate& candidate, int nodes) {
   const double monthly = candidate.monthly * nodes;
@@ -79,11 +55,12 @@ Reason miss_of(const OptionFigures& figures) {
 
 class BlockRun {
  public:
-  BlockRun(const BlockSearch& search, std::size_t top, std::optional<double> cap,
+  BlockRun(const BlockSearch& search, std::size_t top, std::optional<double> cap, bool why,
            ProbeBatch& probes, std::vector<BlockCandidate> candidates)
       : search_(search),
         top_(top),
         cap_(cap),
+        why_(why),
         probes_(probes),
         candidates_(std::move(candidates)) {}
 
@@ -92,6 +69,26 @@ class BlockRun {
       const std::vector<std::size_t> round = next_round();
       if (round.empty() || probes_.interrupted()) return;
       ask(round);
+    }
+  }
+
+  // What said no of those that never stood is known; the rest of their figures is for people.
+  void complete_rejected() {
+    std::vector<PlanProbe> probes;
+    std::vector<std::size_t> of;
+    for (std::size_t c = 0; c < candidates_.size(); ++c) {
+      const BlockCandidate& candidate = candidates_[c];
+      if (candidate.best || !candidate.last || !candidate.last->partial) continue;
+      PlanProbe probe;
+      probe.pools = {candidate.choice};
+      probe.pools.front().nodes = candidate.nodes.failed();
+      probe.replications = candidate.last->figures->replications;
+      probes.push_back(std::move(probe));
+      of.push_back(c);
+    }
+    std::vector<PlanAnswer> answers = probes_.ask(probes);
+    for (std::size_t p = 0; p < of.size(); ++p) {
+      if (answers[p].figures) candidates_[of[p]].last = std::move(answers[p]);
     }
   }
 
@@ -104,13 +101,15 @@ class BlockRun {
       PoolChoice choice = candidate.choice;
       choice.nodes = candidate.last ? candidate.nodes.failed() : 0;
       const bool bound = !candidate.stopped.empty() && !candidate.last;
-      Reason why = candidate.last ? miss_of(*candidate.last) : candidate.stopped;
+      Reason why = candidate.last ? miss_of(*candidate.last->figures) : candidate.stopped;
       if (candidate.last && !candidate.stopped.empty()) {
         why = joined(joined(std::move(why), {"; with more nodes "}), candidate.stopped);
       }
       if (bound) ++result.bounded;
+      std::optional<OptionFigures> figures;
+      if (candidate.last) figures = std::move(candidate.last->figures);
       result.rejected.push_back({bound ? Stage::Bound : Stage::Simulation, std::move(choice),
-                                 std::nullopt, std::move(why), std::move(candidate.last)});
+                                 std::nullopt, std::move(why), std::move(figures)});
     }
     std::ranges::stable_sort(result.options, is_better);
     if (result.options.size() > top_) result.options.resize(top_);
@@ -178,8 +177,8 @@ class BlockRun {
       PlanProbe probe;
       probe.pools = {candidate.choice};
       probe.pools.front().nodes = *next_nodes(candidate);
-      probe.replications =
-          candidate.screened ? search_.replications : screening_replications(search_.replications);
+      probe.replications = search_.replications;
+      probe.until_clear = true;
       probes.push_back(std::move(probe));
     }
     const std::vector<PlanAnswer> answers = probes_.ask(probes);
@@ -195,22 +194,22 @@ class BlockRun {
       return;
     }
     const OptionFigures& figures = *answer.figures;
-    if (probe.replications < search_.replications && !fails_clearly(figures)) {
-      candidate.screened = true;
-      return;
-    }
-    candidate.screened = false;
-    const bool stands = probe.replications == search_.replications && figures.stands();
+    const bool stands =
+        !answer.partial && figures.replications == search_.replications && figures.stands();
     const auto goal = goal_of(search_.goal, figures);
     const int nodes = probe.pools.front().nodes;
     if (candidate.climbing) {
       if (!stands || !goal || *goal >= candidate.best->goal) candidate.done = true;
     } else {
       candidate.nodes.record(nodes, stands && goal.has_value());
-      if (!stands || !goal) candidate.last = figures;
+      if (!stands || !goal) candidate.last = answer;
     }
     if (!stands || !goal || candidate.done) return;
     candidate.best = BlockOption{probe.pools.front(), figures, *goal};
+    if (why_ && (!leader_ || is_better(*candidate.best, *leader_))) {
+      leader_ = candidate.best;
+      say_leader(search_, probe.pools, figures.monthly);
+    }
     const bool found = candidate.nodes.found().has_value();
     const bool by_use =
         search_.goal == PlanGoal::CostPer1kInSlo || search_.goal == PlanGoal::CostPerJob;
@@ -220,8 +219,10 @@ class BlockRun {
   const BlockSearch& search_;
   std::size_t top_;
   std::optional<double> cap_;
+  bool why_;
   ProbeBatch& probes_;
   std::vector<BlockCandidate> candidates_;
+  std::optional<BlockOption> leader_;
 };
 
 }  // namespace
@@ -248,11 +249,20 @@ std::optional<double> goal_of(PlanGoal goal, const OptionFigures& figures) {
   return std::nullopt;
 }
 
+void say_leader(const BlockSearch& search, std::span<const PoolChoice> pools, Usd monthly) {
+  if (!search.so_far) return;
+  std::vector<std::string> parts;
+  for (const PoolChoice& pool : pools) parts.push_back(describe(pool));
+  search.so_far(fmt::format("best so far: {}, ${:.0f} a month", fmt::join(parts, " + "),
+                            to_dollars(monthly)));
+}
+
 BlockResult search_block(const BlockSearch& search, const std::vector<std::string>& workloads,
-                         std::size_t top, std::optional<double> cap, ProbeBatch& probes) {
+                         std::size_t top, std::optional<double> cap, bool why, ProbeBatch& probes) {
   BlockResult result;
-  BlockRun run(search, top, cap, probes, block_candidates(search, workloads, result));
+  BlockRun run(search, top, cap, why, probes, block_candidates(search, workloads, result));
   run.run();
+  if (why) run.complete_rejected();
   run.collect(result);
   return result;
 }

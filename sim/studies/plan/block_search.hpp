@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,7 @@ struct BlockSearch {
   const PlanSpace& space;
   scenarios::PlanGoal goal = scenarios::PlanGoal::MonthlyCost;
   int replications = 1;
+  std::function<void(const std::string& line)> so_far = nullptr;  // see RunOptions
 };
 
 // The choice with one node, in which bounds are the same as with any number.
@@ -42,9 +45,13 @@ std::optional<double> goal_of(scenarios::PlanGoal goal, const OptionFigures& fig
 // "cost-cap denies it". REQUIRES: a policy does.
 std::string denial_of(const OptionFigures& figures);
 
-// The `top` best. `cap`: dollars a month that the block may cost at the most.
+// The `top` best. `cap`: dollars a month that the block may cost at the most. `why`: whether
+// somebody reads why others do not stand; else their figures are of what said so first.
 BlockResult search_block(const BlockSearch& search, const std::vector<std::string>& workloads,
-                         std::size_t top, std::optional<double> cap, ProbeBatch& probes);
+                         std::size_t top, std::optional<double> cap, bool why, ProbeBatch& probes);
+
+// Says so where it is asked for: "best so far: 8 x g5.xlarge, time-slicing x2, $5,876 a month".
+void say_leader(const BlockSearch& search, std::span<const PoolChoice> pools, Usd monthly);
 
 // No configuration of the block costs less in a month; nullopt: none can run it.
 std::optional<double> least_monthly(const BlockSearch& search,

@@ -138,7 +138,8 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     return tl::unexpected(std::move(errors));
   }
 
-  const BlockSearch search{base, catalogue, *space, goal_for(base, options), base.replications};
+  const BlockSearch search{
+      base, catalogue, *space, goal_for(base, options), base.replications, options.run.so_far};
   ProbeBatch probes(options.probes ? options.probes : probe_threads(base, catalogue, options.run),
                     options.journal);
   Plan plan;
@@ -146,7 +147,8 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   plan.goal = search.goal;
   for (const models::InstanceType* type : space->types) plan.instance_types.push_back(type->name);
   plan.purchases = space->purchases;
-  rank(search_block(search, workloads_with_pods(base), options.top, std::nullopt, probes), plan);
+  rank(search_block(search, workloads_with_pods(base), options.top, std::nullopt, true, probes),
+       plan);
   const bool split = options.split.value_or(base.planning.split);
   if (split && search.goal == PlanGoal::MonthlyCost && !probes.interrupted()) {
     add_split(search, probes, options.top, plan);

@@ -57,6 +57,7 @@ Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenari
   options.most = most_headroom(base.policies);
   options.run = run;
   options.run.progress = nullptr;
+  options.run.so_far = nullptr;
   const auto load = find_max_load(one, 0, catalogue, options);
   Headroom headroom;
   if (!load) return headroom;
@@ -105,10 +106,13 @@ PlanProbe probe_of(const BlockSearch& search, const PlanOption& option, const st
   probe.replications = search.replications;
   probe.input = input;
   probe.factor = factor;
+  probe.until_clear = true;
   return probe;
 }
 
-bool stands(const PlanAnswer& answer) { return answer.figures && answer.figures->stands(); }
+bool stands(const PlanAnswer& answer) {
+  return answer.figures && !answer.partial && answer.figures->stands();
+}
 
 // One input on its way from a factor that holds to one that does not.
 struct Bracket {
@@ -134,21 +138,30 @@ std::vector<Bracket> brackets_of(const BlockSearch& search, const PlanOption& be
   return brackets;
 }
 
-// The best of the others where the first one fails.
-std::optional<PlanOption> next_best(const BlockSearch& search,
-                                    const std::vector<PlanOption>& options, const Bracket& bracket,
-                                    ProbeBatch& probes) {
-  std::vector<PlanProbe> ask;
+// Of each bracket the best of the other options where the first one fails.
+std::vector<std::optional<PlanOption>> next_best(const BlockSearch& search,
+                                                 const std::vector<PlanOption>& options,
+                                                 const std::vector<Bracket>& brackets,
+                                                 ProbeBatch& probes) {
+  // Bills by the month are in order, whatever the input: the first that stands is it.
+  const bool in_order = search.goal == scenarios::PlanGoal::MonthlyCost;
+  std::vector<std::optional<PlanOption>> best(brackets.size());
   for (std::size_t o = 1; o < options.size(); ++o) {
-    ask.push_back(probe_of(search, options[o], bracket.input, bracket.breaks));
-  }
-  const std::vector<PlanAnswer> answers = probes.ask(ask);
-  std::optional<PlanOption> best;
-  for (std::size_t a = 0; a < answers.size(); ++a) {
-    if (!stands(answers[a])) continue;
-    const auto goal = goal_of(search.goal, *answers[a].figures);
-    if (!goal || (best && *best->goal <= *goal)) continue;
-    best = PlanOption{options[a + 1].pools, *answers[a].figures, goal, false};
+    std::vector<PlanProbe> ask;
+    std::vector<std::size_t> of;
+    for (std::size_t b = 0; b < brackets.size(); ++b) {
+      if (in_order && best[b]) continue;
+      ask.push_back(probe_of(search, options[o], brackets[b].input, brackets[b].breaks));
+      of.push_back(b);
+    }
+    const std::vector<PlanAnswer> answers = probes.ask(ask);
+    for (std::size_t a = 0; a < answers.size(); ++a) {
+      if (!stands(answers[a])) continue;
+      const auto goal = goal_of(search.goal, *answers[a].figures);
+      std::optional<PlanOption>& so_far = best[of[a]];
+      if (!goal || (so_far && *so_far->goal <= *goal)) continue;
+      so_far = PlanOption{options[o].pools, *answers[a].figures, goal, false};
+    }
   }
   return best;
 }
@@ -188,9 +201,10 @@ std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOp
     }
   }
   if (probes.interrupted()) return flips;
-  for (const Bracket& bracket : brackets) {
-    flips.push_back({bracket.input, bracket.breaks, bracket.holds, true,
-                     next_best(search, options, bracket, probes)});
+  std::vector<std::optional<PlanOption>> then = next_best(search, options, brackets, probes);
+  for (std::size_t b = 0; b < brackets.size(); ++b) {
+    flips.push_back(
+        {brackets[b].input, brackets[b].breaks, brackets[b].holds, true, std::move(then[b])});
   }
   if (auto flip = price_flip(search, options)) flips.push_back(std::move(*flip));
   std::ranges::stable_sort(flips, {}, &Flip::factor);

@@ -74,7 +74,7 @@ class Splitter {
     const bool usable =
         known != solved_.end() && (known->second.option || known->second.cap >= cap);
     if (usable) return known->second.option;
-    BlockResult result = search_block(search_, names_of(block), 1, cap, probes_);
+    BlockResult result = search_block(search_, names_of(block), 1, cap, false, probes_);
     configurations_ += result.configurations;
     exhaustive_ += result.exhaustive;
     Solved& solved = solved_[block];
@@ -224,6 +224,7 @@ class Splitter {
       result.pools = std::move(probe.pools);
       result.figures = std::move(*answer.figures);
       result.goal = *goal;
+      say_leader(search_, result.pools, result.figures.monthly);
       return result;
     }
     return result;

@@ -12,30 +12,33 @@ namespace {
 // Beyond it nobody shares a GPU.
 constexpr int kMostReplicas = 16;
 
-// With as few nodes as hold the pods, or the reason why that many pods cannot share.
-ReplicasPoint point_at(const BlockSearch& search, PoolChoice choice, int replicas,
-                       ProbeBatch& probes) {
+// With as few nodes as hold the pods; or the reason why that many pods cannot share.
+struct Sharing {
   ReplicasPoint point;
+  std::optional<PlanProbe> probe;
+};
+
+Sharing sharing_at(const BlockSearch& search, PoolChoice choice, int replicas) {
+  Sharing sharing;
+  ReplicasPoint& point = sharing.point;
   point.replicas = replicas;
   choice.replicas = replicas;
   if (replicas == 1) choice.strategy = Strategy::Exclusive;
   const auto world = world_on_one_node(search, choice);
-  if (!world) {
-    point.refused = refusal_of(world)->reason.text();
-    return point;
-  }
+  const auto refusal = refusal_of(world);
+  if (refusal) point.refused = refusal->reason.text();
+  if (!world) return sharing;
   const NodeBound bound = node_bound(*world);
   point.nodes = bound.least;
   if (bound.least > search.space.max_nodes) {
     point.refused = fmt::format("{} ask for {} nodes", bound.why.text(), bound.least);
-    return point;
+    return sharing;
   }
+  if (refusal) return sharing;
   choice.nodes = bound.least;
-  PlanAnswer answer = probes.ask_one(
-      {.pools = {choice}, .replications = search.replications, .input = "", .factor = 1});
-  point.refused = answer.refused.text();
-  point.figures = std::move(answer.figures);
-  return point;
+  sharing.probe =
+      PlanProbe{.pools = {choice}, .replications = search.replications, .input = "", .factor = 1};
+  return sharing;
 }
 
 bool stands(const ReplicasPoint& point) { return point.figures && point.figures->stands(); }
@@ -86,11 +89,25 @@ ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best,
   int pods = 0;
   for (const auto& workload : search.base.workloads) pods += workload.count;
   const int most = std::max(choice.replicas, std::min(std::max(2, pods), kMostReplicas));
-  for (int r = 1; r <= most && !probes.interrupted(); ++r) {
+  std::vector<PlanProbe> ask;
+  std::vector<std::size_t> of;
+  for (int r = 1; r <= most; ++r) {
     // The option itself, with the nodes that it needs to meet the objectives.
-    curve.points.push_back(r == choice.replicas ? ReplicasPoint{r, choice.nodes, best.figures, ""}
-                                                : point_at(search, tried, r, probes));
-    if (!curve.points.back().figures && r > choice.replicas) break;
+    if (r == choice.replicas) {
+      curve.points.push_back({r, choice.nodes, best.figures, ""});
+      continue;
+    }
+    Sharing sharing = sharing_at(search, tried, r);
+    if (sharing.probe) {
+      ask.push_back(std::move(*sharing.probe));
+      of.push_back(curve.points.size());
+    }
+    curve.points.push_back(std::move(sharing.point));
+    if (!curve.points.back().refused.empty() && r > choice.replicas) break;
+  }
+  std::vector<PlanAnswer> answers = probes.ask(ask);
+  for (std::size_t a = 0; a < of.size(); ++a) {
+    curve.points[of[a]].figures = std::move(answers[a].figures);
   }
   find_knee(curve);
   return curve;

@@ -1,17 +1,23 @@
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "../../result/merge.hpp"
 #include "../plan/scaled_input.hpp"
+#include "islands.hpp"
 #include "probe.hpp"
 
 namespace slicewise::sim {
 namespace {
+
+// "workloads.asr.requestGpuTime".
+constexpr std::string_view kWorkloadInput = "workloads.";
 
 void add_objectives(const VariantResult& result, OptionFigures& figures) {
   for (const WorkloadResult& workload : result.workloads) {
@@ -116,22 +122,125 @@ std::vector<std::string> workloads_with_pods(const scenarios::Scenario& scenario
   return names;
 }
 
-PlanAnswer answer_probe(const scenarios::Scenario& base, const PlanProbe& probe,
-                        const models::Catalogue& catalogue, const RunOptions& run) {
+namespace {
+
+// A limit that is missed by so many half widths of the interval, or by that factor, is missed.
+constexpr double kClearWidths = 3;
+constexpr double kClearFactor = 2;
+// Replications that show whether something fails clearly.
+constexpr int kFewestToScreen = 2;
+constexpr int kScreenShare = 3;
+
+int screening_replications(int all) {
+  return all <= kScreenShare ? all : std::max(kFewestToScreen, all / kScreenShare);
+}
+
+bool fails_clearly(const OptionFigures& figures) {
+  if (figures.verdict.loses_pods()) return true;
+  return std::ranges::any_of(figures.objectives, [](const PlannedObjective& objective) {
+    if (objective.pass) return false;
+    if (objective.ratio() >= kClearFactor) return true;
+    if (!objective.ci95) return false;
+    const double limit = in_its_unit(objective.limit);
+    const double value = in_its_unit(objective.value);
+    const double margin = kClearWidths * in_its_unit(*objective.ci95);
+    return objective.at_least ? value + margin < limit : value - margin > limit;
+  });
+}
+
+// Whether `few` replications fail clearly, or all of them do not stand.
+bool says_no(const OptionFigures& figures, int all) {
+  return figures.replications < all ? fails_clearly(figures) : !figures.stands();
+}
+
+PlanAnswer with(OptionFigures figures, bool partial = false) {
   PlanAnswer answer;
+  answer.figures = std::move(figures);
+  answer.partial = partial;
+  return answer;
+}
+
+// Workload by workload, busiest first: the first that fails speaks for all.
+std::optional<PlanAnswer> first_that_fails(const World& world, IslandRun& run, int all) {
+  for (const std::size_t w : run.busiest_first()) {
+    for (const int n : {screening_replications(all), all}) {
+      if (!run.run(w, n)) return PlanAnswer{};
+      OptionFigures figures = figures_of(result_of_workload(world, w, run.records(n)));
+      if (says_no(figures, all)) return with(std::move(figures), true);
+    }
+  }
+  return std::nullopt;
+}
+
+// What an island of a plan's world depends on beyond its place: how its nodes are had and shared,
+// and what is scaled.
+IslandKeys keys_of(const PlanProbe& probe, const World& world) {
+  IslandKeys keys;
+  for (PoolChoice choice : probe.pools) {
+    const bool limits = choice.strategy == Strategy::Mps ||
+                        choice.strategy == Strategy::MpsUncapped ||
+                        choice.strategy == Strategy::MigMps;
+    if (!limits) choice.replicas = 1;  // only says how many may meet
+    choice.workloads.clear();
+    choice.mig_profiles.clear();
+    choice.nodes = 1;
+    keys.pools.push_back(
+        probe_line({.pools = {choice}, .replications = 1, .input = "", .factor = 1}));
+  }
+  keys.about = [&probe, &world](const Island& island) -> std::string {
+    const bool nothing = probe.input.empty() || probe.factor == 1;
+    const bool of_workload = probe.input.starts_with(kWorkloadInput);
+    const bool concerned =
+        !of_workload || std::ranges::any_of(island.workloads, [&](std::size_t w) {
+          return probe.input.starts_with(
+              fmt::format("{}{}.", kWorkloadInput, world.workloads[w].name));
+        });
+    if (nothing || !concerned) return "";
+    return probe_line(
+        {.pools = {}, .replications = 1, .input = probe.input, .factor = probe.factor});
+  };
+  return keys;
+}
+
+PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
+                  const models::Catalogue& catalogue, const RunOptions& run, IslandRecords* known) {
+  PlanAnswer refused;
   const Expected<World> world = probe_world(base, probe, catalogue);
   if (auto refusal = refusal_of(world)) {
-    answer.code = refusal->code;
-    answer.refused = std::move(refusal->reason);
-    return answer;
+    refused.code = refusal->code;
+    refused.refused = std::move(refusal->reason);
+    return refused;
   }
-  RunOptions one;
-  one.interrupted = run.interrupted;
-  const auto result = simulate(*world, one);
-  if (result && result->replications == probe.replications) {
-    answer.figures = figures_of(*result);
+  const int all = probe.replications;
+  // The scenario's own pools are asked about once.
+  IslandRun islands(*world, run, probe.pools.empty() ? nullptr : known, keys_of(probe, *world));
+  if (probe.until_clear && islands.is_apart()) {
+    if (auto failed = first_that_fails(*world, islands, all)) return *failed;
   }
-  return answer;
+  for (const int n : {probe.until_clear ? screening_replications(all) : all, all}) {
+    if (!islands.run_all(n)) return {};
+    OptionFigures figures = figures_of(merge(*world, islands.records(n)));
+    if (n == all || says_no(figures, all)) return with(std::move(figures));
+  }
+  return {};
+}
+
+}  // namespace
+
+PlanAnswer answer_probe(const scenarios::Scenario& base, const PlanProbe& probe,
+                        const models::Catalogue& catalogue, const RunOptions& run) {
+  return probe_answerer(base, catalogue, run.interrupted)(probe, 1);
+}
+
+ProbeAnswerer probe_answerer(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+                             const std::atomic<bool>* interrupted) {
+  return [&base, &catalogue, interrupted, known = std::make_shared<IslandRecords>()](
+             const PlanProbe& probe, int threads) {
+    RunOptions run;
+    run.threads = threads;
+    run.interrupted = interrupted;
+    return answer(base, probe, catalogue, run, known.get());
+  };
 }
 
 OptionFigures figures_of(const VariantResult& result) {

@@ -234,7 +234,8 @@ const Record& probe_record() {
       "a simulation that is asked for",
       {field<&P::pools>("pools", "none: the scenario's own"),
        field<&P::replications>("replications", "runs"), field<&P::input>("input", "what is scaled"),
-       field<&P::factor>("factor", "how many times")}};
+       field<&P::factor>("factor", "how many times"),
+       field<&P::until_clear>("untilClear", "only whether it stands")}};
   return declared;
 }
 
@@ -244,7 +245,8 @@ const Record& answer_record() {
       "what it found",
       {field<&A::figures>("figures"), field<&A::code>("code", "of why it cannot run"),
        field<&A::refused, &Reason::form>("refused", "why it cannot run"),
-       field<&A::refused, &Reason::figures>("refusedFigures", "in the places of it")}};
+       field<&A::refused, &Reason::figures>("refusedFigures", "in the places of it"),
+       field<&A::partial>("partial", "the figures are of what said no")}};
   return declared;
 }
 

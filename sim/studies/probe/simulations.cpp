@@ -49,27 +49,6 @@ std::vector<std::optional<Simulated>> Simulations::run(std::span<const World> wo
   return results;
 }
 
-std::optional<Simulated> Simulations::until(const World& world, int first, int most,
-                                            const std::function<bool(const Simulated&)>& enough) {
-  std::vector<Replication> records;
-  Simulated simulated;
-  for (int wanted = first;; wanted = std::min(wanted * 2, most)) {
-    const std::size_t before = records.size();
-    std::vector<std::optional<Replication>> more(static_cast<std::size_t>(wanted) - before);
-    run_in_parallel(more.size(), counted(), [&](std::size_t n) {
-      more[n] = whole_replication(world, before + n, options_);
-    });
-    replications_done_ += static_cast<int>(more.size());
-    for (std::optional<Replication>& record : more) {
-      if (!record) return std::nullopt;
-      simulated.singles.push_back(merge(world, {&*record, 1}));
-      records.push_back(std::move(*record));
-    }
-    simulated.pooled = merge(world, records);
-    if (enough(simulated) || wanted >= most) return simulated;
-  }
-}
-
 // What the journal knows counts as if it had been simulated: a plan that was resumed is the same.
 std::vector<PlanAnswer> ProbeBatch::answer(std::span<const PlanProbe> probes) {
   if (!journal_) return runner_(probes, nullptr);
@@ -107,7 +86,7 @@ std::vector<PlanAnswer> ProbeBatch::ask(std::span<const PlanProbe> probes) {
     for (std::size_t f = 0; f < found.size(); ++f) {
       if (found[f].figures) {
         ++simulations_;
-        replications_ += fresh[f].replications;
+        replications_ += found[f].figures->replications;
       }
       interrupted_ = interrupted_ || found[f].interrupted();
       known_[fresh_lines[f]] = std::move(found[f]);
@@ -128,13 +107,15 @@ ProbeRunner probe_threads(const scenarios::Scenario& base, const models::Catalog
                           const RunOptions& run) {
   RunOptions quiet = run;  // probes are counted, not the replications of each
   quiet.progress = nullptr;
-  return [&base, &catalogue, run, quiet, done = 0, asked = 0](
-             std::span<const PlanProbe> probes, const ProbeAnswered& answered) mutable {
+  return [run, quiet, answer = probe_answerer(base, catalogue, run.interrupted), done = 0,
+          asked = 0](std::span<const PlanProbe> probes, const ProbeAnswered& answered) mutable {
     std::vector<PlanAnswer> answers(probes.size());
     asked += static_cast<int>(probes.size());
+    // Few probes leave threads to the replications of each.
+    const int threads = std::max(1, run.threads / std::max(1, static_cast<int>(probes.size())));
     std::mutex answered_lock;
     run_in_parallel(probes.size(), quiet, [&](std::size_t p) {
-      answers[p] = answer_probe(base, probes[p], catalogue, quiet);
+      answers[p] = answer(probes[p], threads);
       const std::lock_guard guard(answered_lock);
       if (answered) answered(p, answers[p]);
       if (run.progress) run.progress(++done, asked);

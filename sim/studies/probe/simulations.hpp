@@ -31,11 +31,6 @@ class Simulations {
   // In the order of `worlds`; nullopt: interrupted before its last replication was done.
   std::vector<std::optional<Simulated>> run(std::span<const World> worlds);
 
-  // `first` replications, then twice as many as before up to `most`, until they are enough; those
-  // that were run before count. nullopt: interrupted.
-  std::optional<Simulated> until(const World& world, int first, int most,
-                                 const std::function<bool(const Simulated&)>& enough);
-
   int worlds_done() const { return worlds_done_; }
 
  private:

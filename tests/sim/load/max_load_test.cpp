@@ -197,5 +197,32 @@ TEST(ThoroughMaxLoad, StopsWhereNoPodEverRuns) {
   EXPECT_EQ(answer.probes.size(), 1U);
 }
 
+// Services on GPUs of their own are judged one by one: the weakest decides, and what is shown of
+// the ends of the interval is a run of all of them.
+TEST(MaxLoad, OfServicesApartIsThatOfTheWeakest) {
+  Scenario scenario = alone(20, milliseconds(200));
+  scenario.duration = minutes(3);
+  const MaxLoad weakest = found(scenario, roughly());
+  scenario.node_pools.front().nodes = 3;
+  for (const char* name : {"light", "lighter"}) {
+    scenario.workloads.push_back(api(6, ServiceTime::Law::Exponential, milliseconds(200)));
+    scenario.workloads.back().name.value = name;
+  }
+  const MaxLoad all = found(scenario, roughly());
+  ASSERT_EQ(all.probes.size(), weakest.probes.size());
+  for (std::size_t p = 0; p < all.probes.size(); ++p) {
+    EXPECT_EQ(all.probes[p].factor, weakest.probes[p].factor);
+    EXPECT_EQ(all.probes[p].verdict, weakest.probes[p].verdict);
+  }
+  for (const auto end : {all.passed, all.failed}) {
+    const LoadProbe& probe = all.probes[end.value()];
+    ASSERT_EQ(probe.objectives.size(), 3U);
+    EXPECT_EQ(probe.objectives.front().result.value,
+              weakest.probes[*end].objectives.front().result.value);
+  }
+  EXPECT_EQ(all.probes[*all.failed].objectives[*all.binding].workload, "api");
+  EXPECT_EQ(all.at_passed->workloads.size(), 3U);
+}
+
 }  // namespace
 }  // namespace slicewise::sim

@@ -81,5 +81,26 @@ TEST(Histogram, MergingEqualsAddingInAnyOrder) {
   for (const double q : {0.1, 0.5, 0.9, 0.999}) EXPECT_EQ(merged.quantile(q), all.quantile(q));
 }
 
+// Of what is packed nothing is lost, and more can come.
+TEST(Histogram, IsTheSameWhenItIsPacked) {
+  Histogram wide;
+  Histogram packed;
+  packed.pack();
+  for (const std::int64_t ns : {700, 90'000, 3, 5'000'000, 0, 88'000}) {
+    wide.add({ns});
+    packed.add({ns});
+    packed.pack();
+    Histogram merged;
+    merged.merge(packed);
+    for (const double q : {0.01, 0.3, 0.5, 0.9, 1.0}) {
+      EXPECT_EQ(packed.quantile(q), wide.quantile(q)) << ns;
+      EXPECT_EQ(merged.quantile(q), wide.quantile(q)) << ns;
+    }
+    packed.merge({});
+    EXPECT_EQ(packed.count(), wide.count());
+    EXPECT_EQ(packed.mean(), wide.mean());
+  }
+}
+
 }  // namespace
 }  // namespace slicewise::sim

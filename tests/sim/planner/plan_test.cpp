@@ -244,7 +244,8 @@ TEST(Plan, IsTheSameWhateverTheThreadsAndWhoeverAnswers) {
   const auto text_of = [](const Plan& plan) {
     std::string text;
     for (const PlanOption& option : plan.options) {
-      text += probe_line({option.pools, 1, "", 1}) + answer_line({option.figures, {}, {}}) + "\n";
+      text += probe_line({option.pools, 1, "", 1}) + answer_line({option.figures, {}, {}, false}) +
+              "\n";
     }
     for (const Flip& flip : plan.flips) text += flip.input + std::to_string(flip.factor);
     return text + std::to_string(plan.counts.simulations);
@@ -275,7 +276,8 @@ TEST(Plan, IsTheSameWhateverTheThreadsAndWhoeverAnswers) {
 }
 
 TEST(PlanLines, RefuseWhatIsNotOurs) {
-  for (const char* line : {"", "x", "1", "1 .a", "0 1 . 0 0", "-1 1 . 0", "99999999999999999999"}) {
+  for (const char* line :
+       {"", "x", "1", "1 .a", "0 1 . 0", "0 1 . 0 0 0", "-1 1 . 0", "99999999999999999999"}) {
     EXPECT_FALSE(read_probe(line)) << line;
     EXPECT_FALSE(read_answer(line)) << line;
   }

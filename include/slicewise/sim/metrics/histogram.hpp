@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -20,9 +21,14 @@ class Histogram {
   // The smallest bucket middle v with at least ceil(q * count()) values <= v's bucket.
   // REQUIRES: 0 < q <= 1, count() > 0.
   Duration quantile(double q) const;
+  // Gives back the room of empty buckets at both ends; what is added later takes it again.
+  void pack();
 
  private:
-  std::vector<std::int64_t> buckets_;
+  void widen();
+
+  std::vector<std::int64_t> buckets_;  // none, or all, or those from `first_` on that a value is in
+  std::size_t first_ = 0;
   std::int64_t count_ = 0;
   Int128 sum_ = 0;
 };

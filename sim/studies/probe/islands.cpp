@@ -1,0 +1,320 @@
+#include "islands.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slicewise/sim/cluster/cluster.hpp"
+#include "slicewise/sim/judge.hpp"
+
+#include "../../result/merge.hpp"
+#include "../../run/replications.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+// Nothing moves a pod, starts or ends one while requests come and go.
+bool pods_stay(const World& world) {
+  if (!world.duration || world.changes_nodes() || !world.pipelines.empty()) return false;
+  const bool layouts_change = std::ranges::any_of(
+      world.pools, [](const PoolModel& pool) { return !pool.layout_changes.empty(); });
+  return !layouts_change && std::ranges::all_of(world.workloads, [](const WorkloadModel& workload) {
+    return workload.spec.kind == scenarios::WorkloadKind::Service && !workload.spec.autoscaling &&
+           !workload.spec.faults;
+  });
+}
+
+World without_requests(World world, std::span<const std::size_t> but = {}) {
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    if (std::ranges::find(but, w) == but.end()) world.workloads[w].spec.traffic.reset();
+  }
+  return world;
+}
+
+// Groups that were found to have something in common.
+class Unions {
+ public:
+  explicit Unions(std::size_t count) : of_(count) { std::iota(of_.begin(), of_.end(), 0); }
+
+  std::size_t find(std::size_t n) const {
+    while (of_[n] != n) n = of_[n];
+    return n;
+  }
+  void join(std::size_t a, std::size_t b) {
+    of_[std::max(find(a), find(b))] = std::min(find(a), find(b));
+  }
+
+ private:
+  std::vector<std::size_t> of_;
+};
+
+std::size_t domains_of(const PoolModel& pool) {
+  std::size_t domains = 0;
+  for (const NodeLayout& layout : pool.layouts) domains += layout.domains.size();
+  return domains;
+}
+
+// Of one GPU or instance, for requests as they come; 0: they have no rate in advance.
+double busy_with(const WorkloadModel& workload) {
+  const auto& traffic = workload.spec.traffic;
+  if (!traffic || workload.spec.count == 0) return 0;
+  double gpu = 0;
+  for (const PoolDemand& demand : workload.on_pool) {
+    if (!demand.schedulable) continue;
+    for (const Demand& there : demand.in_kind) gpu = std::max(gpu, to_seconds(there.gpu));
+  }
+  return traffic->mean.per_second * gpu;
+}
+
+}  // namespace
+
+std::shared_ptr<const IslandRecord> IslandRecords::get(const std::string& key, const Make& make) {
+  std::shared_ptr<Place> place;
+  {
+    const std::lock_guard guard(lock_);
+    auto& there = places_[key];
+    if (!there) {
+      there = std::make_shared<Place>();
+      in_order_.push_back(key);
+    }
+    place = there;
+    if (in_order_.size() > kMost) {
+      places_.erase(in_order_.front());
+      in_order_.pop_front();
+    }
+  }
+  const std::lock_guard guard(place->making);
+  if (!place->record) {
+    if (auto made = make()) place->record = std::make_shared<const IslandRecord>(std::move(*made));
+  }
+  return place->record;
+}
+
+IslandRun::IslandRun(const World& world, const RunOptions& options, IslandRecords* known,
+                     IslandKeys keys)
+    : world_(world),
+      options_(options),
+      known_(known),
+      keys_(std::move(keys)),
+      quiet_(without_requests(world)),
+      stays_(pods_stay(world)) {
+  std::size_t domain = 0;
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    for (int n = 0; n < world.pools[p].node_slots(); ++n) {
+      node_pool_.push_back(p);
+      first_domain_.push_back(domain);
+      domain += domains_of(world.pools[p]);
+    }
+  }
+  first_domain_.push_back(domain);
+}
+
+// Every pod works on GPUs of one node, and nothing ever happened to it.
+IslandRun::Replica IslandRun::apart(const Replication& quiet) const {
+  Replica one;
+  Island& all = one.islands.emplace_back();
+  for (std::size_t w = 0; w < world_.workloads.size(); ++w) all.workloads.push_back(w);
+  for (std::size_t n = 0; n < node_pool_.size(); ++n) all.nodes.push_back(n);
+  one.done.push_back(0);
+  std::size_t pods = 0;
+  for (const WorkloadModel& w : world_.workloads) pods += static_cast<std::size_t>(w.spec.count);
+  if (quiet.pending_at_end + quiet.oom_kills + quiet.restarts + quiet.evicted > 0) return one;
+  std::vector<std::optional<std::size_t>> sits(pods);
+  std::vector<std::optional<std::size_t>> on_node(node_pool_.size());  // a workload there
+  Unions together(world_.workloads.size());
+  std::size_t found = 0;
+  for (std::size_t n = 0; n < node_pool_.size(); ++n) {
+    for (std::size_t d = first_domain_[n]; d < first_domain_[n + 1]; ++d) {
+      for (const std::uint32_t pod : quiet.domains[d].fullest) {
+        if (sits[pod] && *sits[pod] != n) return one;
+        found += sits[pod] ? 0 : 1;
+        sits[pod] = n;
+        const std::size_t w = workload_of_pod(world_, pod);
+        if (on_node[n]) together.join(*on_node[n], w);
+        on_node[n] = w;
+      }
+    }
+  }
+  if (found < pods) return one;
+  Replica parts;
+  std::map<std::size_t, std::size_t> island_of;
+  for (std::size_t w = 0; w < world_.workloads.size(); ++w) {
+    const auto [at, fresh] = island_of.emplace(together.find(w), parts.islands.size());
+    if (fresh) parts.islands.emplace_back();
+    parts.islands[at->second].workloads.push_back(w);
+  }
+  for (std::size_t n = 0; n < node_pool_.size(); ++n) {
+    if (on_node[n]) parts.islands[island_of[together.find(*on_node[n])]].nodes.push_back(n);
+  }
+  parts.done.resize(parts.islands.size());
+  return parts;
+}
+
+void IslandRun::lay_out(int replications) {
+  while (records_.size() < static_cast<std::size_t>(replications)) {
+    const auto r = static_cast<std::uint32_t>(records_.size());
+    if (stays_) {
+      records_.push_back(run_replication(quiet_, r, options_.interrupted));
+      replicas_.push_back(apart(records_.back()));
+      continue;
+    }
+    records_.emplace_back();
+    Replica& all = replicas_.emplace_back();
+    all.islands.emplace_back();
+    for (std::size_t w = 0; w < world_.workloads.size(); ++w) {
+      all.islands.front().workloads.push_back(w);
+    }
+    all.done.push_back(0);
+  }
+}
+
+bool IslandRun::is_apart() {
+  lay_out(1);
+  return replicas_.front().islands.size() > 1;
+}
+
+std::vector<std::size_t> IslandRun::busiest_first() {
+  lay_out(1);
+  std::vector<std::pair<double, std::size_t>> order;
+  for (const Island& island : replicas_.front().islands) {
+    double busy = 0;
+    for (const std::size_t w : island.workloads) busy += busy_with(world_.workloads[w]);
+    busy /= static_cast<double>(std::max<std::size_t>(1, island.nodes.size()));
+    for (const std::size_t w : island.workloads) order.emplace_back(-busy, w);
+  }
+  std::ranges::sort(order);
+  std::vector<std::size_t> workloads;
+  workloads.reserve(order.size());
+  for (const auto& [busy, w] : order) workloads.push_back(w);
+  return workloads;
+}
+
+bool IslandRun::run(std::size_t workload, int replications) {
+  return run(std::span(&workload, 1), replications);
+}
+
+bool IslandRun::run_all(int replications) {
+  std::vector<std::size_t> all(world_.workloads.size());
+  std::iota(all.begin(), all.end(), 0);
+  return run(all, replications);
+}
+
+bool IslandRun::run(std::span<const std::size_t> workloads, int replications) {
+  lay_out(replications);
+  struct Missing {
+    std::size_t replication = 0;
+    std::size_t island = 0;
+    std::shared_ptr<const IslandRecord> part;
+    std::optional<Replication> whole;
+  };
+  std::vector<Missing> missing;
+  for (std::size_t r = 0; r < static_cast<std::size_t>(replications); ++r) {
+    for (std::size_t i = 0; i < replicas_[r].islands.size(); ++i) {
+      const auto& there = replicas_[r].islands[i].workloads;
+      const bool asked = std::ranges::any_of(
+          workloads, [&](std::size_t w) { return std::ranges::find(there, w) != there.end(); });
+      if (asked && replicas_[r].done[i] == 0) missing.push_back({r, i, nullptr, std::nullopt});
+    }
+  }
+  run_in_parallel(missing.size(), options_, [&](std::size_t m) {
+    const auto& islands = replicas_[missing[m].replication].islands;
+    if (islands.size() > 1) {
+      missing[m].part = record_of(missing[m].replication, islands[missing[m].island]);
+    } else {
+      missing[m].whole = whole_replication(world_, missing[m].replication, options_);
+    }
+  });
+  for (Missing& m : missing) {
+    if (!m.part && !m.whole) return false;
+    Replication& record = records_[m.replication];
+    if (m.whole) {
+      record = std::move(*m.whole);
+    } else {
+      put_in(replicas_[m.replication].islands[m.island], *m.part, record);
+    }
+    replicas_[m.replication].done[m.island] = 1;
+    ++simulated_;
+  }
+  return true;
+}
+
+void IslandRun::put_in(const Island& island, const IslandRecord& record, Replication& whole) const {
+  for (std::size_t i = 0; i < island.workloads.size(); ++i) {
+    whole.workloads[island.workloads[i]] = record.workloads[i];
+  }
+  auto time = record.domains.begin();
+  for (std::size_t i = 0; i < island.nodes.size(); ++i) {
+    const std::size_t n = island.nodes[i];
+    whole.nodes[n] = record.nodes[i];
+    for (std::size_t d = first_domain_[n]; d < first_domain_[n + 1]; ++d) {
+      whole.domains[d].time = *time++;
+    }
+  }
+}
+
+std::optional<IslandRecord> IslandRun::simulate(std::size_t replication,
+                                                const Island& island) const {
+  auto all = whole_replication(without_requests(world_, island.workloads), replication, options_);
+  if (!all) return std::nullopt;
+  IslandRecord record;
+  for (const std::size_t w : island.workloads) {
+    record.workloads.push_back(std::move(all->workloads[w]));
+    record.workloads.back().requests.latency.pack();
+    record.workloads.back().requests.queueing.pack();
+    record.workloads.back().tokens.first_token.pack();
+    record.workloads.back().tokens.per_token.pack();
+  }
+  for (const std::size_t n : island.nodes) {
+    record.nodes.push_back(all->nodes[n]);
+    for (std::size_t d = first_domain_[n]; d < first_domain_[n + 1]; ++d) {
+      record.domains.push_back(all->domains[d].time);
+    }
+  }
+  return record;
+}
+
+// Who sits where, on which kind of node.
+std::string IslandRun::key_of(std::size_t replication, const Island& island) const {
+  std::string key = fmt::format("{} {}", replication, keys_.about(island));
+  for (const std::size_t n : island.nodes) {
+    const PoolModel& pool = world_.pools[node_pool_[n]];
+    key += fmt::format("\n{} {}", keys_.pools[node_pool_[n]], pool.price.usd.per_hour.nano);
+    std::size_t d = first_domain_[n];
+    for (const NodeLayout& layout : pool.layouts) {
+      for (const NodeLayout::Domain& domain : layout.domains) {
+        key += fmt::format(" | {}", pool.kinds[domain.kind].partition);
+        for (const std::uint32_t pod : records_[replication].domains[d].fullest) {
+          const std::size_t w = workload_of_pod(world_, pod);
+          std::size_t first = 0;
+          for (std::size_t o = 0; o < w; ++o) {
+            first += static_cast<std::size_t>(world_.workloads[o].spec.count);
+          }
+          key += fmt::format(" {}/{}", world_.workloads[w].name, pod - first);
+        }
+        ++d;
+      }
+    }
+  }
+  return key;
+}
+
+std::shared_ptr<const IslandRecord> IslandRun::record_of(std::size_t replication,
+                                                         const Island& island) {
+  const auto make = [&] { return simulate(replication, island); };
+  if (known_ != nullptr) return known_->get(key_of(replication, island), make);
+  auto record = make();
+  return record ? std::make_shared<const IslandRecord>(std::move(*record)) : nullptr;
+}
+
+VariantResult result_of_workload(const World& world, std::size_t workload,
+                                 std::span<const Replication> records) {
+  VariantResult alone;
+  alone.replications = static_cast<int>(records.size());
+  alone.workloads.push_back(workload_result(world, workload, records));
+  alone.verdict = judge(alone, world.allow_pending);
+  return alone;
+}
+
+}  // namespace slicewise::sim

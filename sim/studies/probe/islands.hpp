@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "slicewise/sim/metrics/replication.hpp"
+#include "slicewise/sim/run.hpp"
+#include "slicewise/sim/world.hpp"
+
+// A run of Services that stay where the scheduler put them is the sum of its islands: nodes whose
+// pods belong to workloads that have none elsewhere. What happens on one does not depend on the
+// others, to the last bit: random streams go by name (cluster/entity_streams.hpp). So each is
+// simulated by itself, only when somebody asks for one of its workloads, and only once.
+namespace slicewise::sim {
+
+struct Island {
+  std::vector<std::size_t> workloads;  // ascending; likewise
+  std::vector<std::size_t> nodes;
+};
+
+// What one replication did on an island, in its order. Latencies are packed.
+struct IslandRecord {
+  std::vector<WorkloadRecord> workloads;
+  std::vector<NodeRecord> nodes;
+  std::vector<DomainTime> domains;
+};
+
+// Those that worlds of one scenario have in common. Any thread may ask.
+class IslandRecords {
+ public:
+  using Make = std::function<std::optional<IslandRecord>()>;
+
+  // Made once; who comes meanwhile waits. nullptr: `make` was interrupted.
+  std::shared_ptr<const IslandRecord> get(const std::string& key, const Make& make);
+
+ private:
+  struct Place {
+    std::mutex making;
+    std::shared_ptr<const IslandRecord> record;
+  };
+  // The oldest are forgotten; some tens of kilobytes each.
+  static constexpr std::size_t kMost = 2048;
+
+  std::mutex lock_;
+  std::map<std::string, std::shared_ptr<Place>> places_;
+  std::deque<std::string> in_order_;
+};
+
+// What tells an island from the same pods on the same kind of nodes in another world, beyond who
+// sits where; one for each pool.
+struct IslandKeys {
+  std::vector<std::string> pools;
+  std::function<std::string(const Island&)> about;
+};
+
+// The replications of a world, as far as they were asked for.
+class IslandRun {
+ public:
+  // REQUIRES: the world, its options and `known` outlive this. Without `known` nothing is shared.
+  IslandRun(const World& world, const RunOptions& options, IslandRecords* known = nullptr,
+            IslandKeys keys = {});
+
+  // More than one island.
+  bool is_apart();
+  // All workloads, those on the busiest islands first.
+  std::vector<std::size_t> busiest_first();
+
+  // Simulates what is still missing of the workload in the first `replications`, in parallel.
+  // false: interrupted.
+  bool run(std::size_t workload, int replications);
+  bool run_all(int replications);
+
+  // Complete as far as it was run. REQUIRES: run() of so many.
+  std::span<const Replication> records(int replications) const {
+    return std::span(records_).first(static_cast<std::size_t>(replications));
+  }
+  int simulated() const { return simulated_; }  // islands x replications
+
+ private:
+  struct Replica {
+    std::vector<Island> islands;  // one with everything: it cannot be taken apart
+    std::vector<char> done;       // by island
+  };
+
+  void lay_out(int replications);
+  Replica apart(const Replication& quiet) const;
+  std::optional<IslandRecord> simulate(std::size_t replication, const Island& island) const;
+  std::shared_ptr<const IslandRecord> record_of(std::size_t replication, const Island& island);
+  bool run(std::span<const std::size_t> workloads, int replications);
+  void put_in(const Island& island, const IslandRecord& record, Replication& whole) const;
+  std::string key_of(std::size_t replication, const Island& island) const;
+
+  const World& world_;
+  const RunOptions& options_;
+  IslandRecords* known_;
+  IslandKeys keys_;
+  World quiet_;                         // nothing ever comes: where pods sit
+  std::vector<std::size_t> node_pool_;  // by node
+  std::vector<std::size_t> first_domain_;
+  bool stays_ = false;  // pods do, as far as one can say before
+  std::vector<Replication> records_;
+  std::vector<Replica> replicas_;
+  int simulated_ = 0;
+};
+
+// Of one workload alone, with the verdict on it: nothing beyond its island can change that.
+VariantResult result_of_workload(const World& world, std::size_t workload,
+                                 std::span<const Replication> records);
+
+}  // namespace slicewise::sim
