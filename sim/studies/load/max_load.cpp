@@ -225,11 +225,12 @@ class Search {
 
   void say(const MaxLoad& found) const {
     if (!run_.so_far) return;
-    const auto at = [&](std::optional<std::size_t> end, std::string_view does) {
-      return end ? fmt::format("{:.3g} times the load {}", found.probes[*end].factor, does) : "";
+    const auto at = [&](std::optional<std::size_t> end) {
+      return fmt::format("{:.3g} times the load", found.probes[*end].factor);
     };
-    const std::string passes = at(found.passed, "passes");
-    run_.so_far(passes + (found.passed && found.failed ? ", " : "") + at(found.failed, "fails"));
+    const std::string passes = found.passed ? "passes at " + at(found.passed) : "";
+    const std::string fails = found.failed ? "fails at " + at(found.failed) : "";
+    run_.so_far(passes + (found.passed && found.failed ? ", " : "") + fails);
   }
 
   // Looks at the rest of an end of the interval.
