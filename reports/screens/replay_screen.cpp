@@ -149,10 +149,10 @@ std::vector<SharingColumn> sharing_columns(const ReplayStudy& study) {
   const bool refused = any_outcome(study, [&](const O& o) { return shared(o).refused() > 0; });
   return {
       {{"SHARING"}, true, [](const O& o) { return o.scheduling.sharing->name; }},
-      {{"QUEUE", false, queues ? 0 : 8},
+      {{"QUEUE", false, queues ? kNeverDropped : 8},
        true,
        [](const O& o) { return std::string(sim::policy_name(o.scheduling.queue)); }},
-      {{"PLACEMENT", false, placements ? 0 : 8},
+      {{"PLACEMENT", false, placements ? kNeverDropped : 8},
        true,
        [](const O& o) { return std::string(sim::policy_name(o.scheduling.placement)); }},
       {{"FINISHED", true, 0}, true, [](const O& o) { return whole_text(o.result.finished); }},

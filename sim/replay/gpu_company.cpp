@@ -15,8 +15,10 @@ Duration work_in(Duration elapsed, double pace) {
 
 // Rounded up, so that the work is done when the timer fires.
 Duration time_for(Duration work, double pace) {
+  constexpr double kBeyondTheClock = 4.6e18;  // the replay is too long then
   if (pace == 1) return work;
-  return {static_cast<std::int64_t>(std::ceil(static_cast<double>(work.ns) * pace - 1e-3))};
+  const double ns = std::ceil(static_cast<double>(work.ns) * pace - 1e-3);
+  return {static_cast<std::int64_t>(std::min(ns, kBeyondTheClock))};
 }
 
 std::uint32_t pool_called(const GpuSharing& sharing, const std::string& instance_type) {
@@ -161,46 +163,53 @@ void GpuCompany::members_changed(std::uint32_t gpu, TimePoint now, RunningJobs& 
     const bool in_step = running_[member.slot].in_step;
     set_pace(member.slot, in_step ? pace_of(member.slot) : member.pace, now, running);
   }
+  find_rates(gpu);
 }
 
-// The pace of each member of the GPU, and where its time goes.
+// As far as the members of this GPU go.
 void GpuCompany::find_paces(std::uint32_t number) {
   Gpu& gpu = gpus_[number];
   const std::span<Member> members = members_of(number);
-  const PoolModel& pool = uses_.sharing().pools[gpu.pool];
-  const DomainKind& kind = pool.kinds.front();
-  gpu.busy = gpu.sm = gpu.switching = 0;
-  if (isolated_ || members.size() == 1) {
-    for (Member& member : members) {
-      const GpuUse& use = uses_.with_ticket(gpu.pool, member.use);
-      member.pace = use.pace;
-      gpu.busy += use.member.duty * kind.time_share;
-      gpu.sm += use.sm_active;
-    }
+  if (isolated_ || members.size() < 2) {
+    for (Member& member : members) member.pace = uses_.with_ticket(gpu.pool, member.use).pace;
     return;
   }
-  if (members.empty()) return;
   const std::span<CompanyMember> present(present_.data(), members.size());
   for (std::size_t m = 0; m < members.size(); ++m) {
     present[m] = uses_.with_ticket(gpu.pool, members[m].use).member;
   }
-  const CompanyState state =
-      law_.find_slowdowns(kind.sharing, pool.driver_slice, present, [] { return 1; });
-  double quiet = 1;
+  const PoolModel& pool = uses_.sharing().pools[gpu.pool];
+  gpu.state =
+      law_.find_slowdowns(pool.kinds.front().sharing, pool.driver_slice, present, [] { return 1; });
   for (std::size_t m = 0; m < members.size(); ++m) {
-    const GpuUse& use = uses_.with_ticket(gpu.pool, members[m].use);
-    const double slowdown = present[m].slowdown;
-    members[m].pace = use.pace * slowdown;
-    const double busy = present[m].duty / slowdown;
-    gpu.busy += busy;
+    members[m].pace = uses_.with_ticket(gpu.pool, members[m].use).pace * present[m].slowdown;
+  }
+}
+
+// What the time of the GPU goes into from now on, at the paces that its members have.
+void GpuCompany::find_rates(std::uint32_t number) {
+  Gpu& gpu = gpus_[number];
+  const std::span<const Member> members = members_of(number);
+  const bool meet = !isolated_ && members.size() > 1;
+  const double time_share = uses_.sharing().pools[gpu.pool].kinds.front().time_share;
+  gpu.busy = gpu.sm = gpu.switching = 0;
+  double quiet = 1;
+  for (const Member& member : members) {
+    const GpuUse& use = uses_.with_ticket(gpu.pool, member.use);
+    // A gang that is about to start has no pace yet.
+    const double pace = running_[member.slot].pace;
+    const double slowdown = (pace > 0 ? pace : member.pace) / use.pace;
+    const double duty = use.member.duty;
+    const double busy = duty / slowdown;
+    gpu.busy += busy * time_share;
     gpu.sm += use.sm_active / slowdown;
-    gpu.switching += switch_share(state, present[m].duty, busy);
-    quiet *= 1 - kernel_share(1, 1 - present[m].duty, slowdown, slowdown);
+    if (!meet) continue;
+    gpu.switching += switch_share(gpu.state, duty, busy);
+    quiet *= 1 - kernel_share(1, 1 - duty, slowdown, slowdown);
   }
-  if (state.company == Company::Together) {
-    gpu.busy = 1 - quiet;
-    gpu.switching = 0;
-  }
+  if (!meet || gpu.state.company != Company::Together) return;
+  gpu.busy = 1 - quiet;
+  gpu.switching = 0;
 }
 
 // A job with several seats goes at the pace of the slowest of them.
@@ -230,6 +239,12 @@ void GpuCompany::set_pace(std::uint32_t slot, double pace, TimePoint now, Runnin
   settle(job, now);
   job.pace = pace;
   running.move_end(slot, now + time_for(job.left, pace));
+  if (!job.in_step) return;
+  for (const Seat& seat : more_[slot]) {
+    if (seat.whole_gpus > 0) continue;
+    account(gpus_[seat.gpu], now);
+    find_rates(seat.gpu);
+  }
 }
 
 }  // namespace slicewise::sim

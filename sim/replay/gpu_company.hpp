@@ -61,7 +61,8 @@ class GpuCompany {
   struct Gpu {
     std::uint32_t members = 0;
     std::uint32_t pool = 0;
-    Bytes memory;  // that members hold
+    Bytes memory;        // that members hold
+    CompanyState state;  // of two and more
     TimePoint since;
     double busy = 0;
     double sm = 0;
@@ -94,6 +95,7 @@ class GpuCompany {
   void stand_up(std::uint32_t slot, const Seat& seat, Duration on_gpu, TimePoint now);
   void members_changed(std::uint32_t gpu, TimePoint now, RunningJobs& running);
   void find_paces(std::uint32_t gpu);
+  void find_rates(std::uint32_t gpu);
   double pace_of(std::uint32_t slot);
   void set_pace(std::uint32_t slot, double pace, TimePoint now, RunningJobs& running);
   static void settle(Running& job, TimePoint now);

@@ -1,8 +1,12 @@
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <iostream>
 #include <iterator>
+#include <map>
+#include <memory>
 #include <queue>
 #include <string>
 #include <utility>
@@ -10,8 +14,12 @@
 
 #include <gtest/gtest.h>
 
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/models/validation.hpp"
 #include "slicewise/scenarios/import.hpp"
+#include "slicewise/sim/replay/sharing.hpp"
 
+#include "../demo.hpp"
 #include "job_samples.hpp"
 
 // Real traces against figures that others published for them.
@@ -117,6 +125,121 @@ TEST(Traces, MuriTracesComeCloseToThePublishedCompletionTimes) {
     if (figure.makespan_s > 0) {
       EXPECT_NEAR(last_end / figure.makespan_s, 0.96, 0.06);
     }
+  }
+}
+
+// Two jobs on one GPU from the same moment on, of which the trace says something.
+using Says = std::function<void(scenarios::JobTrace&)>;
+
+// Speeds while both run.
+std::array<double, 2> replayed_pair(const ReplaySettings& settings, const Says& says) {
+  constexpr double kRun_s = 1e5;
+  auto trace = trace_of({{0, 100'000, 1}, {0, 100'000, 1}});
+  says(trace);
+  const auto result = replay(trace, settings);
+  EXPECT_TRUE(result.has_value());
+  const double ends[] = {to_seconds(result->job_times[0].end - TimePoint{}),
+                         to_seconds(result->job_times[1].end - TimePoint{})};
+  const std::size_t first = ends[0] <= ends[1] ? 0 : 1;
+  std::array<double, 2> speeds{};
+  speeds[first] = kRun_s / ends[first];
+  // The other one is alone from then on.
+  speeds[1 - first] = (kRun_s - (ends[1 - first] - ends[first])) / ends[first];
+  return speeds;
+}
+
+ReplaySettings taking_turns(const std::string& instance) {
+  const models::InstanceType& type = *demo::catalogue().find_instance(instance);
+  ReplaySettings settings;
+  settings.cluster.nodes = {
+      {type.name, type.allocatable_cpu, type.allocatable_memory, type.gpu_count, type.gpu_model}};
+  settings.keep_jobs = true;
+  const std::vector<std::string> types = {instance};
+  settings.sharing = std::make_shared<const GpuSharing>(*share_gpus(
+      *scenarios::read_sharing_way("time-slicing:2"), types, "us-east-1", demo::catalogue()));
+  return settings;
+}
+
+double error_percent(const std::array<double, 2>& speeds, const models::MeasuredPair& pair) {
+  return 50 *
+         (std::abs(speeds[0] / pair.first_speed - 1) + std::abs(speeds[1] / pair.second_speed - 1));
+}
+
+// Pairs of training jobs on an RTX 3090, replayed from nothing but their GPU utilisation on the
+// nearest GPU that EC2 has.
+TEST(Traces, PairsThatLucidMeasuredSlowEachOtherDownInAReplay) {
+  const std::string name =
+      std::string(SLICEWISE_SHARED_DIR) + "/facts/measurements/lucid_pairs_half.csv";
+  std::ifstream file(name, std::ios::binary);
+  if (!file) GTEST_SKIP() << name << " is not here";
+  const auto source = models::read_pairs(
+      {name, {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}});
+  ASSERT_TRUE(source.has_value());
+  const ReplaySettings settings = taking_turns("g5.xlarge");
+  double error = 0;
+  double without_company = 0;
+  int pairs = 0;
+  for (const models::MeasuredPair& pair : source->pairs) {
+    if (!pair.first_utilisation || !pair.second_utilisation) continue;
+    const auto permille = [](double share) {
+      return static_cast<std::int32_t>(std::lround(1000 * share));
+    };
+    error += error_percent(replayed_pair(settings,
+                                         [&](scenarios::JobTrace& trace) {
+                                           trace.gpu_permille.owned = {
+                                               permille(*pair.first_utilisation),
+                                               permille(*pair.second_utilisation)};
+                                         }),
+                           pair);
+    without_company += error_percent({1, 1}, pair);
+    ++pairs;
+  }
+  std::cout << pairs << " pairs of Lucid: mean error of the speeds " << error / pairs
+            << " %, of a replay without sharing " << without_company / pairs << " %\n";
+  EXPECT_GT(pairs, 600);
+  EXPECT_LE(error / pairs, 9);
+  EXPECT_LE(error, 0.7 * without_company);
+}
+
+// Pairs of unlike jobs, from what pairs of equals say of each job: the part of the GPU's time that
+// it takes, as a trace has it.
+TEST(Traces, PairsThatGavelMeasuredSlowEachOtherDownInAReplay) {
+  const models::ValidationSet set = models::load_validation_set();
+  const ReplaySettings settings = taking_turns("p3.2xlarge");
+  const models::TimeSlice& slice = settings.sharing->pools.front().driver_slice;
+  const double overhead = to_seconds(slice.switch_cost) / to_seconds(slice.turn);
+  for (const auto& [id, bound] : {std::pair{"gavel-p100", 19.0}, std::pair{"gavel-k80", 17.0}}) {
+    const auto source = std::ranges::find(set.sources, id, &models::MeasurementSource::id);
+    ASSERT_NE(source, set.sources.end());
+    std::map<std::string, std::int32_t> duty_milli;
+    for (const models::MeasuredPair& pair : source->pairs) {
+      if (pair.first != pair.second) continue;
+      std::int32_t milli = 1;
+      const auto speed = [&] {
+        return 1 / models::overlapped_slowdown(milli / 1000.0, milli / 500.0, overhead);
+      };
+      while (milli < 1000 && speed() > pair.first_speed) ++milli;
+      duty_milli[pair.first] = milli;
+    }
+    double error = 0;
+    int pairs = 0;
+    for (const models::MeasuredPair& pair : source->pairs) {
+      const auto first = duty_milli.find(pair.first);
+      const auto second = duty_milli.find(pair.second);
+      const bool known = first != duty_milli.end() && second != duty_milli.end();
+      if (!known || pair.first == pair.second) continue;
+      error +=
+          error_percent(replayed_pair(settings,
+                                      [&](scenarios::JobTrace& trace) {
+                                        trace.gpu_milli.owned = {first->second, second->second};
+                                      }),
+                        pair);
+      ++pairs;
+    }
+    std::cout << pairs << " pairs of " << id << ": mean error of the speeds " << error / pairs
+              << " %\n";
+    EXPECT_GT(pairs, 100);
+    EXPECT_LE(error / pairs, bound);
   }
 }
 

@@ -237,7 +237,7 @@ TEST(ReplaySharing, NoWorkIsLostWhilePacesChange) {
       EXPECT_GT(result.sharing->slowdown.mean(), 1.01);
       const double measured_s =
           result.sharing->gpu_busy * result.total_gpus * to_seconds(result.makespan());
-      EXPECT_NEAR(measured_s / busy_s, 1, gangs ? 0.05 : 1e-6) << policy_name(queue);
+      EXPECT_NEAR(measured_s / busy_s, 1, 1e-6) << policy_name(queue);
     }
   }
 }
