@@ -25,7 +25,7 @@ template <>
 struct Spelling<LoadUnit> {
   static constexpr bool kListed = true;
   static constexpr LoadUnit kAll[] = {LoadUnit::RequestsPerSecond, LoadUnit::Users,
-                                      LoadUnit::Streams};
+                                      LoadUnit::Streams, LoadUnit::JobsPerHour};
   static std::string_view of(LoadUnit unit) { return unit_name(unit); }
 };
 

@@ -31,7 +31,7 @@ std::string significant(double value, int count) {
 
 std::string amount_of_load(double load, LoadUnit unit) {
   constexpr int kDigits = 4;
-  return unit == LoadUnit::RequestsPerSecond ? significant(load, kDigits) : count_text(load);
+  return is_rate(unit) ? significant(load, kDigits) : count_text(load);
 }
 
 // "53.20 requests/s", "60 users".
@@ -46,10 +46,10 @@ std::string factor_text(double factor) {
 
 // What was probed at `factor`, where one load is scaled; else the factor.
 std::string at_text(const MaxLoad& found, double factor) {
-  if (found.loads.size() != 1 || found.loads.front().unit != LoadUnit::RequestsPerSecond) {
+  if (found.loads.size() != 1 || !is_rate(found.loads.front().unit)) {
     return factor_text(factor) + "x";
   }
-  return load_text(found.loads.front().scenario * factor, LoadUnit::RequestsPerSecond);
+  return load_text(found.loads.front().scenario * factor, found.loads.front().unit);
 }
 
 // "53.2 requests/s (2.66 times the scenario's load)".

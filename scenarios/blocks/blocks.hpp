@@ -18,6 +18,7 @@ extern const FieldList kAutoscaling;
 extern const FieldList kLlm;
 extern const FieldList kNotebooks;
 extern const FieldList kTraffic;
+extern const FieldList kRecordedJobs;
 extern const FieldList kPipeline;
 extern const FieldList kPodTemplate;
 extern const FieldList kWorkload;
@@ -61,6 +62,9 @@ bool brings_tokens(const Traffic& traffic);
 void report_missing_tokens(const Workload& workload, Findings& findings);
 // What autoscaling decides of the workload around it.
 void finish_scaled_workload(const Node& node, Workload& workload, Findings& findings);
+
+// Puts workloads of alike jobs in the place of each that has a trace.
+void expand_traces(Scenario& scenario, Reading& reading);
 
 // Ways to divide a GPU that exclude each other, and settings that need another.
 void check_gpu_sharing(const Node& pool, const NodePool& read, Findings& findings);

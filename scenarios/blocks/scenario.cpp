@@ -61,6 +61,7 @@ void finish_scenario(Scenario& scenario, const Node& spec, Reading& reading) {
   scenario.region_where = value_place(spec, "region");
   check_end(spec, scenario, reading.findings);
   check_node_ranges(scenario, reading.findings);
+  expand_traces(scenario, reading);
   for (Workload& workload : scenario.workloads) {
     if (workload.traffic) set_mean_of_clients(*workload.traffic, scenario.duration);
   }

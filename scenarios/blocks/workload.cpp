@@ -8,10 +8,14 @@ namespace {
 
 using T = FieldType;
 
+// Jobs whose pods a trace lists.
+constexpr std::string_view kTraceJobs = "TraceJobs";
+
 constexpr Word kWorkloadKinds[] = {{"Job", WorkloadKind::Job},
                                    {"Deployment", WorkloadKind::Deployment},
                                    {"Service", WorkloadKind::Service},
-                                   {"Notebook", WorkloadKind::Notebook}};
+                                   {"Notebook", WorkloadKind::Notebook},
+                                   {kTraceJobs, WorkloadKind::Job}};
 constexpr Word kRestartPolicies[] = {{"Never", RestartPolicy::Never},
                                      {"OnFailure", RestartPolicy::OnFailure},
                                      {"Always", RestartPolicy::Always}};
@@ -144,8 +148,7 @@ constexpr Bytes kMostBytesPerStep = gibibytes(1024);
 // The kind is known only when its word is; rules about a misspelt kind would be noise.
 bool kind_is_known(const Node& node) {
   const Node* kind = node.find("kind");
-  return kind == nullptr || kind->text == "Job" || kind->text == "Deployment" ||
-         kind->text == "Service" || kind->text == "Notebook";
+  return kind == nullptr || list(kWorkloadKinds).find(kind->text) != nullptr;
 }
 
 class WorkloadRules {
@@ -159,12 +162,15 @@ class WorkloadRules {
     if (!kind_is_known(node_)) return;
     check_replication();
     check_restart_policy();
+    check_trace();
     check_kind();
     check_objectives();
   }
 
  private:
-  std::string what() const { return fmt::format("a {}", kind_name(workload_.kind)); }
+  std::string_view kind() const { return is_recorded() ? kTraceJobs : kind_name(workload_.kind); }
+  std::string what() const { return fmt::format("a {}", kind()); }
+  bool is_recorded() const { return text_at(&node_, "kind") == kTraceJobs; }
 
   void conflict(const Node& parent, std::string_view key, std::string message, std::string help) {
     if (parent.entry(key) == nullptr) return;
@@ -216,7 +222,28 @@ class WorkloadRules {
                   fmt::format("{} is on line {}", busy_key, key_place(node, busy_key).line));
   }
 
+  void check_trace() {
+    if (!is_recorded()) {
+      refuse("trace", "write `kind: TraceJobs`; a trace of requests belongs into `traffic`");
+      return;
+    }
+    for (const std::string_view key : {"count", "submitInterval", "work"}) {
+      refuse(key, "the trace says which jobs there are, when they come and how long they run");
+    }
+    if (const Node* measured = block(&node_, "measured")) {
+      for (const std::string_view key : {"unitTime", "unitTimeVariation"}) {
+        conflict(*measured, key, fmt::format("{} on {}", key, what()),
+                 "the trace says how long each job runs");
+      }
+    }
+    if (node_.entry("trace") != nullptr) return;
+    findings_.add(Code::FieldMissing, name_place(),
+                  fmt::format("\"trace\" is missing: {} needs it", what()),
+                  "add `trace: {file: jobs.csv}`, as `slicewise import` writes it");
+  }
+
   void check_replication() {
+    if (is_recorded()) return refuse("replicas", "the trace says how many jobs there are");
     if (workload_.kind == WorkloadKind::Job) {
       refuse("replicas", "a Job has a count: write `count` instead");
       return;
@@ -297,6 +324,7 @@ class WorkloadRules {
   void check_batch(const Node* measured) {
     check_all_reduce();
     refuse("notebooks", "only a Notebook has users; give a Job `work`");
+    if (is_recorded()) return;
     if (!workload_.profile.value.empty()) return;
     if (node_.entry("work") == nullptr) missing("work", name_place(), "work: {units: 100}");
     if (node_.entry("measured") == nullptr) {
@@ -399,7 +427,8 @@ constexpr Field kWorkloadFields[] = {
         .needed(),
     field<&Workload::kind>("kind", "Job",
                            "Job runs to completion, Deployment restarts what completes, Service "
-                           "answers requests, Notebook is opened by its users.")
+                           "answers requests, Notebook is opened by its users, TraceJobs are Jobs "
+                           "of a log.")
         .one_of(kWorkloadKinds),
     field<&Workload::namespace_name>("namespace", "team-a", "Kubernetes namespace of the pods.")
         .as(T::Name),
@@ -447,6 +476,9 @@ constexpr Field kWorkloadFields[] = {
     field<&Workload::startup>("startup", "{imagePull: 40s, modelLoad: 12s}",
                               "Times before a pod does useful work.")
         .of(kStartup),
+    field<&Workload::trace>("trace", "{file: team.csv, from: 24h, length: 24h}",
+                            "The jobs of a log, a pod each (kind TraceJobs only).")
+        .of(kRecordedJobs),
     field<&Workload::work>("work", "{units: 100, unitName: epoch}",
                            "Work of one pod of a Job, or of one life of a Deployment's container.")
         .of(kWork),

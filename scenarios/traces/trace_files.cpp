@@ -176,6 +176,20 @@ const SourceText* TraceFiles::find(const Located<std::string>& path, Findings& f
   return nullptr;
 }
 
+std::shared_ptr<const JobTrace> TraceFiles::find_jobs(const Located<std::string>& path,
+                                                      Findings& findings) {
+  const auto known = jobs_.find(path.value);
+  if (known != jobs_.end()) return known->second;
+  const SourceText* file = find(path, findings);
+  if (file == nullptr) return nullptr;
+  Expected<JobTrace> trace = read_job_trace(*file);
+  if (!trace) {
+    for (Diagnostic& problem : trace.error()) findings.add(std::move(problem));
+    return nullptr;
+  }
+  return jobs_[path.value] = std::make_shared<const JobTrace>(std::move(*trace));
+}
+
 std::vector<SourceText> TraceFiles::take() {
   std::vector<SourceText> texts;
   for (auto& [path, file] : files_) {

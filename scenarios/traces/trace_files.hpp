@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "slicewise/scenarios/import.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/load.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
@@ -34,6 +36,9 @@ class TraceFiles {
   // nullptr after reporting why it cannot be read.
   const SourceText* find(const Located<std::string>& path, Findings& findings);
 
+  // The same as jobs, parsed once. What is wrong with them is reported at their own lines.
+  std::shared_ptr<const JobTrace> find_jobs(const Located<std::string>& path, Findings& findings);
+
   // What is worth knowing of the files, and is no mistake.
   Diagnostics& notes() { return notes_; }
 
@@ -44,6 +49,7 @@ class TraceFiles {
   std::string folder_;
   const FileReader& read_file_;
   std::map<std::string, Expected<SourceText>> files_;  // by path as written
+  std::map<std::string, std::shared_ptr<const JobTrace>> jobs_;
   Diagnostics notes_;
 };
 

@@ -62,6 +62,13 @@ Replication empty_record(const World& world, const ClusterState& cluster) {
   return record;
 }
 
+// Units of a second, as the workload has them, stretched to the length of the run.
+void give_recorded_work(Duration run, Pod& pod) {
+  const double seconds_of_run = to_seconds(run);
+  pod.units = std::max<std::int64_t>(1, std::llround(seconds_of_run));
+  pod.size = seconds_of_run / static_cast<double>(pod.units);
+}
+
 }  // namespace
 
 RunState::RunState(const World& of_world, std::uint32_t nth_replication, Recorder* recorder_or_null)
@@ -74,10 +81,15 @@ RunState::RunState(const World& of_world, std::uint32_t nth_replication, Recorde
   std::size_t p = 0;
   for (const WorkloadModel& model : world.workloads) {
     for (int nth = 0; nth < model.spec.count; ++nth, ++p) {
-      RandomStream size(world.seed, replication,
-                        entity_of(model.name, static_cast<std::uint32_t>(nth)), Purpose::UnitTime);
-      if (model.spec.measured) {
-        cluster.pods[p].size = random_size(size, model.spec.measured->unit_time_cv);
+      Pod& pod = cluster.pods[p];
+      pod.units = model.units;
+      if (model.spec.trace) {
+        give_recorded_work((*model.spec.trace->jobs)[static_cast<std::size_t>(nth)].run, pod);
+      } else if (model.spec.measured) {
+        RandomStream size(world.seed, replication,
+                          entity_of(model.name, static_cast<std::uint32_t>(nth)),
+                          Purpose::UnitTime);
+        pod.size = random_size(size, model.spec.measured->unit_time_cv);
       }
       timers.set(TimerKind::Pod, p, first_submission(model.spec, static_cast<std::size_t>(nth)));
     }

@@ -59,6 +59,7 @@ struct Pod {
   std::vector<DomainId> tickets;  // domains that it holds a ticket of, `domain` first
   std::vector<Rank> ranks;        // of a pod with several GPUs: those after `domain`
   Duration all_reduce;            // of a step, on these GPUs
+  std::int64_t units = 0;         // of its work, one batch run
   double size = 1;                // of its units, against the workload's mean
   TimePoint submitted;            // of the Job or replica: its first pod
   TimePoint queued;               // of this pod
@@ -193,6 +194,11 @@ inline bool needs_host_cpu(const scenarios::Serving& serving) {
 
 // When the nth pod of a workload is created first.
 inline TimePoint first_submission(const scenarios::Workload& workload, std::size_t nth) {
+  if (workload.trace) {
+    const Duration submitted = (*workload.trace->jobs)[nth].submitted;
+    return TimePoint{} + workload.submit_at +
+           from_seconds(to_seconds(submitted) / workload.trace->scale);
+  }
   return TimePoint{} + workload.submit_at +
          workload.submit_interval * static_cast<std::int64_t>(nth);
 }

@@ -82,7 +82,8 @@ std::string short_resource(const World& world, std::span<const Replication> repl
     std::int64_t asked = 0;
     for (const WorkloadModel& workload : world.workloads) {
       for (const scenarios::ExtendedRequest& request : workload.spec.pod.extended) {
-        if (request.name.value == world.resources[r]) asked += request.count * workload.spec.count;
+        if (request.name.value == world.resources[r])
+          asked += request.count * workload.spec.pods_at_once();
       }
     }
     if (is_short && asked > offered) {

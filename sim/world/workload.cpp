@@ -114,6 +114,30 @@ void require_figures(const Workload& spec, Diagnostics& found) {
   }
 }
 
+// The one GPU that recorded jobs ran on, by its model or instance type, where figures can be
+// carried over from it to all pools; nullptr: the pool's own is taken.
+const models::GpuModel* recorded_gpu(const Workload& spec, const World& world,
+                                     const models::Catalogue& catalogue, Diagnostics& found) {
+  if (!spec.trace || spec.trace->gpu.empty()) return nullptr;
+  const std::string& name = spec.trace->gpu;
+  const models::GpuModel* gpu = catalogue.find_gpu(name);
+  if (const auto* type = catalogue.find_instance(name); gpu == nullptr && type != nullptr) {
+    gpu = catalogue.find_gpu(type->gpu_model);
+  }
+  const auto is_usable = [&](const PoolModel& pool) {
+    return pool.gpu == gpu || (gpu->fp32_tflops && pool.gpu->fp32_tflops);
+  };
+  if (gpu != nullptr && std::ranges::all_of(world.pools, is_usable)) return gpu;
+  found.push_back(make_diagnostic(
+      Code::InputAssumed, spec.trace->file.where,
+      fmt::format("jobs of \"{}\" were recorded on \"{}\", which {}: their run times are taken as "
+                  "those on the pool's own GPU",
+                  spec.name.value, name,
+                  gpu == nullptr ? "is no GPU of the catalogue" : "has no published FP32 rate"),
+      "give measured.device"));
+  return nullptr;
+}
+
 // The GPU that the figures were taken on; nullptr when the catalogue does not know it.
 const models::GpuModel* measured_gpu(const Workload& spec, const models::Catalogue& catalogue,
                                      Diagnostics& found) {
@@ -285,7 +309,12 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     apply_llm(catalogue, model.spec, found);
     complete_notebooks(model.spec);
     require_figures(model.spec, found);
-    const models::GpuModel* from = measured_gpu(model.spec, catalogue, found);
+    const models::GpuModel* from = recorded_gpu(model.spec, world, catalogue, found);
+    if (from == nullptr) {
+      from = measured_gpu(model.spec, catalogue, found);
+    } else {
+      model.spec.measured->device = {from->name, model.spec.trace->file.where};
+    }
     const scenarios::ExtendedRequest* request =
         gpu_request(model.spec, world.pools, offered, catalogue, found);
     check_carry_over(model.spec, from, world, catalogue, found);

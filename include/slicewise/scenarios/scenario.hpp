@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -272,6 +273,36 @@ struct Measured {
   SourceLocation where;
 };
 
+// Jobs of a log (`slicewise import`), in place of a count and an interval: a pod each, submitted
+// when the log has it. Loading a scenario makes several workloads of a `kind: TraceJobs`, one for
+// each class of jobs that are alike.
+struct RecordedJobs {
+  struct Job {
+    Duration submitted;  // since the start of the window, in the trace's own time
+    Duration run;        // alone on the GPUs that it was recorded on
+  };
+  // By what else than their needs the workloads are told apart; their namespaces have its names.
+  enum class Split : std::uint8_t { None, User, Group, Project };
+
+  Located<std::string> file;
+  Duration from;                             // since the first job of the file
+  std::optional<Duration> length;            // of the window; absent: to the end
+  double scale = 1;                          // jobs come so many times as fast
+  std::vector<Located<std::string>> users;   // empty: all
+  std::vector<Located<std::string>> groups;  // likewise
+  int least_gpus = 1;                        // of a job; others are left out
+  std::optional<int> most_gpus;              // likewise
+  bool host_requests = true;                 // pods ask for the CPU and memory of the trace
+  Split split = Split::None;
+
+  // What was read: of one workload.
+  std::string workload;                          // as the file calls them all
+  std::shared_ptr<const std::vector<Job>> jobs;  // by submission, `count` of them
+  std::string gpu;  // recorded on: models ("A100|H100") or an instance type; "" not known
+  int at_once = 0;  // the most that would run at a time if none waited
+  SourceLocation where;
+};
+
 struct Workload {
   Located<std::string> name;
   WorkloadKind kind = WorkloadKind::Job;
@@ -290,7 +321,8 @@ struct Workload {
   PodTemplate pod;
   GpuMemory gpu_memory;
   Startup startup;
-  std::optional<Work> work;  // Job, Deployment
+  std::optional<RecordedJobs> trace{};  // Job: recorded ones
+  std::optional<Work> work;             // Job, Deployment
   std::optional<Measured> measured;
   std::optional<Traffic> traffic;          // Service; absent when only pipelines use it
   Serving serving;                         // Service
@@ -299,6 +331,9 @@ struct Workload {
   std::optional<Notebooks> notebooks;      // Notebook
   std::vector<Objective> objectives;
   SourceLocation where;
+
+  // The most pods that want to run at a time.
+  int pods_at_once() const { return trace ? trace->at_once : count; }
 };
 
 enum class Fidelity : std::uint8_t { Auto, Exact };

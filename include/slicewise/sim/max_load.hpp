@@ -17,9 +17,13 @@
 // The highest load at which a scenario still meets its objectives.
 namespace slicewise::sim {
 
-enum class LoadUnit : std::uint8_t { RequestsPerSecond, Users, Streams };
+enum class LoadUnit : std::uint8_t { RequestsPerSecond, Users, Streams, JobsPerHour };
 
-// As reports spell it: "requests/s", "users", "streams" (clients of a closed loop).
+constexpr bool is_rate(LoadUnit unit) {
+  return unit == LoadUnit::RequestsPerSecond || unit == LoadUnit::JobsPerHour;
+}
+
+// As reports spell it: "requests/s", "users", "streams" (clients of a closed loop), "jobs/h".
 std::string_view unit_name(LoadUnit unit);
 
 // One thing that is scaled, in its own unit.

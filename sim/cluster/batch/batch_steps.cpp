@@ -35,8 +35,7 @@ std::int64_t BatchSteps::units_finished(std::uint32_t p) const {
 }
 
 std::int64_t BatchSteps::total(const Pod& pod) const {
-  const WorkloadModel& model = run_.cluster.model(pod);
-  return model.units * model.steps_per_unit;
+  return pod.units * run_.cluster.model(pod).steps_per_unit;
 }
 
 bool BatchSteps::runs_together(const Pod& pod) const {

@@ -28,12 +28,11 @@ SteadyBatch::SteadyBatch(RunState& run, Usage& usage, HostCpus& hosts)
       settled_(run.cluster.nodes.size()) {}
 
 void SteadyBatch::begin(std::uint32_t p) {
-  units_left_[p] = static_cast<double>(run_.cluster.model(run_.cluster.pods[p]).units);
+  units_left_[p] = static_cast<double>(run_.cluster.pods[p].units);
 }
 
 std::int64_t SteadyBatch::units_finished(std::uint32_t p) const {
-  const std::int64_t units = run_.cluster.model(run_.cluster.pods[p]).units;
-  return units - static_cast<std::int64_t>(std::ceil(units_left_[p]));
+  return run_.cluster.pods[p].units - static_cast<std::int64_t>(std::ceil(units_left_[p]));
 }
 
 double SteadyBatch::unsettled_ns(NodeId node) const {

@@ -323,8 +323,8 @@ void PodLife::work_done(std::uint32_t p) {
   batch_.settle(pod.node);
   end_container(p, true);
   ++record.jobs_done;
-  record.units_done += model.units;
-  record.units_in_objective += model.units;
+  record.units_done += pod.units;
+  record.units_in_objective += pod.units;
   if (model.spec.kind == WorkloadKind::Job) {
     leave(p, PodPhase::Succeeded);
   } else {

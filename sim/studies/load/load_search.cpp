@@ -65,6 +65,24 @@ double requests_per_second(const Traffic& traffic) {
          to_seconds(trace->rows.back().at);
 }
 
+// Whether the jobs of the workload are those that the target scales: all of one trace.
+bool is_of(const scenarios::Workload& workload, const LoadTarget& target) {
+  return target.kind == Kind::Jobs && workload.trace && workload.trace->workload == target.name;
+}
+
+// Over the whole trace.
+double jobs_per_hour(const Scenario& scenario, const LoadTarget& target) {
+  double jobs = 0;
+  Duration last;
+  for (const scenarios::Workload& workload : scenario.workloads) {
+    if (!is_of(workload, target)) continue;
+    jobs += workload.count;
+    last = std::max(last, workload.trace->jobs->back().submitted);
+  }
+  const double hours_of_trace = std::max(to_seconds(last), 1.0) / 3600;
+  return jobs * scenario.workloads[target.index].trace->scale / hours_of_trace;
+}
+
 Diagnostic unknown_path(const std::string& path, const std::vector<LoadTarget>& known) {
   std::vector<std::string> paths;
   paths.reserve(known.size());
@@ -76,9 +94,10 @@ Diagnostic unknown_path(const std::string& path, const std::vector<LoadTarget>& 
 }
 
 Diagnostic nothing_to_scale(const Scenario& scenario) {
-  return make_diagnostic(Code::InputMissing, scenario.where,
-                         fmt::format("\"{}\" has no load that could grow", scenario.name),
-                         "give a Service or a pipeline `traffic`, or a Notebook its users");
+  return make_diagnostic(
+      Code::InputMissing, scenario.where,
+      fmt::format("\"{}\" has no load that could grow", scenario.name),
+      "give a Service or a pipeline `traffic`, a Notebook its users, or TraceJobs their trace");
 }
 
 }  // namespace
@@ -97,6 +116,10 @@ std::vector<LoadTarget> all_load_targets(const Scenario& scenario) {
       add(Kind::WorkloadTraffic, w, "workloads", "traffic", name);
     }
     if (workload.notebooks) add(Kind::Users, w, "workloads", "notebooks", name);
+    const bool first_of_trace =
+        workload.trace &&
+        std::ranges::none_of(targets, [&](const LoadTarget& t) { return is_of(workload, t); });
+    if (first_of_trace) add(Kind::Jobs, w, "workloads", "trace", workload.trace->workload);
   }
   for (std::size_t p = 0; p < scenario.pipelines.size(); ++p) {
     add(Kind::PipelineTraffic, p, "pipelines", "traffic", scenario.pipelines[p].name.value);
@@ -109,8 +132,11 @@ Expected<std::vector<LoadTarget>> load_targets(const Scenario& scenario,
   std::vector<LoadTarget> known = all_load_targets(scenario);
   if (known.empty()) return tl::unexpected(Diagnostics{nothing_to_scale(scenario)});
   if (paths.empty()) {
-    const auto is_users = [](const LoadTarget& target) { return target.kind == Kind::Users; };
-    if (!std::ranges::all_of(known, is_users)) std::erase_if(known, is_users);
+    // Requests, else jobs, else users.
+    for (const Kind kind : {Kind::Users, Kind::Jobs}) {
+      const auto is_kind = [&](const LoadTarget& target) { return target.kind == kind; };
+      if (!std::ranges::all_of(known, is_kind)) std::erase_if(known, is_kind);
+    }
     return known;
   }
   std::vector<LoadTarget> chosen;
@@ -129,6 +155,7 @@ Expected<std::vector<LoadTarget>> load_targets(const Scenario& scenario,
 
 LoadUnit unit_of(const Scenario& scenario, const LoadTarget& target) {
   if (target.kind == Kind::Users) return LoadUnit::Users;
+  if (target.kind == Kind::Jobs) return LoadUnit::JobsPerHour;
   return std::holds_alternative<scenarios::ClosedLoop>(traffic_of(scenario, target).shape)
              ? LoadUnit::Streams
              : LoadUnit::RequestsPerSecond;
@@ -136,6 +163,7 @@ LoadUnit unit_of(const Scenario& scenario, const LoadTarget& target) {
 
 double load_of(const Scenario& scenario, const LoadTarget& target) {
   if (target.kind == Kind::Users) return scenario.workloads[target.index].notebooks->users;
+  if (target.kind == Kind::Jobs) return jobs_per_hour(scenario, target);
   const Traffic& traffic = traffic_of(scenario, target);
   const auto* loop = std::get_if<scenarios::ClosedLoop>(&traffic.shape);
   return loop != nullptr ? loop->clients : requests_per_second(traffic);
@@ -144,6 +172,12 @@ double load_of(const Scenario& scenario, const LoadTarget& target) {
 Scenario scaled(const Scenario& scenario, std::span<const LoadTarget> targets, double factor) {
   Scenario result = scenario;
   for (const LoadTarget& target : targets) {
+    if (target.kind == Kind::Jobs) {
+      for (scenarios::Workload& workload : result.workloads) {
+        if (is_of(workload, target)) workload.trace->scale *= factor;
+      }
+      continue;
+    }
     if (target.kind != Kind::Users) {
       scale(traffic_of(result, target), factor);
       continue;

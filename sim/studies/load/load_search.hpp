@@ -16,17 +16,19 @@
 namespace slicewise::sim {
 
 struct LoadTarget {
-  enum class Kind : std::uint8_t { WorkloadTraffic, PipelineTraffic, Users };
+  enum class Kind : std::uint8_t { WorkloadTraffic, PipelineTraffic, Users, Jobs };
   Kind kind = Kind::WorkloadTraffic;
   std::size_t index = 0;  // into workloads or pipelines
   std::string path;       // "workloads.asr.traffic"
   std::string name;       // "asr"
 };
 
-// Everything that can be scaled: the traffic of Services, users of Notebooks, pipelines' traffic.
+// Everything that can be scaled: the traffic of Services, users of Notebooks, recorded jobs,
+// pipelines' traffic.
 std::vector<LoadTarget> all_load_targets(const scenarios::Scenario& scenario);
 
-// The targets that `paths` name; without paths all traffic, or all users where there is no traffic.
+// The targets that `paths` name; without paths all traffic, where there is none all recorded jobs,
+// else all users.
 Expected<std::vector<LoadTarget>> load_targets(const scenarios::Scenario& scenario,
                                                std::span<const std::string> paths);
 

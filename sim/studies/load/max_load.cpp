@@ -286,6 +286,8 @@ std::string_view unit_name(LoadUnit unit) {
       return "users";
     case LoadUnit::Streams:
       return "streams";
+    case LoadUnit::JobsPerHour:
+      return "jobs/h";
   }
   return "requests/s";
 }

@@ -248,6 +248,7 @@ Scenario one_pod_of_each(Scenario scenario) {
       if (load.index == w) scenario = scaled(scenario, std::span(&load, 1), part);
     }
     scenario.workloads[w].count = 1;
+    scenario.workloads[w].trace.reset();  // one job of the mean length
     scenario.workloads[w].autoscaling.reset();
   }
   return scenario;

@@ -148,7 +148,7 @@ Reason too_much_for_its_pods(const World& world, const WorkloadModel& workload,
 
 Reason job_takes_too_long(const WorkloadModel& workload, const Demand& demand) {
   if (workload.spec.kind != WorkloadKind::Job || !workload.spec.measured ||
-      workload.spec.measured->unit_time_cv > 0) {
+      workload.spec.measured->unit_time_cv > 0 || workload.spec.trace) {
     return {};
   }
   const double alone = static_cast<double>(workload.units) * to_seconds(demand.gpu);

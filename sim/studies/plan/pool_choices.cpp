@@ -216,7 +216,7 @@ PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& w
                 gpu_memory_needs(*world),
                 0,
                 workloads};
-  for (const WorkloadModel& workload : world->workloads) view.pods += workload.spec.count;
+  for (const WorkloadModel& workload : world->workloads) view.pods += workload.spec.pods_at_once();
   for (const Strategy strategy : space.strategies) {
     add_strategy(view, strategy, found);
   }

@@ -135,7 +135,7 @@ FittedLayout layout_for(const models::MigGeometry& geometry, const World& world,
   for (std::size_t w = 0; w < profiles.size(); ++w) {
     ProfileNeed& need = needs[profiles[w]->name];
     need.profile = profiles[w];
-    need.pods += world.workloads[w].spec.count;
+    need.pods += world.workloads[w].spec.pods_at_once();
     layout.profiles.push_back(profiles[w]->name);
   }
   std::vector<ProfileNeed> list;

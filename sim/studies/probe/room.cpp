@@ -73,7 +73,7 @@ bool all_fit(const World& world, int count, const FreeNode& empty) {
   const bool spread = world.score_policy == scenarios::ScorePolicy::LeastAllocated;
   for (const WorkloadModel& workload : world.workloads) {
     const FreeNode pod = need_of(world, workload);
-    for (int n = 0; n < workload.spec.count; ++n) {
+    for (int n = 0; n < workload.spec.pods_at_once(); ++n) {
       if (!place(nodes, pod, empty, spread)) return false;
     }
   }
@@ -87,11 +87,11 @@ std::int64_t least_nodes(const World& world, const FreeNode& empty) {
   for (const WorkloadModel& workload : world.workloads) {
     const FreeNode pod = need_of(world, workload);
     for (std::size_t o = 0; o < pod.tickets.size(); ++o) {
-      sum.tickets[o] += pod.tickets[o] * workload.spec.count;
+      sum.tickets[o] += pod.tickets[o] * workload.spec.pods_at_once();
     }
-    sum.pods += pod.pods * workload.spec.count;
-    sum.cpu += pod.cpu * workload.spec.count;
-    sum.memory += pod.memory * workload.spec.count;
+    sum.pods += pod.pods * workload.spec.pods_at_once();
+    sum.cpu += pod.cpu * workload.spec.pods_at_once();
+    sum.memory += pod.memory * workload.spec.pods_at_once();
   }
   const auto nodes_for = [](std::int64_t all, std::int64_t one) {
     if (all == 0) return std::int64_t{1};
@@ -136,7 +136,8 @@ GpuMemoryNeeds gpu_memory_needs(const World& world) {
   for (const WorkloadModel& workload : world.workloads) {
     const Bytes process = workload.gpu_memory + context;
     const Bytes pod{process.count * workload.spec.processes_per_pod};
-    needs.pods.insert(needs.pods.end(), static_cast<std::size_t>(workload.spec.count), pod);
+    needs.pods.insert(needs.pods.end(), static_cast<std::size_t>(workload.spec.pods_at_once()),
+                      pod);
     if (workload.spec.count > 0) needs.largest_process = std::max(needs.largest_process, process);
   }
   std::ranges::sort(needs.pods, std::greater<>());

@@ -23,14 +23,15 @@ bool is_load_input(InputKind kind) {
   return kind == InputKind::Traffic || kind == InputKind::Users;
 }
 
-LoadTarget load_target_of(const InputPlace& place) {
-  LoadTarget target;
-  target.kind = place.input.kind == InputKind::Users  ? LoadTarget::Kind::Users
-                : place.owner == InputOwner::Pipeline ? LoadTarget::Kind::PipelineTraffic
-                                                      : LoadTarget::Kind::WorkloadTraffic;
-  target.index = place.index;
-  target.path = place.input.path;
-  return target;
+LoadTarget load_target_of(const Scenario& scenario, const InputPlace& place) {
+  const std::vector<LoadTarget> targets = all_load_targets(scenario);
+  return *std::ranges::find(targets, place.input.path, &LoadTarget::path);
+}
+
+// Of a rate per second.
+double input_load(const Scenario& scenario, const LoadTarget& target) {
+  const bool hourly = unit_of(scenario, target) == LoadUnit::JobsPerHour;
+  return load_of(scenario, target) / (hourly ? 3600 : 1);
 }
 
 void add_load_inputs(const Scenario& scenario, std::vector<InputPlace>& places) {
@@ -39,8 +40,8 @@ void add_load_inputs(const Scenario& scenario, std::vector<InputPlace>& places) 
     const bool users = target.kind == LoadTarget::Kind::Users;
     place.input.kind = users ? InputKind::Users : InputKind::Traffic;
     place.input.path = target.path;
-    const bool rate = unit_of(scenario, target) == LoadUnit::RequestsPerSecond;
-    place.input.value = {load_of(scenario, target),
+    const bool rate = is_rate(unit_of(scenario, target));
+    place.input.value = {input_load(scenario, target),
                          rate ? AmountUnit::PerSecond : AmountUnit::Count};
     place.owner = target.kind == LoadTarget::Kind::PipelineTraffic ? InputOwner::Pipeline
                                                                    : InputOwner::Workload;
@@ -167,8 +168,8 @@ Expected<std::vector<InputPlace>> choose_inputs(const Scenario& scenario, const 
 
 double value_at(const Scenario& scenario, const InputPlace& place, double factor) {
   if (is_load_input(place.input.kind)) {
-    const LoadTarget target = load_target_of(place);
-    return load_of(scaled(scenario, std::span(&target, 1), factor), target);
+    const LoadTarget target = load_target_of(scenario, place);
+    return input_load(scaled(scenario, std::span(&target, 1), factor), target);
   }
   const double value = place.input.value.value * factor;
   return place.input.value.unit == AmountUnit::Ratio ? std::min(1.0, value) : value;
@@ -178,7 +179,7 @@ Expected<World> world_at(const Scenario& scenario, const World& world,
                          const models::Catalogue& catalogue, const InputPlace& place,
                          double factor) {
   if (is_load_input(place.input.kind)) {
-    const LoadTarget target = load_target_of(place);
+    const LoadTarget target = load_target_of(scenario, place);
     return build_world(scaled(scenario, std::span(&target, 1), factor), catalogue);
   }
   const double value = value_at(scenario, place, factor);

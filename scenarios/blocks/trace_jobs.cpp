@@ -1,0 +1,538 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <compare>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
+
+#include "../fields/node_values.hpp"
+#include "../traces/job_trace.hpp"
+#include "blocks.hpp"
+
+// `kind: TraceJobs`: the jobs of a log as Job workloads, one for each class of jobs that are alike.
+namespace slicewise::scenarios {
+namespace {
+
+using T = FieldType;
+
+// More than the scheduler of a simulated cluster gets through in a minute.
+constexpr std::size_t kMostJobs = 200'000;
+// Workloads are read by people, and each costs every other one.
+constexpr std::size_t kMostClasses = 64;
+constexpr std::size_t kMostSplitClasses = 512;
+
+constexpr Word kSplits[] = {{"none", RecordedJobs::Split::None},
+                            {"user", RecordedJobs::Split::User},
+                            {"group", RecordedJobs::Split::Group},
+                            {"project", RecordedJobs::Split::Project}};
+
+// How fine jobs are told apart. The first that leaves few enough classes is taken.
+struct Grain {
+  std::int32_t share;  // steps of GPU use and SM activity, in thousandths
+  bool powers;         // memory and CPU as powers of two, else as whole GiB and CPUs
+  bool host;           // by CPU and memory of the host, and by priority
+};
+constexpr Grain kGrains[] = {
+    {100, false, true}, {250, true, true}, {250, true, false}, {500, true, false}};
+
+// What the jobs of a class have in common; -1: the trace does not say.
+struct ClassKey {
+  std::int64_t gpus = 0;
+  std::int64_t milli = -1;  // of each GPU, where nothing tells how much they used
+  std::int64_t use = -1;
+  std::int64_t sm = -1;
+  std::int64_t gpu_gib = -1;
+  std::int64_t cpus = -1;
+  std::int64_t gib = -1;
+  std::int64_t priority = 0;
+  std::uint32_t resource = 0;  // names of the trace
+  std::uint32_t device = 0;
+  std::uint32_t owner = 0;
+
+  friend auto operator<=>(const ClassKey&, const ClassKey&) = default;
+};
+
+struct JobClass {
+  std::vector<std::size_t> rows;
+};
+
+using Classes = std::map<ClassKey, JobClass>;
+
+std::int64_t known(const auto& column, std::size_t row) {
+  return column.empty() ? -1 : plain(column[row]);
+}
+std::uint32_t name_at(const TraceColumn<std::uint32_t>& column, std::size_t row) {
+  return column.empty() ? 0 : column[row];
+}
+
+std::int64_t in_steps(std::int64_t value, std::int64_t step) {
+  return value < 0 ? -1 : (value + step / 2) / step * step;
+}
+
+// Rounded up to whole units, or to a power of two of them.
+std::int64_t in_units(std::int64_t value, std::int64_t unit, bool powers) {
+  if (value < 0) return -1;
+  const std::int64_t units = value / unit + (value % unit != 0 ? 1 : 0);
+  if (!powers || units < 2) return units;
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(units)));
+}
+
+// As a part of a name that Kubernetes takes.
+std::string in_dns(std::string_view text) {
+  std::string name;
+  for (const char c : text) {
+    const bool letter = c >= 'A' && c <= 'Z';
+    const bool plain_one = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    if (letter) name += static_cast<char>(c - 'A' + 'a');
+    if (plain_one) name += c;
+    if (!letter && !plain_one && !name.empty() && name.back() != '-') name += '-';
+  }
+  constexpr std::size_t kLongest = 40;
+  name.resize(std::min(name.size(), kLongest));
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return name.empty() ? "none" : name;
+}
+
+// Of jobs that start when they are submitted.
+int most_alive(const std::vector<RecordedJobs::Job>& jobs, double scale) {
+  std::vector<std::pair<double, int>> changes;
+  for (const RecordedJobs::Job& job : jobs) {
+    const double start_s = to_seconds(job.submitted) / scale;
+    changes.emplace_back(start_s, 1);
+    changes.emplace_back(start_s + to_seconds(job.run), -1);
+  }
+  std::ranges::sort(changes);  // who ends makes room for who starts
+  int alive = 0;
+  int most = 0;
+  for (const auto& [at, change] : changes) most = std::max(most, alive += change);
+  return most;
+}
+
+const TraceColumn<std::uint32_t>* owners_of(const JobTrace& trace, RecordedJobs::Split split) {
+  switch (split) {
+    case RecordedJobs::Split::User:
+      return &trace.user;
+    case RecordedJobs::Split::Group:
+      return &trace.group;
+    case RecordedJobs::Split::Project:
+      return &trace.project;
+    case RecordedJobs::Split::None:
+      break;
+  }
+  return nullptr;
+}
+
+ClassKey key_of(const JobTrace& trace, std::size_t row, const RecordedJobs& source,
+                const Grain& grain) {
+  constexpr std::int64_t kGibi = 1LL << 30U;
+  constexpr std::int64_t kWhole = 1'000;
+  ClassKey key;
+  key.gpus = trace.gpus[row];
+  key.use = in_steps(known(trace.gpu_permille, row), grain.share);
+  key.sm = in_steps(known(trace.sm_permille, row), grain.share);
+  const std::int64_t milli = trace.gpu_milli.empty() ? kWhole : trace.gpu_milli[row];
+  if (key.use < 0 && key.sm < 0 && milli >= 0 && milli < kWhole) {
+    key.milli = std::max<std::int64_t>(in_steps(milli, grain.share), 10);
+  }
+  key.gpu_gib = in_units(known(trace.gpu_memory, row), kGibi, grain.powers);
+  if (grain.host) {
+    key.priority = trace.priority.empty() ? 0 : trace.priority[row];
+    if (source.host_requests) {
+      key.cpus = in_units(known(trace.cpu_milli, row), 1'000, grain.powers);
+      key.gib = in_units(known(trace.memory, row), kGibi, grain.powers);
+    }
+  }
+  key.resource = name_at(trace.resource, row);
+  key.device = name_at(trace.gpu_models, row);
+  if (key.device == 0) key.device = name_at(trace.instance_type, row);
+  if (const auto* owners = owners_of(trace, source.split)) key.owner = name_at(*owners, row);
+  return key;
+}
+
+// One TraceJobs on its way to the workloads that it stands for.
+class TraceExpansion {
+ public:
+  TraceExpansion(const Workload& given, const JobTrace& trace, Reading& reading)
+      : given_(given), source_(*given.trace), trace_(trace), reading_(reading) {}
+
+  // None after reporting why.
+  std::vector<Workload> workloads() {
+    if (!check_names(source_.users, trace_.user, "user") ||
+        !check_names(source_.groups, trace_.group, "group") || !choose_rows()) {
+      return {};
+    }
+    const std::size_t most =
+        source_.split == RecordedJobs::Split::None ? kMostClasses : kMostSplitClasses;
+    const Grain* grain = kGrains;
+    Classes classes = classes_by(*grain);
+    while (classes.size() > most && grain + 1 != std::end(kGrains)) classes = classes_by(*++grain);
+    if (classes.size() > most) {
+      error(source_.file.where,
+            fmt::format("the jobs of the trace are of {} kinds; {} is the most", classes.size(),
+                        most),
+            source_.split == RecordedJobs::Split::None
+                ? "choose jobs with users, groups, leastGpus and mostGpus"
+                : "leave out splitBy, or choose users");
+      return {};
+    }
+    std::vector<Workload> workloads;
+    for (const auto& [key, of_class] : classes) {
+      workloads.push_back(workload_of(key, of_class, classes, *grain));
+    }
+    tell(workloads, *grain);
+    return workloads;
+  }
+
+ private:
+  void error(const SourceLocation& where, std::string message, std::string help) {
+    reading_.findings.add(Code::ValueRange, where, std::move(message), std::move(help));
+  }
+
+  bool check_names(const std::vector<Located<std::string>>& wanted,
+                   const TraceColumn<std::uint32_t>& column, std::string_view what) {
+    if (wanted.empty()) return true;
+    std::set<std::string_view> there;
+    for (const std::uint32_t number : column.values()) there.insert(trace_.names[number]);
+    bool fine = true;
+    for (const auto& name : wanted) {
+      if (there.contains(name.value)) continue;
+      const auto near = nearest_name(name.value, std::vector(there.begin(), there.end()));
+      error(name.where, fmt::format("the trace has no {} \"{}\"", what, name.value),
+            column.empty() ? fmt::format("it has no column {}", what)
+            : near         ? fmt::format("did you mean \"{}\"?", *near)
+                           : "");
+      fine = false;
+    }
+    return fine;
+  }
+
+  static bool is_among(const std::vector<Located<std::string>>& wanted, std::string_view name) {
+    return wanted.empty() ||
+           std::ranges::find(wanted, name, &Located<std::string>::value) != wanted.end();
+  }
+
+  bool choose_rows() {
+    if (trace_.size() == 0) {
+      error(source_.file.where, "there is no job in the trace", "");
+      return false;
+    }
+    first_ = trace_.arrival[0];
+    const Duration length = trace_.arrival[trace_.size() - 1] - first_;
+    const std::string trace_length =
+        fmt::format("the trace is {:.4g} h long", to_seconds(length) / 3600);
+    if (source_.from > length) {
+      error(source_.file.where, "the window starts behind the last job of the trace", trace_length);
+      return false;
+    }
+    for (std::size_t row = 0; row < trace_.size(); ++row) {
+      const Duration at = trace_.arrival[row] - first_ - source_.from;
+      if (at.ns < 0 || (source_.length && at >= *source_.length)) continue;
+      if (!is_among(source_.users, trace_.name(trace_.user, row)) ||
+          !is_among(source_.groups, trace_.name(trace_.group, row))) {
+        continue;
+      }
+      const std::int32_t gpus = trace_.gpus[row];
+      if (gpus == 0) {
+        ++left_out_["without a GPU"];
+      } else if (gpus < source_.least_gpus || gpus > source_.most_gpus.value_or(gpus)) {
+        ++left_out_["with another number of GPUs"];
+      } else if (trace_.run[row].ns < 0) {
+        ++left_out_["whose run time is not known"];
+      } else if (trace_.run[row].ns == 0) {
+        ++left_out_["that ran for no time"];
+      } else {
+        rows_.push_back(row);
+      }
+    }
+    if (rows_.size() > kMostJobs) {
+      error(source_.file.where, fmt::format("{} jobs are more than {}", rows_.size(), kMostJobs),
+            "cut a window with from and length, or choose users or groups");
+      return false;
+    }
+    if (!rows_.empty()) return true;
+    error(
+        source_.file.where,
+        fmt::format("no job of the trace is left{}{}", left_out_.empty() ? "" : ": ",
+                    left_out_text()),
+        fmt::format("{}: change from, length, users, groups or the number of GPUs", trace_length));
+    return false;
+  }
+
+  // "2 without a GPU, 1 that ran for no time".
+  std::string left_out_text() const {
+    std::string text;
+    for (const auto& [why, count] : left_out_) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, why);
+    }
+    return text;
+  }
+
+  Classes classes_by(const Grain& grain) const {
+    Classes classes;
+    for (const std::size_t row : rows_) {
+      classes[key_of(trace_, row, source_, grain)].rows.push_back(row);
+    }
+    return classes;
+  }
+
+  // Over the jobs that the column knows; nullopt: none.
+  std::optional<double> mean_share(const TraceColumn<std::int32_t>& column,
+                                   const JobClass& of_class) const {
+    std::int64_t sum = 0;
+    std::int64_t count = 0;
+    for (const std::size_t row : of_class.rows) {
+      if (known(column, row) < 0) continue;
+      sum += column[row];
+      ++count;
+    }
+    if (count == 0) return std::nullopt;
+    return std::max(0.001, static_cast<double>(sum / count) / 1'000);
+  }
+
+  std::optional<std::int64_t> most_of(const auto& column, const JobClass& of_class) const {
+    std::int64_t most = -1;
+    for (const std::size_t row : of_class.rows) most = std::max(most, known(column, row));
+    return most < 0 ? std::nullopt : std::optional(most);
+  }
+
+  // "team-1gpu-u30": what the classes differ in beyond their GPUs is said.
+  std::string name_of(const ClassKey& key, const Classes& classes) const {
+    std::string name = fmt::format("{}-{}gpu", given_.name.value.substr(0, 30), key.gpus);
+    const auto add = [&](auto ClassKey::*member, const std::string& text) {
+      const bool differs = std::ranges::any_of(classes, [&](const auto& other) {
+        return other.first.*member != key.*member && other.first.gpus == key.gpus;
+      });
+      if (differs) name += "-" + text;
+    };
+    const auto number = [](char mark, std::int64_t value) {
+      return value < 0 ? fmt::format("{}x", mark) : fmt::format("{}{}", mark, value);
+    };
+    add(&ClassKey::owner, in_dns(trace_.names[key.owner]));
+    add(&ClassKey::resource, in_dns(trace_.names[key.resource]));
+    add(&ClassKey::device, in_dns(trace_.names[key.device]));
+    add(&ClassKey::milli, number('f', key.milli < 0 ? -1 : key.milli / 10));
+    add(&ClassKey::use, number('u', key.use < 0 ? -1 : key.use / 10));
+    add(&ClassKey::sm, number('s', key.sm < 0 ? -1 : key.sm / 10));
+    add(&ClassKey::gpu_gib, number('g', key.gpu_gib));
+    add(&ClassKey::cpus, number('c', key.cpus));
+    add(&ClassKey::gib, number('m', key.gib));
+    add(&ClassKey::priority,
+        key.priority < 0 ? fmt::format("pm{}", -key.priority) : number('p', key.priority));
+    constexpr std::size_t kLongestName = 63;
+    return name.substr(0, kLongestName);
+  }
+
+  Workload workload_of(const ClassKey& key, const JobClass& of_class, const Classes& classes,
+                       const Grain& grain) {
+    Workload workload = given_;
+    workload.name.value = unique(name_of(key, classes));
+    workload.count = static_cast<int>(of_class.rows.size());
+    if (grain.host && !trace_.priority.empty()) {
+      workload.priority = static_cast<int>(std::min<std::int64_t>(key.priority, 1'000'000'000));
+    }
+    if (source_.split != RecordedJobs::Split::None && key.owner != 0) {
+      workload.namespace_name = in_dns(trace_.names[key.owner]);
+      if (source_.split == RecordedJobs::Split::User) {
+        workload.pod.labels["user"] = trace_.names[key.owner];
+      }
+    }
+    ask_for(key, of_class, workload.pod);
+    if (const auto bytes = most_of(trace_.gpu_memory, of_class)) {
+      constexpr std::int64_t kMebi = 1LL << 20U;
+      workload.gpu_memory.resident = Bytes{(*bytes + kMebi - 1) / kMebi * kMebi};
+      workload.gpu_memory.peak.reset();
+    }
+    measure(key, of_class, workload);
+    std::vector<RecordedJobs::Job> jobs;
+    double run_s = 0;
+    for (const std::size_t row : of_class.rows) {
+      jobs.push_back({trace_.arrival[row] - first_ - source_.from, trace_.run[row]});
+      run_s += to_seconds(trace_.run[row]);
+    }
+    workload.work = Work{};
+    workload.work->units =
+        std::max<std::int64_t>(1, std::llround(run_s / static_cast<double>(jobs.size())));
+    workload.work->unit_name = "job-second";
+    workload.trace->workload = given_.name.value;
+    workload.trace->at_once = most_alive(jobs, source_.scale);
+    workload.trace->jobs = std::make_shared<const std::vector<RecordedJobs::Job>>(std::move(jobs));
+    if (given_.measured.value_or(Measured{}).device.value.empty()) {
+      workload.trace->gpu = trace_.names[key.device];
+    }
+    return workload;
+  }
+
+  // Two classes that names of 63 characters do not tell apart.
+  std::string unique(const std::string& name) {
+    std::string other = name;
+    for (int n = 2; !names_.insert(other).second; ++n) {
+      other = fmt::format("{}-{}", name.substr(0, 58), n);
+    }
+    return other;
+  }
+
+  void ask_for(const ClassKey& key, const JobClass& of_class, PodTemplate& pod) const {
+    if (source_.host_requests) {
+      if (const auto milli = most_of(trace_.cpu_milli, of_class)) pod.cpu_request = {*milli};
+      if (const auto bytes = most_of(trace_.memory, of_class)) pod.memory_request = {*bytes};
+    }
+    if (pod.extended.empty()) {
+      std::string resource = trace_.names[key.resource];
+      if (resource.starts_with("mig-")) resource = "nvidia.com/" + resource;
+      if (!gpu_resource(resource)) resource = "nvidia.com/gpu";
+      ExtendedRequest request;
+      request.name = {resource, source_.file.where};
+      request.count_where = source_.file.where;
+      pod.extended.push_back(request);
+    }
+    pod.extended.front().count = key.gpus;
+  }
+
+  void measure(const ClassKey& key, const JobClass& of_class, Workload& workload) const {
+    const bool given = workload.measured.has_value();
+    Measured& measured = given ? *workload.measured : workload.measured.emplace();
+    if (!given) measured.where = source_.where;
+    measured.unit_time = seconds(1);
+    const auto use = mean_share(trace_.gpu_permille, of_class);
+    const auto sm_active = mean_share(trace_.sm_permille, of_class);
+    if (use || sm_active) {
+      measured.gpu_busy.reset();
+      measured.gpu_util = use ? use : sm_active;  // some kernel runs while an SM is busy
+      if (sm_active) measured.sm_active = sm_active;
+      measured.capacity_share.reset();
+    } else if (key.milli > 0 && !measured.gpu_busy && !measured.gpu_util) {
+      measured.gpu_util = static_cast<double>(key.milli) / 1'000;
+    }
+    const bool all_measured =
+        (use || sm_active || (!given && key.milli < 0)) && !trace_.run_under_sharing;
+    if (all_measured) measured.provenance = Provenance::Measured;
+  }
+
+  // What became of the trace, as a note.
+  void tell(const std::vector<Workload>& workloads, const Grain& grain) {
+    std::string text = fmt::format("{} jobs of the trace are {} workload{}", rows_.size(),
+                                   workloads.size(), workloads.size() == 1 ? "" : "s");
+    constexpr std::size_t kMostShown = 8;
+    for (std::size_t w = 0; w < std::min(workloads.size(), kMostShown); ++w) {
+      text += fmt::format("{} {} ({})", w == 0 ? ":" : ",", workloads[w].name.value,
+                          workloads[w].count);
+    }
+    if (workloads.size() > kMostShown) text += ", ...";
+    if (!left_out_.empty()) text += "; left out: " + left_out_text();
+    if (trace_.gpu_permille.empty() && trace_.sm_permille.empty()) {
+      text += "; the trace does not say how much of their GPUs they used";
+    }
+    if (trace_.gpu_memory.empty()) text += "; nor their GPU memory";
+    if (trace_.run_under_sharing) {
+      text += "; they were recorded while they shared GPUs, and their runs are taken as alone";
+    }
+    if (!grain.host && !trace_.priority.empty()) {
+      text +=
+          "; priorities, CPU and memory of so many kinds are the largest of each workload, "
+          "priority that of the file";
+    }
+    Diagnostic found = make_diagnostic(Code::InputAssumed, source_.file.where, std::move(text));
+    Diagnostics& notes = reading_.traces->notes();
+    if (!holds(notes, found)) notes.push_back(std::move(found));
+  }
+
+  const Workload& given_;
+  const RecordedJobs& source_;
+  const JobTrace& trace_;
+  Reading& reading_;
+  Duration first_;
+  std::vector<std::size_t> rows_;
+  std::map<std::string, std::int64_t> left_out_;
+  std::set<std::string> names_;
+};
+
+void check_recorded(RecordedJobs& source, const Node& map, Reading& reading) {
+  if (source.scale <= 0) {
+    reading.findings.add(Code::ValueRange, value_place(map, "scale"),
+                         "scale must be more than zero");
+  }
+  if (source.most_gpus && *source.most_gpus < source.least_gpus) {
+    reading.findings.add(Code::SettingConflict, value_place(map, "mostGpus"),
+                         "mostGpus is below leastGpus", "no job asks for such a number");
+  }
+}
+
+constexpr Field kRecordedFields[] = {
+    field<&RecordedJobs::file>("file", "team.csv",
+                               "Trace of jobs, CSV or binary, as `slicewise import` writes it; the "
+                               "path is relative to the scenario file.")
+        .needed()
+        .positive(),
+    field<&RecordedJobs::from>("from", "24h",
+                               "Start of the window that is run, since the first job of the file. "
+                               "The cluster is empty then."),
+    field<&RecordedJobs::length>("length", "24h", "Length of that window, in the file's own time.")
+        .positive()
+        .otherwise("to the end of the file"),
+    field<&RecordedJobs::scale>("scale", "2",
+                                "At 2 the same jobs come in half of the time; each runs as long.")
+        .up_to(1'000'000),
+    field<&RecordedJobs::users>("users", "[ana, bo]", "Whose jobs; the others are left out.")
+        .otherwise("everybody's"),
+    field<&RecordedJobs::groups>("groups", "[vision]",
+                                 "Virtual clusters, partitions or namespaces whose jobs are run.")
+        .otherwise("all"),
+    field<&RecordedJobs::least_gpus>("leastGpus", "2", "Jobs that ask for fewer are left out.")
+        .between(1, 1'000'000),
+    field<&RecordedJobs::most_gpus>("mostGpus", "1", "Jobs that ask for more are left out.")
+        .between(1, 1'000'000)
+        .otherwise("no limit"),
+    field<&RecordedJobs::host_requests>("hostRequests", "false",
+                                        "Whether pods ask for the CPU and memory that the trace "
+                                        "has; else for those of podTemplate."),
+    field<&RecordedJobs::split>("splitBy", "user",
+                                "Workloads of their own for each user, group or project, in a "
+                                "namespace of that name, for the bill.")
+        .one_of(kSplits),
+};
+
+// Else that is reported already.
+bool is_sound(const RecordedJobs& source) {
+  return !source.file.value.empty() && source.scale > 0 &&
+         source.least_gpus <= source.most_gpus.value_or(source.least_gpus);
+}
+
+}  // namespace
+
+constinit const FieldList kRecordedJobs = block<RecordedJobs, &check_recorded>(kRecordedFields);
+
+void expand_traces(Scenario& scenario, Reading& reading) {
+  std::vector<Workload> workloads;
+  std::map<std::string, int> names;
+  for (Workload& workload : scenario.workloads) {
+    std::vector<Workload> expanded;
+    if (workload.trace && is_sound(*workload.trace)) {
+      const auto trace = reading.traces->find_jobs(workload.trace->file, reading.findings);
+      if (trace != nullptr) expanded = TraceExpansion(workload, *trace, reading).workloads();
+    }
+    if (expanded.empty()) {
+      workload.trace.reset();  // nothing reads what could not be expanded
+      expanded.push_back(std::move(workload));
+    }
+    std::ranges::move(expanded, std::back_inserter(workloads));
+  }
+  for (const Workload& workload : workloads) {
+    if (++names[workload.name.value] == 1 || !workload.trace) continue;
+    reading.findings.add(
+        Code::NameDuplicate, workload.name.where,
+        fmt::format("\"{}\" is a workload of the file, and one of the trace", workload.name.value),
+        "rename one of them");
+  }
+  scenario.workloads = std::move(workloads);
+}
+
+}  // namespace slicewise::scenarios

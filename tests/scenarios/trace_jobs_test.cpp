@@ -1,0 +1,198 @@
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/scenarios/load.hpp"
+
+#include "one_workload.hpp"
+
+// `kind: TraceJobs`: which workloads become of the jobs of a trace.
+namespace slicewise::scenarios {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string kHeader = "arrival_s,run_s,gpus";
+
+FileReader reader_of(const std::string& csv) {
+  return [csv](const std::string& path) -> Expected<SourceText> { return SourceText{path, csv}; };
+}
+
+std::string with_trace(const std::string& more, const std::string& fields = "") {
+  return with_workload("kind: TraceJobs, trace: {file: t.csv" + (more.empty() ? "" : ", " + more) +
+                       "}" + (fields.empty() ? "" : ", " + fields));
+}
+
+std::vector<Workload> expanded(const std::string& csv, const std::string& more = "",
+                               const std::string& fields = "") {
+  return scenario_of(with_trace(more, fields), reader_of(csv)).workloads;
+}
+
+std::vector<std::string> names_of(const std::vector<Workload>& workloads) {
+  std::vector<std::string> names;
+  for (const Workload& workload : workloads) {
+    names.push_back(workload.name.value + " x" + std::to_string(workload.count));
+  }
+  return names;
+}
+
+void expect_mistake(const std::string& csv, const std::string& more, Code code,
+                    const std::string& message) {
+  expect_problem(with_trace(more), code, message, reader_of(csv));
+}
+
+TEST(TraceJobs, AlikeJobsAreOneWorkloadWithTheirOwnTimesAndLengths) {
+  const auto workloads = expanded(kHeader + "\n100,60,1\n160,30.5,1\n400,7200,8\n");
+  ASSERT_THAT(names_of(workloads), ElementsAre("a-1gpu x2", "a-8gpu x1"));
+  const Workload& small = workloads[0];
+  EXPECT_EQ(small.kind, WorkloadKind::Job);
+  const auto& jobs = *small.trace->jobs;
+  EXPECT_EQ(jobs[0].submitted, Duration{});  // the first of the trace
+  EXPECT_EQ(jobs[1].submitted, seconds(60));
+  EXPECT_EQ(jobs[1].run, milliseconds(30'500));
+  EXPECT_EQ(small.measured->unit_time, seconds(1));
+  EXPECT_EQ(small.pod.extended.at(0).name.value, "nvidia.com/gpu");
+  EXPECT_EQ(workloads[1].pod.extended.at(0).count, 8);
+  EXPECT_EQ((*workloads[1].trace->jobs)[0].submitted, seconds(300));
+}
+
+TEST(TraceJobs, WhatTheTraceKnowsIsMeasuredAndTheRestIsOfTheFile) {
+  const std::string csv = kHeader +
+                          ",cpu_milli,memory_bytes,gpu_memory_bytes,gpu_permille,sm_permille,"
+                          "priority,instance_type\n"
+                          "0,60,1,3500,8589934592,1500000000,430,210,5,g5.xlarge\n"
+                          "1,60,1,3500,8589934592,1400000000,390,190,5,g5.xlarge\n"
+                          "2,60,1,,,,,,0,\n";
+  const std::string fields =
+      "podTemplate: {resources: {requests: {cpu: 250m, memory: 1Gi}, "
+      "limits: {nvidia.com/gpu.shared: 1}}}, gpuMemory: {resident: 3Gi}, "
+      "measured: {gpuBusy: 70%}";
+  const auto workloads = expanded(csv, "", fields);
+  ASSERT_EQ(workloads.size(), 2U);
+  const Workload& unknown = workloads[0];
+  EXPECT_EQ(unknown.pod.cpu_request.count, 250);
+  EXPECT_EQ(unknown.gpu_memory.resident, gibibytes(3));
+  EXPECT_EQ(unknown.measured->gpu_busy, 0.7);
+  EXPECT_EQ(unknown.measured->provenance, Provenance::Assumed);
+  const Workload& known = workloads[1];
+  EXPECT_EQ(known.count, 2);
+  EXPECT_EQ(known.pod.cpu_request.count, 3500);
+  EXPECT_EQ(known.pod.memory_request, gibibytes(8));
+  EXPECT_EQ(known.pod.extended.at(0).name.value, "nvidia.com/gpu.shared");
+  EXPECT_EQ(known.gpu_memory.resident, mebibytes(1431));  // of the largest, in whole MiB
+  EXPECT_FALSE(known.measured->gpu_busy.has_value());
+  EXPECT_EQ(known.measured->gpu_util, 0.41);
+  EXPECT_EQ(known.measured->sm_active, 0.2);
+  EXPECT_EQ(known.measured->provenance, Provenance::Measured);
+  EXPECT_EQ(known.priority, 5);
+  EXPECT_EQ(known.trace->gpu, "g5.xlarge");
+  EXPECT_EQ(expanded(csv, "hostRequests: false", fields).back().pod.cpu_request.count, 250);
+}
+
+TEST(TraceJobs, AFractionThatWasAskedForStandsForAnUnknownUse) {
+  const auto workloads = expanded(kHeader + ",gpu_milli\n0,60,1,480\n1,60,1,500\n2,60,1,1000\n");
+  ASSERT_THAT(names_of(workloads), ElementsAre("a-1gpu-fx x1", "a-1gpu-f50 x2"));
+  EXPECT_EQ(workloads[1].measured->gpu_util, 0.5);
+  EXPECT_EQ(workloads[1].measured->provenance, Provenance::Assumed);
+  EXPECT_EQ(workloads[1].pod.extended.at(0).count, 1);
+}
+
+TEST(TraceJobs, WindowsUsersGroupsAndNumbersOfGpusAreChosen) {
+  const std::string csv = kHeader +
+                          ",user,group\n0,60,1,ana,vision\n3600,60,2,bo,vision\n"
+                          "5400,60,1,ana,speech\n7200,60,1,bo,speech\n";
+  const auto count = [&](const std::string& more) {
+    int jobs = 0;
+    for (const Workload& workload : expanded(csv, more)) jobs += workload.count;
+    return jobs;
+  };
+  EXPECT_EQ(count(""), 4);
+  EXPECT_EQ(count("from: 1h"), 3);
+  EXPECT_EQ(count("from: 1h, length: 1h"), 2);
+  EXPECT_EQ(count("users: [bo]"), 2);
+  EXPECT_EQ(count("users: [ana, bo], groups: [speech]"), 2);
+  EXPECT_EQ(count("leastGpus: 2"), 1);
+  EXPECT_EQ(count("mostGpus: 1"), 3);
+  const auto late = expanded(csv, "from: 30m, length: 1h, scale: 2");
+  EXPECT_EQ((*late[0].trace->jobs)[0].submitted, seconds(1'800));  // scaled when it is run
+  EXPECT_EQ(late[0].trace->scale, 2);
+  const auto split = expanded(csv, "splitBy: user");
+  ASSERT_THAT(names_of(split), ElementsAre("a-1gpu-ana x2", "a-1gpu-bo x1", "a-2gpu x1"));
+  EXPECT_EQ(split[0].namespace_name, "ana");
+  EXPECT_EQ(split[0].pod.labels.at("user"), "ana");
+}
+
+TEST(TraceJobs, MistakesAreSaidWithTheirPlace) {
+  const std::string csv = kHeader + ",user\n0,60,1,ana\n7200,,1,bo\n7200,60,0,bo\n";
+  expect_mistake(csv, "users: [anna]", Code::ValueRange, "the trace has no user \"anna\"");
+  expect_mistake(csv, "groups: [x]", Code::ValueRange, "the trace has no group \"x\"");
+  expect_mistake(csv, "from: 3h", Code::ValueRange, "behind the last job");
+  expect_mistake(csv, "from: 1h", Code::ValueRange,
+                 "no job of the trace is left: 1 whose run time is not known, 1 without a GPU");
+  expect_mistake(csv, "scale: 0", Code::ValueRange, "scale must be more than zero");
+  expect_mistake(csv, "leastGpus: 4, mostGpus: 2", Code::SettingConflict, "below leastGpus");
+  expect_mistake(kHeader + "\n", "", Code::ValueRange, "there is no job in the trace");
+  expect_mistake("arrival,run,gpus\n", "", Code::TraceColumnMissing, "no column arrival_s, run_s");
+  const Diagnostics rows =
+      read_scenario_file({"f.yaml", with_trace("")}, {}, reader_of(kHeader + "\n0,-1,1\n"))
+          .problems;
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].where.file, "t.csv");
+  EXPECT_EQ(rows[0].where.line, 2);
+  EXPECT_EQ(rows[0].code, Code::TraceRow);
+  std::string many = kHeader + "\n";
+  for (int i = 0; i < 200'001; ++i) many += "0,1,1\n";
+  expect_mistake(many, "", Code::ValueRange, "200001 jobs are more than 200000");
+}
+
+TEST(TraceJobs, FieldsOfOtherKindsAreRefused) {
+  const FileReader reader = reader_of(kHeader + "\n0,60,1\n");
+  for (const char* field : {"count: 3", "submitInterval: 1s", "work: {units: 3}", "replicas: 2",
+                            "measured: {unitTime: 3s}", "traffic: {mean: 1/s}"}) {
+    expect_problem(with_trace("", field), Code::SettingConflict, "on a TraceJobs", reader);
+  }
+  expect_problem(with_workload("kind: TraceJobs"), Code::FieldMissing, "\"trace\" is missing");
+  expect_problem(with_workload("kind: Job, trace: {file: t.csv}, work: {units: 1}, "
+                               "measured: {unitTime: 1s}"),
+                 Code::SettingConflict, "trace on a Job", reader);
+  expect_problem(with_workload("kind: TraceJob"), Code::EnumUnknown, "TraceJob");
+}
+
+TEST(TraceJobs, JobsOfManyKindsAreToldApartMoreCoarsely) {
+  std::string csv = kHeader + ",cpu_milli,memory_bytes,gpu_permille,priority\n";
+  for (int i = 0; i < 400; ++i) {
+    csv += std::to_string(i) + ",60,1," + std::to_string(1'000 * (i % 37 + 1)) + "," +
+           std::to_string((i % 41 + 1) * (1LL << 30)) + "," + std::to_string(i * 13 % 1'000) + "," +
+           std::to_string(i) + "\n";
+  }
+  const auto workloads = expanded(csv);
+  EXPECT_LE(workloads.size(), 64U);
+  int jobs = 0;
+  for (const Workload& workload : workloads) jobs += workload.count;
+  EXPECT_EQ(jobs, 400);
+}
+
+TEST(TraceJobs, ANoteSaysWhatBecameOfTheTrace) {
+  const auto loaded = load_scenario(
+      {"f.yaml", with_trace("mostGpus: 1")}, {},
+      reader_of("# run_under_sharing=true\n" + kHeader + "\n0,60,1\n1,60,4\n2,,1\n3,0,1\n"));
+  ASSERT_TRUE(loaded.has_value());
+  ASSERT_EQ(loaded->notes.size(), 1U);
+  const std::string& text = loaded->notes[0].message;
+  EXPECT_THAT(text, HasSubstr("1 jobs of the trace are 1 workload: a-1gpu (1); left out: 1 that "
+                              "ran for no time, 1 whose run time is not known, 1 with another"));
+  EXPECT_THAT(text, HasSubstr("recorded while they shared GPUs"));
+}
+
+TEST(TraceJobs, ABinaryTraceIsReadAsWell) {
+  const auto trace = read_job_trace({"t.csv", kHeader + "\n0,60,1\n5,60,1\n"});
+  ASSERT_TRUE(trace.has_value());
+  EXPECT_THAT(names_of(expanded(job_trace_binary(*trace))), ElementsAre("a-1gpu x2"));
+}
+
+}  // namespace
+}  // namespace slicewise::scenarios

@@ -1,0 +1,130 @@
+"""kind: TraceJobs: jobs of a log in run, compare, plan, max-load and sensitivity."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+from program import main, run
+
+EXAMPLE = "scenarios/examples/recorded-team.yaml"
+OPENB = "scenarios/examples/logs/openb.csv"
+OBJECTIVE_MISSED = 99
+
+SCENARIO = """
+apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: t}
+spec:
+  replications: 2
+  nodePools:
+  - name: gpu
+    instanceType: g4dn.xlarge
+    nodes: 1
+    devicePlugin: {sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 2}]}}}
+  workloads:
+"""
+BY_HAND = """
+  - name: %s
+    count: %d
+    submitAt: %ds
+    submitInterval: %ds
+    podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}}
+    work: {units: %d, unitName: job-second}
+    measured: {unitTime: 1s, gpuUtil: 80%%, smActive: 30%%, provenance: Measured}
+"""
+TRACED = "  - {name: team, kind: TraceJobs, trace: {file: t.csv%s}}\n"
+HEADER = "arrival_s,run_s,gpus,gpu_permille,sm_permille\n"
+
+
+class TraceJobs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def variant(self, workloads, trace="", scenario=SCENARIO):
+        (self.folder / "t.csv").write_text(trace)
+        (self.folder / "s.yaml").write_text(scenario + workloads)
+        result = run("run", "-f", str(self.folder / "s.yaml"), "-o", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)["variants"][0]
+
+    def test_alike_jobs_are_the_job_that_a_hand_would_write(self):
+        rows = "".join(f"{100 + 40 * n},300,1,800,300\n" for n in range(3))
+        traced = self.variant(TRACED % "", HEADER + rows)
+        by_hand = self.variant(BY_HAND % ("team-1gpu", 3, 0, 40, 300))
+        self.assertEqual(traced, by_hand)
+        twice = self.variant(TRACED % ", scale: 2", HEADER + rows)
+        self.assertEqual(twice, self.variant(BY_HAND % ("team-1gpu", 3, 0, 20, 300)))
+
+    def test_three_jobs_are_three_jobs(self):
+        jobs = ((0, 300), (40, 900), (90, 60))
+        traced = self.variant(TRACED % "",
+                              HEADER + "".join(f"{at},{s},1,800,300\n" for at, s in jobs))
+        by_hand = self.variant("".join(BY_HAND % (f"j{n}", 1, at, 0, s)
+                                       for n, (at, s) in enumerate(jobs)))
+        for figure in ("makespanSeconds", "cost", "nodes"):
+            self.assertEqual(traced[figure], by_hand[figure], figure)
+        for figure in ("busyShare", "smActiveShare", "switchShare"):
+            for mine, theirs in zip(traced["gpus"], by_hand["gpus"]):
+                if figure in mine:
+                    self.assertEqual(mine[figure], theirs[figure], figure)
+        mine = traced["workloads"][0]
+        self.assertEqual(mine["completed"], 3)
+        mean = sum(w["completionSeconds"]["mean"] for w in by_hand["workloads"]) / 3
+        self.assertAlmostEqual(mine["completionSeconds"]["mean"], mean, places=6)
+
+    def test_without_sharing_and_start_up_it_is_a_replay(self):
+        """Jobs of 1, 2 and 4 GPUs on one node, none larger than it: who waits, and until when."""
+        rows = ((0, 900, 2), (10, 1200, 2), (20, 300, 1), (950, 400, 4), (960, 250, 1))
+        trace = "arrival_s,run_s,gpus\n" + "".join(f"{a},{r},{g}\n" for a, r, g in rows)
+        nodes = SCENARIO.replace("g4dn.xlarge", "p3.8xlarge").split("    devicePlugin")[0]
+        traced = self.variant(TRACED % "", trace, nodes + "  workloads:\n")
+        replay = run("replay", "-f", str(self.folder / "t.csv"), "--instances", "p3.8xlarge=1",
+                     "--queue", "fifo", "-o", "json")
+        self.assertEqual(replay.returncode, 0, replay.stderr)
+        scheduler = json.loads(replay.stdout)["schedulers"][0]
+        self.assertEqual(sum(w["completed"] for w in traced["workloads"]), len(rows))
+        self.assertAlmostEqual(traced["makespanSeconds"],
+                               scheduler["makespanSeconds"], delta=2)
+
+    def test_every_study_runs_over_a_trace(self):
+        for verb, more in (("run", ("--variant", "mps")), ("compare", ("--variant", "exclusive")),
+                           ("max-load", ("--variant", "time-slicing")),
+                           ("sensitivity", ("--variant", "exclusive", "--vary", "traffic")),
+                           ("plan", ("--variant", "exclusive", "--instances", "g5.xlarge")),
+                           ("check", ())):
+            with self.subTest(verb=verb):
+                result = run(verb, "-f", EXAMPLE, *more)
+                self.assertIn(result.returncode, (0, OBJECTIVE_MISSED), result.stderr)
+                self.assertIn("93 jobs of the trace are 1 workload", result.stderr)
+        load = json.loads(run("max-load", "-f", EXAMPLE, "--variant", "time-slicing", "-o",
+                              "json").stdout)
+        text = json.dumps(load)
+        self.assertIn("workloads.team.trace", text)
+        self.assertIn("jobs/h", text)
+
+    def test_bills_are_split_by_user(self):
+        result = run("run", "-f", EXAMPLE, "--variant", "exclusive", "--set",
+                     "workloads.team.trace.splitBy=user", "--group-by", "user", "-o", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for user in ("ana", "bo", "chen", "dia", "eli"):
+            self.assertIn(f'"{user}"', result.stdout)
+
+    def test_pods_of_openb_run_from_a_binary_trace(self):
+        trace = self.folder / "openb.trace"
+        made = run("import", "openb", "-f", OPENB, "-o", "binary", "--out", str(trace))
+        self.assertEqual(made.returncode, 0, made.stderr)
+        (self.folder / "s.yaml").write_text(
+            SCENARIO.replace("g4dn.xlarge", "g5.48xlarge").split("    devicePlugin")[0] +
+            "  workloads:\n  - {name: openb, kind: TraceJobs, trace: {file: openb.trace}}\n")
+        result = run("run", "-f", str(self.folder / "s.yaml"), "-o", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("recorded while they shared GPUs", result.stderr)
+        workloads = json.loads(result.stdout)["variants"][0]["workloads"]
+        self.assertGreater(sum(w["completed"] for w in workloads), 1)
+
+
+if __name__ == "__main__":
+    main()
