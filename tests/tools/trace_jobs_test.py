@@ -48,13 +48,17 @@ class TraceJobs(unittest.TestCase):
         (self.folder / "s.yaml").write_text(scenario + workloads)
         result = run("run", "-f", str(self.folder / "s.yaml"), "-o", "json")
         self.assertEqual(result.returncode, 0, result.stderr)
-        return json.loads(result.stdout)["variants"][0]
+        variant = json.loads(result.stdout)["variants"][0]
+        for finding in variant["findings"]:
+            for place in ("line", "column", "length"):
+                finding.pop(place, None)  # of the workload in the file
+        return variant
 
     def test_alike_jobs_are_the_job_that_a_hand_would_write(self):
         rows = "".join(f"{100 + 40 * n},300,1,800,300\n" for n in range(3))
         traced = self.variant(TRACED % "", HEADER + rows)
         by_hand = self.variant(BY_HAND % ("team-1gpu", 3, 0, 40, 300))
-        self.assertEqual(traced, by_hand)
+        self.assertEqual(traced, by_hand)  # every figure of it
         twice = self.variant(TRACED % ", scale: 2", HEADER + rows)
         self.assertEqual(twice, self.variant(BY_HAND % ("team-1gpu", 3, 0, 20, 300)))
 
@@ -64,12 +68,12 @@ class TraceJobs(unittest.TestCase):
                               HEADER + "".join(f"{at},{s},1,800,300\n" for at, s in jobs))
         by_hand = self.variant("".join(BY_HAND % (f"j{n}", 1, at, 0, s)
                                        for n, (at, s) in enumerate(jobs)))
-        for figure in ("makespanSeconds", "cost", "nodes"):
+        for variant in (traced, by_hand):
+            variant["cost"].pop("split")  # whose share it is: of one workload, or of three
+            for gpu in variant["gpus"]:
+                gpu.pop("pods")
+        for figure in ("makespanSeconds", "cost", "gpus"):
             self.assertEqual(traced[figure], by_hand[figure], figure)
-        for figure in ("busyShare", "smActiveShare", "switchShare"):
-            for mine, theirs in zip(traced["gpus"], by_hand["gpus"]):
-                if figure in mine:
-                    self.assertEqual(mine[figure], theirs[figure], figure)
         mine = traced["workloads"][0]
         self.assertEqual(mine["completed"], 3)
         mean = sum(w["completionSeconds"]["mean"] for w in by_hand["workloads"]) / 3
@@ -82,19 +86,20 @@ class TraceJobs(unittest.TestCase):
         nodes = SCENARIO.replace("g4dn.xlarge", "p3.8xlarge").split("    devicePlugin")[0]
         traced = self.variant(TRACED % "", trace, nodes + "  workloads:\n")
         replay = run("replay", "-f", str(self.folder / "t.csv"), "--instances", "p3.8xlarge=1",
-                     "--queue", "fifo", "-o", "json")
+                     "--queue", "backfill", "-o", "json")  # as kube-scheduler
         self.assertEqual(replay.returncode, 0, replay.stderr)
         scheduler = json.loads(replay.stdout)["schedulers"][0]
         self.assertEqual(sum(w["completed"] for w in traced["workloads"]), len(rows))
-        self.assertAlmostEqual(traced["makespanSeconds"],
-                               scheduler["makespanSeconds"], delta=2)
+        self.assertEqual(traced["makespanSeconds"]["mean"], scheduler["makespanSeconds"])
+        waited = sum(w["waitSeconds"]["mean"] * w["waitSeconds"]["count"]
+                     for w in traced["workloads"])
+        self.assertEqual(waited / 2 / len(rows), scheduler["waitSeconds"]["mean"])
 
     def test_every_study_runs_over_a_trace(self):
         for verb, more in (("run", ("--variant", "mps")), ("compare", ("--variant", "exclusive")),
                            ("max-load", ("--variant", "time-slicing")),
                            ("sensitivity", ("--variant", "exclusive", "--vary", "traffic")),
-                           ("plan", ("--variant", "exclusive", "--instances", "g5.xlarge")),
-                           ("check", ())):
+                           ("plan", ("--variant", "exclusive", "--instances", "g5.xlarge"))):
             with self.subTest(verb=verb):
                 result = run(verb, "-f", EXAMPLE, *more)
                 self.assertIn(result.returncode, (0, OBJECTIVE_MISSED), result.stderr)
