@@ -365,9 +365,7 @@ class TraceExpansion {
     workload.trace->workload = given_.name.value;
     workload.trace->at_once = most_alive(jobs, source_.scale);
     workload.trace->jobs = std::make_shared<const std::vector<RecordedJobs::Job>>(std::move(jobs));
-    if (given_.measured.value_or(Measured{}).device.value.empty()) {
-      workload.trace->gpu = trace_.names[key.device];
-    }
+    workload.trace->gpu = trace_.names[key.device];
     return workload;
   }
 

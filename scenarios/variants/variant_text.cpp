@@ -34,6 +34,12 @@ NodePtr patched(const NodePtr& base, const std::string& patch) {
   return apply_patch(base, *node_of(patch), none);
 }
 
+// As the file calls what became of it.
+const std::string& written_name(const Workload& workload) {
+  return workload.trace ? workload.trace->workload : workload.name.value;
+}
+const std::string& written_name(const Pipeline& pipeline) { return pipeline.name.value; }
+
 // The key's list without the blocks that `configured` does not have; what is left goes through
 // `change` with its own.
 template <class Items, class Change>
@@ -45,7 +51,7 @@ NodePtr with_those_of(const NodePtr& spec, std::string_view key, const Items& co
   kept->items.clear();
   for (const NodePtr& item : list->items) {
     const auto found = std::ranges::find_if(configured, [&](const auto& each) {
-      return text_at(item.get(), "name") == each.name.value;
+      return text_at(item.get(), "name") == written_name(each);
     });
     if (found != configured.end()) kept->items.push_back(change(item, *found));
   }

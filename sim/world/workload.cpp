@@ -128,6 +128,7 @@ const models::GpuModel* recorded_gpu(const Workload& spec, const World& world,
     return pool.gpu == gpu || (gpu->fp32_tflops && pool.gpu->fp32_tflops);
   };
   if (gpu != nullptr && std::ranges::all_of(world.pools, is_usable)) return gpu;
+  if (spec.measured && !spec.measured->device.value.empty()) return nullptr;
   found.push_back(make_diagnostic(
       Code::InputAssumed, spec.trace->file.where,
       fmt::format("jobs of \"{}\" were recorded on \"{}\", which {}: their run times are taken as "
