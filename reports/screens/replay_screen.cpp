@@ -337,9 +337,25 @@ void add_sharing_notes(const ReplayStudy& study, std::vector<std::string>& notes
                                     "over by the roofline rule, those of others taken as they are",
                                     whole_text(known.with_gpu), of));
   notes.emplace_back(
-      "a job with one GPU holds one ticket, one with several whole GPUs without company; a job "
-      "that "
-      "finds no GPU memory left is tried again after 10 s, 20 s ... six times");
+      "a job with one GPU holds one ticket, one with several whole GPUs without company");
+  if (known.with_memory > 0) {
+    notes.emplace_back(
+        "a job that finds no GPU memory left is tried again after 10 s, 20 s ... six times");
+  }
+  if (any_outcome(study, [](const ReplayOutcome& o) {
+        return o.scheduling.sharing->tickets > 1 &&
+               o.scheduling.placement != sim::NodePolicy::LeastAllocated;
+      })) {
+    notes.emplace_back(
+        "jobs fill a GPU before they take the next one: --placement least-allocated spreads them "
+        "as "
+        "EKS does");
+  }
+  if (any_outcome(study, [](const ReplayOutcome& o) {
+        return o.scheduling.queue == sim::QueuePolicy::Easy;
+      })) {
+    notes.emplace_back("easy: time limits and run times know nothing of sharing");
+  }
 }
 
 std::vector<std::string> replay_notes(const ReplayStudy& study) {

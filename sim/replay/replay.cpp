@@ -87,6 +87,10 @@ class SharedNodes : public NodeResources {
   SharedNodes(const JobStream& jobs, const TraceShapes& shapes, const JobUses& uses,
               const ReplaySettings& settings)
       : NodeResources(jobs, shapes, settings), stream_(jobs), refused_(jobs.trace().size()) {
+    const int tickets = uses.sharing().tickets;
+    if (uses.sharing().isolates()) {
+      never_given_milli_ = total_milli() / 1000 * (1000 - tickets * milli_of_ticket(tickets));
+    }
     for (std::size_t row = 0; row < refused_.size(); ++row) refused_[row] = uses.turned_away(row);
   }
 
@@ -100,9 +104,11 @@ class SharedNodes : public NodeResources {
   bool fits_empty(JobNumber job) const {
     return !turned_away(job) && NodeResources::fits_empty(job);
   }
+  std::int64_t free_milli() const { return NodeResources::free_milli() - never_given_milli_; }
 
  private:
   const JobStream& stream_;
+  std::int64_t never_given_milli_ = 0;  // 7 tickets of 142 leave 6 of each GPU that is all tickets
   std::vector<std::optional<TurnedAway>> refused_;  // by row
 };
 

@@ -70,6 +70,9 @@ scenarios::JobTrace mixed_jobs(std::uint64_t seed, bool gangs) {
     trace.user.owned.push_back(1 + random.below(3));
     trace.gpu_permille.owned.push_back(static_cast<std::int32_t>(random.below(1001)));
   }
+  // More nanoseconds than a double holds.
+  trace.run.owned[395] = nanoseconds((std::int64_t{1} << 53U) + 1);
+  trace.gpus.owned[395] = 1;
   if (!gangs) return trace;
   trace.gang.owned.assign(400, 0);
   for (std::uint32_t gang = 0; gang < 40; ++gang) {
