@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -13,6 +15,13 @@ using scenarios::Provenance;
 class Counter {
  public:
   explicit Counter(ProvenanceCounts& counts) : counts_(counts) {}
+
+  // Of a workload; what the workloads of one trace have alike counts once, as the trace's.
+  void add(Provenance provenance, const WorkloadModel& model, const std::string& input) {
+    if (!model.spec.trace) return add(provenance, model.name, input);
+    const std::string& name = model.spec.trace->workload;
+    if (of_traces_.emplace(provenance, name, input).second) add(provenance, name, input);
+  }
 
   void add(Provenance provenance, const std::string& owner, const std::string& input) {
     switch (provenance) {
@@ -31,6 +40,7 @@ class Counter {
 
  private:
   ProvenanceCounts& counts_;
+  std::set<std::tuple<Provenance, std::string, std::string>> of_traces_;
 };
 
 bool has_turns(const PoolModel& pool, const World& world) {
@@ -99,7 +109,7 @@ void count_workload(const WorkloadModel& model, Counter& counter) {
   if (spec.traffic) count_traffic(*spec.traffic, model.name, counter);
   const scenarios::Measured& m = *spec.measured;
   const auto add = [&](bool given, const char* input) {
-    if (given) counter.add(m.provenance, model.name, input);
+    if (given) counter.add(m.provenance, model, input);
   };
   if (spec.llm) return;  // count_llm
   if (spec.kind == scenarios::WorkloadKind::Notebook) {
@@ -111,26 +121,25 @@ void count_workload(const WorkloadModel& model, Counter& counter) {
   } else {
     add(m.unit_time.has_value(), "unitTime");
     const bool busy_given = m.gpu_busy || m.gpu_util;
-    counter.add(busy_given ? m.provenance : Provenance::Assumed, model.name,
+    counter.add(busy_given ? m.provenance : Provenance::Assumed, model,
                 busy_given ? (m.gpu_busy ? "gpuBusy" : "gpuUtil") : "gpuBusy (taken as 100 %)");
     add(m.cpu.has_value(), "cpu");
   }
   add(m.sm_active.has_value(), "smActive");
   const bool memory_given = model.gpu_memory.count > 0;
-  counter.add(memory_given ? m.provenance : Provenance::Assumed, model.name,
+  counter.add(memory_given ? m.provenance : Provenance::Assumed, model,
               memory_given ? "gpuMemory" : "gpuMemory (taken as 0)");
 }
 
 // `given`: as the scenario has it. Where a named model fills in, its own provenance counts.
 void count_llm(const WorkloadModel& model, const scenarios::Llm& given, Counter& counter) {
   const scenarios::Provenance basis = model.spec.measured->provenance;
-  counter.add(basis, model.name, "step law of the language model");
-  counter.add(given.kv_read_seconds ? basis : Provenance::Assumed, model.name,
+  counter.add(basis, model, "step law of the language model");
+  counter.add(given.kv_read_seconds ? basis : Provenance::Assumed, model,
               "reading the KV cache (70 % of the memory bandwidth)");
-  counter.add(given.overhead ? basis : Provenance::Assumed, model.name,
-              "overhead of a step (0.6 ms)");
+  counter.add(given.overhead ? basis : Provenance::Assumed, model, "overhead of a step (0.6 ms)");
   const bool sized = given.weights && given.kv_bytes_per_token;
-  counter.add(sized ? basis : Provenance::Catalog, model.name, "weights and KV bytes per token");
+  counter.add(sized ? basis : Provenance::Catalog, model, "weights and KV bytes per token");
 }
 
 bool is_carried_over(const PoolDemand& demand) {
@@ -144,7 +153,7 @@ void count_law(const WorkloadModel& model, const World& world, Counter& counter)
   });
   const scenarios::Measured& m = *model.spec.measured;
   const auto add = [&](bool given, const char* input) {
-    counter.add(given ? m.provenance : Provenance::Assumed, model.name, input);
+    counter.add(given ? m.provenance : Provenance::Assumed, model, input);
   };
   const bool is_bound = !m.capacity_share && !m.sm_active && !model.spec.llm &&
                         std::ranges::any_of(model.on_pool, is_carried_over);
@@ -161,14 +170,14 @@ void count_law(const WorkloadModel& model, const World& world, Counter& counter)
 
 void count_batch(const WorkloadModel& model, Counter& counter) {
   if (model.on_pool.empty() || model.on_pool.front().batch_scale == 1) return;
-  counter.add(Provenance::Assumed, model.name,
+  counter.add(Provenance::Assumed, model,
               fmt::format("GPU work of batch {} (in proportion to batch {})", *model.spec.batch,
                           model.spec.measured->batch.value_or(1)));
 }
 
 void count_all_reduce(const WorkloadModel& model, const World& world, Counter& counter) {
   if (most_gpus(model) == 1 || !model.spec.work || !model.spec.work->all_reduce) return;
-  counter.add(model.spec.measured->provenance, model.name, "allReduce");
+  counter.add(model.spec.measured->provenance, model, "allReduce");
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     if (model.on_pool[pool].gpus == 1) continue;
     const bool assumed = world.pools[pool].interconnect->pcie_assumed;
@@ -213,7 +222,7 @@ void count_carried_over(const WorkloadModel& model, World& world, Counter& count
     if (!is_carried_over(demand)) continue;
     const bool is_llm = model.spec.llm.has_value();
     const bool is_bound = !is_llm && carried_over(model.spec, demand.gpu_scale).is_bound;
-    counter.add(Provenance::Assumed, model.name, fmt::format("GPU time on {}", pool.gpu->name));
+    counter.add(Provenance::Assumed, model, fmt::format("GPU time on {}", pool.gpu->name));
     world.findings.push_back(make_diagnostic(
         Code::ProfileScaled, m.device.where,
         fmt::format(
@@ -244,7 +253,7 @@ void count_provenance(const scenarios::Scenario& scenario, World& world) {
         scenarios::runs_batches(model.spec.kind) &&
         std::ranges::any_of(world.pools, [](const PoolModel& p) { return p.exact; });
     if (exact_batch && model.spec.work && !model.spec.work->steps_per_unit) {
-      counter.add(Provenance::Assumed, model.name, "stepsPerUnit (GPU bursts of 50 ms)");
+      counter.add(Provenance::Assumed, model, "stepsPerUnit (GPU bursts of 50 ms)");
     }
   }
   for (const scenarios::Pipeline& pipeline : scenario.pipelines) {

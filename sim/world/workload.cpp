@@ -129,13 +129,14 @@ const models::GpuModel* recorded_gpu(const Workload& spec, const World& world,
   };
   if (gpu != nullptr && std::ranges::all_of(world.pools, is_usable)) return gpu;
   if (spec.measured && !spec.measured->device.value.empty()) return nullptr;
-  found.push_back(make_diagnostic(
+  const Diagnostic note = make_diagnostic(
       Code::InputAssumed, spec.trace->file.where,
       fmt::format("jobs of \"{}\" were recorded on \"{}\", which {}: their run times are taken as "
                   "those on the pool's own GPU",
-                  spec.name.value, name,
+                  spec.trace->workload, name,
                   gpu == nullptr ? "is no GPU of the catalogue" : "has no published FP32 rate"),
-      "give measured.device"));
+      "give measured.device");
+  if (!holds(found, note)) found.push_back(note);
   return nullptr;
 }
 

@@ -127,7 +127,13 @@ class TraceJobs(unittest.TestCase):
         result = run("run", "-f", str(self.folder / "s.yaml"), "-o", "json")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("recorded while they shared GPUs", result.stderr)
-        workloads = json.loads(result.stdout)["variants"][0]["workloads"]
+        variant = json.loads(result.stdout)["variants"][0]
+        workloads = variant["workloads"]
+        self.assertGreater(len(workloads), 1)
+        # Of the trace, once for all that became of it.
+        assumed = variant["provenance"]["assumedInputs"]
+        self.assertEqual(assumed.count("openb: gpuMemory (taken as 0)"), 1)
+        self.assertEqual(len(assumed), len(set(assumed)))
         self.assertGreater(sum(w["completed"] for w in workloads), 1)
 
 
