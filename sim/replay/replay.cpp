@@ -171,8 +171,21 @@ Expected<ReplayResult> replay_alone(const JobStream& jobs, Resources resources,
   return replay_on(jobs, jobs, std::move(resources), NoCompany(), most, shapes, settings);
 }
 
+// kube-scheduler spreads by CPU and memory. Jobs of which the trace says neither would all land on
+// the first nodes: they are spread by GPUs.
+ReplaySettings spread_by_what_is_known(const scenarios::JobTrace& trace, ReplaySettings settings) {
+  if (settings.placement != NodePolicy::LeastAllocated) return settings;
+  if (!trace.cpu_milli.empty() || !trace.memory.empty()) return settings;
+  for (NodeShape& node : settings.cluster.nodes) {
+    node.cpu = {};
+    node.memory = {};
+  }
+  return settings;
+}
+
 Expected<ReplayResult> replay_shared(const scenarios::JobTrace& trace,
-                                     const ReplaySettings& settings) {
+                                     const ReplaySettings& asked_for) {
+  const ReplaySettings settings = spread_by_what_is_known(trace, asked_for);
   const GpuSharing& sharing = *settings.sharing;
   const JobStream jobs(trace, settings.repeat, settings.shift, sharing.tickets);
   const JobStream asked(trace, settings.repeat, settings.shift);

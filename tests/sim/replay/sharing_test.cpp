@@ -68,6 +68,7 @@ scenarios::JobTrace mixed_jobs(std::uint64_t seed, bool gangs) {
     trace.priority.owned.push_back(static_cast<std::int32_t>(random.below(3)));
     trace.time_limit.owned.push_back(trace.run.owned.back() * 2);
     trace.user.owned.push_back(1 + random.below(3));
+    trace.cpu_milli.owned.push_back(1'000 + static_cast<std::int32_t>(random.below(3'000)));
     trace.gpu_permille.owned.push_back(static_cast<std::int32_t>(random.below(1001)));
   }
   // More nanoseconds than a double holds.
@@ -315,6 +316,9 @@ TEST(ReplaySharing, SpreadingSharesOnlyWhatItMust) {
   EXPECT_GT(replayed_shared(trace, settings).sharing->slowdown.mean(), 3);
   settings.placement = NodePolicy::LeastAllocated;
   EXPECT_EQ(replayed_shared(trace, settings).sharing->slowdown.mean(), 1);
+  ReplaySettings nodes = on("g4dn.xlarge", 4, "time-slicing:4");
+  nodes.placement = NodePolicy::LeastAllocated;
+  EXPECT_EQ(replayed_shared(trace, nodes).sharing->slowdown.mean(), 1);
 }
 
 TEST(ReplaySharing, WaysThatAGpuDoesNotHaveAreRefused) {
