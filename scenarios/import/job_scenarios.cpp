@@ -86,6 +86,9 @@ DraftWorkload workload_of(const JobTrace& trace, const Group& group) {
   if (const auto use = mean(trace.gpu_permille, group, number)) {
     workload.gpu_permille = static_cast<std::int32_t>(std::max<std::int64_t>(1, *use));
   }
+  if (const auto sm_active = mean(trace.sm_permille, group, number)) {
+    workload.sm_permille = static_cast<std::int32_t>(*sm_active);
+  }
   if (const auto run = mean(trace.run, group, [](Duration d) { return d.ns; })) {
     workload.run_time = Duration{*run};
   }

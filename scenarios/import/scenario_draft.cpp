@@ -150,9 +150,13 @@ class Writer {
   }
 
   void write_figures(const DraftWorkload& w) {
-    const std::string use =
+    std::string use =
         w.gpu_permille ? fmt::format("gpuUtil: {}.{}%", *w.gpu_permille / 10, *w.gpu_permille % 10)
                        : "gpuBusy: 50%";
+    // What fills the SMs cannot be more than what keeps the GPU in use.
+    if (w.gpu_permille && w.sm_permille && *w.sm_permille <= *w.gpu_permille) {
+      use += fmt::format(", smActive: {}.{}%", *w.sm_permille / 10, *w.sm_permille % 10);
+    }
     if (w.kind == DraftWorkload::Kind::Service) {
       todo("    measured: {requestGpuTime: {p50: 30ms, p99: 60ms}, provenance: Assumed}",
            w.gpu_permille ? fmt::format("Assumed; the GPU was in use {}.{} % of the time",

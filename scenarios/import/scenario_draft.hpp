@@ -50,6 +50,7 @@ struct DraftWorkload {
   std::optional<Bytes> gpu_memory;  // of a process
   bool memory_is_measured = false;
   std::optional<std::int32_t> gpu_permille;  // while it ran
+  std::optional<std::int32_t> sm_permille;   // likewise
   std::optional<Duration> run_time;          // of a Job, on average
 };
 

@@ -50,6 +50,7 @@ TEST(DraftKeys, OfWorkloadsAreThoseOfTheFields) {
     const std::string what = "kind " + std::to_string(static_cast<int>(kind));
     expect_known(pool, workload, what + " with nothing known");
     workload.gpu_permille = 385;
+    workload.sm_permille = 214;
     workload.gpu_memory = gibibytes(2);
     workload.memory_is_measured = true;
     expect_known(pool, workload, what + " with use of the GPU");
