@@ -34,6 +34,7 @@ sim::PoolChoice stored_choice(StoredDocument& document, const std::string& at) {
   if (known != sim::kStrategies.end()) choice.strategy = *known;
   choice.replicas = stored_count(document, at + "/replicas");
   choice.nodes = stored_count(document, at + "/nodes");
+  choice.on_demand = stored_count(document, at + "/onDemandNodes");
   choice.workloads = stored_names(document, at + "/workloads");
   const std::size_t profiles = entries_at(document, at + "/mig");
   for (std::size_t m = 0; m < profiles; ++m) {

@@ -61,6 +61,9 @@ void infer(const json& document, sim::Plan& plan, StoredFields& fields) {
     if (!plan.flips[f].winner) continue;
     infer_reason(document["flips"][f]["winner"], plan.flips[f].winner->figures);
   }
+  if (plan.sm_active && plan.sm_active->then) {
+    infer_reason(document["smActive"]["then"], plan.sm_active->then->figures);
+  }
   const json curve = document.value("replicasCurve", json::object());
   if (!curve.contains("knee")) return;
   const auto knee = std::ranges::find(plan.replicas, curve["knee"].get<std::int64_t>(),
@@ -78,6 +81,9 @@ class PoolCheck {
   void check() {
     check_count("/replicas", choice_.replicas, kMostReplicas);
     check_count("/nodes", choice_.nodes, kMostNodes);
+    if (choice_.on_demand < 0 || (choice_.on_demand > 0 && choice_.on_demand >= choice_.nodes)) {
+      odd(Code::ValueRange, "/onDemandNodes", "fewer nodes are on-demand than there are");
+    }
     for (std::size_t m = 0; m < choice_.mig.size(); ++m) {
       check_count(fmt::format("/mig/{}/count", m), choice_.mig[m].count, kMostInstances);
     }
@@ -124,7 +130,8 @@ void check_pools(const sim::Plan& plan, StoredDocument& document) {
 }
 
 bool is_purchase(const std::string& word, const scenarios::Scenario& scenario) {
-  constexpr std::array<std::string_view, 3> kPurchases = {"on-demand", "spot", "reserved"};
+  constexpr std::array<std::string_view, 4> kPurchases = {"on-demand", "spot", sim::kSpotFallback,
+                                                          "reserved"};
   return std::ranges::find(kPurchases, word) != kPurchases.end() ||
          std::ranges::find(scenario.price_plans, word, &scenarios::PricePlan::name) !=
              scenario.price_plans.end();

@@ -126,6 +126,13 @@ class PlanExplainer {
                                       index > 0 ? "it would be best if" : "another is best if",
                                       flip.input, decimal_text(flip.factor)));
     }
+    const auto& range = plan_.sm_active;
+    const bool mine = range && range->then && range->then->pools == plan_.options[index].pools;
+    if (range && range->turns_at && (index == 0 || mine)) {
+      sentences.push_back(fmt::format(
+          "{} smActive of {} is {}", index > 0 ? "it would be best if" : "another is best if",
+          fmt::join(range->workloads, ", "), percent_text(*range->turns_at)));
+    }
     return sentences;
   }
 

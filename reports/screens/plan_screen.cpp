@@ -144,6 +144,36 @@ std::string headroom_sentence(const Plan& plan) {
                      plan.headroom_binding.empty() ? "an objective" : plan.headroom_binding);
 }
 
+std::string types_text(const std::vector<PoolChoice>& pools) {
+  std::vector<std::string> types;
+  for (const PoolChoice& pool : pools) {
+    if (std::ranges::find(types, pool.instance_type) == types.end()) {
+      types.push_back(pool.instance_type);
+    }
+  }
+  return fmt::format("{}", fmt::join(types, " + "));
+}
+
+std::string few_names(const std::vector<std::string>& names) {
+  constexpr std::size_t kFew = 3;
+  if (names.size() <= kFew) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{} workloads", names.size());
+}
+
+// "g5.xlarge if it is 62% or more, g6.xlarge (...) at 60%".
+std::string sm_active_sentence(const Plan& plan) {
+  if (!plan.sm_active || !plan.sm_active->turns_at) return "";
+  const sim::SmActiveRange& range = *plan.sm_active;
+  const std::string best = types_text(plan.options.front().pools);
+  const std::string then = range.then ? types_text(range.then->pools) : "nothing that was tried";
+  return fmt::format(
+      "It hangs on smActive of {}, which is not given: {} if it is {} or more, {}{} at {}. "
+      "Measure it (DCGM_FI_PROF_SM_ACTIVE), or measure on the target GPU.",
+      few_names(range.workloads), best, percent_text(range.holds_from), then,
+      range.then ? fmt::format(" ({})", pools_text(range.then->pools)) : "",
+      percent_text(*range.turns_at));
+}
+
 std::string warning_sentence(const PlanOption& option) {
   const std::vector<std::string>& warned = option.figures.warned_by;
   if (warned.empty()) return "";
@@ -291,6 +321,11 @@ std::vector<std::string> plan_notes(const Plan& plan) {
                                 plan.provenance.measured, plan.provenance.catalog,
                                 plan.provenance.assumed));
   }
+  if (plan.sm_active && !plan.sm_active->turns_at) {
+    lines.push_back(fmt::format(
+        "smActive of {} is not given; the answer is the same for any from {} up",
+        few_names(plan.sm_active->workloads), percent_text(plan.sm_active->holds_from)));
+  }
   lines.push_back(
       "each workload keeps its number of pods; nodes are counted for that, not for more of them");
   for (const Diagnostic& d : plan.notes) {
@@ -349,9 +384,9 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
   if (plan.options.empty()) return nothing_stands(plan, style);
   std::vector<std::string> lines{
       fmt::format("Recommended: #1, {}.", pools_text(plan.options.front().pools))};
-  for (std::string line :
-       {saving_sentence(plan), replicas_sentence(plan), headroom_sentence(plan),
-        isolation_sentence(plan.options.front()), warning_sentence(plan.options.front())}) {
+  for (std::string line : {sm_active_sentence(plan), saving_sentence(plan), replicas_sentence(plan),
+                           headroom_sentence(plan), isolation_sentence(plan.options.front()),
+                           warning_sentence(plan.options.front())}) {
     if (!line.empty()) lines.push_back(std::move(line));
   }
   for (std::string& line : flip_sentences(plan)) lines.push_back(std::move(line));

@@ -98,6 +98,7 @@ sim::Plan sample_plan() {
   plan.headroom_fails = 1.38;
   plan.headroom_binding = "latencyP99 of asr";
   plan.flips = {{"traffic", 1.38, 1.31, true, second}};
+  plan.sm_active = sim::SmActiveRange{{"asr"}, 0.62, 0.6, second};
   plan.counts = {36, 8, 6, 41, 1152, 205};
   return plan;
 }
@@ -148,6 +149,20 @@ TEST(PlanReport, FlipsThatEndAlikeAreOneLine) {
   const std::string text = plan_table(plan, {false, true, 0}, false);
   EXPECT_THAT(text, HasSubstr("Flips if one of traffic, cpu of asr, gpuMemory of asr grows 1.38 "));
   EXPECT_THAT(text, HasSubstr("Flips if gpuMemory of asr grows 2 times"));
+}
+
+TEST(PlanReport, SaysWhichTypeWhereThatHangsOnSmActive) {
+  sim::Plan plan = sample_plan();
+  const auto says = [&] { return plan_markdown(plan); };
+  EXPECT_THAT(says(),
+              HasSubstr("It hangs on smActive of asr, which is not given: g4dn.xlarge if it "
+                        "is 62% or more, g6.xlarge (2 x g6.xlarge, time-slicing x4) at 60%."));
+  plan.sm_active->then.reset();
+  EXPECT_THAT(says(), HasSubstr("62% or more, nothing that was tried at 60%."));
+  plan.sm_active->turns_at.reset();
+  plan.sm_active->holds_from = 0.01;
+  EXPECT_THAT(says(), Not(HasSubstr("It hangs on")));
+  EXPECT_THAT(says(), HasSubstr("the answer is the same for any from 1.0% up"));
 }
 
 TEST(PlanReport, SaysWhichPolicyDeniesWhatWarnsAndWhatTodayMisses) {

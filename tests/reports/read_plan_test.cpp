@@ -73,6 +73,8 @@ TEST(ReadPlan, EveryOddPoolIsSaid) {
     EXPECT_THAT(problems_after([&](json& d) { pool_of(d)[count] = 1.5; }),
                 ElementsAre("FIELD_TYPE"));
   }
+  EXPECT_THAT(problems_after([](json& d) { pool_of(d)["onDemandNodes"] = pool_of(d)["nodes"]; }),
+              ElementsAre("VALUE_RANGE"));
   EXPECT_THAT(problems_after([](json& d) { pool_of(d)["strategy"] = "mips"; }),
               Contains("ENUM_UNKNOWN"));
   EXPECT_THAT(problems_after([](json& d) { pool_of(d)["replica"] = 4; }),

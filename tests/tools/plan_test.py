@@ -71,6 +71,29 @@ class Plan(unittest.TestCase):
             load = run("max-load", f"{plan}#1", "-o", "json", "--replications", "1")
             self.assertEqual(load.returncode, 0, load.stderr)
 
+    def test_exports_buy_as_the_plan_does(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan = os.path.join(folder, "plan.json")
+            self.assertEqual(run(*QUICK, "--purchase", "spot", "--instances", "g4dn.xlarge",
+                                 "--top", "20", "-o", "json", "--out", plan).returncode, 0)
+            document = json.loads(pathlib.Path(plan).read_text(encoding="utf-8"))
+            self.assertEqual(document["metadata"]["purchaseOptions"], ["spot", "spot-fallback"])
+            bought = {option["pools"][0]["purchaseOption"]: number
+                      for number, option in enumerate(document["options"], 1)
+                      if len(option["pools"]) == 1}
+            types = {}
+            for purchase, number in bought.items():
+                exported = run("export", f"{plan}#{number}", "--to", "karpenter")
+                self.assertEqual(exported.returncode, 0, exported.stderr)
+                pools = [each for each in yaml.safe_load_all(exported.stdout)
+                         if each["kind"] == "NodePool"]
+                types[purchase] = [term["values"]
+                                   for pool in pools
+                                   for term in pool["spec"]["template"]["spec"]["requirements"]
+                                   if term["key"] == "karpenter.sh/capacity-type"]
+            self.assertEqual(types, {"spot": [["spot"]],
+                                     "spot-fallback": [["spot", "on-demand"]]})
+
     def test_what_names_no_option_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             plan = os.path.join(folder, "plan.json")

@@ -121,6 +121,15 @@ struct Flip {
   std::optional<PlanOption> winner;  // then; nullopt: none of the ranked options stands
 };
 
+// What measured.smActive may be where nobody gave it: how long kernels take on a GPU that they were
+// not measured on hangs on it. The plan takes them to fill as much as they can.
+struct SmActiveRange {
+  std::vector<std::string> workloads;  // that do not give it
+  double holds_from = 1;               // the lowest at which the best option was seen to be best
+  std::optional<double> turns_at;      // ... at which it was seen not to be; nullopt: it always is
+  std::optional<PlanOption> then;  // what beats it there; nullopt: nothing that was tried stands
+};
+
 struct PlanCounts {
   std::int64_t configurations = 0;  // instance type x purchase x strategy x replicas or layout
   std::int64_t refused = 0;
@@ -146,8 +155,9 @@ struct Plan {
   std::optional<double> headroom_fails;  // ... at which it breaks
   std::string headroom_binding;          // the objective that breaks first
   std::vector<Flip> flips;
-  ProvenanceCounts provenance;  // of the best option's inputs
-  std::vector<GpuRoom> rooms;   // of the best option's GPUs
+  std::optional<SmActiveRange> sm_active;  // absent: the answer does not hang on it
+  ProvenanceCounts provenance;             // of the best option's inputs
+  std::vector<GpuRoom> rooms;              // of the best option's GPUs
   PlanCounts counts;
   bool interrupted = false;
   Diagnostics notes;
@@ -205,7 +215,7 @@ struct PlanOptions {
   std::optional<bool> split;                // several pools; absent: the scenario's, else yes
   std::size_t top = 5;
   bool headroom = true;
-  bool flips = true;
+  bool flips = true;  // and whether the answer hangs on smActive
   RunOptions run;
   ProbeRunner probes;                   // absent: threads of this process
   std::optional<ProbeJournal> journal;  // never changes a byte of the plan

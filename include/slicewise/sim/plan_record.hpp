@@ -53,6 +53,8 @@ const Record& record_of<ReplicasPoint>();
 template <>
 const Record& record_of<Flip>();
 template <>
+const Record& record_of<SmActiveRange>();
+template <>
 const Record& record_of<PlanCounts>();
 template <>
 const Record& record_of<Plan>();

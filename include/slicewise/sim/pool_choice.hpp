@@ -15,6 +15,9 @@
 // and `compare` choose from.
 namespace slicewise::sim {
 
+// Spot, with on-demand nodes in place of what EC2 takes back while it has no other.
+inline constexpr std::string_view kSpotFallback = "spot-fallback";
+
 enum class Strategy : std::uint8_t {
   Exclusive,
   TimeSlicing,
@@ -57,13 +60,15 @@ Isolation isolation_of(Strategy strategy);
 // How the GPUs of one node pool are had and shared, and for whom.
 struct PoolChoice {
   std::string instance_type;
-  std::string purchase = "on-demand";  // "spot", "reserved", a price plan; "": as the scenario buys
+  // "spot", "spot-fallback", "reserved", a price plan; "": as the scenario buys
+  std::string purchase = "on-demand";
   Strategy strategy = Strategy::Exclusive;
   int replicas = 1;                       // pods per GPU or, with MIG, per instance
   std::vector<models::MigCount> mig;      // instances of each GPU; empty without MIG
   std::vector<std::string> workloads;     // in the order of the scenario
   std::vector<std::string> mig_profiles;  // of the pods of each of them; empty: all the same
   int nodes = 1;                          // 0: not known
+  int on_demand = 0;                      // of them, bought so whatever `purchase` says
 
   friend bool operator==(const PoolChoice&, const PoolChoice&) = default;
 };

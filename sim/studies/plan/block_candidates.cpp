@@ -100,6 +100,9 @@ Expected<World> world_on_one_node(const BlockSearch& search, const PoolChoice& c
   PlanProbe probe;
   probe.pools = {choice};
   probe.pools.front().nodes = 1;
+  probe.pools.front().on_demand = 0;
+  probe.input = search.input;
+  probe.factor = search.factor;
   return probe_world(search.base, probe, search.catalogue);
 }
 

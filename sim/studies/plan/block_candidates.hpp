@@ -39,12 +39,24 @@ struct BlockCandidate {
   double monthly = 0;   // dollars, of one node
   double arrivals = 0;  // requests in a month that could be answered in time; 0: not known
   int most = 1;         // nodes that may be tried
+  int mixed_nodes = 0;  // bought in two ways: how many of so many are on-demand is searched for
   NodeSearch nodes;
   bool climbing = false;  // a number of nodes stands; more may have a better goal
   bool done = false;
   std::optional<BlockOption> best;
   std::optional<PlanAnswer> last;  // of the largest number of nodes that failed
   Reason stopped;                  // why the search ended before it found one
+
+  // The choice with a number of nodes, or of them on-demand, that the search is about.
+  PoolChoice with(int number) const {
+    PoolChoice chosen = choice;
+    (mixed_nodes > 0 ? chosen.on_demand : chosen.nodes) = number;
+    if (mixed_nodes > 0) chosen.nodes = mixed_nodes;
+    return chosen;
+  }
+  int tried(const PoolChoice& chosen) const {
+    return mixed_nodes > 0 ? chosen.on_demand : chosen.nodes;
+  }
 };
 
 // Candidates of a block with every purchase option; what cannot run goes to `result`.

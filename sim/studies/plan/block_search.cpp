@@ -1,6 +1,7 @@
 #include "block_search.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -72,6 +73,31 @@ class BlockRun {
     }
   }
 
+  // Where spot alone does not stand, so many of the nodes that stand as on-demand stay on-demand,
+  // as few as will do.
+  void mix() {
+    std::vector<BlockCandidate> mixed;
+    for (const BlockCandidate& spot : candidates_) {
+      if (spot.choice.purchase != "spot" || spot.best || !spot.last) continue;
+      const auto steady = std::ranges::find_if(candidates_, [&](const BlockCandidate& other) {
+        PoolChoice as_spot = other.choice;
+        as_spot.purchase = "spot";
+        return other.choice.purchase == "on-demand" && other.best && as_spot == spot.choice;
+      });
+      if (steady == candidates_.end()) continue;
+      const int nodes = steady->best->choice.nodes;
+      if (nodes < 2) continue;
+      BlockCandidate candidate(NodeSearch(1, nodes - 1));
+      candidate.choice = spot.choice;
+      candidate.mixed_nodes = nodes;
+      mixed.push_back(std::move(candidate));
+    }
+    if (mixed.empty()) return;
+    candidates_.insert(candidates_.end(), std::make_move_iterator(mixed.begin()),
+                       std::make_move_iterator(mixed.end()));
+    run();
+  }
+
   // What said no of those that never stood is known; the rest of their figures is for people.
   void complete_rejected() {
     std::vector<PlanProbe> probes;
@@ -80,9 +106,10 @@ class BlockRun {
       const BlockCandidate& candidate = candidates_[c];
       if (candidate.best || !candidate.last || !candidate.last->partial) continue;
       PlanProbe probe;
-      probe.pools = {candidate.choice};
-      probe.pools.front().nodes = candidate.nodes.failed();
+      probe.pools = {candidate.with(candidate.nodes.failed())};
       probe.replications = candidate.last->figures->replications;
+      probe.input = search_.input;
+      probe.factor = search_.factor;
       probes.push_back(std::move(probe));
       of.push_back(c);
     }
@@ -98,8 +125,7 @@ class BlockRun {
         result.options.push_back(std::move(*candidate.best));
         continue;
       }
-      PoolChoice choice = candidate.choice;
-      choice.nodes = candidate.last ? candidate.nodes.failed() : 0;
+      const PoolChoice choice = candidate.with(candidate.last ? candidate.nodes.failed() : 0);
       const bool bound = !candidate.stopped.empty() && !candidate.last;
       Reason why = candidate.last ? miss_of(*candidate.last->figures) : candidate.stopped;
       if (candidate.last && !candidate.stopped.empty()) {
@@ -175,9 +201,10 @@ class BlockRun {
     for (const std::size_t c : round) {
       const BlockCandidate& candidate = candidates_[c];
       PlanProbe probe;
-      probe.pools = {candidate.choice};
-      probe.pools.front().nodes = *next_nodes(candidate);
+      probe.pools = {candidate.with(*next_nodes(candidate))};
       probe.replications = search_.replications;
+      probe.input = search_.input;
+      probe.factor = search_.factor;
       probe.until_clear = true;
       probes.push_back(std::move(probe));
     }
@@ -197,7 +224,7 @@ class BlockRun {
     const bool stands =
         !answer.partial && figures.replications == search_.replications && figures.stands();
     const auto goal = goal_of(search_.goal, figures);
-    const int nodes = probe.pools.front().nodes;
+    const int nodes = candidate.tried(probe.pools.front());
     if (candidate.climbing) {
       if (!stands || !goal || *goal >= candidate.best->goal) candidate.done = true;
     } else {
@@ -213,7 +240,7 @@ class BlockRun {
     const bool found = candidate.nodes.found().has_value();
     const bool by_use =
         search_.goal == PlanGoal::CostPer1kInSlo || search_.goal == PlanGoal::CostPerJob;
-    candidate.climbing = found && by_use;
+    candidate.climbing = found && by_use && candidate.mixed_nodes == 0;
   }
 
   const BlockSearch& search_;
@@ -262,6 +289,7 @@ BlockResult search_block(const BlockSearch& search, const std::vector<std::strin
   BlockResult result;
   BlockRun run(search, top, cap, why, probes, block_candidates(search, workloads, result));
   run.run();
+  run.mix();
   if (why) run.complete_rejected();
   run.collect(result);
   return result;

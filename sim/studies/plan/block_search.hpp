@@ -34,6 +34,8 @@ struct BlockSearch {
   scenarios::PlanGoal goal = scenarios::PlanGoal::MonthlyCost;
   int replications = 1;
   std::function<void(const std::string& line)> so_far = nullptr;  // see RunOptions
+  std::string input = {};  // of the scenario, that is otherwise; see PlanProbe
+  double factor = 1;
 };
 
 // The choice with one node, in which bounds are the same as with any number.

@@ -162,7 +162,10 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     plan.replicas = std::move(curve.points);
     plan.knee = curve.knee;
     plan.binding = std::move(curve.binding);
-    if (options.flips) plan.flips = find_flips(search, plan.options, probes);
+    if (options.flips) {
+      plan.flips = find_flips(search, plan.options, probes);
+      plan.sm_active = find_sm_active_range(search, plan.options, probes);
+    }
     add_provenance(base, catalogue, plan);
   }
   if (plan.options.empty() && !plan.interrupted && !probes.interrupted()) {

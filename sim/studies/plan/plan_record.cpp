@@ -84,7 +84,8 @@ const Record& record_of<PoolChoice>() {
       "one node pool",
       {field<&C::instance_type>("instanceType", "EC2 instance type"),
        field<&C::purchase>("purchaseOption",
-                           "on-demand, spot, reserved or a price plan of the scenario"),
+                           "on-demand, spot, spot-fallback, reserved or a price plan of the "
+                           "scenario"),
        field<&C::strategy>("strategy",
                            "exclusive, timeSlicing, mps, mig, mig+timeSlicing, vgpu, ...")
            .unlisted(),
@@ -92,7 +93,9 @@ const Record& record_of<PoolChoice>() {
        field<&C::mig>("mig", "layout of every GPU").optional(),
        field<&C::workloads>("workloads", "that run there"),
        field<&C::mig_profiles>("migProfiles", "of the pods of each workload").optional(),
-       field<&C::nodes>("nodes", "0: no number of nodes helps")}};
+       field<&C::nodes>("nodes", "0: no number of nodes helps"),
+       field<&C::on_demand>("onDemandNodes", "of them, bought so whatever the purchase option")
+           .positive()}};
   return declared;
 }
 
@@ -243,6 +246,19 @@ const Record& record_of<Flip>() {
 }
 
 template <>
+const Record& record_of<SmActiveRange>() {
+  using R = SmActiveRange;
+  static const Record declared{
+      "how the answer hangs on measured.smActive, where that is not given",
+      {field<&R::workloads>("workloads", "that do not give it"),
+       field<&R::holds_from>("holdsFromRatio", "the lowest at which the best option is best")
+           .of(Unit::Ratio),
+       field<&R::turns_at>("turnsAtRatio", "at which it is not; absent: the answer holds for any"),
+       field<&R::then>("then", "what beats it there; absent: nothing that was tried stands")}};
+  return declared;
+}
+
+template <>
 const Record& record_of<PlanCounts>() {
   using C = PlanCounts;
   static const Record declared{
@@ -272,8 +288,8 @@ const Record& record_of<Plan>() {
            .optional(),
        group("replicasCurve", &replicas_curve).when<&has_curve>(),
        group("headroom", &headroom_of_plan).when<&has_headroom>(),
-       field<&P::flips>("flips", "smallest change first"), field<&P::counts>("counts"),
-       field<&P::provenance>("inputs").as(&inputs_of_best),
+       field<&P::flips>("flips", "smallest change first"), field<&P::sm_active>("smActive"),
+       field<&P::counts>("counts"), field<&P::provenance>("inputs").as(&inputs_of_best),
        field<&P::notes>("notes", "what the user should know").as(&finding_record)}};
   return declared;
 }

@@ -15,13 +15,19 @@ struct ReplicasCurve {
   std::string binding;
 };
 
-// More and more pods on each GPU of the option's first pool. Empty for several pools and for what
-// does not share whole GPUs.
+// More and more pods on each GPU of the option's first pool. Empty for several pools, for nodes
+// that are bought in two ways and for what does not share whole GPUs.
 ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best, ProbeBatch& probes);
 
 // At which changes of its inputs the first of `options` stops being the best.
 std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOption>& options,
                              ProbeBatch& probes);
+
+// Whether the first of `options` stays the best whatever measured.smActive is, where it is not
+// given and some type's GPU is not the one that was measured; nullopt: then it does not matter.
+std::optional<SmActiveRange> find_sm_active_range(const BlockSearch& search,
+                                                  const std::vector<PlanOption>& options,
+                                                  ProbeBatch& probes);
 
 // No other option is both cheaper and uses less of its limits.
 void mark_pareto(std::vector<PlanOption>& options);

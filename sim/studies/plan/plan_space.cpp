@@ -44,6 +44,10 @@ std::vector<std::string> purchases_of(const scenarios::Scenario& scenario,
                                       const PlanOptions& options, Diagnostics& found) {
   std::vector<std::string> purchases = purchases_named(
       asked(options.purchases, scenario.planning.purchase_options), scenario, found);
+  const auto spot = std::ranges::find(purchases, "spot");
+  if (spot != purchases.end() && std::ranges::find(purchases, kSpotFallback) == purchases.end()) {
+    purchases.insert(spot + 1, std::string(kSpotFallback));
+  }
   if (!purchases.empty()) return purchases;
   purchases.emplace_back("on-demand");
   for (const auto& plan : scenario.price_plans) {

@@ -64,6 +64,11 @@ std::vector<std::string> flip_inputs(const Scenario& scenario) {
   return inputs;
 }
 
+bool lacks_sm_active(const Workload& workload) {
+  return workload.count > 0 && workload.measured && !workload.llm &&
+         !workload.measured->sm_active && !workload.measured->capacity_share;
+}
+
 Scenario scaled_input(const Scenario& scenario, std::string_view input, double factor) {
   if (input.empty()) return scenario;
   if (input == kTraffic) {
@@ -71,6 +76,12 @@ Scenario scaled_input(const Scenario& scenario, std::string_view input, double f
     return targets ? scaled(scenario, *targets, factor) : scenario;
   }
   Scenario changed = scenario;
+  if (input == kSmActive) {
+    for (Workload& workload : changed.workloads) {
+      if (lacks_sm_active(workload)) workload.measured->sm_active = factor;
+    }
+    return changed;
+  }
   for (Workload& workload : changed.workloads) {
     if (scale(workload, input, factor)) break;
   }

@@ -172,6 +172,31 @@ std::optional<PlanAnswer> first_that_fails(const World& world, IslandRun& run, i
   return std::nullopt;
 }
 
+// How much of the GPU kernels fill says how long they take on another one, and what they do side by
+// side: nothing where they take turns on the GPU that they were measured on.
+bool hangs_on_sm_active(const World& world, const Island& island) {
+  return std::ranges::any_of(island.workloads, [&](std::size_t w) {
+    for (std::size_t p = 0; p < world.pools.size(); ++p) {
+      const PoolDemand& demand = world.workloads[w].on_pool[p];
+      const std::string& strategy = world.pools[p].strategy;
+      const bool takes_turns = strategy == "exclusive" || strategy == "timeSlicing";
+      if (demand.schedulable && (demand.gpu_scale != 1 || !takes_turns)) return true;
+    }
+    return false;
+  });
+}
+
+// Whether what the probe scales changes what happens on the island.
+bool is_concerned(const PlanProbe& probe, const World& world, const Island& island) {
+  if (probe.input == kSmActive) return hangs_on_sm_active(world, island);
+  if (probe.input.empty() || probe.factor == 1) return false;
+  return !probe.input.starts_with(kWorkloadInput) ||
+         std::ranges::any_of(island.workloads, [&](std::size_t w) {
+           return probe.input.starts_with(
+               fmt::format("{}{}.", kWorkloadInput, world.workloads[w].name));
+         });
+}
+
 // What an island of a plan's world depends on beyond its place: how its nodes are had and shared,
 // and what is scaled.
 IslandKeys keys_of(const PlanProbe& probe, const World& world) {
@@ -188,14 +213,7 @@ IslandKeys keys_of(const PlanProbe& probe, const World& world) {
         probe_line({.pools = {choice}, .replications = 1, .input = "", .factor = 1}));
   }
   keys.about = [&probe, &world](const Island& island) -> std::string {
-    const bool nothing = probe.input.empty() || probe.factor == 1;
-    const bool of_workload = probe.input.starts_with(kWorkloadInput);
-    const bool concerned =
-        !of_workload || std::ranges::any_of(island.workloads, [&](std::size_t w) {
-          return probe.input.starts_with(
-              fmt::format("{}{}.", kWorkloadInput, world.workloads[w].name));
-        });
-    if (nothing || !concerned) return "";
+    if (!is_concerned(probe, world, island)) return "";
     return probe_line(
         {.pools = {}, .replications = 1, .input = probe.input, .factor = probe.factor});
   };

@@ -107,13 +107,15 @@ void share_by(NodePool& pool, const PoolChoice& choice, const SharingSettings& o
 void buy(Scenario& scenario, NodePool& pool, const PoolChoice& choice) {
   using scenarios::CapacityType;
   if (choice.purchase.empty()) return;
-  pool.capacity_type = choice.purchase == "spot"       ? CapacityType::Spot
-                       : choice.purchase == "reserved" ? CapacityType::Reserved
-                                                       : CapacityType::OnDemand;
+  const bool falls_back = choice.purchase == kSpotFallback;
+  pool.capacity_type = choice.purchase == "spot" || falls_back ? CapacityType::Spot
+                       : choice.purchase == "reserved"         ? CapacityType::Reserved
+                                                               : CapacityType::OnDemand;
   if (pool.capacity_type != CapacityType::Spot) {
     pool.spot.reset();
-  } else if (!pool.spot) {
-    pool.spot.emplace();  // as often as the Spot Advisor says
+  } else {
+    if (!pool.spot) pool.spot.emplace();  // as often as the Spot Advisor says
+    if (falls_back) pool.spot->falls_back_to_on_demand = true;
   }
   std::erase_if(scenario.price_plans, [&](const scenarios::PricePlan& plan) {
     return plan.instance_type.value == choice.instance_type && plan.name != choice.purchase;
@@ -153,6 +155,17 @@ NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& cho
   share_by(pool, choice, settings, force);
   buy(scenario, pool, choice);
   return pool;
+}
+
+// Nodes of a pool that is bought in two ways: these stay.
+NodePool on_demand_part(NodePool& pool, int nodes) {
+  NodePool part = pool;
+  part.name.value += "-on-demand";
+  part.nodes = nodes;
+  part.capacity_type = scenarios::CapacityType::OnDemand;
+  part.spot.reset();
+  pool.nodes = std::max(1, pool.nodes - nodes);
+  return part;
 }
 
 void ask(Workload& workload, const std::string& resource) {
@@ -203,6 +216,7 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> pool
   Scenario scenario = base;
   scenario.node_pools.clear();
   std::set<std::string> taken;
+  std::vector<std::string> labels;
   for (const PoolChoice& choice : pools) {
     NodePool pool = pool_of(scenario, base, choice, catalogue, force);
     if (pools.size() > 1) {
@@ -210,6 +224,10 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> pool
       pool.labels[std::string(kPoolLabel)] = pool.name.value;
     } else {
       pool.name = base.node_pools.front().name;
+    }
+    labels.push_back(pool.name.value);
+    if (choice.on_demand > 0) {
+      scenario.node_pools.push_back(on_demand_part(pool, choice.on_demand));
     }
     scenario.node_pools.push_back(std::move(pool));
   }
@@ -226,7 +244,7 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> pool
       ask(workload,
           resource_of(pools[p], static_cast<std::size_t>(found - pools[p].workloads.begin())));
       if (pools.size() > 1) {
-        workload.pod.node_selector[std::string(kPoolLabel)] = scenario.node_pools[p].name.value;
+        workload.pod.node_selector[std::string(kPoolLabel)] = labels[p];
       }
       keep_measured_device(workload, base, catalogue);
     }

@@ -75,7 +75,7 @@ std::vector<Strategy> strategies_named(const Names& names, Diagnostics& found) {
 
 std::vector<std::string> purchases_named(const Names& names, const scenarios::Scenario& scenario,
                                          Diagnostics& found) {
-  std::vector<std::string_view> known = {"on-demand", "spot", "reserved"};
+  std::vector<std::string_view> known = {"on-demand", "spot", kSpotFallback, "reserved"};
   for (const auto& plan : scenario.price_plans) known.emplace_back(plan.name);
   std::vector<std::string> purchases;
   for (const auto& name : names) {
@@ -177,7 +177,12 @@ Isolation isolation_of(Strategy strategy) {
 std::string describe(const PoolChoice& choice) {
   std::string text = choice.nodes > 0 ? fmt::format("{} x {}", choice.nodes, choice.instance_type)
                                       : choice.instance_type;
-  if (!choice.purchase.empty() && choice.purchase != "on-demand") text += " " + choice.purchase;
+  if (choice.purchase == kSpotFallback) {
+    text += " spot, on-demand when there is none";
+  } else if (!choice.purchase.empty() && choice.purchase != "on-demand") {
+    text += " " + choice.purchase;
+  }
+  if (choice.on_demand > 0) text += fmt::format(" but {} on-demand", choice.on_demand);
   std::vector<std::string> layout;
   for (const models::MigCount& count : choice.mig) {
     layout.push_back(fmt::format("{}x{}", count.count, count.profile));

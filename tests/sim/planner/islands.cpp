@@ -70,7 +70,10 @@ std::vector<PlanProbe> probes_of(const Scenario& scenario, const PoolChoice& lik
   PlanProbe busier = probe;
   busier.input = "traffic";
   busier.factor = 1.3;
-  return {probe, scaled, busier};
+  PlanProbe filled = probe;
+  filled.input = "smActive";
+  filled.factor = 0.3;
+  return {probe, scaled, busier, filled};
 }
 
 std::string whole_line(const Scenario& scenario, const PlanProbe& probe) {

@@ -445,5 +445,115 @@ TEST(Plan, LooksForAsMuchHeadroomAsPoliciesAskFor) {
   }
 }
 
+// What the definition finds where smActive is so and so: it is what the plan says of it.
+TEST(ThoroughPlan, SaysWhereTheAnswerTurnsWithSmActive) {
+  int turns = 0;
+  int holds = 0;
+  const auto cheapest_at = [](Scenario scenario, double sm_active) {
+    for (Workload& workload : scenario.workloads) workload.measured->sm_active = sm_active;
+    return cheapest_of_all(scenario);
+  };
+  for (std::uint32_t instance = 0; instance < 40; ++instance) {
+    ScenarioSet set = random_set(instance);
+    for (Workload& workload : set.variants.front().workloads) workload.measured->sm_active.reset();
+    PlanOptions options = small_space();
+    options.flips = true;
+    const auto plan = make_plan(set, 0, demo::catalogue(), options);
+    ASSERT_TRUE(plan);
+    if (plan->options.empty()) continue;
+    ASSERT_TRUE(plan->sm_active) << instance;
+    const SmActiveRange& range = *plan->sm_active;
+    EXPECT_EQ(range.workloads.size(), set.variants.front().workloads.size());
+    const Usd best = plan->options.front().figures.monthly;
+    if (!range.turns_at) {
+      ++holds;
+      EXPECT_EQ(cheapest_at(set.variants.front(), range.holds_from), best) << instance;
+      continue;
+    }
+    ++turns;
+    EXPECT_LT(*range.turns_at, range.holds_from);
+    const auto there = cheapest_at(set.variants.front(), *range.turns_at);
+    ASSERT_EQ(range.then.has_value(), there.has_value()) << instance;
+    if (!there) continue;
+    EXPECT_TRUE(range.then->figures.stands());
+    EXPECT_GE(range.then->figures.monthly, *there) << instance;
+    // It is cheaper, or the best option misses an objective there and another takes its place.
+    EXPECT_NE(range.then->pools, plan->options.front().pools) << instance;
+  }
+  EXPECT_GT(turns, 0);
+  EXPECT_GT(holds, 0);
+}
+
+TEST(Plan, DoesNotAskForSmActiveThatIsGivenOrDoesNotMatter) {
+  ScenarioSet set = random_set(1);
+  PlanOptions options = small_space();
+  options.flips = true;
+  for (Workload& workload : set.variants.front().workloads) workload.measured->sm_active = 0.5;
+  EXPECT_FALSE(make_plan(set, 0, demo::catalogue(), options)->sm_active);
+  for (Workload& workload : set.variants.front().workloads) workload.measured->sm_active.reset();
+  options.instance_types = {"g4dn.xlarge"};  // has the T4 that they were measured on
+  EXPECT_FALSE(make_plan(set, 0, demo::catalogue(), options)->sm_active);
+}
+
+// Two pods on two nodes that EC2 takes back every other minute.
+ScenarioSet interrupted_set() {
+  Workload api = demo::service(2, 5, milliseconds(5), scenarios::ServiceTime::Law::Exponential);
+  api.measured->device.value = "T4";
+  scenarios::Objective available;
+  available.figure = scenarios::Figure::Availability;
+  available.limit = scenarios::Share{0.98};
+  api.objectives.push_back(available);
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = "g4dn.xlarge";
+  pool.spot.emplace().interruptions = Rate{30.0 / 3600};
+  Scenario scenario = demo::scenario(pool, {api});
+  scenario.duration = minutes(20);
+  scenario.warmup = minutes(1);
+  scenario.replications = 2;
+  return set_with(std::move(scenario));
+}
+
+TEST(Plan, KeepsSomeNodesOnDemandWhereSpotAloneFails) {
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  options.strategies = {"exclusive"};
+  options.purchases = {"on-demand", "spot"};
+  options.max_nodes = 2;
+  const auto plan = make_plan(interrupted_set(), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->purchases, (std::vector<std::string>{"on-demand", "spot", "spot-fallback"}));
+  std::map<std::string, Usd> monthly;
+  for (const PlanOption& option : plan->options) {
+    monthly[describe(option.pools.front())] = option.figures.monthly;
+  }
+  const std::string both = "2 x g4dn.xlarge spot but 1 on-demand, exclusive";
+  ASSERT_TRUE(monthly.contains(both) && monthly.contains("2 x g4dn.xlarge, exclusive"));
+  EXPECT_FALSE(monthly.contains("2 x g4dn.xlarge spot, exclusive"));
+  EXPECT_LT(monthly[both], monthly["2 x g4dn.xlarge, exclusive"]);
+  const PoolChoice mixed = std::ranges::find(plan->options, both, [](const PlanOption& option) {
+                             return describe(option.pools.front());
+                           })->pools.front();
+  const Scenario planned =
+      planned_scenario(interrupted_set().variants.front(), {&mixed, 1}, demo::catalogue());
+  ASSERT_EQ(planned.node_pools.size(), 2U);
+  EXPECT_EQ(planned.node_pools[0].capacity_type, scenarios::CapacityType::OnDemand);
+  EXPECT_EQ(planned.node_pools[1].capacity_type, scenarios::CapacityType::Spot);
+  EXPECT_EQ(planned.node_pools[0].nodes + planned.node_pools[1].nodes, 2);
+}
+
+TEST(Plan, FallsBackToOnDemandWhereThatWasChosen) {
+  PoolChoice choice;
+  choice.instance_type = "g4dn.xlarge";
+  choice.purchase = kSpotFallback;
+  choice.workloads = {"api"};
+  choice.nodes = 2;
+  const Scenario planned =
+      planned_scenario(interrupted_set().variants.front(), {&choice, 1}, demo::catalogue());
+  ASSERT_EQ(planned.node_pools.size(), 1U);
+  EXPECT_EQ(planned.node_pools[0].capacity_type, scenarios::CapacityType::Spot);
+  EXPECT_TRUE(planned.node_pools[0].spot->falls_back_to_on_demand);
+  EXPECT_EQ(describe(choice), "2 x g4dn.xlarge spot, on-demand when there is none, exclusive");
+}
+
 }  // namespace
 }  // namespace slicewise::sim

@@ -92,7 +92,8 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
             "types and a dozen others)");
   add_names(verb, "--purchase", "OPTION,...", plan.purchase,
             "on-demand, spot, reserved or price plans of the scenario (default on-demand and its "
-            "plans)");
+            "plans). spot also tries spot-fallback: on-demand nodes while EC2 has no spot; beside "
+            "on-demand, some nodes of each");
   add_names(
       verb, "--strategies", "NAME,...", plan.strategies,
       "exclusive, timeSlicing, mps, mig, mig+timeSlicing, vgpu (default: all that can be had)");
