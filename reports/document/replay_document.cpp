@@ -252,7 +252,7 @@ const Record& record_of<JobFigures>() {
   static const Record declared{
       "of how many jobs the trace says what they bring to sharing",
       {field<&J::jobs>("jobs", "rows that ask for GPUs"),
-       field<&J::with_use>("gpuUse", "how busy they kept their GPUs"),
+       field<&J::with_use>("gpuUse", "how busy they kept their GPUs, or their SMs at least"),
        field<&J::with_fraction>(
            "fractionAsked",
            "not that, but the part of a GPU that they asked for, taken for their "

@@ -85,7 +85,9 @@ scenarios::Workload written_down(const Recorded& recorded) {
   job.work.emplace();
   scenarios::Measured& measured = job.measured.emplace();
   measured.unit_time = kUnit;
-  double busy = recorded.fraction_milli / kThousand;
+  // Some kernel runs while an SM works.
+  const bool only_sm = recorded.use_permille < 0 && recorded.sm_permille >= 0;
+  double busy = (only_sm ? recorded.sm_permille : recorded.fraction_milli) / kThousand;
   if (recorded.use_permille >= 0) {
     measured.gpu_util = recorded.use_permille / kThousand;
     busy = models::kBusyOfGpuUtil * *measured.gpu_util;
@@ -138,7 +140,8 @@ JobUses::JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing)
     recorded.use_permille = number_at(trace.gpu_permille, row);
     recorded.sm_permille = number_at(trace.sm_permille, row);
     const std::int32_t milli = trace.gpus[row] == 1 ? number_at(trace.gpu_milli, row) : -1;
-    const bool is_fraction = recorded.use_permille < 0 && milli > 0 && milli < 1000;
+    const bool says_use = recorded.use_permille >= 0 || recorded.sm_permille >= 0;
+    const bool is_fraction = !says_use && milli > 0 && milli < 1000;
     if (is_fraction) recorded.fraction_milli = milli;
     recorded.on = gpus.of(row);
     if (last_use == UINT32_MAX || !(recorded == last)) {
@@ -151,7 +154,7 @@ JobUses::JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing)
     use_of_row_[row] = last_use;
     if (trace.gpus[row] == 0) continue;
     ++known_.jobs;
-    known_.with_use += recorded.use_permille >= 0 ? 1 : 0;
+    known_.with_use += says_use ? 1 : 0;
     known_.with_fraction += is_fraction ? 1 : 0;
     known_.with_sm += recorded.sm_permille >= 0 ? 1 : 0;
     known_.with_memory += !trace.gpu_memory.empty() && trace.gpu_memory[row].count >= 0 ? 1 : 0;

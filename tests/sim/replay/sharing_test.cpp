@@ -292,6 +292,49 @@ TEST(ReplaySharing, AgreesWithRunOnTheSameJobs) {
   }
 }
 
+TEST(ReplaySharing, WhatATraceSaysOfItsJobsIsCounted) {
+  constexpr std::int32_t kUnknown = scenarios::kUnknownNumber;
+  auto trace = trace_of({{0, 10, 1}, {0, 10, 1}, {0, 10, 1}, {0, 10, 1}, {0, 10, 0}});
+  trace.gpu_permille.owned = {400, kUnknown, kUnknown, kUnknown, kUnknown};
+  trace.sm_permille.owned = {100, 300, kUnknown, kUnknown, kUnknown};
+  trace.gpu_milli.owned = {1000, 500, 250, 1000, 1000};
+  trace.gpu_memory.owned = {gibibytes(1), {-1}, {-1}, gibibytes(2), {-1}};
+  trace.names = {"", "g4dn.xlarge", "T4", "G9"};
+  trace.instance_type.owned = {1, 0, 0, 0, 0};
+  trace.gpu_models.owned = {0, 2, 3, 0, 0};
+  ReplaySettings settings = on("g4dn.xlarge", 5, "time-slicing:2");
+  settings.cluster.any_gpu_model = true;
+  const ReplayResult result = replayed_shared(trace, settings);
+  const JobFigures& known = result.sharing->known;
+  EXPECT_EQ(known.jobs, 4);
+  EXPECT_EQ(known.with_use, 2);
+  EXPECT_EQ(known.with_fraction, 1);
+  EXPECT_EQ(known.with_sm, 2);
+  EXPECT_EQ(known.with_memory, 2);
+  EXPECT_EQ(known.with_gpu, 2);
+  // Kernels run 0.75 x 0.4, 0.3, 0.25 and all of the time.
+  const double busy_s = result.sharing->gpu_busy * 5 * to_seconds(result.makespan());
+  EXPECT_NEAR(busy_s, 10 * (0.3 + 0.3 + 0.25 + 1), 1e-6);
+}
+
+// A job that was recorded on a T4 is carried over to an A10G by the roofline rule.
+TEST(ReplaySharing, TimesAreCarriedOverFromTheGpuOfTheLog) {
+  auto trace = trace_of({{0, 1'000, 1}});
+  use_gpus(trace, {1'000});
+  trace.names = {"", "g4dn.xlarge"};
+  trace.instance_type.owned = {1};
+  const ReplayResult result = replayed_shared(trace, on("g5.xlarge", 1, "exclusive"));
+  const models::Catalogue& catalogue = demo::catalogue();
+  const double scale = models::roofline_scale(
+      *catalogue.find_gpu("T4"), *catalogue.find_gpu("A10G"), models::kDefaultBandwidthShare);
+  models::ClientLaw law{
+      models::kBusyOfGpuUtil, models::kDefaultBandwidthShare, models::kTrainingNorm, {}, {}};
+  EXPECT_NEAR(end_s(result, 0), 1'000 * models::client_in(law, {1 / scale, 1 / scale}, 1).stretch,
+              1e-5);
+  EXPECT_LT(end_s(result, 0), 800);
+  EXPECT_NEAR(result.sharing->slowdown.mean(), 1, 1e-9);
+}
+
 TEST(ReplaySharing, JobsAreGroupedWorstFirst) {
   const auto trace = mixed_jobs(3, false);
   ReplaySettings settings = on("p3.16xlarge", 2, "time-slicing:4");

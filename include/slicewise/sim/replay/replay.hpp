@@ -106,7 +106,7 @@ inline constexpr std::size_t kTurnedAway = 2;
 // Of how many jobs with a GPU the trace says what they bring to sharing.
 struct JobFigures {
   std::int64_t jobs = 0;
-  std::int64_t with_use = 0;       // of the GPU
+  std::int64_t with_use = 0;       // of the GPU, or of its SMs at least
   std::int64_t with_fraction = 0;  // nothing of their use, but they asked for a part of a GPU
   std::int64_t with_sm = 0;        // SM activity
   std::int64_t with_memory = 0;    // GPU memory peak
