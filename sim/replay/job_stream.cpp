@@ -16,11 +16,17 @@ T value_at(const scenarios::TraceColumn<T>& column, std::size_t row, T absent) {
   return column.empty() ? absent : column[row];
 }
 
-std::vector<std::string> split_models(std::string_view text) {
+// The models that "V100M16|a100" means on this cluster.
+std::vector<std::string> models_of(std::string_view text, const ReplayCluster& cluster) {
   std::vector<std::string> models;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('|'), text.size());
-    if (end > 0) models.emplace_back(text.substr(0, end));
+    const std::string_view name = text.substr(0, end);
+    if (const auto known = cluster.gpu_names.find(name); known != cluster.gpu_names.end()) {
+      models.insert(models.end(), known->second.begin(), known->second.end());
+    } else if (!name.empty()) {
+      models.emplace_back(name);
+    }
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return models;
@@ -49,7 +55,7 @@ TraceShapes shapes_of(const scenarios::JobTrace& trace, const ReplayCluster& clu
     const auto [entry, is_new] = known.try_emplace({gpus, milli, cpu, memory, models},
                                                    static_cast<ShapeId>(result.shapes.size()));
     if (is_new) {
-      result.shapes.push_back({{cpu}, {memory}, gpus, milli, split_models(trace.names[models])});
+      result.shapes.push_back({{cpu}, {memory}, gpus, milli, models_of(trace.names[models], cluster)});
       counts.push_back(0);
     }
     ++counts[entry->second];

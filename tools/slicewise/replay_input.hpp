@@ -25,6 +25,11 @@ struct NamedCluster {
 Expected<NamedCluster> named_cluster(const ReplayCommand& command,
                                      const models::Catalogue& catalogue);
 
+// Says in the cluster which models of the catalogue the names of the trace's GPUs mean: logs have
+// "a100" and "Tesla_V100".
+void name_gpus(const scenarios::JobTrace& trace, const models::Catalogue& catalogue,
+               sim::ReplayCluster& cluster);
+
 // What --sharing says of the instance types of the cluster.
 Expected<std::vector<std::shared_ptr<const sim::GpuSharing>>> named_sharings(
     const ReplayCommand& command, const NamedCluster& cluster, const models::Catalogue& catalogue);

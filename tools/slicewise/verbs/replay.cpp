@@ -301,8 +301,9 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
       code != ExitCode::Success) {
     return code;
   }
-  const auto cluster = named_cluster(command, catalogue);
+  auto cluster = named_cluster(command, catalogue);
   if (!cluster) return fail(cluster.error(), {}, flags);
+  if (!command.instances.empty()) name_gpus(input->trace, catalogue, cluster->cluster);
   sim::ReplayOrigin origin{.stamp = {}, .cluster = cluster->text, .price = cluster->price};
   origin.stamp.scenario_file = command.file;
   origin.stamp.scenario_sha256 = input->sha256;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -46,6 +47,9 @@ struct ReplayCluster {
   // memory and GPU models. Always so for a pool.
   bool only_gpus = false;
   bool any_gpu_model = false;  // jobs take GPUs of any model
+  // What a trace calls a model, and the models that it means: "a100" is both sizes of memory. What
+  // is not here means the model of that very name.
+  std::map<std::string, std::vector<std::string>, std::less<>> gpu_names;
 };
 
 // What the jobs of one line of a table have in common.
