@@ -157,11 +157,11 @@ constexpr Field kReplaySpecFields[] = {
                                "Which waiting job goes next; a list compares.")
         .as(T::Words)
         .one_of(kReplayQueues)
-        .otherwise("fifo"),
+        .otherwise("fifo, with sharing backfill"),
     field<&ReplayFile::placements>("placement", "fgd", "Which node a job gets; a list compares.")
         .as(T::Words)
         .one_of(kReplayPlacements)
-        .otherwise("best-fit"),
+        .otherwise("best-fit, with sharing least-allocated"),
     field<&ReplayFile::sharings>("sharing", "[exclusive, time-slicing:4, mps:4, mig:all-1g.5gb]",
                                  "How jobs share GPUs; several to compare. Without it a job gets "
                                  "the part of a GPU that the trace says, and nobody slows it down.")

@@ -108,7 +108,7 @@ class Replay(unittest.TestCase):
     def test_ways_of_sharing_stand_side_by_side(self):
         sharing = ("exclusive", "time-slicing:4", "mps:4", "mig:all-1g.5gb")
         arguments = ("-f", TRACE, "--instances", "p4d.24xlarge=2", "--queue", "fifo,easy",
-                     "--group-by", "user")
+                     "--placement", "best-fit", "--group-by", "user")
         shared = (*arguments, "--sharing", ",".join(sharing))
         document = json.loads(self.expect(PODS_LOST, "", *shared, "-o", "json").stdout)
         jsonschema.validate(document, json.loads(run("schema", "replay").stdout))
@@ -143,6 +143,21 @@ class Replay(unittest.TestCase):
         self.assertEqual({row["sharing"] for row in rows}, set(sharing))
         self.assertEqual(float(rows[0]["slowdownMean"]), 1)
         self.assertNotIn("sharing", self.expect(0, "", *arguments, "-o", "csv").stdout)
+
+    def test_sharing_is_scheduled_as_kubernetes_does_it(self):
+        outcome, = json.loads(self.expect(0, "", "-f", TRACE, "--instances", "p4d.24xlarge=2", "-o",
+                                          "json", "--sharing", "mps:2").stdout)["schedulers"]
+        self.assertEqual((outcome["queue"], outcome["placement"]), ("backfill", "least-allocated"))
+
+    def test_gpus_are_known_by_what_logs_call_them(self):
+        trace = "arrival_s,run_s,gpus,gpu_models\n"
+        for name, finds in (("a100", True), ("A100_40GB", True), ("NVIDIA-A100-SXM4-40GB", True),
+                            ("h100|a100", True), ("V100M16", False), ("a100-80gb", False)):
+            with self.subTest(name=name):
+                code = 0 if finds else PODS_LOST
+                result = run("replay", "-f", "-", "--instances", "p4d.24xlarge=1",
+                             stdin=f"{trace}0,60,1,{name}\n")
+                self.assertEqual(result.returncode == 0, finds, (code, result.stdout))
 
     def test_a_file_says_how_gpus_are_shared(self):
         file = "apiVersion: slicewise.dev/v1alpha1\nkind: Replay\nmetadata: {name: a}\nspec:\n" \
