@@ -278,8 +278,8 @@ const Record& record_of<SharingFigures::Refusal>() {
 }
 
 template <>
-const Record& record_of<SharingFigures::User>() {
-  using U = SharingFigures::User;
+const Record& record_of<SlowedUser>() {
+  using U = SlowedUser;
   static const Record declared{"the user whose jobs were slowed down most",
                                {field<&U::name>("name", "as the trace has it"),
                                 field<&U::mean_slowdown>("slowdownMean", "of the user's jobs")}};

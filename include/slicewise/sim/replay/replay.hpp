@@ -117,6 +117,11 @@ struct JobFigures {
   std::int64_t with_gpu = 0;       // the model of GPU that they ran on, and the catalogue has it
 };
 
+struct SlowedUser {
+  std::string name;
+  double mean_slowdown = 1;
+};
+
 // What jobs did to each other, of the finished ones with a GPU.
 struct SharingFigures {
   struct Refusal {
@@ -124,21 +129,16 @@ struct SharingFigures {
     std::int64_t jobs = 0;
     std::size_t first_row = 0;
   };
-  struct User {
-    std::string name;
-    double mean_slowdown = 1;
-  };
-
-  JobFigures known;                // rows of the trace
-  RatioHistogram slowdown;         // time on the GPU / alone on a whole GPU
-  RatioHistogram bounded;          // completion / time alone, of which 10 s count at least
-  std::optional<User> worst_user;  // by mean slowdown
-  std::int64_t oom_killed = 0;     // times: the GPU had no memory left
-  std::int64_t failed = 0;         // jobs that were killed once more than a Job is tried again
-  std::vector<Refusal> refusals;   // those with jobs
-  double gpu_busy = 0;             // share of the time of all GPUs: kernels run
-  double sm_active = 0;            // likewise: SMs work
-  double switching = 0;            // likewise: contexts are switched
+  JobFigures known;                      // rows of the trace
+  RatioHistogram slowdown;               // time on the GPU / alone on a whole GPU
+  RatioHistogram bounded;                // completion / time alone, of which 10 s count at least
+  std::optional<SlowedUser> worst_user;  // by mean slowdown
+  std::int64_t oom_killed = 0;           // times: the GPU had no memory left
+  std::int64_t failed = 0;        // jobs that were killed once more than a Job is tried again
+  std::vector<Refusal> refusals;  // those with jobs
+  double gpu_busy = 0;            // share of the time of all GPUs: kernels run
+  double sm_active = 0;           // likewise: SMs work
+  double switching = 0;           // likewise: contexts are switched
 
   std::int64_t refused() const;
 };
