@@ -103,7 +103,10 @@ bool is_refused(const scenarios::Scenario& scenario, const models::Catalogue& ca
 }
 
 bool write_example(const fs::path& file, const fs::path& directory, const std::string& chart) {
-  const auto set = scenarios::load_scenario({file.string(), file_text(file)});
+  const auto read = [](const std::string& path) -> Expected<SourceText> {
+    return SourceText{path, file_text(path)};
+  };
+  const auto set = scenarios::load_scenario({file.string(), file_text(file)}, {}, read);
   if (!set) {
     print(set.error());
     return false;

@@ -10,7 +10,7 @@ import unittest
 
 import jsonschema
 
-from program import BINARY, EXAMPLE, PODS_LOST, environment, interrupt_at_work, run
+from program import BINARY, EXAMPLE, PODS_LOST, ROOT, environment, interrupt_at_work, run
 
 LOGS = "scenarios/examples/logs/"
 TRACE = LOGS + "team-trace.csv"
@@ -161,12 +161,12 @@ class Replay(unittest.TestCase):
 
     def test_a_file_says_how_gpus_are_shared(self):
         file = "apiVersion: slicewise.dev/v1alpha1\nkind: Replay\nmetadata: {name: a}\nspec:\n" \
-               f"  trace: {{file: {pathlib.Path(TRACE).resolve()}}}\n" \
+               f"  trace: {{file: {(ROOT / TRACE).resolve()}}}\n" \
                "  cluster: {CLUSTER}\n  sharing: [SHARING]\n"
         instances = "instances: [{instanceType: p4d.24xlarge, count: 2}]"
         good = file.replace("CLUSTER", instances).replace("SHARING", "exclusive, time-slicing:4")
         from_file = self.expect(0, "", "-f", "-", "-o", "csv", stdin=good).stdout
-        from_flags = self.expect(0, "", "-f", str(pathlib.Path(TRACE).resolve()), "--instances",
+        from_flags = self.expect(0, "", "-f", str((ROOT / TRACE).resolve()), "--instances",
                                  "p4d.24xlarge=2", "--sharing", "exclusive,time-slicing:4", "-o",
                                  "csv").stdout
         self.assertEqual(from_file, from_flags)
