@@ -55,7 +55,8 @@ TraceShapes shapes_of(const scenarios::JobTrace& trace, const ReplayCluster& clu
     const auto [entry, is_new] = known.try_emplace({gpus, milli, cpu, memory, models},
                                                    static_cast<ShapeId>(result.shapes.size()));
     if (is_new) {
-      result.shapes.push_back({{cpu}, {memory}, gpus, milli, models_of(trace.names[models], cluster)});
+      result.shapes.push_back(
+          {{cpu}, {memory}, gpus, milli, models_of(trace.names[models], cluster)});
       counts.push_back(0);
     }
     ++counts[entry->second];

@@ -86,8 +86,8 @@ std::string without_effect(const ReplayCommand& given, const ReplayCommand& comm
   return "";
 }
 
-// On nodes every way of sharing with every queue and every placement, on a pool every queue. Who asks
-// for sharing asks for Kubernetes: without a word its scheduler decides.
+// On nodes every way of sharing with every queue and every placement, on a pool every queue. Who
+// asks for sharing asks for Kubernetes: without a word its scheduler decides.
 std::vector<sim::Scheduling> schedulings(
     const ReplayCommand& command, std::vector<std::shared_ptr<const sim::GpuSharing>> sharings,
     bool on_nodes) {
@@ -260,10 +260,12 @@ void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
            "Whose on-demand prices --instances cost (default us-east-1)");
   add_prices(verb, replay.prices);
   verb.add_flag("--any-gpu", replay.any_gpu, "Jobs take GPUs of any model, whatever they ask for");
-  add_choices(verb, "--queue", kQueuePolicies, replay.queues,
-              "Which waiting job goes next; several to compare (default fifo, with --sharing backfill)");
+  add_choices(
+      verb, "--queue", kQueuePolicies, replay.queues,
+      "Which waiting job goes next; several to compare (default fifo, with --sharing backfill)");
   add_choices(verb, "--placement", kNodePolicies, replay.placements,
-              "Which node a job gets; several to compare (default best-fit, with --sharing least-allocated)");
+              "Which node a job gets; several to compare (default best-fit, with --sharing "
+              "least-allocated)");
   add_sharing(verb, replay.sharings);
   add_choice(verb, "--group-by", kGroupBys, replay.group_by,
              "Figures by what jobs have in common, worst first");
