@@ -69,9 +69,10 @@ std::vector<std::string> Catalogue::gpus_like(std::string_view unknown) const {
   for (const GpuModel& gpu : gpus) {
     known.push_back(gpu.name);
     known.insert(known.end(), gpu.aliases.begin(), gpu.aliases.end());
-    const auto part = std::ranges::search(gpu.name, unknown, {}, lower, lower);
-    if (part.begin() == gpu.name.begin() && !unknown.empty()) begin_with.push_back(gpu.name);
-    if (!part.empty() && unknown.size() >= kShortestPart) hold.push_back(gpu.name);
+    const auto part = std::search(gpu.name.begin(), gpu.name.end(), unknown.begin(), unknown.end(),
+                                  [](char a, char b) { return lower(a) == lower(b); });
+    if (part == gpu.name.begin() && !unknown.empty()) begin_with.push_back(gpu.name);
+    if (part != gpu.name.end() && unknown.size() >= kShortestPart) hold.push_back(gpu.name);
   }
   if (!begin_with.empty()) return begin_with;
   if (!hold.empty()) return hold;

@@ -288,7 +288,7 @@ bool meet_in_every_run(const Company& pair) {
 std::vector<std::size_t> pools_for(const Company& pair) {
   std::vector<std::size_t> pools(pair.world.pools.size());
   for (std::size_t p = 0; p < pools.size(); ++p) pools[p] = p;
-  std::ranges::stable_partition(pools, [&](std::size_t p) {
+  std::stable_partition(pools.begin(), pools.end(), [&](std::size_t p) {
     return std::ranges::any_of(pair.replications, [&](const std::vector<Member>& members) {
       return !members.empty() && members[0].ran_on[p] && members[1].ran_on[p];
     });

@@ -289,10 +289,10 @@ double PlannedObjective::ratio() const {
   const double to = of_losses  ? 1 - in_its_unit(limit)
                     : at_least ? in_its_unit(value)
                                : in_its_unit(limit);
-  constexpr double kNothingDone = 1'000;
-  const double used = to > 0 ? std::min(kNothingDone, of / to) : kNothingDone;
+  constexpr double kHopeless = 1'000;
+  const double used = to > 0 ? std::min(kHopeless, of / to) : kHopeless;
   // A quantile within its limit fails where more requests were lost than it leaves out.
-  return pass || used > 1 ? used : kNothingDone;
+  return pass || used > 1 ? used : kHopeless;
 }
 
 }  // namespace slicewise::sim
