@@ -156,7 +156,8 @@ class ResultExplainer {
                                   workload_of(pod)),
                       4);
       }
-      if (!places.empty()) out += heading(at) + fmt::format("  {}\n", pod) + places + story;
+      if (places.empty()) continue;
+      out += fmt::format("{}  {}\n{}{}", heading(at), pod, places, story);
     }
     return out.empty() ? std::nullopt : std::optional(std::move(out));
   }

@@ -295,7 +295,8 @@ class TraceExpansion {
       ++count;
     }
     if (count == 0) return std::nullopt;
-    return std::max(0.001, static_cast<double>(sum / count) / 1'000);
+    const std::int64_t mean = sum / count;
+    return std::max(0.001, static_cast<double>(mean) / 1'000);
   }
 
   std::optional<std::int64_t> most_of(const auto& column, const JobClass& of_class) const {

@@ -86,7 +86,7 @@ class GpuCompany {
     return {&running.seat, running.has_seat ? 1U : 0U};
   }
   std::span<Member> members_of(std::uint32_t gpu) {
-    return {&members_[gpu * tickets_], gpus_[gpu].members};
+    return {&members_[std::size_t{gpu} * tickets_], gpus_[gpu].members};
   }
   const GpuUse& use_of(const Seat& seat) const;
   void find_seats(std::uint32_t slot, const RunningJob& job, const NodeResources& resources);

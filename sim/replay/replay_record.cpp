@@ -134,12 +134,12 @@ void ReplayRecord::ended_row(JobNumber job, std::size_t row, TimePoint arrival, 
 
 void ReplayRecord::slowed_down(std::size_t row, Duration completion,
                                const ServedInCompany& served) {
-  constexpr double kShortest_s = 10;
+  constexpr double kShortest = 10;
   const double alone_s = to_seconds(served.run) * served.whole;
   const double slowdown = alone_s > 0 ? to_seconds(served.on_gpu) / alone_s : 1;
   SharingFigures& figures = *result_.sharing;
   figures.slowdown.add(slowdown);
-  figures.bounded.add(std::max(1.0, to_seconds(completion) / std::max(alone_s, kShortest_s)));
+  figures.bounded.add(std::max(1.0, to_seconds(completion) / std::max(alone_s, kShortest)));
   if (group_by_ != GroupBy::Nothing) group_of(row).slowdown.add(slowdown);
   if (slowdown_of_user_.empty()) return;
   Sum& user = slowdown_of_user_[jobs_.trace().user[row]];
@@ -166,7 +166,8 @@ ReplayGroup& ReplayRecord::group_of(std::size_t row) {
       key = by_column(trace.project);
       break;
     case GroupBy::Size:
-      key = class_of(trace.gpus[row] * (trace.gpu_milli.empty() ? 1000 : trace.gpu_milli[row]));
+      key = class_of(std::int64_t{trace.gpus[row]} *
+                     (trace.gpu_milli.empty() ? 1000 : trace.gpu_milli[row]));
       break;
   }
   std::uint32_t& number = group_of_name_[key];

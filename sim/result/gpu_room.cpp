@@ -87,10 +87,12 @@ std::optional<int> usual_pods(const std::vector<Candidate>& candidates, std::int
 
 // The most pods that a node's CPU or memory holds: the smallest first. nullopt: all that there are.
 template <class Request>
-std::optional<int> most_pods(std::vector<Candidate> candidates, std::int64_t has,
+std::optional<int> most_pods(const std::vector<Candidate>& all, std::int64_t has,
                              const Request& request) {
+  std::vector<Candidate> candidates = all;
   const auto asks = [&](const Candidate& candidate) { return request(candidate.model->spec.pod); };
-  std::ranges::sort(candidates, {}, asks);
+  std::sort(candidates.begin(), candidates.end(),
+            [&](const Candidate& a, const Candidate& b) { return asks(a) < asks(b); });
   int pods = 0;
   for (const Candidate& candidate : candidates) {
     const std::int64_t one = asks(candidate);

@@ -125,7 +125,7 @@ class BlockRun {
         result.options.push_back(std::move(*candidate.best));
         continue;
       }
-      const PoolChoice choice = candidate.with(candidate.last ? candidate.nodes.failed() : 0);
+      PoolChoice choice = candidate.with(candidate.last ? candidate.nodes.failed() : 0);
       const bool bound = !candidate.stopped.empty() && !candidate.last;
       Reason why = candidate.last ? miss_of(*candidate.last->figures) : candidate.stopped;
       if (candidate.last && !candidate.stopped.empty()) {
