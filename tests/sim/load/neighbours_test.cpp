@@ -114,7 +114,7 @@ TEST(Neighbours, APairIsPutTogetherWhereBothRan) {
   Scenario scenario = three_runs_on(one_gpu_pool(0), {trainer("a"), trainer("b")});
   scenario.node_pools.push_back(demo::pool(2));
   scenario.node_pools.front().name.value = "small";
-  const NeighbourEffect& effect = matrix_of(scenario).rows[0].beside[1];
+  const NeighbourEffect effect = matrix_of(scenario).rows[0].beside[1];
   EXPECT_TRUE(effect.put_together);
   EXPECT_GE(*effect.slowdown, 2.0);
 }
