@@ -109,7 +109,7 @@ std::vector<PoolChoice> choices() {
 }
 
 // The definition: all of the world at once.
-TEST(Islands, TogetherAreTheWholeRunToTheLastBit) {
+TEST(ThoroughIslands, TogetherAreTheWholeRunToTheLastBit) {
   int apart = 0;
   for (std::uint32_t instance = 0; instance < 5; ++instance) {
     const Scenario scenario = random_scenario(instance);
@@ -131,7 +131,7 @@ TEST(Islands, TogetherAreTheWholeRunToTheLastBit) {
 }
 
 // Ending at the first thing that says no never changes what a whole run says.
-TEST(Islands, AnEarlyEndSaysWhatTheWholeRunSays) {
+TEST(ThoroughIslands, AnEarlyEndSaysWhatTheWholeRunSays) {
   int stand = 0;
   int partial = 0;
   for (std::uint32_t instance = 0; instance < 5; ++instance) {
