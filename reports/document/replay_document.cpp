@@ -12,6 +12,7 @@
 #include "csv_rows.hpp"
 #include "document_text.hpp"
 #include "record_json.hpp"
+#include "replay_origin_fields.hpp"
 
 namespace slicewise::sim {
 
@@ -48,8 +49,6 @@ struct Spelling<GroupBy> {
 
 namespace {
 
-constexpr std::string_view kReplayApiVersion = "slicewise.dev/replay.v1alpha1";
-
 struct SampleTimes {
   Duration mean;
   Duration p50;
@@ -75,17 +74,6 @@ std::optional<SampleTimes> completion_of_jobs(const ReplayResult& r) {
 std::string_view placement_word(const ReplayOutcome& o) {
   return policy_name(o.scheduling.placement);
 }
-std::string_view inflated_placement(const InflationOutcome& o) { return policy_name(o.placement); }
-
-double arrived_share(const InflationPoint& p) { return p.arrived_percent / 100.0; }
-double allocated_share(const InflationPoint& p) { return p.allocated_percent / 100; }
-double allocated_of_seed(const InflationResult& r) { return r.allocated_percent / 100; }
-double allocated_on_average(const InflationOutcome& o) { return o.mean_allocated_percent() / 100; }
-std::optional<double> deviation_of(const InflationOutcome& o) {
-  const auto deviation = o.standard_deviation();
-  return deviation ? std::optional(*deviation / 100) : std::nullopt;
-}
-double target_share(const InflationStudy& s) { return s.target_percent / 100.0; }
 
 struct SampleRatios {
   double mean = 1;
@@ -133,33 +121,10 @@ bool groups(const ReplayStudy& study) { return study.group_by != GroupBy::Nothin
 
 bool repeats(const ReplayStudy& study) { return study.repeat > 1; }
 
-template <class Study>
-std::vector<Field> origin_fields() {
-  const auto of_stamp = [](Field field) {
-    field.base = [](const void* at) -> const void* { return &shapes::in<Study>(at).origin.stamp; };
-    return field;
-  };
-  const auto like = [&](std::string_view key) { return of_stamp(record_of<Stamp>().like(key)); };
-  return {of_stamp(field<&Stamp::scenario_file>("trace", "file of the trace")).csv(1, "trace"),
-          of_stamp(field<&Stamp::scenario_sha256>("traceSha256",
-                                                  "SHA-256 of its bytes, in hexadecimal")),
-          field<&Study::origin, &ReplayOrigin::cluster>("cluster", "what the jobs were placed on")
-              .csv(2, "cluster"),
-          like("seed"),
-          like("version"),
-          like("priceDate"),
-          like("priceFile"),
-          like("priceFileSha256"),
-          field<&Study::interrupted>("interrupted", "jobs that had not ended by then are missing")
-              .optional()};
-}
-
-constexpr std::string_view kMetadata = "what produced the figures; the same values, the same bytes";
-
 const Record& replay_metadata() {
   using S = ReplayStudy;
   static const Record declared = [] {
-    Record record{kMetadata, origin_fields<S>()};
+    Record record{kReplayMetadata, origin_fields<S>()};
     record.fields[3] = std::move(record.fields[3]).csv(3, "seed");
     record.fields.push_back(field<&S::origin, &ReplayOrigin::stamp, &Stamp::allow_pending>(
                                 "allowPending", "--allow-pending: jobs left Pending do not count")
@@ -174,19 +139,6 @@ const Record& replay_metadata() {
                                 .optional());
     record.fields.push_back(
         field<&S::group_by>("groupBy", "what the jobs of a group have in common").when<&groups>());
-    return record;
-  }();
-  return declared;
-}
-
-const Record& inflation_metadata() {
-  using S = InflationStudy;
-  static const Record declared = [] {
-    Record record{kMetadata, origin_fields<S>()};
-    record.fields.push_back(field<&S::origin, &ReplayOrigin::stamp, &Stamp::replications>(
-        "seeds", "runs, with consecutive seeds"));
-    record.fields.push_back(
-        field<&target_share>("targetRatio", "GPUs asked for in the end / the cluster's"));
     return record;
   }();
   return declared;
@@ -374,54 +326,6 @@ const Record& record_of<ReplayStudy>() {
   return declared;
 }
 
-template <>
-const Record& record_of<InflationPoint>() {
-  static const Record declared{
-      "one percent of the curve",
-      {field<&arrived_share>("arrivedRatio", "GPUs asked for so far / the cluster's")
-           .csv(5, "arrivedRatio"),
-       field<&allocated_share>("allocatedRatio", "GPUs handed out / the cluster's")
-           .of(Unit::Ratio)
-           .csv(6, "allocatedRatio")}};
-  return declared;
-}
-
-template <>
-const Record& record_of<InflationResult>() {
-  using R = InflationResult;
-  static const Record declared{
-      "one seed",
-      {field<&allocated_of_seed>("allocatedRatio", "at the target").of(Unit::Ratio),
-       field<&R::arrived>("arrived", "jobs"),
-       field<&R::failed>("turnedDown", "jobs that fitted nowhere"),
-       field<&R::curve>("curve", "by what arrived")}};
-  return declared;
-}
-
-template <>
-const Record& record_of<InflationOutcome>() {
-  using O = InflationOutcome;
-  static const Record declared{
-      "one placement policy",
-      {field<&inflated_placement>("placement", "which node a job gets").csv(3, "placement"),
-       field<&allocated_on_average>("allocatedRatio", "at the target, mean over the seeds")
-           .of(Unit::Ratio),
-       field<&deviation_of>("standardDeviation", "of the seeds"),
-       field<&O::by_seed>("seeds", "in order of seed")}};
-  return declared;
-}
-
-template <>
-const Record& record_of<InflationStudy>() {
-  static const Record declared{
-      "how much of a cluster a placement policy can hand out",
-      {constant("apiVersion", kReplayApiVersion, "version of this format"),
-       constant("kind", "Inflation", "what this document is"),
-       group("metadata", &inflation_metadata),
-       field<&InflationStudy::outcomes>("placements", "in the order asked for")}};
-  return declared;
-}
-
 }  // namespace slicewise::sim
 
 namespace slicewise::reports {
@@ -442,14 +346,6 @@ json replay_document(const sim::ReplayStudy& study) {
 std::string replay_json(const sim::ReplayStudy& study) { return json_text(replay_document(study)); }
 
 std::string replay_yaml(const sim::ReplayStudy& study) { return yaml_text(replay_document(study)); }
-
-std::string inflation_json(const sim::InflationStudy& study) {
-  return json_text(described_json(study));
-}
-
-std::string inflation_yaml(const sim::InflationStudy& study) {
-  return yaml_text(described_json(study));
-}
 
 std::string replay_schema_json() {
   return json_text({{"$schema", "http://json-schema.org/draft-07/schema#"},
@@ -495,21 +391,6 @@ std::string replay_csv(const sim::ReplayStudy& study) {
     all["name"] = "all";
     out += table.row(document, scheduler, all);
     for (const json& size : scheduler["sizes"]) out += table.row(document, scheduler, size);
-  }
-  return out;
-}
-
-std::string inflation_csv(const sim::InflationStudy& study) {
-  const json document = described_json(study);
-  DocumentCsv table(sim::record_of<sim::InflationStudy>());
-  table.add(4, "seed", "/seed");
-  std::string out = table.header();
-  for (const json& placement : document["placements"]) {
-    std::uint64_t seed = study.origin.stamp.seed;
-    for (const json& result : placement["seeds"]) {
-      const json item = {{"placement", placement["placement"]}, {"seed", seed++}};
-      for (const json& point : result["curve"]) out += table.row(document, item, point);
-    }
   }
   return out;
 }

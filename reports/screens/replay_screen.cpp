@@ -6,6 +6,7 @@
 #include "slicewise/reports/studies.hpp"
 
 #include "../text/text_table.hpp"
+#include "replay_origin.hpp"
 #include "result_figures.hpp"
 #include "result_verdict.hpp"
 #include "screen.hpp"
@@ -13,7 +14,6 @@
 namespace slicewise::reports {
 namespace {
 
-using sim::InflationStudy;
 using sim::ReplayOutcome;
 using sim::ReplayResult;
 using sim::ReplayStudy;
@@ -28,32 +28,13 @@ std::string quantile_text(const sim::Histogram& times, double q) {
   return times.count() > 0 ? duration_text(times.quantile(q)) : "-";
 }
 
+template <class Says>
+bool any_outcome(const ReplayStudy& study, Says says) {
+  return std::ranges::any_of(study.outcomes, says);
+}
+
 bool any_preempted(const ReplayStudy& study) {
-  for (const ReplayOutcome& outcome : study.outcomes) {
-    if (outcome.result.preemptions > 0) return true;
-  }
-  return false;
-}
-
-bool any_perfect_estimates(const ReplayStudy& study) {
-  for (const ReplayOutcome& outcome : study.outcomes) {
-    if (outcome.result.perfect_estimates) return true;
-  }
-  return false;
-}
-
-bool any_ideal(const ReplayStudy& study) {
-  for (const ReplayOutcome& outcome : study.outcomes) {
-    if (outcome.scheduling.queue == sim::QueuePolicy::ShortestTime ||
-        outcome.scheduling.queue == sim::QueuePolicy::ShortestService) {
-      return true;
-    }
-  }
-  return false;
-}
-
-std::string replay_alarm(bool interrupted) {
-  return interrupted ? "INTERRUPTED: jobs that had not ended by then are missing" : "";
+  return any_outcome(study, [](const ReplayOutcome& o) { return o.result.preemptions > 0; });
 }
 
 std::string scheduler_name(const ReplayStudy& study, const sim::Scheduling& scheduling) {
@@ -131,11 +112,6 @@ struct SharingColumn {
   bool shown;
   std::string (*text)(const ReplayOutcome&);
 };
-
-template <class Says>
-bool any_outcome(const ReplayStudy& study, Says says) {
-  return std::ranges::any_of(study.outcomes, says);
-}
 
 std::vector<SharingColumn> sharing_columns(const ReplayStudy& study) {
   using O = ReplayOutcome;
@@ -372,11 +348,14 @@ std::vector<std::string> replay_notes(const ReplayStudy& study) {
         "run times of this trace were measured while jobs shared GPUs: they are lifetimes, not "
         "the work of a job that has its GPUs to itself");
   }
-  if (any_perfect_estimates(study)) {
+  if (any_outcome(study, [](const ReplayOutcome& o) { return o.result.perfect_estimates; })) {
     notes.emplace_back(
         "easy: the trace has no time limits, so backfilling knows the true run times (Assumed)");
   }
-  if (any_ideal(study)) {
+  if (any_outcome(study, [](const ReplayOutcome& o) {
+        return o.scheduling.queue == sim::QueuePolicy::ShortestTime ||
+               o.scheduling.queue == sim::QueuePolicy::ShortestService;
+      })) {
     notes.emplace_back(
         "srtf, srsf: run times are known and moving a job costs nothing, an ideal that no "
         "cluster reaches");
@@ -392,54 +371,6 @@ std::vector<std::string> replay_notes(const ReplayStudy& study) {
       "not modelled: start-up of pods and nodes, failures, slowdown by {}",
       study.shares() ? "distance or for want of host CPU" : "neighbours or by distance"));
   return notes;
-}
-
-std::string inflation_heading(const InflationStudy& study) {
-  return fmt::format("{}: jobs arrive and stay until they ask for {} % of the GPUs of {}",
-                     study.origin.stamp.scenario_file, study.target_percent, study.origin.cluster);
-}
-
-Cells inflation_cells(const InflationStudy& study) {
-  Cells cells;
-  cells.columns = {{"PLACEMENT"},
-                   {"ALLOCATED", true},
-                   {"SD", true, 1},
-                   {"SEEDS", true, 3},
-                   {"TURNED DOWN", true, 2}};
-  for (const sim::InflationOutcome& outcome : study.outcomes) {
-    const auto deviation = outcome.standard_deviation();
-    std::int64_t failed = 0;
-    for (const sim::InflationResult& seed : outcome.by_seed) failed += seed.failed;
-    cells.rows.push_back(
-        {std::string(sim::policy_name(outcome.placement)),
-         fmt::format("{:.2f}%", outcome.mean_allocated_percent()),
-         deviation ? fmt::format("{:.2f}", *deviation) : "-",
-         std::to_string(outcome.by_seed.size()),
-         count_text(static_cast<double>(failed) / static_cast<double>(outcome.by_seed.size()))});
-  }
-  return cells;
-}
-
-std::vector<std::string> inflation_notes(const InflationStudy& study) {
-  const sim::Stamp& stamp = study.origin.stamp;
-  return {stamp.replications == 1
-              ? std::string("one seed; --replications 5 shows how far others differ")
-              : fmt::format("mean over {} seeds ({} and on)", stamp.replications, stamp.seed),
-          "the experiment of Weng et al., USENIX ATC'23: no job ever leaves, one that fits nowhere "
-          "is dropped"};
-}
-
-std::string replay_origin(const sim::Stamp& stamp) {
-  constexpr std::size_t kHashShown = 12;
-  std::string out =
-      fmt::format("trace {} (sha256 {}), seed {}, slicewise {}", stamp.scenario_file,
-                  stamp.scenario_sha256.substr(0, kHashShown), stamp.seed, stamp.version);
-  if (!stamp.price_date.empty()) out += ", prices of " + stamp.price_date;
-  if (!stamp.price_file.empty()) {
-    out += fmt::format(" ({}, sha256 {})", stamp.price_file,
-                       stamp.price_file_sha256.substr(0, kHashShown));
-  }
-  return out;
 }
 
 // Whom each scheduler leaves waiting for good; nothing of those that stand.
@@ -479,13 +410,6 @@ Screen replay_screen(const ReplayStudy& study, const TextStyle& style, Detail de
   return with_notes(std::move(screen), study);
 }
 
-Screen inflation_screen(const InflationStudy& study) {
-  Screen screen{"", replay_alarm(study.interrupted), inflation_heading(study)};
-  screen.parts = {{.table = inflation_cells(study)}, notes_part(inflation_notes(study))};
-  screen.origin = replay_origin(study.origin.stamp);
-  return screen;
-}
-
 }  // namespace
 
 std::string replay_table(const ReplayStudy& study, const TextStyle& style, bool wide) {
@@ -494,14 +418,6 @@ std::string replay_table(const ReplayStudy& study, const TextStyle& style, bool 
 
 std::string replay_markdown(const ReplayStudy& study) {
   return screen_markdown(replay_screen(study, kPlain, Detail::Comment));
-}
-
-std::string inflation_table(const InflationStudy& study, const TextStyle& style, bool wide) {
-  return screen_text(inflation_screen(study), style, wide);
-}
-
-std::string inflation_markdown(const InflationStudy& study) {
-  return screen_markdown(inflation_screen(study));
 }
 
 }  // namespace slicewise::reports

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <compare>
 #include <map>
 #include <set>
 #include <string>
@@ -15,7 +13,7 @@
 #include "slicewise/scenarios/job_trace.hpp"
 
 #include "../fields/node_values.hpp"
-#include "../traces/job_trace.hpp"
+#include "../traces/job_classes.hpp"
 #include "blocks.hpp"
 
 // `kind: TraceJobs`: the jobs of a log as Job workloads, one for each class of jobs that are alike.
@@ -34,57 +32,6 @@ constexpr Word kSplits[] = {{"none", RecordedJobs::Split::None},
                             {"user", RecordedJobs::Split::User},
                             {"group", RecordedJobs::Split::Group},
                             {"project", RecordedJobs::Split::Project}};
-
-// How fine jobs are told apart. The first that leaves few enough classes is taken.
-struct Grain {
-  std::int32_t share;  // steps of GPU use and SM activity, in thousandths
-  bool powers;         // memory and CPU as powers of two, else as whole GiB and CPUs
-  bool host;           // by CPU and memory of the host, and by priority
-};
-constexpr Grain kGrains[] = {
-    {100, false, true}, {250, true, true}, {250, true, false}, {500, true, false}};
-
-// What the jobs of a class have in common; -1: the trace does not say.
-struct ClassKey {
-  std::int64_t gpus = 0;
-  std::int64_t milli = -1;  // of each GPU, where nothing tells how much they used
-  std::int64_t use = -1;
-  std::int64_t sm = -1;
-  std::int64_t gpu_gib = -1;
-  std::int64_t cpus = -1;
-  std::int64_t gib = -1;
-  std::int64_t priority = 0;
-  std::uint32_t resource = 0;  // names of the trace
-  std::uint32_t device = 0;
-  std::uint32_t owner = 0;
-
-  friend auto operator<=>(const ClassKey&, const ClassKey&) = default;
-};
-
-struct JobClass {
-  std::vector<std::size_t> rows;
-};
-
-using Classes = std::map<ClassKey, JobClass>;
-
-std::int64_t known(const auto& column, std::size_t row) {
-  return column.empty() ? -1 : plain(column[row]);
-}
-std::uint32_t name_at(const TraceColumn<std::uint32_t>& column, std::size_t row) {
-  return column.empty() ? 0 : column[row];
-}
-
-std::int64_t in_steps(std::int64_t value, std::int64_t step) {
-  return value < 0 ? -1 : (value + step / 2) / step * step;
-}
-
-// Rounded up to whole units, or to a power of two of them.
-std::int64_t in_units(std::int64_t value, std::int64_t unit, bool powers) {
-  if (value < 0) return -1;
-  const std::int64_t units = value / unit + (value % unit != 0 ? 1 : 0);
-  if (!powers || units < 2) return units;
-  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(units)));
-}
 
 // As a part of a name that Kubernetes takes.
 std::string in_dns(std::string_view text) {
@@ -117,47 +64,6 @@ int most_alive(const std::vector<RecordedJobs::Job>& jobs, double scale) {
   return most;
 }
 
-const TraceColumn<std::uint32_t>* owners_of(const JobTrace& trace, RecordedJobs::Split split) {
-  switch (split) {
-    case RecordedJobs::Split::User:
-      return &trace.user;
-    case RecordedJobs::Split::Group:
-      return &trace.group;
-    case RecordedJobs::Split::Project:
-      return &trace.project;
-    case RecordedJobs::Split::None:
-      break;
-  }
-  return nullptr;
-}
-
-ClassKey key_of(const JobTrace& trace, std::size_t row, const RecordedJobs& source,
-                const Grain& grain) {
-  constexpr std::int64_t kGibi = 1LL << 30U;
-  constexpr std::int64_t kWhole = 1'000;
-  ClassKey key;
-  key.gpus = trace.gpus[row];
-  key.use = in_steps(known(trace.gpu_permille, row), grain.share);
-  key.sm = in_steps(known(trace.sm_permille, row), grain.share);
-  const std::int64_t milli = trace.gpu_milli.empty() ? kWhole : trace.gpu_milli[row];
-  if (key.use < 0 && key.sm < 0 && milli >= 0 && milli < kWhole) {
-    key.milli = std::max<std::int64_t>(in_steps(milli, grain.share), 10);
-  }
-  key.gpu_gib = in_units(known(trace.gpu_memory, row), kGibi, grain.powers);
-  if (grain.host) {
-    key.priority = trace.priority.empty() ? 0 : trace.priority[row];
-    if (source.host_requests) {
-      key.cpus = in_units(known(trace.cpu_milli, row), 1'000, grain.powers);
-      key.gib = in_units(known(trace.memory, row), kGibi, grain.powers);
-    }
-  }
-  key.resource = name_at(trace.resource, row);
-  key.device = name_at(trace.gpu_models, row);
-  if (key.device == 0) key.device = name_at(trace.instance_type, row);
-  if (const auto* owners = owners_of(trace, source.split)) key.owner = name_at(*owners, row);
-  return key;
-}
-
 // One TraceJobs on its way to the workloads that it stands for.
 class TraceExpansion {
  public:
@@ -172,27 +78,27 @@ class TraceExpansion {
     }
     const std::size_t most =
         source_.split == RecordedJobs::Split::None ? kMostClasses : kMostSplitClasses;
-    const Grain* grain = kGrains;
-    Classes classes = classes_by(*grain);
-    while (classes.size() > most && grain + 1 != std::end(kGrains)) classes = classes_by(*++grain);
-    if (classes.size() > most) {
+    const JobClasses classes = class_jobs(trace_, rows_, source_, most);
+    if (classes.rows.size() > most) {
       error(source_.file.where,
-            fmt::format("the jobs of the trace are of {} kinds; {} is the most", classes.size(),
-                        most),
+            fmt::format("the jobs of the trace are of {} kinds; {} is the most",
+                        classes.rows.size(), most),
             source_.split == RecordedJobs::Split::None
                 ? "choose jobs with users, groups, leastGpus and mostGpus"
                 : "leave out splitBy, or choose users");
       return {};
     }
     std::vector<Workload> workloads;
-    for (const auto& [key, of_class] : classes) {
-      workloads.push_back(workload_of(key, of_class, classes, *grain));
+    for (const auto& [key, rows] : classes.rows) {
+      workloads.push_back(workload_of(key, rows, classes));
     }
-    tell(workloads, *grain);
+    tell(workloads, classes.grain);
     return workloads;
   }
 
  private:
+  using Rows = std::vector<std::size_t>;
+
   void error(const SourceLocation& where, std::string message, std::string help) {
     reading_.findings.add(Code::ValueRange, where, std::move(message), std::move(help));
   }
@@ -276,20 +182,12 @@ class TraceExpansion {
     return text;
   }
 
-  Classes classes_by(const Grain& grain) const {
-    Classes classes;
-    for (const std::size_t row : rows_) {
-      classes[key_of(trace_, row, source_, grain)].rows.push_back(row);
-    }
-    return classes;
-  }
-
   // Over the jobs that the column knows; nullopt: none.
   std::optional<double> mean_share(const TraceColumn<std::int32_t>& column,
-                                   const JobClass& of_class) const {
+                                   const Rows& rows) const {
     std::int64_t sum = 0;
     std::int64_t count = 0;
-    for (const std::size_t row : of_class.rows) {
+    for (const std::size_t row : rows) {
       if (known(column, row) < 0) continue;
       sum += column[row];
       ++count;
@@ -299,17 +197,17 @@ class TraceExpansion {
     return std::max(0.001, static_cast<double>(mean) / 1'000);
   }
 
-  std::optional<std::int64_t> most_of(const auto& column, const JobClass& of_class) const {
+  std::optional<std::int64_t> most_of(const auto& column, const Rows& rows) const {
     std::int64_t most = -1;
-    for (const std::size_t row : of_class.rows) most = std::max(most, known(column, row));
+    for (const std::size_t row : rows) most = std::max(most, known(column, row));
     return most < 0 ? std::nullopt : std::optional(most);
   }
 
   // "team-1gpu-u30": what the classes differ in beyond their GPUs is said.
-  std::string name_of(const ClassKey& key, const Classes& classes) const {
+  std::string name_of(const ClassKey& key, const JobClasses& classes) const {
     std::string name = fmt::format("{}-{}gpu", given_.name.value.substr(0, 30), key.gpus);
     const auto add = [&](auto ClassKey::*member, const std::string& text) {
-      const bool differs = std::ranges::any_of(classes, [&](const auto& other) {
+      const bool differs = std::ranges::any_of(classes.rows, [&](const auto& other) {
         return other.first.*member != key.*member && other.first.gpus == key.gpus;
       });
       if (differs) name += "-" + text;
@@ -332,12 +230,11 @@ class TraceExpansion {
     return name.substr(0, kLongestName);
   }
 
-  Workload workload_of(const ClassKey& key, const JobClass& of_class, const Classes& classes,
-                       const Grain& grain) {
+  Workload workload_of(const ClassKey& key, const Rows& rows, const JobClasses& classes) {
     Workload workload = given_;
     workload.name.value = unique(name_of(key, classes));
-    workload.count = static_cast<int>(of_class.rows.size());
-    if (grain.host && !trace_.priority.empty()) {
+    workload.count = static_cast<int>(rows.size());
+    if (classes.grain.host && !trace_.priority.empty()) {
       workload.priority = static_cast<int>(std::min<std::int64_t>(key.priority, 1'000'000'000));
     }
     if (source_.split != RecordedJobs::Split::None && key.owner != 0) {
@@ -346,16 +243,16 @@ class TraceExpansion {
         workload.pod.labels["user"] = trace_.names[key.owner];
       }
     }
-    ask_for(key, of_class, workload.pod);
-    if (const auto bytes = most_of(trace_.gpu_memory, of_class)) {
+    ask_for(key, rows, workload.pod);
+    if (const auto bytes = most_of(trace_.gpu_memory, rows)) {
       constexpr std::int64_t kMebi = 1LL << 20U;
       workload.gpu_memory.resident = Bytes{(*bytes + kMebi - 1) / kMebi * kMebi};
       workload.gpu_memory.peak.reset();
     }
-    measure(key, of_class, workload);
+    measure(key, rows, workload);
     std::vector<RecordedJobs::Job> jobs;
     double run_s = 0;
-    for (const std::size_t row : of_class.rows) {
+    for (const std::size_t row : rows) {
       jobs.push_back({trace_.arrival[row] - first_ - source_.from, trace_.run[row]});
       run_s += to_seconds(trace_.run[row]);
     }
@@ -379,10 +276,10 @@ class TraceExpansion {
     return other;
   }
 
-  void ask_for(const ClassKey& key, const JobClass& of_class, PodTemplate& pod) const {
+  void ask_for(const ClassKey& key, const Rows& rows, PodTemplate& pod) const {
     if (source_.host_requests) {
-      if (const auto milli = most_of(trace_.cpu_milli, of_class)) pod.cpu_request = {*milli};
-      if (const auto bytes = most_of(trace_.memory, of_class)) pod.memory_request = {*bytes};
+      if (const auto milli = most_of(trace_.cpu_milli, rows)) pod.cpu_request = {*milli};
+      if (const auto bytes = most_of(trace_.memory, rows)) pod.memory_request = {*bytes};
     }
     if (pod.extended.empty()) {
       std::string resource = trace_.names[key.resource];
@@ -396,20 +293,18 @@ class TraceExpansion {
     pod.extended.front().count = key.gpus;
   }
 
-  void measure(const ClassKey& key, const JobClass& of_class, Workload& workload) const {
+  void measure(const ClassKey& key, const Rows& rows, Workload& workload) const {
     const bool given = workload.measured.has_value();
     Measured& measured = given ? *workload.measured : workload.measured.emplace();
     if (!given) measured.where = source_.where;
     measured.unit_time = seconds(1);
-    const auto use = mean_share(trace_.gpu_permille, of_class);
-    const auto sm_active = mean_share(trace_.sm_permille, of_class);
+    const auto use = mean_share(trace_.gpu_permille, rows);
+    const auto sm_active = mean_share(trace_.sm_permille, rows);
     if (use || sm_active) {
-      measured.gpu_busy.reset();
-      measured.gpu_util = use ? use : sm_active;  // some kernel runs while an SM is busy
-      if (sm_active) measured.sm_active = sm_active;
       measured.capacity_share.reset();
+      take_use({use, sm_active, std::nullopt}, measured);
     } else if (key.milli > 0 && !measured.gpu_busy && !measured.gpu_util) {
-      measured.gpu_util = static_cast<double>(key.milli) / 1'000;
+      take_use({std::nullopt, std::nullopt, static_cast<double>(key.milli) / 1'000}, measured);
     }
     const bool all_measured =
         (use || sm_active || (!given && key.milli < 0)) && !trace_.run_under_sharing;

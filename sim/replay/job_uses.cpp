@@ -80,22 +80,21 @@ class RecordedGpus {
 
 // The job as if somebody had written it down.
 scenarios::Workload written_down(const Recorded& recorded) {
-  constexpr double kThousand = 1000;
   scenarios::Workload job;
   job.work.emplace();
   scenarios::Measured& measured = job.measured.emplace();
   measured.unit_time = kUnit;
-  // Some kernel runs while an SM works.
-  const bool only_sm = recorded.use_permille < 0 && recorded.sm_permille >= 0;
-  double busy = (only_sm ? recorded.sm_permille : recorded.fraction_milli) / kThousand;
-  if (recorded.use_permille >= 0) {
-    measured.gpu_util = recorded.use_permille / kThousand;
-    busy = models::kBusyOfGpuUtil * *measured.gpu_util;
-  } else {
-    measured.gpu_busy = busy;
-  }
+  const auto share = [](std::int32_t thousandths) {
+    return thousandths < 0 ? std::nullopt : std::optional(thousandths / 1000.0);
+  };
+  take_use(
+      {share(recorded.use_permille), share(recorded.sm_permille), share(recorded.fraction_milli)},
+      measured);
   // Where nobody says, all SMs count while kernels run: an upper bound.
-  measured.sm_active = recorded.sm_permille >= 0 ? recorded.sm_permille / kThousand : busy;
+  if (!measured.sm_active) {
+    measured.sm_active =
+        measured.gpu_busy.value_or(models::kBusyOfGpuUtil * measured.gpu_util.value_or(0));
+  }
   return job;
 }
 

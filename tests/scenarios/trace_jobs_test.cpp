@@ -96,7 +96,7 @@ TEST(TraceJobs, WhatTheTraceKnowsIsMeasuredAndTheRestIsOfTheFile) {
 TEST(TraceJobs, AFractionThatWasAskedForStandsForAnUnknownUse) {
   const auto workloads = expanded(kHeader + ",gpu_milli\n0,60,1,480\n1,60,1,500\n2,60,1,1000\n");
   ASSERT_THAT(names_of(workloads), ElementsAre("a-1gpu-fx x1", "a-1gpu-f50 x2"));
-  EXPECT_EQ(workloads[1].measured->gpu_util, 0.5);
+  EXPECT_EQ(workloads[1].measured->gpu_busy, 0.5);
   EXPECT_EQ(workloads[1].measured->provenance, Provenance::Assumed);
   EXPECT_EQ(workloads[1].pod.extended.at(0).count, 1);
 }

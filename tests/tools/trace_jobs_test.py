@@ -100,6 +100,24 @@ class TraceJobs(unittest.TestCase):
                      for w in traced["workloads"])
         self.assertEqual(waited / 2 / len(rows), scheduler["waitSeconds"]["mean"])
 
+    def test_beside_each_other_it_is_a_replay(self):
+        """One rule of how busy a job was: use, SM activity alone, the part of a GPU asked for."""
+        for column, values in (("gpu_permille", (600, 900)), ("sm_permille", (600, 900)),
+                               ("gpu_milli", (600, 900)), ("gpus", (1, 1))):
+            with self.subTest(column=column):
+                header = "arrival_s,run_s,gpus" + ("" if column == "gpus" else "," + column)
+                trace = header + "\n" + "".join(
+                    f"0,{run_s},1{'' if column == 'gpus' else f',{value}'}\n"
+                    for run_s, value in zip((900, 1200), values))
+                traced = self.variant(TRACED % "", trace)
+                replay = run("replay", "-f", str(self.folder / "t.csv"), "--instances",
+                             "g4dn.xlarge=1", "--sharing", "time-slicing:4", "-o", "json")
+                self.assertEqual(replay.returncode, 0, replay.stderr)
+                scheduler = json.loads(replay.stdout)["schedulers"][0]
+                self.assertGreater(scheduler["company"]["slowdown"]["max"], 1.05)
+                self.assertAlmostEqual(traced["makespanSeconds"]["mean"],
+                                       scheduler["makespanSeconds"], delta=1e-3)
+
     def test_every_study_runs_over_a_trace(self):
         for verb, more in (("run", ("--variant", "mps")), ("compare", ("--variant", "exclusive")),
                            ("max-load", ("--variant", "time-slicing")),

@@ -90,6 +90,20 @@ struct JobTrace {
   }
 };
 
+struct Measured;
+
+// What a log says of how busy a job kept each of its GPUs, as shares of its time; absent: nothing.
+struct RecordedUse {
+  std::optional<double> gpu_util;   // nvidia-smi's figure
+  std::optional<double> sm_active;  // averaged over the SMs
+  std::optional<double> fraction;   // of a GPU, that it asked for
+};
+
+// The one rule by which that becomes gpuUtil, gpuBusy and smActive: its utilization, else its SM
+// activity (some kernel runs while an SM works, so that is the least), else what it asked for. Of
+// what says nothing `measured` stays as it was.
+void take_use(const RecordedUse& use, Measured& measured);
+
 // The trace as CSV: a header, then one line per job; columns that the trace lacks are left out.
 // Seconds are written as exact decimals. `slicewise import --help` and scenarios/README.md list the
 // columns.

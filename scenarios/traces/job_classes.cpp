@@ -1,0 +1,94 @@
+#include "job_classes.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace slicewise::scenarios {
+namespace {
+
+// The first that leaves few enough classes is taken.
+constexpr Grain kGrains[] = {
+    {100, false, true}, {250, true, true}, {250, true, false}, {500, true, false}};
+
+std::uint32_t name_at(const TraceColumn<std::uint32_t>& column, std::size_t row) {
+  return column.empty() ? 0 : column[row];
+}
+
+std::int64_t in_steps(std::int64_t value, std::int64_t step) {
+  return value < 0 ? -1 : (value + step / 2) / step * step;
+}
+
+// Rounded up to whole units, or to a power of two of them.
+std::int64_t in_units(std::int64_t value, std::int64_t unit, bool powers) {
+  if (value < 0) return -1;
+  const std::int64_t units = value / unit + (value % unit != 0 ? 1 : 0);
+  if (!powers || units < 2) return units;
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(units)));
+}
+
+const TraceColumn<std::uint32_t>* owners_of(const JobTrace& trace, RecordedJobs::Split split) {
+  switch (split) {
+    case RecordedJobs::Split::User:
+      return &trace.user;
+    case RecordedJobs::Split::Group:
+      return &trace.group;
+    case RecordedJobs::Split::Project:
+      return &trace.project;
+    case RecordedJobs::Split::None:
+      break;
+  }
+  return nullptr;
+}
+
+ClassKey key_of(const JobTrace& trace, std::size_t row, const RecordedJobs& source,
+                const Grain& grain) {
+  constexpr std::int64_t kGibi = 1LL << 30U;
+  constexpr std::int64_t kWhole = 1'000;
+  ClassKey key;
+  key.gpus = trace.gpus[row];
+  key.use = in_steps(known(trace.gpu_permille, row), grain.share);
+  key.sm = in_steps(known(trace.sm_permille, row), grain.share);
+  const std::int64_t milli = trace.gpu_milli.empty() ? kWhole : trace.gpu_milli[row];
+  if (key.use < 0 && key.sm < 0 && milli >= 0 && milli < kWhole) {
+    key.milli = std::max<std::int64_t>(in_steps(milli, grain.share), 10);
+  }
+  key.gpu_gib = in_units(known(trace.gpu_memory, row), kGibi, grain.powers);
+  if (grain.host) {
+    key.priority = trace.priority.empty() ? 0 : trace.priority[row];
+    if (source.host_requests) {
+      key.cpus = in_units(known(trace.cpu_milli, row), 1'000, grain.powers);
+      key.gib = in_units(known(trace.memory, row), kGibi, grain.powers);
+    }
+  }
+  key.resource = name_at(trace.resource, row);
+  key.device = name_at(trace.gpu_models, row);
+  if (key.device == 0) key.device = name_at(trace.instance_type, row);
+  if (const auto* owners = owners_of(trace, source.split)) key.owner = name_at(*owners, row);
+  return key;
+}
+
+}  // namespace
+
+JobClasses class_jobs(const JobTrace& trace, std::span<const std::size_t> rows,
+                      const RecordedJobs& source, std::size_t most) {
+  JobClasses classes{};
+  for (const Grain& grain : kGrains) {
+    classes = {grain, {}};
+    for (const std::size_t row : rows) {
+      classes.rows[key_of(trace, row, source, grain)].push_back(row);
+    }
+    if (classes.rows.size() <= most) break;
+  }
+  return classes;
+}
+
+void take_use(const RecordedUse& use, Measured& measured) {
+  if (!use.gpu_util && !use.sm_active && !use.fraction) return;
+  measured.gpu_util = use.gpu_util;
+  measured.gpu_busy.reset();
+  if (!use.gpu_util) measured.gpu_busy = use.sm_active ? use.sm_active : use.fraction;
+  if (use.sm_active) measured.sm_active = use.sm_active;
+}
+
+}  // namespace slicewise::scenarios
