@@ -1,0 +1,284 @@
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "../text/scalars.hpp"
+#include "importers.hpp"
+#include "request_rows.hpp"
+
+// Mooncake's requests: JSON lines whose stamps are batched.
+namespace slicewise::scenarios {
+namespace {
+
+constexpr std::int64_t kLatestStamp =
+    9'100'000'000'000'000'000;  // leaves room to spread the last stamp
+
+// Blocks of prompts (512 tokens each) that came before: what a cache without limit would hold.
+class PrefixBlocks {
+ public:
+  void count(std::int64_t id) {
+    ++blocks_;
+    repeated_ += seen(id) ? 1 : 0;
+  }
+  std::int64_t blocks() const { return blocks_; }
+  double repeated_percent() const {
+    return 100.0 * static_cast<double>(repeated_) / static_cast<double>(blocks_);
+  }
+
+ private:
+  bool seen(std::int64_t id) {
+    constexpr std::int64_t kDense = std::int64_t{1} << 27U;  // ids count up from 0 in the traces
+    if (id < 0 || id >= kDense) return !others_.insert(id).second;
+    const auto place = static_cast<std::size_t>(id);
+    if (place >= dense_.size()) dense_.resize(std::max(place + 1, 2 * dense_.size()));
+    const bool known = dense_[place];
+    dense_[place] = true;
+    return known;
+  }
+
+  std::vector<bool> dense_;
+  std::unordered_set<std::int64_t> others_;
+  std::int64_t blocks_ = 0;
+  std::int64_t repeated_ = 0;
+};
+
+// One line: a flat object of numbers, texts and lists of numbers. Deeper values are refused, so
+// that nothing recurses.
+class RequestLine {
+ public:
+  RequestLine(std::string_view text, PrefixBlocks& blocks) : text_(text), blocks_(blocks) {}
+
+  // What is wrong with it; "" when the request is whole.
+  std::string_view read(LoggedRequest& request) {
+    if (!take('{')) return "this is no JSON object";
+    if (!take('}')) {
+      do {
+        std::string_view key;
+        if (!take_text(key) || !take(':')) return "this is no JSON object";
+        if (!take_value(key)) return "a value is no number, text or list of whole numbers";
+      } while (take(','));
+      if (!take('}')) return "this JSON object is not closed";
+    }
+    skip_blanks();
+    if (at_ != text_.size()) return "something follows the JSON object";
+    return store(request);
+  }
+
+ private:
+  std::string_view store(LoggedRequest& request) const {
+    const auto tokens = [](std::string_view text) {
+      const auto count = whole_of(text);
+      return count && *count >= 0 && *count <= kMostTokens ? *count : std::int64_t{-1};
+    };
+    const auto at = scaled_of(time_, 6);  // from ms
+    if (!at || *at < 0 || *at > kLatestStamp)
+      return "\"timestamp\" is missing, or no number of milliseconds";
+    const std::int64_t input = tokens(input_);
+    const std::int64_t output = tokens(output_);
+    if (input < 0) return "\"input_length\" is missing, or no number of tokens";
+    if (output < 0) return "\"output_length\" is missing, or no number of tokens";
+    request = {Duration{*at}, static_cast<std::int32_t>(input), static_cast<std::int32_t>(output)};
+    return "";
+  }
+
+  bool take_value(std::string_view key) {
+    skip_blanks();
+    std::string_view value;
+    if (at_ < text_.size() && text_[at_] == '"') return take_text(value);
+    if (take('[')) return take_list(key == "hash_ids");
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
+    value = text_.substr(begin, at_ - begin);
+    if (key == "timestamp") time_ = value;
+    if (key == "input_length") input_ = value;
+    if (key == "output_length") output_ = value;
+    return !value.empty();
+  }
+
+  bool take_list(bool of_blocks) {
+    if (take(']')) return true;
+    do {
+      skip_blanks();
+      const std::size_t begin = at_;
+      while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
+      const auto id = whole_of(text_.substr(begin, at_ - begin));
+      if (!id) return false;
+      if (of_blocks) blocks_.count(*id);
+    } while (take(','));
+    return take(']');
+  }
+
+  bool take_text(std::string_view& text) {
+    if (!take('"')) return false;
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
+    if (at_ >= text_.size()) return false;
+    text = text_.substr(begin, at_ - begin);
+    ++at_;
+    return true;
+  }
+
+  static bool is_plain(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '+' || c == '.' ||
+           c == 'E';
+  }
+
+  bool take(char c) {
+    skip_blanks();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  void skip_blanks() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r')) {
+      ++at_;
+    }
+  }
+
+  std::string_view text_;
+  PrefixBlocks& blocks_;
+  std::size_t at_ = 0;
+  std::string_view time_;
+  std::string_view input_;
+  std::string_view output_;
+};
+
+// Stamps closer than this are one: logs that batch their stamps write them a millisecond early or
+// late.
+constexpr Duration kStampJitter = milliseconds(5);
+
+// The gaps between stamps that differ by more than `jitter`.
+std::vector<std::int64_t> gaps_of(const std::vector<LoggedRequest>& requests, Duration jitter) {
+  std::vector<std::int64_t> gaps;
+  Duration stamp = requests.empty() ? Duration{} : requests.front().at;
+  for (const LoggedRequest& request : requests) {
+    if (request.at - stamp <= jitter) continue;
+    gaps.push_back((request.at - stamp).ns);
+    stamp = request.at;
+  }
+  return gaps;
+}
+
+// The step that nearly all gaps are multiples of, give or take the jitter of both stamps; 0: none.
+std::int64_t jittered_step(std::vector<std::int64_t> gaps) {
+  constexpr std::int64_t kMostMissing = 6;  // the shortest gap may be of several steps
+  std::ranges::sort(gaps);
+  // A few stamps may lie anywhere.
+  const std::int64_t shortest = gaps[gaps.size() / 20];
+  for (std::int64_t part = 1; part <= kMostMissing; ++part) {
+    const std::int64_t guess = shortest / part;
+    if (Duration{guess} < milliseconds(100)) return 0;
+    Int128 sum = 0;
+    std::int64_t steps = 0;
+    std::size_t fitting = 0;
+    for (const std::int64_t gap : gaps) {
+      const std::int64_t count = (gap + guess / 2) / guess;
+      // Both stamps of the gap are off by the jitter, and so were those that the guess came from.
+      const std::int64_t slack = 2 * kStampJitter.ns * (count + part) / part;
+      if (count == 0 || 4 * slack > guess || std::abs(gap - count * guess) > slack) continue;
+      sum += gap;
+      steps += count;
+      ++fitting;
+    }
+    if (fitting * 20 < gaps.size() * 19) continue;
+    const auto mean = static_cast<std::int64_t>(sum / steps);
+    constexpr std::int64_t kMillisecond = 1'000'000;
+    return (mean + kMillisecond / 2) / kMillisecond * kMillisecond;
+  }
+  return 0;
+}
+
+// How stamps are batched: the step that they are multiples of, when it is so coarse that requests
+// share their stamps (two and more to each on average), and by how much they miss it.
+struct Batching {
+  Duration step;  // 0: stamps are what they seem
+  Duration jitter;
+};
+
+Batching batching_of(const std::vector<LoggedRequest>& requests) {
+  const auto is_step = [](Duration step) { return step >= milliseconds(100) && step <= hours(1); };
+  for (const Duration jitter : {Duration{}, kStampJitter}) {
+    const std::vector<std::int64_t> gaps = gaps_of(requests, jitter);
+    if (gaps.empty() || 2 * (gaps.size() + 1) > requests.size()) continue;
+    std::int64_t step = 0;
+    for (const std::int64_t gap : gaps) step = std::gcd(step, gap);
+    if (jitter.ns > 0 && !is_step(Duration{step})) step = jittered_step(gaps);
+    if (is_step(Duration{step})) return {Duration{step}, jitter};
+  }
+  return {};
+}
+
+// The n requests of one stamp come at equal distances within its step, in the order of the file.
+std::int64_t spread(std::vector<LoggedRequest>& requests, const Batching& batching) {
+  std::int64_t moved = 0;
+  for (auto first = requests.begin(); first != requests.end();) {
+    const Duration stamp = first->at;
+    const auto last = std::find_if(first + 1, requests.end(), [&](const LoggedRequest& request) {
+      return request.at - stamp > batching.jitter;
+    });
+    const auto count = static_cast<Int128>(last - first);
+    for (auto request = first + 1; request != last; ++request) {
+      const Int128 later = static_cast<Int128>(batching.step.ns) * (request - first) / count;
+      request->at = stamp + Duration{static_cast<std::int64_t>(later)};
+      ++moved;
+    }
+    first = last;
+  }
+  return moved;
+}
+
+void read_lines(const SourceText& file, ImportReport& report, PrefixBlocks& blocks,
+                std::vector<LoggedRequest>& requests) {
+  std::string_view left = file.text;
+  for (int line = 1; !left.empty(); ++line) {
+    const std::size_t end = std::min(left.find('\n'), left.size());
+    const std::string_view text = left.substr(0, end);
+    left.remove_prefix(std::min(end + 1, left.size()));
+    if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    report.read();
+    LoggedRequest request;
+    const std::string_view wrong = RequestLine(text, blocks).read(request);
+    if (wrong.empty()) {
+      requests.push_back(request);
+    } else {
+      report.bad_row({file.name, line, 1, 1}, std::string(wrong));
+    }
+  }
+}
+
+}  // namespace
+
+Expected<Imported> import_mooncake(std::span<const SourceText> files,
+                                   const ImportOptions& options) {
+  ImportReport report(options.skip_bad);
+  PrefixBlocks blocks;
+  std::vector<LoggedRequest> requests;
+  for (const SourceText& file : files) read_lines(file, report, blocks, requests);
+  std::ranges::stable_sort(requests, {}, &LoggedRequest::at);
+  const SourceLocation start{files.front().name, 1, 1, 1};
+  if (const Batching batching = batching_of(requests); batching.step.ns > 0) {
+    const std::int64_t moved = spread(requests, batching);
+    report.repaired(
+        fmt::format("requests stamped together, in steps of {} ms{}: spread evenly over the step",
+                    batching.step.ns / milliseconds(1).ns,
+                    batching.jitter.ns > 0 ? ", give or take a few" : ""),
+        [&] { return SourceLocation(start); }, moved);
+  }
+  if (blocks.blocks() > 0) {
+    report.note(fmt::format("hashes of prefixes are not modelled: {:.1f} % of {} blocks repeat an "
+                            "earlier one; llm.prefixReuse stands for it",
+                            blocks.repeated_percent(), blocks.blocks()),
+                start);
+  }
+  return requests_imported(std::move(requests), std::nullopt, files.front(), options, report);
+}
+
+}  // namespace slicewise::scenarios
