@@ -16,6 +16,7 @@ enum class ExitCode : std::uint8_t {
   FileAccess = 5,
   PodsLost = 6,
   InternalError = 70,
+  OutOfMemory = 71,
   ObjectiveMissed = 99,
   Interrupted = 130,
 };
@@ -43,6 +44,7 @@ inline constexpr std::array kExitCodes = {
                  "count); compare and plan: every option did; replay: jobs that the empty cluster "
                  "cannot hold"},
     ExitCodeInfo{ExitCode::InternalError, "a bug in slicewise; the message says how to report it"},
+    ExitCodeInfo{ExitCode::OutOfMemory, "the memory of this machine is not enough"},
     ExitCodeInfo{
         ExitCode::ObjectiveMissed,
         "the run was fine, but an objective was missed, a policy failed, or a Service without "

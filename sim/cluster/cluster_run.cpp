@@ -8,6 +8,8 @@
 
 #include "slicewise/sim/cluster/cluster.hpp"
 
+#include "clock_watch.hpp"
+
 namespace slicewise::sim {
 namespace {
 
@@ -137,9 +139,12 @@ inline void ClusterRun::dispatch(Timers::Fired timer) {
 
 Replication ClusterRun::run(const std::atomic<bool>* interrupted) {
   std::uint32_t events = 0;
+  ClockWatch watch(run_);
   while (!run_.ended) {
     run_.now = run_.timers.next();
-    dispatch(run_.timers.begin_firing());
+    const Timers::Fired timer = run_.timers.begin_firing();
+    watch.fired(timer);
+    dispatch(timer);
     run_.timers.end_firing();
     if (++events % kEventsBetweenChecks == 0 && interrupted != nullptr && interrupted->load()) {
       break;

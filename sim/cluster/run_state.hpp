@@ -70,6 +70,8 @@ class Timers {
   void end_firing() { heap_.end_firing(); }
   bool is_firing() const { return heap_.is_firing(); }
 
+  std::size_t size() const { return kind_of_.size(); }
+
  private:
   static std::size_t total(const Counts& counts) {
     std::size_t sum = 0;

@@ -16,7 +16,7 @@ bool is_interrupted(const RunOptions& options);
 
 // Calls work(0) .. work(count - 1) on options.threads threads, started in order, until it is
 // interrupted. Each call writes to a place of its own, so that the number of threads cannot change
-// a result.
+// a result. Throws what the first of them throws that fails.
 void run_in_parallel(std::size_t count, const RunOptions& options,
                      const std::function<void(std::size_t)>& work);
 

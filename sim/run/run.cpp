@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -30,18 +31,36 @@ void run_in_parallel(std::size_t count, const RunOptions& options,
   std::atomic<std::size_t> next{0};
   std::mutex progress_lock;
   int done = 0;
-  const auto take_work = [&] {
-    for (std::size_t n = next++; n < count && !is_interrupted(options); n = next++) {
+  // Of the first task that failed: threads only take others up to it.
+  std::mutex failure_lock;
+  std::exception_ptr failure;
+  std::atomic<std::size_t> end{count};
+  const auto try_work = [&](std::size_t n) {
+    try {
       work(n);
+    } catch (...) {
+      const std::lock_guard guard(failure_lock);
+      if (n < end) {
+        failure = std::current_exception();
+        end = n;
+      }
+    }
+  };
+  const auto take_work = [&] {
+    for (std::size_t n = next++; n < end && !is_interrupted(options); n = next++) {
+      try_work(n);
       if (is_interrupted(options)) return;
       if (!options.progress) continue;
       const std::lock_guard guard(progress_lock);
       options.progress(++done, static_cast<int>(count));
     }
   };
-  std::vector<std::jthread> threads;
-  for (int n = 1; n < options.threads; ++n) threads.emplace_back(take_work);
-  take_work();
+  {
+    std::vector<std::jthread> threads;
+    for (int n = 1; n < options.threads; ++n) threads.emplace_back(take_work);
+    take_work();
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 std::optional<Replication> whole_replication(const World& world, std::size_t replication,

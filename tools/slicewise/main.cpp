@@ -1,15 +1,21 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
+#include "slicewise/sim/cluster/cluster.hpp"
+
 #include "build_info.hpp"
 #include "command_line.hpp"
+#include "files.hpp"
 #include "terminal.hpp"
 
 namespace {
@@ -29,9 +35,21 @@ ExitCode run_program(int argc, const char* const* argv) {
       slicewise::tools::print_error(warning);
     }
   }
-  return std::visit(
-      [&](const auto& command) { return slicewise::tools::execute(command, invocation->flags); },
-      invocation->command);
+  try {
+    return std::visit(
+        [&](const auto& command) { return slicewise::tools::execute(command, invocation->flags); },
+        invocation->command);
+  } catch (const slicewise::sim::Standstill& standstill) {
+    std::vector<slicewise::SourceText> sources;
+    if (auto source = slicewise::tools::read_source(standstill.problem().where.file)) {
+      sources.push_back(std::move(*source));
+    }
+    return slicewise::tools::fail({standstill.problem()}, sources, invocation->flags);
+  } catch (const std::bad_alloc&) {
+    slicewise::tools::print_error(
+        "error: out of memory; fewer replications, pods or requests, or --jobs 1, take less");
+    return ExitCode::OutOfMemory;
+  }
 }
 
 // Whatever arrives here is a bug: mistakes of the user are diagnostics.

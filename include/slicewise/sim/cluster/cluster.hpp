@@ -3,8 +3,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
+#include "slicewise/diagnostics.hpp"
 #include "slicewise/sim/metrics/replication.hpp"
 #include "slicewise/sim/world.hpp"
 
@@ -22,10 +25,22 @@ enum class RejectCause : std::uint8_t {
 };
 inline constexpr std::size_t kResourceCause = 6;
 
+// Events follow each other and the clock stands still: a cycle that takes no time. The problem
+// names what takes turns, at the workload that it goes back to.
+class Standstill : public std::runtime_error {
+ public:
+  explicit Standstill(Diagnostic problem)
+      : std::runtime_error(problem.message), problem_(std::move(problem)) {}
+  const Diagnostic& problem() const { return problem_; }
+
+ private:
+  Diagnostic problem_;
+};
+
 // One replication of a world: pods are created, scheduled, started, restarted and finished as
 // Kubernetes does it, and share GPUs as the pool's strategy does. Same world and replication, same
 // record. Single-threaded; returns early (with `length` = the time reached) when `interrupted`
-// turns true.
+// turns true. Throws Standstill.
 Replication run_replication(const World& world, std::uint32_t replication,
                             const std::atomic<bool>* interrupted = nullptr);
 
