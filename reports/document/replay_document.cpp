@@ -112,6 +112,7 @@ std::string_view way_of(const ReplayOutcome& o) {
   return o.scheduling.sharing ? std::string_view(o.scheduling.sharing->name) : "";
 }
 bool is_shared(const ReplayOutcome& o) { return o.result.sharing.has_value(); }
+bool is_of_sharing(const ReplayResult& r) { return r.sharing.has_value(); }
 
 std::int64_t first_line(const SharingFigures::Refusal& refusal) {
   return static_cast<std::int64_t>(refusal.first_row) + 1;
@@ -304,8 +305,9 @@ const Record& record_of<ReplayOutcome>() {
          field<&O::verdict>("verdict"),
          of(field<&R::interrupted>("interrupted", "this replay was stopped early").optional()),
          of(field<&R::classes>("sizes", "small to large; those with jobs")),
-         of(field<&wait_p95>("waitP95Seconds", "of finished jobs")).when<&is_shared>(),
-         of(field<&completion_p95>("completionP95Seconds", "of finished jobs")).when<&is_shared>(),
+         of(field<&wait_p95>("waitP95Seconds", "of finished jobs")).when<&is_of_sharing>(),
+         of(field<&completion_p95>("completionP95Seconds", "of finished jobs"))
+             .when<&is_of_sharing>(),
          field<&O::cost_per_job>("usdPerJob", "per finished job").when<&is_shared>(),
          field<&O::gpu_hours_per_usd>("gpuHoursPerUsd", "of finished work, as recorded")
              .when<&is_shared>(),

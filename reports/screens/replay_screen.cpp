@@ -307,11 +307,13 @@ void add_sharing_notes(const ReplayStudy& study, std::vector<std::string>& notes
                     "context (Assumed)",
                     whole_text(known.jobs - known.with_memory), of));
   }
-  notes.push_back(known.with_gpu == 0
-                      ? std::string("no job says on which GPU it ran: times are taken as they are")
-                      : fmt::format("{}{} ran on a GPU of the catalogue: their times are carried "
-                                    "over by the roofline rule, those of others taken as they are",
-                                    whole_text(known.with_gpu), of));
+  notes.push_back(
+      known.with_gpu == 0
+          ? std::string("no job says on which one GPU of the catalogue it ran: times are "
+                        "taken as they are")
+          : fmt::format("{}{} ran on a GPU of the catalogue: their times are carried "
+                        "over by the roofline rule, those of others taken as they are",
+                        whole_text(known.with_gpu), of));
   notes.emplace_back(
       "a job with one GPU holds one ticket, one with several whole GPUs without company");
   if (known.with_memory > 0) {

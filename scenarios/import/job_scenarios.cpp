@@ -105,7 +105,7 @@ void add_pools(const JobTrace& trace, const std::vector<Group>& groups, Scenario
     const bool is_known = std::ranges::any_of(
         draft.pools, [&](const DraftPool& pool) { return pool.instance_type == type; });
     if (is_known) continue;
-    const int milli = trace.gpu_milli.empty() ? 1'000 : trace.gpu_milli[row];
+    const int milli = trace.milli_of_each(row);
     const auto gpu = gpu_resource(workload.resource);
     const bool is_replica = gpu && (gpu->kind == GpuResource::Kind::Whole || gpu->is_replica());
     const std::optional<int> replicas =
@@ -158,8 +158,7 @@ std::int64_t peak_gpus(const JobTrace& trace) {
       milli -= ends.top().second;
       ends.pop();
     }
-    const std::int64_t each = trace.gpu_milli.empty() ? 1000 : trace.gpu_milli[row];
-    const std::int64_t asked = trace.gpus[row] * each;
+    const std::int64_t asked = std::int64_t{trace.gpus[row]} * trace.milli_of_each(row);
     if (asked <= 0 || trace.run[row].ns < 0) continue;
     milli += asked;
     peak = std::max(peak, milli);

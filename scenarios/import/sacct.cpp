@@ -228,16 +228,21 @@ class SacctReader {
     const auto most = usage_of(peak_);
     const std::int64_t tasks =
         std::max<std::int64_t>(1, count_of(table_.value(tasks_)).value_or(row.gpus));
-    const std::int64_t gpus = std::max<std::int64_t>(1, row.gpus / tasks);  // of each task
+    // A task may have several GPUs, and a GPU several tasks.
+    const auto of_each_gpu = [&](Int128 of_task, std::int64_t limit) {
+      const Int128 each = of_task * tasks / std::max(1, row.gpus);
+      return static_cast<std::int64_t>(std::min<Int128>(each, limit));
+    };
     if (average && average->gpu_percent) {
-      const std::int64_t permille =
-          std::min<std::int64_t>(10 * *average->gpu_percent / gpus, 1'000);
+      const std::int64_t permille = of_each_gpu(Int128{10} * *average->gpu_percent, 1'000);
       row.gpu_permille = std::max(row.gpu_permille, static_cast<std::int32_t>(permille));
     }
     const auto memory = most && most->gpu_memory ? most->gpu_memory
                         : average                ? average->gpu_memory
                                                  : std::nullopt;
-    if (memory) row.gpu_memory.count = std::max(row.gpu_memory.count, memory->count / gpus);
+    if (memory) {
+      row.gpu_memory.count = std::max(row.gpu_memory.count, of_each_gpu(memory->count, INT64_MAX));
+    }
   }
 
   std::optional<SlurmUsage> usage_of(const std::optional<std::size_t>& column) {

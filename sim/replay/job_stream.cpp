@@ -45,7 +45,7 @@ TraceShapes shapes_of(const scenarios::JobTrace& trace, const ReplayCluster& clu
     const std::int32_t gpus = trace.gpus[row];
     const bool is_ticket = gpus == 1 && tickets > 0;
     const std::int32_t milli = is_ticket   ? milli_of_ticket(tickets)
-                               : gpus == 1 ? value_at(trace.gpu_milli, row, 1000)
+                               : gpus == 1 ? trace.milli_of_each(row)
                                            : 1000;
     const std::int64_t cpu = only_gpus ? 0 : std::max(0, value_at(trace.cpu_milli, row, 0));
     const std::int64_t memory =
@@ -115,8 +115,7 @@ std::int64_t JobStream::gpu_milli(JobNumber job) const {
   const auto of_row = [this](std::size_t at) -> std::int64_t {
     const std::int64_t gpus = trace_.gpus[at];
     if (ticket_milli_ > 0) return gpus == 1 ? ticket_milli_ : gpus * 1000;
-    const std::int64_t each = trace_.gpu_milli.empty() ? 1000 : trace_.gpu_milli[at];
-    return gpus * each;
+    return gpus * trace_.milli_of_each(at);
   };
   if (gangs_.empty()) return of_row(row(job));
   std::int64_t sum = 0;

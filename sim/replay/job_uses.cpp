@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "slicewise/models/gpu_names.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 
 #include "../world/parts.hpp"
@@ -48,28 +49,22 @@ class RecordedGpus {
 
   // What the job ran on; nullptr: nobody says, or the catalogue lacks it.
   const models::GpuModel* of(std::size_t row) {
-    if (const auto* gpu = named(trace_.instance_type, row, true)) return gpu;
-    return named(trace_.gpu_models, row, false);
+    if (const auto* gpu = named(trace_.instance_type, row)) return gpu;
+    return named(trace_.gpu_models, row);
   }
 
  private:
   enum class Known : std::uint8_t { NotAsked, Asked };
 
   const models::GpuModel* named(const scenarios::TraceColumn<std::uint32_t>& column,
-                                std::size_t row, bool is_instance) {
+                                std::size_t row) {
     if (column.empty() || column[row] == 0) return nullptr;
     const std::uint32_t name = column[row];
     if (known_[name] == Known::NotAsked) {
       known_[name] = Known::Asked;
-      gpus_[name] = find(trace_.names[name], is_instance);
+      gpus_[name] = models::gpu_called(catalogue_, trace_.names[name]);
     }
     return gpus_[name];
-  }
-
-  const models::GpuModel* find(const std::string& name, bool is_instance) const {
-    if (!is_instance) return catalogue_.find_gpu(name);
-    const models::InstanceType* type = catalogue_.find_instance(name);
-    return type == nullptr ? nullptr : catalogue_.find_gpu(type->gpu_model);
   }
 
   const scenarios::JobTrace& trace_;
@@ -138,7 +133,7 @@ JobUses::JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing)
     Recorded recorded;
     recorded.use_permille = number_at(trace.gpu_permille, row);
     recorded.sm_permille = number_at(trace.sm_permille, row);
-    const std::int32_t milli = trace.gpus[row] == 1 ? number_at(trace.gpu_milli, row) : -1;
+    const std::int32_t milli = number_at(trace.gpu_milli, row);
     const bool says_use = recorded.use_permille >= 0 || recorded.sm_permille >= 0;
     const bool is_fraction = !says_use && milli > 0 && milli < 1000;
     if (is_fraction) recorded.fraction_milli = milli;

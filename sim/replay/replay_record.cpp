@@ -109,12 +109,11 @@ void ReplayRecord::ended(JobNumber job, TimePoint now, const ServedInCompany* se
 void ReplayRecord::ended_row(JobNumber job, std::size_t row, TimePoint arrival, TimePoint now,
                              const ServedInCompany* served) {
   const scenarios::JobTrace& trace = jobs_.trace();
-  const std::int64_t each = trace.gpu_milli.empty() ? 1000 : trace.gpu_milli[row];
   const Duration completion = now - arrival;
   // Of a gang each row has waited for the run time of the longest less than all of them.
   Duration wait = completion - trace.run[row];
   if (served != nullptr) wait -= served->on_gpu - served->run;
-  ReplayClass& size = classes_[class_of(trace.gpus[row] * each)];
+  ReplayClass& size = classes_[class_of(std::int64_t{trace.gpus[row]} * trace.milli_of_each(row))];
   ++size.finished;
   size.wait.add(wait);
   size.completion.add(completion);
@@ -166,8 +165,7 @@ ReplayGroup& ReplayRecord::group_of(std::size_t row) {
       key = by_column(trace.project);
       break;
     case GroupBy::Size:
-      key = class_of(std::int64_t{trace.gpus[row]} *
-                     (trace.gpu_milli.empty() ? 1000 : trace.gpu_milli[row]));
+      key = class_of(std::int64_t{trace.gpus[row]} * trace.milli_of_each(row));
       break;
   }
   std::uint32_t& number = group_of_name_[key];

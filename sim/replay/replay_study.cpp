@@ -14,8 +14,10 @@ namespace {
 
 void find_jobs_that_never_fit(ReplayStudy& study, const scenarios::JobTrace& trace,
                               const ReplayCluster& cluster) {
-  const ReplayResult& result = study.outcomes.front().result;
-  if (result.never_fit == 0) return;
+  const auto found = std::ranges::find_if(
+      study.outcomes, [](const ReplayOutcome& outcome) { return outcome.result.never_fit > 0; });
+  if (found == study.outcomes.end()) return;
+  const ReplayResult& result = found->result;
   const std::size_t row = *result.first_never_fit;
   const bool by_model = study.on_nodes && !cluster.only_gpus && !cluster.any_gpu_model;
   const std::string_view models = by_model ? trace.name(trace.gpu_models, row) : "";

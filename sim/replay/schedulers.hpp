@@ -85,11 +85,9 @@ class Backfill {
       something_freed_ = true;
       pass(now);
     } else {
-      for (const JobNumber job : arrived_) {
-        Kind& kind = kinds_[kind_of(job)];
-        while (kind.head != kNone && try_start(kind, now)) {
-        }
-      }
+      open_.clear();
+      for (const JobNumber job : arrived_) open_.push_back(kind_of(job));
+      start_open(now);
       if (something_freed_) pass(now);  // a preemption left room
     }
     arrived_.clear();
@@ -160,27 +158,32 @@ class Backfill {
     return true;
   }
 
-  // Highest priority first, then the oldest, over all kinds that wait.
+  // Over all kinds that wait.
   void pass(TimePoint now) {
-    const auto goes_after = [this](std::uint32_t a, std::uint32_t b) {
-      if (kinds_[a].priority != kinds_[b].priority) return kinds_[a].priority < kinds_[b].priority;
-      return kinds_[a].head > kinds_[b].head;
-    };
     while (something_freed_) {
       something_freed_ = false;
       open_.clear();
       for (std::uint32_t kind = 0; kind < kinds_.size(); ++kind) {
         if (kinds_[kind].head != kNone) open_.push_back(kind);
       }
-      std::ranges::make_heap(open_, goes_after);
-      while (!open_.empty()) {
-        std::ranges::pop_heap(open_, goes_after);
-        Kind& kind = kinds_[open_.back()];
-        if (kind.head != kNone && try_start(kind, now) && kind.head != kNone) {
-          std::ranges::push_heap(open_, goes_after);
-        } else {
-          open_.pop_back();
-        }
+      start_open(now);
+    }
+  }
+
+  // Highest priority first, then the oldest, of the kinds in `open_`.
+  void start_open(TimePoint now) {
+    const auto goes_after = [this](std::uint32_t a, std::uint32_t b) {
+      if (kinds_[a].priority != kinds_[b].priority) return kinds_[a].priority < kinds_[b].priority;
+      return kinds_[a].head > kinds_[b].head;
+    };
+    std::ranges::make_heap(open_, goes_after);
+    while (!open_.empty()) {
+      std::ranges::pop_heap(open_, goes_after);
+      Kind& kind = kinds_[open_.back()];
+      if (kind.head != kNone && try_start(kind, now) && kind.head != kNone) {
+        std::ranges::push_heap(open_, goes_after);
+      } else {
+        open_.pop_back();
       }
     }
   }

@@ -11,7 +11,8 @@ using scenarios::WorkloadKind;
 
 double busy_share(const scenarios::Measured& m) {
   if (m.gpu_busy) return *m.gpu_busy;
-  if (m.gpu_util) return models::kBusyOfGpuUtil * *m.gpu_util;
+  // Some kernel runs while an SM works.
+  if (m.gpu_util) return std::max(models::kBusyOfGpuUtil * *m.gpu_util, m.sm_active.value_or(0));
   return 1.0;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/models/gpu_names.hpp"
 #include "slicewise/nearest_name.hpp"
 
 #include "admission.hpp"
@@ -120,10 +121,7 @@ const models::GpuModel* recorded_gpu(const Workload& spec, const World& world,
                                      const models::Catalogue& catalogue, Diagnostics& found) {
   if (!spec.trace || spec.trace->gpu.empty()) return nullptr;
   const std::string& name = spec.trace->gpu;
-  const models::GpuModel* gpu = catalogue.find_gpu(name);
-  if (const auto* type = catalogue.find_instance(name); gpu == nullptr && type != nullptr) {
-    gpu = catalogue.find_gpu(type->gpu_model);
-  }
+  const models::GpuModel* gpu = models::gpu_called(catalogue, name);
   const auto is_usable = [&](const PoolModel& pool) {
     return pool.gpu == gpu || (gpu->fp32_tflops && pool.gpu->fp32_tflops);
   };
@@ -134,7 +132,7 @@ const models::GpuModel* recorded_gpu(const Workload& spec, const World& world,
       fmt::format("jobs of \"{}\" were recorded on \"{}\", which {}: their run times are taken as "
                   "those on the pool's own GPU",
                   spec.trace->workload, name,
-                  gpu == nullptr ? "is no GPU of the catalogue" : "has no published FP32 rate"),
+                  gpu == nullptr ? "is no one GPU of the catalogue" : "has no published FP32 rate"),
       "give measured.device");
   if (!holds(found, note)) found.push_back(note);
   return nullptr;

@@ -429,16 +429,19 @@ TEST(Sacct, StepsTellTheUseOfGpusAndAccountsWhoIsCharged) {
   ImportOptions options;
   options.columns = "JobID,Account,Submit,Start,End,AllocTRES,NTasks,TRESUsageInAve,TRESUsageInMax";
   const std::string usage = "gres/gpumem=9G,gres/gpuutil=60|cpu=00:01:00,gres/gpumem=";
-  const Outcome got = import(ImportKind::Sacct,
-                             {"1|nlp" + times + "gres/gpu=4|||\n1.0|nlp" + times +
-                              "|1|gres/gpuutil=250|gres/gpumem=40G\n" + "2|nlp" + times +
-                              "gres/gpu=4|||\n2.0|nlp" + times + "|4|" + usage + "10G\n" + "3|cv" +
-                              times + "gres/gpu=1|||\n3.0|cv" + times + "|1|gres/gpuutil|\n"},
-                             options);
+  const Outcome got =
+      import(ImportKind::Sacct,
+             {"1|nlp" + times + "gres/gpu=4|||\n1.0|nlp" + times +
+              "|1|gres/gpuutil=250|gres/gpumem=40G\n" + "2|nlp" + times + "gres/gpu=4|||\n2.0|nlp" +
+              times + "|4|" + usage + "10G\n" + "3|cv" + times + "gres/gpu=1|||\n3.0|cv" + times +
+              "|1|gres/gpuutil|\n" + "4|cv" + times + "gres/gpu=1|||\n4.0|cv" + times +
+              "|4|gres/gpuutil=15|gres/gpumem=3G\n"},
+             options);
   EXPECT_EQ(got.csv,
             "# origin_unix_s=1718000000\narrival_s,run_s,gpus,gpu_memory_bytes,observed_wait_s,"
             "gpu_permille,id,project\n"
-            "0,10,4,10737418240,1,625,1,nlp\n0,10,4,10737418240,1,600,2,nlp\n0,10,1,,1,,3,cv\n");
+            "0,10,4,10737418240,1,625,1,nlp\n0,10,4,10737418240,1,600,2,nlp\n0,10,1,,1,,3,cv\n"
+            "0,10,1,12884901888,1,600,4,cv\n");  // four tasks of one GPU
   EXPECT_THAT(got.remarks, HasSubstr("1 lists of what was used that cannot be read"));
 }
 

@@ -262,5 +262,61 @@ class Replay(unittest.TestCase):
         self.assertTrue(json.loads(out)["metadata"]["interrupted"])
 
 
+class WhatRowsSay(unittest.TestCase):
+    """What a field that is empty, or says the same in other words, means."""
+
+    def schedulers(self, trace, *arguments, code=0):
+        result = run("replay", "-f", "-", *arguments, "-o", "json", stdin=trace)
+        self.assertEqual(result.returncode, code, result.stderr)
+        return json.loads(result.stdout)["schedulers"]
+
+    def test_without_a_part_of_a_gpu_a_job_takes_all_of_it(self):
+        trace = "arrival_s,run_s,gpus,gpu_milli\n" + "0,100,1,\n" * 3 + "0,100,1,1000\n" * 2
+        replayed = self.schedulers(trace, "--gpus", "1")[0]
+        self.assertEqual(replayed["makespanSeconds"], 500)
+        self.assertEqual([(s["name"], s["finished"]) for s in replayed["sizes"]],
+                         [("1 GPU", 5)])
+
+    def test_a_part_is_one_of_each_gpu(self):
+        use = [self.schedulers(f"arrival_s,run_s,gpus,gpu_milli\n0,36000,{gpus},500\n",
+                               "--instances", node, "--sharing", "exclusive")[0]["company"]["gpuBusyRatio"]
+               for gpus, node in ((1, "g5.xlarge=1"), (4, "g5.12xlarge=1"))]
+        self.assertAlmostEqual(use[0], 0.5)
+        self.assertAlmostEqual(use[1], 0.5)
+
+    def test_a_gpu_is_busy_while_an_sm_is(self):
+        on = ("--instances", "g5.xlarge=1", "--sharing", "exclusive")
+        both = "arrival_s,run_s,gpus,gpu_permille,sm_permille\n0,36000,1,1000,900\n"
+        busy = self.schedulers(both, *on)[0]["company"]["gpuBusyRatio"]
+        self.assertAlmostEqual(busy, 0.9)
+
+    def test_a_gpu_is_the_one_that_a_log_means(self):
+        times = [self.schedulers(f"arrival_s,run_s,gpus,gpu_models\n0,1000,1,{name}\n", "--any-gpu",
+                                 "--instances", "g5.xlarge=1", "--sharing",
+                                 "exclusive")[0]["makespanSeconds"]
+                 for name in ("T4", "Tesla_T4", "NVIDIA-T4")]
+        self.assertLess(times[0], 900)
+        self.assertEqual(times, [times[0]] * 3)
+
+    def test_tail_times_of_sharing_are_there(self):
+        trace = "arrival_s,run_s,gpus\n0,100,1\n0,100,1\n0,100,1\n"
+        shared, = self.schedulers(trace, "--instances", "g5.xlarge=1", "--sharing", "exclusive")
+        self.assertAlmostEqual(shared["waitP95Seconds"], 200, delta=2)
+        self.assertAlmostEqual(shared["completionP95Seconds"], 300, delta=3)
+        self.assertNotIn("waitP95Seconds", self.schedulers(trace, "--gpus", "1")[0])
+
+    def test_jobs_that_never_fit_are_named_in_any_order_of_ways(self):
+        trace = "arrival_s,run_s,gpus\n0,10,16\n0,10,1\n"
+        for ways in ("exclusive,mig:all-1g.5gb", "mig:all-1g.5gb,exclusive"):
+            result = run("replay", "-f", "-", "--instances", "p4d.24xlarge=1", "--sharing", ways,
+                         stdin=trace)
+            self.assertIn("JOB_NEVER_FITS: 1 of 2 jobs", result.stdout)
+
+    def test_a_trace_without_a_run_time_is_an_error(self):
+        result = run("replay", "-f", "-", "--gpus", "1", stdin="arrival_s,run_s,gpus\n0,,1\n")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("no job of the trace says how long it ran", result.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/models/gpu_names.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
@@ -192,41 +193,6 @@ Expected<std::vector<std::shared_ptr<const sim::GpuSharing>>> named_sharings(
   return sharings;
 }
 
-namespace {
-
-// The words of a GPU's name, however it is written: "A100_80GB" and "a100-80gb" are {80gb, a100}.
-std::set<std::string> words_of(std::string_view name) {
-  std::set<std::string> words;
-  std::string word;
-  for (const char c : name) {
-    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-    if ((lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9')) {
-      word += lower;
-    } else {
-      words.insert(std::exchange(word, {}));
-    }
-  }
-  words.insert(word);
-  for (const char* maker : {"", "nvidia", "tesla", "geforce"}) words.erase(maker);
-  return words;
-}
-
-// The catalogue's models that a log means: the one of that name, else all that have its words.
-std::vector<std::string> models_called(const std::string& name,
-                                       const models::Catalogue& catalogue) {
-  if (const models::GpuModel* gpu = catalogue.find_gpu(name)) return {gpu->name};
-  const std::set<std::string> asked = words_of(name);
-  std::vector<std::string> meant;
-  for (const models::GpuModel& gpu : catalogue.gpus) {
-    if (!asked.empty() && std::ranges::includes(words_of(gpu.name), asked)) {
-      meant.push_back(gpu.name);
-    }
-  }
-  return meant;
-}
-
-}  // namespace
-
 void name_gpus(const scenarios::JobTrace& trace, const models::Catalogue& catalogue,
                sim::ReplayCluster& cluster) {
   std::set<std::uint32_t> seen;
@@ -234,7 +200,8 @@ void name_gpus(const scenarios::JobTrace& trace, const models::Catalogue& catalo
     if (!seen.insert(names).second) continue;
     std::stringstream text(trace.names[names]);
     for (std::string name; std::getline(text, name, '|');) {
-      std::vector<std::string> meant = models_called(name, catalogue);
+      std::vector<std::string> meant;
+      for (const auto* gpu : models::gpus_called(catalogue, name)) meant.push_back(gpu->name);
       if (!meant.empty()) cluster.gpu_names.emplace(name, std::move(meant));
     }
   }

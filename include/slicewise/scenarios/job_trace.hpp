@@ -85,6 +85,10 @@ struct JobTrace {
   std::shared_ptr<const void> backing;  // keeps mapped columns alive
 
   std::size_t size() const { return arrival.size(); }
+  // Of each of the job's GPUs, in thousandths: all of it where nobody says less.
+  std::int32_t milli_of_each(std::size_t row) const {
+    return gpu_milli.empty() || gpu_milli[row] < 0 ? 1000 : gpu_milli[row];
+  }
   std::string_view name(const TraceColumn<std::uint32_t>& column, std::size_t row) const {
     return column.empty() ? std::string_view() : std::string_view(names[column[row]]);
   }

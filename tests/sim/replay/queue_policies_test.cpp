@@ -51,6 +51,12 @@ TEST(QueuePolicies, BackfillTakesTheOldestThatFits) {
   EXPECT_EQ(starts(result), (Seconds{0, 25, 2, 5}));
 }
 
+// Three of four GPUs for the second, whom the third must not overtake though it is like the first.
+TEST(QueuePolicies, BackfillTakesTheOldestAlsoOfThoseThatArriveTogether) {
+  const scenarios::JobTrace trace = trace_of({{0, 100, 1}, {0, 100, 3}, {0, 100, 1}});
+  EXPECT_EQ(starts(replayed(trace, on_pool(4, QueuePolicy::Backfill))), (Seconds{0, 0, 100}));
+}
+
 TEST(QueuePolicies, EasyBackfillsOnlyWhatDoesNotDelayTheOldest) {
   const ReplayResult result = replayed(blocked_head(), on_pool(2, QueuePolicy::Easy));
   // The third ends at 5, before the reservation at 10; the fourth would end at 25.

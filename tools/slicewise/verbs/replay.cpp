@@ -297,9 +297,11 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
   for (const std::string& wrong : {conflict(command), without_effect(given, command)}) {
     if (!wrong.empty()) return usage_error(wrong, "see slicewise replay --help");
   }
-  if (input->trace.size() == 0) {
+  const auto runs = input->trace.run.values();
+  if (std::ranges::none_of(runs, [](Duration run) { return run.ns >= 0; })) {
     return fail({make_diagnostic(Code::TraceFormat, {command.file, 1, 1, 1},
-                                 "the trace has no job to replay",
+                                 runs.empty() ? "the trace has no job to replay"
+                                              : "no job of the trace says how long it ran",
                                  "each line after the one with the columns is a job")},
                 {}, flags);
   }
