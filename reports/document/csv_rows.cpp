@@ -15,7 +15,18 @@
 
 namespace slicewise::reports {
 
-std::string csv_text(std::string_view text) {
+namespace {
+
+// Spreadsheets would compute it.
+bool is_formula(std::string_view text) {
+  return text.size() > 1 && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string csv_text(std::string_view given) {
+  const std::string as_text = is_formula(given) ? "'" + std::string(given) : "";
+  const std::string_view text = as_text.empty() ? given : as_text;
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string out = "\"";
   for (const char c : text) {

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/printable.hpp"
+
 #include "../ci/markdown_comment.hpp"
 #include "../text/text_table.hpp"
 
@@ -149,6 +151,41 @@ std::string markdown_section(const ScreenPart& part, const Screen& screen) {
 
 }  // namespace
 
+namespace {
+
+// What files call things, as one line.
+void show(std::string& text) {
+  std::ranges::replace(text, '\n', ' ');
+  text = printable(text);
+}
+
+void show(Cell& cell) { show(cell.text); }
+
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the parts of a screen
+void show(ScreenPart& part) {
+  show(part.heading);
+  show(part.folded);
+  part.drawing = printable(part.drawing, "\n");
+  for (std::vector<Cell>& row : part.table.rows) {
+    for (Cell& cell : row) show(cell);
+  }
+  for (Sentence& sentence : part.sentences) {
+    show(sentence.strong);
+    show(sentence.text);
+  }
+  for (ScreenPart& below : part.parts) show(below);
+}
+
+Screen shown(Screen screen) {
+  show(screen.alarm);
+  show(screen.heading);
+  show(screen.origin);
+  for (ScreenPart& part : screen.parts) show(part);
+  return screen;
+}
+
+}  // namespace
+
 std::vector<Sentence> sentences_of(const std::vector<std::string>& lines) {
   std::vector<Sentence> out;
   out.reserve(lines.size());
@@ -169,14 +206,17 @@ ScreenPart notes_part(const std::vector<std::string>& lines) {
 }
 
 std::string screen_text(const Screen& screen, const TextStyle& style, bool wide) {
-  return TextScreen(style, wide).text(screen);
+  return TextScreen(style, wide).text(shown(screen));
 }
 
 std::string part_text(const ScreenPart& part, const TextStyle& style, bool wide) {
-  return TextScreen(style, wide).text(part);
+  ScreenPart as_shown = part;
+  show(as_shown);
+  return TextScreen(style, wide).text(as_shown);
 }
 
-std::string screen_markdown(const Screen& screen) {
+std::string screen_markdown(const Screen& given) {
+  const Screen screen = shown(given);
   std::string top = fmt::format("### {}\n\n", markdown_cell(screen.heading));
   if (!screen.alarm.empty()) top += fmt::format("**{}**\n\n", markdown_cell(screen.alarm));
   std::vector<std::string> sections;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/printable.hpp"
 #include "slicewise/sim/describe.hpp"
 
 namespace slicewise::reports {
@@ -28,18 +29,6 @@ std::string_view severity_color(Severity severity) {
   return "";
 }
 
-bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
-
-// A source line cut into characters, so that columns can be counted.
-std::vector<std::string> characters(std::string_view line) {
-  std::vector<std::string> result;
-  for (const char c : line) {
-    if (starts_character(c) || result.empty()) result.emplace_back();
-    result.back() += c;
-  }
-  return result;
-}
-
 std::string_view line_of(std::string_view text, int number) {
   if (text.starts_with(kBom)) text.remove_prefix(kBom.size());
   for (int line = 1; line < number; ++line) {
@@ -58,10 +47,6 @@ const SourceText* find_source(const std::vector<SourceText>& sources, const std:
   return found == sources.end() ? nullptr : &*found;
 }
 
-bool printable_ascii(const std::string& character) {
-  return character.size() == 1 && character[0] >= ' ' && character[0] <= '~';
-}
-
 // The part of a long line around the caret, and where the caret stands in it.
 struct Excerpt {
   std::string text;
@@ -69,27 +54,42 @@ struct Excerpt {
   std::size_t length = 1;  // of the underline
 };
 
+// One column each, so that the caret stays below its character.
+std::string_view shown_character(std::string_view character, bool unicode) {
+  if (character == "\t") return " ";
+  const bool is_shown = character_length(character) > 0 && !is_hidden(character);
+  return is_shown && (unicode || character.size() == 1) ? character : "?";
+}
+
 Excerpt excerpt_of(std::string_view line, const SourceLocation& where, const TextStyle& style,
                    std::size_t room) {
-  std::vector<std::string> all = characters(line);
-  for (std::string& c : all) {
-    if (c == "\t")
-      c.assign(1, ' ');  // one column each, so that the caret stays below its character
-    const bool control = c.size() == 1 && !printable_ascii(c);
-    if (control || (!style.unicode && !printable_ascii(c))) c.assign(1, '?');
-  }
-  const std::size_t caret =
-      std::min(static_cast<std::size_t>(std::max(where.column - 1, 0)), all.size());
-  std::size_t first = 0;
-  if (caret + 1 > room) first = caret - room / 2;
-  const std::size_t last = std::min(all.size(), first + room);
+  const auto target = static_cast<std::size_t>(std::max(where.column - 1, 0));
+  const std::size_t first = target + 1 > room ? target - room / 2 : 0;
   Excerpt excerpt;
-  for (std::size_t i = first; i < last; ++i) excerpt.text += all[i];
-  excerpt.caret = caret - first;
+  std::size_t at = 0;  // characters
+  for (; !line.empty() && at < first + room; ++at) {
+    const std::size_t bytes = std::max<std::size_t>(1, character_length(line));
+    if (at >= first) excerpt.text += shown_character(line.substr(0, bytes), style.unicode);
+    line.remove_prefix(bytes);
+  }
+  const std::size_t caret = std::min(target, at);
+  excerpt.caret = caret - std::min(first, caret);
   const auto length = static_cast<std::size_t>(std::max(where.length, 1));
-  excerpt.length = std::max<std::size_t>(1, std::min(length, last > caret ? last - caret : 1));
+  excerpt.length = std::max<std::size_t>(1, std::min(length, at > caret ? at - caret : 1));
   return excerpt;
 }
+
+// Names of a megabyte are no help.
+std::string shortened(std::string text) {
+  constexpr std::size_t kMost = 2'000;
+  if (text.size() <= kMost) return text;
+  std::size_t end = kMost;
+  while ((static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "...";
+}
+
+// What files say is in all of them.
+std::string foreign(std::string_view text) { return printable(shortened(std::string(text)), "\n"); }
 
 class Printer {
  public:
@@ -100,13 +100,14 @@ class Printer {
     std::string text =
         place(d.where) + paint(severity_color(d.severity),
                                fmt::format("{}[{}]", severity_name(d.severity), info(d.code).name));
-    text += fmt::format(": {}\n", paint(kBold, d.message));
+    text += fmt::format(": {}\n", paint(kBold, foreign(d.message)));
     const int gutter = std::max(5, static_cast<int>(std::to_string(d.where.line).size()) + 1);
     const std::string excerpt = source_lines(d, gutter);
     text += excerpt;
     const std::string indent(static_cast<std::size_t>(gutter) + 1, ' ');
-    if (excerpt.empty() && !d.label.empty()) text += fmt::format("{}= {}\n", indent, d.label);
-    if (!d.help.empty()) text += fmt::format("{}help: {}\n", indent, d.help);
+    if (excerpt.empty() && !d.label.empty())
+      text += fmt::format("{}= {}\n", indent, foreign(d.label));
+    if (!d.help.empty()) text += fmt::format("{}help: {}\n", indent, foreign(d.help));
     return text;
   }
 
@@ -118,9 +119,10 @@ class Printer {
 
   std::string place(const SourceLocation& where) const {
     if (where.line > 0) {
-      return paint(kBold, fmt::format("{}:{}:{}:", where.file, where.line, where.column)) + " ";
+      return paint(kBold, fmt::format("{}:{}:{}:", foreign(where.file), where.line, where.column)) +
+             " ";
     }
-    return where.file.empty() ? "" : paint(kBold, where.file + ":") + " ";
+    return where.file.empty() ? "" : paint(kBold, foreign(where.file) + ":") + " ";
   }
 
   // The line of the file and the caret under it; empty when the text is not at hand.
@@ -131,8 +133,8 @@ class Printer {
     if (line.empty()) return {};
     const std::size_t room = style_.width <= 0 ? line.size() + 1 : room_for_source(gutter);
     const Excerpt excerpt = excerpt_of(line, d.where, style_, room);
-    const std::string marks =
-        fmt::format("{:^>{}}{}{}", "", excerpt.length, d.label.empty() ? "" : " ", d.label);
+    const std::string marks = fmt::format("{:^>{}}{}{}", "", excerpt.length,
+                                          d.label.empty() ? "" : " ", foreign(d.label));
     return fmt::format("{:>{}} | {}\n{:>{}} | {:>{}}{}\n", d.where.line, gutter, excerpt.text, "",
                        gutter, "", excerpt.caret, paint(severity_color(d.severity), marks));
   }
@@ -237,21 +239,26 @@ std::string total(const Diagnostics& diagnostics, int causes) {
   if (files.empty()) return text + "\n";
   return fmt::format(
       "{} in {}\n", text,
-      files.size() == 1 ? files.front() : counted(static_cast<int>(files.size()), "file"));
+      files.size() == 1 ? foreign(files.front()) : counted(static_cast<int>(files.size()), "file"));
 }
 
 }  // namespace
 
 std::string diagnostics_text(const Diagnostics& diagnostics, const std::vector<SourceText>& sources,
                              const TextStyle& style, Severity least) {
+  constexpr std::size_t kMostCauses = 200;  // nobody reads more
   const Printer printer(sources, style);
   std::string text;
   int causes = 0;  // of errors
-  for (const auto& group : by_cause(diagnostics, least)) {
+  std::size_t shown = 0;
+  const auto groups = by_cause(diagnostics, least);
+  for (const auto& group : groups) {
+    if (group.front()->severity == Severity::Error) ++causes;
+    if (++shown > kMostCauses) continue;
     text += printer.print(*group.front());
     if (group.size() > 1) text += fmt::format("      {}\n", more_places(group));
-    if (group.front()->severity == Severity::Error) ++causes;
   }
+  if (shown > kMostCauses) text += fmt::format("... and {} more\n", shown - kMostCauses);
   return text + total(diagnostics, causes);
 }
 

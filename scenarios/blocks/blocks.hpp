@@ -8,6 +8,9 @@
 // the rules that span several of them. Wrong fields read as absent: check_fields has reported them.
 namespace slicewise::scenarios {
 
+// Of the times in a log: below, its end is farther away than anything that is simulated.
+inline constexpr double kLeastScale = 1e-6;
+
 extern const FieldList kRandomTime;
 extern const FieldList kTokenAmount;
 extern const FieldList kMemoryAmount;

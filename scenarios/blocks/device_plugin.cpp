@@ -106,7 +106,8 @@ constexpr Field kSharedResourcesFields[] = {
         "replicas", "10",
         "Slots that the plugin advertises per device. A slot is a ticket, not a share.")
         .needed()
-        .from(2, Code::ReplicasTooFew),
+        .from(2, Code::ReplicasTooFew)
+        .up_to(10'000),
     plain(T::Ignored, "rename", "",
           "the plugin offers name.shared with renameByDefault: true and nothing else"),
     plain(T::Ignored, "devices", "",

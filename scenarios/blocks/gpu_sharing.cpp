@@ -65,7 +65,12 @@ void check_changes(MigLayout& /*layout*/, const Node& map, Reading& reading) {
   }
 }
 
-void check_threads(MpsSettings& mps, const Node& map, Reading& reading) {
+void check_mps(MpsSettings& mps, const Node& map, Reading& reading) {
+  if (mps.server_memory > gibibytes(2)) {
+    reading.findings.add(Code::ValueRange, value_place(map, "serverMemory"),
+                         "serverMemory is more than 2Gi",
+                         "the server itself takes tens of MiB; what its clients hold is gpuMemory");
+  }
   if (!mps.uncapped || !mps.active_threads) return;
   reading.findings.add(Code::SettingConflict, key_place(map, "activeThreads"),
                        "uncapped and activeThreads are both set",
@@ -231,7 +236,7 @@ constexpr Field kNosFields[] = {
 }  // namespace
 
 constinit const FieldList kMig = block<MigLayout, &check_changes>(kMigFields);
-constinit const FieldList kMps = block<MpsSettings, &check_threads>(kMpsFields);
+constinit const FieldList kMps = block<MpsSettings, &check_mps>(kMpsFields);
 constinit const FieldList kVgpu = block<VgpuSettings>(kVgpuFields);
 constinit const FieldList kVirtualGpu = block<VirtualGpuPlugin>(kVirtualGpuFields);
 constinit const FieldList kNos = block<NosPartitioning>(kNosFields);

@@ -39,7 +39,7 @@ void read_extended(const Node* requests, const Node* limits, PodTemplate& pod, F
     for (const Entry& entry : limits->entries) {
       if (!is_extended(entry)) continue;
       const auto count = extended_count(*entry.value);
-      if (!count) continue;
+      if (!count || *count == 0) continue;  // none is asked for
       pod.extended.push_back({{entry.key, entry.key_where}, *count, entry.value->where});
     }
   }

@@ -49,7 +49,8 @@ constexpr Field kLlmFields[] = {
         .otherwise("those of the trace"),
     field<&Llm::weights>("weights", "16Gi", "GPU memory of the weights."),
     field<&Llm::kv_bytes_per_token>("kvBytesPerToken", "128Ki",
-                                    "GPU memory of the cache of one token."),
+                                    "GPU memory of the cache of one token.")
+        .positive(),
     field<&Llm::kv_cache>("kvCache", "4Gi", "Size of the cache, reserved at start.")
         .otherwise("what memoryUtilization leaves beside the weights"),
     field<&Llm::memory_utilization>("memoryUtilization", "90%",
@@ -126,8 +127,22 @@ void read_target(Autoscaling& scaling, const Field& /*field*/, const Entry& entr
   }
 }
 
-void finish_autoscaling(Autoscaling& scaling, const Node& map, Reading& /*reading*/) {
+// What a metric is averaged over, and what was wished for, is kept look by look.
+void check_looks(const Autoscaling& scaling, const Node& map, Findings& findings) {
+  constexpr std::int64_t kMostLooks = 100'000;
+  const Duration each = std::min(scaling.sync_period, seconds(1));
+  const Duration longest =
+      std::max({scaling.window, scaling.scale_down_window, scaling.scale_up_window});
+  if (each.ns <= 0 || longest.ns / each.ns <= kMostLooks) return;
+  findings.add(Code::SettingConflict, value_place(map, each < seconds(1) ? "syncPeriod" : "window"),
+               fmt::format("a window of {:.6g} s holds more than {} looks, one every {:.3g} s",
+                           to_seconds(longest), kMostLooks, to_seconds(each)),
+               "a longer syncPeriod, or shorter windows");
+}
+
+void finish_autoscaling(Autoscaling& scaling, const Node& map, Reading& reading) {
   if (!int_at(&map, "max")) scaling.max_replicas = scaling.min_replicas;
+  check_looks(scaling, map, reading.findings);
 }
 
 void check_replicas(const Node& workload, const Node& node, const Autoscaling& scaling,

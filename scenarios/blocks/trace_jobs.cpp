@@ -350,9 +350,9 @@ class TraceExpansion {
 };
 
 void check_recorded(RecordedJobs& source, const Node& map, Reading& reading) {
-  if (source.scale <= 0) {
+  if (source.scale < kLeastScale) {
     reading.findings.add(Code::ValueRange, value_place(map, "scale"),
-                         "scale must be more than zero");
+                         fmt::format("scale must be at least {:f}", kLeastScale));
   }
   if (source.most_gpus && *source.most_gpus < source.least_gpus) {
     reading.findings.add(Code::SettingConflict, value_place(map, "mostGpus"),

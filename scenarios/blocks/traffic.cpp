@@ -204,8 +204,9 @@ void check_steps(const Node& map, Findings& findings) {
 }
 
 void check_scale(double scale, const Node& map, Findings& findings) {
-  if (scale > 0) return;
-  findings.add(Code::ValueRange, value_place(map, "scale"), "scale must be more than zero");
+  if (scale >= kLeastScale) return;
+  findings.add(Code::ValueRange, value_place(map, "scale"),
+               fmt::format("scale must be at least {:f}", kLeastScale));
 }
 
 void finish_trace(RequestTrace& trace, const Node& map, Reading& reading) {

@@ -56,7 +56,8 @@ constexpr Field kMeasuredFields[] = {
         "smActive", "21%",
         "Share of the time in which an SM is busy, averaged over the SMs (DCGM).")
         .as(T::Percent),
-    field<&Measured::cpu>("cpu", "2600m", "Host CPU that a running pod uses on average."),
+    field<&Measured::cpu>("cpu", "2600m", "Host CPU that a running pod uses on average.")
+        .up_to(10'000'000),
     field<&Measured::request_gpu_time>("requestGpuTime", "{p50: 31ms, p99: 44ms}",
                                        "GPU time of one request of a Service, alone on the GPU.")
         .of(kRandomTime),

@@ -62,12 +62,23 @@ bool read_value(const Field& field, const Node& node, bool& value) {
   return true;
 }
 
-bool read_value(const Field& /*field*/, const Node& node, int& value) {
-  return take_whole(node, value);
+bool read_value(const Field& field, const Node& node, int& value) {
+  std::int64_t whole = 0;
+  if (!read_value(field, node, whole) || !std::in_range<int>(whole)) return false;
+  value = static_cast<int>(whole);
+  return true;
 }
 
+// What is out of range is reported, and no model ever holds it.
 bool read_value(const Field& field, const Node& node, std::int64_t& value) {
-  if (field.type != FieldType::Bytes) return take_whole(node, value);
+  if (field.type != FieldType::Bytes) {
+    std::int64_t whole = 0;
+    if (!take_whole(node, whole)) return false;
+    const bool ranged = field.type == FieldType::Integer || field.type == FieldType::Integers;
+    if (ranged && (whole < field.least || whole > field.most)) return false;
+    value = whole;
+    return true;
+  }
   Bytes bytes;
   if (!read_value(field, node, bytes)) return false;
   value = bytes.count;
@@ -122,8 +133,11 @@ bool read_value(const Field& field, const Node& node, Duration& value) {
   }
 }
 
-bool read_value(const Field& /*field*/, const Node& node, Bytes& value) {
-  return take(node, parse_bytes(node.text), value);
+bool read_value(const Field& field, const Node& node, Bytes& value) {
+  Bytes read;
+  if (!take(node, parse_bytes(node.text), read) || read.count < field.least) return false;
+  value = read;
+  return true;
 }
 
 bool read_value(const Field& /*field*/, const Node& node, Millicores& value) {

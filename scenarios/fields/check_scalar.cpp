@@ -200,10 +200,20 @@ class ScalarChecker {
 
   static std::optional<QuantityError> quantity_error(const Field& field, std::string_view text) {
     switch (field.type) {
-      case FieldType::Bytes:
-        return error_of(parse_bytes(text));
-      case FieldType::Cpu:
-        return error_of(parse_cpu(text));
+      case FieldType::Bytes: {
+        const auto bytes = parse_bytes(text);
+        if (bytes && bytes->count < field.least) return must_be_positive(text);
+        return error_of(bytes);
+      }
+      case FieldType::Cpu: {
+        const auto cpu = parse_cpu(text);
+        if (cpu && cpu->count > field.most) {
+          return QuantityError{Code::ValueRange,
+                               fmt::format("\"{}\" is more than any machine has", text),
+                               fmt::format("at most {} vCPUs", field.most / 1'000)};
+        }
+        return error_of(cpu);
+      }
       case FieldType::Percent: {
         const auto share = parse_percent(text);
         if (share && *share <= 0 && field.least > 0) return must_be_positive(text);

@@ -181,7 +181,7 @@ class ServeGenReader {
     cut_to_window();
     for (ClientWindow& window : result_.windows) window.rate.per_second *= options_.rate_scale;
     if (result_.windows.empty()) {
-      return not_the_format({files_.front().name, 0}, "no window is left to import");
+      return not_the_format({files_.front().name, 1, 1, 1}, "no window is left to import");
     }
     const auto count = static_cast<std::int64_t>(result_.windows.size());
     return Imported{std::move(result_), report_.take_log(count)};

@@ -13,6 +13,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "slicewise/printable.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
@@ -110,6 +112,10 @@ Expected<std::string> unzstd(const SourceText& file, std::size_t most) {
 }  // namespace
 
 Expected<SourceText> decompressed(SourceText file, std::size_t most) {
+  // Logs shrink to a tenth or a fiftieth; what shrinks more was made to fill the memory.
+  constexpr std::size_t kMostTimes = 500;
+  constexpr std::size_t kAnyway = 64U << 20U;
+  most = std::min(most, std::max(kAnyway, file.text.size() * kMostTimes));
   const bool gzip = file.text.starts_with(kGzipMagic);
   if (!gzip && !file.text.starts_with(kZstdMagic)) return file;
   Expected<std::string> text = gzip ? gunzipped(file, most) : unzstd(file, most);
@@ -198,14 +204,6 @@ bool read_pax(std::string_view records, PaxFields& fields) {
     }
   }
   return true;
-}
-
-// A name that a message can show.
-std::string printable(std::string_view name) {
-  std::string text(name);
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
-  return text;
 }
 
 class Archive {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -79,6 +80,7 @@ struct Frame {
   YAML::anchor_t anchor = YAML::NullAnchor;
   bool has_key = false;  // a Map whose next event is a value
   bool drop_value = false;
+  std::unordered_map<std::string, std::size_t> keys = {};  // of a Map: places of its entries
 };
 
 // Builds the tree from the parser's events. A document that cannot be used stops the parser with
@@ -217,7 +219,8 @@ class TreeBuilder : public YAML::EventHandler {
       throw YAML::ParserException(mark, "a key must be text");
     }
     Frame& frame = open_.back();
-    const Entry* first = frame.node->entry(key.text);
+    const auto [known, is_new] = frame.keys.try_emplace(key.text, frame.node->entries.size());
+    const Entry* first = is_new ? nullptr : &frame.node->entries[known->second];
     frame.has_key = true;
     frame.drop_value = first != nullptr;
     if (first == nullptr) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "slicewise/printable.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
@@ -11,24 +13,6 @@ bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) ==
 int code_points(std::string_view text) {
   return static_cast<int>(
       std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); }));
-}
-
-// Bytes of the character that starts with `lead`, 0 when none does.
-std::size_t sequence_length(unsigned char lead) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return 2;
-  if (lead >= 0xE0 && lead <= 0xEF) return 3;
-  if (lead >= 0xF0 && lead <= 0xF4) return 4;
-  return 0;
-}
-
-// Overlong forms, surrogates and characters above U+10FFFF show in the second byte.
-bool second_byte_allowed(unsigned char lead, unsigned char second) {
-  if (lead == 0xE0) return second >= 0xA0;
-  if (lead == 0xED) return second <= 0x9F;
-  if (lead == 0xF0) return second >= 0x90;
-  if (lead == 0xF4) return second <= 0x8F;
-  return true;
 }
 
 }  // namespace
@@ -47,8 +31,12 @@ SourceLocation SourcePlaces::at(std::size_t offset, std::size_t bytes) const {
   std::size_t end = next == line_starts_.end() ? text_.size() : *next - 1;
   if (end > start && text_[end - 1] == '\r') --end;
   const std::size_t stop = std::max(offset, std::min(end, offset + bytes));
-  return {file_, static_cast<int>(next - line_starts_.begin()),
-          code_points(text_.substr(start, offset - start)) + 1,
+  // Lines of megabytes: what was counted for the place before it need not be counted again.
+  const bool goes_on = last_.line_start == start && last_.offset <= offset;
+  const Counted from = goes_on ? last_ : Counted{start, start, 0};
+  last_ = {start, offset,
+           from.characters + code_points(text_.substr(from.offset, offset - from.offset))};
+  return {file_, static_cast<int>(next - line_starts_.begin()), last_.characters + 1,
           std::max(1, code_points(text_.substr(offset, stop - offset)))};
 }
 
@@ -81,15 +69,11 @@ std::size_t SourcePlaces::skip_properties(std::size_t offset) const {
 
 std::optional<std::size_t> first_bad_byte(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
+    const char c = text[i];
     const bool control =
-        (lead < 0x20 && lead != '\t' && lead != '\n' && lead != '\r') || lead == 0x7F;
-    const std::size_t length = sequence_length(lead);
-    if (control || length == 0 || i + length > text.size()) return i;
-    for (std::size_t k = 1; k < length; ++k) {
-      if (!is_continuation(text[i + k])) return i;
-    }
-    if (length > 1 && !second_byte_allowed(lead, static_cast<unsigned char>(text[i + 1]))) return i;
+        (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F;
+    const std::size_t length = character_length(text.substr(i));
+    if (control || length == 0) return i;
     i += length;
   }
   return std::nullopt;

@@ -10,7 +10,8 @@
 
 namespace slicewise::scenarios {
 
-// Turns byte offsets of a UTF-8 text into lines and columns. Keeps a view of the text.
+// Turns byte offsets of a UTF-8 text into lines and columns. Keeps a view of the text. For one
+// thread at a time.
 class SourcePlaces {
  public:
   SourcePlaces(std::string file, std::string_view text);
@@ -27,9 +28,17 @@ class SourcePlaces {
   std::string_view text() const { return text_; }
 
  private:
+  // Characters of a line before an offset.
+  struct Counted {
+    std::size_t line_start = 0;
+    std::size_t offset = 0;
+    int characters = 0;
+  };
+
   std::string file_;
   std::string_view text_;
   std::vector<std::size_t> line_starts_;
+  mutable Counted last_;  // of the last place that was asked for
 };
 
 // The first byte that a YAML file must not hold: broken UTF-8 or a control character.

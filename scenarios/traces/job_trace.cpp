@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/printable.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 
 #include "../import/import_report.hpp"
@@ -45,11 +46,8 @@ NamePool::NamePool(std::vector<std::string>& names) : names_(names), slots_(64) 
 std::uint32_t NamePool::number_of(std::string_view name) {
   if (name.empty()) return 0;
   std::string clean;
-  if (std::any_of(name.begin(), name.end(), is_control)) {
-    clean = name;
-    std::replace_if(clean.begin(), clean.end(), is_control, '?');
-    name = clean;
-  }
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
+  if (!std::ranges::all_of(name, is_plain)) name = clean = printable(name);
   std::size_t slot = hash_of(name) & (slots_.size() - 1);
   for (; slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
     if (names_[slots_[slot] - 1] == name) return slots_[slot] - 1;

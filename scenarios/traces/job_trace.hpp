@@ -15,7 +15,7 @@ class NamePool {
  public:
   explicit NamePool(std::vector<std::string>& names);
 
-  // Control characters, which no line of a trace can hold, become question marks.
+  // What no line of a trace can hold, or nobody can read, stands as its escapes: see printable().
   std::uint32_t number_of(std::string_view name);
 
  private:

@@ -195,9 +195,10 @@ inline bool needs_host_cpu(const scenarios::Serving& serving) {
 // When the nth pod of a workload is created first.
 inline TimePoint first_submission(const scenarios::Workload& workload, std::size_t nth) {
   if (workload.trace) {
-    const Duration submitted = (*workload.trace->jobs)[nth].submitted;
-    return TimePoint{} + workload.submit_at +
-           from_seconds(to_seconds(submitted) / workload.trace->scale);
+    // A run is a year long at most; max-load lowers the scale as far as it likes.
+    constexpr double kFarthestSeconds = 3e9;
+    const double at_s = to_seconds((*workload.trace->jobs)[nth].submitted) / workload.trace->scale;
+    return TimePoint{} + workload.submit_at + from_seconds(std::min(at_s, kFarthestSeconds));
   }
   return TimePoint{} + workload.submit_at +
          workload.submit_interval * static_cast<std::int64_t>(nth);

@@ -258,10 +258,15 @@ ClientArrivals::ClientArrivals(const ClientTraffic& traffic, std::uint64_t seed,
   for (std::size_t first = 0; first < windows.size();) {
     const std::uint32_t client = windows[first].client;
     std::size_t last = first;
-    bool any = false;
+    double expected = 0;  // requests of one pass
     for (; last < windows.size() && windows[last].client == client; ++last) {
-      any = any || asks(windows[last]);
+      expected += windows[last].rate.per_second * traffic.scale * to_seconds(traffic.window);
     }
+    // Nobody looks for the one request of a million runs.
+    const double passes =
+        traffic.repeats ? to_seconds(kFarthest - TimePoint{}) / std::max(1.0, to_seconds(pass_))
+                        : 1;
+    const bool any = expected * passes > 1e-6;
     const std::uint32_t stream = entity + (client + 1) * kNextClient;
     if (any) add_client(first, last, RandomStream(seed, replication, stream, Purpose::Arrival));
     first = last;

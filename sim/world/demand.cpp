@@ -60,7 +60,8 @@ double carry_over(models::ClientLaw& law, double work_scale) {
 }
 
 Duration stretched(Duration d, double factor) {
-  return {std::llround(static_cast<double>(d.ns) * factor)};
+  constexpr double kLongestNs = 4e18;  // 127 years
+  return {std::llround(std::min(static_cast<double>(d.ns) * factor, kLongestNs))};
 }
 
 // A pod with several CUDA processes has the thread limit several times.

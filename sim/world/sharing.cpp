@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -145,6 +147,13 @@ DomainKind aws_virtual_gpu(const Device& device, PoolModel& model) {
   return kind;
 }
 
+// "10gb"; what is none is reported already.
+std::int64_t leading_number(std::string_view text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 // Slices of equal size are tickets of one resource.
 DomainKind nos_slices(const Device& device, PoolModel& model, Diagnostics& found) {
   DomainKind kind = whole_gpu(device);
@@ -152,7 +161,7 @@ DomainKind nos_slices(const Device& device, PoolModel& model, Diagnostics& found
   kind.sharing = mps_of(device, static_cast<int>(slices.size()), false, kind.share, kind.memory);
   Bytes sum;
   for (const Located<std::string>& slice : slices) {
-    const Bytes size = gibibytes(std::stoll(slice.value));
+    const Bytes size = gibibytes(leading_number(slice.value));
     sum += size;
     const std::size_t offer = offer_at(model, {"nvidia.com/gpu-" + slice.value, {}, true, true});
     const auto known = std::ranges::find(kind.tickets, offer, &Tickets::offer);

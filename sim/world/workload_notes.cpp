@@ -37,7 +37,8 @@ void note_too_large(const WorkloadModel& model, const PoolModel& pool, const Dom
   const Bytes available = limited ? *tickets.memory_limit : usable_by_processes(kind);
   if (needed <= available) return;
   found.push_back(make_diagnostic(
-      Code::GpuOom, model.spec.gpu_memory.where,
+      Code::GpuOom,
+      model.spec.gpu_memory.where.line > 0 ? model.spec.gpu_memory.where : model.spec.name.where,
       fmt::format(
           "a {} of \"{}\" needs {} MiB of GPU memory with its CUDA context; {} {} {} MiB: no "
           "pod of it can ever start there",

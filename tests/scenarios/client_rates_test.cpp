@@ -91,7 +91,7 @@ TEST(ClientRates, MistakesHaveTheirPlaceInTheFile) {
 TEST(ClientRates, SettingsAreChecked) {
   expect_problem(with_clients("file: c.csv, from: 30m"), Code::ValueRange,
                  "start behind the last window", giving(kTwoClients));
-  expect_problem(with_clients("file: c.csv, scale: 0"), Code::ValueRange, "more than zero",
+  expect_problem(with_clients("file: c.csv, scale: 0"), Code::ValueRange, "at least 0.000001",
                  giving(kTwoClients));
   expect_problem(with_workload("kind: Service, measured: {requestGpuTime: 9ms}, traffic: {shape: "
                                "Clients, mean: 1/s, clientRates: {file: c.csv}}"),

@@ -133,7 +133,7 @@ TEST(TraceJobs, MistakesAreSaidWithTheirPlace) {
   expect_mistake(csv, "from: 3h", Code::ValueRange, "behind the last job");
   expect_mistake(csv, "from: 1h", Code::ValueRange,
                  "no job of the trace is left: 1 whose run time is not known, 1 without a GPU");
-  expect_mistake(csv, "scale: 0", Code::ValueRange, "scale must be more than zero");
+  expect_mistake(csv, "scale: 0", Code::ValueRange, "scale must be at least 0.000001");
   expect_mistake(csv, "leastGpus: 4, mostGpus: 2", Code::SettingConflict, "below leastGpus");
   expect_mistake(kHeader + "\n", "", Code::ValueRange, "there is no job in the trace");
   expect_mistake("arrival,run,gpus\n", "", Code::TraceColumnMissing, "no column arrival_s, run_s");

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace slicewise::tools {
@@ -67,6 +68,11 @@ Expected<PlanJournal> PlanJournal::open(const std::string& path, std::string_vie
                            fmt::format("cannot open the journal: {}", std::strerror(errno)), "");
   }
   PlanJournal journal(file, {});
+  struct stat what {};
+  if (fstat(file, &what) != 0 || !S_ISREG(what.st_mode)) {
+    return journal_refused(path, Code::FileUnreadable, 1, "the journal is no regular file",
+                           "name a file that is one, or is not there yet");
+  }
   if (flock(file, LOCK_EX | LOCK_NB) != 0) {
     return journal_refused(path, Code::PlanStale, 1, "another run is writing this journal",
                            "wait for it, or name another file");

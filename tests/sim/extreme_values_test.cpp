@@ -1,0 +1,111 @@
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/scenarios/load.hpp"
+
+#include "demo.hpp"
+
+// Every value that a scenario may hold, at its ends and beyond: a world or a diagnostic, never a
+// crash. What a world is built from holds no value that was refused.
+namespace slicewise::sim {
+namespace {
+
+std::string every_field() {
+  std::ifstream file(SLICEWISE_SOURCE_DIR "/tests/scenarios/every_field.yaml", std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// The traces that it names.
+Expected<SourceText> read_trace(const std::string& path) {
+  if (path.find("jobs") != std::string::npos) {
+    return SourceText{path,
+                      "arrival_s,run_s,gpus,user,group\n0,60,1,ana,vision\n"
+                      "5,60,1,bo,vision\n9,60,2,bo,vision\n"};
+  }
+  return SourceText{path,
+                    "when,prompt,answer,client,at_s,rate,law,variation\n"
+                    "0,100,10,0,0,1,Gamma,2\n12.5,200,20,0,600,0,,0\n"};
+}
+
+// With the unit that the value has.
+const char* const kNumbers[] = {"0",          "-0",
+                                "-1",         "1",
+                                "2147483647", "2147483648",
+                                "1e309",      "9223372036854775807",
+                                "0.1",        "99999999999999999999999",
+                                "1e-300"};
+const char* const kOthers[] = {"nan", "inf", "\"\"", "null", "[]", "{}", "[nan]", "[\"\"]", "1Pi"};
+
+void expect_an_answer(const std::string& text) {
+  const scenarios::LoadedScenario loaded =
+      scenarios::read_scenario_file({"extreme.yaml", text}, {}, read_trace);
+  for (const Diagnostic& problem : check_names(loaded, demo::catalogue())) {
+    EXPECT_GE(problem.where.line, 1) << problem.message;
+    EXPECT_FALSE(problem.message.empty());
+  }
+}
+
+TEST(ExtremeValues, OfEveryFieldGiveAWorldOrADiagnostic) {
+  const std::string text = every_field();
+  const std::regex value(R"(: *(-?\d[\d.]*)([a-zA-Z%/]*)(?=[,}\]\s]))");
+  int tried = 0;
+  for (std::sregex_iterator at(text.begin(), text.end(), value), end; at != end; ++at) {
+    const auto place = static_cast<std::size_t>(at->position(1));
+    const auto length = static_cast<std::size_t>(at->length(1) + at->length(2));
+    const auto with = [&](const std::string& other) {
+      SCOPED_TRACE(testing::Message() << at->str() << " as " << other);
+      expect_an_answer(std::string(text).replace(place, length, other));
+      ++tried;
+    };
+    for (const char* const number : kNumbers) with(number + at->str(2));
+    for (const char* const other : kOthers) with(other);
+  }
+  EXPECT_GT(tried, 3'000);
+}
+
+const char* const kHead =
+    "apiVersion: slicewise.dev/v1alpha1\nkind: Scenario\nmetadata: {name: a}\n"
+    "spec:\n  duration: 2m\n";
+const char* const kPool = "  nodePools: [{name: t4, instanceType: g4dn.xlarge}]\n";
+const char* const kJob =
+    "  workloads:\n  - {name: j, kind: Job, podTemplate: {resources: {limits: {nvidia.com/gpu: "
+    "1}}},"
+    " work: {units: 2}, measured: {unitTime: 6s, gpuBusy: 80%}}\n";
+
+TEST(ExtremeValues, ThoseThatDividedByZero) {
+  expect_an_answer(std::string(kHead) +
+                   "  nodePools: [{name: t4, instanceType: g4dn.xlarge, devicePlugin: {sharing: "
+                   "{mps: {resources: [{name: nvidia.com/gpu, replicas: 0}]}}}}]\n" +
+                   kJob);
+  for (const char* const slice : {"99999999999999999999gb", "nan", "\"\"", "0gb"}) {
+    expect_an_answer(std::string(kHead) +
+                     "  nodePools: [{name: t4, instanceType: g4dn.xlarge, nos: {slices: [" + slice +
+                     "]}}]\n" + kJob);
+  }
+  expect_an_answer(std::string(kHead) + kPool +
+                   "  workloads:\n  - {name: s, kind: Service, podTemplate: {resources: {limits: "
+                   "{nvidia.com/gpu: 1}}}, traffic: {shape: Constant, mean: 1/s}, llm: {weights: "
+                   "2Gi, kvBytesPerToken: 0, tokens: {input: 100, output: 20}, step: {weightsTime: "
+                   "14.2ms, tokenTime: 63.7us, cacheReadTime: 0.3673us, overhead: 1ms}}}\n");
+}
+
+// Kubernetes takes a limit of none for none.
+TEST(ExtremeValues, AGpuLimitOfNoneAsksForNone) {
+  for (const char* const none : {"0", "-0", "0m"}) {
+    std::string text = std::string(kHead) + kPool + kJob;
+    text.replace(text.find("gpu: 1"), 6, std::string("gpu: ") + none);
+    const auto set = scenarios::load_scenario({"none.yaml", text});
+    if (!set) continue;  // refused with a place
+    EXPECT_TRUE(set->variants[0].workloads[0].pod.extended.empty());
+    EXPECT_EQ(demo::result(set->variants[0]).pods.succeeded, 1);
+  }
+}
+
+}  // namespace
+}  // namespace slicewise::sim

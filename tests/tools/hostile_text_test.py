@@ -1,0 +1,99 @@
+"""Names from files reach terminals, tables and comments as text that does nothing."""
+
+import csv
+import io
+import json
+import pathlib
+import tempfile
+import unittest
+
+from program import run
+
+# What a terminal, a reader's eye, a spreadsheet or a fence of Markdown would act on.
+HIDDEN = ("\x1b", "\x07", "\x9b", "\u202e", "\u2066", "\u2028")
+HOSTILE = r"\e[31mred\a \u009b1m \u202Egnp \u2066x \u2028 ```"
+SCENARIO = """apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: hostile}
+spec:
+  duration: 2m
+  nodePools: [{name: t4, instanceType: g4dn.xlarge}]
+  workloads:
+  - name: j
+    kind: Job
+    podTemplate:
+      labels: {team: "%(text)s"}
+      resources: {limits: {nvidia.com/gpu: 1}}
+    work: {units: 2, unitName: "%(text)s"}
+    measured: {unitTime: 6s, gpuBusy: 80%%}
+  variants:
+  - {name: a, description: "%(text)s\\n```\\n<script>alert(1)</script>"}
+"""
+
+
+class HostileText(unittest.TestCase):
+    def expect_harmless(self, text):
+        for character in HIDDEN:
+            self.assertNotIn(character, text)
+        text.encode("utf-8")
+
+    def test_in_every_table(self):
+        scenario = SCENARIO % {"text": HOSTILE}
+        for form in ("table", "wide", "md", "junit"):
+            for more in ((), ("--group-by", "label:team")):
+                with self.subTest(form=form, more=more):
+                    result = run("run", "-f", "-", "-o", form, *more, stdin=scenario)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    self.expect_harmless(result.stdout)
+        lines = run("run", "-f", "-", "-o", "md", stdin=scenario).stdout.splitlines()
+        fences = [line for line in lines if line.strip().startswith("```")]
+        self.assertEqual([line for line in fences if line not in ("```", "```text")], [])
+
+    def test_in_messages(self):
+        for text, arguments in ((SCENARIO % {"text": "x"}, ("-f", "-")),):
+            broken = text.replace("kind: Job", 'kind: "' + HOSTILE.replace("`", "") + '"')
+            result = run("run", *arguments, stdin=broken)
+            self.assertEqual(result.returncode, 3)
+            self.expect_harmless(result.stderr)
+            self.assertIn(r"\x1b[31mred\x07", result.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "e\x1b[31m.yaml")
+            file.write_text("kind: nothing\n", encoding="utf-8")
+            self.expect_harmless(run("run", "-f", str(file)).stderr)
+
+    def test_in_traces(self):
+        trace = "arrival_s,run_s,gpus,user\n0,10,1,\u202eana\n0,10,1,bo\n"
+        imported = run("import", "jobs", "-f", "-", "--columns",
+                       "arrival=arrival_s,run=run_s,gpus=gpus,user=user", stdin=trace)
+        self.assertEqual(imported.returncode, 0, imported.stderr)
+        self.expect_harmless(imported.stdout)
+        replayed = run("replay", "-f", "-", "--gpus", "1", "--group-by", "user", stdin=trace)
+        self.assertEqual(replayed.returncode, 0, replayed.stderr)
+        self.expect_harmless(replayed.stdout)
+
+    def test_no_cell_of_a_spreadsheet_is_a_formula(self):
+        result = run("run", "-f", "-", "-o", "csv", stdin=SCENARIO % {"text": "=1+1"})
+        cells = [cell for row in csv.reader(io.StringIO(result.stdout)) for cell in row]
+        self.assertIn("'=1+1", cells)
+        self.assertNotIn("=1+1", cells)
+        document = json.loads(run("run", "-f", "-", "-o", "json",
+                                  stdin=SCENARIO % {"text": "=1+1"}).stdout)
+        self.assertIn('"=1+1"', json.dumps(document))
+
+
+class Size(unittest.TestCase):
+    """What is read in one go is shown in few lines, whatever its size."""
+
+    def test_a_long_line_is_shown_in_part(self):
+        for verb, file in (("run", "{" + ", ".join(f"k{n}: 1" for n in range(20_000)) + "}"),
+                           ("check", '"' * 200_000),
+                           ("replay", "arrival_s,run_s,gpus," + "x" * 1_000_000 + "\n")):
+            with self.subTest(verb=verb):
+                arguments = ("--gpus", "1") if verb == "replay" else ()
+                result = run(verb, "-f", "-", *arguments, stdin=file)
+                self.assertLess(len(result.stderr) + len(result.stdout), 400_000)
+                self.assertNotEqual(result.returncode, 70)
+
+
+if __name__ == "__main__":
+    unittest.main()
