@@ -97,6 +97,30 @@ std::optional<SampleRatios> slowdown_of_group(const ReplayGroup& g) {
   return ratios_of(g.slowdown);
 }
 
+std::optional<SlowedUser> worst_user(const SharingFigures& f) {
+  return f.users.empty() ? std::nullopt : std::optional(f.users.front());
+}
+
+// So much of the jobs waited and were slowed down up to that.
+struct QuantileRow {
+  double quantile = 0;
+  Duration wait;
+  std::optional<double> slowdown;
+};
+
+std::vector<QuantileRow> distribution_of(const ReplayResult& result) {
+  std::vector<QuantileRow> rows;
+  if (result.wait.count() == 0) return rows;
+  for (const double q : {0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999}) {
+    QuantileRow row{q, result.wait.quantile(q), std::nullopt};
+    if (result.sharing && result.sharing->slowdown.count() > 0) {
+      row.slowdown = result.sharing->slowdown.quantile(q);
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
 std::optional<Duration> p95_of(const Histogram& times) {
   return times.count() > 0 ? std::optional(times.quantile(0.95)) : std::nullopt;
 }
@@ -113,6 +137,16 @@ std::string_view way_of(const ReplayOutcome& o) {
 }
 bool is_shared(const ReplayOutcome& o) { return o.result.sharing.has_value(); }
 bool is_of_sharing(const ReplayResult& r) { return r.sharing.has_value(); }
+
+struct SmallerShare {
+  std::int64_t jobs = 0;
+  std::int64_t first_row = 0;
+};
+
+std::optional<SmallerShare> smaller_share(const SharingFigures& f) {
+  if (f.asked_for_more == 0) return std::nullopt;
+  return SmallerShare{f.asked_for_more, static_cast<std::int64_t>(f.first_asked_for_more) + 1};
+}
 
 std::int64_t first_line(const SharingFigures::Refusal& refusal) {
   return static_cast<std::int64_t>(refusal.first_row) + 1;
@@ -138,6 +172,16 @@ const Record& replay_metadata() {
     record.fields.push_back(field<&S::run_under_sharing>("runTimesUnderSharing",
                                                          "run times are lifetimes on shared GPUs")
                                 .optional());
+    record.fields.push_back(
+        field<&S::company_taken_out>("companyTakenOut",
+                                     "jobs whose recorded time with neighbours was taken out of "
+                                     "their run times")
+            .positive());
+    record.fields.push_back(
+        field<&S::backoff_limit>("backoffLimit",
+                                 "times that a job without one of its own comes back after it "
+                                 "found no GPU memory left")
+            .when<&S::shares>());
     record.fields.push_back(
         field<&S::group_by>("groupBy", "what the jobs of a group have in common").when<&groups>());
     return record;
@@ -206,6 +250,7 @@ const Record& record_of<JobFigures>() {
       "of how many jobs the trace says what they bring to sharing",
       {field<&J::jobs>("jobs", "rows that ask for GPUs"),
        field<&J::with_use>("gpuUse", "how busy they kept their GPUs, or their SMs at least"),
+       field<&J::by_profile>("profile", "of those: by a profile of the catalogue").positive(),
        field<&J::with_fraction>(
            "fractionAsked",
            "not that, but the part of a GPU that they asked for, taken for their "
@@ -231,10 +276,44 @@ const Record& record_of<SharingFigures::Refusal>() {
 }
 
 template <>
+const Record& record_of<SmallerShare>() {
+  using S = SmallerShare;
+  static const Record declared{
+      "jobs that asked for more of a GPU than a share of it is, and got one share",
+      {field<&S::jobs>("jobs", "how many"),
+       field<&S::first_row>("firstRow", "of the trace, counted from 1")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<ReplaySeries>() {
+  using S = ReplaySeries;
+  static const Record declared{
+      "means over equal steps from the first arrival to the last end",
+      {field<&S::step>("stepSeconds", "their length; the last one may be shorter"),
+       field<&S::waiting>("waiting", "jobs in the queue").each("of one step"),
+       field<&S::running>("running", "jobs that run").each("of one step"),
+       field<&S::gpus>("gpus", "GPUs that jobs hold").each("of one step")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<QuantileRow>() {
+  using Q = QuantileRow;
+  static const Record declared{
+      "what so many of the finished jobs met at most",
+      {field<&Q::quantile>("quantile", "share of the jobs").of(Unit::Ratio),
+       field<&Q::wait>("waitSeconds", "time without progress"),
+       field<&Q::slowdown>("slowdown", "time on the GPU / alone on a whole GPU")}};
+  return declared;
+}
+
+template <>
 const Record& record_of<SlowedUser>() {
   using U = SlowedUser;
-  static const Record declared{"the user whose jobs were slowed down most",
+  static const Record declared{"a user whose jobs were slowed down",
                                {field<&U::name>("name", "as the trace has it"),
+                                field<&U::jobs>("finished", "jobs with a GPU"),
                                 field<&U::mean_slowdown>("slowdownMean", "of the user's jobs")}};
   return declared;
 }
@@ -247,10 +326,13 @@ const Record& record_of<SharingFigures>() {
       {field<&slowdown_of_jobs>("slowdown", "time on the GPU / alone on a whole GPU"),
        field<&bounded_of_jobs>("boundedSlowdown",
                                "completion / time alone, of which 10 s count at least"),
-       field<&F::worst_user>("worstUser"),
+       field<&worst_user>("worstUser", "the first of users"),
+       field<&F::users>("users", "those slowed down most, worst first, twenty at most").optional(),
        field<&F::oom_killed>("oomKilled", "times that a job found no GPU memory left").positive(),
-       field<&F::failed>("failed", "jobs that found none on seven tries").positive(),
+       field<&F::failed>("failed", "jobs that found none once more than they are tried again")
+           .positive(),
        field<&F::refusals>("fitNoShare", "jobs that never ran").optional(),
+       field<&smaller_share>("smallerShare"),
        field<&F::gpu_busy>("gpuBusyRatio", "kernels run, of the time of all GPUs").of(Unit::Ratio),
        field<&F::sm_active>("smActiveRatio", "SMs work, of the time of all GPUs").of(Unit::Ratio),
        field<&F::switching>("switchRatio", "contexts are switched, of the time of all GPUs")
@@ -304,6 +386,8 @@ const Record& record_of<ReplayOutcome>() {
          field<&O::cost>("costUsd", "of all nodes over the makespan").csv(17, "costUsd"),
          field<&O::verdict>("verdict"),
          of(field<&R::interrupted>("interrupted", "this replay was stopped early").optional()),
+         of(field<&distribution_of>("distribution", "of finished jobs").optional()),
+         of(field<&R::series>("series", "over the time of the replay")),
          of(field<&R::classes>("sizes", "small to large; those with jobs")),
          of(field<&wait_p95>("waitP95Seconds", "of finished jobs")).when<&is_of_sharing>(),
          of(field<&completion_p95>("completionP95Seconds", "of finished jobs"))

@@ -36,6 +36,8 @@ inline constexpr std::string_view kReplayMetadata =
     "what produced the figures; the same values, the same bytes";
 
 template <>
+const Record& record_of<ReplayStudy>();
+template <>
 const Record& record_of<InflationStudy>();
 
 }  // namespace slicewise::sim

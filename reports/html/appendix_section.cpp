@@ -41,8 +41,6 @@ Markup apply_section(const HtmlReport& report) {
   return section("apply", "How do I apply it?", out);
 }
 
-namespace {
-
 std::string definition(std::string_view term, std::string_view text) {
   if (text.empty()) return "";
   return fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(term), escaped(text));
@@ -71,6 +69,8 @@ std::string embedded_json(std::string_view document) {
   }
   return out;
 }
+
+namespace {
 
 constexpr std::string_view kElement =
     "in this page, in the element <code>&lt;script type=\"application/json\" "

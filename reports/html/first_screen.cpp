@@ -11,11 +11,6 @@
 namespace slicewise::reports::html {
 namespace {
 
-struct Tile {
-  std::string figure;
-  std::string remark;
-};
-
 const sim::VariantResult* leading_variant(const HtmlReport& report) {
   if (report.result.variants.empty()) return nullptr;
   const sim::VariantResult* best = best_variant(report.result);
@@ -98,15 +93,6 @@ Tile reserve_tile(const HtmlReport& report, const sim::VariantResult* variant) {
           fmt::format("of all GPU time; memory peak {} of a GPU", percent_text(fullest))};
 }
 
-std::string tiles_markup(const std::vector<Tile>& tiles) {
-  std::string out = "<ul class=\"tiles\">\n";
-  for (const Tile& tile : tiles) {
-    out += fmt::format("<li><strong>{}</strong><span>{}</span></li>\n", escaped(tile.figure),
-                       escaped(tile.remark));
-  }
-  return out + "</ul>\n";
-}
-
 std::string verdict_words(const HtmlReport& report, const ShownOption* lead,
                           const std::vector<ShownOption>& options) {
   if (!report.plan) return verdict(report.result);
@@ -173,10 +159,7 @@ std::string risks_markup(const HtmlReport& report, const sim::VariantResult* var
 }  // namespace
 
 std::string page_header(const HtmlReport& report) {
-  return fmt::format(
-      "<header>\n<h1>{}</h1>\n<p class=\"origin\">{}</p>\n<p class=\"js\"><button "
-      "type=\"button\" id=\"theme\">Theme: as the system</button></p>\n</header>\n",
-      escaped(report.result.stamp.scenario), escaped(origin_line(report.result, kPageStyle)));
+  return header_markup(report.result.stamp.scenario, origin_line(report.result, kPageStyle));
 }
 
 std::string first_screen(const HtmlReport& report, const std::vector<ShownOption>& options) {

@@ -122,6 +122,15 @@ Markup figure(const charts::Drawing& chart, std::string_view finding,
   return markup;
 }
 
+std::string tiles_markup(const std::vector<Tile>& tiles) {
+  std::string out = "<ul class=\"tiles\">\n";
+  for (const Tile& tile : tiles) {
+    out += fmt::format("<li><strong>{}</strong><span>{}</span></li>\n", escaped(tile.figure),
+                       escaped(tile.remark));
+  }
+  return out + "</ul>\n";
+}
+
 std::string code_block(std::string_view id, std::string_view label, std::string_view text) {
   return fmt::format(
       "<div class=\"code\"><div class=\"codehead\"><span>{1}</span><button type=\"button\" "

@@ -66,6 +66,11 @@ std::string folded(std::string_view summary, const std::string& markup, bool ope
 // A chart, what it shows in one sentence, and its figures.
 Markup figure(const charts::Drawing& chart, std::string_view finding,
               const std::vector<HtmlTable>& data);
+struct Tile {
+  std::string figure;
+  std::string remark;
+};
+std::string tiles_markup(const std::vector<Tile>& tiles);
 // With a button that copies it.
 std::string code_block(std::string_view id, std::string_view label, std::string_view text);
 Markup section(std::string_view id, std::string_view heading, const Markup& markup);

@@ -11,11 +11,7 @@
 namespace slicewise::reports {
 namespace {
 
-struct PagePart {
-  std::string_view id;
-  std::string_view name;
-  html::Markup markup;
-};
+using html::PagePart;
 
 std::vector<PagePart> page_parts(const HtmlReport& report,
                                  const std::vector<html::ShownOption>& options) {
@@ -33,7 +29,7 @@ std::vector<PagePart> page_parts(const HtmlReport& report,
           {"apply", "Apply", html::apply_section(report)}};
 }
 
-std::string page_head(const HtmlReport& report) {
+std::string page_head(std::string_view title) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
       "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
@@ -43,21 +39,22 @@ std::string page_head(const HtmlReport& report) {
       "content=\"slicewise {}\">\n<title>{}: slicewise "
       "report</title>\n<style>\n{}\n{}</style>\n</head>"
       "\n",
-      kVersion, html::escaped(report.result.stamp.scenario), charts::chart_style(),
-      page_files::page_css());
+      kVersion, html::escaped(title), charts::chart_style(), page_files::page_css());
 }
 
-}  // namespace
+bool follows_time(const std::vector<PagePart>& parts) {
+  return std::ranges::any_of(parts, [](const PagePart& part) {
+    return std::ranges::any_of(part.markup.charts, &charts::Drawing::follows_time);
+  });
+}
 
-std::vector<ReportChart> report_charts(const HtmlReport& report) {
-  const std::vector<html::ShownOption> options = html::shown_options(report);
-  std::vector<charts::Drawing> drawn;
-  charts::ScatterChart choice = html::options_chart(report, options);
-  for (charts::ScatterPoint& point : choice.points) point.link.clear();  // there is no table
-  if (!choice.points.empty()) drawn.push_back(draw(choice));
-  for (PagePart& part : page_parts(report, options)) {
-    std::ranges::move(part.markup.charts, std::back_inserter(drawn));
-  }
+std::string page_script(const std::vector<PagePart>& parts) {
+  std::string script = fmt::format("\n{}", page_files::page_js());
+  if (follows_time(parts)) script += fmt::format("\n{}", page_files::time_js());
+  return script;
+}
+
+std::vector<ReportChart> svg_files(const std::vector<charts::Drawing>& drawn) {
   std::vector<ReportChart> charts;
   charts.reserve(drawn.size());
   for (const charts::Drawing& chart : drawn) {
@@ -66,36 +63,71 @@ std::vector<ReportChart> report_charts(const HtmlReport& report) {
   return charts;
 }
 
-std::string html_report(const HtmlReport& report) {
-  const std::vector<html::ShownOption> options = html::shown_options(report);
+void add_charts(std::vector<PagePart>& parts, std::vector<charts::Drawing>& drawn) {
+  for (PagePart& part : parts) std::ranges::move(part.markup.charts, std::back_inserter(drawn));
+}
+
+}  // namespace
+
+std::string html::header_markup(std::string_view title, std::string_view origin) {
+  return fmt::format(
+      "<header>\n<h1>{}</h1>\n<p class=\"origin\">{}</p>\n<p class=\"js\"><button "
+      "type=\"button\" id=\"theme\">Theme: as the system</button></p>\n</header>\n",
+      escaped(title), escaped(origin));
+}
+
+std::string html::page_markup(const PageText& page) {
   std::string links;
   std::string sections;
-  bool follow_time = false;
-  const auto add = [&](const PagePart& part) {
-    if (part.markup.empty()) return;
+  for (const PagePart& part : page.parts) {
+    if (part.markup.empty()) continue;
     links += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", part.id, part.name);
     sections += part.markup.text;
-    follow_time |= std::ranges::any_of(part.markup.charts, &charts::Drawing::follows_time);
-  };
-  for (const PagePart& part : page_parts(report, options)) add(part);
-  const std::string start =
-      page_head(report) + "<body>\n<a class=\"skip\" href=\"#main\">Skip to the verdict</a>\n" +
-      html::page_header(report) + "<main id=\"main\">\n" + html::first_screen(report, options);
-  std::string script = fmt::format("\n{}", page_files::page_js());
-  if (follow_time) script += fmt::format("\n{}", page_files::time_js());
-  // What else the page has is short; its appendix holds the scenario.
-  constexpr std::size_t kRest = std::size_t{4} * 1024;
-  const std::size_t used =
-      start.size() + links.size() + sections.size() + script.size() + report.scenario_text.size();
-  const html::EmbeddedDocument document = html::embedded_document(
-      report, kLargestPage > used + kRest ? kLargestPage - used - kRest : 0);
-  add({"appendix", "Appendix", html::appendix_section(report, document)});
-  return start + "<nav aria-label=\"Sections\"><ul>\n" + links + "</ul></nav>\n" + sections +
-         "</main>\n<footer><p>Written by slicewise " + std::string(kVersion) +
+  }
+  return page_head(page.title) +
+         "<body>\n<a class=\"skip\" href=\"#main\">Skip to the verdict</a>\n" + page.header +
+         "<main id=\"main\">\n" + page.first + "<nav aria-label=\"Sections\"><ul>\n" + links +
+         "</ul></nav>\n" + sections + "</main>\n<footer><p>Written by slicewise " +
+         std::string(kVersion) +
          ". Everything above is in this file: nothing was fetched.</p></footer>\n<p id=\"said\" "
          "role=\"status\" class=\"unseen\"></p>\n<script type=\"application/json\" "
          "id=\"document\">" +
-         document.json + "</script>\n<script>" + script + "</script>\n</body>\n</html>\n";
+         page.json + "</script>\n<script>" + page_script(page.parts) +
+         "</script>\n</body>\n</html>\n";
+}
+
+std::vector<ReportChart> html::page_charts(std::vector<PagePart> parts) {
+  std::vector<charts::Drawing> drawn;
+  add_charts(parts, drawn);
+  return svg_files(drawn);
+}
+
+std::vector<ReportChart> report_charts(const HtmlReport& report) {
+  const std::vector<html::ShownOption> options = html::shown_options(report);
+  std::vector<charts::Drawing> drawn;
+  charts::ScatterChart choice = html::options_chart(report, options);
+  for (charts::ScatterPoint& point : choice.points) point.link.clear();  // there is no table
+  if (!choice.points.empty()) drawn.push_back(draw(choice));
+  std::vector<PagePart> parts = page_parts(report, options);
+  add_charts(parts, drawn);
+  return svg_files(drawn);
+}
+
+std::string html_report(const HtmlReport& report) {
+  const std::vector<html::ShownOption> options = html::shown_options(report);
+  html::PageText page{.title = report.result.stamp.scenario,
+                      .header = html::page_header(report),
+                      .first = html::first_screen(report, options),
+                      .parts = page_parts(report, options),
+                      .json = {}};
+  // What else the page has is short; its appendix holds the scenario.
+  constexpr std::size_t kRest = std::size_t{4} * 1024;
+  const std::size_t used = html::page_markup(page).size() + report.scenario_text.size();
+  const html::EmbeddedDocument document = html::embedded_document(
+      report, kLargestPage > used + kRest ? kLargestPage - used - kRest : 0);
+  page.json = document.json;
+  page.parts.push_back({"appendix", "Appendix", html::appendix_section(report, document)});
+  return html::page_markup(page);
 }
 
 }  // namespace slicewise::reports

@@ -72,6 +72,30 @@ std::string limit_share_text(double share);
 // The row of option `index` in the table of the first screen.
 std::string option_id(std::size_t index);
 
+// A section, and what the links above call it; what is empty is left out.
+struct PagePart {
+  std::string_view id;
+  std::string_view name;
+  Markup markup;
+};
+
+// What any page is made of; each is markup but for the title.
+struct PageText {
+  std::string title;
+  std::string header;
+  std::string first;  // above the links
+  std::vector<PagePart> parts;
+  std::string json;
+};
+std::string header_markup(std::string_view title, std::string_view origin);
+std::string page_markup(const PageText& page);
+std::vector<ReportChart> page_charts(std::vector<PagePart> parts);
+
+// A document as it may stand in a script element.
+std::string embedded_json(std::string_view document);
+// A row of a list of terms; "" without a text.
+std::string definition(std::string_view term, std::string_view text);
+
 // The parts of the page, in their order. A section whose figures the report does not have is "".
 
 // The JSON in the page, and the paragraph that says where it is and what it leaves out.

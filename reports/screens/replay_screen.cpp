@@ -101,9 +101,9 @@ RatioTexts ratio_texts(const sim::RatioHistogram& ratios) {
 }
 
 std::string worst_user_text(const sim::SharingFigures& figures) {
-  if (!figures.worst_user) return "-";
-  return fmt::format("{} {}", figures.worst_user->name,
-                     ratio_text(figures.worst_user->mean_slowdown));
+  if (figures.users.empty()) return "-";
+  const sim::SlowedUser& worst = figures.users.front();
+  return fmt::format("{} {}", worst.name, ratio_text(worst.mean_slowdown));
 }
 
 // A figure of every outcome that is shown where it says something.
@@ -280,6 +280,13 @@ void add_sharing_notes(const ReplayStudy& study, std::vector<std::string>& notes
     for (const auto& refusal : outcome.result.sharing->refusals) {
       notes.push_back(refusal_text(outcome, refusal));
     }
+    const sim::SharingFigures& figures = *outcome.result.sharing;
+    if (figures.asked_for_more > 0) {
+      notes.push_back(fmt::format(
+          "{}: {} jobs asked for more of a GPU than a share of it is, and got one share; the first "
+          "is row {}",
+          last->name, whole_text(figures.asked_for_more), figures.first_asked_for_more + 1));
+    }
   }
   const sim::JobFigures& known = study.outcomes.front().result.sharing->known;
   const std::string of = " of " + whole_text(known.jobs) + " jobs";
@@ -288,6 +295,10 @@ void add_sharing_notes(const ReplayStudy& study, std::vector<std::string>& notes
         fmt::format("{}{} do not say how busy they kept their GPUs: all the time, the "
                     "worst case (Assumed)",
                     whole_text(full), of));
+  }
+  if (known.by_profile > 0) {
+    notes.push_back(fmt::format("{}{} have the use of a profile of the catalogue (Assumed)",
+                                whole_text(known.by_profile), of));
   }
   if (known.with_fraction > 0) {
     notes.push_back(
@@ -317,8 +328,13 @@ void add_sharing_notes(const ReplayStudy& study, std::vector<std::string>& notes
   notes.emplace_back(
       "a job with one GPU holds one ticket, one with several whole GPUs without company");
   if (known.with_memory > 0) {
-    notes.emplace_back(
-        "a job that finds no GPU memory left is tried again after 10 s, 20 s ... six times");
+    notes.push_back(study.backoff_limit == 0
+                        ? std::string("a job that finds no GPU memory left has failed")
+                        : fmt::format("a job that finds no GPU memory left is tried again after 10 "
+                                      "s, 20 s ... {} times",
+                                      study.backoff_limit == sim::kBackoffLimit
+                                          ? std::string("six")
+                                          : whole_text(study.backoff_limit)));
   }
   if (any_outcome(study, [](const ReplayOutcome& o) {
         return o.scheduling.sharing->tickets > 1 &&
@@ -349,6 +365,12 @@ std::vector<std::string> replay_notes(const ReplayStudy& study) {
     notes.emplace_back(
         "run times of this trace were measured while jobs shared GPUs: they are lifetimes, not "
         "the work of a job that has its GPUs to itself");
+  }
+  if (study.company_taken_out > 0) {
+    notes.push_back(fmt::format(
+        "what neighbours cost them while they were recorded was taken out of the run times of {} "
+        "jobs: the time of a GPU is shared evenly (Assumed)",
+        whole_text(study.company_taken_out)));
   }
   if (any_outcome(study, [](const ReplayOutcome& o) { return o.result.perfect_estimates; })) {
     notes.emplace_back(

@@ -63,6 +63,11 @@ void check_trace_shift(ReplayFile& file, const Node& trace, Reading& reading) {
 }
 
 void check_sharing(ReplayFile& file, const Node& spec, Reading& reading) {
+  for (const Located<std::string>& rule : file.profile_rules) {
+    const auto read = read_profile_rule(rule.value, rule.where);
+    if (read) continue;
+    for (const Diagnostic& problem : read.error()) reading.findings.add(problem);
+  }
   for (const Located<std::string>& way : file.sharings) {
     const auto read = read_sharing_way(way.value, way.where);
     if (read) continue;
@@ -166,8 +171,19 @@ constexpr Field kReplaySpecFields[] = {
                                  "How jobs share GPUs; several to compare. Without it a job gets "
                                  "the part of a GPU that the trace says, and nobody slows it down.")
         .positive(),
+    field<&ReplayFile::profile_rules>(
+        "profileBy", "['name~=bert.*:bert-base-inference-seq-32/a100-40gb/b1']",
+        "Profiles of the catalogue for what the trace does not say of the jobs' use, with sharing; "
+        "the first rule that fits counts. As profileBy of TraceJobs.")
+        .positive(),
     field<&ReplayFile::restart_preempted>("restartPreempted", "true",
                                           "Preempted jobs start over instead of going on."),
+    field<&ReplayFile::backoff_limit>(
+        "backoffLimit", "0",
+        "Times that a job comes back after it found no GPU memory left, with sharing; a column "
+        "backoff_limit of the trace goes before it.")
+        .up_to(1'000)
+        .otherwise("6"),
     field<&ReplayFile::inflate>(
         "inflate", "1.3", "Let jobs arrive and stay until they ask for this many times all GPUs.")
         .up_to(10),

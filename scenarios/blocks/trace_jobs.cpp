@@ -67,8 +67,13 @@ int most_alive(const std::vector<RecordedJobs::Job>& jobs, double scale) {
 // One TraceJobs on its way to the workloads that it stands for.
 class TraceExpansion {
  public:
-  TraceExpansion(const Workload& given, const JobTrace& trace, Reading& reading)
-      : given_(given), source_(*given.trace), trace_(trace), reading_(reading) {}
+  TraceExpansion(const Workload& given, const JobTrace& recorded, Reading& reading)
+      : given_(given), source_(*given.trace), trace_(recorded), reading_(reading) {
+    take_out_company(trace_);
+    std::vector<ProfileRule> rules;
+    for (const auto& rule : source_.profile_rules) rules.push_back(*read_profile_rule(rule.value));
+    without_profile_ = give_profiles(trace_, rules, source_.profile_seed);
+  }
 
   // None after reporting why.
   std::vector<Workload> workloads() {
@@ -217,6 +222,7 @@ class TraceExpansion {
     };
     add(&ClassKey::owner, in_dns(trace_.names[key.owner]));
     add(&ClassKey::resource, in_dns(trace_.names[key.resource]));
+    add(&ClassKey::profile, in_dns(trace_.names[key.profile]));
     add(&ClassKey::device, in_dns(trace_.names[key.device]));
     add(&ClassKey::milli, number('f', key.milli < 0 ? -1 : key.milli / 10));
     add(&ClassKey::use, number('u', key.use < 0 ? -1 : key.use / 10));
@@ -243,6 +249,7 @@ class TraceExpansion {
         workload.pod.labels["user"] = trace_.names[key.owner];
       }
     }
+    if (key.profile != 0) workload.profile = {trace_.names[key.profile], source_.file.where};
     ask_for(key, rows, workload.pod);
     if (const auto bytes = most_of(trace_.gpu_memory, rows)) {
       constexpr std::int64_t kMebi = 1LL << 20U;
@@ -306,8 +313,8 @@ class TraceExpansion {
     } else if (key.milli > 0 && !measured.gpu_busy && !measured.gpu_util) {
       take_use({std::nullopt, std::nullopt, static_cast<double>(key.milli) / 1'000}, measured);
     }
-    const bool all_measured =
-        (use || sm_active || (!given && key.milli < 0)) && !trace_.run_under_sharing;
+    const bool all_measured = (use || sm_active || (!given && key.milli < 0 && key.profile == 0)) &&
+                              !trace_.run_under_sharing && trace_.company_taken_out == 0;
     if (all_measured) measured.provenance = Provenance::Measured;
   }
 
@@ -327,7 +334,17 @@ class TraceExpansion {
     }
     if (trace_.gpu_memory.empty()) text += "; nor their GPU memory";
     if (trace_.run_under_sharing) {
-      text += "; they were recorded while they shared GPUs, and their runs are taken as alone";
+      text +=
+          "; they were recorded while they shared GPUs, and their runs are taken as alone: there "
+          "is "
+          "no column ran_on that says beside whom";
+    }
+    if (trace_.company_taken_out > 0) {
+      text += fmt::format("; what neighbours cost them was taken out of the runs of {}",
+                          trace_.company_taken_out);
+    }
+    if (without_profile_ > 0) {
+      text += fmt::format("; no rule of profileBy fits {} of the trace", without_profile_);
     }
     if (!grain.host && !trace_.priority.empty()) {
       text +=
@@ -341,7 +358,8 @@ class TraceExpansion {
 
   const Workload& given_;
   const RecordedJobs& source_;
-  const JobTrace& trace_;
+  JobTrace trace_;  // as its jobs would run alone
+  std::int64_t without_profile_ = 0;
   Reading& reading_;
   Duration first_;
   std::vector<std::size_t> rows_;
@@ -357,6 +375,11 @@ void check_recorded(RecordedJobs& source, const Node& map, Reading& reading) {
   if (source.most_gpus && *source.most_gpus < source.least_gpus) {
     reading.findings.add(Code::SettingConflict, value_place(map, "mostGpus"),
                          "mostGpus is below leastGpus", "no job asks for such a number");
+  }
+  for (const auto& rule : source.profile_rules) {
+    if (const auto read = read_profile_rule(rule.value, rule.where); !read) {
+      for (const Diagnostic& problem : read.error()) reading.findings.add(problem);
+    }
   }
 }
 
@@ -392,12 +415,21 @@ constexpr Field kRecordedFields[] = {
                                 "Workloads of their own for each user, group or project, in a "
                                 "namespace of that name, for the bill.")
         .one_of(kSplits),
+    field<&RecordedJobs::profile_rules>(
+        "profileBy", "['name~=bert.*:bert-base-inference-seq-32/a100-40gb/b1']",
+        "Profiles of the catalogue for what the trace does not say of the jobs' use; the first "
+        "rule that fits counts. Also user, group, project and use=0.2..0.5; of PROFILE*3|OTHER "
+        "one is drawn for each job.")
+        .positive(),
+    field<&RecordedJobs::profile_seed>("profileSeed", "7", "Seed of what profileBy draws.")
+        .otherwise("42"),
 };
 
 // Else that is reported already.
 bool is_sound(const RecordedJobs& source) {
-  return !source.file.value.empty() && source.scale > 0 &&
-         source.least_gpus <= source.most_gpus.value_or(source.least_gpus);
+  const auto is_rule = [](const auto& rule) { return read_profile_rule(rule.value).has_value(); };
+  return std::ranges::all_of(source.profile_rules, is_rule) && !source.file.value.empty() &&
+         source.scale > 0 && source.least_gpus <= source.most_gpus.value_or(source.least_gpus);
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ ClassKey key_of(const JobTrace& trace, std::size_t row, const RecordedJobs& sour
   key.use = in_steps(known(trace.gpu_permille, row), grain.share);
   key.sm = in_steps(known(trace.sm_permille, row), grain.share);
   const std::int64_t milli = trace.gpu_milli.empty() ? kWhole : trace.gpu_milli[row];
-  if (key.use < 0 && key.sm < 0 && milli >= 0 && milli < kWhole) {
+  const bool by_profile = name_at(trace.profile, row) != 0;
+  if (key.use < 0 && key.sm < 0 && !by_profile && milli >= 0 && milli < kWhole) {
     key.milli = std::max<std::int64_t>(in_steps(milli, grain.share), 10);
   }
   key.gpu_gib = in_units(known(trace.gpu_memory, row), kGibi, grain.powers);
@@ -62,6 +63,7 @@ ClassKey key_of(const JobTrace& trace, std::size_t row, const RecordedJobs& sour
     }
   }
   key.resource = name_at(trace.resource, row);
+  key.profile = name_at(trace.profile, row);
   key.device = name_at(trace.gpu_models, row);
   if (key.device == 0) key.device = name_at(trace.instance_type, row);
   if (const auto* owners = owners_of(trace, source.split)) key.owner = name_at(*owners, row);

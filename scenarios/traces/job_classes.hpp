@@ -33,6 +33,7 @@ struct ClassKey {
   std::int64_t gib = -1;
   std::int64_t priority = 0;
   std::uint32_t resource = 0;  // names of the trace
+  std::uint32_t profile = 0;
   std::uint32_t device = 0;
   std::uint32_t owner = 0;
 

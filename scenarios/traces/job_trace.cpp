@@ -78,12 +78,21 @@ bool is_binary_job_trace(std::string_view bytes) {
   return bytes.starts_with(std::string_view(kBinaryMagic.data(), kBinaryMagic.size()));
 }
 
-Expected<JobTrace> read_job_trace(const SourceText& source, std::shared_ptr<const void> backing) {
+Expected<JobTrace> read_job_trace(const SourceText& source, std::shared_ptr<const void> backing,
+                                  Diagnostics* skipped) {
   if (is_binary_job_trace(source.text)) {
     return map_job_trace(source.name, source.text, std::move(backing));
   }
-  ImportReport report(/*skip_bad=*/false);
-  return read_job_trace_csv(source, report);
+  ImportReport report(skipped != nullptr);
+  auto trace = read_job_trace_csv(source, report);
+  if (!trace || skipped == nullptr) return trace;
+  for (ImportRemark& remark : report.take_log(static_cast<std::int64_t>(trace->size())).remarks) {
+    const std::string where = fmt::format("the first is line {}", remark.first.line);
+    skipped->push_back(make_diagnostic(Code::TraceRow, std::move(remark.first),
+                                       fmt::format("{} {}; {}", remark.count, remark.what, where)));
+    skipped->back().severity = Severity::Warning;
+  }
+  return trace;
 }
 
 std::size_t put_in_order(JobTrace& trace) {

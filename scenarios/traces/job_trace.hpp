@@ -60,6 +60,7 @@ void visit_columns(Trace& trace, Visitor&& visit) {
   visit(Rules{"gpu_permille", 0, 1'000}, trace.gpu_permille);
   visit(Rules{"sm_permille", 0, 1'000}, trace.sm_permille);
   visit(Rules{"priority", -kMostNumber, kMostNumber, false}, trace.priority);
+  visit(Rules{"backoff_limit", 0, kMostNumber}, trace.backoff_limit);
   visit(Rules{"state", 0, kMostState, false}, trace.state);
   visit(Rules{"id"}, trace.id);
   visit(Rules{"user"}, trace.user);
@@ -68,8 +69,10 @@ void visit_columns(Trace& trace, Visitor&& visit) {
   visit(Rules{"gpu_models"}, trace.gpu_models);
   visit(Rules{"resource"}, trace.resource);
   visit(Rules{"work"}, trace.work);
+  visit(Rules{"profile"}, trace.profile);
   visit(Rules{"gang"}, trace.gang);
   visit(Rules{"instance_type"}, trace.instance_type);
+  visit(Rules{"ran_on"}, trace.ran_on);
 }
 
 inline std::int64_t plain(Duration d) { return d.ns; }

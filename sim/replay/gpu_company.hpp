@@ -43,6 +43,8 @@ class GpuCompany {
   double busy_ns() const { return busy_ns_; }
   double sm_ns() const { return sm_ns_; }
   double switching_ns() const { return switching_ns_; }
+  bool may_run_out_of_memory() const { return uses_.may_run_out_of_memory(); }
+  std::int64_t gpus_in_use() const { return gpus_in_use_; }
   std::int64_t most_gpus() const { return most_gpus_; }  // in use at once
 
  private:

@@ -1,7 +1,10 @@
 #include "job_uses.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <unordered_map>
+
+#include <fmt/format.h>
 
 #include "slicewise/models/gpu_names.hpp"
 #include "slicewise/sim/gpu_room.hpp"
@@ -10,6 +13,42 @@
 
 namespace slicewise::sim {
 namespace {
+
+// The profiles that a trace names, each looked up once.
+class NamedProfiles {
+ public:
+  NamedProfiles(const scenarios::JobTrace& trace, const models::Catalogue& catalogue)
+      : trace_(trace),
+        catalogue_(catalogue),
+        found_(trace.profile.empty() ? 0 : trace.names.size()) {}
+
+  const models::WorkloadProfile* of(std::size_t row) {
+    if (found_.empty() || trace_.profile[row] == 0) return nullptr;
+    auto& found = found_[trace_.profile[row]];
+    if (!found) found = find(trace_.names[trace_.profile[row]], row);
+    return *found;
+  }
+  const Diagnostics& problems() const { return problems_; }
+
+ private:
+  const models::WorkloadProfile* find(const std::string& name, std::size_t row) {
+    const models::WorkloadProfile* published = catalogue_.find_profile(name);
+    if (published != nullptr) {
+      return &on_whole_gpus_.emplace_back(models::on_whole_gpu(*published, catalogue_));
+    }
+    problems_.push_back(unknown_name(
+        Code::ProfileUnknown, Located<std::string>{name, {}},
+        fmt::format("row {} of the trace: the catalogue has no profile \"{}\"", row + 1, name),
+        catalogue_.profiles, "slicewise get profiles"));
+    return nullptr;
+  }
+
+  const scenarios::JobTrace& trace_;
+  const models::Catalogue& catalogue_;
+  std::vector<std::optional<const models::WorkloadProfile*>> found_;  // by name
+  std::deque<models::WorkloadProfile> on_whole_gpus_;                 // without MIG
+  Diagnostics problems_;
+};
 
 // Long enough that nanoseconds do not show.
 constexpr Duration kUnit = seconds(1'000);
@@ -20,6 +59,7 @@ struct Recorded {
   std::int32_t fraction_milli = 1000;  // where the use is not known
   std::int32_t sm_permille = scenarios::kUnknownNumber;
   const models::GpuModel* on = nullptr;
+  const models::WorkloadProfile* profile = nullptr;
 
   friend bool operator==(const Recorded&, const Recorded&) = default;
 };
@@ -30,7 +70,8 @@ struct RecordedHash {
                          (static_cast<std::uint64_t>(r.fraction_milli) << 20U) |
                          static_cast<std::uint64_t>(r.sm_permille + 1);
     return static_cast<std::size_t>(numbers * 0x9E3779B97F4A7C15ULL) ^
-           std::hash<const models::GpuModel*>()(r.on);
+           std::hash<const models::GpuModel*>()(r.on) ^
+           3 * std::hash<const models::WorkloadProfile*>()(r.profile);
   }
 };
 
@@ -82,9 +123,12 @@ scenarios::Workload written_down(const Recorded& recorded) {
   const auto share = [](std::int32_t thousandths) {
     return thousandths < 0 ? std::nullopt : std::optional(thousandths / 1000.0);
   };
-  take_use(
-      {share(recorded.use_permille), share(recorded.sm_permille), share(recorded.fraction_milli)},
-      measured);
+  // A profile says more of a job than what it asked for.
+  const bool by_profile = recorded.profile != nullptr && recorded.profile->duty;
+  take_use({share(recorded.use_permille), share(recorded.sm_permille),
+            by_profile ? std::nullopt : share(recorded.fraction_milli)},
+           measured);
+  if (recorded.profile != nullptr) take_profile(*recorded.profile, job);
   // Where nobody says, all SMs count while kernels run: an upper bound.
   if (!measured.sm_active) {
     measured.sm_active =
@@ -127,6 +171,7 @@ JobUses::JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing)
   std::unordered_map<Recorded, std::uint32_t, RecordedHash> numbers;
   std::vector<Recorded> uses;
   RecordedGpus gpus(trace, *sharing.catalogue);
+  NamedProfiles profiles(trace, *sharing.catalogue);
   Recorded last;
   std::uint32_t last_use = UINT32_MAX;
   for (std::size_t row = 0; row < trace.size(); ++row) {
@@ -138,6 +183,7 @@ JobUses::JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing)
     const bool is_fraction = !says_use && milli > 0 && milli < 1000;
     if (is_fraction) recorded.fraction_milli = milli;
     recorded.on = gpus.of(row);
+    recorded.profile = profiles.of(row);
     if (last_use == UINT32_MAX || !(recorded == last)) {
       const auto [entry, is_new] =
           numbers.try_emplace(recorded, static_cast<std::uint32_t>(uses.size()));
@@ -148,13 +194,22 @@ JobUses::JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing)
     use_of_row_[row] = last_use;
     if (trace.gpus[row] == 0) continue;
     ++known_.jobs;
-    known_.with_use += says_use ? 1 : 0;
-    known_.with_fraction += is_fraction ? 1 : 0;
+    const bool by_profile = !says_use && recorded.profile != nullptr;
+    known_.with_use += says_use || by_profile ? 1 : 0;
+    known_.by_profile += by_profile ? 1 : 0;
+    known_.with_fraction += is_fraction && !by_profile ? 1 : 0;
     known_.with_sm += recorded.sm_permille >= 0 ? 1 : 0;
-    known_.with_memory += !trace.gpu_memory.empty() && trace.gpu_memory[row].count >= 0 ? 1 : 0;
+    known_.with_memory +=
+        says_memory(row) || (recorded.profile != nullptr && recorded.profile->memory);
     known_.with_gpu += recorded.on != nullptr ? 1 : 0;
   }
   uses_ = uses.size();
+  problems_ = profiles.problems();
+  for (const Recorded& recorded : uses) {
+    const bool says = recorded.profile != nullptr && recorded.profile->memory;
+    profile_memory_.push_back(says ? *recorded.profile->memory : Bytes{});
+    memory_by_profile_ |= says;
+  }
   for (const PoolModel& pool : sharing.pools) {
     const PoolModel whole = unshared(pool);
     for (const Recorded& recorded : uses) {
@@ -170,15 +225,15 @@ JobUses::JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing)
 }
 
 Bytes JobUses::memory(std::size_t pool, std::size_t row) const {
-  const Bytes peak = trace_.gpu_memory.empty() ? Bytes{} : trace_.gpu_memory[row];
-  return std::max(peak, Bytes{}) + sharing_.pools[pool].context_memory;
+  const Bytes peak = says_memory(row) ? trace_.gpu_memory[row] : profile_memory_[use_of_row_[row]];
+  return peak + sharing_.pools[pool].context_memory;
 }
 
 std::optional<TurnedAway> JobUses::turned_away(std::size_t row) const {
   const std::int32_t gpus = trace_.gpus[row];
   if (gpus == 0) return std::nullopt;
   if (gpus > 1 && sharing_.isolates()) return TurnedAway::SeveralGpus;
-  if (trace_.gpu_memory.empty() || trace_.gpu_memory[row].count < 0) return std::nullopt;
+  if (!says_memory(row) && profile_memory_[use_of_row_[row]].count == 0) return std::nullopt;
   for (std::size_t pool = 0; pool < sharing_.pools.size(); ++pool) {
     const Bytes room = gpus == 1 ? ticket_memory(pool) : whole_memory(pool);
     if (memory(pool, row) <= room) return std::nullopt;

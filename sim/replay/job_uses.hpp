@@ -42,12 +42,18 @@ class JobUses {
   // nullopt: the row can run somewhere, as far as its GPU memory and the way of sharing go.
   std::optional<TurnedAway> turned_away(std::size_t row) const;
   // Whether jobs may run out of memory beside each other.
-  bool may_run_out_of_memory() const { return !trace_.gpu_memory.empty(); }
+  bool may_run_out_of_memory() const { return !trace_.gpu_memory.empty() || memory_by_profile_; }
+  // Profiles that the catalogue lacks.
+  const Diagnostics& problems() const { return problems_; }
 
   const GpuSharing& sharing() const { return sharing_; }
   const JobFigures& known() const { return known_; }
 
  private:
+  bool says_memory(std::size_t row) const {
+    return !trace_.gpu_memory.empty() && trace_.gpu_memory[row].count >= 0;
+  }
+
   struct Memory {
     Bytes ticket;
     Bytes domain;
@@ -58,8 +64,11 @@ class JobUses {
   const GpuSharing& sharing_;
   std::vector<std::uint32_t> use_of_row_;
   std::size_t uses_ = 0;
-  std::vector<GpuUse> table_;   // by pool, use, then with a ticket and with a whole GPU
-  std::vector<Memory> memory_;  // by pool
+  std::vector<GpuUse> table_;          // by pool, use, then with a ticket and with a whole GPU
+  std::vector<Memory> memory_;         // by pool
+  std::vector<Bytes> profile_memory_;  // by use; 0: no profile says
+  bool memory_by_profile_ = false;
+  Diagnostics problems_;
   JobFigures known_;
 };
 

@@ -54,10 +54,10 @@ Outcome run_events(State& state, Queue& queue, const ReplaySettings& settings) {
       while (state.next_retry() == now) queue.add_again(state.killed.take());
     }
     queue.schedule(now);
-    state.record.waiting(queue.waiting());
+    state.note(now, queue.waiting());
     if (++looks % kEventsPerLook != 0) continue;
     if (was_interrupted(settings)) return Outcome::Interrupted;
-    if (settings.progress) settings.progress(next, total);
+    if (settings.progress) settings.progress(next, total, now);
   }
   return Outcome::Whole;
 }
@@ -183,6 +183,17 @@ ReplaySettings spread_by_what_is_known(const scenarios::JobTrace& trace, ReplayS
   return settings;
 }
 
+// A fraction that no share is.
+void count_fractions(const scenarios::JobTrace& trace, int tickets, SharingFigures& figures) {
+  if (trace.gpu_milli.empty() || tickets == 1) return;
+  for (std::size_t row = trace.size(); row-- > 0;) {
+    const std::int32_t milli = trace.gpu_milli[row];
+    if (trace.gpus[row] != 1 || milli >= 1000 || milli <= milli_of_ticket(tickets)) continue;
+    ++figures.asked_for_more;
+    figures.first_asked_for_more = row;
+  }
+}
+
 Expected<ReplayResult> replay_shared(const scenarios::JobTrace& trace,
                                      const ReplaySettings& asked_for) {
   const ReplaySettings settings = spread_by_what_is_known(trace, asked_for);
@@ -191,12 +202,15 @@ Expected<ReplayResult> replay_shared(const scenarios::JobTrace& trace,
   const JobStream asked(trace, settings.repeat, settings.shift);
   const TraceShapes shapes = shapes_of(trace, settings.cluster, sharing.tickets);
   const JobUses uses(trace, sharing);
+  if (!uses.problems().empty()) return tl::unexpected(uses.problems());
   SharedNodes nodes(jobs, shapes, uses, settings);
   const std::size_t most = most_running(jobs, nodes.total_milli());
   GpuCompany company(jobs, uses, settings.cluster.nodes, most);
   auto result =
       replay_on(jobs, asked, std::move(nodes), std::move(company), most, shapes, settings);
-  if (result) result->sharing->known = uses.known();
+  if (!result) return result;
+  result->sharing->known = uses.known();
+  count_fractions(trace, sharing.tickets, *result->sharing);
   return result;
 }
 

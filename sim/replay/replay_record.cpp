@@ -31,11 +31,13 @@ std::size_t class_of(std::int64_t milli) {
 }  // namespace
 
 ReplayRecord::ReplayRecord(const JobStream& jobs, const ReplaySettings& settings)
-    : jobs_(jobs), group_by_(settings.group_by) {
+    : jobs_(jobs),
+      group_by_(settings.group_by),
+      over_time_(jobs.size() > 0 ? jobs.arrival(0) : TimePoint{}) {
   result_.jobs = jobs.size();
   if (settings.keep_jobs) result_.job_times.resize(jobs.size());
   for (std::size_t at = 0; at < kSizes.size(); ++at) classes_[at].name = kSizes[at].name;
-  if (jobs.size() > 0) result_.first_arrival = TimePoint{jobs.trace().arrival[0].ns};
+  if (jobs.size() > 0) result_.first_arrival = jobs.arrival(0);
   result_.last_end = result_.first_arrival;
   if (settings.sharing) {
     result_.sharing.emplace();
@@ -190,15 +192,21 @@ void ReplayRecord::sort_groups() {
   });
 }
 
-void ReplayRecord::find_worst_user() {
-  const Sum* worst = nullptr;
-  const auto mean = [](const Sum& sum) { return sum.of / static_cast<double>(sum.jobs); };
-  for (const Sum& user : slowdown_of_user_) {
-    if (user.jobs > 0 && (worst == nullptr || mean(user) > mean(*worst))) worst = &user;
+void ReplayRecord::rank_users() {
+  constexpr std::size_t kMostUsers = 20;
+  std::vector<std::size_t> users;  // by name
+  for (std::size_t name = 0; name < slowdown_of_user_.size(); ++name) {
+    if (slowdown_of_user_[name].jobs > 0) users.push_back(name);
   }
-  if (worst == nullptr) return;
-  const auto name = static_cast<std::size_t>(worst - slowdown_of_user_.data());
-  result_.sharing->worst_user = {jobs_.trace().names[name], mean(*worst)};
+  const auto mean = [this](std::size_t name) {
+    return slowdown_of_user_[name].of / static_cast<double>(slowdown_of_user_[name].jobs);
+  };
+  std::ranges::stable_sort(users, std::ranges::greater{}, mean);
+  users.resize(std::min(users.size(), kMostUsers));
+  for (const std::size_t name : users) {
+    result_.sharing->users.push_back(
+        {jobs_.trace().names[name], slowdown_of_user_[name].jobs, mean(name)});
+  }
 }
 
 ReplayResult ReplayRecord::take(std::int64_t total_milli, bool interrupted) {
@@ -215,7 +223,8 @@ ReplayResult ReplayRecord::take(std::int64_t total_milli, bool interrupted) {
   result_.lost_gpu_hours = static_cast<double>(lost_milli_ns_) / kMilliNsPerGpuHour;
   result_.interrupted = interrupted;
   sort_groups();
-  find_worst_user();
+  if (result_.sharing) rank_users();
+  result_.series = over_time_.series(result_.last_end);
   return std::move(result_);
 }
 

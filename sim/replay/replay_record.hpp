@@ -8,6 +8,7 @@
 #include "slicewise/sim/replay/replay.hpp"
 
 #include "job_stream.hpp"
+#include "over_time.hpp"
 
 namespace slicewise::sim {
 
@@ -36,6 +37,8 @@ class ReplayRecord {
   void waiting(std::int64_t jobs) {
     if (jobs > result_.most_waiting) result_.most_waiting = jobs;
   }
+  OverTime& over_time() { return over_time_; }
+  std::int64_t milli_in_use() const { return used_milli_; }
   ReplayResult take(std::int64_t total_milli, bool interrupted);
 
  private:
@@ -49,7 +52,7 @@ class ReplayRecord {
   void slowed_down(std::size_t row, Duration completion, const ServedInCompany& served);
   ReplayGroup& group_of(std::size_t row);
   void sort_groups();
-  void find_worst_user();
+  void rank_users();
 
   const JobStream& jobs_;
   ReplayResult result_;
@@ -61,6 +64,7 @@ class ReplayRecord {
   Int128 lost_milli_ns_ = 0;
   std::int64_t used_milli_ = 0;
   std::int64_t peak_milli_ = 0;
+  OverTime over_time_;
 };
 
 }  // namespace slicewise::sim

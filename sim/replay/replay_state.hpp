@@ -17,21 +17,22 @@
 namespace slicewise::sim {
 
 // Jobs that ran out of GPU memory and come back: as the Job controller does it, after 10 s, 20 s
-// and so on up to 6 minutes, six times at most. Source: Kubernetes, "Jobs", pod backoff failure
-// policy.
+// and so on up to 6 minutes, as often as their backoffLimit says. Source: Kubernetes, "Jobs", pod
+// backoff failure policy.
 class KilledJobs {
  public:
-  static constexpr int kMostRetries = 6;
-
-  explicit KilledJobs(std::size_t jobs) : kills_(jobs) {}
+  KilledJobs(const JobStream& stream, int limit, bool may_be_killed)
+      : stream_(stream), limit_(limit), kills_(may_be_killed ? stream.size() : 0) {}
 
   // False: it was tried often enough.
   bool comes_back(JobNumber job, TimePoint now) {
     constexpr Duration kFirst = seconds(10);
     constexpr Duration kMost = seconds(360);
+    constexpr int kDoublings = 6;  // then it is kMost
     const int kills = ++kills_[job];
-    if (kills > kMostRetries) return false;
-    const Duration wait = std::min(kMost, kFirst * (std::int64_t{1} << (kills - 1)));
+    if (kills > limit_of(job)) return false;
+    const Duration wait =
+        std::min(kMost, kFirst * (std::int64_t{1} << std::min(kills - 1, kDoublings)));
     waiting_.push_back({now + wait, job});
     std::ranges::push_heap(waiting_, std::greater());
     return true;
@@ -46,7 +47,15 @@ class KilledJobs {
   }
 
  private:
-  std::vector<std::uint8_t> kills_;                       // by job
+  int limit_of(JobNumber job) const {
+    const auto& own = stream_.trace().backoff_limit;
+    const std::int32_t limit = own.empty() ? scenarios::kUnknownNumber : own[stream_.row(job)];
+    return limit < 0 ? limit_ : limit;
+  }
+
+  const JobStream& stream_;
+  int limit_;                                             // of those without one of their own
+  std::vector<std::int32_t> kills_;                       // by job
   std::vector<std::pair<TimePoint, JobNumber>> waiting_;  // a heap
 };
 
@@ -64,7 +73,7 @@ class ReplayState {
         running(most_running),
         company(std::move(among_jobs)),
         record(asked, settings),
-        killed(Company::kMeets && !stream.trace().gpu_memory.empty() ? stream.size() : 0),
+        killed(stream, settings.backoff_limit, may_be_killed(company)),
         restarts_(settings.restart_preempted) {
     if (preemptive) done_.resize(stream.size());
     if (Company::kMeets && preemptive && !restarts_) served_.resize(stream.size());
@@ -133,6 +142,13 @@ class ReplayState {
     }
   }
 
+  // What holds after all that happened at this instant.
+  void note(TimePoint now, std::int64_t waiting) {
+    record.waiting(waiting);
+    record.over_time().set(now,
+                           {waiting, static_cast<std::int64_t>(running.size()), milli_in_use()});
+  }
+
   TimePoint next_retry() const { return kShared ? killed.next() : kNever; }
 
   Duration remaining(JobNumber job) const {
@@ -147,6 +163,22 @@ class ReplayState {
   KilledJobs killed;
 
  private:
+  static bool may_be_killed(const Company& company) {
+    if constexpr (Company::kMeets) {
+      return company.may_run_out_of_memory();
+    } else {
+      return false;
+    }
+  }
+
+  std::int64_t milli_in_use() const {
+    if constexpr (Company::kMeets) {
+      return 1000 * company.gpus_in_use();
+    } else {
+      return record.milli_in_use();
+    }
+  }
+
   void finish_in_company(const GpuCompany::Stretch& stretch, JobNumber job, TimePoint now) {
     if (stretch.killed) {
       record.killed(job);

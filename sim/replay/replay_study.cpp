@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -47,23 +48,22 @@ void add_notes_of_sharing(ReplayStudy& study) {
   }
 }
 
-// Progress of several replays as one: jobs that arrived, of all of them.
+// Progress of several replays as one: jobs that arrived, of all of them. Those that are under way
+// tell their time.
 class SharedProgress {
  public:
-  SharedProgress(const RunOptions& options, std::size_t parts) : options_(options), done_(parts) {}
-  void update(std::size_t part, std::int64_t done, std::int64_t total) {
-    if (!options_.progress) return;
+  SharedProgress(const ReplaySettings& settings, std::size_t parts)
+      : settings_(settings), done_(parts) {}
+  void update(std::size_t part, std::int64_t done, std::int64_t total, TimePoint now) {
+    if (!settings_.progress) return;
     const std::scoped_lock lock(mutex_);
     done_[part] = done;
-    std::int64_t sum = 0;
-    for (const std::int64_t each : done_) sum += each;
-    options_.progress(static_cast<int>(std::min<std::int64_t>(sum, INT32_MAX)),
-                      static_cast<int>(std::min<std::int64_t>(
-                          total * static_cast<std::int64_t>(done_.size()), INT32_MAX)));
+    const auto all = std::accumulate(done_.begin(), done_.end(), std::int64_t{0});
+    settings_.progress(all, total * static_cast<std::int64_t>(done_.size()), now);
   }
 
  private:
-  const RunOptions& options_;
+  const ReplaySettings& settings_;
   std::mutex mutex_;
   std::vector<std::int64_t> done_;
 };
@@ -78,7 +78,9 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
                     .repeat = settings.repeat,
                     .shift = settings.shift,
                     .restart_preempted = settings.restart_preempted,
+                    .backoff_limit = settings.backoff_limit,
                     .run_under_sharing = trace.run_under_sharing,
+                    .company_taken_out = trace.company_taken_out,
                     .group_by = settings.group_by,
                     .outcomes = {},
                     .interrupted = false,
@@ -86,7 +88,7 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
   study.origin.stamp.seed = settings.seed;
   study.origin.stamp.replications = 1;
   std::vector<std::optional<Expected<ReplayResult>>> results(schedulings.size());
-  SharedProgress progress(options, schedulings.size());
+  SharedProgress progress(settings, schedulings.size());
   RunOptions quiet = options;
   quiet.progress = {};
   run_in_parallel(schedulings.size(), quiet, [&](std::size_t at) {
@@ -95,7 +97,9 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
     own.placement = schedulings[at].placement;
     own.sharing = schedulings[at].sharing;
     own.interrupted = options.interrupted;
-    own.progress = [&](std::int64_t done, std::int64_t total) { progress.update(at, done, total); };
+    own.progress = [&](std::int64_t done, std::int64_t total, TimePoint now) {
+      progress.update(at, done, total, now);
+    };
     results[at] = replay(trace, own);
   });
   for (std::size_t at = 0; at < results.size(); ++at) {

@@ -55,6 +55,25 @@ std::vector<NamedProfile> usable_profiles(const models::Catalogue& catalogue, co
   return nearest_name(wanted, names) ? here : elsewhere;
 }
 
+}  // namespace
+
+void take_profile(const models::WorkloadProfile& profile, Workload& spec) {
+  const bool measured_by_user = spec.measured.has_value();
+  scenarios::Measured& m = measured_by_user ? *spec.measured : spec.measured.emplace();
+  if (!measured_by_user) m.provenance = scenarios::Provenance::Catalog;
+  if (!m.bandwidth_share) m.bandwidth_share = profile.bandwidth_share;
+  if (!m.capacity_share) m.capacity_share = profile.capacity_share;
+  if (!m.norm_p) m.norm_p = profile.norm_p;
+  if (!m.sensitivity) m.sensitivity = profile.sensitivity;
+  if (!m.pressure) m.pressure = profile.pressure;
+  if (!m.gpu_busy && !m.gpu_util && profile.duty) m.gpu_busy = profile.duty;
+  if (spec.gpu_memory.resident.count == 0 && profile.memory) {
+    spec.gpu_memory.resident = *profile.memory;
+  }
+}
+
+namespace {
+
 // Fills what the scenario leaves open from the catalogue profile it names.
 void apply_profile(const models::Catalogue& catalogue, const World& world, Workload& spec,
                    Diagnostics& found) {
@@ -68,17 +87,11 @@ void apply_profile(const models::Catalogue& catalogue, const World& world, Workl
     return;
   }
   const models::WorkloadProfile profile = models::on_whole_gpu(*published, catalogue);
-  const bool measured_by_user = spec.measured.has_value();
-  scenarios::Measured& m = measured_by_user ? *spec.measured : spec.measured.emplace();
-  if (!measured_by_user) m.provenance = scenarios::Provenance::Catalog;
-  if (m.device.value.empty()) m.device = {profile.gpu_model, spec.profile.where};
-  if (!m.bandwidth_share) m.bandwidth_share = profile.bandwidth_share;
-  if (!m.capacity_share) m.capacity_share = profile.capacity_share;
-  if (!m.norm_p) m.norm_p = profile.norm_p;
-  if (!m.sensitivity) m.sensitivity = profile.sensitivity;
-  if (!m.pressure) m.pressure = profile.pressure;
+  take_profile(profile, spec);
+  scenarios::Measured& m = *spec.measured;
+  // Recorded jobs ran on the GPU that the trace says.
+  if (m.device.value.empty() && !spec.trace) m.device = {profile.gpu_model, spec.profile.where};
   if (!m.batch) m.batch = profile.batch;
-  if (!m.gpu_busy && !m.gpu_util && profile.duty) m.gpu_busy = profile.duty;
   if (spec.kind == WorkloadKind::Service) {
     if (!m.request_gpu_time && profile.solo_step) {
       m.request_gpu_time =
@@ -86,9 +99,6 @@ void apply_profile(const models::Catalogue& catalogue, const World& world, Workl
     }
   } else if (!m.unit_time) {
     m.unit_time = profile.solo_step;
-  }
-  if (spec.gpu_memory.resident.count == 0 && profile.memory) {
-    spec.gpu_memory.resident = *profile.memory;
   }
 }
 

@@ -53,11 +53,16 @@ class Report(unittest.TestCase):
                           "--instances", "g4dn.xlarge,g6.xlarge,g5.xlarge", "--max-nodes", "2",
                           "--replications", "2", "-o", "json", "--out", str(plan))
             self.assertEqual(planned.returncode, 0, planned.stderr)
+            replayed = pathlib.Path(folder) / "replay.json"
+            run("replay", "-f", EXAMPLES + "logs/team-trace.csv", "--instances", "p4d.24xlarge=2",
+                "--sharing", "exclusive,time-slicing:4,mps:4,mig:all-1g.5gb", "-o", "json", "--out",
+                str(replayed))
             pages = [
                 # One of its variants shows how pods are lost.
                 self.write_page(folder, "jobs", EXAMPLES + "aws-cifar10.yaml", code=6),
                 self.write_page(folder, "services", EXAMPLES + "shared-inference.yaml"),
                 self.write_page(folder, "plan", str(plan)),
+                self.write_page(folder, "replay", str(replayed)),
             ]
             checked = subprocess.run(["node", "report.mjs", self.chromium, *pages], cwd=HERE,
                                      capture_output=True, text=True, timeout=300, check=False)

@@ -9,7 +9,10 @@ import { test, after } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
-const [executablePath, ...pages] = process.argv.slice(2);
+const [executablePath, ...given] = process.argv.slice(2);
+// That of a trace has parts of its own.
+const isReplay = (page) => basename(page) === 'replay.html';
+const pages = given.filter((page) => !isReplay(page));
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const desktop = { width: 1366, height: 768 };
 const phone = { width: 390, height: 844 };
@@ -286,6 +289,50 @@ for (const path of pages) {
       await openAll(page);
       assert.ok(await overflow(page) <= 0, `${await overflow(page)} px too wide when unfolded`);
     });
+    await close();
+  });
+}
+
+for (const path of given.filter(isReplay)) {
+  test('the page of a trace', async (t) => {
+    const { page, wrong, close } = await open(path, { colorScheme: 'light' });
+    await t.test('has its verdict and all ways on the first screen', async () => {
+      const box = await page.locator('#verdict').boundingBox();
+      assert.ok(box.y + box.height <= desktop.height, `first screen ends at ${box.y + box.height}`);
+      assert.equal(await page.locator('#verdict tbody tr').count(), 4);
+      assert.ok(await page.locator('#verdict .scroll').evaluate(
+        (scroll) => scroll.scrollWidth <= scroll.clientWidth), 'its table is cut off');
+      await keep(page, 'replay-first');
+    });
+    await t.test('has charts and links that lead somewhere', async () => {
+      for (const id of ['time', 'jobs', 'users', 'cost']) {
+        assert.ok((await page.locator(`#${id} svg`).count()) > 0, id);
+      }
+      const dead = await page.locator('a[href^="#"]').evaluateAll(
+        (links) => links.map((a) => a.getAttribute('href').slice(1))
+          .filter((id) => document.getElementById(id) === null));
+      assert.deepEqual(dead, []);
+    });
+    await t.test('shows one moment in all charts over time', async () => {
+      const readouts = page.locator('#time .readout');
+      assert.equal(await readouts.count(), 3);
+      await page.locator('#time .plot').first().focus();
+      await page.keyboard.press('ArrowRight');
+      const words = await readouts.allTextContents();
+      assert.equal(new Set(words.map((text) => text.split(': ')[0])).size, 1);
+    });
+    await page.evaluate(axe);
+    await openAll(page);
+    for (const colorScheme of ['light', 'dark']) {
+      await page.emulateMedia({ colorScheme });
+      assert.deepEqual(await violations(page), []);
+      await keep(page, `replay-${colorScheme}`, { fullPage: true });
+    }
+    for (const viewport of [desktop, phone]) {
+      await page.setViewportSize(viewport);
+      assert.ok(await overflow(page) <= 0, `${await overflow(page)} px too wide`);
+    }
+    assert.deepEqual(wrong, []);
     await close();
   });
 }

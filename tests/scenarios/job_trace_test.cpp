@@ -14,11 +14,11 @@ constexpr std::string_view kEveryColumn =
     "# origin_unix_s=1502114581\n"
     "# run_under_sharing=true\n"
     "arrival_s,run_s,gpus,gpu_milli,cpu_milli,memory_bytes,gpu_memory_bytes,observed_wait_s,"
-    "time_limit_s,deadline_s,gpu_permille,sm_permille,priority,state,id,user,group,project,"
-    "gpu_models,resource,work,gang\n"
-    "0,12.5,1,460,6000,12884901888,1073741824,0.000000001,3600,7200.5,370,290,-5,Completed,a,ana,"
-    "vc,nlp,V100M16|V100M32,mig-1g.5gb,\"bert, large\",g1\n"
-    "0.25,,8,1000,,,,,,,,,2147483647,Pending,\"say \"\"b\"\"\",,,,,,,\n";
+    "time_limit_s,deadline_s,gpu_permille,sm_permille,priority,backoff_limit,state,id,user,"
+    "group,project,gpu_models,resource,work,profile,gang,ran_on\n"
+    "0,12.5,1,460,6000,12884901888,1073741824,0.000000001,3600,7200.5,370,290,-5,3,Completed,a,ana,"
+    "vc,nlp,V100M16|V100M32,mig-1g.5gb,\"bert, large\",bert/b1,g1,n/0\n"
+    "0.25,,8,1000,,,,,,,,,2147483647,,Pending,\"say \"\"b\"\"\",,,,,,,,,\n";
 
 std::string error_of(const std::string& text) {
   const auto trace = read_job_trace({"t.csv", text});

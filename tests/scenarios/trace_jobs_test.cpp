@@ -194,5 +194,23 @@ TEST(TraceJobs, ABinaryTraceIsReadAsWell) {
   EXPECT_THAT(names_of(expanded(job_trace_binary(*trace))), ElementsAre("a-1gpu x2"));
 }
 
+TEST(TraceJobs, RulesGiveProfilesForWhatTheTraceDoesNotSay) {
+  const auto workloads =
+      expanded(kHeader + ",work\n0,60,1,bert\n1,60,1,x\n", "profileBy: ['name~=bert.*:p/b1']");
+  ASSERT_THAT(names_of(workloads), ElementsAre("a-1gpu-none x1", "a-1gpu-p-b1 x1"));
+  EXPECT_EQ(workloads[0].profile.value, "");
+  EXPECT_EQ(workloads[1].profile.value, "p/b1");
+  expect_mistake(kHeader + "\n0,60,1\n", "profileBy: ['name~=[:p']", Code::ValueRange,
+                 "\"name~=[:p\": no regular expression");
+}
+
+TEST(TraceJobs, NeighboursOfTheTimeOfRecordingAreTakenOut) {
+  const auto workloads =
+      expanded("# run_under_sharing=true\n" + kHeader + ",ran_on\n0,100,1,n\n50,100,1,n\n");
+  ASSERT_EQ(workloads.size(), 1U);
+  EXPECT_EQ((*workloads[0].trace->jobs)[0].run, seconds(75));
+  EXPECT_EQ(workloads[0].measured->provenance, Provenance::Assumed);
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios

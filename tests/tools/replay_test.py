@@ -204,6 +204,123 @@ class Replay(unittest.TestCase):
         self.assertEqual([reason["cause"] for reason in outcome["verdict"]["reasons"]],
                          ["podsFailed", "podsPending"])
 
+    def test_how_often_a_job_comes_back_is_said(self):
+        row = "5,100,1,10000000000"
+        for flags, column, killed in (((), "", 7), (("--backoff-limit", "0"), "", 1),
+                                      (("--backoff-limit", "2"), "", 3), ((), "0", 1),
+                                      (("--backoff-limit", "2"), "4", 5)):
+            with self.subTest(flags=flags, column=column):
+                trace = "arrival_s,run_s,gpus,gpu_memory_bytes,backoff_limit\n" \
+                        f"0,3000,1,10000000000,\n{row},{column}\n"
+                result = self.expect(PODS_LOST, "", "-f", "-", "--instances", "g4dn.xlarge=1",
+                                     "--sharing", "time-slicing:2", "-o", "json", *flags,
+                                     stdin=trace)
+                company = json.loads(result.stdout)["schedulers"][0]["company"]
+                self.assertEqual((company["oomKilled"], company["failed"]), (killed, 1))
+        self.expect(2, "--backoff-limit needs --sharing", "-f", TRACE, "--gpus", "8",
+                    "--backoff-limit", "1")
+
+    def test_bad_rows_are_counted_by_reason(self):
+        trace = "arrival_s,run_s,gpus,gpu_milli,gpu_memory_bytes\n0,100,1,500,1000\n" \
+                "1,-5,1,500,1000\n2,NaN,1,500,1000\n-3,50,1,500,1000\n5,50,64,,1000\n" \
+                "6,50,1,130,1000\n7,50,1,,900000000000\n8,50,1,1500,1000\n"
+        arguments = ("-f", "-", "--instances", "p4d.24xlarge=1", "--sharing", "time-slicing:4")
+        stopped = self.expect(3, "3 errors", *arguments, stdin=trace.replace("8,50,1,1500,1000", ""))
+        self.assertIn("-:3:3: error[TRACE_ROW]", stopped.stderr)
+        result = self.expect(PODS_LOST, "", *arguments, "--skip-bad", "-o", "json", stdin=trace)
+        document = json.loads(result.stdout)
+        rows = [(note["line"], note["message"]) for note in document["notes"]
+                if note["code"] == "TRACE_ROW"]
+        self.assertEqual([line for line, _ in rows], [3, 3, 5, 9])
+        self.assertIn("4 rows that cannot be read; the first is line 3", rows[0][1])
+        self.assertIn("2 of them: run_s is no number of seconds", rows[1][1])
+        outcome = document["schedulers"][0]
+        self.assertEqual((outcome["jobs"], outcome["neverFit"]), (4, 1))
+        self.assertEqual(outcome["company"]["fitNoShare"],
+                         [{"firstRow": 4, "jobs": 1, "reason": "gpuMemory"}])
+        self.assertEqual(outcome["company"]["smallerShare"], {"firstRow": 1, "jobs": 1})
+        text = " ".join(self.expect(PODS_LOST, "", *arguments, "--skip-bad",
+                                    stdin=trace).stdout.split())
+        for words in ("4 rows that cannot be read; the first is line 3",
+                      "1 jobs asked for more of a GPU than a share of it is", "64 GPUs",
+                      "they need more GPU memory than a job may have; the first is row 4"):
+            self.assertIn(words, text)
+        self.expect(3, "no job to replay", *arguments, "--skip-bad",
+                    stdin="arrival_s,run_s,gpus\n1,-5,1\n")
+
+    def test_rules_say_what_jobs_are(self):
+        trace = "arrival_s,run_s,gpus,gpu_permille,work\n0,100,1,,bert-1\n0,100,1,,bert-2\n" \
+                "0,100,1,,other\n0,100,1,500,bert-3\n"
+        arguments = ("-f", "-", "--instances", "p4d.24xlarge=1", "--sharing", "time-slicing:4",
+                     "--placement", "best-fit")
+        profile = "yolov5s-train/a100-40gb/b1"
+        known = json.loads(run("get", "profiles", "-o", "json").stdout)
+        light = next(p["name"] for p in known["profiles"] if p.get("duty", 1) < 0.5)
+        del profile
+        rule = f"name~=bert.*:{light}"
+        result = self.expect(0, "no rule of --profile-by fits 1 jobs", *arguments, "--profile-by",
+                             rule, "-o", "json", stdin=trace)
+        company = json.loads(result.stdout)["schedulers"][0]["company"]
+        provenance = company["provenance"]
+        self.assertEqual((provenance["gpuUse"], provenance["profile"]), (3, 2))
+        without = json.loads(self.expect(0, "", *arguments, "-o", "json",
+                                         stdin=trace).stdout)["schedulers"][0]["company"]
+        self.assertEqual(without["provenance"]["gpuUse"], 1)
+        self.assertLess(company["slowdown"]["mean"], without["slowdown"]["mean"])
+        with tempfile.TemporaryDirectory() as folder:
+            rules = pathlib.Path(folder, "rules.txt")
+            rules.write_text(f"# what ours are\n{rule}\n", encoding="utf-8")
+            from_file = run("replay", *arguments, "--profile-by", str(rules), "-o", "json",
+                            stdin=trace)
+            self.assertEqual(from_file.stdout, result.stdout)
+            rules.write_text("name~=bert.*\n", encoding="utf-8")
+            self.expect(3, "rules.txt:1:1", *arguments, "--profile-by", str(rules), stdin=trace)
+        self.expect(3, "PROFILE_UNKNOWN", *arguments, "--profile-by", "name~=.*:nothing",
+                    stdin=trace)
+        self.expect(2, "--profile-by needs --sharing", "-f", TRACE, "--gpus", "8", "--profile-by",
+                    rule)
+
+    def test_neighbours_of_the_time_of_recording_are_taken_out(self):
+        rows = "0,100,1,n/0\n50,100,1,n/0\n"
+        trace = f"# run_under_sharing=true\narrival_s,run_s,gpus,ran_on\n{rows}"
+        arguments = ("-f", "-", "--instances", "p4d.24xlarge=1", "--sharing", "exclusive", "-o",
+                     "json")
+        document = json.loads(self.expect(0, "", *arguments, stdin=trace).stdout)
+        self.assertEqual(document["metadata"]["companyTakenOut"], 2)
+        self.assertEqual(document["schedulers"][0]["completionSeconds"]["mean"], 75)
+        unsaid = json.loads(self.expect(0, "", *arguments, stdin=trace.replace(
+            ",ran_on", "").replace(",n/0", "")).stdout)
+        self.assertTrue(unsaid["metadata"]["runTimesUnderSharing"])
+        self.assertEqual(unsaid["schedulers"][0]["completionSeconds"]["mean"], 100)
+
+    def test_the_page_is_drawn_from_the_document(self):
+        with tempfile.TemporaryDirectory() as folder:
+            stored = pathlib.Path(folder, "replay.json")
+            page = pathlib.Path(folder, "replay.html")
+            self.expect(0, "", "-f", TRACE, "--instances", "p4d.24xlarge=2", "--sharing",
+                        "exclusive,time-slicing:2,mps:2", "-o", "json", "--out", str(stored))
+            drawn = run("report", str(stored), "-o", f"html={page}", "-o", f"svg={folder}/charts/")
+            self.assertEqual(drawn.returncode, 0, drawn.stderr)
+            html = page.read_text(encoding="utf-8")
+            charts = {path.stem for path in pathlib.Path(folder, "charts").iterdir()}
+            self.assertEqual(charts, {"waiting", "running", "gpus", "waitSeconds", "slowdown",
+                                      "users", "cost"})
+            for words in ("time-slicing:2", "jobs in the queue", "Who is slowed down?",
+                          "What does it cost?", "(Assumed)"):
+                self.assertIn(words, html)
+            document = json.loads(stored.read_text(encoding="utf-8"))
+            embedded = html.split('id="document">')[1].split("</script>")[0]
+            self.assertEqual(json.loads(embedded), document)
+            self.assertEqual(run("report", str(stored)).stdout, html)
+            refused = run("report", str(stored), "--seed", "7")
+            self.assertEqual(refused.returncode, 2, refused.stderr)
+            self.assertEqual(run("report", str(stored), "-o", "md").returncode, 2)
+            del document["schedulers"][0]["series"]
+            stored.write_text(json.dumps(document), encoding="utf-8")
+            wrong = run("report", str(stored))
+            self.assertEqual(wrong.returncode, 3)
+            self.assertIn("series", wrong.stderr)
+
     def test_jobs_that_never_fit_are_named(self):
         text = self.expect(PODS_LOST, "", "-f", TRACE, "--gpus", "8").stdout
         self.assertIn("JOB_NEVER_FITS: 4 of 160 jobs", text)

@@ -135,6 +135,9 @@ struct ReplayCommand {
   std::vector<sim::QueuePolicy> queues;         // empty: Fifo
   std::vector<sim::NodePolicy> placements;      // empty: BestFit
   std::vector<scenarios::SharingWay> sharings;  // empty: as the trace says
+  std::vector<std::string> profile_rules;       // rules, or files of them
+  std::optional<int> backoff_limit;
+  bool skip_bad = false;
   sim::GroupBy group_by = sim::GroupBy::Nothing;
   bool restart_preempted = false;
   std::optional<int> repeat;

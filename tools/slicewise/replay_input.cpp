@@ -248,6 +248,10 @@ void take_from_file(const scenarios::ReplayFile& file, ReplayCommand& command) {
       command.sharings.push_back(*scenarios::read_sharing_way(way.value));
     }
   }
+  if (command.profile_rules.empty()) {
+    for (const auto& rule : file.profile_rules) command.profile_rules.push_back(rule.value);
+  }
+  if (!command.backoff_limit) command.backoff_limit = file.backoff_limit;
   command.restart_preempted = command.restart_preempted || file.restart_preempted;
   if (!command.repeat && file.repeat > 1) command.repeat = file.repeat;
   if (!command.shift) command.shift = file.shift;
@@ -266,10 +270,10 @@ std::optional<Expected<ReplayInput>> mapped_trace(const std::string& path) {
   if (!file || !scenarios::is_binary_job_trace(file->bytes)) return std::nullopt;
   auto trace = scenarios::map_job_trace(path, file->bytes, file->backing);
   if (!trace) return tl::unexpected(std::move(trace.error()));
-  return ReplayInput{std::move(*trace), scenarios::sha256_hex(file->bytes)};
+  return ReplayInput{std::move(*trace), scenarios::sha256_hex(file->bytes), {}};
 }
 
-Expected<ReplayInput> read_trace(const std::string& path, SourceText text,
+Expected<ReplayInput> read_trace(const std::string& path, SourceText text, bool skip_bad,
                                  std::vector<SourceText>& sources) {
   const std::string sha256 = scenarios::sha256_hex(text.text);
   if (text.text.size() > kLargestJobTrace) {
@@ -278,22 +282,43 @@ Expected<ReplayInput> read_trace(const std::string& path, SourceText text,
   }
   Expected<SourceText> plain = scenarios::decompressed(std::move(text));
   if (!plain) return tl::unexpected(std::move(plain.error()));
-  auto trace = scenarios::read_job_trace(*plain);
+  Diagnostics skipped;
+  auto trace = scenarios::read_job_trace(*plain, nullptr, skip_bad ? &skipped : nullptr);
   if (!trace) {
     sources.push_back(std::move(*plain));
     return tl::unexpected(std::move(trace.error()));
   }
-  return ReplayInput{std::move(*trace), sha256};
+  return ReplayInput{std::move(*trace), sha256, std::move(skipped)};
 }
 
 }  // namespace
+
+Expected<std::vector<scenarios::ProfileRule>> profile_rules(const ReplayCommand& command,
+                                                            std::vector<SourceText>& sources) {
+  std::vector<scenarios::ProfileRule> rules;
+  for (const std::string& given : command.profile_rules) {
+    if (given.find('=') != std::string::npos) {
+      auto rule = scenarios::read_profile_rule(given);
+      if (!rule) return tl::unexpected(std::move(rule.error()));
+      rules.push_back(std::move(*rule));
+      continue;
+    }
+    auto source = read_source(given);
+    if (!source) return tl::unexpected(std::move(source.error()));
+    sources.push_back(*source);
+    auto of_file = scenarios::read_profile_rules(*source);
+    if (!of_file) return tl::unexpected(std::move(of_file.error()));
+    rules.insert(rules.end(), of_file->begin(), of_file->end());
+  }
+  return rules;
+}
 
 Expected<ReplayInput> open_replay(ReplayCommand& command, std::vector<SourceText>& sources) {
   if (auto mapped = mapped_trace(command.file)) return std::move(*mapped);
   Expected<SourceText> source = read_source(command.file, kLargestJobTrace);
   if (!source) return tl::unexpected(std::move(source.error()));
   if (!scenarios::is_replay_file(*source)) {
-    return read_trace(command.file, std::move(*source), sources);
+    return read_trace(command.file, std::move(*source), command.skip_bad, sources);
   }
   const auto file = scenarios::read_replay_file(*source);
   if (!file) {
@@ -304,7 +329,7 @@ Expected<ReplayInput> open_replay(ReplayCommand& command, std::vector<SourceText
   if (auto mapped = mapped_trace(command.file)) return std::move(*mapped);
   source = read_source(command.file, kLargestJobTrace);
   if (!source) return tl::unexpected(std::move(source.error()));
-  return read_trace(command.file, std::move(*source), sources);
+  return read_trace(command.file, std::move(*source), command.skip_bad, sources);
 }
 
 }  // namespace slicewise::tools

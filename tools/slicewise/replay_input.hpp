@@ -34,9 +34,14 @@ void name_gpus(const scenarios::JobTrace& trace, const models::Catalogue& catalo
 Expected<std::vector<std::shared_ptr<const sim::GpuSharing>>> named_sharings(
     const ReplayCommand& command, const NamedCluster& cluster, const models::Catalogue& catalogue);
 
+// What --profile-by says, rules and files of rules in their order.
+Expected<std::vector<scenarios::ProfileRule>> profile_rules(const ReplayCommand& command,
+                                                            std::vector<SourceText>& sources);
+
 struct ReplayInput {
   scenarios::JobTrace trace;
-  std::string sha256;  // of the bytes of its file
+  std::string sha256;   // of the bytes of its file
+  Diagnostics skipped;  // rows, by reason
 };
 
 // Reads what -f names: a trace, or a file of kind: Replay, which names the trace and fills in what

@@ -149,16 +149,20 @@ Progress::Progress(ProgressChoice choice, bool quiet, std::string unit, Total to
       next_line_(begun_ + kBetweenLines),
       next_bar_(begun_) {}
 
-void Progress::update(int done, int total) {
+void Progress::update(std::int64_t done, std::int64_t total, std::string_view also) {
   const auto now = std::chrono::steady_clock::now();
-  const bool is_bar = choice_ == ProgressChoice::Tty && total > 0;
-  if (is_bar && (now >= next_bar_ || done == total)) {
-    const std::string text = progress_text(done, total, unit_, now - begun_, total_);
+  const bool is_bar =
+      choice_ == ProgressChoice::Tty && total > 0 && (now >= next_bar_ || done == total);
+  const bool is_line = choice_ == ProgressChoice::Plain && now >= next_line_;
+  if (!is_bar && !is_line) return;
+  std::string text = progress_text(done, total, unit_, now - begun_, total_);
+  if (!also.empty()) text += fmt::format(", {}", also);
+  if (is_bar) {
     std::fputs(("\r" + bar_beside(text, done, total) + text + "\x1b[K").c_str(), stderr);
     drawn_ = true;
     next_bar_ = now + kBetweenBars;
-  } else if (choice_ == ProgressChoice::Plain && now >= next_line_) {
-    print_error(progress_text(done, total, unit_, now - begun_, total_));
+  } else {
+    print_error(text);
     next_line_ += kBetweenLines;
   }
 }
@@ -169,14 +173,15 @@ void Progress::say(const std::string& line) {
   print_error(line);
 }
 
-std::string progress_text(int done, int total, const std::string& unit,
+std::string progress_text(std::int64_t done, std::int64_t total, const std::string& unit,
                           std::chrono::duration<double> elapsed, Progress::Total kind) {
   const bool grows = kind == Progress::Total::Grows;
   std::string text = fmt::format("{}/{}{} {}", done, total, grows ? "+" : "", unit);
   if (done <= 0 || elapsed.count() <= 0) return text;
-  const double per_second = done / elapsed.count();
+  const double per_second = static_cast<double>(done) / elapsed.count();
   text += " in " + time_text(elapsed.count()) + ", " + rate_text(per_second);
-  if (done < total && !grows) text += ", " + time_text((total - done) / per_second) + " left";
+  if (done < total && !grows)
+    text += ", " + time_text(static_cast<double>(total - done) / per_second) + " left";
   return text;
 }
 

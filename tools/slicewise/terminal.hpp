@@ -45,7 +45,8 @@ class Progress {
   Progress(ProgressChoice choice, bool quiet, std::string unit = "replications",
            Total total = Total::Known);
 
-  void update(int done, int total);
+  // `also`: what else is said of it now.
+  void update(std::int64_t done, std::int64_t total, std::string_view also = "");
   // A line above the bar that stays.
   void say(const std::string& line);
   // Removes the bar.
@@ -63,7 +64,7 @@ class Progress {
 
 // "12/100 jobs", and once some are done " in 4 s, 3.4/s, 26 s left", by the mean rate so far; of a
 // total that grows "12/24+ simulations in 4 s, 3.4/s".
-std::string progress_text(int done, int total, const std::string& unit,
+std::string progress_text(std::int64_t done, std::int64_t total, const std::string& unit,
                           std::chrono::duration<double> elapsed, Progress::Total kind);
 
 // From the first call on, Ctrl-C sets the flag that is returned instead of ending the program. A

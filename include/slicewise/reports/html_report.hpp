@@ -58,6 +58,18 @@ struct ReportChart {
 // All of them in the order of the page; what it has no figures for has no chart.
 std::vector<ReportChart> report_charts(const HtmlReport& report);
 
+// Whether the text is a JSON document of `slicewise replay`, well-formed or not.
+bool looks_like_replay(const SourceText& source);
+
+// The page of a trace: what the document of a replay says, drawn. Nothing is simulated again.
+struct ReplayPage {
+  std::string html;
+  std::vector<ReportChart> charts;
+};
+// Errors: what the schema does not allow, an inflation, a replay that was interrupted before it
+// began.
+Expected<ReplayPage> replay_page(const SourceText& document);
+
 // The variant that the verdict on a result speaks of; nullptr when none does the work.
 const sim::VariantResult* best_variant(const sim::Result& result);
 

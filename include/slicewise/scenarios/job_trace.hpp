@@ -58,13 +58,14 @@ struct JobTrace {
   TraceColumn<std::int32_t> gpu_milli;  // thousandths of each GPU: 1000 = all of it
   TraceColumn<std::int32_t> cpu_milli;
   TraceColumn<Bytes> memory;
-  TraceColumn<Bytes> gpu_memory;           // of each GPU
-  TraceColumn<Duration> observed_wait;     // from arrival to start in the log
-  TraceColumn<Duration> time_limit;        // asked for by the user
-  TraceColumn<Duration> deadline;          // from arrival until it should have ended
-  TraceColumn<std::int32_t> gpu_permille;  // GPU use while it ran, thousandths
-  TraceColumn<std::int32_t> sm_permille;   // SM activity (DCGM_FI_PROF_SM_ACTIVE), thousandths
-  TraceColumn<std::int32_t> priority;      // higher goes first
+  TraceColumn<Bytes> gpu_memory;            // of each GPU
+  TraceColumn<Duration> observed_wait;      // from arrival to start in the log
+  TraceColumn<Duration> time_limit;         // asked for by the user
+  TraceColumn<Duration> deadline;           // from arrival until it should have ended
+  TraceColumn<std::int32_t> gpu_permille;   // GPU use while it ran, thousandths
+  TraceColumn<std::int32_t> sm_permille;    // SM activity (DCGM_FI_PROF_SM_ACTIVE), thousandths
+  TraceColumn<std::int32_t> priority;       // higher goes first
+  TraceColumn<std::int32_t> backoff_limit;  // times that it comes back after a failure; 0: never
   TraceColumn<JobState> state;
   // Into `names`; 0 is the empty name.
   TraceColumn<std::uint32_t> id;  // without the column a job is called by its row
@@ -74,14 +75,17 @@ struct JobTrace {
   TraceColumn<std::uint32_t> gpu_models;  // allowed models, "V100M16|V100M32"; "" = any
   TraceColumn<std::uint32_t> resource;    // extended resource or MIG profile asked for
   TraceColumn<std::uint32_t> work;        // what it runs: a model, a controller
+  TraceColumn<std::uint32_t> profile;     // of the catalogue, for what is not recorded of its use
   TraceColumn<std::uint32_t> gang;        // rows with the same name start together
   // Of the node that it ran on or asks for: "g5.xlarge".
   TraceColumn<std::uint32_t> instance_type;
+  TraceColumn<std::uint32_t> ran_on;  // the GPU that it ran on: "node-3/1"
 
   std::vector<std::string> names = {""};
   std::optional<std::int64_t> origin_unix_s;  // what `arrival` counts from, when known
   // Whether `run` was measured while jobs shared GPUs: then it is longer than the work.
   bool run_under_sharing = false;
+  std::int64_t company_taken_out = 0;   // rows whose `run` is shorter than recorded, see below
   std::shared_ptr<const void> backing;  // keeps mapped columns alive
 
   std::size_t size() const { return arrival.size(); }
@@ -108,6 +112,40 @@ struct RecordedUse {
 // what says nothing `measured` stays as it was.
 void take_use(const RecordedUse& use, Measured& measured);
 
+// Which profiles of the catalogue stand for some jobs: "name~=bert.*:PROFILE" for those whose name
+// (its column work, else id) the pattern matches as a whole, "name=bert:PROFILE" for that very one;
+// user, group and project likewise; "use=0.2..0.5:PROFILE" for those that kept their GPUs so busy.
+// Of several profiles, "PROFILE*3|OTHER", one is drawn for each job, here the first three times as
+// often.
+struct ProfileRule {
+  enum class Subject : std::uint8_t { Name, User, Group, Project, Use };
+  struct Choice {
+    std::string profile;
+    double weight = 1;
+  };
+  Subject subject = Subject::Name;
+  bool is_pattern = false;
+  std::string value;  // or a regular expression (ECMAScript)
+  double least = 0;   // of Use, in shares of 1
+  double below = 0;
+  std::vector<Choice> choices;
+};
+
+Expected<ProfileRule> read_profile_rule(const std::string& text, const SourceLocation& where = {});
+
+// A rule on each line; blank lines and those that begin with # are passed over.
+Expected<std::vector<ProfileRule>> read_profile_rules(const SourceText& source);
+
+// Fills in the column `profile` of jobs with GPUs that have none; the first rule that fits counts.
+// Draws depend on the seed and the row alone. Returns how many jobs no rule fitted.
+std::int64_t give_profiles(JobTrace& trace, std::span<const ProfileRule> rules, std::uint64_t seed);
+
+// Takes out of `run` what jobs lost to those beside them on the same GPU while they were recorded:
+// its time is shared evenly (Assumed), so that a job whose neighbours and itself kept it busy for
+// more than all of its time went slower by that factor. Needs ran_on, and does nothing unless
+// run_under_sharing, which it resets.
+void take_out_company(JobTrace& trace);
+
 // The trace as CSV: a header, then one line per job; columns that the trace lacks are left out.
 // Seconds are written as exact decimals. `slicewise import --help` and scenarios/README.md list the
 // columns.
@@ -121,9 +159,12 @@ std::string job_trace_binary(const JobTrace& trace);
 bool is_binary_job_trace(std::string_view bytes);
 
 // Reads either form. The columns of a binary trace are views into `source.text` when `backing`
-// keeps that alive, else copies. Every bad line comes back (the first few with their text).
+// keeps that alive, else copies. Every bad line comes back (the first few with their text), unless
+// there is `skipped`: then bad lines are left out and counted there by reason, each with its first
+// line.
 Expected<JobTrace> read_job_trace(const SourceText& source,
-                                  std::shared_ptr<const void> backing = nullptr);
+                                  std::shared_ptr<const void> backing = nullptr,
+                                  Diagnostics* skipped = nullptr);
 
 // The same for bytes that are mapped into memory. REQUIRES: is_binary_job_trace(bytes).
 Expected<JobTrace> map_job_trace(const std::string& name, std::string_view bytes,
@@ -186,7 +227,9 @@ struct ReplayFile {
   std::vector<std::string> placements;  // "best-fit"; empty: that
   // As read_sharing_way() takes them; empty: jobs get the shares of GPUs that the trace says.
   std::vector<Located<std::string>> sharings;
+  std::vector<Located<std::string>> profile_rules;  // as read_profile_rule() takes them
   bool restart_preempted = false;
+  std::optional<int> backoff_limit;
   std::optional<double> inflate;  // share of the GPUs
   std::optional<std::uint64_t> seed;
   std::optional<int> replications;

@@ -294,6 +294,8 @@ struct RecordedJobs {
   std::optional<int> most_gpus;              // likewise
   bool host_requests = true;                 // pods ask for the CPU and memory of the trace
   Split split = Split::None;
+  std::vector<Located<std::string>> profile_rules;  // as read_profile_rule() takes them
+  std::uint64_t profile_seed = 42;                  // of the profiles that are drawn
 
   // What was read: of one workload.
   std::string workload;                          // as the file calls them all

@@ -349,8 +349,8 @@ TEST(ReplaySharing, JobsAreGroupedWorstFirst) {
     }
   }
   EXPECT_EQ(finished, 400);
-  EXPECT_EQ(result.sharing->worst_user->name, result.groups.front().name);
-  EXPECT_EQ(result.sharing->worst_user->mean_slowdown, result.groups.front().slowdown.mean());
+  EXPECT_EQ(result.sharing->users.front().name, result.groups.front().name);
+  EXPECT_EQ(result.sharing->users.front().mean_slowdown, result.groups.front().slowdown.mean());
 }
 
 TEST(ReplaySharing, SpreadingSharesOnlyWhatItMust) {

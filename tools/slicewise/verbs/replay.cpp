@@ -1,11 +1,14 @@
 #include "slicewise/sim/replay/replay.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/scenarios/quantity.hpp"
@@ -45,6 +48,10 @@ std::string conflict(const ReplayCommand& command) {
   if (command.repeat.value_or(1) > 1 && !command.shift) return "--repeat needs --shift";
   if (!command.sharings.empty() && command.instances.empty()) {
     return "--sharing needs --instances: it has to know the GPUs";
+  }
+  if (command.sharings.empty() && (!command.profile_rules.empty() || command.backoff_limit)) {
+    return std::string(command.backoff_limit ? "--backoff-limit" : "--profile-by") +
+           " needs --sharing: without it nobody meets on a GPU";
   }
   if (!command.sharings.empty() && std::ranges::any_of(command.queues, replans)) {
     return "--sharing does not go with --queue srtf and srsf: they place all jobs anew at each "
@@ -110,10 +117,46 @@ std::vector<sim::Scheduling> schedulings(
   return all;
 }
 
-ExitCode replay_trace(const scenarios::JobTrace& trace, const NamedCluster& cluster,
+// Where a replay has got to: "at 2017-10-03 14:00", or "on day 12" of a trace without dates.
+std::string simulated_time(const scenarios::JobTrace& trace, TimePoint now) {
+  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+  constexpr std::int64_t kSecondsPerDay = 86'400;
+  const std::int64_t elapsed_s = now.ns / kNsPerSecond;
+  if (!trace.origin_unix_s) return fmt::format("on day {}", elapsed_s / kSecondsPerDay + 1);
+  const std::chrono::sys_seconds at{std::chrono::seconds(*trace.origin_unix_s + elapsed_s)};
+  const auto day = std::chrono::floor<std::chrono::days>(at);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(at - day);
+  return fmt::format("at {:04}-{:02}-{:02} {:02}:{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     time.hours().count(), time.minutes().count());
+}
+
+// The trace as its jobs would run alone, with the profiles that --profile-by gives them; what that
+// leaves open is said.
+ExitCode prepare(scenarios::JobTrace& trace, const ReplayCommand& command,
+                 const CommonFlags& flags) {
+  if (command.sharings.empty()) return ExitCode::Success;
+  std::vector<SourceText> sources;
+  const auto rules = profile_rules(command, sources);
+  if (!rules) return fail(rules.error(), sources, flags);
+  const std::int64_t without =
+      scenarios::give_profiles(trace, *rules, command.seed.value_or(sim::ReplaySettings{}.seed));
+  if (without > 0) {
+    print_diagnostics({make_diagnostic(Code::InputAssumed, {},
+                                       fmt::format("no rule of --profile-by fits {} jobs", without),
+                                       "add name~=.*:PROFILE as the last rule")},
+                      {}, flags);
+  }
+  scenarios::take_out_company(trace);
+  return ExitCode::Success;
+}
+
+ExitCode replay_trace(const ReplayInput& input, const NamedCluster& cluster,
                       std::vector<std::shared_ptr<const sim::GpuSharing>> sharings,
                       const sim::ReplayOrigin& origin, const ReplayCommand& command,
                       const CommonFlags& flags) {
+  const scenarios::JobTrace& trace = input.trace;
   sim::ReplaySettings settings;
   settings.cluster = cluster.cluster;
   settings.seed = command.seed.value_or(settings.seed);
@@ -122,15 +165,19 @@ ExitCode replay_trace(const scenarios::JobTrace& trace, const NamedCluster& clus
   settings.restart_preempted = command.restart_preempted;
   settings.keep_jobs = !command.job_times.empty();
   settings.group_by = command.group_by;
+  if (command.backoff_limit) settings.backoff_limit = *command.backoff_limit;
   Progress progress(command.progress, flags.quiet, "jobs");
-  sim::RunOptions options{.threads = thread_count(command.jobs),
-                          .progress = [&](int done, int total) { progress.update(done, total); },
-                          .interrupted = &catch_interrupt()};
-  const auto study = sim::replay_each(
+  settings.progress = [&](std::int64_t done, std::int64_t total, TimePoint now) {
+    progress.update(done, total, simulated_time(trace, now));
+  };
+  const sim::RunOptions options{
+      .threads = thread_count(command.jobs), .progress = {}, .interrupted = &catch_interrupt()};
+  auto study = sim::replay_each(
       trace, settings, schedulings(command, std::move(sharings), !settings.cluster.nodes.empty()),
       origin, options);
   progress.finish();
   if (!study) return fail(study.error(), {}, flags);
+  study->findings.insert(study->findings.begin(), input.skipped.begin(), input.skipped.end());
   if (!command.job_times.empty()) {
     const ExitCode code = write_text(command.job_times, reports::job_times_csv(trace, *study));
     if (code != ExitCode::Success) return code;
@@ -267,6 +314,17 @@ void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
               "Which node a job gets; several to compare (default best-fit, with --sharing "
               "least-allocated)");
   add_sharing(verb, replay.sharings);
+  verb.add_option("--profile-by", replay.profile_rules,
+                  "What jobs are, for what the trace does not say of their use: "
+                  "name~=bert.*:PROFILE, user=ana:PROFILE, use=0.2..0.5:PROFILE, a draw "
+                  "name~=.*:PROFILE*3|OTHER, or a file of such lines; the first that fits counts")
+      ->type_name("RULE")
+      ->allow_extra_args(false);
+  add_number(verb, "--backoff-limit", 0, 1'000, replay.backoff_limit,
+             "Times that a job comes back after it found no GPU memory left (default: the trace's "
+             "backoff_limit, else 6)");
+  verb.add_flag("--skip-bad", replay.skip_bad,
+                "Leave out and count rows that cannot be read instead of stopping");
   add_choice(verb, "--group-by", kGroupBys, replay.group_by,
              "Figures by what jobs have in common, worst first");
   verb.add_flag("--restart-preempted", replay.restart_preempted,
@@ -292,7 +350,7 @@ void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
 ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
   ReplayCommand command = given;
   std::vector<SourceText> sources;
-  const Expected<ReplayInput> input = open_replay(command, sources);
+  Expected<ReplayInput> input = open_replay(command, sources);
   if (!input) return fail(input.error(), sources, flags);
   for (const std::string& wrong : {conflict(command), without_effect(given, command)}) {
     if (!wrong.empty()) return usage_error(wrong, "see slicewise replay --help");
@@ -304,6 +362,9 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
                                               : "no job of the trace says how long it ran",
                                  "each line after the one with the columns is a job")},
                 {}, flags);
+  }
+  if (const ExitCode code = prepare(input->trace, command, flags); code != ExitCode::Success) {
+    return code;
   }
   models::Catalogue catalogue = models::load_catalogue();
   PriceFile prices;
@@ -326,7 +387,7 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
   if (command.inflate) return inflate_trace(input->trace, *cluster, origin, command, flags);
   auto sharings = named_sharings(command, *cluster, catalogue);
   if (!sharings) return fail(sharings.error(), {}, flags);
-  return replay_trace(input->trace, *cluster, std::move(*sharings), origin, command, flags);
+  return replay_trace(*input, *cluster, std::move(*sharings), origin, command, flags);
 }
 
 }  // namespace slicewise::tools

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/reports/difference.hpp"
 #include "slicewise/reports/html_report.hpp"
 #include "slicewise/reports/result_report.hpp"
 #include "slicewise/reports/studies.hpp"
@@ -38,17 +39,17 @@ std::string report_text(const reports::HtmlReport& report, const std::string& fo
   return report.plan ? reports::plan_csv(*report.plan) : reports::result_csv(report.result);
 }
 
-ExitCode write_all_charts(const reports::HtmlReport& report, const std::string& path) {
+using Charts = std::vector<reports::ReportChart>;
+
+ExitCode write_all_charts(const Charts& charts, const std::string& path) {
   reports::ExportFiles files;
-  for (reports::ReportChart& chart : reports::report_charts(report)) {
-    files.push_back({chart.name + ".svg", std::move(chart.svg), false});
+  for (const reports::ReportChart& chart : charts) {
+    files.push_back({chart.name + ".svg", chart.svg, false});
   }
   return write_directory(path, files);
 }
 
-ExitCode write_chart(const reports::HtmlReport& report, const std::string& name,
-                     const std::string& path) {
-  const std::vector<reports::ReportChart> charts = reports::report_charts(report);
+ExitCode write_chart(const Charts& charts, const std::string& name, const std::string& path) {
   const auto chart = std::ranges::find(charts, name, &reports::ReportChart::name);
   if (chart != charts.end()) return write_text(path, chart->svg);
   std::vector<std::string_view> names;
@@ -60,11 +61,39 @@ ExitCode write_chart(const reports::HtmlReport& report, const std::string& name,
                      fmt::format("it has {}", fmt::join(names, ", ")));
 }
 
+// `main_chart`: what is drawn where no chart is named.
+ExitCode write_charts(const Charts& charts, const ReportCommand& command,
+                      const ReportOutput& output, const char* main_chart) {
+  if (output.path.ends_with('/')) return write_all_charts(charts, output.path);
+  return write_chart(charts, command.chart.empty() ? main_chart : command.chart, output.path);
+}
+
 ExitCode write_output(const reports::HtmlReport& report, const ReportCommand& command,
                       const ReportOutput& output) {
   if (output.format != "svg") return write_text(output.path, report_text(report, output.format));
-  if (output.path.ends_with('/')) return write_all_charts(report, output.path);
-  return write_chart(report, command.chart.empty() ? "options" : command.chart, output.path);
+  return write_charts(reports::report_charts(report), command, output, "options");
+}
+
+ExitCode report_on_replay(const SourceText& document, const ReportCommand& command,
+                          const std::vector<ReportOutput>& outputs, const CommonFlags& flags) {
+  if (!command.set.empty() || !command.variants.empty() || !command.prices.empty() ||
+      !command.group_by.empty() || command.seed || command.replications || command.allow_pending) {
+    return usage_error("a replay is drawn as it is: no flag changes its figures",
+                       "give them to slicewise replay");
+  }
+  const auto page = reports::replay_page(document);
+  if (!page) return fail(page.error(), {document}, flags);
+  for (const ReportOutput& output : outputs) {
+    if (output.format != "html" && output.format != "svg") {
+      return usage_error("--output: of a replay there are html and svg",
+                         "slicewise replay -o " + output.format + " writes it");
+    }
+    const ExitCode code = output.format == "html"
+                              ? write_text(output.path, page->html)
+                              : write_charts(page->charts, command, output, "waiting");
+    if (code != ExitCode::Success) return code;
+  }
+  return ExitCode::Success;
 }
 
 // "html=report.html": printed and refused unless the format is known and at most one of them goes
@@ -105,6 +134,9 @@ void add_report(CLI::App& app, ReportCommand& report, CommonFlags& flags) {
       "  slicewise report scenarios/examples/aws-cifar10.yaml -o html=report.html\n"
       "  slicewise report scenarios/examples/aws-cifar10.yaml --variant after -o html -o "
       "md=after.md\n"
+      "  slicewise replay -f scenarios/examples/logs/team-trace.csv --instances p4d.24xlarge=2 "
+      "--sharing exclusive,mps:4 -o json --out replay.json && slicewise report replay.json -o "
+      "html=replay.html\n"
       "  slicewise plan -f scenarios/examples/shared-inference.yaml --instances g4dn.xlarge -o "
       "json "
       "--out plan.json && slicewise report plan.json -o html=plan.html\n"
@@ -112,7 +144,8 @@ void add_report(CLI::App& app, ReportCommand& report, CommonFlags& flags) {
       "  slicewise report scenarios/examples/aws-cifar10.yaml -o svg=memory.svg --chart memory",
       flags);
   add_text(verb, kFileNames, report.file, "FILE",
-           "Scenario, or the JSON of `run` or `plan`: simulated again, to the same figures")
+           "Scenario, or the JSON of `run` or `plan`: simulated again, to the same figures; or "
+           "the JSON of `replay`: drawn as it is")
       ->required();
   verb.add_option(
           "-o,--output", report.outputs,
@@ -153,6 +186,12 @@ ExitCode execute(const ReportCommand& command, const CommonFlags& flags) {
   };
   if (!command.chart.empty() && std::ranges::none_of(outputs, one_chart)) {
     return usage_error("--chart: no output is one chart", "add -o svg=" + command.chart + ".svg");
+  }
+  if (command.file != "-" && !file_part(command.file).part) {
+    const Expected<SourceText> source = read_source(command.file, reports::kLargestDocument);
+    if (source && reports::looks_like_replay(*source)) {
+      return report_on_replay(*source, command, outputs, flags);
+    }
   }
   ReportInput input{models::load_catalogue(), {}, {}, {}, {}};
   if (const ExitCode code = make_report_input(command, flags, input); code != ExitCode::Success) {

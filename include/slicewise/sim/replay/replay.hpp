@@ -55,6 +55,9 @@ struct ReplayCluster {
 // What the jobs of one line of a table have in common.
 enum class GroupBy : std::uint8_t { Nothing, User, Group, Project, Size };
 
+// What a Job has without a word.
+inline constexpr int kBackoffLimit = 6;
+
 struct ReplaySettings {
   ReplayCluster cluster;
   // Jobs that meet on a GPU slow each other down; nullptr: they do not. The names of the nodes are
@@ -68,10 +71,13 @@ struct ReplaySettings {
   int repeat = 1;
   Duration shift;
   bool restart_preempted =
-      false;               // a preempted job loses its work (Kubernetes without checkpoints)
+      false;  // a preempted job loses its work (Kubernetes without checkpoints)
+  // Times that a job without a limit of its own comes back after it found no GPU memory left, as
+  // backoffLimit of a Job; 0: never.
+  int backoff_limit = kBackoffLimit;
   bool keep_jobs = false;  // fill ReplayResult::jobs
-  // Called now and then with (jobs that arrived, all jobs).
-  std::function<void(std::int64_t done, std::int64_t total)> progress;
+  // Called now and then with (jobs that arrived, all jobs, time of the replay).
+  std::function<void(std::int64_t done, std::int64_t total, TimePoint now)> progress;
   const std::atomic<bool>* interrupted = nullptr;
 };
 
@@ -115,10 +121,12 @@ struct JobFigures {
   std::int64_t with_sm = 0;        // SM activity
   std::int64_t with_memory = 0;    // GPU memory peak
   std::int64_t with_gpu = 0;       // the model of GPU that they ran on, and the catalogue has it
+  std::int64_t by_profile = 0;     // of with_use: not that, but a profile of the catalogue
 };
 
 struct SlowedUser {
   std::string name;
+  std::int64_t jobs = 0;  // finished
   double mean_slowdown = 1;
 };
 
@@ -129,18 +137,29 @@ struct SharingFigures {
     std::int64_t jobs = 0;
     std::size_t first_row = 0;
   };
-  JobFigures known;                      // rows of the trace
-  RatioHistogram slowdown;               // time on the GPU / alone on a whole GPU
-  RatioHistogram bounded;                // completion / time alone, of which 10 s count at least
-  std::optional<SlowedUser> worst_user;  // by mean slowdown
-  std::int64_t oom_killed = 0;           // times: the GPU had no memory left
-  std::int64_t failed = 0;        // jobs that were killed once more than a Job is tried again
+  JobFigures known;               // rows of the trace
+  RatioHistogram slowdown;        // time on the GPU / alone on a whole GPU
+  RatioHistogram bounded;         // completion / time alone, of which 10 s count at least
+  std::vector<SlowedUser> users;  // by mean slowdown, the worst first, twenty at most
+  std::int64_t oom_killed = 0;    // times: the GPU had no memory left
+  std::int64_t failed = 0;        // jobs that were killed once more than they are tried again
   std::vector<Refusal> refusals;  // those with jobs
-  double gpu_busy = 0;            // share of the time of all GPUs: kernels run
-  double sm_active = 0;           // likewise: SMs work
-  double switching = 0;           // likewise: contexts are switched
+  // Rows that asked for more of a GPU than a share of it is, and got one share.
+  std::int64_t asked_for_more = 0;
+  std::size_t first_asked_for_more = 0;  // row
+  double gpu_busy = 0;                   // share of the time of all GPUs: kernels run
+  double sm_active = 0;                  // likewise: SMs work
+  double switching = 0;                  // likewise: contexts are switched
 
   std::int64_t refused() const;
+};
+
+// Means over equal steps from the first arrival to the last end; the last step may be shorter.
+struct ReplaySeries {
+  Duration step;
+  std::vector<double> waiting;  // jobs in the queue
+  std::vector<double> running;  // jobs
+  std::vector<double> gpus;     // that jobs hold
 };
 
 struct ReplayResult {
@@ -157,6 +176,7 @@ struct ReplayResult {
   std::vector<ReplayClass> classes;  // those with jobs, small to large
   std::vector<ReplayGroup> groups;   // by ReplaySettings::group_by, worst first
   std::optional<SharingFigures> sharing;
+  ReplaySeries series;
   TimePoint first_arrival;
   TimePoint last_end;
   double total_gpus = 0;
@@ -259,7 +279,9 @@ struct ReplayStudy {
   int repeat = 1;
   Duration shift;
   bool restart_preempted = false;
-  bool run_under_sharing = false;  // the trace's run times are longer than the work
+  int backoff_limit = kBackoffLimit;
+  bool run_under_sharing = false;      // the trace's run times are longer than the work
+  std::int64_t company_taken_out = 0;  // rows whose time with neighbours was taken out of them
   GroupBy group_by = GroupBy::Nothing;
   std::vector<ReplayOutcome> outcomes;
   bool interrupted = false;
@@ -273,8 +295,9 @@ struct ReplayStudy {
 Verdict judge(const ReplayResult& replayed, bool allow_pending);
 
 // Replays under each scheduling, in parallel, and judges each; the number of threads changes no
-// byte. When interrupted, schedulings that had not started are missing. The origin's stamp says
-// whether Pending jobs count; seed and runs are filled in.
+// byte. settings.progress gets the jobs of all of them together. When interrupted, schedulings that
+// had not started are missing. The origin's stamp says whether Pending jobs count; seed and runs
+// are filled in.
 Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const ReplaySettings& settings,
                                   std::span<const Scheduling> schedulings,
                                   const ReplayOrigin& origin, const RunOptions& options);

@@ -1,0 +1,527 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "slicewise/reports/studies.hpp"
+#include "slicewise/sim/describe.hpp"
+
+#include "../charts/charts.hpp"
+#include "../document/record_json.hpp"
+#include "../document/replay_origin_fields.hpp"
+#include "../document/schema_check.hpp"
+#include "../screens/result_figures.hpp"
+#include "page_parts.hpp"
+
+// The page of a replay, made from its document alone: nothing is simulated again.
+namespace slicewise::reports {
+namespace {
+
+using html::HtmlCell;
+using html::HtmlTable;
+using html::kPageStyle;
+using html::Markup;
+using nlohmann::json;
+
+constexpr std::size_t kMostLines = 5;  // in a chart
+
+double number(const json& object, const char* pointer, double otherwise = 0) {
+  const json::json_pointer at(pointer);
+  return object.contains(at) ? object[at].get<double>() : otherwise;
+}
+
+// "3h16m"; "–" where there is none. Sorted by the value.
+HtmlCell figure_cell(const json& object, const char* pointer, std::string (*text)(double)) {
+  const json::json_pointer at(pointer);
+  if (!object.contains(at)) return {"–", std::nullopt, ""};
+  const auto value = object[at].get<double>();
+  return {text(value), value, ""};
+}
+
+std::string seconds_words(double value) { return duration_text(from_seconds(value)); }
+std::string dollars_words(double value) { return money_text(from_dollars(value)); }
+std::string dollars_tick(double value) { return "$" + tick_text(value); }
+std::string ratio_words(double value) { return fmt::format("{:.2f}", value); }
+std::string share_words(double value) { return percent_text(value); }
+
+// One scheduler of the document and what tells it from the others.
+struct Way {
+  std::string name;
+  const json* figures;
+};
+
+std::vector<Way> ways_of(const json& document) {
+  const json& all = document["schedulers"];
+  std::vector<const char*> differing;
+  for (const char* key : {"sharing", "queue", "placement"}) {
+    const bool differs = std::ranges::any_of(all, [&](const json& scheduler) {
+      return scheduler.value(key, "") != all.front().value(key, "");
+    });
+    if (differs) differing.push_back(key);
+  }
+  if (differing.empty()) differing = {all.front().contains("sharing") ? "sharing" : "queue"};
+  std::vector<Way> ways;
+  for (const json& scheduler : all) {
+    std::string name;
+    for (const char* key : differing) {
+      name += (name.empty() ? "" : ", ") + scheduler.value(key, "");
+    }
+    ways.push_back({std::move(name), &scheduler});
+  }
+  return ways;
+}
+
+bool any_has(const std::vector<Way>& ways, const char* pointer) {
+  return std::ranges::any_of(
+      ways, [&](const Way& way) { return way.figures->contains(json::json_pointer(pointer)); });
+}
+
+// The one that finishes a job soonest, of those that run all of them if any does.
+const Way& best_of(const std::vector<Way>& ways) {
+  const auto worth = [](const Way& way) {
+    return std::pair((*way.figures)["verdict"]["stands"].get<bool>() ? 0 : 1,
+                     number(*way.figures, "/completionSeconds/mean", HUGE_VAL));
+  };
+  return *std::ranges::min_element(ways, {}, worth);
+}
+
+// Exclusive use if it is there, else what is named first.
+const Way& reference_of(const std::vector<Way>& ways) {
+  const auto alone = std::ranges::find_if(
+      ways, [](const Way& way) { return way.figures->value("sharing", "") == "exclusive"; });
+  return alone != ways.end() ? *alone : ways.front();
+}
+
+std::string answer(const Way& best, const Way& reference) {
+  const auto mean = [](const Way& way) {
+    return seconds_words(number(*way.figures, "/completionSeconds/mean"));
+  };
+  if (!best.figures->contains("completionSeconds")) return "No job of the trace ever ran.";
+  if (&best == &reference) {
+    return fmt::format("With {} a job takes {} from arrival to end, on average.", best.name,
+                       mean(best));
+  }
+  return fmt::format("With {} a job takes {} from arrival to end, on average; {} with {}.",
+                     best.name, mean(best), mean(reference), reference.name);
+}
+
+HtmlTable ways_table(const std::vector<Way>& ways, const Way& best) {
+  struct Figure {
+    const char* header;
+    const char* pointer;
+    std::string (*text)(double);
+  };
+  constexpr Figure kFigures[] = {{"Finished", "/finished", count_text},
+                                 {"Out of memory", "/company/oomKilled", count_text},
+                                 {"Wait", "/waitSeconds/mean", seconds_words},
+                                 {"Wait p99", "/waitSeconds/p99", seconds_words},
+                                 {"Completion", "/completionSeconds/mean", seconds_words},
+                                 {"Completion p95", "/completionP95Seconds", seconds_words},
+                                 {"Slowdown", "/company/slowdown/mean", ratio_words},
+                                 {"Slowdown p95", "/company/slowdown/p95", ratio_words},
+                                 {"GPU busy", "/company/gpuBusyRatio", share_words},
+                                 {"SM active", "/company/smActiveRatio", share_words},
+                                 {"GPU used", "/gpuUtilization", share_words},
+                                 {"Cost", "/costUsd", dollars_words},
+                                 {"$/job", "/usdPerJob", dollars_words}};
+  HtmlTable table{
+      "each way to run the trace, means over the jobs that finished", {{"Way"}}, {}, {}, true};
+  for (const Way& way : ways) {
+    table.rows.push_back({{way.name, std::nullopt, ""}});
+    table.row_classes.emplace_back(&way == &best && ways.size() > 1 ? "best" : "");
+  }
+  for (const Figure& figure : kFigures) {
+    if (!any_has(ways, figure.pointer)) continue;
+    table.columns.push_back({figure.header, true});
+    for (std::size_t w = 0; w < ways.size(); ++w) {
+      table.rows[w].push_back(figure_cell(*ways[w].figures, figure.pointer, figure.text));
+    }
+  }
+  return table;
+}
+
+std::vector<std::string> lost_jobs(const std::vector<Way>& ways) {
+  std::vector<std::string> lines;
+  for (const Way& way : ways) {
+    for (const json& reason : (*way.figures)["verdict"]["reasons"]) {
+      lines.push_back(fmt::format("{}: {}", way.name, reason["text"].get<std::string>()));
+    }
+  }
+  return lines;
+}
+
+std::string first_screen(const json& document, const std::vector<Way>& ways) {
+  std::string out = "<section id=\"verdict\" aria-labelledby=\"verdict-h\">\n";
+  if (document["metadata"].value("interrupted", false)) {
+    out += html::paragraph("Interrupted: jobs that had not ended by then are missing.", "bad");
+  }
+  const Way& best = best_of(ways);
+  const bool good = (*best.figures)["verdict"]["stands"].get<bool>();
+  out += fmt::format(
+      "<h2 id=\"verdict-h\" class=\"{}\"><span aria-hidden=\"true\">{}</span> {}</h2>\n",
+      good ? "good" : "bad", good ? "✓" : "✗", html::escaped(answer(best, reference_of(ways))));
+  const json& figures = *best.figures;
+  out += html::paragraph(fmt::format("{} jobs on {}.", count_text(number(figures, "/jobs")),
+                                     document["metadata"]["cluster"].get<std::string>()));
+  std::vector<html::Tile> tiles = {{figure_cell(figures, "/waitSeconds/mean", seconds_words).text,
+                                    "mean wait with " + best.name}};
+  if (figures.contains("company")) {
+    tiles.push_back({figure_cell(figures, "/company/slowdown/mean", ratio_words).text,
+                     "times as long on the GPU as alone"});
+    tiles.push_back({figure_cell(figures, "/company/gpuBusyRatio", share_words).text,
+                     "of all GPU time kernels run"});
+  }
+  if (figures.contains("costUsd")) {
+    tiles.push_back(
+        {dollars_words(number(figures, "/costUsd")),
+         fmt::format("the nodes for {}", seconds_words(number(figures, "/makespanSeconds")))});
+  }
+  out += html::tiles_markup(tiles) + html::table_markup(ways_table(ways, best));
+  const std::vector<std::string> lost = lost_jobs(ways);
+  if (!lost.empty()) out += html::list_of_lines(lost);
+  return out + "</section>\n";
+}
+
+charts::LineChart line_chart(std::string id, std::string finding, std::string description) {
+  charts::LineChart chart;
+  chart.text = {std::string(html::kChartId) + std::move(id), std::move(finding),
+                std::move(description)};
+  chart.width = 620;
+  chart.height = 240;
+  return chart;
+}
+
+Markup drawn(const charts::LineChart& chart, std::string x_header,
+             const std::vector<std::string>& x_texts, const charts::TickText text) {
+  HtmlTable table{chart.y.label, {{std::move(x_header), true}}, {}, {}, false};
+  for (const charts::LineSeries& series : chart.series)
+    table.columns.push_back({series.name, true});
+  constexpr std::size_t kMostRows = 24;
+  const std::size_t step = (x_texts.size() + kMostRows - 1) / kMostRows;
+  for (std::size_t p = 0; p < x_texts.size(); p += step) {
+    std::vector<HtmlCell> row{{x_texts[p], std::nullopt, ""}};
+    for (const charts::LineSeries& series : chart.series) {
+      const bool there = p < series.points.size();
+      row.push_back({there ? text(series.points[p].y) : "–", std::nullopt, ""});
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return html::figure(draw(chart), chart.text.title, {table});
+}
+
+// Series over time with the steps of the coarsest: steps are powers of two of a second.
+class Times {
+ public:
+  explicit Times(const std::vector<Way>& ways) : ways_(ways) {
+    for (const Way& way : ways) {
+      step_ = std::max(step_, number(*way.figures, "/series/stepSeconds"));
+      length_ = std::max(length_, number(*way.figures, "/makespanSeconds"));
+    }
+  }
+
+  bool has_course() const { return length_ > 2 * step_; }
+
+  Markup chart(const char* key, const std::string& label, const std::string& what) const {
+    charts::LineChart chart = line_chart(key, "", "One line for each way, over the replay.");
+    double peak = 0;
+    const Way* highest = &ways_.front();
+    double at = 0;
+    for (const Way& way : ways_) {
+      if (chart.series.size() == kMostLines) break;
+      chart.series.push_back(line_of(way, key));
+      for (const charts::LinePoint& point : chart.series.back().points) {
+        if (point.y <= peak) continue;
+        peak = point.y;
+        at = point.x;
+        highest = &way;
+      }
+    }
+    if (peak == 0) return "";
+    chart.text.title = fmt::format("Up to {} {} ({}, {} into the replay).", count_text(peak), what,
+                                   highest->name, seconds_words(at));
+    if (ways_.size() > kMostLines) {
+      chart.text.title += fmt::format(" Drawn: the first {} of {}.", kMostLines, ways_.size());
+    }
+    chart.x = {"time since the first arrival", tick_text, false, true};
+    chart.x_ticks = charts::time_ticks(from_seconds(length_));
+    chart.y = {label, tick_text, false, true};
+    chart.cursor = charts::TimeCursor{step_, length_, ""};
+    std::vector<std::string> times;
+    for (double end = step_; end < length_ + step_; end += step_) {
+      times.push_back(seconds_words(std::min(end, length_)));
+    }
+    return drawn(chart, "Until", times, tick_text);
+  }
+
+  std::string step_text() const { return seconds_words(step_); }
+
+ private:
+  charts::LineSeries line_of(const Way& way, const char* key) const {
+    const json& series = (*way.figures)["series"];
+    const auto together = std::max<std::size_t>(
+        1, static_cast<std::size_t>(std::lround(step_ / number(series, "/stepSeconds", step_))));
+    const double makespan = number(*way.figures, "/makespanSeconds");
+    charts::LineSeries line{way.name, {}, false};
+    const json& values = series[key];
+    for (std::size_t first = 0; first < values.size(); first += together) {
+      const std::size_t last = std::min(values.size(), first + together);
+      double sum = 0;
+      for (std::size_t v = first; v < last; ++v) sum += values[v].get<double>();
+      const double end = step_ * static_cast<double>(line.points.size() + 1);
+      line.points.push_back(
+          {std::min(end, makespan), sum / static_cast<double>(last - first), {}, false});
+    }
+    return line;
+  }
+
+  const std::vector<Way>& ways_;
+  double step_ = 0;
+  double length_ = 0;
+};
+
+Markup time_section(const std::vector<Way>& ways) {
+  const Times times(ways);
+  if (!times.has_course()) return "";
+  const Markup figures = times.chart("waiting", "jobs in the queue", "jobs wait") +
+                         times.chart("running", "jobs that run", "jobs run at once") +
+                         times.chart("gpus", "GPUs that jobs hold", "GPUs hold jobs");
+  return html::section(
+      "time", "When is it tight?",
+      "<div class=\"pair\">\n" + figures + "</div>\n" +
+          html::paragraph(fmt::format("Means over steps of {}.", times.step_text())));
+}
+
+Markup distribution(const std::vector<Way>& ways, const char* key, const std::string& label,
+                    const charts::TickText text, double least) {
+  charts::LineChart chart =
+      line_chart(key, "", "One line for each way, over percentiles of the finished jobs.");
+  double most = least;
+  std::vector<std::string> quantiles;
+  for (const Way& way : ways) {
+    if (chart.series.size() == kMostLines) break;
+    charts::LineSeries line{way.name, {}, true};
+    for (const json& row : way.figures->value("distribution", json::array())) {
+      if (!row.contains(key)) continue;
+      const auto quantile = row["quantile"].get<double>();
+      if (chart.series.empty()) quantiles.push_back(fmt::format("p{:g}", quantile * 100));
+      line.points.push_back(
+          {charts::quantile_place(quantile), std::max(least, row[key].get<double>()), {}, false});
+      most = std::max(most, line.points.back().y);
+    }
+    if (!line.points.empty()) chart.series.push_back(std::move(line));
+  }
+  if (chart.series.empty() || most <= least) return "";
+  const charts::LineSeries* worst = &chart.series.front();
+  for (const charts::LineSeries& line : chart.series) {
+    if (line.points.back().y > worst->points.back().y) worst = &line;
+  }
+  chart.text.title = fmt::format(
+      "{}: half of the jobs of {} meet at most {}, one in a thousand "
+      "more than {}.",
+      label, worst->name, text(worst->points.front().y), text(worst->points.back().y));
+  constexpr double kLongTail = 10;
+  chart.x = {"percentile (each nine as wide as the last)", tick_text, true, false};
+  chart.x_ticks = charts::quantile_ticks(0.999);
+  const bool logarithmic = most > kLongTail * least;
+  chart.y = {logarithmic ? label + " (log)" : label, text, logarithmic, false};
+  return drawn(chart, "Percentile", quantiles, text);
+}
+
+Markup jobs_section(const std::vector<Way>& ways) {
+  const Markup figures = distribution(ways, "waitSeconds", "Wait", seconds_words, 1) +
+                         distribution(ways, "slowdown", "Slowdown", ratio_words, 1);
+  if (figures.empty()) return "";
+  return html::section("jobs", "How do single jobs fare?",
+                       "<div class=\"pair\">\n" + figures + "</div>\n" +
+                           html::paragraph("Waits of less than a second are drawn as one second."));
+}
+
+HtmlTable people_table(const std::string& caption, const json& people) {
+  HtmlTable table{caption, {{"Name"}, {"Finished", true}}, {}, {}, true};
+  const bool waits = people.front().contains("waitMeanSeconds");
+  if (waits) {
+    table.columns.push_back({"Wait", true});
+    table.columns.push_back({"Completion", true});
+  }
+  table.columns.push_back({"Slowdown", true});
+  for (const json& person : people) {
+    const std::string name = person["name"].get<std::string>();
+    std::vector<HtmlCell> row{{name.empty() ? "–" : name, std::nullopt, ""},
+                              figure_cell(person, "/finished", count_text)};
+    if (waits) {
+      row.push_back(figure_cell(person, "/waitMeanSeconds", seconds_words));
+      row.push_back(figure_cell(person, "/completionMeanSeconds", seconds_words));
+    }
+    row.push_back(figure_cell(person, waits ? "/slowdown/mean" : "/slowdownMean", ratio_words));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Markup slowed_users(const Way& way) {
+  constexpr std::size_t kMostBars = 10;
+  const json& users = (*way.figures)["company"]["users"];
+  charts::StackedBars chart;
+  chart.text = {std::string(html::kChartId) + "users",
+                fmt::format("{}: the jobs of {} take {} times as long on the GPU as alone.",
+                            way.name, users[0]["name"].get<std::string>(),
+                            ratio_words(number(users[0], "/slowdownMean"))),
+                "One bar for each user, the one slowed down most first."};
+  chart.x = {"mean slowdown", tick_text, false, true};
+  chart.parts = {"time alone", "time lost to neighbours"};
+  for (std::size_t u = 0; u < std::min(kMostBars, users.size()); ++u) {
+    const double slowdown = number(users[u], "/slowdownMean");
+    chart.bars.push_back({charts::shortened(users[u]["name"].get<std::string>(), 24),
+                          {{1, "alone"}, {std::max(0.0, slowdown - 1), "neighbours"}},
+                          std::nullopt,
+                          ratio_words(slowdown)});
+  }
+  return html::figure(draw(chart), chart.text.title,
+                      {people_table("users of " + way.name + ", slowed down most first", users)});
+}
+
+Markup users_section(const json& document, const std::vector<Way>& ways) {
+  const Way* worst = nullptr;
+  const auto most = [](const Way& way) {
+    return number(*way.figures, "/company/users/0/slowdownMean");
+  };
+  for (const Way& way : ways) {
+    if (most(way) > 1 && (worst == nullptr || most(way) > most(*worst))) worst = &way;
+  }
+  Markup out;
+  if (worst != nullptr) out += slowed_users(*worst);
+  constexpr std::size_t kMostGroups = 50;
+  for (const Way& way : ways) {
+    json groups = way.figures->value("groups", json::array());
+    const bool own = groups.empty();
+    if (own && &way != worst && any_has({way}, "/company/users")) {
+      groups = (*way.figures)["company"]["users"];
+    }
+    if (groups.empty()) continue;
+    if (groups.size() > kMostGroups) groups.erase(groups.begin() + kMostGroups, groups.end());
+    const std::string by = own ? "user" : document["metadata"].value("groupBy", "");
+    out += html::folded(fmt::format("By {}, {}", by, way.name),
+                        table_markup(people_table(by + ", worst first", groups)));
+  }
+  return out.empty() ? out : html::section("users", "Who is slowed down?", out);
+}
+
+Markup cost_section(const std::vector<Way>& ways) {
+  if (!any_has(ways, "/costUsd")) return "";
+  const auto cost = [](const Way& way) { return number(*way.figures, "/costUsd"); };
+  const Way& least = *std::ranges::min_element(ways, {}, cost);
+  charts::StackedBars chart;
+  chart.text = {std::string(html::kChartId) + "cost",
+                fmt::format("{} costs least: {} for {}.", least.name, dollars_words(cost(least)),
+                            seconds_words(number(*least.figures, "/makespanSeconds"))),
+                "One bar for each way: all nodes from the first arrival to the last end."};
+  chart.x = {"dollars", dollars_tick, false, true};
+  chart.parts = {"the nodes"};
+  HtmlTable table{"the bill",
+                  {{"Way"},
+                   {"Time", true},
+                   {"Cost", true},
+                   {"Finished", true},
+                   {"$/job", true},
+                   {"GPU-h per $", true}},
+                  {},
+                  {},
+                  true};
+  for (const Way& way : ways) {
+    const json& figures = *way.figures;
+    chart.bars.push_back({way.name,
+                          {{cost(way), dollars_words(cost(way))}},
+                          std::nullopt,
+                          dollars_words(cost(way))});
+    table.rows.push_back({{way.name, std::nullopt, ""},
+                          figure_cell(figures, "/makespanSeconds", seconds_words),
+                          figure_cell(figures, "/costUsd", dollars_words),
+                          figure_cell(figures, "/finished", count_text),
+                          figure_cell(figures, "/usdPerJob", dollars_words),
+                          figure_cell(figures, "/gpuHoursPerUsd", decimal_text)});
+  }
+  return html::section("cost", "What does it cost?",
+                       html::figure(draw(chart), chart.text.title, {table}));
+}
+
+// What the trace says of its jobs, and what was said beside the figures.
+Markup evidence_section(const json& document) {
+  std::vector<std::string> lines;
+  for (const json& note : document["notes"]) lines.push_back(note["message"].get<std::string>());
+  const json::json_pointer provenance("/company/provenance");
+  const json& first = document["schedulers"].front();
+  if (first.contains(provenance)) {
+    const json& known = first[provenance];
+    const auto say = [&](const char* key, std::string_view what) {
+      const double jobs = number(known, "/jobs");
+      const double count = known.value(key, 0.0);
+      lines.push_back(
+          fmt::format("{} of {} jobs say {}", count_text(count), count_text(jobs), what));
+    };
+    say("gpuUse",
+        "how busy they kept their GPUs; the others are taken for busy all the time, or "
+        "for what they asked for (Assumed)");
+    if (known.contains("profile"))
+      say("profile", "so by a rule that gave them a profile (Assumed)");
+    say("smActivity", "how many SMs they used; the others use all of them (Assumed)");
+    say("gpuMemory", "how much GPU memory they need; the others need next to none (Assumed)");
+    say("gpuModel", "on which GPU they ran; the times of the others are taken as they are");
+  }
+  lines.emplace_back("one replay of what was recorded: there is no interval");
+  return html::section("evidence", "What does it rest on?", html::list_of_lines(lines));
+}
+
+Markup appendix(const json& document) {
+  std::string terms;
+  for (const auto& [key, value] : document["metadata"].items()) {
+    terms += html::definition(key, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return html::section("appendix", "How do I reproduce it?",
+                       "<dl>\n" + terms +
+                           "</dl>\n<p>All figures as JSON are in this page, in the "
+                           "element <code>&lt;script type=\"application/json\" "
+                           "id=\"document\"&gt;</code>.</p>\n");
+}
+
+std::string title_of(const json& document) {
+  return document["metadata"]["trace"].get<std::string>();
+}
+
+}  // namespace
+
+bool looks_like_replay(const SourceText& source) {
+  const std::size_t first = source.text.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && source.text[first] == '{' &&
+         source.text.find("\"slicewise.dev/replay.") != std::string::npos;
+}
+
+Expected<ReplayPage> replay_page(const SourceText& source) {
+  Expected<StoredDocument> stored = StoredDocument::read(source);
+  if (!stored) return tl::unexpected(std::move(stored.error()));
+  check_schema(*stored, record_schema(sim::record_of<sim::ReplayStudy>()));
+  if (!stored->problems().empty()) return tl::unexpected(stored->problems());
+  const json& document = stored->root();
+  if (document["schedulers"].empty()) {
+    stored->report(Code::FieldMissing, "/schedulers", "it was interrupted before a job ran");
+    return tl::unexpected(stored->problems());
+  }
+  const std::vector<Way> ways = ways_of(document);
+  html::PageText page{
+      .title = title_of(document),
+      .header = html::header_markup(
+          title_of(document),
+          fmt::format("slicewise {}, prices of {}", document["metadata"].value("version", ""),
+                      document["metadata"].value("priceDate", ""))),
+      .first = first_screen(document, ways),
+      .parts = {{"time", "Time", time_section(ways)},
+                {"jobs", "Jobs", jobs_section(ways)},
+                {"users", "Users", users_section(document, ways)},
+                {"cost", "Cost", cost_section(ways)},
+                {"evidence", "Evidence", evidence_section(document)},
+                {"appendix", "Appendix", appendix(document)}},
+      .json = html::embedded_json(source.text)};
+  return ReplayPage{html::page_markup(page), html::page_charts(std::move(page.parts))};
+}
+
+}  // namespace slicewise::reports

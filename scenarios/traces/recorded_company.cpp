@@ -1,0 +1,77 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "slicewise/scenarios/job_trace.hpp"
+
+// Jobs that were recorded beside others.
+namespace slicewise::scenarios {
+namespace {
+
+struct Stay {
+  std::size_t row = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  double busy = 1;  // share of the GPU's time that it would take alone
+  double work_ns = 0;
+};
+
+// Each stay gets the work that was done in it. The GPU's time is shared evenly among those that
+// want more of it than there is.
+void find_work(std::vector<Stay>& stays) {
+  std::vector<std::pair<std::int64_t, std::size_t>> changes;  // who comes or goes then
+  for (std::size_t s = 0; s < stays.size(); ++s) {
+    changes.emplace_back(stays[s].start_ns, s);
+    changes.emplace_back(stays[s].end_ns, s);
+  }
+  std::ranges::sort(changes);
+  std::vector<std::size_t> present;
+  std::int64_t since = 0;
+  for (const auto& [at, changed] : changes) {
+    double wanted = 0;
+    for (const std::size_t s : present) wanted += stays[s].busy;
+    const double work = static_cast<double>(at - since) / std::max(1.0, wanted);
+    for (const std::size_t s : present) stays[s].work_ns += work;
+    since = at;
+    const auto there = std::ranges::find(present, changed);
+    if (there == present.end()) {
+      present.push_back(changed);
+    } else {
+      present.erase(there);
+    }
+  }
+}
+
+}  // namespace
+
+void take_out_company(JobTrace& trace) {
+  if (!trace.run_under_sharing || trace.ran_on.empty()) return;
+  std::map<std::uint32_t, std::vector<Stay>> gpus;  // by name
+  for (std::size_t row = 0; row < trace.size(); ++row) {
+    if (trace.ran_on[row] == 0 || trace.run[row].ns <= 0) continue;
+    Stay stay{.row = row};
+    const Duration wait = trace.observed_wait.empty() ? Duration{} : trace.observed_wait[row];
+    stay.start_ns = trace.arrival[row].ns + std::max<std::int64_t>(0, wait.ns);
+    stay.end_ns = stay.start_ns + trace.run[row].ns;
+    if (!trace.gpu_permille.empty() && trace.gpu_permille[row] >= 0) {
+      stay.busy = trace.gpu_permille[row] / 1000.0;
+    }
+    gpus[trace.ran_on[row]].push_back(stay);
+  }
+  std::vector<Duration> run(trace.run.values().begin(), trace.run.values().end());
+  for (auto& [name, stays] : gpus) {
+    find_work(stays);
+    for (const Stay& stay : stays) {
+      const Duration alone{std::max<std::int64_t>(1, std::llround(stay.work_ns))};
+      if (alone >= run[stay.row]) continue;
+      run[stay.row] = alone;
+      ++trace.company_taken_out;
+    }
+  }
+  trace.run = {.owned = std::move(run), .mapped = {}};
+  trace.run_under_sharing = false;
+}
+
+}  // namespace slicewise::scenarios
