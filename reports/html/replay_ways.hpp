@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "html_text.hpp"
+
+// What the parts of the page of a replay share: its schedulers, read from its document.
+namespace slicewise::reports::replayed {
+
+using nlohmann::json;
+
+// One scheduler of the document and what tells it from the others.
+struct Way {
+  std::string name;
+  const json* figures;
+};
+
+inline double number(const json& object, const char* pointer, double otherwise = 0) {
+  const json::json_pointer at(pointer);
+  return object.contains(at) ? object[at].get<double>() : otherwise;
+}
+
+std::string seconds_words(double value);
+std::string ratio_words(double value);
+
+// When it is tight, and how single jobs fare.
+html::Markup course_section(const std::vector<Way>& ways);
+html::Markup jobs_section(const std::vector<Way>& ways);
+
+}  // namespace slicewise::reports::replayed
