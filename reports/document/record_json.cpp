@@ -105,8 +105,10 @@ json number_schema(Unit unit) {
 json list_schema(const Field& field) {
   const Shape& item = *field.shape->item;
   if (item.kind == Shape::Kind::Object) return record_schema(field.inner());
-  json schema{{"type", item.kind == Shape::Kind::Whole ? "integer" : "string"}};
-  if (item.kind == Shape::Kind::Whole) schema["minimum"] = 0;
+  json schema{{"type", item.kind == Shape::Kind::Whole    ? "integer"
+                       : item.kind == Shape::Kind::Number ? "number"
+                                                          : "string"}};
+  if (item.kind != Shape::Kind::Text && item.kind != Shape::Kind::Word) schema["minimum"] = 0;
   if (!field.items.empty()) schema["description"] = field.items;
   return schema;
 }

@@ -112,6 +112,8 @@ std::vector<QuantileRow> distribution_of(const ReplayResult& result) {
   std::vector<QuantileRow> rows;
   if (result.wait.count() == 0) return rows;
   for (const double q : {0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999}) {
+    // As far as there are jobs beyond it.
+    if (q > 0.5 && static_cast<double>(result.wait.count()) * (1 - q) < 1) break;
     QuantileRow row{q, result.wait.quantile(q), std::nullopt};
     if (result.sharing && result.sharing->slowdown.count() > 0) {
       row.slowdown = result.sharing->slowdown.quantile(q);

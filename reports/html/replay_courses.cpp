@@ -81,6 +81,9 @@ class Times {
     chart.x = {"time since the first arrival", tick_text, false, true};
     chart.x_ticks = charts::time_ticks(from_seconds(length_));
     chart.y = {label, tick_text, false, true};
+    if (key == std::string_view("gpus")) {
+      chart.limits = {{number(*ways_.front().figures, "/totalGpus"), "all GPUs"}};
+    }
     chart.cursor = charts::TimeCursor{step_, length_, ""};
     std::vector<std::string> times;
     for (double end = step_; end < length_ + step_; end += step_) {
@@ -115,11 +118,15 @@ class Times {
   double length_ = 0;
 };
 
+// The axis of waits begins with a second.
+std::string wait_words(double value) { return value <= 1 ? "≤1 s" : seconds_words(value); }
+
 Markup distribution(const std::vector<Way>& ways, const char* key, const std::string& label,
                     const charts::TickText text, double least) {
   charts::LineChart chart =
       line_chart(key, "", "One line for each way, over percentiles of the finished jobs.");
   double most = least;
+  double last = 0;
   std::vector<std::string> quantiles;
   for (const Way& way : ways) {
     if (chart.series.size() == kMostLines) break;
@@ -127,7 +134,8 @@ Markup distribution(const std::vector<Way>& ways, const char* key, const std::st
     for (const json& row : way.figures->value("distribution", json::array())) {
       if (!row.contains(key)) continue;
       const auto quantile = row["quantile"].get<double>();
-      if (chart.series.empty()) quantiles.push_back(fmt::format("p{:g}", quantile * 100));
+      if (quantile > last) quantiles.push_back(fmt::format("p{:g}", quantile * 100));
+      last = std::max(last, quantile);
       line.points.push_back(
           {charts::quantile_place(quantile), std::max(least, row[key].get<double>()), {}, false});
       most = std::max(most, line.points.back().y);
@@ -139,13 +147,12 @@ Markup distribution(const std::vector<Way>& ways, const char* key, const std::st
   for (const charts::LineSeries& line : chart.series) {
     if (line.points.back().y > worst->points.back().y) worst = &line;
   }
-  chart.text.title = fmt::format(
-      "{}: half of the jobs of {} meet at most {}, one in a thousand "
-      "more than {}.",
-      label, worst->name, text(worst->points.front().y), text(worst->points.back().y));
+  chart.text.title = fmt::format("{} with {}: {} for half of the jobs, {} at {}.", label,
+                                 worst->name, text(worst->points.front().y),
+                                 text(worst->points.back().y), quantiles[worst->points.size() - 1]);
   constexpr double kLongTail = 10;
   chart.x = {"percentile (each nine as wide as the last)", tick_text, true, false};
-  chart.x_ticks = charts::quantile_ticks(0.999);
+  chart.x_ticks = charts::quantile_ticks(last);
   const bool logarithmic = most > kLongTail * least;
   chart.y = {logarithmic ? label + " (log)" : label, text, logarithmic, false};
   return drawn(chart, "Percentile", quantiles, text);
@@ -166,12 +173,13 @@ Markup course_section(const std::vector<Way>& ways) {
 }
 
 Markup jobs_section(const std::vector<Way>& ways) {
-  const Markup figures = distribution(ways, "waitSeconds", "Wait", seconds_words, 1) +
+  const Markup figures = distribution(ways, "waitSeconds", "Wait", wait_words, 1) +
                          distribution(ways, "slowdown", "Slowdown", ratio_words, 1);
   if (figures.empty()) return "";
-  return html::section("jobs", "How do single jobs fare?",
-                       "<div class=\"pair\">\n" + figures + "</div>\n" +
-                           html::paragraph("Waits of less than a second are drawn as one second."));
+  return html::section(
+      "jobs", "How do single jobs fare?",
+      "<div class=\"pair\">\n" + figures + "</div>\n" +
+          html::paragraph("Slowdown: time on the GPU by that alone on a whole one."));
 }
 
 }  // namespace slicewise::reports::replayed

@@ -209,11 +209,11 @@ Markup slowed_users(const Way& way) {
                             ratio_words(number(users[0], "/slowdownMean"))),
                 "One bar for each user, the one slowed down most first."};
   chart.x = {"mean slowdown", tick_text, false, true};
-  chart.parts = {"time alone", "time lost to neighbours"};
+  chart.parts = {"time alone", "time lost to sharing"};
   for (std::size_t u = 0; u < std::min(kMostBars, users.size()); ++u) {
     const double slowdown = number(users[u], "/slowdownMean");
     chart.bars.push_back({charts::shortened(users[u]["name"].get<std::string>(), 24),
-                          {{1, "alone"}, {std::max(0.0, slowdown - 1), "neighbours"}},
+                          {{1, "alone"}, {std::max(0.0, slowdown - 1), "sharing"}},
                           std::nullopt,
                           ratio_words(slowdown)});
   }
@@ -222,20 +222,20 @@ Markup slowed_users(const Way& way) {
 }
 
 Markup users_section(const json& document, const std::vector<Way>& ways) {
-  const Way* worst = nullptr;
   const auto most = [](const Way& way) {
     return number(*way.figures, "/company/users/0/slowdownMean");
   };
-  for (const Way& way : ways) {
-    if (most(way) > 1 && (worst == nullptr || most(way) > most(*worst))) worst = &way;
-  }
+  // That of the best way, unless nobody is slowed down there.
+  const Way* drawn = &best_of(ways);
+  if (most(*drawn) <= 1) drawn = &*std::ranges::max_element(ways, {}, most);
+  if (most(*drawn) <= 1) drawn = nullptr;
   Markup out;
-  if (worst != nullptr) out += slowed_users(*worst);
+  if (drawn != nullptr) out += slowed_users(*drawn);
   constexpr std::size_t kMostGroups = 50;
   for (const Way& way : ways) {
     json groups = way.figures->value("groups", json::array());
     const bool own = groups.empty();
-    if (own && &way != worst && any_has({way}, "/company/users")) {
+    if (own && &way != drawn && any_has({way}, "/company/users")) {
       groups = (*way.figures)["company"]["users"];
     }
     if (groups.empty()) continue;
