@@ -291,8 +291,8 @@ template <>
 const Record& record_of<ReplaySeries>() {
   using S = ReplaySeries;
   static const Record declared{
-      "means over equal steps from the first arrival to the last end",
-      {field<&S::step>("stepSeconds", "their length; the last one may be shorter"),
+      "means over equal steps from the first arrival on",
+      {field<&S::step>("stepSeconds", "their length"),
        field<&S::waiting>("waiting", "jobs in the queue").each("of one step"),
        field<&S::running>("running", "jobs that run").each("of one step"),
        field<&S::gpus>("gpus", "GPUs that jobs hold").each("of one step")}};

@@ -241,8 +241,9 @@ Markup users_section(const json& document, const std::vector<Way>& ways) {
     if (groups.empty()) continue;
     if (groups.size() > kMostGroups) groups.erase(groups.begin() + kMostGroups, groups.end());
     const std::string by = own ? "user" : document["metadata"].value("groupBy", "");
-    out += html::folded(fmt::format("By {}, {}", by, way.name),
-                        table_markup(people_table(by + ", worst first", groups)));
+    out += html::folded(
+        fmt::format("By {}, {}", by, way.name),
+        table_markup(people_table(by + " with " + way.name + ", worst first", groups)));
   }
   return out.empty() ? out : html::section("users", "Who is slowed down?", out);
 }

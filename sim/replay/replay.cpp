@@ -38,6 +38,7 @@ Outcome run_events(State& state, Queue& queue, const ReplaySettings& settings) {
     const TimePoint arrival = next < total ? state.jobs.arrival(next) : kNever;
     const TimePoint now = std::min({arrival, state.running.next_end(), state.next_retry()});
     if (now > kLatest) return Outcome::TooLong;
+    state.look(now, queue.waiting());
     while (state.running.next_end() == now) {
       queue.freed(state.finish(state.running.next_to_end(), now));
     }
@@ -54,7 +55,7 @@ Outcome run_events(State& state, Queue& queue, const ReplaySettings& settings) {
       while (state.next_retry() == now) queue.add_again(state.killed.take());
     }
     queue.schedule(now);
-    state.note(now, queue.waiting());
+    state.record.waiting(queue.waiting());
     if (++looks % kEventsPerLook != 0) continue;
     if (was_interrupted(settings)) return Outcome::Interrupted;
     if (settings.progress) settings.progress(next, total, now);

@@ -224,7 +224,7 @@ ReplayResult ReplayRecord::take(std::int64_t total_milli, bool interrupted) {
   result_.interrupted = interrupted;
   sort_groups();
   if (result_.sharing) rank_users();
-  result_.series = over_time_.series(result_.last_end);
+  result_.series = over_time_.series();
   return std::move(result_);
 }
 

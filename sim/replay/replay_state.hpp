@@ -142,11 +142,11 @@ class ReplayState {
     }
   }
 
-  // What holds after all that happened at this instant.
-  void note(TimePoint now, std::int64_t waiting) {
-    record.waiting(waiting);
-    record.over_time().set(now,
-                           {waiting, static_cast<std::int64_t>(running.size()), milli_in_use()});
+  // What has held up to now.
+  void look(TimePoint now, std::int64_t waiting) {
+    if (!record.over_time().is_due(now)) return;
+    record.over_time().look(
+        now, {static_cast<double>(waiting), static_cast<double>(running.size()), gpus_in_use()});
   }
 
   TimePoint next_retry() const { return kShared ? killed.next() : kNever; }
@@ -171,11 +171,11 @@ class ReplayState {
     }
   }
 
-  std::int64_t milli_in_use() const {
+  double gpus_in_use() const {
     if constexpr (Company::kMeets) {
-      return 1000 * company.gpus_in_use();
+      return static_cast<double>(company.gpus_in_use());
     } else {
-      return record.milli_in_use();
+      return static_cast<double>(record.milli_in_use()) / 1000;
     }
   }
 

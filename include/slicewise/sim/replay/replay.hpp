@@ -154,7 +154,8 @@ struct SharingFigures {
   std::int64_t refused() const;
 };
 
-// Means over equal steps from the first arrival to the last end; the last step may be shorter.
+// Means over equal steps from the first arrival on, of what was looked at as often as it takes.
+// None of less than a second.
 struct ReplaySeries {
   Duration step;
   std::vector<double> waiting;  // jobs in the queue
