@@ -7,6 +7,7 @@
 
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/flow_text.hpp"
 #include "../text/scalars.hpp"
@@ -25,11 +26,6 @@ bool is_about_gpus(std::string_view variable) {
          variable == "NVIDIA_VISIBLE_DEVICES";
 }
 
-std::string_view value_of(const std::vector<KeyValue>& pairs, std::string_view key) {
-  const auto found = std::ranges::find(pairs, key, &KeyValue::key);
-  return found == pairs.end() ? std::string_view() : found->value;
-}
-
 // The workload that the pods of one object are; nullopt when they ask for no GPU.
 class WorkloadDraft {
  public:
@@ -46,6 +42,7 @@ class WorkloadDraft {
     sum_up_containers();
     choose_gpu();
     if (workload_.resource.empty()) return without(reason_for_no_gpu());
+    take_annotations();
     scale();
     place();
     return std::move(workload_);
@@ -68,6 +65,7 @@ class WorkloadDraft {
           one.amounts[amount.resource] = amount.amount;
         }
         take_environment(container);
+        workload_.is_greedy = workload_.is_greedy || (!is_init && maps_all_memory(container));
       }
     }
     amounts_ = reserved_amounts(containers);
@@ -102,6 +100,31 @@ class WorkloadDraft {
     workload_.gpu_memory = mebibytes(std::min<std::int64_t>(mebi, 1'000'000'000));
     report_.remark(ImportRemark::Kind::Note, "limits of HAMi (gpumem, gpucores): not simulated",
                    [&] { return pod_.object_where; });
+  }
+
+  // The text of an annotation of ours that reads as the field that it stands for; "" otherwise.
+  template <class Parse>
+  std::string figure(std::string_view key, const Parse& parse) {
+    const KeyValue* given = annotation_of(pod_, key);
+    if (given == nullptr) return {};
+    if (parse(given->value)) return given->value;
+    report_.skipped(fmt::format("annotations {} that are no such figure", key),
+                    [&] { return given->where; });
+    return {};
+  }
+
+  void take_annotations() {
+    const std::string memory = figure(kMemoryAnnotation, parse_bytes);
+    if (!memory.empty()) workload_.gpu_memory = *parse_bytes(memory);
+    const std::string util = figure(kUtilAnnotation, parse_percent);
+    if (!util.empty()) {
+      workload_.gpu_permille = static_cast<std::int32_t>(*parse_percent(util) * 1'000 + 0.5);
+    }
+    workload_.gpu_time = figure(kGpuTimeAnnotation, parse_duration);
+    workload_.traffic = figure(kTrafficAnnotation, parse_rate);
+    if (const KeyValue* profile = annotation_of(pod_, kProfileAnnotation)) {
+      workload_.profile = profile->value;
+    }
   }
 
   std::string reason_for_no_gpu() const {
@@ -140,7 +163,8 @@ class WorkloadDraft {
     } else {
       workload_.pods = pod_.copies;
       // Written by `slicewise export`: Kubernetes has one kind for batch loops and for services.
-      if (value_of(pod_.object_annotations, "slicewise.dev/kind") == "Deployment") {
+      const KeyValue* kind = annotation_of(pod_, "slicewise.dev/kind");
+      if (kind != nullptr && kind->value == "Deployment") {
         workload_.kind = DraftWorkload::Kind::Deployment;
       }
       if (pod_.kind == "DaemonSet") {

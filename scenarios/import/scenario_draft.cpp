@@ -1,6 +1,7 @@
 #include "scenario_draft.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 
@@ -8,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/flow_text.hpp"
 
@@ -140,32 +142,73 @@ class Writer {
 
   void write_memory(const DraftWorkload& w) {
     constexpr std::int64_t kMebibyte = 1'048'576;
+    // What `check` warns of in the manifest, the scenario runs into.
+    const std::string_view allocator = w.is_greedy ? "allocator: Greedy, " : "";
+    const std::string_view risk =
+        w.is_greedy ? "; TensorFlow maps all free memory (GPU_MEM_GREEDY) without "
+                      "TF_FORCE_GPU_ALLOW_GROWTH"
+                    : "";
+    if (!w.gpu_memory && !w.profile.empty() && !w.is_greedy) return;
     if (!w.gpu_memory) {
-      todo("    gpuMemory: {resident: 2Gi}", "Assumed", "gpuMemory", w.name);
+      todo(fmt::format("    gpuMemory: {{{}resident: 2Gi}}", allocator),
+           fmt::format("Assumed{}", risk), "gpuMemory", w.name);
       return;
     }
-    const std::string memory = fmt::format("    gpuMemory: {{resident: {}Mi}}",
+    const std::string memory = fmt::format("    gpuMemory: {{{}resident: {}Mi}}", allocator,
                                            (w.gpu_memory->count + kMebibyte - 1) / kMebibyte);
+    if (w.is_greedy) return todo(memory, std::string(risk.substr(2)), "gpuMemory", w.name);
     w.memory_is_measured ? line(memory + "  # the most that was seen") : line(memory);
   }
 
+  // GPU time and rate of requests: what is not known follows from how busy the GPU was where that
+  // is known, and is a guess otherwise.
+  void write_requests(const DraftWorkload& w) {
+    constexpr double kMeanOfP50 = 1.0455;  // of a lognormal law with p99 = 2 p50
+    const std::string use = w.gpu_permille ? fmt::format("the GPU was in use {}.{} % of the time",
+                                                         *w.gpu_permille / 10, *w.gpu_permille % 10)
+                                           : "";
+    // GPU seconds a second, by all pods.
+    const double load = w.gpu_permille ? *w.gpu_permille * 1e-3 *
+                                             static_cast<double>(std::max<std::int64_t>(1, w.pods))
+                                       : 0;
+    double seconds = 0.03;
+    if (const auto given = parse_duration(w.gpu_time)) {
+      seconds = to_seconds(*given);
+    } else if (const auto rate = parse_rate(w.traffic); rate && load > 0 && rate->per_second > 0) {
+      seconds = load / rate->per_second / kMeanOfP50;
+    }
+    const auto micros = std::max<std::int64_t>(1, std::llround(seconds * 1e6));
+    const auto text = [](std::int64_t us) {
+      return us % 1'000 == 0 ? fmt::format("{}ms", us / 1'000) : fmt::format("{}us", us);
+    };
+    const std::string time =
+        fmt::format("    measured: {{requestGpuTime: {{p50: {}, p99: {}}}, provenance: Assumed}}",
+                    text(micros), text(2 * micros));
+    if (!w.gpu_time.empty()) {
+      todo(time, "p50 as annotated; p99 Assumed", "p99 of requestGpuTime", w.name);
+    } else if (w.profile.empty()) {
+      todo(time, use.empty() ? "GPU time of a request" : "Assumed; " + use, "measured", w.name);
+    }
+    if (!w.traffic.empty()) {
+      line(fmt::format("    traffic: {{shape: Poisson, mean: {}}}  # as annotated", w.traffic));
+      return;
+    }
+    // The profile's time is the catalogue's to know.
+    const bool follows = load > 0 && (w.profile.empty() || !w.gpu_time.empty());
+    const double rate = follows ? load / (seconds * kMeanOfP50) : 1;
+    todo(fmt::format("    traffic: {{shape: Poisson, mean: {:.4g}/s, provenance: Assumed}}", rate),
+         follows ? "so many that " + use : "rate of requests", "traffic", w.name);
+  }
+
   void write_figures(const DraftWorkload& w) {
+    if (!w.profile.empty()) line(fmt::format("    profile: {}", in_quotes(w.profile)));
+    if (w.kind == DraftWorkload::Kind::Service) return write_requests(w);
     std::string use =
         w.gpu_permille ? fmt::format("gpuUtil: {}.{}%", *w.gpu_permille / 10, *w.gpu_permille % 10)
                        : "gpuBusy: 50%";
     // What fills the SMs cannot be more than what keeps the GPU in use.
     if (w.gpu_permille && w.sm_permille && *w.sm_permille <= *w.gpu_permille) {
       use += fmt::format(", smActive: {}.{}%", *w.sm_permille / 10, *w.sm_permille % 10);
-    }
-    if (w.kind == DraftWorkload::Kind::Service) {
-      todo("    measured: {requestGpuTime: {p50: 30ms, p99: 60ms}, provenance: Assumed}",
-           w.gpu_permille ? fmt::format("Assumed; the GPU was in use {}.{} % of the time",
-                                        *w.gpu_permille / 10, *w.gpu_permille % 10)
-                          : "GPU time of a request",
-           "measured", w.name);
-      todo("    traffic: {shape: Poisson, mean: 1/s, provenance: Assumed}", "rate of requests",
-           "traffic", w.name);
-      return;
     }
     if (w.kind == DraftWorkload::Kind::Notebook) {
       todo(
@@ -177,6 +220,7 @@ class Writer {
     }
     constexpr std::int64_t kUnits = 100;
     line(fmt::format("    work: {{units: {}}}", kUnits));
+    if (!w.profile.empty()) return;
     if (w.run_time) {
       const std::int64_t unit = std::max<std::int64_t>(1'000'000, w.run_time->ns / kUnits);
       todo(fmt::format("    measured: {{unitTime: {}us, {}, provenance: Assumed}}", unit / 1'000,

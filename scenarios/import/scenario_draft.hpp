@@ -48,6 +48,10 @@ struct DraftWorkload {
   DraftLabels node_selector;
   DraftLabels environment;
   std::optional<Bytes> gpu_memory;  // of a process
+  bool is_greedy = false;           // it maps all that is free
+  std::string profile;              // of the catalogue, "" none
+  std::string gpu_time;             // of a request, "30ms"
+  std::string traffic;              // "12/s"
   bool memory_is_measured = false;
   std::optional<std::int32_t> gpu_permille;  // while it ran
   std::optional<std::int32_t> sm_permille;   // likewise

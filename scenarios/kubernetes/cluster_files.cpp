@@ -198,4 +198,22 @@ const KeyValue* label_of(const NodeGroupFile& group, std::string_view key) {
   return found == group.labels.end() ? nullptr : &*found;
 }
 
+const KeyValue* annotation_of(const PodFile& pod, std::string_view key) {
+  for (const auto* annotations : {&pod.annotations, &pod.object_annotations}) {
+    const auto found = std::ranges::find(*annotations, key, &KeyValue::key);
+    if (found != annotations->end()) return &*found;
+  }
+  return nullptr;
+}
+
+bool maps_all_memory(const ContainerFile& container) {
+  const auto runs = [&](std::string_view program) {
+    return container.image.find(program) != std::string::npos ||
+           container.command.find(program) != std::string::npos;
+  };
+  return runs("tensorflow") && !runs("tensorflow-serving") &&
+         std::ranges::find(container.env, "TF_FORCE_GPU_ALLOW_GROWTH", &KeyValue::key) ==
+             container.env.end();
+}
+
 }  // namespace slicewise::scenarios

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,7 +41,11 @@ void lint_mig_layouts(const LintInput& input);
 void lint_sharing(const LintInput& input);
 void lint_pods(const LintInput& input);
 void lint_pod_memory(const LintInput& input);
+void lint_gpu_rooms(const LintInput& input);
 void lint_karpenter(const LintInput& input);
 void lint_gpu_software(const LintInput& input);
+
+// Hundredths of the GPU's memory that vLLM reserves (its default is 0.9); nullopt: another program.
+std::optional<std::int64_t> vllm_share(const scenarios::ContainerFile& container);
 
 }  // namespace slicewise::sim::lint

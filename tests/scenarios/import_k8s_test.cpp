@@ -262,6 +262,44 @@ TEST(ImportK8s, TheTrafficThatNoManifestSaysIsAssumed) {
             Provenance::Assumed);
 }
 
+TEST(ImportK8s, AnnotationsSayWhatManifestsDoNot) {
+  const std::string pod =
+      "kind: Deployment\nmetadata: {name: asr, annotations: {slicewise.dev/gpu-memory: 5Gi, "
+      "slicewise.dev/traffic: 20/s, slicewise.dev/gpu-util: 40%}}\nspec: {replicas: 2, template: "
+      "{spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n";
+  const Workload asr = k8s({pod}).scenario.workloads.at(0);
+  EXPECT_EQ(asr.gpu_memory.resident, gibibytes(5));
+  EXPECT_EQ(asr.traffic->mean.per_second, 20);
+  EXPECT_NE(asr.traffic->provenance, Provenance::Assumed);
+  // Two GPUs busy 40 % of the time with 20 requests a second: 40 ms each.
+  EXPECT_NEAR(to_seconds(asr.measured->request_gpu_time->mean), 0.040, 1e-4);
+
+  // Without the traffic there come as many as keep the GPUs that busy.
+  std::string busy = pod;
+  busy.erase(busy.find("slicewise.dev/traffic: 20/s, "), 29);
+  const Workload guessed = k8s({busy}).scenario.workloads.at(0);
+  EXPECT_EQ(guessed.traffic->provenance, Provenance::Assumed);
+  EXPECT_NEAR(
+      guessed.traffic->mean.per_second * to_seconds(guessed.measured->request_gpu_time->mean), 0.8,
+      0.01);
+
+  std::string wrong = pod;
+  wrong.replace(wrong.find("20/s"), 4, "often");
+  EXPECT_TRUE(k8s({wrong}).said.says("annotations slicewise.dev/traffic that are no such figure"));
+}
+
+TEST(ImportK8s, TheRiskThatCheckFindsIsInTheScenario) {
+  const auto allocator = [](const std::string& env) {
+    return k8s({"kind: Deployment\nmetadata: {name: w}\nspec: {template: {spec: {containers: "
+                "[{name: c, image: 'tensorflow/tensorflow:2', env: [" +
+                env + "], resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n"})
+        .scenario.workloads.at(0)
+        .gpu_memory.allocator;
+  };
+  EXPECT_EQ(allocator(""), Allocator::Greedy);
+  EXPECT_EQ(allocator("{name: TF_FORCE_GPU_ALLOW_GROWTH, value: 'true'}"), Allocator::OnDemand);
+}
+
 TEST(ImportK8s, NamesThatYamlTakesForSomethingElseAreQuoted) {
   std::string named(kDeployment);
   named.replace(named.find("asr"), 3, "\"1e3\"");

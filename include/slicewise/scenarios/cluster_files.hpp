@@ -86,6 +86,19 @@ struct PodFile {
   bool is_system = false;  // part of the GPU software: it may see all GPUs
 };
 
+// What no manifest of Kubernetes says of a pod, as annotations of it: read as the fields of a
+// scenario's workload are.
+inline constexpr std::string_view kMemoryAnnotation = "slicewise.dev/gpu-memory";  // of a process
+inline constexpr std::string_view kProfileAnnotation = "slicewise.dev/profile";
+inline constexpr std::string_view kGpuTimeAnnotation = "slicewise.dev/request-gpu-time";  // p50
+inline constexpr std::string_view kTrafficAnnotation = "slicewise.dev/traffic";           // 12/s
+inline constexpr std::string_view kUtilAnnotation = "slicewise.dev/gpu-util";
+// Of the pods, else of the object that makes them; nullptr: it has none.
+const KeyValue* annotation_of(const PodFile& pod, std::string_view key);
+
+// TensorFlow maps all free GPU memory when it starts, unless it is told otherwise.
+bool maps_all_memory(const ContainerFile& container);
+
 enum class FileSharing : std::uint8_t { None, TimeSlicing, Mps };
 
 struct ReplicatedResource {

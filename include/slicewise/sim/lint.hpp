@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "slicewise/models/catalogue.hpp"
@@ -14,6 +15,11 @@ namespace slicewise::sim {
 // it was read. In order of file and line, without what the reader found itself.
 Diagnostics lint_cluster(const scenarios::ClusterFiles& files, const models::Catalogue& catalogue,
                          scenarios::PluginVersion version);
+
+// How many pods a shared GPU of each group of nodes holds, and the pods whose memory no file says:
+// "shared-gpus: 2 per GPU: 2 x (8.0 + 0.4 GiB) of 22.1; a third needs 25.2".
+std::vector<std::string> cluster_room_lines(const scenarios::ClusterFiles& files,
+                                            const models::Catalogue& catalogue);
 
 // What importers may know of instance types.
 std::vector<scenarios::InstanceGpus> instance_gpus(const models::Catalogue& catalogue);

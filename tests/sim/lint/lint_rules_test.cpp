@@ -245,6 +245,35 @@ TEST(LintRules, CudaVisibleDevicesIsAWarning) {
   EXPECT_EQ(found.front().severity, Severity::Warning);
 }
 
+// 33.6 GiB of 22.1, and a pod of which no file says what it needs.
+TEST(LintRules, TheMemoryLedgerOfManifests) {
+  const auto pods = [](const std::string& name, int replicas, const std::string& memory) {
+    return "kind: Deployment\nmetadata: {name: " + name + memory +
+           "}\nspec: {replicas: " + std::to_string(replicas) +
+           ", template: {spec: {containers: [{name: c, image: x, resources: {limits: "
+           "{nvidia.com/gpu: 1}}}]}}}\n---\n";
+  };
+  const std::string pool =
+      "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: gpus}\nspec: {template: "
+      "{spec: {nodeClassRef: {group: karpenter.k8s.aws, name: class}, requirements: [{key: "
+      "node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge, g6e.xlarge]}]}}}\n";
+  const std::string config =
+      "version: v1\nsharing: {timeSlicing: {failRequestsGreaterThanOne: true, resources: [{name: "
+      "nvidia.com/gpu, replicas: 4}]}}\n";
+  const auto files = scenarios::read_cluster_files(
+      std::vector<SourceText>{
+          {"c.yaml", config},
+          {"p.yaml", pods("asr", 4, ", annotations: {slicewise.dev/gpu-memory: 8Gi}") +
+                         pods("tts", 1, "") + pool}},
+      {});
+  EXPECT_EQ(cluster_room_lines(files, catalogue()),
+            (std::vector<std::string>{
+                "gpus: 2 per GPU: 2 x (8.0 + 0.4 GiB) of 22.1; a third needs 25.1; up to 4 may "
+                "meet there and run out of memory",
+                "gpus: what tts needs of the GPU's memory is in no file: annotate the pods, "
+                "slicewise.dev/gpu-memory: 4Gi"}));
+}
+
 // What the vendors' own programs accept has no errors: a false alarm is worse than a miss.
 TEST(LintRules, AcceptedFilesHaveNoErrors) {
   const fs::path folder = fs::path(SLICEWISE_SHARED_DIR) / "config_examples";

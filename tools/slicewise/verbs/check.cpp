@@ -215,7 +215,8 @@ ExitCode execute(const CheckCommand& command, const CommonFlags& flags) {
   std::ranges::move(sim::lint_cluster(files, catalogue, version),
                     std::back_inserter(report.findings));
   check_replays(files, texts, report.findings);
-  const std::string rooms = check_scenarios(files, texts, catalogue, report.findings);
+  std::string rooms = check_scenarios(files, texts, catalogue, report.findings);
+  for (const std::string& line : sim::cluster_room_lines(files, catalogue)) rooms += line + "\n";
   put_in_order(report.findings, report.files);
   const bool nothing = holds_nothing(files);
   const ExitCode written =

@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lint_rules.hpp"
+
+// GPU memory that programs are known to take, and processes that bypass a shared GPU.
+namespace slicewise::sim::lint {
+namespace {
+
+using scenarios::ContainerFile;
+using scenarios::FileSharing;
+using scenarios::KeyValue;
+using scenarios::PodFile;
+
+bool holds_word(const ContainerFile& container, std::string_view word) {
+  return container.image.find(word) != std::string::npos ||
+         container.command.find(word) != std::string::npos;
+}
+
+}  // namespace
+
+// Source: github.com/vllm-project/vllm docs, engine arguments.
+std::optional<std::int64_t> vllm_share(const ContainerFile& container) {
+  if (!holds_word(container, "vllm")) return std::nullopt;
+  constexpr std::string_view kFlag = "--gpu-memory-utilization";
+  constexpr std::int64_t kDefault = 90;
+  const std::size_t at = container.command.find(kFlag);
+  if (at == std::string::npos) return kDefault;
+  std::string_view text = std::string_view(container.command).substr(at + kFlag.size());
+  text.remove_prefix(std::min(text.find_first_not_of(" ="), text.size()));
+  if (text.starts_with("1")) return 100;
+  const std::size_t dot = text.find('.');
+  if (dot > 1) return kDefault;
+  std::string digits(text.substr(dot + 1, 2));
+  while (digits.size() < 2) digits += '0';
+  int value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return error == std::errc() && end != digits.data() && value > 0 ? value : kDefault;
+}
+
+namespace {
+
+const scenarios::ResourceAmount* shared_request(const LintInput& input,
+                                                const ContainerFile& container,
+                                                const NodeOffer*& where) {
+  for (const auto& amount : container.amounts) {
+    for (const NodeOffer& offer : input.offers) {
+      const OfferedResource* resource = offer.find(amount.resource);
+      if (resource == nullptr || resource->replicas < 2) continue;
+      where = &offer;
+      return &amount;
+    }
+  }
+  return nullptr;
+}
+
+void judge_container(const LintInput& input, const PodFile& pod, const ContainerFile& container) {
+  const NodeOffer* offer = nullptr;
+  const auto* request = shared_request(input, container, offer);
+  if (request == nullptr) return;
+  const bool mps = offer->config->sharing == FileSharing::Mps;
+  const std::int64_t replicas = offer->find(request->resource)->replicas;
+  if (const auto share = vllm_share(container)) {
+    const std::int64_t together = std::min(replicas, pod.copies) * *share;
+    if (!mps && together > 100) {
+      input.tell(Code::GpuOom, request->where,
+                 fmt::format("vLLM reserves {} % of the GPU's memory in each pod: {} pods on one "
+                             "GPU want {} %",
+                             *share, std::min(replicas, pod.copies), together),
+                 fmt::format("--gpu-memory-utilization of at most 0.{:02}, or fewer replicas",
+                             std::max<std::int64_t>(1, 95 / std::min(replicas, pod.copies))));
+    } else if (mps && *share * replicas > 100) {
+      input.tell(Code::GpuOom, request->where,
+                 fmt::format("vLLM reserves {} % of the memory, and MPS allows each process {} %",
+                             *share, 100 / replicas),
+                 "lower --gpu-memory-utilization, or fewer replicas");
+    }
+  }
+  if (!mps && scenarios::maps_all_memory(container)) {
+    input.tell(Code::GpuMemGreedy, request->where,
+               "TensorFlow maps nearly all memory of the shared GPU when it starts",
+               "env TF_FORCE_GPU_ALLOW_GROWTH: \"true\"");
+  }
+  const bool many = holds_word(container, "triton") || holds_word(container, "rayproject") ||
+                    holds_word(container, "torchrun") || holds_word(container, "DataParallel");
+  if (mps && many) {
+    input.tell(Code::MpsPerProcessLimits, request->where,
+               "this program may start several CUDA processes, and each has the limits of a "
+               "replica to itself",
+               "one CUDA process per pod");
+  }
+}
+
+// A pod that is known to reserve a part of the memory of the GPUs that an offer shares.
+struct MemoryClaim {
+  const PodFile* pod;
+  const scenarios::ResourceAmount* request;
+  std::int64_t share;  // hundredths of a GPU
+};
+
+std::vector<MemoryClaim> claims_on(const LintInput& input, const NodeOffer& offer,
+                                   const std::string& resource) {
+  std::vector<MemoryClaim> claims;
+  for (const PodFile& pod : input.files.pods) {
+    if (pod.is_system || (offer.group != nullptr && !may_run_on(pod, *offer.group))) continue;
+    for (const ContainerFile& container : pod.containers) {
+      const auto request =
+          std::ranges::find(container.amounts, resource, &scenarios::ResourceAmount::resource);
+      if (container.is_init || request == container.amounts.end()) continue;
+      if (const auto share = vllm_share(container)) claims.push_back({&pod, &*request, *share});
+    }
+  }
+  return claims;
+}
+
+// Replicas of a GPU go to whoever asks: pods of different objects may meet on one. The largest of
+// them, as many as there are replicas, must fit together. Pods of one object are judged by
+// themselves (judge_container).
+void judge_neighbours(const LintInput& input, const NodeOffer& offer) {
+  if (offer.config == nullptr || offer.config->sharing != FileSharing::TimeSlicing) return;
+  for (const OfferedResource& resource : offer.resources) {
+    if (resource.replicas < 2) continue;
+    std::vector<MemoryClaim> claims = claims_on(input, offer, resource.name);
+    std::ranges::stable_sort(claims, std::greater(), &MemoryClaim::share);
+    std::int64_t left = resource.replicas;
+    std::int64_t together = 0;
+    std::vector<std::string> names;
+    const MemoryClaim* last = nullptr;
+    for (const MemoryClaim& claim : claims) {
+      const std::int64_t pods = std::min(left, claim.pod->copies);
+      if (pods == 0 || together > 100) break;
+      // No more of them than bring it above the GPU.
+      together += claim.share * std::min(pods, 1 + (100 - together) / claim.share);
+      left -= pods;
+      names.push_back(claim.pod->name.substr(0, 60));
+      last = &claim;
+    }
+    if (together <= 100 || names.size() < 2) continue;
+    input.tell(Code::GpuOom, last->request->where,
+               fmt::format("pods of {} may share one GPU and reserve {} % of its memory together",
+                           fmt::join(names, " and "), together),
+               "lower --gpu-memory-utilization of each, or give them node groups of their own");
+  }
+}
+
+// MPS serves one user at a time.
+void judge_users(const LintInput& input) {
+  std::set<std::string> users;
+  for (const PodFile& pod : input.files.pods) {
+    for (const ContainerFile& container : pod.containers) {
+      const NodeOffer* offer = nullptr;
+      const auto* request = shared_request(input, container, offer);
+      if (request == nullptr || offer->config->sharing != FileSharing::Mps) continue;
+      const auto user = container.user ? container.user : pod.user;
+      if (!user) continue;
+      users.insert(*user);
+      if (users.size() < 2) continue;
+      return input.tell(Code::MpsUsersDiffer, request->where,
+                        "pods of different users share an MPS server: one user waits for the "
+                        "other's last process",
+                        "give them the same runAsUser");
+    }
+  }
+}
+
+// A pod that opens the GPU without asking for it, where only MPS clients may.
+void judge_bypass(const LintInput& input, const PodFile& pod) {
+  const bool mps = std::ranges::any_of(input.offers, [](const NodeOffer& offer) {
+    return offer.config != nullptr && offer.config->sharing == FileSharing::Mps;
+  });
+  for (const ContainerFile& container : pod.containers) {
+    const bool asks = std::ranges::any_of(container.amounts, [](const auto& amount) {
+      return amount.resource.starts_with("nvidia.com/");
+    });
+    const auto visible = std::ranges::find(container.env, "NVIDIA_VISIBLE_DEVICES", &KeyValue::key);
+    if (!mps || asks || visible == container.env.end() || visible->value != "all") continue;
+    input.tell(Code::GpuExclusiveProcess, visible->where,
+               "CUDA error: all CUDA-capable devices are busy or unavailable: the GPUs of MPS "
+               "nodes take MPS clients only",
+               "ask for the shared resource");
+  }
+}
+
+}  // namespace
+
+void lint_pod_memory(const LintInput& input) {
+  for (const PodFile& pod : input.files.pods) {
+    if (pod.is_system) continue;
+    judge_bypass(input, pod);
+    for (const ContainerFile& container : pod.containers) judge_container(input, pod, container);
+  }
+  for (const NodeOffer& offer : input.offers) judge_neighbours(input, offer);
+  judge_users(input);
+}
+
+}  // namespace slicewise::sim::lint
