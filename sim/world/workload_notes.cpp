@@ -149,6 +149,7 @@ void note_workload(const WorkloadModel& model, const World& world, Diagnostics& 
   if (!model.resource) return note_unscheduled(model, world, found);
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     const PoolModel& pool = world.pools[p];
+    if (!admits(pool, spec.pod)) continue;
     for (std::size_t k = 0; k < pool.kinds.size(); ++k) {
       const DomainKind& kind = pool.kinds[k];
       const Tickets* tickets = tickets_in(model.on_pool[p], kind);

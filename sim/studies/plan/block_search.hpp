@@ -36,6 +36,7 @@ struct BlockSearch {
   std::function<void(const std::string& line)> so_far = nullptr;  // see RunOptions
   std::string input = {};  // of the scenario, that is otherwise; see PlanProbe
   double factor = 1;
+  bool split = false;  // workloads may have pools of their own
 };
 
 // The choice with one node, in which bounds are the same as with any number.

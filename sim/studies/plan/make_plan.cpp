@@ -138,8 +138,10 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     return tl::unexpected(std::move(errors));
   }
 
-  const BlockSearch search{
+  BlockSearch search{
       base, catalogue, *space, goal_for(base, options), base.replications, options.run.so_far};
+  search.split =
+      options.split.value_or(base.planning.split) && search.goal == PlanGoal::MonthlyCost;
   ProbeBatch probes(options.probes ? options.probes : probe_threads(base, catalogue, options.run),
                     options.journal);
   Plan plan;
@@ -149,8 +151,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   plan.purchases = space->purchases;
   rank(search_block(search, workloads_with_pods(base), options.top, std::nullopt, true, probes),
        plan);
-  const bool split = options.split.value_or(base.planning.split);
-  if (split && search.goal == PlanGoal::MonthlyCost && !probes.interrupted()) {
+  if (search.split && !probes.interrupted()) {
     add_split(search, probes, options.top, plan);
   }
   plan.counts.simulations = probes.simulations();

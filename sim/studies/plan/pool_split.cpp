@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "../../result/merge.hpp"
+#include "../probe/probe.hpp"
 #include "flow_assignment.hpp"
 #include "node_bounds.hpp"
 
@@ -155,6 +156,17 @@ class Splitter {
     return division;
   }
 
+  std::map<std::string, std::string> selected_by(const Group& group) const {
+    std::map<std::string, std::string> labels;
+    for (const auto& workload : search_.base.workloads) {
+      if (std::ranges::find(group, workload.name.value) == group.end()) continue;
+      for (const auto& label : workload.pod.node_selector) {
+        if (!names_the_node(label.first)) labels.insert(label);
+      }
+    }
+    return labels;
+  }
+
   // A pod costs the share of a node that it takes of the resource it takes most of.
   std::vector<Block> flow_division() {
     FlowProblem problem;
@@ -171,11 +183,14 @@ class Splitter {
     for (std::size_t g = 0; g < groups_.size(); ++g) add_places(g, places, problem);
     for (auto& row : problem.cost) row.resize(places.size(), -1);
     const std::vector<std::size_t> to = assign_by_flow(problem);
-    std::map<std::size_t, Block> blocks;
-    for (std::size_t g = 0; g < to.size(); ++g) blocks[to[g]] |= Block{1} << g;
+    // Nodes of one pool have one label of a key.
+    std::map<std::pair<std::size_t, std::map<std::string, std::string>>, Block> blocks;
+    for (std::size_t g = 0; g < to.size(); ++g) {
+      blocks[{to[g], selected_by(groups_[g])}] |= Block{1} << g;
+    }
     std::vector<Block> division;
     division.reserve(blocks.size());
-    for (const auto& [place, block] : blocks) division.push_back(block);
+    for (const auto& [apart, block] : blocks) division.push_back(block);
     return division;
   }
 
@@ -217,6 +232,8 @@ class Splitter {
       PlanProbe probe;
       for (const BlockOption& option : *options) probe.pools.push_back(option.choice);
       probe.replications = search_.replications;
+      probe.input = search_.input;
+      probe.factor = search_.factor;
       PlanAnswer answer = probes_.ask_one(probe);
       if (!answer.figures || !answer.figures->stands()) continue;
       const auto goal = goal_of(search_.goal, *answer.figures);

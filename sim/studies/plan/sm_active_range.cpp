@@ -3,6 +3,7 @@
 
 #include "../probe/probe.hpp"
 #include "plan_sections.hpp"
+#include "pool_split.hpp"
 #include "scaled_input.hpp"
 
 namespace slicewise::sim {
@@ -45,12 +46,22 @@ class RangeSearch {
       constexpr double kLess = 1 - 1e-9;  // what costs as much beats nothing
       cap = kLess * *own->goal;
     }
-    const BlockResult found =
+    std::optional<PlanOption> found;
+    const BlockResult one =
         search_block(there, workloads_with_pods(search_.base), 1, cap, false, probes_);
-    if (found.options.empty()) return std::nullopt;
-    const BlockOption& option = found.options.front();
-    if (own && *own->goal <= option.goal) return std::nullopt;
-    return PlanOption{{option.choice}, option.figures, option.goal, false};
+    if (!one.options.empty()) {
+      const BlockOption& option = one.options.front();
+      found = PlanOption{{option.choice}, option.figures, option.goal, false};
+    }
+    if (search_.split) {
+      SplitResult several = split_pools(there, found ? found->goal : cap, probes_);
+      if (!several.pools.empty()) {
+        found =
+            PlanOption{std::move(several.pools), std::move(several.figures), several.goal, false};
+      }
+    }
+    if (found && own && *own->goal <= *found->goal) return std::nullopt;
+    return found;
   }
 
   bool holds(double at, const std::optional<PlanOption>& rival) {

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
 #include "slicewise/sim/pool_choice.hpp"
 
+#include "../../world/admission.hpp"
 #include "../../world/parts.hpp"
 #include "probe.hpp"
 
@@ -132,6 +134,49 @@ const NodePool& like(const Scenario& base, const std::string& gpu_model,
   return base.node_pools.front();
 }
 
+// Whether pods of the workload may run on nodes of the pool, as people label and taint them.
+bool is_home(const NodePool& pool, const Workload& workload) {
+  const bool selected = std::ranges::all_of(workload.pod.node_selector, [&](const auto& wanted) {
+    const auto label = pool.labels.find(wanted.first);
+    return names_the_node(wanted.first) ||
+           (label != pool.labels.end() && label->second == wanted.second);
+  });
+  return selected && untolerated(pool.taints, workload.pod.tolerations) == nullptr;
+}
+
+// Labels and taints of the nodes that workloads have today go with them, to any type: of the labels
+// those that they select, of the taints those that all of them tolerate.
+void take_nodes_of(const Scenario& base, const PoolChoice& choice, NodePool& pool) {
+  std::vector<const Workload*> workloads;
+  for (const Workload& workload : base.workloads) {
+    for (const auto& [key, value] : workload.pod.node_selector) {
+      if (!names_the_node(key)) pool.labels.erase(key);
+    }
+    if (std::ranges::find(choice.workloads, workload.name.value) != choice.workloads.end()) {
+      workloads.push_back(&workload);
+    }
+  }
+  pool.taints.clear();
+  for (const NodePool& today : base.node_pools) {
+    for (const Workload* workload : workloads) {
+      if (!is_home(today, *workload)) continue;
+      for (const auto& [key, value] : workload->pod.node_selector) {
+        if (!names_the_node(key)) pool.labels.try_emplace(key, value);
+      }
+      for (const scenarios::Taint& taint : today.taints) {
+        const bool known = std::ranges::any_of(pool.taints, [&](const scenarios::Taint& other) {
+          return std::tie(other.key, other.value, other.effect) ==
+                 std::tie(taint.key, taint.value, taint.effect);
+        });
+        const bool keeps_off = std::ranges::any_of(workloads, [&](const Workload* each) {
+          return untolerated({&taint, 1}, each->pod.tolerations) != nullptr;
+        });
+        if (!known && !keeps_off) pool.taints.push_back(taint);
+      }
+    }
+  }
+}
+
 NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& choice,
                  const models::Catalogue& catalogue, bool force) {
   const models::InstanceType* type = catalogue.find_instance(choice.instance_type);
@@ -139,6 +184,7 @@ NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& cho
   NodePool pool = like(base, model, catalogue);
   const models::InstanceType* own = catalogue.find_instance(pool.instance_type.value);
   if (own == nullptr || own->gpu_model != model) pool.gpu = {};  // figures of another GPU
+  if (base.node_pools.size() > 1) take_nodes_of(base, choice, pool);
   pool.instance_type.value = choice.instance_type;
   pool.nodes = std::max(1, choice.nodes);
   pool.most_nodes.reset();

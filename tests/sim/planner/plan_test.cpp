@@ -484,6 +484,25 @@ TEST(ThoroughPlan, SaysWhereTheAnswerTurnsWithSmActive) {
   EXPECT_GT(holds, 0);
 }
 
+// What takes the answer's place may be several pools, too.
+TEST(ThoroughPlan, LooksForPoolsOfTheirOwnWhereSmActiveIsLow) {
+  int several = 0;
+  for (std::uint32_t instance = 0; instance < 60 && several == 0; ++instance) {
+    ScenarioSet set = random_set(instance);
+    if (set.variants.front().workloads.size() < 2) continue;
+    for (Workload& workload : set.variants.front().workloads) workload.measured->sm_active.reset();
+    PlanOptions options = small_space();
+    options.flips = true;
+    options.split = true;
+    const auto plan = make_plan(set, 0, demo::catalogue(), options);
+    ASSERT_TRUE(plan);
+    if (!plan->sm_active || !plan->sm_active->then) continue;
+    EXPECT_TRUE(plan->sm_active->then->figures.stands());
+    several += plan->sm_active->then->pools.size() > 1 ? 1 : 0;
+  }
+  EXPECT_GT(several, 0);
+}
+
 TEST(Plan, DoesNotAskForSmActiveThatIsGivenOrDoesNotMatter) {
   ScenarioSet set = random_set(1);
   PlanOptions options = small_space();
@@ -493,6 +512,59 @@ TEST(Plan, DoesNotAskForSmActiveThatIsGivenOrDoesNotMatter) {
   for (Workload& workload : set.variants.front().workloads) workload.measured->sm_active.reset();
   options.instance_types = {"g4dn.xlarge"};  // has the T4 that they were measured on
   EXPECT_FALSE(make_plan(set, 0, demo::catalogue(), options)->sm_active);
+}
+
+// Two labelled and tainted pools of one type, each with a service that selects it.
+ScenarioSet labelled_set() {
+  std::vector<Workload> workloads;
+  std::vector<scenarios::NodePool> pools;
+  for (const std::string team : {"speech", "vision"}) {
+    Workload api = demo::service(1, 5, milliseconds(5), scenarios::ServiceTime::Law::Exponential);
+    api.name.value = team;
+    api.measured->device.value = "A10G";
+    api.objectives.push_back(limit(scenarios::Figure::LatencyP99, milliseconds(200)));
+    api.pod.node_selector["team"] = team;
+    api.pod.tolerations = {{"team", "Equal", team, "NoSchedule"}};
+    workloads.push_back(api);
+    scenarios::NodePool pool = demo::pool(0);
+    pool.name.value = team;
+    pool.instance_type.value = "g5.xlarge";
+    pool.labels = {{"team", team}, {"of", team}};
+    pool.taints = {{"team", team, "NoSchedule"}};
+    pools.push_back(pool);
+  }
+  Scenario scenario = demo::scenario(pools[0], workloads);
+  scenario.node_pools.push_back(pools[1]);
+  scenario.duration = seconds(12);
+  scenario.warmup = seconds(1);
+  scenario.replications = 2;
+  return set_with(std::move(scenario));
+}
+
+TEST(Plan, LabelsAndTaintsGoWithThoseThatSelectThem) {
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge", "g5.xlarge"};
+  options.split = true;
+  const ScenarioSet set = labelled_set();
+  const auto plan = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  ASSERT_FALSE(plan->options.empty());
+  // One pool cannot have both labels; a T4 each is the cheapest.
+  ASSERT_EQ(plan->options.front().pools.size(), 2U);
+  const Scenario planned =
+      planned_scenario(set.variants.front(), plan->options.front().pools, demo::catalogue());
+  for (std::size_t p = 0; p < 2; ++p) {
+    const scenarios::NodePool& pool = planned.node_pools[p];
+    const std::string& team = planned.workloads[p].name.value;
+    EXPECT_EQ(pool.instance_type.value, "g4dn.xlarge");
+    EXPECT_EQ(pool.labels.at("team"), team);
+    ASSERT_EQ(pool.taints.size(), 1U);
+    EXPECT_EQ(pool.taints[0].value, team);
+  }
+  // The pods of both teams in one pool are refused before any run.
+  EXPECT_TRUE(std::ranges::any_of(plan->rejected, [](const RejectedChoice& rejected) {
+    return rejected.reason.text().find("selects other nodes") != std::string::npos;
+  }));
 }
 
 // Two pods on two nodes that EC2 takes back every other minute.

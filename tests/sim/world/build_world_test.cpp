@@ -280,5 +280,20 @@ spec:
                   std::pair(14, Code::UnitMissing)));
 }
 
+// A pool that the pod may not go to says nothing of it, whatever its GPUs hold.
+TEST(BuildWorld, MemoryIsJudgedWhereThePodMayRun) {
+  scenarios::Workload large = demo::training(1);
+  large.gpu_memory.resident = gibibytes(20);
+  large.pod.node_selector["size"] = "large";
+  scenarios::Scenario s = demo::scenario(demo::pool(0), {large});
+  s.node_pools.push_back(demo::pool(0));
+  s.node_pools[1].name.value = "l40s";
+  s.node_pools[1].instance_type.value = "g6e.xlarge";
+  s.node_pools[1].labels["size"] = "large";
+  EXPECT_FALSE(demo::has(demo::world(s).findings, Code::GpuOom));
+  std::swap(s.node_pools[0].labels, s.node_pools[1].labels);
+  EXPECT_TRUE(demo::has(demo::world(s).findings, Code::GpuOom));
+}
+
 }  // namespace
 }  // namespace slicewise::sim
