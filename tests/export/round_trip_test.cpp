@@ -167,6 +167,17 @@ TEST(RoundTrip, RangesOfNodesAndJobsOfSeveralPods) {
   EXPECT_EQ(again.provisioner.consolidate_after, seconds(300));
 }
 
+// Two NodePools with the same labels and sharing: the pods go to either.
+TEST(RoundTrip, NodesThatAreBoughtInTwoWays) {
+  const Scenario again = expect_round_trip(round_trip_sample("mixed-purchase"),
+                                           {"helm-values", "karpenter", "pod-patch"});
+  ASSERT_EQ(again.node_pools.size(), 2U);
+  EXPECT_EQ(again.node_pools[0].name.value, "t4-on-demand");
+  EXPECT_EQ(again.node_pools[0].capacity_type, scenarios::CapacityType::OnDemand);
+  EXPECT_EQ(again.node_pools[1].capacity_type, scenarios::CapacityType::Spot);
+  EXPECT_EQ(again.node_pools[0].labels, again.node_pools[1].labels);
+}
+
 TEST(RoundTrip, NodeGroupsOfEksctl) {
   expect_round_trip(round_trip_sample("several-pools"), {"helm-values", "eksctl", "pod-patch"});
   Scenario given = round_trip_sample("demo-before");

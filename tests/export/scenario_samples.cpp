@@ -1,5 +1,7 @@
 #include "scenario_samples.hpp"
 
+#include "slicewise/sim/pool_choice.hpp"
+
 namespace slicewise::reports {
 namespace {
 
@@ -150,6 +152,24 @@ Scenario demo_after() {
   return scenario("after", {time_sliced("v100", "p3.8xlarge", 10)}, {std::move(cifar10)});
 }
 
+namespace {
+
+// What a plan bought of spot, but for one node that stays.
+Scenario mixed_purchase(const Workload& job) {
+  sim::PoolChoice choice;
+  choice.instance_type = "g4dn.12xlarge";
+  choice.strategy = sim::Strategy::TimeSlicing;
+  choice.replicas = 4;
+  choice.purchase = "spot";
+  choice.workloads = {job.name.value};
+  choice.nodes = 3;
+  choice.on_demand = 1;
+  return sim::planned_scenario(scenario("mixed", {whole_gpus("t4", "g4dn.12xlarge")}, {job}),
+                               {&choice, 1}, sample_catalogue());
+}
+
+}  // namespace
+
 std::vector<std::pair<std::string, Scenario>> sample_scenarios(int chart_minor) {
   const Workload job = workload("train", WorkloadKind::Job, "nvidia.com/gpu");
   std::vector<std::pair<std::string, Scenario>> out = {
@@ -160,6 +180,7 @@ std::vector<std::pair<std::string, Scenario>> sample_scenarios(int chart_minor) 
       {"several-pools", several_pools()},
       {"mig-time-slicing", mig_time_slicing()},
       {"mig-layouts", mig_layouts()},
+      {"mixed-purchase", mixed_purchase(job)},
   };
   if (chart_minor >= 15) {
     NodePool pool = with_mps("t4", "g4dn.12xlarge", 8);
