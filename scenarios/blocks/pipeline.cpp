@@ -22,6 +22,8 @@ constexpr Field kStageFields[] = {
         "after", "[asr]", "Stages whose answers it needs, by the names of their workloads.")
         .as(T::Names)
         .otherwise("none: starts with the request"),
+    field<&Pipeline::Stage::network>(
+        "network", "2ms", "Time from the last of these answers to it; no GPU or host is needed."),
 };
 constexpr FieldList kStage = block<Pipeline::Stage>(kStageFields);
 

@@ -21,6 +21,7 @@ class ServiceRules {
       check_request_time(measured);
     }
     check_batching();
+    check_bursts();
   }
 
  private:
@@ -104,6 +105,13 @@ class ServiceRules {
                     "maxBatch is above concurrency",
                     "a batch never holds more requests than the pod works on");
     }
+  }
+
+  void check_bursts() {
+    const Node* serving = block(&node_, "serving");
+    if (serving == nullptr || serving->entry("bursts") == nullptr || !workload_.llm) return;
+    findings_.add(Code::SettingConflict, value_place(*serving, "bursts"),
+                  "bursts with llm: its steps are the bursts", "remove bursts");
   }
 
   const Node& node_;

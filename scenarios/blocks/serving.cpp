@@ -205,6 +205,11 @@ constexpr Field kServingFields[] = {
     field<&Serving::cpu_before>(
         "cpuBefore", "3ms", "Host CPU time of a request before the GPU (decoding, tokenizing)."),
     field<&Serving::cpu_after>("cpuAfter", "1ms", "Host CPU time of a request after the GPU."),
+    field<&Serving::bursts>("bursts", "4",
+                            "Parts of equal length in which the GPU works on a request or batch; "
+                            "between them the pod's next batch waits, and others have the GPU.")
+        .between(1, 1'000'000),
+    field<&Serving::cpu_between>("cpuBetween", "2ms", "Host CPU time between two bursts."),
     inner("retries", "{most: 2, after: 100ms}",
           "What clients do after a request that was dropped or lost.")
         .of(kRetries),

@@ -187,9 +187,10 @@ void with_engine(Domain& domain, Use&& use) {
              domain.engine);
 }
 
-// Whether requests need the host before the GPU or after it.
+// Whether requests need the host beside the GPU.
 inline bool needs_host_cpu(const scenarios::Serving& serving) {
-  return serving.cpu_before.ns > 0 || serving.cpu_after.ns > 0;
+  const bool between = serving.bursts > 1 && serving.cpu_between.ns > 0;
+  return serving.cpu_before.ns > 0 || serving.cpu_after.ns > 0 || between;
 }
 
 // When the nth pod of a workload is created first.

@@ -56,11 +56,22 @@ std::optional<Duration> alone(const WorkloadModel& model) {
     for (const Demand& there : demand.in_kind) gpu = std::min(gpu.value_or(there.gpu), there.gpu);
   }
   if (!gpu) return std::nullopt;
-  return *gpu + serving.cpu_before + serving.cpu_after;
+  return *gpu + serving.cpu_before + serving.cpu_after + serving.cpu_between * (serving.bursts - 1);
 }
 
-// What requests of a Service were lost to or waited for: a full queue, busy vCPUs, a batch that was
-// to fill, else the GPU.
+// The longest way to the Service from stages before it.
+Duration network_of(const World& world, const WorkloadModel& model) {
+  Duration longest;
+  for (const PipelineModel& pipeline : world.pipelines) {
+    for (const auto& stage : pipeline.spec.stages) {
+      if (stage.workload.value == model.name) longest = std::max(longest, stage.network);
+    }
+  }
+  return longest;
+}
+
+// What requests of a Service were lost to or waited for: a full queue, the network between stages,
+// busy vCPUs, a batch that was to fill, else the GPU.
 std::string_view service_bound_by(const World& world, const WorkloadModel& model,
                                   const WorkloadResult& result,
                                   std::span<const Replication> replications) {
@@ -71,11 +82,12 @@ std::string_view service_bound_by(const World& world, const WorkloadModel& model
     return "queue limit";
   }
   if (!result.latency || !result.queueing) return {};
+  if (network_of(world, model) > result.latency->mean) return "network";
   const Duration waited = result.queueing->mean;
   const auto by_itself = alone(model);
   const Duration delay = by_itself ? result.latency->mean - *by_itself : waited;
   if (to_seconds(delay) <= kWorthNaming * to_seconds(result.latency->mean)) return {};
-  const bool uses_host = serving.cpu_before + serving.cpu_after > Duration{};
+  const bool uses_host = serving.cpu_before + serving.cpu_after + serving.cpu_between > Duration{};
   if (uses_host && host_cpu_busy(world, replications) >= kHostIsBusy) return "host CPU";
   const bool fills = serving.max_batch > 1 && serving.max_delay > Duration{};
   return fills && waited <= serving.max_delay ? "batch window" : "GPU";

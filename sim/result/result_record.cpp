@@ -488,7 +488,10 @@ const Record& record_of<GpuResult>() {
        field<&G::gpu_share>("gpuShare", "compute slices of the instance / those of the GPU")
            .when<&is_partition>()
            .of(Unit::Ratio),
-       field<&G::time_busy_ratio>("timeBusyRatio", "share of the run in which a kernel ran")
+       field<&G::time_busy_ratio>(
+           "timeBusyRatio",
+           "share of the run in which a kernel ran; of a g6f, of the part of the GPU's time that "
+           "EC2 sells, whatever shares it")
            .optional()
            .of(Unit::Ratio),
        field<&G::time_busy_most>("timeBusyMaxRatio", "that of the run in which it was highest")

@@ -107,6 +107,7 @@ void model_pipelines(const scenarios::Scenario& scenario, World& world) {
       PipelineModel::Stage resolved;
       resolved.workload = workload_called(world, pipeline.stages[stage].workload.value);
       resolved.inputs = static_cast<int>(pipeline.stages[stage].after.size());
+      resolved.network = pipeline.stages[stage].network;
       const auto [first, last] = boost::out_edges(stage, graph);
       for (auto edge = first; edge != last; ++edge) {
         resolved.next.push_back(place[boost::target(*edge, graph)]);

@@ -257,6 +257,10 @@ void count_provenance(const scenarios::Scenario& scenario, World& world) {
     }
   }
   for (const scenarios::Pipeline& pipeline : scenario.pipelines) {
+    if (std::ranges::any_of(pipeline.stages, [](const auto& s) { return s.network.ns > 0; })) {
+      counter.add(pipeline.traffic.provenance.value_or(Provenance::Assumed), pipeline.name.value,
+                  "network between its stages");
+    }
     count_traffic(pipeline.traffic, pipeline.name.value, counter);
   }
 }

@@ -129,9 +129,7 @@ DomainKind vgpu_kind(const Device& device, PoolModel& model) {
   const models::Vgpu vgpu = vgpu_of(device, model);
   kind.sharing = vgpu;
   const bool fraction = device.type.gpu_fraction < 1;
-  if (fraction && vgpu.policy != models::Vgpu::Policy::BestEffort) {
-    kind.owned_time = 1.0 / vgpu.per_gpu;
-  }
+  if (fraction) kind.owned_time = 1.0 / vgpu.per_gpu;
   const Bytes frame_buffer = fraction ? kind.memory : Bytes{kind.memory.count / vgpu.per_gpu};
   kind.tickets.push_back({offer_at(model, {std::string(kGpuResource), {}, !fraction, true}),
                           fraction ? 1 : vgpu.per_gpu, frame_buffer});

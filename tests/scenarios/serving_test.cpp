@@ -25,7 +25,8 @@ TEST(Serving, EverySettingIsRead) {
   const Serving serving =
       workload_of(with_service("serving: {routing: TwoChoices, queueLimit: 0, timeout: 2s, "
                                "concurrency: 16, batching: {maxBatch: 8, maxDelay: 5ms}, "
-                               "cpuBefore: 3ms, cpuAfter: 1ms, retries: {most: 2, after: 100ms}}"))
+                               "cpuBefore: 3ms, cpuAfter: 1ms, bursts: 4, cpuBetween: 2ms, "
+                               "retries: {most: 2, after: 100ms}}"))
           .serving;
   EXPECT_EQ(serving.routing, Routing::TwoChoices);
   EXPECT_EQ(serving.queue_limit, 0);
@@ -35,8 +36,15 @@ TEST(Serving, EverySettingIsRead) {
   EXPECT_EQ(serving.max_delay, milliseconds(5));
   EXPECT_EQ(serving.cpu_before, milliseconds(3));
   EXPECT_EQ(serving.cpu_after, milliseconds(1));
+  EXPECT_EQ(serving.bursts, 4);
+  EXPECT_EQ(serving.cpu_between, milliseconds(2));
   EXPECT_EQ(serving.retries, 2);
   EXPECT_EQ(serving.retry_after, milliseconds(100));
+}
+
+TEST(Serving, LanguageModelsHaveStepsInPlaceOfBursts) {
+  expect_problem(with_llm(kStep + ", " + kMemory + ", " + kTokens, ", serving: {bursts: 2}"),
+                 Code::SettingConflict, "bursts with llm");
 }
 
 TEST(Serving, BatchesFitTheWorkers) {

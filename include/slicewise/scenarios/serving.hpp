@@ -135,6 +135,8 @@ struct Serving {
   Duration max_delay;               // how long a batch that is not full waits for more
   Duration cpu_before;              // host CPU time of a request before the GPU
   Duration cpu_after;               // ... and after it
+  int bursts = 1;                   // of equal length, in which the GPU works on a batch
+  Duration cpu_between;             // host CPU time between two bursts
   int retries = 0;                  // of a request that was dropped or lost, by its client
   Duration retry_after;             // back-off before the first retry; doubles
 };
@@ -236,6 +238,7 @@ struct Pipeline {
   struct Stage {
     Located<std::string> workload;
     std::vector<Located<std::string>> after;  // stages whose answers it needs; none: the request
+    Duration network{};                       // from the last of them to it
   };
   Located<std::string> name;
   std::vector<Stage> stages;

@@ -183,6 +183,7 @@ struct PipelineModel {
   struct Stage {
     WorkloadId workload{};
     int inputs = 0;                   // stages that it waits for
+    Duration network;                 // from the last of them
     std::vector<std::uint32_t> next;  // stages that wait for it
   };
   std::string name;

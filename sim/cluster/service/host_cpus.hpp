@@ -10,14 +10,16 @@
 
 namespace slicewise::sim {
 
-// The vCPUs of all nodes, as far as requests need them before the GPU or after it.
+// The vCPUs of all nodes, as far as requests need them before the GPU, between its bursts or after
+// it.
 class HostCpus {
  public:
   // A request that the host works on.
   struct Task {
-    Request request;
+    enum class When : std::uint8_t { Before, Between, After };
+    Request request;    // of a batch between its bursts: the first
     Duration gpu_work;  // that the GPU did for it
-    bool before = false;
+    When when = When::Before;
   };
   struct Done {
     std::uint32_t pod = 0;
@@ -29,14 +31,15 @@ class HostCpus {
   // Whether no request of the run needs the host.
   bool empty() const { return cpus_.empty(); }
   void start(std::uint32_t pod, const Task& task, Duration work);
-  // Takes the requests of a pod off and hands each to `lose(request)`.
+  // Takes the requests of a pod off and hands each to `lose(request)`, but for those of a batch,
+  // which the pod has.
   template <class Lose>
   void cancel(std::uint32_t pod, NodeId node, Lose lose) {
     if (empty()) return;
     HostCpu& cpu = cpus_[index(node)];
     cpu.advance(run_.now);
     cpu.cancel(pod, [&](std::uint32_t slot) {
-      lose(tasks_[slot].request);
+      if (tasks_[slot].when != Task::When::Between) lose(tasks_[slot].request);
       free_slots_.push_back(slot);
     });
     arm(node);

@@ -47,15 +47,18 @@ void Pipelines::on_timer(std::size_t pipeline) {
 // `of`: the request that brought the stage about; its tokens go on.
 void Pipelines::send_stage(std::size_t pipeline, std::uint32_t flow, std::size_t stage,
                            const Request& of) {
+  const PipelineModel& model = run_.world.pipelines[pipeline];
+  const Duration network = model.stages[stage].network;
   Request request;
-  request.arrived = run_.now;
+  request.arrived = run_.now + network;
   request.flow = flow;
   request.pipeline = static_cast<std::uint16_t>(pipeline);
   request.stage = static_cast<std::uint16_t>(stage);
   request.input_tokens = of.input_tokens;
   request.output_tokens = of.output_tokens;
-  services_.arrive(services_.of_workload(run_.world.pipelines[pipeline].stages[stage].workload),
-                   request);
+  const std::size_t service = services_.of_workload(model.stages[stage].workload);
+  if (network.ns > 0) return services_.arrive_later(service, request);
+  services_.arrive(service, request);
 }
 
 void Pipelines::stage_over(const Request& request, std::optional<Loss> loss) {

@@ -64,7 +64,7 @@ void Replicas::admit(std::uint32_t p, const Request& request) {
 void Replicas::begin_request(std::uint32_t p, const Request& request) {
   ++servers_[p].working;
   const Duration before = serving_of(p).cpu_before;
-  if (before.ns > 0) return hosts_.start(p, {request, {}, true}, before);
+  if (before.ns > 0) return hosts_.start(p, {request, {}, When::Before}, before);
   ready_for_gpu(p, request);
 }
 
@@ -101,19 +101,41 @@ void Replicas::fill_batch(std::uint32_t p) {
     const Duration mean = run_.cluster.demand(pod).gpu_batch[items - 1];
     const double work_ns = static_cast<double>(mean.ns) * (size / static_cast<double>(items)) + 0.5;
     server.batch_work = nanoseconds(std::max<std::int64_t>(1, static_cast<std::int64_t>(work_ns)));
-    gpus_.start(p, server.batch_work);
+    // Of less than a nanosecond each there are none.
+    server.bursts_left =
+        static_cast<int>(std::min<std::int64_t>(serving.bursts, server.batch_work.ns));
+    server.burst = Duration{server.batch_work.ns / server.bursts_left};
+    begin_burst(p);
   }
   arm(p);
 }
 
-void Replicas::batch_done(std::uint32_t p) {
+// The last has what division left over.
+void Replicas::begin_burst(std::uint32_t p) {
+  PodServer& server = servers_[p];
+  if (server.bursts_left == 1) {
+    const auto all = std::min<std::int64_t>(serving_of(p).bursts, server.batch_work.ns);
+    server.burst = server.batch_work - server.burst * (all - 1);
+  }
+  gpus_.start(p, server.burst);
+}
+
+void Replicas::burst_done(std::uint32_t p) {
   PodServer& server = servers_[p];
   const Demand& demand = run_.cluster.demand(run_.cluster.pods[p]);
-  const auto items = static_cast<std::int64_t>(server.batch.size());
-  const Duration work{server.batch_work.ns / items};
-  usage_.used_sms(p, static_cast<double>(server.batch_work.ns) *
+  usage_.used_sms(p, static_cast<double>(server.burst.ns) *
                          static_cast<double>(demand.sm_active.ns) /
                          static_cast<double>(demand.gpu.ns));
+  if (--server.bursts_left == 0) return batch_done(p);
+  const Duration between = serving_of(p).cpu_between;
+  if (between.ns == 0) return begin_burst(p);
+  hosts_.start(p, {server.batch.front(), {}, When::Between}, between);
+}
+
+void Replicas::batch_done(std::uint32_t p) {
+  PodServer& server = servers_[p];
+  const auto items = static_cast<std::int64_t>(server.batch.size());
+  const Duration work{server.batch_work.ns / items};
   finished_.swap(server.batch);  // an answer may bring the pod its next request
   for (const Request& request : finished_) leave_gpu(p, request, work);
   finished_.clear();
@@ -123,7 +145,7 @@ void Replicas::batch_done(std::uint32_t p) {
 
 void Replicas::leave_gpu(std::uint32_t p, const Request& request, Duration work) {
   const Duration after = serving_of(p).cpu_after;
-  if (after.ns > 0) return hosts_.start(p, {request, work, false}, after);
+  if (after.ns > 0) return hosts_.start(p, {request, work, When::After}, after);
   leave_pod(p, request, work);
 }
 
@@ -184,9 +206,12 @@ void Replicas::on_timer(std::uint32_t p) {
 void Replicas::host_done(NodeId node) {
   const auto [p, task] = hosts_.complete(node);
   const scenarios::Serving& serving = serving_of(p);
-  usage_.used_host(node,
-                   static_cast<double>((task.before ? serving.cpu_before : serving.cpu_after).ns));
-  if (task.before) return ready_for_gpu(p, task.request);
+  const Duration used = task.when == When::Before    ? serving.cpu_before
+                        : task.when == When::Between ? serving.cpu_between
+                                                     : serving.cpu_after;
+  usage_.used_host(node, static_cast<double>(used.ns));
+  if (task.when == When::Before) return ready_for_gpu(p, task.request);
+  if (task.when == When::Between) return begin_burst(p);
   leave_pod(p, task.request, task.gpu_work);
   leave_if_finished(p);
 }

@@ -36,14 +36,18 @@ class Replicas {
 
   // The pod's timer: a batch has waited long enough, or requests have waited too long.
   void on_timer(std::uint32_t pod);
-  void gpu_done(std::uint32_t pod) { servers_[pod].llm ? piece_done(pod) : batch_done(pod); }
+  void gpu_done(std::uint32_t pod) { servers_[pod].llm ? piece_done(pod) : burst_done(pod); }
   void host_done(NodeId node);
 
  private:
+  using When = HostCpus::Task::When;
+
   const scenarios::Serving& serving_of(std::uint32_t pod) const { return *servers_[pod].serving; }
   void begin_request(std::uint32_t pod, const Request& request);
   void ready_for_gpu(std::uint32_t pod, Request request);
   void fill_batch(std::uint32_t pod);
+  void begin_burst(std::uint32_t pod);
+  void burst_done(std::uint32_t pod);
   void batch_done(std::uint32_t pod);
   void leave_gpu(std::uint32_t pod, const Request& request, Duration work);
   void leave_pod(std::uint32_t pod, const Request& request, Duration work);

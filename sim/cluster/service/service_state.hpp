@@ -107,6 +107,8 @@ struct PodServer {
   RequestQueue ready;          // for the GPU
   std::vector<Request> batch;  // on the GPU
   Duration batch_work;
+  Duration burst;                  // of it, that the GPU does now or does next
+  int bursts_left = 0;             // that one included
   std::unique_ptr<LlmServer> llm;  // in place of `ready` and `batch`; of a pod that serves
   std::uint32_t outstanding = 0;   // in the pod
   std::uint32_t working = 0;       // of these, those that have a worker
@@ -115,7 +117,7 @@ struct PodServer {
     return waiting.size() + ready.size() + (llm ? llm->batching.waiting() : 0);
   }
   // That the GPU has been given. REQUIRES: it works for the pod.
-  Duration gpu_work() const { return llm ? llm->batching.piece().work : batch_work; }
+  Duration gpu_work() const { return llm ? llm->batching.piece().work : burst; }
   // Whether one more request would have to wait, and as many wait already as may.
   bool is_full() const;
   // Whether something may happen to waiting requests by the clock alone.

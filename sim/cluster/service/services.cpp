@@ -79,6 +79,11 @@ void Services::on_timer(std::size_t s) {
   arm(s);
 }
 
+void Services::arrive_later(std::size_t s, const Request& request) {
+  services_[s].source.put_back(request.arrived, request);
+  arm(s);
+}
+
 void Services::arrive(std::size_t s, Request request) {
   ServiceState& service = services_[s];
   request.size = service.draw_size();

@@ -36,6 +36,8 @@ class Services {
 
   // The first attempt of a request.
   void arrive(std::size_t service, Request request);
+  // The same, when it is there: at `request.arrived`.
+  void arrive_later(std::size_t service, const Request& request);
   // Any attempt: to a ready replica, or to the front of a service that has none.
   void enter(std::size_t service, Request request);
   // From a pod. Unless its client tries again, the request is over without an answer.

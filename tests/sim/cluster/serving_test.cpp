@@ -114,6 +114,42 @@ TEST(Retries, AreCountedAndKeepTheFirstArrival) {
   EXPECT_GT(thrice.latency.quantile(1), milliseconds(36));  // the first back-off is in it
 }
 
+// 40 ms of GPU time in four bursts, 5 ms of the host between two: 55 ms alone, of which the GPU is
+// free for 15. Two such pods, each always with a request, take turns in each other's gaps.
+TEST(Bursts, TheHostPhasesOfARequestLeaveTheGpuToOthers) {
+  scenarios::Workload w = demo::service(1, 10, milliseconds(40), Law::Deterministic);
+  w.traffic->gaps = Gaps::Constant;
+  w.serving.bursts = 4;
+  w.serving.cpu_between = milliseconds(5);
+  const Replication alone = replicate(until_done({w}, milliseconds(9'950)));
+  const RequestRecord& requests = alone.workloads[0].requests;
+  EXPECT_EQ(requests.latency.quantile(0), requests.latency.quantile(1));
+  EXPECT_NEAR(mean_s(requests.latency), 0.055, 1e-7);
+  EXPECT_NEAR(to_seconds(alone.domains[0].time.useful),
+              0.040 * static_cast<double>(requests.answered), 1e-6);
+  EXPECT_NEAR(to_seconds(alone.nodes[0].cpu_time), 0.015 * static_cast<double>(requests.answered),
+              1e-6);
+
+  const auto busy_of_two = [&](int bursts, Duration between) {
+    w.serving.bursts = bursts;
+    w.serving.cpu_between = between;
+    w.serving.concurrency = 1;
+    w.serving.cpu_after = bursts == 1 ? milliseconds(15) : Duration{};
+    w.traffic->shape = scenarios::ClosedLoop{1, microseconds(1)};
+    w.name.value = "first";
+    scenarios::Workload other = w;
+    other.name.value = "second";
+    scenarios::Scenario s = demo::scenario(small_nodes(), {w, other});
+    s.node_pools[0].device_plugin.emplace().time_slicing.emplace().resources = {
+        {{"nvidia.com/gpu", {}}, 2, {}}};
+    s.duration = seconds(100);
+    const DomainTime time = replicate(s).domains[0].time;
+    return to_seconds(time.useful + time.switching) / 100;
+  };
+  EXPECT_NEAR(busy_of_two(1, {}), busy_of_two(4, milliseconds(5)), 0.08);
+  EXPECT_GT(busy_of_two(4, milliseconds(5)), 0.90);
+}
+
 // The host's 8 vCPUs as M/G/8 under processor sharing, one thread per request: the mean is that of
 // M/M/8 (insensitive), by Erlang's C formula.
 TEST(ThoroughHostCpuOfRequests, IsErlangC) {
@@ -242,6 +278,18 @@ TEST(Pipeline, ForksJoinsAndFails) {
   EXPECT_EQ(whole.answered, 100);
   EXPECT_NEAR(mean_s(whole.latency), 0.050, 1e-7);
 
+  // 10 + 3 + 35 + 7 + 5: the way to b is in the shadow of c. A Service counts from what reaches it.
+  scenarios::Scenario far = s;
+  far.pipelines[0].stages[0].network = milliseconds(7);
+  far.pipelines[0].stages[2].network = milliseconds(10);
+  far.pipelines[0].stages[3].network = milliseconds(3);
+  const VariantResult slow = demo::result(far);
+  const Replication reached = replicate(far);
+  EXPECT_NEAR(mean_s(reached.pipelines[0].requests.latency), 0.060, 1e-7);
+  EXPECT_NEAR(mean_s(reached.workloads[3].requests.latency), 0.005, 1e-7);
+  EXPECT_EQ(slow.workloads[3].bound_by, "network");  // 7 ms to d, which takes 5
+  EXPECT_NE(slow.workloads[1].bound_by, "network");
+
   s.workloads[2].startup.model_load = hours(1);  // c never gets ready
   const RequestRecord broken = replicate(s).pipelines[0].requests;
   EXPECT_EQ(broken.answered, 0);
@@ -292,9 +340,34 @@ TEST(Conservation, HoldsWhenPodsDie) {
   w.serving.concurrency = 8;
   w.serving.retries = 1;
   w.serving.retry_after = milliseconds(100);
+  w.serving.bursts = 3;
+  w.serving.cpu_between = milliseconds(1);
   const RequestRecord r = replicate(until_done({w}, seconds(600), 2)).workloads[0].requests;
   EXPECT_GT(r.retried, 0);
   EXPECT_EQ(r.arrived, r.answered + lost_of_record(r));
+}
+
+// 5 requests/s of 10 ms are 5 % of an L4, 40 % of the eighth that a g6f is, whoever shares the L4.
+TEST(FractionalGpu, BusyIsOfThePartThatEc2Sells) {
+  const auto busy = [](scenarios::VgpuSettings::Policy policy, double rate) {
+    scenarios::Workload w = demo::service(1, rate, milliseconds(10), Law::Deterministic);
+    w.measured->device.value = "L4";
+    w.gpu_memory.resident = mebibytes(500);
+    scenarios::NodePool pool = demo::pool(0);
+    pool.instance_type.value = "g6f.xlarge";
+    pool.vgpu.emplace().policy = policy;
+    scenarios::Scenario s = demo::scenario(pool, {w});
+    s.duration = minutes(20);
+    const VariantResult result = demo::result(s);
+    EXPECT_GE(result.cost.ledger.idle, Usd{});
+    return result.gpus[0].time_busy_ratio;
+  };
+  using Policy = scenarios::VgpuSettings::Policy;
+  const double part = busy(Policy::EqualShare, 5);
+  EXPECT_NEAR(part, 0.05 / (1.0 / 8), 0.02);
+  EXPECT_NEAR(busy(Policy::BestEffort, 5), part, 0.02);
+  // Best effort lends it more than its part: it is busy all the time, not 240 %.
+  EXPECT_NEAR(busy(Policy::BestEffort, 30), 1, 0.001);
 }
 
 }  // namespace
