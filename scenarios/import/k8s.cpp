@@ -7,198 +7,17 @@
 
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
-#include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/flow_text.hpp"
 #include "../text/scalars.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"
-#include "pod_record.hpp"
+#include "manifest_workload.hpp"
 #include "scenario_draft.hpp"
 
 // A scenario of what sets up a cluster, as `check` reads it.
 namespace slicewise::scenarios {
 namespace {
-
-bool is_about_gpus(std::string_view variable) {
-  return variable.starts_with("TF_") || variable.starts_with("XLA_") ||
-         variable.starts_with("CUDA_") || variable.starts_with("PYTORCH_") ||
-         variable == "NVIDIA_VISIBLE_DEVICES";
-}
-
-// The workload that the pods of one object are; nullopt when they ask for no GPU.
-class WorkloadDraft {
- public:
-  WorkloadDraft(const PodFile& pod, ImportReport& report) : pod_(pod), report_(report) {}
-
-  std::optional<DraftWorkload> draft() {
-    workload_.name = dns_name(pod_.name, "workload");
-    if (!pod_.space.empty()) workload_.space = dns_name(pod_.space, "default");
-    workload_.comment = pod_.kind;
-    if (!pod_.not_quantified.empty()) {
-      return without(
-          fmt::format("objects with {} that is no quantity", pod_.not_quantified.substr(0, 60)));
-    }
-    sum_up_containers();
-    choose_gpu();
-    if (workload_.resource.empty()) return without(reason_for_no_gpu());
-    take_annotations();
-    scale();
-    place();
-    return std::move(workload_);
-  }
-
- private:
-  std::nullopt_t without(std::string_view reason) {
-    report_.skipped(fmt::format("{} ({})", reason, pod_.kind), [&] { return pod_.object_where; });
-    return std::nullopt;
-  }
-
-  void sum_up_containers() {
-    std::vector<ContainerAmounts> containers;
-    for (const bool is_init : {false, true}) {
-      for (const ContainerFile& container : pod_.containers) {
-        if (container.is_init != is_init) continue;
-        ContainerAmounts& one =
-            containers.emplace_back(ContainerAmounts{{}, is_init, container.restarts_always});
-        for (const ResourceAmount& amount : container.amounts) {
-          one.amounts[amount.resource] = amount.amount;
-        }
-        take_environment(container);
-        workload_.is_greedy = workload_.is_greedy || (!is_init && maps_all_memory(container));
-      }
-    }
-    amounts_ = reserved_amounts(containers);
-  }
-
-  void take_environment(const ContainerFile& container) {
-    for (const KeyValue& variable : container.env) {
-      const bool is_known = std::ranges::any_of(
-          workload_.environment, [&](const auto& known) { return known.first == variable.key; });
-      const bool is_from_elsewhere = variable.where.line == 0;
-      if (is_from_elsewhere || is_known || !is_about_gpus(variable.key)) continue;
-      workload_.environment.emplace_back(variable.key, variable.value);
-    }
-  }
-
-  std::int64_t amount(std::string_view name) const {
-    const auto found = amounts_.find(name);
-    return found == amounts_.end() ? 0 : found->second;
-  }
-
-  void choose_gpu() {
-    const auto gpu = std::ranges::find_if(amounts_, [](const auto& one) {
-      return one.second != 0 && gpu_resource(one.first).has_value();
-    });
-    if (gpu == amounts_.end()) return;
-    workload_.resource = gpu->first;
-    workload_.gpus = gpu->second;
-    workload_.cpu_milli = amount("cpu");
-    workload_.memory_bytes = amount("memory");
-    const std::int64_t mebi = amount("nvidia.com/gpumem");
-    if (mebi <= 0) return;
-    workload_.gpu_memory = mebibytes(std::min<std::int64_t>(mebi, 1'000'000'000));
-    report_.remark(ImportRemark::Kind::Note, "limits of HAMi (gpumem, gpucores): not simulated",
-                   [&] { return pod_.object_where; });
-  }
-
-  // The text of an annotation of ours that reads as the field that it stands for; "" otherwise.
-  template <class Parse>
-  std::string figure(std::string_view key, const Parse& parse) {
-    const KeyValue* given = annotation_of(pod_, key);
-    if (given == nullptr) return {};
-    if (parse(given->value)) return given->value;
-    report_.skipped(fmt::format("annotations {} that are no such figure", key),
-                    [&] { return given->where; });
-    return {};
-  }
-
-  void take_annotations() {
-    const std::string memory = figure(kMemoryAnnotation, parse_bytes);
-    if (!memory.empty()) workload_.gpu_memory = *parse_bytes(memory);
-    const std::string util = figure(kUtilAnnotation, parse_percent);
-    if (!util.empty()) {
-      workload_.gpu_permille = static_cast<std::int32_t>(*parse_percent(util) * 1'000 + 0.5);
-    }
-    workload_.gpu_time = figure(kGpuTimeAnnotation, parse_duration);
-    workload_.traffic = figure(kTrafficAnnotation, parse_rate);
-    if (const KeyValue* profile = annotation_of(pod_, kProfileAnnotation)) {
-      workload_.profile = profile->value;
-    }
-  }
-
-  std::string reason_for_no_gpu() const {
-    for (const std::string_view fraction :
-         {"gpu-fraction", "gpu-memory", "alibabacloud.com/gpu-milli"}) {
-      if (std::ranges::find(pod_.annotations, fraction, &KeyValue::key) == pod_.annotations.end()) {
-        continue;
-      }
-      return fmt::format("parts of a GPU by annotation ({}), which only a replay of a trace knows",
-                         fraction);
-    }
-    if (!pod_.claims.empty()) return "GPUs by resource claim (DRA), which is not simulated";
-    for (const auto& [name, amount] : amounts_) {
-      if (is_other_accelerator(name)) {
-        return fmt::format("accelerators that are not simulated: {}", name);
-      }
-    }
-    return "objects that ask for no GPU";
-  }
-
-  void scale() {
-    if (pod_.kind == "Job" || pod_.kind == "CronJob") {
-      workload_.kind = DraftWorkload::Kind::Job;
-      workload_.pods = std::max(pod_.completions, pod_.copies);
-      if (pod_.kind == "CronJob") {
-        report_.remark(ImportRemark::Kind::Note,
-                       "CronJobs: one run of each, their schedule is not read",
-                       [&] { return pod_.object_where; });
-      }
-    } else if (pod_.kind == "Notebook") {
-      workload_.kind = DraftWorkload::Kind::Notebook;
-      return;
-    } else if (pod_.kind == "Pod") {
-      const bool ends = pod_.restart_policy == "Never" || pod_.restart_policy == "OnFailure";
-      workload_.kind = ends ? DraftWorkload::Kind::Job : DraftWorkload::Kind::Deployment;
-    } else {
-      workload_.pods = pod_.copies;
-      // Written by `slicewise export`: Kubernetes has one kind for batch loops and for services.
-      const KeyValue* kind = annotation_of(pod_, "slicewise.dev/kind");
-      if (kind != nullptr && kind->value == "Deployment") {
-        workload_.kind = DraftWorkload::Kind::Deployment;
-      }
-      if (pod_.kind == "DaemonSet") {
-        report_.guessed("DaemonSets: one pod", [&] { return pod_.object_where; });
-      }
-      return;
-    }
-    if (pod_.restart_policy == "Never") workload_.restart_policy = pod_.restart_policy;
-  }
-
-  void place() {
-    workload_.priority = pod_.priority;
-    for (const Toleration& toleration : pod_.tolerations) {
-      std::string text;
-      for (const auto& [key, value] :
-           {std::pair("key", &toleration.key), std::pair("operator", &toleration.op),
-            std::pair("value", &toleration.value), std::pair("effect", &toleration.effect)}) {
-        if (value->empty()) continue;
-        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key, in_quotes(*value));
-      }
-      if (!text.empty()) workload_.tolerations.push_back("{" + text + "}");
-    }
-    // Labels that programs set choose a pool, which has no such label in a scenario.
-    for (const KeyValue& label : pod_.node_selector) {
-      if (!is_set_by_others(label.key))
-        workload_.node_selector.emplace_back(label.key, label.value);
-    }
-  }
-
-  const PodFile& pod_;
-  ImportReport& report_;
-  Amounts amounts_;
-  DraftWorkload workload_;
-};
 
 // What Karpenter may choose from: the first value of each requirement that counts.
 struct WantedInstance {
@@ -247,7 +66,7 @@ class ClusterImport {
     }
     for (const PodFile& pod : cluster_.pods) {
       if (pod.containers.empty()) continue;
-      if (auto workload = WorkloadDraft(pod, report_).draft()) {
+      if (auto workload = workload_of(pod, report_)) {
         draft_.workloads.push_back(std::move(*workload));
       }
     }
