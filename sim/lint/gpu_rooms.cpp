@@ -60,7 +60,8 @@ struct Claim {
   const PodFile* pod;
   SourceLocation where;
   std::optional<Bytes> process;
-  bool in_percent = false;  // vLLM's, which judge_container and judge_neighbours add up
+  bool greedy = false;     // all that is free
+  bool is_judged = false;  // by pod_memory_rules.cpp: vLLM's share, TensorFlow's greed
 };
 
 std::optional<Bytes> annotated_memory(const LintInput& input, const PodFile& pod) {
@@ -73,12 +74,16 @@ std::optional<Bytes> annotated_memory(const LintInput& input, const PodFile& pod
   return std::nullopt;
 }
 
-// Of its main container: the program's own share, the limit that HAMi sets, or what annotations
-// say.
+// Of a container: all, where nothing stops it; what annotations say, the limit that HAMi sets, or
+// the program's own share.
 Claim claim_of(const LintInput& input, const PodFile& pod, const ContainerFile& container,
-               const SourceLocation& where, const SharedDevice& device) {
+               const SourceLocation& where, const SharedDevice& device, bool is_mps) {
   const Bytes context = models::context_memory(*device.gpu).bytes;
   Claim claim{&pod, where, annotated_memory(input, pod)};
+  if (!is_mps && scenarios::maps_all_memory(container)) {
+    claim.process = device.memory - context;
+    claim.greedy = claim.is_judged = true;
+  }
   if (claim.process) return claim;
   const auto limit = std::ranges::find(container.amounts, "nvidia.com/gpumem",
                                        &scenarios::ResourceAmount::resource);
@@ -87,7 +92,7 @@ Claim claim_of(const LintInput& input, const PodFile& pod, const ContainerFile& 
     claim.process = mebibytes(std::min(limit->amount, kMost)) - context;
   } else if (const auto share = vllm_share(container)) {
     claim.process = Bytes{device.memory.count / 100 * *share} - context;
-    claim.in_percent = true;
+    claim.is_judged = true;
   }
   if (claim.process) claim.process = std::max(*claim.process, Bytes{});
   return claim;
@@ -96,6 +101,7 @@ Claim claim_of(const LintInput& input, const PodFile& pod, const ContainerFile& 
 // The largest first: the worst company.
 std::vector<Claim> claims_on(const LintInput& input, const NodeOffer& offer,
                              const OfferedResource& resource, const SharedDevice& device) {
+  const bool is_mps = offer.config->sharing == FileSharing::Mps;
   std::vector<Claim> claims;
   for (const PodFile& pod : input.files.pods) {
     if (pod.is_system || pod.copies < 1) continue;
@@ -104,7 +110,7 @@ std::vector<Claim> claims_on(const LintInput& input, const NodeOffer& offer,
       const auto request =
           std::ranges::find(container.amounts, resource.name, &scenarios::ResourceAmount::resource);
       if (container.is_init || request == container.amounts.end() || request->amount < 1) continue;
-      claims.push_back(claim_of(input, pod, container, request->where, device));
+      claims.push_back(claim_of(input, pod, container, request->where, device, is_mps));
       break;
     }
   }
@@ -117,8 +123,8 @@ std::vector<Claim> claims_on(const LintInput& input, const NodeOffer& offer,
 // What one GPU of an offer holds, and where to say that it is too much.
 struct FileRoom {
   GpuRoom room;
-  SourceLocation where;  // of the pod that no longer fits
-  bool in_percent = true;
+  SourceLocation where;   // of the pod that no longer fits
+  bool is_judged = true;  // all that meet there
   std::vector<std::string> unknown;
 };
 
@@ -150,10 +156,10 @@ FileRoom room_of(const std::string& group, const OfferedResource& resource,
           std::min<std::int64_t>(fit, (room.usable - room.needed).count / one.count));
     }
     if (fit > 0) {
-      room.tenants.push_back({claim.pod->name.substr(0, 60), fit, 1, *claim.process, false});
+      room.tenants.push_back({claim.pod->name.substr(0, 60), fit, 1, *claim.process, claim.greedy});
       room.needed += Bytes{one.count * fit};
       room.safe += fit;
-      found.in_percent = found.in_percent && claim.in_percent;
+      found.is_judged = found.is_judged && claim.is_judged;
     }
     if (fit == pods || room.next.count > 0) continue;
     room.next = room.needed + one;
@@ -163,7 +169,7 @@ FileRoom room_of(const std::string& group, const OfferedResource& resource,
       room.bound = GpuRoom::Bound::ProcessLimit;
       room.process_limit = limit;
     }
-    found.in_percent = found.in_percent && claim.in_percent;
+    found.is_judged = found.is_judged && claim.is_judged;
     found.where = claim.where;
   }
   if (room.next.count == 0 && room.may_meet == room.replicas) room.bound = GpuRoom::Bound::Replicas;
@@ -208,7 +214,7 @@ void lint_gpu_rooms(const LintInput& input) {
   for (const PodFile& pod : input.files.pods) judge_annotations(input, pod);
   for (const FileRoom& found : file_rooms(input)) {
     const bool too_much = found.room.next.count > 0;
-    if (!too_much || found.in_percent) continue;
+    if (!too_much || found.is_judged) continue;
     input.tell(Code::GpuOom, found.where,
                fmt::format("{}: {}", found.room.pool, room_sentence(found.room)),
                fmt::format("at most {} replicas, node groups of their own, or a limit for each "

@@ -274,6 +274,22 @@ TEST(LintRules, TheMemoryLedgerOfManifests) {
                 "slicewise.dev/gpu-memory: 4Gi"}));
 }
 
+TEST(LintRules, AGreedyProgramLeavesNothingToOthers) {
+  const std::string files =
+      "kind: Deployment\nmetadata: {name: tf}\nspec: {replicas: 2, template: {spec: {containers: "
+      "[{name: c, image: 'tensorflow/tensorflow:2', resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n"
+      "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: gpus}\nspec: {template: "
+      "{spec: {nodeClassRef: {group: karpenter.k8s.aws, name: class}, requirements: [{key: "
+      "node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}]}}}\n---\n"
+      "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n";
+  const auto read = scenarios::read_cluster_files(std::vector<SourceText>{{"a.yaml", files}}, {});
+  EXPECT_EQ(
+      cluster_room_lines(read, catalogue()),
+      (std::vector<std::string>{"gpus: 1 per GPU: tf maps all free memory of 22.1 GiB; up to 2 "
+                                "may meet there and run out of memory"}));
+  EXPECT_EQ(codes_in(findings_in({{"a.yaml", files}}, "0.20.0")).count("GPU_OOM"), 0U);
+}
+
 // What the vendors' own programs accept has no errors: a false alarm is worse than a miss.
 TEST(LintRules, AcceptedFilesHaveNoErrors) {
   const fs::path folder = fs::path(SLICEWISE_SHARED_DIR) / "config_examples";
