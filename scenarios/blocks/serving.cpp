@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "../fields/node_values.hpp"
 #include "blocks.hpp"
 
