@@ -81,9 +81,6 @@ class Times {
     chart.x = {"time since the first arrival", tick_text, false, true};
     chart.x_ticks = charts::time_ticks(from_seconds(length_));
     chart.y = {label, tick_text, false, true};
-    if (key == std::string_view("gpus")) {
-      chart.limits = {{number(*ways_.front().figures, "/totalGpus"), "all GPUs"}};
-    }
     chart.cursor = charts::TimeCursor{step_, length_, ""};
     std::vector<std::string> times;
     for (double end = step_; end < length_ + step_; end += step_) {
@@ -163,9 +160,11 @@ Markup distribution(const std::vector<Way>& ways, const char* key, const std::st
 Markup course_section(const std::vector<Way>& ways) {
   const Times times(ways);
   if (!times.has_course()) return "";
-  const Markup figures = times.chart("waiting", "jobs in the queue", "jobs wait") +
-                         times.chart("running", "jobs that run", "jobs run at once") +
-                         times.chart("gpus", "GPUs that jobs hold", "GPUs hold jobs");
+  const double all = number(*ways.front().figures, "/totalGpus");
+  const Markup figures =
+      times.chart("waiting", "jobs in the queue", "jobs wait") +
+      times.chart("running", "jobs that run", "jobs run at once") +
+      times.chart("gpus", "GPUs that jobs hold, of " + count_text(all), "GPUs hold jobs");
   return html::section(
       "time", "When is it tight?",
       "<div class=\"pair\">\n" + figures + "</div>\n" +

@@ -251,7 +251,8 @@ Markup users_section(const json& document, const std::vector<Way>& ways) {
 Markup cost_section(const std::vector<Way>& ways) {
   if (!any_has(ways, "/costUsd")) return "";
   const auto cost = [](const Way& way) { return number(*way.figures, "/costUsd"); };
-  const Way& least = *std::ranges::min_element(ways, {}, cost);
+  const Way& cheapest = *std::ranges::min_element(ways, {}, cost);
+  const Way& least = cost(best_of(ways)) > cost(cheapest) ? cheapest : best_of(ways);
   charts::StackedBars chart;
   chart.text = {std::string(html::kChartId) + "cost",
                 fmt::format("{} costs least: {} for {}.", least.name, dollars_words(cost(least)),
