@@ -212,6 +212,10 @@ const Record& record_of<ComparedOption>() {
                                            "as few as hold all pods at once, unless asked for")
            .csv(9, "nodes")
            .setting(1),
+       field<&O::configuration, &C::unshared>("unsharedNodes",
+                                              "more of the type, not shared, for pods with several "
+                                              "GPUs")
+           .positive(),
        field<&O::configuration, &C::strategy>("strategy", "how its GPUs are shared")
            .csv(5, "strategy"),
        field<&reports::option_title>("title", "the configuration as people write it"),

@@ -155,10 +155,7 @@ std::vector<OptionMeasure> measures_of(const StrategyComparison& comparison, boo
   const bool mixed =
       !comparison.options.empty() && work_of(comparison.options.front().result) == WorkKind::Mixed;
   std::vector<OptionMeasure> measures{
-      {{"NODES"},
-       [](const ComparedOption& o) {
-         return fmt::format("{} x {}", o.configuration.nodes, o.configuration.instance_type);
-       }},
+      {{"NODES"}, [](const ComparedOption& o) { return nodes_text(o.configuration); }},
       {{"STRATEGY"}, option_title},
       {{"RUN/PEND", true, 6}, [](const ComparedOption& o) {
          return fmt::format("{}/{}", o.result.pods.running_max, o.result.pods.pending_max);
@@ -369,8 +366,7 @@ ScreenPart warnings_part(const StrategyComparison& comparison) {
       if (d.severity == Severity::Note) continue;
       if (!named) {
         part.sentences.push_back(
-            {fmt::format("{} x {}, {}", option.configuration.nodes,
-                         option.configuration.instance_type, option_title(option))});
+            {fmt::format("{}, {}", nodes_text(option.configuration), option_title(option))});
       }
       named = true;
       part.sentences.push_back(

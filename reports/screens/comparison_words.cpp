@@ -58,9 +58,9 @@ std::string own_title(const ComparedOption& option);
 
 std::string sentence(const ComparedOption& option) {
   const PoolChoice& configuration = option.configuration;
-  return fmt::format("{}{} x {}, {}: {} at {}/h", option.yours ? "yours, " : "",
-                     configuration.nodes, configuration.instance_type, own_title(option),
-                     useful_work_price(option), money_text(option.price.per_hour));
+  return fmt::format("{}{}, {}: {} at {}/h", option.yours ? "yours, " : "",
+                     nodes_text(configuration), own_title(option), useful_work_price(option),
+                     money_text(option.price.per_hour));
 }
 
 bool in_hardware(const ComparedOption& option) {
@@ -130,10 +130,18 @@ std::string own_title(const ComparedOption& option) {
 
 }  // namespace
 
+std::string nodes_text(const PoolChoice& choice) {
+  const std::string unshared =
+      choice.unshared > 0 ? fmt::format(" + {} unshared", choice.unshared) : "";
+  return fmt::format("{}{} x {}", choice.nodes, unshared, choice.instance_type);
+}
+
 WorkKind work_of(const sim::VariantResult& result) {
   const auto all = [&](std::string_view kind) {
     return std::all_of(result.workloads.begin(), result.workloads.end(),
-                       [&](const sim::WorkloadResult& w) { return w.kind == kind; });
+                       [&](const sim::WorkloadResult& w) {
+                         return w.kind == kind || (kind == "Job" && w.recorded);
+                       });
   };
   if (all("Job")) return WorkKind::Jobs;
   return all("Service") ? WorkKind::Requests : WorkKind::Mixed;

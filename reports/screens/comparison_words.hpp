@@ -11,6 +11,9 @@
 // What a comparison says in words, the same in text and Markdown.
 namespace slicewise::reports {
 
+// "4 x g5.xlarge", "3 + 1 unshared x g5.12xlarge".
+std::string nodes_text(const sim::PoolChoice& choice);
+
 // What useful work is counted in: jobs, requests in SLO, or hours of work where both or neither do.
 enum class WorkKind : std::uint8_t { Jobs, Requests, Mixed };
 WorkKind work_of(const sim::VariantResult& result);

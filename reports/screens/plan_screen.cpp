@@ -34,8 +34,11 @@ std::vector<std::string> pool_texts(const std::vector<PoolChoice>& pools) {
   std::vector<std::string> parts;
   parts.reserve(pools.size());
   for (const PoolChoice& choice : pools) {
-    parts.push_back(pools.size() > 1 ? fmt::format("{} ({})", sim::describe(choice),
-                                                   fmt::join(choice.workloads, ", "))
+    const std::size_t most = 8;  // a trace has dozens
+    const std::string names = choice.workloads.size() > most
+                                  ? fmt::format("{} workloads", choice.workloads.size())
+                                  : fmt::format("{}", fmt::join(choice.workloads, ", "));
+    parts.push_back(pools.size() > 1 ? fmt::format("{} ({})", sim::describe(choice), names)
                                      : sim::describe(choice));
   }
   return parts;
@@ -131,6 +134,17 @@ std::string saving_sentence(const Plan& plan) {
                        money_text(then - now), fails);
   }
   return fmt::format("Costs as much as the scenario's own pools{}.", fails);
+}
+
+// Of a trace: what it cost as it was run, and what it costs now.
+std::string as_run_sentence(const Plan& plan) {
+  if (!plan.as_run || plan.options.empty()) return "";
+  const sim::RecordedBill& bill = *plan.as_run;
+  return fmt::format(
+      "As they were run, each alone on GPUs of {}{} paid for only while it held them ({:.4g} "
+      "GPU-hours), the jobs cost {}; here they cost {}, idle GPUs included.",
+      fmt::join(bill.instance_types, ", "), bill.assumed ? " (assumed)" : "", bill.gpu_hours,
+      money_text(bill.total), money_text(plan.options.front().figures.total));
 }
 
 std::string headroom_sentence(const Plan& plan) {
@@ -384,9 +398,10 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
   if (plan.options.empty()) return nothing_stands(plan, style);
   std::vector<std::string> lines{
       fmt::format("Recommended: #1, {}.", pools_text(plan.options.front().pools))};
-  for (std::string line : {sm_active_sentence(plan), saving_sentence(plan), replicas_sentence(plan),
-                           headroom_sentence(plan), isolation_sentence(plan.options.front()),
-                           warning_sentence(plan.options.front())}) {
+  for (std::string line :
+       {sm_active_sentence(plan), saving_sentence(plan), as_run_sentence(plan),
+        replicas_sentence(plan), headroom_sentence(plan), isolation_sentence(plan.options.front()),
+        warning_sentence(plan.options.front())}) {
     if (!line.empty()) lines.push_back(std::move(line));
   }
   for (std::string& line : flip_sentences(plan)) lines.push_back(std::move(line));

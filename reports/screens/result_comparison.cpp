@@ -61,7 +61,7 @@ std::string wait_and_never(const VariantResult& variant) {
 
 bool has_jobs(const VariantResult& variant) {
   return std::any_of(variant.workloads.begin(), variant.workloads.end(),
-                     [](const WorkloadResult& w) { return w.kind == "Job"; });
+                     [](const WorkloadResult& w) { return w.kind == "Job" || w.recorded; });
 }
 
 // Of all the time of all GPUs: an instance counts by its share of one.
@@ -344,7 +344,7 @@ std::string thousand_requests(bool in_slo) {
 double jobs_done(const VariantResult& variant) {
   double done = 0;
   for (const WorkloadResult& w : variant.workloads) {
-    if (w.kind == "Job") done += w.completed;
+    if (w.kind == "Job" || w.recorded) done += w.completed;
   }
   return done;
 }

@@ -133,14 +133,13 @@ std::string counted_text(double count, std::string_view one, std::string_view se
 }
 
 // Which GPUs the pods with several got: "0-1-2-3 (2 pods, all joined by NVLink)".
-std::vector<Sentence> gang_sentences(const VariantResult& variant) {
+std::vector<Sentence> gang_sentences(const VariantResult& variant, bool every) {
   std::vector<Sentence> out;
-  for (const sim::WorkloadResult& workload : variant.workloads) {
-    if (!workload.gang || workload.gang->sets.empty()) continue;
-    std::string text =
-        fmt::format("{} GPUs for each pod of {}: ", workload.gang->gpus, workload.name);
+  const auto add = [&](const std::string& name, const std::optional<sim::GangFigures>& gang) {
+    if (!gang || gang->sets.empty()) return;
+    std::string text = fmt::format("{} GPUs for each pod of {}: ", gang->gpus, name);
     std::string_view comma;
-    for (const sim::GpuSetFigures& set : workload.gang->sets) {
+    for (const sim::GpuSetFigures& set : gang->sets) {
       text += fmt::format("{}{} of {} ({} {}, {}", comma, fmt::join(set.gpus, "-"), set.pool,
                           count_text(set.pods), set.pods == 1 ? "pod" : "pods",
                           set.all_linked ? "all joined by NVLink" : "not all joined by NVLink");
@@ -148,11 +147,16 @@ std::vector<Sentence> gang_sentences(const VariantResult& variant) {
       text += ")";
       comma = ", ";
     }
-    if (workload.gang->all_reduce_share > 0) {
-      text += fmt::format("; all-reduces take {} of the time",
-                          percent_text(workload.gang->all_reduce_share));
+    if (gang->all_reduce_share > 0) {
+      text +=
+          fmt::format("; all-reduces take {} of the time", percent_text(gang->all_reduce_share));
     }
     out.push_back(below(text));
+  };
+  for (const sim::WorkloadResult& workload : variant.workloads) {
+    add(workload.name, workload.gang);
+    if (!every || !workload.recorded) continue;
+    for (const sim::JobClass& c : workload.recorded->classes) add(c.figures.name, c.gang);
   }
   return out;
 }
@@ -334,7 +338,8 @@ std::vector<ScreenPart> variant_parts(const sim::Result& result, const TextStyle
       tables(token_columns(every), token_rows),
       tables(scaling_columns(every), scaling_rows),
       tables(notebook_columns(every), notebook_rows),
-      tables(batch_columns(), with_rates(batch_rows, rate_seconds_of(result, false)))};
+      tables(batch_columns(), with_rates(batch_rows, rate_seconds_of(result, false))),
+      tables(job_group_columns(), job_group_rows)};
   const std::vector<ScreenPart> gpus = tables(gpu_columns(), gpu_cells);
   const VariantResult* leading = best_variant(result);
   if (leading == nullptr) leading = &result.variants.front();
@@ -356,7 +361,7 @@ std::vector<ScreenPart> variant_parts(const sim::Result& result, const TextStyle
       add_below({below(std::move(left))});
     }
     add_table(gpus[v]);
-    add_below(gang_sentences(variant));
+    add_below(gang_sentences(variant, every));
     if (&variant == leading || every) add_below(seating_sentences(variant, every));
     for (std::string& sentence : placement_sentences(variant)) {
       add_below({below(std::move(sentence))});

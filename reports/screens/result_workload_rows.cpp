@@ -64,6 +64,10 @@ std::string value_of(const sim::ObjectiveResult& o, const TextStyle& style) {
   return found_text(o, style);
 }
 
+std::string slowdown_cell(const sim::JobGroupFigures& jobs) {
+  return jobs.slowdown ? fmt::format("{:.3g}", jobs.slowdown->p95) : "";
+}
+
 std::string limit_of(const sim::ObjectiveResult& o, const TextStyle& style) {
   const std::string limit = figure_text(o.limit, {}, style);
   return o.at_least ? fmt::format("{} {}", signs(style).at_least, limit) : limit;
@@ -120,6 +124,7 @@ std::vector<Column> batch_columns() {
           column_of(w, "jobCompletionSeconds", "p99"),
           column_of(w, "waitSeconds", "mean"),
           column_of(w, "waitSeconds", "p95"),
+          {"SLOWDOWN P95", true},
           column_of(w, "gpuBusyShare"),
           column_of(w, "boundBy")};
 }
@@ -135,10 +140,37 @@ Rows objective_rows(const VariantResult& variant, const TextStyle& style, bool e
                                              : signs(style).fail;
       rows.push_back({{fmt::format("{} {}", sign, standing_word(standing)),
                        holds ? Emphasis::Good : Emphasis::Bad},
-                      w->name,
+                      o.of.empty() ? w->name : fmt::format("{} ({})", w->name, o.of),
                       objective_name(o.name),
                       value_of(o, style),
                       limit_of(o, style)});
+    }
+  }
+  return rows;
+}
+
+std::vector<Column> job_group_columns() {
+  return {{"JOBS OF"},   {"JOBS", true},         {"WAIT P95", true},
+          {"P95", true}, {"SLOWDOWN P95", true}, {"DEADLINES MET", true}};
+}
+
+Rows job_group_rows(const VariantResult& variant, const TextStyle& /*style*/, bool every) {
+  Rows rows;
+  const auto add = [&](const sim::JobGroupFigures& group) {
+    const auto time = [](const std::optional<Duration>& p95) {
+      return p95 ? duration_text(*p95) : "";
+    };
+    rows.push_back({group.name, count_text(static_cast<double>(group.jobs)), time(group.wait_p95),
+                    time(group.completion_p95), slowdown_cell(group),
+                    group.deadlines_met ? percent_text(*group.deadlines_met) : ""});
+  };
+  for (const WorkloadResult& w : variant.workloads) {
+    if (!w.recorded) continue;
+    for (const sim::JobGroupFigures& group : w.recorded->judged) {
+      if (every || rows.size() < kMostWorkloads) add(group);
+    }
+    for (const sim::JobClass& c : w.recorded->classes) {
+      if (every) add(c.figures);
     }
   }
   return rows;
@@ -157,7 +189,9 @@ Rows batch_rows(const VariantResult& variant, const TextStyle& style, bool every
          quantile_cell(w->job_completion, &TimeSummary::p95),
          quantile_cell(w->job_completion, &TimeSummary::p99),
          wait_text(mean_cell(w->wait, style), w->left_behind.pending),
-         quantile_cell(w->wait, &TimeSummary::p95), percent_text(w->gpu_busy_share), w->bound_by});
+         quantile_cell(w->wait, &TimeSummary::p95),
+         w->recorded ? slowdown_cell(w->recorded->all) : "", percent_text(w->gpu_busy_share),
+         w->bound_by});
   }
   return rows;
 }

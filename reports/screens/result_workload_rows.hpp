@@ -16,6 +16,9 @@ namespace slicewise::reports {
 
 std::vector<Column> objective_columns();
 std::vector<Column> batch_columns();
+// Of the jobs of traces: of each that is judged by itself; `every`: of each class as well.
+std::vector<Column> job_group_columns();
+Rows job_group_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
 
 // A variant of many workloads shows a dozen of them unless `every`: those that miss an objective
 // or did nothing first, then the first ones, in the order of the scenario.

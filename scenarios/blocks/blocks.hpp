@@ -46,6 +46,10 @@ inline constexpr Word kMigStrategies[] = {
 inline constexpr Word kProvenances[] = {{"Measured", Provenance::Measured},
                                         {"Catalog", Provenance::Catalog},
                                         {"Assumed", Provenance::Assumed}};
+// Which policy chooses nodes, as sim::policy_name() spells them.
+inline constexpr Word kPlacements[] = {"first-fit", "least-allocated", "most-allocated",
+                                       "random",    "best-fit",        "dot-product",
+                                       "fgd",       "clustering",      "packing"};
 // Of taints and of what tolerates them.
 inline constexpr Word kTaintEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
 

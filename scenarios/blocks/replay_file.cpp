@@ -25,9 +25,6 @@ using T = FieldType;
 constexpr Word kReplayKinds[] = {"Replay"};
 constexpr Word kReplayVersions[] = {"slicewise.dev/v1alpha1"};
 constexpr Word kReplayQueues[] = {"fifo", "backfill", "easy", "priority", "srtf", "srsf"};
-constexpr Word kReplayPlacements[] = {"first-fit", "least-allocated", "most-allocated",
-                                      "random",    "best-fit",        "dot-product",
-                                      "fgd",       "clustering",      "packing"};
 
 void check_cluster(ReplayFile& /*file*/, const Node& cluster, Reading& reading) {
   constexpr std::array<std::string_view, 4> kChoices = {"gpus", "nodes", "nodeList", "instances"};
@@ -165,7 +162,7 @@ constexpr Field kReplaySpecFields[] = {
         .otherwise("fifo, with sharing backfill"),
     field<&ReplayFile::placements>("placement", "fgd", "Which node a job gets; a list compares.")
         .as(T::Words)
-        .one_of(kReplayPlacements)
+        .one_of(kPlacements)
         .otherwise("best-fit, with sharing least-allocated"),
     field<&ReplayFile::sharings>("sharing", "[exclusive, time-slicing:4, mps:4, mig:all-1g.5gb]",
                                  "How jobs share GPUs; several to compare. Without it a job gets "

@@ -16,6 +16,7 @@ constexpr Word kApiVersions[] = {"slicewise.dev/v1alpha1"};
 constexpr Word kDocumentKinds[] = {"Scenario"};
 constexpr Word kUntil[] = {"AllJobsDone"};
 constexpr Word kFidelityWords[] = {{"auto", Fidelity::Auto}, {"exact", Fidelity::Exact}};
+constexpr Word kPodQueueWords[] = {{"backfill", PodQueue::Backfill}, {"fifo", PodQueue::Fifo}};
 constexpr Word kScorePolicyWords[] = {{"LeastAllocated", ScorePolicy::LeastAllocated},
                                       {"MostAllocated", ScorePolicy::MostAllocated}};
 constexpr Word kSplitWords[] = {{split_name(CostSplit::Dominant), CostSplit::Dominant},
@@ -98,6 +99,15 @@ constexpr Field kSchedulerFields[] = {
     field<&Scenario::score_policy>("scorePolicy", "MostAllocated",
                                    "kube-scheduler's NodeResourcesFit: spread pods, or pack them.")
         .one_of(kScorePolicyWords),
+    field<&Scenario::placement>("placement", "fgd",
+                                "Policy of `slicewise replay` that chooses the node of a pod; the "
+                                "device plugin still chooses its GPU.")
+        .one_of(kPlacements)
+        .otherwise("kube-scheduler's score, scorePolicy"),
+    field<&Scenario::pod_queue>("queue", "fifo",
+                                "Whether a Pending pod that fits nowhere holds up those behind it "
+                                "(fifo) or not (backfill, as kube-scheduler).")
+        .one_of(kPodQueueWords),
 };
 constexpr FieldList kScheduler = block<Scenario>(kSchedulerFields);
 

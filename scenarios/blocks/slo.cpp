@@ -25,6 +25,8 @@ constexpr Word kFigures[] = {
     {"sessionStartP95", Figure::SessionStartP95},
     {"cellSlowdownP95", Figure::CellSlowdownP95},
     {"oomPerUserMonth", Figure::OomPerUserMonth},
+    {"slowdownP95", Figure::SlowdownP95},
+    {"deadlinesMet", Figure::DeadlinesMet},
 };
 
 using Objectives = std::vector<Objective>;
@@ -102,6 +104,14 @@ constexpr Field kSloFields[] = {
     objective(T::Number, "oomPerUserMonth", "0.5",
               "Out-of-memory kills of a user in a month, on average (Notebook).")
         .up_to(1'000'000),
+    objective(T::Number, "slowdownP95", "1.5",
+              "95th percentile of the time that a recorded job runs against its recorded duration "
+              "(TraceJobs).")
+        .between(0, 1'000'000),
+    objective(T::Percent, "deadlinesMet", "95%",
+              "Recorded jobs that end by their deadline, of those that have one, at least "
+              "(TraceJobs).")
+        .positive(),
 };
 
 }  // namespace

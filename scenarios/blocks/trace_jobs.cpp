@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -78,7 +79,7 @@ class TraceExpansion {
   // None after reporting why.
   std::vector<Workload> workloads() {
     if (!check_names(source_.users, trace_.user, "user") ||
-        !check_names(source_.groups, trace_.group, "group") || !choose_rows()) {
+        !check_names(source_.groups, trace_.group, "group") || !check_columns() || !choose_rows()) {
       return {};
     }
     const std::size_t most =
@@ -124,6 +125,31 @@ class TraceExpansion {
       fine = false;
     }
     return fine;
+  }
+
+  // That objectives ask for.
+  bool check_columns() {
+    const auto* owners = owners_of(trace_, source_.judge_by);
+    if (owners != nullptr && owners->empty()) {
+      error(source_.file.where, "the trace does not say whose jobs they are: judgeBy needs it", "");
+      return false;
+    }
+    const auto by_deadline =
+        std::ranges::find(given_.objectives, Figure::DeadlinesMet, &Objective::figure);
+    if (by_deadline == given_.objectives.end() || !trace_.deadline.empty()) return true;
+    error(by_deadline->where, "no job of the trace has a deadline (deadline_s)",
+          "take `deadline`, one for all, or waitP95");
+    return false;
+  }
+
+  // With whom the objectives of the job are judged.
+  std::uint32_t judged_with(std::size_t row) {
+    const auto* owners = owners_of(trace_, source_.judge_by);
+    const std::uint32_t name = owners == nullptr ? 0 : (*owners)[row];
+    const auto number = static_cast<std::uint32_t>(judged_numbers_.size());
+    const auto [place, is_new] = judged_numbers_.try_emplace(name, number);
+    if (is_new) judged_groups_->push_back(name == 0 ? "none" : trace_.names[name]);
+    return place->second;
   }
 
   static bool is_among(const std::vector<Located<std::string>>& wanted, std::string_view name) {
@@ -260,7 +286,10 @@ class TraceExpansion {
     std::vector<RecordedJobs::Job> jobs;
     double run_s = 0;
     for (const std::size_t row : rows) {
-      jobs.push_back({trace_.arrival[row] - first_ - source_.from, trace_.run[row]});
+      jobs.push_back({trace_.arrival[row] - first_ - source_.from, trace_.run[row],
+                      trace_.deadline.empty() ? kUnknownDuration : trace_.deadline[row],
+                      trace_.time_limit.empty() ? kUnknownDuration : trace_.time_limit[row],
+                      judged_with(row)});
       run_s += to_seconds(trace_.run[row]);
     }
     workload.work = Work{};
@@ -270,6 +299,7 @@ class TraceExpansion {
     workload.trace->workload = given_.name.value;
     workload.trace->at_once = most_alive(jobs, source_.scale);
     workload.trace->jobs = std::make_shared<const std::vector<RecordedJobs::Job>>(std::move(jobs));
+    workload.trace->judged_groups = judged_groups_;
     workload.trace->gpu = trace_.names[key.device];
     return workload;
   }
@@ -365,6 +395,9 @@ class TraceExpansion {
   std::vector<std::size_t> rows_;
   std::map<std::string, std::int64_t> left_out_;
   std::set<std::string> names_;
+  std::map<std::uint32_t, std::uint32_t> judged_numbers_;
+  std::shared_ptr<std::vector<std::string>> judged_groups_ =
+      std::make_shared<std::vector<std::string>>();
 };
 
 void check_recorded(RecordedJobs& source, const Node& map, Reading& reading) {
@@ -423,6 +456,11 @@ constexpr Field kRecordedFields[] = {
         .positive(),
     field<&RecordedJobs::profile_seed>("profileSeed", "7", "Seed of what profileBy draws.")
         .otherwise("42"),
+    field<&RecordedJobs::judge_by>("judgeBy", "user",
+                                   "slo holds for the jobs of each user, group or project by "
+                                   "themselves: the worst of them decides. none: for all jobs "
+                                   "together.")
+        .one_of(kSplits),
 };
 
 // Else that is reported already.

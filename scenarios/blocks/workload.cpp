@@ -367,6 +367,9 @@ class WorkloadRules {
       case Figure::CellSlowdownP95:
       case Figure::OomPerUserMonth:
         return kind == WorkloadKind::Notebook ? "" : "only a Notebook has sessions and cells";
+      case Figure::SlowdownP95:
+      case Figure::DeadlinesMet:
+        return is_recorded() ? "" : "only the jobs of a log (TraceJobs) have it";
       case Figure::TtftP50:
       case Figure::TtftP95:
       case Figure::TtftP99:

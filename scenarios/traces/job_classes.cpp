@@ -27,20 +27,6 @@ std::int64_t in_units(std::int64_t value, std::int64_t unit, bool powers) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(units)));
 }
 
-const TraceColumn<std::uint32_t>* owners_of(const JobTrace& trace, RecordedJobs::Split split) {
-  switch (split) {
-    case RecordedJobs::Split::User:
-      return &trace.user;
-    case RecordedJobs::Split::Group:
-      return &trace.group;
-    case RecordedJobs::Split::Project:
-      return &trace.project;
-    case RecordedJobs::Split::None:
-      break;
-  }
-  return nullptr;
-}
-
 ClassKey key_of(const JobTrace& trace, std::size_t row, const RecordedJobs& source,
                 const Grain& grain) {
   constexpr std::int64_t kGibi = 1LL << 30U;
@@ -71,6 +57,20 @@ ClassKey key_of(const JobTrace& trace, std::size_t row, const RecordedJobs& sour
 }
 
 }  // namespace
+
+const TraceColumn<std::uint32_t>* owners_of(const JobTrace& trace, RecordedJobs::Split split) {
+  switch (split) {
+    case RecordedJobs::Split::User:
+      return &trace.user;
+    case RecordedJobs::Split::Group:
+      return &trace.group;
+    case RecordedJobs::Split::Project:
+      return &trace.project;
+    case RecordedJobs::Split::None:
+      break;
+  }
+  return nullptr;
+}
 
 JobClasses class_jobs(const JobTrace& trace, std::span<const std::size_t> rows,
                       const RecordedJobs& source, std::size_t most) {

@@ -49,6 +49,9 @@ struct JobClasses {
 JobClasses class_jobs(const JobTrace& trace, std::span<const std::size_t> rows,
                       const RecordedJobs& source, std::size_t most);
 
+// Whose each job is; nullptr: not asked for.
+const TraceColumn<std::uint32_t>* owners_of(const JobTrace& trace, RecordedJobs::Split split);
+
 // The column's value; -1: not known.
 inline std::int64_t known(const auto& column, std::size_t row) {
   return column.empty() ? -1 : plain(column[row]);

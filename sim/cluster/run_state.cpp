@@ -51,6 +51,7 @@ Replication empty_record(const World& world, const ClusterState& cluster) {
     const auto pods = static_cast<std::size_t>(world.workloads[w].spec.count);
     record.workloads[w].completion.reserve(pods);
     record.workloads[w].wait.reserve(pods);
+    if (world.workloads[w].spec.trace) record.workloads[w].outcomes.resize(pods);
     if (most_gpus(world.workloads[w]) > 1) {
       record.workloads[w].pods_by_gpu_set.resize(world.pools.size() * kGpuSets);
     }
@@ -82,6 +83,7 @@ RunState::RunState(const World& of_world, std::uint32_t nth_replication, Recorde
   for (const WorkloadModel& model : world.workloads) {
     for (int nth = 0; nth < model.spec.count; ++nth, ++p) {
       Pod& pod = cluster.pods[p];
+      pod.nth = static_cast<std::uint32_t>(nth);
       pod.units = model.units;
       if (model.spec.trace) {
         give_recorded_work((*model.spec.trace->jobs)[static_cast<std::size_t>(nth)].run, pod);

@@ -52,6 +52,7 @@ struct Rank {
 // belongs to the parts that drive it.
 struct Pod {
   WorkloadId workload{};
+  std::uint32_t nth = 0;  // of its pods
   PodPhase phase = PodPhase::Unsubmitted;
   NodeId node{};
   DomainId domain{};              // where its process runs

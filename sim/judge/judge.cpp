@@ -203,7 +203,8 @@ std::string missed_text(const std::string& workload, const ObjectiveResult& obje
   const bool within =
       objective.at_least ? objective.value >= objective.limit : objective.value <= objective.limit;
   return fmt::format(
-      "\"{}\" misses {}: {} against a limit of {}{}", workload, objective.name,
+      "\"{}\" misses {}{}: {} against a limit of {}{}", workload, objective.name,
+      objective.of.empty() ? "" : " of " + objective.of,
       nothing ? "nothing was finished" : beside_limit(objective), figure_text(objective.limit),
       within && !nothing ? ", but more requests were lost than that leaves out" : "");
 }

@@ -115,13 +115,20 @@ std::uint32_t random_gpu(const GpuMilli& gpus, std::int32_t milli, RandomStream&
   return fitting & (0U - fitting);
 }
 
+constexpr std::array<std::string_view, 9> kPolicyNames = {
+    "first-fit", "least-allocated", "most-allocated", "random", "best-fit", "dot-product",
+    "fgd",       "clustering",      "packing"};
+
 }  // namespace
 
 std::string_view policy_name(NodePolicy policy) {
-  constexpr std::array<std::string_view, 9> kNames = {
-      "first-fit", "least-allocated", "most-allocated", "random", "best-fit", "dot-product",
-      "fgd",       "clustering",      "packing"};
-  return kNames[static_cast<std::size_t>(policy)];
+  return kPolicyNames[static_cast<std::size_t>(policy)];
+}
+
+std::optional<NodePolicy> node_policy_named(std::string_view name) {
+  const auto* const found = std::ranges::find(kPolicyNames, name);
+  if (found == kPolicyNames.end()) return std::nullopt;
+  return static_cast<NodePolicy>(found - kPolicyNames.begin());
 }
 
 Placement::State::State(NodeTable table, std::vector<NodeDemand> of_shapes, NodePolicy node_policy,
@@ -282,6 +289,14 @@ bool Placement::fits_empty(ShapeId shape) const {
               GpuOrder::Fullest);
   std::vector<AllocatedPart> parts;
   return empty.is_spread(0) ? empty.place_spread(0, parts) : empty.choose(0).has_value();
+}
+
+std::optional<int> Placement::score(ShapeId shape, std::uint32_t node) const {
+  const NodeDemand& demand = state_->demands[shape];
+  if (!state_->nodes.fits(node, demand)) return std::nullopt;
+  return std::visit(
+      [&](const auto& scorer) -> int { return scorer.score(state_->nodes, demand, node); },
+      state_->policy);
 }
 
 std::span<const AllocatedPart> Placement::parts(AllocationId id) const {

@@ -1,7 +1,7 @@
 #include "slicewise/sim/bill_groups.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <map>
 #include <optional>
 
 namespace slicewise::sim {
@@ -9,21 +9,40 @@ namespace {
 
 constexpr std::string_view kLabel = "label:";
 
-std::string label_of(const WorkloadResult& workload, std::string_view label) {
-  const auto found = workload.labels.find(std::string(label));
-  return found == workload.labels.end() ? "" : found->second;
+// Who pays: a workload, or a class of the jobs of a trace.
+struct Payer {
+  const WorkloadResult& workload;
+  const std::string& namespace_name;
+  const std::map<std::string, std::string>& labels;
+  const BillPart& bill;
+  double completed = 0;
+};
+
+std::string label_of(const Payer& payer, std::string_view label) {
+  const auto found = payer.labels.find(std::string(label));
+  return found == payer.labels.end() ? "" : found->second;
 }
 
-std::string group_of(const WorkloadResult& workload, std::string_view by) {
-  if (by == "namespace") return workload.namespace_name;
-  if (by == "user") return label_of(workload, kUserLabel);
-  if (by.starts_with(kLabel)) return label_of(workload, by.substr(kLabel.size()));
-  return workload.name;
+std::string group_of(const Payer& payer, std::string_view by) {
+  if (by == "namespace") return payer.namespace_name;
+  if (by == "user") return label_of(payer, kUserLabel);
+  if (by.starts_with(kLabel)) return label_of(payer, by.substr(kLabel.size()));
+  return payer.workload.name;
 }
 
 // Pipelines pay nothing: the Services of their stages do.
-bool pays(const WorkloadResult& workload) {
-  return workload.bill.has_value() && workload.kind != "Pipeline";
+std::vector<Payer> payers_of(const VariantResult& variant) {
+  std::vector<Payer> payers;
+  for (const WorkloadResult& w : variant.workloads) {
+    if (w.recorded) {
+      for (const JobClass& c : w.recorded->classes) {
+        if (c.bill) payers.push_back({w, c.namespace_name, c.labels, *c.bill, c.figures.finished});
+      }
+    } else if (w.bill && w.kind != "Pipeline") {
+      payers.push_back({w, w.namespace_name, w.labels, *w.bill, w.completed});
+    }
+  }
+  return payers;
 }
 
 std::optional<Usd> unit_price(Usd bill, double units) {
@@ -32,7 +51,8 @@ std::optional<Usd> unit_price(Usd bill, double units) {
 
 // A group pays for what finished nothing as well: its price is what it pays for such workloads /
 // all that they did. A request of a pipeline is counted in each of its stages: no price of several.
-BillPart bill_of(const VariantResult& variant, std::string_view by, const std::string& name) {
+BillPart bill_of(const std::vector<Payer>& payers, std::string_view by, const std::string& name,
+                 bool staged) {
   BillPart sum;
   Usd of_jobs;
   Usd of_requests;
@@ -40,26 +60,26 @@ BillPart bill_of(const VariantResult& variant, std::string_view by, const std::s
   double requests = 0;
   double gpu_hours = 0;
   int services = 0;
-  for (const WorkloadResult& w : variant.workloads) {
-    if (!pays(w) || group_of(w, by) != name) continue;
-    sum.held += w.bill->held;
-    sum.shared += w.bill->shared;
-    sum.total += w.bill->total;
-    if (w.requests) {
+  for (const Payer& payer : payers) {
+    if (group_of(payer, by) != name) continue;
+    const BillPart& bill = payer.bill;
+    sum.held += bill.held;
+    sum.shared += bill.shared;
+    sum.total += bill.total;
+    if (payer.workload.requests) {
       ++services;
-      of_requests += w.bill->after_warmup.value_or(Usd{});
-      requests += w.requests->in_objectives;
-    } else if (!w.notebooks) {
-      of_jobs += w.bill->total;
-      jobs += w.completed;
+      of_requests += bill.after_warmup.value_or(Usd{});
+      requests += payer.workload.requests->in_objectives;
+    } else if (!payer.workload.notebooks) {
+      of_jobs += bill.total;
+      jobs += payer.completed;
     }
-    if (w.bill->per_gpu_hour && w.bill->per_gpu_hour->nano > 0) {
-      gpu_hours += to_dollars(w.bill->total) / to_dollars(*w.bill->per_gpu_hour);
+    if (bill.per_gpu_hour && bill.per_gpu_hour->nano > 0) {
+      gpu_hours += to_dollars(bill.total) / to_dollars(*bill.per_gpu_hour);
     }
   }
   if (services > 0) sum.after_warmup = of_requests;
   sum.per_job = unit_price(of_jobs, jobs);
-  const bool staged = std::ranges::any_of(variant.workloads, std::not_fn(pays));
   if (services == 1 || !staged)
     sum.per_1k_requests_in_slo = unit_price(of_requests, requests / 1000);
   sum.per_gpu_hour = unit_price(sum.total, gpu_hours);
@@ -68,13 +88,14 @@ BillPart bill_of(const VariantResult& variant, std::string_view by, const std::s
 
 std::vector<BillGroup> groups_of(const VariantResult& variant, std::string_view by) {
   std::vector<BillGroup> groups;
-  for (const WorkloadResult& workload : variant.workloads) {
-    std::string name = group_of(workload, by);
-    if (!pays(workload) || std::ranges::find(groups, name, &BillGroup::name) != groups.end()) {
-      continue;
-    }
+  const std::vector<Payer> payers = payers_of(variant);
+  const bool staged = std::ranges::any_of(
+      variant.workloads, [](const WorkloadResult& w) { return w.kind == "Pipeline" || !w.bill; });
+  for (const Payer& payer : payers) {
+    std::string name = group_of(payer, by);
+    if (std::ranges::find(groups, name, &BillGroup::name) != groups.end()) continue;
     BillGroup group{std::move(name), 0, {}};
-    group.bill = bill_of(variant, by, group.name);
+    group.bill = bill_of(payers, by, group.name, staged);
     const std::int64_t whole = variant.cost.ledger.total.nano;
     if (whole > 0) {
       group.of_bill = static_cast<double>(group.bill.total.nano) / static_cast<double>(whole);

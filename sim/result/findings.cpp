@@ -218,15 +218,26 @@ void gang_finding(const World& world, const VariantResult& result, Diagnostics& 
   }
 }
 
+// What the result of this name was judged by.
+const std::vector<scenarios::Objective>& objectives_of(const World& world,
+                                                       const WorkloadResult& result) {
+  if (result.recorded) {
+    const auto trace = std::ranges::find(world.traces, result.name, &TraceModel::name);
+    return world.workloads[trace->workloads.front()].spec.objectives;
+  }
+  if (result.kind == "Pipeline") {
+    return std::ranges::find(world.pipelines, result.name, &PipelineModel::name)->spec.objectives;
+  }
+  return std::ranges::find(world.workloads, result.name, &WorkloadModel::name)->spec.objectives;
+}
+
 void objective_findings(const World& world, const VariantResult& result, Diagnostics& found) {
-  for (std::size_t w = 0; w < result.workloads.size(); ++w) {
-    const bool pipeline = w >= world.workloads.size();
-    const auto& objectives = pipeline ? world.pipelines[w - world.workloads.size()].spec.objectives
-                                      : world.workloads[w].spec.objectives;
-    for (std::size_t o = 0; o < objectives.size(); ++o) {
-      const ObjectiveResult& judged = result.workloads[w].objectives[o];
+  for (const WorkloadResult& workload : result.workloads) {
+    for (std::size_t o = 0; o < workload.objectives.size(); ++o) {
+      const ObjectiveResult& judged = workload.objectives[o];
       if (judged.pass) continue;
-      found.push_back(missed_objective(result.workloads[w].name, judged, objectives[o].where));
+      found.push_back(
+          missed_objective(workload.name, judged, objectives_of(world, workload)[o].where));
     }
   }
 }
@@ -244,6 +255,11 @@ Diagnostics run_findings(const World& world, std::span<const Replication> replic
   gang_finding(world, result, found);
   request_findings(world, replications, result, found);
   back_off_finding(world, replications, found);
+  return found;
+}
+
+void verdict_findings(const World& world, std::span<const Replication> replications,
+                      const VariantResult& result, Diagnostics& found) {
   objective_findings(world, result, found);
   std::ranges::move(policy_findings(world.policies, result.policies), std::back_inserter(found));
   if (std::ranges::any_of(replications, [](const Replication& r) { return r.cut_off; })) {
@@ -254,7 +270,6 @@ Diagnostics run_findings(const World& world, std::span<const Replication> replic
     cut.severity = Severity::Warning;
     found.push_back(std::move(cut));
   }
-  return found;
 }
 
 }  // namespace slicewise::sim

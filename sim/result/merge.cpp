@@ -76,9 +76,11 @@ VariantResult merge(const World& world, std::span<const Replication> replication
   const GpuNeighbours neighbours = gpu_neighbours(world);
   result.pods_share_gpu = neighbours.pods;
   result.namespaces_share_gpu = neighbours.namespaces;
+  result.findings = run_findings(world, replications, result);
+  fold_traces(world, replications, result);
   result.policies = judge_policies(world.policies, result);
   result.verdict = judge(result, world.allow_pending);
-  result.findings = run_findings(world, replications, result);
+  verdict_findings(world, replications, result, result.findings);
   result.provenance = world.provenance;
   return result;
 }

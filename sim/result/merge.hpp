@@ -61,6 +61,19 @@ Usd monthly_cost(const World& world, std::span<const Replication> replications);
 WorkloadResult workload_result(const World& world, std::size_t workload,
                                std::span<const Replication> replications);
 
+// What kept the workloads from running as fast as alone; "" when little did.
+std::string_view bound_by(const World& world, const WorkloadResult& result,
+                          std::span<const std::size_t> workloads,
+                          std::span<const Replication> replications);
+
+// merge_traces.cpp: puts one result in the place of those of the workloads of each trace.
+// REQUIRES: `result` has those of all workloads of the world, in its order, priced.
+void fold_traces(const World& world, std::span<const Replication> replications,
+                 VariantResult& result);
+
+// Numbers that were recorded as times: how often `unit` is in them.
+std::optional<NumberSummary> in_units(const std::optional<TimeSummary>& times, Duration unit);
+
 // merge_placement.cpp: who sat where. Of a pod as records number them.
 std::size_t workload_of_pod(const World& world, std::uint32_t pod);
 // The pods on a GPU or MIG instance when most were there.
@@ -92,10 +105,15 @@ std::optional<TokenFigures> token_figures(const World& world, std::size_t worklo
                                           std::span<const Replication> replications);
 
 // Objectives of one workload or pipeline against what was found.
-std::vector<ObjectiveResult> judge_objectives(const WorkloadModel& model, std::size_t workload,
+std::vector<ObjectiveResult> judge_objectives(const World& world, std::size_t workload,
                                               std::span<const Replication> replications,
                                               const WorkloadResult& result);
 std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::size_t pipeline,
+                                              std::span<const Replication> replications,
+                                              const WorkloadResult& result);
+
+// ... of all jobs of a trace, or the worst of those that they are judged for by themselves.
+std::vector<ObjectiveResult> judge_objectives(const World& world, const TraceModel& trace,
                                               std::span<const Replication> replications,
                                               const WorkloadResult& result);
 
@@ -112,9 +130,12 @@ double gpu_busy_ratio(const VariantResult& result);
 Diagnostic missed_objective(const std::string& workload, const ObjectiveResult& judged,
                             const SourceLocation& where);
 
-// Warnings that only the run could find: memory, waiting, host CPU, requests, objectives, policies.
+// Warnings that only the run could find: memory, waiting, host CPU, requests; then, once traces are
+// folded and policies judged, those about objectives, policies and a run without an end.
 Diagnostics run_findings(const World& world, std::span<const Replication> replications,
                          const VariantResult& result);
+void verdict_findings(const World& world, std::span<const Replication> replications,
+                      const VariantResult& result, Diagnostics& found);
 // Of those, the ones about requests (findings_requests.cpp).
 void request_findings(const World& world, std::span<const Replication> replications,
                       const VariantResult& result, Diagnostics& found);

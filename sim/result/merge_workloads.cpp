@@ -93,9 +93,11 @@ std::string_view service_bound_by(const World& world, const WorkloadModel& model
   return fills && waited <= serving.max_delay ? "batch window" : "GPU";
 }
 
-// What kept the workload from running as fast as alone: the largest of its delays, when one of
-// them is worth naming, of the time its containers ran.
-std::string_view bound_by(const World& world, const WorkloadResult& result, std::size_t workload,
+}  // namespace
+
+// The largest of their delays, when one is worth naming, of the time their containers ran.
+std::string_view bound_by(const World& world, const WorkloadResult& result,
+                          std::span<const std::size_t> workloads,
                           std::span<const Replication> replications) {
   double running = 0;
   double gpu = 0;
@@ -103,28 +105,30 @@ std::string_view bound_by(const World& world, const WorkloadResult& result, std:
   double waiting = 0;
   std::int64_t failed = 0;
   std::int64_t done = 0;
+  std::int64_t oom_kills = 0;
   for (const Replication& r : replications) {
-    const WorkloadRecord& record = r.workloads[workload];
-    running += to_seconds(record.pod_running);
-    gpu += to_seconds(record.stretched_by_gpu);
-    cpu += to_seconds(record.stretched_by_cpu);
-    for (const Duration wait : record.wait) waiting += to_seconds(wait);
-    failed += record.jobs_failed;
-    done += record.jobs_done;
+    for (const std::size_t w : workloads) {
+      const WorkloadRecord& record = r.workloads[w];
+      running += to_seconds(record.pod_running);
+      gpu += to_seconds(record.stretched_by_gpu);
+      cpu += to_seconds(record.stretched_by_cpu);
+      for (const Duration wait : record.wait) waiting += to_seconds(wait);
+      failed += record.jobs_failed;
+      done += record.jobs_done;
+      oom_kills += record.oom_kills;
+    }
   }
-  if (failed > done) {
-    const bool out_of_memory = std::ranges::any_of(
-        replications, [&](const Replication& r) { return r.workloads[workload].oom_kills > 0; });
-    return out_of_memory ? "GPU memory" : "GPU faults";
-  }
+  if (failed > done) return oom_kills > 0 ? "GPU memory" : "GPU faults";
   if (result.requests) {
-    return service_bound_by(world, world.workloads[workload], result, replications);
+    return service_bound_by(world, world.workloads[workloads.front()], result, replications);
   }
   const double largest = std::max({gpu, cpu, waiting});
   if (largest <= kWorthNaming * running) return {};
   if (largest == waiting) return waited_for(replications);
   return largest == gpu ? "GPU" : "host CPU";
 }
+
+namespace {
 
 std::int64_t units_in_objective(const WorkloadModel& model, const WorkloadRecord& record) {
   for (const scenarios::Objective& objective : model.spec.objectives) {
@@ -219,10 +223,10 @@ WorkloadResult workload_result(const World& world, std::size_t w,
   result.gpu_lost = from_seconds(mean_over(
       replications, [&](const Replication& r) { return to_seconds(r.workloads[w].gpu_lost); }));
   if (world.workloads[w].spec.autoscaling) result.scaling = scaling_figures(w, replications);
-  result.bound_by = bound_by(world, result, w, replications);
+  result.bound_by = bound_by(world, result, std::span(&w, 1), replications);
   result.neighbours = gpu_neighbours_of(world, w, replications);
   result.placement = placement_spread(world, w, replications);
-  result.objectives = judge_objectives(model, w, replications, result);
+  result.objectives = judge_objectives(world, w, replications, result);
   return result;
 }
 
@@ -265,22 +269,16 @@ std::optional<GangFigures> gang_figures(const World& world, std::size_t w,
   return figures;
 }
 
-namespace {
-
-// Slowdowns are recorded as times, see kUnitSlowdown.
-std::optional<NumberSummary> slowdowns(std::span<const Histogram> by_replication) {
-  const std::optional<TimeSummary> times = summarize(by_replication);
+std::optional<NumberSummary> in_units(const std::optional<TimeSummary>& times, Duration unit) {
   if (!times) return std::nullopt;
   NumberSummary summary;
   summary.count = times->count;
-  summary.mean = ratio(times->mean, kUnitSlowdown);
-  summary.p50 = ratio(times->p50, kUnitSlowdown);
-  summary.p95 = ratio(times->p95, kUnitSlowdown);
-  summary.p99 = ratio(times->p99, kUnitSlowdown);
+  summary.mean = ratio(times->mean, unit);
+  summary.p50 = ratio(times->p50, unit);
+  summary.p95 = ratio(times->p95, unit);
+  summary.p99 = ratio(times->p99, unit);
   return summary;
 }
-
-}  // namespace
 
 std::optional<NotebookFigures> notebook_figures(const World& world, std::size_t w,
                                                 std::span<const Replication> replications) {
@@ -313,7 +311,7 @@ std::optional<NotebookFigures> notebook_figures(const World& world, std::size_t 
     slowdown.push_back(r.workloads[w].notebooks.slowdown);
   }
   figures.session_start = summarize(starts);
-  figures.cell_slowdown = slowdowns(slowdown);
+  figures.cell_slowdown = in_units(summarize(slowdown), kUnitSlowdown);
   return figures;
 }
 

@@ -59,13 +59,18 @@ std::string_view objective_name(Figure figure) {
       return "sessionStartP95";
     case Figure::CellSlowdownP95:
       return "cellSlowdownP95";
+    case Figure::SlowdownP95:
+      return "slowdownP95";
+    case Figure::DeadlinesMet:
+      return "deadlinesMet";
     default:
       return "oomPerUserMonth";
   }
 }
 
 bool is_at_least(Figure figure) {
-  return figure == Figure::Availability || figure == Figure::Throughput;
+  return figure == Figure::Availability || figure == Figure::Throughput ||
+         figure == Figure::DeadlinesMet;
 }
 
 // One record of each replication that the objective is about.
@@ -143,15 +148,37 @@ std::optional<FigureValue> value_of(Figure figure, const Observed& observed,
 }
 
 // The latest Job; nullopt when one never finished.
-std::optional<FigureValue> latest_completion(const WorkloadModel& model, std::size_t workload,
+std::optional<FigureValue> latest_completion(const World& world,
+                                             std::span<const std::size_t> workloads,
                                              std::span<const Replication> replications) {
   Duration latest;
   for (const Replication& r : replications) {
-    const std::vector<Duration>& done = r.workloads[workload].completion;
-    if (static_cast<int>(done.size()) < model.spec.count) return std::nullopt;
-    for (const Duration completion : done) latest = std::max(latest, completion);
+    for (const std::size_t w : workloads) {
+      const std::vector<Duration>& done = r.workloads[w].completion;
+      if (static_cast<int>(done.size()) < world.workloads[w].spec.count) return std::nullopt;
+      for (const Duration completion : done) latest = std::max(latest, completion);
+    }
   }
   return latest;
+}
+
+std::optional<FigureValue> value_of(Figure figure, const JobGroupFigures& jobs) {
+  const auto as_figure = [](const auto& value) -> std::optional<FigureValue> {
+    return value ? std::optional(FigureValue(*value)) : std::nullopt;
+  };
+  switch (figure) {
+    case Figure::CompletionP95:
+      return as_figure(jobs.completion_p95);
+    case Figure::WaitP95:
+      return as_figure(jobs.wait_p95);
+    case Figure::SlowdownP95:
+      return jobs.slowdown ? std::optional(FigureValue(jobs.slowdown->p95)) : std::nullopt;
+    case Figure::DeadlinesMet:
+      return jobs.deadlines_met ? std::optional(FigureValue(Share{*jobs.deadlines_met}))
+                                : std::nullopt;
+    default:
+      return std::nullopt;
+  }
 }
 
 ObjectiveResult judge(const scenarios::Objective& objective, std::optional<FigureValue> value,
@@ -188,9 +215,11 @@ std::string figure_text(const FigureValue& value, int digits) {
                     value);
 }
 
-std::vector<ObjectiveResult> judge_objectives(const WorkloadModel& model, std::size_t workload,
+std::vector<ObjectiveResult> judge_objectives(const World& world, std::size_t workload,
                                               std::span<const Replication> replications,
                                               const WorkloadResult& result) {
+  const WorkloadModel& model = world.workloads[workload];
+  if (model.spec.trace) return {};  // it is judged as a whole
   Observed observed;
   for (const Replication& r : replications) {
     observed.requests.push_back(&r.workloads[workload].requests);
@@ -200,7 +229,7 @@ std::vector<ObjectiveResult> judge_objectives(const WorkloadModel& model, std::s
   for (const scenarios::Objective& objective : model.spec.objectives) {
     judged.push_back(judge(objective,
                            objective.figure == Figure::Deadline
-                               ? latest_completion(model, workload, replications)
+                               ? latest_completion(world, std::span(&workload, 1), replications)
                                : value_of(objective.figure, observed, result),
                            observed));
   }
@@ -217,6 +246,33 @@ std::vector<ObjectiveResult> judge_objectives(const PipelineModel& model, std::s
   std::vector<ObjectiveResult> judged;
   for (const scenarios::Objective& objective : model.spec.objectives) {
     judged.push_back(judge(objective, value_of(objective.figure, observed, result), observed));
+  }
+  return judged;
+}
+
+std::vector<ObjectiveResult> judge_objectives(const World& world, const TraceModel& trace,
+                                              std::span<const Replication> replications,
+                                              const WorkloadResult& result) {
+  std::vector<ObjectiveResult> judged;
+  const auto& objectives = world.workloads[trace.workloads.front()].spec.objectives;
+  for (const scenarios::Objective& objective : objectives) {
+    const Figure figure = objective.figure;
+    if (figure == Figure::Deadline) {
+      judged.push_back(
+          judge(objective, latest_completion(world, trace.workloads, replications), {}));
+      continue;
+    }
+    judged.push_back(judge(objective, value_of(figure, result.recorded->all), {}));
+    for (const JobGroupFigures& group : result.recorded->judged) {
+      ObjectiveResult own = judge(objective, value_of(figure, group), {});
+      // Nobody has an objective for a figure that their jobs do not have.
+      if (figure == Figure::DeadlinesMet && !group.deadlines_met) continue;
+      own.of = group.name;
+      const ObjectiveResult& worst = judged.back();
+      const bool is_worse = own.at_least ? own.value < worst.value : own.value > worst.value;
+      const bool is_first = worst.of.empty();
+      if (is_first || (own.pass == worst.pass ? is_worse : worst.pass)) judged.back() = own;
+    }
   }
   return judged;
 }

@@ -190,7 +190,11 @@ const Record& record_of<ObjectiveResult>() {
        field<&O::ci95>("ci95", "half width of its 95 % interval"),
        field<&O::pass>("pass",
                        "value <= limit (>= with atLeast), and of a quantile no more "
-                       "requests lost than it leaves out")}};
+                       "requests lost than it leaves out"),
+       field<&O::of>("of",
+                     "whose jobs the value is of, where trace.judgeBy judges each user, group or "
+                     "project by itself: the worst")
+           .optional()}};
   return declared;
 }
 
@@ -330,6 +334,47 @@ const Record& record_of<GangFigures>() {
 }
 
 template <>
+const Record& record_of<JobGroupFigures>() {
+  using J = JobGroupFigures;
+  static const Record declared{
+      "what became of jobs of a trace, over all replications",
+      {field<&J::name>("name", "of the TraceJobs, the class, or whose they are"),
+       field<&J::jobs>("jobs", "in the trace"),
+       field<&J::finished>("finished", "mean per replication"),
+       field<&J::wait_p95>("waitP95Seconds", "from submission to the first running container"),
+       field<&J::completion_p95>("completionP95Seconds", "from submission to success"),
+       field<&J::slowdown>("slowdown", "time from the first start to success / as recorded"),
+       field<&J::deadlines_met>("deadlinesMetRatio", "of the jobs that have a deadline")
+           .of(Unit::Ratio),
+       field<&J::past_time_limit>("pastTimeLimit",
+                                  "ran longer than their time limit, mean per replication; they "
+                                  "are not killed")
+           .optional()}};
+  return declared;
+}
+
+template <>
+const Record& record_of<JobClass>() {
+  using C = JobClass;
+  static const Record declared{"jobs that are alike: one workload to the cluster",
+                               {field<&C::figures>("figures"),
+                                field<&C::namespace_name>("namespace", "of its pods").optional(),
+                                field<&C::labels>("labels", "of its pods").optional(),
+                                field<&C::gang>("gang"), field<&C::bill>("bill")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<RecordedFigures>() {
+  using R = RecordedFigures;
+  static const Record declared{
+      "the jobs of a TraceJobs",
+      {field<&R::all>("all"), field<&R::classes>("classes", "in the order of the scheduler"),
+       field<&R::judged>("judged", "each user, group or project of trace.judgeBy").optional()}};
+  return declared;
+}
+
+template <>
 const Record& record_of<GpuNeighbour>() {
   using N = GpuNeighbour;
   static const Record declared{
@@ -445,7 +490,8 @@ const Record& record_of<WorkloadResult>() {
       "results of one workload",
       with_times_and_limits(
           {field<&W::name>("name", "name in the scenario").csv(5, "workload").column("WORKLOAD"),
-           field<&W::kind>("kind", "Job, Deployment, Service, Notebook or Pipeline").csv(6, "kind"),
+           field<&W::kind>("kind", "Job, Deployment, Service, Notebook, Pipeline or TraceJobs")
+               .csv(6, "kind"),
            field<&W::namespace_name>("namespace", "of its pods").optional().csv(73, "namespace"),
            field<&W::labels>("labels", "of its pods").optional(),
            field<&W::unit_name>("unitName", "unit of throughput: epoch, request, ...")
@@ -470,7 +516,7 @@ const Record& record_of<WorkloadResult>() {
                .policy("goodput"),
            field<&W::requests>("requests"), field<&W::tokens>("tokens"),
            field<&W::scaling>("scaling"), field<&W::notebooks>("notebooks"),
-           field<&W::gang>("gang")})};
+           field<&W::gang>("gang"), field<&W::recorded>("recorded")})};
   return declared;
 }
 

@@ -118,6 +118,16 @@ void model_pipelines(const scenarios::Scenario& scenario, World& world) {
   }
 }
 
+void model_traces(World& world) {
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    const auto& spec = world.workloads[w].spec.trace;
+    if (!spec) continue;
+    auto trace = std::ranges::find(world.traces, spec->workload, &TraceModel::name);
+    if (trace == world.traces.end()) trace = world.traces.insert(trace, {spec->workload, {}});
+    trace->workloads.push_back(w);
+  }
+}
+
 namespace {
 
 using scenarios::WorkloadKind;
@@ -201,6 +211,8 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   world.starts_at = scenario.starts_at;
   world.fidelity = scenario.fidelity;
   world.score_policy = scenario.score_policy;
+  world.placement = node_policy_named(scenario.placement);
+  world.pod_queue = scenario.pod_queue;
   world.cost_split = scenario.cost_split;
   world.isolation = scenario.isolation;
   world.policies = scenario.policies;
@@ -217,6 +229,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   check_isolation(world, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));
   model_pipelines(scenario, world);
+  model_traces(world);
   world.findings = std::move(found);
   choose_engines(world);
   count_provenance(scenario, world);

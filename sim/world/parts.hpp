@@ -130,6 +130,9 @@ RequestLimits request_limits(std::span<const scenarios::Objective> objectives);
 // workload of the scenario is in `world`.
 void model_pipelines(const scenarios::Scenario& scenario, World& world);
 
+// Which workloads are of one trace.
+void model_traces(World& world);
+
 // Fills in what a language model leaves open from the catalogue, and `measured` with the GPU that
 // its figures were taken on; the GPU time of a "request" is then that of one decoding step.
 void apply_llm(const models::Catalogue& catalogue, scenarios::Workload& spec, Diagnostics& found);

@@ -11,9 +11,10 @@ namespace {
 // Any trace that a line names, with the columns that every_field.yaml wants.
 slicewise::Expected<slicewise::SourceText> every_trace(const std::string& path) {
   if (path.find("jobs") != std::string::npos || path.find("team-trace") != std::string::npos) {
-    return slicewise::SourceText{path,
-                                 "arrival_s,run_s,gpus,user,group\n0,60,1,ana,vision\n"
-                                 "5,60,1,bo,vision\n9,60,2,bo,vision\n"};
+    return slicewise::SourceText{
+        path,
+        "arrival_s,run_s,gpus,deadline_s,user,group\n0,60,1,90,ana,vision\n"
+        "5,60,1,,bo,vision\n9,60,2,90,bo,vision\n"};
   }
   return slicewise::SourceText{path,
                                "when,prompt,answer,client,at_s,rate,law,variation\n"

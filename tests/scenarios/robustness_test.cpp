@@ -61,8 +61,8 @@ void expect_places_inside(const Diagnostics& problems, int lines) {
 Expected<SourceText> read_trace(const std::string& path) {
   if (path.find("jobs") != std::string::npos) {
     return SourceText{path,
-                      "arrival_s,run_s,gpus,user,group\n0,60,1,ana,vision\n"
-                      "5,60,1,bo,vision\n9,60,2,bo,vision\n"};
+                      "arrival_s,run_s,gpus,deadline_s,user,group\n0,60,1,90,ana,vision\n"
+                      "5,60,1,,bo,vision\n9,60,2,90,bo,vision\n"};
   }
   return SourceText{path,
                     "when,prompt,answer,client,at_s,rate,law,variation\n"

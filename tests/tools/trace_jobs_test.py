@@ -58,14 +58,21 @@ class TraceJobs(unittest.TestCase):
         rows = "".join(f"{100 + 40 * n},300,1,800,300\n" for n in range(3))
         traced = self.variant(TRACED % "", HEADER + rows)
         by_hand = self.variant(BY_HAND % ("team-1gpu", 3, 0, 40, 300))
-        for variant in (traced, by_hand):
-            variant["provenance"].pop("assumedInputs")  # of "team", of "team-1gpu"
-        self.assertEqual(traced, by_hand)  # every figure of it
+        self.assert_alike(traced, by_hand)
         twice = self.variant(TRACED % ", scale: 2", HEADER + rows)
         by_hand = self.variant(BY_HAND % ("team-1gpu", 3, 0, 20, 300))
-        for variant in (twice, by_hand):
-            variant["provenance"].pop("assumedInputs")
-        self.assertEqual(twice, by_hand)
+        self.assert_alike(twice, by_hand)
+
+    def assert_alike(self, traced, by_hand):
+        """Every figure but the names, and what only the jobs of a log have."""
+        self.assertEqual(len(traced["workloads"][0].pop("recorded")["classes"]), 1)
+        for variant in (traced, by_hand):
+            variant["provenance"].pop("assumedInputs")  # of "team", of "team-1gpu"
+            for key in ("name", "kind", "neighbours"):
+                variant["workloads"][0].pop(key, None)
+            variant["workloads"][0]["bill"].pop("perGpuHourUsd", None)
+            variant["cost"]["split"].pop("perGpuHourUsd", None)
+        self.assertEqual(traced, by_hand)
 
     def test_three_jobs_are_three_jobs(self):
         jobs = ((0, 300), (40, 900), (90, 60))
@@ -118,6 +125,86 @@ class TraceJobs(unittest.TestCase):
                 self.assertAlmostEqual(traced["makespanSeconds"]["mean"],
                                        scheduler["makespanSeconds"], delta=1e-3)
 
+    # Two users on one node of one GPU: ana's job holds it when bo's comes. Of two classes.
+    QUEUED = ("arrival_s,run_s,gpus,gpu_permille,deadline_s,time_limit_s,user\n"
+              "0,1000,1,900,1100,900,ana\n100,500,1,300,1000,600,bo\n3000,500,1,300,,,bo\n")
+
+    def judged(self, slo, more=""):
+        workloads = "  - {name: team, kind: TraceJobs, trace: {file: t.csv%s}, slo: %s}\n"
+        (self.folder / "t.csv").write_text(self.QUEUED)
+        (self.folder / "s.yaml").write_text(
+            SCENARIO.split("    devicePlugin")[0] + "  workloads:\n" + workloads % (more, slo))
+        result = run("run", "-f", str(self.folder / "s.yaml"), "-o", "json")
+        self.assertIn(result.returncode, (0, OBJECTIVE_MISSED), result.stderr)
+        [workload] = json.loads(result.stdout)["variants"][0]["workloads"]
+        return result.returncode, workload
+
+    def test_objectives_hold_for_the_trace_as_a_whole(self):
+        code, team = self.judged("{waitP95: 950s, completionP95: 30m, slowdownP95: 1.1, "
+                                 "deadlinesMet: 50%}")
+        self.assertEqual((code, team["name"], team["kind"]), (0, "team", "TraceJobs"))
+        found = {o["name"]: o for o in team["objectives"]}
+        waited, done, slowdown, met = (found[name] for name in (
+            "waitP95", "completionP95", "slowdownP95", "deadlinesMet"))
+        self.assertAlmostEqual(waited["value"], 900, delta=10)  # bo's first job, not 0
+        self.assertAlmostEqual(done["value"], 1400, delta=10)
+        self.assertAlmostEqual(slowdown["value"], 1, delta=0.01)
+        self.assertEqual(met["value"], 0.5)  # of the two that have one
+        everybody = team["recorded"]["all"]
+        self.assertEqual((everybody["jobs"], everybody["finished"]), (3, 3))
+        self.assertEqual(everybody["pastTimeLimit"], 1)  # 1,000 s of 900
+        self.assertEqual([c["figures"]["jobs"] for c in team["recorded"]["classes"]], [2, 1])
+        code, team = self.judged("{waitP95: 850s}")
+        self.assertEqual(code, OBJECTIVE_MISSED)
+
+    def test_objectives_hold_for_each_user(self):
+        code, team = self.judged("{waitP95: 950s, deadlinesMet: 50%}", ", judgeBy: user")
+        waited, met = team["objectives"]
+        self.assertEqual((code, waited["of"], met["of"]), (OBJECTIVE_MISSED, "bo", "bo"))
+        self.assertEqual((waited["pass"], met["pass"], met["value"]), (True, False, 0))
+        ana, bo = sorted(team["recorded"]["judged"], key=lambda group: group["name"])
+        self.assertEqual((ana["name"], ana["waitP95Seconds"]), ("ana", 0))
+        self.assertEqual((bo["name"], bo["jobs"]), ("bo", 2))
+
+    def test_jobs_with_several_gpus_are_placed_beside_those_that_share(self):
+        rows = "".join(f"{n * 600},3000,{8 if n % 10 == 0 else 1},300,100\n" for n in range(60))
+        (self.folder / "t.csv").write_text(HEADER + rows)
+        (self.folder / "s.yaml").write_text(
+            SCENARIO.replace("g4dn.xlarge", "g5.48xlarge").split("    devicePlugin")[0] +
+            "  workloads:\n  - {name: team, kind: TraceJobs, trace: {file: t.csv}, "
+            "gpuMemory: {resident: 4Gi}, slo: {waitP95: 20m, slowdownP95: 2}}\n")
+        scenario = str(self.folder / "s.yaml")
+        plan = run("plan", "-f", scenario, "--instances", "g5.xlarge,g5.48xlarge", "-o", "json")
+        self.assertEqual(plan.returncode, 0, plan.stderr)
+        plan = json.loads(plan.stdout)
+        best = plan["options"][0]
+        of = {name: pool for pool in best["pools"] for name in pool["workloads"]}
+        wide, small = of["team-8gpu"], of["team-1gpu"]
+        self.assertEqual((wide["strategy"], wide["instanceType"]), ("exclusive", "g5.48xlarge"))
+        self.assertNotEqual(small["strategy"], "exclusive")
+        self.assertEqual(plan["asRun"]["gpuHours"], (54 + 6 * 8) * 3000 / 3600)
+        shared = run("compare", "-f", scenario, "--instances", "g5.48xlarge", "-o", "json")
+        self.assertEqual(shared.returncode, 0, shared.stderr)
+        options = json.loads(shared.stdout)["options"]
+        sliced = [o for o in options if o["strategy"] == "timeSlicing"]
+        self.assertEqual(sliced[0]["unsharedNodes"], 1)
+        self.assertEqual(sliced[0]["pods"]["succeeded"], 60)
+
+    def test_nodes_of_several_sizes_come_and_go_with_the_jobs(self):
+        result = run("run", "-f", "scenarios/examples/recorded-autoscaled.yaml", "-o", "json")
+        self.assertIn(result.returncode, (0, OBJECTIVE_MISSED), result.stderr)
+        variants = {v["name"]: v for v in json.loads(result.stdout)["variants"]}
+        for name, variant in variants.items():
+            self.assertEqual(variant["workloads"][0]["completed"], 156, name)
+        bills = {name: v["cost"]["totalUsd"] for name, v in variants.items()}
+        self.assertLess(bills["karpenter"], bills["fixed"])
+        self.assertLess(bills["spot"], bills["karpenter"])
+        pools = variants["karpenter"]["nodePools"]
+        self.assertTrue(all(p["dynamics"]["launches"] > 1 and p["dynamics"]["removed"] > 1
+                            for p in pools))
+        # The smallest size that holds a job is not always taken: some wait together.
+        self.assertGreater(variants["karpenter"]["workloads"][0]["waitSeconds"]["p95"], 60)
+
     def test_every_study_runs_over_a_trace(self):
         for verb, more in (("run", ("--variant", "mps")), ("compare", ("--variant", "exclusive")),
                            ("max-load", ("--variant", "time-slicing")),
@@ -152,7 +239,8 @@ class TraceJobs(unittest.TestCase):
         self.assertIn("recorded while they shared GPUs", result.stderr)
         variant = json.loads(result.stdout)["variants"][0]
         workloads = variant["workloads"]
-        self.assertGreater(len(workloads), 1)
+        self.assertEqual(len(workloads), 1)
+        self.assertGreater(len(workloads[0]["recorded"]["classes"]), 1)
         # Of the trace, once for all that became of it.
         assumed = variant["provenance"]["assumedInputs"]
         self.assertEqual(assumed.count("openb: gpuMemory (taken as 0)"), 1)

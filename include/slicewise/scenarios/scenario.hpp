@@ -27,6 +27,8 @@ enum class Allocator : std::uint8_t { OnDemand, Greedy, Capped };
 enum class WorkloadKind : std::uint8_t { Job, Deployment, Service, Notebook };
 enum class RestartPolicy : std::uint8_t { Never, OnFailure, Always };
 enum class ScorePolicy : std::uint8_t { LeastAllocated, MostAllocated };
+// Whether a pod that fits nowhere holds up those behind it.
+enum class PodQueue : std::uint8_t { Backfill, Fifo };
 // By what the bill of a node is split over its pods; see models/MODELS.md, "The bill by workload".
 enum class CostSplit : std::uint8_t { Dominant, GpuTime, Requests };
 
@@ -278,8 +280,11 @@ struct Measured {
 // each class of jobs that are alike.
 struct RecordedJobs {
   struct Job {
-    Duration submitted;  // since the start of the window, in the trace's own time
-    Duration run;        // alone on the GPUs that it was recorded on
+    Duration submitted;        // since the start of the window, in the trace's own time
+    Duration run;              // alone on the GPUs that it was recorded on
+    Duration deadline{-1};     // from submission until it should have ended; -1: none
+    Duration time_limit{-1};   // of its run, as its user asked for; -1: none
+    std::uint32_t judged = 0;  // with whom its objectives are judged, into `judged_groups`
   };
   // By what else than their needs the workloads are told apart; their namespaces have its names.
   enum class Split : std::uint8_t { None, User, Group, Project };
@@ -296,10 +301,12 @@ struct RecordedJobs {
   Split split = Split::None;
   std::vector<Located<std::string>> profile_rules;  // as read_profile_rule() takes them
   std::uint64_t profile_seed = 42;                  // of the profiles that are drawn
+  Split judge_by = Split::None;  // objectives hold for each user, ... by themselves
 
   // What was read: of one workload.
-  std::string workload;                          // as the file calls them all
-  std::shared_ptr<const std::vector<Job>> jobs;  // by submission, `count` of them
+  std::string workload;                                           // as the file calls them all
+  std::shared_ptr<const std::vector<Job>> jobs;                   // by submission, `count` of them
+  std::shared_ptr<const std::vector<std::string>> judged_groups;  // users, ... of the whole trace
   std::string gpu;  // recorded on: models ("A100|H100") or an instance type; "" not known
   int at_once = 0;  // the most that would run at a time if none waited
   SourceLocation where;
@@ -387,6 +394,8 @@ struct Scenario {
   bool allow_pending = false;  // --allow-pending: see sim::judge()
   Fidelity fidelity = Fidelity::Auto;
   ScorePolicy score_policy = ScorePolicy::LeastAllocated;
+  std::string placement;  // policy that chooses nodes in place of kube-scheduler's score; "": none
+  PodQueue pod_queue = PodQueue::Backfill;
   CostSplit cost_split = CostSplit::Dominant;
   std::vector<NodePool> node_pools;
   Provisioner provisioner;

@@ -215,6 +215,8 @@ enum class Figure : std::uint8_t {
   SessionStartP95,  // notebooks
   CellSlowdownP95,  // wall time of a cell / alone
   OomPerUserMonth,  // out-of-memory kills
+  SlowdownP95,      // recorded jobs: time running / as recorded
+  DeadlinesMet,     // ... of those that have one, at least
 };
 
 // A share of one, shown as percent.

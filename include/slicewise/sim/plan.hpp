@@ -130,6 +130,15 @@ struct SmActiveRange {
   std::optional<PlanOption> then;  // what beats it there; nullopt: nothing that was tried stands
 };
 
+// What the jobs of traces cost as they were run: each alone on its GPUs, which are paid for only
+// while a job holds them.
+struct RecordedBill {
+  double gpu_hours = 0;
+  Usd total;                                // on-demand
+  std::vector<std::string> instance_types;  // whose GPUs, the cheapest that have the model
+  bool assumed = false;  // of some jobs the trace does not say the GPU: the scenario's own is taken
+};
+
 struct PlanCounts {
   std::int64_t configurations = 0;  // instance type x purchase x strategy x replicas or layout
   std::int64_t refused = 0;
@@ -144,8 +153,9 @@ struct Plan {
   scenarios::PlanGoal goal = scenarios::PlanGoal::MonthlyCost;
   std::vector<std::string> instance_types;
   std::vector<std::string> purchases;
-  std::vector<PlanOption> options;  // that stand, best first; at most as many as were asked for
-  std::optional<PlanOption> today;  // the scenario's own pools, when it can run
+  std::vector<PlanOption> options;     // that stand, best first; at most as many as were asked for
+  std::optional<PlanOption> today;     // the scenario's own pools, when it can run
+  std::optional<RecordedBill> as_run;  // absent: the scenario has no recorded jobs
   std::vector<RejectedChoice> rejected;
   std::vector<std::string> nearest;      // without options: what would have to change; sentences
   std::vector<ReplicasPoint> replicas;   // of the best option's first pool

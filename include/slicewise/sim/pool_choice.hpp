@@ -69,6 +69,8 @@ struct PoolChoice {
   std::vector<std::string> mig_profiles;  // of the pods of each of them; empty: all the same
   int nodes = 1;                          // 0: not known
   int on_demand = 0;                      // of them, bought so whatever `purchase` says
+  int unshared = 0;      // more nodes of the type, not shared, for pods with several GPUs
+  bool elastic = false;  // Karpenter, or who the scenario says, starts 0 to `nodes` of them
 
   friend bool operator==(const PoolChoice&, const PoolChoice&) = default;
 };

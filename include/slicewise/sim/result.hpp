@@ -58,6 +58,7 @@ struct ObjectiveResult {
   std::optional<scenarios::FigureValue> ci95;  // half width, in the unit of `value`
   bool pass = false;
   bool at_least = false;
+  std::string of = {};  // whose value it is, where it is judged for each user by themselves
 };
 
 // Requests of a Service or pipeline after the warm-up, means per replication.
@@ -164,9 +165,39 @@ struct BillPart {
   std::optional<Usd> per_gpu_hour;            // total / GPU time that its kernels took
 };
 
+// What became of jobs of a trace: of all, of those that are alike, or of one user's.
+struct JobGroupFigures {
+  std::string name = {};
+  std::int64_t jobs = 0;
+  double finished = 0;  // mean per replication
+  std::optional<Duration> wait_p95 = {};
+  std::optional<Duration> completion_p95 = {};
+  std::optional<NumberSummary> slowdown = {};  // time running / as recorded
+  std::optional<double> deadlines_met = {};    // of the jobs that have one
+  double past_time_limit = 0;  // ran longer than their time limit, mean per replication
+};
+
+// Jobs of a trace that are alike: one workload to the cluster.
+struct JobClass {
+  JobGroupFigures figures;
+  std::string namespace_name;
+  std::map<std::string, std::string> labels;
+  std::optional<GangFigures> gang;
+  std::optional<BillPart> bill;
+};
+
+// The kind of a workload that is many Jobs.
+inline constexpr std::string_view kTraceJobsKind = "TraceJobs";
+
+struct RecordedFigures {
+  JobGroupFigures all;
+  std::vector<JobClass> classes;
+  std::vector<JobGroupFigures> judged;  // each that objectives are judged for by themselves
+};
+
 struct WorkloadResult {
   std::string name;
-  std::string kind;  // "Job", "Deployment", "Service", "Notebook", "Pipeline"
+  std::string kind;  // "Job", "Deployment", "Service", "Notebook", "Pipeline", "TraceJobs"
   std::string namespace_name;
   std::map<std::string, std::string> labels;  // of its pods
   std::string unit_name;                      // of a Job's work; "request" for a Service
@@ -177,7 +208,8 @@ struct WorkloadResult {
   std::optional<TokenFigures> tokens;     // a language model
   std::optional<ScalingFigures> scaling;  // autoscaled
   std::optional<NotebookFigures> notebooks;
-  std::optional<GangFigures> gang;  // pods with several whole GPUs
+  std::optional<GangFigures> gang;          // pods with several whole GPUs
+  std::optional<RecordedFigures> recorded;  // of a TraceJobs
   LeftBehind left_behind;
   std::optional<TimeSummary> job_completion;  // submitted -> succeeded
   std::optional<TimeSummary> wait;            // submitted -> first container running

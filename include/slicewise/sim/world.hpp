@@ -12,6 +12,7 @@
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/placement/gpu_sets.hpp"
+#include "slicewise/sim/placement/placement.hpp"
 #include "slicewise/sim/result.hpp"
 #include "slicewise/units.hpp"
 
@@ -192,6 +193,12 @@ struct PipelineModel {
   std::vector<Stage> stages;
 };
 
+// The workloads that a `kind: TraceJobs` became, reported and judged as one.
+struct TraceModel {
+  std::string name;
+  std::vector<std::size_t> workloads;  // into World::workloads
+};
+
 struct World {
   std::string name;
   std::string description;
@@ -202,11 +209,14 @@ struct World {
   bool allow_pending = false;  // see judge()
   scenarios::Fidelity fidelity = scenarios::Fidelity::Auto;
   scenarios::ScorePolicy score_policy = scenarios::ScorePolicy::LeastAllocated;
+  std::optional<NodePolicy> placement;  // that chooses nodes in place of kube-scheduler's score
+  scenarios::PodQueue pod_queue = scenarios::PodQueue::Backfill;
   scenarios::CostSplit cost_split = scenarios::CostSplit::Dominant;
   std::vector<PoolModel> pools;
   scenarios::Provisioner provisioner;
   std::vector<WorkloadModel> workloads;
   std::vector<PipelineModel> pipelines;
+  std::vector<TraceModel> traces;
   Duration starts_at;                  // of the run, since Monday 00:00 UTC
   std::vector<std::string> resources;  // names of all advertised extended resources
   std::optional<scenarios::IsolationRule> isolation;

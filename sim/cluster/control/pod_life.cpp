@@ -240,7 +240,9 @@ void PodLife::start_container(std::uint32_t p) {
   if (!notebook && !take_memory(p, run_.cluster.gpu_memory(pod))) return crash(p);
   if (!restarts.has_run) {
     restarts.has_run = true;
-    if (!notebook) run_.record_of(pod).wait.push_back(run_.now - pod.submitted);
+    WorkloadRecord& record = run_.record_of(pod);
+    if (!notebook) record.wait.push_back(run_.now - pod.submitted);
+    if (model.spec.trace) record.outcomes[pod.nth].wait = run_.now - pod.submitted;
   }
   run_.record.running_max = std::max(run_.record.running_max, ++running_);
   gpus_.open(p);
@@ -366,7 +368,7 @@ void PodLife::remove(std::uint32_t p) {
   const PodPhase phase = run_.cluster.pods[p].phase;
   if (phase == PodPhase::Unsubmitted) return;
   if (phase == PodPhase::Pending) {
-    scheduler_.withdraw(p);
+    scheduler_.withdraw(p, run_.now);
     return enter_phase(p, PodPhase::Unsubmitted);
   }
   if (holds_container(phase)) end_container(p, true);
@@ -428,6 +430,7 @@ void PodLife::leave(std::uint32_t p, PodPhase final_phase) {
   if (final_phase == PodPhase::Succeeded) {
     ++run_.record.succeeded;
     record.completion.push_back(run_.now - pod.submitted);
+    if (!record.outcomes.empty()) record.outcomes[pod.nth].completion = run_.now - pod.submitted;
   } else {
     ++run_.record.failed;
     ++record.jobs_failed;

@@ -5,15 +5,6 @@
 namespace slicewise::sim {
 namespace {
 
-constexpr Duration kInitialBackoff = seconds(1);
-constexpr Duration kLongestBackoff = seconds(10);
-
-Duration scheduling_backoff(int attempts) {
-  Duration backoff = kInitialBackoff;
-  for (int n = 1; n < attempts && backoff < kLongestBackoff; ++n) backoff = backoff * 2;
-  return std::min(backoff, kLongestBackoff);
-}
-
 // What the scores count for a container without a request.
 // Source: Kubernetes pkg/scheduler/util/pod_resources.go, DefaultMilliCPURequest and
 // DefaultMemoryRequest.
@@ -93,11 +84,10 @@ Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t re
     : cluster_(cluster),
       ties_(seed, replication, 0, Purpose::ScheduleTie),
       placement_(seed, replication, 0, Purpose::Placement),
-      backoff_(cluster.pods.size()),
-      turned_down_(cluster.world->workloads.size(), 0),
+      queue_(cluster),
       changes_nodes_(cluster.world->changes_nodes()) {
+  if (const auto policy = cluster.world->placement) policy_.emplace(cluster, *policy, seed);
   for (const WorkloadModel& workload : cluster.world->workloads) {
-    queues_.emplace_back(static_cast<std::size_t>(workload.spec.count));
     for (const PoolModel& pool : cluster.world->pools) {
       kept_off_.push_back(static_reject(pool, workload));
     }
@@ -106,28 +96,9 @@ Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t re
   scratch_.nodes_by_cause.resize(kResourceCause + cluster.world->resources.size());
 }
 
-void PendingPods::remove(std::size_t place) {
-  for (; place > 0; --place) ring_[slot(place)] = ring_[slot(place - 1)];
-  head_ = slot(1);
-  --count_;
-}
+void Scheduler::add(std::uint32_t pod, TimePoint now) { queue_.add(pod, now); }
 
-void Scheduler::add(std::uint32_t pod, TimePoint now) {
-  backoff_[pod].ends = now;
-  queues_[index(cluster_.pods[pod].workload)].push_back(pod);
-  ++pending_count_;
-}
-
-void Scheduler::withdraw(std::uint32_t pod) {
-  PendingPods& queue = queues_[index(cluster_.pods[pod].workload)];
-  for (std::size_t place = 0; place < queue.size(); ++place) {
-    if (queue[place] != pod) continue;
-    queue.remove(place);
-    --pending_count_;
-    break;
-  }
-  backoff_[pod].attempts = 0;
-}
+void Scheduler::withdraw(std::uint32_t pod, TimePoint now) { queue_.withdraw(pod, now); }
 
 // Filters as kube-scheduler does: taints and selectors stop at the first, NodeResourcesFit counts
 // every resource that is short.
@@ -182,16 +153,18 @@ std::optional<std::uint32_t> Scheduler::choose_node(std::size_t w) {
   std::optional<std::uint32_t> best;
   std::int64_t best_score = 0;
   std::uint32_t ties = 0;
+  const bool chance_breaks_ties = !policy_ || policy_->is_random();
   for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
     if (!cluster_.nodes[n].is_known()) continue;
     ++scratch_.nodes;
     if (!fits(cluster_.nodes[n], w)) continue;
-    const std::int64_t node_score = score(cluster_.nodes[n], workload);
+    const std::int64_t node_score =
+        policy_ ? policy_->of(n, w) : score(cluster_.nodes[n], workload);
     if (!best || node_score > best_score) {
       best = n;
       best_score = node_score;
       ties = 1;
-    } else if (node_score == best_score && ties_.below(++ties) == 0) {
+    } else if (node_score == best_score && chance_breaks_ties && ties_.below(++ties) == 0) {
       best = n;
     }
   }
@@ -218,6 +191,7 @@ void Scheduler::bind(std::uint32_t pod_index, NodeId node_id) {
     pod.domain = visible_domain(cluster_, node, workload.visible_gpu);
   }
   pod.context = take_context(pod_index, pod.domain);
+  if (policy_) policy_->bound(pod_index);
   if (workload.on_pool[index(node.pool)].gpus == 1) return;
   for (std::size_t n = 1; n < pod.tickets.size(); ++n) {
     pod.ranks.push_back({pod.tickets[n], take_context(pod_index, pod.tickets[n])});
@@ -257,6 +231,8 @@ std::uint32_t Scheduler::take_context(std::uint32_t pod, DomainId id) {
 
 void Scheduler::release(std::uint32_t pod_index) {
   Pod& pod = cluster_.pods[pod_index];
+  if (policy_) policy_->released(pod_index);
+  queue_.freed();
   Node& node = cluster_.nodes[index(pod.node)];
   const WorkloadModel& workload = cluster_.model(pod);
   node.cpu_free = node.cpu_free + workload.spec.pod.cpu_request;
@@ -289,56 +265,21 @@ void Scheduler::record_reason() {
   if (std::ranges::none_of(reasons_, is_known)) reasons_.push_back(scratch_);
 }
 
-bool Scheduler::goes_before(const Candidate& a, const Candidate& b) const {
-  const auto& workloads = cluster_.world->workloads;
-  const int priority_a = workloads[a.workload].spec.priority;
-  const int priority_b = workloads[b.workload].spec.priority;
-  if (priority_a != priority_b) return priority_a > priority_b;
-  const TimePoint queued_a = cluster_.pods[queues_[a.workload][a.place]].queued;
-  const TimePoint queued_b = cluster_.pods[queues_[b.workload][b.place]].queued;
-  return queued_a < queued_b;
-}
-
-std::optional<Scheduler::Candidate> Scheduler::next_candidate(TimePoint now,
-                                                              TimePoint& retry) const {
-  std::optional<Candidate> best;
-  for (std::size_t w = 0; w < queues_.size(); ++w) {
-    if (turned_down_[w] != 0) continue;
-    // Only the few pods that were turned down in the last 10 s are skipped here.
-    for (std::size_t place = 0; place < queues_[w].size(); ++place) {
-      const TimePoint eligible = backoff_[queues_[w][place]].ends;
-      if (eligible > now) {
-        retry = std::min(retry, eligible);
-        continue;
-      }
-      const Candidate candidate{w, place};
-      if (!best || goes_before(candidate, *best)) best = candidate;
-      break;
-    }
-  }
-  return best;
-}
-
 TimePoint Scheduler::cycle(TimePoint now) {
   bound_.clear();
-  std::ranges::fill(turned_down_, char{0});
-  TimePoint retry = kNever;
-  while (const auto candidate = next_candidate(now, retry)) {
-    const std::uint32_t pod_index = queues_[candidate->workload][candidate->place];
+  queue_.begin_cycle(now);
+  while (const auto candidate = queue_.next(now)) {
+    const std::uint32_t pod_index = queue_.pod(*candidate);
     if (const auto node = choose_node(candidate->workload)) {
       bind(pod_index, make_id<NodeId>(*node));
-      backoff_[pod_index].attempts = 0;
-      queues_[candidate->workload].remove(candidate->place);
-      --pending_count_;
+      queue_.take(*candidate);
       bound_.push_back(pod_index);
-      continue;
+    } else {
+      queue_.turn_down(*candidate, now);
+      record_reason();
     }
-    turned_down_[candidate->workload] = 1;
-    record_reason();
-    Backoff& backoff = backoff_[pod_index];
-    backoff.ends = now + scheduling_backoff(++backoff.attempts);
   }
-  return retry;
+  return queue_.end_cycle();
 }
 
 bool Scheduler::fits_empty_node(const WorkloadModel& workload) const {

@@ -132,6 +132,31 @@ void NodeProvisioner::open_rooms(bool as_expected) {
   }
 }
 
+// The pool that a node for so many pods of the workload is started of. Karpenter puts as many of
+// them as it can on one node, and takes the cheapest that holds them; the Cluster Autoscaler the
+// first. Source: sigs.k8s.io/karpenter, pkg/controllers/provisioning/scheduling, NodeClaim.Add, and
+// pkg/cloudprovider, InstanceTypes.OrderByPrice.
+std::optional<std::size_t> NodeProvisioner::pool_for(std::size_t w, std::int64_t pods,
+                                                     bool as_expected) const {
+  const bool karpenter = run_.world.provisioner.kind == Provisioner::Kind::Karpenter;
+  std::optional<std::size_t> best;
+  std::int64_t held_by_best = 0;
+  for (std::size_t p = 0; p < wishes_.size(); ++p) {
+    const PoolModel& pool = run_.world.pools[p];
+    if (!pool.most_nodes || !nodes_.free_place(p)) continue;
+    const NodeRooms::Tickets guess = as_expected ? guess_of(p) : NodeRooms::Tickets::All;
+    const std::int64_t held = std::min(pods, rooms_.on_empty(p, w, guess));
+    if (held == 0) continue;
+    if (best && !karpenter) continue;
+    const bool cheaper =
+        best && pool.price.usd.per_hour < run_.world.pools[*best].price.usd.per_hour;
+    if (best && held <= held_by_best && !(held == held_by_best && cheaper)) continue;
+    best = p;
+    held_by_best = held;
+  }
+  return best;
+}
+
 // Finds room for all Pending pods, and counts in Wish::wanted the nodes that must start for
 // them. Pods of one workload are alike: a node takes as many as fit at once.
 void NodeProvisioner::place_pending(bool as_expected, bool start) {
@@ -141,17 +166,14 @@ void NodeProvisioner::place_pending(bool as_expected, bool start) {
     for (std::uint32_t n = 0; n < run_.cluster.nodes.size() && left > 0; ++n) {
       left -= rooms_.take(n, w, left);
     }
-    for (std::size_t p = 0; p < wishes_.size() && left > 0; ++p) {
-      const NodeRooms::Tickets guess = as_expected ? guess_of(p) : NodeRooms::Tickets::All;
-      if (!run_.world.pools[p].most_nodes || !rooms_.fits_empty(p, w, guess)) continue;
-      while (left > 0) {
-        const auto place = nodes_.free_place(p);
-        if (!place) break;
-        if (start) nodes_.start(*place, asked_);
-        rooms_.open(*place, guess);
-        ++wishes_[p].wanted;
-        left -= rooms_.take(*place, w, left);
-      }
+    while (left > 0) {
+      const auto p = pool_for(w, left, as_expected);
+      if (!p) break;
+      const std::uint32_t place = *nodes_.free_place(*p);
+      if (start) nodes_.start(place, asked_);
+      rooms_.open(place, as_expected ? guess_of(*p) : NodeRooms::Tickets::All);
+      ++wishes_[*p].wanted;
+      left -= rooms_.take(place, w, left);
     }
     if (start && left > 0) note_kept_off(w);
   }
@@ -163,9 +185,9 @@ void NodeProvisioner::note_kept_off(std::size_t w) {
   bool unknown = false;
   for (std::size_t p = 0; p < wishes_.size(); ++p) {
     if (!run_.world.pools[p].most_nodes) continue;
-    const bool expected = rooms_.fits_empty(p, w, guess_of(p));
+    const bool expected = rooms_.on_empty(p, w, guess_of(p)) > 0;
     at_limit = at_limit || expected;
-    unknown = unknown || (!expected && rooms_.fits_empty(p, w, NodeRooms::Tickets::All));
+    unknown = unknown || (!expected && rooms_.on_empty(p, w, NodeRooms::Tickets::All) > 0);
   }
   WorkloadRecord& record = run_.record.workloads[w];
   record.met_node_limit = record.met_node_limit || at_limit;

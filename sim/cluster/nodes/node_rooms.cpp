@@ -58,16 +58,20 @@ std::int64_t NodeRooms::take(std::uint32_t n, std::size_t w, std::int64_t pods) 
   return fit;
 }
 
-bool NodeRooms::fits_empty(std::size_t p, std::size_t w, Tickets tickets) const {
+std::int64_t NodeRooms::on_empty(std::size_t p, std::size_t w, Tickets tickets) const {
   const PoolModel& pool = cluster_.world->pools[p];
   const WorkloadModel& workload = cluster_.world->workloads[w];
-  if (admits_[p * cluster_.world->workloads.size() + w] == 0) return false;
+  if (admits_[p * cluster_.world->workloads.size() + w] == 0) return 0;
+  std::int64_t pods = pool.max_pods;
+  const auto limit = [&](std::int64_t all, std::int64_t one) {
+    if (one > 0) pods = std::min(pods, all / one);
+  };
   if (workload.resource) {
-    const std::size_t offer = *workload.on_pool[p].offer;
-    if (tickets_of(p, offer, 0, tickets) < workload.tickets) return false;
+    limit(tickets_of(p, *workload.on_pool[p].offer, 0, tickets), workload.tickets);
   }
-  return pool.max_pods >= 1 && workload.spec.pod.cpu_request <= pool.allocatable_cpu &&
-         workload.spec.pod.memory_request <= pool.allocatable_memory;
+  limit(pool.allocatable_cpu.count, workload.spec.pod.cpu_request.count);
+  limit(pool.allocatable_memory.count, workload.spec.pod.memory_request.count);
+  return pods;
 }
 
 }  // namespace slicewise::sim

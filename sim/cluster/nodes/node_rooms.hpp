@@ -26,8 +26,8 @@ class NodeRooms {
   void open(std::uint32_t node, Tickets tickets);
   // Puts up to `pods` pods of the workload on the node; returns how many went in.
   std::int64_t take(std::uint32_t node, std::size_t workload, std::int64_t pods);
-  // Whether one pod of the workload fits on an empty node of the pool.
-  bool fits_empty(std::size_t pool, std::size_t workload, Tickets tickets) const;
+  // How many pods of the workload fit on an empty node of the pool.
+  std::int64_t on_empty(std::size_t pool, std::size_t workload, Tickets tickets) const;
 
  private:
   struct Room {

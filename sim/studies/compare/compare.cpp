@@ -137,7 +137,63 @@ std::vector<Candidate> candidates_in(const CompareSpace& space, const Scenario& 
   return bought;
 }
 
-// The world of a configuration with the nodes that it needs, or why there is none.
+// Names of the workloads with pods that may share a GPU, or of those that take several GPUs each.
+std::vector<std::string> workloads_that(bool take_several, const Scenario& base) {
+  std::vector<std::string> names;
+  for (const Workload& workload : base.workloads) {
+    if (workload.count > 0 && has_several_gpus(workload) == take_several) {
+      names.push_back(workload.name.value);
+    }
+  }
+  return names;
+}
+
+// The nodes of one pool of a configuration, or why it cannot be had.
+tl::expected<int, Refusal> nodes_of(const Scenario& base, PoolChoice part, bool forced,
+                                    const models::Catalogue& catalogue,
+                                    const ComparisonOptions& options) {
+  PlanProbe probe;
+  probe.pools = {std::move(part)};
+  const Expected<World> world = probe_world(base, probe, catalogue, forced);
+  if (auto refusal = refusal_of(world)) return tl::unexpected(std::move(*refusal));
+  if (auto reason = too_large_for_a_node(*world)) {
+    return tl::unexpected(Refusal{Code::PodPending, std::move(*reason)});
+  }
+  if (options.nodes) return *options.nodes;
+  if (const auto nodes = smallest_node_count(*world, options.most_nodes)) return *nodes;
+  return tl::unexpected(
+      Refusal{std::nullopt,
+              reason("needs more than {} nodes to run all pods at once", options.most_nodes)});
+}
+
+Duration alone(const Workload& workload) {
+  switch (workload.kind) {
+    case scenarios::WorkloadKind::Service:
+      return workload.measured->request_gpu_time->mean;
+    case scenarios::WorkloadKind::Notebook:
+      return workload.notebooks->gpu_time.mean;
+    case scenarios::WorkloadKind::Job:
+    case scenarios::WorkloadKind::Deployment:
+      break;
+  }
+  return *workload.measured->unit_time;
+}
+
+// Time of GPUs that recorded jobs and others ask for, for those of which `take_several` is true.
+double gpu_seconds(const Scenario& base, bool take_several) {
+  double sum = 0;
+  for (const Workload& workload : base.workloads) {
+    if (has_several_gpus(workload) != take_several || !workload.work) continue;
+    const auto gpus = static_cast<double>(
+        workload.pod.extended.empty() ? 1 : workload.pod.extended.front().count);
+    sum += gpus * workload.count * static_cast<double>(workload.work->units) *
+           to_seconds(alone(workload));
+  }
+  return sum;
+}
+
+// The world of a configuration with the nodes that it needs, or why there is none. Pods with
+// several GPUs get nodes of their own where the others share.
 tl::expected<Prepared, RefusedOption> prepare(const Scenario& base, Candidate candidate,
                                               const models::Catalogue& catalogue,
                                               const ComparisonOptions& options) {
@@ -145,22 +201,38 @@ tl::expected<Prepared, RefusedOption> prepare(const Scenario& base, Candidate ca
   probe.pools = {std::move(candidate.choice)};
   probe.replications = base.replications;
   PoolChoice& choice = probe.pools.front();
-  const auto refuse = [&](std::optional<Code> code, std::string reason) {
+  const auto refuse = [&](const Refusal& refusal) {
     choice.nodes = 0;
-    return tl::unexpected(RefusedOption{choice, code, std::move(reason)});
+    return tl::unexpected(RefusedOption{choice, refusal.code, refusal.reason.text()});
   };
-  if (candidate.refusal) return refuse(candidate.refusal->code, candidate.refusal->reason.text());
-  Expected<World> world = probe_world(base, probe, catalogue, candidate.forced);
-  if (auto refusal = refusal_of(world)) return refuse(refusal->code, refusal->reason.text());
-  if (auto reason = too_large_for_a_node(*world)) return refuse(Code::PodPending, reason->text());
-  const auto nodes =
-      options.nodes ? options.nodes : smallest_node_count(*world, options.most_nodes);
-  if (!nodes) {
-    return refuse(std::nullopt, fmt::format("needs more than {} nodes to run all pods at once",
-                                            options.most_nodes));
-  }
+  if (candidate.refusal) return refuse(*candidate.refusal);
+  const std::vector<std::string> several = workloads_that(true, base);
+  const bool apart = !several.empty() && choice.strategy != Strategy::Exclusive;
+  if (!apart) choice.workloads = workloads_with_pods(base);
+  const auto nodes = nodes_of(base, choice, candidate.forced, catalogue, options);
+  if (!nodes) return refuse(nodes.error());
   choice.nodes = *nodes;
-  world = probe_world(base, probe, catalogue, candidate.forced);
+  if (apart) {
+    PoolChoice whole;
+    whole.instance_type = choice.instance_type;
+    whole.purchase = choice.purchase;
+    whole.workloads = several;
+    const auto unshared = nodes_of(base, whole, false, catalogue, options);
+    if (!unshared) return refuse(unshared.error());
+    choice.unshared = *unshared;
+    if (options.nodes) {  // in all
+      if (*options.nodes < 2)
+        return refuse({std::nullopt, {"needs a node of its own for pods with several GPUs"}});
+      const double share =
+          gpu_seconds(base, true) / (gpu_seconds(base, true) + gpu_seconds(base, false));
+      choice.unshared =
+          std::clamp(static_cast<int>(std::lround(share * *options.nodes)), 1, *options.nodes - 1);
+      choice.nodes = *options.nodes - choice.unshared;
+    }
+    choice.workloads = workloads_with_pods(base);
+  }
+  Expected<World> world = probe_world(base, probe, catalogue, candidate.forced);
+  if (const auto refusal = refusal_of(world)) return refuse(*refusal);
   return Prepared{std::move(choice), candidate.forced, false, std::move(*world)};
 }
 
@@ -181,24 +253,15 @@ std::optional<Prepared> prepare_own(const Scenario& base, const models::Catalogu
   return Prepared{std::move(choice), false, true, std::move(*world)};
 }
 
-Duration alone(const Workload& workload) {
-  switch (workload.kind) {
-    case scenarios::WorkloadKind::Service:
-      return workload.measured->request_gpu_time->mean;
-    case scenarios::WorkloadKind::Notebook:
-      return workload.notebooks->gpu_time.mean;
-    case scenarios::WorkloadKind::Job:
-    case scenarios::WorkloadKind::Deployment:
-      break;
-  }
-  return *workload.measured->unit_time;
-}
-
 // Hours of work, as measured alone, that are done in an hour.
 double work_rate(const World& world, const VariantResult& result) {
   double rate = 0;
-  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
-    rate += result.workloads[w].goodput_per_second * to_seconds(alone(world.workloads[w].spec));
+  for (const WorkloadResult& workload : result.workloads) {
+    const auto model = std::ranges::find(world.workloads, workload.name, &WorkloadModel::name);
+    // Units of recorded jobs are seconds.
+    const bool recorded = workload.recorded.has_value();
+    if (!recorded && model == world.workloads.end()) continue;  // a pipeline
+    rate += workload.goodput_per_second * (recorded ? 1 : to_seconds(alone(model->spec)));
   }
   return rate;
 }
@@ -210,7 +273,7 @@ ComparedOption judged(Prepared&& prepared, VariantResult&& result) {
   // Nodes of the scenario's own may come and go.
   option.price = {option.yours ? Usd{option.result.cost.monthly.nano / (kMonth.ns / hours(1).ns)}
                                : Usd{prepared.world.pools.front().price.usd.per_hour.nano *
-                                     prepared.choice.nodes}};
+                                     (prepared.choice.nodes + prepared.choice.unshared)}};
   option.gpu_busy_ratio = gpu_busy_ratio(option.result);
   const double rate = work_rate(prepared.world, option.result);
   if (rate > 0) {
@@ -271,9 +334,10 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
   if (has_errors(found)) return tl::unexpected(std::move(found));
 
   std::vector<Expected<World>> exclusive;
+  const std::vector<std::string> sharing = workloads_that(false, base);
   for (const models::InstanceType* type : space.types) {
     PlanProbe probe;
-    probe.pools = {unshared(*type, workloads_with_pods(base))};
+    probe.pools = {unshared(*type, sharing.empty() ? workloads_with_pods(base) : sharing)};
     probe.pools.front().purchase.clear();
     exclusive.push_back(probe_world(base, probe, catalogue));
   }

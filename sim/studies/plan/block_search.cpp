@@ -98,6 +98,32 @@ class BlockRun {
     run();
   }
 
+  // Jobs of a log come and go: nodes may do so with them, where that many nodes of the kind stand,
+  // or nothing is shared.
+  void let_nodes_come_and_go() {
+    const auto is_recorded = [&](const BlockCandidate& candidate) {
+      return std::ranges::any_of(search_.base.workloads, [&](const auto& workload) {
+        const auto& names = candidate.choice.workloads;
+        return workload.trace && std::ranges::find(names, workload.name.value) != names.end();
+      });
+    };
+    std::vector<BlockCandidate> elastic;
+    for (const BlockCandidate& fixed : candidates_) {
+      const bool worth_it = fixed.best || fixed.choice.strategy == Strategy::Exclusive;
+      if (!worth_it || fixed.mixed_nodes > 0 || !is_recorded(fixed)) continue;
+      BlockCandidate candidate(NodeSearch(fixed.most, fixed.most));
+      candidate.choice = fixed.choice;
+      candidate.choice.elastic = true;
+      candidate.most = fixed.most;
+      elastic.push_back(std::move(candidate));  // no least price: only nodes that are needed cost
+    }
+    if (elastic.empty()) return;
+    configurations_ = elastic.size();
+    candidates_.insert(candidates_.end(), std::make_move_iterator(elastic.begin()),
+                       std::make_move_iterator(elastic.end()));
+    run();
+  }
+
   // What said no of those that never stood is known; the rest of their figures is for people.
   void complete_rejected() {
     std::vector<PlanProbe> probes;
@@ -120,6 +146,7 @@ class BlockRun {
   }
 
   void collect(BlockResult& result) {
+    result.configurations += static_cast<std::int64_t>(configurations_);
     for (BlockCandidate& candidate : candidates_) {
       if (candidate.best) {
         result.options.push_back(std::move(*candidate.best));
@@ -250,6 +277,7 @@ class BlockRun {
   ProbeBatch& probes_;
   std::vector<BlockCandidate> candidates_;
   std::optional<BlockOption> leader_;
+  std::size_t configurations_ = 0;  // more than it was given
 };
 
 }  // namespace
@@ -290,6 +318,7 @@ BlockResult search_block(const BlockSearch& search, const std::vector<std::strin
   BlockRun run(search, top, cap, why, probes, block_candidates(search, workloads, result));
   run.run();
   run.mix();
+  run.let_nodes_come_and_go();
   if (why) run.complete_rejected();
   run.collect(result);
   return result;

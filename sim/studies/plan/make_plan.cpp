@@ -19,12 +19,13 @@ namespace {
 using scenarios::PlanGoal;
 using scenarios::Scenario;
 
-// Pods that people or jobs keep busy have no bill by the month to minimise.
+// Jobs that run once have no bill by the month to minimise; those of a log come every month.
 PlanGoal goal_for(const Scenario& scenario, const PlanOptions& options) {
   if (options.goal) return *options.goal;
   if (scenario.goal_where.line > 0) return scenario.goal;
   const bool only_jobs = std::ranges::all_of(scenario.workloads, [](const auto& workload) {
-    return workload.count == 0 || workload.kind == scenarios::WorkloadKind::Job;
+    return workload.count == 0 ||
+           (workload.kind == scenarios::WorkloadKind::Job && !workload.trace);
   });
   return only_jobs ? PlanGoal::CostPerJob : PlanGoal::MonthlyCost;
 }
@@ -157,6 +158,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   plan.counts.simulations = probes.simulations();
   if (!probes.interrupted()) settle_headroom(set, base, catalogue, options, plan);
   mark_pareto(plan.options);
+  plan.as_run = recorded_bill(base, catalogue);
   if (!probes.interrupted()) add_today(base, search, probes, plan);
   if (!plan.options.empty() && !probes.interrupted()) {
     ReplicasCurve curve = replicas_curve(search, plan.options.front(), probes);

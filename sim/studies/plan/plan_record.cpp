@@ -95,7 +95,11 @@ const Record& record_of<PoolChoice>() {
        field<&C::mig_profiles>("migProfiles", "of the pods of each workload").optional(),
        field<&C::nodes>("nodes", "0: no number of nodes helps"),
        field<&C::on_demand>("onDemandNodes", "of them, bought so whatever the purchase option")
-           .positive()}};
+           .positive(),
+       field<&C::unshared>("unsharedNodes",
+                           "more of the type, not shared, for pods with several GPUs")
+           .positive(),
+       field<&C::elastic>("autoscaled", "the provisioner starts 0 to so many nodes").optional()}};
   return declared;
 }
 
@@ -259,6 +263,20 @@ const Record& record_of<SmActiveRange>() {
 }
 
 template <>
+const Record& record_of<RecordedBill>() {
+  using B = RecordedBill;
+  static const Record declared{
+      "what recorded jobs cost as they were run: each alone on its GPUs, paid while it held them",
+      {field<&B::gpu_hours>("gpuHours", "of all jobs"),
+       field<&B::total>("totalUsd", "on-demand, by the GPU"),
+       field<&B::instance_types>("instanceTypes", "whose GPUs").each("EC2 instance type"),
+       field<&B::assumed>(
+           "assumed", "the trace does not say the GPU of some jobs: the scenario's own is taken")
+           .optional()}};
+  return declared;
+}
+
+template <>
 const Record& record_of<PlanCounts>() {
   using C = PlanCounts;
   static const Record declared{
@@ -282,7 +300,7 @@ const Record& record_of<Plan>() {
       {constant("apiVersion", kPlanApiVersion), constant("kind", "Plan"),
        group("metadata", &plan_metadata), field<&P::options>("options", "best first"),
        field<&P::rooms>("gpuRooms", "what a GPU of the best option holds").optional(),
-       field<&P::today>("today", "the scenario's own node pools"),
+       field<&P::today>("today", "the scenario's own node pools"), field<&P::as_run>("asRun"),
        field<&P::rejected>("rejected", "in the order of the search"),
        field<&P::nearest>("nearest", "what would have to change, where there is no option")
            .optional(),

@@ -58,4 +58,8 @@ std::vector<std::string> nearest_to_standing(const BlockSearch& search,
                                              const std::vector<std::string>& workloads,
                                              const std::vector<RejectedChoice>& rejected);
 
+// recorded_bill.cpp: nullopt without recorded jobs, or without a price of such GPUs.
+std::optional<RecordedBill> recorded_bill(const scenarios::Scenario& base,
+                                          const models::Catalogue& catalogue);
+
 }  // namespace slicewise::sim

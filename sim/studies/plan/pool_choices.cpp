@@ -153,12 +153,28 @@ void add_shared_mig(const TypeView& view, PoolChoices& found) {
          found);
 }
 
+// A workload that is not shared; nullptr: none.
+const WorkloadModel* with_several_gpus(const World& world) {
+  const auto found = std::ranges::find_if(
+      world.workloads, [](const WorkloadModel& w) { return has_several_gpus(w.spec); });
+  return found == world.workloads.end() ? nullptr : &*found;
+}
+
 void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
   const bool fraction = view.type.gpu_fraction < 1;
   if (fraction != (strategy == Strategy::Vgpu)) {
     refuse(choice_of(view, strategy, 1), Code::VgpuNotOnEks,
            {fraction ? "EC2 sells a fraction of a GPU here, which NVIDIA vGPU schedules"
                      : "EC2 offers vGPU as g6f and gr6f only"},
+           found);
+    return;
+  }
+  const WorkloadModel* several = with_several_gpus(view.exclusive);
+  if (several != nullptr && strategy != Strategy::Exclusive) {
+    refuse(choice_of(view, strategy, 1), std::nullopt,
+           reason(fmt::format("pods of \"{}\" ask for {{}} GPUs each, which they do not share",
+                              several->name),
+                  several->tickets),
            found);
     return;
   }

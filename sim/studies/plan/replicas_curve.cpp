@@ -83,7 +83,9 @@ ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best,
   const PoolChoice& choice = best.pools.front();
   const bool shares = choice.strategy == Strategy::TimeSlicing ||
                       choice.strategy == Strategy::Mps || choice.strategy == Strategy::Exclusive;
-  if (best.pools.size() > 1 || !shares || choice.on_demand > 0) return curve;
+  if (best.pools.size() > 1 || !shares || choice.on_demand > 0 || choice.elastic) {
+    return curve;
+  }
   PoolChoice tried = choice;
   if (tried.strategy == Strategy::Exclusive) tried.strategy = Strategy::TimeSlicing;
   int pods = 0;

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -188,6 +190,17 @@ NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& cho
   pool.instance_type.value = choice.instance_type;
   pool.nodes = std::max(1, choice.nodes);
   pool.most_nodes.reset();
+  if (choice.elastic) {
+    pool.most_nodes = std::exchange(pool.nodes, 0);
+    auto& kind = scenario.provisioner.kind;
+    using Kind = scenarios::Provisioner::Kind;
+    if (kind == Kind::ManagedNodeGroup) kind = Kind::Karpenter;
+    // What shared nodes will advertise must be known before one is there.
+    scenario.provisioner.node_overlay =
+        scenario.provisioner.node_overlay || kind == Kind::Karpenter;
+    scenario.provisioner.resource_tags =
+        scenario.provisioner.resource_tags || kind == Kind::ClusterAutoscaler;
+  }
   const auto allocation = pool.device_plugin ? pool.device_plugin->allocation_policy
                                              : scenarios::AllocationPolicy::Distributed;
   pool.device_plugin.emplace();
@@ -216,6 +229,7 @@ NodePool on_demand_part(NodePool& pool, int nodes) {
 
 void ask(Workload& workload, const std::string& resource) {
   scenarios::ExtendedRequest request;
+  if (has_several_gpus(workload)) request.count = workload.pod.extended.front().count;
   request.name = {resource, workload.pod.where};
   request.count_where = workload.pod.where;
   if (!workload.pod.extended.empty()) {
@@ -249,6 +263,33 @@ void keep_measured_device(Workload& workload, const Scenario& base,
   }
 }
 
+// Pods with several GPUs on nodes of their own.
+std::vector<PoolChoice> with_unshared(const Scenario& base, std::span<const PoolChoice> chosen) {
+  std::vector<PoolChoice> pools;
+  for (PoolChoice shared : chosen) {
+    PoolChoice whole = shared;
+    shared.unshared = 0;
+    if (whole.unshared > 0) {
+      const auto needs_whole = [&](const std::string& name) {
+        const auto workload =
+            std::ranges::find(base.workloads, name, [](const Workload& w) { return w.name.value; });
+        return workload != base.workloads.end() && has_several_gpus(*workload);
+      };
+      std::erase_if(shared.workloads, needs_whole);
+      std::erase_if(whole.workloads, std::not_fn(needs_whole));
+    }
+    pools.push_back(std::move(shared));
+    if (whole.unshared == 0) continue;
+    whole.nodes = std::exchange(whole.unshared, 0);
+    whole.strategy = Strategy::Exclusive;
+    whole.replicas = 1;
+    whole.mig.clear();
+    whole.mig_profiles.clear();
+    pools.push_back(std::move(whole));
+  }
+  return pools;
+}
+
 }  // namespace
 
 bool names_the_node(std::string_view label) {
@@ -257,8 +298,9 @@ bool names_the_node(std::string_view label) {
          label == "k8s.amazonaws.com/accelerator" || label == "nos.nebuly.com/gpu-partitioning";
 }
 
-Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> pools,
+Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chosen,
                           const models::Catalogue& catalogue, bool force) {
+  const std::vector<PoolChoice> pools = with_unshared(base, chosen);
   Scenario scenario = base;
   scenario.node_pools.clear();
   std::set<std::string> taken;

@@ -97,13 +97,17 @@ bool is_sold(const scenarios::Scenario& scenario, const std::string& type,
   });
 }
 
+bool has_several_gpus(const scenarios::Workload& workload) {
+  return std::ranges::any_of(workload.pod.extended,
+                             [](const auto& request) { return request.count > 1; });
+}
+
 void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diagnostics& found) {
   std::int64_t pods = 0;
   for (const scenarios::Workload& workload : scenario.workloads) {
     pods += workload.count;
-    const bool several = workload.pod.extended.size() > 1 ||
-                         std::ranges::any_of(workload.pod.extended,
-                                             [](const auto& request) { return request.count > 1; });
+    const bool several =
+        workload.pod.extended.size() > 1 || (has_several_gpus(workload) && !workload.trace);
     if (!several || workload.count == 0) continue;
     found.push_back(make_diagnostic(
         Code::StrategyNotModelled, workload.pod.extended.back().count_where,
@@ -175,13 +179,15 @@ Isolation isolation_of(Strategy strategy) {
 }
 
 std::string describe(const PoolChoice& choice) {
-  std::string text = choice.nodes > 0 ? fmt::format("{} x {}", choice.nodes, choice.instance_type)
+  std::string text = choice.nodes > 0 ? fmt::format("{}{} x {}", choice.elastic ? "0 to " : "",
+                                                    choice.nodes, choice.instance_type)
                                       : choice.instance_type;
   if (choice.purchase == kSpotFallback) {
     text += " spot, on-demand when there is none";
   } else if (!choice.purchase.empty() && choice.purchase != "on-demand") {
     text += " " + choice.purchase;
   }
+  if (choice.unshared > 0) text += fmt::format(" and {} unshared", choice.unshared);
   if (choice.on_demand > 0) text += fmt::format(" but {} on-demand", choice.on_demand);
   std::vector<std::string> layout;
   for (const models::MigCount& count : choice.mig) {

@@ -51,7 +51,11 @@ PoolChoice unshared(const models::InstanceType& type, std::vector<std::string> w
 // Those that have pods.
 std::vector<std::string> workloads_with_pods(const scenarios::Scenario& scenario);
 
-// Refuses pods that ask for several GPU resources, and a scenario without pods. `what`: "strategies
+// Whether each of its pods asks for several GPUs: they are not shared with others.
+bool has_several_gpus(const scenarios::Workload& workload);
+
+// Refuses pods that ask for several GPU resources, but for recorded jobs that ask for several GPUs,
+// and a scenario without pods. `what`: "strategies
 // are compared", for the message.
 void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diagnostics& found);
 

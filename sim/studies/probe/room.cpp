@@ -158,6 +158,12 @@ std::optional<Reason> too_large_for_a_node(const World& world) {
   for (const WorkloadModel& workload : world.workloads) {
     const FreeNode pod = need_of(world, workload);
     if (workload.spec.count == 0 || holds(empty, pod)) continue;
+    const auto offer = workload.on_pool.front().offer;
+    if (offer && pod.tickets[*offer] > empty.tickets[*offer]) {
+      return reason(
+          fmt::format("a pod of \"{}\" asks for {{}} GPUs, a node of {{}} has {{}}", workload.name),
+          pod.tickets[*offer], pool.instance_type, empty.tickets[*offer]);
+    }
     if (pod.cpu > empty.cpu) {
       return reason(fmt::format("a pod of \"{}\" asks for {{}} of CPU, a node of {{}} offers {{}}",
                                 workload.name),

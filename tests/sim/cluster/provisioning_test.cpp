@@ -1,4 +1,5 @@
 #include <cmath>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -93,6 +94,33 @@ TEST(Karpenter, WithoutNodeOverlayStartsANodePerPod) {
   EXPECT_EQ(r.cost.ledger.total, r.cost.ledger.thrash + price_of(seconds(277)));
   EXPECT_EQ(parts_of(r.cost.ledger), r.cost.ledger.total);
   EXPECT_TRUE(demo::has(r.findings, Code::KarpenterOverprovisions));
+}
+
+// Sizes of one GPU, of one GPU and more CPU, and of four, the dearest first in the file.
+std::vector<double> launches_of_sizes(int jobs, Provisioner::Kind kind) {
+  Scenario s = elastic(jobs, 0, 8);
+  s.provisioner.kind = kind;
+  for (const char* type : {"g4dn.2xlarge", "g4dn.12xlarge"}) {
+    scenarios::NodePool larger = s.node_pools.back();
+    larger.name.value = larger.instance_type.value = type;
+    s.node_pools.insert(s.node_pools.begin(), larger);
+  }
+  std::vector<double> launches;
+  for (const NodePoolResult& pool : demo::result(s).node_pools) {
+    launches.push_back(pool.dynamics->launches);
+  }
+  return launches;
+}
+
+TEST(Karpenter, TakesTheCheapestSizeThatHoldsMostPods) {
+  using Launches = std::vector<double>;
+  constexpr auto kKarpenter = Provisioner::Kind::Karpenter;
+  EXPECT_EQ(launches_of_sizes(1, kKarpenter), (Launches{0, 0, 1}));  // the cheapest
+  EXPECT_EQ(launches_of_sizes(4, kKarpenter), (Launches{1, 0, 0}));  // one node for all
+  EXPECT_EQ(launches_of_sizes(5, kKarpenter), (Launches{1, 0, 1}));
+  const Launches first = launches_of_sizes(1, Provisioner::Kind::ClusterAutoscaler);
+  EXPECT_GE(first[0], 1);  // of the file
+  EXPECT_EQ(first[2], 0);
 }
 
 // A renamed resource is in no instance type: no node, no cost, pods Pending to the end.

@@ -1,7 +1,11 @@
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "slicewise/sim/placement/placement.hpp"
 
 #include "../demo.hpp"
 
@@ -26,6 +30,92 @@ TEST(Scheduler, LeastAllocatedSpreadsAndMostAllocatedPacks) {
   EXPECT_THAT(busy_gpus_by_node(demo::result(s), 4), ElementsAre(2, 2));
   s.score_policy = scenarios::ScorePolicy::MostAllocated;
   EXPECT_THAT(busy_gpus_by_node(demo::result(s), 4), UnorderedElementsAre(4, 0));
+}
+
+// Pods of 1, 2 and 4 GPUs that come one after the other and stay, as a replay would place them.
+struct Stayers {
+  std::vector<scenarios::Workload> workloads;
+  std::vector<JobShape> shapes;
+};
+
+Stayers stayers(const std::vector<int>& gpus) {
+  Stayers all;
+  for (std::size_t n = 0; n < gpus.size(); ++n) {
+    scenarios::Workload w = demo::training(1);
+    w.name.value = "pod-" + std::to_string(n);
+    w.submit_at = seconds(static_cast<std::int64_t>(n));
+    w.pod.cpu_request = {1000 * (1 + static_cast<std::int64_t>(n * 5 % 7))};
+    w.pod.extended.front().count = gpus[n];
+    all.shapes.push_back({w.pod.cpu_request, w.pod.memory_request, gpus[n], 1000, {}});
+    all.workloads.push_back(std::move(w));
+  }
+  return all;
+}
+
+std::vector<int> replayed_gpus_by_node(const Stayers& all, const PoolModel& pool, int nodes,
+                                       NodePolicy policy) {
+  NodeShape node;
+  node.cpu = pool.allocatable_cpu;
+  node.memory = pool.allocatable_memory;
+  node.gpus = pool.gpus_per_node;
+  const std::vector<NodeShape> cluster(static_cast<std::size_t>(nodes), node);
+  const std::vector<std::int64_t> counts(all.shapes.size(), 1);
+  Placement placement(cluster, all.shapes, policy, 42, typical_jobs(all.shapes, counts));
+  std::vector<int> taken(cluster.size(), 0);
+  for (ShapeId shape = 0; shape < all.shapes.size(); ++shape) {
+    const auto id = placement.place(shape);
+    if (id) taken[placement.parts(*id).front().node] += all.shapes[shape].gpus;
+  }
+  return taken;
+}
+
+TEST(Scheduler, APolicyOfReplayChoosesTheNodesThatItChoosesThere) {
+  std::set<std::vector<int>> different;
+  for (const std::vector<int>& gpus :
+       {std::vector{1, 2, 1, 2, 1, 2}, std::vector{2, 1, 2, 1, 1}, std::vector{1, 1, 2, 2, 1, 4}}) {
+    const Stayers all = stayers(gpus);
+    for (const NodePolicy policy :
+         {NodePolicy::FirstFit, NodePolicy::LeastAllocated, NodePolicy::MostAllocated,
+          NodePolicy::BestFit, NodePolicy::DotProduct, NodePolicy::Fgd, NodePolicy::Clustering,
+          NodePolicy::Packing}) {
+      constexpr int kNodes = 4;
+      scenarios::Scenario s = demo::scenario(demo::pool(0, kNodes), all.workloads);
+      s.placement = policy_name(policy);
+      s.duration = minutes(1);  // nobody ends
+      const auto chosen = busy_gpus_by_node(demo::result(s), 4);
+      EXPECT_EQ(chosen, replayed_gpus_by_node(all, demo::world(s).pools.front(), kNodes, policy))
+          << policy_name(policy);
+      different.insert(chosen);
+    }
+  }
+  EXPECT_GT(different.size(), 5U);  // the policies do differ on them
+}
+
+// A pod that backs off when another ends gets its place at the end of its back-off (1, 2, 4, 8,
+// then 10 s), also when nothing else happens then.
+TEST(Scheduler, WhoBacksOffWhenSomethingIsFreedIsTriedAgainAfterwards) {
+  scenarios::Workload late = demo::training(1);
+  late.name.value = "late";
+  late.submit_at = seconds(1);
+  const VariantResult r = demo::result(demo::scenario(demo::pool(0, 1), {demo::training(4), late}));
+  const double freed_s = to_seconds(r.workloads[0].job_completion->p50);
+  const double tried_s = 1 + 15 + 10 * std::ceil((freed_s - 16) / 10);
+  EXPECT_NEAR(to_seconds(r.workloads[1].wait->mean), tried_s - 1, 1e-6);
+}
+
+TEST(Scheduler, AStrictQueueLetsNobodyOvertakeItsHead) {
+  scenarios::Workload wide = demo::training(1);
+  wide.name.value = "wide";
+  wide.submit_at = seconds(1);
+  wide.pod.extended.front().count = 4;
+  scenarios::Workload late = demo::training(1);
+  late.name.value = "late";
+  late.submit_at = seconds(2);
+  scenarios::Scenario s = demo::scenario(demo::pool(0, 1), {demo::training(1), wide, late});
+  const auto wait_of_late = [&] { return demo::result(s).workloads.back().wait->mean; };
+  EXPECT_EQ(wait_of_late(), Duration{});
+  s.pod_queue = scenarios::PodQueue::Fifo;
+  EXPECT_GE(wait_of_late(), minutes(59));  // behind both
 }
 
 TEST(Scheduler, EveryResourceCountsAndTheMessageNamesTheOneThatIsShort) {

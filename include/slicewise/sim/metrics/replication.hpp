@@ -136,6 +136,12 @@ struct PipelineRecord {
   RequestRecord requests;
 };
 
+// Of a recorded job; -1: it did not come to that.
+struct JobOutcome {
+  Duration wait{-1};        // submitted -> first container running
+  Duration completion{-1};  // submitted -> succeeded
+};
+
 struct WorkloadRecord {
   std::int64_t jobs_done = 0;  // Job pods, container runs of a Deployment
   std::int64_t jobs_failed = 0;
@@ -147,6 +153,7 @@ struct WorkloadRecord {
   std::int64_t units_in_objective = 0;
   std::vector<Duration> completion;  // by finished job, in order of finishing
   std::vector<Duration> wait;        // by pod that got to run
+  std::vector<JobOutcome> outcomes;  // of recorded jobs, by their number
   RequestRecord requests;            // Service
   TokenRecord tokens;                // Service with a language model
   ScalingRecord scaling;             // autoscaled Service

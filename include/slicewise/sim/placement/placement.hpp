@@ -29,6 +29,7 @@ enum class NodePolicy : std::uint8_t {
 
 // As on the command line: "best-fit", "fgd".
 std::string_view policy_name(NodePolicy policy);
+std::optional<NodePolicy> node_policy_named(std::string_view name);
 
 // Which GPU of its node a job gets that takes a part of one, where the policy itself does not say.
 enum class GpuOrder : std::uint8_t {
@@ -97,10 +98,13 @@ class Placement {
   // nullopt when it fits nowhere now. A job with more GPUs than a node has gets whole nodes and
   // one part of a node for the rest, all or nothing.
   std::optional<AllocationId> place(ShapeId shape);
-  // The very GPUs of an allocation that was released; nullopt when some of it is taken by now.
-  // REQUIRES: `parts` is what parts() said of an allocation of this shape.
+  // These very GPUs; nullopt when some of it is taken. REQUIRES: `parts` is what parts() said, or
+  // would say, of an allocation of this shape.
   std::optional<AllocationId> place_again(ShapeId shape, std::span<const AllocatedPart> parts);
   void release(AllocationId allocation);
+  // How much the policy wants the shape on this node, more is better; nullopt: it does not fit.
+  // For callers who choose among nodes by themselves. REQUIRES: the shape fits one node.
+  std::optional<int> score(ShapeId shape, std::uint32_t node) const;
 
   // Whether the shape would fit if the cluster were empty.
   bool fits_empty(ShapeId shape) const;

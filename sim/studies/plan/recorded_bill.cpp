@@ -1,0 +1,64 @@
+#include <algorithm>
+
+#include "plan_sections.hpp"
+
+// What the jobs of traces cost as they were run.
+namespace slicewise::sim {
+namespace {
+
+// The type with the cheapest GPU of the models, of which a trace may name several ("A100|H100").
+struct PricedGpu {
+  std::string instance_type;
+  double per_hour = 0;  // of one GPU, dollars
+};
+
+std::optional<PricedGpu> priced(const models::InstanceType& type, const scenarios::Scenario& base,
+                                const models::Catalogue& catalogue) {
+  const auto price =
+      catalogue.prices.find(type.name, base.region, models::PurchaseOption::OnDemand);
+  if (!price || type.gpu_count == 0) return std::nullopt;
+  const double gpus = type.gpu_count * type.gpu_fraction;
+  return PricedGpu{type.name, to_dollars(price->usd.per_hour) / gpus};
+}
+
+std::optional<PricedGpu> recorded_gpu(const std::string& name, const scenarios::Scenario& base,
+                                      const models::Catalogue& catalogue) {
+  if (const auto* type = catalogue.find_instance(name)) return priced(*type, base, catalogue);
+  const models::GpuModel* gpu = catalogue.find_gpu(name);
+  std::optional<PricedGpu> cheapest;
+  for (const models::InstanceType& type : catalogue.instances) {
+    if (gpu == nullptr || type.gpu_model != gpu->name || type.gpu_fraction < 1) continue;
+    const auto here = priced(type, base, catalogue);
+    if (here && (!cheapest || here->per_hour < cheapest->per_hour)) cheapest = here;
+  }
+  return cheapest;
+}
+
+}  // namespace
+
+std::optional<RecordedBill> recorded_bill(const scenarios::Scenario& base,
+                                          const models::Catalogue& catalogue) {
+  RecordedBill bill;
+  double dollars = 0;
+  for (const scenarios::Workload& workload : base.workloads) {
+    if (!workload.trace) continue;
+    std::optional<PricedGpu> gpu = recorded_gpu(workload.trace->gpu, base, catalogue);
+    const bool known = gpu.has_value();
+    if (!known) gpu = recorded_gpu(base.node_pools.front().instance_type.value, base, catalogue);
+    if (!gpu) return std::nullopt;
+    double hours = 0;
+    for (const auto& job : *workload.trace->jobs) hours += to_seconds(job.run) / 3600;
+    hours *= static_cast<double>(workload.pod.extended.front().count);
+    bill.gpu_hours += hours;
+    dollars += hours * gpu->per_hour;
+    bill.assumed |= !known;
+    if (std::ranges::find(bill.instance_types, gpu->instance_type) == bill.instance_types.end()) {
+      bill.instance_types.push_back(gpu->instance_type);
+    }
+  }
+  if (bill.gpu_hours <= 0) return std::nullopt;
+  bill.total = from_dollars(dollars);
+  return bill;
+}
+
+}  // namespace slicewise::sim
