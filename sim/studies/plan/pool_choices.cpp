@@ -17,6 +17,8 @@ using Stage = RejectedChoice::Stage;
 
 // Pods per GPU that are tried where nobody says which; the most that fit is always among them.
 constexpr int kUsualReplicas[] = {2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48};
+// Of thousands of recorded jobs: each number takes the simulation of the whole trace.
+constexpr int kRecordedReplicas[] = {2, 4, 8};
 
 // What is known of the workloads on the instance type.
 struct TypeView {
@@ -56,6 +58,12 @@ std::vector<int> replicas_up_to(const TypeView& view, int most) {
     return {numbers.begin(), numbers.end()};
   }
   const int useful = std::min(most, std::max(2, view.pods));
+  if (!view.exclusive.traces.empty()) {
+    for (const int r : kRecordedReplicas) {
+      if (r <= useful) numbers.insert(r);
+    }
+    return {numbers.begin(), numbers.end()};
+  }
   for (const int r : kUsualReplicas) {
     if (r <= useful) numbers.insert(r);
   }

@@ -1,12 +1,14 @@
 #include <algorithm>
 
+#include "slicewise/models/gpu_names.hpp"
+
 #include "plan_sections.hpp"
 
 // What the jobs of traces cost as they were run.
 namespace slicewise::sim {
 namespace {
 
-// The type with the cheapest GPU of the models, of which a trace may name several ("A100|H100").
+// The type with the cheapest GPU of the models that a log may mean ("a100").
 struct PricedGpu {
   std::string instance_type;
   double per_hour = 0;  // of one GPU, dollars
@@ -24,10 +26,12 @@ std::optional<PricedGpu> priced(const models::InstanceType& type, const scenario
 std::optional<PricedGpu> recorded_gpu(const std::string& name, const scenarios::Scenario& base,
                                       const models::Catalogue& catalogue) {
   if (const auto* type = catalogue.find_instance(name)) return priced(*type, base, catalogue);
-  const models::GpuModel* gpu = catalogue.find_gpu(name);
+  if (name.empty()) return std::nullopt;
+  const std::vector<const models::GpuModel*> meant = models::gpus_called(catalogue, name);
   std::optional<PricedGpu> cheapest;
   for (const models::InstanceType& type : catalogue.instances) {
-    if (gpu == nullptr || type.gpu_model != gpu->name || type.gpu_fraction < 1) continue;
+    const bool has_it = std::ranges::find(meant, catalogue.find_gpu(type.gpu_model)) != meant.end();
+    if (!has_it || type.gpu_fraction < 1 || !type.retired_on.empty()) continue;
     const auto here = priced(type, base, catalogue);
     if (here && (!cheapest || here->per_hour < cheapest->per_hour)) cheapest = here;
   }
