@@ -97,15 +97,19 @@ void SchedulingQueue::take(const Candidate& candidate) {
   --count_;
 }
 
-void SchedulingQueue::turn_down(const Candidate& candidate, TimePoint now) {
+void SchedulingQueue::back_off(const Candidate& candidate, TimePoint now) {
   turned_down_[candidate.workload] = 1;
   Backoff& backoff = backoff_[pod(candidate)];
   backoff.ends = now + scheduling_backoff(++backoff.attempts);
-  may_fit_[candidate.workload] = 0;
   if (cluster_.world->pod_queue != scenarios::PodQueue::Fifo) return;
   blocked_ = true;
-  std::ranges::fill(may_fit_, char{0});
   retry_ = std::min(retry_, backoff.ends);
+}
+
+void SchedulingQueue::turn_down(const Candidate& candidate, TimePoint now) {
+  back_off(candidate, now);
+  may_fit_[candidate.workload] = 0;
+  if (blocked_) std::ranges::fill(may_fit_, char{0});
 }
 
 void SchedulingQueue::start_over() {
@@ -136,7 +140,7 @@ void SchedulingQueue::try_in_vain_until(TimePoint now) {
     if (in_vain_ >= now) return;
     const TimePoint at = in_vain_;
     start_over();
-    while (const auto candidate = next(at)) turn_down(*candidate, at);
+    while (const auto candidate = next(at)) back_off(*candidate, at);
     in_vain_ = retry_;
   }
 }
@@ -154,7 +158,7 @@ void SchedulingQueue::skip_periods(TimePoint now) {
   while (in_vain_ < start + kLongestBackoff) {
     const TimePoint at = in_vain_;
     start_over();
-    while (const auto candidate = next(at)) turn_down(*candidate, at);
+    while (const auto candidate = next(at)) back_off(*candidate, at);
     in_vain_ = retry_;
   }
   if (in_vain_ != start + kLongestBackoff) return;

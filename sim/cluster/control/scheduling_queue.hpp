@@ -71,6 +71,7 @@ class SchedulingQueue {
   };
 
   bool goes_before(const Candidate& a, const Candidate& b) const;
+  void back_off(const Candidate& candidate, TimePoint now);
   void start_over();
   void try_in_vain_until(TimePoint now);
   void skip_periods(TimePoint now);
