@@ -338,7 +338,8 @@ void add_sharing_notes(const ReplayStudy& study, std::vector<std::string>& notes
   }
   if (any_outcome(study, [](const ReplayOutcome& o) {
         return o.scheduling.sharing->tickets > 1 &&
-               o.scheduling.placement != sim::NodePolicy::LeastAllocated;
+               o.scheduling.placement != sim::NodePolicy::LeastAllocated &&
+               !sim::knows_sharing(o.scheduling.placement);
       })) {
     notes.emplace_back(
         "jobs fill a GPU before they take the next one: --placement least-allocated spreads them "

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,9 +26,22 @@ using T = FieldType;
 constexpr Word kReplayKinds[] = {"Replay"};
 constexpr Word kReplayVersions[] = {"slicewise.dev/v1alpha1"};
 constexpr Word kReplayQueues[] = {"fifo", "backfill", "easy", "priority", "srtf", "srsf"};
-constexpr Word kReplayPlacements[] = {"first-fit", "least-allocated", "most-allocated",
-                                      "random",    "best-fit",        "dot-product",
-                                      "fgd",       "clustering",      "packing"};
+constexpr Word kReplayPlacements[] = {"first-fit",
+                                      "least-allocated",
+                                      "most-allocated",
+                                      "random",
+                                      "best-fit",
+                                      "dot-product",
+                                      "fgd",
+                                      "clustering",
+                                      "packing",
+                                      "memory-binpack",
+                                      "utilization-binpack",
+                                      "gavel",
+                                      "lucid",
+                                      "interference-aware"};
+// Of them, those that look at who shares a GPU.
+constexpr std::span kSharingPlacements = std::span(kReplayPlacements).last(5);
 
 void check_cluster(ReplayFile& /*file*/, const Node& cluster, Reading& reading) {
   constexpr std::array<std::string_view, 4> kChoices = {"gpus", "nodes", "nodeList", "instances"};
@@ -73,7 +87,18 @@ void check_sharing(ReplayFile& file, const Node& spec, Reading& reading) {
     if (read) continue;
     for (const Diagnostic& problem : read.error()) reading.findings.add(problem);
   }
-  if (file.sharings.empty()) return;
+  if (file.sharings.empty()) {
+    for (const std::string& placement : file.placements) {
+      if (std::ranges::find(kSharingPlacements, placement, &Word::text) ==
+          kSharingPlacements.end()) {
+        continue;
+      }
+      reading.findings.add(Code::SettingConflict, value_place(spec, "placement"),
+                           fmt::format("{} looks at who shares a GPU", placement),
+                           "write sharing: [time-slicing:4], or take another placement");
+    }
+    return;
+  }
   if (file.instances.empty()) {
     reading.findings.add(Code::SettingConflict, value_place(spec, "sharing"),
                          "sharing needs to know which GPUs the nodes have",

@@ -86,8 +86,10 @@ std::size_t most_running(const JobStream& jobs, std::int64_t total_milli) {
 class SharedNodes : public NodeResources {
  public:
   SharedNodes(const JobStream& jobs, const TraceShapes& shapes, const JobUses& uses,
-              const ReplaySettings& settings)
-      : NodeResources(jobs, shapes, settings), stream_(jobs), refused_(jobs.trace().size()) {
+              const ReplaySettings& settings, const GuestTable& guests)
+      : NodeResources(jobs, shapes, settings, &guests),
+        stream_(jobs),
+        refused_(jobs.trace().size()) {
     const int tickets = uses.sharing().tickets;
     if (uses.sharing().isolates()) {
       never_given_milli_ = total_milli() / 1000 * (1000 - tickets * milli_of_ticket(tickets));
@@ -201,10 +203,14 @@ Expected<ReplayResult> replay_shared(const scenarios::JobTrace& trace,
   const GpuSharing& sharing = *settings.sharing;
   const JobStream jobs(trace, settings.repeat, settings.shift, sharing.tickets);
   const JobStream asked(trace, settings.repeat, settings.shift);
-  const TraceShapes shapes = shapes_of(trace, settings.cluster, sharing.tickets);
+  TraceShapes shapes = shapes_of(trace, settings.cluster, sharing.tickets);
   const JobUses uses(trace, sharing);
   if (!uses.problems().empty()) return tl::unexpected(uses.problems());
-  SharedNodes nodes(jobs, shapes, uses, settings);
+  GuestTable guests;
+  if (knows_sharing(settings.placement)) {
+    guests = guests_of(trace, uses, settings.cluster.nodes, shapes);
+  }
+  SharedNodes nodes(jobs, shapes, uses, settings, guests);
   const std::size_t most = most_running(jobs, nodes.total_milli());
   GpuCompany company(jobs, uses, settings.cluster.nodes, most);
   auto result =

@@ -75,6 +75,11 @@ inline constexpr std::array kNodePolicies = {
     Choice{"fgd", sim::NodePolicy::Fgd},
     Choice{"clustering", sim::NodePolicy::Clustering},
     Choice{"packing", sim::NodePolicy::Packing},
+    Choice{"memory-binpack", sim::NodePolicy::MemoryBinpack},
+    Choice{"utilization-binpack", sim::NodePolicy::UtilizationBinpack},
+    Choice{"gavel", sim::NodePolicy::GavelPacking},
+    Choice{"lucid", sim::NodePolicy::LucidPacking},
+    Choice{"interference-aware", sim::NodePolicy::LeastInterference},
 };
 
 // A queue is a partition or a virtual cluster: what traces call a group.

@@ -19,7 +19,6 @@
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/sim/replay/sharing.hpp"
 
-#include "../demo.hpp"
 #include "job_samples.hpp"
 
 // Real traces against figures that others published for them.
@@ -148,18 +147,6 @@ std::array<double, 2> replayed_pair(const ReplaySettings& settings, const Says& 
   return speeds;
 }
 
-ReplaySettings taking_turns(const std::string& instance) {
-  const models::InstanceType& type = *demo::catalogue().find_instance(instance);
-  ReplaySettings settings;
-  settings.cluster.nodes = {
-      {type.name, type.allocatable_cpu, type.allocatable_memory, type.gpu_count, type.gpu_model}};
-  settings.keep_jobs = true;
-  const std::vector<std::string> types = {instance};
-  settings.sharing = std::make_shared<const GpuSharing>(*share_gpus(
-      *scenarios::read_sharing_way("time-slicing:2"), types, "us-east-1", demo::catalogue()));
-  return settings;
-}
-
 double error_percent(const std::array<double, 2>& speeds, const models::MeasuredPair& pair) {
   return 50 *
          (std::abs(speeds[0] / pair.first_speed - 1) + std::abs(speeds[1] / pair.second_speed - 1));
@@ -175,7 +162,7 @@ TEST(Traces, PairsThatLucidMeasuredSlowEachOtherDownInAReplay) {
   const auto source = models::read_pairs(
       {name, {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}});
   ASSERT_TRUE(source.has_value());
-  const ReplaySettings settings = taking_turns("g5.xlarge");
+  const ReplaySettings settings = on("g5.xlarge", 1, "time-slicing:2");
   double error = 0;
   double without_company = 0;
   int pairs = 0;
@@ -205,7 +192,7 @@ TEST(Traces, PairsThatLucidMeasuredSlowEachOtherDownInAReplay) {
 // it takes, as a trace has it.
 TEST(Traces, PairsThatGavelMeasuredSlowEachOtherDownInAReplay) {
   const models::ValidationSet set = models::load_validation_set();
-  const ReplaySettings settings = taking_turns("p3.2xlarge");
+  const ReplaySettings settings = on("p3.2xlarge", 1, "time-slicing:2");
   const models::TimeSlice& slice = settings.sharing->pools.front().driver_slice;
   const double overhead = to_seconds(slice.switch_cost) / to_seconds(slice.turn);
   for (const auto& [id, bound] : {std::pair{"gavel-p100", 19.0}, std::pair{"gavel-k80", 17.0}}) {

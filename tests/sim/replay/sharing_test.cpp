@@ -10,44 +10,11 @@
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/kernel/random.hpp"
 
-#include "../demo.hpp"
 #include "job_samples.hpp"
 
 // Recorded jobs under ways of sharing, against the laws written out by hand and against `run`.
 namespace slicewise::sim {
 namespace {
-
-std::shared_ptr<const GpuSharing> shared(const std::string& way, const std::string& instance) {
-  const auto read = scenarios::read_sharing_way(way);
-  EXPECT_TRUE(read.has_value()) << way;
-  const std::vector<std::string> types = {instance};
-  auto sharing = share_gpus(*read, types, "us-east-1", demo::catalogue());
-  EXPECT_TRUE(sharing.has_value()) << sharing.error().front().message;
-  return std::make_shared<const GpuSharing>(std::move(*sharing));
-}
-
-ReplaySettings on(const std::string& instance, std::size_t nodes, const std::string& way,
-                  QueuePolicy queue = QueuePolicy::Fifo) {
-  const models::InstanceType& type = *demo::catalogue().find_instance(instance);
-  ReplaySettings settings;
-  settings.cluster.nodes.assign(nodes, {type.name, type.allocatable_cpu, type.allocatable_memory,
-                                        type.gpu_count, type.gpu_model});
-  settings.queue = queue;
-  settings.keep_jobs = true;
-  if (!way.empty()) settings.sharing = shared(way, instance);
-  return settings;
-}
-
-ReplayResult replayed_shared(const scenarios::JobTrace& trace, const ReplaySettings& settings) {
-  auto result = replay(trace, settings);
-  EXPECT_TRUE(result.has_value()) << result.error().front().message;
-  return result ? *result : ReplayResult{};
-}
-
-double end_s(const ReplayResult& result, std::size_t job) {
-  const TimePoint end = result.job_times[job].end;
-  return end == kNever ? -1 : static_cast<double>((end - TimePoint{}).ns) / 1e9;
-}
 
 void use_gpus(scenarios::JobTrace& trace, const std::vector<std::int32_t>& permille) {
   trace.gpu_permille.owned = permille;

@@ -57,6 +57,10 @@ std::string conflict(const ReplayCommand& command) {
     return "--sharing does not go with --queue srtf and srsf: they place all jobs anew at each "
            "event";
   }
+  if (command.sharings.empty() && std::ranges::any_of(command.placements, sim::knows_sharing)) {
+    return "--placement memory-binpack, utilization-binpack, gavel, lucid and interference-aware "
+           "look at who shares a GPU: they need --sharing";
+  }
   if (!command.inflate) return "";
   if (command.gpus) return "--inflate needs nodes: --nodes or --instances";
   if (!command.queues.empty() || command.repeat || !command.job_times.empty()) {

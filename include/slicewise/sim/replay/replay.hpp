@@ -65,7 +65,7 @@ struct ReplaySettings {
   std::shared_ptr<const GpuSharing> sharing;
   GroupBy group_by = GroupBy::Nothing;
   QueuePolicy queue = QueuePolicy::Fifo;
-  NodePolicy placement = NodePolicy::BestFit;
+  NodePolicy placement = NodePolicy::BestFit;  // REQUIRES: sharing, if it knows sharing
   std::uint64_t seed = 42;
   // The trace this many times, each `shift` later than the one before it.
   int repeat = 1;
