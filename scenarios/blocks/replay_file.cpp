@@ -25,7 +25,10 @@ using T = FieldType;
 
 constexpr Word kReplayKinds[] = {"Replay"};
 constexpr Word kReplayVersions[] = {"slicewise.dev/v1alpha1"};
-constexpr Word kReplayQueues[] = {"fifo", "backfill", "easy", "priority", "srtf", "srsf"};
+constexpr Word kReplayQueues[] = {"fifo", "backfill", "easy", "priority",
+                                  "srtf", "srsf",     "muri", "antman"};
+// Of them, those that know nothing of sharing.
+constexpr std::span kReplanningQueues = std::span(kReplayQueues).last(4);
 constexpr Word kReplayPlacements[] = {"first-fit",
                                       "least-allocated",
                                       "most-allocated",
@@ -105,7 +108,9 @@ void check_sharing(ReplayFile& file, const Node& spec, Reading& reading) {
                          "write cluster: {instances: [...]}");
   }
   for (const std::string& queue : file.queues) {
-    if (queue != "srtf" && queue != "srsf") continue;
+    if (std::ranges::find(kReplanningQueues, queue, &Word::text) == kReplanningQueues.end()) {
+      continue;
+    }
     reading.findings.add(Code::SettingConflict, value_place(spec, "queue"),
                          fmt::format("{} places all jobs anew at each event, whoever shares a GPU "
                                      "with whom: it does not go with sharing",

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "interleaving.hpp"
 #include "replay_state.hpp"
 #include "schedulers.hpp"
 
@@ -133,6 +134,8 @@ Outcome run_queue(State& state, const TraceShapes& shapes, const ReplaySettings&
       return with(Backfill<State>(state, shapes, settings.queue == QueuePolicy::Priority));
     case QueuePolicy::ShortestTime:
     case QueuePolicy::ShortestService:
+    case QueuePolicy::Muri:
+    case QueuePolicy::AntMan:
       break;
   }
   // They place everybody anew at each event.
@@ -261,6 +264,10 @@ std::string_view policy_name(QueuePolicy policy) {
       return "srtf";
     case QueuePolicy::ShortestService:
       return "srsf";
+    case QueuePolicy::Muri:
+      return "muri";
+    case QueuePolicy::AntMan:
+      return "antman";
   }
   return {};
 }
@@ -279,6 +286,9 @@ std::int64_t SharingFigures::refused() const {
 Expected<ReplayResult> replay(const scenarios::JobTrace& trace, const ReplaySettings& settings) {
   if (const auto problem = time_problem(trace, settings)) {
     return tl::unexpected(Diagnostics{*problem});
+  }
+  if (settings.queue == QueuePolicy::Muri || settings.queue == QueuePolicy::AntMan) {
+    return replay_interleaved(trace, settings);
   }
   if (settings.sharing) return replay_shared(trace, settings);
   const bool pool = settings.cluster.nodes.empty();

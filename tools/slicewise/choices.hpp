@@ -63,6 +63,8 @@ inline constexpr std::array kQueuePolicies = {
     Choice{"priority", sim::QueuePolicy::Priority},
     Choice{"srtf", sim::QueuePolicy::ShortestTime},
     Choice{"srsf", sim::QueuePolicy::ShortestService},
+    Choice{"muri", sim::QueuePolicy::Muri},
+    Choice{"antman", sim::QueuePolicy::AntMan},
 };
 
 inline constexpr std::array kNodePolicies = {

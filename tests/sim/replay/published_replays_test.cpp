@@ -101,6 +101,10 @@ constexpr MuriFigure kMuri[] = {
     {"trace3", QueuePolicy::ShortestService, 185'022, 0},
     {"trace4", QueuePolicy::ShortestTime, 581'983, 14'787'991},
     {"trace4", QueuePolicy::ShortestService, 487'167, 0},
+    {"trace3", QueuePolicy::Muri, 88'687, 8'174'135},
+    {"trace3", QueuePolicy::AntMan, 305'454, 8'174'140},
+    {"trace4", QueuePolicy::Muri, 429'175, 10'918'239},
+    {"trace4", QueuePolicy::AntMan, 2'212'463, 12'292'271},
 };
 
 TEST(Traces, MuriTracesComeCloseToThePublishedCompletionTimes) {
@@ -120,7 +124,9 @@ TEST(Traces, MuriTracesComeCloseToThePublishedCompletionTimes) {
               << (figure.makespan_s > 0 ? last_end / figure.makespan_s : 0) << '\n';
     // Ideal preemption without cost must be somewhat better than what was measured.
     EXPECT_GE(completion, 0.90);
-    EXPECT_LE(completion, 1.02);
+    const bool interleaves =
+        figure.queue == QueuePolicy::Muri || figure.queue == QueuePolicy::AntMan;
+    EXPECT_LE(completion, interleaves ? 1.10 : 1.02);
     if (figure.makespan_s > 0) {
       EXPECT_NEAR(last_end / figure.makespan_s, 0.96, 0.06);
     }

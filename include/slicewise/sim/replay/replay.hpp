@@ -34,6 +34,9 @@ enum class QueuePolicy : std::uint8_t {
   Priority,  // higher priority first, then the oldest that fits; preempts lower priorities
   ShortestTime,     // SRTF: preemptive, least remaining run time first
   ShortestService,  // SRSF: preemptive, least remaining run time x GPUs first
+  // Of jobs that share all of their GPUs: they need to know what an iteration of each does.
+  Muri,    // Muri-L: least GPU time so far first; groups of jobs interleave their iterations
+  AntMan,  // priority 0 owns its GPUs, others take what that leaves
 };
 
 // As on the command line: "fifo", "srtf".
