@@ -1,4 +1,4 @@
-#include <string>
+#include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -17,22 +17,30 @@ constexpr NodePolicy kSharingPolicies[] = {NodePolicy::MemoryBinpack,
 
 struct Neighbour {
   std::int32_t gpu_permille = 1000;
-  std::int32_t sm_permille = 300;
+  std::int32_t sm_permille = gpu_permille / 2;
   std::int64_t memory_gib = 1;
 };
 
-// All at once; runs of unlike lengths, so that each end tells who was there.
-scenarios::JobTrace neighbours(const std::vector<Neighbour>& jobs) {
+using Group = std::vector<std::size_t>;
+
+// These of the jobs, all at once; runs of unlike lengths, so that each end tells who was there.
+scenarios::JobTrace side_by_side(const std::vector<Neighbour>& jobs, const Group& group) {
   scenarios::JobTrace trace;
-  for (const Neighbour& job : jobs) {
+  for (const std::size_t at : group) {
     trace.arrival.owned.push_back(seconds(0));
-    trace.run.owned.push_back(seconds(1'000 + 77 * static_cast<std::int64_t>(trace.size())));
+    trace.run.owned.push_back(seconds(1'000 + 77 * static_cast<std::int64_t>(at)));
     trace.gpus.owned.push_back(1);
-    trace.gpu_permille.owned.push_back(job.gpu_permille);
-    trace.sm_permille.owned.push_back(job.sm_permille);
-    trace.gpu_memory.owned.push_back(gibibytes(job.memory_gib));
+    trace.gpu_permille.owned.push_back(jobs[at].gpu_permille);
+    trace.sm_permille.owned.push_back(jobs[at].sm_permille);
+    trace.gpu_memory.owned.push_back(gibibytes(jobs[at].memory_gib));
   }
   return trace;
+}
+
+scenarios::JobTrace side_by_side(const std::vector<Neighbour>& jobs) {
+  Group all(jobs.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return side_by_side(jobs, all);
 }
 
 ReplaySettings placed_by(NodePolicy policy, std::size_t gpus) {
@@ -41,23 +49,14 @@ ReplaySettings placed_by(NodePolicy policy, std::size_t gpus) {
   return settings;
 }
 
-using Group = std::vector<std::size_t>;
-
 // Each group fares as if it had the cluster to itself.
 void expect_groups(const std::vector<Neighbour>& jobs, NodePolicy policy,
                    const std::vector<Group>& groups) {
-  const ReplayResult result = replayed_shared(neighbours(jobs), placed_by(policy, groups.size()));
+  const ReplayResult result = replayed_shared(side_by_side(jobs), placed_by(policy, groups.size()));
   EXPECT_EQ(result.sharing->oom_killed, 0);
   for (const Group& group : groups) {
-    scenarios::JobTrace alone = neighbours({});
-    for (const std::size_t job : group) {
-      alone.arrival.owned.push_back(seconds(0));
-      alone.run.owned.push_back(seconds(1'000 + 77 * static_cast<std::int64_t>(job)));
-      alone.gpus.owned.push_back(1);
-      alone.gpu_permille.owned.push_back(jobs[job].gpu_permille);
-      alone.sm_permille.owned.push_back(jobs[job].sm_permille);
-    }
-    const ReplayResult expected = replayed_shared(alone, placed_by(NodePolicy::FirstFit, 1));
+    const ReplayResult expected =
+        replayed_shared(side_by_side(jobs, group), placed_by(NodePolicy::FirstFit, 1));
     for (std::size_t at = 0; at < group.size(); ++at) {
       EXPECT_NEAR(end_s(result, group[at]), end_s(expected, at), 1e-6)
           << policy_name(policy) << " job " << group[at];
@@ -78,10 +77,10 @@ double speeds_of_pair(std::int32_t one_permille, std::int32_t other_permille) {
 
 TEST(SharingPlacement, MemoryBinpackFillsTheGpuThatHasTheLeastLeft) {
   // 15 GiB: 2 + 8 leave no room for another 8; the last 3 fit the first GPU just as well.
-  const std::vector<Neighbour> jobs = {{1000, 300, 2}, {900, 300, 8}, {800, 300, 8}, {700, 300, 3}};
+  const std::vector<Neighbour> jobs = {{1000, 500, 2}, {900, 450, 8}, {800, 400, 8}, {700, 350, 3}};
   expect_groups(jobs, NodePolicy::MemoryBinpack, {{0, 1, 3}, {2}});
   // Who looks at tickets alone sends the third job where no memory is left.
-  const ReplayResult blind = replayed_shared(neighbours(jobs), placed_by(NodePolicy::BestFit, 2));
+  const ReplayResult blind = replayed_shared(side_by_side(jobs), placed_by(NodePolicy::BestFit, 2));
   EXPECT_GT(blind.sharing->oom_killed, 0);
 }
 
@@ -99,10 +98,10 @@ TEST(SharingPlacement, GavelPairsWhatGainsMostOnceNoGpuIsFree) {
   expect_groups({{1000}, {900}, {100}, {150}}, NodePolicy::GavelPacking, {{0, 3}, {1, 2}});
   // 1000 and 900 gain too little together; two on each GPU are the most.
   const ReplayResult full =
-      replayed_shared(neighbours({{1000}, {900}}), placed_by(NodePolicy::GavelPacking, 1));
+      replayed_shared(side_by_side({{1000}, {900}}), placed_by(NodePolicy::GavelPacking, 1));
   EXPECT_EQ(to_seconds(full.job_times[1].start - TimePoint{}), end_s(full, 0));
   const ReplayResult three =
-      replayed_shared(neighbours({{100}, {100}, {100}}), placed_by(NodePolicy::GavelPacking, 1));
+      replayed_shared(side_by_side({{100}, {100}, {100}}), placed_by(NodePolicy::GavelPacking, 1));
   EXPECT_EQ(three.job_times[1].start, TimePoint{});
   EXPECT_EQ(to_seconds(three.job_times[2].start - TimePoint{}), end_s(three, 0));
 }
@@ -111,7 +110,7 @@ TEST(SharingPlacement, LucidPairsFirstWhatSlowsDownLittle) {
   // Mean speeds beside the two kinds: of the heavy below 0.85, score 2; of the light above 0.95.
   const std::vector<Neighbour> jobs = {{1000}, {100}, {1000}, {100}, {1000}, {1000}};
   const ReplayResult result =
-      replayed_shared(neighbours(jobs), placed_by(NodePolicy::LucidPacking, 3));
+      replayed_shared(side_by_side(jobs), placed_by(NodePolicy::LucidPacking, 3));
   for (std::size_t job = 0; job < 5; ++job) EXPECT_EQ(result.job_times[job].start, TimePoint{});
   // Two heavy jobs are never paired: the last waits until a GPU is free or has a light one alone.
   EXPECT_GT(result.job_times[5].start, TimePoint{});
@@ -131,7 +130,7 @@ TEST(SharingPlacement, OnInstancesOfTheirOwnJobsFillTheGpu) {
     ReplaySettings settings = on("p4d.24xlarge", 1, "mig:all-1g.5gb");
     settings.placement = policy;
     const ReplayResult result =
-        replayed_shared(neighbours(std::vector<Neighbour>(57, {1000, 300, 2})), settings);
+        replayed_shared(side_by_side(std::vector<Neighbour>(57, {1000, 300, 2})), settings);
     EXPECT_EQ(result.started_at_once, 56) << policy_name(policy);
     EXPECT_EQ(result.finished, 57);
   }
@@ -140,7 +139,7 @@ TEST(SharingPlacement, OnInstancesOfTheirOwnJobsFillTheGpu) {
 // Jobs of all sizes come and go, are preempted and come back: all end, and none is ever killed for
 // memory.
 TEST(SharingPlacement, EveryJobEndsAndNobodyRunsOutOfMemory) {
-  auto trace = neighbours({});
+  scenarios::JobTrace trace;
   for (int job = 0; job < 500; ++job) {
     trace.arrival.owned.push_back(seconds(10 * job));
     trace.run.owned.push_back(seconds(50 + job * 37 % 900));
