@@ -173,6 +173,19 @@ class Replay(unittest.TestCase):
                "spec:\n  trace: {file: x.csv}\n  cluster: {gpus: 8}\n  placement: lucid\n"
         self.expect(3, "-:7:14: error[SETTING_CONFLICT]: lucid looks", "-f", "-", stdin=file)
 
+    def test_jobs_interleave_their_iterations(self):
+        trace = "arrival_s,run_s,gpus,iteration_s,iteration_host_s,iteration_gpu_s," \
+                "iteration_network_s\n0,1000,1,1,1,0,0\n0,1000,1,1,0,1,0\n"
+        arguments = ("--gpus", "1", "--queue", "fifo,muri,antman", "-o", "json")
+        document = json.loads(self.expect(0, "", "-f", "-", *arguments, stdin=trace).stdout)
+        jsonschema.validate(document, json.loads(run("schema", "replay").stdout))
+        fifo, muri, antman = [s["completionSeconds"]["mean"] for s in document["schedulers"]]
+        self.assertEqual((fifo, antman), (1500, 1500))  # both own their GPU
+        self.assertAlmostEqual(muri, 1000 * 1.33 / 1.015, delta=1e-3)
+        self.expect(3, "what an iteration of each job does", "-f", TRACE, *arguments)
+        self.expect(2, "srtf, srsf, muri and antman", "-f", TRACE, "--instances", "p3.16xlarge=3",
+                    "--sharing", "mps:2", "--queue", "muri")
+
     def test_gpus_are_known_by_what_logs_call_them(self):
         trace = "arrival_s,run_s,gpus,gpu_models\n"
         for name, finds in (("a100", True), ("A100_40GB", True), ("NVIDIA-A100-SXM4-40GB", True),
