@@ -56,15 +56,20 @@ class InterleavedReplay {
       note_starts(now);
       if (++events % kEventsPerGlance != 0) continue;
       if (settings_.interrupted != nullptr && settings_.interrupted->load()) {
-        return record_.take(1'000 * gpus_, true);
+        return taken(true);
       }
       if (settings_.progress) settings_.progress(next_, jobs_.size());
     }
     for (const InterleavedJob& job : alive_) record_.never_fits(job.job);
-    return record_.take(1'000 * gpus_, false);
+    return taken(false);
   }
 
  private:
+  ReplayResult taken(bool interrupted) {
+    ReplayResult result = record_.take(1'000 * gpus_, interrupted);
+    result.peak_gpus = std::min(result.peak_gpus, result.total_gpus);  // several jobs on each
+    return result;
+  }
   // Rounded up, so that the work is done by then.
   TimePoint end_of(const InterleavedJob& job) const {
     if (job.pace == 0) return kNever;

@@ -63,8 +63,8 @@ inline std::shared_ptr<const GpuSharing> shared(const std::string& way,
   return std::make_shared<const GpuSharing>(std::move(*sharing));
 }
 
-inline ReplaySettings on(const std::string& instance, std::size_t nodes, const std::string& way,
-                         QueuePolicy queue = QueuePolicy::Fifo) {
+inline ReplaySettings on_instances(const std::string& instance, std::size_t nodes,
+                                   const std::string& way, QueuePolicy queue = QueuePolicy::Fifo) {
   const models::InstanceType& type = *demo::catalogue().find_instance(instance);
   ReplaySettings settings;
   settings.cluster.nodes.assign(nodes, {type.name, type.allocatable_cpu, type.allocatable_memory,

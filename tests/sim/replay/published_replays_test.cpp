@@ -171,7 +171,7 @@ TEST(Traces, PairsThatLucidMeasuredSlowEachOtherDownInAReplay) {
   const auto source = models::read_pairs(
       {name, {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}});
   ASSERT_TRUE(source.has_value());
-  const ReplaySettings settings = on("g5.xlarge", 1, "time-slicing:2");
+  const ReplaySettings settings = on_instances("g5.xlarge", 1, "time-slicing:2");
   double error = 0;
   double without_company = 0;
   int pairs = 0;
@@ -203,7 +203,7 @@ TEST(Traces, PairsThatLucidMeasuredSlowEachOtherDownInAReplay) {
 // it takes, as a trace has it.
 TEST(Traces, PairsThatGavelMeasuredSlowEachOtherDownInAReplay) {
   const models::ValidationSet set = models::load_validation_set();
-  const ReplaySettings settings = on("p3.2xlarge", 1, "time-slicing:2");
+  const ReplaySettings settings = on_instances("p3.2xlarge", 1, "time-slicing:2");
   const models::TimeSlice& slice = settings.sharing->pools.front().driver_slice;
   const double overhead = to_seconds(slice.switch_cost) / to_seconds(slice.turn);
   for (const auto& [id, bound] : {std::pair{"gavel-p100", 19.0}, std::pair{"gavel-k80", 17.0}}) {

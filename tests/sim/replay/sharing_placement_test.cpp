@@ -44,7 +44,7 @@ scenarios::JobTrace side_by_side(const std::vector<Neighbour>& jobs) {
 }
 
 ReplaySettings placed_by(NodePolicy policy, std::size_t gpus) {
-  ReplaySettings settings = on("g4dn.xlarge", gpus, "time-slicing:4");
+  ReplaySettings settings = on_instances("g4dn.xlarge", gpus, "time-slicing:4");
   settings.placement = policy;
   return settings;
 }
@@ -127,7 +127,7 @@ TEST(SharingPlacement, InterferenceAwareAddsTheLeastSlowdown) {
 
 TEST(SharingPlacement, OnInstancesOfTheirOwnJobsFillTheGpu) {
   for (const NodePolicy policy : kSharingPolicies) {
-    ReplaySettings settings = on("p4d.24xlarge", 1, "mig:all-1g.5gb");
+    ReplaySettings settings = on_instances("p4d.24xlarge", 1, "mig:all-1g.5gb");
     settings.placement = policy;
     const ReplayResult result =
         replayed_shared(side_by_side(std::vector<Neighbour>(57, {1000, 300, 2})), settings);
@@ -152,7 +152,7 @@ TEST(SharingPlacement, EveryJobEndsAndNobodyRunsOutOfMemory) {
   for (const NodePolicy policy : kSharingPolicies) {
     for (const QueuePolicy queue :
          {QueuePolicy::Fifo, QueuePolicy::Backfill, QueuePolicy::Easy, QueuePolicy::Priority}) {
-      ReplaySettings settings = on("g4dn.12xlarge", 2, "mps:4", queue);
+      ReplaySettings settings = on_instances("g4dn.12xlarge", 2, "mps:4", queue);
       settings.sharing = shared("time-slicing:4", "g4dn.12xlarge");
       settings.placement = policy;
       const ReplayResult result = replayed_shared(trace, settings);
@@ -168,11 +168,11 @@ TEST(Gangs, WhatIsLargerThanTheClusterFitsNowhere) {
   trace.names = {"", "g"};
   trace.gang.owned = {1, 1, 1, 0};
   for (const char* way : {"", "time-slicing:2"}) {
-    const ReplayResult result = replayed_shared(trace, on("p3.16xlarge", 2, way));
+    const ReplayResult result = replayed_shared(trace, on_instances("p3.16xlarge", 2, way));
     EXPECT_EQ(result.never_fit, 3) << way;
     EXPECT_EQ(result.first_never_fit, 0U);
     EXPECT_EQ(end_s(result, 3), 11);
-    const ReplayResult larger = replayed_shared(trace, on("p3.16xlarge", 3, way));
+    const ReplayResult larger = replayed_shared(trace, on_instances("p3.16xlarge", 3, way));
     EXPECT_EQ(larger.never_fit, 0);
     EXPECT_EQ(end_s(larger, 0), 10);
   }
@@ -185,10 +185,11 @@ TEST(Gangs, RanksOnOneGpuNeedItsMemoryTogether) {
     trace.names = {"", "g"};
     trace.gang.owned = {1, 1};
     trace.gpu_memory.owned = {gibibytes(gib), gibibytes(gib)};
-    const ReplayResult packed = replayed_shared(trace, on("g4dn.xlarge", 1, "time-slicing:2"));
+    const ReplayResult packed =
+        replayed_shared(trace, on_instances("g4dn.xlarge", 1, "time-slicing:2"));
     EXPECT_EQ(packed.sharing->oom_killed, killed);
     EXPECT_EQ(packed.sharing->failed, killed > 0 ? 2 : 0);
-    ReplaySettings apart = on("g4dn.xlarge", 2, "time-slicing:2");
+    ReplaySettings apart = on_instances("g4dn.xlarge", 2, "time-slicing:2");
     apart.placement = NodePolicy::MemoryBinpack;
     EXPECT_EQ(replayed_shared(trace, apart).finished, 2);
   }
