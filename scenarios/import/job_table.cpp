@@ -194,6 +194,8 @@ bool JobTableRows::read_times(JobRow& row) {
       !read_span(JobField::IterationNetwork, row.iteration_network)) {
     return false;
   }
+  // How long it takes says nothing without what it does.
+  if (row.iteration_gpu.ns < 0) row.iteration = kUnknownDuration;
   if (start && *start < row.at_ns) {
     return table_.bad(at(JobField::Start), "is before the arrival");
   }
