@@ -385,6 +385,14 @@ std::vector<std::string> replay_notes(const ReplayStudy& study) {
         "srtf, srsf: run times are known and moving a job costs nothing, an ideal that no "
         "cluster reaches");
   }
+  if (any_outcome(study, [](const ReplayOutcome& o) {
+        return o.scheduling.queue == sim::QueuePolicy::Muri ||
+               o.scheduling.queue == sim::QueuePolicy::AntMan;
+      })) {
+    notes.emplace_back(
+        "muri, antman: several jobs are on each GPU, so GPU USE may be above 100 %; stopping and "
+        "starting a job costs nothing");
+  }
   if (any_preempted(study)) {
     notes.emplace_back(study.restart_preempted
                            ? "preempted jobs start over"
