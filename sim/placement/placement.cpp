@@ -271,6 +271,8 @@ std::optional<AllocationId> Placement::place_again(ShapeId shape,
       const auto gpu = static_cast<std::size_t>(std::countr_zero(left));
       if (free[gpu] < demand.gpu_milli) return std::nullopt;
     }
+    auto* sharing = std::get_if<SharingAware>(&state.policy);
+    if (sharing != nullptr && !sharing->admits(demand, part)) return std::nullopt;
   }
   for (const AllocatedPart& part : parts) state.take(demand_of(part), part);
   const AllocationId id = state.new_allocation(shape);

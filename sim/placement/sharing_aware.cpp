@@ -152,6 +152,13 @@ SharingAware::Best SharingAware::best_on(const NodeTable& nodes, const NodeDeman
   return best;
 }
 
+bool SharingAware::admits(const NodeDemand& demand, const AllocatedPart& part) {
+  if (!demand.shares_gpu()) return true;
+  const std::size_t gpu = std::size_t{part.node} * kMostGpusOfNode +
+                          static_cast<std::size_t>(std::countr_zero(part.gpus));
+  return rating_of(table_->host_of_node[part.node], gpu, demand.guest) > 0;
+}
+
 void SharingAware::taken(const NodeDemand& demand, const AllocatedPart& part) {
   if (!demand.shares_gpu()) return;
   const std::size_t gpu = std::size_t{part.node} * kMostGpusOfNode +

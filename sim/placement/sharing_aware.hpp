@@ -73,6 +73,8 @@ class SharingAware {
     return 1U << best_on(nodes, demand, node).gpu;
   }
 
+  // Whether the rule lets it go to this GPU.
+  bool admits(const NodeDemand& demand, const AllocatedPart& part);
   void taken(const NodeDemand& demand, const AllocatedPart& part);
   void given(const NodeDemand& demand, const AllocatedPart& part);
 
