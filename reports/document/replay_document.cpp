@@ -20,7 +20,7 @@ template <>
 struct Spelling<QueuePolicy> {
   static constexpr bool kListed = true;
   static constexpr auto kAll = [] {
-    std::array<QueuePolicy, static_cast<std::size_t>(QueuePolicy::ShortestService) + 1> policies{};
+    std::array<QueuePolicy, static_cast<std::size_t>(QueuePolicy::AntMan) + 1> policies{};
     for (std::size_t p = 0; p < policies.size(); ++p) policies[p] = static_cast<QueuePolicy>(p);
     return policies;
   }();
