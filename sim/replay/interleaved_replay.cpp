@@ -58,7 +58,7 @@ class InterleavedReplay {
       if (settings_.interrupted != nullptr && settings_.interrupted->load()) {
         return taken(true);
       }
-      if (settings_.progress) settings_.progress(next_, jobs_.size());
+      if (settings_.progress) settings_.progress(next_, jobs_.size(), now);
     }
     for (const InterleavedJob& job : alive_) record_.never_fits(job.job);
     return taken(false);
