@@ -20,7 +20,7 @@ template <>
 struct Spelling<QueuePolicy> {
   static constexpr bool kListed = true;
   static constexpr auto kAll = [] {
-    std::array<QueuePolicy, static_cast<std::size_t>(QueuePolicy::ShortestService) + 1> policies{};
+    std::array<QueuePolicy, static_cast<std::size_t>(QueuePolicy::AntMan) + 1> policies{};
     for (std::size_t p = 0; p < policies.size(); ++p) policies[p] = static_cast<QueuePolicy>(p);
     return policies;
   }();
@@ -131,7 +131,8 @@ std::optional<Duration> completion_p95(const ReplayResult& r) { return p95_of(r.
 
 // Shared GPUs do the work of more GPUs than there are.
 std::optional<double> unshared_utilization(const ReplayResult& r) {
-  return r.sharing ? std::nullopt : std::optional(r.utilization());
+  const double use = r.utilization();
+  return r.sharing || use > 1 ? std::nullopt : std::optional(use);
 }
 
 std::string_view way_of(const ReplayOutcome& o) {

@@ -338,7 +338,8 @@ void add_sharing_notes(const ReplayStudy& study, std::vector<std::string>& notes
   }
   if (any_outcome(study, [](const ReplayOutcome& o) {
         return o.scheduling.sharing->tickets > 1 &&
-               o.scheduling.placement != sim::NodePolicy::LeastAllocated;
+               o.scheduling.placement != sim::NodePolicy::LeastAllocated &&
+               !sim::knows_sharing(o.scheduling.placement);
       })) {
     notes.emplace_back(
         "jobs fill a GPU before they take the next one: --placement least-allocated spreads them "
@@ -383,6 +384,14 @@ std::vector<std::string> replay_notes(const ReplayStudy& study) {
     notes.emplace_back(
         "srtf, srsf: run times are known and moving a job costs nothing, an ideal that no "
         "cluster reaches");
+  }
+  if (any_outcome(study, [](const ReplayOutcome& o) {
+        return o.scheduling.queue == sim::QueuePolicy::Muri ||
+               o.scheduling.queue == sim::QueuePolicy::AntMan;
+      })) {
+    notes.emplace_back(
+        "muri, antman: several jobs are on each GPU, so GPU USE may be above 100 %; stopping and "
+        "starting a job costs nothing");
   }
   if (any_preempted(study)) {
     notes.emplace_back(study.restart_preempted

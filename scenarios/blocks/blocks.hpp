@@ -46,10 +46,23 @@ inline constexpr Word kMigStrategies[] = {
 inline constexpr Word kProvenances[] = {{"Measured", Provenance::Measured},
                                         {"Catalog", Provenance::Catalog},
                                         {"Assumed", Provenance::Assumed}};
-// Which policy chooses nodes, as sim::policy_name() spells them.
-inline constexpr Word kPlacements[] = {"first-fit", "least-allocated", "most-allocated",
-                                       "random",    "best-fit",        "dot-product",
-                                       "fgd",       "clustering",      "packing"};
+// Which policy chooses nodes, as sim::policy_name() spells them. The last five look at who shares a
+// GPU.
+inline constexpr Word kPlacements[] = {"first-fit",
+                                       "least-allocated",
+                                       "most-allocated",
+                                       "random",
+                                       "best-fit",
+                                       "dot-product",
+                                       "fgd",
+                                       "clustering",
+                                       "packing",
+                                       "memory-binpack",
+                                       "utilization-binpack",
+                                       "gavel",
+                                       "lucid",
+                                       "interference-aware"};
+inline constexpr std::size_t kSharingPlacements = 5;
 // Of taints and of what tolerates them.
 inline constexpr Word kTaintEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,7 +25,10 @@ using T = FieldType;
 
 constexpr Word kReplayKinds[] = {"Replay"};
 constexpr Word kReplayVersions[] = {"slicewise.dev/v1alpha1"};
-constexpr Word kReplayQueues[] = {"fifo", "backfill", "easy", "priority", "srtf", "srsf"};
+constexpr Word kReplayQueues[] = {"fifo", "backfill", "easy", "priority",
+                                  "srtf", "srsf",     "muri", "antman"};
+// Of them, those that know nothing of sharing.
+constexpr std::span kReplanningQueues = std::span(kReplayQueues).last(4);
 
 void check_cluster(ReplayFile& /*file*/, const Node& cluster, Reading& reading) {
   constexpr std::array<std::string_view, 4> kChoices = {"gpus", "nodes", "nodeList", "instances"};
@@ -70,14 +74,25 @@ void check_sharing(ReplayFile& file, const Node& spec, Reading& reading) {
     if (read) continue;
     for (const Diagnostic& problem : read.error()) reading.findings.add(problem);
   }
-  if (file.sharings.empty()) return;
+  if (file.sharings.empty()) {
+    const std::span sharing = std::span(kPlacements).last(kSharingPlacements);
+    for (const std::string& placement : file.placements) {
+      if (std::ranges::find(sharing, placement, &Word::text) == sharing.end()) continue;
+      reading.findings.add(Code::SettingConflict, value_place(spec, "placement"),
+                           fmt::format("{} looks at who shares a GPU", placement),
+                           "write sharing: [time-slicing:4], or take another placement");
+    }
+    return;
+  }
   if (file.instances.empty()) {
     reading.findings.add(Code::SettingConflict, value_place(spec, "sharing"),
                          "sharing needs to know which GPUs the nodes have",
                          "write cluster: {instances: [...]}");
   }
   for (const std::string& queue : file.queues) {
-    if (queue != "srtf" && queue != "srsf") continue;
+    if (std::ranges::find(kReplanningQueues, queue, &Word::text) == kReplanningQueues.end()) {
+      continue;
+    }
     reading.findings.add(Code::SettingConflict, value_place(spec, "queue"),
                          fmt::format("{} places all jobs anew at each event, whoever shares a GPU "
                                      "with whom: it does not go with sharing",

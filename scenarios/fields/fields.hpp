@@ -172,6 +172,11 @@ struct Field {
     field.most = largest;
     return field;
   }
+  constexpr Field one_of(WordList choice) const {
+    Field field = *this;
+    field.words = choice;
+    return field;
+  }
   template <std::size_t N>
   constexpr Field one_of(const Word (&choice)[N],
                          Code otherwise_reported = Code::EnumUnknown) const {

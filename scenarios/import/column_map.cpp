@@ -25,7 +25,8 @@ constexpr std::array kReadyMaps = {
              "a node of 8 elsewhere"},
     ReadyMap{"muri", "iteration_time,num_gpu,submit_time",
              "arrival=submit_time:ms,run=duration:ms,gpus=num_gpu,id=job_id,work=model_name,"
-             "priority=priority",
+             "priority=priority,iteration=iteration_time:ms,iteration_host=resource_time_0:ms,"
+             "iteration_gpu=resource_time_1:ms,iteration_network=resource_time_2:ms",
              "", "times of this log are milliseconds"},
     ReadyMap{"pai", "plan_gpu,inst_num",
              "arrival=start_time,end=end_time,gpus=plan_gpu:percent,cpu=plan_cpu:percent,"

@@ -37,16 +37,44 @@ enum class JobField : std::uint8_t {
   Work,
   Gang,
   Instances,
+  Iteration,
+  IterationHost,
+  IterationGpu,
+  IterationNetwork,
   Count,
 };
 inline constexpr std::size_t kJobFields = static_cast<std::size_t>(JobField::Count);
 
 // As --columns calls them, in the order of JobField.
-inline constexpr std::array<std::string_view, kJobFields> kJobFieldNames = {
-    "arrival",  "run",        "start", "end",      "gpus",     "gpu_milli", "cpu",
-    "memory",   "gpu_memory", "wait",  "limit",    "deadline", "gpu_use",   "sm_active",
-    "priority", "state",      "id",    "user",     "group",    "project",   "gpu_models",
-    "resource", "work",       "gang",  "instances"};
+inline constexpr std::array<std::string_view, kJobFields> kJobFieldNames = {"arrival",
+                                                                            "run",
+                                                                            "start",
+                                                                            "end",
+                                                                            "gpus",
+                                                                            "gpu_milli",
+                                                                            "cpu",
+                                                                            "memory",
+                                                                            "gpu_memory",
+                                                                            "wait",
+                                                                            "limit",
+                                                                            "deadline",
+                                                                            "gpu_use",
+                                                                            "sm_active",
+                                                                            "priority",
+                                                                            "state",
+                                                                            "id",
+                                                                            "user",
+                                                                            "group",
+                                                                            "project",
+                                                                            "gpu_models",
+                                                                            "resource",
+                                                                            "work",
+                                                                            "gang",
+                                                                            "instances",
+                                                                            "iteration",
+                                                                            "iteration_host",
+                                                                            "iteration_gpu",
+                                                                            "iteration_network"};
 
 // The columns of one field: "NAME|OTHER NAME", and the unit of their values.
 struct MappedColumn {

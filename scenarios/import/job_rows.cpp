@@ -57,6 +57,10 @@ bool JobRows::append(const JobRow& row) {
   trace_.resource.owned.push_back(pool_.number_of(row.resource));
   trace_.work.owned.push_back(pool_.number_of(row.work));
   trace_.gang.owned.push_back(pool_.number_of(row.gang));
+  trace_.iteration.owned.push_back(row.iteration);
+  trace_.iteration_host.owned.push_back(row.iteration_host);
+  trace_.iteration_gpu.owned.push_back(row.iteration_gpu);
+  trace_.iteration_network.owned.push_back(row.iteration_network);
   const std::uint32_t id = trace_.id.owned.back();
   if (id == 0) return false;
   if (id >= is_id_.size()) is_id_.resize(trace_.names.size());

@@ -36,6 +36,10 @@ struct JobRow {
   std::string_view resource;
   std::string_view work;
   std::string_view gang;
+  Duration iteration = kUnknownDuration;
+  Duration iteration_host = kUnknownDuration;
+  Duration iteration_gpu = kUnknownDuration;
+  Duration iteration_network = kUnknownDuration;
 };
 
 // Rows of a log on their way to a trace.

@@ -187,9 +187,15 @@ bool JobTableRows::read_times(JobRow& row) {
   bool skip = false;
   if (!read_instant(JobField::Start, start) || !read_arrival(row, start, skip) || skip ||
       !read_span(JobField::Wait, row.observed_wait) ||
-      !read_span(JobField::Limit, row.time_limit)) {
+      !read_span(JobField::Limit, row.time_limit) ||
+      !read_span(JobField::Iteration, row.iteration) ||
+      !read_span(JobField::IterationHost, row.iteration_host) ||
+      !read_span(JobField::IterationGpu, row.iteration_gpu) ||
+      !read_span(JobField::IterationNetwork, row.iteration_network)) {
     return false;
   }
+  // How long it takes says nothing without what it does.
+  if (row.iteration_gpu.ns < 0) row.iteration = kUnknownDuration;
   if (start && *start < row.at_ns) {
     return table_.bad(at(JobField::Start), "is before the arrival");
   }

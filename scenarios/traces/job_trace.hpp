@@ -73,6 +73,10 @@ void visit_columns(Trace& trace, Visitor&& visit) {
   visit(Rules{"gang"}, trace.gang);
   visit(Rules{"instance_type"}, trace.instance_type);
   visit(Rules{"ran_on"}, trace.ran_on);
+  visit(Rules{"iteration_s", 0, kLongestInTrace}, trace.iteration);
+  visit(Rules{"iteration_host_s", 0, kLongestInTrace}, trace.iteration_host);
+  visit(Rules{"iteration_gpu_s", 0, kLongestInTrace}, trace.iteration_gpu);
+  visit(Rules{"iteration_network_s", 0, kLongestInTrace}, trace.iteration_network);
 }
 
 inline std::int64_t plain(Duration d) { return d.ns; }

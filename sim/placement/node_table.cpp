@@ -66,6 +66,7 @@ NodeDemand NodeTable::demand(const JobShape& shape) {
   demand.gpus = uses_gpus ? shape.gpus : 0;
   demand.gpu_milli = uses_gpus ? shape.gpu_milli : 0;
   demand.models = static_cast<std::uint32_t>(row - model_lists_.begin());
+  demand.guest = shape.guest;
   return demand;
 }
 

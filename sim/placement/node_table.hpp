@@ -20,6 +20,7 @@ struct NodeDemand {
   std::int32_t gpus = 0;
   std::int32_t gpu_milli = 0;  // of each GPU
   std::uint32_t models = 0;    // which GPU models will do: a row of the node table
+  std::uint32_t guest = 0;     // JobShape::guest
   bool whole_node = false;     // all GPUs of a node that has no more, all of them free
 
   bool shares_gpu() const { return gpus == 1 && gpu_milli < kWholeGpu; }

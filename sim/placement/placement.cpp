@@ -21,11 +21,12 @@
 #include "node_table.hpp"
 #include "score_cache.hpp"
 #include "scores.hpp"
+#include "sharing_aware.hpp"
 
 namespace slicewise::sim {
 
 using Policy = std::variant<AnyFit, LeastAllocated, MostAllocated, BestFit, DotProduct, Clustering,
-                            Packing, Fragmentation>;
+                            Packing, Fragmentation, SharingAware>;
 
 // How a job with more GPUs than a node has is cut: demands, as numbers into State::demands.
 struct SpreadShape {
@@ -39,7 +40,8 @@ struct SpreadShape {
 
 struct Placement::State {
   State(NodeTable table, std::vector<NodeDemand> of_shapes, NodePolicy node_policy,
-        std::uint64_t seed, std::span<const TypicalJob> typical, GpuOrder order);
+        std::uint64_t seed, std::span<const TypicalJob> typical, GpuOrder order,
+        const GuestTable* guests);
 
   // Cuts the shapes that no node is large enough for.
   void cut_spread_shapes();
@@ -80,7 +82,7 @@ struct Placement::State {
 namespace {
 
 Policy make_policy(NodePolicy policy, const NodeTable& nodes, std::span<const NodeDemand> demands,
-                   std::span<const TypicalJob> typical) {
+                   std::span<const TypicalJob> typical, const GuestTable* guests) {
   switch (policy) {
     case NodePolicy::LeastAllocated:
       return LeastAllocated();
@@ -96,6 +98,12 @@ Policy make_policy(NodePolicy policy, const NodeTable& nodes, std::span<const No
       return Packing();
     case NodePolicy::Fgd:
       return Fragmentation(nodes, demands, typical);
+    case NodePolicy::MemoryBinpack:
+    case NodePolicy::UtilizationBinpack:
+    case NodePolicy::GavelPacking:
+    case NodePolicy::LucidPacking:
+    case NodePolicy::LeastInterference:
+      return SharingAware(policy, *guests, nodes.size());
     case NodePolicy::FirstFit:
     case NodePolicy::Random:
       break;
@@ -115,9 +123,20 @@ std::uint32_t random_gpu(const GpuMilli& gpus, std::int32_t milli, RandomStream&
   return fitting & (0U - fitting);
 }
 
-constexpr std::array<std::string_view, 9> kPolicyNames = {
-    "first-fit", "least-allocated", "most-allocated", "random", "best-fit", "dot-product",
-    "fgd",       "clustering",      "packing"};
+constexpr std::array<std::string_view, 14> kPolicyNames = {"first-fit",
+                                                           "least-allocated",
+                                                           "most-allocated",
+                                                           "random",
+                                                           "best-fit",
+                                                           "dot-product",
+                                                           "fgd",
+                                                           "clustering",
+                                                           "packing",
+                                                           "memory-binpack",
+                                                           "utilization-binpack",
+                                                           "gavel",
+                                                           "lucid",
+                                                           "interference-aware"};
 
 }  // namespace
 
@@ -132,10 +151,11 @@ std::optional<NodePolicy> node_policy_named(std::string_view name) {
 }
 
 Placement::State::State(NodeTable table, std::vector<NodeDemand> of_shapes, NodePolicy node_policy,
-                        std::uint64_t seed, std::span<const TypicalJob> typical, GpuOrder order)
+                        std::uint64_t seed, std::span<const TypicalJob> typical, GpuOrder order,
+                        const GuestTable* guests)
     : nodes(std::move(table)),
       demands(std::move(of_shapes)),
-      policy(make_policy(node_policy, nodes, demands, typical)),
+      policy(make_policy(node_policy, nodes, demands, typical, guests)),
       at_random(node_policy == NodePolicy::Random),
       gpu_order(order),
       random(seed, 0, 0, Purpose::Placement),
@@ -147,10 +167,14 @@ Placement::State::State(NodeTable table, std::vector<NodeDemand> of_shapes, Node
 std::optional<AllocatedPart> Placement::State::choose(std::size_t number) {
   const NodeDemand& demand = demands[number];
   return std::visit(
-      [&](const auto& scorer) -> std::optional<AllocatedPart> {
+      [&](auto& scorer) -> std::optional<AllocatedPart> {
         const ScoreBoard& board = cache.board(number, [&](std::uint32_t node) -> std::uint8_t {
           if (!nodes.fits(node, demand)) return 0;
-          return static_cast<std::uint8_t>(1 + scorer.score(nodes, demand, node));
+          if constexpr (requires { scorer.rating(nodes, demand, node); }) {
+            return scorer.rating(nodes, demand, node);
+          } else {
+            return static_cast<std::uint8_t>(1 + scorer.score(nodes, demand, node));
+          }
         });
         const auto node = at_random ? board.any(random) : board.best();
         if (!node) return std::nullopt;
@@ -176,6 +200,7 @@ void Placement::State::take(const NodeDemand& demand, const AllocatedPart& part)
   nodes.take(part.node, demand, part.gpus);
   if (auto* clustering = std::get_if<Clustering>(&policy)) clustering->taken(part.node, demand);
   if (auto* fgd = std::get_if<Fragmentation>(&policy)) fgd->changed(nodes, part.node);
+  if (auto* sharing = std::get_if<SharingAware>(&policy)) sharing->taken(demand, part);
   cache.node_changed(part.node);
 }
 
@@ -183,6 +208,7 @@ void Placement::State::give(const NodeDemand& demand, const AllocatedPart& part)
   nodes.give(part.node, demand, part.gpus);
   if (auto* clustering = std::get_if<Clustering>(&policy)) clustering->given(part.node, demand);
   if (auto* fgd = std::get_if<Fragmentation>(&policy)) fgd->changed(nodes, part.node);
+  if (auto* sharing = std::get_if<SharingAware>(&policy)) sharing->given(demand, part);
   cache.node_changed(part.node);
 }
 
@@ -201,13 +227,13 @@ AllocationId Placement::State::new_allocation(ShapeId shape) {
 
 Placement::Placement(std::span<const NodeShape> nodes, std::span<const JobShape> shapes,
                      NodePolicy policy, std::uint64_t seed, std::span<const TypicalJob> typical,
-                     GpuOrder gpu_order) {
+                     GpuOrder gpu_order, const GuestTable* guests) {
   NodeTable table(nodes);
   std::vector<NodeDemand> demands;
   demands.reserve(shapes.size());
   for (const JobShape& shape : shapes) demands.push_back(table.demand(shape));
   state_ = std::make_unique<State>(std::move(table), std::move(demands), policy, seed, typical,
-                                   gpu_order);
+                                   gpu_order, guests);
 }
 
 Placement::~Placement() = default;
@@ -252,6 +278,8 @@ std::optional<AllocationId> Placement::place_again(ShapeId shape,
       const auto gpu = static_cast<std::size_t>(std::countr_zero(left));
       if (free[gpu] < demand.gpu_milli) return std::nullopt;
     }
+    auto* sharing = std::get_if<SharingAware>(&state.policy);
+    if (sharing != nullptr && !sharing->admits(demand, part)) return std::nullopt;
   }
   for (const AllocatedPart& part : parts) state.take(demand_of(part), part);
   const AllocationId id = state.new_allocation(shape);
@@ -286,7 +314,7 @@ void Placement::release(AllocationId id) {
 
 bool Placement::fits_empty(ShapeId shape) const {
   State empty(state_->nodes.emptied(), {state_->demands[shape]}, NodePolicy::FirstFit, 0, {},
-              GpuOrder::Fullest);
+              GpuOrder::Fullest, nullptr);
   std::vector<AllocatedPart> parts;
   return empty.is_spread(0) ? empty.place_spread(0, parts) : empty.choose(0).has_value();
 }

@@ -21,11 +21,6 @@ Duration time_for(Duration work, double pace) {
   return {static_cast<std::int64_t>(std::min(ns, kBeyondTheClock))};
 }
 
-std::uint32_t pool_called(const GpuSharing& sharing, const std::string& instance_type) {
-  const auto pool = std::ranges::find(sharing.pools, instance_type, &PoolModel::instance_type);
-  return static_cast<std::uint32_t>(pool - sharing.pools.begin());
-}
-
 }  // namespace
 
 GpuCompany::GpuCompany(const JobStream& jobs, const JobUses& uses, std::span<const NodeShape> nodes,
@@ -39,7 +34,7 @@ GpuCompany::GpuCompany(const JobStream& jobs, const JobUses& uses, std::span<con
   for (const NodeShape& node : nodes) {
     first_gpu_.push_back(static_cast<std::uint32_t>(gpus_.size()));
     Gpu gpu;
-    gpu.pool = pool_called(uses.sharing(), node.name);
+    gpu.pool = uses.sharing().pool_of(node.name);
     gpus_.insert(gpus_.end(), static_cast<std::size_t>(node.gpus), gpu);
   }
   members_.resize(gpus_.size() * tickets_);
@@ -74,12 +69,18 @@ void GpuCompany::find_seats(std::uint32_t slot, const RunningJob& job,
   });
 }
 
-bool GpuCompany::has_memory(const Seat& seat) const {
+// Beside those who are there and, of the same gang, the ranks before it.
+bool GpuCompany::has_memory(std::span<const Seat> seats, std::size_t at) const {
+  const Seat& seat = seats[at];
   const Gpu& gpu = gpus_[seat.gpu];
-  const Bytes needed = uses_.memory(gpu.pool, seat.row);
+  Bytes needed = uses_.memory(gpu.pool, seat.row);
   if (seat.whole_gpus > 0) return needed <= uses_.whole_memory(gpu.pool);
   if (needed > uses_.ticket_memory(gpu.pool)) return false;
-  return isolated_ || gpu.memory + needed <= uses_.domain_memory(gpu.pool);
+  if (isolated_) return true;
+  for (const Seat& before : seats.first(at)) {
+    if (before.gpu == seat.gpu) needed += uses_.memory(gpu.pool, before.row);
+  }
+  return gpu.memory + needed <= uses_.domain_memory(gpu.pool);
 }
 
 void GpuCompany::use_gpus(std::int64_t more) {
@@ -121,9 +122,12 @@ void GpuCompany::join(std::uint32_t slot, const RunningJob& job, Duration left,
   own.settled = now;
   own.pace = 0;
   own.whole = 1;
+  own.killed = false;
   const std::span<const Seat> seats = seats_of(slot);
-  own.killed = uses_.may_run_out_of_memory() &&
-               !std::ranges::all_of(seats, [this](const Seat& seat) { return has_memory(seat); });
+  const bool is_limited = uses_.may_run_out_of_memory();
+  for (std::size_t at = 0; is_limited && at < seats.size(); ++at) {
+    own.killed = own.killed || !has_memory(seats, at);
+  }
   if (own.killed) return running.move_end(slot, now);
   for (const Seat& seat : seats) {
     sit_down(slot, seat, now);

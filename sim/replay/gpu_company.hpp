@@ -92,7 +92,7 @@ class GpuCompany {
   }
   const GpuUse& use_of(const Seat& seat) const;
   void find_seats(std::uint32_t slot, const RunningJob& job, const NodeResources& resources);
-  bool has_memory(const Seat& seat) const;
+  bool has_memory(std::span<const Seat> seats, std::size_t at) const;
   void sit_down(std::uint32_t slot, const Seat& seat, TimePoint now);
   void stand_up(std::uint32_t slot, const Seat& seat, Duration on_gpu, TimePoint now);
   void members_changed(std::uint32_t gpu, TimePoint now, RunningJobs& running);

@@ -72,6 +72,11 @@ int tickets_per_gpu(const PoolModel& pool) {
 
 }  // namespace
 
+std::uint32_t GpuSharing::pool_of(std::string_view instance_type) const {
+  const auto pool = std::ranges::find(pools, instance_type, &PoolModel::instance_type);
+  return static_cast<std::uint32_t>(pool - pools.begin());
+}
+
 Expected<GpuSharing> share_gpus(const SharingWay& way, std::span<const std::string> instance_types,
                                 const std::string& region, const models::Catalogue& catalogue) {
   GpuSharing sharing;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -239,6 +241,59 @@ std::optional<TurnedAway> JobUses::turned_away(std::size_t row) const {
     if (memory(pool, row) <= room) return std::nullopt;
   }
   return TurnedAway::GpuMemory;
+}
+
+GuestTable guests_of(const scenarios::JobTrace& trace, const JobUses& uses,
+                     std::span<const NodeShape> nodes, TraceShapes& shapes) {
+  struct Kind {
+    std::uint32_t use = 0;
+    std::int64_t steps = 0;  // of memory
+    auto operator<=>(const Kind&) const = default;
+  };
+  std::map<Kind, std::uint32_t> kinds;
+  std::map<std::pair<ShapeId, std::uint32_t>, ShapeId> split;
+  std::vector<JobShape> by_guest;
+  const auto memory_steps = [&](std::size_t row) -> std::int64_t {
+    const Bytes peak = uses.memory(0, row) - uses.sharing().pools.front().context_memory;
+    return (peak.count + kGuestMemoryStep.count - 1) / kGuestMemoryStep.count;
+  };
+  for (std::size_t row = 0; row < trace.size(); ++row) {
+    std::uint32_t guest = 0;
+    if (trace.gpus[row] == 1) {
+      guest = kinds
+                  .try_emplace({uses.use_of(row), memory_steps(row)},
+                               static_cast<std::uint32_t>(kinds.size()))
+                  .first->second;
+    }
+    ShapeId& shape = shapes.of_row[row];
+    const auto [entry, is_new] =
+        split.try_emplace({shape, guest}, static_cast<ShapeId>(by_guest.size()));
+    if (is_new) by_guest.push_back(shapes.shapes[shape]);
+    shape = entry->second;
+    by_guest[shape].guest = guest;
+  }
+  shapes.shapes = std::move(by_guest);
+
+  const GpuSharing& sharing = uses.sharing();
+  GuestTable table;
+  table.kinds = kinds.size();
+  table.most = static_cast<std::uint32_t>(sharing.tickets);
+  table.isolated = sharing.isolates();
+  for (const NodeShape& node : nodes) table.host_of_node.push_back(sharing.pool_of(node.name));
+  for (std::uint32_t at = 0; at < sharing.pools.size(); ++at) {
+    const PoolModel& pool = sharing.pools[at];
+    table.hosts.push_back({pool.kinds.front().sharing, pool.driver_slice, uses.domain_memory(at)});
+    const std::size_t first = table.guests.size();
+    table.guests.resize(first + kinds.size());
+    for (const auto& [kind, guest] : kinds) {
+      const GpuUse& use = uses.with_ticket(at, kind.use);
+      table.guests[first + guest] = {
+          use.member,
+          use.sm_active,
+          {kind.steps * kGuestMemoryStep.count + pool.context_memory.count}};
+    }
+  }
+  return table;
 }
 
 }  // namespace slicewise::sim

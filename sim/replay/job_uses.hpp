@@ -2,10 +2,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "slicewise/sim/device/company.hpp"
 #include "slicewise/sim/replay/replay.hpp"
+
+#include "../placement/sharing_aware.hpp"
 
 // What the jobs of a trace do with the GPUs of a cluster that is shared in some way.
 namespace slicewise::sim {
@@ -71,5 +74,10 @@ class JobUses {
   Diagnostics problems_;
   JobFigures known_;
 };
+
+// What the jobs with a ticket are to each other, for policies that look at it. Shapes are split by
+// it: JobShape::guest.
+GuestTable guests_of(const scenarios::JobTrace& trace, const JobUses& uses,
+                     std::span<const NodeShape> nodes, TraceShapes& shapes);
 
 }  // namespace slicewise::sim

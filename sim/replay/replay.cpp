@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "interleaving.hpp"
 #include "replay_state.hpp"
 #include "schedulers.hpp"
 
@@ -86,8 +87,10 @@ std::size_t most_running(const JobStream& jobs, std::int64_t total_milli) {
 class SharedNodes : public NodeResources {
  public:
   SharedNodes(const JobStream& jobs, const TraceShapes& shapes, const JobUses& uses,
-              const ReplaySettings& settings)
-      : NodeResources(jobs, shapes, settings), stream_(jobs), refused_(jobs.trace().size()) {
+              const ReplaySettings& settings, const GuestTable& guests)
+      : NodeResources(jobs, shapes, settings, &guests),
+        stream_(jobs),
+        refused_(jobs.trace().size()) {
     const int tickets = uses.sharing().tickets;
     if (uses.sharing().isolates()) {
       never_given_milli_ = total_milli() / 1000 * (1000 - tickets * milli_of_ticket(tickets));
@@ -131,6 +134,8 @@ Outcome run_queue(State& state, const TraceShapes& shapes, const ReplaySettings&
       return with(Backfill<State>(state, shapes, settings.queue == QueuePolicy::Priority));
     case QueuePolicy::ShortestTime:
     case QueuePolicy::ShortestService:
+    case QueuePolicy::Muri:
+    case QueuePolicy::AntMan:
       break;
   }
   // They place everybody anew at each event.
@@ -201,10 +206,14 @@ Expected<ReplayResult> replay_shared(const scenarios::JobTrace& trace,
   const GpuSharing& sharing = *settings.sharing;
   const JobStream jobs(trace, settings.repeat, settings.shift, sharing.tickets);
   const JobStream asked(trace, settings.repeat, settings.shift);
-  const TraceShapes shapes = shapes_of(trace, settings.cluster, sharing.tickets);
+  TraceShapes shapes = shapes_of(trace, settings.cluster, sharing.tickets);
   const JobUses uses(trace, sharing);
   if (!uses.problems().empty()) return tl::unexpected(uses.problems());
-  SharedNodes nodes(jobs, shapes, uses, settings);
+  GuestTable guests;
+  if (knows_sharing(settings.placement)) {
+    guests = guests_of(trace, uses, settings.cluster.nodes, shapes);
+  }
+  SharedNodes nodes(jobs, shapes, uses, settings, guests);
   const std::size_t most = most_running(jobs, nodes.total_milli());
   GpuCompany company(jobs, uses, settings.cluster.nodes, most);
   auto result =
@@ -255,6 +264,10 @@ std::string_view policy_name(QueuePolicy policy) {
       return "srtf";
     case QueuePolicy::ShortestService:
       return "srsf";
+    case QueuePolicy::Muri:
+      return "muri";
+    case QueuePolicy::AntMan:
+      return "antman";
   }
   return {};
 }
@@ -273,6 +286,9 @@ std::int64_t SharingFigures::refused() const {
 Expected<ReplayResult> replay(const scenarios::JobTrace& trace, const ReplaySettings& settings) {
   if (const auto problem = time_problem(trace, settings)) {
     return tl::unexpected(Diagnostics{*problem});
+  }
+  if (settings.queue == QueuePolicy::Muri || settings.queue == QueuePolicy::AntMan) {
+    return replay_interleaved(trace, settings);
   }
   if (settings.sharing) return replay_shared(trace, settings);
   const bool pool = settings.cluster.nodes.empty();

@@ -49,13 +49,14 @@ ReplayRecord::ReplayRecord(const JobStream& jobs, const ReplaySettings& settings
 
 void ReplayRecord::never_fits(JobNumber job) {
   result_.never_fit += static_cast<std::int64_t>(jobs_.rows_of(job).size());
-  if (!result_.first_never_fit) result_.first_never_fit = jobs_.row(job);
+  if (!result_.first_never_fit) result_.first_never_fit = jobs_.rows_of(job).front();
 }
 
 void ReplayRecord::refused(JobNumber job, TurnedAway reason) {
   std::vector<SharingFigures::Refusal>& refusals = result_.sharing->refusals;
   auto known = std::ranges::find(refusals, reason, &SharingFigures::Refusal::reason);
-  if (known == refusals.end()) known = refusals.insert(known, {reason, 0, jobs_.row(job)});
+  if (known == refusals.end())
+    known = refusals.insert(known, {reason, 0, jobs_.rows_of(job).front()});
   known->jobs += static_cast<std::int64_t>(jobs_.rows_of(job).size());
 }
 

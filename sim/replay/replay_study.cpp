@@ -23,6 +23,10 @@ void find_jobs_that_never_fit(ReplayStudy& study, const scenarios::JobTrace& tra
   const bool by_model = study.on_nodes && !cluster.only_gpus && !cluster.any_gpu_model;
   const std::string_view models = by_model ? trace.name(trace.gpu_models, row) : "";
   std::string asked = fmt::format("{} GPUs", trace.gpus[row]);
+  if (!trace.gang.empty() && trace.gang[row] != 0) {
+    const auto rows = std::ranges::count(trace.gang.values(), trace.gang[row]);
+    asked += fmt::format(" in a gang of {} rows", rows);
+  }
   if (!models.empty()) asked += fmt::format(" of model {} (--any-gpu takes any)", models);
   if (study.on_nodes && !cluster.only_gpus) {
     if (!trace.cpu_milli.empty()) asked += fmt::format(", {}m CPU", trace.cpu_milli[row]);

@@ -40,13 +40,30 @@ void NodeResources::give_back(JobNumber /*job*/, Holding held) {
 }
 
 bool NodeResources::fits_empty(JobNumber job) const {
-  return std::ranges::all_of(jobs_.rows_of(job), [this](std::uint32_t row) {
+  const std::span<const std::uint32_t> rows = jobs_.rows_of(job);
+  const bool each_fits = std::ranges::all_of(rows, [this](std::uint32_t row) {
     const ShapeId shape = shapes_.of_row[row];
     if (fits_[shape] == Fits::NotAsked) {
       fits_[shape] = placement_.fits_empty(shape) ? Fits::Yes : Fits::No;
     }
     return fits_[shape] == Fits::Yes;
   });
+  if (!each_fits || rows.size() == 1) return each_fits;
+  Fits& fits = gang_fits_[rows.back()];
+  if (fits == Fits::NotAsked) fits = gang_fits_empty(rows) ? Fits::Yes : Fits::No;
+  return fits == Fits::Yes;
+}
+
+// All rows together.
+bool NodeResources::gang_fits_empty(std::span<const std::uint32_t> rows) const {
+  std::vector<AllocationId> placed;
+  for (const std::uint32_t row : rows) {
+    const std::optional<AllocationId> member = empty_->place(shapes_.of_row[row]);
+    if (!member) break;
+    placed.push_back(*member);
+  }
+  for (const AllocationId member : placed) empty_->release(member);
+  return placed.size() == rows.size();
 }
 
 }  // namespace slicewise::sim

@@ -52,12 +52,17 @@ class GpuPool {
 // Nodes with their own CPUs, memory and GPUs.
 class NodeResources {
  public:
-  NodeResources(const JobStream& jobs, const TraceShapes& shapes, const ReplaySettings& settings)
+  // `guests`: for placements that know sharing.
+  NodeResources(const JobStream& jobs, const TraceShapes& shapes, const ReplaySettings& settings,
+                const GuestTable* guests = nullptr)
       : jobs_(jobs),
         shapes_(shapes),
-        placement_(settings.cluster.nodes, shapes.shapes, settings.placement, settings.seed,
-                   shapes.typical, gpu_order(settings)),
-        fits_(shapes.shapes.size(), Fits::NotAsked) {}
+        placement_(empty_cluster(shapes, settings, guests)),
+        fits_(shapes.shapes.size(), Fits::NotAsked) {
+    if (jobs.trace().gang.empty()) return;
+    empty_ = empty_cluster(shapes, settings, guests);
+    gang_fits_.resize(jobs.trace().size(), Fits::NotAsked);
+  }
 
   std::optional<Holding> take(JobNumber job);
   std::size_t set_aside(JobNumber job, Holding held);
@@ -87,6 +92,14 @@ class NodeResources {
     const bool spreads = settings.sharing && settings.placement == NodePolicy::LeastAllocated;
     return spreads ? GpuOrder::Emptiest : GpuOrder::Fullest;
   }
+
+  static Placement empty_cluster(const TraceShapes& shapes, const ReplaySettings& settings,
+                                 const GuestTable* guests) {
+    return {
+        settings.cluster.nodes, shapes.shapes, settings.placement, settings.seed, shapes.typical,
+        gpu_order(settings),    guests};
+  }
+  bool gang_fits_empty(std::span<const std::uint32_t> rows) const;
 
   // All rows by place(row), or none.
   template <class Place>
@@ -118,6 +131,9 @@ class NodeResources {
   const TraceShapes& shapes_;
   Placement placement_;
   mutable std::vector<Fits> fits_;  // by shape, the empty cluster
+  // When the trace has gangs: a cluster that stays empty, and by the last row of a gang.
+  mutable std::optional<Placement> empty_;
+  mutable std::vector<Fits> gang_fits_;
   // Of gangs; a Holding of a gang counts from kFirstGang.
   std::vector<std::vector<AllocationId>> gangs_;
   std::vector<Holding> free_gangs_;

@@ -25,8 +25,8 @@ MAY_INCLUDE = {
 # kernel may look at it.
 SIM_MAY_INCLUDE = {
     "kernel": {"kernel"},
-    "placement": {"kernel", "placement"},
     "device": {"kernel", "device"},
+    "placement": {"kernel", "device", "placement"},
     "metrics": {"kernel", "metrics"},
     "serving": {"kernel", "metrics", "serving"},
     "replay": {"kernel", "device", "metrics", "placement", "replay"},

@@ -137,6 +137,16 @@ TEST(Jobs, MuriIsInMillisecondsWithCrlf) {
   EXPECT_THAT(got.remarks, HasSubstr("1 rows whose duration is not iterations x iteration_time"));
 }
 
+TEST(Jobs, MuriSaysWhatAnIterationDoes) {
+  const Outcome got = import_jobs(
+      "num_gpu,submit_time,duration,iteration_time,resource_time_0,resource_time_1,"
+      "resource_time_2\n1,0,16000,109,114,80,0.6\n",
+      "muri");
+  EXPECT_EQ(got.csv,
+            "arrival_s,run_s,gpus,iteration_s,iteration_host_s,iteration_gpu_s,"
+            "iteration_network_s\n0,16,1,0.109,0.114,0.08,0.0006\n");
+}
+
 TEST(Jobs, ThetaGpuHasObservedWaitsLimitsAndUnitsOfAllocation) {
   const Outcome got = import_jobs(
       "index,job,user,project,state,gpu_num,cpu_num,node_num,submit_time,wait_time,run_time,"

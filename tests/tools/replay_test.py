@@ -149,6 +149,43 @@ class Replay(unittest.TestCase):
                                           "json", "--sharing", "mps:2").stdout)["schedulers"]
         self.assertEqual((outcome["queue"], outcome["placement"]), ("backfill", "least-allocated"))
 
+    def test_placements_that_know_sharing_stand_side_by_side(self):
+        policies = ("best-fit", "memory-binpack", "utilization-binpack", "gavel", "lucid",
+                    "interference-aware")
+        month = run("import", "openb", "-q", "-f", LOGS + "openb-month.csv.gz").stdout
+        arguments = ("-f", "-", "--any-gpu", "--instances", "p3.16xlarge=3", "--sharing",
+                     "time-slicing:4", "--queue", "fifo", "--placement", ",".join(policies))
+        document = json.loads(run("replay", *arguments, "-o", "json", stdin=month).stdout)
+        jsonschema.validate(document, json.loads(run("schema", "replay").stdout))
+        outcomes = document["schedulers"]
+        self.assertEqual(tuple(o["placement"] for o in outcomes), policies)
+        slowdowns = {o["placement"]: o["company"]["slowdown"]["mean"] for o in outcomes}
+        self.assertEqual(len(set(slowdowns.values())), len(policies), slowdowns)
+        waits = {o["placement"]: o["waitSeconds"]["mean"] for o in outcomes}
+        self.assertEqual(min(waits, key=waits.get), "interference-aware")
+        self.assertGreater(waits["best-fit"], 5 * waits["interference-aware"])
+        table = run("replay", *arguments, stdin=month).stdout
+        for policy in policies:
+            self.assertRegex(table, rf"time-slicing:4 +{policy} ")
+        self.expect(2, "they need --sharing", "-f", TRACE, "--instances", "p3.16xlarge=3",
+                    "--placement", "gavel")
+        file = "apiVersion: slicewise.dev/v1alpha1\nkind: Replay\nmetadata: {name: a}\n" \
+               "spec:\n  trace: {file: x.csv}\n  cluster: {gpus: 8}\n  placement: lucid\n"
+        self.expect(3, "-:7:14: error[SETTING_CONFLICT]: lucid looks", "-f", "-", stdin=file)
+
+    def test_jobs_interleave_their_iterations(self):
+        trace = "arrival_s,run_s,gpus,iteration_s,iteration_host_s,iteration_gpu_s," \
+                "iteration_network_s\n0,1000,1,1,1,0,0\n0,1000,1,1,0,1,0\n"
+        arguments = ("--gpus", "1", "--queue", "fifo,muri,antman", "-o", "json")
+        document = json.loads(self.expect(0, "", "-f", "-", *arguments, stdin=trace).stdout)
+        jsonschema.validate(document, json.loads(run("schema", "replay").stdout))
+        fifo, muri, antman = [s["completionSeconds"]["mean"] for s in document["schedulers"]]
+        self.assertEqual((fifo, antman), (1500, 1500))  # both own their GPU
+        self.assertAlmostEqual(muri, 1000 * 1.33 / 1.015, delta=1e-3)
+        self.expect(3, "what an iteration of each job does", "-f", TRACE, *arguments)
+        self.expect(2, "srtf, srsf, muri and antman", "-f", TRACE, "--instances", "p3.16xlarge=3",
+                    "--sharing", "mps:2", "--queue", "muri")
+
     def test_gpus_are_known_by_what_logs_call_them(self):
         trace = "arrival_s,run_s,gpus,gpu_models\n"
         for name, finds in (("a100", True), ("A100_40GB", True), ("NVIDIA-A100-SXM4-40GB", True),

@@ -63,6 +63,8 @@ inline constexpr std::array kQueuePolicies = {
     Choice{"priority", sim::QueuePolicy::Priority},
     Choice{"srtf", sim::QueuePolicy::ShortestTime},
     Choice{"srsf", sim::QueuePolicy::ShortestService},
+    Choice{"muri", sim::QueuePolicy::Muri},
+    Choice{"antman", sim::QueuePolicy::AntMan},
 };
 
 inline constexpr std::array kNodePolicies = {
@@ -75,6 +77,11 @@ inline constexpr std::array kNodePolicies = {
     Choice{"fgd", sim::NodePolicy::Fgd},
     Choice{"clustering", sim::NodePolicy::Clustering},
     Choice{"packing", sim::NodePolicy::Packing},
+    Choice{"memory-binpack", sim::NodePolicy::MemoryBinpack},
+    Choice{"utilization-binpack", sim::NodePolicy::UtilizationBinpack},
+    Choice{"gavel", sim::NodePolicy::GavelPacking},
+    Choice{"lucid", sim::NodePolicy::LucidPacking},
+    Choice{"interference-aware", sim::NodePolicy::LeastInterference},
 };
 
 // A queue is a partition or a virtual cluster: what traces call a group.

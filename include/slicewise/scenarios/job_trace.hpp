@@ -80,6 +80,11 @@ struct JobTrace {
   // Of the node that it ran on or asks for: "g5.xlarge".
   TraceColumn<std::uint32_t> instance_type;
   TraceColumn<std::uint32_t> ran_on;  // the GPU that it ran on: "node-3/1"
+  // One iteration alone, and of it what the host, the GPU and the network are busy with.
+  TraceColumn<Duration> iteration;
+  TraceColumn<Duration> iteration_host;
+  TraceColumn<Duration> iteration_gpu;
+  TraceColumn<Duration> iteration_network;
 
   std::vector<std::string> names = {""};
   std::optional<std::int64_t> origin_unix_s;  // what `arrival` counts from, when known

@@ -1,8 +1,16 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
 
 #include "slicewise/sim/replay/replay.hpp"
+
+#include "../demo.hpp"
 
 namespace slicewise::sim {
 
@@ -43,6 +51,40 @@ inline ReplaySettings on_nodes(std::size_t nodes, int gpus, QueuePolicy queue) {
   ReplaySettings settings = on_pool(0, queue);
   settings.cluster.nodes.assign(nodes, {"", {}, {}, gpus, ""});
   return settings;
+}
+
+inline std::shared_ptr<const GpuSharing> shared(const std::string& way,
+                                                const std::string& instance) {
+  const auto read = scenarios::read_sharing_way(way);
+  EXPECT_TRUE(read.has_value()) << way;
+  const std::vector<std::string> types = {instance};
+  auto sharing = share_gpus(*read, types, "us-east-1", demo::catalogue());
+  EXPECT_TRUE(sharing.has_value()) << sharing.error().front().message;
+  return std::make_shared<const GpuSharing>(std::move(*sharing));
+}
+
+inline ReplaySettings on_instances(const std::string& instance, std::size_t nodes,
+                                   const std::string& way, QueuePolicy queue = QueuePolicy::Fifo) {
+  const models::InstanceType& type = *demo::catalogue().find_instance(instance);
+  ReplaySettings settings;
+  settings.cluster.nodes.assign(nodes, {type.name, type.allocatable_cpu, type.allocatable_memory,
+                                        type.gpu_count, type.gpu_model});
+  settings.queue = queue;
+  settings.keep_jobs = true;
+  if (!way.empty()) settings.sharing = shared(way, instance);
+  return settings;
+}
+
+inline ReplayResult replayed_shared(const scenarios::JobTrace& trace,
+                                    const ReplaySettings& settings) {
+  auto result = replay(trace, settings);
+  EXPECT_TRUE(result.has_value()) << result.error().front().message;
+  return result ? *result : ReplayResult{};
+}
+
+inline double end_s(const ReplayResult& result, std::size_t job) {
+  const TimePoint end = result.job_times[job].end;
+  return end == kNever ? -1 : static_cast<double>((end - TimePoint{}).ns) / 1e9;
 }
 
 }  // namespace slicewise::sim

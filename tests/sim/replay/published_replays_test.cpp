@@ -19,7 +19,6 @@
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/sim/replay/sharing.hpp"
 
-#include "../demo.hpp"
 #include "job_samples.hpp"
 
 // Real traces against figures that others published for them.
@@ -102,6 +101,10 @@ constexpr MuriFigure kMuri[] = {
     {"trace3", QueuePolicy::ShortestService, 185'022, 0},
     {"trace4", QueuePolicy::ShortestTime, 581'983, 14'787'991},
     {"trace4", QueuePolicy::ShortestService, 487'167, 0},
+    {"trace3", QueuePolicy::Muri, 88'687, 8'174'135},
+    {"trace3", QueuePolicy::AntMan, 305'454, 8'174'140},
+    {"trace4", QueuePolicy::Muri, 429'175, 10'918'239},
+    {"trace4", QueuePolicy::AntMan, 2'212'463, 12'292'271},
 };
 
 TEST(Traces, MuriTracesComeCloseToThePublishedCompletionTimes) {
@@ -121,7 +124,9 @@ TEST(Traces, MuriTracesComeCloseToThePublishedCompletionTimes) {
               << (figure.makespan_s > 0 ? last_end / figure.makespan_s : 0) << '\n';
     // Ideal preemption without cost must be somewhat better than what was measured.
     EXPECT_GE(completion, 0.90);
-    EXPECT_LE(completion, 1.02);
+    const bool interleaves =
+        figure.queue == QueuePolicy::Muri || figure.queue == QueuePolicy::AntMan;
+    EXPECT_LE(completion, interleaves ? 1.10 : 1.02);
     if (figure.makespan_s > 0) {
       EXPECT_NEAR(last_end / figure.makespan_s, 0.96, 0.06);
     }
@@ -148,22 +153,13 @@ std::array<double, 2> replayed_pair(const ReplaySettings& settings, const Says& 
   return speeds;
 }
 
-ReplaySettings taking_turns(const std::string& instance) {
-  const models::InstanceType& type = *demo::catalogue().find_instance(instance);
-  ReplaySettings settings;
-  settings.cluster.nodes = {
-      {type.name, type.allocatable_cpu, type.allocatable_memory, type.gpu_count, type.gpu_model}};
-  settings.keep_jobs = true;
-  const std::vector<std::string> types = {instance};
-  settings.sharing = std::make_shared<const GpuSharing>(*share_gpus(
-      *scenarios::read_sharing_way("time-slicing:2"), types, "us-east-1", demo::catalogue()));
-  return settings;
-}
-
 double error_percent(const std::array<double, 2>& speeds, const models::MeasuredPair& pair) {
   return 50 *
          (std::abs(speeds[0] / pair.first_speed - 1) + std::abs(speeds[1] / pair.second_speed - 1));
 }
+
+// Whether Gavel's rule lets a pair share a GPU.
+bool is_packed(const std::array<double, 2>& speeds) { return speeds[0] + speeds[1] > 1.5; }
 
 // Pairs of training jobs on an RTX 3090, replayed from nothing but their GPU utilisation on the
 // nearest GPU that EC2 has.
@@ -175,27 +171,29 @@ TEST(Traces, PairsThatLucidMeasuredSlowEachOtherDownInAReplay) {
   const auto source = models::read_pairs(
       {name, {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}});
   ASSERT_TRUE(source.has_value());
-  const ReplaySettings settings = taking_turns("g5.xlarge");
+  const ReplaySettings settings = on_instances("g5.xlarge", 1, "time-slicing:2");
   double error = 0;
   double without_company = 0;
   int pairs = 0;
+  int as_gavel = 0;
   for (const models::MeasuredPair& pair : source->pairs) {
     if (!pair.first_utilisation || !pair.second_utilisation) continue;
     const auto permille = [](double share) {
       return static_cast<std::int32_t>(std::lround(1000 * share));
     };
-    error += error_percent(replayed_pair(settings,
-                                         [&](scenarios::JobTrace& trace) {
-                                           trace.gpu_permille.owned = {
-                                               permille(*pair.first_utilisation),
-                                               permille(*pair.second_utilisation)};
-                                         }),
-                           pair);
+    const auto speeds = replayed_pair(settings, [&](scenarios::JobTrace& trace) {
+      trace.gpu_permille.owned = {permille(*pair.first_utilisation),
+                                  permille(*pair.second_utilisation)};
+    });
+    error += error_percent(speeds, pair);
+    as_gavel += is_packed(speeds) == is_packed({pair.first_speed, pair.second_speed}) ? 1 : 0;
     without_company += error_percent({1, 1}, pair);
     ++pairs;
   }
   std::cout << pairs << " pairs of Lucid: mean error of the speeds " << error / pairs
             << " %, of a replay without sharing " << without_company / pairs << " %\n";
+  // Gavel's rule says the same of 94 % of them as it would by the measurements.
+  EXPECT_GE(as_gavel, 0.93 * pairs);
   EXPECT_GT(pairs, 600);
   EXPECT_LE(error / pairs, 9);
   EXPECT_LE(error, 0.7 * without_company);
@@ -205,7 +203,7 @@ TEST(Traces, PairsThatLucidMeasuredSlowEachOtherDownInAReplay) {
 // it takes, as a trace has it.
 TEST(Traces, PairsThatGavelMeasuredSlowEachOtherDownInAReplay) {
   const models::ValidationSet set = models::load_validation_set();
-  const ReplaySettings settings = taking_turns("p3.2xlarge");
+  const ReplaySettings settings = on_instances("p3.2xlarge", 1, "time-slicing:2");
   const models::TimeSlice& slice = settings.sharing->pools.front().driver_slice;
   const double overhead = to_seconds(slice.switch_cost) / to_seconds(slice.turn);
   for (const auto& [id, bound] : {std::pair{"gavel-p100", 19.0}, std::pair{"gavel-k80", 17.0}}) {
@@ -228,12 +226,13 @@ TEST(Traces, PairsThatGavelMeasuredSlowEachOtherDownInAReplay) {
       const auto second = duty_milli.find(pair.second);
       const bool known = first != duty_milli.end() && second != duty_milli.end();
       if (!known || pair.first == pair.second) continue;
-      error +=
-          error_percent(replayed_pair(settings,
-                                      [&](scenarios::JobTrace& trace) {
-                                        trace.gpu_milli.owned = {first->second, second->second};
-                                      }),
-                        pair);
+      const auto speeds = replayed_pair(settings, [&](scenarios::JobTrace& trace) {
+        trace.gpu_milli.owned = {first->second, second->second};
+      });
+      error += error_percent(speeds, pair);
+      // None of them gains enough, measured or predicted.
+      EXPECT_FALSE(is_packed({pair.first_speed, pair.second_speed}));
+      EXPECT_FALSE(is_packed(speeds));
       ++pairs;
     }
     std::cout << pairs << " pairs of " << id << ": mean error of the speeds " << error / pairs

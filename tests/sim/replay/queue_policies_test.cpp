@@ -1,4 +1,6 @@
+#include <array>
 #include <atomic>
+#include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -178,6 +180,45 @@ TEST(QueuePolicies, ARepetitionIsTheSameTraceLater) {
   EXPECT_EQ(starts(result), (Seconds{0, 10, 100, 110, 200, 210}));
   settings.shift = nanoseconds(1);
   EXPECT_FALSE(replay(trace, settings).has_value());
+}
+
+// Seconds of an iteration that each job needs the host, the GPU and the network.
+scenarios::JobTrace with_stages(scenarios::JobTrace trace,
+                                const std::vector<std::array<double, 3>>& jobs) {
+  const auto of = [](double seconds) { return milliseconds(std::llround(1'000 * seconds)); };
+  for (const auto& [host, gpu, network] : jobs) {
+    trace.iteration.owned.push_back(of(host + gpu + network));
+    trace.iteration_host.owned.push_back(of(host));
+    trace.iteration_gpu.owned.push_back(of(gpu));
+    trace.iteration_network.owned.push_back(of(network));
+  }
+  return trace;
+}
+
+TEST(QueuePolicies, MuriInterleavesWhatNeedsDifferentResources) {
+  const auto two = trace_of({{0, 1'000, 1}, {0, 1'000, 1}});
+  // One loads while the other computes; together they cost each other 1.33 / 1.015.
+  const auto unlike = with_stages(two, {{1, 0, 0}, {0, 1, 0}});
+  const ReplayResult together = replayed(unlike, on_nodes(1, 1, QueuePolicy::Muri));
+  EXPECT_EQ(starts(together), (Seconds{0, 0}));
+  EXPECT_EQ(ends(together), (Seconds{1'310, 1'310}));
+  EXPECT_EQ(ends(replayed(unlike, on_nodes(1, 2, QueuePolicy::Muri))), (Seconds{1'000, 1'000}));
+  // Who needs the same resource gains nothing: one after the other.
+  const auto alike = with_stages(two, {{0, 1, 0}, {0, 1, 0}});
+  EXPECT_EQ(starts(replayed(alike, on_nodes(1, 1, QueuePolicy::Muri))), (Seconds{0, 1'000}));
+  EXPECT_FALSE(replay(two, on_nodes(1, 1, QueuePolicy::Muri)).has_value());
+}
+
+TEST(QueuePolicies, AntMansGuestsTakeWhatTheOwnerLeaves) {
+  const auto trace = with_stages(trace_of({{0, 1'000, 1, 0}, {0, 1'000, 1, 1}, {1, 10, 1, 0}}),
+                                 {{0.5, 0.5, 0}, {0, 1, 0}, {0, 1, 0}});
+  const ReplayResult result = replayed(trace, on_nodes(1, 1, QueuePolicy::AntMan));
+  // Beside the first owner an iteration of the guest takes two of the owner's. The second leaves
+  // nothing of the GPU: the guest stands still for its ten seconds.
+  EXPECT_EQ(starts(result), (Seconds{0, 0, 1'000}));
+  EXPECT_EQ(ends(result)[0], 1'000);
+  EXPECT_EQ(ends(result)[2], 1'010);
+  EXPECT_EQ(ends(result)[1], 1'510);
 }
 
 TEST(QueuePolicies, TimesBeyondTheClockAreRefused) {

@@ -10,44 +10,11 @@
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/kernel/random.hpp"
 
-#include "../demo.hpp"
 #include "job_samples.hpp"
 
 // Recorded jobs under ways of sharing, against the laws written out by hand and against `run`.
 namespace slicewise::sim {
 namespace {
-
-std::shared_ptr<const GpuSharing> shared(const std::string& way, const std::string& instance) {
-  const auto read = scenarios::read_sharing_way(way);
-  EXPECT_TRUE(read.has_value()) << way;
-  const std::vector<std::string> types = {instance};
-  auto sharing = share_gpus(*read, types, "us-east-1", demo::catalogue());
-  EXPECT_TRUE(sharing.has_value()) << sharing.error().front().message;
-  return std::make_shared<const GpuSharing>(std::move(*sharing));
-}
-
-ReplaySettings on(const std::string& instance, std::size_t nodes, const std::string& way,
-                  QueuePolicy queue = QueuePolicy::Fifo) {
-  const models::InstanceType& type = *demo::catalogue().find_instance(instance);
-  ReplaySettings settings;
-  settings.cluster.nodes.assign(nodes, {type.name, type.allocatable_cpu, type.allocatable_memory,
-                                        type.gpu_count, type.gpu_model});
-  settings.queue = queue;
-  settings.keep_jobs = true;
-  if (!way.empty()) settings.sharing = shared(way, instance);
-  return settings;
-}
-
-ReplayResult replayed_shared(const scenarios::JobTrace& trace, const ReplaySettings& settings) {
-  auto result = replay(trace, settings);
-  EXPECT_TRUE(result.has_value()) << result.error().front().message;
-  return result ? *result : ReplayResult{};
-}
-
-double end_s(const ReplayResult& result, std::size_t job) {
-  const TimePoint end = result.job_times[job].end;
-  return end == kNever ? -1 : static_cast<double>((end - TimePoint{}).ns) / 1e9;
-}
 
 void use_gpus(scenarios::JobTrace& trace, const std::vector<std::int32_t>& permille) {
   trace.gpu_permille.owned = permille;
@@ -95,10 +62,10 @@ TEST(ReplaySharing, OneJobPerGpuIsTheReplayWithoutSharingBitForBit) {
       for (const bool restart : {false, true}) {
         for (const NodePolicy placement : {NodePolicy::BestFit, NodePolicy::Random,
                                            NodePolicy::LeastAllocated, NodePolicy::Fgd}) {
-          ReplaySettings plain = on("p3.16xlarge", 2, "", queue);
+          ReplaySettings plain = on_instances("p3.16xlarge", 2, "", queue);
           plain.placement = placement;
           plain.restart_preempted = restart;
-          ReplaySettings alone = on("p3.16xlarge", 2, "exclusive", queue);
+          ReplaySettings alone = on_instances("p3.16xlarge", 2, "exclusive", queue);
           alone.placement = placement;
           alone.restart_preempted = restart;
           const ReplayResult a = replayed_shared(trace, plain);
@@ -125,7 +92,7 @@ TEST(ReplaySharing, OneJobPerGpuIsTheReplayWithoutSharingBitForBit) {
 TEST(ReplaySharing, TwoJobsTakeTurnsAsTheLawSays) {
   auto trace = trace_of({{0, 1'000, 1}, {0, 600, 1}});
   use_gpus(trace, {800, 400});
-  const ReplaySettings settings = on("g4dn.xlarge", 1, "time-slicing:4");
+  const ReplaySettings settings = on_instances("g4dn.xlarge", 1, "time-slicing:4");
   const ReplayResult result = replayed_shared(trace, settings);
   const double first = models::kBusyOfGpuUtil * 0.8;
   const double second = models::kBusyOfGpuUtil * 0.4;
@@ -147,7 +114,7 @@ TEST(ReplaySharing, TwoJobsUnderMpsRunAtTheSpeedsOfTheLaw) {
   auto trace = trace_of({{0, 1'000, 1}, {0, 1'000, 1}});
   use_gpus(trace, {1'000, 600});
   trace.sm_permille.owned = {600, scenarios::kUnknownNumber};
-  const ReplaySettings settings = on("g4dn.xlarge", 1, "mps:4");
+  const ReplaySettings settings = on_instances("g4dn.xlarge", 1, "mps:4");
   const ReplayResult result = replayed_shared(trace, settings);
   const auto& mps = std::get<models::Mps>(settings.sharing->pools.front().kinds.front().sharing);
   EXPECT_NEAR(mps.active_threads, 0.25, 0.01);
@@ -168,7 +135,7 @@ TEST(ReplaySharing, TwoJobsUnderMpsRunAtTheSpeedsOfTheLaw) {
 TEST(ReplaySharing, AMigInstanceStretchesJobsAndKeepsThemApart) {
   auto trace = trace_of({{0, 1'000, 1}, {0, 1'000, 1}, {0, 500, 2}});
   use_gpus(trace, {1'000, 200, 500});
-  const ReplaySettings settings = on("p4d.24xlarge", 1, "mig:all-1g.5gb");
+  const ReplaySettings settings = on_instances("p4d.24xlarge", 1, "mig:all-1g.5gb");
   const DomainKind& kind = settings.sharing->pools.front().kinds.front();
   EXPECT_EQ(settings.sharing->tickets, 7);
   const ReplayResult result = replayed_shared(trace, settings);
@@ -194,7 +161,7 @@ TEST(ReplaySharing, WhoFindsNoMemoryComesBackAsTheJobControllerHasIt) {
       auto trace = trace_of({{0, first_runs, 1}, {5, 100, 1}});
       trace.gpu_memory.owned = {gibibytes(10), gibibytes(10)};
       const ReplayResult result =
-          replayed_shared(trace, on("g4dn.xlarge", 1, "time-slicing:2", queue));
+          replayed_shared(trace, on_instances("g4dn.xlarge", 1, "time-slicing:2", queue));
       EXPECT_EQ(result.sharing->oom_killed, killed);
       EXPECT_EQ(end_s(result, 1), end);
       EXPECT_EQ(end_s(result, 0), first_runs);  // nobody ran beside it
@@ -207,11 +174,11 @@ TEST(ReplaySharing, WhoFindsNoMemoryComesBackAsTheJobControllerHasIt) {
 TEST(ReplaySharing, WhatNeedsMoreMemoryThanASliceHasIsCountedAndNamed) {
   auto trace = trace_of({{0, 10, 1}, {1, 10, 1}, {2, 10, 1}});
   trace.gpu_memory.owned = {gibibytes(1), gibibytes(8), gibibytes(100)};
-  const ReplayResult mps = replayed_shared(trace, on("g4dn.xlarge", 1, "mps:4"));
+  const ReplayResult mps = replayed_shared(trace, on_instances("g4dn.xlarge", 1, "mps:4"));
   EXPECT_EQ(mps.finished, 1);
   EXPECT_EQ(mps.sharing->refused(), 2);
   EXPECT_EQ(mps.sharing->refusals[0].first_row, 1U);
-  const ReplayResult alone = replayed_shared(trace, on("g4dn.xlarge", 1, "exclusive"));
+  const ReplayResult alone = replayed_shared(trace, on_instances("g4dn.xlarge", 1, "exclusive"));
   EXPECT_EQ(alone.finished, 2);
   EXPECT_EQ(alone.sharing->refusals[0].first_row, 2U);
 }
@@ -236,7 +203,7 @@ TEST(ReplaySharing, NoWorkIsLostWhilePacesChange) {
     for (const QueuePolicy queue :
          {QueuePolicy::Fifo, QueuePolicy::Backfill, QueuePolicy::Easy, QueuePolicy::Priority}) {
       const ReplayResult result =
-          replayed_shared(trace, on("p3.16xlarge", 2, "time-slicing:3", queue));
+          replayed_shared(trace, on_instances("p3.16xlarge", 2, "time-slicing:3", queue));
       EXPECT_EQ(result.finished, 400);
       EXPECT_GT(result.sharing->slowdown.mean(), 1.01);
       const double measured_s =
@@ -283,7 +250,7 @@ TEST(ReplaySharing, AgreesWithRunOnTheSameJobs) {
       workloads.push_back(workload);
     }
     const VariantResult run = demo::result(demo::scenario(pool, workloads));
-    const ReplayResult result = replayed_shared(trace, on(at.instance, 1, at.way));
+    const ReplayResult result = replayed_shared(trace, on_instances(at.instance, 1, at.way));
     for (std::size_t job = 0; job < 3; ++job) {
       const Duration completion = run.workloads[job].job_completion->mean;
       const double here = end_s(result, job) - static_cast<double>(kArrivals[job]);
@@ -302,7 +269,7 @@ TEST(ReplaySharing, WhatATraceSaysOfItsJobsIsCounted) {
   trace.names = {"", "g4dn.xlarge", "T4", "G9"};
   trace.instance_type.owned = {1, 0, 0, 0, 0};
   trace.gpu_models.owned = {0, 2, 3, 0, 0};
-  ReplaySettings settings = on("g4dn.xlarge", 5, "time-slicing:2");
+  ReplaySettings settings = on_instances("g4dn.xlarge", 5, "time-slicing:2");
   settings.cluster.any_gpu_model = true;
   const ReplayResult result = replayed_shared(trace, settings);
   const JobFigures& known = result.sharing->known;
@@ -323,7 +290,7 @@ TEST(ReplaySharing, TimesAreCarriedOverFromTheGpuOfTheLog) {
   use_gpus(trace, {1'000});
   trace.names = {"", "g4dn.xlarge"};
   trace.instance_type.owned = {1};
-  const ReplayResult result = replayed_shared(trace, on("g5.xlarge", 1, "exclusive"));
+  const ReplayResult result = replayed_shared(trace, on_instances("g5.xlarge", 1, "exclusive"));
   const models::Catalogue& catalogue = demo::catalogue();
   const double scale = models::roofline_scale(
       *catalogue.find_gpu("T4"), *catalogue.find_gpu("A10G"), models::kDefaultBandwidthShare);
@@ -337,7 +304,7 @@ TEST(ReplaySharing, TimesAreCarriedOverFromTheGpuOfTheLog) {
 
 TEST(ReplaySharing, JobsAreGroupedWorstFirst) {
   const auto trace = mixed_jobs(3, false);
-  ReplaySettings settings = on("p3.16xlarge", 2, "time-slicing:4");
+  ReplaySettings settings = on_instances("p3.16xlarge", 2, "time-slicing:4");
   settings.group_by = GroupBy::User;
   const ReplayResult result = replayed_shared(trace, settings);
   ASSERT_EQ(result.groups.size(), 3U);
@@ -355,11 +322,11 @@ TEST(ReplaySharing, JobsAreGroupedWorstFirst) {
 
 TEST(ReplaySharing, SpreadingSharesOnlyWhatItMust) {
   auto trace = trace_of({{0, 100, 1}, {0, 100, 1}, {0, 100, 1}, {0, 100, 1}});
-  ReplaySettings settings = on("g4dn.12xlarge", 1, "time-slicing:4");
+  ReplaySettings settings = on_instances("g4dn.12xlarge", 1, "time-slicing:4");
   EXPECT_GT(replayed_shared(trace, settings).sharing->slowdown.mean(), 3);
   settings.placement = NodePolicy::LeastAllocated;
   EXPECT_EQ(replayed_shared(trace, settings).sharing->slowdown.mean(), 1);
-  ReplaySettings nodes = on("g4dn.xlarge", 4, "time-slicing:4");
+  ReplaySettings nodes = on_instances("g4dn.xlarge", 4, "time-slicing:4");
   nodes.placement = NodePolicy::LeastAllocated;
   EXPECT_EQ(replayed_shared(trace, nodes).sharing->slowdown.mean(), 1);
 }

@@ -37,7 +37,8 @@ ExitCode verdict(const sim::ReplayStudy& study) {
 }
 
 bool replans(sim::QueuePolicy queue) {
-  return queue == sim::QueuePolicy::ShortestTime || queue == sim::QueuePolicy::ShortestService;
+  return queue == sim::QueuePolicy::ShortestTime || queue == sim::QueuePolicy::ShortestService ||
+         queue == sim::QueuePolicy::Muri || queue == sim::QueuePolicy::AntMan;
 }
 
 // A mistake that only the values of several flags together show.
@@ -54,8 +55,12 @@ std::string conflict(const ReplayCommand& command) {
            " needs --sharing: without it nobody meets on a GPU";
   }
   if (!command.sharings.empty() && std::ranges::any_of(command.queues, replans)) {
-    return "--sharing does not go with --queue srtf and srsf: they place all jobs anew at each "
-           "event";
+    return "--sharing does not go with --queue srtf, srsf, muri and antman: they place all jobs "
+           "anew at each event";
+  }
+  if (command.sharings.empty() && std::ranges::any_of(command.placements, sim::knows_sharing)) {
+    return "--placement memory-binpack, utilization-binpack, gavel, lucid and interference-aware "
+           "look at who shares a GPU: they need --sharing";
   }
   if (!command.inflate) return "";
   if (command.gpus) return "--inflate needs nodes: --nodes or --instances";

@@ -25,7 +25,16 @@ enum class NodePolicy : std::uint8_t {
   Fgd,             // fragmentation gradient descent (Weng et al., USENIX ATC'23)
   Clustering,      // jobs with as many GPUs on the same nodes (Gandiva)
   Packing,         // shared GPUs before free ones, used nodes before free ones (MLaaS)
+  // By who is on a GPU already, of which the others know nothing: for GPUs that are shared.
+  MemoryBinpack,       // the GPU with the least memory left over
+  UtilizationBinpack,  // the GPU whose SMs are busiest with it, up to all of them
+  GavelPacking,        // free GPUs, then the pair with the most throughput, above 1.5 (Gavel)
+  LucidPacking,        // pairs that slow each other down little, then free GPUs (Lucid)
+  LeastInterference,   // where everybody together is slowed down least
 };
+
+// Whether it places jobs by who is on a GPU already.
+constexpr bool knows_sharing(NodePolicy policy) { return policy >= NodePolicy::MemoryBinpack; }
 
 // As on the command line: "best-fit", "fgd".
 std::string_view policy_name(NodePolicy policy);
@@ -56,6 +65,7 @@ struct JobShape {
   int gpus = 0;                         // more than a node has: spread over whole nodes
   int gpu_milli = 1000;                 // of each; less than 1000 only with gpus == 1
   std::vector<std::string> gpu_models;  // allowed; empty = any
+  std::uint32_t guest = 0;              // into GuestTable: what it is to others on its GPU
 
   friend bool operator==(const JobShape&, const JobShape&) = default;
 };
@@ -82,15 +92,18 @@ struct FreeResources {
   std::int64_t whole_gpus = 0;
 };
 
+struct GuestTable;
+
 // The nodes of a cluster and what is free on them. Indexed by free resources: placing and
 // releasing cost far less than one look at every node. Nothing is allocated in steady state.
 // Not thread-safe.
 class Placement {
  public:
-  // `shapes` are all that will ever be placed. `typical` is read by Fgd only.
+  // `shapes` are all that will ever be placed. `typical` is read by Fgd only, `guests` by policies
+  // that know sharing, as long as this lives. REQUIRES: those have it.
   Placement(std::span<const NodeShape> nodes, std::span<const JobShape> shapes, NodePolicy policy,
             std::uint64_t seed, std::span<const TypicalJob> typical = {},
-            GpuOrder gpu_order = GpuOrder::Fullest);
+            GpuOrder gpu_order = GpuOrder::Fullest, const GuestTable* guests = nullptr);
   ~Placement();
   Placement(Placement&&) noexcept;
   Placement& operator=(Placement&&) noexcept;

@@ -34,6 +34,9 @@ enum class QueuePolicy : std::uint8_t {
   Priority,  // higher priority first, then the oldest that fits; preempts lower priorities
   ShortestTime,     // SRTF: preemptive, least remaining run time first
   ShortestService,  // SRSF: preemptive, least remaining run time x GPUs first
+  // Of jobs that share all of their GPUs: they need to know what an iteration of each does.
+  Muri,    // Muri-L: least GPU time so far first; groups of jobs interleave their iterations
+  AntMan,  // priority 0 owns its GPUs, others take what that leaves
 };
 
 // As on the command line: "fifo", "srtf".
@@ -65,7 +68,7 @@ struct ReplaySettings {
   std::shared_ptr<const GpuSharing> sharing;
   GroupBy group_by = GroupBy::Nothing;
   QueuePolicy queue = QueuePolicy::Fifo;
-  NodePolicy placement = NodePolicy::BestFit;
+  NodePolicy placement = NodePolicy::BestFit;  // REQUIRES: sharing, if it knows sharing
   std::uint64_t seed = 42;
   // The trace this many times, each `shift` later than the one before it.
   int repeat = 1;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
@@ -20,6 +22,8 @@ struct GpuSharing {
   const models::Catalogue* catalogue = nullptr;
   Diagnostics notes;
 
+  // Into pools; as many as there are: none is called so.
+  std::uint32_t pool_of(std::string_view instance_type) const;
   // Each ticket is a domain of its own: jobs on one GPU do not feel each other.
   bool isolates() const { return !pools.front().kinds.front().partition.empty(); }
 };

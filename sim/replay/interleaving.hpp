@@ -1,0 +1,130 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "slicewise/sim/replay/replay.hpp"
+
+#include "job_stream.hpp"
+
+// Jobs that share all of their GPUs and take turns at what an iteration needs: the host, which
+// loads data, the GPU, and the network.
+namespace slicewise::sim {
+
+// Seconds of an iteration alone, and of its three stages.
+struct Stages {
+  double iteration = 0;
+  std::array<double, 3> each{};
+
+  friend auto operator<=>(const Stages&, const Stages&) = default;
+};
+
+class StageLaw {
+ public:
+  static constexpr std::size_t kMostInGroup = 4;          // as Muri has it
+  using Kinds = std::array<std::uint32_t, kMostInGroup>;  // of the members, in order
+
+  explicit StageLaw(const JobStream& jobs);
+
+  Kinds kinds_of(std::span<const JobNumber> group) const;
+  const Stages& of(JobNumber job) const { return stages_[kind_of_row_[jobs_.row(job)]]; }
+  // Seconds of an iteration of every member, in the best order of stages, with what Muri measured
+  // that interleaving costs. Source: Zhao et al., "Multi-resource interleaving for deep learning
+  // training", SIGCOMM'22; Rivendile/Muri, simulator/matching.py and jobs.py.
+  double period(std::span<const JobNumber> group);
+  // Seconds of an iteration of a job that takes what another leaves of each stage, infinite where
+  // that is nothing. Source: AntMan in the form of Rivendile/Muri, simulator/run_sim.py.
+  static double left_over(const Stages& guest, const Stages& owner);
+
+ private:
+  double best_order(const Kinds& group, std::size_t members) const;
+
+  const JobStream& jobs_;
+  std::vector<Stages> stages_;  // by kind
+  std::vector<std::uint32_t> kind_of_row_;
+  std::map<Kinds, double> known_;
+};
+
+// A job between its arrival and its end.
+struct InterleavedJob {
+  JobNumber job = 0;
+  std::int64_t gpus = 0;
+  Duration left;        // of its run time
+  double pace = 0;      // time per recorded time; 0: it waits
+  double served_s = 0;  // so far, whatever it got done
+  bool has_started = false;
+  std::vector<std::uint32_t> on;  // GPUs, of AntMan
+};
+
+// Muri-L: who got the least GPU time goes first, and up to four jobs with as many GPUs take turns
+// where there are not enough for all. Groups are matched anew at each event, the most efficient
+// pair first, where the artefact matches by Blossom: what stopping and starting costs is left out.
+class MuriGroups {
+ public:
+  MuriGroups(const JobStream& jobs, std::vector<int> nodes)
+      : law_(jobs),
+        nodes_(std::move(nodes)),
+        total_(std::accumulate(nodes_.begin(), nodes_.end(), std::int64_t{0})) {}
+  void plan(std::vector<InterleavedJob>& jobs);
+  void ended(const InterleavedJob& /*job*/) {}
+
+ private:
+  using Group = std::vector<std::uint32_t>;  // into the jobs
+
+  bool take(std::int64_t gpus);
+  void choose(const std::vector<InterleavedJob>& jobs);
+  void pair_up(std::vector<Group>& groups, std::int64_t gpus,
+               const std::vector<InterleavedJob>& jobs);
+  void name_members(const std::vector<InterleavedJob>& jobs, const Group& group);
+  double period(const std::vector<InterleavedJob>& jobs, const Group& group);
+  double efficiency(const std::vector<InterleavedJob>& jobs, const Group& group);
+
+  StageLaw law_;
+  std::vector<int> nodes_;  // GPUs of each
+  std::int64_t total_;
+  std::vector<int> free_;
+  std::vector<std::uint32_t> order_;
+  std::map<std::int64_t, std::vector<Group>> by_gpus_;
+  std::int64_t wanted_ = 0;
+  std::vector<JobNumber> members_;
+};
+
+// AntMan: jobs of priority 0 own their GPUs and keep what they got while they wait for the rest;
+// one of a higher number runs beside the owner of each GPU with what that leaves. Source: Xiao et
+// al., "AntMan", OSDI'20, in the form of Rivendile/Muri, simulator/switch.py.
+class AntMan {
+ public:
+  AntMan(const JobStream& jobs, std::vector<int> nodes);
+  void plan(std::vector<InterleavedJob>& jobs);
+  void ended(const InterleavedJob& job);
+
+ private:
+  static constexpr JobNumber kNobody = UINT32_MAX;
+
+  std::uint32_t free_on(std::size_t node) const;
+  std::size_t roomiest(std::int64_t gpus) const;
+  void place_owner(InterleavedJob& job);
+  void place_guest(InterleavedJob& job);
+  void own(InterleavedJob& job, std::size_t node, std::int64_t most);
+
+  const JobStream& jobs_;
+  StageLaw law_;
+  std::vector<int> nodes_;
+  std::vector<std::uint32_t> first_gpu_;  // by node
+  std::vector<JobNumber> owner_;          // by GPU
+  std::vector<JobNumber> guest_;
+  std::vector<char> is_whole_;  // by job: owners that have all of their GPUs
+};
+
+// The trace under the queue policies Muri and AntMan. Errors: a trace that does not say of each job
+// what its iterations do, gangs, jobs without a GPU.
+Expected<ReplayResult> replay_interleaved(const scenarios::JobTrace& trace,
+                                          const ReplaySettings& settings);
+
+}  // namespace slicewise::sim
