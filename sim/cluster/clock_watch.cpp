@@ -79,9 +79,17 @@ ClockWatch::ClockWatch(const RunState& run)
       left_(most_),
       last_(run.now) {}
 
+// A second of the busiest cluster has fewer events.
+void ClockWatch::glance() {
+  crawls_ = run_.now - glanced_ < seconds(1);
+  glanced_ = run_.now;
+  until_glance_ = kInASecond;
+}
+
 void ClockWatch::keep(Timers::Fired timer) {
+  if (!crawls_ && left_ == kKept - 1) kept_.clear();
   kept_.push_back(timer);
-  if (left_ <= 0) throw Standstill(problem());
+  if (static_cast<std::int64_t>(kept_.size()) >= kKept) throw Standstill(problem());
 }
 
 Diagnostic ClockWatch::problem() const {
@@ -94,10 +102,11 @@ Diagnostic ClockWatch::problem() const {
   }
   return make_diagnostic(
       Code::RunNeverEnds, where,
-      fmt::format("the clock stands still at {:.3f} s: {} events follow each other without time "
+      fmt::format("the clock {} at {:.3f} s: {} events follow each other with hardly any time "
                   "going by, of {}",
-                  to_seconds(run_.now - TimePoint{}), most_, fmt::join(names, ", ")),
-      "give one of them a time above zero; if you cannot, please report it with the scenario");
+                  crawls_ ? "crawls" : "stands still", to_seconds(run_.now - TimePoint{}),
+                  crawls_ ? kInASecond : most_, fmt::join(names, ", ")),
+      "give one of them a longer time; if you cannot, please report it with the scenario");
 }
 
 }  // namespace slicewise::sim

@@ -323,7 +323,13 @@ std::optional<int> Placement::score(ShapeId shape, std::uint32_t node) const {
   const NodeDemand& demand = state_->demands[shape];
   if (!state_->nodes.fits(node, demand)) return std::nullopt;
   return std::visit(
-      [&](const auto& scorer) -> int { return scorer.score(state_->nodes, demand, node); },
+      [&](auto& scorer) -> int {
+        if constexpr (requires { scorer.rating(state_->nodes, demand, node); }) {
+          return scorer.rating(state_->nodes, demand, node);
+        } else {
+          return scorer.score(state_->nodes, demand, node);
+        }
+      },
       state_->policy);
 }
 

@@ -1,10 +1,12 @@
 #include <atomic>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../../../sim/cluster/clock_watch.hpp"
 #include "../../../sim/run/replications.hpp"
 #include "../demo.hpp"
 
@@ -12,35 +14,53 @@
 namespace slicewise::sim {
 namespace {
 
-// A client that neither thinks nor waits for an answer asks again at the same instant, for ever.
-// No file can say so: the reader gives each closed loop a think time or a request some GPU time.
-World loop_without_time() {
+// A client that does not think asks again at once, and an answer takes a nanosecond.
+World loop_of_nanoseconds() {
   scenarios::Workload client =
-      demo::service(1, 1, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
+      demo::service(1, 1, nanoseconds(1), scenarios::ServiceTime::Law::Deterministic);
   client.traffic->shape = scenarios::ClosedLoop{1, {}};
   client.name.where = {"loop.yaml", 7, 11, 3};
   scenarios::Scenario s = demo::scenario(demo::pool(0), {client});
   s.duration = minutes(1);
-  World world = demo::world(s);
-  for (PoolDemand& demand : world.workloads[0].on_pool) {
-    for (Demand& in_kind : demand.in_kind) {
-      in_kind.gpu = in_kind.host = in_kind.cpu = in_kind.whole_gpu = {};
-      in_kind.gpu_batch.assign(in_kind.gpu_batch.size(), {});
-    }
-  }
-  world.workloads[0].spec.measured->request_gpu_time = {};
-  return world;
+  return demo::world(s);
 }
 
-TEST(Standstill, ACycleWithoutTimeEndsTheRunWhereItStands) {
-  const World world = loop_without_time();
+void expect_standstill(const std::function<void()>& run, const std::string& how) {
   try {
-    run_replication(world, 0, nullptr);
-    FAIL() << "the run ended";
+    run();
+    FAIL() << "it ended";
   } catch (const Standstill& standstill) {
     EXPECT_EQ(standstill.problem().where.line, 7);
-    EXPECT_THAT(standstill.problem().message, testing::HasSubstr("the clock stands still at"));
-    EXPECT_THAT(standstill.problem().message, testing::HasSubstr("of requests of api"));
+    EXPECT_THAT(standstill.problem().message, testing::HasSubstr("the clock " + how));
+    EXPECT_THAT(standstill.problem().message, testing::HasSubstr("requests of api"));
+  }
+}
+
+TEST(ThoroughStandstill, ALoopThatTakesNanosecondsEndsTheRun) {
+  const World world = loop_of_nanoseconds();
+  expect_standstill([&] { run_replication(world, 0, nullptr); }, "crawls at 0.");
+}
+
+// No file makes such a cycle: every unit of work takes a nanosecond at least.
+TEST(Standstill, ACycleWithoutTimeEndsTheRunWhereItStands) {
+  const World world = loop_of_nanoseconds();
+  RunState run(world, 0, nullptr);
+  ClockWatch watch(run);
+  run.now = TimePoint{} + seconds(2);
+  expect_standstill(
+      [&] {
+        for (int event = 0; event < 3'000'000; ++event) watch.fired({TimerKind::Service, 0});
+      },
+      "stands still at 2.");
+}
+
+TEST(Standstill, ManyEventsOfManyInstantsAreNone) {
+  const World world = loop_of_nanoseconds();
+  RunState run(world, 0, nullptr);
+  ClockWatch watch(run);
+  for (int instant = 0; instant < 5; ++instant) {
+    run.now = run.now + seconds(1);
+    for (int event = 0; event < 1'000'000; ++event) watch.fired({TimerKind::Service, 0});
   }
 }
 
