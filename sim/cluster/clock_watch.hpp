@@ -31,7 +31,7 @@ class ClockWatch {
 
  private:
   static constexpr std::int64_t kKept = 1000;  // events that the problem is told from
-  static constexpr std::int64_t kInASecond = 50'000'000;
+  static constexpr std::int64_t kInASecond = 20'000'000;
 
   void glance();
   void keep(Timers::Fired timer);

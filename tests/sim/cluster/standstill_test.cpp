@@ -36,9 +36,9 @@ void expect_standstill(const std::function<void()>& run, const std::string& how)
   }
 }
 
-TEST(ThoroughStandstill, ALoopThatTakesNanosecondsEndsTheRun) {
+TEST(NightlyStandstill, ALoopThatTakesNanosecondsEndsTheRun) {
   const World world = loop_of_nanoseconds();
-  expect_standstill([&] { run_replication(world, 0, nullptr); }, "crawls at 0.");
+  expect_standstill([&] { run_replication(world, 0, nullptr); }, "crawls at ");
 }
 
 // No file makes such a cycle: every unit of work takes a nanosecond at least.
