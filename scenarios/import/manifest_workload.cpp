@@ -1,6 +1,7 @@
 #include "manifest_workload.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -114,7 +115,7 @@ class WorkloadDraft {
     if (!memory.empty()) workload_.gpu_memory = *parse_bytes(memory);
     const std::string util = figure(kUtilAnnotation, parse_percent);
     if (!util.empty()) {
-      workload_.gpu_permille = static_cast<std::int32_t>(*parse_percent(util) * 1'000 + 0.5);
+      workload_.gpu_permille = static_cast<std::int32_t>(std::lround(*parse_percent(util) * 1'000));
     }
     workload_.gpu_time = figure(kGpuTimeAnnotation, parse_duration);
     workload_.traffic = figure(kTrafficAnnotation, parse_rate);
