@@ -25,7 +25,6 @@ namespace {
 
 using html::HtmlCell;
 using html::HtmlTable;
-using html::kPageStyle;
 using html::Markup;
 using nlohmann::json;
 using replayed::number;
