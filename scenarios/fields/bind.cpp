@@ -183,7 +183,8 @@ bool read_value(const Field& field, const Node& node,
                 std::vector<std::pair<Located<std::string>, int>>& value) {
   for (const Entry& entry : node.entries) {
     std::int64_t count = 0;
-    if (!read_value(field, *entry.value, count) || count < 0) continue;
+    const bool is_read = read_value(field, *entry.value, count);
+    if (!is_read || count < 0 || !std::in_range<int>(count)) continue;
     value.push_back({{entry.key, entry.key_where}, static_cast<int>(count)});
   }
   return node.kind == Kind::Map;
