@@ -111,15 +111,24 @@ class UserData {
       } else {
         refuse_line(number);
       }
-      if (!is_twice && toml::parse(line(number))) break;
+      if (!is_twice && toml::parse(in_ascii(line(number)))) break;
       lines_[number - 1] = {};
     }
     return {};
   }
 
+  // All keys and words are ASCII, and toml++ 3.3 reads "å" outside of quotes as undefined
+  // behaviour.
+  static std::string in_ascii(std::string_view text) {
+    std::string ascii(text);
+    std::ranges::replace_if(
+        ascii, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+    return ascii;
+  }
+
   std::string joined() const {
     std::string text;
-    for (const std::string_view one : lines_) text.append(one) += '\n';
+    for (const std::string_view one : lines_) text.append(in_ascii(one)) += '\n';
     return text;
   }
 
