@@ -1,5 +1,9 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
+
+#include "slicewise/scenarios/placements.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
 #include "../fields/bind.hpp"
@@ -46,23 +50,11 @@ inline constexpr Word kMigStrategies[] = {
 inline constexpr Word kProvenances[] = {{"Measured", Provenance::Measured},
                                         {"Catalog", Provenance::Catalog},
                                         {"Assumed", Provenance::Assumed}};
-// Which policy chooses nodes, as sim::policy_name() spells them. The last five look at who shares a
-// GPU.
-inline constexpr Word kPlacements[] = {"first-fit",
-                                       "least-allocated",
-                                       "most-allocated",
-                                       "random",
-                                       "best-fit",
-                                       "dot-product",
-                                       "fgd",
-                                       "clustering",
-                                       "packing",
-                                       "memory-binpack",
-                                       "utilization-binpack",
-                                       "gavel",
-                                       "lucid",
-                                       "interference-aware"};
-inline constexpr std::size_t kSharingPlacements = 5;
+inline constexpr auto kPlacements = [] {
+  std::array<Word, kPlacementWords.size()> words;
+  for (std::size_t n = 0; n < words.size(); ++n) words[n] = Word(kPlacementWords[n], 0);
+  return words;
+}();
 // Of taints and of what tolerates them.
 inline constexpr Word kTaintEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
 

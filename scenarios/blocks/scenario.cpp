@@ -102,7 +102,7 @@ constexpr Field kSchedulerFields[] = {
     field<&Scenario::placement>("placement", "fgd",
                                 "Policy of `slicewise replay` that chooses the node of a pod; the "
                                 "device plugin still chooses its GPU.")
-        .one_of(WordList{kPlacements, std::size(kPlacements) - kSharingPlacements})
+        .one_of(WordList{kPlacements.data(), kPlacements.size() - kSharingPlacements})
         .otherwise("kube-scheduler's score, scorePolicy"),
     field<&Scenario::pod_queue>("queue", "fifo",
                                 "Whether a Pending pod that fits nowhere holds up those behind it "

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "slicewise/scenarios/placements.hpp"
 #include "slicewise/sim/kernel/random.hpp"
 
 #include "fragmentation.hpp"
@@ -123,20 +124,10 @@ std::uint32_t random_gpu(const GpuMilli& gpus, std::int32_t milli, RandomStream&
   return fitting & (0U - fitting);
 }
 
-constexpr std::array<std::string_view, 14> kPolicyNames = {"first-fit",
-                                                           "least-allocated",
-                                                           "most-allocated",
-                                                           "random",
-                                                           "best-fit",
-                                                           "dot-product",
-                                                           "fgd",
-                                                           "clustering",
-                                                           "packing",
-                                                           "memory-binpack",
-                                                           "utilization-binpack",
-                                                           "gavel",
-                                                           "lucid",
-                                                           "interference-aware"};
+constexpr const auto& kPolicyNames = scenarios::kPlacementWords;
+static_assert(kPolicyNames.size() == static_cast<std::size_t>(NodePolicy::LeastInterference) + 1);
+static_assert(NodePolicy::MemoryBinpack ==
+              static_cast<NodePolicy>(kPolicyNames.size() - scenarios::kSharingPlacements));
 
 }  // namespace
 

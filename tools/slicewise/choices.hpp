@@ -1,7 +1,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string_view>
+
+#include "slicewise/scenarios/placements.hpp"
 
 #include "command_line.hpp"
 #include "commands.hpp"
@@ -67,22 +70,13 @@ inline constexpr std::array kQueuePolicies = {
     Choice{"antman", sim::QueuePolicy::AntMan},
 };
 
-inline constexpr std::array kNodePolicies = {
-    Choice{"first-fit", sim::NodePolicy::FirstFit},
-    Choice{"least-allocated", sim::NodePolicy::LeastAllocated},
-    Choice{"most-allocated", sim::NodePolicy::MostAllocated},
-    Choice{"random", sim::NodePolicy::Random},
-    Choice{"best-fit", sim::NodePolicy::BestFit},
-    Choice{"dot-product", sim::NodePolicy::DotProduct},
-    Choice{"fgd", sim::NodePolicy::Fgd},
-    Choice{"clustering", sim::NodePolicy::Clustering},
-    Choice{"packing", sim::NodePolicy::Packing},
-    Choice{"memory-binpack", sim::NodePolicy::MemoryBinpack},
-    Choice{"utilization-binpack", sim::NodePolicy::UtilizationBinpack},
-    Choice{"gavel", sim::NodePolicy::GavelPacking},
-    Choice{"lucid", sim::NodePolicy::LucidPacking},
-    Choice{"interference-aware", sim::NodePolicy::LeastInterference},
-};
+inline constexpr auto kNodePolicies = [] {
+  std::array<Choice<sim::NodePolicy>, scenarios::kPlacementWords.size()> choices{};
+  for (std::size_t n = 0; n < choices.size(); ++n) {
+    choices[n] = {scenarios::kPlacementWords[n], static_cast<sim::NodePolicy>(n)};
+  }
+  return choices;
+}();
 
 // A queue is a partition or a virtual cluster: what traces call a group.
 inline constexpr std::array kGroupBys = {
