@@ -34,7 +34,14 @@ constexpr Word kSplits[] = {{"none", RecordedJobs::Split::None},
                             {"group", RecordedJobs::Split::Group},
                             {"project", RecordedJobs::Split::Project}};
 
-// As a part of a name that Kubernetes takes.
+// Names that Kubernetes takes do not end in a dash.
+std::string cut(std::string name, std::size_t longest) {
+  name.resize(std::min(name.size(), longest));
+  while (name.ends_with('-')) name.pop_back();
+  return name;
+}
+
+// As a part of such a name.
 std::string in_dns(std::string_view text) {
   std::string name;
   for (const char c : text) {
@@ -45,8 +52,7 @@ std::string in_dns(std::string_view text) {
     if (!letter && !plain_one && !name.empty() && name.back() != '-') name += '-';
   }
   constexpr std::size_t kLongest = 40;
-  name.resize(std::min(name.size(), kLongest));
-  while (!name.empty() && name.back() == '-') name.pop_back();
+  name = cut(std::move(name), kLongest);
   return name.empty() ? "none" : name;
 }
 
@@ -236,7 +242,7 @@ class TraceExpansion {
 
   // "team-1gpu-u30": what the classes differ in beyond their GPUs is said.
   std::string name_of(const ClassKey& key, const JobClasses& classes) const {
-    std::string name = fmt::format("{}-{}gpu", given_.name.value.substr(0, 30), key.gpus);
+    std::string name = fmt::format("{}-{}gpu", cut(given_.name.value, 30), key.gpus);
     const auto add = [&](auto ClassKey::*member, const std::string& text) {
       const bool differs = std::ranges::any_of(classes.rows, [&](const auto& other) {
         return other.first.*member != key.*member && other.first.gpus == key.gpus;
@@ -258,8 +264,9 @@ class TraceExpansion {
     add(&ClassKey::gib, number('m', key.gib));
     add(&ClassKey::priority,
         key.priority < 0 ? fmt::format("pm{}", -key.priority) : number('p', key.priority));
+    add(&ClassKey::backoff, number('b', key.backoff));
     constexpr std::size_t kLongestName = 63;
-    return name.substr(0, kLongestName);
+    return cut(std::move(name), kLongestName);
   }
 
   Workload workload_of(const ClassKey& key, const Rows& rows, const JobClasses& classes) {
@@ -269,6 +276,7 @@ class TraceExpansion {
     if (classes.grain.host && !trace_.priority.empty()) {
       workload.priority = static_cast<int>(std::min<std::int64_t>(key.priority, 1'000'000'000));
     }
+    if (key.backoff >= 0) workload.backoff_limit = static_cast<int>(key.backoff);
     if (source_.split != RecordedJobs::Split::None && key.owner != 0) {
       workload.namespace_name = in_dns(trace_.names[key.owner]);
       if (source_.split == RecordedJobs::Split::User) {
@@ -308,7 +316,7 @@ class TraceExpansion {
   std::string unique(const std::string& name) {
     std::string other = name;
     for (int n = 2; !names_.insert(other).second; ++n) {
-      other = fmt::format("{}-{}", name.substr(0, 58), n);
+      other = fmt::format("{}-{}", cut(name, 58), n);
     }
     return other;
   }
@@ -319,11 +327,10 @@ class TraceExpansion {
       if (const auto bytes = most_of(trace_.memory, rows)) pod.memory_request = {*bytes};
     }
     if (pod.extended.empty()) {
-      std::string resource = trace_.names[key.resource];
-      if (resource.starts_with("mig-")) resource = "nvidia.com/" + resource;
-      if (!gpu_resource(resource)) resource = "nvidia.com/gpu";
       ExtendedRequest request;
-      request.name = {resource, source_.file.where};
+      request.name.value =
+          recorded_resource(trace_.names[key.resource]).value_or(std::string(kGpuResource));
+      request.name.where = source_.file.where;
       request.count_where = source_.file.where;
       pod.extended.push_back(request);
     }
@@ -341,11 +348,34 @@ class TraceExpansion {
       measured.capacity_share.reset();
       take_use({use, sm_active, std::nullopt}, measured);
     } else if (key.milli > 0 && !measured.gpu_busy && !measured.gpu_util) {
-      take_use({std::nullopt, std::nullopt, static_cast<double>(key.milli) / 1'000}, measured);
+      take_use({std::nullopt, std::nullopt, mean_share(trace_.gpu_milli, rows)}, measured);
     }
     const bool all_measured = (use || sm_active || (!given && key.milli < 0 && key.profile == 0)) &&
                               !trace_.run_under_sharing && trace_.company_taken_out == 0;
     if (all_measured) measured.provenance = Provenance::Measured;
+  }
+
+  // What rows say and no workload does.
+  std::string not_taken_text() const {
+    const auto rows_with = [&](const auto& fits) { return std::ranges::count_if(rows_, fits); };
+    const auto unread_resource = [&](std::size_t row) {
+      const std::string_view name = trace_.name(trace_.resource, row);
+      if (name.empty()) return false;
+      const auto resource = recorded_resource(name);
+      const auto& given = given_.pod.extended;
+      return !resource || (!given.empty() && given.front().name.value != *resource);
+    };
+    const std::pair<std::int64_t, std::string_view> ignored[] = {
+        {rows_with([&](std::size_t row) { return !trace_.name(trace_.gang, row).empty(); }),
+         "of a gang, whose rows start each by itself"},
+        {rows_with([&](std::size_t row) { return known(trace_.time_limit, row) >= 0; }),
+         "with a time limit, which ends none of them"},
+        {rows_with(unread_resource), "with a resource that is not the one they ask for here"}};
+    std::string text;
+    for (const auto& [count, what] : ignored) {
+      if (count > 0) text += fmt::format("; {} {}", count, what);
+    }
+    return text;
   }
 
   // What became of the trace, as a note.
@@ -359,10 +389,12 @@ class TraceExpansion {
     }
     if (workloads.size() > kMostShown) text += ", ...";
     if (!left_out_.empty()) text += "; left out: " + left_out_text();
-    if (trace_.gpu_permille.empty() && trace_.sm_permille.empty()) {
-      text += "; the trace does not say how much of their GPUs they used";
+    const bool has_use = !trace_.gpu_permille.empty() || !trace_.sm_permille.empty();
+    if (!has_use) text += "; the trace does not say how much of their GPUs they used";
+    if (trace_.gpu_memory.empty()) {
+      text += has_use ? "; the trace does not say their GPU memory" : "; nor their GPU memory";
     }
-    if (trace_.gpu_memory.empty()) text += "; nor their GPU memory";
+    text += not_taken_text();
     if (trace_.run_under_sharing) {
       text +=
           "; they were recorded while they shared GPUs, and their runs are taken as alone: there "
@@ -376,10 +408,11 @@ class TraceExpansion {
     if (without_profile_ > 0) {
       text += fmt::format("; no rule of profileBy fits {} of the trace", without_profile_);
     }
-    if (!grain.host && !trace_.priority.empty()) {
+    if (!grain.host &&
+        (source_.host_requests || !trace_.priority.empty() || !trace_.backoff_limit.empty())) {
       text +=
-          "; priorities, CPU and memory of so many kinds are the largest of each workload, "
-          "priority that of the file";
+          "; of so many kinds CPU and memory are the largest of each workload, priority and "
+          "backoffLimit those of the file";
     }
     Diagnostic found = make_diagnostic(Code::InputAssumed, source_.file.where, std::move(text));
     Diagnostics& notes = reading_.traces->notes();

@@ -62,6 +62,13 @@ std::optional<GpuResource> gpu_resource(std::string_view name) {
   return slice.gigabytes > 0 && name == "gb" ? std::optional(slice) : std::nullopt;
 }
 
+std::optional<std::string> recorded_resource(std::string_view recorded) {
+  if (gpu_resource(recorded)) return std::string(recorded);
+  take(recorded, "mig-");
+  if (!mig_resource(recorded)) return std::nullopt;
+  return std::string(kMigPrefix).append(recorded);
+}
+
 bool is_plugin_resource(std::string_view name) {
   return name == kGpuResource || name == "nvidia.com/gpu.shared" || name.starts_with(kMigPrefix);
 }

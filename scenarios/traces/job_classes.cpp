@@ -43,6 +43,7 @@ ClassKey key_of(const JobTrace& trace, std::size_t row, const RecordedJobs& sour
   key.gpu_gib = in_units(known(trace.gpu_memory, row), kGibi, grain.powers);
   if (grain.host) {
     key.priority = trace.priority.empty() ? 0 : trace.priority[row];
+    key.backoff = known(trace.backoff_limit, row);
     if (source.host_requests) {
       key.cpus = in_units(known(trace.cpu_milli, row), 1'000, grain.powers);
       key.gib = in_units(known(trace.memory, row), kGibi, grain.powers);

@@ -19,7 +19,7 @@ namespace slicewise::scenarios {
 struct Grain {
   std::int32_t share;  // steps of GPU use and SM activity, in thousandths
   bool powers;         // memory and CPU as powers of two, else as whole GiB and CPUs
-  bool host;           // by CPU and memory of the host, and by priority
+  bool host;           // by CPU and memory of the host, priority and backoff limit
 };
 
 // What the jobs of a class have in common; -1: the trace does not say.
@@ -32,6 +32,7 @@ struct ClassKey {
   std::int64_t cpus = -1;
   std::int64_t gib = -1;
   std::int64_t priority = 0;
+  std::int64_t backoff = -1;
   std::uint32_t resource = 0;  // names of the trace
   std::uint32_t profile = 0;
   std::uint32_t device = 0;

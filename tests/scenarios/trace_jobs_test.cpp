@@ -96,7 +96,7 @@ TEST(TraceJobs, WhatTheTraceKnowsIsMeasuredAndTheRestIsOfTheFile) {
 TEST(TraceJobs, AFractionThatWasAskedForStandsForAnUnknownUse) {
   const auto workloads = expanded(kHeader + ",gpu_milli\n0,60,1,480\n1,60,1,500\n2,60,1,1000\n");
   ASSERT_THAT(names_of(workloads), ElementsAre("a-1gpu-fx x1", "a-1gpu-f50 x2"));
-  EXPECT_EQ(workloads[1].measured->gpu_busy, 0.5);
+  EXPECT_EQ(workloads[1].measured->gpu_busy, 0.49);  // the rows', not that in the name
   EXPECT_EQ(workloads[1].measured->provenance, Provenance::Assumed);
   EXPECT_EQ(workloads[1].pod.extended.at(0).count, 1);
 }
@@ -186,6 +186,44 @@ TEST(TraceJobs, ANoteSaysWhatBecameOfTheTrace) {
   EXPECT_THAT(text, HasSubstr("1 jobs of the trace are 1 workload: a-1gpu (1); left out: 1 that "
                               "ran for no time, 1 whose run time is not known, 1 with another"));
   EXPECT_THAT(text, HasSubstr("recorded while they shared GPUs"));
+}
+
+TEST(TraceJobs, WhatNothingComesOfIsSaidAndCounted) {
+  const auto note = [](const std::string& columns, const std::string& rows) {
+    const auto loaded =
+        load_scenario({"f.yaml", with_trace("")}, {}, reader_of(kHeader + columns + "\n" + rows));
+    return loaded && loaded->notes.size() == 1 ? loaded->notes[0].message : "";
+  };
+  const std::string text = note(",gang,time_limit_s,resource,gpu_permille",
+                                "0,60,1,g,90,mig-1g.5gb,300\n0,60,1,g,,amd.com/gpu,300\n"
+                                "1,60,1,,,,300\n");
+  EXPECT_THAT(text, HasSubstr("; the trace does not say their GPU memory; 2 of a gang, whose rows "
+                              "start each by itself; 1 with a time limit, which ends none of "
+                              "them; 1 with a resource that is not the one they ask for here"));
+  EXPECT_THAT(note("", "0,60,1\n"),
+              testing::EndsWith("does not say how much of their GPUs they used; nor their GPU "
+                                "memory"));
+}
+
+TEST(TraceJobs, JobsComeBackAsOftenAsTheirRowsSay) {
+  const auto workloads =
+      expanded(kHeader + ",backoff_limit\n0,60,1,0\n1,60,1,3\n2,60,1,\n", "", "backoffLimit: 5");
+  ASSERT_THAT(names_of(workloads), ElementsAre("a-1gpu-bx x1", "a-1gpu-b0 x1", "a-1gpu-b3 x1"));
+  EXPECT_EQ(workloads[0].backoff_limit, 5);
+  EXPECT_EQ(workloads[1].backoff_limit, 0);
+  EXPECT_EQ(workloads[2].backoff_limit, 3);
+}
+
+TEST(TraceJobs, NamesEndInNoDash) {
+  const std::string user = std::string(35, 'u') + "----" + "x";
+  const auto workloads = expanded(kHeader + ",user,work,profile,gpu_permille\n0,60,1," + user +
+                                      ",w," + std::string(17, 'p') + ",100\n0,60,1,v,w,q,1000\n",
+                                  "splitBy: user");
+  ASSERT_EQ(workloads.size(), 2U);
+  for (const Workload& workload : workloads) {
+    EXPECT_FALSE(workload.name.value.ends_with('-')) << workload.name.value;
+    EXPECT_FALSE(workload.namespace_name.ends_with('-')) << workload.namespace_name;
+  }
 }
 
 TEST(TraceJobs, ABinaryTraceIsReadAsWell) {
