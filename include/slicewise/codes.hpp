@@ -55,6 +55,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(ExtendedResourceInteger, "EXTENDED_RESOURCE_INTEGER", Error, "a fraction of a GPU")          \
   X(InputMissing, "INPUT_MISSING", Error, "a figure that the simulation needs is absent")        \
   X(RunNeverEnds, "RUN_NEVER_ENDS", Error, "no end is given and the workloads never finish")     \
+  X(RunTooLarge, "RUN_TOO_LARGE", Error, "an estimate of the run is beyond a limit")             \
   X(GpuMemGreedy, "GPU_MEM_GREEDY", Warning, "one process maps the whole GPU at start")          \
   X(GpuNotRequested, "GPU_NOT_REQUESTED", Warning, "pods use a GPU that they did not ask for")   \
   X(MpsPerProcessLimits, "MPS_PER_PROCESS_LIMITS", Warning, "limits count per process, not pod") \

@@ -65,7 +65,7 @@ namespace {
 constexpr Duration kLongestRun = hours(std::int64_t{24} * 366);
 
 // Looking at the flag costs an atomic load; once in this many events is often enough for Ctrl-C.
-constexpr std::uint32_t kEventsBetweenChecks = 4096;
+constexpr std::int64_t kEventsBetweenChecks = 4096;
 
 }  // namespace
 
@@ -138,7 +138,7 @@ inline void ClusterRun::dispatch(Timers::Fired timer) {
 }
 
 Replication ClusterRun::run(const std::atomic<bool>* interrupted) {
-  std::uint32_t events = 0;
+  std::int64_t& events = run_.record.events;
   ClockWatch watch(run_);
   while (!run_.ended) {
     run_.now = run_.timers.next();

@@ -267,6 +267,30 @@ class RunFlags(unittest.TestCase):
             self.assertEqual(one, self.result("--jobs", jobs, code=PODS_LOST), jobs)
 
 
+class Sizes(unittest.TestCase):
+    """What is too large is refused before it is simulated, by every verb that simulates."""
+
+    SHARED = ("-f", "scenarios/examples/shared-inference.yaml", "--variant", "shared")
+
+    def test_a_limit_names_place_arithmetic_and_flag(self):
+        for verb in (["run"], ["compare"], ["plan"], ["max-load"], ["sensitivity"], ["neighbours"], ["report"],
+                     ["export", "--to", "perfetto"]):
+            result = run(*verb, *self.SHARED, "--max-events", "1000")
+            self.assertEqual((result.returncode, result.stdout), (3, ""))
+            self.assertRegex(result.stderr, r"shared-inference\.yaml:\d+:\d+: error\[RUN_TOO_LARGE\]")
+            self.assertIn("requests of classifier: 20/s x 1800 s x 3 events = 1.1e+05", result.stderr)
+            self.assertIn("lift the limit with --max-events 2", result.stderr)
+        result = run("run", *self.SHARED, "--max-memory", "1Ki")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("--max-memory 1Mi", result.stderr)
+
+    def test_only_variants_that_are_simulated_count(self):
+        load = ("--set", "workloads.classifier.traffic.mean=9999999/s")
+        self.assertEqual(run("run", *self.SHARED, *load).returncode, 3)
+        self.assertEqual(run("run", *self.SHARED, *load, "--max-events", "x").returncode, 2)
+        self.assertEqual(run("run", *self.SHARED, "--max-memory", "8GB").returncode, 2)
+
+
 class Version(unittest.TestCase):
     def test_json_has_version_compiler_and_price_date(self):
         document = json.loads(run("version", "-o", "json").stdout)

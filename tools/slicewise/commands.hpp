@@ -13,6 +13,7 @@
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/replay/replay.hpp"
+#include "slicewise/sim/run_size.hpp"
 
 namespace CLI {
 class App;
@@ -44,6 +45,7 @@ struct RunCommand {
   std::string prices;
   bool allow_pending = false;
   int jobs = 0;  // 0: one per CPU
+  sim::SizeLimits limits;
   std::optional<scenarios::Fidelity> fidelity;
   std::optional<scenarios::CostSplit> split;
   std::string group_by;  // "": not grouped
@@ -63,6 +65,7 @@ struct StudyCommand {
   std::string prices;
   bool allow_pending = false;
   int jobs = 0;  // 0: one per CPU
+  sim::SizeLimits limits;
   ProgressChoice progress = ProgressChoice::Auto;
   std::string out;    // "": standard output
   std::string junit;  // file besides; "": none
@@ -165,6 +168,7 @@ struct ReportCommand {
   bool allow_pending = false;
   std::string group_by;  // "": as stored, else not grouped
   int jobs = 0;          // 0: one per CPU
+  sim::SizeLimits limits;
   ProgressChoice progress = ProgressChoice::Auto;
 };
 
@@ -179,6 +183,7 @@ struct ExportCommand {
   std::string start;                        // of the run in openmetrics; "": reports::kMetricsEpoch
   bool dcgm_compat = false;
   std::optional<int> requests;  // most rows of requests.csv
+  sim::SizeLimits limits;
   std::vector<std::string> set;
   std::string out;
 };

@@ -14,7 +14,9 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include "slicewise/scenarios/quantity.hpp"
 #include "slicewise/sim/bill_groups.hpp"
+#include "slicewise/sim/run_size.hpp"
 
 #include "choices.hpp"
 #include "command_line.hpp"
@@ -221,12 +223,37 @@ inline void add_group_by(CLI::App& verb, std::string& by) {
       ->check(CLI::Validator(check, ""));
 }
 
+// What a replication may take, by the estimate before it.
+inline void add_size_limits(CLI::App& verb, sim::SizeLimits& limits) {
+  verb.add_option_function<std::string>(
+          "--max-events",
+          [&limits](const std::string& text) {
+            const auto most = whole_number(text, 1, std::numeric_limits<std::int64_t>::max());
+            if (!most) throw CLI::ValidationError("--max-events", most.error());
+            limits.events = static_cast<double>(*most);
+          },
+          "Refuse a replication that is estimated to have more events (default 10000000000)")
+      ->type_name("N")
+      ->group(kCommonFlags);
+  verb.add_option_function<std::string>(
+          "--max-memory",
+          [&limits](const std::string& text) {
+            const auto most = scenarios::parse_bytes(text);
+            if (!most) throw CLI::ValidationError("--max-memory", most.error().message);
+            limits.memory = *most;
+          },
+          "Refuse a replication that is estimated to take more memory (default 8Gi)")
+      ->type_name("BYTES")
+      ->group(kCommonFlags);
+}
+
 template <class SimulatingCommand>
 void add_prices_and_progress(CLI::App& verb, SimulatingCommand& command) {
   add_prices(verb, command.prices);
   add_number(verb, "-j,--jobs", 1, 1'024, command.jobs,
              "Threads; never changes the result (default: all CPUs)")
       ->group(kCommonFlags);
+  add_size_limits(verb, command.limits);
   add_choice(verb, "--progress", kProgress, command.progress,
              "Progress on standard error (default auto)")
       ->group(kCommonFlags);

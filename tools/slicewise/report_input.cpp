@@ -165,6 +165,11 @@ ExitCode open_origin(const ReportOrigin& origin, const CommonFlags& flags, Repor
 ExitCode simulate_set(const ReportOrigin& origin, const ReportCommand& command,
                       const CommonFlags& flags, const scenarios::ScenarioSet& set,
                       ReportInput& input) {
+  if (const ExitCode code =
+          check_size(input.texts, set.variants, input.catalogue, command.limits, flags);
+      code != ExitCode::Success) {
+    return code;
+  }
   Progress progress(command.progress, flags.quiet);
   Expected<sim::Result> result =
       sim::run_scenario(set, input.catalogue,

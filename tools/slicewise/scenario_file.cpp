@@ -107,10 +107,25 @@ ExitCode keep_variants(scenarios::ScenarioSet& set, const std::vector<std::strin
   return ExitCode::Success;
 }
 
+ExitCode check_size(const std::vector<SourceText>& texts,
+                    std::span<const scenarios::Scenario> variants,
+                    const models::Catalogue& catalogue, const sim::SizeLimits& limits,
+                    const CommonFlags& flags) {
+  Diagnostics found;
+  for (const scenarios::Scenario& scenario : variants) {
+    const auto world = sim::build_world(scenario, catalogue);
+    if (!world) continue;
+    for (Diagnostic& d : sim::beyond_limits(*world, limits)) {
+      if (!holds(found, d)) found.push_back(std::move(d));
+    }
+  }
+  return found.empty() ? ExitCode::Success : fail(found, texts, flags);
+}
+
 tl::expected<OneVariant, ExitCode> open_variant(
     const std::string& path, const std::vector<std::string>& set, const std::string& prices,
     const std::string& variant, std::optional<std::uint64_t> seed, std::optional<int> replications,
-    bool allow_pending, const CommonFlags& flags) {
+    bool allow_pending, const sim::SizeLimits& limits, const CommonFlags& flags) {
   tl::expected<ScenarioFile, ExitCode> file = open_scenario_or_option(path, set, flags);
   if (!file) return tl::unexpected(file.error());
   OneVariant opened{std::move(*file), 0, models::load_catalogue(), {}};
@@ -137,6 +152,11 @@ tl::expected<OneVariant, ExitCode> open_variant(
   scenario.seed = seed.value_or(scenario.seed);
   scenario.replications = replications.value_or(scenario.replications);
   scenario.allow_pending |= allow_pending;
+  if (const ExitCode code =
+          check_size(opened.file.texts, {&scenario, 1}, opened.catalogue, limits, flags);
+      code != ExitCode::Success) {
+    return tl::unexpected(code);
+  }
   return opened;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/scenarios/load.hpp"
 #include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/run_size.hpp"
 #include "slicewise/sim/stamp.hpp"
 
 #include "commands.hpp"
@@ -62,6 +64,13 @@ std::string variant_names(const scenarios::ScenarioSet& set);
 // file does not have is a usage error, printed with the nearest one.
 ExitCode keep_variants(scenarios::ScenarioSet& set, const std::vector<std::string>& names);
 
+// Prints RUN_TOO_LARGE for each of `variants` that is beyond the limits. What is wrong with one is
+// said where it is simulated.
+ExitCode check_size(const std::vector<SourceText>& texts,
+                    std::span<const scenarios::Scenario> variants,
+                    const models::Catalogue& catalogue, const sim::SizeLimits& limits,
+                    const CommonFlags& flags);
+
 struct OneVariant {
   ScenarioFile file;
   std::size_t variant = 0;  // into file.loaded.set.variants
@@ -71,12 +80,12 @@ struct OneVariant {
   const scenarios::ScenarioSet& set() const { return file.loaded.set; }
 };
 
-// Reads the scenario and the prices, finds the variant ("": the first) and lays seed,
-// replications and --allow-pending over it; mistakes are printed.
+// Reads the scenario and the prices, finds the variant ("": the first), lays seed, replications and
+// --allow-pending over it, and checks its size; mistakes are printed.
 tl::expected<OneVariant, ExitCode> open_variant(
     const std::string& path, const std::vector<std::string>& set, const std::string& prices,
     const std::string& variant, std::optional<std::uint64_t> seed, std::optional<int> replications,
-    bool allow_pending, const CommonFlags& flags);
+    bool allow_pending, const sim::SizeLimits& limits, const CommonFlags& flags);
 
 // SimulatingCommand: CompareCommand and its like.
 template <class SimulatingCommand>
@@ -85,7 +94,7 @@ tl::expected<OneVariant, ExitCode> open_variant(const SimulatingCommand& command
   bool allow_pending = false;
   if constexpr (requires { command.allow_pending; }) allow_pending = command.allow_pending;
   return open_variant(command.file, command.set, command.prices, command.variant, command.seed,
-                      command.replications, allow_pending, flags);
+                      command.replications, allow_pending, command.limits, flags);
 }
 
 // Says in the stamp of a result which files it was made from: only tools know.

@@ -143,6 +143,7 @@ void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
                 "Metrics of openmetrics under the names of dcgm-exporter as well");
   add_number(verb, "--requests", 1, std::numeric_limits<int>::max(), exporting.requests,
              "Most rows of requests.csv (default 100000)");
+  add_size_limits(verb, exporting.limits);
 }
 
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
@@ -168,6 +169,10 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
   const std::vector<std::string> wanted =
       command.variant.empty() ? std::vector<std::string>() : std::vector{command.variant};
   if (const ExitCode code = keep_variants(set, wanted); code != ExitCode::Success) {
+    return code;
+  }
+  if (const ExitCode code = check_size(file->texts, set.variants, catalogue, command.limits, flags);
+      code != ExitCode::Success) {
     return code;
   }
   reports::ExportOptions options = options_of(command, set.name);

@@ -156,6 +156,11 @@ ExitCode execute(const RunCommand& command, const CommonFlags& flags) {
     return code;
   }
   apply_flags(command, file->loaded.set);
+  if (const ExitCode code =
+          check_size(file->texts, file->loaded.set.variants, catalogue, command.limits, flags);
+      code != ExitCode::Success) {
+    return code;
+  }
   return run(*file, catalogue, prices, command, flags);
 }
 

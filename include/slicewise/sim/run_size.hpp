@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/sim/world.hpp"
+#include "slicewise/units.hpp"
+
+// How large a replication becomes, known before it runs.
+namespace slicewise::sim {
+
+// A term of the estimate and how it came about: "requests of api: 200/s x 3600 s x 4 events".
+struct SizePart {
+  std::string words;
+  double amount = 0;
+  SourceLocation where;
+};
+
+struct RunSize {
+  std::vector<SizePart> events;  // of the event loop
+  std::vector<SizePart> memory;  // bytes at once
+};
+
+// To within a factor of a few: traffic at its mean, and no pod that fails.
+RunSize estimate_size(const World& world);
+
+// Of one replication. A million events take about a tenth of a second of one CPU.
+struct SizeLimits {
+  double events = 1e10;
+  Bytes memory = gibibytes(8);
+};
+
+// RUN_TOO_LARGE at the largest part, with the arithmetic of the estimate and the flag that lifts
+// the limit; empty when the world stays below both.
+Diagnostics beyond_limits(const World& world, const SizeLimits& limits);
+
+}  // namespace slicewise::sim
