@@ -182,6 +182,8 @@ class Estimate {
       if (steps == 0) units /= static_cast<double>(workload.units);
     } else if (steps == 0) {
       units = 1;
+    } else if (spec.measured && spec.measured->unit_time) {
+      units = std::min(units, run_ / to_seconds(*spec.measured->unit_time));
     }
     const double each = std::max(1.0, 2 * steps);
     size_.events.push_back({fmt::format("work of {}: {:.0f} pods x {:.4g} units x {:.4g} events",
@@ -239,7 +241,7 @@ double total(const std::vector<SizePart>& parts) {
 }
 
 // Two digits are all that is known.
-Diagnostic too_large(std::vector<SizePart> parts, const std::string& limit, std::string_view unit,
+Diagnostic too_large(std::vector<SizePart> parts, double limit, std::string_view unit,
                      const std::string& flag) {
   constexpr std::size_t kShown = 3;
   const double sum = total(parts);
@@ -249,10 +251,11 @@ Diagnostic too_large(std::vector<SizePart> parts, const std::string& limit, std:
     if (words.size() == kShown || part.amount < sum / 100) break;
     words.push_back(fmt::format("{} = {:.2g}", part.words, part.amount));
   }
-  return make_diagnostic(Code::RunTooLarge, parts.front().where,
-                         fmt::format("a replication would take about {:.2g} {}, more than {}: {}",
-                                     sum, unit, limit, fmt::join(words, "; ")),
-                         "simulate less, or lift the limit with " + flag);
+  return make_diagnostic(
+      Code::RunTooLarge, parts.front().where,
+      fmt::format("a replication would take about {:.2g} {}, more than {:.2g}: {}", sum, unit,
+                  limit, fmt::join(words, "; ")),
+      "simulate less, or lift the limit with " + flag);
 }
 
 }  // namespace
@@ -264,17 +267,17 @@ Diagnostics beyond_limits(const World& world, const SizeLimits& limits) {
   constexpr double kMiB = 1 << 20;
   const RunSize size = estimate_size(world);
   const double events = total(size.events);
-  const double mebibytes_needed = total(size.memory) / kMiB;
+  const double bytes = total(size.memory);
+  const auto most_bytes = static_cast<double>(limits.memory.count);
   Diagnostics found;
   if (events > limits.events) {
-    found.push_back(too_large(size.events, fmt::format("{:.2g}", limits.events), "events",
+    found.push_back(too_large(size.events, limits.events, "events",
                               fmt::format("--max-events {:.0f}", kMargin * events)));
   }
-  const double mebibytes_allowed = static_cast<double>(limits.memory.count) / kMiB;
-  if (mebibytes_needed > mebibytes_allowed) {
-    found.push_back(too_large(size.memory, fmt::format("{:.0f} MiB", mebibytes_allowed),
-                              "bytes of memory",
-                              fmt::format("--max-memory {:.0f}Mi", kMargin * mebibytes_needed)));
+  if (bytes > most_bytes) {
+    found.push_back(
+        too_large(size.memory, most_bytes, "bytes of memory",
+                  fmt::format("--max-memory {:.0f}Mi", std::ceil(kMargin * bytes / kMiB))));
   }
   return found;
 }
