@@ -1,8 +1,10 @@
 """`import prometheus` asks a real server, and servers that refuse."""
 
+import contextlib
 import csv
 import http.server
 import io
+import os
 import pathlib
 import shutil
 import socket
@@ -13,6 +15,7 @@ import time
 import unittest
 import urllib.error
 import urllib.request
+import zlib
 
 from program import main, run, skip_without
 
@@ -137,15 +140,18 @@ class RealServer(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
-    def ask(self, status, body):
+    def ask(self, status, body, headers=()):
         class Handler(http.server.BaseHTTPRequestHandler):
             tokens = []
 
             def do_GET(self):
                 self.tokens.append(self.headers.get("Authorization"))
                 self.send_response(status)
+                for header in headers:
+                    self.send_header(*header)
                 self.end_headers()
-                self.wfile.write(body.encode())
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                    self.wfile.write(body.encode() if isinstance(body, str) else body)
 
             def log_message(self, *_):
                 pass
@@ -174,10 +180,36 @@ class Refusals(unittest.TestCase):
         self.assertIn("HTTP status 401", result.stderr)
         self.assertIn("SLICEWISE_PROMETHEUS_TOKEN", result.stderr)
 
+    def test_no_redirection_is_followed(self):
+        with socket.create_server(("127.0.0.1", 0)) as elsewhere:
+            elsewhere.settimeout(0)
+            for to in (f"http://127.0.0.1:{elsewhere.getsockname()[1]}/", "file:///etc/passwd", "/api/v2"):
+                result = self.ask(302, "", [("Location", to)])
+                self.assertEqual(result.returncode, FILE_UNREADABLE)
+                self.assertIn("HTTP status 302", result.stderr)
+                self.assertIn("redirections are not followed", result.stderr)
+            with self.assertRaises(BlockingIOError):
+                elsewhere.accept()
+
+    def test_no_other_scheme_is_asked(self):
+        for url in ("file:///etc/passwd", "ftp://h", "gopher://h", "h:9090"):
+            result = run("import", "prometheus", "--url", url)
+            self.assertEqual(result.returncode, FILE_UNREADABLE)
+            self.assertIn("not a URL of a server", result.stderr)
+
     def test_nobody_there(self):
         result = run("import", "prometheus", "--url", f"http://127.0.0.1:{free_port()}")
         self.assertEqual(result.returncode, FILE_UNREADABLE)
         self.assertIn("connect", result.stderr)
+
+    if os.environ.get("SLICEWISE_NIGHTLY") == "1":  # it unpacks gigabytes
+
+        def test_an_answer_that_grows_when_it_is_unpacked_is_refused(self):
+            packer = zlib.compressobj(9, wbits=31)
+            bomb = b"".join(packer.compress(bytes(1 << 20)) for _ in range(3 << 10)) + packer.flush()
+            result = self.ask(200, bomb, [("Content-Encoding", "gzip")])
+            self.assertEqual(result.returncode, FILE_UNREADABLE)
+            self.assertIn("the answer is too large", result.stderr)
 
     def test_flags_that_do_not_go_together(self):
         for arguments in (["pods", "--url", "http://h"],

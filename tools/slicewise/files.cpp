@@ -6,9 +6,11 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <system_error>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -94,34 +96,9 @@ std::string path_from(const std::string& document, const std::string& path) {
   return is_there(beside) ? beside.string() : path;
 }
 
-ExitCode write_text(const std::string& path, std::string_view text) {
-  if (path.empty()) {
-    return write_all(stdout, text) ? ExitCode::Success : not_written("to standard output");
-  }
-  const bool in_place = must_write_in_place(path);
-  const std::string written = in_place ? path : path + ".tmp" + std::to_string(getpid());
-  const std::string quoted = "\"" + path + "\"";
-  FilePointer file(std::fopen(written.c_str(), in_place ? "wb" : "wbx"));
-  if (file == nullptr) {
-    return not_written(quoted);
-  }
-  const bool complete = write_all(file.get(), text) && std::fclose(file.release()) == 0;
-  if (!complete || (!in_place && std::rename(written.c_str(), path.c_str()) != 0)) {
-    const ExitCode code = not_written(quoted);
-    if (!in_place) {
-      std::remove(written.c_str());
-    }
-    return code;
-  }
-  return ExitCode::Success;
-}
-
 namespace {
 
-tl::unexpected<Diagnostics> unreadable(const std::string& path, const std::string& reason) {
-  return tl::unexpected(Diagnostics{make_diagnostic(Code::FileUnreadable, {.file = path, .line = 0},
-                                                    "cannot read \"" + path + "\": " + reason)});
-}
+namespace fs = std::filesystem;
 
 // Closes a file at the end of its scope; a mapping outlives it.
 class Descriptor {
@@ -133,10 +110,87 @@ class Descriptor {
     if (number_ >= 0) close(number_);
   }
   int number() const { return number_; }
+  bool lock() const { return flock(number_, LOCK_EX | LOCK_NB) == 0; }
 
  private:
   int number_;
 };
+
+Descriptor open_to_read(const fs::path& path) {
+  return Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+}
+
+// A file or folder under a name of its own beside `target`, removed unless it becomes that. Who
+// writes it holds its lock: what a killed run left behind has none, and is removed by the next one.
+class Unfinished {
+ public:
+  explicit Unfinished(const fs::path& target)
+      : path_(target.string() + kMark + std::to_string(getpid())) {
+    remove_left_behind(target);
+  }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+  ~Unfinished() {
+    std::error_code ignored;
+    if (held_) fs::remove_all(path_, ignored);
+  }
+
+  const fs::path& path() const { return path_; }
+  // Once it is there.
+  void hold() {
+    held_.emplace(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    held_->lock();
+  }
+
+ private:
+  static constexpr const char* kMark = ".tmp";
+
+  static void remove_left_behind(const fs::path& target) {
+    const std::string prefix = target.filename().string() + kMark;
+    const fs::path folder = target.has_parent_path() ? target.parent_path() : ".";
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with(prefix) || name.size() == prefix.size() ||
+          name.find_first_not_of("0123456789", prefix.size()) != std::string::npos) {
+        continue;
+      }
+      const Descriptor file = open_to_read(entry.path());
+      if (file.number() >= 0 && file.lock()) fs::remove_all(entry.path(), ignored);
+    }
+  }
+
+  fs::path path_;
+  std::optional<Descriptor> held_;
+};
+
+}  // namespace
+
+ExitCode write_text(const std::string& path, std::string_view text) {
+  if (path.empty()) {
+    return write_all(stdout, text) ? ExitCode::Success : not_written("to standard output");
+  }
+  const std::string quoted = "\"" + path + "\"";
+  if (must_write_in_place(path)) {
+    const FilePointer file(std::fopen(path.c_str(), "wb"));
+    const bool complete = file != nullptr && write_all(file.get(), text);
+    return complete ? ExitCode::Success : not_written(quoted);
+  }
+  Unfinished unfinished(path);
+  FilePointer file(std::fopen(unfinished.path().c_str(), "wbx"));
+  if (file == nullptr) return not_written(quoted);
+  unfinished.hold();
+  const bool complete = write_all(file.get(), text) && std::fclose(file.release()) == 0 &&
+                        std::rename(unfinished.path().c_str(), path.c_str()) == 0;
+  return complete ? ExitCode::Success : not_written(quoted);
+}
+
+namespace {
+
+tl::unexpected<Diagnostics> unreadable(const std::string& path, const std::string& reason) {
+  return tl::unexpected(Diagnostics{make_diagnostic(Code::FileUnreadable, {.file = path, .line = 0},
+                                                    "cannot read \"" + path + "\": " + reason)});
+}
 
 }  // namespace
 
@@ -157,30 +211,10 @@ Expected<MappedFile> map_file(const std::string& path) {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 ExitCode directory_not_written(const fs::path& path, const std::string& why) {
   print_error("error: cannot write \"" + path.string() + "\": " + why);
   return ExitCode::FileAccess;
 }
-
-// Removes what is not finished.
-class UnfinishedDirectory {
- public:
-  explicit UnfinishedDirectory(fs::path path) : path_(std::move(path)) {}
-  UnfinishedDirectory(const UnfinishedDirectory&) = delete;
-  UnfinishedDirectory& operator=(const UnfinishedDirectory&) = delete;
-  ~UnfinishedDirectory() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-
-  const fs::path& path() const { return path_; }
-  void keep() { path_.clear(); }
-
- private:
-  fs::path path_;
-};
 
 ExitCode write_into(const fs::path& directory, const reports::ExportFile& file) {
   const fs::path path = directory / file.path;
@@ -196,26 +230,52 @@ ExitCode write_into(const fs::path& directory, const reports::ExportFile& file) 
   return error ? directory_not_written(path, error.message()) : ExitCode::Success;
 }
 
+// The files of `from` that `to` does not have stand in both.
+bool keep_others(const fs::path& from, const fs::path& to, std::error_code& error) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(from, error)) {
+    const fs::path kept = to / entry.path().filename();
+    if (fs::exists(kept)) continue;
+    if (!entry.is_regular_file()) return false;
+    fs::create_hard_link(entry.path(), kept, error);
+    if (error) return false;
+  }
+  return !error;
+}
+
 }  // namespace
 
-ExitCode write_directory(const std::string& path, const reports::ExportFiles& files) {
+ExitCode write_directory(const std::string& path, const reports::ExportFiles& files,
+                         Existing existing) {
   fs::path target = fs::path(path).lexically_normal();
   if (!target.has_filename()) target = target.parent_path();  // "out/"
   std::error_code error;
-  if (fs::exists(target, error) &&
-      !(fs::is_directory(target, error) && fs::is_empty(target, error))) {
+  if (fs::is_symlink(target, error)) target = fs::canonical(target, error);
+  const bool is_new = !fs::exists(target, error) ||
+                      (fs::is_directory(target, error) && fs::is_empty(target, error));
+  if (!is_new && (existing == Existing::Refused || !fs::is_directory(target, error))) {
     return directory_not_written(target, "it exists and is not an empty directory");
   }
-  UnfinishedDirectory unfinished(target.string() + ".tmp" + std::to_string(getpid()));
+  Unfinished unfinished(target);
+  fs::create_directories(unfinished.path(), error);
+  if (error) return directory_not_written(target, error.message());
+  unfinished.hold();
   for (const reports::ExportFile& file : files) {
     if (const ExitCode code = write_into(unfinished.path(), file); code != ExitCode::Success) {
       return code;
     }
   }
-  fs::remove(target, error);  // the empty one
-  fs::rename(unfinished.path(), target, error);
-  if (error) return directory_not_written(target, error.message());
-  unfinished.keep();
+  if (is_new) {
+    fs::remove(target, error);  // the empty one
+    fs::rename(unfinished.path(), target, error);
+    return error ? directory_not_written(target, error.message()) : ExitCode::Success;
+  }
+  if (!keep_others(target, unfinished.path(), error)) {
+    return directory_not_written(target, error ? error.message() : "it holds other folders");
+  }
+  if (renameat2(AT_FDCWD, unfinished.path().c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) !=
+      0) {
+    return directory_not_written(target, std::strerror(errno));
+  }
   return ExitCode::Success;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,8 +32,8 @@ FilePart file_part(const std::string& argument);
 std::string path_from(const std::string& document, const std::string& path);
 
 // Writes all of `text` to a file, or to standard output for "". A file is written under a temporary
-// name and renamed, so that a reader never sees half of it. Says why on standard error when that
-// fails and returns ExitCode::FileAccess.
+// name and renamed, so that a reader never sees half of it; what killed runs left of it is removed.
+// Says why on standard error when that fails and returns ExitCode::FileAccess.
 ExitCode write_text(const std::string& path, std::string_view text);
 
 // A file in memory without a copy of it, read-only and for as long as `backing` lives. Changing the
@@ -45,9 +46,14 @@ struct MappedFile {
 // FILE_UNREADABLE when the file cannot be opened or is no regular file: pipes cannot be mapped.
 Expected<MappedFile> map_file(const std::string& path);
 
-// Writes the files into a directory that does not exist yet, or is empty. They are written beside
-// it and renamed as a whole, so that nobody sees, or applies, half of them. Says why on standard
-// error when that fails, leaves nothing behind and returns ExitCode::FileAccess.
-ExitCode write_directory(const std::string& path, const reports::ExportFiles& files);
+// What is done where a directory has files already.
+enum class Existing : std::uint8_t { Refused, Replaced };
+
+// Writes the files into a directory. They are written beside it and take its place as a whole, so
+// that nobody sees, or applies, half of them; of a directory that is Replaced other files stay.
+// Says why on standard error when that fails, leaves nothing behind and returns
+// ExitCode::FileAccess.
+ExitCode write_directory(const std::string& path, const reports::ExportFiles& files,
+                         Existing existing = Existing::Refused);
 
 }  // namespace slicewise::tools

@@ -133,6 +133,7 @@ tl::expected<HttpAnswer, std::string> HttpClient::get(const std::string& url,
   curl_->setopt(handle, CURLOPT_WRITEFUNCTION, append);
   curl_->setopt(handle, CURLOPT_WRITEDATA, static_cast<void*>(&body));
   curl_->setopt(handle, CURLOPT_ACCEPT_ENCODING, "");  // whatever libcurl can unpack
+  curl_->setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
   curl_->setopt(handle, CURLOPT_NOSIGNAL, 1L);
   curl_->setopt(handle, CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
   curl_->setopt(handle, CURLOPT_TIMEOUT, kAnswerSeconds);

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -103,20 +102,11 @@ ExitCode add_pairs(const ValidateCommand& command, const CommonFlags& flags,
 }
 
 ExitCode write_charts(const sim::ValidationResult& result, const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    print_error("error: cannot create \"" + folder + "\": " + error.message());
-    return ExitCode::FileAccess;
-  }
-  const std::filesystem::path path(folder);
-  ExitCode code = write_text(path / "validation.svg", reports::validation_chart(result));
+  reports::ExportFiles charts{{"validation.svg", reports::validation_chart(result)}};
   for (const sim::StudyResult& study : result.studies) {
-    if (code != ExitCode::Success) break;
-    code =
-        write_text(path / ("validation-" + study.study.id + ".svg"), reports::study_chart(study));
+    charts.push_back({"validation-" + study.study.id + ".svg", reports::study_chart(study)});
   }
-  return code;
+  return write_directory(folder, charts, Existing::Replaced);
 }
 
 ExitCode verdict(const sim::ValidationResult& result) {
