@@ -120,15 +120,16 @@ double calibrated_slowdown(std::span<const DomainClient> clients, std::size_t i)
 // without limits.
 double slowdown_under(const Demand& together, const DomainClient& client) {
   const double own = limited(client) ? kResidualInterference : 1;
-  if (!together.disjoint) return own * slowdown(client.gpu_part, together.capacity, client.norm_p);
-  return std::max(own * slowdown(client.gpu_part, together.fullest, client.norm_p),
-                  together.capacity);
+  const double spared = (own - 1) * (1 - client.duty);
+  const double demand = together.disjoint ? together.fullest : together.capacity;
+  const double slower = own * slowdown(client.gpu_part, demand, client.norm_p) - spared;
+  return together.disjoint ? std::max(slower, together.capacity) : slower;
 }
 
 // Replicas of one workload are many: no need to take the same root for each.
 bool same_slowdown(const DomainClient& a, const DomainClient& b) {
   return !a.sensitivity && !b.sensitivity && a.gpu_part == b.gpu_part && a.norm_p == b.norm_p &&
-         limited(a) == limited(b);
+         a.duty == b.duty && limited(a) == limited(b);
 }
 
 }  // namespace

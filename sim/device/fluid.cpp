@@ -22,10 +22,9 @@ Fluid::Fluid(std::uint32_t contexts) : clients_(contexts) {
   speeds_.reserve(contexts);
 }
 
-void Fluid::set_client(std::uint32_t context, const models::DomainClient& client, double duty) {
-  assert(!is_active(find(context), context) && duty > 0 && duty <= 1);
+void Fluid::set_client(std::uint32_t context, const models::DomainClient& client) {
+  assert(!is_active(find(context), context) && client.duty > 0 && client.duty <= 1);
   clients_[context].law = client;
-  clients_[context].duty = duty;
 }
 
 void Fluid::advance(TimePoint t) {
@@ -129,13 +128,13 @@ void Fluid::split_busy_time() {
   double idle = 1;
   double work = 0;
   for (std::size_t place = 0; place < active_.size(); ++place) {
-    const double duty = clients_[active_[place]].duty;
+    const double duty = laws_[place].duty;
     idle *= (1 - duty) * speeds_[place];
     work += duty * speeds_[place];
   }
   for (std::size_t place = 0; place < active_.size(); ++place) {
     Client& client = clients_[active_[place]];
-    client.busy_rate = (1 - idle) * (client.duty * speeds_[place] / work);
+    client.busy_rate = (1 - idle) * (laws_[place].duty * speeds_[place] / work);
   }
 }
 

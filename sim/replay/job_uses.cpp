@@ -147,7 +147,7 @@ GpuUse use_on(const scenarios::Workload& job, const models::GpuModel* from, cons
   const DomainKind& kind = pool.kinds.front();
   const auto unit = static_cast<double>((demand.gpu + demand.host).ns);
   GpuUse use;
-  use.member.duty = static_cast<double>(demand.gpu.ns) / unit;
+  use.member.duty = demand.client.duty;
   use.member.law = demand.client;
   use.pace = unit / static_cast<double>(kUnit.ns);
   use.whole = static_cast<double>(demand.whole_gpu.ns) / static_cast<double>(kUnit.ns);

@@ -126,6 +126,8 @@ PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const P
     const Duration unit = stretched(measured, longer * demand.client.stretch);
     demand.host = host;
     demand.gpu = std::max(nanoseconds(1), unit - host);
+    demand.client.duty =
+        static_cast<double>(demand.gpu.ns) / static_cast<double>((demand.gpu + host).ns);
     demand.whole_gpu = std::max(nanoseconds(1), stretched(measured, longer));
     demand.sm_active = std::min(demand.gpu, stretched(sm_time, 1 / kind.share.compute));
     if (spec.kind == WorkloadKind::Service) {

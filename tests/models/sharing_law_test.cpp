@@ -124,6 +124,18 @@ TEST(SharedSpeeds, DisjointLimitsLeaveTheResidue) {
   }
 }
 
+// The residue makes kernels longer, not what the host does meanwhile.
+TEST(SharedSpeeds, TheResidueIsOfKernelsAlone) {
+  DomainClient light = client_in({0.1, 0, 2, {}, {}}, kWholeGpu, 0.5);
+  for (const double duty : {0.0, 0.25, 1.0}) {
+    light.duty = duty;
+    EXPECT_NEAR(speeds_of({light, light})[0], 1 / (1 + (kResidualInterference - 1) * duty), 1e-14);
+  }
+  DomainClient other = light;
+  other.duty = 0.5;
+  EXPECT_LT(speeds_of({light, other})[0], speeds_of({light, other})[1]);
+}
+
 TEST(SharedSpeeds, MeasuredPairsFollowSensitivityAndPressure) {
   const DomainClient first = client_in({0.5, 0, 2, 0.6, 0.9}, kWholeGpu, 1);
   const DomainClient second = client_in({0.5, 0, 2, 0.2, 0.3}, kWholeGpu, 1);
@@ -156,7 +168,10 @@ class RandomClients {
   // `limits`: 0 none, 1 all, 2 some of the clients.
   DomainClient client(DomainShare domain, std::size_t limits) {
     const bool limited = limits == 1 || (limits == 2 && below(2) == 0);
-    return client_in(law(), domain, limited ? (below(2) == 0 ? 0.14 : 1 - uniform()) : 1);
+    const double threads = limited ? (below(2) == 0 ? 0.14 : 1 - uniform()) : 1;
+    DomainClient drawn = client_in(law(), domain, threads);
+    drawn.duty = uniform();
+    return drawn;
   }
   std::vector<DomainClient> clients(std::size_t count) {
     const DomainShare shared = domain();

@@ -163,6 +163,7 @@ struct DomainClient {
   double bandwidth = 0;  // of the domain's memory bandwidth
   double norm_p = 2;
   double active_threads = 1;  // (0, 1]; below 1 the client is limited
+  double duty = 1;            // share of T(f) in which kernels run
   std::optional<double> sensitivity;
   std::optional<double> pressure;
 };
@@ -188,7 +189,8 @@ inline constexpr double kResidualInterference = 1.07;
 // When all are limited to disjoint SMs (sum of limits <= 1), they meet only where a resource is
 // full, U = max(sum compute_j, sum bandwidth_j), and 1/x_i is at least sum compute_j + bandwidth_j:
 // limits do not add capacity. k_i = kResidualInterference for a limited client
-// with company, else 1. A client with a measured sensitivity: 1/x_i = 1 + alpha_i sum c_j, where a
+// with company, else 1; it makes kernels longer, not the host's part: (k_i - 1) (1 - duty) less in
+// 1/x_i. A client with a measured sensitivity: 1/x_i = 1 + alpha_i sum c_j, where a
 // neighbour without a measured pressure counts as compute_j + bandwidth_j. O(n^2) then.
 // No speed rises when a client is added; the order of the clients does not matter.
 // `speeds` has one entry per client. O(n) without measured sensitivities.

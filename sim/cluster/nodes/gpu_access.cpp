@@ -80,12 +80,10 @@ void GpuAccess::open(std::uint32_t p) {
   const Pod& pod = run_.cluster.pods[p];
   Domain& domain = run_.cluster.domains[index(pod.domain)];
   const Demand& demand = run_.cluster.demand(pod);
-  const double alone_ns = static_cast<double>((demand.gpu + demand.host).ns);
   std::visit(models::Overloaded{[](std::monostate) {}, [](Exclusive&) {}, [](RoundRobin&) {},
                                 [&](Fluid& engine) {
                                   engine.advance(run_.now);
-                                  engine.set_client(pod.context, demand.client,
-                                                    static_cast<double>(demand.gpu.ns) / alone_ns);
+                                  engine.set_client(pod.context, demand.client);
                                 },
                                 [&](StrictSlots& engine) {
                                   engine.advance(run_.now);

@@ -40,7 +40,7 @@ TEST(Mps, LimitsDoNotAddCapacity) {
   }
 }
 
-// Light clients on disjoint SMs still share L2, DRAM and power: 7 %.
+// Light clients on disjoint SMs still share L2, DRAM and power: their kernels take 7 % longer.
 TEST(Mps, LimitedNeighboursInterfereAlittle) {
   const double alone = completion_s(demo::result(with_mps({job(0.1, 0, 2, 1)}, 4, false)));
   const double two = completion_s(demo::result(with_mps({job(0.1, 0, 2, 2)}, 4, false)));

@@ -21,10 +21,11 @@ models::DomainClient half() {
   return models::client_in({0.5, 0, models::kHardNorm, {}, {}}, {1, 1}, 1);
 }
 
-Fluid engine_of(std::uint32_t contexts, const models::DomainClient& client, double duty = 1) {
+Fluid engine_of(std::uint32_t contexts, models::DomainClient client, double duty = 1) {
   Fluid gpu(contexts);
+  client.duty = duty;
   for (std::uint32_t context = 0; context < contexts; ++context) {
-    gpu.set_client(context, client, duty);
+    gpu.set_client(context, client);
   }
   return gpu;
 }
@@ -104,8 +105,8 @@ TEST(Fluid, ContextsMayRunDifferentClientsOneAfterAnother) {
   gpu.start(1, {100});
   EXPECT_EQ(run_next(gpu, 0), 200);
   EXPECT_EQ(run_next(gpu, 1), 200);
-  gpu.set_client(0, half(), 1);
-  gpu.set_client(1, half(), 1);
+  gpu.set_client(0, half());
+  gpu.set_client(1, half());
   gpu.start(0, {100});
   gpu.start(1, {100});
   EXPECT_EQ(run_next(gpu, 0), 300);
@@ -114,9 +115,7 @@ TEST(Fluid, ContextsMayRunDifferentClientsOneAfterAnother) {
 // A client with 40 % duty leaves 60 % to nobody. Two independent ones: 1 - 0.6^2 = 64 %.
 TEST(Fluid, BusyIsTheShareInWhichSomeKernelRuns) {
   const models::DomainClient light = models::client_in({0.1, 0, 2, {}, {}}, {1, 1}, 1);
-  Fluid gpu(2);
-  gpu.set_client(0, half(), 0.4);
-  gpu.set_client(1, half(), 0.4);
+  Fluid gpu = engine_of(2, half(), 0.4);
   gpu.start(0, {1'000'000});
   gpu.advance({500'000});
   EXPECT_EQ(gpu.time().busy, Duration{200'000});
@@ -155,7 +154,8 @@ class RandomCompany {
       if (random_.below(5) == 0) law.sensitivity = random_.uniform();
       const double limit = random_.below(3) == 0 ? random_.uniform() : 1;
       clients_.push_back(models::client_in(law, {1, 1}, limit));
-      gpu_.set_client(context, clients_.back(), 1 - random_.uniform() / 2);
+      clients_.back().duty = 1 - random_.uniform() / 2;
+      gpu_.set_client(context, clients_.back());
     }
   }
 

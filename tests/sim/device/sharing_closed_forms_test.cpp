@@ -74,7 +74,7 @@ Fluid mps_gpu(double capacity_share, double norm_p) {
   Fluid gpu(kPool);
   const models::DomainClient client =
       models::client_in({capacity_share, 0.3, norm_p, {}, {}}, {1, 1}, 1);
-  for (std::uint32_t context = 0; context < kPool; ++context) gpu.set_client(context, client, 1);
+  for (std::uint32_t context = 0; context < kPool; ++context) gpu.set_client(context, client);
   return gpu;
 }
 

@@ -119,10 +119,12 @@ TEST(ReplaySharing, TwoJobsUnderMpsRunAtTheSpeedsOfTheLaw) {
   const auto& mps = std::get<models::Mps>(settings.sharing->pools.front().kinds.front().sharing);
   EXPECT_NEAR(mps.active_threads, 0.25, 0.01);
   std::vector<models::DomainClient> clients;
-  for (const double share : {0.6, models::kBusyOfGpuUtil * 0.6}) {
+  for (const auto& [share, gpu_util] : {std::pair{0.6, 1.0}, {models::kBusyOfGpuUtil * 0.6, 0.6}}) {
     const models::ClientLaw law{
         share, models::kDefaultBandwidthShare, models::kTrainingNorm, {}, {}};
     clients.push_back(models::client_in(law, {}, mps.active_threads));
+    const double host = 1 - models::kBusyOfGpuUtil * gpu_util;
+    clients.back().duty = 1 - host / clients.back().stretch;
   }
   std::vector<double> speeds(2);
   models::shared_speeds(clients, speeds);
@@ -130,6 +132,15 @@ TEST(ReplaySharing, TwoJobsUnderMpsRunAtTheSpeedsOfTheLaw) {
   const double done = until * speeds[0] / clients[0].stretch;
   EXPECT_NEAR(end_s(result, 1), until, 1e-5);
   EXPECT_NEAR(end_s(result, 0), until + (1'000 - done) * clients[0].stretch, 1e-5);
+}
+
+// Nothing of them is a kernel that neighbours could make longer.
+TEST(ReplaySharing, JobsWithoutKernelsAreNotSlowedUnderMps) {
+  auto trace = trace_of({{0, 1'000, 1}, {0, 2'000, 1}});
+  use_gpus(trace, {0, 0});
+  const ReplayResult result = replayed_shared(trace, on_instances("g4dn.xlarge", 1, "mps:4"));
+  EXPECT_NEAR(end_s(result, 0), 1'000, 1e-3);
+  EXPECT_NEAR(end_s(result, 1), 2'000, 1e-3);
 }
 
 TEST(ReplaySharing, AMigInstanceStretchesJobsAndKeepsThemApart) {

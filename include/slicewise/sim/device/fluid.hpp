@@ -29,9 +29,8 @@ class Fluid {
  public:
   explicit Fluid(std::uint32_t contexts);
 
-  // Who will run in `context`, and the share of its time alone in which kernels run, in (0, 1].
-  // REQUIRES: the context has no request.
-  void set_client(std::uint32_t context, const models::DomainClient& client, double duty);
+  // Who will run in `context`. REQUIRES: the context has no request; the duty is in (0, 1].
+  void set_client(std::uint32_t context, const models::DomainClient& client);
 
   // When the next request finishes if nothing else starts; at == kNever when idle.
   Completion next() const { return next_; }
@@ -63,7 +62,6 @@ class Fluid {
  private:
   struct Client {
     models::DomainClient law;
-    double duty = 1;
     Duration busy;            // until since_, and
     double busy_part_ns = 0;  // the rest of it, in [0, 1): sums of doubles alone would drift
     double busy_rate = 0;     // share of the time since then
