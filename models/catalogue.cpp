@@ -18,12 +18,6 @@ Bytes usable_memory(const GpuModel& gpu) { return gpu.memory_usable.value_or(gpu
 
 namespace {
 
-constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-bool same_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
-
 template <class T, class Predicate>
 const T* find_in(const std::vector<T>& list, Predicate matches) {
   const auto found = std::find_if(list.begin(), list.end(), matches);
@@ -54,10 +48,9 @@ void check_interconnect(const InstanceType& type, const Catalogue& catalogue) {
 
 const GpuModel* Catalogue::find_gpu(std::string_view name) const {
   return find_in(gpus, [name](const GpuModel& gpu) {
-    return same_ignoring_case(gpu.name, name) ||
-           std::any_of(gpu.aliases.begin(), gpu.aliases.end(), [name](const std::string& alias) {
-             return same_ignoring_case(alias, name);
-           });
+    return same_name(gpu.name, name) ||
+           std::any_of(gpu.aliases.begin(), gpu.aliases.end(),
+                       [name](const std::string& alias) { return same_name(alias, name); });
   });
 }
 
@@ -91,9 +84,8 @@ const Interconnect* Catalogue::find_interconnect(std::string_view name) const {
 const MigGeometry* Catalogue::find_mig(std::string_view gpu_model) const {
   const GpuModel* gpu = find_gpu(gpu_model);
   const std::string_view name = gpu == nullptr ? gpu_model : std::string_view(gpu->name);
-  return find_in(mig, [name](const MigGeometry& geometry) {
-    return same_ignoring_case(geometry.gpu_model, name);
-  });
+  return find_in(
+      mig, [name](const MigGeometry& geometry) { return same_name(geometry.gpu_model, name); });
 }
 
 const WorkloadProfile* Catalogue::find_profile(std::string_view name) const {

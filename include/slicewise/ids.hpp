@@ -9,7 +9,6 @@ namespace slicewise {
 
 enum class NodeId : std::uint32_t {};
 enum class DomainId : std::uint32_t {};
-enum class PodId : std::uint32_t {};
 enum class WorkloadId : std::uint32_t {};
 enum class PoolId : std::uint32_t {};
 enum class ResourceId : std::uint32_t {};

@@ -13,10 +13,19 @@
 // "Did you mean": the known name that a misspelt one most likely stands for.
 namespace slicewise {
 
+// What is longer stands for no name.
+inline constexpr std::size_t kLongestMisspelling = 80;
+
+constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+// Whether the names are equal but for the case of their ASCII letters.
+constexpr bool same_name(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
 // Damerau-Levenshtein distance (optimal string alignment) that ignores ASCII case: insertions,
 // deletions, substitutions and swaps of neighbours cost 1 each. O(|a| |b|).
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   std::vector<std::size_t> two_back(b.size() + 1);
   std::vector<std::size_t> previous(b.size() + 1);
   std::vector<std::size_t> current(b.size() + 1);
@@ -48,13 +57,16 @@ template <std::ranges::input_range Names>
 requires std::convertible_to<std::ranges::range_reference_t<Names>, std::string_view>
     std::optional<std::string> nearest_name(std::string_view wrong, Names&& known) {
   constexpr std::size_t kShortestPrefix = 3;
+  if (wrong.size() > kLongestMisspelling) return std::nullopt;
   std::size_t best = std::numeric_limits<std::size_t>::max();
   std::optional<std::string> answer;
   for (auto&& name : known) {
     const std::string_view candidate = name;
-    const bool prefix = wrong.size() >= kShortestPrefix &&
-                        edit_distance(wrong, candidate.substr(0, wrong.size())) == 0;
-    const std::size_t cap = std::max<std::size_t>(1, std::max(wrong.size(), candidate.size()) / 3);
+    const bool prefix =
+        wrong.size() >= kShortestPrefix && same_name(wrong, candidate.substr(0, wrong.size()));
+    const auto [shorter, longer] = std::minmax({wrong.size(), candidate.size()});
+    const std::size_t cap = std::max<std::size_t>(1, longer / 3);
+    if (!prefix && longer - shorter > cap) continue;
     const std::size_t distance = edit_distance(wrong, candidate);
     if (!prefix && (distance > cap || distance >= candidate.size())) {
       continue;

@@ -118,17 +118,14 @@ const std::vector<DeclaredValue>& values_of_results() {
 const DeclaredValue* find_value(std::string_view name) {
   constexpr std::string_view kResult = "result.";
   if (name.starts_with(kResult)) name.remove_prefix(kResult.size());
-  const auto is_same = [](std::string_view a, std::string_view b) {
-    return a.size() == b.size() && edit_distance(a, b) == 0;  // whatever their case
-  };
   const auto is_called = [&](const DeclaredValue& value) {
     const auto holds = [&](const std::vector<std::string>& names) {
-      return std::ranges::any_of(names, [&](const auto& known) { return is_same(known, name); });
+      return std::ranges::any_of(names, [&](const auto& known) { return same_name(known, name); });
     };
     const std::string_view path = value.path;
-    return is_same(path, name) ||
-           (path.starts_with(kVariant) && is_same(path.substr(kVariant.size()), name)) ||
-           (path.starts_with(kWorkload) && is_same(path.substr(kWorkload.size()), name)) ||
+    return same_name(path, name) ||
+           (path.starts_with(kVariant) && same_name(path.substr(kVariant.size()), name)) ||
+           (path.starts_with(kWorkload) && same_name(path.substr(kWorkload.size()), name)) ||
            holds(value.csv) || holds(value.policies);
   };
   const auto found = std::ranges::find_if(values_of_results(), is_called);

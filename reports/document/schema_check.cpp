@@ -97,7 +97,7 @@ class SchemaChecker {
   void unknown_key(const std::string& key, const json& known, const std::string& at) {
     std::vector<std::string> names;
     for (const auto& [name, property] : known.items()) names.push_back(name);
-    const auto near = key.size() <= kLongestShown ? nearest_name(key, names) : std::nullopt;
+    const auto near = nearest_name(key, names);
     document_.report(Code::FieldUnknown, at + "/" + key,
                      fmt::format("{} has no key \"{}\"", at.empty() ? "the document" : at.substr(1),
                                  key.substr(0, kLongestShown)),

@@ -80,11 +80,6 @@ std::string figure_text(const DeclaredValue& value, const TextStyle& style) {
          labelled_paragraph("DIFF", all(value.diff), style);
 }
 
-// Whatever their case.
-bool same_name(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && edit_distance(a, b) == 0;
-}
-
 const CodeInfo* code_named(std::string_view name) {
   const auto* found = std::find_if(kCodes.begin(), kCodes.end(), [&](const CodeInfo& code) {
     return same_name(code.name, name);

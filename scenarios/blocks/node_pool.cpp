@@ -80,7 +80,6 @@ constexpr Field kTaintFields[] = {
     field<&Taint::key>("key", "nvidia.com/gpu", "Key of the taint.").needed().positive(),
     field<&Taint::value>("value", "present", "Value of the taint."),
     field<&Taint::effect>("effect", "NoSchedule", "What happens to pods that do not tolerate it.")
-        .as(T::Word)
         .needed()
         .one_of(kTaintEffects),
 };
@@ -125,7 +124,6 @@ constexpr Field kSpotFields[] = {
     field<&Spot::falls_back_to_on_demand>("fallback", "on-demand",
                                           "What is bought in the 3 minutes after an interruption, "
                                           "when Karpenter takes the spot offering for exhausted.")
-        .as(T::Word)
         .one_of(kFallbacks),
 };
 constexpr FieldList kSpot = block<Spot>(kSpotFields);

@@ -165,7 +165,6 @@ constexpr Field kPolicyFields[] = {
     field<&Policy::deny>(
         "severity", "Warn",
         "Deny: what fails it is refused, `run` ends with exit code 99. Warn: it is only said.")
-        .as(T::Word)
         .one_of(kPolicySeverities),
 };
 

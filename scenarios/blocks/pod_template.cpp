@@ -119,11 +119,9 @@ constexpr FieldList kResources = list(kResourcesFields);
 constexpr Field kTolerationFields[] = {
     field<&Toleration::key>("key", "nvidia.com/gpu", "Key of the taint; all keys when absent."),
     field<&Toleration::op>("operator", "Exists", "Equal compares the value, Exists does not.")
-        .as(T::Word)
         .one_of(kTolerationOperators),
     field<&Toleration::value>("value", "present", "Value of the taint."),
     field<&Toleration::effect>("effect", "NoSchedule", "Effect; all effects when absent.")
-        .as(T::Word)
         .one_of(kTaintEffects),
 };
 constexpr FieldList kToleration = block<Toleration, &check_toleration>(kTolerationFields);

@@ -64,7 +64,7 @@ class Whereabouts {
   bool is_meant_by(std::string_view name) const {
     constexpr std::size_t kShortest = 3;
     return name == key_ || (key_.size() >= kShortest && name.size() > key_.size() &&
-                            edit_distance(key_, name.substr(name.size() - key_.size())) == 0);
+                            same_name(key_, name.substr(name.size() - key_.size())));
   }
 
   // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields

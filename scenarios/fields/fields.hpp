@@ -174,14 +174,14 @@ struct Field {
   }
   constexpr Field one_of(WordList choice) const {
     Field field = *this;
+    if (field.type != FieldType::Words) field.type = FieldType::Word;
     field.words = choice;
     return field;
   }
   template <std::size_t N>
   constexpr Field one_of(const Word (&choice)[N],
                          Code otherwise_reported = Code::EnumUnknown) const {
-    Field field = *this;
-    field.words = {choice, N};
+    Field field = one_of(WordList{choice, N});
     field.wrong_word = otherwise_reported;
     return field;
   }

@@ -298,7 +298,7 @@ class BottlerocketReader {
     std::vector<std::string_view> keys;
     keys.reserve(kPluginSettings.size());
     for (const KnownSetting& known : kPluginSettings) keys.push_back(known.key);
-    const auto near = key.size() <= kLongestKey ? nearest_name(key, keys) : std::nullopt;
+    const auto near = nearest_name(key, keys);
     tell(Code::FieldUnknown, setting.where,
          fmt::format("Bottlerocket's device plugin has no setting {}", key.substr(0, kLongestKey)),
          near ? fmt::format("did you mean {}?", *near)
@@ -320,7 +320,7 @@ class BottlerocketReader {
     }
     group_.bottlerocket_mig.push_back({model, setting.value, setting.where, setting.where});
     if (std::ranges::find(kModels, std::string_view(model)) != kModels.end()) return;
-    const auto near = model.size() <= 40 ? nearest_name(model, kModels) : std::nullopt;
+    const auto near = nearest_name(model, kModels);
     tell(Code::BottlerocketMig, setting.where,
          fmt::format("Bottlerocket knows no GPU model {}", model.substr(0, 40)),
          near ? fmt::format("did you mean {}?", *near)

@@ -83,10 +83,9 @@ void check_keys(Context& context, const Node* mapping, std::span<const std::stri
   if (!is_map(mapping)) return;
   for (const Entry& entry : mapping->entries) {
     if (std::ranges::find(known, std::string_view(entry.key)) != known.end()) continue;
-    const bool nameable = entry.key.size() <= kLongestName;
-    const auto near = nameable ? nearest_name(entry.key, known) : std::nullopt;
+    const auto near = nearest_name(entry.key, known);
     if (similar_only && !near) continue;
-    if (near && edit_distance(*near, entry.key) == 0) {
+    if (near && same_name(*near, entry.key)) {
       // Go's JSON reader ignores case, but not everywhere.
       report(context, Diagnostic{Code::FieldUnknown,
                                  Severity::Warning,

@@ -291,8 +291,7 @@ bool is_plugin_config(const Node& document) {
   const auto resembles = [](const Node* mapping, std::initializer_list<std::string_view> path) {
     const std::vector<std::string_view> known = names_of(pool_fields(path));
     return is_map(mapping) && std::ranges::any_of(mapping->entries, [&](const Entry& entry) {
-             constexpr std::size_t kLongest = 40;
-             return entry.key.size() < kLongest && nearest_name(entry.key, known);
+             return nearest_name(entry.key, known).has_value();
            });
   };
   if (resembles(document.find("sharing"), {"devicePlugin", "sharing"}) ||

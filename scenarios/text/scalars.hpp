@@ -1,11 +1,12 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "slicewise/nearest_name.hpp"
 
 // Bytes of a text, judged without the locale.
 namespace slicewise::scenarios {
@@ -15,12 +16,6 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
-constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-// Whether the names are equal but for the case of their ASCII letters.
-constexpr bool same_name(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
 
 // What stands between the separators: "a", "" and "b" of "a,,b"; nothing of "", and nothing behind
 // a separator at the end.

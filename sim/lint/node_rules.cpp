@@ -71,8 +71,8 @@ void judge_label_names(const LintInput& input, const NodeGroupFile& group) {
                  fmt::format("the label for it is {}", kConfigLabel));
     }
     for (const std::string_view read : kRead) {
-      const std::size_t distance = label.key.size() > 80 ? 80 : edit_distance(label.key, read);
-      if (distance == 0 || distance > 2) continue;
+      if (label.key == read || label.key.size() > kLongestMisspelling) continue;
+      if (edit_distance(label.key, read) > 2) continue;
       input.tell(Code::NodeLabelWrong, label.key_where,
                  fmt::format("nothing reads the label {}", label.key),
                  fmt::format("did you mean {}?", read));
@@ -86,7 +86,7 @@ void judge_types(const LintInput& input, const NodeOffer& offer) {
       continue;
     std::vector<std::string> names;
     for (const auto& known : input.catalogue.instances) names.push_back(known.name);
-    const auto near = type.value.size() < 40 ? nearest_name(type.value, names) : std::nullopt;
+    const auto near = nearest_name(type.value, names);
     input.tell_as(Severity::Warning, Code::InstanceUnknown, type.where,
                   fmt::format("the catalogue has no instance type {}: what its nodes offer is not "
                               "checked",

@@ -30,6 +30,11 @@ TEST(NearestName, IsSilentWhenNothingIsNear) {
   EXPECT_EQ(nearest_name("x", kKnown), std::nullopt);
 }
 
+TEST(NearestName, NamesOfAMegabyteAreNearNothing) {
+  EXPECT_EQ(nearest_name(std::string(1'000'000, 'x'), kKnown), std::nullopt);
+  EXPECT_EQ(nearest_name("name" + std::string(kLongestMisspelling, 'x'), kKnown), std::nullopt);
+}
+
 TEST(NearestName, TiesGoToTheEarlierName) {
   EXPECT_EQ(nearest_name("g7", std::array<std::string_view, 2>{"g5", "g6"}), "g5");
 }

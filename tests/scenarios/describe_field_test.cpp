@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "slicewise/scenarios/load.hpp"
@@ -23,6 +25,19 @@ TEST(DescribeField, KnowsTheResourcesOfAPod) {
     EXPECT_EQ(found_path(resources + ".limits." + extended), resources + ".limits.nvidia.com/gpu");
   }
   EXPECT_EQ(found_path(resources + ".limits.gpu"), "");
+}
+
+// A word list makes a field a word: the reader refuses others, the schema lists them.
+TEST(DescribeField, WhatHasAListOfWordsIsAWord) {
+  EXPECT_THAT(describe_field("spec.scheduler.placement")->type, testing::HasSubstr("one of"));
+  std::string text =
+      "apiVersion: slicewise.dev/v1alpha1\nkind: Scenario\nmetadata: {name: a}\nspec:\n"
+      "  scheduler: {placement: gavel}\n";
+  const LoadedScenario loaded = read_scenario_file({"placement.yaml", text}, {});
+  const auto refused = [](const Diagnostic& problem) {
+    return problem.code == Code::EnumUnknown && problem.where.line == 5;
+  };
+  EXPECT_TRUE(std::ranges::any_of(loaded.problems, refused));
 }
 
 TEST(DescribeField, AnAssertionNamesEveryFigure) {

@@ -47,7 +47,7 @@ void expect_steady_state(const std::vector<LoopingClient>& clients, double overh
 const std::vector<LoopingClient> kMixed = {
     {0.020, 0.010}, {0.020, 0.010}, {0.050, 0.005}, {0.010, 0.030}, {0.100, 0.060}};
 
-TEST(ClosedLaw, ExponentialPhases) {
+TEST(ThoroughClosedLaw, ExponentialPhases) {
   expect_steady_state(kMixed, 0.11, PhaseLaw::Exponential, PhaseLaw::Exponential);
 }
 TEST(ClosedLaw, ConstantGpuPhases) {

@@ -64,7 +64,7 @@ TEST(ClientArrivals, WindowsHaveTheirRates) {
 }
 
 // WindowLaw: the gaps within a window have the variation that was asked for.
-TEST(ClientArrivals, GapsHaveTheirVariation) {
+TEST(ThoroughClientArrivals, GapsHaveTheirVariation) {
   for (const WindowLaw law : {WindowLaw::Gamma, WindowLaw::Weibull}) {
     for (const double variation : {0.4, 2.5}) {
       const ClientTraffic traffic = traffic_in({{0, {}, {50}, law, variation}});

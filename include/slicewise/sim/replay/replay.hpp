@@ -114,7 +114,6 @@ enum class TurnedAway : std::uint8_t {
   GpuMemory,    // it needs more GPU memory than a job may have anywhere
   SeveralGpus,  // MIG instances do not work together
 };
-inline constexpr std::size_t kTurnedAway = 2;
 
 // Of how many jobs with a GPU the trace says what they bring to sharing.
 struct JobFigures {
