@@ -19,12 +19,13 @@ namespace {
 using scenarios::PlanGoal;
 using scenarios::Scenario;
 
-// Jobs have no bill by the month to minimise: a fleet that takes longer for them looks cheaper there.
+// Jobs that run once have no bill by the month to minimise; those of a log come every month.
 PlanGoal goal_for(const Scenario& scenario, const PlanOptions& options) {
   if (options.goal) return *options.goal;
   if (scenario.goal_where.line > 0) return scenario.goal;
   const bool only_jobs = std::ranges::all_of(scenario.workloads, [](const auto& workload) {
-    return workload.count == 0 || workload.kind == scenarios::WorkloadKind::Job;
+    return workload.count == 0 ||
+           (workload.kind == scenarios::WorkloadKind::Job && !workload.trace);
   });
   return only_jobs ? PlanGoal::CostPerJob : PlanGoal::MonthlyCost;
 }

@@ -106,7 +106,8 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
   add_number(verb, "--max-nodes", 1, 1'000, plan.max_nodes, "Nodes of a pool (default 32)");
   add_number(verb, "--max-cost", 1, 1'000'000'000, plan.max_cost, "Dollars a month");
   add_choice(verb, "--objective", kGoals, plan.goal,
-             "What is minimised (default: the scenario's; else monthlyCost, for jobs costPerJob)");
+             "What is minimised (default: the scenario's; else monthlyCost, for jobs that run once "
+             "costPerJob)");
   add_number(verb, "--top", 1, 100, plan.top, "Options to rank (default 5)");
   verb.add_flag("--no-split", plan.no_split, "One pool for all workloads");
   verb.add_flag("--no-headroom", plan.no_headroom, "Do not search for the load that breaks it");
