@@ -109,6 +109,9 @@ std::size_t put_in_order(JobTrace& trace) {
     for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = column.owned[order[i]];
     column.owned = std::move(sorted);
   });
+  if (trace.lines.empty()) return late;
+  const std::vector<std::uint32_t> lines = trace.lines;
+  for (std::size_t i = 0; i < order.size(); ++i) trace.lines[i] = lines[order[i]];
   return late;
 }
 
@@ -233,7 +236,7 @@ class JobTraceReader {
       if (!read_row()) undo_row();
     }
     if (report_.has_failed()) return tl::unexpected(report_.errors());
-    put_in_order(trace_);
+    name_places();
     return std::move(trace_);
   }
 
@@ -289,6 +292,14 @@ class JobTraceReader {
     return found_.empty();
   }
 
+  void name_places() {
+    trace_.file = source_.name;
+    trace_.first_line = trace_.lines.empty() ? 0 : trace_.lines.front();
+    const bool follow =
+        trace_.lines.empty() || trace_.lines.back() - trace_.first_line + 1 == trace_.lines.size();
+    if (put_in_order(trace_) == 0 && follow) trace_.lines = {};
+  }
+
   std::size_t find(std::string_view name) const {
     std::size_t at = 0;
     while (at < lines_.size() && lines_.value(at) != name) ++at;
@@ -317,6 +328,7 @@ class JobTraceReader {
       }
     }
     ++rows_;
+    trace_.lines.push_back(static_cast<std::uint32_t>(lines_.line()));
     return true;
   }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/split_mix.hpp"
+
 #include "../text/scalars.hpp"
 #include "job_trace.hpp"
 
@@ -43,12 +45,9 @@ std::vector<ProfileRule::Choice> choices_of(std::string_view text) {
   return choices;
 }
 
-// A number from 0 to 1 for each row (SplitMix64).
+// A number from 0 to 1 for each row.
 double draw_of(std::uint64_t seed, std::size_t row) {
-  std::uint64_t z = seed + 0x9E3779B97F4A7C15U * (static_cast<std::uint64_t>(row) + 1);
-  z = (z ^ z >> 30U) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ z >> 27U) * 0x94D049BB133111EBU;
-  return static_cast<double>((z ^ z >> 31U) >> 11U) * 0x1p-53;
+  return static_cast<double>(split_mix(seed + kSplitMixStep * row) >> 11U) * 0x1p-53;
 }
 
 // A rule on the names of one trace: a pattern is tried once on each of them.
@@ -134,6 +133,7 @@ Expected<ProfileRule> read_profile_rule(const std::string& text, const SourceLoc
         "name~=.*:PROFILE*3|OTHER; slicewise get profiles lists them")});
   };
   ProfileRule rule;
+  rule.text = {text, where};
   const std::size_t equals = text.find('=');
   // Names of profiles have no colon, patterns may.
   const std::size_t colon = text.rfind(':');

@@ -254,7 +254,8 @@ std::optional<AllocationId> Placement::place(ShapeId shape) {
 }
 
 std::optional<AllocationId> Placement::place_again(ShapeId shape,
-                                                   std::span<const AllocatedPart> parts) {
+                                                   std::span<const AllocatedPart> parts,
+                                                   bool by_rule) {
   State& state = *state_;
   const bool spread = state.is_spread(shape);
   const auto demand_of = [&](const AllocatedPart& part) {
@@ -270,7 +271,7 @@ std::optional<AllocationId> Placement::place_again(ShapeId shape,
       if (free[gpu] < demand.gpu_milli) return std::nullopt;
     }
     auto* sharing = std::get_if<SharingAware>(&state.policy);
-    if (sharing != nullptr && !sharing->admits(demand, part)) return std::nullopt;
+    if (sharing != nullptr && !sharing->admits(demand, part, by_rule)) return std::nullopt;
   }
   for (const AllocatedPart& part : parts) state.take(demand_of(part), part);
   const AllocationId id = state.new_allocation(shape);

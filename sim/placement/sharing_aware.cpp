@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 
+#include "slicewise/split_mix.hpp"
+
 namespace slicewise::sim {
 namespace {
 
@@ -11,14 +13,6 @@ constexpr double kLeastGainOfGavel = 1.5;
 constexpr int kMostScoreOfLucid = 2;
 constexpr std::size_t kKnownTogether = 1U << 13U;  // a power of two
 constexpr std::size_t kMostNeighbours = 64;        // that a score of Lucid is the mean of
-
-// Spreads numbers over all 64 bits (SplitMix64).
-std::uint64_t mixed(std::uint64_t number) {
-  number += 0x9E3779B97F4A7C15ULL;
-  number = (number ^ (number >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-  number = (number ^ (number >> 27U)) * 0x94D049BB133111EBULL;
-  return number ^ (number >> 31U);
-}
 
 // The share of [0, 1] of the ratings from `least` to `most`.
 std::uint8_t rating_at(double share, int least = 1, int most = 255) {
@@ -78,8 +72,8 @@ SharingAware::Together SharingAware::together(std::uint32_t host, std::size_t gp
   const Gpu& there = gpus_[gpu];
   const std::uint32_t all = there.guests + (newcomer == kNobody ? 0 : 1);
   if (all < 2) return {0, static_cast<double>(all), static_cast<double>(all)};
-  const std::uint64_t own = newcomer == kNobody ? 0 : mixed(newcomer);
-  const std::uint64_t key = mixed(there.key + own + host) | 1U;
+  const std::uint64_t own = newcomer == kNobody ? 0 : split_mix(newcomer);
+  const std::uint64_t key = split_mix(there.key + own + host) | 1U;
   Together& known = known_[(key >> 1U) & (kKnownTogether - 1)];
   if (known.key != key) {
     present_.assign(first, first + there.guests);
@@ -92,13 +86,20 @@ SharingAware::Together SharingAware::together(std::uint32_t host, std::size_t gp
   return known;
 }
 
+bool SharingAware::has_memory(std::uint32_t host, std::size_t gpu, std::uint32_t number) const {
+  const Gpu& there = gpus_[gpu];
+  const Bytes room = table_->hosts[host].memory;
+  const Bytes memory = there.memory + table_->guest(host, number).memory;
+  return table_->isolated || memory <= (there.guests == 0 ? room + kGuestMemoryStep : room);
+}
+
 std::uint8_t SharingAware::rating_of(std::uint32_t host, std::size_t gpu, std::uint32_t number) {
   if (table_->isolated) return 1;
+  if (!has_memory(host, gpu, number)) return 0;
   const Gpu& there = gpus_[gpu];
   const GpuGuest& guest = table_->guest(host, number);
   const Bytes room = table_->hosts[host].memory;
   const Bytes memory = there.memory + guest.memory;
-  if (memory > (there.guests == 0 ? room + kGuestMemoryStep : room)) return 0;
   switch (rule_) {
     case NodePolicy::MemoryBinpack:
       return rating_at(static_cast<double>(memory.count) / static_cast<double>(room.count));
@@ -152,11 +153,12 @@ SharingAware::Best SharingAware::best_on(const NodeTable& nodes, const NodeDeman
   return best;
 }
 
-bool SharingAware::admits(const NodeDemand& demand, const AllocatedPart& part) {
+bool SharingAware::admits(const NodeDemand& demand, const AllocatedPart& part, bool by_rule) {
   if (!demand.shares_gpu()) return true;
   const std::size_t gpu = std::size_t{part.node} * kMostGpusOfNode +
                           static_cast<std::size_t>(std::countr_zero(part.gpus));
-  return rating_of(table_->host_of_node[part.node], gpu, demand.guest) > 0;
+  const std::uint32_t host = table_->host_of_node[part.node];
+  return by_rule ? rating_of(host, gpu, demand.guest) > 0 : has_memory(host, gpu, demand.guest);
 }
 
 void SharingAware::taken(const NodeDemand& demand, const AllocatedPart& part) {
@@ -185,7 +187,7 @@ void SharingAware::sum_up(std::uint32_t host, std::size_t number) {
     const std::uint32_t guest = guests_[number * table_->most + at];
     gpu.memory += table_->guest(host, guest).memory;
     gpu.sm_active += table_->guest(host, guest).sm_active;
-    gpu.key += mixed(guest);
+    gpu.key += split_mix(guest);
   }
 }
 

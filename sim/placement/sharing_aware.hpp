@@ -73,8 +73,8 @@ class SharingAware {
     return 1U << best_on(nodes, demand, node).gpu;
   }
 
-  // Whether the rule lets it go to this GPU.
-  bool admits(const NodeDemand& demand, const AllocatedPart& part);
+  // Whether the rule, or without it the memory, lets it go to this GPU.
+  bool admits(const NodeDemand& demand, const AllocatedPart& part, bool by_rule);
   void taken(const NodeDemand& demand, const AllocatedPart& part);
   void given(const NodeDemand& demand, const AllocatedPart& part);
 
@@ -97,6 +97,7 @@ class SharingAware {
   };
 
   Best best_on(const NodeTable& nodes, const NodeDemand& demand, std::uint32_t node);
+  bool has_memory(std::uint32_t host, std::size_t gpu, std::uint32_t number) const;
   std::uint8_t rating_of(std::uint32_t host, std::size_t gpu, std::uint32_t guest);
   // Of the guests of the GPU, and the newcomer unless it is kNobody.
   Together together(std::uint32_t host, std::size_t gpu, std::uint32_t newcomer);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -61,6 +62,12 @@ class NodeResources {
         fits_(shapes.shapes.size(), Fits::NotAsked) {
     if (jobs.trace().gang.empty()) return;
     empty_ = empty_cluster(shapes, settings, guests);
+    // As much as fits, whatever the rule would rather have.
+    ReplaySettings by_room = settings;
+    by_room.placement = guests != nullptr && knows_sharing(settings.placement)
+                            ? NodePolicy::MemoryBinpack
+                            : NodePolicy::BestFit;
+    roomy_ = empty_cluster(shapes, by_room, guests);
     gang_fits_.resize(jobs.trace().size(), Fits::NotAsked);
   }
 
@@ -100,6 +107,7 @@ class NodeResources {
         gpu_order(settings),    guests};
   }
   bool gang_fits_empty(std::span<const std::uint32_t> rows) const;
+  bool gang_has_room(std::span<const std::uint32_t> rows) const;
 
   // All rows by place(row), or none.
   template <class Place>
@@ -133,7 +141,10 @@ class NodeResources {
   mutable std::vector<Fits> fits_;  // by shape, the empty cluster
   // When the trace has gangs: a cluster that stays empty, and by the last row of a gang.
   mutable std::optional<Placement> empty_;
+  mutable std::optional<Placement> roomy_;
   mutable std::vector<Fits> gang_fits_;
+  // Where there is room for the rows of gangs that the rule alone would never place, by last row.
+  mutable std::map<std::uint32_t, std::vector<std::vector<AllocatedPart>>> room_of_gang_;
   // Of gangs; a Holding of a gang counts from kFirstGang.
   std::vector<std::vector<AllocationId>> gangs_;
   std::vector<Holding> free_gangs_;

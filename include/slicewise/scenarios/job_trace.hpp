@@ -92,7 +92,23 @@ struct JobTrace {
   bool run_under_sharing = false;
   std::int64_t company_taken_out = 0;   // rows whose `run` is shorter than recorded, see below
   std::shared_ptr<const void> backing;  // keeps mapped columns alive
+  // Where the rows stand in a CSV file: from this line on, or where lines were left out or put in
+  // order each on its own. 0: nowhere, as in a binary trace.
+  std::string file;
+  std::uint32_t first_line = 0;
+  std::vector<std::uint32_t> lines;
 
+  std::size_t line_of(std::size_t row) const {
+    return lines.empty() ? first_line + row : lines[row];
+  }
+  SourceLocation place_of(std::size_t row) const {
+    return {file, first_line == 0 ? 0 : static_cast<int>(line_of(row))};
+  }
+  // "line 8"; "row 7" where there are no lines.
+  std::string place_text(std::size_t row) const {
+    return first_line == 0 ? "row " + std::to_string(row + 1)
+                           : "line " + std::to_string(line_of(row));
+  }
   std::size_t size() const { return arrival.size(); }
   // Of each of the job's GPUs, in thousandths: all of it where nobody says less.
   std::int32_t milli_of_each(std::size_t row) const {
@@ -128,6 +144,7 @@ struct ProfileRule {
     std::string profile;
     double weight = 1;
   };
+  Located<std::string> text;  // as written
   Subject subject = Subject::Name;
   bool is_pattern = false;
   std::string value;  // or a regular expression (ECMAScript)

@@ -112,8 +112,10 @@ class Placement {
   // one part of a node for the rest, all or nothing.
   std::optional<AllocationId> place(ShapeId shape);
   // These very GPUs; nullopt when some of it is taken. REQUIRES: `parts` is what parts() said, or
-  // would say, of an allocation of this shape.
-  std::optional<AllocationId> place_again(ShapeId shape, std::span<const AllocatedPart> parts);
+  // would say, of an allocation of this shape. Without `by_rule` a policy that would rather let it
+  // wait than pair it so is not asked: only what there is counts.
+  std::optional<AllocationId> place_again(ShapeId shape, std::span<const AllocatedPart> parts,
+                                          bool by_rule = true);
   void release(AllocationId allocation);
   // How much the policy wants the shape on this node, more is better; nullopt: it does not fit.
   // For callers who choose among nodes by themselves. REQUIRES: the shape fits one node.
