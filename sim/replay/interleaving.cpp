@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "slicewise/split_mix.hpp"
+
 namespace slicewise::sim {
 namespace {
 
@@ -45,7 +47,7 @@ double round_of(std::span<const Stages* const> order) {
 
 }  // namespace
 
-StageLaw::StageLaw(const JobStream& jobs) : jobs_(jobs) {
+StageLaw::StageLaw(const JobStream& jobs) : jobs_(jobs), known_(std::size_t{1} << 16U) {
   const scenarios::JobTrace& trace = jobs.trace();
   std::map<Stages, std::uint32_t> kinds;
   for (std::size_t row = 0; row < trace.size(); ++row) {
@@ -73,9 +75,11 @@ StageLaw::Kinds StageLaw::kinds_of(std::span<const JobNumber> group) const {
 double StageLaw::period(std::span<const JobNumber> group) {
   if (group.size() == 1) return of(group.front()).iteration;
   const Kinds kinds = kinds_of(group);
-  const auto [known, is_new] = known_.try_emplace(kinds, 0);
-  if (is_new) known->second = best_order(kinds, group.size());
-  return known->second;
+  std::uint64_t hash = 0;
+  for (const std::uint32_t kind : kinds) hash = split_mix(hash ^ kind);
+  Known& known = known_[hash >> 48U];
+  if (known.kinds != kinds || known.period == 0) known = {kinds, best_order(kinds, group.size())};
+  return known.period;
 }
 
 double StageLaw::best_order(const Kinds& group, std::size_t members) const {
@@ -86,13 +90,15 @@ double StageLaw::best_order(const Kinds& group, std::size_t members) const {
     std::array<const Stages*, kMostInGroup> stages{};
     for (std::size_t at = 0; at < members; ++at) stages[at] = &stages_[used[at]];
     best = std::min(best, round_of(std::span(stages).first(members)));
-  } while (std::next_permutation(used.begin(), used.end()));
+    // Who comes first makes no difference once all take turns.
+  } while (std::next_permutation(used.begin() + 1, used.end()));
   if (members == 2) {
     // One loads while the other computes and communicates.
     const auto& [a, b] = std::pair(stages_[group[0]].each, stages_[group[1]].each);
     best = std::min(best, std::max(a[kHost], b[kGpu] + b[kNetwork]) +
                               std::max(b[kHost], a[kGpu] + a[kNetwork]));
   }
+  for (const std::uint32_t kind : used) best = std::max(best, stages_[kind].iteration);
   return best * kCostOfGroup[members - 1];
 }
 
@@ -167,28 +173,86 @@ double MuriGroups::efficiency(const std::vector<InterleavedJob>& jobs, const Gro
 
 // As many of each number of GPUs as there would be room for if all were in full groups.
 void MuriGroups::choose(const std::vector<InterleavedJob>& jobs) {
-  std::map<std::int64_t, std::size_t> chosen;
-  std::map<std::int64_t, std::size_t> looked_at;
+  struct Room {
+    std::size_t jobs = 0;
+    std::size_t looked_at = 0;
+    bool is_full = false;
+  };
+  std::map<std::int64_t, Room> room;  // by GPUs of a job
   free_ = nodes_;
-  by_gpus_.clear();
   for (const std::uint32_t at : order_) {
-    const std::int64_t gpus = jobs[at].gpus;
-    if (looked_at[gpus]++ >= chosen[gpus] && take(gpus)) chosen[gpus] += StageLaw::kMostInGroup;
+    Room& alike = room[jobs[at].gpus];
+    if (alike.looked_at++ < alike.jobs || alike.is_full) continue;
+    alike.is_full = !take(jobs[at].gpus);
+    if (!alike.is_full) alike.jobs += StageLaw::kMostInGroup;
   }
-  wanted_ = 0;
+  is_chosen_.assign(jobs.size(), 0);
   for (const std::uint32_t at : order_) {
-    const std::int64_t gpus = jobs[at].gpus;
-    if (by_gpus_[gpus].size() >= chosen[gpus]) continue;
-    by_gpus_[gpus].push_back({at});
+    Room& alike = room[jobs[at].gpus];
+    if (alike.jobs == 0) continue;
+    --alike.jobs;
+    is_chosen_[at] = 1;
+  }
+}
+
+// Groups whose members were all chosen again, then the others alone.
+void MuriGroups::keep_groups(const std::vector<InterleavedJob>& jobs) {
+  by_gpus_.clear();
+  wanted_ = 0;
+  const auto add = [&](Group group) {
+    const std::int64_t gpus = jobs[group.front()].gpus;
+    by_gpus_[gpus].push_back(std::move(group));
     wanted_ += gpus;
+  };
+  for (const std::vector<JobNumber>& before : kept_) {
+    Group group;
+    for (const JobNumber job : before) {
+      const auto at = std::ranges::lower_bound(jobs, job, {}, &InterleavedJob::job) - jobs.begin();
+      const auto found = static_cast<std::size_t>(at);
+      if (found == jobs.size() || jobs[found].job != job || is_chosen_[found] == 0) break;
+      group.push_back(static_cast<std::uint32_t>(found));
+    }
+    if (group.size() < before.size()) continue;
+    for (const std::uint32_t at : group) is_chosen_[at] = 0;
+    add(std::move(group));
+  }
+  for (const std::uint32_t at : order_) {
+    if (is_chosen_[at] != 0) add({at});
+  }
+}
+
+// As long as GPUs are left over, the least efficient first.
+void MuriGroups::take_apart(const std::vector<InterleavedJob>& jobs) {
+  struct Shared {
+    double efficiency;
+    std::vector<Group>* alike;
+    std::size_t at;
+  };
+  if (wanted_ >= total_) return;
+  std::vector<Shared> shared;
+  for (auto& [gpus, groups] : by_gpus_) {
+    for (std::size_t at = 0; at < groups.size(); ++at) {
+      if (groups[at].size() > 1) shared.push_back({efficiency(jobs, groups[at]), &groups, at});
+    }
+  }
+  std::ranges::stable_sort(shared, {}, &Shared::efficiency);
+  for (const auto& [efficiency, alike, at] : shared) {
+    if (wanted_ >= total_) return;
+    const Group group = std::exchange((*alike)[at], {(*alike)[at].front()});
+    for (std::size_t member = 1; member < group.size(); ++member) {
+      alike->push_back({group[member]});
+      wanted_ += jobs[group[member]].gpus;
+    }
   }
 }
 
 void MuriGroups::pair_up(std::vector<Group>& groups, std::int64_t gpus,
                          const std::vector<InterleavedJob>& jobs) {
+  constexpr int kMostCompared = 64;  // of different ones, so that many do not cost their square
   using Alike = std::vector<std::size_t>;  // groups, the first at the end
   std::map<StageLaw::Kinds, Alike> by_kinds;
   for (std::size_t left = groups.size(); left > 0; --left) {
+    if (groups[left - 1].size() == StageLaw::kMostInGroup) continue;
     name_members(jobs, groups[left - 1]);
     by_kinds[law_.kinds_of(members_)].push_back(left - 1);
   }
@@ -199,7 +263,9 @@ void MuriGroups::pair_up(std::vector<Group>& groups, std::int64_t gpus,
   };
   std::vector<Pair> pairs;
   for (auto first = by_kinds.begin(); first != by_kinds.end(); ++first) {
-    for (auto second = first; second != by_kinds.end(); ++second) {
+    int compared = 0;
+    for (auto second = first; second != by_kinds.end() && compared < kMostCompared; ++second) {
+      ++compared;
       Group both = groups[first->second.front()];
       const Group& other = groups[second->second.front()];
       both.insert(both.end(), other.begin(), other.end());
@@ -234,6 +300,8 @@ void MuriGroups::plan(std::vector<InterleavedJob>& jobs) {
   std::iota(order_.begin(), order_.end(), 0U);
   std::ranges::stable_sort(order_, {}, gpu_time);
   choose(jobs);
+  keep_groups(jobs);
+  take_apart(jobs);
   for (std::size_t round = 0; round < StageLaw::kMostInGroup && wanted_ > total_; ++round) {
     for (auto& [gpus, groups] : by_gpus_) pair_up(groups, gpus, jobs);
   }
@@ -255,11 +323,13 @@ void MuriGroups::plan(std::vector<InterleavedJob>& jobs) {
   }
   std::ranges::stable_sort(planned, {}, &std::pair<double, Group>::first);
   free_ = nodes_;
+  kept_.clear();
   for (InterleavedJob& job : jobs) job.pace = 0;
   for (const auto& [least, group] : planned) {
     if (!take(jobs[group.front()].gpus)) continue;
     const double each = period(jobs, group);
     for (const std::uint32_t at : group) jobs[at].pace = each / law_.of(jobs[at].job).iteration;
+    if (group.size() > 1) kept_.push_back(members_);
   }
 }
 
@@ -354,6 +424,14 @@ void AntMan::plan(std::vector<InterleavedJob>& jobs) {
     }
     if (!std::isinf(each)) job.pace = each / own.iteration;
   }
+}
+
+std::int64_t AntMan::gpus_in_use() const {
+  std::int64_t gpus = 0;
+  for (std::size_t gpu = 0; gpu < owner_.size(); ++gpu) {
+    gpus += owner_[gpu] != kNobody || guest_[gpu] != kNobody ? 1 : 0;
+  }
+  return gpus;
 }
 
 void AntMan::ended(const InterleavedJob& job) {

@@ -34,9 +34,10 @@ class StageLaw {
 
   Kinds kinds_of(std::span<const JobNumber> group) const;
   const Stages& of(JobNumber job) const { return stages_[kind_of_row_[jobs_.row(job)]]; }
-  // Seconds of an iteration of every member, in the best order of stages, with what Muri measured
-  // that interleaving costs. Source: Zhao et al., "Multi-resource interleaving for deep learning
-  // training", SIGCOMM'22; Rivendile/Muri, simulator/matching.py and jobs.py.
+  // Seconds of an iteration of every member, in the best order of stages and never less than one
+  // alone, with what Muri measured that interleaving costs. Source: Zhao et al., "Multi-resource
+  // interleaving for deep learning training", SIGCOMM'22; Rivendile/Muri, simulator/matching.py and
+  // jobs.py.
   double period(std::span<const JobNumber> group);
   // Seconds of an iteration of a job that takes what another leaves of each stage, infinite where
   // that is nothing. Source: AntMan in the form of Rivendile/Muri, simulator/run_sim.py.
@@ -48,23 +49,31 @@ class StageLaw {
   const JobStream& jobs_;
   std::vector<Stages> stages_;  // by kind
   std::vector<std::uint32_t> kind_of_row_;
-  std::map<Kinds, double> known_;
+  // What was reckoned last for each place, so that it stays small.
+  struct Known {
+    Kinds kinds{};
+    double period = 0;
+  };
+  std::vector<Known> known_;
 };
 
 // A job between its arrival and its end.
 struct InterleavedJob {
   JobNumber job = 0;
   std::int64_t gpus = 0;
-  Duration left;        // of its run time
+  Duration left;        // of its run time, at `since`
+  TimePoint since;      // it goes at this pace
   double pace = 0;      // time per recorded time; 0: it waits
   double served_s = 0;  // so far, whatever it got done
   bool has_started = false;
+  std::uint32_t slot = 0;         // among those that run
   std::vector<std::uint32_t> on;  // GPUs, of AntMan
 };
 
 // Muri-L: who got the least GPU time goes first, and up to four jobs with as many GPUs take turns
-// where there are not enough for all. Groups are matched anew at each event, the most efficient
-// pair first, where the artefact matches by Blossom: what stopping and starting costs is left out.
+// where there are not enough for all. At each event groups whose members all go on are kept, and
+// the others matched anew, the most efficient pair first, where the artefact matches all by
+// Blossom: what stopping and starting costs is left out.
 class MuriGroups {
  public:
   MuriGroups(const JobStream& jobs, std::vector<int> nodes)
@@ -73,12 +82,17 @@ class MuriGroups {
         total_(std::accumulate(nodes_.begin(), nodes_.end(), std::int64_t{0})) {}
   void plan(std::vector<InterleavedJob>& jobs);
   void ended(const InterleavedJob& /*job*/) {}
+  std::int64_t gpus_in_use() const {
+    return total_ - std::accumulate(free_.begin(), free_.end(), std::int64_t{0});
+  }
 
  private:
   using Group = std::vector<std::uint32_t>;  // into the jobs
 
   bool take(std::int64_t gpus);
   void choose(const std::vector<InterleavedJob>& jobs);
+  void keep_groups(const std::vector<InterleavedJob>& jobs);
+  void take_apart(const std::vector<InterleavedJob>& jobs);
   void pair_up(std::vector<Group>& groups, std::int64_t gpus,
                const std::vector<InterleavedJob>& jobs);
   void name_members(const std::vector<InterleavedJob>& jobs, const Group& group);
@@ -90,8 +104,10 @@ class MuriGroups {
   std::int64_t total_;
   std::vector<int> free_;
   std::vector<std::uint32_t> order_;
+  std::vector<char> is_chosen_;  // by job in the plan
   std::map<std::int64_t, std::vector<Group>> by_gpus_;
   std::int64_t wanted_ = 0;
+  std::vector<std::vector<JobNumber>> kept_;  // groups of the plan before
   std::vector<JobNumber> members_;
 };
 
@@ -103,6 +119,7 @@ class AntMan {
   AntMan(const JobStream& jobs, std::vector<int> nodes);
   void plan(std::vector<InterleavedJob>& jobs);
   void ended(const InterleavedJob& job);
+  std::int64_t gpus_in_use() const;
 
  private:
   static constexpr JobNumber kNobody = UINT32_MAX;
@@ -123,7 +140,8 @@ class AntMan {
 };
 
 // The trace under the queue policies Muri and AntMan. Errors: a trace that does not say of each job
-// what its iterations do, gangs, jobs without a GPU.
+// what its iterations do, or says what these policies do not reckon with: gangs, jobs without a GPU
+// or with a part of one, and where the nodes would limit them host CPU, memory and GPU models.
 Expected<ReplayResult> replay_interleaved(const scenarios::JobTrace& trace,
                                           const ReplaySettings& settings);
 

@@ -38,10 +38,11 @@ class NamedProfiles {
     if (published != nullptr) {
       return &on_whole_gpus_.emplace_back(models::on_whole_gpu(*published, catalogue_));
     }
-    problems_.push_back(unknown_name(
-        Code::ProfileUnknown, Located<std::string>{name, {}},
-        fmt::format("row {} of the trace: the catalogue has no profile \"{}\"", row + 1, name),
-        catalogue_.profiles, "slicewise get profiles"));
+    problems_.push_back(
+        unknown_name(Code::ProfileUnknown, Located<std::string>{name, trace_.place_of(row)},
+                     fmt::format("{} of the trace: the catalogue has no profile \"{}\"",
+                                 trace_.place_text(row), name),
+                     catalogue_.profiles, "slicewise get profiles"));
     return nullptr;
   }
 

@@ -6,63 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "event_loop.hpp"
 #include "interleaving.hpp"
 #include "replay_state.hpp"
 #include "schedulers.hpp"
 
 namespace slicewise::sim {
 namespace {
-
-constexpr std::int64_t kEventsPerLook = 65'536;  // at the interrupt flag
-
-// No event is later: a run that starts then ends before the clock does.
-constexpr TimePoint kLatest{INT64_MAX / 2};
-
-Diagnostic too_long() {
-  return make_diagnostic(Code::ValueRange, {}, "the replay lasts longer than 146 years",
-                         "more GPUs, or a shorter window of the trace");
-}
-
-bool was_interrupted(const ReplaySettings& settings) {
-  return settings.interrupted != nullptr && settings.interrupted->load();
-}
-
-enum class Outcome : std::uint8_t { Whole, Interrupted, TooLong };
-
-// The event loop: ends at an instant, then arrivals, then the scheduler.
-template <class State, class Queue>
-Outcome run_events(State& state, Queue& queue, const ReplaySettings& settings) {
-  const JobNumber total = state.jobs.size();
-  JobNumber next = 0;
-  std::int64_t looks = 0;
-  while (next < total || !state.running.empty() || state.next_retry() != kNever) {
-    const TimePoint arrival = next < total ? state.jobs.arrival(next) : kNever;
-    const TimePoint now = std::min({arrival, state.running.next_end(), state.next_retry()});
-    if (now > kLatest) return Outcome::TooLong;
-    state.look(now, queue.waiting());
-    while (state.running.next_end() == now) {
-      queue.freed(state.finish(state.running.next_to_end(), now));
-    }
-    for (; next < total && state.jobs.arrival(next) == now; ++next) {
-      state.record.arrived();
-      if (!state.jobs.is_submitted(next)) continue;
-      if (state.resources.fits_empty(next)) {
-        queue.add(next);
-      } else {
-        state.turn_away(next);
-      }
-    }
-    if constexpr (State::kShared) {
-      while (state.next_retry() == now) queue.add_again(state.killed.take());
-    }
-    queue.schedule(now);
-    state.record.waiting(queue.waiting());
-    if (++looks % kEventsPerLook != 0) continue;
-    if (was_interrupted(settings)) return Outcome::Interrupted;
-    if (settings.progress) settings.progress(next, total, now);
-  }
-  return Outcome::Whole;
-}
 
 // How many jobs can run at once: by their GPUs, and all of those without one.
 std::size_t most_running(const JobStream& jobs, std::int64_t total_milli) {
@@ -162,11 +112,11 @@ Expected<ReplayResult> replay_on(const JobStream& jobs, const JobStream& asked, 
                                  const ReplaySettings& settings) {
   ReplayState<Resources, Company> state(jobs, asked, resources, std::move(company), most, settings,
                                         preempts(settings.queue));
-  const Outcome outcome = run_queue(state, shapes, settings);
-  if (outcome == Outcome::TooLong) return tl::unexpected(Diagnostics{too_long()});
-  ReplayResult result = state.record.take(resources.total_milli(), outcome == Outcome::Interrupted);
-  result.perfect_estimates = settings.queue == QueuePolicy::Easy && jobs.trace().time_limit.empty();
-  if constexpr (Company::kMeets) add_gpu_time(state.company, result);
+  auto result = result_of(state, run_queue(state, shapes, settings));
+  if (!result) return result;
+  result->perfect_estimates =
+      settings.queue == QueuePolicy::Easy && jobs.trace().time_limit.empty();
+  if constexpr (Company::kMeets) add_gpu_time(state.company, *result);
   return result;
 }
 
@@ -198,6 +148,9 @@ void count_fractions(const scenarios::JobTrace& trace, int tickets, SharingFigur
     ++figures.asked_for_more;
     figures.first_asked_for_more = row;
   }
+  if (figures.asked_for_more > 0) {
+    figures.first_place_asked_for_more = trace.place_text(figures.first_asked_for_more);
+  }
 }
 
 Expected<ReplayResult> replay_shared(const scenarios::JobTrace& trace,
@@ -227,7 +180,7 @@ Expected<ReplayResult> replay_shared(const scenarios::JobTrace& trace,
 std::optional<Diagnostic> time_problem(const scenarios::JobTrace& trace,
                                        const ReplaySettings& settings) {
   if (trace.size() == 0) return std::nullopt;
-  const auto too_late = [](Int128 ns) { return ns > kLatest.ns; };
+  const auto too_late = [](Int128 ns) { return ns > kLatestEvent.ns; };
   const Duration first = trace.arrival[0];
   const Duration last = trace.arrival[trace.size() - 1];
   if (settings.repeat > 1 && settings.shift < last - first) {
@@ -243,7 +196,7 @@ std::optional<Diagnostic> time_problem(const scenarios::JobTrace& trace,
   }
   if (too_late(last.ns + static_cast<Int128>(settings.shift.ns) * settings.repeat) ||
       std::ranges::any_of(trace.run.values(), [&](Duration run) { return too_late(run.ns); })) {
-    return too_long();
+    return replay_too_long();
   }
   return std::nullopt;
 }
@@ -287,9 +240,7 @@ Expected<ReplayResult> replay(const scenarios::JobTrace& trace, const ReplaySett
   if (const auto problem = time_problem(trace, settings)) {
     return tl::unexpected(Diagnostics{*problem});
   }
-  if (settings.queue == QueuePolicy::Muri || settings.queue == QueuePolicy::AntMan) {
-    return replay_interleaved(trace, settings);
-  }
+  if (interleaves(settings.queue)) return replay_interleaved(trace, settings);
   if (settings.sharing) return replay_shared(trace, settings);
   const bool pool = settings.cluster.nodes.empty();
   const JobStream jobs(trace, settings.repeat, settings.shift);

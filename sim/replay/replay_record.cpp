@@ -55,8 +55,10 @@ void ReplayRecord::never_fits(JobNumber job) {
 void ReplayRecord::refused(JobNumber job, TurnedAway reason) {
   std::vector<SharingFigures::Refusal>& refusals = result_.sharing->refusals;
   auto known = std::ranges::find(refusals, reason, &SharingFigures::Refusal::reason);
-  if (known == refusals.end())
-    known = refusals.insert(known, {reason, 0, jobs_.rows_of(job).front()});
+  if (known == refusals.end()) {
+    const std::size_t row = jobs_.rows_of(job).front();
+    known = refusals.insert(known, {reason, 0, row, jobs_.trace().place_text(row)});
+  }
   known->jobs += static_cast<std::int64_t>(jobs_.rows_of(job).size());
 }
 

@@ -38,7 +38,6 @@ class ReplayRecord {
     if (jobs > result_.most_waiting) result_.most_waiting = jobs;
   }
   OverTime& over_time() { return over_time_; }
-  std::int64_t milli_in_use() const { return used_milli_; }
   ReplayResult take(std::int64_t total_milli, bool interrupted);
 
  private:

@@ -175,7 +175,7 @@ class ReplayState {
     if constexpr (Company::kMeets) {
       return static_cast<double>(company.gpus_in_use());
     } else {
-      return static_cast<double>(record.milli_in_use()) / 1000;
+      return static_cast<double>(resources.total_milli() - resources.free_milli()) / 1000;
     }
   }
 

@@ -35,8 +35,8 @@ void find_jobs_that_never_fit(ReplayStudy& study, const scenarios::JobTrace& tra
   study.findings.push_back(make_diagnostic(
       Code::JobNeverFits, {},
       fmt::format("{} of {} jobs ask for more than the empty cluster has and were dropped; the "
-                  "first is row {}: {}",
-                  result.never_fit, result.jobs, row + 1, asked),
+                  "first is {}: {}",
+                  result.never_fit, result.jobs, trace.place_text(row), asked),
       "add nodes that hold them"));
 }
 

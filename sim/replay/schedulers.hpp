@@ -360,6 +360,8 @@ class Easy {
 template <class State>
 class Shortest {
  public:
+  static constexpr std::int64_t kEventsPerLook = 256;
+
   Shortest(State& state, bool by_service) : state_(state), by_service_(by_service) {
     for (const std::int32_t gpus : state.jobs.trace().gpus.values()) {
       any_without_gpu_ = any_without_gpu_ || gpus == 0;

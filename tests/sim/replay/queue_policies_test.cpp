@@ -221,6 +221,95 @@ TEST(QueuePolicies, AntMansGuestsTakeWhatTheOwnerLeaves) {
   EXPECT_EQ(ends(result)[1], 1'510);
 }
 
+TEST(QueuePolicies, NobodyIsFasterInAGroupThanAlone) {
+  auto trace = with_stages(trace_of({{0, 100, 1}, {0, 100, 1}, {0, 100, 1}, {0, 100, 1}}),
+                           {{0.1, 0.1, 0.1}, {0.1, 0.1, 0.1}, {0, 0, 0}, {0, 0, 0}});
+  trace.iteration.owned.assign(4, seconds(1));
+  const ReplayResult result = replayed(trace, on_nodes(1, 1, QueuePolicy::Muri));
+  EXPECT_EQ(ends(result), (Seconds(4, 134)));  // 100 s x 1.37 / 1.015
+}
+
+// The owner's iteration leaves a thousandth of the host: 2 x 10^11 s would be beyond the clock.
+TEST(QueuePolicies, AGuestThatBarelyMovesGoesOnWhenTheOwnerEnds) {
+  const auto trace =
+      with_stages(trace_of({{0, 1'000, 1, 0}, {0, 200'000'000, 1, 1}, {500, 1, 1, 0}}),
+                  {{0.999, 0.001, 0}, {1, 0, 0}, {0, 0.001, 0}});
+  const ReplayResult result = replayed(trace, on_nodes(1, 1, QueuePolicy::AntMan));
+  ASSERT_EQ(result.finished, 3);
+  EXPECT_EQ(ends(result)[0], 1'000);
+  EXPECT_GE(ends(result)[1], 200'000'000);
+  EXPECT_LE(ends(result)[1], 200'001'001);
+}
+
+TEST(QueuePolicies, InterleavedJobsAreSeenOverTime) {
+  const auto trace = with_stages(trace_of({{0, 1'000, 2}, {0, 1'000, 2}, {0, 1'000, 1}}),
+                                 {{1, 0, 0}, {0, 1, 0}, {0, 1, 0}});
+  const ReplayResult result = replayed(trace, on_nodes(1, 2, QueuePolicy::Muri));
+  ASSERT_FALSE(result.series.gpus.empty());
+  EXPECT_EQ(result.series.running.front(), 2);
+  EXPECT_EQ(result.series.waiting.front(), 1);
+  EXPECT_EQ(result.series.gpus.front(), 2);
+  EXPECT_EQ(result.peak_gpus, 2);
+}
+
+// An event of Muri may take long: each looks whether it shall go on.
+TEST(QueuePolicies, MuriStopsAtOnce) {
+  const auto trace = with_stages(trace_of({{0, 10, 1}, {1, 10, 1}}), {{1, 0, 0}, {0, 1, 0}});
+  const std::atomic<bool> stop = true;
+  ReplaySettings settings = on_nodes(1, 1, QueuePolicy::Muri);
+  settings.interrupted = &stop;
+  const ReplayResult result = replayed(trace, settings);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(result.finished, 0);
+}
+
+TEST(QueuePolicies, MuriRefusesWhatItDoesNotReckonWith) {
+  const auto trace = with_stages(trace_of({{0, 10, 1}, {0, 10, 1}}), {{1, 0, 0}, {0, 1, 0}});
+  const auto is_refused = [](const scenarios::JobTrace& changed, bool only_gpus = true) {
+    ReplaySettings settings = on_nodes(1, 1, QueuePolicy::Muri);
+    settings.cluster.only_gpus = only_gpus;
+    return !replay(changed, settings).has_value();
+  };
+  EXPECT_FALSE(is_refused(trace, false));
+  auto parts = trace;
+  parts.gpu_milli.owned = {1'000, 500};
+  EXPECT_TRUE(is_refused(parts));
+  auto cpus = trace;
+  cpus.cpu_milli.owned = {0, 64'000};
+  EXPECT_FALSE(is_refused(cpus));  // no CPU counts there
+  EXPECT_TRUE(is_refused(cpus, false));
+  auto models = trace;
+  models.names = {"", "A100"};
+  models.gpu_models.owned = {0, 1};
+  EXPECT_FALSE(is_refused(models));
+  EXPECT_TRUE(is_refused(models, false));
+}
+
+// least-allocated puts the smaller row where the larger one has to go.
+TEST(QueuePolicies, AGangThatTheEmptyClusterHoldsRuns) {
+  auto trace = trace_of({{0, 100, 1}, {0, 100, 4}, {0, 50, 1}});
+  trace.names = {"", "g"};
+  trace.gang.owned = {1, 1, 0};
+  ReplaySettings settings = on_nodes(2, 4, QueuePolicy::Backfill);
+  settings.cluster.nodes[1].gpus = 1;
+  settings.placement = NodePolicy::LeastAllocated;
+  const ReplayResult result = replayed(trace, settings);
+  EXPECT_EQ(result.never_fit, 0);
+  EXPECT_EQ(ends(result), (Seconds{100, 100, 150}));
+  settings.cluster.nodes[0].gpus = 3;
+  EXPECT_EQ(replayed(trace, settings).never_fit, 2);
+}
+
+// Gavel would not pair the rows of a gang, but they run together or never.
+TEST(QueuePolicies, AGangGoesWhereTheRuleWouldRatherWait) {
+  auto trace = trace_of({{0, 100, 1}, {0, 100, 1}});
+  trace.names = {"", "g"};
+  trace.gang.owned = {1, 1};
+  ReplaySettings settings = on_instances("g5.xlarge", 1, "time-slicing:4", QueuePolicy::Backfill);
+  settings.placement = NodePolicy::GavelPacking;
+  EXPECT_EQ(replayed(trace, settings).finished, 2);
+}
+
 TEST(QueuePolicies, TimesBeyondTheClockAreRefused) {
   auto trace = trace_of({{0, 1, 1}});
   trace.run.owned[0] = {INT64_MAX};

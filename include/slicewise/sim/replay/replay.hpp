@@ -42,6 +42,11 @@ enum class QueuePolicy : std::uint8_t {
 // As on the command line: "fifo", "srtf".
 std::string_view policy_name(QueuePolicy policy);
 
+// Whether it gives GPUs to several jobs at a time and chooses them by itself: no placement.
+constexpr bool interleaves(QueuePolicy policy) {
+  return policy == QueuePolicy::Muri || policy == QueuePolicy::AntMan;
+}
+
 // Nodes, or one pool of GPUs that any job may take any of.
 struct ReplayCluster {
   std::vector<NodeShape> nodes;
@@ -138,6 +143,7 @@ struct SharingFigures {
     TurnedAway reason = TurnedAway::GpuMemory;
     std::int64_t jobs = 0;
     std::size_t first_row = 0;
+    std::string first_place;  // "line 8" of the trace
   };
   JobFigures known;               // rows of the trace
   RatioHistogram slowdown;        // time on the GPU / alone on a whole GPU
@@ -149,9 +155,10 @@ struct SharingFigures {
   // Rows that asked for more of a GPU than a share of it is, and got one share.
   std::int64_t asked_for_more = 0;
   std::size_t first_asked_for_more = 0;  // row
-  double gpu_busy = 0;                   // share of the time of all GPUs: kernels run
-  double sm_active = 0;                  // likewise: SMs work
-  double switching = 0;                  // likewise: contexts are switched
+  std::string first_place_asked_for_more;
+  double gpu_busy = 0;   // share of the time of all GPUs: kernels run
+  double sm_active = 0;  // likewise: SMs work
+  double switching = 0;  // likewise: contexts are switched
 
   std::int64_t refused() const;
 };
@@ -193,7 +200,8 @@ struct ReplayResult {
   std::vector<JobTimes> job_times;  // by row, then repetition, when keep_jobs
 
   Duration makespan() const { return last_end - first_arrival; }
-  // Allocated GPU time of finished work over GPUs x makespan.
+  // Allocated GPU time of finished work over GPUs x makespan: above 1 where several jobs are on a
+  // GPU at a time.
   double utilization() const;
 };
 
