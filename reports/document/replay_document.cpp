@@ -72,7 +72,7 @@ std::optional<SampleTimes> completion_of_jobs(const ReplayResult& r) {
 }
 
 std::string_view placement_word(const ReplayOutcome& o) {
-  return policy_name(o.scheduling.placement);
+  return interleaves(o.scheduling.queue) ? "" : policy_name(o.scheduling.placement);
 }
 
 struct SampleRatios {
@@ -129,10 +129,8 @@ std::optional<Duration> p95_of(const Histogram& times) {
 std::optional<Duration> wait_p95(const ReplayResult& r) { return p95_of(r.wait); }
 std::optional<Duration> completion_p95(const ReplayResult& r) { return p95_of(r.completion); }
 
-// Shared GPUs do the work of more GPUs than there are.
 std::optional<double> unshared_utilization(const ReplayResult& r) {
-  const double use = r.utilization();
-  return r.sharing || use > 1 ? std::nullopt : std::optional(use);
+  return r.sharing ? std::nullopt : std::optional(r.utilization());
 }
 
 std::string_view way_of(const ReplayOutcome& o) {
@@ -354,7 +352,9 @@ const Record& record_of<ReplayOutcome>() {
         "the trace under one scheduler",
         {field<&O::scheduling, &Scheduling::queue>("queue", "which waiting job goes next")
              .csv(4, "queue"),
-         field<&placement_word>("placement", "which node a job gets; absent on one pool")
+         field<&placement_word>("placement",
+                                "which node a job gets; absent on one pool and where the queue "
+                                "chooses")
              .optional()
              .csv(5, "placement"),
          field<&way_of>("sharing", "how jobs share GPUs; absent: as the trace says").optional(),
@@ -375,9 +375,8 @@ const Record& record_of<ReplayOutcome>() {
          of(field<&R::makespan>("makespanSeconds", "from the first arrival to the last end"))
              .csv(13, "makespanSeconds"),
          of(field<&unshared_utilization>("gpuUtilization",
-                                         "GPU time of finished work over GPUs x makespan; absent "
-                                         "under sharing"))
-             .of(Unit::Ratio)
+                                         "GPU time of finished work over GPUs x makespan, above 1 "
+                                         "where jobs interleave; absent under sharing"))
              .csv(14, "gpuUtilization"),
          of(field<&R::total_gpus>("totalGpus", "of the cluster")),
          of(field<&R::peak_gpus>("peakGpus", "allocated at once")).csv(15, "peakGpus"),

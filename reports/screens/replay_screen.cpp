@@ -40,7 +40,9 @@ bool any_preempted(const ReplayStudy& study) {
 std::string scheduler_name(const ReplayStudy& study, const sim::Scheduling& scheduling) {
   std::string name(scheduling.sharing ? scheduling.sharing->name + ", " : "");
   name += sim::policy_name(scheduling.queue);
-  if (study.on_nodes) name += fmt::format(", {}", sim::policy_name(scheduling.placement));
+  if (study.on_nodes && !sim::interleaves(scheduling.queue)) {
+    name += fmt::format(", {}", sim::policy_name(scheduling.placement));
+  }
   return name;
 }
 
@@ -69,8 +71,11 @@ Cells scheduler_cells(const ReplayStudy& study) {
   for (const ReplayOutcome& outcome : study.outcomes) {
     const ReplayResult& r = outcome.result;
     std::vector<Cell> row = {std::string(sim::policy_name(outcome.scheduling.queue))};
-    if (study.on_nodes)
-      row.emplace_back(std::string(sim::policy_name(outcome.scheduling.placement)));
+    if (study.on_nodes) {
+      row.emplace_back(sim::interleaves(outcome.scheduling.queue)
+                           ? "-"
+                           : std::string(sim::policy_name(outcome.scheduling.placement)));
+    }
     const double at_once =
         r.finished > 0 ? static_cast<double>(r.started_at_once) / static_cast<double>(r.finished)
                        : 0;
@@ -263,16 +268,16 @@ Cells size_cells(const ReplayOutcome& outcome) {
 
 std::string refusal_text(const ReplayOutcome& outcome,
                          const sim::SharingFigures::Refusal& refusal) {
-  return fmt::format("{}: {} jobs never ran: {}; the first is row {}",
-                     outcome.scheduling.sharing->name, whole_text(refusal.jobs),
+  return fmt::format("{}: {} jobs never ran: {}; the first is {}", outcome.scheduling.sharing->name,
+                     whole_text(refusal.jobs),
                      refusal.reason == sim::TurnedAway::GpuMemory
                          ? "they need more GPU memory than a job may have"
                          : "they need several GPUs, and MIG instances do not work together",
-                     refusal.first_row + 1);
+                     refusal.first_place);
 }
 
-// What was known of the jobs, and what was assumed.
-void add_sharing_notes(const ReplayStudy& study, std::vector<std::string>& notes) {
+// Whom a way of sharing turned away, or gave less than was asked for.
+void add_refusal_notes(const ReplayStudy& study, std::vector<std::string>& notes) {
   const sim::GpuSharing* last = nullptr;
   for (const ReplayOutcome& outcome : study.outcomes) {
     if (outcome.scheduling.sharing.get() == last) continue;
@@ -284,11 +289,14 @@ void add_sharing_notes(const ReplayStudy& study, std::vector<std::string>& notes
     if (figures.asked_for_more > 0) {
       notes.push_back(fmt::format(
           "{}: {} jobs asked for more of a GPU than a share of it is, and got one share; the first "
-          "is row {}",
-          last->name, whole_text(figures.asked_for_more), figures.first_asked_for_more + 1));
+          "is {}",
+          last->name, whole_text(figures.asked_for_more), figures.first_place_asked_for_more));
     }
   }
-  const sim::JobFigures& known = study.outcomes.front().result.sharing->known;
+}
+
+// What was known of the jobs, and what was assumed.
+void add_provenance_notes(const sim::JobFigures& known, std::vector<std::string>& notes) {
   const std::string of = " of " + whole_text(known.jobs) + " jobs";
   if (const std::int64_t full = known.jobs - known.with_use - known.with_fraction; full > 0) {
     notes.push_back(
@@ -325,6 +333,12 @@ void add_sharing_notes(const ReplayStudy& study, std::vector<std::string>& notes
           : fmt::format("{}{} ran on a GPU of the catalogue: their times are carried "
                         "over by the roofline rule, those of others taken as they are",
                         whole_text(known.with_gpu), of));
+}
+
+void add_sharing_notes(const ReplayStudy& study, std::vector<std::string>& notes) {
+  const sim::JobFigures& known = study.outcomes.front().result.sharing->known;
+  add_refusal_notes(study, notes);
+  add_provenance_notes(known, notes);
   notes.emplace_back(
       "a job with one GPU holds one ticket, one with several whole GPUs without company");
   if (known.with_memory > 0) {
@@ -385,10 +399,8 @@ std::vector<std::string> replay_notes(const ReplayStudy& study) {
         "srtf, srsf: run times are known and moving a job costs nothing, an ideal that no "
         "cluster reaches");
   }
-  if (any_outcome(study, [](const ReplayOutcome& o) {
-        return o.scheduling.queue == sim::QueuePolicy::Muri ||
-               o.scheduling.queue == sim::QueuePolicy::AntMan;
-      })) {
+  if (any_outcome(study,
+                  [](const ReplayOutcome& o) { return sim::interleaves(o.scheduling.queue); })) {
     notes.emplace_back(
         "muri, antman: several jobs are on each GPU, so GPU USE may be above 100 %; stopping and "
         "starting a job costs nothing");

@@ -27,8 +27,9 @@ constexpr Word kReplayKinds[] = {"Replay"};
 constexpr Word kReplayVersions[] = {"slicewise.dev/v1alpha1"};
 constexpr Word kReplayQueues[] = {"fifo", "backfill", "easy", "priority",
                                   "srtf", "srsf",     "muri", "antman"};
-// Of them, those that know nothing of sharing.
+// Of them, those that know nothing of sharing, and of these those that choose GPUs by themselves.
 constexpr std::span kReplanningQueues = std::span(kReplayQueues).last(4);
+constexpr std::span kInterleavingQueues = kReplanningQueues.last(2);
 
 void check_cluster(ReplayFile& /*file*/, const Node& cluster, Reading& reading) {
   constexpr std::array<std::string_view, 4> kChoices = {"gpus", "nodes", "nodeList", "instances"};
@@ -82,6 +83,12 @@ void check_sharing(ReplayFile& file, const Node& spec, Reading& reading) {
                            fmt::format("{} looks at who shares a GPU", placement),
                            "write sharing: [time-slicing:4], or take another placement");
     }
+    for (const char* key : {"profileBy", "backoffLimit"}) {
+      if (spec.find(key) == nullptr) continue;
+      reading.findings.add(Code::SettingConflict, value_place(spec, key),
+                           fmt::format("{} needs sharing: without it nobody meets on a GPU", key),
+                           "write sharing: [time-slicing:4], or leave it out");
+    }
     return;
   }
   if (file.instances.empty()) {
@@ -103,6 +110,15 @@ void check_sharing(ReplayFile& file, const Node& spec, Reading& reading) {
 
 void check_replay_spec(ReplayFile& file, const Node& spec, Reading& reading) {
   check_sharing(file, spec, reading);
+  const auto interleaves = [](const std::string& queue) {
+    return std::ranges::find(kInterleavingQueues, queue, &Word::text) != kInterleavingQueues.end();
+  };
+  if (!file.placements.empty() && !file.queues.empty() &&
+      std::ranges::all_of(file.queues, interleaves)) {
+    reading.findings.add(Code::SettingConflict, value_place(spec, "placement"),
+                         "muri and antman choose GPUs by themselves, whatever the placement",
+                         "leave it out");
+  }
   if (!file.inflate) return;
   if (!file.sharings.empty()) {
     reading.findings.add(Code::SettingConflict, value_place(spec, "inflate"),

@@ -183,8 +183,48 @@ class Replay(unittest.TestCase):
         self.assertEqual((fifo, antman), (1500, 1500))  # both own their GPU
         self.assertAlmostEqual(muri, 1000 * 1.33 / 1.015, delta=1e-3)
         self.expect(3, "what an iteration of each job does", "-f", TRACE, *arguments)
+        self.expect(3, "error[TRACE_COLUMN]: muri and antman know no parts", "-f", "-",
+                    *arguments[:2], "--queue", "muri",
+                    stdin=trace.replace("gpus", "gpus,gpu_milli").replace("00,1,", "00,1,500,"))
         self.expect(2, "srtf, srsf, muri and antman", "-f", TRACE, "--instances", "p3.16xlarge=3",
                     "--sharing", "mps:2", "--queue", "muri")
+
+    def test_interleaved_jobs_use_gpus_for_more_than_all_of_the_time(self):
+        trace = "arrival_s,run_s,gpus,iteration_s,iteration_host_s,iteration_gpu_s," \
+                "iteration_network_s\n0,100,1,1,1,0,0\n0,100,1,1,0,1,0\n"
+        arguments = ("-f", "-", "--nodes", "1x1", "--queue", "fifo,muri", "--placement",
+                     "random,fgd")
+        document = json.loads(self.expect(0, "", *arguments, "-o", "json", stdin=trace).stdout)
+        rows = [(s["queue"], s.get("placement")) for s in document["schedulers"]]
+        self.assertEqual(rows, [("fifo", "random"), ("fifo", "fgd"), ("muri", None)])
+        muri = document["schedulers"][2]
+        self.assertAlmostEqual(muri["gpuUtilization"], 2 * 1.015 / 1.33, delta=1e-6)
+        self.assertTrue(muri["series"]["gpus"])
+        text = self.expect(0, "", *arguments, "-o", "csv", stdin=trace).stdout
+        row, = [r for r in csv.DictReader(text.splitlines())
+                if (r["queue"], r["size"]) == ("muri", "all")]
+        self.assertEqual((row["placement"], float(row["gpuUtilization"])),
+                         ("", muri["gpuUtilization"]))
+        self.assertRegex(self.expect(0, "", *arguments, stdin=trace).stdout, r"muri +- ")
+        self.expect(2, "--placement says nothing to muri", "-f", "-", "--nodes", "1x1", "--queue",
+                    "muri,antman", "--placement", "fgd", stdin=trace)
+
+    def test_what_is_wrong_has_its_place(self):
+        head = "apiVersion: slicewise.dev/v1alpha1\nkind: Replay\nmetadata: {name: a}\nspec:\n" \
+               "  trace: {file: x.csv}\n  cluster: {instances: [{instanceType: g5.xlarge}]}\n"
+        for line, column in (("  backoffLimit: 1\n", 17), ("  profileBy: ['name=a:b']\n", 14)):
+            self.expect(3, f"-:7:{column}: error[SETTING_CONFLICT]", "-f", "-", stdin=head + line)
+        self.expect(3, "-:8:14: error[SETTING_CONFLICT]: muri and antman choose", "-f", "-",
+                    stdin=head + "  queue: [muri]\n  placement: fgd\n")
+        shared = ("-f", "-", "--instances", "g5.xlarge=1", "--sharing", "mps:2")
+        self.expect(3, "-:3:", *shared, stdin="arrival_s,run_s,gpus,profile\n0,1,1,\n0,1,1,x\n")
+        trace = "arrival_s,run_s,gpus\n0,1,1\n"
+        self.expect(3, '"name~=.*:x": the catalogue has no profile "x"', *shared, "--profile-by",
+                    "name~=.*:x", stdin=trace)
+        # Lines of the file, though the second was left out and they are not in order.
+        notes = self.expect(PODS_LOST, "", "-f", "-", "--gpus", "1", "--skip-bad",
+                            stdin="arrival_s,run_s,gpus\nx,1,1\n5,1,9\n0,1,1\n").stdout
+        self.assertIn("the first is line 3: 9 GPUs", " ".join(notes.split()))
 
     def test_gpus_are_known_by_what_logs_call_them(self):
         trace = "arrival_s,run_s,gpus,gpu_models\n"
@@ -279,7 +319,7 @@ class Replay(unittest.TestCase):
                                     stdin=trace).stdout.split())
         for words in ("4 rows that cannot be read; the first is line 3",
                       "1 jobs asked for more of a GPU than a share of it is", "64 GPUs",
-                      "they need more GPU memory than a job may have; the first is row 4"):
+                      "they need more GPU memory than a job may have; the first is line 8"):
             self.assertIn(words, text)
         self.expect(3, "no job to replay", *arguments, "--skip-bad",
                     stdin="arrival_s,run_s,gpus\n1,-5,1\n")

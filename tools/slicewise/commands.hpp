@@ -135,10 +135,11 @@ struct ReplayCommand {
   std::string region;                                    // "": us-east-1
   std::string prices;
   bool any_gpu = false;
-  std::vector<sim::QueuePolicy> queues;         // empty: Fifo
-  std::vector<sim::NodePolicy> placements;      // empty: BestFit
-  std::vector<scenarios::SharingWay> sharings;  // empty: as the trace says
-  std::vector<std::string> profile_rules;       // rules, or files of them
+  std::vector<sim::QueuePolicy> queues;               // empty: Fifo
+  std::vector<sim::NodePolicy> placements;            // empty: BestFit
+  std::vector<scenarios::SharingWay> sharings;        // empty: as the trace says
+  std::vector<std::string> profile_rules;             // rules, or files of them
+  std::vector<Located<std::string>> rules_of_file{};  // of kind: Replay
   std::optional<int> backoff_limit;
   bool skip_bad = false;
   sim::GroupBy group_by = sim::GroupBy::Nothing;

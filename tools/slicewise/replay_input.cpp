@@ -248,9 +248,7 @@ void take_from_file(const scenarios::ReplayFile& file, ReplayCommand& command) {
       command.sharings.push_back(*scenarios::read_sharing_way(way.value));
     }
   }
-  if (command.profile_rules.empty()) {
-    for (const auto& rule : file.profile_rules) command.profile_rules.push_back(rule.value);
-  }
+  if (command.profile_rules.empty()) command.rules_of_file = file.profile_rules;
   if (!command.backoff_limit) command.backoff_limit = file.backoff_limit;
   command.restart_preempted = command.restart_preempted || file.restart_preempted;
   if (!command.repeat && file.repeat > 1) command.repeat = file.repeat;
@@ -293,9 +291,39 @@ Expected<ReplayInput> read_trace(const std::string& path, SourceText text, bool 
 
 }  // namespace
 
+namespace {
+
+// Profiles of the rules that the catalogue lacks, each rule once.
+Diagnostics unknown_profiles(const std::vector<scenarios::ProfileRule>& rules,
+                             const models::Catalogue& catalogue) {
+  std::vector<std::string> known;
+  for (const auto& profile : catalogue.profiles) known.push_back(profile.name);
+  Diagnostics problems;
+  for (const scenarios::ProfileRule& rule : rules) {
+    for (const auto& choice : rule.choices) {
+      if (catalogue.find_profile(choice.profile) != nullptr) continue;
+      const auto near = nearest_name(choice.profile, known);
+      problems.push_back(make_diagnostic(
+          Code::ProfileUnknown, rule.text.where,
+          fmt::format("\"{}\": the catalogue has no profile \"{}\"", rule.text.value,
+                      choice.profile),
+          near ? fmt::format("did you mean {}?", *near) : "slicewise get profiles lists them"));
+    }
+  }
+  return problems;
+}
+
+}  // namespace
+
 Expected<std::vector<scenarios::ProfileRule>> profile_rules(const ReplayCommand& command,
+                                                            const models::Catalogue& catalogue,
                                                             std::vector<SourceText>& sources) {
   std::vector<scenarios::ProfileRule> rules;
+  for (const Located<std::string>& given : command.rules_of_file) {
+    auto rule = scenarios::read_profile_rule(given.value, given.where);
+    if (!rule) return tl::unexpected(std::move(rule.error()));
+    rules.push_back(std::move(*rule));
+  }
   for (const std::string& given : command.profile_rules) {
     if (given.find('=') != std::string::npos) {
       auto rule = scenarios::read_profile_rule(given);
@@ -309,6 +337,9 @@ Expected<std::vector<scenarios::ProfileRule>> profile_rules(const ReplayCommand&
     auto of_file = scenarios::read_profile_rules(*source);
     if (!of_file) return tl::unexpected(std::move(of_file.error()));
     rules.insert(rules.end(), of_file->begin(), of_file->end());
+  }
+  if (Diagnostics unknown = unknown_profiles(rules, catalogue); !unknown.empty()) {
+    return tl::unexpected(std::move(unknown));
   }
   return rules;
 }
@@ -326,6 +357,7 @@ Expected<ReplayInput> open_replay(ReplayCommand& command, std::vector<SourceText
     return tl::unexpected(file.error());
   }
   take_from_file(*file, command);
+  sources.push_back(std::move(*source));
   if (auto mapped = mapped_trace(command.file)) return std::move(*mapped);
   source = read_source(command.file, kLargestJobTrace);
   if (!source) return tl::unexpected(std::move(source.error()));

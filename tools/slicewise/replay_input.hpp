@@ -36,6 +36,7 @@ Expected<std::vector<std::shared_ptr<const sim::GpuSharing>>> named_sharings(
 
 // What --profile-by says, rules and files of rules in their order.
 Expected<std::vector<scenarios::ProfileRule>> profile_rules(const ReplayCommand& command,
+                                                            const models::Catalogue& catalogue,
                                                             std::vector<SourceText>& sources);
 
 struct ReplayInput {

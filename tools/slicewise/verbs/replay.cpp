@@ -38,7 +38,7 @@ ExitCode verdict(const sim::ReplayStudy& study) {
 
 bool replans(sim::QueuePolicy queue) {
   return queue == sim::QueuePolicy::ShortestTime || queue == sim::QueuePolicy::ShortestService ||
-         queue == sim::QueuePolicy::Muri || queue == sim::QueuePolicy::AntMan;
+         sim::interleaves(queue);
 }
 
 // A mistake that only the values of several flags together show.
@@ -92,6 +92,10 @@ std::string without_effect(const ReplayCommand& given, const ReplayCommand& comm
   if (command.gpus && !given.placements.empty()) {
     return "--placement needs nodes: --nodes or --instances";
   }
+  if (!given.placements.empty() && !command.queues.empty() &&
+      std::ranges::all_of(command.queues, sim::interleaves)) {
+    return "--placement says nothing to muri and antman: they choose GPUs by themselves";
+  }
   if (given.restart_preempted && std::ranges::none_of(command.queues, preempts)) {
     return "--restart-preempted needs a --queue that preempts: priority, srtf or srsf";
   }
@@ -116,7 +120,10 @@ std::vector<sim::Scheduling> schedulings(
   std::vector<sim::Scheduling> all;
   for (const auto& sharing : sharings) {
     for (const sim::QueuePolicy queue : queues) {
-      for (const sim::NodePolicy placement : placements) all.push_back({queue, placement, sharing});
+      for (const sim::NodePolicy placement : placements) {
+        all.push_back({queue, placement, sharing});
+        if (sim::interleaves(queue)) break;  // no placement
+      }
     }
   }
   return all;
@@ -140,10 +147,10 @@ std::string simulated_time(const scenarios::JobTrace& trace, TimePoint now) {
 // The trace as its jobs would run alone, with the profiles that --profile-by gives them; what that
 // leaves open is said.
 ExitCode prepare(scenarios::JobTrace& trace, const ReplayCommand& command,
+                 const models::Catalogue& catalogue, std::vector<SourceText>& sources,
                  const CommonFlags& flags) {
   if (command.sharings.empty()) return ExitCode::Success;
-  std::vector<SourceText> sources;
-  const auto rules = profile_rules(command, sources);
+  const auto rules = profile_rules(command, catalogue, sources);
   if (!rules) return fail(rules.error(), sources, flags);
   const std::int64_t without =
       scenarios::give_profiles(trace, *rules, command.seed.value_or(sim::ReplaySettings{}.seed));
@@ -368,10 +375,11 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
                                  "each line after the one with the columns is a job")},
                 {}, flags);
   }
-  if (const ExitCode code = prepare(input->trace, command, flags); code != ExitCode::Success) {
+  models::Catalogue catalogue = models::load_catalogue();
+  if (const ExitCode code = prepare(input->trace, command, catalogue, sources, flags);
+      code != ExitCode::Success) {
     return code;
   }
-  models::Catalogue catalogue = models::load_catalogue();
   PriceFile prices;
   if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags, &prices);
       code != ExitCode::Success) {
