@@ -94,4 +94,13 @@ void take_use(const RecordedUse& use, Measured& measured) {
   if (use.sm_active) measured.sm_active = use.sm_active;
 }
 
+double busy_share(const Measured& measured) {
+  if (measured.gpu_busy) return *measured.gpu_busy;
+  // Some kernel runs while an SM works.
+  if (measured.gpu_util) {
+    return std::max(kBusyOfGpuUtil * *measured.gpu_util, measured.sm_active.value_or(0));
+  }
+  return 1;
+}
+
 }  // namespace slicewise::scenarios

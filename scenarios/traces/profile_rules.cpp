@@ -23,6 +23,11 @@ constexpr std::pair<std::string_view, Subject> kSubjects[] = {{"name", Subject::
                                                               {"project", Subject::Project},
                                                               {"use", Subject::Use}};
 
+// Tried on all ways at once: a pattern takes time that is linear in the name (libstdc++).
+constexpr auto kLinear =
+    std::regex::ECMAScript | std::regex::nosubs | std::regex_constants::__polynomial;
+constexpr std::size_t kLongestPattern = 1'000;
+
 std::optional<double> share_of(std::string_view text) {
   double value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -55,7 +60,7 @@ class RuleOnTrace {
  public:
   RuleOnTrace(const ProfileRule& rule, const JobTrace& trace, NamePool& names)
       : rule_(rule), trace_(trace), fits_(trace.names.size(), Fits::NotAsked) {
-    if (rule.is_pattern) pattern_.emplace(rule.value);
+    if (rule.is_pattern) pattern_.emplace(rule.value, kLinear);
     for (const ProfileRule::Choice& choice : rule.choices) {
       sum_ += choice.weight;
       profiles_.emplace_back(names.number_of(choice.profile), sum_);
@@ -163,10 +168,13 @@ Expected<ProfileRule> read_profile_rule(const std::string& text, const SourceLoc
     rule.below = *below >= 1 ? 2 : *below;
   }
   if (!rule.is_pattern) return rule;
+  if (rule.value.size() > kLongestPattern) return refuse("a pattern of more than 1000 letters");
   try {
-    const std::regex pattern(rule.value);
-  } catch (const std::regex_error&) {
-    return refuse("no regular expression");
+    const std::regex pattern(rule.value, kLinear);
+  } catch (const std::regex_error& error) {
+    return refuse(error.code() == std::regex_constants::error_complexity
+                      ? "a pattern with a back-reference, which takes any time"
+                      : "no regular expression");
   }
   return rule;
 }

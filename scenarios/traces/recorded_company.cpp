@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "slicewise/scenarios/job_trace.hpp"
+#include "slicewise/scenarios/scenario.hpp"
 
 // Jobs that were recorded beside others.
 namespace slicewise::scenarios {
@@ -17,6 +18,19 @@ struct Stay {
   double busy = 1;  // share of the GPU's time that it would take alone
   double work_ns = 0;
 };
+
+// As the jobs of a replay are read.
+Measured recorded_use(const JobTrace& trace, std::size_t row) {
+  const auto share = [row](const TraceColumn<std::int32_t>& thousandths) {
+    const bool is_known = !thousandths.empty() && thousandths[row] >= 0;
+    return is_known ? std::optional(thousandths[row] / 1000.0) : std::nullopt;
+  };
+  const std::int32_t milli = trace.milli_of_each(row);
+  Measured measured;
+  take_use({share(trace.gpu_permille), share(trace.sm_permille), milli > 0 ? milli / 1000.0 : 1},
+           measured);
+  return measured;
+}
 
 // Each stay gets the work that was done in it. The GPU's time is shared evenly among those that
 // want more of it than there is.
@@ -55,9 +69,7 @@ void take_out_company(JobTrace& trace) {
     const Duration wait = trace.observed_wait.empty() ? Duration{} : trace.observed_wait[row];
     stay.start_ns = trace.arrival[row].ns + std::max<std::int64_t>(0, wait.ns);
     stay.end_ns = stay.start_ns + trace.run[row].ns;
-    if (!trace.gpu_permille.empty() && trace.gpu_permille[row] >= 0) {
-      stay.busy = trace.gpu_permille[row] / 1000.0;
-    }
+    stay.busy = busy_share(recorded_use(trace, row));
     gpus[trace.ran_on[row]].push_back(stay);
   }
   std::vector<Duration> run(trace.run.values().begin(), trace.run.values().end());

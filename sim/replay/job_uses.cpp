@@ -64,6 +64,9 @@ struct Recorded {
   const models::GpuModel* on = nullptr;
   const models::WorkloadProfile* profile = nullptr;
 
+  // Few profiles say how long their jobs hold the GPU.
+  bool use_profile() const { return profile != nullptr && profile->duty; }
+
   friend bool operator==(const Recorded&, const Recorded&) = default;
 };
 
@@ -127,16 +130,13 @@ scenarios::Workload written_down(const Recorded& recorded) {
     return thousandths < 0 ? std::nullopt : std::optional(thousandths / 1000.0);
   };
   // A profile says more of a job than what it asked for.
-  const bool by_profile = recorded.profile != nullptr && recorded.profile->duty;
+  const bool by_profile = recorded.use_profile();
   take_use({share(recorded.use_permille), share(recorded.sm_permille),
             by_profile ? std::nullopt : share(recorded.fraction_milli)},
            measured);
   if (recorded.profile != nullptr) take_profile(*recorded.profile, job);
   // Where nobody says, all SMs count while kernels run: an upper bound.
-  if (!measured.sm_active) {
-    measured.sm_active =
-        measured.gpu_busy.value_or(models::kBusyOfGpuUtil * measured.gpu_util.value_or(0));
-  }
+  if (!measured.sm_active) measured.sm_active = busy_share(measured);
   return job;
 }
 
@@ -197,7 +197,7 @@ JobUses::JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing)
     use_of_row_[row] = last_use;
     if (trace.gpus[row] == 0) continue;
     ++known_.jobs;
-    const bool by_profile = !says_use && recorded.profile != nullptr;
+    const bool by_profile = !says_use && recorded.use_profile();
     known_.with_use += says_use || by_profile ? 1 : 0;
     known_.by_profile += by_profile ? 1 : 0;
     known_.with_fraction += is_fraction && !by_profile ? 1 : 0;

@@ -12,6 +12,7 @@
 
 #include "slicewise/models/calibration.hpp"
 #include "slicewise/models/execution_law.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/sim/device/closed_network.hpp"
 #include "slicewise/sim/device/round_robin.hpp"
 
@@ -157,7 +158,7 @@ Speeds serial_speeds(double first_duty, double second_duty, double overhead) {
 
 // The two constants between utilisation and speed.
 struct UtilisationLaw {
-  double busy_of_utilisation = models::kBusyOfGpuUtil;
+  double busy_of_utilisation = scenarios::kBusyOfGpuUtil;
   double norm_p = models::kOverlappedNorm;
 };
 
@@ -278,8 +279,8 @@ StudyPoints run_serial_pairs(const StudyInput& input) {
   return run_by_utilisation(
       input,
       [&](const MeasuredPair& pair) {
-        return serial_speeds(models::kBusyOfGpuUtil * *pair.first_utilisation,
-                             models::kBusyOfGpuUtil * *pair.second_utilisation, overhead);
+        return serial_speeds(scenarios::kBusyOfGpuUtil * *pair.first_utilisation,
+                             scenarios::kBusyOfGpuUtil * *pair.second_utilisation, overhead);
       },
       always_checks);
 }

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slicewise/scenarios/job_trace.hpp"
+
 #include "parts.hpp"
 
 namespace slicewise::sim {
@@ -8,13 +10,6 @@ namespace {
 
 using scenarios::Workload;
 using scenarios::WorkloadKind;
-
-double busy_share(const scenarios::Measured& m) {
-  if (m.gpu_busy) return *m.gpu_busy;
-  // Some kernel runs while an SM works.
-  if (m.gpu_util) return std::max(models::kBusyOfGpuUtil * *m.gpu_util, m.sm_active.value_or(0));
-  return 1.0;
-}
 
 // The mean unit of a workload whose units are GPU work and nothing else: a request, a cell.
 // nullopt: a batch unit, which has a host phase, too.

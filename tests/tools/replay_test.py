@@ -337,6 +337,11 @@ class Replay(unittest.TestCase):
         company = json.loads(result.stdout)["schedulers"][0]["company"]
         provenance = company["provenance"]
         self.assertEqual((provenance["gpuUse"], provenance["profile"]), (3, 2))
+        silent = next(p["name"] for p in known if "duty" not in p)
+        claimed = json.loads(self.expect(0, "", *arguments, "--profile-by",
+                                         f"name~=bert.*:{silent}", "-o", "json",
+                                         stdin=trace).stdout)["schedulers"][0]["company"]
+        self.assertEqual(claimed["provenance"]["gpuUse"], 1)
         without = json.loads(self.expect(0, "", *arguments, "-o", "json",
                                          stdin=trace).stdout)["schedulers"][0]["company"]
         self.assertEqual(without["provenance"]["gpuUse"], 1)

@@ -136,12 +136,10 @@ double norm(double a, double b, double p);
 // || (1 - part^p)^(1/p), max(part, demand) ||_p. 1 while demand <= part.
 double slowdown(double part, double demand, double p);
 
-// How softly work whose host phase overlaps meets the limit of the GPU's time under time-slicing,
-// and the share of nvidia-smi's GPU utilisation during which the GPU really is held (it counts
-// every sample in which some kernel ran). Fitted together, switches counted, over pairs of training
-// jobs on RTX 3090 without MPS (Lucid, ASPLOS'23): 7.7 % mean error on the pairs' speeds.
+// How softly work whose host phase overlaps meets the limit of the GPU's time under time-slicing.
+// Fitted together with scenarios::kBusyOfGpuUtil, switches counted, over pairs of training jobs on
+// RTX 3090 without MPS (Lucid, ASPLOS'23): 7.7 % mean error on the pairs' speeds.
 inline constexpr double kOverlappedNorm = 6;
-inline constexpr double kBusyOfGpuUtil = 0.75;
 
 // How many times longer such a job takes that alone holds the GPU for the share `duty` of its time,
 // when the duties of all jobs on the GPU, its own included, add up to `duties`, and while two or

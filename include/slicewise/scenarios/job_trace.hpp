@@ -133,6 +133,13 @@ struct RecordedUse {
 // what says nothing `measured` stays as it was.
 void take_use(const RecordedUse& use, Measured& measured);
 
+// The share of nvidia-smi's GPU utilisation during which the GPU really is held: it counts every
+// sample in which some kernel ran. Fitted with models::kOverlappedNorm.
+inline constexpr double kBusyOfGpuUtil = 0.75;
+
+// The share of its time alone for which a job holds the GPU; all of it where nothing says less.
+double busy_share(const Measured& measured);
+
 // Which profiles of the catalogue stand for some jobs: "name~=bert.*:PROFILE" for those whose name
 // (its column work, else id) the pattern matches as a whole, "name=bert:PROFILE" for that very one;
 // user, group and project likewise; "use=0.2..0.5:PROFILE" for those that kept their GPUs so busy.

@@ -69,8 +69,8 @@ double speeds_of_pair(std::int32_t one_permille, std::int32_t other_permille) {
   const auto sharing = shared("time-slicing:4", "g4dn.xlarge");
   const models::TimeSlice& slice = sharing->pools.front().driver_slice;
   const double overhead = to_seconds(slice.switch_cost) / to_seconds(slice.turn);
-  const double one = models::kBusyOfGpuUtil * one_permille / 1000;
-  const double other = models::kBusyOfGpuUtil * other_permille / 1000;
+  const double one = scenarios::kBusyOfGpuUtil * one_permille / 1000;
+  const double other = scenarios::kBusyOfGpuUtil * other_permille / 1000;
   return 1 / models::overlapped_slowdown(one, one + other, overhead) +
          1 / models::overlapped_slowdown(other, one + other, overhead);
 }

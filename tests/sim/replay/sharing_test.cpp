@@ -94,8 +94,8 @@ TEST(ReplaySharing, TwoJobsTakeTurnsAsTheLawSays) {
   use_gpus(trace, {800, 400});
   const ReplaySettings settings = on_instances("g4dn.xlarge", 1, "time-slicing:4");
   const ReplayResult result = replayed_shared(trace, settings);
-  const double first = models::kBusyOfGpuUtil * 0.8;
-  const double second = models::kBusyOfGpuUtil * 0.4;
+  const double first = scenarios::kBusyOfGpuUtil * 0.8;
+  const double second = scenarios::kBusyOfGpuUtil * 0.4;
   const models::TimeSlice& slice = settings.sharing->pools.front().driver_slice;
   const double overhead = to_seconds(slice.switch_cost) / to_seconds(slice.turn);
   const double of_first = models::overlapped_slowdown(first, first + second, overhead);
@@ -119,11 +119,12 @@ TEST(ReplaySharing, TwoJobsUnderMpsRunAtTheSpeedsOfTheLaw) {
   const auto& mps = std::get<models::Mps>(settings.sharing->pools.front().kinds.front().sharing);
   EXPECT_NEAR(mps.active_threads, 0.25, 0.01);
   std::vector<models::DomainClient> clients;
-  for (const auto& [share, gpu_util] : {std::pair{0.6, 1.0}, {models::kBusyOfGpuUtil * 0.6, 0.6}}) {
+  for (const auto& [share, gpu_util] :
+       {std::pair{0.6, 1.0}, {scenarios::kBusyOfGpuUtil * 0.6, 0.6}}) {
     const models::ClientLaw law{
         share, models::kDefaultBandwidthShare, models::kTrainingNorm, {}, {}};
     clients.push_back(models::client_in(law, {}, mps.active_threads));
-    const double host = 1 - models::kBusyOfGpuUtil * gpu_util;
+    const double host = 1 - scenarios::kBusyOfGpuUtil * gpu_util;
     clients.back().duty = 1 - host / clients.back().stretch;
   }
   std::vector<double> speeds(2);
@@ -151,7 +152,7 @@ TEST(ReplaySharing, AMigInstanceStretchesJobsAndKeepsThemApart) {
   EXPECT_EQ(settings.sharing->tickets, 7);
   const ReplayResult result = replayed_shared(trace, settings);
   for (const std::size_t job : {0U, 1U}) {
-    const double busy = models::kBusyOfGpuUtil * (job == 0 ? 1.0 : 0.2);
+    const double busy = scenarios::kBusyOfGpuUtil * (job == 0 ? 1.0 : 0.2);
     const models::ClientLaw law{
         busy, models::kDefaultBandwidthShare, models::kTrainingNorm, {}, {}};
     EXPECT_NEAR(end_s(result, job), 1'000 * models::client_in(law, kind.share, 1).stretch, 1e-6);
@@ -208,7 +209,7 @@ TEST(ReplaySharing, NoWorkIsLostWhilePacesChange) {
           run = std::max(run, trace.run[at]);
         }
       }
-      busy_s += to_seconds(run) * trace.gpus[row] * models::kBusyOfGpuUtil *
+      busy_s += to_seconds(run) * trace.gpus[row] * scenarios::kBusyOfGpuUtil *
                 trace.gpu_permille[row] / 1000.0;
     }
     for (const QueuePolicy queue :
@@ -306,7 +307,7 @@ TEST(ReplaySharing, TimesAreCarriedOverFromTheGpuOfTheLog) {
   const double scale = models::roofline_scale(
       *catalogue.find_gpu("T4"), *catalogue.find_gpu("A10G"), models::kDefaultBandwidthShare);
   models::ClientLaw law{
-      models::kBusyOfGpuUtil, models::kDefaultBandwidthShare, models::kTrainingNorm, {}, {}};
+      scenarios::kBusyOfGpuUtil, models::kDefaultBandwidthShare, models::kTrainingNorm, {}, {}};
   EXPECT_NEAR(end_s(result, 0), 1'000 * models::client_in(law, {1 / scale, 1 / scale}, 1).stretch,
               1e-5);
   EXPECT_LT(end_s(result, 0), 800);
