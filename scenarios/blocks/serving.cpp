@@ -184,6 +184,13 @@ constexpr Field kRetriesFields[] = {
 };
 constexpr FieldList kRetries = block<Serving>(kRetriesFields);
 
+void finish_serving(Serving& serving, const Node& map, Reading& reading) {
+  if (serving.bursts > 1 || serving.cpu_between.ns == 0) return;
+  reading.findings.add(Code::SettingConflict, value_place(map, "cpuBetween"),
+                       "cpuBetween without bursts: a request has one burst, and nothing between",
+                       "bursts: 4, or cpuBefore and cpuAfter");
+}
+
 constexpr Field kServingFields[] = {
     field<&Serving::routing>(
         "routing", "LeastOutstanding",
@@ -249,7 +256,7 @@ constexpr Field kAutoscalingFields[] = {
 
 }  // namespace
 
-constinit const FieldList kServing = block<Serving>(kServingFields);
+constinit const FieldList kServing = block<Serving, &finish_serving>(kServingFields);
 constinit const FieldList kAutoscaling =
     block<Autoscaling, &finish_autoscaling>(kAutoscalingFields);
 

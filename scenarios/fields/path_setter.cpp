@@ -45,9 +45,13 @@ std::optional<Position> read_position(std::string_view rest) {
   return Position{index, close + 1};
 }
 
+// Stages of a pipeline are called by their workload.
 std::vector<std::string> names_of(const Node& list) {
   std::vector<std::string> names;
-  for (const NodePtr& item : list.items) names.push_back(text_at(item.get(), "name").value_or(""));
+  for (const NodePtr& item : list.items) {
+    const auto name = text_at(item.get(), "name");
+    names.push_back(name ? *name : text_at(item.get(), "workload").value_or(""));
+  }
   return names;
 }
 

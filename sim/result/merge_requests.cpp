@@ -87,6 +87,26 @@ void add_requests(const World& world, std::span<const Replication> replications,
   result.queueing = times_of(records, &RequestRecord::queueing);
 }
 
+namespace {
+
+// The time that a request spends between stages alone, where that is most of its time.
+std::string_view bound_of_flow(const PipelineModel& model, const WorkloadResult& result) {
+  if (!result.latency) return {};
+  std::vector<Duration> until(model.stages.size());  // in the order of the file, not of the flow
+  Duration longest;
+  for (std::size_t round = 0; round < model.stages.size(); ++round) {
+    for (std::size_t s = 0; s < model.stages.size(); ++s) {
+      const Duration here = until[s] + model.stages[s].network;
+      longest = std::max(longest, here);
+      for (const std::uint32_t next : model.stages[s].next)
+        until[next] = std::max(until[next], here);
+    }
+  }
+  return longest + longest > result.latency->mean ? "network" : "";
+}
+
+}  // namespace
+
 WorkloadResult pipeline_result(const World& world, std::size_t p,
                                std::span<const Replication> replications) {
   const PipelineModel& model = world.pipelines[p];
@@ -101,6 +121,7 @@ WorkloadResult pipeline_result(const World& world, std::size_t p,
   result.throughput_per_second = mean_over(replications, [&](const Replication& r) {
     return per_second(r.pipelines[p].requests.answered, r.length - world.warmup);
   });
+  result.bound_by = bound_of_flow(model, result);
   result.objectives = judge_objectives(model, p, replications, result);
   return result;
 }

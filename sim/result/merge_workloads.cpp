@@ -59,19 +59,8 @@ std::optional<Duration> alone(const WorkloadModel& model) {
   return *gpu + serving.cpu_before + serving.cpu_after + serving.cpu_between * (serving.bursts - 1);
 }
 
-// The longest way to the Service from stages before it.
-Duration network_of(const World& world, const WorkloadModel& model) {
-  Duration longest;
-  for (const PipelineModel& pipeline : world.pipelines) {
-    for (const auto& stage : pipeline.spec.stages) {
-      if (stage.workload.value == model.name) longest = std::max(longest, stage.network);
-    }
-  }
-  return longest;
-}
-
-// What requests of a Service were lost to or waited for: a full queue, the network between stages,
-// busy vCPUs, a batch that was to fill, else the GPU.
+// What requests of a Service were lost to or waited for: a full queue, busy vCPUs, host work
+// between bursts, a batch that was to fill, else the GPU.
 std::string_view service_bound_by(const World& world, const WorkloadModel& model,
                                   const WorkloadResult& result,
                                   std::span<const Replication> replications) {
@@ -82,13 +71,16 @@ std::string_view service_bound_by(const World& world, const WorkloadModel& model
     return "queue limit";
   }
   if (!result.latency || !result.queueing) return {};
-  if (network_of(world, model) > result.latency->mean) return "network";
   const Duration waited = result.queueing->mean;
   const auto by_itself = alone(model);
   const Duration delay = by_itself ? result.latency->mean - *by_itself : waited;
   if (to_seconds(delay) <= kWorthNaming * to_seconds(result.latency->mean)) return {};
   const bool uses_host = serving.cpu_before + serving.cpu_after + serving.cpu_between > Duration{};
   if (uses_host && host_cpu_busy(world, replications) >= kHostIsBusy) return "host CPU";
+  // A pod works on one after the other, and its GPU stands still between the bursts of each.
+  const Duration between = serving.cpu_between * (serving.bursts - 1);
+  const Duration served = result.latency->mean - waited;
+  if (served > Duration{} && between + between > served) return "bursts";
   const bool fills = serving.max_batch > 1 && serving.max_delay > Duration{};
   return fills && waited <= serving.max_delay ? "batch window" : "GPU";
 }

@@ -35,6 +35,17 @@ TEST(Pipelines, StagesTrafficAndObjectivesAreRead) {
   EXPECT_FALSE(scenario.workloads[0].traffic.has_value());
 }
 
+TEST(Pipelines, APathNamesAStageByItsWorkload) {
+  const auto set = [](const std::string& path) {
+    return read_scenario_file({"f.yaml", voice(kAThenB)}, {{"pipelines.voice.stages." + path}});
+  };
+  const LoadedScenario loaded = set("b.network=7ms");
+  ASSERT_TRUE(loaded.problems.empty());
+  EXPECT_EQ(loaded.set.variants[0].pipelines[0].stages[1].network, milliseconds(7));
+  ASSERT_FALSE(set("zzz.network=7ms").problems.empty());
+  EXPECT_EQ(set("zzz.network=7ms").problems[0].help, "known here: a, b");
+}
+
 TEST(Pipelines, AServiceNeedsTrafficOrAPipeline) {
   expect_problem(voice("{workload: a}"), Code::FieldMissing, "unless a pipeline uses it");
   expect_problem(with_workload("kind: Service, measured: {requestGpuTime: 9ms}"),

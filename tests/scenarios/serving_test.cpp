@@ -43,6 +43,10 @@ TEST(Serving, EverySettingIsRead) {
 }
 
 TEST(Serving, LanguageModelsHaveStepsInPlaceOfBursts) {
+  expect_problem(
+      with_workload("kind: Service, measured: {requestGpuTime: 9ms}, traffic: {mean: 1/s}, "
+                    "serving: {cpuBetween: 2ms}"),
+      Code::SettingConflict, "cpuBetween without bursts");
   expect_problem(with_llm(kStep + ", " + kMemory + ", " + kTokens, ", serving: {bursts: 2}"),
                  Code::SettingConflict, "bursts with llm");
 }

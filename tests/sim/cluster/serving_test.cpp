@@ -287,8 +287,15 @@ TEST(Pipeline, ForksJoinsAndFails) {
   const Replication reached = replicate(far);
   EXPECT_NEAR(mean_s(reached.pipelines[0].requests.latency), 0.060, 1e-7);
   EXPECT_NEAR(mean_s(reached.workloads[3].requests.latency), 0.005, 1e-7);
-  EXPECT_EQ(slow.workloads[3].bound_by, "network");  // 7 ms to d, which takes 5
-  EXPECT_NE(slow.workloads[1].bound_by, "network");
+  EXPECT_EQ(slow.workloads[4].bound_by, "");  // 20 of 60 ms
+
+  // It is the pipeline that the network holds up, none of its stages.
+  far.pipelines[0].stages[2].network = milliseconds(60);
+  const VariantResult farther = demo::result(far);
+  EXPECT_EQ(farther.workloads[4].bound_by, "network");  // 70 of 110 ms
+  for (std::size_t stage = 0; stage < 4; ++stage) {
+    EXPECT_NE(farther.workloads[stage].bound_by, "network");
+  }
 
   s.workloads[2].startup.model_load = hours(1);  // c never gets ready
   const RequestRecord broken = replicate(s).pipelines[0].requests;

@@ -42,5 +42,16 @@ TEST(ServiceBound, BusyCpusOfTheNodeHoldThem) {
   EXPECT_EQ(bound_of(service), "host CPU");
 }
 
+// 160 ms a request, of which the GPU works 40: the pod is full and the GPU is not.
+TEST(ServiceBound, HostWorkBetweenBurstsHoldsThePodNotTheGpu) {
+  scenarios::Workload service = demo::service(1, 5, milliseconds(40), kFixed);
+  service.serving.bursts = 4;
+  service.serving.cpu_between = milliseconds(40);
+  EXPECT_EQ(bound_of(service), "bursts");
+  service.serving.cpu_between = milliseconds(1);
+  service.traffic->mean = {20};
+  EXPECT_EQ(bound_of(service), "GPU");
+}
+
 }  // namespace
 }  // namespace slicewise::sim
