@@ -42,6 +42,7 @@ class WorkloadDraft {
     take_annotations();
     scale();
     place();
+    tell_unused_utilisation();
     return std::move(workload_);
   }
 
@@ -122,6 +123,22 @@ class WorkloadDraft {
     if (const KeyValue* profile = annotation_of(pod_, kProfileAnnotation)) {
       workload_.profile = profile->value;
     }
+  }
+
+  // Of traffic, GPU time and utilisation two give the third; a profile has the GPU time.
+  void tell_unused_utilisation() {
+    if (!workload_.gpu_permille) return;
+    const bool says_time = !workload_.gpu_time.empty();
+    const bool has_profile = !workload_.profile.empty();
+    const bool is_service = workload_.kind == DraftWorkload::Kind::Service;
+    const bool is_used = !is_service                 ? !has_profile
+                         : workload_.traffic.empty() ? says_time || !has_profile
+                                                     : !says_time && !has_profile;
+    const bool is_notebook = workload_.kind == DraftWorkload::Kind::Notebook;
+    if (is_used && !is_notebook) return;
+    report_.remark(ImportRemark::Kind::Note,
+                   fmt::format("annotations {}: not used, others say it already", kUtilAnnotation),
+                   [&] { return annotation_of(pod_, kUtilAnnotation)->where; });
   }
 
   std::string reason_for_no_gpu() const {

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,20 +23,27 @@ using scenarios::FileSharing;
 using scenarios::KeyValue;
 using scenarios::PodFile;
 
-// The smallest GPU or MIG instance behind a shared resource.
-struct SharedDevice {
+constexpr std::int64_t kMostReplicas = 10'000;
+
+bool is_mps(const NodeOffer& offer) {
+  return offer.config != nullptr && offer.config->sharing == FileSharing::Mps;
+}
+
+// The smallest GPU or MIG instance behind a resource, and how much the largest has.
+struct Device {
   const models::GpuModel* gpu = nullptr;
   std::string profile;  // "" the whole GPU
   Bytes memory{std::numeric_limits<std::int64_t>::max()};
+  Bytes largest;
 
   void take(const models::GpuModel& model, const std::string& mig, Bytes bytes) {
-    if (bytes < memory) *this = {&model, mig, bytes};
+    largest = std::max(largest, bytes);
+    if (bytes < memory) *this = {&model, mig, bytes, largest};
   }
 };
 
-SharedDevice smallest_device(const LintInput& input, const NodeOffer& offer,
-                             const std::string& resource) {
-  SharedDevice found;
+Device device_of(const LintInput& input, const NodeOffer& offer, const std::string& resource) {
+  Device found;
   const bool of_profile = resource.starts_with(scenarios::kMigPrefix);
   for (const models::InstanceType* type : offer.types) {
     const models::GpuModel* gpu = input.catalogue.find_gpu(type->gpu_model);
@@ -54,15 +63,28 @@ SharedDevice smallest_device(const LintInput& input, const NodeOffer& offer,
   return found;
 }
 
-// A pod that asks for the device, and what a process of it takes beside its CUDA context; nullopt:
-// no file says it.
+// A pod that asks for the device, and what those of its processes take of which files say it.
 struct Claim {
-  const PodFile* pod;
+  const PodFile* pod = nullptr;
   SourceLocation where;
-  std::optional<Bytes> process;
+  std::int64_t tickets = 0;  // of all containers
+  int processes = 0;
+  Bytes needed;            // by them, beside their CUDA contexts
+  Bytes largest;           // by one of them
   bool greedy = false;     // all that is free
   bool is_judged = false;  // by pod_memory_rules.cpp: vLLM's share, TensorFlow's greed
+
+  void add(Bytes process) {
+    ++processes;
+    needed += process;
+    largest = std::max(largest, process);
+  }
 };
+
+bool has_annotation(const PodFile& pod) {
+  return scenarios::annotation_of(pod, scenarios::kMemoryAnnotation) != nullptr ||
+         scenarios::annotation_of(pod, scenarios::kProfileAnnotation) != nullptr;
+}
 
 std::optional<Bytes> annotated_memory(const LintInput& input, const PodFile& pod) {
   if (const KeyValue* given = scenarios::annotation_of(pod, scenarios::kMemoryAnnotation)) {
@@ -76,150 +98,170 @@ std::optional<Bytes> annotated_memory(const LintInput& input, const PodFile& pod
 
 // Of a container: all, where nothing stops it; what annotations say, the limit that HAMi sets, or
 // the program's own share.
-Claim claim_of(const LintInput& input, const PodFile& pod, const ContainerFile& container,
-               const SourceLocation& where, const SharedDevice& device, bool is_mps) {
+void add_container(const LintInput& input, const ContainerFile& container, const Device& device,
+                   bool mps, Claim& claim) {
   const Bytes context = models::context_memory(*device.gpu).bytes;
-  Claim claim{&pod, where, annotated_memory(input, pod)};
-  if (!is_mps && scenarios::maps_all_memory(container)) {
-    claim.process = device.memory - context;
-    claim.greedy = claim.is_judged = true;
-  }
-  if (claim.process) return claim;
+  const auto add_with_context = [&](Bytes all) { claim.add(std::max(all - context, Bytes{})); };
   const auto limit = std::ranges::find(container.amounts, "nvidia.com/gpumem",
                                        &scenarios::ResourceAmount::resource);
-  if (limit != container.amounts.end()) {
+  if (!mps && scenarios::maps_all_memory(container)) {
+    claim.greedy = claim.is_judged = true;
+    add_with_context(device.memory);
+  } else if (const auto annotated = annotated_memory(input, *claim.pod)) {
+    claim.add(*annotated);
+  } else if (limit != container.amounts.end()) {
     constexpr std::int64_t kMost = 1'000'000'000;  // MiB
-    claim.process = mebibytes(std::min(limit->amount, kMost)) - context;
+    add_with_context(mebibytes(std::min(limit->amount, kMost)));
   } else if (const auto share = vllm_share(container)) {
-    claim.process = Bytes{device.memory.count / 100 * *share} - context;
     claim.is_judged = true;
+    add_with_context({device.memory.count / 100 * *share});
   }
-  if (claim.process) claim.process = std::max(*claim.process, Bytes{});
-  return claim;
 }
 
-// The largest first: the worst company.
-std::vector<Claim> claims_on(const LintInput& input, const NodeOffer& offer,
-                             const OfferedResource& resource, const SharedDevice& device) {
-  const bool is_mps = offer.config->sharing == FileSharing::Mps;
+// Nullopt: the pod asks for none, or may not run there.
+std::optional<Claim> claim_of(const LintInput& input, const PodFile& pod, const NodeOffer& offer,
+                              const OfferedResource& resource, const Device& device) {
+  if (pod.is_system || pod.copies < 1) return std::nullopt;
+  if (offer.group != nullptr && !may_run_on(pod, *offer.group)) return std::nullopt;
+  Claim claim;
+  claim.pod = &pod;
+  for (const ContainerFile& container : pod.containers) {
+    const auto request =
+        std::ranges::find(container.amounts, resource.name, &scenarios::ResourceAmount::resource);
+    if (container.is_init || request == container.amounts.end() || request->amount < 1) continue;
+    if (claim.tickets == 0) claim.where = request->where;
+    claim.tickets += std::min(request->amount, kMostReplicas);
+    add_container(input, container, device, is_mps(offer), claim);
+  }
+  return claim.tickets > 0 ? std::optional(claim) : std::nullopt;
+}
+
+// What pods may ask for of one kind of device, and who does: the largest first, the worst company.
+struct FileDevice {
+  const NodeOffer& offer;
+  const OfferedResource& resource;
+  Device device;
   std::vector<Claim> claims;
-  for (const PodFile& pod : input.files.pods) {
-    if (pod.is_system || pod.copies < 1) continue;
-    if (offer.group != nullptr && !may_run_on(pod, *offer.group)) continue;
-    for (const ContainerFile& container : pod.containers) {
-      const auto request =
-          std::ranges::find(container.amounts, resource.name, &scenarios::ResourceAmount::resource);
-      if (container.is_init || request == container.amounts.end() || request->amount < 1) continue;
-      claims.push_back(claim_of(input, pod, container, request->where, device, is_mps));
-      break;
+
+  Bytes context() const { return models::context_memory(*device.gpu).bytes; }
+  Bytes limit() const {  // of one process
+    return {device.memory.count / (is_mps(offer) ? std::min(resource.replicas, kMostReplicas) : 1)};
+  }
+};
+
+std::vector<FileDevice> file_devices(const LintInput& input) {
+  std::vector<FileDevice> devices;
+  for (const NodeOffer& offer : input.offers) {
+    if (offer.group == nullptr) continue;
+    for (const OfferedResource& resource : offer.resources) {
+      FileDevice one{offer, resource, device_of(input, offer, resource.name), {}};
+      if (one.device.gpu == nullptr) continue;
+      for (const PodFile& pod : input.files.pods) {
+        if (auto claim = claim_of(input, pod, offer, resource, one.device)) {
+          one.claims.push_back(std::move(*claim));
+        }
+      }
+      std::ranges::stable_sort(one.claims, std::ranges::greater(), &Claim::needed);
+      if (!one.claims.empty()) devices.push_back(std::move(one));
     }
   }
-  std::ranges::stable_sort(claims, [](const Claim& a, const Claim& b) {
-    return a.process.value_or(Bytes{}) > b.process.value_or(Bytes{});
-  });
-  return claims;
+  return devices;
 }
 
-// What one GPU of an offer holds, and where to say that it is too much.
+// What one of them holds, and where to say that it is too much.
 struct FileRoom {
   GpuRoom room;
   SourceLocation where;   // of the pod that no longer fits
   bool is_judged = true;  // all that meet there
-  std::vector<std::string> unknown;
 };
 
-FileRoom room_of(const std::string& group, const OfferedResource& resource,
-                 const SharedDevice& device, bool is_mps, const std::vector<Claim>& claims) {
+FileRoom room_of(const FileDevice& of, std::span<const Claim> claims) {
   FileRoom found;
   GpuRoom& room = found.room;
-  room.pool = group;
-  room.partition = device.profile;
-  room.usable = device.memory;
-  room.context = models::context_memory(*device.gpu).bytes;
-  room.replicas = static_cast<int>(std::min<std::int64_t>(resource.replicas, 10'000));
+  room.pool = of.offer.group->name.substr(0, 60);
+  room.partition = of.device.profile;
+  room.usable = of.device.memory;
+  room.context = of.context();
+  room.replicas = static_cast<int>(std::min(of.resource.replicas, kMostReplicas));
   room.bound = GpuRoom::Bound::Pods;
-  const Bytes limit{device.memory.count / room.replicas};
+  std::int64_t left = room.replicas;
   for (const Claim& claim : claims) {
-    if (!claim.process) {
-      found.unknown.push_back(claim.pod->name.substr(0, 60));
-      continue;
-    }
-    const Bytes one = *claim.process + room.context;
-    const auto pods =
-        static_cast<int>(std::min<std::int64_t>(claim.pod->copies, room.replicas - room.may_meet));
+    if (claim.processes == 0) continue;
+    const std::string name = claim.pod->name.substr(0, 60);
+    // The plugin spreads the replicas of a pod over the GPUs of a node.
+    const std::int64_t devices = std::max<std::int64_t>(1, of.resource.devices);
+    const std::int64_t tickets = (claim.tickets + devices - 1) / devices;
+    const auto here = static_cast<int>((claim.processes + devices - 1) / devices);
+    const Bytes process{claim.needed.count / claim.processes};
+    const Bytes one{(process + room.context).count * here};
+    const bool passes_limit = claim.largest + room.context > of.limit();
+    const auto pods = static_cast<int>(std::min(claim.pod->copies, left / tickets));
+    left -= pods * tickets;
     room.may_meet += pods;
-    int fit = room.next.count > 0 ? 0 : pods;
-    if (is_mps && one > limit) {
-      fit = 0;
-    } else if (fit > 0 && one.count > 0) {
+    int fit = room.next.count > 0 || passes_limit ? 0 : pods;
+    if (fit > 0 && one.count > 0) {
       fit = static_cast<int>(
           std::min<std::int64_t>(fit, (room.usable - room.needed).count / one.count));
     }
     if (fit > 0) {
-      room.tenants.push_back({claim.pod->name.substr(0, 60), fit, 1, *claim.process, claim.greedy});
+      room.tenants.push_back(
+          {name, fit, claim.processes, {claim.needed.count / claim.processes}, claim.greedy});
       room.needed += Bytes{one.count * fit};
       room.safe += fit;
       found.is_judged = found.is_judged && claim.is_judged;
     }
     if (fit == pods || room.next.count > 0) continue;
     room.next = room.needed + one;
-    room.next_workload = claim.pod->name.substr(0, 60);
+    room.next_workload = name;
     room.bound = GpuRoom::Bound::Memory;
-    if (is_mps && one > limit) {
+    if (passes_limit && is_mps(of.offer)) {
       room.bound = GpuRoom::Bound::ProcessLimit;
-      room.process_limit = limit;
+      room.process_limit = of.limit();
     }
     found.is_judged = found.is_judged && claim.is_judged;
     found.where = claim.where;
   }
-  if (room.next.count == 0 && room.may_meet == room.replicas) room.bound = GpuRoom::Bound::Replicas;
+  if (room.next.count == 0 && left == 0) room.bound = GpuRoom::Bound::Replicas;
   return found;
 }
 
-std::vector<FileRoom> file_rooms(const LintInput& input) {
-  std::vector<FileRoom> rooms;
-  for (const NodeOffer& offer : input.offers) {
-    if (offer.config == nullptr || offer.group == nullptr) continue;
-    for (const OfferedResource& resource : offer.resources) {
-      if (resource.replicas < 2) continue;
-      const SharedDevice device = smallest_device(input, offer, resource.name);
-      if (device.gpu == nullptr) continue;
-      const auto claims = claims_on(input, offer, resource, device);
-      if (claims.empty()) continue;
-      rooms.push_back(room_of(offer.group->name.substr(0, 60), resource, device,
-                              offer.config->sharing == FileSharing::Mps, claims));
-    }
-  }
-  return rooms;
-}
-
-void judge_annotations(const LintInput& input, const PodFile& pod) {
-  const KeyValue* memory = scenarios::annotation_of(pod, scenarios::kMemoryAnnotation);
-  if (memory != nullptr) {
-    const auto bytes = scenarios::parse_bytes(memory->value);
-    if (!bytes)
-      input.tell(bytes.error().code, memory->where, bytes.error().message, bytes.error().help);
-  }
-  const KeyValue* profile = scenarios::annotation_of(pod, scenarios::kProfileAnnotation);
-  if (profile != nullptr && input.catalogue.find_profile(profile->value) == nullptr) {
-    input.tell(Code::ProfileUnknown, profile->where,
-               fmt::format("no profile \"{}\" in the catalogue", profile->value.substr(0, 80)),
-               "slicewise get profiles");
-  }
+// Whether any GPU or MIG instance that the pod may get is large enough for it alone.
+bool fits_somewhere(const Claim& claim, std::span<const FileDevice> devices) {
+  return std::ranges::any_of(devices, [&](const FileDevice& at) {
+    const auto there = std::ranges::find(at.claims, claim.pod, &Claim::pod);
+    if (there == at.claims.end()) return false;
+    const std::int64_t smaller = at.device.memory.count;
+    const auto largest_limit = static_cast<std::int64_t>(
+        static_cast<double>(at.limit().count) / static_cast<double>(smaller) *
+        static_cast<double>(at.device.largest.count));
+    return there->largest + at.context() <= Bytes{largest_limit};
+  });
 }
 
 }  // namespace
 
 void lint_gpu_rooms(const LintInput& input) {
-  for (const PodFile& pod : input.files.pods) judge_annotations(input, pod);
-  for (const FileRoom& found : file_rooms(input)) {
-    const bool too_much = found.room.next.count > 0;
-    if (!too_much || found.is_judged) continue;
-    input.tell(Code::GpuOom, found.where,
-               fmt::format("{}: {}", found.room.pool, room_sentence(found.room)),
+  const std::vector<FileDevice> devices = file_devices(input);
+  for (const FileDevice& device : devices) {
+    bool all_fit = true;
+    for (const Claim& claim : device.claims) {
+      const FileRoom alone = room_of(device, {&claim, 1});
+      if (alone.room.safe > 0 || alone.room.next.count == 0 || claim.is_judged) continue;
+      all_fit = false;
+      const bool nowhere = !fits_somewhere(claim, devices);
+      input.tell_as(nowhere ? Severity::Error : Severity::Warning, Code::GpuOom, claim.where,
+                    fmt::format("{}: {}", alone.room.pool, room_sentence(alone.room)),
+                    is_mps(device.offer)
+                        ? "fewer replicas: MPS gives each process its part of the memory"
+                        : "a GPU with more memory, or a smaller model: no way of sharing helps");
+    }
+    const FileRoom together = room_of(device, device.claims);
+    if (!all_fit || together.room.next.count == 0 || together.is_judged) continue;
+    input.tell(Code::GpuOom, together.where,
+               fmt::format("{}: {}", together.room.pool, room_sentence(together.room)),
                fmt::format("at most {} replicas, node groups of their own, or a limit for each "
                            "process (MPS, MIG)",
-                           std::max(1, found.room.safe)));
+                           together.room.safe));
   }
 }
 
@@ -232,14 +274,19 @@ std::vector<std::string> cluster_room_lines(const scenarios::ClusterFiles& files
   Diagnostics ignored;
   const lint::LintInput input{files, catalogue, {}, lint::node_offers(files, catalogue), ignored};
   std::vector<std::string> lines;
-  for (const lint::FileRoom& found : lint::file_rooms(input)) {
-    if (found.room.may_meet > 0) {
-      lines.push_back(fmt::format("{}: {}", found.room.pool, room_sentence(found.room)));
+  for (const lint::FileDevice& device : lint::file_devices(input)) {
+    const GpuRoom room = lint::room_of(device, device.claims).room;
+    if (room.may_meet > 0) lines.push_back(fmt::format("{}: {}", room.pool, room_sentence(room)));
+    std::vector<std::string> unknown;
+    for (const lint::Claim& claim : device.claims) {
+      // A pod that has a GPU to itself has room enough as far as anybody knows.
+      const bool is_asked = device.resource.replicas > 1 && !lint::has_annotation(*claim.pod);
+      if (claim.processes == 0 && is_asked) unknown.push_back(claim.pod->name.substr(0, 60));
     }
-    if (found.unknown.empty()) continue;
+    if (unknown.empty()) continue;
     lines.push_back(fmt::format(
         "{}: what {} need{} of the GPU's memory is in no file: annotate the pods, {}: 4Gi",
-        found.room.pool, fmt::join(found.unknown, ", "), found.unknown.size() == 1 ? "s" : "",
+        room.pool, fmt::join(unknown, ", "), unknown.size() == 1 ? "s" : "",
         scenarios::kMemoryAnnotation));
   }
   return lines;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -61,6 +62,12 @@ std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::siz
                    {process_memory(model, demand, k), model.greedy, model.spec.processes_per_pod,
                     ticket->memory_limit}});
   }
+  // What no node of the pool holds meets nobody there, unless there is nothing else.
+  const auto fits = [&](const Candidate& candidate) {
+    const scenarios::PodTemplate& pod = candidate.model->spec.pod;
+    return pod.cpu_request <= pool.allocatable_cpu && pod.memory_request <= pool.allocatable_memory;
+  };
+  if (std::ranges::any_of(out, fits)) std::erase_if(out, std::not_fn(fits));
   // The worst company: what maps everything, then the largest.
   std::ranges::stable_sort(out, [&](const Candidate& a, const Candidate& b) {
     if (a.process.greedy != b.process.greedy) return a.process.greedy;
@@ -205,8 +212,16 @@ GpuRoom room_of(const PoolModel& pool, std::size_t of_kind,
   return room;
 }
 
-std::string gib(Bytes bytes) {
-  return fmt::format("{:.1f}", static_cast<double>(bytes.count) / (1LL << 30));
+std::string gib(Bytes bytes, int digits = 1) {
+  return fmt::format("{:.{}f}", static_cast<double>(bytes.count) / (1LL << 30), digits);
+}
+
+// So many that what is needed does not read as what there is.
+int digits_of(Bytes needed, Bytes there) {
+  constexpr int kMost = 3;
+  int digits = 1;
+  while (digits < kMost && needed != there && gib(needed, digits) == gib(there, digits)) ++digits;
+  return digits;
 }
 
 // "4 x (4.1 + 0.5 GiB)"
@@ -237,7 +252,8 @@ std::string one_more(int safe) {
 std::string bound_text(const GpuRoom& room) {
   switch (room.bound) {
     case Bound::Memory:
-      return fmt::format("{} needs {}", one_more(room.safe), gib(room.next));
+      return fmt::format("{} needs {}", one_more(room.safe),
+                         gib(room.next, digits_of(room.next, room.usable)));
     case Bound::ProcessLimit:
       return fmt::format("a process of {} passes the limit of {}", room.next_workload,
                          gib(room.process_limit.value_or(Bytes{})));
@@ -261,8 +277,9 @@ std::string none_text(const GpuRoom& room) {
                        gib(room.process_limit.value_or(Bytes{})));
   }
   if (room.bound != Bound::Memory) return bound_text(room);
-  return fmt::format("a pod of {} needs {} GiB of {}", room.next_workload, gib(room.next),
-                     gib(room.usable));
+  const int digits = digits_of(room.next, room.usable);
+  return fmt::format("a pod of {} needs {} GiB of {}", room.next_workload, gib(room.next, digits),
+                     gib(room.usable, digits));
 }
 
 }  // namespace
@@ -290,10 +307,13 @@ std::string room_sentence(const GpuRoom& room) {
     out += fmt::format("{} maps all free memory of {} GiB", room.tenants.front().workload,
                        room::gib(room.usable));
   } else {
-    out += fmt::format("{} of {}; {}", room::sum_text(room), room::gib(room.usable),
-                       room::bound_text(room));
+    const bool is_next = room.bound == GpuRoom::Bound::Memory;
+    out +=
+        fmt::format("{} of {}; {}", room::sum_text(room),
+                    room::gib(room.usable, is_next ? room::digits_of(room.next, room.usable) : 1),
+                    room::bound_text(room));
   }
-  if (room.is_overcommitted()) {
+  if (room.is_overcommitted() && room.safe > 0) {
     out += fmt::format("; up to {} may meet there and run out of memory", room.may_meet);
   }
   return out;

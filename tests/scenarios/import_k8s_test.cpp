@@ -274,6 +274,12 @@ TEST(ImportK8s, AnnotationsSayWhatManifestsDoNot) {
   // Two GPUs busy 40 % of the time with 20 requests a second: 40 ms each.
   EXPECT_NEAR(to_seconds(asr.measured->request_gpu_time->mean), 0.040, 1e-4);
 
+  // Traffic and GPU time say how busy the GPUs are: a third figure is not dropped without a word.
+  std::string thrice = pod;
+  thrice.insert(thrice.find("slicewise.dev/traffic"), "slicewise.dev/request-gpu-time: 9ms, ");
+  EXPECT_TRUE(k8s({thrice}).said.says("annotations slicewise.dev/gpu-util: not used"));
+  EXPECT_FALSE(k8s({pod}).said.says("not used"));
+
   // Without the traffic there come as many as keep the GPUs that busy.
   std::string busy = pod;
   busy.erase(busy.find("slicewise.dev/traffic: 20/s, "), 29);

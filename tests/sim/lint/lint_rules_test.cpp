@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -272,6 +273,78 @@ TEST(LintRules, TheMemoryLedgerOfManifests) {
                 "meet there and run out of memory",
                 "gpus: what tts needs of the GPU's memory is in no file: annotate the pods, "
                 "slicewise.dev/gpu-memory: 4Gi"}));
+}
+
+// A pod with annotations and containers that ask for `gpus`, on a pool of g5.xlarge whose GPUs
+// are shared as `sharing` says; what check tells of memory.
+Diagnostics memory_findings(const std::string& annotations, const std::string& gpus, int pods,
+                            const std::string& sharing) {
+  std::string containers;
+  for (const char amount : gpus) {
+    containers += std::string("{name: c") + amount +
+                  ", image: x, resources: {limits: " + "{nvidia.com/gpu: " + amount + "}}}, ";
+  }
+  const std::string files =
+      "kind: Deployment\nmetadata: {name: asr, annotations: {" + annotations +
+      "}}\nspec: {replicas: " + std::to_string(pods) + ", template: {spec: {containers: [" +
+      containers +
+      "]}}}\n---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: gpus}\nspec: "
+      "{template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, name: class}, requirements: "
+      "[{key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}]}}}\n" +
+      (sharing.empty() ? "" : "---\nversion: v1\nsharing: {" + sharing + "}\n");
+  Diagnostics found = findings_in({{"a.yaml", files}}, "0.20.0");
+  std::erase_if(found, [](const Diagnostic& d) {
+    return d.code != Code::GpuOom && d.message.find("slicewise") == std::string::npos &&
+           d.code != Code::UnitMissing && d.code != Code::UnitUnknown &&
+           d.code != Code::ValueRange && d.code != Code::FieldType;
+  });
+  return found;
+}
+const std::string kFour = "timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}";
+
+TEST(LintRules, APodThatFitsNowhereIsAnError) {
+  for (const std::string& sharing :
+       {std::string(), kFour,
+        std::string("mps: {resources: [{name: nvidia.com/gpu, replicas: 4}]}")}) {
+    const Diagnostics found = memory_findings("slicewise.dev/gpu-memory: 30Gi", "1", 2, sharing);
+    ASSERT_EQ(found.size(), 1U) << sharing;
+    EXPECT_EQ(found[0].severity, Severity::Error) << sharing;
+    EXPECT_TRUE(found[0].message.starts_with("gpus: 0 per GPU: a p")) << found[0].message;
+    EXPECT_EQ(found[0].message.find("may meet"), std::string::npos);
+    EXPECT_EQ(found[0].help.find("at most"), std::string::npos);
+  }
+  EXPECT_TRUE(memory_findings("slicewise.dev/gpu-memory: 8Gi", "1", 2, "").empty());
+}
+
+// Two pods with two of four replicas each: both fit.
+TEST(LintRules, TheLedgerCountsRequests) {
+  EXPECT_TRUE(memory_findings("slicewise.dev/gpu-memory: 8Gi", "2", 4, kFour).empty());
+  EXPECT_EQ(memory_findings("slicewise.dev/gpu-memory: 8Gi", "1", 4, kFour).size(), 1U);
+  // Two containers take two replicas and are two processes.
+  const Diagnostics found = memory_findings("slicewise.dev/gpu-memory: 8Gi", "11", 4, kFour);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].message.find("1 per GPU: 2 x (8.0 + 0.4 GiB)"), std::string::npos)
+      << found[0].message;
+  EXPECT_NE(found[0].message.find("up to 2 may meet"), std::string::npos) << found[0].message;
+}
+
+TEST(LintRules, AnnotationsOfOursAreJudged) {
+  for (const auto& [annotation, severity, words] :
+       {std::tuple{"traffic: abc", Severity::Error, "abc"},
+        {"gpu-util: \"250\"", Severity::Error, "250"},
+        {"request-gpu-time: 0s", Severity::Error, "more than zero"},
+        {"gpu-memory: 8GB", Severity::Error, "8GB"},
+        {"gpu-mem: 8Gi", Severity::Warning, "did you mean \"slicewise.dev/gpu-memory\"?"}}) {
+    const Diagnostics found =
+        memory_findings(std::string("slicewise.dev/") + annotation, "1", 1, kFour);
+    ASSERT_EQ(found.size(), 1U) << annotation;
+    EXPECT_EQ(found[0].severity, severity) << annotation;
+    EXPECT_NE(found[0].message.find(words), std::string::npos) << found[0].message;
+  }
+  EXPECT_TRUE(memory_findings("slicewise.dev/traffic: 2/s, slicewise.dev/gpu-util: 40%, "
+                              "slicewise.dev/kind: Deployment",
+                              "1", 1, kFour)
+                  .empty());
 }
 
 TEST(LintRules, AGreedyProgramLeavesNothingToOthers) {

@@ -44,6 +44,17 @@ TEST(GpuRoom, TheSentenceShowsTheArithmetic) {
             "0 per GPU: a pod of tts needs 4.6 GiB of 22.1");
 }
 
+TEST(GpuRoom, WhatDoesNotFitReadsAsMoreThanThereIs) {
+  GpuRoom room = room_on_a10g(2, GpuRoom::Bound::Memory);
+  room.usable = mebibytes(22'600);
+  room.next = mebibytes(22'620);
+  EXPECT_TRUE(room_sentence(room).ends_with(" of 22.07; a third needs 22.09"));
+  // A pod that fits nowhere meets nobody.
+  GpuRoom none = room_on_a10g(0, GpuRoom::Bound::Memory);
+  none.may_meet = 3;
+  EXPECT_EQ(room_sentence(none), "0 per GPU: a pod of tts needs 4.6 GiB of 22.1");
+}
+
 World world_of(int replicas, std::vector<scenarios::Workload> workloads) {
   const auto scenario = demo::scenario(demo::pool(replicas), std::move(workloads));
   auto world = build_world(scenario, demo::catalogue());
@@ -131,6 +142,20 @@ TEST(GpuRoom, SmallPodsMeetThoughTheMeanOneTakesTheCpu) {
   EXPECT_EQ(room.may_meet, 5);  // 18 on four GPUs
   EXPECT_TRUE(room.is_overcommitted());
   EXPECT_GT(demo::result(scenario).pods.oom_kills, 0);
+}
+
+// "0 per GPU: the CPU of the node binds", said the mean of all, and the run did 1,046 jobs.
+TEST(GpuRoom, PodsThatNoNodeHoldsDoNotCount) {
+  scenarios::Workload huge = demo::training(50);
+  scenarios::Workload light = demo::training(5);
+  huge.name.value = "huge";
+  huge.pod.cpu_request = {1'000'000};
+  light.name.value = "light";
+  light.pod.cpu_request = {100};
+  const GpuRoom room = gpu_rooms(world_of(2, {huge, light})).front();
+  EXPECT_GT(room.safe, 0);
+  ASSERT_EQ(room.tenants.size(), 1U);
+  EXPECT_EQ(room.tenants[0].workload, "light");
 }
 
 // Of a pod of 9 GiB a GPU holds one.

@@ -1,0 +1,82 @@
+#include <array>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/quantity.hpp"
+
+#include "lint_rules.hpp"
+
+// What pods say of themselves to slicewise, in annotations that Kubernetes does not read.
+namespace slicewise::sim::lint {
+namespace {
+
+using scenarios::KeyValue;
+using scenarios::QuantityError;
+
+constexpr std::string_view kOurs = "slicewise.dev/";
+
+template <auto parse, bool may_be_zero>
+std::optional<QuantityError> mistake_in(std::string_view text) {
+  const auto value = parse(text);
+  if (!value) return value.error();
+  if (may_be_zero || *value > std::decay_t<decltype(*value)>{}) return std::nullopt;
+  return QuantityError{Code::ValueRange, fmt::format("\"{}\" is not more than zero", text), ""};
+}
+
+struct Figure {
+  std::string_view key;
+  std::optional<QuantityError> (*mistake)(std::string_view);
+};
+constexpr std::array kFigures = {
+    Figure{scenarios::kMemoryAnnotation, mistake_in<scenarios::parse_bytes, true>},
+    Figure{scenarios::kGpuTimeAnnotation, mistake_in<scenarios::parse_duration, false>},
+    Figure{scenarios::kTrafficAnnotation, mistake_in<scenarios::parse_rate, false>},
+    Figure{scenarios::kUtilAnnotation, mistake_in<scenarios::parse_percent, true>},
+};
+// Written by `slicewise export`.
+constexpr std::string_view kKindAnnotation = "slicewise.dev/kind";
+
+void judge_figure(const LintInput& input, const Figure& figure, const KeyValue& given) {
+  const auto mistake = figure.mistake(given.value);
+  if (mistake) input.tell(mistake->code, given.where, mistake->message, mistake->help);
+}
+
+void judge_annotation(const LintInput& input, const KeyValue& given) {
+  for (const Figure& figure : kFigures) {
+    if (given.key == figure.key) return judge_figure(input, figure, given);
+  }
+  if (given.key == scenarios::kProfileAnnotation) {
+    if (input.catalogue.find_profile(given.value) != nullptr) return;
+    return input.tell(Code::ProfileUnknown, given.where,
+                      fmt::format("no profile \"{}\" in the catalogue", given.value.substr(0, 80)),
+                      "slicewise get profiles");
+  }
+  if (given.key == kKindAnnotation) return;
+  std::vector<std::string_view> known{scenarios::kProfileAnnotation.substr(kOurs.size())};
+  for (const Figure& figure : kFigures) known.push_back(figure.key.substr(kOurs.size()));
+  const std::string wrong = given.key.substr(kOurs.size(), 80);
+  const auto near = nearest_name(wrong, known);
+  input.tell_as(Severity::Warning, Code::FieldUnknown, given.where,
+                fmt::format("\"{}{}\" is no annotation that slicewise reads{}", kOurs, wrong,
+                            near ? fmt::format("; did you mean \"{}{}\"?", kOurs, *near) : ""),
+                near ? "" : fmt::format("known are {}", fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+void lint_annotations(const LintInput& input) {
+  for (const scenarios::PodFile& pod : input.files.pods) {
+    for (const auto* annotations : {&pod.annotations, &pod.object_annotations}) {
+      for (const KeyValue& given : *annotations) {
+        if (given.key.starts_with(kOurs)) judge_annotation(input, given);
+      }
+    }
+  }
+}
+
+}  // namespace slicewise::sim::lint
