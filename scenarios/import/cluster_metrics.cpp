@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "../text/scalars.hpp"
@@ -115,6 +116,10 @@ bool ClusterMetrics::add_to_pod(Pod& pod, const Labels& labels, std::string_view
   } else if (metric == "info") {
     record.work = controller(labels["created_by_kind"], labels["created_by_name"]);
     pod.priority_class = labels["priority_class"];
+  } else if (metric == "container_info") {
+    ContainerFile container;  // of which Prometheus does not know the environment
+    container.image = labels["image"];
+    record.is_greedy = record.is_greedy || maps_all_memory(container);
   } else if (metric == "container_status_restarts_total") {
     pod.restarted = pod.restarted || last.value > 0;
   } else if (metric.find("resource_") != std::string_view::npos) {

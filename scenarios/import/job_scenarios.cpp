@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <queue>
 #include <utility>
@@ -60,7 +61,27 @@ std::optional<std::int64_t> mean(const TraceColumn<T>& column, const Group& grou
   return known == 0 ? std::nullopt : std::optional(static_cast<std::int64_t>(sum / known));
 }
 
-DraftWorkload workload_of(const JobTrace& trace, const Group& group) {
+// The mean rate over the time in which any pod of the group was counted.
+void add_requests(const Imported& imported, const JobTrace& trace, const Group& group,
+                  DraftWorkload& workload) {
+  RequestCount all{{}, 0, std::numeric_limits<std::int64_t>::max(), 0};
+  for (const std::size_t row : group.rows) {
+    const auto found = imported.requests.find(std::string(trace.name(trace.id, row)));
+    if (found == imported.requests.end()) continue;
+    const RequestCount& count = found->second;
+    all = {count.counter, all.requests + count.requests, std::min(all.since_ns, count.since_ns),
+           std::max(all.until_ns, count.until_ns)};
+  }
+  if (all.requests <= 0) return;
+  const double hours = static_cast<double>(all.until_ns - all.since_ns) / 3.6e12;
+  const double rate = all.requests / hours;
+  workload.traffic =
+      rate < 36 ? fmt::format("{:.4f}/h", rate) : fmt::format("{:.4f}/s", rate / 3600);
+  workload.traffic_from = "mean of " + all.counter;
+}
+
+DraftWorkload workload_of(const Imported& imported, const Group& group) {
+  const JobTrace& trace = std::get<JobTrace>(imported.content);
   const std::size_t first = group.rows.front();
   DraftWorkload workload;
   workload.name = dns_name(controller_of_row(trace, first), "pod");
@@ -92,16 +113,21 @@ DraftWorkload workload_of(const JobTrace& trace, const Group& group) {
   if (const auto run = mean(trace.run, group, [](Duration d) { return d.ns; })) {
     workload.run_time = Duration{*run};
   }
+  workload.is_greedy = std::ranges::any_of(group.rows, [&](std::size_t row) {
+    return imported.greedy.contains(std::string(trace.name(trace.id, row)));
+  });
+  add_requests(imported, trace, group, workload);
   return workload;
 }
 
 // Pools by instance type, with the sharing that the pods' parts of a GPU tell of.
-void add_pools(const JobTrace& trace, const std::vector<Group>& groups, ScenarioDraft& draft) {
+void add_pools(const Imported& imported, const std::vector<Group>& groups, ScenarioDraft& draft) {
+  const JobTrace& trace = std::get<JobTrace>(imported.content);
   for (const Group& group : groups) {
     const std::size_t row = group.rows.front();
     const std::string type(trace.name(trace.instance_type, row));
     if (type.empty()) continue;
-    const DraftWorkload workload = workload_of(trace, group);
+    const DraftWorkload workload = workload_of(imported, group);
     const bool is_known = std::ranges::any_of(
         draft.pools, [&](const DraftPool& pool) { return pool.instance_type == type; });
     if (is_known) continue;
@@ -139,8 +165,8 @@ std::string pod_scenario(const Imported& imported, ImportKind kind, const Import
   draft.name = dns_name(options.name, "pods");
   draft.made_by = fmt::format("import {}", kind_name(kind));
   if (groups.size() > kMostWorkloads) groups.resize(kMostWorkloads);
-  for (const Group& group : groups) draft.workloads.push_back(workload_of(trace, group));
-  add_pools(trace, groups, draft);
+  for (const Group& group : groups) draft.workloads.push_back(workload_of(imported, group));
+  add_pools(imported, groups, draft);
   complete(draft, options);
   return written(draft).yaml;
 }

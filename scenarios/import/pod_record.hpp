@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,7 @@ struct PodRecord {
   std::optional<std::int32_t> gpu_permille;
   std::optional<std::int32_t> sm_permille;
   std::optional<Duration> time_limit;
+  bool is_greedy = false;  // it maps all free GPU memory
   SourceLocation where;
   std::int64_t order = 0;  // in the source
 };
@@ -62,5 +64,8 @@ struct PodRecord {
 // to be assumed.
 JobTrace trace_of_pods(std::vector<PodRecord> pods, const ImportOptions& options,
                        ImportReport& report);
+
+// Those that map all free GPU memory, by their ids in that trace.
+std::set<std::string> greedy_pods(const std::vector<PodRecord>& pods);
 
 }  // namespace slicewise::scenarios

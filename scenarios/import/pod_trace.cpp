@@ -29,6 +29,8 @@ std::int64_t amount_of(const Amounts& amounts, std::string_view name) {
 
 std::int64_t whole(std::int64_t thousandths) { return (thousandths + 999) / 1'000; }
 
+std::string id_of(const PodRecord& pod) { return fmt::format("{}/{}", pod.space, pod.name); }
+
 // The GPUs that a pod asks for.
 struct Ask {
   std::int32_t gpus = 0;
@@ -114,7 +116,7 @@ class TraceOfPods {
     const auto name = [&](TraceColumn<std::uint32_t>& column, std::string_view text) {
       column.owned.push_back(names_.number_of(text));
     };
-    name(trace_.id, fmt::format("{}/{}", pod.space, pod.name));
+    name(trace_.id, id_of(pod));
     name(trace_.group, pod.space);
     name(trace_.gpu_models, pod.gpu_models);
     name(trace_.resource, ask->resource);
@@ -316,6 +318,14 @@ Amounts reserved_amounts(const std::vector<ContainerAmounts>& containers) {
   add_amounts(running, sidecars);
   raise(running, most);
   return running;
+}
+
+std::set<std::string> greedy_pods(const std::vector<PodRecord>& pods) {
+  std::set<std::string> ids;
+  for (const PodRecord& pod : pods) {
+    if (pod.is_greedy) ids.insert(id_of(pod));
+  }
+  return ids;
 }
 
 JobTrace trace_of_pods(std::vector<PodRecord> pods, const ImportOptions& options,

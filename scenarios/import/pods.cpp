@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
@@ -161,6 +162,20 @@ class PodReader {
     return std::nullopt;
   }
 
+  static bool is_greedy(JsonValue container) {
+    ContainerFile file;
+    file.image = container["image"].scalar();
+    for (const std::string_view part : {"command", "args"}) {
+      JsonCursor words(container[part]);
+      while (words.next()) file.command += words.value().scalar() + " ";
+    }
+    JsonCursor variables(container["env"]);
+    while (variables.next()) {
+      file.env.push_back({variables.value()["name"].scalar(), {}, {}, {}});
+    }
+    return maps_all_memory(file);
+  }
+
   MaybeBad read_resources() {
     std::vector<ContainerAmounts> all;
     for (const std::string_view list : {"containers", "initContainers"}) {
@@ -170,6 +185,7 @@ class PodReader {
         one.is_init = list == "initContainers";
         one.restarts_always = containers.value()["restartPolicy"].raw_scalar() == "Always";
         if (auto problem = amounts_of(containers.value(), one.amounts)) return problem;
+        pod_.is_greedy = pod_.is_greedy || (!one.is_init && is_greedy(containers.value()));
       }
     }
     pod_.amounts = reserved_amounts(all);
@@ -312,10 +328,11 @@ class PodsImporter {
     events_.report_unknown_pods(report_);
     // By their place in the files, which is what a reader expects of those that arrive together.
     std::ranges::stable_sort(records, {}, [](const PodRecord& pod) { return pod.order; });
+    std::set<std::string> greedy = greedy_pods(records);
     JobTrace trace = trace_of_pods(std::move(records), options_, report_);
     remark_on_the_list(trace);
     const auto jobs = static_cast<std::int64_t>(trace.size());
-    return Imported{std::move(trace), report_.take_log(jobs)};
+    return Imported{std::move(trace), report_.take_log(jobs), {}, std::move(greedy)};
   }
 
  private:

@@ -133,6 +133,12 @@ std::string_view Labels::operator[](std::string_view name) const {
   return {};
 }
 
+std::string Labels::key() const {
+  std::string key;
+  for (const auto& [label, value] : labels_) key += fmt::format("{}\n{}\n", label, value);
+  return key;
+}
+
 Diagnostics read_answers(const SourceText& file, const SeriesVisitor& visit, ImportReport& report) {
   const auto documents = read_json(file);
   if (!documents) return documents.error();
@@ -146,10 +152,14 @@ Expected<Imported> import_prometheus(std::span<const SourceText> files,
   ImportReport report(options.skip_bad);
   ClusterMetrics cluster;
   GpuMetrics gpus;
+  RequestCounters requests;
   Diagnostics problems;
   const SeriesVisitor visit = [&](const Labels& labels, const std::vector<Sample>& samples,
                                   const SourceLocation& where) {
-    if (cluster.add(labels, samples, where) || gpus.add(labels, samples, where)) return;
+    if (cluster.add(labels, samples, where) || gpus.add(labels, samples, where) ||
+        requests.add(labels, samples)) {
+      return;
+    }
     report.skipped(fmt::format("series of {}, which is not used", labels.metric().substr(0, 60)),
                    [&] { return where; });
   };
@@ -175,9 +185,10 @@ Expected<Imported> import_prometheus(std::span<const SourceText> files,
                    [&] { return pod.where; });
     return true;
   });
+  std::set<std::string> greedy = greedy_pods(pods);
   JobTrace trace = trace_of_pods(std::move(pods), options, report);
   const auto jobs = static_cast<std::int64_t>(trace.size());
-  return Imported{std::move(trace), report.take_log(jobs)};
+  return Imported{std::move(trace), report.take_log(jobs), requests.counts(), std::move(greedy)};
 }
 
 namespace {
@@ -208,6 +219,11 @@ constexpr std::array kWanted = {
     WantedSeries{"DCGM_FI_PROF_GR_ENGINE_ACTIVE", ""},
     WantedSeries{"DCGM_FI_PROF_SM_ACTIVE", ""},
     WantedSeries{"DCGM_FI_DEV_FB_USED", ""},
+    WantedSeries{"kube_pod_container_info", ""},
+    WantedSeries{"vllm:request_success_total", ""},
+    WantedSeries{"nv_inference_request_success", ""},
+    WantedSeries{"ts_inference_requests_total", ""},
+    WantedSeries{"istio_requests_total", "{reporter=\"destination\"}"},
 };
 
 // By RFC 3986.

@@ -32,6 +32,7 @@ class Labels {
   // "" when it has no such label.
   std::string_view operator[](std::string_view name) const;
   std::string_view metric() const { return (*this)["__name__"]; }
+  std::string key() const;  // the same for the parts of one series
 
  private:
   std::vector<std::pair<std::string, std::string>> labels_;
@@ -98,6 +99,20 @@ class ClusterMetrics {
   std::map<std::string, Pod> pods_;  // by uid
   std::map<std::string, Node> nodes_;
   std::int64_t latest_ = 0;
+};
+
+// What servers count of the requests that they answered. Series of one pod add up, those of the
+// same labels are parts of one.
+class RequestCounters {
+ public:
+  // False when the series is not one that is used.
+  bool add(const Labels& labels, const std::vector<Sample>& samples);
+
+  std::map<std::string, RequestCount> counts() const;  // by "namespace/pod"
+
+ private:
+  using PodCounter = std::pair<std::string, std::size_t>;
+  std::map<PodCounter, std::map<std::string, std::vector<Sample>>> series_;
 };
 
 // What DCGM says of one device, a GPU or a MIG instance: who used how much of it, and when.

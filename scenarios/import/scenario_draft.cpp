@@ -190,7 +190,8 @@ class Writer {
       todo(time, use.empty() ? "GPU time of a request" : "Assumed; " + use, "measured", w.name);
     }
     if (!w.traffic.empty()) {
-      line(fmt::format("    traffic: {{shape: Poisson, mean: {}}}  # as annotated", w.traffic));
+      line(fmt::format("    traffic: {{shape: Poisson, mean: {}}}  # {}", w.traffic,
+                       w.traffic_from));
       return;
     }
     // The profile's time is the catalogue's to know.

@@ -52,6 +52,7 @@ struct DraftWorkload {
   std::string profile;              // of the catalogue, "" none
   std::string gpu_time;             // of a request, "30ms"
   std::string traffic;              // "12/s"
+  std::string traffic_from = "as annotated";
   bool memory_is_measured = false;
   std::optional<std::int32_t> gpu_permille;  // while it ran
   std::optional<std::int32_t> sm_permille;   // likewise

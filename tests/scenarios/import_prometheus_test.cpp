@@ -1,9 +1,13 @@
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include "imported_jobs.hpp"
 
 namespace slicewise::scenarios {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::int64_t kStart = 1'718'000'000;
 
@@ -326,6 +330,44 @@ TEST(ImportPrometheus, BadSamplesAreShownWithTheirPlace) {
   ASSERT_EQ(jobs.errors.size(), 1U);
   EXPECT_EQ(jobs.errors[0].code, Code::TraceRow);
   EXPECT_EQ(jobs.errors[0].where.line, 2);
+}
+
+std::string scenario_of_answers(const std::string& series) {
+  const SourceText file{"a.json", answer(series)};
+  const auto imported = import_log(ImportKind::Prometheus, {&file, 1}, {});
+  return imported ? scenario_yaml(*imported, ImportKind::Prometheus, {}) : "error";
+}
+
+// 60 + 30 + 40 requests in 120 s, of two models, one of which began anew; the mesh counts more.
+TEST(ImportPrometheus, RequestCountersGiveTheTraffic) {
+  const std::string pod = R"("namespace":"ml","pod":"a")";
+  const std::string known =
+      facts("a", "u1") + "," +
+      series("kube_pod_info",
+             pod_label("a", "u1") + R"(,"created_by_kind":"StatefulSet","created_by_name":"asr")",
+             {"1"});
+  const std::string counted =
+      series("nv_inference_request_success", pod + R"(,"model":"x")", {"100", "160", "30"}) + "," +
+      series("nv_inference_request_success", pod + R"(,"model":"y")", {"5", "5", "45"}) + "," +
+      series("istio_requests_total", pod + R"(,"reporter":"destination")", {"0", "900", "1800"});
+  EXPECT_THAT(scenario_of_answers(known + "," + counted),
+              HasSubstr("mean: 1.0833/s}  # mean of nv_inference_request_success"));
+  const std::string by_mesh =
+      series("istio_requests_total", pod + R"(,"reporter":"destination")", {"0", "60", "120"}) +
+      "," + series("istio_requests_total", pod + R"(,"reporter":"source")", {"0", "600", "1200"});
+  EXPECT_THAT(scenario_of_answers(known + "," + by_mesh), HasSubstr("mean: 1.0000/s}"));
+  EXPECT_THAT(scenario_of_answers(known), HasSubstr("mean: 1/s, provenance: Assumed"));
+}
+
+TEST(ImportPrometheus, TensorFlowMapsAllMemory) {
+  const auto with_image = [](const std::string& image) {
+    return scenario_of_answers(
+        facts("a", "u1") + "," +
+        series("kube_pod_container_info",
+               pod_label("a", "u1") + R"(,"container":"main","image":")" + image + "\"", {"1"}));
+  };
+  EXPECT_THAT(with_image("docker.io/tensorflow/tensorflow:2.16-gpu"), HasSubstr("Greedy"));
+  EXPECT_THAT(with_image("pytorch/pytorch:2"), Not(HasSubstr("Greedy")));
 }
 
 TEST(ImportPrometheus, OtherSeriesAreNamed) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -99,9 +101,20 @@ struct ScenarioText {
   std::string yaml;
 };
 
+// Requests that a pod answered, as a counter tells.
+struct RequestCount {
+  std::string counter;
+  double requests = 0;
+  std::int64_t since_ns = 0;  // since 1970, as until_ns
+  std::int64_t until_ns = 0;
+};
+
 struct Imported {
   std::variant<JobTrace, RequestLog, ClientRates, ScenarioText> content;
   ImportLog log;
+  // Of pods of a JobTrace, by its id: what a scenario takes beside the columns.
+  std::map<std::string, RequestCount> requests{};
+  std::set<std::string> greedy{};  // pods that map all free GPU memory
 };
 
 // Reads the files of one log; compressed ones (gzip, zstd) and tar archives of them are unpacked.
