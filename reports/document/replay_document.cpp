@@ -329,6 +329,7 @@ const Record& record_of<SharingFigures>() {
                                "completion / time alone, of which 10 s count at least"),
        field<&worst_user>("worstUser", "the first of users"),
        field<&F::users>("users", "those slowed down most, worst first, twenty at most").optional(),
+       field<&F::user_count>("userCount", "all with jobs on a GPU").positive(),
        field<&F::oom_killed>("oomKilled", "times that a job found no GPU memory left").positive(),
        field<&F::failed>("failed", "jobs that found none once more than they are tried again")
            .positive(),

@@ -240,8 +240,11 @@ Markup users_section(const json& document, const std::vector<Way>& ways) {
     if (groups.empty()) continue;
     if (groups.size() > kMostGroups) groups.erase(groups.begin() + kMostGroups, groups.end());
     const std::string by = own ? "user" : document["metadata"].value("groupBy", "");
+    const auto all = static_cast<std::size_t>(number(*way.figures, "/company/userCount"));
+    const std::string left_out =
+        own && all > groups.size() ? fmt::format(": {} of {}", groups.size(), all) : "";
     out += html::folded(
-        fmt::format("By {}, {}", by, way.name),
+        fmt::format("By {}, {}{}", by, way.name, left_out),
         table_markup(people_table(by + " with " + way.name + ", worst first", groups)));
   }
   return out.empty() ? out : html::section("users", "Who is slowed down?", out);

@@ -326,10 +326,18 @@ Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
 std::vector<std::string> plan_notes(const Plan& plan) {
   std::vector<std::string> lines;
   const sim::PlanCounts& counts = plan.counts;
+  // Searches for headroom and replicas may need more than the ranking saves.
+  const std::string saved =
+      counts.simulations < counts.exhaustive
+          ? fmt::format(
+                "; simulating every configuration with every number of nodes would have "
+                "taken {}",
+                counts.exhaustive)
+          : "";
   lines.push_back(fmt::format(
-      "{} simulations found the ranking; simulating every configuration with every number of nodes "
-      "would have taken {}. {} cannot run, {} are ruled out by closed forms. All with one seed.",
-      counts.simulations, counts.exhaustive, counts.refused, counts.bounded));
+      "{} simulations found the ranking{}. {} cannot run, {} are ruled out by closed forms. All "
+      "with one seed.",
+      counts.simulations, saved, counts.refused, counts.bounded));
   if (!plan.options.empty()) {
     lines.push_back(fmt::format("{} inputs measured, {} from the catalogue, {} assumed",
                                 plan.provenance.measured, plan.provenance.catalog,

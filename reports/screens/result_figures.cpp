@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/models/execution_law.hpp"
+#include "slicewise/sim/judge.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -52,21 +53,6 @@ bool is_zero(std::string_view half_width) {
   return half_width.find_first_of("123456789") == std::string_view::npos;
 }
 
-constexpr std::int64_t kDaysFromMinutes = std::int64_t{48} * 60;
-
-std::string clock_text(Duration duration) {
-  const std::int64_t whole_seconds = (duration.ns + 500'000'000) / 1'000'000'000;
-  if (whole_seconds < 3600) {
-    return fmt::format("{}m{:02}s", whole_seconds / 60, whole_seconds % 60);
-  }
-  const std::int64_t whole_minutes = (whole_seconds + 30) / 60;
-  if (whole_minutes >= kDaysFromMinutes) {
-    const std::int64_t whole_hours = (whole_minutes + 30) / 60;
-    return fmt::format("{}d{:02}h", whole_hours / 24, whole_hours % 24);
-  }
-  return fmt::format("{}h{:02}m", whole_minutes / 60, whole_minutes % 60);
-}
-
 }  // namespace
 
 const Signs& signs(const TextStyle& style) { return style.unicode ? kUnicode : kAscii; }
@@ -76,7 +62,7 @@ std::string duration_text(Duration duration) {
   if (duration.ns < 0) return "-" + duration_text(Duration{-duration.ns});
   const TimeUnit* unit = unit_of(duration);
   return unit != nullptr ? in_unit(duration, *unit) + std::string(unit->name)
-                         : clock_text(duration);
+                         : sim::clock_text(duration);
 }
 
 std::string figure_text(const scenarios::FigureValue& value,

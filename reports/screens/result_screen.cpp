@@ -357,6 +357,9 @@ std::vector<ScreenPart> variant_parts(const sim::Result& result, const TextStyle
       std::ranges::move(sentences, std::back_inserter(parts.back().sentences));
     };
     for (const std::vector<ScreenPart>& kind : of_workloads) add_table(kind[v]);
+    if (std::string left = job_groups_left_out(variant, every); !left.empty()) {
+      add_below({below(std::move(left))});
+    }
     if (std::string left = workloads_left_out(variant, every); !left.empty()) {
       add_below({below(std::move(left))});
     }

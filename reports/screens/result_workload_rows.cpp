@@ -49,11 +49,12 @@ std::string objective_name(const std::string& name) {
   return out;
 }
 
-// Of the work that was done.
+// Of the work that was done. Nothing where what is missed is no figure of single jobs or requests.
 std::string share_in_time(const WorkloadResult& w) {
   if (w.objectives.empty() || w.completed <= 0) return "";
   const double in_time =
       w.throughput_per_second > 0 ? w.goodput_per_second / w.throughput_per_second : 0;
+  if (in_time >= 1 && misses_an_objective(w)) return "";
   return fmt::format("{:.2f}%", 100 * in_time);
 }
 
@@ -149,6 +150,46 @@ Rows objective_rows(const VariantResult& variant, const TextStyle& style, bool e
   return rows;
 }
 
+namespace {
+
+// How badly the jobs of somebody fare, by an objective.
+double suffering(const sim::JobGroupFigures& jobs, std::string_view objective) {
+  const auto time = [](const std::optional<Duration>& p95) {
+    return to_seconds(p95.value_or(Duration{}));
+  };
+  if (objective == "deadlinesMet") return -jobs.deadlines_met.value_or(1);
+  if (objective == "completionP95") return time(jobs.completion_p95);
+  if (objective == "slowdownP95") return jobs.slowdown ? jobs.slowdown->p95 : 0;
+  return time(jobs.wait_p95);
+}
+
+// Whoever the missed objectives name, then by the first of those.
+std::vector<const sim::JobGroupFigures*> worst_first(const WorkloadResult& w) {
+  std::vector<const sim::JobGroupFigures*> groups;
+  for (const sim::JobGroupFigures& group : w.recorded->judged) groups.push_back(&group);
+  const auto missed = std::ranges::find(w.objectives, false, &sim::ObjectiveResult::pass);
+  const auto& by = missed == w.objectives.end() ? w.objectives.begin() : missed;
+  const auto rank = [&](const sim::JobGroupFigures* group) {
+    const bool is_named = std::ranges::any_of(w.objectives, [&](const sim::ObjectiveResult& o) {
+      return !o.pass && o.of == group->name;
+    });
+    return std::pair(is_named, suffering(*group, by == w.objectives.end() ? "" : by->name));
+  };
+  std::ranges::stable_sort(groups, std::ranges::greater{}, rank);
+  return groups;
+}
+
+}  // namespace
+
+std::string job_groups_left_out(const VariantResult& variant, bool every) {
+  std::size_t groups = 0;
+  for (const WorkloadResult& w : variant.workloads) {
+    groups += w.recorded ? w.recorded->judged.size() : 0;
+  }
+  if (every || groups <= kMostWorkloads) return "";
+  return fmt::format("the worst first; and {} more (-o wide)", groups - kMostWorkloads);
+}
+
 std::vector<Column> job_group_columns() {
   return {{"JOBS OF"},   {"JOBS", true},         {"WAIT P95", true},
           {"P95", true}, {"SLOWDOWN P95", true}, {"DEADLINES MET", true}};
@@ -166,8 +207,8 @@ Rows job_group_rows(const VariantResult& variant, const TextStyle& /*style*/, bo
   };
   for (const WorkloadResult& w : variant.workloads) {
     if (!w.recorded) continue;
-    for (const sim::JobGroupFigures& group : w.recorded->judged) {
-      if (every || rows.size() < kMostWorkloads) add(group);
+    for (const sim::JobGroupFigures* group : worst_first(w)) {
+      if (every || rows.size() < kMostWorkloads) add(*group);
     }
     for (const sim::JobClass& c : w.recorded->classes) {
       if (every) add(c.figures);

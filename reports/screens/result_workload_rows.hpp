@@ -28,6 +28,8 @@ Rows objective_rows(const sim::VariantResult& variant, const TextStyle& style, b
 Rows batch_rows(const sim::VariantResult& variant, const TextStyle& style, bool every,
                 std::int64_t seconds);
 
+// "the worst first; and 48 more (-o wide)", of job_group_rows; "" when none is left out.
+std::string job_groups_left_out(const sim::VariantResult& variant, bool every);
 // "and 42 more workloads, without a missed objective (-o wide)"; "" when none is left out.
 std::string workloads_left_out(const sim::VariantResult& variant, bool every);
 

@@ -69,7 +69,7 @@ void judge_pods(const VariantResult& variant, bool allow_pending,
 // The figure, with as many digits as it takes to tell it from its limit.
 std::string beside_limit(const ObjectiveResult& objective) {
   constexpr int kMostDigits = 15;
-  int digits = 4;
+  int digits = kUsualDigits;
   while (digits < kMostDigits && objective.value != objective.limit &&
          figure_text(objective.value, digits) == figure_text(objective.limit, digits)) {
     ++digits;
@@ -198,15 +198,14 @@ Verdict judge(const ReplayResult& replayed, bool allow_pending) {
 }
 
 std::string missed_text(const std::string& workload, const ObjectiveResult& objective) {
-  const bool nothing =
-      std::visit([](auto value) { return value == decltype(value){}; }, objective.value);
   const bool within =
       objective.at_least ? objective.value >= objective.limit : objective.value <= objective.limit;
   return fmt::format(
       "\"{}\" misses {}{}: {} against a limit of {}{}", workload, objective.name,
       objective.of.empty() ? "" : " of " + objective.of,
-      nothing ? "nothing was finished" : beside_limit(objective), figure_text(objective.limit),
-      within && !nothing ? ", but more requests were lost than that leaves out" : "");
+      objective.is_absent ? "nothing was finished" : beside_limit(objective),
+      figure_text(objective.limit),
+      within && !objective.is_absent ? ", but more requests were lost than that leaves out" : "");
 }
 
 }  // namespace slicewise::sim

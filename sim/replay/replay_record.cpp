@@ -205,6 +205,7 @@ void ReplayRecord::rank_users() {
     return slowdown_of_user_[name].of / static_cast<double>(slowdown_of_user_[name].jobs);
   };
   std::ranges::stable_sort(users, std::ranges::greater{}, mean);
+  result_.sharing->user_count = static_cast<std::int64_t>(users.size());
   users.resize(std::min(users.size(), kMostUsers));
   for (const std::size_t name : users) {
     result_.sharing->users.push_back(

@@ -121,7 +121,8 @@ std::vector<ObjectiveResult> judge_objectives(const World& world, const TraceMod
 ScalingFigures scaling_figures(std::size_t workload, std::span<const Replication> replications);
 
 // "312.4 ms", "99.9 %", "12/s".
-std::string figure_text(const scenarios::FigureValue& value, int digits = 4);
+inline constexpr int kUsualDigits = 4;
+std::string figure_text(const scenarios::FigureValue& value, int digits = kUsualDigits);
 
 // Kernels run, share of all GPU time; an instance counts with its share of the GPU.
 double gpu_busy_ratio(const VariantResult& result);

@@ -190,6 +190,7 @@ ObjectiveResult judge(const scenarios::Objective& objective, std::optional<Figur
   // Nothing was observed: the objective was not met.
   entry.value = value.value_or(
       std::visit([](auto limit) { return FigureValue(decltype(limit){}); }, objective.limit));
+  entry.is_absent = !value;
   if (!value) return entry;
   entry.pass = entry.at_least ? *value >= objective.limit : *value <= objective.limit;
   if (const QuantileFigure* quantile = quantile_figure(objective.figure)) {
@@ -201,12 +202,29 @@ ObjectiveResult judge(const scenarios::Objective& objective, std::optional<Figur
 
 }  // namespace
 
+std::string clock_text(Duration duration) {
+  constexpr std::int64_t kDaysFromMinutes = std::int64_t{48} * 60;
+  const std::int64_t whole_seconds = (duration.ns + 500'000'000) / 1'000'000'000;
+  if (whole_seconds < 3600) {
+    return fmt::format("{}m{:02}s", whole_seconds / 60, whole_seconds % 60);
+  }
+  const std::int64_t whole_minutes = (whole_seconds + 30) / 60;
+  if (whole_minutes >= kDaysFromMinutes) {
+    const std::int64_t whole_hours = (whole_minutes + 30) / 60;
+    return fmt::format("{}d{:02}h", whole_hours / 24, whole_hours % 24);
+  }
+  return fmt::format("{}h{:02}m", whole_minutes / 60, whole_minutes % 60);
+}
+
 std::string figure_text(const FigureValue& value, int digits) {
   return std::visit(models::Overloaded{
                         [=](Duration d) {
-                          return d < seconds(10)
-                                     ? fmt::format("{:.{}g} ms", to_seconds(d) * 1e3, digits)
-                                     : fmt::format("{:.{}g} s", to_seconds(d), digits);
+                          if (d < seconds(1)) {
+                            return fmt::format("{:.{}g} ms", to_seconds(d) * 1e3, digits);
+                          }
+                          const bool is_long = d >= minutes(1) && digits <= kUsualDigits;
+                          return is_long ? clock_text(d)
+                                         : fmt::format("{:.{}g} s", to_seconds(d), digits);
                         },
                         [=](Share s) { return fmt::format("{:.{}g} %", 100 * s.of_one, digits); },
                         [=](Rate r) { return fmt::format("{:.{}g}/s", r.per_second, digits); },

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -156,6 +157,20 @@ class TraceJobs(unittest.TestCase):
         self.assertEqual([c["figures"]["jobs"] for c in team["recorded"]["classes"]], [2, 1])
         code, team = self.judged("{waitP95: 850s}")
         self.assertEqual(code, OBJECTIVE_MISSED)
+
+    def test_the_worst_users_are_shown(self):
+        rows = "".join(f"0,100,1,u{user:02}\n" for user in range(60))
+        (self.folder / "t.csv").write_text("arrival_s,run_s,gpus,user\n" + rows)
+        pool = SCENARIO.split("    devicePlugin")[0]
+        (self.folder / "s.yaml").write_text(
+            pool + "  workloads:\n  - {name: team, kind: TraceJobs, trace: {file: t.csv, "
+            "judgeBy: user}, slo: {waitP95: 10m}}\n")
+        shown = run("run", "-f", str(self.folder / "s.yaml")).stdout
+        groups = re.findall(r"^  (u\d\d) ", shown.split("JOBS OF")[1], re.M)
+        self.assertEqual((len(groups), groups[0]), (12, "u59"))
+        self.assertIn("the worst first; and 48 more (-o wide)", shown)
+        # Every job came to its end; the objective that is missed is none of single jobs.
+        self.assertNotIn("100.00%", shown)
 
     def test_objectives_hold_for_each_user(self):
         code, team = self.judged("{waitP95: 950s, deadlinesMet: 50%}", ", judgeBy: user")

@@ -81,6 +81,9 @@ std::optional<Verdict::Cause> cause_named(std::string_view name);
 // Pending do not count; dead ones still do.
 Verdict judge(const VariantResult& variant, bool allow_pending);
 
+// "2m30s", "10h05m", "3d04h".
+std::string clock_text(Duration duration);
+
 // "\"asr\" misses latencyP99: 812 ms against a limit of 500 ms".
 std::string missed_text(const std::string& workload, const ObjectiveResult& objective);
 

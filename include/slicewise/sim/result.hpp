@@ -58,7 +58,8 @@ struct ObjectiveResult {
   std::optional<scenarios::FigureValue> ci95;  // half width, in the unit of `value`
   bool pass = false;
   bool at_least = false;
-  std::string of = {};  // whose value it is, where it is judged for each user by themselves
+  std::string of = {};     // whose value it is, where it is judged for each user by themselves
+  bool is_absent = false;  // nothing was observed; `value` is zero then, and `pass` false
 };
 
 // Requests of a Service or pipeline after the warm-up, means per replication.
@@ -219,7 +220,7 @@ struct WorkloadResult {
   double gpu_busy_share = 0;     // of all GPU time of the run
   Duration gpu_lost;             // GPU time of containers that later died, mean per replication
   std::optional<BillPart> bill;  // absent for a pipeline but for the price of its requests
-  std::string bound_by;  // "GPU", "host CPU", "GPU memory", "GPU faults", "waiting for a GPU", ""
+  std::string bound_by;  // "GPU", "host CPU", "GPU memory", "network", "waiting for a GPU", ""
   std::vector<GpuNeighbour> neighbours;      // in the order of the scenario
   std::optional<PlacementSpread> placement;  // absent: it does not hang on where its pods are
 };

@@ -226,8 +226,7 @@ LoadVerdict verdict_of(const std::vector<ProbedObjective>& objectives) {
 }  // namespace
 
 bool is_missed_without_figure(const ObjectiveResult& o) {
-  const bool nothing = std::visit([](auto value) { return value == decltype(value){}; }, o.value);
-  return !o.pass && (nothing || within_limit(o));
+  return !o.pass && (o.is_absent || within_limit(o));
 }
 
 double objective_excess(const ObjectiveResult& o) {

@@ -105,6 +105,24 @@ TEST(Judge, AMissReadsAsOne) {
   EXPECT_THAT(missed_text("chat", availability), HasSubstr(": 95 % against"));
 }
 
+// All were finished, none in time.
+TEST(Judge, ZeroIsAFigure) {
+  ObjectiveResult deadlines{
+      "deadlinesMet", scenarios::Share{0.6}, scenarios::Share{0}, std::nullopt, false, true};
+  EXPECT_EQ(missed_text("team", deadlines),
+            "\"team\" misses deadlinesMet: 0 % against a limit of 60 %");
+  deadlines.is_absent = true;
+  EXPECT_THAT(missed_text("team", deadlines), HasSubstr("nothing was finished"));
+}
+
+TEST(Judge, DurationsReadAsOnScreens) {
+  const ObjectiveResult wait{"waitP95", seconds(1), seconds(150), std::nullopt, false, false};
+  EXPECT_THAT(missed_text("team", wait), HasSubstr(": 2m30s against a limit of 1 s"));
+  const ObjectiveResult long_wait{"waitP95",    minutes(15), seconds(36'320),
+                                  std::nullopt, false,       false};
+  EXPECT_THAT(missed_text("team", long_wait), HasSubstr(": 10h05m against a limit of 15m00s"));
+}
+
 TEST(Judge, JobsOfATraceThatNeverFitStayPending) {
   ReplayResult replayed;
   replayed.jobs = 10;

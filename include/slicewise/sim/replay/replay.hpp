@@ -149,6 +149,7 @@ struct SharingFigures {
   RatioHistogram slowdown;        // time on the GPU / alone on a whole GPU
   RatioHistogram bounded;         // completion / time alone, of which 10 s count at least
   std::vector<SlowedUser> users;  // by mean slowdown, the worst first, twenty at most
+  std::int64_t user_count = 0;    // of all
   std::int64_t oom_killed = 0;    // times: the GPU had no memory left
   std::int64_t failed = 0;        // jobs that were killed once more than they are tried again
   std::vector<Refusal> refusals;  // those with jobs
