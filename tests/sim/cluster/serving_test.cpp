@@ -367,6 +367,8 @@ TEST(FractionalGpu, BusyIsOfThePartThatEc2Sells) {
     s.duration = minutes(20);
     const VariantResult result = demo::result(s);
     EXPECT_GE(result.cost.ledger.idle, Usd{});
+    // Nobody else is there.
+    EXPECT_NEAR(result.workloads[0].gpu_busy_share, result.gpus[0].time_busy_ratio, 1e-6);
     return result.gpus[0].time_busy_ratio;
   };
   using Policy = scenarios::VgpuSettings::Policy;
