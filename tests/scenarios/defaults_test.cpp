@@ -163,6 +163,8 @@ TEST(Defaults, EachDocumentedDefaultIsTheOneInForce) {
       "[{name: nvidia.com/gpu, replicas: 4}]}}}}\n"
       "  workloads:\n"
       "  - {name: train, profile: p, podTemplate: {tolerations: [{key: a}]}}\n"
+      "  - {name: paced, kind: Service, traffic: {mean: 1/s}, measured: {requestGpuTime: 9ms}, "
+      "serving: {bursts: 2}}\n"
       "  - {name: chat, kind: Service, traffic: {mean: 1/s}, llm: {model: m, tokens: {input: "
       "{mean: 5}, output: {mean: 5}}}}\n"
       "  - {name: lab, kind: Notebook, notebooks: {users: 6, length: 2h, peaksAt: [\"09:30\"], "

@@ -29,19 +29,22 @@ std::vector<double> runs_alone(const std::string& rows) {
   return runs;
 }
 
-TEST(RecordedCompany, TwoJobsThatMeetForHalfOfTheirTimeHaveThreeQuartersOfIt) {
-  // 50 s alone and 50 s at half of the pace, each.
-  EXPECT_THAT(runs_alone("0,100,1,,,n1/0\n50,100,1,,,n1/0\n"), ElementsAre(75, 75));
+TEST(RecordedCompany, TwoJobsThatMeetForHalfOfTheirTimeHaveThreeQuartersOfItLessTheTurns) {
+  // 50 s alone and 50 s at 3/7 of the pace, each: half, of which a seventh goes into switches.
+  constexpr double kEach = 50 + 50 * 3.0 / 7;
+  EXPECT_THAT(runs_alone("0,100,1,,,n1/0\n50,100,1,,,n1/0\n"),
+              ElementsAre(DoubleNear(kEach, 1e-6), DoubleNear(kEach, 1e-6)));
   // The start counts, not the arrival.
-  EXPECT_THAT(runs_alone("0,100,1,0,,n1/0\n0,100,1,50,,n1/0\n"), ElementsAre(75, 75));
+  EXPECT_THAT(runs_alone("0,100,1,0,,n1/0\n0,100,1,50,,n1/0\n"),
+              ElementsAre(DoubleNear(kEach, 1e-6), DoubleNear(kEach, 1e-6)));
   EXPECT_THAT(runs_alone("0,100,1,,,n1/0\n0,100,1,100,,n1/0\n"), ElementsAre(100, 100));
 }
 
 TEST(RecordedCompany, WhoWantsLittleIsNotSlowedDown) {
   EXPECT_THAT(runs_alone("0,100,1,,500,n1/0\n50,100,1,,500,n1/0\n"), ElementsAre(100, 100));
-  // 50 s beside each other at 1 / 1.2 of the pace: of its utilisation a job holds the GPU for 3/4.
+  // 50 s beside each other at 1 / 1.4 of the pace: of its utilisation a job holds the GPU for 3/4.
   EXPECT_THAT(runs_alone("0,100,1,,800,n1/0\n50,100,1,,800,n1/0\n"),
-              ElementsAre(DoubleNear(91.667, 1e-3), DoubleNear(91.667, 1e-3)));
+              ElementsAre(DoubleNear(85.714, 1e-3), DoubleNear(85.714, 1e-3)));
 }
 
 TEST(RecordedCompany, OnlyTheSameGpuCounts) {

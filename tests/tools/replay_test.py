@@ -372,6 +372,14 @@ class Replay(unittest.TestCase):
         self.assertTrue(unsaid["metadata"]["runTimesUnderSharing"])
         self.assertEqual(unsaid["schedulers"][0]["completionSeconds"]["mean"], 100)
 
+    def test_recorded_company_comes_again_as_it_was(self):
+        trace = "# run_under_sharing=true\narrival_s,run_s,gpus,gpu_permille,ran_on\n" \
+                "0,200,1,1000,n/0\n0,200,1,1000,n/0\n"
+        result = self.expect(0, "", "-f", "-", "--instances", "g5.xlarge=1", "--sharing",
+                             "time-slicing:2", "-o", "json", stdin=trace)
+        self.assertAlmostEqual(
+            json.loads(result.stdout)["schedulers"][0]["completionSeconds"]["mean"], 200, delta=3)
+
     def test_the_page_is_drawn_from_the_document(self):
         with tempfile.TemporaryDirectory() as folder:
             stored = pathlib.Path(folder, "replay.json")
