@@ -90,16 +90,16 @@ double StageLaw::best_order(const Kinds& group, std::size_t members) const {
     std::array<const Stages*, kMostInGroup> stages{};
     for (std::size_t at = 0; at < members; ++at) stages[at] = &stages_[used[at]];
     best = std::min(best, round_of(std::span(stages).first(members)));
-    // Who comes first makes no difference once all take turns.
-  } while (std::next_permutation(used.begin() + 1, used.end()));
+  } while (std::next_permutation(used.begin(), used.end()));
   if (members == 2) {
     // One loads while the other computes and communicates.
     const auto& [a, b] = std::pair(stages_[group[0]].each, stages_[group[1]].each);
     best = std::min(best, std::max(a[kHost], b[kGpu] + b[kNetwork]) +
                               std::max(b[kHost], a[kGpu] + a[kNetwork]));
   }
-  for (const std::uint32_t kind : used) best = std::max(best, stages_[kind].iteration);
-  return best * kCostOfGroup[members - 1];
+  double round = best * kCostOfGroup[members - 1];
+  for (const std::uint32_t kind : used) round = std::max(round, stages_[kind].iteration);
+  return round;
 }
 
 double StageLaw::left_over(const Stages& guest, const Stages& owner) {

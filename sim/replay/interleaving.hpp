@@ -34,8 +34,8 @@ class StageLaw {
 
   Kinds kinds_of(std::span<const JobNumber> group) const;
   const Stages& of(JobNumber job) const { return stages_[kind_of_row_[jobs_.row(job)]]; }
-  // Seconds of an iteration of every member, in the best order of stages and never less than one
-  // alone, with what Muri measured that interleaving costs. Source: Zhao et al., "Multi-resource
+  // Seconds of an iteration of every member, in the best order of stages, with what Muri measured
+  // that interleaving costs, and never less than one alone. Source: Zhao et al., "Multi-resource
   // interleaving for deep learning training", SIGCOMM'22; Rivendile/Muri, simulator/matching.py and
   // jobs.py.
   double period(std::span<const JobNumber> group);

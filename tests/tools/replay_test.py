@@ -217,7 +217,8 @@ class Replay(unittest.TestCase):
         self.expect(3, "-:8:14: error[SETTING_CONFLICT]: muri and antman choose", "-f", "-",
                     stdin=head + "  queue: [muri]\n  placement: fgd\n")
         shared = ("-f", "-", "--instances", "g5.xlarge=1", "--sharing", "mps:2")
-        self.expect(3, "-:3:", *shared, stdin="arrival_s,run_s,gpus,profile\n0,1,1,\n0,1,1,x\n")
+        self.expect(3, "-:3:1: error[PROFILE_UNKNOWN]", *shared,
+                    stdin="arrival_s,run_s,gpus,profile\n0,1,1,\n0,1,1,x\n")
         trace = "arrival_s,run_s,gpus\n0,1,1\n"
         self.expect(3, '"name~=.*:x": the catalogue has no profile "x"', *shared, "--profile-by",
                     "name~=.*:x", stdin=trace)

@@ -102,7 +102,8 @@ struct JobTrace {
     return lines.empty() ? first_line + row : lines[row];
   }
   SourceLocation place_of(std::size_t row) const {
-    return {file, first_line == 0 ? 0 : static_cast<int>(line_of(row))};
+    if (first_line == 0) return {file};
+    return {file, static_cast<int>(line_of(row)), 1};
   }
   // "line 8"; "row 7" where there are no lines.
   std::string place_text(std::size_t row) const {
