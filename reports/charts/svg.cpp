@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/printable.hpp"
+
 #include "embedded/page_files.hpp"
 
 namespace slicewise::reports::charts {
@@ -67,7 +69,7 @@ std::string drawn(const Drawing& chart, const std::string& behind) {
 std::string escaped(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (const char c : text) {
+  for (const char c : printable(text, "\n\t\r")) {
     switch (c) {
       case '&':
         out += "&amp;";

@@ -100,7 +100,7 @@ class ExitCodes(unittest.TestCase):
         result = self.expect(4, "run", "-f", "-", "-o", "json", "--variant", "before",
                              stdin=NEVER_RUNS)
         self.assertEqual(json.loads(result.stdout)["variants"][0]["pods"]["runningMax"], 0)
-        self.assertIn("no pod ever ran in before", result.stderr)
+        self.assertRegex(result.stderr, r"-:\d+:\d+: error\[POD_PENDING\]: no pod ever ran in before")
 
     def test_a_scenario_without_end_is_not_read_to_the_end(self):
         command = f"{BINARY} run -f - < /dev/zero"

@@ -49,6 +49,15 @@ class HostileText(unittest.TestCase):
         fences = [line for line in lines if line.strip().startswith("```")]
         self.assertEqual([line for line in fences if line not in ("```", "```text")], [])
 
+    def test_in_pages_and_charts(self):
+        scenario = SCENARIO % {"text": HOSTILE}
+        for form in ("html", "svg"):
+            result = run("report", "-f", "-", "-o", form, stdin=scenario)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.expect_harmless(result.stdout.split('<script type="application/json"')[0])
+            self.assertNotIn("<script>alert", result.stdout)
+        self.assertIn(r"\xe2\x80\xae", run("report", "-f", "-", stdin=scenario).stdout)
+
     def test_in_messages(self):
         for text, arguments in ((SCENARIO % {"text": "x"}, ("-f", "-")),):
             broken = text.replace("kind: Job", 'kind: "' + HOSTILE.replace("`", "") + '"')

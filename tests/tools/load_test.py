@@ -144,7 +144,7 @@ class Mistakes(unittest.TestCase):
 
     def test_pods_that_never_run_are_4(self):
         setting = "workloads.classifier.podTemplate.resources.requests.cpu=64"
-        self.expect(4, "no pod ever ran", *LOAD, "--set", setting)
+        self.expect(4, "yaml:27:5: error[POD_PENDING]: no pod ever ran in alone", *LOAD, "--set", setting)
         self.expect(4, "not even alone", *MATRIX, "--set", setting, "--set",
                     "workloads.trainer.podTemplate.resources.requests.cpu=64")
 

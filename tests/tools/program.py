@@ -61,8 +61,8 @@ def run(*arguments, stdin="", cwd=ROOT, env=None):
                           timeout=TIMEOUT_S, check=False)
 
 
-def interrupt_at_work(process, after_s):
-    """Sends SIGINT some time after the process has begun to listen for it: with sanitizers on a busy
+def interrupt_at_work(process, after_s, number=signal.SIGINT):
+    """Sends a signal some time after the process has begun to listen for it: with sanitizers on a busy
     machine it takes a second to get there, and before that it would just be killed."""
     status = pathlib.Path(f"/proc/{process.pid}/status")
     deadline = time.monotonic() + TIMEOUT_S
@@ -72,7 +72,7 @@ def interrupt_at_work(process, after_s):
             break
         time.sleep(0.02)
     time.sleep(after_s)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
 
 
 def run_on_terminal(*arguments, terminal="stdout", env=None):

@@ -149,6 +149,7 @@ struct Settings {
   ExplainCommand explain;
   ValidateCommand validate;
   SchemaCommand schema;
+  BugReportCommand bugreport;
   VersionCommand version;
   Shell shell = Shell::Bash;
   std::string help_topic;
@@ -301,6 +302,7 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
   if (verb == "explain") return settings.explain;
   if (verb == "schema") return settings.schema;
   if (verb == "validate") return settings.validate;
+  if (verb == "bugreport") return settings.bugreport;
   if (verb == "version") return settings.version;
   if (verb == "man") return ShowTextCommand{man_page(command_info(app))};
   if (verb == "completion") {
@@ -343,6 +345,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   add_validate(app, settings.validate, settings.flags);
   add_explain(app, settings.explain, settings.flags);
   add_schema(app, settings.schema, settings.flags);
+  add_bugreport(app, settings.bugreport, settings.flags);
   add_version(app, settings.version, settings.flags);
   add_text_verbs(app, settings);
   const std::vector<std::string> variables = read_environment(app);

@@ -276,6 +276,12 @@ struct SchemaCommand {
   SchemaKind kind = SchemaKind::Scenario;
 };
 
+struct BugReportCommand {
+  std::string file;
+  std::string command;  // "": not said
+  std::string out;      // "": standard output
+};
+
 struct VersionCommand {
   bool json = false;
 };
@@ -289,7 +295,7 @@ using Command =
     std::variant<RunCommand, CompareCommand, MaxLoadCommand, PlanCommand, NeighboursCommand,
                  SensitivityCommand, DiffCommand, ReplayCommand, ReportCommand, ExportCommand,
                  ImportCommand, CheckCommand, GetCommand, InitCommand, ExplainCommand,
-                 SchemaCommand, ValidateCommand, VersionCommand, ShowTextCommand>;
+                 SchemaCommand, ValidateCommand, BugReportCommand, VersionCommand, ShowTextCommand>;
 
 // Each in the file of its verb: the flags, then what they ask for.
 void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags);
@@ -309,6 +315,7 @@ void add_init(CLI::App& app, InitCommand& init, CommonFlags& flags);
 void add_explain(CLI::App& app, ExplainCommand& explain, CommonFlags& flags);
 void add_schema(CLI::App& app, SchemaCommand& schema, CommonFlags& flags);
 void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags);
+void add_bugreport(CLI::App& app, BugReportCommand& bugreport, CommonFlags& flags);
 void add_version(CLI::App& app, VersionCommand& version, CommonFlags& flags);
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags);
@@ -328,6 +335,7 @@ ExitCode execute(const InitCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExplainCommand& command, const CommonFlags& flags);
 ExitCode execute(const SchemaCommand& command, const CommonFlags& flags);
 ExitCode execute(const ValidateCommand& command, const CommonFlags& flags);
+ExitCode execute(const BugReportCommand& command, const CommonFlags& flags);
 ExitCode execute(const VersionCommand& command, const CommonFlags& flags);
 ExitCode execute(const ShowTextCommand& command, const CommonFlags& flags);
 

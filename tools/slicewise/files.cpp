@@ -25,13 +25,27 @@ struct FileCloser {
 };
 using FilePointer = std::unique_ptr<std::FILE, FileCloser>;
 
-// Reads to the end, or `most` bytes and one more; false with errno set when that fails.
+// A device has no end, and nobody knows the size of a pipe: what is longer is to be a file.
+constexpr std::size_t kLargestStream = std::size_t{1} << 30U;
+
+// Reads to the end, or `most` bytes and one more, of a stream kLargestStream at most; false with
+// errno set when that fails.
 bool read_all(std::FILE* file, std::string& text, std::size_t most) {
+  struct stat info {};
+  if (fstat(fileno(file), &info) == 0 && S_ISREG(info.st_mode)) {
+    text.reserve(std::min(static_cast<std::size_t>(info.st_size), most) + 1);
+  } else {
+    most = std::min(most, kLargestStream);
+  }
   constexpr std::size_t kChunk = 65'536;
   std::string chunk(kChunk, '\0');
   std::size_t got = 0;
   while ((got = std::fread(chunk.data(), 1, std::min(kChunk, most + 1 - text.size()), file)) > 0) {
     text.append(chunk, 0, got);
+  }
+  if (text.size() > kLargestStream && most == kLargestStream) {
+    errno = EFBIG;
+    return false;
   }
   return std::ferror(file) == 0;
 }
@@ -41,7 +55,8 @@ bool write_all(std::FILE* file, std::string_view text) {
 }
 
 tl::unexpected<Diagnostics> unreadable(const std::string& path) {
-  const std::string reason = std::strerror(errno);
+  const std::string reason =
+      errno == EFBIG ? "more than 1 GiB comes; save it as a file" : std::strerror(errno);
   const std::string name = path == "-" ? "standard input" : "\"" + path + "\"";
   return tl::unexpected(Diagnostics{make_diagnostic(Code::FileUnreadable, {.file = path, .line = 0},
                                                     "cannot read " + name + ": " + reason)});

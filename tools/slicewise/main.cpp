@@ -13,7 +13,7 @@
 
 #include "slicewise/sim/cluster/cluster.hpp"
 
-#include "build_info.hpp"
+#include "bug_report.hpp"
 #include "command_line.hpp"
 #include "files.hpp"
 #include "terminal.hpp"
@@ -53,18 +53,8 @@ ExitCode run_program(int argc, const char* const* argv) {
 }
 
 // Whatever arrives here is a bug: mistakes of the user are diagnostics.
-ExitCode report_bug(const char* what, int argc, const char* const* argv) {
-  const slicewise::tools::BuildInfo build = slicewise::tools::build_info();
-  std::string text = "slicewise: internal error: " + std::string(what) +
-                     "\nThis is a bug. Please report it with the scenario file (which holds the "
-                     "seed) and these lines:\n  version: " +
-                     build.version + "\n  commit:  " + build.commit +
-                     "\n  built:   " + build.compiler + "\n  command:";
-  for (int i = 0; i < argc; ++i) {
-    text += ' ';
-    text += argv[i];
-  }
-  slicewise::tools::print_error(text);
+ExitCode report_bug(const char* what) {
+  slicewise::tools::print_error(slicewise::tools::bug_report(what));
   return ExitCode::InternalError;
 }
 
@@ -82,11 +72,12 @@ void keep_memory() {
 
 int main(int argc, char** argv) {
   keep_memory();
+  slicewise::tools::catch_crashes(argc, argv);
   try {
     return static_cast<int>(run_program(argc, argv));
   } catch (const std::exception& error) {
-    return static_cast<int>(report_bug(error.what(), argc, argv));
+    return static_cast<int>(report_bug(error.what()));
   } catch (...) {
-    return static_cast<int>(report_bug("unknown exception", argc, argv));
+    return static_cast<int>(report_bug("unknown exception"));
   }
 }

@@ -17,6 +17,7 @@
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/run.hpp"
 
+#include "bug_report.hpp"
 #include "files.hpp"
 #include "terminal.hpp"
 
@@ -35,6 +36,8 @@ ScenarioFile scenario_of(SourceText source, const std::vector<std::string>& set)
   file.loaded = scenarios::read_scenario_file(source, {.set = set}, [](const std::string& trace) {
     return read_source(trace, scenarios::kLargestTrace);
   });
+  const auto& variants = file.loaded.set.variants;
+  remember_scenario(file.loaded.set.sha256, variants.empty() ? 0 : variants.front().seed);
   file.texts = {std::move(source), {"--set", ""}};
   for (const std::string& flag : set) {
     file.texts.back().text += flag + "\n";

@@ -6,6 +6,7 @@
 #include "files.hpp"
 #include "scenario_file.hpp"
 #include "terminal.hpp"
+#include "verdict_exit.hpp"
 
 // What the verbs that simulate have in common: the formats of a report, and the way from the
 // scenario to the exit code.
@@ -60,7 +61,8 @@ struct Study {
   Progress::Total total = Progress::Total::Known;
   std::function<Expected<Found>(const OneVariant& opened, const sim::RunOptions& run)> find;
   ExitCode (*verdict)(const Found&);
-  std::function<ExitCode()> after = {};  // before anything is written; empty: nothing to do
+  bool (*nothing_runs)(const Found&) = nullptr;  // of the scenario as it is; not asked
+  std::function<ExitCode()> after = {};          // before anything is written; empty: nothing to do
 };
 
 // Opens the scenario, finds, reports, and says how it went.
@@ -82,6 +84,9 @@ ExitCode execute_study(const StudyCommand& command, const CommonFlags& flags,
   const ExitCode code = write_report(*found, study.formats, command, flags, command.junit);
   if (code != ExitCode::Success) return code;
   print_diagnostics(opened.set().notes, opened.file.texts, flags);
+  if (study.nothing_runs != nullptr && !found->interrupted && study.nothing_runs(*found)) {
+    return nothing_ran(opened.set().variants[opened.variant], opened.file, flags);
+  }
   return study.verdict(*found);
 }
 

@@ -49,4 +49,14 @@ ExitCode best_exit_code(const std::vector<sim::Verdict>& verdicts) {
   return codes.empty() ? ExitCode::Infeasible : *std::ranges::min_element(codes, is_milder);
 }
 
+ExitCode nothing_ran(const scenarios::Scenario& variant, const ScenarioFile& file,
+                     const CommonFlags& flags) {
+  Diagnostic problem = make_diagnostic(
+      Code::PodPending, variant.workloads.empty() ? variant.where : variant.workloads.front().where,
+      "no pod ever ran in " + variant.name, "`slicewise run` says why each of them waited");
+  problem.severity = Severity::Error;
+  print_diagnostics({problem}, file.texts, flags);
+  return ExitCode::Infeasible;
+}
+
 }  // namespace slicewise::tools

@@ -5,6 +5,8 @@
 #include "slicewise/exit_code.hpp"
 #include "slicewise/sim/judge.hpp"
 
+#include "scenario_file.hpp"
+
 // What the verbs exit with after what they simulated was judged.
 namespace slicewise::tools {
 
@@ -17,5 +19,9 @@ ExitCode worst_exit_code(const std::vector<sim::Verdict>& verdicts);
 
 // One of them is enough, as for `compare` and `plan`.
 ExitCode best_exit_code(const std::vector<sim::Verdict>& verdicts);
+
+// Says at the variant's first workload that no pod of it ever ran.
+ExitCode nothing_ran(const scenarios::Scenario& variant, const ScenarioFile& file,
+                     const CommonFlags& flags);
 
 }  // namespace slicewise::tools

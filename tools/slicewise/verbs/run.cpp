@@ -62,23 +62,16 @@ std::vector<sim::Verdict> verdicts_of(const sim::Result& result) {
   return verdicts;
 }
 
-// The variants in which no pod ever ran, as "before, after".
-std::string variants_without_a_running_pod(const sim::Result& result) {
-  std::string names;
-  for (const sim::VariantResult& variant : result.variants) {
-    if (!variant.verdict.has(sim::Verdict::Cause::NothingRan)) continue;
-    names += (names.empty() ? "" : ", ") + variant.name;
-  }
-  return names;
-}
-
-ExitCode verdict(const sim::Result& result) {
+ExitCode verdict(const sim::Result& result, const ScenarioFile& file, const CommonFlags& flags) {
   if (result.interrupted) {
     print_error("interrupted: the report covers the replications that had finished");
     return ExitCode::Interrupted;
   }
-  if (const std::string names = variants_without_a_running_pod(result); !names.empty()) {
-    print_error("error: no pod ever ran in " + names);
+  for (const sim::VariantResult& variant : result.variants) {
+    if (!variant.verdict.has(sim::Verdict::Cause::NothingRan)) continue;
+    nothing_ran(
+        *std::ranges::find(file.loaded.set.variants, variant.name, &scenarios::Scenario::name),
+        file, flags);
   }
   return worst_exit_code(verdicts_of(result));
 }
@@ -109,7 +102,7 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
   const ExitCode code = write_report(*result, formats, command, flags, command.junit);
   if (code != ExitCode::Success) return code;
   print_diagnostics(remarks(set, *result, command.format), file.texts, flags);
-  return verdict(*result);
+  return verdict(*result, file, flags);
 }
 
 }  // namespace

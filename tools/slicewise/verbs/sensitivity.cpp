@@ -14,10 +14,6 @@ ExitCode sensitivity_verdict(const sim::SensitivityStudy& study) {
     print_error("interrupted: the report covers the inputs that had been varied");
     return ExitCode::Interrupted;
   }
-  if (study.nothing_runs()) {
-    print_error("error: no pod ever ran");
-    return ExitCode::Infeasible;
-  }
   return ExitCode::Success;
 }
 
@@ -64,7 +60,8 @@ ExitCode execute(const SensitivityCommand& command, const CommonFlags& flags) {
             options.run = run;
             return sim::find_sensitivity(opened.set(), opened.variant, opened.catalogue, options);
           },
-      .verdict = sensitivity_verdict};
+      .verdict = sensitivity_verdict,
+      .nothing_runs = [](const sim::SensitivityStudy& found) { return found.nothing_runs(); }};
   return execute_study(command, flags, study);
 }
 

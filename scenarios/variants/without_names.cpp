@@ -1,0 +1,181 @@
+#include "slicewise/scenarios/without_names.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "../fields/fields.hpp"
+#include "../text/document.hpp"
+#include "../text/flow_text.hpp"
+
+namespace slicewise::scenarios {
+namespace {
+
+// A variable that changes a run, of those that pods may have.
+constexpr std::string_view kAllocatorVariable = "TF_FORCE_GPU_ALLOW_GROWTH";
+
+using WordSet = std::set<std::string, std::less<>>;
+
+// Every key and word of the format: where somebody calls a workload so, nothing is given away.
+void add_format_words(const Field& field, std::set<const Field*>& seen, WordSet& words) {
+  words.emplace(field.name);
+  for (const Word& word : field.words) words.emplace(word.text);
+  const FieldList children = field.children();
+  if (!seen.insert(children.first).second) return;
+  for (const Field& child : children) add_format_words(child, seen, words);
+}
+
+bool is_named_by(std::string_view key) {
+  return key == "name" || key == "namespace" || key == "unitName";
+}
+
+// Whose keys, and values, are the user's.
+bool is_free(std::string_view key) {
+  return key == "labels" || key == "nodeSelector" || key == "configs";
+}
+
+bool is_dropped(std::string_view key) { return key == "description" || key == "annotations"; }
+
+bool is_in_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '_';
+}
+
+// The hash of names that random streams hang on: sim/cluster/entity_streams.hpp.
+constexpr std::uint32_t kHashStart = 2166136261U;
+constexpr std::uint32_t kHashFactor = 16777619U;
+constexpr std::uint32_t kHashInverse = 899433627U;  // kHashFactor * kHashInverse = 1
+static_assert(kHashFactor * kHashInverse == 1);
+
+std::uint32_t name_hash(std::string_view name, std::uint32_t hash = kHashStart) {
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * kHashFactor;
+  return hash;
+}
+
+// The nth text of `length` letters and digits.
+std::string nth_text(std::uint32_t nth, std::size_t length) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  constexpr std::uint32_t kCount = kLetters.size();
+  std::string text(length, 'a');
+  for (char& c : text) {
+    c = kLetters[nth % kCount];
+    nth /= kCount;
+  }
+  return text;
+}
+
+// A name with the same hash, so that all that is random stays: from the start three letters on,
+// from the end five back, until both meet.
+std::string name_like(std::string_view name, const std::string& start) {
+  constexpr std::uint32_t kThree = 36 * 36 * 36;
+  constexpr std::uint32_t kMostTries = kThree * 36 * 36;
+  std::unordered_map<std::uint32_t, std::uint32_t> after_three;
+  for (std::uint32_t n = 0; n < kThree; ++n) {
+    after_three.emplace(name_hash(nth_text(n, 3), name_hash(start)), n);
+  }
+  for (std::uint32_t n = 0; n < kMostTries; ++n) {
+    const std::string end = nth_text(n, 5);
+    std::uint32_t hash = name_hash(name);
+    for (std::size_t at = end.size(); at-- > 0;) {
+      hash = (hash * kHashInverse) ^ static_cast<unsigned char>(end[at]);
+    }
+    const auto met = after_three.find(hash);
+    if (met != after_three.end()) return start + nth_text(met->second, 3) + end;
+  }
+  return start;
+}
+
+class Renaming {
+ public:
+  explicit Renaming(const Node& document) {
+    WordSet format;
+    std::set<const Field*> seen;
+    add_format_words(scenario_field(), seen, format);
+    collect(document, format);
+    // Labels are looked at in their order: other names keep it.
+    int count = 0;
+    for (auto& [name, other] : names_) other = name_like(name, fmt::format("n{:04}", ++count));
+  }
+
+  // Each word of a path or an expression by itself. None are "g5" of g5.xlarge and what stands in
+  // nvidia.com/gpu.shared.
+  std::string in_text(std::string_view text) const {
+    if (const auto whole = names_.find(text); whole != names_.end()) return whole->second;
+    std::string out;
+    while (!text.empty()) {
+      std::size_t length = 0;
+      while (length < text.size() && is_in_name(text[length])) ++length;
+      const auto known = names_.find(text.substr(0, length));
+      const bool leads = length < text.size() && text[length] == '.' && !out.ends_with('.');
+      const bool in_domain = out.find('/', out.find_last_of(" =") + 1) != std::string::npos;
+      const bool kept = known == names_.end() || leads || in_domain;
+      out += kept ? std::string(text.substr(0, length)) : known->second;
+      if (length < text.size()) out += text[length++];
+      text.remove_prefix(length);
+    }
+    return out;
+  }
+
+  NodePtr in_document(const Node& node, std::string_view key = {}) const {
+    auto changed = std::make_shared<Node>(node);
+    if (node.kind == Node::Kind::Text && key != "file") changed->text = in_text(node.text);
+    changed->entries.clear();
+    for (const Entry& entry : node.entries) {
+      if (is_dropped(entry.key)) continue;
+      if (key == "env" && entry.key != kAllocatorVariable) continue;
+      changed->entries.push_back(
+          {in_text(entry.key), entry.key_where, in_document(*entry.value, entry.key)});
+    }
+    changed->items.clear();
+    for (const NodePtr& item : node.items) {
+      const Node* const variable = key == "env" ? item->find("name") : nullptr;
+      if (variable != nullptr && variable->text != kAllocatorVariable) continue;
+      changed->items.push_back(in_document(*item, key == "env" ? std::string_view() : key));
+    }
+    return changed;
+  }
+
+ private:
+  void add(const std::string& name, const WordSet& format) {
+    const bool is_ours = name.find('/') == std::string::npos && !name.empty();
+    if (is_ours && !format.contains(name)) names_[name];
+  }
+
+  void collect(const Node& node, const WordSet& format) {
+    for (const Entry& entry : node.entries) {
+      if (entry.key == "env") continue;
+      if (is_named_by(entry.key) && entry.value->kind == Node::Kind::Text) {
+        add(entry.value->text, format);
+      }
+      if (is_free(entry.key)) {
+        for (const Entry& label : entry.value->entries) {
+          add(label.key, format);
+          const bool ours = label.key.find('/') == std::string::npos;
+          if (ours && label.value->kind == Node::Kind::Text) add(label.value->text, format);
+        }
+      }
+      collect(*entry.value, format);
+    }
+    for (const NodePtr& item : node.items) collect(*item, format);
+  }
+
+  std::map<std::string, std::string, std::less<>> names_;
+};
+
+}  // namespace
+
+Expected<WithoutNames> without_names(const SourceText& source, const std::string& command) {
+  Diagnostics syntax;
+  const NodePtr document = read_document(source, syntax);
+  if (document == nullptr) return tl::unexpected(std::move(syntax));
+  const Renaming renaming(*document);
+  return WithoutNames{block_text(*renaming.in_document(*document)), renaming.in_text(command)};
+}
+
+}  // namespace slicewise::scenarios

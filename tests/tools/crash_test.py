@@ -1,0 +1,88 @@
+"""What is said where the program breaks, what a report of that holds, and input without an end."""
+
+import hashlib
+import json
+import pathlib
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from program import BINARY, EXAMPLE, ROOT, TIMEOUT_S, environment, interrupt_at_work, run
+
+
+class Crashes(unittest.TestCase):
+    def test_a_signal_says_what_to_report_and_ends_the_program_as_ever(self):
+        digest = hashlib.sha256((ROOT / EXAMPLE).read_bytes()).hexdigest()
+        for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGILL):
+            process = subprocess.Popen([BINARY, "run", "-f", EXAMPLE, "--replications", "100000", "-q"], cwd=ROOT,
+                                       env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            interrupt_at_work(process, 0, number)
+            output, errors = process.communicate(timeout=TIMEOUT_S)
+            self.assertEqual((process.returncode, output), (-number, ""))
+            self.assertIn(f"slicewise: crashed ({number.name}:", errors)
+            for words in ("This is a bug", "version: 0", "commit: ", f"run -f {EXAMPLE} --replications 100000",
+                          f"scenario: {digest}, seed 42"):
+                self.assertIn(words, errors)
+
+    def test_a_stack_that_overflows_does_too(self):
+        process = subprocess.run(["bash", "-c", f"ulimit -s 64; exec {BINARY} run -f {EXAMPLE} -q"], cwd=ROOT,
+                                 env=environment(), capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        if process.returncode < 0:  # else 64 KiB were enough
+            self.assertIn("slicewise: crashed (SIGSEGV", process.stderr)
+
+
+def figures(text, *arguments):
+    """The document of a run without what names say."""
+    document = json.loads(run("run", "-f", "-", "-o", "json", "--replications", "1", *arguments, stdin=text).stdout)
+    numbers = []
+
+    def walk(value):
+        for inside in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            walk(inside)
+        if isinstance(value, (int, float)):
+            numbers.append(value)
+    walk([[variant[key] for key in ("workloads", "gpus", "cost", "pods", "nodePools")]
+          for variant in document["variants"]])
+    return numbers
+
+
+class BugReport(unittest.TestCase):
+    def test_it_holds_no_name_and_has_the_same_figures(self):
+        for name in ("aws-cifar10", "shared-inference", "mig-multi-tenant"):
+            file = ROOT / f"scenarios/examples/{name}.yaml"
+            with self.subTest(name=name):
+                packed = run("bugreport", "-f", str(file))
+                self.assertEqual(packed.returncode, 0, packed.stderr)
+                self.assertEqual(figures(packed.stdout), figures(file.read_text(encoding="utf-8")))
+        packed = run("bugreport", "-f", "scenarios/examples/shared-inference.yaml", "--command",
+                     "run --variant shared --set workloads.classifier.replicas=3").stdout
+        for word in ("classifier", "trainer", "shared-inference", "description"):
+            self.assertNotIn(word, packed)
+        self.assertRegex(packed, r"# version: \d+\.\d+\.\d+, commit ")
+        self.assertRegex(packed, r"# command: run --variant n\w{12} --set workloads\.n\w{12}\.replicas=3\n")
+
+    def test_words_of_the_format_stay_and_variables_go(self):
+        scenario = (ROOT / EXAMPLE).read_text(encoding="utf-8").replace("cifar10", "count")
+        packed = run("bugreport", "-f", "-", stdin=scenario)
+        self.assertEqual(packed.returncode, 0, packed.stderr)
+        self.assertIn("name: count", packed.stdout)
+        secret = scenario.replace("podTemplate:", "podTemplate:\n      env: {PASSWORD: hunter2, "
+                                  "TF_FORCE_GPU_ALLOW_GROWTH: 'true'}", 1)
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder, "report.yaml")
+            self.assertEqual(run("bugreport", "-f", "-", "-o", str(out), stdin=secret).returncode, 0)
+            self.assertNotIn("hunter2", out.read_text(encoding="utf-8"))
+            self.assertIn("TF_FORCE_GPU_ALLOW_GROWTH", out.read_text(encoding="utf-8"))
+
+
+class EndlessInput(unittest.TestCase):
+    def test_it_is_refused_with_the_size_that_is_read(self):
+        for verb in (["run"], ["import", "openb"]):
+            result = run(*verb, "-f", "/dev/zero")
+            self.assertIn(result.returncode, (3, 5))
+            self.assertRegex(result.stderr, "1 GiB|16 MiB")
+
+
+if __name__ == "__main__":
+    unittest.main()
