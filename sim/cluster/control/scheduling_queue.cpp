@@ -1,5 +1,7 @@
 #include "scheduling_queue.hpp"
 
+#include <bit>
+
 namespace slicewise::sim {
 namespace {
 
@@ -14,15 +16,70 @@ Duration scheduling_backoff(int attempts) {
 
 }  // namespace
 
+// Twice the pods: places are closed up only after as many came as wait at most.
+PendingPods::PendingPods(std::size_t most_pods)
+    : pods_(std::bit_ceil(std::max<std::size_t>(1, 2 * most_pods)), kNoOwner),
+      ends_(2 * pods_.size(), kNever) {}
+
+void PendingPods::push_back(std::uint32_t pod, TimePoint ends) {
+  if (count_ == 0) first_ = end_ = 0;
+  if (end_ == pods_.size()) close_ranks();
+  pods_[end_] = pod;
+  set_end(end_++, ends);
+  ++count_;
+}
+
+void PendingPods::close_ranks() {
+  std::size_t to = 0;
+  for (std::size_t place = first_; place < end_; ++place) {
+    if (pods_[place] == kNoOwner) continue;
+    pods_[to] = pods_[place];
+    ends_[pods_.size() + to++] = back_off_ends(place);
+  }
+  std::fill(pods_.begin() + static_cast<std::ptrdiff_t>(to), pods_.end(), kNoOwner);
+  std::fill(ends_.begin() + static_cast<std::ptrdiff_t>(pods_.size() + to), ends_.end(), kNever);
+  for (std::size_t node = pods_.size(); --node > 0;) {
+    ends_[node] = std::min(ends_[2 * node], ends_[2 * node + 1]);
+  }
+  first_ = 0;
+  end_ = to;
+}
+
 void PendingPods::remove(std::size_t place) {
-  for (; place > 0; --place) ring_[slot(place)] = ring_[slot(place - 1)];
-  head_ = slot(1);
+  pods_[place] = kNoOwner;
+  set_end(place, kNever);
   --count_;
+  while (first_ < end_ && pods_[first_] == kNoOwner) ++first_;
+}
+
+void PendingPods::set_end(std::size_t place, TimePoint ends) {
+  std::size_t node = pods_.size() + place;
+  ends_[node] = ends;
+  while ((node /= 2) > 0) {
+    const TimePoint earliest = std::min(ends_[2 * node], ends_[2 * node + 1]);
+    if (ends_[node] == earliest) return;
+    ends_[node] = earliest;
+  }
+}
+
+std::optional<std::size_t> PendingPods::first_eligible(TimePoint now, TimePoint& skipped) const {
+  if (ends_[1] > now) {
+    skipped = std::min(skipped, ends_[1]);
+    return std::nullopt;
+  }
+  std::size_t node = 1;
+  while (node < pods_.size()) {
+    node *= 2;
+    if (ends_[node] <= now) continue;
+    skipped = std::min(skipped, ends_[node]);
+    ++node;
+  }
+  return node - pods_.size();
 }
 
 SchedulingQueue::SchedulingQueue(const ClusterState& cluster)
     : cluster_(cluster),
-      backoff_(cluster.pods.size()),
+      attempts_(cluster.pods.size()),
       turned_down_(cluster.world->workloads.size(), 0),
       may_fit_(cluster.world->workloads.size(), 1),
       before_(cluster.pods.size()) {
@@ -39,21 +96,20 @@ SchedulingQueue::SchedulingQueue(const ClusterState& cluster)
 
 void SchedulingQueue::add(std::uint32_t pod, TimePoint now) {
   try_in_vain_until(now);
-  backoff_[pod].ends = now;
-  of_workload_[index(cluster_.pods[pod].workload)].push_back(pod);
+  of_workload_[index(cluster_.pods[pod].workload)].push_back(pod, now);
   ++count_;
 }
 
 void SchedulingQueue::withdraw(std::uint32_t pod, TimePoint now) {
   try_in_vain_until(now);
   PendingPods& queue = of_workload_[index(cluster_.pods[pod].workload)];
-  for (std::size_t place = 0; place < queue.size(); ++place) {
+  for (std::size_t place = queue.first(); place < queue.end(); ++place) {
     if (queue[place] != pod) continue;
     queue.remove(place);
     --count_;
     break;
   }
-  backoff_[pod].attempts = 0;
+  attempts_[pod] = 0;
   freed();  // it may have held up others
 }
 
@@ -65,45 +121,47 @@ bool SchedulingQueue::goes_before(const Candidate& a, const Candidate& b) const 
   return cluster_.pods[pod(a)].queued < cluster_.pods[pod(b)].queued;
 }
 
+std::optional<SchedulingQueue::Candidate> SchedulingQueue::head_of(std::size_t workload) const {
+  const PendingPods& queue = of_workload_[workload];
+  return queue.size() > 0 ? std::optional(Candidate{workload, queue.first()}) : std::nullopt;
+}
+
+std::optional<SchedulingQueue::Candidate> SchedulingQueue::first_eligible(std::size_t workload,
+                                                                          TimePoint now) {
+  const auto place = of_workload_[workload].first_eligible(now, retry_);
+  return place ? std::optional(Candidate{workload, *place}) : std::nullopt;
+}
+
 std::optional<SchedulingQueue::Candidate> SchedulingQueue::next(TimePoint now) {
   if (blocked_) return std::nullopt;
   std::optional<Candidate> best;
   const bool fifo = cluster_.world->pod_queue == scenarios::PodQueue::Fifo;
   for (std::size_t w = 0; w < of_workload_.size(); ++w) {
     if (turned_down_[w] != 0) continue;
-    // Only the few pods that were turned down in the last 10 s are skipped here.
-    for (std::size_t place = 0; place < of_workload_[w].size(); ++place) {
-      const TimePoint eligible = backoff_[of_workload_[w][place]].ends;
-      if (eligible > now && !fifo) {
-        retry_ = std::min(retry_, eligible);
-        continue;
-      }
-      const Candidate candidate{w, place};
-      if (!best || goes_before(candidate, *best)) best = candidate;
-      break;
-    }
+    const auto candidate = fifo ? head_of(w) : first_eligible(w, now);
+    if (candidate && (!best || goes_before(*candidate, *best))) best = candidate;
   }
   if (!fifo || !best) return best;
   // Nobody overtakes the head, also while it backs off.
-  const TimePoint eligible = backoff_[pod(*best)].ends;
+  const TimePoint eligible = of_workload_[best->workload].back_off_ends(best->place);
   if (eligible <= now) return best;
   retry_ = std::min(retry_, eligible);
   return std::nullopt;
 }
 
 void SchedulingQueue::take(const Candidate& candidate) {
-  backoff_[pod(candidate)].attempts = 0;
+  attempts_[pod(candidate)] = 0;
   of_workload_[candidate.workload].remove(candidate.place);
   --count_;
 }
 
 void SchedulingQueue::back_off(const Candidate& candidate, TimePoint now) {
   turned_down_[candidate.workload] = 1;
-  Backoff& backoff = backoff_[pod(candidate)];
-  backoff.ends = now + scheduling_backoff(++backoff.attempts);
+  const TimePoint ends = now + scheduling_backoff(++attempts_[pod(candidate)]);
+  of_workload_[candidate.workload].set_end(candidate.place, ends);
   if (cluster_.world->pod_queue != scenarios::PodQueue::Fifo) return;
   blocked_ = true;
-  retry_ = std::min(retry_, backoff.ends);
+  retry_ = std::min(retry_, ends);
 }
 
 void SchedulingQueue::turn_down(const Candidate& candidate, TimePoint now) {
@@ -133,15 +191,34 @@ TimePoint SchedulingQueue::end_cycle() {
   return kNever;
 }
 
+// Whom a cycle at `in_vain_` would turn down: with nobody bound, one pod of each workload.
+void SchedulingQueue::try_in_vain() {
+  const TimePoint at = in_vain_;
+  start_over();
+  if (cluster_.world->pod_queue == scenarios::PodQueue::Fifo) {
+    if (const auto head = next(at)) back_off(*head, at);
+  } else {
+    for (std::size_t w = 0; w < of_workload_.size(); ++w) {
+      if (const auto candidate = first_eligible(w, at)) back_off(*candidate, at);
+    }
+  }
+  in_vain_ = retry_;
+}
+
 // The tries since the last cycle, none of which can have found a node.
 void SchedulingQueue::try_in_vain_until(TimePoint now) {
   while (in_vain_ < now) {
     skip_periods(now);
     if (in_vain_ >= now) return;
-    const TimePoint at = in_vain_;
-    start_over();
-    while (const auto candidate = next(at)) back_off(*candidate, at);
-    in_vain_ = retry_;
+    try_in_vain();
+  }
+}
+
+void SchedulingQueue::for_each_pod(const auto& use) {
+  for (PendingPods& queue : of_workload_) {
+    for (std::size_t place = queue.first(); place < queue.end(); ++place) {
+      if (queue[place] != kNoOwner) use(queue, place);
+    }
   }
 }
 
@@ -150,38 +227,27 @@ void SchedulingQueue::try_in_vain_until(TimePoint now) {
 void SchedulingQueue::skip_periods(TimePoint now) {
   if (now - in_vain_ < kLongestBackoff * 3) return;
   const TimePoint start = in_vain_;
-  for (const PendingPods& queue : of_workload_) {
-    for (std::size_t place = 0; place < queue.size(); ++place) {
-      before_[queue[place]] = backoff_[queue[place]];
-    }
-  }
-  while (in_vain_ < start + kLongestBackoff) {
-    const TimePoint at = in_vain_;
-    start_over();
-    while (const auto candidate = next(at)) back_off(*candidate, at);
-    in_vain_ = retry_;
-  }
+  for_each_pod([&](const PendingPods& queue, std::size_t place) {
+    before_[queue[place]] = queue.back_off_ends(place);
+  });
+  while (in_vain_ < start + kLongestBackoff) try_in_vain();
   if (in_vain_ != start + kLongestBackoff) return;
-  const auto moved = [&](std::uint32_t pod) {
-    return backoff_[pod].ends == before_[pod].ends + kLongestBackoff;
+  const auto moved = [&](const PendingPods& queue, std::size_t place) {
+    return queue.back_off_ends(place) == before_[queue[place]] + kLongestBackoff;
   };
-  const auto rests = [&](std::uint32_t pod) {
-    return backoff_[pod].ends == before_[pod].ends && before_[pod].ends <= start;
-  };
-  for (const PendingPods& queue : of_workload_) {
-    for (std::size_t place = 0; place < queue.size(); ++place) {
-      if (!moved(queue[place]) && !rests(queue[place])) return;
-    }
-  }
+  bool repeats = true;
+  for_each_pod([&](const PendingPods& queue, std::size_t place) {
+    const TimePoint before = before_[queue[place]];
+    const bool rests = queue.back_off_ends(place) == before && before <= start;
+    repeats = repeats && (rests || moved(queue, place));
+  });
+  if (!repeats) return;
   const std::int64_t periods = (now - in_vain_).ns / kLongestBackoff.ns - 1;
   const Duration skipped = kLongestBackoff * periods;
   in_vain_ = in_vain_ + skipped;
-  for (const PendingPods& queue : of_workload_) {
-    for (std::size_t place = 0; place < queue.size(); ++place) {
-      Backoff& backoff = backoff_[queue[place]];
-      if (moved(queue[place])) backoff.ends = backoff.ends + skipped;
-    }
-  }
+  for_each_pod([&](PendingPods& queue, std::size_t place) {
+    if (moved(queue, place)) queue.set_end(place, queue.back_off_ends(place) + skipped);
+  });
 }
 
 }  // namespace slicewise::sim

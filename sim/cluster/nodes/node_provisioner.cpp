@@ -217,7 +217,7 @@ bool NodeProvisioner::pods_are_new() const {
   for (std::size_t w = 0; w < run_.world.workloads.size(); ++w) {
     const PendingPods& pods = scheduler_.pending_of(w);
     if (pods.size() == 0) continue;
-    const TimePoint queued = run_.cluster.pods[pods[0]].queued;
+    const TimePoint queued = run_.cluster.pods[pods[pods.first()]].queued;
     oldest = std::min(oldest, queued);
     if (run_.world.workloads[w].resource) oldest_with_gpu = std::min(oldest_with_gpu, queued);
   }
@@ -243,8 +243,12 @@ bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
     takes ? rooms_.open(n, NodeRooms::Tickets::Free) : rooms_.close(n);
   }
   std::ranges::fill(pods_to_move_, 0);
-  for (const Pod& pod : run_.cluster.pods) {
-    if (is_bound(pod.phase) && index(pod.node) == candidate) ++pods_to_move_[index(pod.workload)];
+  for (const DomainId id : run_.cluster.nodes[candidate].domains()) {
+    for (const std::uint32_t owner : run_.cluster.domains[index(id)].owner) {
+      if (owner == kNoOwner) continue;
+      const Pod& pod = run_.cluster.pods[owner];
+      if (is_bound(pod.phase) && pod.domain == id) ++pods_to_move_[index(pod.workload)];
+    }
   }
   const auto place = [this](std::size_t w, std::int64_t pods) {
     for (std::uint32_t n = 0; n < run_.cluster.nodes.size() && pods > 0; ++n) {
@@ -263,10 +267,22 @@ bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
 // nodes that are there.
 void NodeProvisioner::consolidate() {
   const Provisioner& provisioner = run_.world.provisioner;
-  const auto is_due = [&](const Node& node) {
-    return is_removable(node) &&
-           run_.now >= node.life.changed + provisioner.consolidate_after + kConfirms;
+  const auto due_at = [&](const Node& node) {
+    return node.life.changed + provisioner.consolidate_after + kConfirms;
   };
+  const auto is_due = [&](const Node& node) {
+    return run_.now >= due_at(node) && is_removable(node);
+  };
+  int nodes = 0;
+  for (std::size_t p = 0; p < run_.world.pools.size(); ++p) nodes += nodes_.pool(p).nodes;
+  // Else nothing has changed since the last look.
+  if (run_.now < next_due_ && run_.cluster.last_change < looked_ && nodes == nodes_then_) return;
+  nodes_then_ = nodes;
+  looked_ = run_.now;
+  next_due_ = kNever;
+  for (const Node& node : run_.cluster.nodes) {
+    if (due_at(node) > run_.now) next_due_ = std::min(next_due_, due_at(node));
+  }
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     if (is_due(run_.cluster.nodes[n]) && run_.cluster.is_empty(run_.cluster.nodes[n]))
       nodes_.remove(n);
@@ -283,7 +299,10 @@ void NodeProvisioner::consolidate() {
       if (!candidate || node.pods_free > run_.cluster.nodes[*candidate].pods_free) candidate = n;
     }
     if (!candidate) return;
-    if (fits_elsewhere(*candidate)) return nodes_.remove(*candidate);
+    if (fits_elsewhere(*candidate)) {
+      next_due_ = run_.now;  // others may go next
+      return nodes_.remove(*candidate);
+    }
     run_.cluster.nodes[*candidate].life.examined = run_.now;
   }
 }

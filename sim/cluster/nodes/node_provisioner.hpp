@@ -57,6 +57,10 @@ class NodeProvisioner {
   std::optional<TimePoint> batch_began_;    // Karpenter's batching window
   TimePoint asked_;                         // since when it is at the decision it now takes
   std::optional<TimePoint> last_scale_up_;  // Cluster Autoscaler
+  // Consolidation: the last look, how many nodes there were, and when the next of them is due.
+  TimePoint looked_;
+  int nodes_then_ = 0;
+  TimePoint next_due_;
 };
 
 }  // namespace slicewise::sim

@@ -1,12 +1,17 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slicewise/sim/kernel/random.hpp"
 #include "slicewise/sim/placement/placement.hpp"
 
+#include "../../../sim/cluster/control/scheduling_queue.hpp"
 #include "../demo.hpp"
 
 // kube-scheduler, device plugin, kubelet and controllers, each in the smallest setting that shows
@@ -324,6 +329,45 @@ TEST(RunScenario, ThreadsDoNotChangeTheResult) {
   EXPECT_EQ(one.makespan.ci95, four.makespan.ci95);
   EXPECT_EQ(one.cost.ledger.useful, four.cost.ledger.useful);
   EXPECT_GT(*one.makespan.ci95, Duration{});
+}
+
+// The same as a list that is looked through from its front, through random histories.
+TEST(PendingPods, TheFirstWhoseBackOffIsOverIsFound) {
+  constexpr std::uint32_t kMost = 20;
+  RandomStream random(1, 0, 0, Purpose::Test);
+  PendingPods pods(kMost);
+  std::vector<std::pair<std::uint32_t, TimePoint>> list;
+  for (std::uint32_t step = 0; step < 5'000; ++step) {
+    const TimePoint now{step};
+    TimePoint skipped = kNever;
+    const auto found = pods.first_eligible(now, skipped);
+    TimePoint earliest = kNever;
+    const auto expected = std::ranges::find_if(list, [&](const auto& pod) {
+      if (pod.second > now) earliest = std::min(earliest, pod.second);
+      return pod.second <= now;
+    });
+    ASSERT_EQ(found.has_value(), expected != list.end()) << step;
+    ASSERT_EQ(skipped, earliest) << step;
+    if (found) {
+      ASSERT_EQ(pods[*found], expected->first) << step;
+      ASSERT_EQ(pods.back_off_ends(*found), expected->second) << step;
+    }
+    ASSERT_EQ(pods.size(), list.size());
+    if (!list.empty()) {
+      ASSERT_EQ(pods[pods.first()], list.front().first);
+    }
+    if (list.size() < kMost && random.below(3) > 0) {
+      pods.push_back(step, now);
+      list.emplace_back(step, now);
+    } else if (found && random.below(2) == 0) {
+      pods.remove(*found);
+      list.erase(expected);
+    } else if (found) {
+      const TimePoint ends{step + 1 + random.below(40)};
+      pods.set_end(*found, ends);
+      expected->second = ends;
+    }
+  }
 }
 
 }  // namespace
