@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "terminal.hpp"
+
 namespace slicewise::tools {
 namespace {
 
