@@ -1,0 +1,42 @@
+// Plans that are small enough for the definition: every configuration can be simulated.
+#pragma once
+
+#include <iterator>
+#include <utility>
+
+#include "slicewise/sim/plan.hpp"
+
+namespace slicewise::sim::small_plans {
+
+inline constexpr const char* kTried[] = {"g4dn.xlarge", "g5.xlarge", "g5.12xlarge"};
+inline constexpr int kMostNodesTried = 3;
+inline constexpr int kMostReplicasTried = 3;
+
+inline scenarios::Objective limit(scenarios::Figure figure, Duration at_most) {
+  scenarios::Objective objective;
+  objective.figure = figure;
+  objective.limit = at_most;
+  return objective;
+}
+
+inline scenarios::ScenarioSet set_with(scenarios::Scenario scenario) {
+  scenarios::ScenarioSet set;
+  set.name = "random";
+  set.variants.push_back(std::move(scenario));
+  return set;
+}
+
+inline PlanOptions small_space() {
+  PlanOptions options;
+  options.instance_types.assign(std::begin(kTried), std::end(kTried));
+  options.strategies = {"exclusive", "timeSlicing", "mps"};
+  options.replicas = {2, 3};
+  options.max_nodes = kMostNodesTried;
+  options.goal = scenarios::PlanGoal::MonthlyCost;
+  options.split = false;
+  options.headroom = false;
+  options.flips = false;
+  return options;
+}
+
+}  // namespace slicewise::sim::small_plans
