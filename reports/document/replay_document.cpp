@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,9 +31,11 @@ struct Spelling<QueuePolicy> {
 template <>
 struct Spelling<TurnedAway> {
   static constexpr bool kListed = true;
-  static constexpr TurnedAway kAll[] = {TurnedAway::GpuMemory, TurnedAway::SeveralGpus};
+  static constexpr TurnedAway kAll[] = {TurnedAway::GpuMemory, TurnedAway::SeveralGpus,
+                                        TurnedAway::OtherSlice};
   static std::string_view of(TurnedAway reason) {
-    return reason == TurnedAway::GpuMemory ? "gpuMemory" : "severalGpus";
+    constexpr std::string_view kWords[] = {"gpuMemory", "severalGpus", "otherSlice"};
+    return kWords[static_cast<std::size_t>(reason)];
   }
 };
 
@@ -238,6 +241,7 @@ const Record& record_of<ReplayGroup>() {
       "jobs that have something in common",
       {field<&G::name>("name", "what they have in common; empty: the trace does not say"),
        field<&G::finished>("finished", "jobs"),
+       field<&G::lost>("lost", "jobs that never ran, or failed").positive(),
        field<&G::wait_mean>("waitMeanSeconds", "time in the queue"),
        field<&G::completion_mean>("completionMeanSeconds", "from arrival to end"),
        field<&slowdown_of_group>("slowdown", "time on the GPU / alone on a whole GPU")}};
@@ -268,9 +272,11 @@ const Record& record_of<SharingFigures::Refusal>() {
   using R = SharingFigures::Refusal;
   static const Record declared{
       "jobs that no share of a GPU is enough for",
-      {field<&R::reason>("reason",
-                         "gpuMemory: they need more than a job may have anywhere; severalGpus: MIG "
-                         "instances do not work together"),
+      {field<&R::reason>(
+           "reason",
+           "gpuMemory: they need more than a job may have anywhere; severalGpus: MIG "
+           "instances do not work together; otherSlice: they name a MIG profile that the "
+           "layout does not have"),
        field<&R::jobs>("jobs", "how many"),
        field<&first_line>("firstRow", "of the trace, counted from 1")}};
   return declared;
@@ -362,7 +368,8 @@ const Record& record_of<ReplayOutcome>() {
          of(field<&R::jobs>("jobs", "of the trace, all repetitions")),
          of(field<&R::finished>("finished", "jobs that ended")),
          of(field<&R::never_fit>("neverFit", "jobs that ask for more than the empty cluster has")
-                .positive()),
+                .positive())
+             .csv(18, "neverFit"),
          of(field<&R::without_run>("withoutRunTime", "jobs left out: their run time is not known")
                 .positive()),
          of(field<&R::started_at_once>("startedAtOnce", "jobs that did not wait")),
@@ -467,9 +474,24 @@ void add_sharing_columns(DocumentCsv& table) {
   for (const auto& [name, pointer] : kColumns) table.add(position++, name, pointer);
 }
 
+// A row of a group, with all that is known of a size of jobs.
+json group_row(const json& scheduler, const json& group, bool by_size) {
+  json row = group;
+  if (by_size) {
+    const json& sizes = scheduler["sizes"];
+    const auto size = std::ranges::find_if(
+        sizes, [&](const json& each) { return each["name"] == group["name"]; });
+    if (size != sizes.end()) row.update(*size);
+  } else if (group["finished"] != 0) {
+    row["waitSeconds"] = {{"mean", group["waitMeanSeconds"]}};
+    row["completionSeconds"] = {{"mean", group["completionMeanSeconds"]}};
+  }
+  return row;
+}
+
 }  // namespace
 
-// A size of job stands where other reports have a workload.
+// A size of job, or a group, stands where other reports have a workload.
 std::string replay_csv(const sim::ReplayStudy& study) {
   const json document = replay_document(study);
   DocumentCsv table(sim::record_of<sim::ReplayStudy>());
@@ -479,7 +501,16 @@ std::string replay_csv(const sim::ReplayStudy& study) {
     json all = scheduler;
     all["name"] = "all";
     out += table.row(document, scheduler, all);
-    for (const json& size : scheduler["sizes"]) out += table.row(document, scheduler, size);
+    if (study.group_by == sim::GroupBy::Nothing) {
+      for (const json& size : scheduler["sizes"]) out += table.row(document, scheduler, size);
+      continue;
+    }
+    for (const json& group : scheduler.value("groups", json::array())) {
+      json own = scheduler;
+      if (study.shares()) own["company"]["slowdown"] = group.value("slowdown", json::object());
+      const bool by_size = study.group_by == sim::GroupBy::Size;
+      out += table.row(document, own, group_row(scheduler, group, by_size));
+    }
   }
   return out;
 }

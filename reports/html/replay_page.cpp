@@ -178,7 +178,11 @@ std::string first_screen(const json& document, const std::vector<Way>& ways) {
 
 HtmlTable people_table(const std::string& caption, const json& people) {
   HtmlTable table{caption, {{"Name"}, {"Finished", true}}, {}, {}, true};
-  const bool waits = people.front().contains("waitMeanSeconds");
+  // Users of "company" have slowdowns only.
+  const bool waits = !people.front().contains("slowdownMean");
+  const bool lost =
+      std::ranges::any_of(people, [](const json& person) { return person.contains("lost"); });
+  if (lost) table.columns.push_back({"Lost", true});
   if (waits) {
     table.columns.push_back({"Wait", true});
     table.columns.push_back({"Completion", true});
@@ -188,6 +192,7 @@ HtmlTable people_table(const std::string& caption, const json& people) {
     const std::string name = person["name"].get<std::string>();
     std::vector<HtmlCell> row{{name.empty() ? "–" : name, std::nullopt, ""},
                               figure_cell(person, "/finished", count_text)};
+    if (lost) row.push_back(figure_cell(person, "/lost", count_text));
     if (waits) {
       row.push_back(figure_cell(person, "/waitMeanSeconds", seconds_words));
       row.push_back(figure_cell(person, "/completionMeanSeconds", seconds_words));

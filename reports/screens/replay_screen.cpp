@@ -220,15 +220,22 @@ Cells group_cells(const ReplayStudy& study, const ReplayOutcome& outcome, std::s
                    {"WAIT MEAN", true},
                    {"COMPLETION MEAN", true}};
   const bool shared = outcome.result.sharing.has_value();
+  const auto& groups = outcome.result.groups;
+  const bool lost = std::ranges::any_of(groups, [](const auto& group) { return group.lost > 0; });
+  if (lost) cells.columns.insert(cells.columns.begin() + 2, Column{"LOST", true, 1});
   if (shared) {
     cells.columns.push_back({"SLOWDOWN MEAN", true});
     cells.columns.push_back({"P95", true});
   }
-  for (const sim::ReplayGroup& group : outcome.result.groups) {
+  const auto text = [](std::optional<Duration> mean) {
+    return mean ? duration_text(*mean) : std::string("-");
+  };
+  for (const sim::ReplayGroup& group : groups) {
     if (cells.rows.size() == most) break;
-    std::vector<Cell> row = {group.name.empty() ? "-" : group.name, whole_text(group.finished),
-                             duration_text(group.wait_mean()),
-                             duration_text(group.completion_mean())};
+    std::vector<Cell> row = {group.name.empty() ? "-" : group.name, whole_text(group.finished)};
+    if (lost) row.emplace_back(whole_text(group.lost));
+    row.emplace_back(text(group.wait_mean()));
+    row.emplace_back(text(group.completion_mean()));
     if (shared) {
       const RatioTexts slowdown = ratio_texts(group.slowdown);
       row.emplace_back(slowdown.mean);
@@ -268,11 +275,12 @@ Cells size_cells(const ReplayOutcome& outcome) {
 
 std::string refusal_text(const ReplayOutcome& outcome,
                          const sim::SharingFigures::Refusal& refusal) {
+  constexpr std::string_view kWhy[] = {
+      "they need more GPU memory than a job may have",
+      "they need several GPUs, and MIG instances do not work together",
+      "they name a MIG profile that the layout does not have"};
   return fmt::format("{}: {} jobs never ran: {}; the first is {}", outcome.scheduling.sharing->name,
-                     whole_text(refusal.jobs),
-                     refusal.reason == sim::TurnedAway::GpuMemory
-                         ? "they need more GPU memory than a job may have"
-                         : "they need several GPUs, and MIG instances do not work together",
+                     whole_text(refusal.jobs), kWhy[static_cast<std::size_t>(refusal.reason)],
                      refusal.first_place);
 }
 

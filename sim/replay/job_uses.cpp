@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/models/gpu_names.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 
 #include "../world/parts.hpp"
@@ -232,10 +233,20 @@ Bytes JobUses::memory(std::size_t pool, std::size_t row) const {
   return peak + sharing_.pools[pool].context_memory;
 }
 
+// Whether some pool has MIG instances of the profile that the row asks for, if it names one.
+bool JobUses::offers_slice(std::size_t row) const {
+  const auto asked = scenarios::recorded_resource(trace_.name(trace_.resource, row));
+  if (!asked || scenarios::gpu_resource(*asked)->slices == 0) return true;
+  return std::ranges::any_of(sharing_.pools, [&](const PoolModel& pool) {
+    return std::ranges::find(pool.offers, *asked, &ResourceOffer::name) != pool.offers.end();
+  });
+}
+
 std::optional<TurnedAway> JobUses::turned_away(std::size_t row) const {
   const std::int32_t gpus = trace_.gpus[row];
   if (gpus == 0) return std::nullopt;
   if (gpus > 1 && sharing_.isolates()) return TurnedAway::SeveralGpus;
+  if (sharing_.isolates() && !offers_slice(row)) return TurnedAway::OtherSlice;
   if (!says_memory(row) && profile_memory_[use_of_row_[row]].count == 0) return std::nullopt;
   for (std::size_t pool = 0; pool < sharing_.pools.size(); ++pool) {
     const Bytes room = gpus == 1 ? ticket_memory(pool) : whole_memory(pool);

@@ -56,6 +56,7 @@ class JobUses {
   bool says_memory(std::size_t row) const {
     return !trace_.gpu_memory.empty() && trace_.gpu_memory[row].count >= 0;
   }
+  bool offers_slice(std::size_t row) const;
 
   struct Memory {
     Bytes ticket;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace slicewise::sim {
@@ -47,12 +48,20 @@ ReplayRecord::ReplayRecord(const JobStream& jobs, const ReplaySettings& settings
   group_of_name_.resize(by_name ? jobs.trace().names.size() : kSizes.size());
 }
 
+// Those who lost all of their jobs are in the table as well.
+void ReplayRecord::lose(JobNumber job) {
+  if (group_by_ == GroupBy::Nothing) return;
+  for (const std::uint32_t row : jobs_.rows_of(job)) ++group_of(row).lost;
+}
+
 void ReplayRecord::never_fits(JobNumber job) {
+  lose(job);
   result_.never_fit += static_cast<std::int64_t>(jobs_.rows_of(job).size());
   if (!result_.first_never_fit) result_.first_never_fit = jobs_.rows_of(job).front();
 }
 
 void ReplayRecord::refused(JobNumber job, TurnedAway reason) {
+  lose(job);
   std::vector<SharingFigures::Refusal>& refusals = result_.sharing->refusals;
   auto known = std::ranges::find(refusals, reason, &SharingFigures::Refusal::reason);
   if (known == refusals.end()) {
@@ -90,6 +99,7 @@ void ReplayRecord::killed(JobNumber job) {
 }
 
 void ReplayRecord::failed(JobNumber job) {
+  lose(job);
   result_.sharing->failed += static_cast<std::int64_t>(jobs_.rows_of(job).size());
 }
 
@@ -182,11 +192,11 @@ ReplayGroup& ReplayRecord::group_of(std::size_t row) {
   return result_.groups[number - 1];
 }
 
-// Those who suffer most come first: from their neighbours, else in the queue.
+// Those who suffer most come first: without a job that ended, from their neighbours, in the queue.
 void ReplayRecord::sort_groups() {
   const auto suffering = [](const ReplayGroup& group) {
     const double slowdown = group.slowdown.count() > 0 ? group.slowdown.mean() : 0;
-    return std::pair(slowdown, group.wait_mean());
+    return std::tuple(group.finished == 0, slowdown, group.wait_mean());
   };
   std::ranges::sort(result_.groups, [&](const ReplayGroup& a, const ReplayGroup& b) {
     const auto of_a = suffering(a);
@@ -197,8 +207,8 @@ void ReplayRecord::sort_groups() {
 
 void ReplayRecord::rank_users() {
   constexpr std::size_t kMostUsers = 20;
-  std::vector<std::size_t> users;  // by name
-  for (std::size_t name = 0; name < slowdown_of_user_.size(); ++name) {
+  std::vector<std::size_t> users;                                        // by name
+  for (std::size_t name = 1; name < slowdown_of_user_.size(); ++name) {  // 0: nobody is named
     if (slowdown_of_user_[name].jobs > 0) users.push_back(name);
   }
   const auto mean = [this](std::size_t name) {

@@ -49,6 +49,7 @@ class ReplayRecord {
   void ended_row(JobNumber job, std::size_t row, TimePoint arrival, TimePoint now,
                  const ServedInCompany* served);
   void slowed_down(std::size_t row, Duration completion, const ServedInCompany& served);
+  void lose(JobNumber job);
   ReplayGroup& group_of(std::size_t row);
   void sort_groups();
   void rank_users();

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -438,6 +439,58 @@ class Replay(unittest.TestCase):
         self.expect(4, "no job ever ran", *nothing, "--allow-pending", stdin=trace)
         self.expect(2, "--allow-pending", "-f", TRACE, "--nodes", "3x8", "--inflate", "130%",
                     "--allow-pending")
+
+    def test_a_way_under_which_no_job_runs_is_named(self):
+        trace = "arrival_s,run_s,gpus,gpu_memory_bytes\n0,10,1,30000000000\n"
+        ways = ("-f", "-", "--instances", "p4d.24xlarge=1", "--sharing")
+        result = self.expect(PODS_LOST, "", *ways, "exclusive,mig:all-1g.5gb", stdin=trace)
+        self.assertIn("mig:all-1g.5gb, backfill, least-allocated: no job ever ran", result.stdout)
+        self.expect(4, "no job ever ran", *ways, "mig:all-1g.5gb", stdin=trace)
+
+    def test_who_lost_all_jobs_is_in_the_table(self):
+        trace = ("arrival_s,run_s,gpus,user,resource\n0,10,1,ana,\n0,10,2,bo,\n0,30,1,,\n"
+                 "0,10,1,eli,mig-1g.5gb\n0,10,1,eli,2g.10gb\n")
+        ways = ("-f", "-", "--instances", "p4d.24xlarge=1", "--sharing", "mig:all-1g.5gb",
+                "--group-by", "user")
+        document = json.loads(self.expect(PODS_LOST, "", *ways, "-o", "json", stdin=trace).stdout)
+        [scheduler] = document["schedulers"]
+        jsonschema.validate(document, json.loads(run("schema", "replay").stdout))
+        groups = {g["name"]: (g["finished"], g.get("lost")) for g in scheduler["groups"]}
+        self.assertEqual(groups, {"ana": (1, None), "bo": (0, 1), "": (1, None), "eli": (1, 1)})
+        self.assertEqual(scheduler["groups"][0]["name"], "bo")  # nobody fared worse
+        self.assertNotIn("waitMeanSeconds", scheduler["groups"][0])
+        self.assertEqual([(r["reason"], r["firstRow"]) for r in scheduler["company"]["fitNoShare"]],
+                         [("severalGpus", 2), ("otherSlice", 5)])
+        company = scheduler["company"]  # of those with a name
+        self.assertEqual((company["worstUser"]["name"], company["userCount"]), ("ana", 2))
+        text = self.expect(PODS_LOST, "", *ways, stdin=trace).stdout
+        self.assertRegex(text, r"bo +0 +1 +- +- +- +-")
+        self.assertIn("1 jobs never ran: they name a MIG profile that the layout does not have",
+                      " ".join(text.split()))
+        rows = list(csv.DictReader(self.expect(PODS_LOST, "", *ways, "-o", "csv",
+                                               stdin=trace).stdout.splitlines()))
+        self.assertEqual([(r["size"], r["finished"]) for r in rows[1:]],
+                         [(g["name"], str(g["finished"])) for g in scheduler["groups"]])
+        self.assertEqual(rows[1]["slowdownMean"], "")
+        with tempfile.TemporaryDirectory() as folder:
+            stored = pathlib.Path(folder, "replay.json")
+            stored.write_text(json.dumps(document), encoding="utf-8")
+            page = run("report", str(stored)).stdout
+        people = page.split("user with mig:all-1g.5gb, worst first")[-1].split("</table>")[0]
+        self.assertEqual(re.findall(r"<th scope=\"col\"[^>]*>([^<]+)", people),
+                         ["Name", "Finished", "Lost", "Wait", "Completion", "Slowdown"])
+
+    def test_rows_of_sizes_have_their_own_slowdown(self):
+        arguments = ("-f", TRACE, "--instances", "p4d.24xlarge=3", "--sharing", "time-slicing:4",
+                     "--group-by", "size", "-o")
+        [scheduler] = json.loads(self.expect(0, "", *arguments, "json").stdout)["schedulers"]
+        rows = list(csv.DictReader(self.expect(0, "", *arguments, "csv").stdout.splitlines()))
+        for group, row in zip(scheduler["groups"], rows[1:], strict=True):
+            self.assertEqual((row["size"], float(row["slowdownMean"])),
+                             (group["name"], group["slowdown"]["mean"]))
+            self.assertNotEqual(row["waitP99Seconds"], "")
+        lost = self.expect(PODS_LOST, "", "-f", TRACE, "--gpus", "8", "-o", "csv").stdout
+        self.assertEqual(next(csv.DictReader(lost.splitlines()))["neverFit"], "4")
 
     def test_the_stamp_names_prices_of_ones_own(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -32,7 +32,10 @@ ExitCode verdict(const sim::ReplayStudy& study) {
   std::vector<sim::Verdict> verdicts;
   for (const sim::ReplayOutcome& outcome : study.outcomes) verdicts.push_back(outcome.verdict);
   const ExitCode code = worst_exit_code(verdicts);
-  if (code == ExitCode::Infeasible) print_error("error: no job ever ran");
+  if (code != ExitCode::Infeasible) return code;
+  // The report says under which ways no job ran.
+  if (best_exit_code(verdicts) != ExitCode::Infeasible) return ExitCode::PodsLost;
+  print_error("error: no job ever ran");
   return code;
 }
 

@@ -106,18 +106,27 @@ struct ReplayClass {
 struct ReplayGroup {
   std::string name;
   std::int64_t finished = 0;
+  std::int64_t lost = 0;     // never ran, or failed
   Int128 wait_ns = 0;        // sum
   Int128 completion_ns = 0;  // sum
   RatioHistogram slowdown;   // under sharing
 
-  Duration wait_mean() const { return {static_cast<std::int64_t>(wait_ns / finished)}; }
-  Duration completion_mean() const { return {static_cast<std::int64_t>(completion_ns / finished)}; }
+  // nullopt: no job finished.
+  std::optional<Duration> wait_mean() const { return mean_of(wait_ns); }
+  std::optional<Duration> completion_mean() const { return mean_of(completion_ns); }
+
+ private:
+  std::optional<Duration> mean_of(Int128 sum) const {
+    if (finished == 0) return std::nullopt;
+    return Duration{static_cast<std::int64_t>(sum / finished)};
+  }
 };
 
 // Why a job was turned away that the empty cluster has GPUs enough for.
 enum class TurnedAway : std::uint8_t {
   GpuMemory,    // it needs more GPU memory than a job may have anywhere
   SeveralGpus,  // MIG instances do not work together
+  OtherSlice,   // it asks for a MIG profile that the layout does not have
 };
 
 // Of how many jobs with a GPU the trace says what they bring to sharing.
