@@ -17,8 +17,11 @@
 namespace slicewise::scenarios {
 namespace {
 
-// A variable that changes a run, of those that pods may have.
-constexpr std::string_view kAllocatorVariable = "TF_FORCE_GPU_ALLOW_GROWTH";
+// Whether a variable of a pod changes a run.
+bool changes_runs(std::string_view variable) {
+  return variable == "TF_FORCE_GPU_ALLOW_GROWTH" || variable == "CUDA_VISIBLE_DEVICES" ||
+         variable == "NVIDIA_VISIBLE_DEVICES";
+}
 
 using WordSet = std::set<std::string, std::less<>>;
 
@@ -128,14 +131,14 @@ class Renaming {
     changed->entries.clear();
     for (const Entry& entry : node.entries) {
       if (is_dropped(entry.key)) continue;
-      if (key == "env" && entry.key != kAllocatorVariable) continue;
+      if (key == "env" && !changes_runs(entry.key)) continue;
       changed->entries.push_back(
           {in_text(entry.key), entry.key_where, in_document(*entry.value, entry.key)});
     }
     changed->items.clear();
     for (const NodePtr& item : node.items) {
       const Node* const variable = key == "env" ? item->find("name") : nullptr;
-      if (variable != nullptr && variable->text != kAllocatorVariable) continue;
+      if (variable != nullptr && !changes_runs(variable->text)) continue;
       changed->items.push_back(in_document(*item, key == "env" ? std::string_view() : key));
     }
     return changed;
@@ -144,7 +147,10 @@ class Renaming {
  private:
   void add(const std::string& name, const WordSet& format) {
     const bool is_ours = name.find('/') == std::string::npos && !name.empty();
-    if (is_ours && !format.contains(name)) names_[name];
+    // `gpu: "true"` gives nothing away, and other fields have the same words.
+    const bool is_value = name == "true" || name == "false" ||
+                          name.find_first_not_of("0123456789.") == std::string::npos;
+    if (is_ours && !is_value && !format.contains(name)) names_[name];
   }
 
   void collect(const Node& node, const WordSet& format) {

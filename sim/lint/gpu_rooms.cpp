@@ -86,9 +86,14 @@ bool has_annotation(const PodFile& pod) {
          scenarios::annotation_of(pod, scenarios::kProfileAnnotation) != nullptr;
 }
 
+// What files may say of a process: more is no GPU's, and sums stay in range.
+constexpr std::int64_t kMostMebibytes = 1'000'000'000;
+
 std::optional<Bytes> annotated_memory(const LintInput& input, const PodFile& pod) {
   if (const KeyValue* given = scenarios::annotation_of(pod, scenarios::kMemoryAnnotation)) {
-    if (const auto bytes = scenarios::parse_bytes(given->value)) return *bytes;
+    if (const auto bytes = scenarios::parse_bytes(given->value)) {
+      return std::min(*bytes, mebibytes(kMostMebibytes));
+    }
   }
   if (const KeyValue* given = scenarios::annotation_of(pod, scenarios::kProfileAnnotation)) {
     if (const auto* profile = input.catalogue.find_profile(given->value)) return profile->memory;
@@ -110,8 +115,7 @@ void add_container(const LintInput& input, const ContainerFile& container, const
   } else if (const auto annotated = annotated_memory(input, *claim.pod)) {
     claim.add(*annotated);
   } else if (limit != container.amounts.end()) {
-    constexpr std::int64_t kMost = 1'000'000'000;  // MiB
-    add_with_context(mebibytes(std::min(limit->amount, kMost)));
+    add_with_context(mebibytes(std::min(limit->amount, kMostMebibytes)));
   } else if (const auto share = vllm_share(container)) {
     claim.is_judged = true;
     add_with_context({device.memory.count / 100 * *share});
@@ -204,8 +208,7 @@ FileRoom room_of(const FileDevice& of, std::span<const Claim> claims) {
           std::min<std::int64_t>(fit, (room.usable - room.needed).count / one.count));
     }
     if (fit > 0) {
-      room.tenants.push_back(
-          {name, fit, claim.processes, {claim.needed.count / claim.processes}, claim.greedy});
+      room.tenants.push_back({name, fit, here, process, claim.greedy});
       room.needed += Bytes{one.count * fit};
       room.safe += fit;
       found.is_judged = found.is_judged && claim.is_judged;

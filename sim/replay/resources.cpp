@@ -38,8 +38,10 @@ std::size_t NodeResources::set_aside(JobNumber job, Holding held) {
 
 std::optional<Holding> NodeResources::take_again(JobNumber job, std::size_t aside) {
   std::size_t at = 0;
-  return take_rows(jobs_.rows_of(job), [&](std::uint32_t row) {
-    return placement_.place_again(shapes_.of_row[row], aside_[aside][at++]);
+  const auto rows = jobs_.rows_of(job);
+  const bool by_rule = rows.size() == 1 || !room_of_gang_.contains(rows.back());
+  return take_rows(rows, [&](std::uint32_t row) {
+    return placement_.place_again(shapes_.of_row[row], aside_[aside][at++], by_rule);
   });
 }
 

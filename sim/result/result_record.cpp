@@ -461,7 +461,9 @@ std::vector<Field> limits_of_workload() {
           .policy("gpuSecondsLost")
           .diff({.role = Role::Pods, .rank = 14, .title = "GPU time lost"}),
       field<&W::bill>("bill"),
-      field<&W::bound_by>("boundBy", "what limits it: GPU, host CPU, GPU memory, ...")
+      field<&W::bound_by>(
+          "boundBy",
+          "what limits it: GPU, host CPU, bursts (host time between them), GPU memory, ...")
           .optional()
           .csv(25, "boundBy")
           .column("BOUND BY"),

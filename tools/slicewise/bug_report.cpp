@@ -12,6 +12,7 @@
 #include "slicewise/printable.hpp"
 
 #include "build_info.hpp"
+#include "prometheus_server.hpp"
 
 namespace slicewise::tools {
 namespace {
@@ -87,7 +88,9 @@ void catch_crashes(int argc, const char* const* argv) {
       " "
       " {}\n  command:",
       build.version, build.commit, build.compiler));
-  for (int i = 0; i < argc; ++i) add_to_report(" " + printable(argv[i]));
+  for (int i = 0; i < argc; ++i) {
+    add_to_report(" " + printable(without_credentials(argv[i])));
+  }
   add_to_report("\n");
   watch_signals();
 }

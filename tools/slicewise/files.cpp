@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -132,11 +134,11 @@ class Descriptor {
 };
 
 Descriptor open_to_read(const fs::path& path) {
-  return Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  return Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
 }
 
 // A file or folder under a name of its own beside `target`, removed unless it becomes that. Who
-// writes it holds its lock: what a killed run left behind has none, and is removed by the next one.
+// writes it lives and holds its lock: what a killed run left behind is removed by the next one.
 class Unfinished {
  public:
   explicit Unfinished(const fs::path& target)
@@ -158,7 +160,14 @@ class Unfinished {
   }
 
  private:
-  static constexpr const char* kMark = ".tmp";
+  static constexpr const char* kMark = ".slicewise-tmp";
+
+  static bool is_of_a_run(std::string_view digits) {
+    pid_t run = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), run);
+    const bool is_number = error == std::errc() && end == digits.data() + digits.size() && run > 0;
+    return is_number && (run == getpid() || (kill(run, 0) != 0 && errno == ESRCH));
+  }
 
   static void remove_left_behind(const fs::path& target) {
     const std::string prefix = target.filename().string() + kMark;
@@ -166,10 +175,8 @@ class Unfinished {
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
       const std::string name = entry.path().filename().string();
-      if (!name.starts_with(prefix) || name.size() == prefix.size() ||
-          name.find_first_not_of("0123456789", prefix.size()) != std::string::npos) {
-        continue;
-      }
+      if (!name.starts_with(prefix)) continue;
+      if (!is_of_a_run(std::string_view(name).substr(prefix.size()))) continue;
       const Descriptor file = open_to_read(entry.path());
       if (file.number() >= 0 && file.lock()) fs::remove_all(entry.path(), ignored);
     }
@@ -245,6 +252,13 @@ ExitCode write_into(const fs::path& directory, const reports::ExportFile& file) 
   return error ? directory_not_written(path, error.message()) : ExitCode::Success;
 }
 
+ExitCode write_files(const fs::path& directory, const reports::ExportFiles& files) {
+  for (const reports::ExportFile& file : files) {
+    if (const ExitCode code = write_into(directory, file); code != ExitCode::Success) return code;
+  }
+  return ExitCode::Success;
+}
+
 // The files of `from` that `to` does not have stand in both.
 bool keep_others(const fs::path& from, const fs::path& to, std::error_code& error) {
   for (const fs::directory_entry& entry : fs::directory_iterator(from, error)) {
@@ -265,33 +279,31 @@ ExitCode write_directory(const std::string& path, const reports::ExportFiles& fi
   if (!target.has_filename()) target = target.parent_path();  // "out/"
   std::error_code error;
   if (fs::is_symlink(target, error)) target = fs::canonical(target, error);
+  if (error) return directory_not_written(path, error.message());
   const bool is_new = !fs::exists(target, error) ||
                       (fs::is_directory(target, error) && fs::is_empty(target, error));
   if (!is_new && (existing == Existing::Refused || !fs::is_directory(target, error))) {
     return directory_not_written(target, "it exists and is not an empty directory");
   }
+  const bool is_here = target.filename() == "." || target.filename() == "..";
+  if (is_here) return write_files(target, files);
   Unfinished unfinished(target);
   fs::create_directories(unfinished.path(), error);
   if (error) return directory_not_written(target, error.message());
   unfinished.hold();
-  for (const reports::ExportFile& file : files) {
-    if (const ExitCode code = write_into(unfinished.path(), file); code != ExitCode::Success) {
-      return code;
-    }
+  if (const ExitCode code = write_files(unfinished.path(), files); code != ExitCode::Success) {
+    return code;
   }
   if (is_new) {
     fs::remove(target, error);  // the empty one
     fs::rename(unfinished.path(), target, error);
     return error ? directory_not_written(target, error.message()) : ExitCode::Success;
   }
-  if (!keep_others(target, unfinished.path(), error)) {
-    return directory_not_written(target, error ? error.message() : "it holds other folders");
-  }
-  if (renameat2(AT_FDCWD, unfinished.path().c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) !=
-      0) {
-    return directory_not_written(target, std::strerror(errno));
-  }
-  return ExitCode::Success;
+  const bool is_exchanged = keep_others(target, unfinished.path(), error) &&
+                            renameat2(AT_FDCWD, unfinished.path().c_str(), AT_FDCWD, target.c_str(),
+                                      RENAME_EXCHANGE) == 0;
+  // A mount, or a folder with others in it, stays: one file after the other becomes the new one.
+  return is_exchanged ? ExitCode::Success : write_files(target, files);
 }
 
 }  // namespace slicewise::tools

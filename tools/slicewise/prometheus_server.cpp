@@ -155,12 +155,16 @@ tl::unexpected<Diagnostics> unreachable(const std::string& server, const std::st
       Code::FileUnreadable, {}, fmt::format("{}: {}", server, why), std::move(help))});
 }
 
-// Without user and password: messages and logs are no place for them.
-std::string shown(const std::string& url) {
+}  // namespace
+
+std::string without_credentials(const std::string& url) {
+  if (url.find("://") == std::string::npos) return url;
   const std::size_t host = url.find("://") + 3;
   const std::size_t at = url.substr(0, url.find('/', host)).rfind('@');
   return at == std::string::npos || at < host ? url : url.substr(0, host) + url.substr(at + 1);
 }
+
+namespace {
 
 // Failures of Prometheus itself come as JSON, which the importer reads; others from something in
 // front of it.
@@ -192,13 +196,14 @@ Expected<std::vector<SourceText>> ask_prometheus(const std::string& url,
   std::size_t left = scenarios::kLargestUnpacked;
   for (const scenarios::PrometheusQuery& query : prometheus_queries(window)) {
     auto answer = client->get(base + query.path, token == nullptr ? "" : token, left);
-    if (!answer) return unreachable(shown(base), answer.error());
+    if (!answer) return unreachable(without_credentials(base), answer.error());
     if (is_refused(*answer)) {
-      return unreachable(shown(base), fmt::format("HTTP status {}", answer->status),
+      return unreachable(without_credentials(base), fmt::format("HTTP status {}", answer->status),
                          help_for(answer->status));
     }
     left -= answer->body.size();
-    answers.push_back({fmt::format("{}: {}", shown(base), query.metric), std::move(answer->body)});
+    answers.push_back(
+        {fmt::format("{}: {}", without_credentials(base), query.metric), std::move(answer->body)});
   }
   return answers;
 }

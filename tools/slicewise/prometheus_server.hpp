@@ -13,4 +13,8 @@ namespace slicewise::tools {
 Expected<std::vector<SourceText>> ask_prometheus(const std::string& url,
                                                  const scenarios::PrometheusWindow& window);
 
+// A URL without user and password: messages and logs are no place for them. Text without one as it
+// is.
+std::string without_credentials(const std::string& url);
+
 }  // namespace slicewise::tools

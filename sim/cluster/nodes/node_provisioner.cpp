@@ -43,7 +43,8 @@ NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, Node
       rooms_(rooms),
       nodes_(nodes),
       wishes_(run.world.pools.size()),
-      pods_to_move_(run.world.workloads.size()) {
+      pods_to_move_(run.world.workloads.size()),
+      nodes_then_(run.world.pools.size()) {
   for (std::size_t w = 0; w < run.world.workloads.size(); ++w) packing_order_.push_back(w);
   std::ranges::stable_sort(packing_order_, [this](std::size_t a, std::size_t b) {
     const scenarios::PodTemplate& left = run_.world.workloads[a].spec.pod;
@@ -273,11 +274,13 @@ void NodeProvisioner::consolidate() {
   const auto is_due = [&](const Node& node) {
     return run_.now >= due_at(node) && is_removable(node);
   };
-  int nodes = 0;
-  for (std::size_t p = 0; p < run_.world.pools.size(); ++p) nodes += nodes_.pool(p).nodes;
+  bool nodes_changed = false;
+  for (std::size_t p = 0; p < run_.world.pools.size(); ++p) {
+    const int nodes = nodes_.pool(p).nodes;
+    nodes_changed = std::exchange(nodes_then_[p], nodes) != nodes || nodes_changed;
+  }
   // Else nothing has changed since the last look.
-  if (run_.now < next_due_ && run_.cluster.last_change < looked_ && nodes == nodes_then_) return;
-  nodes_then_ = nodes;
+  if (run_.now < next_due_ && run_.cluster.last_change < looked_ && !nodes_changed) return;
   looked_ = run_.now;
   next_due_ = kNever;
   for (const Node& node : run_.cluster.nodes) {

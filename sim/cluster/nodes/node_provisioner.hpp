@@ -57,9 +57,9 @@ class NodeProvisioner {
   std::optional<TimePoint> batch_began_;    // Karpenter's batching window
   TimePoint asked_;                         // since when it is at the decision it now takes
   std::optional<TimePoint> last_scale_up_;  // Cluster Autoscaler
-  // Consolidation: the last look, how many nodes there were, and when the next of them is due.
+  // Consolidation: the last look, how many nodes each pool had, and when the next one is due.
   TimePoint looked_;
-  int nodes_then_ = 0;
+  std::vector<int> nodes_then_;
   TimePoint next_due_;
 };
 
