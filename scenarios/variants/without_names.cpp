@@ -89,7 +89,8 @@ std::string name_like(std::string_view name, const std::string& start) {
       hash = (hash * kHashInverse) ^ static_cast<unsigned char>(end[at]);
     }
     const auto met = after_three.find(hash);
-    if (met != after_three.end()) return start + nth_text(met->second, 3) + end;
+    if (met != after_three.end())
+      return fmt::format("{}{}{}", start, nth_text(met->second, 3), end);
   }
   return start;
 }

@@ -35,8 +35,8 @@ struct GpuResource {
 // nullopt when it is no GPU of NVIDIA's: cpu, amd.com/gpu, vpc.amazonaws.com/efa, ...
 std::optional<GpuResource> gpu_resource(std::string_view name);
 
-// The whole name of what a log calls "1g.5gb", "mig-1g.5gb" or "nvidia.com/mig-1g.5gb"; nullopt when
-// it is none of these.
+// The whole name of what a log calls "1g.5gb", "mig-1g.5gb" or "nvidia.com/mig-1g.5gb"; nullopt
+// when it is none of these.
 std::optional<std::string> recorded_resource(std::string_view recorded);
 
 // Accelerators that are not read: amd.com/gpu, aws.amazon.com/neuron, habana.ai/gaudi, ...
