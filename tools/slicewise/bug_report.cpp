@@ -20,9 +20,11 @@ namespace {
 constexpr std::size_t kLongestReport = 8192;
 constexpr std::size_t kHandlerStack = 65'536;  // a stack that overflowed cannot be used
 
-// Written ahead: a handler of signals must not allocate.
+// Written ahead: a handler of signals must not allocate, and is called with nothing but a number.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 std::array<char, kLongestReport> crash_text;
 std::size_t crash_text_size = 0;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 void add_to_report(std::string_view text) {
   const std::size_t size = std::min(text.size(), crash_text.size() - crash_text_size);
