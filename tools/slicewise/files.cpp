@@ -278,8 +278,10 @@ ExitCode write_directory(const std::string& path, const reports::ExportFiles& fi
   fs::path target = fs::path(path).lexically_normal();
   if (!target.has_filename()) target = target.parent_path();  // "out/"
   std::error_code error;
-  if (fs::is_symlink(target, error)) target = fs::canonical(target, error);
-  if (error) return directory_not_written(path, error.message());
+  if (fs::is_symlink(target, error)) {
+    target = fs::canonical(target, error);
+    if (error) return directory_not_written(path, error.message());
+  }
   const bool is_new = !fs::exists(target, error) ||
                       (fs::is_directory(target, error) && fs::is_empty(target, error));
   if (!is_new && (existing == Existing::Refused || !fs::is_directory(target, error))) {
