@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +10,6 @@
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/result_record.hpp"
 
-#include "csv_rows.hpp"
 #include "document_text.hpp"
 #include "record_json.hpp"
 #include "replay_origin_fields.hpp"
@@ -428,16 +427,12 @@ namespace slicewise::reports {
 
 using nlohmann::json;
 
-namespace {
-
 json replay_document(const sim::ReplayStudy& study) {
   json document = described_json(study);
   if (study.on_nodes) return document;
   for (json& scheduler : document["schedulers"]) scheduler.erase("placement");
   return document;
 }
-
-}  // namespace
 
 std::string replay_json(const sim::ReplayStudy& study) { return json_text(replay_document(study)); }
 
@@ -449,70 +444,6 @@ std::string replay_schema_json() {
                     {"oneOf",
                      {record_schema(sim::record_of<sim::ReplayStudy>()),
                       record_schema(sim::record_of<sim::InflationStudy>())}}});
-}
-
-namespace {
-
-void add_sharing_columns(DocumentCsv& table) {
-  constexpr std::pair<const char*, const char*> kColumns[] = {
-      {"sharing", "/sharing"},
-      {"completionP95Seconds", "/completionP95Seconds"},
-      {"slowdownMean", "/company/slowdown/mean"},
-      {"slowdownP95", "/company/slowdown/p95"},
-      {"worstUser", "/company/worstUser/name"},
-      {"worstUserSlowdown", "/company/worstUser/slowdownMean"},
-      {"boundedSlowdownMean", "/company/boundedSlowdown/mean"},
-      {"boundedSlowdownP95", "/company/boundedSlowdown/p95"},
-      {"oomKilled", "/company/oomKilled"},
-      {"failed", "/company/failed"},
-      {"gpuBusy", "/company/gpuBusyRatio"},
-      {"smActive", "/company/smActiveRatio"},
-      {"switching", "/company/switchRatio"},
-      {"usdPerJob", "/usdPerJob"},
-      {"gpuHoursPerUsd", "/gpuHoursPerUsd"}};
-  int position = 1'000;
-  for (const auto& [name, pointer] : kColumns) table.add(position++, name, pointer);
-}
-
-// A row of a group, with all that is known of a size of jobs.
-json group_row(const json& scheduler, const json& group, bool by_size) {
-  json row = group;
-  if (by_size) {
-    const json& sizes = scheduler["sizes"];
-    const auto size = std::ranges::find_if(
-        sizes, [&](const json& each) { return each["name"] == group["name"]; });
-    if (size != sizes.end()) row.update(*size);
-  } else if (group["finished"] != 0) {
-    row["waitSeconds"] = {{"mean", group["waitMeanSeconds"]}};
-    row["completionSeconds"] = {{"mean", group["completionMeanSeconds"]}};
-  }
-  return row;
-}
-
-}  // namespace
-
-// A size of job, or a group, stands where other reports have a workload.
-std::string replay_csv(const sim::ReplayStudy& study) {
-  const json document = replay_document(study);
-  DocumentCsv table(sim::record_of<sim::ReplayStudy>());
-  if (study.shares()) add_sharing_columns(table);
-  std::string out = table.header();
-  for (const json& scheduler : document["schedulers"]) {
-    json all = scheduler;
-    all["name"] = "all";
-    out += table.row(document, scheduler, all);
-    if (study.group_by == sim::GroupBy::Nothing) {
-      for (const json& size : scheduler["sizes"]) out += table.row(document, scheduler, size);
-      continue;
-    }
-    for (const json& group : scheduler.value("groups", json::array())) {
-      json own = scheduler;
-      if (study.shares()) own["company"]["slowdown"] = group.value("slowdown", json::object());
-      const bool by_size = study.group_by == sim::GroupBy::Size;
-      out += table.row(document, own, group_row(scheduler, group, by_size));
-    }
-  }
-  return out;
 }
 
 }  // namespace slicewise::reports

@@ -3,6 +3,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "slicewise/sim/replay/replay.hpp"
 #include "slicewise/sim/result_record.hpp"
 
@@ -41,3 +43,10 @@ template <>
 const Record& record_of<InflationStudy>();
 
 }  // namespace slicewise::sim
+
+namespace slicewise::reports {
+
+// What JSON, YAML and CSV show.
+nlohmann::json replay_document(const sim::ReplayStudy& study);
+
+}  // namespace slicewise::reports
