@@ -23,14 +23,11 @@ Duration time_for(Duration work, double pace) {
 
 }  // namespace
 
-GpuCompany::GpuCompany(const JobStream& jobs, const JobUses& uses, std::span<const NodeShape> nodes,
-                       std::size_t most_running)
+GpuCompany::GpuCompany(const JobStream& jobs, const JobUses& uses, std::span<const NodeShape> nodes)
     : jobs_(jobs),
       uses_(uses),
       tickets_(static_cast<std::uint32_t>(uses.sharing().tickets)),
-      isolated_(uses.sharing().isolates()),
-      running_(most_running),
-      more_(most_running) {
+      isolated_(uses.sharing().isolates()) {
   for (const NodeShape& node : nodes) {
     first_gpu_.push_back(static_cast<std::uint32_t>(gpus_.size()));
     Gpu gpu;
@@ -115,6 +112,10 @@ void GpuCompany::stand_up(std::uint32_t slot, const Seat& seat, Duration on_gpu,
 
 void GpuCompany::join(std::uint32_t slot, const RunningJob& job, Duration left,
                       const NodeResources& resources, RunningJobs& running) {
+  if (slot >= running_.size()) {
+    running_.resize(slot + 1);
+    more_.resize(slot + 1);
+  }
   Running& own = running_[slot];
   const TimePoint now = job.since;
   find_seats(slot, job, resources);

@@ -31,8 +31,7 @@ class GpuCompany {
     bool killed = false;  // at once: its GPU had no memory left
   };
 
-  GpuCompany(const JobStream& jobs, const JobUses& uses, std::span<const NodeShape> nodes,
-             std::size_t most_running);
+  GpuCompany(const JobStream& jobs, const JobUses& uses, std::span<const NodeShape> nodes);
 
   // The job starts, with `left` of its run time to go, and gets a timer for its end.
   void join(std::uint32_t slot, const RunningJob& job, Duration left,
@@ -43,7 +42,6 @@ class GpuCompany {
   double busy_ns() const { return busy_ns_; }
   double sm_ns() const { return sm_ns_; }
   double switching_ns() const { return switching_ns_; }
-  bool may_run_out_of_memory() const { return uses_.may_run_out_of_memory(); }
   std::int64_t gpus_in_use() const { return gpus_in_use_; }
   std::int64_t most_gpus() const { return most_gpus_; }  // in use at once
 

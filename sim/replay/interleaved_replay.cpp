@@ -162,10 +162,7 @@ template <class Policy>
 Expected<ReplayResult> replay_under(const JobStream& jobs, const ReplaySettings& settings,
                                     const std::vector<int>& nodes, Policy policy) {
   InterleavedGpus gpus(jobs, std::accumulate(nodes.begin(), nodes.end(), std::int64_t{0}));
-  const auto most_running =
-      static_cast<std::size_t>(gpus.total_milli() / 1'000) * StageLaw::kMostInGroup;
-  InterleavedState state(jobs, jobs, gpus, NoCompany(),
-                         std::min<std::size_t>(jobs.size(), most_running), settings, false);
+  InterleavedState state(jobs, jobs, gpus, NoCompany(), settings);
   Interleaved<Policy> queue(state, std::move(policy));
   const Outcome outcome = run_events(state, queue, settings);
   if (outcome == Outcome::Whole) queue.turn_away_rest();

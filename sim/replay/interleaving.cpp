@@ -334,26 +334,28 @@ void MuriGroups::plan(std::vector<InterleavedJob>& jobs) {
 }
 
 AntMan::AntMan(const JobStream& jobs, std::vector<int> nodes)
-    : jobs_(jobs), law_(jobs), nodes_(std::move(nodes)), is_whole_(jobs.size()) {
-  std::uint32_t gpus = 0;
+    : jobs_(jobs), law_(jobs), nodes_(std::move(nodes)) {
   for (const int of_node : nodes_) {
-    first_gpu_.push_back(gpus);
-    gpus += static_cast<std::uint32_t>(of_node);
+    first_gpu_.push_back(gpus_);
+    gpus_ += static_cast<std::uint32_t>(of_node);
   }
-  owner_.assign(gpus, kNobody);
-  guest_.assign(gpus, kNobody);
+}
+
+std::uint32_t AntMan::Holders::free_from(std::uint32_t gpu, std::uint32_t most) const {
+  const auto first = jobs_.begin() + std::min(gpu, size());
+  const auto last = jobs_.begin() + std::min(gpu + most, size());
+  return most - static_cast<std::uint32_t>(last - first - std::count(first, last, kNobody));
 }
 
 std::uint32_t AntMan::free_on(std::size_t node) const {
-  const auto first = owner_.begin() + first_gpu_[node];
-  return static_cast<std::uint32_t>(std::count(first, first + nodes_[node], kNobody));
+  return owner_.free_from(first_gpu_[node], static_cast<std::uint32_t>(nodes_[node]));
 }
 
 void AntMan::own(InterleavedJob& job, std::size_t node, std::int64_t most) {
   const std::uint32_t end = first_gpu_[node] + static_cast<std::uint32_t>(nodes_[node]);
   for (std::uint32_t gpu = first_gpu_[node]; gpu < end && most > 0; ++gpu) {
     if (owner_[gpu] != kNobody) continue;
-    owner_[gpu] = job.job;
+    owner_.give(gpu, job.job);
     job.on.push_back(gpu);
     --most;
   }
@@ -385,25 +387,26 @@ void AntMan::place_owner(InterleavedJob& job) {
     const bool fits_rest = missing() < largest && free >= missing();
     if ((free == nodes_[node] && missing() >= free) || fits_rest) own(job, node, missing());
   }
-  if (missing() == 0) is_whole_[job.job] = 1;
+  if (missing() == 0) whole_.insert(job.job);
 }
 
 void AntMan::place_guest(InterleavedJob& job) {
-  std::vector<std::uint32_t> open;
-  for (std::uint32_t gpu = 0; gpu < guest_.size(); ++gpu) {
-    if (guest_[gpu] == kNobody) open.push_back(gpu);
+  if (guest_.free_from(0, gpus_) < job.gpus) return;
+  // Those that nobody owns first.
+  for (const bool owned : {false, true}) {
+    const std::uint32_t end = owned ? owner_.size() : gpus_;
+    for (std::uint32_t gpu = 0; gpu < end && std::ssize(job.on) < job.gpus; ++gpu) {
+      if (guest_[gpu] != kNobody || (owner_[gpu] != kNobody) != owned) continue;
+      guest_.give(gpu, job.job);
+      job.on.push_back(gpu);
+    }
   }
-  if (static_cast<std::int64_t>(open.size()) < job.gpus) return;
-  std::ranges::stable_sort(open, {}, [this](std::uint32_t gpu) { return owner_[gpu] != kNobody; });
-  open.resize(static_cast<std::size_t>(job.gpus));
-  for (const std::uint32_t gpu : open) guest_[gpu] = job.job;
-  job.on = std::move(open);
 }
 
 void AntMan::plan(std::vector<InterleavedJob>& jobs) {
   const auto is_owner = [this](const InterleavedJob& job) { return jobs_.priority(job.job) == 0; };
   for (InterleavedJob& job : jobs) {
-    if (is_owner(job) && is_whole_[job.job] == 0) place_owner(job);
+    if (is_owner(job) && !whole_.contains(job.job)) place_owner(job);
   }
   for (InterleavedJob& job : jobs) {
     if (!is_owner(job) && job.on.empty()) place_guest(job);
@@ -411,7 +414,7 @@ void AntMan::plan(std::vector<InterleavedJob>& jobs) {
   for (InterleavedJob& job : jobs) {
     job.pace = 0;
     if (is_owner(job)) {
-      if (is_whole_[job.job] != 0) job.pace = 1;
+      if (whole_.contains(job.job)) job.pace = 1;
       continue;
     }
     if (job.on.empty()) continue;
@@ -419,7 +422,7 @@ void AntMan::plan(std::vector<InterleavedJob>& jobs) {
     double each = own.iteration;
     for (const std::uint32_t gpu : job.on) {
       const JobNumber owner = owner_[gpu];
-      if (owner == kNobody || is_whole_[owner] == 0) continue;
+      if (owner == kNobody || !whole_.contains(owner)) continue;
       each = std::max(each, StageLaw::left_over(own, law_.of(owner)));
     }
     if (!std::isinf(each)) job.pace = each / own.iteration;
@@ -428,15 +431,16 @@ void AntMan::plan(std::vector<InterleavedJob>& jobs) {
 
 std::int64_t AntMan::gpus_in_use() const {
   std::int64_t gpus = 0;
-  for (std::size_t gpu = 0; gpu < owner_.size(); ++gpu) {
+  for (std::uint32_t gpu = 0; gpu < std::max(owner_.size(), guest_.size()); ++gpu) {
     gpus += owner_[gpu] != kNobody || guest_[gpu] != kNobody ? 1 : 0;
   }
   return gpus;
 }
 
 void AntMan::ended(const InterleavedJob& job) {
-  std::vector<JobNumber>& held = jobs_.priority(job.job) == 0 ? owner_ : guest_;
-  for (const std::uint32_t gpu : job.on) held[gpu] = kNobody;
+  Holders& held = jobs_.priority(job.job) == 0 ? owner_ : guest_;
+  for (const std::uint32_t gpu : job.on) held.give(gpu, kNobody);
+  whole_.erase(job.job);
 }
 
 }  // namespace slicewise::sim

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <span>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -124,6 +125,24 @@ class AntMan {
  private:
   static constexpr JobNumber kNobody = UINT32_MAX;
 
+  // Of GPUs: who owns each, or is the guest there. Nobody, beyond the last that ever had one.
+  class Holders {
+   public:
+    JobNumber operator[](std::uint32_t gpu) const {
+      return gpu < jobs_.size() ? jobs_[gpu] : kNobody;
+    }
+    void give(std::uint32_t gpu, JobNumber job) {
+      if (gpu >= jobs_.size()) jobs_.resize(gpu + 1, kNobody);
+      jobs_[gpu] = job;
+    }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(jobs_.size()); }
+    // Of `most` GPUs from this one on.
+    std::uint32_t free_from(std::uint32_t gpu, std::uint32_t most) const;
+
+   private:
+    std::vector<JobNumber> jobs_;
+  };
+
   std::uint32_t free_on(std::size_t node) const;
   std::size_t roomiest(std::int64_t gpus) const;
   void place_owner(InterleavedJob& job);
@@ -134,9 +153,10 @@ class AntMan {
   StageLaw law_;
   std::vector<int> nodes_;
   std::vector<std::uint32_t> first_gpu_;  // by node
-  std::vector<JobNumber> owner_;          // by GPU
-  std::vector<JobNumber> guest_;
-  std::vector<char> is_whole_;  // by job: owners that have all of their GPUs
+  std::uint32_t gpus_ = 0;
+  Holders owner_;
+  Holders guest_;
+  std::unordered_set<JobNumber> whole_;  // owners that have all of their GPUs
 };
 
 // The trace under the queue policies Muri and AntMan. Errors: a trace that does not say of each job

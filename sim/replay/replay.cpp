@@ -14,25 +14,6 @@
 namespace slicewise::sim {
 namespace {
 
-// How many jobs can run at once: by their GPUs, and all of those without one.
-std::size_t most_running(const JobStream& jobs, std::int64_t total_milli) {
-  std::int64_t least = INT64_MAX;
-  std::size_t without_gpu = 0;
-  const auto rows = static_cast<JobNumber>(jobs.trace().size());
-  for (JobNumber row = 0; row < rows; ++row) {
-    if (!jobs.is_submitted(row)) continue;
-    const std::int64_t milli = jobs.gpu_milli(row);
-    if (milli == 0) {
-      ++without_gpu;
-    } else {
-      least = std::min(least, milli);
-    }
-  }
-  const std::size_t repeats = rows == 0 ? 0 : jobs.size() / rows;
-  const auto by_gpus = static_cast<std::size_t>(total_milli / std::max<std::int64_t>(1, least));
-  return std::min<std::size_t>(jobs.size(), by_gpus + without_gpu * repeats) + 1;
-}
-
 // Nodes whose GPUs are shared.
 class SharedNodes : public NodeResources {
  public:
@@ -65,11 +46,6 @@ class SharedNodes : public NodeResources {
   std::int64_t never_given_milli_ = 0;  // 7 tickets of 142 leave 6 of each GPU that is all tickets
   std::vector<std::optional<TurnedAway>> refused_;  // by row
 };
-
-constexpr bool preempts(QueuePolicy queue) {
-  return queue == QueuePolicy::Priority || queue == QueuePolicy::ShortestTime ||
-         queue == QueuePolicy::ShortestService;
-}
 
 template <class State>
 Outcome run_queue(State& state, const TraceShapes& shapes, const ReplaySettings& settings) {
@@ -108,23 +84,15 @@ void add_gpu_time(const GpuCompany& company, ReplayResult& result) {
 // `asked`: the jobs as the trace has them.
 template <class Resources, class Company>
 Expected<ReplayResult> replay_on(const JobStream& jobs, const JobStream& asked, Resources resources,
-                                 Company company, std::size_t most, const TraceShapes& shapes,
+                                 Company company, const TraceShapes& shapes,
                                  const ReplaySettings& settings) {
-  ReplayState<Resources, Company> state(jobs, asked, resources, std::move(company), most, settings,
-                                        preempts(settings.queue));
+  ReplayState<Resources, Company> state(jobs, asked, resources, std::move(company), settings);
   auto result = result_of(state, run_queue(state, shapes, settings));
   if (!result) return result;
   result->perfect_estimates =
       settings.queue == QueuePolicy::Easy && jobs.trace().time_limit.empty();
   if constexpr (Company::kMeets) add_gpu_time(state.company, *result);
   return result;
-}
-
-template <class Resources>
-Expected<ReplayResult> replay_alone(const JobStream& jobs, Resources resources,
-                                    const TraceShapes& shapes, const ReplaySettings& settings) {
-  const std::size_t most = most_running(jobs, resources.total_milli());
-  return replay_on(jobs, jobs, std::move(resources), NoCompany(), most, shapes, settings);
 }
 
 // kube-scheduler spreads by CPU and memory. Jobs of which the trace says neither would all land on
@@ -167,10 +135,8 @@ Expected<ReplayResult> replay_shared(const scenarios::JobTrace& trace,
     guests = guests_of(trace, uses, settings.cluster.nodes, shapes);
   }
   SharedNodes nodes(jobs, shapes, uses, settings, guests);
-  const std::size_t most = most_running(jobs, nodes.total_milli());
-  GpuCompany company(jobs, uses, settings.cluster.nodes, most);
-  auto result =
-      replay_on(jobs, asked, std::move(nodes), std::move(company), most, shapes, settings);
+  GpuCompany company(jobs, uses, settings.cluster.nodes);
+  auto result = replay_on(jobs, asked, std::move(nodes), std::move(company), shapes, settings);
   if (!result) return result;
   result->sharing->known = uses.known();
   count_fractions(trace, sharing.tickets, *result->sharing);
@@ -247,8 +213,11 @@ Expected<ReplayResult> replay(const scenarios::JobTrace& trace, const ReplaySett
   const bool needs_shapes =
       !pool || settings.queue == QueuePolicy::Backfill || settings.queue == QueuePolicy::Priority;
   const TraceShapes shapes = needs_shapes ? shapes_of(trace, settings.cluster) : TraceShapes{};
-  if (pool) return replay_alone(jobs, GpuPool(jobs, settings.cluster.pool_gpus), shapes, settings);
-  return replay_alone(jobs, NodeResources(jobs, shapes, settings), shapes, settings);
+  const auto alone = [&](auto resources) {
+    return replay_on(jobs, jobs, std::move(resources), NoCompany(), shapes, settings);
+  };
+  if (pool) return alone(GpuPool(jobs, settings.cluster.pool_gpus));
+  return alone(NodeResources(jobs, shapes, settings));
 }
 
 }  // namespace slicewise::sim

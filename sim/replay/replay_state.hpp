@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -21,8 +22,7 @@ namespace slicewise::sim {
 // backoff failure policy.
 class KilledJobs {
  public:
-  KilledJobs(const JobStream& stream, int limit, bool may_be_killed)
-      : stream_(stream), limit_(limit), kills_(may_be_killed ? stream.size() : 0) {}
+  KilledJobs(const JobStream& stream, int limit) : stream_(stream), limit_(limit) {}
 
   // False: it was tried often enough.
   bool comes_back(JobNumber job, TimePoint now) {
@@ -30,13 +30,18 @@ class KilledJobs {
     constexpr Duration kMost = seconds(360);
     constexpr int kDoublings = 6;  // then it is kMost
     const int kills = ++kills_[job];
-    if (kills > limit_of(job)) return false;
+    if (kills > limit_of(job)) {
+      kills_.erase(job);
+      return false;
+    }
     const Duration wait =
         std::min(kMost, kFirst * (std::int64_t{1} << std::min(kills - 1, kDoublings)));
     waiting_.push_back({now + wait, job});
     std::ranges::push_heap(waiting_, std::greater());
     return true;
   }
+
+  void ended(JobNumber job) { kills_.erase(job); }
 
   TimePoint next() const { return waiting_.empty() ? kNever : waiting_.front().first; }
   JobNumber take() {
@@ -55,7 +60,7 @@ class KilledJobs {
 
   const JobStream& stream_;
   int limit_;                                             // of those without one of their own
-  std::vector<std::int32_t> kills_;                       // by job
+  std::unordered_map<JobNumber, int> kills_;              // of those that have not ended
   std::vector<std::pair<TimePoint, JobNumber>> waiting_;  // a heap
 };
 
@@ -67,17 +72,13 @@ class ReplayState {
 
   // `asked`: the jobs with the GPUs that the trace says, which figures are about.
   ReplayState(const JobStream& stream, const JobStream& asked, Resources& given, Company among_jobs,
-              std::size_t most_running, const ReplaySettings& settings, bool preemptive)
+              const ReplaySettings& settings)
       : jobs(stream),
         resources(given),
-        running(most_running),
         company(std::move(among_jobs)),
         record(asked, settings),
-        killed(stream, settings.backoff_limit, may_be_killed(company)),
-        restarts_(settings.restart_preempted) {
-    if (preemptive) done_.resize(stream.size());
-    if (Company::kMeets && preemptive && !restarts_) served_.resize(stream.size());
-  }
+        killed(stream, settings.backoff_limit),
+        restarts_(settings.restart_preempted) {}
 
   // Whether the scheduler has to do with this row: the others were left out.
   bool is_queued(JobNumber job) const {
@@ -105,6 +106,7 @@ class ReplayState {
       finish_in_company(company.leave(slot, ended, now, running), ended.job, now);
     } else {
       record.ended(ended.job, now);
+      past_.erase(ended.job);
     }
     resources.give_back(ended.job, ended.held);
     return ended;
@@ -114,16 +116,19 @@ class ReplayState {
   RunningJob stop(std::uint32_t slot, TimePoint now) {
     const RunningJob stopped = running[slot];
     running.remove(slot);
-    Duration work = now - stopped.since;
+    Duration on_gpu = now - stopped.since;
+    Duration work = on_gpu;
     if constexpr (Company::kMeets) {
       const GpuCompany::Stretch stretch = company.leave(slot, stopped, now, running);
+      on_gpu = stretch.on_gpu;
       work = stretch.work;
-      if (!served_.empty()) served_[stopped.job] += stretch.on_gpu;
     }
     if (restarts_) {
       record.lost(stopped.job, work);
     } else {
-      done_[stopped.job] += work;
+      Past& past = past_[stopped.job];
+      past.work += work;
+      past.on_gpu += on_gpu;
     }
     record.preempted(stopped.job);
     return stopped;
@@ -151,9 +156,7 @@ class ReplayState {
 
   TimePoint next_retry() const { return kShared ? killed.next() : kNever; }
 
-  Duration remaining(JobNumber job) const {
-    return done_.empty() ? jobs.run(job) : jobs.run(job) - done_[job];
-  }
+  Duration remaining(JobNumber job) const { return jobs.run(job) - past_of(job).work; }
 
   const JobStream& jobs;
   Resources& resources;
@@ -163,12 +166,14 @@ class ReplayState {
   KilledJobs killed;
 
  private:
-  static bool may_be_killed(const Company& company) {
-    if constexpr (Company::kMeets) {
-      return company.may_run_out_of_memory();
-    } else {
-      return false;
-    }
+  // What a job has behind it that was stopped and will go on.
+  struct Past {
+    Duration work;    // of its run time
+    Duration on_gpu;  // that was not for nothing
+  };
+  Past past_of(JobNumber job) const {
+    const auto past = past_.find(job);
+    return past == past_.end() ? Past{} : past->second;
   }
 
   double gpus_in_use() const {
@@ -182,17 +187,19 @@ class ReplayState {
   void finish_in_company(const GpuCompany::Stretch& stretch, JobNumber job, TimePoint now) {
     if (stretch.killed) {
       record.killed(job);
-      if (!killed.comes_back(job, now)) record.failed(job);
-      return;
+      if (killed.comes_back(job, now)) return;
+      record.failed(job);
+    } else {
+      const Duration on_gpu = past_of(job).on_gpu + stretch.on_gpu;
+      const ServedInCompany served{on_gpu, jobs.run(job), stretch.whole};
+      record.ended(job, now, &served);
+      killed.ended(job);
     }
-    const Duration before = served_.empty() ? Duration{} : served_[job];
-    const ServedInCompany served{before + stretch.on_gpu, jobs.run(job), stretch.whole};
-    record.ended(job, now, &served);
+    past_.erase(job);
   }
 
   bool restarts_;
-  std::vector<Duration> done_;    // by job, of preemptive policies
-  std::vector<Duration> served_;  // likewise: time on GPUs that was not for nothing
+  std::unordered_map<JobNumber, Past> past_;  // of those that have not ended
 };
 
 }  // namespace slicewise::sim

@@ -74,6 +74,13 @@ class SharedProgress {
 
 }  // namespace
 
+ReplaySettings under(const Scheduling& scheduling, ReplaySettings settings) {
+  settings.queue = scheduling.queue;
+  settings.placement = scheduling.placement;
+  settings.sharing = scheduling.sharing;
+  return settings;
+}
+
 Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const ReplaySettings& settings,
                                   std::span<const Scheduling> schedulings,
                                   const ReplayOrigin& origin, const RunOptions& options) {
@@ -96,10 +103,8 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
   RunOptions quiet = options;
   quiet.progress = {};
   run_in_parallel(schedulings.size(), quiet, [&](std::size_t at) {
-    ReplaySettings own = settings;
-    own.queue = schedulings[at].queue;
-    own.placement = schedulings[at].placement;
-    own.sharing = schedulings[at].sharing;
+    ReplaySettings own = under(schedulings[at], settings);
+    own.keep_jobs = settings.keep_jobs && at == 0;
     own.interrupted = options.interrupted;
     own.progress = [&](std::int64_t done, std::int64_t total, TimePoint now) {
       progress.update(at, done, total, now);

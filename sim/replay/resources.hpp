@@ -157,11 +157,10 @@ struct RunningJob {
   TimePoint since;  // of this stretch
 };
 
-// The jobs that run, each with a timer at its end. Slots are used again, the latest first.
+// The jobs that run, each with a timer at its end. Slots are used again, the latest first: there
+// are as many as ever ran at once.
 class RunningJobs {
  public:
-  explicit RunningJobs(std::size_t most) : ends_(most), slots_(most), is_used_(most, 0) {}
-
   bool empty() const { return ends_.empty(); }
   std::size_t size() const { return ends_.size(); }
   TimePoint next_end() const { return ends_.empty() ? kNever : ends_.top_time(); }
@@ -171,9 +170,11 @@ class RunningJobs {
   RunningJob& operator[](std::uint32_t slot) { return slots_[slot]; }
 
   std::uint32_t add(const RunningJob& job, TimePoint end) {
-    std::uint32_t slot = used_;
+    auto slot = static_cast<std::uint32_t>(slots_.size());
     if (free_.empty()) {
-      ++used_;
+      slots_.emplace_back();
+      is_used_.push_back(0);
+      ends_.grow(slots_.size());
     } else {
       slot = free_.back();
       free_.pop_back();
@@ -195,17 +196,16 @@ class RunningJobs {
   // Slots of all that run, in order.
   void list(std::vector<std::uint32_t>& out) const {
     out.clear();
-    for (std::uint32_t slot = 0; slot < used_; ++slot) {
+    for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
       if (is_used_[slot] != 0) out.push_back(slot);
     }
   }
 
  private:
-  TimerHeap ends_;
+  TimerHeap ends_{0};
   std::vector<RunningJob> slots_;
   std::vector<char> is_used_;
   std::vector<std::uint32_t> free_;
-  std::uint32_t used_ = 0;
 };
 
 }  // namespace slicewise::sim

@@ -64,7 +64,7 @@ template <class State>
 class Backfill {
  public:
   Backfill(State& state, const TraceShapes& shapes, bool by_priority)
-      : state_(state), by_priority_(by_priority), next_(state.jobs.size(), kNone) {
+      : state_(state), by_priority_(by_priority) {
     name_kinds(shapes);
   }
 
@@ -95,11 +95,15 @@ class Backfill {
   std::int64_t waiting() const { return waiting_; }
 
  private:
-  static constexpr JobNumber kNone = UINT32_MAX;
+  static constexpr std::uint32_t kNone = UINT32_MAX;
 
+  struct Waiting {
+    JobNumber job = 0;
+    std::uint32_t next = kNone;  // of the same kind, into line_
+  };
   struct Kind {
-    JobNumber head = kNone;
-    JobNumber tail = kNone;
+    std::uint32_t head = kNone;  // into line_
+    std::uint32_t tail = kNone;
     int priority = 0;
     std::int64_t gpu_milli = 0;
   };
@@ -130,31 +134,50 @@ class Backfill {
     open_.reserve(kinds_.size());
   }
 
+  std::uint32_t place_for(JobNumber job) {
+    if (free_ == kNone) {
+      free_ = static_cast<std::uint32_t>(line_.size());
+      line_.emplace_back();
+    }
+    const std::uint32_t place = std::exchange(free_, line_[free_].next);
+    line_[place] = {job, kNone};
+    return place;
+  }
+
   void enqueue(JobNumber job) {
     Kind& kind = kinds_[kind_of(job)];
     ++waiting_;
-    if (kind.head == kNone || job < kind.head) {
-      next_[job] = kind.head;
-      if (kind.head == kNone) kind.tail = job;
-      kind.head = job;
+    const std::uint32_t place = place_for(job);
+    if (kind.head == kNone || job < line_[kind.head].job) {
+      line_[place].next = kind.head;
+      if (kind.head == kNone) kind.tail = place;
+      kind.head = place;
       return;
     }
     // Only preempted jobs come back in front of others.
-    JobNumber before = job > kind.tail ? kind.tail : kind.head;
-    while (next_[before] != kNone && next_[before] < job) before = next_[before];
-    next_[job] = next_[before];
-    next_[before] = job;
-    if (next_[job] == kNone) kind.tail = job;
+    std::uint32_t before = job > line_[kind.tail].job ? kind.tail : kind.head;
+    for (std::uint32_t next = line_[before].next; next != kNone && line_[next].job < job;
+         next = line_[before].next) {
+      before = next;
+    }
+    line_[place].next = std::exchange(line_[before].next, place);
+    if (line_[place].next == kNone) kind.tail = place;
+  }
+
+  void take_first(Kind& kind) {
+    const std::uint32_t place = kind.head;
+    kind.head = std::exchange(line_[place].next, free_);
+    free_ = place;
+    --waiting_;
   }
 
   bool try_start(Kind& kind, TimePoint now) {
-    const JobNumber job = kind.head;
+    const JobNumber job = line_[kind.head].job;
     bool started = kind.gpu_milli <= state_.resources.free_milli() && state_.start(job, now);
     if (!started && by_priority_) started = preempt_for(job, now);
     if (!started) return false;
     count(job, 1);
-    kind.head = next_[job];
-    --waiting_;
+    take_first(kind);
     return true;
   }
 
@@ -174,7 +197,7 @@ class Backfill {
   void start_open(TimePoint now) {
     const auto goes_after = [this](std::uint32_t a, std::uint32_t b) {
       if (kinds_[a].priority != kinds_[b].priority) return kinds_[a].priority < kinds_[b].priority;
-      return kinds_[a].head > kinds_[b].head;
+      return line_[kinds_[a].head].job > line_[kinds_[b].head].job;
     };
     std::ranges::make_heap(open_, goes_after);
     while (!open_.empty()) {
@@ -252,7 +275,8 @@ class Backfill {
 
   State& state_;
   bool by_priority_;
-  std::vector<JobNumber> next_;  // of the same kind, by job
+  std::vector<Waiting> line_;   // of all kinds
+  std::uint32_t free_ = kNone;  // places in it, one after the other
   std::vector<std::uint32_t> kind_of_row_;
   std::vector<Kind> kinds_;
   std::vector<std::uint32_t> open_;

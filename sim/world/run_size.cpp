@@ -231,7 +231,7 @@ class Estimate {
 
   const World& world_;
   double run_;
-  RunSize size_;
+  RunSize size_{.of = "a replication", .events = {}, .memory = {}};
 };
 
 double total(const std::vector<SizePart>& parts) {
@@ -241,8 +241,8 @@ double total(const std::vector<SizePart>& parts) {
 }
 
 // Two digits are all that is known.
-Diagnostic too_large(std::vector<SizePart> parts, double limit, std::string_view unit,
-                     const std::string& flag) {
+Diagnostic too_large(std::string_view of, std::vector<SizePart> parts, double limit,
+                     std::string_view unit, const std::string& flag) {
   constexpr std::size_t kShown = 3;
   const double sum = total(parts);
   std::ranges::stable_sort(parts, std::ranges::greater(), &SizePart::amount);
@@ -251,32 +251,30 @@ Diagnostic too_large(std::vector<SizePart> parts, double limit, std::string_view
     if (words.size() == kShown || part.amount < sum / 100) break;
     words.push_back(fmt::format("{} = {:.2g}", part.words, part.amount));
   }
-  return make_diagnostic(
-      Code::RunTooLarge, parts.front().where,
-      fmt::format("a replication would take about {:.2g} {}, more than {:.2g}: {}", sum, unit,
-                  limit, fmt::join(words, "; ")),
-      "simulate less, or lift the limit with " + flag);
+  return make_diagnostic(Code::RunTooLarge, parts.front().where,
+                         fmt::format("{} would take about {:.2g} {}, more than {:.2g}: {}", of, sum,
+                                     unit, limit, fmt::join(words, "; ")),
+                         "simulate less, or lift the limit with " + flag);
 }
 
 }  // namespace
 
 RunSize estimate_size(const World& world) { return Estimate(world).of_all(); }
 
-Diagnostics beyond_limits(const World& world, const SizeLimits& limits) {
+Diagnostics beyond_limits(const RunSize& size, const SizeLimits& limits) {
   constexpr double kMargin = 1.1;  // that the flag named stays above what was rounded
   constexpr double kMiB = 1 << 20;
-  const RunSize size = estimate_size(world);
   const double events = total(size.events);
   const double bytes = total(size.memory);
   const auto most_bytes = static_cast<double>(limits.memory.count);
   Diagnostics found;
   if (events > limits.events) {
-    found.push_back(too_large(size.events, limits.events, "events",
+    found.push_back(too_large(size.of, size.events, limits.events, "events",
                               fmt::format("--max-events {:.0f}", kMargin * events)));
   }
   if (bytes > most_bytes) {
     found.push_back(
-        too_large(size.memory, most_bytes, "bytes of memory",
+        too_large(size.of, size.memory, most_bytes, "bytes of memory",
                   fmt::format("--max-memory {:.0f}Mi", std::ceil(kMargin * bytes / kMiB))));
   }
   return found;

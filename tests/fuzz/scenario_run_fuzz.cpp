@@ -109,7 +109,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     scenario.duration = std::min(kMinute, scenario.duration.value_or(kMinute));
     scenario.warmup = std::min(scenario.warmup, *scenario.duration);
     const auto world = slicewise::sim::build_world(scenario, catalogue);
-    if (!world || !slicewise::sim::beyond_limits(*world, kSmall).empty()) continue;
+    if (!world ||
+        !slicewise::sim::beyond_limits(slicewise::sim::estimate_size(*world), kSmall).empty())
+      continue;
     try {
       slicewise::sim::run_replication(*world, 0);
     } catch (const slicewise::sim::Standstill&) {  // an answer

@@ -6,6 +6,7 @@ import json
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -105,6 +106,40 @@ class Replay(unittest.TestCase):
         self.assertEqual(result.returncode, 3)
         self.assertIn("slicewise replay -f reads it", result.stderr)
         self.assertIn("1 error", result.stderr)
+
+    def test_what_is_too_large_is_refused_before_it_runs(self):
+        many = ("--repeat", "1000000", "--gpus", "1", "--shift")
+        trace = "arrival_s,run_s,gpus\n0,100,1\n5,100,1\n"
+        for arguments, said in (
+                ((*many, "1000s", "--max-events", "9999"), "arrivals and ends: 2 jobs x 1000000 x 2 = 4e+06"),
+                ((*many, "1000s", "--max-events", "9999"), "lift the limit with --max-events 4400000"),
+                ((*many, "5s", "--max-memory", "64Mi"), "jobs that wait or run: 2e+06 x"),
+                (("--nodes", "1000000x8", "--max-memory", "64Mi"), "nodes: 1e+06 x 500 bytes"),
+                (("--nodes", "1000000x8", "--inflate", "1000%", "--max-events", "1000000"), "arrivals: 8e+07 GPUs / 1 of each job")):
+            with self.subTest(arguments=arguments):
+                result = self.expect(3, said, "-f", "-", *arguments, stdin=trace)
+                self.assertRegex(result.stderr, r"error\[RUN_TOO_LARGE\]: the (replay|experiment) would take")
+        self.assertRegex(self.expect(3, "", "-f", TRACE, "--gpus", "8", "--max-events", "10").stderr,
+                         r"team-trace\.csv:\d+:1: error\[RUN_TOO_LARGE\]")
+
+    def test_memory_follows_the_jobs_alive(self):
+        script = ("import resource, subprocess, sys\n"
+                  "subprocess.run(sys.argv[1:], stdin=sys.stdin, stdout=subprocess.DEVNULL, check=True)\n"
+                  "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+
+        def kibibytes(*arguments, trace):
+            return int(subprocess.run([sys.executable, "-c", script, BINARY, "replay", "-f", "-", "-q", *arguments],
+                                      input=trace, env=environment(), capture_output=True, text=True,
+                                      check=True).stdout)
+        jobs = "arrival_s,run_s,gpus,priority\n" + "".join(f"{s},10,1,{s % 2}\n" for s in range(10))
+        for queue in ("fifo", "backfill", "priority", "srtf"):
+            few, many = (kibibytes("--gpus", "8", "--queue", queue, "--shift", "20s", "--repeat", repeat, trace=jobs)
+                         for repeat in ("2", "80000"))
+            self.assertLess(many - few, 3_000, queue)  # 800,000 jobs
+        parts = ",".join(f"iteration_{part}s" for part in ("", "host_", "gpu_", "network_"))
+        owned = kibibytes("--gpus", "1000000000", "--queue", "antman", trace=f"arrival_s,run_s,gpus,{parts}\n"
+                          "0,100,8,1,0.3,0.4,0.3\n")
+        self.assertLess(owned, 1_000_000)  # with sanitizers as well
 
     def test_ways_of_sharing_stand_side_by_side(self):
         sharing = ("exclusive", "time-slicing:4", "mps:4", "mig:all-1g.5gb")

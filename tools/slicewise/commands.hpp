@@ -154,6 +154,7 @@ struct ReplayCommand {
   std::string job_times;  // "": not written
   std::string out;        // "": standard output
   int jobs = 0;           // 0: one per CPU
+  sim::SizeLimits limits;
   ProgressChoice progress = ProgressChoice::Auto;
 };
 

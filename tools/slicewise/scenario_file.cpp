@@ -118,7 +118,7 @@ ExitCode check_size(const std::vector<SourceText>& texts,
   for (const scenarios::Scenario& scenario : variants) {
     const auto world = sim::build_world(scenario, catalogue);
     if (!world) continue;
-    for (Diagnostic& d : sim::beyond_limits(*world, limits)) {
+    for (Diagnostic& d : sim::beyond_limits(sim::estimate_size(*world), limits)) {
       if (!holds(found, d)) found.push_back(std::move(d));
     }
   }

@@ -1,5 +1,6 @@
 #include "slicewise/sim/kernel/timer_heap.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -36,15 +37,17 @@ TEST(TimerHeap, SettingReplacesAndNeverClears) {
 }
 
 // Differential test against a std::set of (time, timer): same top after each of 200,000 random
-// operations, ties included.
+// operations, ties included, while timers are added.
 TEST(TimerHeap, AgreesWithAnOrderedSet) {
   constexpr std::uint32_t kTimers = 200;
-  TimerHeap heap(kTimers);
+  TimerHeap heap(0);
   std::map<std::uint32_t, TimePoint> times;
   std::set<std::pair<TimePoint, std::uint32_t>> order;
   RandomStream random(1, 0, 0, Purpose::Test);
   for (int step = 0; step < 200'000; ++step) {
-    const std::uint32_t timer = random.below(kTimers);
+    const std::uint32_t timers = std::min(kTimers, 1 + static_cast<std::uint32_t>(step) / 500);
+    heap.grow(timers);
+    const std::uint32_t timer = random.below(timers);
     const auto known = times.find(timer);
     if (known != times.end()) order.erase({known->second, timer});
     times.erase(timer);
@@ -67,7 +70,7 @@ TEST(TimerHeap, AgreesWithAnOrderedSet) {
         // While it fires it may be set anew, and so may another.
         ASSERT_EQ(heap.begin_firing(), first);
         bool set_anew = false;
-        for (const std::uint32_t set : {first, random.below(kTimers)}) {
+        for (const std::uint32_t set : {first, random.below(timers)}) {
           if (how == 1 && set == first) continue;
           const TimePoint at{random.below(1'000)};
           if (times.contains(set)) order.erase({times[set], set});

@@ -6,6 +6,7 @@
 #include "slicewise/sim/cluster/cluster.hpp"
 
 #include "../demo.hpp"
+#include "../replay/job_samples.hpp"
 
 // What a replication is estimated to take, held against what it takes.
 namespace slicewise::sim {
@@ -13,17 +14,17 @@ namespace {
 
 using ::testing::HasSubstr;
 
-double estimated_events(const World& world) {
+double sum_of(const std::vector<SizePart>& parts) {
   double sum = 0;
-  for (const SizePart& part : estimate_size(world).events) sum += part.amount;
+  for (const SizePart& part : parts) sum += part.amount;
   return sum;
 }
 
 void expect_true_within(double factor, const scenarios::Scenario& s) {
   const World world = demo::world(s);
   const auto events = static_cast<double>(run_replication(world, 0).events);
-  EXPECT_GT(estimated_events(world), events / factor);
-  EXPECT_LT(estimated_events(world), events * factor);
+  EXPECT_GT(sum_of(estimate_size(world).events), events / factor);
+  EXPECT_LT(sum_of(estimate_size(world).events), events * factor);
 }
 
 scenarios::Scenario serving(double rate) {
@@ -56,22 +57,89 @@ TEST(RunSize, EventsAreEstimatedToAFactorOfThree) {
 TEST(RunSize, WhatIsBeyondALimitSaysHowItCameAboutAndWhatLiftsIt) {
   scenarios::Scenario s = serving(1'000);
   s.duration = hours(24 * 300);
-  const Diagnostics found = beyond_limits(demo::world(s), {});
+  const Diagnostics found = beyond_limits(estimate_size(demo::world(s)), {});
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].code, Code::RunTooLarge);
   EXPECT_THAT(found[0].message, HasSubstr("requests of api: 1000/s x 2.592e+07 s x 3 events"));
   EXPECT_THAT(found[0].help, HasSubstr("--max-events 8553600002"));
   EXPECT_THAT(found[1].message, HasSubstr("(1000/s - 400/s answered)"));
   EXPECT_THAT(found[1].help, HasSubstr("--max-memory 26"));
-  EXPECT_TRUE(beyond_limits(demo::world(s), {1e12, gibibytes(10'000)}).empty());
+  EXPECT_TRUE(beyond_limits(estimate_size(demo::world(s)), {1e12, gibibytes(10'000)}).empty());
   s.workloads[0].serving.timeout = seconds(10);
-  EXPECT_EQ(beyond_limits(demo::world(s), {1e12, gibibytes(8)}).size(), 0U);
+  EXPECT_EQ(beyond_limits(estimate_size(demo::world(s)), {1e12, gibibytes(8)}).size(), 0U);
 }
 
 TEST(RunSize, MemoryGrowsWithPodsAndNodes) {
   scenarios::Scenario s = demo::scenario(demo::pool(10), {demo::training(1'000'000)});
-  EXPECT_EQ(beyond_limits(demo::world(s), {1e12, mebibytes(512)}).size(), 1U);
-  EXPECT_TRUE(beyond_limits(demo::world(s), {1e12, gibibytes(1)}).empty());
+  EXPECT_EQ(beyond_limits(estimate_size(demo::world(s)), {1e12, mebibytes(512)}).size(), 1U);
+  EXPECT_TRUE(beyond_limits(estimate_size(demo::world(s)), {1e12, gibibytes(1)}).empty());
+}
+
+// Rows that take `gpus` for 100 s each, one a second.
+scenarios::JobTrace steady_jobs(std::int64_t rows, std::int32_t gpus) {
+  scenarios::JobTrace trace;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    trace.arrival.owned.push_back(seconds(row));
+    trace.run.owned.push_back(seconds(100));
+    trace.gpus.owned.push_back(gpus);
+  }
+  return trace;
+}
+
+ReplaySettings repeated(std::int64_t gpus, int repeat, QueuePolicy queue) {
+  ReplaySettings settings = on_pool(gpus, queue);
+  settings.keep_jobs = false;
+  settings.repeat = repeat;
+  settings.shift = seconds(1'000);
+  return settings;
+}
+
+TEST(ReplaySize, EventsAreThoseOfTheReplay) {
+  const scenarios::JobTrace trace = steady_jobs(1'000, 1);
+  for (const QueuePolicy queue : {QueuePolicy::Fifo, QueuePolicy::Backfill, QueuePolicy::Easy}) {
+    const ReplaySettings settings = repeated(50, 5, queue);
+    const auto replayed = replay(trace, settings);
+    ASSERT_TRUE(replayed.has_value());
+    EXPECT_EQ(estimate_size(trace, settings).events.front().amount, replayed->events);
+  }
+}
+
+// Twice as much as the GPUs can do is left over for half; less than that is done soon.
+TEST(ReplaySize, MemoryFollowsTheJobsAlive) {
+  const scenarios::JobTrace trace = steady_jobs(1'000, 1);
+  const auto bytes = [&](std::int64_t gpus, int repeat) {
+    return sum_of(estimate_size(trace, repeated(gpus, repeat, QueuePolicy::Fifo)).memory);
+  };
+  EXPECT_NEAR(bytes(200, 1'000'000), bytes(200, 1), 1e5);
+  const double of_each = (bytes(50, 2'000) - bytes(50, 1'000)) / 1e6;
+  const auto replayed = replay(trace, repeated(50, 20, QueuePolicy::Fifo));
+  ASSERT_TRUE(replayed.has_value());
+  EXPECT_NEAR(static_cast<double>(replayed->most_waiting), 0.5 * 20 * 1'000, 600);
+  EXPECT_NEAR(of_each, 0.5 * 200, 20);  // bytes
+}
+
+TEST(ReplaySize, AJobOnceForAllIsNotWaitedFor) {
+  scenarios::JobTrace trace = steady_jobs(10, 1);
+  trace.gpus.owned.front() = 1'000'000;  // fits nowhere
+  const RunSize size = estimate_size(trace, repeated(50, 1'000'000, QueuePolicy::Fifo));
+  EXPECT_LT(sum_of(size.memory), 1e6);
+}
+
+TEST(ReplaySize, WhatIsBeyondALimitNamesTheTermsAndTheFlag) {
+  scenarios::JobTrace trace = steady_jobs(1'000, 1);
+  trace.file = "jobs.csv";
+  trace.first_line = 2;
+  const ReplaySettings settings = repeated(50, 5'000'000, QueuePolicy::ShortestTime);
+  const Diagnostics found = beyond_limits(estimate_size(trace, settings), {});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].code, Code::RunTooLarge);
+  EXPECT_EQ(found[0].where.file, "jobs.csv");
+  EXPECT_THAT(found[0].message, HasSubstr("the replay would take about"));
+  EXPECT_THAT(found[0].message, HasSubstr("looks at other jobs: 1e+10 x 50 = 5e+11"));
+  EXPECT_THAT(found[0].message, HasSubstr("arrivals and ends: 1000 jobs x 5000000 x 2 = 1e+10"));
+  EXPECT_THAT(found[1].message, HasSubstr("jobs that wait or run: "));
+  EXPECT_THAT(found[1].help, HasSubstr("--max-memory "));
+  EXPECT_TRUE(beyond_limits(estimate_size(trace, settings), {1e30, gibibytes(1'000'000)}).empty());
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/scenarios/quantity.hpp"
+#include "slicewise/sim/run_size.hpp"
 
 #include "../commands.hpp"
 #include "../options.hpp"
@@ -187,9 +188,14 @@ ExitCode replay_trace(const ReplayInput& input, const NamedCluster& cluster,
   };
   const sim::RunOptions options{
       .threads = thread_count(command.jobs), .progress = {}, .interrupted = &catch_interrupt()};
-  auto study = sim::replay_each(
-      trace, settings, schedulings(command, std::move(sharings), !settings.cluster.nodes.empty()),
-      origin, options);
+  const std::vector<sim::Scheduling> ways =
+      schedulings(command, std::move(sharings), !settings.cluster.nodes.empty());
+  for (const sim::Scheduling& way : ways) {
+    const Diagnostics found =
+        sim::beyond_limits(sim::estimate_size(trace, sim::under(way, settings)), command.limits);
+    if (!found.empty()) return fail(found, {}, flags);
+  }
+  auto study = sim::replay_each(trace, settings, ways, origin, options);
   progress.finish();
   if (!study) return fail(study.error(), {}, flags);
   study->findings.insert(study->findings.begin(), input.skipped.begin(), input.skipped.end());
@@ -207,6 +213,9 @@ ExitCode replay_trace(const ReplayInput& input, const NamedCluster& cluster,
 ExitCode inflate_trace(const scenarios::JobTrace& trace, const NamedCluster& cluster,
                        const sim::ReplayOrigin& origin, const ReplayCommand& command,
                        const CommonFlags& flags) {
+  const Diagnostics found = sim::beyond_limits(
+      sim::estimate_inflation(trace, cluster.cluster, *command.inflate), command.limits);
+  if (!found.empty()) return fail(found, {}, flags);
   Progress progress(command.progress, flags.quiet);
   sim::RunOptions options{.threads = thread_count(command.jobs),
                           .progress = [&](int done, int total) { progress.update(done, total); },
@@ -358,6 +367,7 @@ void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
   add_text(verb, "--out", replay.out, "FILE", "Write here instead of standard output");
   add_number(verb, "-j,--jobs", 1, 1'024, replay.jobs,
              "Threads; never changes the result (default: all CPUs)");
+  add_size_limits(verb, replay.limits);
   add_choice(verb, "--progress", kProgress, replay.progress,
              "Progress on standard error (default auto)");
 }

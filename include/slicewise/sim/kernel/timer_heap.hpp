@@ -35,11 +35,14 @@ struct LineAllocator {
 // events never depends on the shape of the heap.
 //
 // Index-tracked 4-ary heap; set and clear are O(log n), top is O(1). Nothing is allocated after
-// construction. Not thread-safe. Everything is inline: an event of a small model costs less than a
+// construction but by grow(). Not thread-safe. Everything is inline: an event of a small model costs less than a
 // call would.
 class TimerHeap {
  public:
   explicit TimerHeap(std::size_t timers);
+
+  // More timers, the new ones not set. REQUIRES: not fewer than before.
+  void grow(std::size_t timers);
 
   // REQUIRES: timer < timers. Sets or moves the timer; kNever clears it.
   void set(std::uint32_t timer, TimePoint at);
@@ -97,6 +100,11 @@ class TimerHeap {
 
 inline TimerHeap::TimerHeap(std::size_t timers)
     : keys_(kRoot + timers + kArity, kNoTimer), position_(timers, kAbsent) {}
+
+inline void TimerHeap::grow(std::size_t timers) {
+  keys_.resize(kRoot + timers + kArity, kNoTimer);
+  position_.resize(timers, kAbsent);
+}
 
 inline std::size_t TimerHeap::least_of_four(const Key* child) {
   const std::size_t low = child[1] < child[0] ? 1 : 0;

@@ -277,6 +277,9 @@ struct Scheduling {
   std::shared_ptr<const GpuSharing> sharing{};
 };
 
+// The settings with what the scheduling says.
+ReplaySettings under(const Scheduling& scheduling, ReplaySettings settings);
+
 // What reports say about where the figures come from.
 struct ReplayOrigin {
   Stamp stamp;                      // its scenario is the trace: file and hash of its bytes
@@ -316,9 +319,9 @@ struct ReplayStudy {
 Verdict judge(const ReplayResult& replayed, bool allow_pending);
 
 // Replays under each scheduling, in parallel, and judges each; the number of threads changes no
-// byte. settings.progress gets the jobs of all of them together. When interrupted, schedulings that
-// had not started are missing. The origin's stamp says whether Pending jobs count; seed and runs
-// are filled in.
+// byte. The first has the jobs of settings.keep_jobs. settings.progress gets the jobs of all of
+// them together. When interrupted, schedulings that had not started are missing. The origin's stamp
+// says whether Pending jobs count; seed and runs are filled in.
 Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const ReplaySettings& settings,
                                   std::span<const Scheduling> schedulings,
                                   const ReplayOrigin& origin, const RunOptions& options);
