@@ -65,6 +65,17 @@ class BugReport(unittest.TestCase):
         self.assertRegex(packed, r"# version: \d+\.\d+\.\d+, commit ")
         self.assertRegex(packed, r"# command: run --variant n\w{12} --set workloads\.n\w{12}\.replicas=3\n")
 
+    def test_every_example_is_packed_and_what_cannot_be_says_so(self):
+        for file in sorted((ROOT / "scenarios/examples").glob("*.yaml")):
+            packed = run("bugreport", "-f", str(file))
+            self.assertEqual(packed.returncode, 0, f"{file}: {packed.stderr}")
+        for file, mistake in (("tests/scenarios/ten_mistakes.yaml", r"ten_mistakes\.yaml:4:9: error\[NAME_INVALID\]"),
+                              ("scenarios/examples/cluster/nodes.yaml", r"nodes\.yaml:3:7: .*NodePool")):
+            refused = run("bugreport", "-f", file)
+            self.assertEqual((refused.returncode, refused.stdout), (3, ""))
+            self.assertRegex(refused.stderr, mistake)
+            self.assertIn("error: this cannot be packed: ", refused.stderr)
+
     def test_words_of_the_format_stay_and_variables_go(self):
         scenario = (ROOT / EXAMPLE).read_text(encoding="utf-8").replace("cifar10", "count")
         packed = run("bugreport", "-f", "-", stdin=scenario)

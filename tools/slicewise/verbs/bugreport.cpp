@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,11 +19,17 @@
 namespace slicewise::tools {
 namespace {
 
-std::vector<Code> mistakes_in(const ScenarioFile& file) {
-  const Diagnostics problems = sim::check_names(file.loaded, models::load_catalogue());
-  std::vector<Code> codes(problems.size());
-  std::ranges::transform(problems, codes.begin(), &Diagnostic::code);
-  return codes;
+Diagnostics mistakes_in(const ScenarioFile& file) {
+  return sim::check_names(file.loaded, models::load_catalogue());
+}
+
+// Mistakes that are not among the others.
+Diagnostics without(Diagnostics mistakes, const Diagnostics& others) {
+  for (const Diagnostic& other : others) {
+    const auto same = std::ranges::find(mistakes, other.code, &Diagnostic::code);
+    if (same != mistakes.end()) mistakes.erase(same);
+  }
+  return mistakes;
 }
 
 // All but the variables of the environment, which may be left out.
@@ -34,10 +39,15 @@ std::ptrdiff_t values_in(const ScenarioFile& file) {
   });
 }
 
-// The same mistakes, and as many values.
+// As many mistakes and values.
 bool reads_alike(const ScenarioFile& a, const ScenarioFile& b) {
-  return mistakes_in(a) == mistakes_in(b) && values_in(a) == values_in(b) &&
+  return mistakes_in(a).size() == mistakes_in(b).size() && values_in(a) == values_in(b) &&
          a.loaded.set.variants.size() == b.loaded.set.variants.size();
+}
+
+ExitCode cannot_pack(const char* why) {
+  print_error(std::string("error: this cannot be packed: ") + why);
+  return ExitCode::InvalidInput;
 }
 
 }  // namespace
@@ -61,13 +71,24 @@ ExitCode execute(const BugReportCommand& command, const CommonFlags& flags) {
   Expected<ScenarioFile> file = open_scenario(command.file, {});
   if (!file) return fail(file.error(), {}, flags);
   const SourceText& source = file->source();
+  const Diagnostics mistakes = mistakes_in(*file);
+  if (std::ranges::find(mistakes, Code::ApiVersionUnknown, &Diagnostic::code) != mistakes.end()) {
+    print_diagnostics(mistakes, {source}, flags);
+    return cannot_pack("it is no scenario, whose names are known");
+  }
   const auto packed = scenarios::without_names(source, command.command);
   if (!packed) return fail(packed.error(), {source}, flags);
-  if (!reads_alike(*file, scenario_of({source.name, packed->text}, {}))) {
-    print_error(
-        "error: with other names it would be another scenario\nhelp: please replace them by "
-        "hand");
-    return ExitCode::InternalError;
+  const ScenarioFile renamed = scenario_of({source.name, packed->text}, {});
+  if (const Diagnostics gone = without(mistakes, mistakes_in(renamed)); !gone.empty()) {
+    print_diagnostics(gone, {source}, flags);
+    return cannot_pack(
+        "with other names these would not be its mistakes\nhelp: mend them, or "
+        "please replace the names by hand");
+  }
+  if (!reads_alike(*file, renamed)) {
+    return cannot_pack(
+        "with other names it would be another scenario\nhelp: please replace them "
+        "by hand");
   }
   const BuildInfo build = build_info();
   std::string text = fmt::format(
