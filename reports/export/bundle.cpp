@@ -6,6 +6,7 @@
 
 #include "slicewise/filled_text.hpp"
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/load.hpp"
 
 #include "../document/document_text.hpp"
 #include "embedded/guide_files.hpp"
@@ -132,6 +133,7 @@ std::string apply_script(const Bundle& bundle) {
   return filled(script_files::apply_sh(),
                 {{"title", title(bundle, "Puts in place")},
                  {"arguments", script_files::arguments_sh()},
+                 {"check", script_files::check_files_sh()},
                  {"release", release},
                  {"karpenter", karpenter},
                  {"deployments", deployment_lines(bundle, "patch_deployment",
@@ -224,6 +226,15 @@ void add_pods(const Scenario& scenario, const std::string& folder, ExportFiles& 
   }
 }
 
+// As sha256sum writes them; a cut shows when the last file has no line.
+std::string checksums(const ExportFiles& files) {
+  std::string out;
+  for (const ExportFile& file : files) {
+    out += fmt::format("{}  {}\n", scenarios::sha256_hex(file.text), file.path);
+  }
+  return out;
+}
+
 // Takes the files of another kind in, or its problems.
 void add_kind(RenderExport* render, const Scenario& scenario, const models::Catalogue& catalogue,
               const ExportOptions& options, ExportFiles& files, Diagnostics& found) {
@@ -299,6 +310,7 @@ Expected<ExportFiles> render_bundle(const Scenario& scenario, const models::Cata
   files.push_back({"apply.sh", apply_script(bundle), true});
   files.push_back({"rollback.sh", rollback_script(bundle), true});
   files.push_back({"VERIFY.md", verify_guide(bundle)});
+  files.push_back({"SHA256SUMS", checksums(files)});
   return files;
 }
 

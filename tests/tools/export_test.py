@@ -2,11 +2,12 @@
 
 import json
 import os
+import pathlib
 import shutil
 import tempfile
 import unittest
 
-from program import EXAMPLE, ROOT, run
+from program import EXAMPLE, ROOT, apply_bundle, run
 
 SHARED = "scenarios/examples/shared-inference.yaml"
 AFTER = ("-f", EXAMPLE, "--variant", "after")
@@ -28,6 +29,47 @@ class Flags(unittest.TestCase):
         for kind in ("pod-patch", "karpenter"):
             result = run("export", *AFTER, "--to", kind, env={"SLICEWISE_CLUSTER": "prod"})
             self.assertEqual(result.returncode, 0, result.stderr)
+
+
+class Bundle(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.bundle = pathlib.Path(folder.name, "bundle")
+        self.assertEqual(run("export", *AFTER, "--to", "bundle", "--out", str(self.bundle)).returncode, 0)
+
+    def refused(self, said):
+        result = apply_bundle(self.bundle)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn(said, result.stderr)
+        return result.stderr
+
+    def test_it_is_applied_as_a_whole_only(self):
+        whole = apply_bundle(self.bundle)
+        self.assertEqual(whole.returncode, 0, whole.stderr)
+        self.assertIn("helm upgrade -i nvdp", whole.stdout)
+        listed = {line[66:] for line in (self.bundle / "SHA256SUMS").read_text().splitlines()}
+        files = {str(file.relative_to(self.bundle)) for file in self.bundle.rglob("*") if file.is_file()}
+        self.assertEqual(listed, files - {"SHA256SUMS", "labelled-nodes.txt"})
+        values = self.bundle / "nvdp-values.yaml"
+        text = values.read_text(encoding="utf-8")
+        values.unlink()
+        self.refused("nvdp-values.yaml")
+        values.write_text(text + "# mine", encoding="utf-8")
+        said = self.refused("nvdp-values.yaml")
+        # The command that it names takes the change in.
+        renew = next(line for line in said.splitlines() if line.startswith("  sha256sum"))
+        self.assertEqual(os.system(f"cd {self.bundle} && {renew}"), 0)
+        self.assertEqual(apply_bundle(self.bundle).returncode, 0)
+
+    def test_a_list_that_is_cut_off_or_missing_is_said(self):
+        sums = self.bundle / "SHA256SUMS"
+        lines = sums.read_text(encoding="utf-8").splitlines(keepends=True)
+        for cut in ("", "".join(lines[:-1]), "".join(lines)[:-3]):
+            sums.write_text(cut, encoding="utf-8")
+            self.refused("this bundle is incomplete")
+        sums.unlink()
+        self.refused("this bundle is incomplete")
 
 
 class Plans(unittest.TestCase):

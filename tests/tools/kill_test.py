@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
-from program import BINARY, EXAMPLE, ROOT, TIMEOUT_S, environment, main, run, skip_without
+from program import BINARY, EXAMPLE, ROOT, TIMEOUT_S, apply_bundle, environment, main, run, skip_without
 
 NIGHTLY = os.environ.get("SLICEWISE_NIGHTLY") == "1"
 MOMENTS = 1_000 if NIGHTLY else 5  # at which a verb is killed
@@ -46,29 +46,29 @@ def setUpModule():
         skip_without("strace")
 
 
-def traced(arguments, *options):
+def traced(arguments, *options, cwd=ROOT):
     """How it ended, and the lines of strace without the numbers of processes."""
     with tempfile.NamedTemporaryFile("r", errors="replace") as trace:
         done = subprocess.run(["strace", "-f", "-o", trace.name, "-e", f"trace={CALLS}", *options, BINARY, *arguments],
-                              cwd=ROOT, env=environment(), capture_output=True, timeout=TIMEOUT_S, check=False)
+                              cwd=cwd, env=environment(), capture_output=True, timeout=TIMEOUT_S, check=False)
         return done.returncode, [line.split(" ", 1)[1].strip() for line in trace if "(" in line]
 
 
-def moments(arguments, seed):
+def moments(arguments, seed, cwd=ROOT, since=r"O_CREAT|^mkdir|^rename|^unlink"):
     """The system calls from the first one on that changes a file: name, and which of that name."""
-    _, lines = traced(arguments)
+    _, lines = traced(arguments, cwd=cwd)
     seen, calls, begun = collections.Counter(), [], False
     for line in lines:
         name = line.split("(", 1)[0]
         seen[name] += 1
-        begun = begun or re.search(r"O_CREAT|^mkdir|^rename|^unlink", line)
+        begun = begun or re.search(since, line)
         if begun:
             calls.append((name, seen[name]))
     return calls if len(calls) <= MOMENTS else random.Random(seed).sample(calls, MOMENTS)
 
 
-def kill_at(call, arguments):
-    status, _ = traced(arguments, "-e", f"inject={call[0]}:signal=KILL:when={call[1]}")
+def kill_at(call, arguments, cwd=ROOT):
+    status, _ = traced(arguments, "-e", f"inject={call[0]}:signal=KILL:when={call[1]}", cwd=cwd)
     if status != -signal.SIGKILL:
         raise AssertionError(f"not killed: {status}")
 
@@ -120,6 +120,21 @@ class Killed(unittest.TestCase):
     def test_each_verb_writes_all_or_nothing(self):
         for name, command in VERBS.items():
             self.check_verb(name, command)
+
+    def test_a_bundle_written_file_by_file_is_applied_as_a_whole_only(self):
+        arguments = ("export", "-f", str(ROOT / EXAMPLE), "--variant", "after", "--to", "bundle", "--out", ".")
+        with tempfile.TemporaryDirectory() as folder:
+            calls = moments(arguments, "in place", folder, since=r"rename.*apply\.sh")
+            whole = content(pathlib.Path(folder))
+        ends = set()
+        for call in calls:
+            with self.subTest(call=call), tempfile.TemporaryDirectory() as folder:
+                kill_at(call, arguments, folder)
+                is_whole = whole.items() <= content(pathlib.Path(folder)).items()
+                applied = apply_bundle(pathlib.Path(folder))
+                self.assertEqual(applied.returncode == 0, is_whole, applied.stderr)
+                ends.add(is_whole)
+        self.assertIn(False, ends)
 
     def test_a_plan_goes_on_from_its_journal_to_the_same_bytes(self):
         with tempfile.TemporaryDirectory() as folder:

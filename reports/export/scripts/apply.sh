@@ -8,6 +8,7 @@
 # Deployments are patched; the name of their container must be the one of the patch in pods/. The
 # pod template of a Job cannot be changed: create it from pods/. Then see VERIFY.md.
 @arguments@
+@check@
 @release@
 
 @karpenter@
