@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/reports/difference.hpp"
+
 #include "../document/document_text.hpp"
 
 namespace slicewise::reports {
@@ -168,6 +170,9 @@ SourceLocation place_in_document(const SourceText& source, const std::string& po
 }
 
 Expected<StoredDocument> StoredDocument::read(const SourceText& source) {
+  if (source.text.size() > kLargestDocument) {
+    return no_document(source, 0, "larger than 64 MiB, as no document of slicewise is");
+  }
   if (depth_of(source.text) > kDeepestDocument) {
     return no_document(source, 0,
                        fmt::format("nested deeper than {} levels, as no document of slicewise is",

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "../text/csv_lines.hpp"
 #include "../text/scalars.hpp"
 #include "importers.hpp"
 #include "request_rows.hpp"
@@ -245,7 +246,8 @@ void read_lines(const SourceText& file, ImportReport& report, PrefixBlocks& bloc
     if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     report.read();
     LoggedRequest request;
-    const std::string_view wrong = RequestLine(text, blocks).read(request);
+    const std::string_view wrong =
+        text.size() > kLongestLine ? kLineTooLong : RequestLine(text, blocks).read(request);
     if (wrong.empty()) {
       requests.push_back(request);
     } else {

@@ -244,10 +244,13 @@ class ServeGenReader {
       report_.bad_row(lines.place(column), std::move(message));
       return false;
     };
-    if (lines.is_broken() || lines.size() != kColumns) {
-      report_.bad_row(lines.place(), fmt::format("{} values where a window has 6: start, rate, CV, "
-                                                 "family, shape, scale",
-                                                 lines.size()));
+    if (!lines.flaw().empty() || lines.size() != kColumns) {
+      report_.bad_row(lines.place(),
+                      lines.flaw().empty()
+                          ? fmt::format("{} values where a window has 6: start, rate, CV, family, "
+                                        "shape, scale",
+                                        lines.size())
+                          : std::string(lines.flaw()));
       return false;
     }
     const auto start = scaled_of(lines.value(0), 0);

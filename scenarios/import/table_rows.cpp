@@ -216,14 +216,10 @@ bool TableRows::next() {
 }
 
 bool TableRows::fits_header() {
-  if (lines_.is_broken()) {
-    return bad(std::nullopt, "a quote that is not closed, or text after it");
-  }
-  const bool has_last =
-      last_separator_ && lines_.size() == names_.size() + 1 && lines_.value(names_.size()).empty();
-  if (lines_.size() == names_.size() || has_last) return true;
-  return bad(std::nullopt, fmt::format("{} values where the header has {} columns", lines_.size(),
-                                       names_.size()));
+  const std::string wrong = lines_.misfit(names_.size());
+  const bool has_last = last_separator_ && lines_.flaw().empty() &&
+                        lines_.size() == names_.size() + 1 && lines_.value(names_.size()).empty();
+  return wrong.empty() || has_last || bad(std::nullopt, wrong);
 }
 
 bool TableRows::bad(std::optional<std::size_t> column, const std::string& what, std::string help) {

@@ -140,11 +140,10 @@ class TableReader {
   }
 
   void read_row() {
-    if (filled() == 0) return;
-    if (lines_.is_broken() || lines_.size() < columns_ || filled() > columns_) {
-      return report(
-          Code::TraceRow, lines_.place(),
-          fmt::format("{} values where the header has {} columns", lines_.size(), columns_), "");
+    const bool is_sound = lines_.flaw().empty();
+    if (is_sound && filled() == 0) return;
+    if (!is_sound || lines_.size() < columns_ || filled() > columns_) {
+      return report(Code::TraceRow, lines_.place(), lines_.misfit(columns_), "");
     }
     Service service;
     service.name = lines_.value(*places_[Name]);

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "scalars.hpp"
 
 // No library: libcsv takes twice the time (9 million values) and tells no columns of a line for
 // messages, fast-cpp-csv-parser wants the columns when it is compiled; Debian 12 has no other.
 namespace slicewise::scenarios {
 namespace {
+
+constexpr std::string_view kBrokenQuote = "a quote that is not closed, or text after it";
 
 bool is_space_or_tab(char c) { return c == ' ' || c == '\t'; }
 
@@ -53,7 +57,8 @@ bool CsvLines::next() {
     ++line_;
     if (trimmed(text_).empty()) continue;
     values_.clear();
-    broken_ = false;
+    flaw_ = text_.size() > kLongestLine ? kLineTooLong : std::string_view();
+    if (!flaw_.empty()) return true;
     form_.separator == ' ' ? split_at_blanks() : split();
     return true;
   }
@@ -90,14 +95,14 @@ std::string_view CsvLines::take_quoted(std::string_view& rest) {
   }
   std::string_view value = trimmed(rest);
   if (close >= rest.size()) {
-    broken_ = true;
+    flaw_ = kBrokenQuote;
     rest = {};
     return value;
   }
   value = rest.substr(1, close - 1);
   rest.remove_prefix(close + 1);
   const std::size_t end = std::min(rest.find(form_.separator), rest.size());
-  broken_ = broken_ || !trimmed(rest.substr(0, end)).empty();
+  if (!trimmed(rest.substr(0, end)).empty()) flaw_ = kBrokenQuote;
   rest.remove_prefix(end);
   return value;
 }
@@ -111,6 +116,12 @@ void CsvLines::split_at_blanks() {
     rest.remove_prefix(end);
     trim_front(rest);
   }
+}
+
+std::string CsvLines::misfit(std::size_t columns) const {
+  if (!flaw_.empty()) return std::string(flaw_);
+  if (size() == columns) return "";
+  return fmt::format("{} values where the header has {} columns", size(), columns);
 }
 
 SourceLocation CsvLines::place(std::size_t position) const {

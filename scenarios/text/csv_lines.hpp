@@ -13,6 +13,10 @@ namespace slicewise::scenarios {
 // Lines of a file that are shown because they cannot be read; the rest is counted.
 inline constexpr int kMostBadLines = 5;
 
+// Bytes; a longer line is no row of any log.
+inline constexpr std::size_t kLongestLine = std::size_t{1} << 20U;
+inline constexpr std::string_view kLineTooLong = "a line of more than 1 MiB";
+
 // Tables come with commas, semicolons, bars and tabs: whichever the first line has most of.
 char separator_of(std::string_view text);
 
@@ -39,8 +43,11 @@ class CsvLines {
   // Without its quotes and the blanks around it; doubled quotes inside are still doubled.
   std::string_view value(std::size_t position) const { return values_[position]; }
 
-  // A quote was not closed, or something follows it: the values are not to be trusted.
-  bool is_broken() const { return broken_; }
+  // Why the values are not to be trusted: a quote that was not closed, or more than kLongestLine,
+  // of which there are none. "" when they are.
+  std::string_view flaw() const { return flaw_; }
+  // The flaw, or that there are not as many values as columns; "" when neither.
+  std::string misfit(std::size_t columns) const;
 
   // Of a value, or of the whole line.
   SourceLocation place(std::size_t position) const;
@@ -58,7 +65,7 @@ class CsvLines {
   std::string_view text_;  // of the line
   std::vector<std::string_view> values_;
   int line_ = 0;
-  bool broken_ = false;
+  std::string_view flaw_;
 };
 
 // The value with doubled quotes made single ones.

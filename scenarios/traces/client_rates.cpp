@@ -78,9 +78,8 @@ class RatesReader {
   }
 
   bool read_line(ClientWindow& window) {
-    if (lines_.is_broken() || lines_.size() != columns_) {
-      return bad(lines_.place(),
-                 fmt::format("{} values where the header has {} columns", lines_.size(), columns_));
+    if (const std::string wrong = lines_.misfit(columns_); !wrong.empty()) {
+      return bad(lines_.place(), wrong);
     }
     const auto client = to_integer(value(Client));
     if (!client || *client < 0 || *client > std::int64_t{UINT32_MAX}) {

@@ -253,6 +253,10 @@ class JobTraceReader {
   }
 
   bool read_header() {
+    if (!lines_.flaw().empty()) {
+      add(Code::TraceFormat, lines_.place(), std::string(lines_.flaw()));
+      return false;
+    }
     std::vector<std::string_view> known;
     std::vector<std::string_view> missing;
     visit_columns(trace_, [&](const ColumnRules& rules, auto& column) {
@@ -307,11 +311,8 @@ class JobTraceReader {
   }
 
   bool read_row() {
-    if (lines_.is_broken())
-      return bad(lines_.place(), "a quote that is not closed, or text after it");
-    if (lines_.size() != targets_.size()) {
-      return bad(lines_.place(), fmt::format("{} values where the header has {} columns",
-                                             lines_.size(), targets_.size()));
+    if (const std::string wrong = lines_.misfit(targets_.size()); !wrong.empty()) {
+      return bad(lines_.place(), wrong);
     }
     for (std::size_t i = 0; i < targets_.size(); ++i) {
       const std::string_view text = lines_.value(i);

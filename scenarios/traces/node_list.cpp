@@ -111,10 +111,8 @@ class NodeListReader {
   }
 
   void read_line() {
-    if (lines_.is_broken() || lines_.size() != width_) {
-      bad_line(lines_.place(),
-               fmt::format("{} values where the header has {} columns", lines_.size(), width_));
-      return;
+    if (const std::string wrong = lines_.misfit(width_); !wrong.empty()) {
+      return bad_line(lines_.place(), wrong);
     }
     const auto cpu = number(Cpu, kMostMillicores);
     const auto memory = number(Memory, kMostMebibytes);

@@ -254,12 +254,8 @@ class TraceReader {
   }
 
   bool read_line(TimedRow& row) {
-    if (lines_.is_broken()) {
-      return bad(lines_.place(), "a quote that is not closed, or text after it");
-    }
-    if (lines_.size() != header_.size()) {
-      return bad(lines_.place(), fmt::format("{} values where the header has {} columns",
-                                             lines_.size(), header_.size()));
+    if (const std::string wrong = lines_.misfit(header_.size()); !wrong.empty()) {
+      return bad(lines_.place(), wrong);
     }
     const auto time = parse_trace_time(lines_.value(*time_));
     if (!time) {

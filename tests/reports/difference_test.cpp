@@ -313,6 +313,8 @@ TEST(Difference, WrongDocumentsAreSaidWithTheirPlace) {
   EXPECT_EQ(first_problem("{\"kind\": 1e999}").code, Code::YamlSyntax);
   EXPECT_EQ(first_problem("[]").code, Code::FieldMissing);
   EXPECT_EQ(first_problem("").code, Code::YamlSyntax);
+  EXPECT_THAT(first_problem(std::string(kLargestDocument + 1, ' ')).message,
+              HasSubstr("larger than 64 MiB"));
 }
 
 sim::OptionFigures planned_figures(double monthly, double p99_ms) {

@@ -187,6 +187,7 @@ TEST(ImportMooncake, OtherJsonIsABadRow) {
   refused("{\"a\":{\"b\":1}}", "a value is");
   refused("{\"a\":" + std::string(100'000, '['), "a value is");
   refused("{\"a\":\"", "a value is");
+  refused(std::string((1U << 20U) + 1, '['), "a line of more than 1 MiB");
 }
 
 constexpr const char* kBurst =

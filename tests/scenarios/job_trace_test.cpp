@@ -82,6 +82,18 @@ TEST(JobTrace, WhatIsNoTraceIsRefused) {
   EXPECT_THAT(error_of(header + "1,4000000001,1\n"), testing::HasSubstr("number of seconds"));
 }
 
+// Whatever is in it: it is not even taken apart.
+TEST(JobTrace, ALineOfMoreThanAMebibyteIsRefused) {
+  constexpr std::size_t kMost = std::size_t{1} << 20U;
+  const std::string row = "1,2,3,";
+  const auto padded = [&](std::size_t size) {
+    return "arrival_s,run_s,gpus,id\n" + row + std::string(size - row.size(), 'a') + "\n";
+  };
+  EXPECT_TRUE(read_job_trace({"t.csv", padded(kMost)}).has_value());
+  EXPECT_EQ(error_of(padded(kMost + 1)), "t.csv:2:1: a line of more than 1 MiB");
+  EXPECT_EQ(error_of(std::string(kMost + 1, ',')), "t.csv:1:1: a line of more than 1 MiB");
+}
+
 TEST(JobTrace, MappedColumnsAreViewsThatKeepTheirBackingAlive) {
   const auto bytes = std::make_shared<std::string>(job_trace_binary(sample()));
   const auto trace = map_job_trace("t.trace", *bytes, bytes);
