@@ -143,16 +143,12 @@ bool is_of_sharing(const ReplayResult& r) { return r.sharing.has_value(); }
 
 struct SmallerShare {
   std::int64_t jobs = 0;
-  std::int64_t first_row = 0;
+  scenarios::RowPlace first;
 };
 
 std::optional<SmallerShare> smaller_share(const SharingFigures& f) {
   if (f.asked_for_more == 0) return std::nullopt;
-  return SmallerShare{f.asked_for_more, static_cast<std::int64_t>(f.first_asked_for_more) + 1};
-}
-
-std::int64_t first_line(const SharingFigures::Refusal& refusal) {
-  return static_cast<std::int64_t>(refusal.first_row) + 1;
+  return SmallerShare{f.asked_for_more, f.first_asked_for_more};
 }
 
 bool groups(const ReplayStudy& study) { return study.group_by != GroupBy::Nothing; }
@@ -277,7 +273,10 @@ const Record& record_of<SharingFigures::Refusal>() {
            "instances do not work together; otherSlice: they name a MIG profile that the "
            "layout does not have"),
        field<&R::jobs>("jobs", "how many"),
-       field<&first_line>("firstRow", "of the trace, counted from 1")}};
+       field<&R::first, &scenarios::RowPlace::row>("firstRow",
+                                                   "the first, of the trace's rows that "
+                                                   "were kept, counted from 1"),
+       field<&R::first, &scenarios::RowPlace::line>("firstLine", "its line of the file")}};
   return declared;
 }
 
@@ -287,7 +286,10 @@ const Record& record_of<SmallerShare>() {
   static const Record declared{
       "jobs that asked for more of a GPU than a share of it is, and got one share",
       {field<&S::jobs>("jobs", "how many"),
-       field<&S::first_row>("firstRow", "of the trace, counted from 1")}};
+       field<&S::first, &scenarios::RowPlace::row>("firstRow",
+                                                   "the first, of the trace's rows that "
+                                                   "were kept, counted from 1"),
+       field<&S::first, &scenarios::RowPlace::line>("firstLine", "its line of the file")}};
   return declared;
 }
 

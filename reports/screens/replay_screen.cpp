@@ -281,7 +281,7 @@ std::string refusal_text(const ReplayOutcome& outcome,
       "they name a MIG profile that the layout does not have"};
   return fmt::format("{}: {} jobs never ran: {}; the first is {}", outcome.scheduling.sharing->name,
                      whole_text(refusal.jobs), kWhy[static_cast<std::size_t>(refusal.reason)],
-                     refusal.first_place);
+                     refusal.first.text());
 }
 
 // Whom a way of sharing turned away, or gave less than was asked for.
@@ -298,7 +298,7 @@ void add_refusal_notes(const ReplayStudy& study, std::vector<std::string>& notes
       notes.push_back(fmt::format(
           "{}: {} jobs asked for more of a GPU than a share of it is, and got one share; the first "
           "is {}",
-          last->name, whole_text(figures.asked_for_more), figures.first_place_asked_for_more));
+          last->name, whole_text(figures.asked_for_more), figures.first_asked_for_more.text()));
     }
   }
 }

@@ -134,6 +134,24 @@ const std::vector<NotModelled>& not_modelled() {
   return items;
 }
 
+namespace {
+
+// Of recorded jobs that did not run, or ran otherwise, by reason.
+void add_apart_lines(const sim::VariantResult& variant, std::vector<std::string>& lines) {
+  for (const sim::WorkloadResult& w : variant.workloads) {
+    if (!w.recorded || w.recorded->apart.empty()) continue;
+    std::string text;
+    for (const scenarios::ApartJobs& jobs : w.recorded->apart) {
+      text += fmt::format("{} {} {} (first: {})", text.empty() ? "" : ",", jobs.jobs,
+                          apart_text(jobs.why), jobs.first.text());
+    }
+    add_once(lines, fmt::format("jobs of the trace of \"{}\" that do not run as recorded:{}",
+                                w.name, text));
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants, bool full) {
   std::vector<std::string> lines;
   for (const sim::VariantResult& variant : variants) {
@@ -142,6 +160,7 @@ std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants
       if (d.severity != Severity::Note || d.code == Code::InputAssumed) continue;
       add_once(lines, fmt::format("{}: {}", info(d.code).name, d.message));
     }
+    add_apart_lines(variant, lines);
   }
   if (std::string assumed = assumed_line(variants, full); !assumed.empty()) {
     lines.push_back(std::move(assumed));

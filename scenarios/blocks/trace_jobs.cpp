@@ -93,9 +93,13 @@ class TraceExpansion {
                 : "leave out splitBy, or choose users");
       return {};
     }
+    set_apart_what_is_not_taken();
+    const auto apart = std::make_shared<std::vector<ApartJobs>>();
+    for (const auto& [why, jobs] : apart_) apart->push_back(jobs);
     std::vector<Workload> workloads;
     for (const auto& [key, rows] : classes.rows) {
       workloads.push_back(workload_of(key, rows, classes));
+      workloads.back().trace->apart = apart;
     }
     tell(workloads, classes.grain);
     return workloads;
@@ -178,13 +182,13 @@ class TraceExpansion {
       }
       const std::int32_t gpus = trace_.gpus[row];
       if (gpus == 0) {
-        ++left_out_["without a GPU"];
+        set_apart(Apart::NoGpu, row);
       } else if (gpus < source_.least_gpus || gpus > source_.most_gpus.value_or(gpus)) {
-        ++left_out_["with another number of GPUs"];
+        set_apart(Apart::OtherGpus, row);
       } else if (trace_.run[row].ns < 0) {
-        ++left_out_["whose run time is not known"];
+        set_apart(Apart::UnknownTime, row);
       } else if (trace_.run[row].ns == 0) {
-        ++left_out_["that ran for no time"];
+        set_apart(Apart::NoTime, row);
       } else {
         rows_.push_back(row);
       }
@@ -197,20 +201,41 @@ class TraceExpansion {
     if (!rows_.empty()) return true;
     error(
         source_.file.where,
-        fmt::format("no job of the trace is left{}{}", left_out_.empty() ? "" : ": ",
-                    left_out_text()),
+        fmt::format("no job of the trace is left{}{}", apart_.empty() ? "" : ": ", left_out_text()),
         fmt::format("{}: change from, length, users, groups or the number of GPUs", trace_length));
     return false;
   }
 
-  // "2 without a GPU, 1 that ran for no time".
-  std::string left_out_text() const {
+  void set_apart(Apart why, std::size_t row) {
+    const auto [place, is_new] = apart_.try_emplace(why, ApartJobs{why, 0, trace_.row_place(row)});
+    ++place->second.jobs;
+  }
+
+  // What rows say and no workload does.
+  void set_apart_what_is_not_taken() {
+    const auto& given = given_.pod.extended;
+    for (const std::size_t row : rows_) {
+      if (!trace_.name(trace_.gang, row).empty()) set_apart(Apart::Gang, row);
+      if (known(trace_.time_limit, row) >= 0) set_apart(Apart::TimeLimit, row);
+      const std::string_view name = trace_.name(trace_.resource, row);
+      if (name.empty()) continue;
+      const auto resource = recorded_resource(name);
+      const bool taken = resource && (given.empty() || given.front().name.value == *resource);
+      if (!taken) set_apart(Apart::OtherResource, row);
+    }
+  }
+
+  std::string apart_texts(Apart from, Apart to, std::string_view between) const {
     std::string text;
-    for (const auto& [why, count] : left_out_) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, why);
+    for (const auto& [why, jobs] : apart_) {
+      if (why < from || why > to) continue;
+      text += fmt::format("{}{} {}", text.empty() ? "" : between, jobs.jobs, apart_text(why));
     }
     return text;
   }
+
+  // "1 that ran for no time, 2 without a GPU".
+  std::string left_out_text() const { return apart_texts(Apart::NoTime, Apart::NoGpu, ", "); }
 
   // Over the jobs that the column knows; nullopt: none.
   std::optional<double> mean_share(const TraceColumn<std::int32_t>& column,
@@ -302,6 +327,7 @@ class TraceExpansion {
     workload.trace->jobs = std::make_shared<const std::vector<RecordedJobs::Job>>(std::move(jobs));
     workload.trace->judged_groups = judged_groups_;
     workload.trace->gpu = trace_.names[key.device];
+    workload.trace->first = trace_.row_place(rows.front());
     return workload;
   }
 
@@ -348,29 +374,6 @@ class TraceExpansion {
     if (all_measured) measured.provenance = Provenance::Measured;
   }
 
-  // What rows say and no workload does.
-  std::string not_taken_text() const {
-    const auto rows_with = [&](const auto& fits) { return std::ranges::count_if(rows_, fits); };
-    const auto unread_resource = [&](std::size_t row) {
-      const std::string_view name = trace_.name(trace_.resource, row);
-      if (name.empty()) return false;
-      const auto resource = recorded_resource(name);
-      const auto& given = given_.pod.extended;
-      return !resource || (!given.empty() && given.front().name.value != *resource);
-    };
-    const std::pair<std::int64_t, std::string_view> ignored[] = {
-        {rows_with([&](std::size_t row) { return !trace_.name(trace_.gang, row).empty(); }),
-         "of a gang, whose rows start each by itself"},
-        {rows_with([&](std::size_t row) { return known(trace_.time_limit, row) >= 0; }),
-         "with a time limit, which ends none of them"},
-        {rows_with(unread_resource), "with a resource that is not the one they ask for here"}};
-    std::string text;
-    for (const auto& [count, what] : ignored) {
-      if (count > 0) text += fmt::format("; {} {}", count, what);
-    }
-    return text;
-  }
-
   // What became of the trace, as a note.
   void tell(const std::vector<Workload>& workloads, const Grain& grain) {
     std::string text = fmt::format("{} jobs of the trace are {} workload{}", rows_.size(),
@@ -381,13 +384,16 @@ class TraceExpansion {
                           workloads[w].count);
     }
     if (workloads.size() > kMostShown) text += ", ...";
-    if (!left_out_.empty()) text += "; left out: " + left_out_text();
+    if (const std::string left_out = left_out_text(); !left_out.empty()) {
+      text += "; left out: " + left_out;
+    }
     const bool has_use = !trace_.gpu_permille.empty() || !trace_.sm_permille.empty();
     if (!has_use) text += "; the trace does not say how much of their GPUs they used";
     if (trace_.gpu_memory.empty()) {
       text += has_use ? "; the trace does not say their GPU memory" : "; nor their GPU memory";
     }
-    text += not_taken_text();
+    const std::string not_taken = apart_texts(Apart::Gang, Apart::OtherResource, "; ");
+    if (!not_taken.empty()) text += "; " + not_taken;
     if (trace_.run_under_sharing) {
       text +=
           "; they were recorded while they shared GPUs, and their runs are taken as alone: there "
@@ -419,7 +425,7 @@ class TraceExpansion {
   Reading& reading_;
   Duration first_;
   std::vector<std::size_t> rows_;
-  std::map<std::string, std::int64_t> left_out_;
+  std::map<Apart, ApartJobs> apart_;
   std::set<std::string> names_;
   std::map<std::uint32_t, std::uint32_t> judged_numbers_;
   std::shared_ptr<std::vector<std::string>> judged_groups_ =

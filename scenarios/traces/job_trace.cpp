@@ -72,6 +72,20 @@ void NamePool::grow() {
 
 // Traces of jobs in either form, written and read as CSV.
 
+std::string_view apart_text(Apart why) {
+  constexpr std::string_view kTexts[] = {"that ran for no time",
+                                         "whose run time is not known",
+                                         "with another number of GPUs",
+                                         "without a GPU",
+                                         "of a gang, whose rows start each by itself",
+                                         "with a time limit, which ends none of them",
+                                         "with a resource that is not the one they ask for here",
+                                         "that ask for more GPUs than a node has",
+                                         "that ask for more CPU than a node has",
+                                         "that ask for more memory than a node has"};
+  return kTexts[static_cast<std::size_t>(why)];
+}
+
 std::string_view state_name(JobState state) { return kStateNames[static_cast<std::size_t>(state)]; }
 
 bool is_binary_job_trace(std::string_view bytes) {

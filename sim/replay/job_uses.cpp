@@ -42,7 +42,7 @@ class NamedProfiles {
     problems_.push_back(
         unknown_name(Code::ProfileUnknown, Located<std::string>{name, trace_.place_of(row)},
                      fmt::format("{} of the trace: the catalogue has no profile \"{}\"",
-                                 trace_.place_text(row), name),
+                                 trace_.row_place(row).text(), name),
                      catalogue_.profiles, "slicewise get profiles"));
     return nullptr;
   }

@@ -114,10 +114,7 @@ void count_fractions(const scenarios::JobTrace& trace, int tickets, SharingFigur
     const std::int32_t milli = trace.gpu_milli[row];
     if (trace.gpus[row] != 1 || milli >= 1000 || milli <= milli_of_ticket(tickets)) continue;
     ++figures.asked_for_more;
-    figures.first_asked_for_more = row;
-  }
-  if (figures.asked_for_more > 0) {
-    figures.first_place_asked_for_more = trace.place_text(figures.first_asked_for_more);
+    figures.first_asked_for_more = trace.row_place(row);
   }
 }
 

@@ -66,7 +66,7 @@ void ReplayRecord::refused(JobNumber job, TurnedAway reason) {
   auto known = std::ranges::find(refusals, reason, &SharingFigures::Refusal::reason);
   if (known == refusals.end()) {
     const std::size_t row = jobs_.rows_of(job).front();
-    known = refusals.insert(known, {reason, 0, row, jobs_.trace().place_text(row)});
+    known = refusals.insert(known, {reason, 0, jobs_.trace().row_place(row)});
   }
   known->jobs += static_cast<std::int64_t>(jobs_.rows_of(job).size());
 }

@@ -36,7 +36,7 @@ void find_jobs_that_never_fit(ReplayStudy& study, const scenarios::JobTrace& tra
       Code::JobNeverFits, {},
       fmt::format("{} of {} jobs ask for more than the empty cluster has and were dropped; the "
                   "first is {}: {}",
-                  result.never_fit, result.jobs, trace.place_text(row), asked),
+                  result.never_fit, result.jobs, trace.row_place(row).text(), asked),
       "add nodes that hold them"));
 }
 

@@ -99,6 +99,7 @@ RecordedFigures recorded_figures(const World& world, const TraceModel& trace,
   for (const JobSamples& samples : judged) figures.judged.push_back(samples.figures());
   // A part of the trace may run without them.
   std::erase_if(figures.judged, [](const JobGroupFigures& group) { return group.jobs == 0; });
+  figures.apart = trace.apart;
   return figures;
 }
 

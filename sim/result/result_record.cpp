@@ -334,47 +334,6 @@ const Record& record_of<GangFigures>() {
 }
 
 template <>
-const Record& record_of<JobGroupFigures>() {
-  using J = JobGroupFigures;
-  static const Record declared{
-      "what became of jobs of a trace, over all replications",
-      {field<&J::name>("name", "of the TraceJobs, the class, or whose they are"),
-       field<&J::jobs>("jobs", "in the trace"),
-       field<&J::finished>("finished", "mean per replication"),
-       field<&J::wait_p95>("waitP95Seconds", "from submission to the first running container"),
-       field<&J::completion_p95>("completionP95Seconds", "from submission to success"),
-       field<&J::slowdown>("slowdown", "time from the first start to success / as recorded"),
-       field<&J::deadlines_met>("deadlinesMetRatio", "of the jobs that have a deadline")
-           .of(Unit::Ratio),
-       field<&J::past_time_limit>("pastTimeLimit",
-                                  "ran longer than their time limit, mean per replication; they "
-                                  "are not killed")
-           .optional()}};
-  return declared;
-}
-
-template <>
-const Record& record_of<JobClass>() {
-  using C = JobClass;
-  static const Record declared{"jobs that are alike: one workload to the cluster",
-                               {field<&C::figures>("figures"),
-                                field<&C::namespace_name>("namespace", "of its pods").optional(),
-                                field<&C::labels>("labels", "of its pods").optional(),
-                                field<&C::gang>("gang"), field<&C::bill>("bill")}};
-  return declared;
-}
-
-template <>
-const Record& record_of<RecordedFigures>() {
-  using R = RecordedFigures;
-  static const Record declared{
-      "the jobs of a TraceJobs",
-      {field<&R::all>("all"), field<&R::classes>("classes", "in the order of the scheduler"),
-       field<&R::judged>("judged", "each user, group or project of trace.judgeBy").optional()}};
-  return declared;
-}
-
-template <>
 const Record& record_of<GpuNeighbour>() {
   using N = GpuNeighbour;
   static const Record declared{

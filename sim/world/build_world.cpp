@@ -118,16 +118,6 @@ void model_pipelines(const scenarios::Scenario& scenario, World& world) {
   }
 }
 
-void model_traces(World& world) {
-  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
-    const auto& spec = world.workloads[w].spec.trace;
-    if (!spec) continue;
-    auto trace = std::ranges::find(world.traces, spec->workload, &TraceModel::name);
-    if (trace == world.traces.end()) trace = world.traces.insert(trace, {spec->workload, {}});
-    trace->workloads.push_back(w);
-  }
-}
-
 namespace {
 
 using scenarios::WorkloadKind;
@@ -229,7 +219,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario,
   check_isolation(world, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));
   model_pipelines(scenario, world);
-  model_traces(world);
+  model_traces(world, found);
   world.findings = std::move(found);
   choose_engines(world);
   count_provenance(scenario, world);

@@ -131,7 +131,7 @@ RequestLimits request_limits(std::span<const scenarios::Objective> objectives);
 void model_pipelines(const scenarios::Scenario& scenario, World& world);
 
 // Which workloads are of one trace.
-void model_traces(World& world);
+void model_traces(World& world, Diagnostics& found);
 
 // Fills in what a language model leaves open from the catalogue, and `measured` with the GPU that
 // its figures were taken on; the GPU time of a "request" is then that of one decoding step.

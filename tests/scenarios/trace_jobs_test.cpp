@@ -126,6 +126,27 @@ TEST(TraceJobs, WindowsUsersGroupsAndNumbersOfGpusAreChosen) {
   EXPECT_EQ(split[0].pod.labels.at("user"), "ana");
 }
 
+TEST(TraceJobs, WhatDoesNotRunAsRecordedIsCountedWithItsFirstLine) {
+  const std::string csv = "# a remark\n" + kHeader +
+                          ",gang,time_limit_s\n0,60,0,,\n1,60,1,g,90\n2,60,1,g,\n3,,1,,\n"
+                          "4,60,0,,\n5,60,4,,\n6,0,1,,\n";
+  const auto workloads = expanded(csv, "mostGpus: 2");
+  ASSERT_EQ(workloads.size(), 1U);
+  const RecordedJobs& trace = *workloads[0].trace;
+  EXPECT_EQ(trace.first.text(), "line 4");
+  std::vector<std::string> apart;
+  for (const ApartJobs& jobs : *trace.apart) {
+    apart.push_back(std::to_string(jobs.jobs) + " " + std::string(apart_text(jobs.why)) + ", " +
+                    jobs.first.text() + ", row " + std::to_string(jobs.first.row));
+  }
+  EXPECT_THAT(apart, ElementsAre("1 that ran for no time, line 9, row 7",
+                                 "1 whose run time is not known, line 6, row 4",
+                                 "1 with another number of GPUs, line 8, row 6",
+                                 "2 without a GPU, line 3, row 1",
+                                 "2 of a gang, whose rows start each by itself, line 4, row 2",
+                                 "1 with a time limit, which ends none of them, line 4, row 2"));
+}
+
 TEST(TraceJobs, MistakesAreSaidWithTheirPlace) {
   const std::string csv = kHeader + ",user\n0,60,1,ana\n7200,,1,bo\n7200,60,0,bo\n";
   expect_mistake(csv, "users: [anna]", Code::ValueRange, "the trace has no user \"anna\"");

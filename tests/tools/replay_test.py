@@ -314,7 +314,7 @@ class Replay(unittest.TestCase):
         outcome = json.loads(result.stdout)["schedulers"][0]
         self.assertEqual((outcome["company"]["oomKilled"], outcome["company"]["failed"]), (7, 1))
         self.assertEqual(outcome["company"]["fitNoShare"],
-                         [{"firstRow": 3, "jobs": 1, "reason": "gpuMemory"}])
+                         [{"firstLine": 4, "firstRow": 3, "jobs": 1, "reason": "gpuMemory"}])
         self.assertEqual([reason["cause"] for reason in outcome["verdict"]["reasons"]],
                          ["podsFailed", "podsPending"])
 
@@ -350,8 +350,9 @@ class Replay(unittest.TestCase):
         outcome = document["schedulers"][0]
         self.assertEqual((outcome["jobs"], outcome["neverFit"]), (4, 1))
         self.assertEqual(outcome["company"]["fitNoShare"],
-                         [{"firstRow": 4, "jobs": 1, "reason": "gpuMemory"}])
-        self.assertEqual(outcome["company"]["smallerShare"], {"firstRow": 1, "jobs": 1})
+                         [{"firstLine": 8, "firstRow": 4, "jobs": 1, "reason": "gpuMemory"}])
+        self.assertEqual(outcome["company"]["smallerShare"],
+                         {"firstLine": 2, "firstRow": 1, "jobs": 1})
         text = " ".join(self.expect(PODS_LOST, "", *arguments, "--skip-bad",
                                     stdin=trace).stdout.split())
         for words in ("4 rows that cannot be read; the first is line 3",

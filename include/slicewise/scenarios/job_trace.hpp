@@ -48,6 +48,43 @@ inline constexpr Duration kUnknownDuration{-1};
 // A number that is not known, in columns of numbers.
 inline constexpr std::int32_t kUnknownNumber = -1;
 
+// A row of a trace, as reports name it.
+struct RowPlace {
+  std::int64_t row = 0;              // of those that were kept, from 1
+  std::optional<std::int64_t> line;  // of the file; absent: it has none, as a binary trace
+
+  // "line 8"; "row 7" where there are no lines.
+  std::string text() const {
+    return line ? "line " + std::to_string(*line) : "row " + std::to_string(row);
+  }
+};
+
+// Why jobs of a trace do not run as they were recorded.
+enum class Apart : std::uint8_t {
+  // Left out.
+  NoTime,
+  UnknownTime,
+  OtherGpus,
+  NoGpu,
+  // Run, but otherwise.
+  Gang,
+  TimeLimit,
+  OtherResource,
+  // Never run: no node has as much.
+  NodeGpus,
+  NodeCpu,
+  NodeMemory,
+};
+
+// What is so of them: "without a GPU".
+std::string_view apart_text(Apart why);
+
+struct ApartJobs {
+  Apart why = Apart::NoGpu;
+  std::int64_t jobs = 0;
+  RowPlace first;
+};
+
 // Columns of equal length, one row per job, in order of arrival; rows that arrive together keep
 // the order of the file. `arrival`, `run` and `gpus` are always there.
 struct JobTrace {
@@ -105,10 +142,10 @@ struct JobTrace {
     if (first_line == 0) return {file};
     return {file, static_cast<int>(line_of(row)), 1};
   }
-  // "line 8"; "row 7" where there are no lines.
-  std::string place_text(std::size_t row) const {
-    return first_line == 0 ? "row " + std::to_string(row + 1)
-                           : "line " + std::to_string(line_of(row));
+  RowPlace row_place(std::size_t row) const {
+    RowPlace place{static_cast<std::int64_t>(row) + 1, std::nullopt};
+    if (first_line != 0) place.line = static_cast<std::int64_t>(line_of(row));
+    return place;
   }
   std::size_t size() const { return arrival.size(); }
   // Of each of the job's GPUs, in thousandths: all of it where nobody says less.

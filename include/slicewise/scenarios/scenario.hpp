@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/policy.hpp"
 #include "slicewise/scenarios/serving.hpp"
 #include "slicewise/scenarios/studies.hpp"
@@ -309,6 +310,8 @@ struct RecordedJobs {
   std::shared_ptr<const std::vector<std::string>> judged_groups;  // users, ... of the whole trace
   std::string gpu;  // recorded on: models ("A100|H100") or an instance type; "" not known
   int at_once = 0;  // the most that would run at a time if none waited
+  RowPlace first;   // of its jobs
+  std::shared_ptr<const std::vector<ApartJobs>> apart;  // of the whole trace
   SourceLocation where;
 };
 

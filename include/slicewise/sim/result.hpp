@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/serving.hpp"
 #include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/stamp.hpp"
@@ -193,7 +194,8 @@ inline constexpr std::string_view kTraceJobsKind = "TraceJobs";
 struct RecordedFigures {
   JobGroupFigures all;
   std::vector<JobClass> classes;
-  std::vector<JobGroupFigures> judged;  // each that objectives are judged for by themselves
+  std::vector<JobGroupFigures> judged;      // each that objectives are judged for by themselves
+  std::vector<scenarios::ApartJobs> apart;  // those that do not run as they were recorded
 };
 
 struct WorkloadResult {

@@ -42,6 +42,8 @@ const Record& record_of<BillGroup>();
 template <>
 const Record& record_of<BillSplit>();
 template <>
+const Record& record_of<RecordedFigures>();
+template <>
 const Record& record_of<WorkloadResult>();
 template <>
 const Record& record_of<GpuResult>();
@@ -55,6 +57,20 @@ template <>
 const Record& record_of<SpotRisk>();
 template <>
 const Record& record_of<NodePoolResult>();
+template <>
+struct Spelling<scenarios::Apart> {
+  using Apart = scenarios::Apart;
+  static constexpr bool kListed = true;
+  static constexpr Apart kAll[] = {
+      Apart::NoTime,    Apart::UnknownTime,   Apart::OtherGpus, Apart::NoGpu,   Apart::Gang,
+      Apart::TimeLimit, Apart::OtherResource, Apart::NodeGpus,  Apart::NodeCpu, Apart::NodeMemory};
+  static std::string_view of(Apart why) {
+    constexpr std::string_view kWords[] = {"noTime",  "unknownTime", "otherGpus",     "noGpu",
+                                           "gang",    "timeLimit",   "otherResource", "nodeGpus",
+                                           "nodeCpu", "nodeMemory"};
+    return kWords[static_cast<std::size_t>(why)];
+  }
+};
 template <>
 struct Spelling<GpuRoom::Bound> {
   using Bound = GpuRoom::Bound;

@@ -197,6 +197,7 @@ struct PipelineModel {
 struct TraceModel {
   std::string name;
   std::vector<std::size_t> workloads;  // into World::workloads
+  std::vector<scenarios::ApartJobs> apart;
 };
 
 struct World {

@@ -160,7 +160,7 @@ TEST(ReplaySharing, AMigInstanceStretchesJobsAndKeepsThemApart) {
   EXPECT_GT(end_s(result, 0), 4'000);
   ASSERT_EQ(result.sharing->refusals.size(), 1U);
   EXPECT_EQ(result.sharing->refusals[0].reason, TurnedAway::SeveralGpus);
-  EXPECT_EQ(result.sharing->refusals[0].first_row, 2U);
+  EXPECT_EQ(result.sharing->refusals[0].first.row, 3);
   EXPECT_EQ(judge(result, false).reasons.front().brief, "1 fit nowhere");
 }
 
@@ -189,7 +189,7 @@ TEST(ReplaySharing, WhatNeedsMoreMemoryThanASliceHasIsCountedAndNamed) {
   const ReplayResult mps = replayed_shared(trace, on_instances("g4dn.xlarge", 1, "mps:4"));
   EXPECT_EQ(mps.finished, 1);
   EXPECT_EQ(mps.sharing->refused(), 2);
-  EXPECT_EQ(mps.sharing->refusals[0].first_row, 1U);
+  EXPECT_EQ(mps.sharing->refusals[0].first.row, 2);
   const ReplayResult alone = replayed_shared(trace, on_instances("g4dn.xlarge", 1, "exclusive"));
   EXPECT_EQ(alone.finished, 2);
   EXPECT_EQ(alone.sharing->refusals[0].first_row, 2U);

@@ -151,8 +151,7 @@ struct SharingFigures {
   struct Refusal {
     TurnedAway reason = TurnedAway::GpuMemory;
     std::int64_t jobs = 0;
-    std::size_t first_row = 0;
-    std::string first_place;  // "line 8" of the trace
+    scenarios::RowPlace first;
   };
   JobFigures known;               // rows of the trace
   RatioHistogram slowdown;        // time on the GPU / alone on a whole GPU
@@ -164,8 +163,7 @@ struct SharingFigures {
   std::vector<Refusal> refusals;  // those with jobs
   // Rows that asked for more of a GPU than a share of it is, and got one share.
   std::int64_t asked_for_more = 0;
-  std::size_t first_asked_for_more = 0;  // row
-  std::string first_place_asked_for_more;
+  scenarios::RowPlace first_asked_for_more;
   double gpu_busy = 0;   // share of the time of all GPUs: kernels run
   double sm_active = 0;  // likewise: SMs work
   double switching = 0;  // likewise: contexts are switched

@@ -1,0 +1,93 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "admission.hpp"
+#include "parts.hpp"
+
+// The workloads that a trace of jobs became, and which of its jobs do not run as they were
+// recorded.
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Apart;
+using scenarios::ApartJobs;
+
+const scenarios::RecordedJobs& source_of(const World& world, const TraceModel& trace) {
+  return *world.workloads[trace.workloads.front()].spec.trace;
+}
+
+// What an empty node of the pool has too little of for a pod of the workload, under its present
+// layout or one to come.
+std::optional<Apart> lacks(const PoolModel& pool, const WorkloadModel& workload,
+                           std::size_t offer) {
+  std::int64_t most = pool.tickets_per_node(offer, 0);
+  for (const LayoutChange& change : pool.layout_changes) {
+    most = std::max(most, pool.tickets_per_node(offer, change.layout));
+  }
+  const scenarios::PodTemplate& pod = workload.spec.pod;
+  if (workload.tickets > most) return Apart::NodeGpus;
+  if (pod.cpu_request > pool.allocatable_cpu) return Apart::NodeCpu;
+  if (pod.memory_request > pool.allocatable_memory) return Apart::NodeMemory;
+  return std::nullopt;
+}
+
+// Of the pools that admit its pods and offer what they ask for; those that no pool does are told so
+// elsewhere. nullopt: some node holds one.
+std::optional<Apart> lacks_everywhere(const World& world, const WorkloadModel& workload) {
+  std::optional<Apart> least;
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    const auto offer = workload.on_pool[p].offer;
+    if (!offer || !admits(world.pools[p], workload.spec.pod)) continue;
+    const auto why = lacks(world.pools[p], workload, *offer);
+    if (!why) return std::nullopt;
+    least = std::max(least, why);
+  }
+  return least;
+}
+
+std::vector<ApartJobs> jobs_for_no_node(const World& world, const TraceModel& trace) {
+  std::vector<ApartJobs> apart;
+  for (const std::size_t w : trace.workloads) {
+    const scenarios::Workload& spec = world.workloads[w].spec;
+    const auto why = lacks_everywhere(world, world.workloads[w]);
+    if (!why || spec.count == 0) continue;
+    auto known = std::ranges::find(apart, *why, &ApartJobs::why);
+    if (known == apart.end()) known = apart.insert(known, {*why, 0, spec.trace->first});
+    known->jobs += spec.count;
+    if (spec.trace->first.row < known->first.row) known->first = spec.trace->first;
+  }
+  std::ranges::sort(apart, {}, &ApartJobs::why);
+  return apart;
+}
+
+}  // namespace
+
+void model_traces(World& world, Diagnostics& found) {
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    const auto& spec = world.workloads[w].spec.trace;
+    if (!spec) continue;
+    auto trace = std::ranges::find(world.traces, spec->workload, &TraceModel::name);
+    if (trace == world.traces.end()) {
+      trace = world.traces.insert(trace, {spec->workload, {}, {}});
+      if (spec->apart) trace->apart = *spec->apart;
+    }
+    trace->workloads.push_back(w);
+  }
+  for (TraceModel& trace : world.traces) {
+    const scenarios::RecordedJobs& source = source_of(world, trace);
+    for (const ApartJobs& jobs : jobs_for_no_node(world, trace)) {
+      trace.apart.push_back(jobs);
+      found.push_back(make_diagnostic(
+          Code::JobNeverFits, source.file.where,
+          fmt::format("{} jobs of \"{}\" stay Pending, those {}; the first is {} of {}", jobs.jobs,
+                      trace.name, apart_text(jobs.why), jobs.first.text(), source.file.value),
+          jobs.why == Apart::NodeGpus
+              ? "a job is one pod on one node here, `slicewise replay` places jobs over several: "
+                "leave them out with mostGpus, or take a larger instance type"
+              : "take a larger instance type, or write hostRequests: false"));
+    }
+  }
+}
+
+}  // namespace slicewise::sim
