@@ -249,10 +249,62 @@ std::optional<TurnedAway> JobUses::turned_away(std::size_t row) const {
   if (sharing_.isolates() && !offers_slice(row)) return TurnedAway::OtherSlice;
   if (!says_memory(row) && profile_memory_[use_of_row_[row]].count == 0) return std::nullopt;
   for (std::size_t pool = 0; pool < sharing_.pools.size(); ++pool) {
-    const Bytes room = gpus == 1 ? ticket_memory(pool) : whole_memory(pool);
-    if (memory(pool, row) <= room) return std::nullopt;
+    if (has_room(pool, row)) return std::nullopt;
   }
   return TurnedAway::GpuMemory;
+}
+
+namespace {
+
+// The models that the shape may have and that are in the list; of none, one that no node has.
+void keep_to(const std::vector<std::string>& models, JobShape& shape) {
+  if (shape.gpu_models.empty()) {
+    shape.gpu_models = models;
+    return;
+  }
+  std::erase_if(shape.gpu_models, [&](const std::string& model) {
+    return std::ranges::find(models, model) == models.end();
+  });
+  if (shape.gpu_models.empty()) shape.gpu_models.emplace_back();
+}
+
+}  // namespace
+
+void keep_to_gpus_with_room(const scenarios::JobTrace& trace, const JobUses& uses,
+                            std::span<const NodeShape> nodes, TraceShapes& shapes) {
+  const std::vector<PoolModel>& pools = uses.sharing().pools;
+  if (!uses.may_run_out_of_memory() || pools.size() < 2) return;
+  std::vector<std::string> model_of_pool;
+  for (const PoolModel& pool : pools) {
+    model_of_pool.push_back(
+        std::ranges::find(nodes, pool.instance_type, &NodeShape::name)->gpu_model);
+  }
+  std::map<std::pair<ShapeId, std::vector<bool>>, ShapeId> split;
+  std::vector<JobShape> by_room;
+  std::vector<std::int64_t> counts;
+  std::vector<bool> has_room(pools.size());
+  for (std::size_t row = 0; row < trace.size(); ++row) {
+    for (std::size_t pool = 0; pool < pools.size(); ++pool) {
+      has_room[pool] = trace.gpus[row] == 0 || uses.has_room(pool, row);
+    }
+    ShapeId& shape = shapes.of_row[row];
+    const auto [entry, is_new] =
+        split.try_emplace({shape, has_room}, static_cast<ShapeId>(by_room.size()));
+    if (is_new) {
+      by_room.push_back(shapes.shapes[shape]);
+      counts.push_back(0);
+      std::vector<std::string> models;
+      for (std::size_t pool = 0; pool < pools.size(); ++pool) {
+        if (has_room[pool]) models.push_back(model_of_pool[pool]);
+      }
+      // Without any it is turned away.
+      if (!models.empty() && models.size() < pools.size()) keep_to(models, by_room.back());
+    }
+    shape = entry->second;
+    ++counts[shape];
+  }
+  shapes.shapes = std::move(by_room);
+  shapes.typical = typical_jobs(shapes.shapes, counts);
 }
 
 GuestTable guests_of(const scenarios::JobTrace& trace, const JobUses& uses,

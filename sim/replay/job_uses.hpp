@@ -42,6 +42,10 @@ class JobUses {
   Bytes domain_memory(std::size_t pool) const { return memory_[pool].domain; }
   Bytes whole_memory(std::size_t pool) const { return memory_[pool].whole; }
 
+  // Whether a GPU of the pool, or what a job may have of it, is enough for the row.
+  bool has_room(std::size_t pool, std::size_t row) const {
+    return memory(pool, row) <= (trace_.gpus[row] == 1 ? ticket_memory(pool) : whole_memory(pool));
+  }
   // nullopt: the row can run somewhere, as far as its GPU memory and the way of sharing go.
   std::optional<TurnedAway> turned_away(std::size_t row) const;
   // Whether jobs may run out of memory beside each other.
@@ -75,6 +79,11 @@ class JobUses {
   Diagnostics problems_;
   JobFigures known_;
 };
+
+// Keeps jobs off the GPU models of a mixed cluster that have too little memory for them alone, as
+// their users would with a node selector. Shapes are split by it.
+void keep_to_gpus_with_room(const scenarios::JobTrace& trace, const JobUses& uses,
+                            std::span<const NodeShape> nodes, TraceShapes& shapes);
 
 // What the jobs with a ticket are to each other, for policies that look at it. Shapes are split by
 // it: JobShape::guest.

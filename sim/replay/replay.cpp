@@ -127,6 +127,7 @@ Expected<ReplayResult> replay_shared(const scenarios::JobTrace& trace,
   TraceShapes shapes = shapes_of(trace, settings.cluster, sharing.tickets);
   const JobUses uses(trace, sharing);
   if (!uses.problems().empty()) return tl::unexpected(uses.problems());
+  keep_to_gpus_with_room(trace, uses, settings.cluster.nodes, shapes);
   GuestTable guests;
   if (knows_sharing(settings.placement)) {
     guests = guests_of(trace, uses, settings.cluster.nodes, shapes);

@@ -54,10 +54,9 @@ inline ReplaySettings on_nodes(std::size_t nodes, int gpus, QueuePolicy queue) {
 }
 
 inline std::shared_ptr<const GpuSharing> shared(const std::string& way,
-                                                const std::string& instance) {
+                                                const std::vector<std::string>& types) {
   const auto read = scenarios::read_sharing_way(way);
   EXPECT_TRUE(read.has_value()) << way;
-  const std::vector<std::string> types = {instance};
   auto sharing = share_gpus(*read, types, "us-east-1", demo::catalogue());
   EXPECT_TRUE(sharing.has_value()) << sharing.error().front().message;
   return std::make_shared<const GpuSharing>(std::move(*sharing));
@@ -71,7 +70,7 @@ inline ReplaySettings on_instances(const std::string& instance, std::size_t node
                                         type.gpu_count, type.gpu_model});
   settings.queue = queue;
   settings.keep_jobs = true;
-  if (!way.empty()) settings.sharing = shared(way, instance);
+  if (!way.empty()) settings.sharing = shared(way, {instance});
   return settings;
 }
 

@@ -192,7 +192,33 @@ TEST(ReplaySharing, WhatNeedsMoreMemoryThanASliceHasIsCountedAndNamed) {
   EXPECT_EQ(mps.sharing->refusals[0].first.row, 2);
   const ReplayResult alone = replayed_shared(trace, on_instances("g4dn.xlarge", 1, "exclusive"));
   EXPECT_EQ(alone.finished, 2);
-  EXPECT_EQ(alone.sharing->refusals[0].first_row, 2U);
+  EXPECT_EQ(alone.sharing->refusals[0].first.row, 3);
+}
+
+// A T4 has 15 GiB, an A10G 22: who needs more than the first goes to the second, whatever the rule
+// would rather have, and waits there though the others are free.
+TEST(ReplaySharing, OfTwoKindsOfGpusAJobTakesThoseThatHaveItsMemory) {
+  auto trace = trace_of({{0, 100, 1}, {0, 100, 1}, {1, 100, 1}, {2, 100, 1}, {3, 100, 4}});
+  trace.gpu_memory.owned = {gibibytes(18), gibibytes(2), gibibytes(18), gibibytes(30),
+                            gibibytes(18)};
+  for (const NodePolicy placement :
+       {NodePolicy::BestFit, NodePolicy::LeastAllocated, NodePolicy::Fgd, NodePolicy::Random}) {
+    ReplaySettings settings = on_instances("g4dn.12xlarge", 1, "", QueuePolicy::Backfill);
+    settings.cluster.nodes.push_back(on_instances("g5.xlarge", 1, "").cluster.nodes.front());
+    settings.placement = placement;
+    settings.sharing = shared("exclusive", {"g4dn.12xlarge", "g5.xlarge"});
+    const ReplayResult result = replayed_shared(trace, settings);
+    EXPECT_EQ(result.sharing->oom_killed, 0) << policy_name(placement);
+    EXPECT_EQ(end_s(result, 0), 100);
+    EXPECT_EQ(end_s(result, 1), 100);
+    EXPECT_EQ(end_s(result, 2), 200);
+    EXPECT_EQ(result.sharing->refused(), 1);  // 30 GiB: no GPU has them
+    EXPECT_EQ(result.never_fit, 1);           // four GPUs have too little, and the one is one
+    trace.gpu_models.owned = {1, 0, 0, 0, 0};
+    trace.names = {"", "T4"};
+    EXPECT_EQ(replayed_shared(trace, settings).never_fit, 2);  // it names the one that is too small
+    trace.gpu_models.owned.clear();
+  }
 }
 
 // Whatever meets whatever, preempted or not: the time in which kernels run is that of the jobs
