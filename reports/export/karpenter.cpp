@@ -154,14 +154,14 @@ class KarpenterWriter {
       // Karpenter has no minimum; `import k8s` reads it.
       metadata["annotations"]["slicewise.dev/nodes-min"] = std::to_string(pool.nodes);
     }
-    add_document(pool_remarks(pool),
-                 {{"apiVersion", "karpenter.sh/v1"},
-                  {"kind", "NodePool"},
-                  {"metadata", std::move(metadata)},
-                  {"spec",
-                   {{"template", std::move(tmpl)},
-                    {"limits", {{"nodes", std::to_string(pool.most_nodes.value_or(pool.nodes))}}},
-                    {"disruption", disruption_of(provisioner_)}}}});
+    json spec = {{"template", std::move(tmpl)},
+                 {"limits", {{"nodes", std::to_string(pool.most_nodes.value_or(pool.nodes))}}},
+                 {"disruption", disruption_of(provisioner_)}};
+    if (pool.weight > 0) spec["weight"] = pool.weight;
+    add_document(pool_remarks(pool), {{"apiVersion", "karpenter.sh/v1"},
+                                      {"kind", "NodePool"},
+                                      {"metadata", std::move(metadata)},
+                                      {"spec", std::move(spec)}});
   }
 
   std::string pool_remarks(const NodePool& pool) const {

@@ -109,6 +109,19 @@ constinit const FieldList kProvisioner =
     block<Provisioner, &finish_provisioner>(kProvisionerFields);
 
 void check_node_ranges(const Scenario& scenario, Findings& findings) {
+  for (const NodePool& pool : scenario.node_pools) {
+    const bool chosen = scenario.provisioner.kind == ProvisionerKind::Karpenter && pool.most_nodes;
+    if (pool.weight == 0 || chosen) continue;
+    Diagnostic unused = make_diagnostic(
+        Code::SettingConflict, pool.name.where,
+        fmt::format(
+            "weight of \"{}\" does nothing: Karpenter alone chooses by it, among pools that "
+            "it may grow",
+            pool.name.value),
+        "remove it, or write `provisioner: {kind: Karpenter}` and nodes: {min, max}");
+    unused.severity = Severity::Warning;
+    findings.add(std::move(unused));
+  }
   if (scenario.provisioner.kind != ProvisionerKind::ManagedNodeGroup) return;
   for (const NodePool& pool : scenario.node_pools) {
     if (!pool.most_nodes) continue;

@@ -171,6 +171,7 @@ class ClusterImport {
     const auto where = [&] { return group.object_where; };
     if (group.most && *group.most > 0 && group.fewest && *group.fewest >= 0) {
       grow(pool, *group.fewest, group.most);
+      pool.weight = group.weight.value_or(0);
       if (disruption_.empty()) disruption_ = disruption_of(group);
     } else if (group.most && *group.most > 0) {
       grow(pool, *group.most, {});

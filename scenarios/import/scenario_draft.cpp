@@ -88,6 +88,9 @@ class Writer {
     const std::string nodes = nodes_text(pool);
     pool.nodes_are_assumed ? todo(nodes, "Assumed: enough for the pods", "nodes", pool.name)
                            : line(nodes);
+    if (pool.weight > 0) {
+      line(fmt::format("    weight: {}", std::min<std::int64_t>(pool.weight, 100)));
+    }
     if (!pool.capacity_type.empty()) line(fmt::format("    capacityType: {}", pool.capacity_type));
     if (pool.falls_back) line("    spot: {fallback: on-demand}");
     write_labels("    labels", pool.labels);

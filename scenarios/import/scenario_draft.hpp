@@ -22,6 +22,7 @@ struct DraftPool {
   std::int64_t nodes = 1;
   std::optional<std::int64_t> most_nodes;  // the provisioner adds nodes up to it
   bool nodes_are_assumed = true;
+  std::int64_t weight = 0;
   std::string capacity_type;  // "" on demand
   bool falls_back = false;    // from spot to on demand
   DraftLabels labels;

@@ -45,6 +45,7 @@ void read_node_pool(Context& context, const Node& object) {
   // A NodePool has no minimum; exported ones carry that of their scenario.
   group.fewest =
       whole_of(text_below(&object, {"metadata", "annotations", "slicewise.dev/nodes-min"}));
+  group.weight = whole_of(text_below(&object, {"spec", "weight"}));
   const Node* disruption = node_below(&object, {"spec", "disruption"});
   group.consolidation = text_below(disruption, {"consolidationPolicy"});
   group.consolidates_after = text_below(disruption, {"consolidateAfter"});

@@ -284,6 +284,7 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   model.where = pool.nodes_where.line > 0 ? pool.nodes_where : pool.name.where;
   model.nodes = pool.nodes;
   model.most_nodes = pool.most_nodes;
+  model.weight = pool.weight;
   model.gpus_per_node = type->gpu_count;
   model.gpu = gpu;
   model.interconnect = catalogue.find_interconnect(type->interconnect);

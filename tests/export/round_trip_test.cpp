@@ -153,11 +153,13 @@ TEST(RoundTrip, RangesOfNodesAndJobsOfSeveralPods) {
   NodePool& pool = given.node_pools.front();
   pool.nodes = 0;
   pool.most_nodes = 8;
+  pool.weight = 50;
   pool.capacity_type = scenarios::CapacityType::Spot;
   pool.spot.emplace();
   pool.spot->falls_back_to_on_demand = true;
   const Scenario again = expect_round_trip(given, {"helm-values", "karpenter", "pod-patch"});
   EXPECT_EQ(again.node_pools.front().most_nodes, 8);
+  EXPECT_EQ(again.node_pools.front().weight, 50);
   ASSERT_TRUE(again.node_pools.front().spot);
   EXPECT_TRUE(again.node_pools.front().spot->falls_back_to_on_demand);
   EXPECT_FALSE(again.node_pools.back().most_nodes);

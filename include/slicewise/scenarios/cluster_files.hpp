@@ -176,6 +176,7 @@ struct NodeGroupFile {
   std::optional<std::int64_t> fewest;  // minSize, or the annotation of an exported NodePool
   std::optional<std::int64_t> most;    // maxSize, limits.nodes
   bool is_spot = false;                // of a node group; a NodePool requires a capacity type
+  std::optional<std::int64_t> weight;  // of a NodePool
   std::string consolidation;           // disruption.consolidationPolicy of a NodePool
   std::string consolidates_after;
 };

@@ -188,6 +188,7 @@ struct NodePool {
   int nodes = 1;                  // at the start; the fewest of a pool that grows
   std::optional<int> most_nodes;  // the provisioner adds and removes nodes; absent: it does not
   SourceLocation nodes_where;
+  int weight = 0;  // Karpenter: of several pools that would do, those with the most go first
   CapacityType capacity_type = CapacityType::OnDemand;
   SourceLocation capacity_type_where;
   std::optional<Spot> spot;

@@ -82,6 +82,7 @@ struct PoolModel {
   std::string strategy;           // "exclusive", "timeSlicing", "mps", "mig", "mig+mps", ...
   int nodes = 1;                  // at the start
   std::optional<int> most_nodes;  // the provisioner adds and removes nodes; absent: it does not
+  int weight = 0;                 // those with the most go first
   int gpus_per_node = 1;
   int vcpus = 0;
   const models::GpuModel* gpu = nullptr;               // of the catalogue given to build_world

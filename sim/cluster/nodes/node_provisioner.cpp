@@ -1,6 +1,7 @@
 #include "node_provisioner.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace slicewise::sim {
 namespace {
@@ -133,10 +134,13 @@ void NodeProvisioner::open_rooms(bool as_expected) {
   }
 }
 
-// The pool that a node for so many pods of the workload is started of. Karpenter puts as many of
-// them as it can on one node, and takes the cheapest that holds them; the Cluster Autoscaler the
-// first. Source: sigs.k8s.io/karpenter, pkg/controllers/provisioning/scheduling, NodeClaim.Add, and
-// pkg/cloudprovider, InstanceTypes.OrderByPrice.
+// The pool that a node for so many pods of the workload is started of. Karpenter takes its node
+// pools by weight, and the next only where none of more weight holds a pod or may grow; among those
+// of one weight, as if they were the instance types of one node pool, it puts as many pods as it
+// can on one node, and takes the cheapest that holds them. The Cluster Autoscaler takes the first.
+// Source: sigs.k8s.io/karpenter, pkg/utils/nodepool, OrderByWeight, pkg/controllers/provisioning/
+// scheduling, Scheduler.addToNewNodeClaim and NodeClaim.Add, and pkg/cloudprovider,
+// InstanceTypes.OrderByPrice.
 std::optional<std::size_t> NodeProvisioner::pool_for(std::size_t w, std::int64_t pods,
                                                      bool as_expected) const {
   const bool karpenter = run_.world.provisioner.kind == Provisioner::Kind::Karpenter;
@@ -149,9 +153,12 @@ std::optional<std::size_t> NodeProvisioner::pool_for(std::size_t w, std::int64_t
     const std::int64_t held = std::min(pods, rooms_.on_empty(p, w, guess));
     if (held == 0) continue;
     if (best && !karpenter) continue;
-    const bool cheaper =
-        best && pool.price.usd.per_hour < run_.world.pools[*best].price.usd.per_hour;
-    if (best && held <= held_by_best && !(held == held_by_best && cheaper)) continue;
+    // By weight, then pods, then price.
+    const auto rank = [&](std::size_t at, std::int64_t pods_held) {
+      const PoolModel& ranked = run_.world.pools[at];
+      return std::tuple(ranked.weight, pods_held, Usd{} - ranked.price.usd.per_hour);
+    };
+    if (best && rank(p, held) <= rank(*best, held_by_best)) continue;
     best = p;
     held_by_best = held;
   }

@@ -13,8 +13,7 @@ namespace slicewise::sim {
 
 // Karpenter and the Cluster Autoscaler: which nodes start, and which are taken away. Not modelled:
 // replacing a node by a cheaper one (consolidation removes nodes, and moves their pods), pods that
-// must not be disrupted, disruption budgets, the order of several node pools by weight (they are
-// tried in the order of the scenario).
+// must not be disrupted, disruption budgets.
 class NodeProvisioner {
  public:
   NodeProvisioner(RunState& run, const Scheduler& scheduler, NodeRooms& rooms, NodeLives& nodes);

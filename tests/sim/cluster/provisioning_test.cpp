@@ -97,14 +97,17 @@ TEST(Karpenter, WithoutNodeOverlayStartsANodePerPod) {
 }
 
 // Sizes of one GPU, of one GPU and more CPU, and of four, the dearest first in the file.
-std::vector<double> launches_of_sizes(int jobs, Provisioner::Kind kind) {
-  Scenario s = elastic(jobs, 0, 8);
+std::vector<double> launches_of_sizes(int jobs, Provisioner::Kind kind,
+                                      const std::vector<int>& weights = {0, 0, 0},
+                                      int most_nodes = 8) {
+  Scenario s = elastic(jobs, 0, most_nodes);
   s.provisioner.kind = kind;
   for (const char* type : {"g4dn.2xlarge", "g4dn.12xlarge"}) {
     scenarios::NodePool larger = s.node_pools.back();
     larger.name.value = larger.instance_type.value = type;
     s.node_pools.insert(s.node_pools.begin(), larger);
   }
+  for (std::size_t p = 0; p < weights.size(); ++p) s.node_pools[p].weight = weights[p];
   std::vector<double> launches;
   for (const NodePoolResult& pool : demo::result(s).node_pools) {
     launches.push_back(pool.dynamics->launches);
@@ -121,6 +124,17 @@ TEST(Karpenter, TakesTheCheapestSizeThatHoldsMostPods) {
   const Launches first = launches_of_sizes(1, Provisioner::Kind::ClusterAutoscaler);
   EXPECT_GE(first[0], 1);  // of the file
   EXPECT_EQ(first[2], 0);
+}
+
+TEST(Karpenter, TakesPoolsOfMoreWeightFirst) {
+  using Launches = std::vector<double>;
+  constexpr auto kKarpenter = Provisioner::Kind::Karpenter;
+  EXPECT_EQ(launches_of_sizes(1, kKarpenter, {0, 10, 0}), (Launches{0, 1, 0}));  // not the cheapest
+  EXPECT_EQ(launches_of_sizes(4, kKarpenter, {1, 10, 10}), (Launches{0, 0, 4}));
+  // Those of less weight when the others may not grow any more.
+  EXPECT_EQ(launches_of_sizes(2, kKarpenter, {0, 10, 5}, 1), (Launches{0, 1, 1}));
+  const Launches first = launches_of_sizes(1, Provisioner::Kind::ClusterAutoscaler, {0, 10, 0});
+  EXPECT_EQ(first[1], 0);
 }
 
 // A renamed resource is in no instance type: no node, no cost, pods Pending to the end.
