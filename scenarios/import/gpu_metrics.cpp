@@ -267,8 +267,9 @@ void GpuMetrics::add_lives(std::vector<PodRecord>& pods, std::uint32_t pod,
   }
 }
 
-void GpuMetrics::credit_device(const Device& device, const std::vector<PodRecord>& pods,
-                               std::vector<Credit>& credits, ImportReport& report) const {
+void GpuMetrics::credit_device(const std::string& name, const Device& device,
+                               const std::vector<PodRecord>& pods, std::vector<Credit>& credits,
+                               ImportReport& report) const {
   const bool is_mig = !device.profile.empty();
   const bool by_engine = is_mig || !device.use.has(Metric::Utilisation);
   const Metric metric = by_engine ? Metric::EngineActive : Metric::Utilisation;
@@ -285,6 +286,7 @@ void GpuMetrics::credit_device(const Device& device, const std::vector<PodRecord
       if (!record) continue;
       Credit& credit = credits[*record];
       credit.most_pods = std::max(credit.most_pods, uses.most_pods);
+      credit.seen_on(name);
       if (kind == Metric::Memory) {
         credit.most_memory = std::max(credit.most_memory, use.value);
       } else {
@@ -312,7 +314,7 @@ void GpuMetrics::credit(std::vector<PodRecord>& pods, const ImportOptions& optio
   add_unknown_pods(pods, report);
   index(pods);
   std::vector<Credit> credits(pods.size());
-  for (const auto& [name, device] : devices_) credit_device(device, pods, credits, report);
+  for (const auto& [name, device] : devices_) credit_device(name, device, pods, credits, report);
   for (std::size_t i = 0; i < pods.size(); ++i) {
     PodRecord& pod = pods[i];
     const Credit& credit = credits[i];
@@ -322,6 +324,7 @@ void GpuMetrics::credit(std::vector<PodRecord>& pods, const ImportOptions& optio
     });
     pod.sm_permille = credit.sm_active.permille();
     pod.gpu_permille = credit.use.permille();
+    if (credit.device != nullptr && !credit.on_several) pod.ran_on = *credit.device;
     if (!pod.gpu_permille && has_gpu) {
       report.remark(
           ImportRemark::Kind::Note,

@@ -48,6 +48,7 @@ bool JobRows::append(const JobRow& row) {
   trace_.gpu_permille.owned.push_back(row.gpu_permille);
   trace_.sm_permille.owned.push_back(row.sm_permille);
   trace_.priority.owned.push_back(row.priority);
+  trace_.backoff_limit.owned.push_back(row.backoff_limit);
   trace_.state.owned.push_back(row.state);
   trace_.id.owned.push_back(pool_.number_of(row.id));
   trace_.user.owned.push_back(pool_.number_of(row.user));
@@ -57,6 +58,8 @@ bool JobRows::append(const JobRow& row) {
   trace_.resource.owned.push_back(pool_.number_of(row.resource));
   trace_.work.owned.push_back(pool_.number_of(row.work));
   trace_.gang.owned.push_back(pool_.number_of(row.gang));
+  trace_.instance_type.owned.push_back(pool_.number_of(row.instance_type));
+  trace_.ran_on.owned.push_back(pool_.number_of(row.ran_on));
   trace_.iteration.owned.push_back(row.iteration);
   trace_.iteration_host.owned.push_back(row.iteration_host);
   trace_.iteration_gpu.owned.push_back(row.iteration_gpu);
@@ -65,6 +68,13 @@ bool JobRows::append(const JobRow& row) {
   if (id == 0) return false;
   if (id >= is_id_.size()) is_id_.resize(trace_.names.size());
   return std::exchange(is_id_[id], char{1}) != 0;
+}
+
+bool JobRows::share_named_gpus() const {
+  for (std::size_t row = 0; row < size(); ++row) {
+    if (trace_.ran_on.owned[row] != 0 && trace_.gpu_milli.owned[row] < 1'000) return true;
+  }
+  return false;
 }
 
 void JobRows::cut_to_window(const ImportOptions& options, std::int64_t first) {

@@ -27,6 +27,7 @@ struct JobRow {
   std::int32_t gpu_permille = kUnknownNumber;
   std::int32_t sm_permille = kUnknownNumber;
   std::int32_t priority = 0;
+  std::int32_t backoff_limit = kUnknownNumber;
   JobState state = JobState::Unknown;
   std::string_view id;
   std::string_view user;
@@ -36,6 +37,8 @@ struct JobRow {
   std::string_view resource;
   std::string_view work;
   std::string_view gang;
+  std::string_view instance_type;
+  std::string_view ran_on;
   Duration iteration = kUnknownDuration;
   Duration iteration_host = kUnknownDuration;
   Duration iteration_gpu = kUnknownDuration;
@@ -63,6 +66,8 @@ class JobRows {
   }
 
   std::size_t size() const { return trace_.arrival.owned.size(); }
+  // Whether some asked for a part of a GPU that the log names: they may have run beside others.
+  bool share_named_gpus() const;
 
   // The trace in order of arrival, cut to the window that was asked for, without the columns that
   // nobody filled; or what was wrong with the rows. `since_epoch`: arrivals count from 1970.

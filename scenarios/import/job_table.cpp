@@ -125,6 +125,13 @@ bool JobTableRows::read_host(JobRow& row) {
     }
     row.priority = static_cast<std::int32_t>(*priority);
   }
+  if (has(JobField::BackoffLimit)) {
+    const auto limit = whole_of(text(JobField::BackoffLimit));
+    if (!limit || *limit < 0 || *limit > kMostInt32) {
+      return table_.bad(at(JobField::BackoffLimit), "is no number of times to come back");
+    }
+    row.backoff_limit = static_cast<std::int32_t>(*limit);
+  }
   return true;
 }
 
@@ -314,6 +321,8 @@ void JobTableRows::read_names(JobRow& row) {
   row.resource = name(JobField::Resource);
   row.work = name(JobField::Work);
   row.gang = name(JobField::Gang);
+  row.instance_type = name(JobField::InstanceType);
+  row.ran_on = name(JobField::RanOn);
   if (is_ready(ready_, "pai")) pai_.complete(row, table_.place());
   if (!has(JobField::State)) return;
   const std::string_view word = text(JobField::State);

@@ -56,6 +56,8 @@ bool PaiTables::read_sensors(const SourceText& file, bool has_header) {
   const auto task = table.column("task_name");
   const auto util = table.column("gpu_wrk_util");
   const auto memory = table.column("max_gpu_wrk_mem");
+  const auto machine = table.column("machine");
+  const auto gpu = table.column("gpu_name");
   if (!job || !task) return false;
   while (table.next()) {
     Use use;
@@ -82,6 +84,11 @@ bool PaiTables::read_sensors(const SourceText& file, bool has_header) {
     known.percent_milli += use.percent_milli;
     known.samples += use.samples;
     known.most_memory = std::max(known.most_memory, use.most_memory);
+    const std::string_view device = table.value(gpu);
+    if (is_missing(device) || is_missing(table.value(machine))) continue;
+    constexpr std::string_view kFolder = "/dev/";
+    known.seen_on(fmt::format("{}/{}", table.value(machine),
+                              device.substr(device.starts_with(kFolder) ? kFolder.size() : 0)));
   }
   return true;
 }
@@ -112,6 +119,7 @@ void PaiTables::complete(JobRow& row, const SourceLocation& where) {
     }
     row.gpu_permille = static_cast<std::int32_t>(std::min<std::int64_t>(permille, 1'000));
   }
+  if (row.gpus == 1 && !use.on_several) row.ran_on = use.gpu;
   if (use.most_memory >= 0) row.gpu_memory = Bytes{use.most_memory / row.gpus};
 }
 

@@ -11,7 +11,7 @@
 namespace slicewise::scenarios {
 
 // What the tables of Alibaba's PAI beside the one of tasks say of them: its sensors (GPU use and
-// memory of each instance) and its jobs (users).
+// memory of each instance, on which GPU) and its jobs (users).
 class PaiTables {
  public:
   explicit PaiTables(ImportReport& report) : report_(report) {}
@@ -27,6 +27,13 @@ class PaiTables {
     std::int64_t percent_milli = 0;  // thousandths of a percent of a GPU, of all samples
     std::int64_t samples = 0;
     std::int64_t most_memory = -1;  // bytes
+    std::string gpu;                // "machine/gpu0"
+    bool on_several = false;
+
+    void seen_on(std::string name) {
+      on_several = on_several || (!gpu.empty() && gpu != name);
+      gpu = std::move(name);
+    }
   };
 
   bool read_sensors(const SourceText& file, bool has_header);

@@ -40,6 +40,8 @@ struct PodRecord {
   std::string instance_type;
   std::string gpu_models;  // that it may run on, "NVIDIA-A10G|NVIDIA-L4"
   std::string node;
+  std::string ran_on;                // the GPU, where it is known and the only one
+  std::string job;                   // "namespace/name" of the Job that made it
   Amounts amounts;                   // what the scheduler reserves
   std::optional<int> node_replicas;  // of a shared GPU of its node, by the node's labels
   // Of other schedulers: thousandths of each GPU and memory of each, without a device plugin.
@@ -55,7 +57,8 @@ struct PodRecord {
   std::optional<std::int32_t> gpu_permille;
   std::optional<std::int32_t> sm_permille;
   std::optional<Duration> time_limit;
-  bool is_greedy = false;  // it maps all free GPU memory
+  std::optional<std::int32_t> backoff_limit;  // of its Job
+  bool is_greedy = false;                     // it maps all free GPU memory
   SourceLocation where;
   std::int64_t order = 0;  // in the source
 };

@@ -112,6 +112,7 @@ class TraceOfPods {
     trace_.gpu_permille.owned.push_back(pod.gpu_permille.value_or(kUnknownNumber));
     trace_.sm_permille.owned.push_back(pod.sm_permille.value_or(kUnknownNumber));
     trace_.priority.owned.push_back(pod.priority);
+    trace_.backoff_limit.owned.push_back(pod.backoff_limit.value_or(kUnknownNumber));
     trace_.state.owned.push_back(pod.state);
     const auto name = [&](TraceColumn<std::uint32_t>& column, std::string_view text) {
       column.owned.push_back(names_.number_of(text));
@@ -122,6 +123,7 @@ class TraceOfPods {
     name(trace_.resource, ask->resource);
     name(trace_.work, pod.work);
     name(trace_.instance_type, pod.instance_type);
+    name(trace_.ran_on, pod.ran_on);
   }
 
   Duration run_of(const PodRecord& pod, PodRecord::Time start) {

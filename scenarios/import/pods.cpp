@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -43,13 +44,18 @@ bool ends_with_digits(std::string_view text, std::size_t least) {
   return digits >= least && digits < text.size() && text[text.size() - digits - 1] == '-';
 }
 
-// "Deployment/asr" rather than its ReplicaSet, "CronJob/nightly" rather than one of its Jobs.
-std::string controller_of(JsonValue metadata) {
+JsonValue owner_of(JsonValue metadata) {
   JsonCursor owners(metadata["ownerReferences"]);
   JsonValue owner;
   while (owners.next()) {
     if (!owner.is_object() || owners.value()["controller"].is_true()) owner = owners.value();
   }
+  return owner;
+}
+
+// "Deployment/asr" rather than its ReplicaSet, "CronJob/nightly" rather than one of its Jobs.
+std::string controller_of(JsonValue metadata) {
+  const JsonValue owner = owner_of(metadata);
   std::string kind = owner["kind"].scalar();
   std::string name = owner["name"].scalar();
   if (kind.empty() || name.empty()) return {};
@@ -81,6 +87,7 @@ class PodReader {
     pod_.arrival = time_of(metadata_["creationTimestamp"]);
     if (!pod_.arrival) return bad_creation();
     pod_.work = controller_of(metadata_);
+    read_failure_rule();
     pod_.node = spec_["nodeName"].scalar();
     pod_.priority = static_cast<std::int32_t>(std::clamp<std::int64_t>(
         whole_of(spec_["priority"].scalar()).value_or(0), -2'147'483'647, 2'147'483'647));
@@ -108,6 +115,16 @@ class PodReader {
     return bad(metadata_,
                fmt::format("pod {} has no creationTimestamp: this is a manifest", pod_.name),
                "manifests are read by `slicewise import k8s`");
+  }
+
+  // A pod that nobody made and that is not restarted is gone when it fails; of a Job the Job says.
+  void read_failure_rule() {
+    const JsonValue owner = owner_of(metadata_);
+    if (owner["kind"].raw_scalar() == "Job") {
+      pod_.job = fmt::format("{}/{}", pod_.space, owner["name"].scalar());
+    } else if (!owner.is_object() && spec_["restartPolicy"].raw_scalar() == "Never") {
+      pod_.backoff_limit = 0;
+    }
   }
 
   // Node labels that name an instance type or a GPU, from nodeSelector and required affinity.
@@ -373,6 +390,8 @@ class PodsImporter {
       events_.add(item, where, report_);
     } else if (kind == "Node") {
       add_node(item);
+    } else if (kind == "Job") {
+      add_job(item);
     } else if (!item.is_object()) {
       report_.bad_row(where, "an object of Kubernetes is expected here");
     } else {
@@ -412,8 +431,19 @@ class PodsImporter {
     }
   }
 
+  void add_job(JsonValue item) {
+    const JsonValue metadata = item["metadata"];
+    const std::string space = metadata["namespace"].scalar();
+    const auto limit = whole_of(item["spec"]["backoffLimit"].scalar());
+    if (!limit || *limit < 0 || *limit > std::numeric_limits<std::int32_t>::max()) return;
+    backoff_limits_[fmt::format("{}/{}", space.empty() ? "default" : space,
+                                metadata["name"].scalar())] = static_cast<std::int32_t>(*limit);
+  }
+
   void complete(PodRecord& pod, const std::string& uid) {
     events_.complete(pod, uid, report_);
+    const auto limit = backoff_limits_.find(pod.job);
+    if (limit != backoff_limits_.end()) pod.backoff_limit = limit->second;
     const auto node = nodes_.find(pod.node);
     if (node == nodes_.end()) return;
     if (!node->second.instance_type.empty()) pod.instance_type = node->second.instance_type;
@@ -431,6 +461,7 @@ class PodsImporter {
   ImportReport report_;
   std::map<std::string, PodRecord> pods_;  // by uid: StatefulSets use names again
   std::map<std::string, NodeFacts> nodes_;
+  std::map<std::string, std::int32_t> backoff_limits_;  // of Jobs, by PodRecord::job
   PodEvents events_;
   std::int64_t listed_ = 0;
 };

@@ -197,6 +197,13 @@ class GpuMetrics {
     Share sm_active;
     double most_memory = 0;
     int most_pods = 0;  // on one of its devices at a time
+    const std::string* device = nullptr;
+    bool on_several = false;
+
+    void seen_on(const std::string& name) {
+      on_several = on_several || (device != nullptr && device != &name);
+      device = &name;
+    }
   };
   // Times at which a pod was seen on a GPU.
   struct Sighting {
@@ -212,8 +219,9 @@ class GpuMetrics {
   void index(const std::vector<PodRecord>& pods);
   std::optional<std::size_t> record_at(std::uint32_t pod, std::int64_t at,
                                        const std::vector<PodRecord>& pods) const;
-  void credit_device(const Device& device, const std::vector<PodRecord>& pods,
-                     std::vector<Credit>& credits, ImportReport& report) const;
+  void credit_device(const std::string& name, const Device& device,
+                     const std::vector<PodRecord>& pods, std::vector<Credit>& credits,
+                     ImportReport& report) const;
 
   std::vector<Series> series_;
   std::map<std::string, Device> devices_;

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include "imported_jobs.hpp"
 
@@ -275,6 +276,20 @@ TEST(ImportPods, EventsFillInWhatPodsDoNotSay) {
   EXPECT_EQ(jobs.count("FailedScheduling"), 1);
   EXPECT_EQ(jobs.count("preempted"), 1);
   EXPECT_EQ(jobs.count("known from events alone: what they asked for"), 1);
+}
+
+TEST(ImportPods, HowOftenAPodComesBackIsSaidByItsJob) {
+  const std::string gpu = limits(R"("nvidia.com/gpu":"1")");
+  const std::string of_job = R"(,"ownerReferences":[{"kind":"Job","name":"train"}])";
+  const std::string jobs_listed =
+      R"({"kind":"Job","metadata":{"name":"train","namespace":"ml"},"spec":{"backoffLimit":3}})"
+      R"(,{"kind":"Job","metadata":{"name":"train","namespace":"hr"},"spec":{"backoffLimit":9}})";
+  const ImportedJobs jobs =
+      pods(list(pod("a", gpu, of_job) + "," + pod("b", gpu, "", R"(,"restartPolicy":"Never")") +
+                "," + pod("c", gpu) + "," + jobs_listed));
+  EXPECT_THAT(jobs.trace.backoff_limit.owned, testing::ElementsAre(3, 0, kUnknownNumber));
+  EXPECT_EQ(jobs.count("objects of kind Job"), 0);
+  EXPECT_TRUE(pods(list(pod("a", gpu, of_job))).trace.backoff_limit.empty());
 }
 
 TEST(ImportPods, OtherObjectsAreNamed) {

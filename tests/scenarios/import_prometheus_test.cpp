@@ -206,6 +206,10 @@ TEST(ImportPrometheus, ValuesOfAWholeDeviceAreNotCountedTwice) {
   // Two pods were on the GPU: the replicas are at least two.
   EXPECT_EQ(jobs.trace.gpu_milli[0], 500);
   EXPECT_EQ(jobs.count("replicas taken as the most pods"), 2);
+  // And that they were beside each other can be taken out of their runs.
+  EXPECT_EQ(jobs.trace.name(jobs.trace.ran_on, 0), "GPU-1");
+  EXPECT_EQ(jobs.trace.name(jobs.trace.ran_on, 1), "GPU-1");
+  EXPECT_TRUE(jobs.trace.run_under_sharing);
 }
 
 TEST(ImportPrometheus, ValuesOfProcessesAreTakenAsTheyAre) {
@@ -300,6 +304,8 @@ TEST(ImportPrometheus, DcgmAloneGivesJobsAsTheyWereSeen) {
               series("DCGM_FI_DEV_GPU_UTIL", gpu("GPU-1", "a"), {"50", "50"}, kStart + 7200))});
   ASSERT_EQ(jobs.trace.size(), 2U);
   EXPECT_EQ(jobs.trace.gpus[0], 2);
+  EXPECT_EQ(jobs.trace.name(jobs.trace.ran_on, 0), "");  // on two
+  EXPECT_EQ(jobs.trace.name(jobs.trace.ran_on, 1), "GPU-1");
   EXPECT_EQ(jobs.trace.run[0], minutes(2));
   EXPECT_EQ(jobs.trace.gpu_permille[0], 200);
   EXPECT_EQ(jobs.trace.arrival[1], hours(2));  // a gap ends a life

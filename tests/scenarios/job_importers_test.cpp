@@ -191,6 +191,14 @@ TEST(Jobs, PaiSensorsAndUsersComeBesideItsTasks) {
             "gpu_models,work,gang\n"
             "0,60,2,500,1000000000,2250000000,301,Completed,ana,V100,worker,j1\n"
             "0,60,2,500,1000000000,2250000000,301,Completed,ana,V100,worker,j1\n");
+  // On one GPU, of which it asked for a part: who was beside it there can be taken out.
+  const Outcome alone = import(ImportKind::Jobs,
+                               {"j1,worker,w1,i1,m1,/dev/nvidia0,140,40,1,2,1,2.5,0,0,0,0\n",
+                                "j1,worker,1,Terminated,100,160,50,1,50,V100\n"},
+                               options);
+  EXPECT_THAT(alone.csv, HasSubstr("# run_under_sharing=true\n"));
+  EXPECT_THAT(alone.csv, HasSubstr("work,gang,ran_on\n0,60,1,500,"));
+  EXPECT_THAT(alone.csv, HasSubstr(",V100,worker,j1,m1/nvidia0\n"));
   EXPECT_THAT(import(ImportKind::Jobs, {sensors, sensors}, options).first_error(),
               HasSubstr("no table of jobs"));
   const std::string bad = "j1,worker,w,i,m,g,1,-3,1,2,1,4.5,0,0,0,0\n";
@@ -212,6 +220,15 @@ TEST(Jobs, SmActivityAndDeadlinesAreColumnsOfAMap) {
   EXPECT_THAT(import_jobs("t,r,g,u,s,d,p\n1970-01-02 00:00:05,6,1,,,1970-01-02 00:00:00,\n", map)
                   .first_error(),
               HasSubstr("is before the arrival"));
+}
+
+TEST(Jobs, WhereAJobRanAndHowOftenItComesBackAreColumnsOfAMap) {
+  const std::string map = "arrival=t,run=r,gpus=g,backoff_limit=b,instance_type=i,ran_on=d";
+  EXPECT_THAT(import_jobs("t,r,g,b,i,d\n0,60,1,0,g5.xlarge,n1/0\n5,60,1,,,\n", map).csv,
+              HasSubstr("arrival_s,run_s,gpus,backoff_limit,instance_type,ran_on\n"
+                        "0,60,1,0,g5.xlarge,n1/0\n5,60,1,,,\n"));
+  EXPECT_THAT(import_jobs("t,r,g,b,i,d\n0,60,1,-2,,\n", map).first_error(),
+              HasSubstr("f:2:8: b: \"-2\" is no number of times to come back"));
 }
 
 // Each a log with one bad row between two good ones: what is said, and where.
