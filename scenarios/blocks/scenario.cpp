@@ -16,7 +16,8 @@ constexpr Word kApiVersions[] = {"slicewise.dev/v1alpha1"};
 constexpr Word kDocumentKinds[] = {"Scenario"};
 constexpr Word kUntil[] = {"AllJobsDone"};
 constexpr Word kFidelityWords[] = {{"auto", Fidelity::Auto}, {"exact", Fidelity::Exact}};
-constexpr Word kPodQueueWords[] = {{"backfill", PodQueue::Backfill}, {"fifo", PodQueue::Fifo}};
+constexpr Word kPodQueueWords[] = {
+    {"backfill", PodQueue::Backfill}, {"fifo", PodQueue::Fifo}, {"easy", PodQueue::Easy}};
 constexpr Word kScorePolicyWords[] = {{"LeastAllocated", ScorePolicy::LeastAllocated},
                                       {"MostAllocated", ScorePolicy::MostAllocated}};
 constexpr Word kSplitWords[] = {{split_name(CostSplit::Dominant), CostSplit::Dominant},
@@ -106,7 +107,9 @@ constexpr Field kSchedulerFields[] = {
         .otherwise("kube-scheduler's score, scorePolicy"),
     field<&Scenario::pod_queue>("queue", "fifo",
                                 "Whether a Pending pod that fits nowhere holds up those behind it "
-                                "(fifo) or not (backfill, as kube-scheduler).")
+                                "(fifo), lets those by that do not delay it (easy), or all "
+                                "(backfill, as kube-scheduler). Replay's priority, srtf and srsf "
+                                "stop jobs that run, which pods do not survive.")
         .one_of(kPodQueueWords),
 };
 constexpr FieldList kScheduler = block<Scenario>(kSchedulerFields);

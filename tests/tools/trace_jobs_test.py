@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import random
 import re
 import tempfile
 import unittest
@@ -204,6 +205,49 @@ class TraceJobs(unittest.TestCase):
         sliced = [o for o in options if o["strategy"] == "timeSlicing"]
         self.assertEqual(sliced[0]["unsharedNodes"], 1)
         self.assertEqual(sliced[0]["pods"]["succeeded"], 60)
+
+    def test_jobs_that_no_node_holds_are_counted_by_reason(self):
+        (self.folder / "t.csv").write_text(
+            "arrival_s,run_s,gpus,cpu_milli\n0,60,0,\n0,60,1,\n5,60,8,\n6,60,4,\n7,60,1,99000\n")
+        (self.folder / "s.yaml").write_text(SCENARIO + TRACED % "")
+        result = run("run", "-f", str(self.folder / "s.yaml"), "-o", "json")
+        self.assertEqual(result.returncode, 6, result.stderr)
+        variant = json.loads(result.stdout)["variants"][0]
+        self.assertEqual(
+            variant["workloads"][0]["recorded"]["notAsRecorded"],
+            [{"reason": "noGpu", "jobs": 1, "firstRow": 1, "firstLine": 2},
+             {"reason": "nodeGpus", "jobs": 2, "firstRow": 3, "firstLine": 4},
+             {"reason": "nodeCpu", "jobs": 1, "firstRow": 5, "firstLine": 6}])
+        said = {f["code"]: f["message"] for f in reversed(variant["findings"])}
+        self.assertEqual(said["JOB_NEVER_FITS"], "2 jobs of \"team\" stay Pending, those that ask for "
+                         "more GPUs than a node has; the first is line 4 of t.csv")
+        text = " ".join(run("run", "-f", str(self.folder / "s.yaml")).stdout.split())
+        self.assertIn("1 jobs of \"team\" stay Pending, those that ask for more CPU than a node has; "
+                      "the first is line 6 of t.csv", text)
+        self.assertIn("jobs of the trace of \"team\" that do not run as recorded: 1 without a GPU "
+                      "(first: line 2), 2 that ask for more GPUs than a node has (first: line 4)",
+                      text)
+
+    def test_jobs_wait_with_easy_as_in_a_replay(self):
+        chance = random.Random(5)
+        rows = sorted((chance.randrange(40_000), chance.randrange(60, 6_000),
+                       chance.choice((1, 1, 1, 2, 4, 8))) for _ in range(150))
+        (self.folder / "t.csv").write_text("arrival_s,run_s,gpus,time_limit_s\n" + "".join(
+            f"{at},{length},{gpus},{length * chance.randrange(1, 4)}\n"
+            for at, length, gpus in rows))
+        (self.folder / "s.yaml").write_text(
+            SCENARIO.replace("g4dn.xlarge", "p3.16xlarge").split("    devicePlugin")[0] +
+            "  workloads:\n" + TRACED % "")
+        waits = {}
+        for queue in ("easy", "backfill"):
+            ran = json.loads(run("run", "-f", str(self.folder / "s.yaml"), "--set",
+                                 f"scheduler.queue={queue}", "-o", "json").stdout)
+            replayed = json.loads(run("replay", "-f", str(self.folder / "t.csv"), "--nodes", "1x8",
+                                      "--queue", queue, "-o", "json").stdout)
+            waits[queue] = (ran["variants"][0]["workloads"][0]["waitSeconds"]["mean"],
+                            replayed["schedulers"][0]["waitSeconds"]["mean"])
+        self.assertAlmostEqual(*waits["easy"], delta=0.01)
+        self.assertGreater(abs(waits["easy"][1] - waits["backfill"][1]), 100)
 
     def test_nodes_of_several_sizes_come_and_go_with_the_jobs(self):
         result = run("run", "-f", "scenarios/examples/recorded-autoscaled.yaml", "-o", "json")

@@ -28,8 +28,9 @@ enum class Allocator : std::uint8_t { OnDemand, Greedy, Capped };
 enum class WorkloadKind : std::uint8_t { Job, Deployment, Service, Notebook };
 enum class RestartPolicy : std::uint8_t { Never, OnFailure, Always };
 enum class ScorePolicy : std::uint8_t { LeastAllocated, MostAllocated };
-// Whether a pod that fits nowhere holds up those behind it.
-enum class PodQueue : std::uint8_t { Backfill, Fifo };
+// Whether a pod that fits nowhere holds up those behind it (Fifo), lets those by that do not delay
+// it (Easy), or all (Backfill).
+enum class PodQueue : std::uint8_t { Backfill, Fifo, Easy };
 // By what the bill of a node is split over its pods; see models/MODELS.md, "The bill by workload".
 enum class CostSplit : std::uint8_t { Dominant, GpuTime, Requests };
 

@@ -86,6 +86,7 @@ Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t re
       placement_(seed, replication, 0, Purpose::Placement),
       queue_(cluster),
       changes_nodes_(cluster.world->changes_nodes()) {
+  if (cluster.world->pod_queue == scenarios::PodQueue::Easy) easy_.emplace(cluster);
   if (const auto policy = cluster.world->placement) policy_.emplace(cluster, *policy, seed);
   for (const WorkloadModel& workload : cluster.world->workloads) {
     for (const PoolModel& pool : cluster.world->pools) {
@@ -171,7 +172,7 @@ std::optional<std::uint32_t> Scheduler::choose_node(std::size_t w) {
   return best;
 }
 
-void Scheduler::bind(std::uint32_t pod_index, NodeId node_id) {
+void Scheduler::bind(std::uint32_t pod_index, NodeId node_id, TimePoint now) {
   Pod& pod = cluster_.pods[pod_index];
   Node& node = cluster_.nodes[index(node_id)];
   const WorkloadModel& workload = cluster_.model(pod);
@@ -192,6 +193,7 @@ void Scheduler::bind(std::uint32_t pod_index, NodeId node_id) {
   }
   pod.context = take_context(pod_index, pod.domain);
   if (policy_) policy_->bound(pod_index);
+  if (easy_) easy_->bound(pod_index, now);
   if (workload.on_pool[index(node.pool)].gpus == 1) return;
   for (std::size_t n = 1; n < pod.tickets.size(); ++n) {
     pod.ranks.push_back({pod.tickets[n], take_context(pod_index, pod.tickets[n])});
@@ -232,6 +234,7 @@ std::uint32_t Scheduler::take_context(std::uint32_t pod, DomainId id) {
 void Scheduler::release(std::uint32_t pod_index) {
   Pod& pod = cluster_.pods[pod_index];
   if (policy_) policy_->released(pod_index);
+  if (easy_) easy_->released(pod_index);
   queue_.freed();
   Node& node = cluster_.nodes[index(pod.node)];
   const WorkloadModel& workload = cluster_.model(pod);
@@ -268,15 +271,23 @@ void Scheduler::record_reason() {
 TimePoint Scheduler::cycle(TimePoint now) {
   bound_.clear();
   queue_.begin_cycle(now);
+  if (easy_) easy_->begin_cycle();
   while (const auto candidate = queue_.next(now)) {
     const std::uint32_t pod_index = queue_.pod(*candidate);
+    if (easy_ && !easy_->lets_by(pod_index, now)) {
+      queue_.pass_over(*candidate);
+      continue;
+    }
     if (const auto node = choose_node(candidate->workload)) {
-      bind(pod_index, make_id<NodeId>(*node));
+      bind(pod_index, make_id<NodeId>(*node), now);
       queue_.take(*candidate);
       bound_.push_back(pod_index);
     } else {
       queue_.turn_down(*candidate, now);
       record_reason();
+      const WorkloadModel& workload = cluster_.world->workloads[candidate->workload];
+      // Who fits nowhere for good holds up nobody.
+      if (easy_ && !easy_->is_made() && fits_empty_node(workload)) easy_->make(workload, now);
     }
   }
   return queue_.end_cycle();

@@ -10,6 +10,7 @@
 #include "slicewise/sim/metrics/replication.hpp"
 
 #include "../state.hpp"
+#include "easy_reservation.hpp"
 #include "policy_score.hpp"
 #include "scheduling_queue.hpp"
 
@@ -19,7 +20,8 @@ namespace slicewise::sim {
 // taints and node selectors; scores by LeastAllocated or MostAllocated, or by a policy of
 // `slicewise replay`; retries an unschedulable pod when resources were freed, not before its
 // back-off (1 s doubling to 10 s) is over. The pod is then handed to the device plugin, which picks
-// the GPU.
+// the GPU. With spec.scheduler.queue `easy` only those go by a pod that fits nowhere that do not
+// delay it.
 class Scheduler {
  public:
   Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t replication);
@@ -52,7 +54,7 @@ class Scheduler {
   bool fits(const Node& node, std::size_t workload);
   std::optional<std::uint32_t> choose_node(std::size_t workload);
   std::int64_t score(const Node& node, const WorkloadModel& workload) const;
-  void bind(std::uint32_t pod, NodeId node);
+  void bind(std::uint32_t pod, NodeId node, TimePoint now);
   void take_tickets(Pod& pod, const Node& node, const WorkloadModel& workload);
   std::uint32_t take_context(std::uint32_t pod, DomainId domain);
   void record_reason();
@@ -63,8 +65,9 @@ class Scheduler {
   std::optional<PolicyScore> policy_;                 // nullopt: kube-scheduler's own score
   std::vector<std::optional<RejectCause>> kept_off_;  // by workload and pool: taints, selectors
   SchedulingQueue queue_;
-  std::vector<std::uint32_t> bound_;  // in the last cycle
-  bool changes_nodes_ = false;        // nodes of some pool come and go
+  std::optional<EasyReservation> easy_;  // nullopt: another queue
+  std::vector<std::uint32_t> bound_;     // in the last cycle
+  bool changes_nodes_ = false;           // nodes of some pool come and go
   PendingReason scratch_;
   std::vector<PendingReason> reasons_;
 };

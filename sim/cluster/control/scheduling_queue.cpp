@@ -81,6 +81,7 @@ SchedulingQueue::SchedulingQueue(const ClusterState& cluster)
     : cluster_(cluster),
       attempts_(cluster.pods.size()),
       turned_down_(cluster.world->workloads.size(), 0),
+      looked_at_(cluster.world->workloads.size()),
       may_fit_(cluster.world->workloads.size(), 1),
       before_(cluster.pods.size()) {
   for (const WorkloadModel& workload : cluster.world->workloads) {
@@ -126,6 +127,15 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::head_of(std::size_t w
   return queue.size() > 0 ? std::optional(Candidate{workload, queue.first()}) : std::nullopt;
 }
 
+std::optional<SchedulingQueue::Candidate> SchedulingQueue::not_looked_at(
+    std::size_t workload) const {
+  const PendingPods& queue = of_workload_[workload];
+  if (queue.size() == 0) return std::nullopt;
+  std::size_t place = std::max(queue.first(), looked_at_[workload]);
+  while (place < queue.end() && queue[place] == kNoOwner) ++place;
+  return place < queue.end() ? std::optional(Candidate{workload, place}) : std::nullopt;
+}
+
 std::optional<SchedulingQueue::Candidate> SchedulingQueue::first_eligible(std::size_t workload,
                                                                           TimePoint now) {
   const auto place = of_workload_[workload].first_eligible(now, retry_);
@@ -138,7 +148,9 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::next(TimePoint now) {
   const bool fifo = cluster_.world->pod_queue == scenarios::PodQueue::Fifo;
   for (std::size_t w = 0; w < of_workload_.size(); ++w) {
     if (turned_down_[w] != 0) continue;
-    const auto candidate = fifo ? head_of(w) : first_eligible(w, now);
+    const auto candidate = fifo        ? head_of(w)
+                           : is_easy() ? not_looked_at(w)
+                                       : first_eligible(w, now);
     if (candidate && (!best || goes_before(*candidate, *best))) best = candidate;
   }
   if (!fifo || !best) return best;
@@ -165,6 +177,10 @@ void SchedulingQueue::back_off(const Candidate& candidate, TimePoint now) {
 }
 
 void SchedulingQueue::turn_down(const Candidate& candidate, TimePoint now) {
+  if (is_easy()) {
+    turned_down_[candidate.workload] = 1;
+    return;
+  }
   back_off(candidate, now);
   may_fit_[candidate.workload] = 0;
   if (blocked_) std::ranges::fill(may_fit_, char{0});
@@ -172,6 +188,7 @@ void SchedulingQueue::turn_down(const Candidate& candidate, TimePoint now) {
 
 void SchedulingQueue::start_over() {
   std::ranges::fill(turned_down_, char{0});
+  std::ranges::fill(looked_at_, std::size_t{0});
   retry_ = kNever;
   blocked_ = false;
 }
@@ -183,6 +200,7 @@ void SchedulingQueue::begin_cycle(TimePoint now) {
 }
 
 TimePoint SchedulingQueue::end_cycle() {
+  if (is_easy()) return kNever;
   if (looks_always_) return retry_;
   for (std::size_t w = 0; w < of_workload_.size(); ++w) {
     if (may_fit_[w] != 0 && of_workload_[w].size() > 0) return retry_;

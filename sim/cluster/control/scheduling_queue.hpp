@@ -42,7 +42,9 @@ class PendingPods {
 };
 
 // kube-scheduler's queue: which Pending pod is tried next, by priority, then age. One that was
-// turned down is tried again when its back-off (1 s doubling to 10 s) is over.
+// turned down is tried again when its back-off (1 s doubling to 10 s) is over. With EASY, as batch
+// systems have it, there is no back-off: whenever pods come or something is freed all are looked
+// at.
 class SchedulingQueue {
  public:
   // The first pod of a workload whose back-off is over.
@@ -63,6 +65,10 @@ class SchedulingQueue {
   std::optional<Candidate> next(TimePoint now);
   void take(const Candidate& candidate);
   void turn_down(const Candidate& candidate, TimePoint now);
+  // EASY: not now, though it may fit; others of its workload may still be looked at.
+  void pass_over(const Candidate& candidate) {
+    looked_at_[candidate.workload] = candidate.place + 1;
+  }
   // When somebody has to look again; kNever: not before pods come or something is freed, which
   // wakes the scheduler. What is tried in vain meanwhile is made up for by begin_cycle().
   TimePoint end_cycle();
@@ -81,6 +87,8 @@ class SchedulingQueue {
   void start_over();
   void for_each_pod(const auto& use);
   std::optional<Candidate> head_of(std::size_t workload) const;
+  std::optional<Candidate> not_looked_at(std::size_t workload) const;
+  bool is_easy() const { return cluster_.world->pod_queue == scenarios::PodQueue::Easy; }
   std::optional<Candidate> first_eligible(std::size_t workload, TimePoint now);
   void try_in_vain();
   void try_in_vain_until(TimePoint now);
@@ -89,9 +97,10 @@ class SchedulingQueue {
   const ClusterState& cluster_;
   std::vector<PendingPods> of_workload_;
   std::size_t count_ = 0;
-  std::vector<int> attempts_;      // in vain, by pod
-  std::vector<char> turned_down_;  // by workload, in this cycle
-  std::vector<char> may_fit_;      // by workload: something was freed since one was turned down
+  std::vector<int> attempts_;           // in vain, by pod
+  std::vector<char> turned_down_;       // by workload, in this cycle
+  std::vector<std::size_t> looked_at_;  // likewise, places before this one: of EASY
+  std::vector<char> may_fit_;  // by workload: something was freed since one was turned down
   bool looks_always_ = false;
   TimePoint retry_ = kNever;       // when the back-off of a pod that was skipped ends
   TimePoint in_vain_ = kNever;     // when the next try is that nobody has to look at

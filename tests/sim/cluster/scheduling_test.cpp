@@ -127,6 +127,39 @@ TEST(Scheduler, AStrictQueueLetsNobodyOvertakeItsHead) {
   EXPECT_GE(wait_of_late(), minutes(59));  // behind both
 }
 
+// One GPU of four is taken for half an hour; then `wide` takes all for as long.
+TEST(Scheduler, WithEasyThoseGoByTheHeadThatDoNotDelayIt) {
+  scenarios::Workload wide = demo::training(1);
+  wide.name.value = "wide";
+  wide.submit_at = seconds(1);
+  wide.pod.extended.front().count = 4;
+  scenarios::Workload late = demo::training(1);
+  late.name.value = "late";
+  late.submit_at = seconds(2);
+  const auto waits = [&] {
+    scenarios::Scenario s = demo::scenario(demo::pool(0, 1), {demo::training(1), wide, late});
+    s.pod_queue = scenarios::PodQueue::Easy;
+    const VariantResult r = demo::result(s);
+    return std::pair(to_seconds(r.workloads[1].wait->mean), to_seconds(r.workloads[2].wait->mean));
+  };
+  EXPECT_GE(waits().second, 3590);  // it would end 2 s too late
+  EXPECT_NEAR(waits().first, 1799, 1e-6);
+  late.work->units /= 2;
+  EXPECT_NEAR(waits().first, 1799, 1e-6);
+  EXPECT_EQ(waits().second, 0);
+  // Who fits nowhere for good holds up nobody.
+  late.work->units *= 2;
+  wide.pod.extended.front().count = 5;
+  EXPECT_EQ(demo::result([&] {
+              scenarios::Scenario s = demo::scenario(demo::pool(0, 1), {wide, late});
+              s.pod_queue = scenarios::PodQueue::Easy;
+              return s;
+            }())
+                .workloads[1]
+                .wait->mean,
+            Duration{});
+}
+
 TEST(Scheduler, EveryResourceCountsAndTheMessageNamesTheOneThatIsShort) {
   scenarios::Workload w = demo::training(8);
   w.pod.cpu_request = {7000};  // 31.85 allocatable vCPU hold four of them, 40 tickets or not
