@@ -67,7 +67,8 @@ Alive alive_jobs(const JobStream& jobs, double gpus, int repeat, Duration shift)
     milli_sum += static_cast<double>(jobs.gpu_milli(row));
   }
   const Duration span = jobs.arrival(rows - 1) - jobs.arrival(0);
-  alive.running = std::min(run_sum / (to_seconds(span) + run_sum / rows), 1.0 * rows);
+  const double lasts = to_seconds(span) + run_sum / rows;
+  if (lasts > 0) alive.running = std::min(run_sum / lasts, 1.0 * rows);
   if (milli_sum > 0) alive.running = std::min(alive.running, capacity * rows / milli_sum);
   alive.most += alive.running;
   // What is left of a repetition when the next begins is left of each.

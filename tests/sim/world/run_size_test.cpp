@@ -125,6 +125,18 @@ TEST(ReplaySize, AJobOnceForAllIsNotWaitedFor) {
   EXPECT_LT(sum_of(size.memory), 1e6);
 }
 
+TEST(ReplaySize, JobsWithoutTimeHaveASizeToo) {
+  scenarios::JobTrace trace;
+  trace.arrival.owned = {seconds(0), seconds(0)};
+  trace.run.owned = {seconds(0), scenarios::kUnknownDuration};
+  trace.gpus.owned = {0, 1};
+  for (const QueuePolicy queue : {QueuePolicy::Muri, QueuePolicy::ShortestTime}) {
+    const RunSize size = estimate_size(trace, repeated(8, 1, queue));
+    EXPECT_GE(sum_of(size.events), 4);
+    EXPECT_LT(sum_of(size.memory), 1e4);
+  }
+}
+
 TEST(ReplaySize, WhatIsBeyondALimitNamesTheTermsAndTheFlag) {
   scenarios::JobTrace trace = steady_jobs(1'000, 1);
   trace.file = "jobs.csv";
