@@ -20,7 +20,9 @@ double HostCpu::speed() const {
 
 TimePoint HostCpu::next() const {
   if (heap_.empty()) return kNever;
-  const double left_ns = std::max(0.0, (heap_.front().finish_ns - virtual_ns_) / speed());
+  constexpr double kBeyondAnyRunNs = 4e18;
+  const double left_ns =
+      std::clamp((heap_.front().finish_ns - virtual_ns_) / speed(), 0.0, kBeyondAnyRunNs);
   // A millionth of a nanosecond is rounding, not work.
   return now_ + nanoseconds(static_cast<std::int64_t>(std::ceil(left_ns - 1e-6)));
 }

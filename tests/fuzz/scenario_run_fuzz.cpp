@@ -1,11 +1,11 @@
-// libFuzzer target: a scenario whose values are changed one by one, as the format has them, gets
-// past the reader and runs for a simulated minute. An input is a scenario file, with lines "# set
-// PATH=VALUE" behind it.
+// libFuzzer target: a scenario gets settings drawn from the table of fields, whether its file holds
+// them or not; what gets past the reader runs for a simulated minute. An input is a scenario file,
+// with lines "# set PATH=VALUE" behind it.
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <map>
 #include <random>
 #include <string>
@@ -18,12 +18,16 @@
 #include "slicewise/sim/run_size.hpp"
 #include "slicewise/sim/world.hpp"
 
+#include "../../scenarios/fields/fields.hpp"
+
 // From libFuzzer.
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
 namespace {
 
 namespace scenarios = slicewise::scenarios;
+using scenarios::Field;
+using scenarios::FieldType;
 
 constexpr std::string_view kSetting = "\n# set ";
 
@@ -59,38 +63,151 @@ const std::vector<std::string>& values_of(const std::string& file) {
   return found->second;
 }
 
-// A value near the one that is there: its ends, its unit kept, or that of another field.
-std::string changed(const std::string& value, const std::vector<std::string>& all,
-                    std::mt19937& random) {
-  static constexpr std::array kNumbers = {"0",  "1",   "2",    "3",     "7",          "0.5",
-                                          "48", "100", "1000", "65536", "2147483647", "null"};
-  const std::size_t digits = value.find_first_not_of("0123456789.");
-  const std::string unit = digits == std::string::npos ? "" : value.substr(digits);
-  if (random() % 4 == 0) {
-    const std::string& other = all[random() % all.size()];
-    return other.substr(other.find('=') + 1);
+struct Place {
+  std::string path;  // "workloads[].replicas"
+  const Field* field = nullptr;
+};
+
+// Of every field of the format.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+void add_places(const Field& field, const std::string& path, std::vector<Place>& places) {
+  if (!path.empty()) places.push_back({path, &field});
+  const bool is_list = field.type == FieldType::Blocks;
+  if (!is_list && field.type != FieldType::Block && field.type != FieldType::Resources) return;
+  const std::string inside = path + (is_list ? "[]" : "");
+  for (const Field& child : field.children()) {
+    if (!child.is_taken()) continue;
+    add_places(child, inside + (inside.empty() ? "" : ".") + std::string(child.name), places);
   }
-  return digits == 0 ? value : kNumbers[random() % kNumbers.size()] + unit;
 }
+
+// Settings of fields that the file may hold or not, each as its entry in the table has it.
+class Draw {
+ public:
+  Draw(unsigned seed, const std::vector<std::string>& inputs) : random_(seed), inputs_(inputs) {}
+
+  bool one_in(unsigned count) { return random_() % count == 0; }
+  std::size_t below(std::size_t count) { return random_() % count; }
+
+  std::string setting() {
+    static const std::vector<Place> places = [] {
+      std::vector<Place> all;
+      add_places(scenarios::spec_field(), "", all);
+      return all;
+    }();
+    const Place& place = places[below(places.size())];
+    std::string path = place.path;
+    for (std::size_t at = 0; (at = path.find("[]", at)) != std::string::npos; ++at) {
+      path.insert(at + 1, one_in(4) ? "1" : "0");
+    }
+    return path + "=" + (one_in(16) ? "null" : value(*place.field, 3));
+  }
+
+ private:
+  std::string one_of(std::initializer_list<const char*> texts) {
+    return *(texts.begin() + static_cast<std::ptrdiff_t>(below(texts.size())));
+  }
+  std::string number() {
+    return one_of({"0", "1", "2", "3", "7", "0.5", "48", "100", "1000", "65536", "2147483647"});
+  }
+  std::string integer(const Field& field) {
+    if (one_in(4)) return std::to_string(one_in(2) ? field.least : field.most);
+    return std::to_string(field.least + static_cast<std::int64_t>(below(9)));
+  }
+  std::string word(const Field& field) {
+    return std::string((field.words.begin() + below(field.words.count))->text);
+  }
+  // What the file says somewhere: names are taken from there.
+  std::string text(const Field& field) {
+    if (inputs_.empty() || one_in(2)) return std::string(field.example);
+    const std::string& input = inputs_[below(inputs_.size())];
+    return input.substr(input.find('=') + 1);
+  }
+  std::string list_of(const std::string& item) { return "[" + item + "]"; }
+
+  // Fields that it must have, and some of the others.
+  // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+  std::string block(const Field& field, int depth) {
+    std::string out = "{";
+    for (const Field& child : field.children()) {
+      if (!child.is_taken() || (!child.required && (depth == 0 || !one_in(6)))) continue;
+      out += (out.size() > 1 ? ", " : "") + std::string(child.name) + ": " +
+             value(child, std::max(0, depth - 1));
+    }
+    return out + "}";
+  }
+
+  // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields
+  std::string value(const Field& field, int depth) {
+    switch (field.type) {
+      case FieldType::Block:
+      case FieldType::Resources:
+        return block(field, depth);
+      case FieldType::Blocks:
+        return list_of(block(field, depth) + (one_in(2) ? "" : ", " + block(field, depth)));
+      case FieldType::BlockByName:
+        return "{" + text(field) + ": " + block(field, depth) + "}";
+      case FieldType::BlocksByName:
+        return "{" + text(field) + ": " + list_of(block(field, depth)) + "}";
+      case FieldType::Boolean:
+        return one_in(2) ? "true" : "false";
+      case FieldType::Word:
+      case FieldType::Words:
+        return word(field);
+      case FieldType::Integer:
+        return integer(field);
+      case FieldType::Integers:
+        return list_of(integer(field));
+      case FieldType::Range:
+        return "{min: " + integer(field) + ", max: " + integer(field) + "}";
+      case FieldType::Number:
+        return number();
+      case FieldType::Percent:
+        return number() + "%";
+      case FieldType::Rate:
+        return number() + "/s";
+      case FieldType::Bytes:
+        return number() + one_of({"Ki", "Mi", "Gi"});
+      case FieldType::Cpu:
+        return number() + one_of({"", "m"});
+      case FieldType::Duration:
+      case FieldType::FineDuration:
+      case FieldType::Random:
+        return number() + one_of({"us", "ms", "s", "m", "h"});
+      case FieldType::Name:
+      case FieldType::Text:
+        return text(field);
+      case FieldType::Names:
+      case FieldType::Texts:
+        return list_of(text(field));
+      default:
+        return std::string(field.example);
+    }
+  }
+
+  std::mt19937 random_;
+  const std::vector<std::string>& inputs_;
+};
 
 }  // namespace
 
 // NOLINTBEGIN(readability-identifier-naming): the names that libFuzzer looks for
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max_size, unsigned seed) {
-  std::mt19937 random(seed);
   Input input = parts_of({reinterpret_cast<const char*>(data), size});
-  const std::vector<std::string>& values = values_of(input.file);
+  Draw draw(seed, values_of(input.file));
   constexpr std::size_t kMostSettings = 8;
-  if (values.empty() || random() % 32 == 0) return LLVMFuzzerMutate(data, size, max_size);
-  if (input.settings.size() >= kMostSettings || (!input.settings.empty() && random() % 4 == 0)) {
+  if (draw.one_in(32)) return LLVMFuzzerMutate(data, size, max_size);
+  if (input.settings.size() >= kMostSettings || (!input.settings.empty() && draw.one_in(4))) {
     input.settings.erase(input.settings.begin() +
-                         static_cast<std::ptrdiff_t>(random() % input.settings.size()));
+                         static_cast<std::ptrdiff_t>(draw.below(input.settings.size())));
   }
-  const std::string& field = values[random() % values.size()];
-  const std::size_t equals = field.find('=');
-  input.settings.push_back(field.substr(0, equals + 1) +
-                           changed(field.substr(equals + 1), values, random));
+  // Most of what is drawn goes against some rule: one that the reader takes is looked for.
+  for (int tries = 16; tries > 0; --tries) {
+    input.settings.push_back(draw.setting());
+    if (tries == 1 || load(input).problems.empty()) break;
+    input.settings.pop_back();
+  }
   std::string text = input.file;
   for (const std::string& setting : input.settings) text += std::string(kSetting) + setting;
   if (text.size() > max_size) return size;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slicewise/sim/device/host_cpu.hpp"
+
 #include "../demo.hpp"
 
 // Requests through queues, workers, host CPU and batches, against hand computation and closed
@@ -338,6 +340,15 @@ TEST(Littles, LawHoldsToTheNanosecondWhenAllAreThrough) {
 }
 
 // A pod that dies takes its requests along, wherever they are; its clients come back.
+// Found by scenario_run_fuzz: years of host work, shared by many.
+TEST(HostCpu, WorkBeyondTheClockEndsAfterAnyRun) {
+  HostCpu cpu(1);
+  for (std::uint32_t task = 0; task < 100; ++task) cpu.start(task, 0, hours(65'536));
+  EXPECT_GT(cpu.next(), TimePoint{} + hours(24 * 36'500));
+  cpu.advance(TimePoint{} + hours(1));
+  EXPECT_GT(cpu.next(), cpu.now());
+}
+
 TEST(Conservation, HoldsWhenPodsDie) {
   scenarios::Workload w = demo::service(2, 120, milliseconds(10), Law::Exponential);
   w.faults = Rate{1.0 / 60};
