@@ -6,8 +6,8 @@
 
 Each problem is drawn from its own seed. Pools stand when everything holds in at least 19 of 20 seeds
 that the plan has not seen. Of all divisions of the workloads into pools, with every type, way of
-sharing, number of pods per GPU and of nodes, the cheapest are tried until all pools of one stand: the
-optimum. --large holds the plan of a fleet against what people do. Exit status 1: a plan is dearer than
+sharing, number of pods per GPU and of nodes, the cheapest are tried until all pools of one stand, or
+cost as much as the plan does where that holds: the optimum. --large holds the plan of a fleet against what people do. Exit status 1: a plan is dearer than
 the optimum, or than what people do, by more than --tolerance, or does not hold.
 """
 
@@ -38,22 +38,27 @@ def divisions(names):
             yield [*rest[:at], names[:1] + block, *rest[at + 1:]]
 
 
-def optimum(base, program, judge, certain):
-    """In the division that costs least if all that is left to try stands, a pool is tried, and again."""
+def optimum(base, program, judge, known, certain):
+    """What stands and costs less than `known`; [] where nothing does.
+
+    In the division that costs least if all that is left to try stands, one pool is tried, and again.
+    """
     spec = base["spec"]
     workloads = {w["name"]: w for w in spec["workloads"]}
     every = list(divisions(tuple(workloads)))
-    left = {block: candidates([workloads[name] for name in block],
-                              spec["planning"]["instanceTypes"], program)
+    types = [t for t in spec["planning"]["instanceTypes"] if program.monthly([Pool(t)]) < known]
+    left = {block: candidates([workloads[name] for name in block], types, program)
             for division in every for block in division}
     solved = set()
     while True:
-        best = min(every, key=lambda division: sum(program.monthly(left[b][:1]) for b in division))
+        bounds = [sum(program.monthly(left[b][:1]) for b in division) for division in every]
+        least = min(bounds)
+        if least >= known - 1:
+            return []
+        best = every[bounds.index(least)]
         doubtful = next((b for b in best if b not in solved), None)
         if doubtful is None:
             return [left[b][0] for b in best]
-        if not left[doubtful]:
-            return []
         if judge.stands(left[doubtful][0], certain):
             solved.add(doubtful)
         else:
@@ -96,18 +101,19 @@ def small(program, arguments):
     for seed in range(arguments.seed, arguments.seed + arguments.problems):
         base = problems.small_problem(seed)
         judge = Judge(program, base, SEEDS, may_fail=1)
-        best, certain = (optimum(base, program, judge, only) for only in (False, True))
         plan = Plan(program, base, SEEDS, arguments.plan)
-        dearer = plan.dearer(program.monthly(certain if arguments.certain_memory else best))
-        wrong = dearer > arguments.tolerance or (plan.pools and plan.held < len(SEEDS) - 1)
-        failed += bool(wrong)
+        stands = plan.held >= len(SEEDS) - 1
+        cheaper = optimum(base, program, judge, plan.monthly if stands else math.inf,
+                          arguments.certain_memory)
+        dearer = plan.dearer(program.monthly(cheaper)) if cheaper else 0
+        wrong = dearer > arguments.tolerance or bool(plan.pools) and not stands
+        failed += wrong
         even += abs(dearer) <= arguments.tolerance
         say(f"{seed} on {', '.join(base['spec']['planning']['instanceTypes'])}: plan "
-            f"{dollars(plan.monthly)} ({dearer:+.0%}), holds {plan.held}/{len(SEEDS)}"
-            f"{', FAILS' if wrong else ''}", plan.pools)
-        say(f"    optimum {dollars(program.monthly(best))}", best)
-        if program.monthly(certain) > program.monthly(best):
-            say(f"    however pods meet {dollars(program.monthly(certain))}", certain)
+            f"{dollars(plan.monthly)}, holds {plan.held}/{len(SEEDS)}{', FAILS' if wrong else ''}",
+            plan.pools)
+        if cheaper:
+            say(f"    optimum {dollars(program.monthly(cheaper))}, the plan {dearer:+.0%}", cheaper)
     say(f"{arguments.problems} problems: {even} plans cost what the optimum does, {failed} fail")
     return failed
 
@@ -154,7 +160,8 @@ def pool_per_memory_class(workloads, types, program, judge):
         context = 1 << 29
         fit = program.types[instance]["gpuMemoryBytes"] // (max(map(memory_of, members)) + context)
         for replicas in {fit >> shift for shift in range(4)} - {0}:
-            yield Pool(instance, sharing="timeSlicing" if replicas > 1 else "exclusive", replicas=replicas)
+            sharing = "timeSlicing" if replicas > 1 else "exclusive"
+            yield Pool(instance, sharing=sharing, replicas=replicas)
 
     classes = {}
     for workload in workloads:
