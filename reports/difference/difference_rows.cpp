@@ -46,9 +46,22 @@ std::string side_cell(const std::optional<StoredFigure>& figure, const TextStyle
   return text;
 }
 
-std::string change_cell(const FigureDifference& figure, const TextStyle& style) {
+// Jobs finished on both sides, where these are not as many: a price of each is no comparison then.
+std::string different_work(const ItemDifference& item, const FigureDifference& figure) {
+  if (figure.shown().condition != "cost.perJob") return "";
+  const auto jobs = std::ranges::find_if(item.figures, [](const FigureDifference& other) {
+    return other.shown().name == "succeeded" && other.before && other.after;
+  });
+  if (jobs == item.figures.end() || !jobs->differs()) return "";
+  return fmt::format("of {}, of {} jobs", count_text(jobs->before->value),
+                     count_text(jobs->after->value));
+}
+
+std::string change_cell(const ItemDifference& item, const FigureDifference& figure,
+                        const TextStyle& style) {
   if (!figure.before) return "new";
   if (!figure.after) return "gone";
+  if (std::string work = different_work(item, figure); !work.empty()) return work;
   if (figure.before->value == figure.after->value) {
     return figure.before->limit == figure.after->limit ? "0" : "limit";
   }
@@ -116,7 +129,7 @@ std::string figure_sentence(const ItemDifference& item, const FigureDifference& 
                             const TextStyle& style) {
   return fmt::format("{}: {} {} -> {} ({})", item.name, figure_title(figure.shown()),
                      side_cell(figure.before, style), side_cell(figure.after, style),
-                     change_cell(figure, style));
+                     change_cell(item, figure, style));
 }
 
 std::string verdict_sentence(const ItemDifference& item) {
@@ -158,7 +171,7 @@ std::string difference_summary(const DocumentDifference& difference) {
     if (item.newly_stands()) parts.push_back(item.name + " stands now");
   }
   const auto bill = difference.differs() ? largest_bill_change(difference) : std::nullopt;
-  if (bill) parts.push_back(*bill == 0 ? "the bill is the same" : "bill " + change_text(*bill));
+  if (bill) parts.push_back(*bill == 0 ? "the same $/month" : "bill " + change_text(*bill));
   if (parts.empty())
     parts.emplace_back(difference.differs() ? "something differs" : "no difference");
   if (difference.stands() == false && !worse_verdict) {
@@ -172,7 +185,7 @@ Cells figure_cells(const ItemDifference& item, const TextStyle& style, bool all)
   for (const FigureDifference& figure : item.figures) {
     if (!all && !figure.differs() && !is_main_figure(figure.shown())) continue;
     table.rows.push_back({title_with_limit(figure, style), side_cell(figure.before, style),
-                          side_cell(figure.after, style), change_cell(figure, style)});
+                          side_cell(figure.after, style), change_cell(item, figure, style)});
   }
   return table;
 }

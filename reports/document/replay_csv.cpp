@@ -34,6 +34,31 @@ void add_sharing_columns(DocumentCsv& table) {
       {"gpuHoursPerUsd", "/gpuHoursPerUsd"}};
   int position = 1'000;
   for (const auto& [name, pointer] : kColumns) table.add(position++, name, pointer);
+  table.add(position, "fitNoShare", "/fitNoShare", 2);
+}
+
+std::int64_t lost_jobs(const sim::ReplayResult& result) {
+  return result.never_fit +
+         (result.sharing ? result.sharing->refused() + result.sharing->failed : 0);
+}
+
+// The row of all jobs.
+json total_row(const json& scheduler, const sim::ReplayStudy& study,
+               const sim::ReplayResult& result) {
+  json row = scheduler;
+  row["name"] = "all";
+  if (study.group_by != sim::GroupBy::Nothing) row["lost"] = lost_jobs(result);
+  if (study.shares()) row["fitNoShare"] = result.sharing->refused();
+  return row;
+}
+
+// What a group has in common with all others: how its jobs were scheduled, and if that is enough.
+json way_of_group(const json& scheduler) {
+  json way = json::object();
+  for (const char* key : {"queue", "placement", "sharing", "verdict"}) {
+    if (scheduler.contains(key)) way[key] = scheduler[key];
+  }
+  return way;
 }
 
 // A row of a group, with all that is known of a size of jobs.
@@ -58,17 +83,17 @@ std::string replay_csv(const sim::ReplayStudy& study) {
   const json document = replay_document(study);
   DocumentCsv table(sim::record_of<sim::ReplayStudy>());
   if (study.shares()) add_sharing_columns(table);
+  if (study.group_by != sim::GroupBy::Nothing) table.add(7, "lost", "/lost", 2);
   std::string out = table.header();
+  auto outcome = study.outcomes.begin();
   for (const json& scheduler : document["schedulers"]) {
-    json all = scheduler;
-    all["name"] = "all";
-    out += table.row(document, scheduler, all);
+    out += table.row(document, scheduler, total_row(scheduler, study, (outcome++)->result));
     if (study.group_by == sim::GroupBy::Nothing) {
       for (const json& size : scheduler["sizes"]) out += table.row(document, scheduler, size);
       continue;
     }
     for (const json& group : scheduler.value("groups", json::array())) {
-      json own = scheduler;
+      json own = way_of_group(scheduler);
       if (study.shares()) own["company"]["slowdown"] = group.value("slowdown", json::object());
       const bool by_size = study.group_by == sim::GroupBy::Size;
       out += table.row(document, own, group_row(scheduler, group, by_size));

@@ -271,7 +271,7 @@ const Record& record_of<SharingFigures::Refusal>() {
            "reason",
            "gpuMemory: they need more than a job may have anywhere; severalGpus: MIG "
            "instances do not work together; otherSlice: they name a MIG profile that the "
-           "layout does not have"),
+           "layout does not have, nor one with as much compute"),
        field<&R::jobs>("jobs", "how many"),
        field<&R::first, &scenarios::RowPlace::row>("firstRow",
                                                    "the first, of the trace's rows that "

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -70,13 +71,30 @@ bool any_has(const std::vector<Way>& ways, const char* pointer) {
       ways, [&](const Way& way) { return way.figures->contains(json::json_pointer(pointer)); });
 }
 
-// The one that finishes a job soonest, of those that run all of them if any does.
-const Way& best_of(const std::vector<Way>& ways) {
-  const auto worth = [](const Way& way) {
-    return std::pair((*way.figures)["verdict"]["stands"].get<bool>() ? 0 : 1,
-                     number(*way.figures, "/completionSeconds/mean", HUGE_VAL));
+bool stands(const Way& way) { return (*way.figures)["verdict"]["stands"].get<bool>(); }
+
+double finished(const Way& way) { return number(*way.figures, "/finished"); }
+
+// The one with the least, of those that did the same work: that stand, else that finished the most
+// jobs.
+const Way& least_of(const std::vector<Way>& ways, const char* pointer) {
+  const auto worth = [&](const Way& way) {
+    return std::tuple(!stands(way), stands(way) ? 0 : -finished(way),
+                      number(*way.figures, pointer, HUGE_VAL));
   };
   return *std::ranges::min_element(ways, {}, worth);
+}
+
+// The one that finishes a job soonest.
+const Way& best_of(const std::vector<Way>& ways) {
+  return least_of(ways, "/completionSeconds/mean");
+}
+
+// " (5 of 20 jobs)" of one that lost some.
+std::string jobs_of(const Way& way) {
+  if (stands(way)) return "";
+  return fmt::format(" ({} of {} jobs)", count_text(finished(way)),
+                     count_text(number(*way.figures, "/jobs")));
 }
 
 // Exclusive use if it is there, else what is named first.
@@ -88,15 +106,15 @@ const Way& reference_of(const std::vector<Way>& ways) {
 
 std::string answer(const Way& best, const Way& reference) {
   const auto mean = [](const Way& way) {
-    return seconds_words(number(*way.figures, "/completionSeconds/mean"));
+    return seconds_words(number(*way.figures, "/completionSeconds/mean")) + jobs_of(way);
   };
-  if (!best.figures->contains("completionSeconds")) return "No job of the trace ever ran.";
-  if (&best == &reference) {
-    return fmt::format("With {} a job takes {} from arrival to end, on average.", best.name,
-                       mean(best));
+  if (finished(best) == 0) return "No job of the trace ever ran.";
+  std::string text =
+      fmt::format("With {} a job takes {} from arrival to end, on average", best.name, mean(best));
+  if (&best != &reference && finished(reference) > 0) {
+    text += fmt::format("; {} with {}", mean(reference), reference.name);
   }
-  return fmt::format("With {} a job takes {} from arrival to end, on average; {} with {}.",
-                     best.name, mean(best), mean(reference), reference.name);
+  return text + ".";
 }
 
 HtmlTable ways_table(const std::vector<Way>& ways, const Way& best) {
@@ -150,7 +168,7 @@ std::string first_screen(const json& document, const std::vector<Way>& ways) {
     out += html::paragraph("Interrupted: jobs that had not ended by then are missing.", "bad");
   }
   const Way& best = best_of(ways);
-  const bool good = (*best.figures)["verdict"]["stands"].get<bool>();
+  const bool good = stands(best);
   out += fmt::format(
       "<h2 id=\"verdict-h\" class=\"{}\"><span aria-hidden=\"true\">{}</span> {}</h2>\n",
       good ? "good" : "bad", good ? "✓" : "✗", html::escaped(answer(best, reference_of(ways))));
@@ -256,15 +274,18 @@ Markup users_section(const json& document, const std::vector<Way>& ways) {
 }
 
 Markup cost_section(const std::vector<Way>& ways) {
-  if (!any_has(ways, "/costUsd")) return "";
+  const bool any_ran = std::ranges::any_of(ways, [](const Way& way) { return finished(way) > 0; });
+  if (!any_has(ways, "/costUsd") || !any_ran) return "";
   const auto cost = [](const Way& way) { return number(*way.figures, "/costUsd"); };
-  const Way& cheapest = *std::ranges::min_element(ways, {}, cost);
-  const Way& least = cost(best_of(ways)) > cost(cheapest) ? cheapest : best_of(ways);
+  const Way& cheapest = least_of(ways, "/costUsd");
+  const Way& best = best_of(ways);
+  const Way& least = cost(best) > cost(cheapest) ? cheapest : best;
   charts::StackedBars chart;
-  chart.text = {std::string(html::kChartId) + "cost",
-                fmt::format("{} costs least: {} for {}.", least.name, dollars_words(cost(least)),
-                            seconds_words(number(*least.figures, "/makespanSeconds"))),
-                "One bar for each way: all nodes from the first arrival to the last end."};
+  chart.text = {
+      std::string(html::kChartId) + "cost",
+      fmt::format("{} costs least: {} for {}{}.", least.name, dollars_words(cost(least)),
+                  seconds_words(number(*least.figures, "/makespanSeconds")), jobs_of(least)),
+      "One bar for each way: all nodes from the first arrival to the last end."};
   chart.x = {"dollars", dollars_tick, false, true};
   chart.parts = {"the nodes"};
   HtmlTable table{"the bill",
@@ -279,10 +300,12 @@ Markup cost_section(const std::vector<Way>& ways) {
                   true};
   for (const Way& way : ways) {
     const json& figures = *way.figures;
-    chart.bars.push_back({way.name,
-                          {{cost(way), dollars_words(cost(way))}},
-                          std::nullopt,
-                          dollars_words(cost(way))});
+    if (finished(way) > 0) {
+      chart.bars.push_back({way.name,
+                            {{cost(way), dollars_words(cost(way))}},
+                            std::nullopt,
+                            dollars_words(cost(way)) + jobs_of(way)});
+    }
     table.rows.push_back({{way.name, std::nullopt, ""},
                           figure_cell(figures, "/makespanSeconds", seconds_words),
                           figure_cell(figures, "/costUsd", dollars_words),

@@ -275,12 +275,8 @@ Cells size_cells(const ReplayOutcome& outcome) {
 
 std::string refusal_text(const ReplayOutcome& outcome,
                          const sim::SharingFigures::Refusal& refusal) {
-  constexpr std::string_view kWhy[] = {
-      "they need more GPU memory than a job may have",
-      "they need several GPUs, and MIG instances do not work together",
-      "they name a MIG profile that the layout does not have"};
   return fmt::format("{}: {} jobs never ran: {}; the first is {}", outcome.scheduling.sharing->name,
-                     whole_text(refusal.jobs), kWhy[static_cast<std::size_t>(refusal.reason)],
+                     whole_text(refusal.jobs), sim::why_turned_away(refusal.reason),
                      refusal.first.text());
 }
 

@@ -132,8 +132,9 @@ Rows bill_cells(const VariantResult& variant, const TextStyle&, bool every) {
 }
 
 std::string bill_sentence(const sim::BillSplit& split) {
-  return split_sentence(split.rule, " " + money_text(split.idle),
-                        " " + money_text(split.switching));
+  // Less than a millionth of a dollar is what rounding left.
+  const auto amount = [](Usd part) { return " " + money_text(part.nano < 1'000 ? Usd{} : part); };
+  return split_sentence(split.rule, amount(split.idle), amount(split.switching));
 }
 
 std::string bill_rule(const sim::BillSplit& split) { return split_sentence(split.rule, "", ""); }

@@ -120,6 +120,18 @@ class Whereabouts {
   std::size_t nearest_ = static_cast<std::size_t>(-1);
 };
 
+// The name that a key begins with: of an autoscaler `minReplicas` is `min` here.
+std::optional<std::string> first_word_of(std::string_view key,
+                                         const std::vector<std::string_view>& names) {
+  constexpr std::size_t kShortestWord = 3;
+  const auto leads = [&](std::string_view name) {
+    return name.size() >= kShortestWord && key.size() > name.size() && key.starts_with(name) &&
+           key[name.size()] >= 'A' && key[name.size()] <= 'Z';
+  };
+  const auto found = std::ranges::find_if(names, leads);
+  return found == names.end() ? std::nullopt : std::optional(std::string(*found));
+}
+
 class Checker {
  public:
   // `root` is the block that the whole file is.
@@ -283,9 +295,7 @@ class Checker {
     for (const Field& field : fields) {
       if (field.is_taken()) names.push_back(field.name);
     }
-    const auto nearest = nearest_name(entry.key, names);
-    std::string message = fmt::format("unknown field \"{}\"{}", entry.key, in_path(path));
-    if (nearest) message += fmt::format("; did you mean \"{}\"?", *nearest);
+    auto nearest = nearest_name(entry.key, names);
     std::string help;
     const auto suits = [&](const Field& field) {
       Findings problems;
@@ -293,6 +303,9 @@ class Checker {
       return problems.empty();
     };
     if (!nearest) help = Whereabouts(entry, path, suits).hint(root_);
+    if (!nearest && help.empty()) nearest = first_word_of(entry.key, names);
+    std::string message = fmt::format("unknown field \"{}\"{}", entry.key, in_path(path));
+    if (nearest) message += fmt::format("; did you mean \"{}\"?", *nearest);
     if (!nearest && help.empty()) help = "known here: " + list_of(names);
     findings_.add(Code::FieldUnknown, entry.key_where, std::move(message), std::move(help));
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
@@ -62,6 +63,14 @@ std::optional<std::int64_t> mean(const TraceColumn<T>& column, const Group& grou
 }
 
 // The mean rate over the time in which any pod of the group was counted.
+// Four digits behind the point, or of what is less than these; scenarios have no exponents.
+std::string rate_text(double per_hour) {
+  const bool is_slow = per_hour < 36;
+  const double rate = is_slow ? per_hour : per_hour / 3600;
+  const int digits = std::max(4, 3 - static_cast<int>(std::floor(std::log10(rate))));
+  return fmt::format("{:.{}f}/{}", rate, digits, is_slow ? 'h' : 's');
+}
+
 void add_requests(const Imported& imported, const JobTrace& trace, const Group& group,
                   DraftWorkload& workload) {
   RequestCount all{{}, 0, std::numeric_limits<std::int64_t>::max(), 0};
@@ -72,11 +81,11 @@ void add_requests(const Imported& imported, const JobTrace& trace, const Group& 
     all = {count.counter, all.requests + count.requests, std::min(all.since_ns, count.since_ns),
            std::max(all.until_ns, count.until_ns)};
   }
-  if (all.requests <= 0) return;
-  const double hours = static_cast<double>(all.until_ns - all.since_ns) / 3.6e12;
-  const double rate = all.requests / hours;
-  workload.traffic =
-      rate < 36 ? fmt::format("{:.4f}/h", rate) : fmt::format("{:.4f}/s", rate / 3600);
+  constexpr double kLeast = 1e-6;
+  const double per_hour =
+      all.requests / (static_cast<double>(all.until_ns - all.since_ns) / 3.6e12);
+  if (per_hour < kLeast) return;
+  workload.traffic = rate_text(per_hour);
   workload.traffic_from = "mean of " + all.counter;
 }
 

@@ -259,7 +259,6 @@ class TraceOfPods {
         fmt::format("pods that ask for MIG slices, taken as {} of the GPU's compute each",
                     gpu.slices_of == 4 ? "quarters" : "sevenths"),
         [&] { return pod.where; });
-    if (ask.memory.count < 0) ask.memory = {gpu.gigabytes * 1'000'000'000LL};
     if (gpu.kind == GpuResource::Kind::MigReplica)
       ask.milli = part_of(ask.milli, replicas_of(pod, ask.resource));
   }

@@ -133,9 +133,12 @@ std::string_view Labels::operator[](std::string_view name) const {
   return {};
 }
 
-std::string Labels::key() const {
+std::string Labels::key(std::span<const std::string_view> without) const {
   std::string key;
-  for (const auto& [label, value] : labels_) key += fmt::format("{}\n{}\n", label, value);
+  for (const auto& [label, value] : labels_) {
+    if (std::ranges::find(without, label) != without.end()) continue;
+    key += fmt::format("{}\n{}\n", label, value);
+  }
   return key;
 }
 
@@ -157,7 +160,7 @@ Expected<Imported> import_prometheus(std::span<const SourceText> files,
   const SeriesVisitor visit = [&](const Labels& labels, const std::vector<Sample>& samples,
                                   const SourceLocation& where) {
     if (cluster.add(labels, samples, where) || gpus.add(labels, samples, where) ||
-        requests.add(labels, samples)) {
+        requests.add(labels, samples, where)) {
       return;
     }
     report.skipped(fmt::format("series of {}, which is not used", labels.metric().substr(0, 60)),
@@ -186,9 +189,10 @@ Expected<Imported> import_prometheus(std::span<const SourceText> files,
     return true;
   });
   std::set<std::string> greedy = greedy_pods(pods);
+  std::map<std::string, RequestCount> counted = requests.counts(report);
   JobTrace trace = trace_of_pods(std::move(pods), options, report);
   const auto jobs = static_cast<std::int64_t>(trace.size());
-  return Imported{std::move(trace), report.take_log(jobs), requests.counts(), std::move(greedy)};
+  return Imported{std::move(trace), report.take_log(jobs), std::move(counted), std::move(greedy)};
 }
 
 namespace {
@@ -203,6 +207,7 @@ constexpr std::string_view kResourceMatcher =
 struct WantedSeries {
   std::string_view metric;
   std::string_view matchers;
+  bool is_optional = false;
 };
 
 constexpr std::array kWanted = {
@@ -216,14 +221,14 @@ constexpr std::array kWanted = {
     WantedSeries{"kube_pod_init_container_resource_requests", kResourceMatcher},
     WantedSeries{"kube_node_labels", ""},
     WantedSeries{"DCGM_FI_DEV_GPU_UTIL", ""},
-    WantedSeries{"DCGM_FI_PROF_GR_ENGINE_ACTIVE", ""},
-    WantedSeries{"DCGM_FI_PROF_SM_ACTIVE", ""},
     WantedSeries{"DCGM_FI_DEV_FB_USED", ""},
-    WantedSeries{"kube_pod_container_info", ""},
-    WantedSeries{"vllm:request_success_total", ""},
-    WantedSeries{"nv_inference_request_success", ""},
-    WantedSeries{"ts_inference_requests_total", ""},
-    WantedSeries{"istio_requests_total", "{reporter=\"destination\"}"},
+    WantedSeries{"DCGM_FI_PROF_GR_ENGINE_ACTIVE", "", true},
+    WantedSeries{"DCGM_FI_PROF_SM_ACTIVE", "", true},
+    WantedSeries{"kube_pod_container_info", "", true},
+    WantedSeries{"vllm:request_success_total", "", true},
+    WantedSeries{"nv_inference_request_success", "", true},
+    WantedSeries{"ts_inference_requests_total", "", true},
+    WantedSeries{"istio_requests_total", "{reporter=\"destination\"}", true},
 };
 
 // By RFC 3986.
@@ -294,7 +299,7 @@ std::vector<PrometheusQuery> prometheus_queries(const PrometheusWindow& window) 
     const std::int64_t span = (kMostPoints - 1) * window.step_s;
     for (std::int64_t start = window.start_s; start <= window.end_s;
          start += span + window.step_s) {
-      queries.push_back({std::string(wanted.metric),
+      queries.push_back({std::string(wanted.metric), wanted.is_optional,
                          fmt::format("/api/v1/query_range?query={}&start={}&end={}&step={}", query,
                                      start, std::min(window.end_s, start + span), window.step_s)});
     }

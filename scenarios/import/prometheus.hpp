@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,7 +33,8 @@ class Labels {
   // "" when it has no such label.
   std::string_view operator[](std::string_view name) const;
   std::string_view metric() const { return (*this)["__name__"]; }
-  std::string key() const;  // the same for the parts of one series
+  // The same for the parts of one series; of these labels it has none.
+  std::string key(std::span<const std::string_view> without = {}) const;
 
  private:
   std::vector<std::pair<std::string, std::string>> labels_;
@@ -102,17 +104,22 @@ class ClusterMetrics {
 };
 
 // What servers count of the requests that they answered. Series of one pod add up, those of the
-// same labels are parts of one.
+// same labels are parts of one, and of those that were scraped twice the largest counts.
 class RequestCounters {
  public:
   // False when the series is not one that is used.
-  bool add(const Labels& labels, const std::vector<Sample>& samples);
+  bool add(const Labels& labels, const std::vector<Sample>& samples, const SourceLocation& where);
 
-  std::map<std::string, RequestCount> counts() const;  // by "namespace/pod"
+  std::map<std::string, RequestCount> counts(ImportReport& report) const;  // by "namespace/pod"
 
  private:
+  struct Series {
+    std::vector<Sample> samples;
+    SourceLocation where;
+  };
+  using Scrapes = std::map<std::string, Series>;  // by all labels
   using PodCounter = std::pair<std::string, std::size_t>;
-  std::map<PodCounter, std::map<std::string, std::vector<Sample>>> series_;
+  std::map<PodCounter, std::map<std::string, Scrapes>> series_;  // by what was counted
 };
 
 // What DCGM says of one device, a GPU or a MIG instance: who used how much of it, and when.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -15,9 +16,39 @@ constexpr std::array<std::string_view, 4> kCounters = {
     "istio_requests_total"};
 constexpr std::size_t kIstio = 3;
 
+// Who asked, not who was asked: by two jobs, or by two servers of which one may fail.
+constexpr std::array<std::string_view, 7> kOfScrape = {
+    "job", "instance", "endpoint", "service", "prometheus", "prometheus_replica", "replica"};
+
+// More than any pod answers: no figure.
+constexpr double kMostRequests = 1e12;
+
+struct Increase {
+  double requests = 0;
+  std::int64_t since_ns = INT64_MAX;
+  std::int64_t until_ns = 0;
+};
+
+Increase increase_of(std::vector<Sample> samples) {
+  Increase increase;
+  std::ranges::stable_sort(samples, {}, &Sample::at);
+  const Sample* last = nullptr;
+  for (const Sample& sample : samples) {
+    increase.since_ns = std::min(increase.since_ns, sample.at);
+    increase.until_ns = std::max(increase.until_ns, sample.at);
+    // A counter that fell began anew.
+    if (last != nullptr) {
+      increase.requests += sample.value - (sample.value < last->value ? 0 : last->value);
+    }
+    last = &sample;
+  }
+  return increase;
+}
+
 }  // namespace
 
-bool RequestCounters::add(const Labels& labels, const std::vector<Sample>& samples) {
+bool RequestCounters::add(const Labels& labels, const std::vector<Sample>& samples,
+                          const SourceLocation& where) {
   const auto* const known = std::ranges::find(kCounters, labels.metric());
   if (known == kCounters.end()) return false;
   const auto counter = static_cast<std::size_t>(known - kCounters.begin());
@@ -25,29 +56,37 @@ bool RequestCounters::add(const Labels& labels, const std::vector<Sample>& sampl
   // The proxy of the client counts the same requests.
   const bool is_of_client = counter == kIstio && labels["reporter"] == "source";
   if (pod.name.empty() || is_of_client) return true;
-  auto& series = series_[{fmt::format("{}/{}", pod.space, pod.name), counter}][labels.key()];
-  series.insert(series.end(), samples.begin(), samples.end());
+  Scrapes& scrapes =
+      series_[{fmt::format("{}/{}", pod.space, pod.name), counter}][labels.key(kOfScrape)];
+  Series& series = scrapes.try_emplace(labels.key(), Series{{}, where}).first->second;
+  series.samples.insert(series.samples.end(), samples.begin(), samples.end());
   return true;
 }
 
-std::map<std::string, RequestCount> RequestCounters::counts() const {
+std::map<std::string, RequestCount> RequestCounters::counts(ImportReport& report) const {
   std::map<std::string, RequestCount> counts;
   for (const auto& [of, all] : series_) {
     if (counts.contains(of.first)) continue;  // by a better counter
     RequestCount count{std::string(kCounters[of.second]), 0, INT64_MAX, 0};
-    for (const auto& [key, series] : all) {
-      std::vector<Sample> samples = series;
-      std::ranges::stable_sort(samples, {}, &Sample::at);
-      const Sample* last = nullptr;
-      for (const Sample& sample : samples) {
-        count.since_ns = std::min(count.since_ns, sample.at);
-        count.until_ns = std::max(count.until_ns, sample.at);
-        // A counter that fell began anew.
-        if (last != nullptr) {
-          count.requests += sample.value - (sample.value < last->value ? 0 : last->value);
+    for (const auto& [key, scrapes] : all) {
+      Increase largest;
+      for (const auto& [labels, series] : scrapes) {
+        const Increase increase = increase_of(series.samples);
+        if (!(increase.requests < kMostRequests)) {
+          report.skipped("counters of requests that count more than there can be",
+                         [&] { return series.where; });
+        } else if (increase.requests >= largest.requests) {
+          largest = increase;
         }
-        last = &sample;
       }
+      if (scrapes.size() > 1) {
+        report.remark(ImportRemark::Kind::Note,
+                      "counters of requests that were scraped several times: the largest counts",
+                      [&] { return scrapes.begin()->second.where; });
+      }
+      count.requests += largest.requests;
+      count.since_ns = std::min(count.since_ns, largest.since_ns);
+      count.until_ns = std::max(count.until_ns, largest.until_ns);
     }
     if (count.until_ns > count.since_ns) counts.emplace(of.first, std::move(count));
   }

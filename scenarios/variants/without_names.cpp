@@ -1,5 +1,7 @@
 #include "slicewise/scenarios/without_names.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -42,6 +44,28 @@ bool is_named_by(std::string_view key) {
 bool is_free(std::string_view key) {
   return key == "labels" || key == "nodeSelector" || key == "configs";
 }
+
+// That list what the user named by key and value.
+bool is_of_taints(std::string_view key) { return key == "taints" || key == "tolerations"; }
+
+// That choose jobs by names that the file of the trace has.
+bool is_of_trace(std::string_view key) {
+  return key == "users" || key == "groups" || key == "profileBy";
+}
+
+// A label or taint that everybody has: "nvidia.com/gpu.present".
+bool is_public(std::string_view key) {
+  constexpr std::array<std::string_view, 9> kDomains = {
+      "nvidia.com", "kubernetes.io", "k8s.io",        "k8s.aws", "amazonaws.com",
+      "amazon.com", "karpenter.sh",  "slicewise.dev", "amd.com"};
+  const std::string_view domain = key.substr(0, std::min(key.size(), key.find('/')));
+  return domain.size() < key.size() && std::ranges::any_of(kDomains, [&](std::string_view known) {
+           return domain == known ||
+                  (domain.ends_with(known) && domain[domain.size() - known.size() - 1] == '.');
+         });
+}
+
+std::size_t size_of(const Node& node) { return node.entries.size() + node.items.size(); }
 
 bool is_dropped(std::string_view key) { return key == "description" || key == "annotations"; }
 
@@ -113,6 +137,14 @@ class Renaming {
     if (const auto whole = names_.find(text); whole != names_.end()) return whole->second;
     std::string out;
     while (!text.empty()) {
+      const auto with_domain = std::ranges::find_if(names_, [&](const auto& name) {
+        return name.first.find('/') != std::string::npos && text.starts_with(name.first);
+      });
+      if (with_domain != names_.end()) {
+        out += with_domain->second;
+        text.remove_prefix(with_domain->first.size());
+        continue;
+      }
       std::size_t length = 0;
       while (length < text.size() && is_in_name(text[length])) ++length;
       const auto known = names_.find(text.substr(0, length));
@@ -133,8 +165,9 @@ class Renaming {
     for (const Entry& entry : node.entries) {
       if (is_dropped(entry.key)) continue;
       if (key == "env" && !changes_runs(entry.key)) continue;
-      changed->entries.push_back(
-          {in_text(entry.key), entry.key_where, in_document(*entry.value, entry.key)});
+      NodePtr value = in_document(*entry.value, entry.key);
+      if (entry.key == "env" && size_of(*value) == 0 && size_of(*entry.value) > 0) continue;
+      changed->entries.push_back({in_text(entry.key), entry.key_where, std::move(value)});
     }
     changed->items.clear();
     for (const NodePtr& item : node.items) {
@@ -145,26 +178,39 @@ class Renaming {
     return changed;
   }
 
+  std::vector<std::string> kept() const { return {kept_.begin(), kept_.end()}; }
+
  private:
   void add(const std::string& name, const WordSet& format) {
-    const bool is_ours = name.find('/') == std::string::npos && !name.empty();
+    const bool is_ours = !name.empty() && !is_public(name);
     // `gpu: "true"` gives nothing away, and other fields have the same words.
     const bool is_value = name == "true" || name == "false" ||
                           name.find_first_not_of("0123456789.") == std::string::npos;
     if (is_ours && !is_value && !format.contains(name)) names_[name];
   }
 
+  void add_label(const std::string& key, const Node* value, const WordSet& format) {
+    add(key, format);
+    const bool ours = value != nullptr && value->kind == Node::Kind::Text && !is_public(key);
+    if (ours) add(value->text, format);
+  }
+
   void collect(const Node& node, const WordSet& format) {
     for (const Entry& entry : node.entries) {
       if (entry.key == "env") continue;
+      if (is_of_trace(entry.key) && !entry.value->items.empty()) kept_.insert(entry.key);
       if (is_named_by(entry.key) && entry.value->kind == Node::Kind::Text) {
         add(entry.value->text, format);
       }
       if (is_free(entry.key)) {
         for (const Entry& label : entry.value->entries) {
-          add(label.key, format);
-          const bool ours = label.key.find('/') == std::string::npos;
-          if (ours && label.value->kind == Node::Kind::Text) add(label.value->text, format);
+          add_label(label.key, label.value.get(), format);
+        }
+      }
+      if (is_of_taints(entry.key)) {
+        for (const NodePtr& taint : entry.value->items) {
+          const Node* const key = taint->find("key");
+          if (key != nullptr) add_label(key->text, taint->find("value"), format);
         }
       }
       collect(*entry.value, format);
@@ -173,6 +219,7 @@ class Renaming {
   }
 
   std::map<std::string, std::string, std::less<>> names_;
+  WordSet kept_;
 };
 
 }  // namespace
@@ -182,7 +229,8 @@ Expected<WithoutNames> without_names(const SourceText& source, const std::string
   const NodePtr document = read_document(source, syntax);
   if (document == nullptr) return tl::unexpected(std::move(syntax));
   const Renaming renaming(*document);
-  return WithoutNames{block_text(*renaming.in_document(*document)), renaming.in_text(command)};
+  return WithoutNames{block_text(*renaming.in_document(*document)), renaming.in_text(command),
+                      renaming.kept()};
 }
 
 }  // namespace slicewise::scenarios

@@ -164,6 +164,14 @@ Verdict judge(const VariantResult& variant, bool allow_pending) {
   return verdict;
 }
 
+std::string_view why_turned_away(TurnedAway reason) {
+  constexpr std::string_view kWhy[] = {
+      "they need more GPU memory than a job may have",
+      "they need several GPUs, and MIG instances do not work together",
+      "they name a MIG profile that the layout does not have, nor one with as much compute"};
+  return kWhy[static_cast<std::size_t>(reason)];
+}
+
 Verdict judge(const ReplayResult& replayed, bool allow_pending) {
   Verdict verdict;
   const std::int64_t submitted = replayed.jobs - replayed.without_run;
@@ -183,10 +191,13 @@ Verdict judge(const ReplayResult& replayed, bool allow_pending) {
   }
   if (allow_pending) return verdict;
   if (refused > 0) {
+    // What several reasons keep off needs more than any share is, in one way or the other.
+    const auto& refusals = replayed.sharing->refusals;
+    const std::string_view why = refusals.size() == 1 ? why_turned_away(refusals.front().reason)
+                                                      : "no share of a GPU is enough for them";
     verdict.reasons.push_back(
         {Cause::PodsPending, "", fmt::format("{} fit nowhere", refused),
-         fmt::format("{} of {} jobs never ran: no share of a GPU is enough for them", refused,
-                     submitted)});
+         fmt::format("{} of {} jobs never ran: {}", refused, submitted, why)});
   }
   if (replayed.never_fit > 0) {
     verdict.reasons.push_back(

@@ -218,6 +218,7 @@ FileRoom room_of(const FileDevice& of, std::span<const Claim> claims) {
     room.next_workload = name;
     room.bound = GpuRoom::Bound::Memory;
     if (passes_limit && is_mps(of.offer)) {
+      room.next = claim.largest + room.context;
       room.bound = GpuRoom::Bound::ProcessLimit;
       room.process_limit = of.limit();
     }
@@ -279,7 +280,10 @@ std::vector<std::string> cluster_room_lines(const scenarios::ClusterFiles& files
   std::vector<std::string> lines;
   for (const lint::FileDevice& device : lint::file_devices(input)) {
     const GpuRoom room = lint::room_of(device, device.claims).room;
-    if (room.may_meet > 0) lines.push_back(fmt::format("{}: {}", room.pool, room_sentence(room)));
+    const std::string line = fmt::format("{}: {}", room.pool, room_sentence(room));
+    // Karpenter's file and eksctl's may describe one pool.
+    const bool is_new = std::ranges::find(lines, line) == lines.end();
+    if (room.may_meet > 0 && is_new) lines.push_back(line);
     std::vector<std::string> unknown;
     for (const lint::Claim& claim : device.claims) {
       // A pod that has a GPU to itself has room enough as far as anybody knows.

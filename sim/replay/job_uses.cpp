@@ -54,6 +54,28 @@ class NamedProfiles {
   Diagnostics problems_;
 };
 
+// The MIG instances that the names of a trace stand for.
+std::vector<RecordedSlice> recorded_slices(const scenarios::JobTrace& trace,
+                                           const models::Catalogue& catalogue) {
+  std::vector<RecordedSlice> slices;
+  if (trace.resource.empty()) return slices;
+  slices.resize(trace.names.size());
+  for (std::size_t name = 0; name < slices.size(); ++name) {
+    const auto asked = scenarios::recorded_resource(trace.names[name]);
+    if (!asked) continue;
+    slices[name].compute = scenarios::gpu_resource(*asked)->slices;
+    // Several GPUs have instances of the name: as much as the smallest.
+    for (const models::MigGeometry& geometry : catalogue.mig) {
+      for (const models::MigProfile& profile : geometry.profiles) {
+        Bytes& memory = slices[name].memory;
+        if (!profile.memory || !asked->starts_with(profile.resource_mixed)) continue;
+        memory = memory.count == 0 ? *profile.memory : std::min(memory, *profile.memory);
+      }
+    }
+  }
+  return slices;
+}
+
 // Long enough that nanoseconds do not show.
 constexpr Duration kUnit = seconds(1'000);
 
@@ -171,7 +193,10 @@ PoolModel unshared(const PoolModel& pool) {
 }  // namespace
 
 JobUses::JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing)
-    : trace_(trace), sharing_(sharing), use_of_row_(trace.size()) {
+    : trace_(trace),
+      sharing_(sharing),
+      use_of_row_(trace.size()),
+      slices_(recorded_slices(trace, *sharing.catalogue)) {
   std::unordered_map<Recorded, std::uint32_t, RecordedHash> numbers;
   std::vector<Recorded> uses;
   RecordedGpus gpus(trace, *sharing.catalogue);
@@ -203,8 +228,9 @@ JobUses::JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing)
     known_.by_profile += by_profile ? 1 : 0;
     known_.with_fraction += is_fraction && !by_profile ? 1 : 0;
     known_.with_sm += recorded.sm_permille >= 0 ? 1 : 0;
-    known_.with_memory +=
-        says_memory(row) || (recorded.profile != nullptr && recorded.profile->memory);
+    known_.with_memory += says_memory(row) ||
+                          (recorded.profile != nullptr && recorded.profile->memory) ||
+                          slice_of(row).memory.count > 0;
     known_.with_gpu += recorded.on != nullptr ? 1 : 0;
   }
   uses_ = uses.size();
@@ -228,18 +254,27 @@ JobUses::JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing)
   }
 }
 
-Bytes JobUses::memory(std::size_t pool, std::size_t row) const {
-  const Bytes peak = says_memory(row) ? trace_.gpu_memory[row] : profile_memory_[use_of_row_[row]];
-  return peak + sharing_.pools[pool].context_memory;
+RecordedSlice JobUses::slice_of(std::size_t row) const {
+  return slices_.empty() ? RecordedSlice{} : slices_[trace_.resource[row]];
 }
 
-// Whether some pool has MIG instances of the profile that the row asks for, if it names one.
+Bytes JobUses::memory(std::size_t pool, std::size_t row) const {
+  const Bytes had = slice_of(row).memory;  // with the context
+  if (had.count > 0 && !says_own_memory(row)) return had;
+  const Bytes peak = says_memory(row) ? trace_.gpu_memory[row] : profile_memory_[use_of_row_[row]];
+  const Bytes with_context = peak + sharing_.pools[pool].context_memory;
+  return had.count > 0 ? std::min(with_context, had) : with_context;
+}
+
+// Whether some pool has MIG instances with as much compute as the one that the row had, if any.
 bool JobUses::offers_slice(std::size_t row) const {
-  const auto asked = scenarios::recorded_resource(trace_.name(trace_.resource, row));
-  if (!asked || scenarios::gpu_resource(*asked)->slices == 0) return true;
-  return std::ranges::any_of(sharing_.pools, [&](const PoolModel& pool) {
-    return std::ranges::find(pool.offers, *asked, &ResourceOffer::name) != pool.offers.end();
-  });
+  const int had = slice_of(row).compute;
+  return had == 0 || std::ranges::any_of(sharing_.pools, [&](const PoolModel& pool) {
+           return std::ranges::any_of(pool.offers, [&](const ResourceOffer& offer) {
+             const auto offered = scenarios::gpu_resource(offer.name);
+             return offered && offered->slices >= had;
+           });
+         });
 }
 
 std::optional<TurnedAway> JobUses::turned_away(std::size_t row) const {
@@ -247,7 +282,7 @@ std::optional<TurnedAway> JobUses::turned_away(std::size_t row) const {
   if (gpus == 0) return std::nullopt;
   if (gpus > 1 && sharing_.isolates()) return TurnedAway::SeveralGpus;
   if (sharing_.isolates() && !offers_slice(row)) return TurnedAway::OtherSlice;
-  if (!says_memory(row) && profile_memory_[use_of_row_[row]].count == 0) return std::nullopt;
+  if (!says_own_memory(row) && slice_of(row).memory.count == 0) return std::nullopt;
   for (std::size_t pool = 0; pool < sharing_.pools.size(); ++pool) {
     if (has_room(pool, row)) return std::nullopt;
   }

@@ -21,6 +21,12 @@ struct GpuUse {
   double sm_active = 0;  // SM time per unit of its time without company, of all SMs of the GPU
 };
 
+// The MIG instance that a job had: more it cannot have needed.
+struct RecordedSlice {
+  int compute = 0;  // slices; 0: it had none
+  Bytes memory;     // 0: nobody has published it
+};
+
 // What each job of a trace uses, each different use once.
 class JobUses {
  public:
@@ -49,7 +55,9 @@ class JobUses {
   // nullopt: the row can run somewhere, as far as its GPU memory and the way of sharing go.
   std::optional<TurnedAway> turned_away(std::size_t row) const;
   // Whether jobs may run out of memory beside each other.
-  bool may_run_out_of_memory() const { return !trace_.gpu_memory.empty() || memory_by_profile_; }
+  bool may_run_out_of_memory() const {
+    return !trace_.gpu_memory.empty() || memory_by_profile_ || !slices_.empty();
+  }
   // Profiles that the catalogue lacks.
   const Diagnostics& problems() const { return problems_; }
 
@@ -60,6 +68,11 @@ class JobUses {
   bool says_memory(std::size_t row) const {
     return !trace_.gpu_memory.empty() && trace_.gpu_memory[row].count >= 0;
   }
+  // Measured, or of a profile.
+  bool says_own_memory(std::size_t row) const {
+    return says_memory(row) || profile_memory_[use_of_row_[row]].count > 0;
+  }
+  RecordedSlice slice_of(std::size_t row) const;
   bool offers_slice(std::size_t row) const;
 
   struct Memory {
@@ -71,6 +84,7 @@ class JobUses {
   const scenarios::JobTrace& trace_;
   const GpuSharing& sharing_;
   std::vector<std::uint32_t> use_of_row_;
+  std::vector<RecordedSlice> slices_;  // by name; none without a column of resources
   std::size_t uses_ = 0;
   std::vector<GpuUse> table_;          // by pool, use, then with a ticket and with a whole GPU
   std::vector<Memory> memory_;         // by pool

@@ -107,12 +107,14 @@ ReplaySettings spread_by_what_is_known(const scenarios::JobTrace& trace, ReplayS
   return settings;
 }
 
-// A fraction that no share is.
-void count_fractions(const scenarios::JobTrace& trace, int tickets, SharingFigures& figures) {
+// A fraction that no share is, of jobs that got one.
+void count_fractions(const scenarios::JobTrace& trace, const JobUses& uses, int tickets,
+                     SharingFigures& figures) {
   if (trace.gpu_milli.empty() || tickets == 1) return;
   for (std::size_t row = trace.size(); row-- > 0;) {
     const std::int32_t milli = trace.gpu_milli[row];
-    if (trace.gpus[row] != 1 || milli >= 1000 || milli <= milli_of_ticket(tickets)) continue;
+    const bool is_a_share = (std::int64_t{milli} - 1) * tickets < 1000;  // of thousandths, rounded
+    if (trace.gpus[row] != 1 || milli >= 1000 || is_a_share || uses.turned_away(row)) continue;
     ++figures.asked_for_more;
     figures.first_asked_for_more = trace.row_place(row);
   }
@@ -137,7 +139,7 @@ Expected<ReplayResult> replay_shared(const scenarios::JobTrace& trace,
   auto result = replay_on(jobs, asked, std::move(nodes), std::move(company), shapes, settings);
   if (!result) return result;
   result->sharing->known = uses.known();
-  count_fractions(trace, sharing.tickets, *result->sharing);
+  count_fractions(trace, uses, sharing.tickets, *result->sharing);
   return result;
 }
 

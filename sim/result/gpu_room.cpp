@@ -206,7 +206,8 @@ GpuRoom room_of(const PoolModel& pool, std::size_t of_kind,
     add_tenant(tenant, room);
   }
   if (const Candidate* next = at(candidates, room.safe)) {
-    room.next = room.needed + next->pod(room.context);
+    room.next = room.process_limit ? room.context + next->process.needed
+                                   : room.needed + next->pod(room.context);
     room.next_workload = next->model->name;
   }
   return room;

@@ -70,7 +70,6 @@ VariantResult merge(const World& world, std::span<const Replication> replication
     result.workloads.push_back(pipeline_result(world, p, replications));
   }
   add_nodes(world, replications, result);
-  count_lent_time_once(world, result);
   result.node_start_up = node_start_up(replications);
   result.cost = cost_result(world, replications);
   price_workloads(world, replications, result);

@@ -126,8 +126,6 @@ std::string figure_text(const scenarios::FigureValue& value, int digits = kUsual
 
 // Kernels run, share of all GPU time; an instance counts with its share of the GPU.
 double gpu_busy_ratio(const VariantResult& result);
-// Best effort lends a vGPU of EC2 more than its own time: workloads were busy for what the GPU was.
-void count_lent_time_once(const World& world, VariantResult& result);
 
 // What to say of an objective that was not met.
 Diagnostic missed_objective(const std::string& workload, const ObjectiveResult& judged,

@@ -108,19 +108,6 @@ double gpu_busy_ratio(const VariantResult& result) {
   return gpus == 0 ? 0 : busy / gpus;
 }
 
-void count_lent_time_once(const World& world, VariantResult& result) {
-  const bool lends = std::ranges::any_of(world.pools, [](const PoolModel& pool) {
-    return std::ranges::any_of(pool.kinds,
-                               [](const DomainKind& kind) { return kind.owned_time < 1; });
-  });
-  if (!lends) return;
-  double counted = 0;
-  for (const WorkloadResult& workload : result.workloads) counted += workload.gpu_busy_share;
-  const double there = world.changes_nodes() ? 1 : gpu_busy_ratio(result);
-  if (counted <= there) return;
-  for (WorkloadResult& workload : result.workloads) workload.gpu_busy_share *= there / counted;
-}
-
 namespace {
 
 // As scenarios spell it.

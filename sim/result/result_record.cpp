@@ -732,7 +732,7 @@ const Record& record_of<GpuRoom>() {
        field<&R::process_limit>("processLimitBytes", "limit that a process passes, bytes"),
        field<&R::tenants>("pods", "that fit"),
        field<&R::needed>("neededBytes", "by the pods that fit, contexts included, bytes"),
-       field<&R::next>("nextBytes", "by them and one more, bytes; absent where all fit").positive(),
+       field<&R::next>("nextBytes", "with one more, or of what passes a limit, bytes").positive(),
        field<&R::next_workload>("nextWorkload", "whose pod one more would be").optional()}};
   return declared;
 }
@@ -751,7 +751,8 @@ const Record& record_of<PodCounts>() {
                   .rank = 11,
                   .title = "pods Pending",
                   .condition = "pods.pending"}),
-       field<&P::succeeded>("succeeded", "pods Succeeded, mean per replication"),
+       field<&P::succeeded>("succeeded", "pods Succeeded, mean per replication")
+           .diff({.role = Role::Pods, .rank = 10, .title = "jobs finished"}),
        field<&P::failed>("failed", "pods Failed, mean per replication")
            .csv(28, "podsFailed")
            .policy("pods.failed")

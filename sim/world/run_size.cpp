@@ -92,7 +92,24 @@ double events_of_request(const scenarios::Serving& serving) {
   return 2 + host + serving.bursts * (serving.cpu_between.ns > 0 ? 2 : 1);
 }
 
-// Of a run that lasts until its Jobs are done, if each had a GPU when it came.
+// Pods that can run at once where the workload's may: what its offers have at most.
+double places_of(const World& world, const WorkloadModel& workload) {
+  std::int64_t places = 0;
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    const PoolModel& pool = world.pools[p];
+    const auto& offer = workload.on_pool[p].offer;
+    if (!offer || !admits(pool, workload.spec.pod)) continue;
+    std::int64_t most = 0;
+    for (std::size_t layout = 0; layout < pool.layouts.size(); ++layout) {
+      most = std::max(most, pool.tickets_per_node(*offer, layout));
+    }
+    places += most * pool.node_slots();
+  }
+  return static_cast<double>(places);
+}
+
+// Of a run that lasts until its Jobs are done, if each had a GPU when it came, or once those of its
+// workload before it are done.
 double seconds_of_run(const World& world) {
   if (world.duration) return to_seconds(*world.duration);
   double longest = 0;
@@ -105,7 +122,10 @@ double seconds_of_run(const World& world) {
     if (spec.trace && !spec.trace->jobs->empty()) {
       last = to_seconds(spec.trace->jobs->back().submitted);
     }
-    longest = std::max(longest, last + each * static_cast<double>(workload.units));
+    const double run = each * static_cast<double>(workload.units);
+    const double places = places_of(world, workload);
+    const double queue = places > 0 ? run * spec.count / places : 0;
+    longest = std::max({longest, last + run, queue});
   }
   return std::min(longest, kLongestRunSeconds);
 }
@@ -240,7 +260,15 @@ double total(const std::vector<SizePart>& parts) {
   return sum;
 }
 
-// Two digits are all that is known.
+// Two digits are all that is known, more what tells the sum from the limit.
+std::string digits_beside(double sum, double limit) {
+  std::string text = fmt::format("{:.2g}", sum);
+  for (int digits = 3; digits <= 6 && text == fmt::format("{:.2g}", limit); ++digits) {
+    text = fmt::format("{:.{}g}", sum, digits);
+  }
+  return text;
+}
+
 Diagnostic too_large(std::string_view of, std::vector<SizePart> parts, double limit,
                      std::string_view unit, const std::string& flag) {
   constexpr std::size_t kShown = 3;
@@ -251,10 +279,11 @@ Diagnostic too_large(std::string_view of, std::vector<SizePart> parts, double li
     if (words.size() == kShown || part.amount < sum / 100) break;
     words.push_back(fmt::format("{} = {:.2g}", part.words, part.amount));
   }
-  return make_diagnostic(Code::RunTooLarge, parts.front().where,
-                         fmt::format("{} would take about {:.2g} {}, more than {:.2g}: {}", of, sum,
-                                     unit, limit, fmt::join(words, "; ")),
-                         "simulate less, or lift the limit with " + flag);
+  return make_diagnostic(
+      Code::RunTooLarge, parts.front().where,
+      fmt::format("{} would take about {} {}, more than {:.2g}: {}", of, digits_beside(sum, limit),
+                  unit, limit, fmt::join(words, "; ")),
+      "simulate less, or lift the limit with " + flag);
 }
 
 }  // namespace

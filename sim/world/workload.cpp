@@ -262,6 +262,21 @@ void match_offers(const scenarios::ExtendedRequest* request, World& world, Workl
   }
 }
 
+// A recorded job that had several GPUs, where its pod works on one, a share of it or an instance:
+// the kernels of all are there, one after the other.
+void put_on_one_gpu(WorkloadModel& model) {
+  if (!model.spec.trace || model.tickets < 2) return;
+  for (PoolDemand& pool : model.on_pool) {
+    if (pool.gpus > 1) continue;
+    for (Demand& demand : pool.in_kind) {
+      demand.gpu = demand.gpu * model.tickets;
+      demand.sm_active = demand.sm_active * model.tickets;
+      demand.client.duty =
+          static_cast<double>(demand.gpu.ns) / static_cast<double>((demand.gpu + demand.host).ns);
+    }
+  }
+}
+
 // A process on each of several whole GPUs: of what it can be.
 void check_gang(const WorkloadModel& model, Diagnostics& found) {
   const bool notebook = model.spec.kind == WorkloadKind::Notebook;
@@ -345,6 +360,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
       model.on_pool.push_back(demand_on(model.spec, from, pool));
     }
     match_offers(request, world, model);
+    put_on_one_gpu(model);
     check_gang(model, found);
     if (has_errors(found)) continue;
     model_llm(from, world, model, found);

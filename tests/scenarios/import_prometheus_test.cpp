@@ -363,6 +363,17 @@ TEST(ImportPrometheus, RequestCountersGiveTheTraffic) {
       "," + series("istio_requests_total", pod + R"(,"reporter":"source")", {"0", "600", "1200"});
   EXPECT_THAT(scenario_of_answers(known + "," + by_mesh), HasSubstr("mean: 1.0000/s}"));
   EXPECT_THAT(scenario_of_answers(known), HasSubstr("mean: 1/s, provenance: Assumed"));
+  const auto counted_as = [&](const std::string& labels, const std::vector<std::string>& values) {
+    return series("vllm:request_success_total", pod + labels, values);
+  };
+  // Asked for by two jobs.
+  const std::string twice = counted_as(R"(,"job":"a","instance":"1")", {"0", "60", "120"}) + "," +
+                            counted_as(R"(,"job":"b","instance":"2")", {"0", "60", "118"});
+  EXPECT_THAT(scenario_of_answers(known + "," + twice), HasSubstr("mean: 1.0000/s}"));
+  EXPECT_THAT(scenario_of_answers(known + "," + counted_as("", {"0", "1e308", "0", "1e308"})),
+              HasSubstr("mean: 1/s, provenance: Assumed"));
+  EXPECT_THAT(scenario_of_answers(known + "," + counted_as("", {"0", "0", "1e-6"})),
+              HasSubstr("mean: 0.00003000/h}"));
 }
 
 TEST(ImportPrometheus, TensorFlowMapsAllMemory) {

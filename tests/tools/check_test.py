@@ -80,6 +80,33 @@ class Check(unittest.TestCase):
         self.assertRegex(result.stdout, r"-:\d+:\d+: warning\[GPU_OOM\]")
         self.assertEqual(run("check", "--strict", "-f", "-", stdin=large).returncode, 3)
 
+    def test_a_limit_of_mps_is_that_of_one_process(self):
+        bundle = run("export", "-f", "scenarios/examples/aws-cifar10-g5.yaml", "--variant", "after", "--to",
+                     "karpenter").stdout
+        container = ("{image: 'x:1', resources: {requests: {cpu: 500m, memory: 2Gi}, "
+                     "limits: {nvidia.com/gpu: 1}}, name: ")
+        pod = f"""apiVersion: v1
+kind: Pod
+metadata: {{name: duo, annotations: {{slicewise.dev/gpu-memory: 9Gi}}}}
+spec:
+  tolerations: [{{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}}]
+  containers: [{container}a}}, {container}b}}]
+"""
+        values = """config:
+  default: gpu-timeslicing10
+  map:
+    gpu-timeslicing10: |
+      version: v1
+      sharing: {mps: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            files = []
+            for name, text in (("nodes", bundle), ("pod", pod), ("values", values)):
+                files += ["-f", str(pathlib.Path(folder, name + ".yaml"))]
+                pathlib.Path(files[-1]).write_text(text, "utf-8")
+            found = run("check", *files).stdout
+        self.assertIn("a process of duo needs 9.4 GiB with its context, its limit is 5.5", found)
+
     def test_unknown_kinds_are_named(self):
         result = run("check", "-f", "-", stdin="apiVersion: v1\nkind: Gadget\n")
         self.assertEqual(result.returncode, 0)

@@ -100,7 +100,26 @@ class ExitCodes(unittest.TestCase):
         result = self.expect(4, "run", "-f", "-", "-o", "json", "--variant", "before",
                              stdin=NEVER_RUNS)
         self.assertEqual(json.loads(result.stdout)["variants"][0]["pods"]["runningMax"], 0)
-        self.assertRegex(result.stderr, r"-:\d+:\d+: error\[POD_PENDING\]: no pod ever ran in before")
+        self.assertRegex(result.stderr, r"-:\d+:\d+: error\[POD_PENDING\]: no pod ever ran in before: \d")
+        self.assertNotIn("`slicewise run` says", result.stderr)
+
+    def test_pods_that_die_when_they_start_do_not_wait(self):
+        result = self.expect(4, "run", "-f", "-", stdin="""apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: dies}
+spec:
+  replications: 1
+  duration: 1h
+  nodePools: [{name: t4, instanceType: g4dn.xlarge}]
+  workloads:
+  - name: large
+    kind: Job
+    podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}}
+    gpuMemory: {resident: 40Gi}
+    work: {units: 1}
+    measured: {device: T4, unitTime: 1s, gpuBusy: 50%, smActive: 40%, provenance: Assumed}
+""")
+        self.assertIn('error[GPU_OOM]: no pod ever ran in base: 6 containers of "large"', result.stderr)
 
     def test_a_scenario_without_end_is_not_read_to_the_end(self):
         command = f"{BINARY} run -f - < /dev/zero"

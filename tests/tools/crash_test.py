@@ -89,6 +89,44 @@ class BugReport(unittest.TestCase):
             self.assertNotIn("hunter2", out.read_text(encoding="utf-8"))
             self.assertIn("TF_FORCE_GPU_ALLOW_GROWTH", out.read_text(encoding="utf-8"))
 
+    def test_domains_taints_and_lone_variables_go(self):
+        public = "nvidia.com/gpu.present: 'true'"
+        scenario = (ROOT / "scenarios/examples/shared-inference.yaml").read_text(encoding="utf-8")
+        scenario = scenario.replace("instanceType:", f"""labels: {{secretco.com/team: apollo, {public}}}
+    taints: [{{key: secretco-only, value: hera, effect: NoSchedule}}]
+    instanceType:""")
+        for variables in ("{DB_PASSWORD: hunter2}", "[{name: DB_PASSWORD, value: hunter2}]"):
+            named = scenario.replace("podTemplate:", f"""podTemplate:
+      env: {variables}
+      nodeSelector: {{secretco.com/team: apollo}}
+      tolerations: [{{key: secretco-only, operator: Equal, value: hera, effect: NoSchedule}}]""")
+            packed = run("bugreport", "-f", "-", "--command", "run --group-by label:secretco.com/team",
+                         stdin=named)
+            self.assertEqual(packed.returncode, 0, packed.stderr)
+            for word in ("secretco", "apollo", "hera", "PASSWORD", "hunter2", "env:"):
+                self.assertNotIn(word, packed.stdout)
+            for word in (public.split(":", 1)[0], "NoSchedule", "Equal"):
+                self.assertIn(word, packed.stdout)
+            self.assertIn(run("check", "-f", "-", stdin=packed.stdout).returncode, (0, 99), packed.stdout)
+
+    def test_names_that_stay_for_the_sake_of_a_trace_are_said(self):
+        trace = ROOT / "scenarios/examples/logs/team-trace.csv"
+        packed = run("bugreport", "-f", "-", stdin=f"""apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {{name: teamx}}
+spec:
+  nodePools: [{{name: g5, instanceType: g5.xlarge, nodes: 4}}]
+  workloads:
+  - name: team
+    kind: TraceJobs
+    trace: {{file: {trace}, mostGpus: 1, users: [ana]}}
+    podTemplate: {{resources: {{requests: {{cpu: 1, memory: 4Gi}}}}}}
+    gpuMemory: {{resident: 8Gi}}
+    measured: {{gpuBusy: 45%, smActive: 30%, provenance: Assumed}}
+""")
+        self.assertEqual(packed.returncode, 0, packed.stderr)
+        self.assertIn("# Names that its trace has are still in here: users.\n", packed.stdout)
+
 
 class EndlessInput(unittest.TestCase):
     def test_it_is_refused_with_the_size_that_is_read(self):

@@ -4,6 +4,7 @@ import contextlib
 import csv
 import http.server
 import io
+import json
 import os
 import pathlib
 import shutil
@@ -14,6 +15,7 @@ import threading
 import time
 import unittest
 import urllib.error
+import urllib.parse
 import urllib.request
 import zlib
 
@@ -141,17 +143,19 @@ class RealServer(unittest.TestCase):
 
 class Refusals(unittest.TestCase):
     def ask(self, status, body, headers=()):
+        """What an import says of a server; `body`: of all answers, or of a path, with its status."""
         class Handler(http.server.BaseHTTPRequestHandler):
             tokens = []
 
             def do_GET(self):
                 self.tokens.append(self.headers.get("Authorization"))
-                self.send_response(status)
+                code, text = body(self.path) if callable(body) else (status, body)
+                self.send_response(code)
                 for header in headers:
                     self.send_header(*header)
                 self.end_headers()
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                    self.wfile.write(body.encode() if isinstance(body, str) else body)
+                    self.wfile.write(text.encode() if isinstance(text, str) else text)
 
             def log_message(self, *_):
                 pass
@@ -173,6 +177,30 @@ class Refusals(unittest.TestCase):
         result = self.ask(422, '{"status":"error","errorType":"execution","error":"query timed out"}')
         self.assertEqual(result.returncode, INPUT_INVALID)
         self.assertIn("query timed out", result.stderr)
+
+    def test_what_an_import_can_do_without_ends_nothing(self):
+        def series(metric, **labels):
+            return {"metric": {"__name__": metric, "namespace": "x", "pod": "a", **labels},
+                    "values": [[1718000000 - 600, "1"], [1718000000, "1"]]}
+
+        def answer(path):
+            query = urllib.parse.unquote(path)
+            if "istio_" in query or "vllm:" in query:
+                return 422, '{"status":"error","errorType":"execution","error":"too many samples"}'
+            found = []
+            if "container_resource_requests" in query and "init" not in query:
+                found = [series("kube_pod_container_resource_requests", container="c", node="n",
+                                resource="nvidia_com_gpu", unit="integer")]
+            elif "kube_pod_created" in query:
+                found = [series("kube_pod_created")]
+            return 200, json.dumps({"status": "success", "data": {"resultType": "matrix", "result": found}})
+
+        result = self.ask(200, answer)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout.count("x/a"), 1)
+        for metric in ("istio_requests_total", "vllm:request_success_total"):
+            self.assertEqual(result.stderr.count(
+                f"note: the import does without {metric}: HTTP status 422: too many samples"), 1)
 
     def test_without_access(self):
         result = self.ask(401, "Unauthorized")

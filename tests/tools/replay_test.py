@@ -607,6 +607,56 @@ class WhatRowsSay(unittest.TestCase):
                          stdin=trace)
             self.assertIn("JOB_NEVER_FITS: 1 of 2 jobs", result.stdout)
 
+    def test_rows_of_groups_have_figures_of_the_group_alone(self):
+        trace = "arrival_s,run_s,gpus,user\n0,10,1,ana\n0,10,2,bo\n0,30,1,bo\n"
+        ways = ("-f", "-", "--instances", "p4d.24xlarge=1", "--sharing", "mig:all-1g.5gb")
+        everything, *groups = csv.DictReader(
+            run("replay", *ways, "--group-by", "user", "-o", "csv", stdin=trace).stdout.splitlines())
+        self.assertEqual((everything["lost"], everything["fitNoShare"]), ("1", "1"))
+        self.assertEqual({row["size"]: row["lost"] for row in groups}, {"ana": "", "bo": "1"})
+        for row in groups:
+            self.assertEqual(row["sharing"], "mig:all-1g.5gb")
+            for column in ("costUsd", "usdPerJob", "worstUser", "completionP95Seconds", "neverFit",
+                           "boundedSlowdownMean", "gpuBusy", "makespanSeconds", "fitNoShare"):
+                self.assertEqual(row[column], "", column)
+        self.assertNotIn("lost", run("replay", *ways, "-o", "csv", stdin=trace).stdout.split("\n", 1)[0])
+
+    def test_a_pod_fits_any_slice_that_is_as_large_as_the_one_it_had(self):
+        def pod(number, resource):
+            times = {"startTime": "2026-11-01T08:00:00Z", "conditions": [
+                {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-11-01T08:00:00Z"}]}
+            ended = {"terminated": {"startedAt": "2026-11-01T08:00:05Z", "finishedAt": "2026-11-01T09:00:00Z",
+                                    "exitCode": 0, "reason": "Completed"}}
+            return {"metadata": {"name": f"p{number}", "namespace": "x", "uid": f"u{number}",
+                                 "creationTimestamp": "2026-11-01T08:00:00Z"},
+                    "spec": {"containers": [{"name": "c", "resources": {"limits": {resource: "1"}}}]},
+                    "status": {**times, "phase": "Succeeded",
+                               "containerStatuses": [{"name": "c", "state": ended}]}}
+
+        pods = json.dumps({"kind": "List", "items": [pod(1, "nvidia.com/mig-1g.5gb"),
+                                                     pod(2, "nvidia.com/mig-2g.10gb")]})
+        trace = run("import", "pods", "-f", "-", stdin=pods)
+        self.assertEqual(trace.returncode, 0, trace.stderr)
+        ways = {"mig:all-1g.5gb": 1, "mig:all-2g.10gb": 2, "mig:all-3g.20gb": 2, "time-slicing:4": 2,
+                "exclusive": 2}
+        found = self.schedulers(trace.stdout, "--instances", "p4d.24xlarge=1", "--sharing", ",".join(ways),
+                                code=PODS_LOST)
+        self.assertEqual({way["sharing"]: way["finished"] for way in found}, ways)
+        self.assertEqual(found[0]["company"]["fitNoShare"][0]["reason"], "otherSlice")
+        self.assertEqual(found[0]["company"]["provenance"]["gpuMemory"], 2)
+
+    def test_the_page_compares_ways_that_did_the_work(self):
+        trace = "arrival_s,run_s,gpus,gpu_memory_bytes\n0,10,1,30000000000\n0,10,1,30000000000\n"
+        stored = run("replay", "-f", "-", "--instances", "p4d.24xlarge=1", "--sharing",
+                     "mig:all-1g.5gb,exclusive", "-o", "json", stdin=trace).stdout
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "replay.json")
+            path.write_text(stored, encoding="utf-8")
+            page = run("report", str(path)).stdout
+        self.assertIn("exclusive costs least", page)
+        self.assertNotIn("0 s with mig", page)
+        self.assertNotRegex(page, "mig:all-1g.5gb costs least")
+
     def test_a_trace_without_a_run_time_is_an_error(self):
         result = run("replay", "-f", "-", "--gpus", "1", stdin="arrival_s,run_s,gpus\n0,,1\n")
         self.assertEqual(result.returncode, 3)

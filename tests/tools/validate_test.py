@@ -96,6 +96,26 @@ class Charts(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (5, ""))
 
 
+    def test_a_folder_stays_the_one_it_is(self):
+        for stands_there in (True, False):
+            with self.subTest(stands_there=stands_there), tempfile.TemporaryDirectory() as folder:
+                out = pathlib.Path(folder, "charts")
+                out.mkdir()
+                for content in ("", "mine"):
+                    if content:
+                        (out / "mine.txt").write_text(content, "utf-8")
+                    out.chmod(0o2700)
+                    before = out.stat()
+                    result = run("validate", "nos", "--out", str(out), cwd=out if stands_there else folder)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    after = out.stat()
+                    self.assertEqual((after.st_mode, after.st_uid, after.st_gid),
+                                     (before.st_mode, before.st_uid, before.st_gid))
+                    if stands_there:
+                        self.assertEqual(after.st_ino, before.st_ino)
+                self.assertEqual((out / "mine.txt").read_text("utf-8"), "mine")
+
+
 class Pairs(unittest.TestCase):
     def validate(self, text, *arguments):
         with tempfile.TemporaryDirectory() as folder:

@@ -15,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "terminal.hpp"
@@ -259,8 +260,19 @@ ExitCode write_files(const fs::path& directory, const reports::ExportFiles& file
   return ExitCode::Success;
 }
 
+// The mode and the owner of `from`; false: that cannot be had, or more applies to it (ACLs).
+bool take_rights(const fs::path& from, const fs::path& to) {
+  for (const char* rules : {"system.posix_acl_access", "system.posix_acl_default"}) {
+    if (getxattr(from.c_str(), rules, nullptr, 0) > 0) return false;
+  }
+  struct stat had {};
+  return stat(from.c_str(), &had) == 0 && chown(to.c_str(), had.st_uid, had.st_gid) == 0 &&
+         chmod(to.c_str(), had.st_mode & 07777U) == 0;
+}
+
 // The files of `from` that `to` does not have stand in both.
-bool keep_others(const fs::path& from, const fs::path& to, std::error_code& error) {
+bool keep_others(const fs::path& from, const fs::path& to) {
+  std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(from, error)) {
     const fs::path kept = to / entry.path().filename();
     if (fs::exists(kept)) continue;
@@ -271,6 +283,12 @@ bool keep_others(const fs::path& from, const fs::path& to, std::error_code& erro
   return !error;
 }
 
+// The older one is removed with what has its name then.
+bool take_place(const fs::path& unfinished, const fs::path& target) {
+  return keep_others(target, unfinished) && take_rights(target, unfinished) &&
+         renameat2(AT_FDCWD, unfinished.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0;
+}
+
 }  // namespace
 
 ExitCode write_directory(const std::string& path, const reports::ExportFiles& files,
@@ -278,17 +296,18 @@ ExitCode write_directory(const std::string& path, const reports::ExportFiles& fi
   fs::path target = fs::path(path).lexically_normal();
   if (!target.has_filename()) target = target.parent_path();  // "out/"
   std::error_code error;
-  if (fs::is_symlink(target, error)) {
+  const bool exists = fs::exists(fs::symlink_status(target, error));
+  if (exists) {
     target = fs::canonical(target, error);
     if (error) return directory_not_written(path, error.message());
+    const bool may_be_written = fs::is_directory(target, error) &&
+                                (existing == Existing::Replaced || fs::is_empty(target, error));
+    if (!may_be_written) {
+      return directory_not_written(path, "it exists and is not an empty directory");
+    }
   }
-  const bool is_new = !fs::exists(target, error) ||
-                      (fs::is_directory(target, error) && fs::is_empty(target, error));
-  if (!is_new && (existing == Existing::Refused || !fs::is_directory(target, error))) {
-    return directory_not_written(target, "it exists and is not an empty directory");
-  }
-  const bool is_here = target.filename() == "." || target.filename() == "..";
-  if (is_here) return write_files(target, files);
+  // Who stands there would be left in the one that is gone.
+  if (exists && fs::equivalent(target, ".", error)) return write_files(target, files);
   Unfinished unfinished(target);
   fs::create_directories(unfinished.path(), error);
   if (error) return directory_not_written(target, error.message());
@@ -296,16 +315,12 @@ ExitCode write_directory(const std::string& path, const reports::ExportFiles& fi
   if (const ExitCode code = write_files(unfinished.path(), files); code != ExitCode::Success) {
     return code;
   }
-  if (is_new) {
-    fs::remove(target, error);  // the empty one
+  if (!exists) {
     fs::rename(unfinished.path(), target, error);
     return error ? directory_not_written(target, error.message()) : ExitCode::Success;
   }
-  const bool is_exchanged = keep_others(target, unfinished.path(), error) &&
-                            renameat2(AT_FDCWD, unfinished.path().c_str(), AT_FDCWD, target.c_str(),
-                                      RENAME_EXCHANGE) == 0;
   // A mount, or a folder with others in it, stays: one file after the other becomes the new one.
-  return is_exchanged ? ExitCode::Success : write_files(target, files);
+  return take_place(unfinished.path(), target) ? ExitCode::Success : write_files(target, files);
 }
 
 }  // namespace slicewise::tools

@@ -9,6 +9,7 @@
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <tl/expected.hpp>
 
 #include "slicewise/scenarios/decompress.hpp"
@@ -182,8 +183,25 @@ std::string help_for(long status) {
 
 }  // namespace
 
-Expected<std::vector<SourceText>> ask_prometheus(const std::string& url,
-                                                 const scenarios::PrometheusWindow& window) {
+namespace {
+
+// Why an answer is none, as the server words it; "" where it is one.
+std::string refusal_of(const tl::expected<HttpAnswer, std::string>& answer) {
+  if (!answer) return answer.error();
+  if (is_refused(*answer)) return fmt::format("HTTP status {}", answer->status);
+  if (answer->status == 200) return "";
+  constexpr std::size_t kLongest = 400;
+  const auto document = nlohmann::json::parse(answer->body, nullptr, false);
+  const auto error = document.is_object() ? document.find("error") : document.end();
+  const bool is_text = document.is_object() && error != document.end() && error->is_string();
+  return fmt::format("HTTP status {}{}", answer->status,
+                     is_text ? ": " + error->get<std::string>().substr(0, kLongest) : "");
+}
+
+}  // namespace
+
+Expected<PrometheusAnswers> ask_prometheus(const std::string& url,
+                                           const scenarios::PrometheusWindow& window) {
   if (!url.starts_with("http://") && !url.starts_with("https://")) {
     return unreachable("--url", "not a URL of a server", "write http://host:9090");
   }
@@ -192,17 +210,24 @@ Expected<std::vector<SourceText>> ask_prometheus(const std::string& url,
   std::string base = url;
   while (base.ends_with('/')) base.pop_back();
   const char* const token = std::getenv("SLICEWISE_PROMETHEUS_TOKEN");
-  std::vector<SourceText> answers;
+  PrometheusAnswers answers;
   std::size_t left = scenarios::kLargestUnpacked;
+  std::string given_up;  // metric: the rest of its time is not asked for
   for (const scenarios::PrometheusQuery& query : prometheus_queries(window)) {
+    if (query.metric == given_up) continue;
     auto answer = client->get(base + query.path, token == nullptr ? "" : token, left);
+    if (const std::string why = refusal_of(answer); query.is_optional && !why.empty()) {
+      given_up = query.metric;
+      answers.missing.push_back(fmt::format("{}: {}", query.metric, why));
+      continue;
+    }
     if (!answer) return unreachable(without_credentials(base), answer.error());
     if (is_refused(*answer)) {
       return unreachable(without_credentials(base), fmt::format("HTTP status {}", answer->status),
                          help_for(answer->status));
     }
     left -= answer->body.size();
-    answers.push_back(
+    answers.texts.push_back(
         {fmt::format("{}: {}", without_credentials(base), query.metric), std::move(answer->body)});
   }
   return answers;

@@ -51,11 +51,24 @@ ExitCode best_exit_code(const std::vector<sim::Verdict>& verdicts) {
   return codes.empty() ? ExitCode::Infeasible : *std::ranges::min_element(codes, is_milder);
 }
 
+namespace {
+
+Code code_of(const sim::Verdict& verdict) {
+  using Cause = sim::Verdict::Cause;
+  if (verdict.has(Cause::OutOfMemory)) return Code::GpuOom;
+  return verdict.has(Cause::CrashLoopBackOff) ? Code::CrashLoopBackOff : Code::PodPending;
+}
+
+}  // namespace
+
 ExitCode nothing_ran(const scenarios::Scenario& variant, const ScenarioFile& file,
-                     const CommonFlags& flags) {
+                     const CommonFlags& flags, const sim::Verdict* found) {
+  std::string message = "no pod ever ran in " + variant.name;
+  if (found != nullptr && found->reasons.size() > 1) message += ": " + found->reasons[1].text;
   Diagnostic problem = make_diagnostic(
-      Code::PodPending, variant.workloads.empty() ? variant.where : variant.workloads.front().where,
-      "no pod ever ran in " + variant.name, "`slicewise run` says why each of them waited");
+      found == nullptr ? Code::PodPending : code_of(*found),
+      variant.workloads.empty() ? variant.where : variant.workloads.front().where, message,
+      found == nullptr ? "`slicewise run` says why each of them waited" : "");
   problem.severity = Severity::Error;
   print_diagnostics({problem}, file.texts, flags);
   return ExitCode::Infeasible;

@@ -20,8 +20,9 @@ ExitCode worst_exit_code(const std::vector<sim::Verdict>& verdicts);
 // One of them is enough, as for `compare` and `plan`.
 ExitCode best_exit_code(const std::vector<sim::Verdict>& verdicts);
 
-// Says at the variant's first workload that no pod of it ever ran.
+// Says at the variant's first workload that no pod of it ever ran; and why, where what was found is
+// known.
 ExitCode nothing_ran(const scenarios::Scenario& variant, const ScenarioFile& file,
-                     const CommonFlags& flags);
+                     const CommonFlags& flags, const sim::Verdict* found = nullptr);
 
 }  // namespace slicewise::tools

@@ -154,8 +154,9 @@ Expected<PrometheusWindow> prometheus_window(const std::string& start, const std
 
 // One range query.
 struct PrometheusQuery {
-  std::string metric;  // what it asks for
-  std::string path;    // "/api/v1/query_range?query=kube_pod_created&start=...&end=...&step=60"
+  std::string metric;        // what it asks for
+  bool is_optional = false;  // the import does without
+  std::string path;  // "/api/v1/query_range?query=kube_pod_created&start=...&end=...&step=60"
 };
 
 // All series that import_log reads, cut so that no answer has more than kMostPoints of a series;

@@ -1,5 +1,6 @@
 #include "usage.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "../record/recorder.hpp"
@@ -60,7 +61,14 @@ void Usage::account_busy(std::uint32_t p, DomainId id, double busy_ns, bool usef
   domain.late_ns += late_ns;
   domain.sm_ns += container.sm_ns;
   domain.sm_known = domain.sm_known && run_.cluster.model(pod).sm_known;
-  const double gpu_ns = busy_ns * kind.time_share / kind.owned_time;
+  double gpu_ns = busy_ns * kind.time_share;
+  if (kind.owned_time < 1) {
+    // What this container adds to the time that counts as the domain's.
+    const double counted_ns =
+        domain.used_ns() * kind.time_share / owned_time(index(id), switching_ns(index(id)));
+    gpu_ns = std::max(0.0, counted_ns - domain.counted_ns);
+    domain.counted_ns += gpu_ns;
+  }
   gpu_ns_[p] += gpu_ns;
   run_.record_of(pod).gpu_busy += rounded_ns(gpu_ns);
 }
@@ -82,25 +90,33 @@ void Usage::account_cold(OfDomain& domain) const {
   domain.cold_since = run_.now;
 }
 
-DomainTime Usage::take(std::size_t d) {
-  OfDomain& domain = domains_[d];
-  account_cold(domain);
+double Usage::switching_ns(std::size_t d) {
+  const OfDomain& domain = domains_[d];
   double switch_ns = domain.switch_ns;
   with_engine(run_.cluster.domains[d], [&](auto& engine) {
     engine.advance(run_.now);
-    const Duration switching = engine.time().switching;
-    switch_ns += static_cast<double>((switching - domain.switching_billed).ns);
-    domain.switching_billed = switching;
+    switch_ns += static_cast<double>((engine.time().switching - domain.switching_billed).ns);
   });
-  // What a vGPU of EC2 gets done counts against the share of the time that is its own. Best effort
-  // may lend it more: then it was busy all the time.
-  double owned = run_.cluster.kind(run_.cluster.domains[d]).owned_time;
-  if (owned < 1) {
-    const Node& node = run_.cluster.nodes[index(run_.cluster.domains[d].node)];
-    const double up_ns = static_cast<double>((run_.now - node.life.launched).ns);
-    const double used_ns = domain.useful_ns + domain.late_ns + domain.failed_ns + switch_ns;
-    if (up_ns > 0) owned = std::max(owned, used_ns / up_ns);
-  }
+  return switch_ns;
+}
+
+// What a vGPU of EC2 gets done counts against the share of the time that is its own. Best effort
+// may lend it more: then it was busy all the time.
+double Usage::owned_time(std::size_t d, double switch_ns) const {
+  const double owned = run_.cluster.kind(run_.cluster.domains[d]).owned_time;
+  if (owned >= 1) return owned;
+  const Node& node = run_.cluster.nodes[index(run_.cluster.domains[d].node)];
+  const double up_ns = static_cast<double>((run_.now - node.life.launched).ns);
+  return up_ns > 0 ? std::max(owned, (domains_[d].used_ns() + switch_ns) / up_ns) : owned;
+}
+
+DomainTime Usage::take(std::size_t d) {
+  OfDomain& domain = domains_[d];
+  account_cold(domain);
+  const double switch_ns = switching_ns(d);
+  with_engine(run_.cluster.domains[d],
+              [&](auto& engine) { domain.switching_billed = engine.time().switching; });
+  const double owned = owned_time(d, switch_ns);
   DomainTime time;
   time.useful = rounded_ns(domain.useful_ns / owned);
   time.late = rounded_ns(domain.late_ns / owned);
@@ -110,7 +126,7 @@ DomainTime Usage::take(std::size_t d) {
   time.sm_active = rounded_ns(domain.sm_ns / owned);
   time.sm_known = domain.sm_known;
   domain.useful_ns = domain.late_ns = domain.failed_ns = 0;
-  domain.switch_ns = domain.cold_ns = domain.sm_ns = 0;
+  domain.switch_ns = domain.cold_ns = domain.sm_ns = domain.counted_ns = 0;
   run_.record.domains[d].time += time;
   return time;
 }

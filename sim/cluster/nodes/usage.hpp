@@ -34,8 +34,11 @@ class Usage {
     double switch_ns = 0;
     double cold_ns = 0;
     double sm_ns = 0;
+    double counted_ns = 0;  // of used_ns(), whole GPUs: of vGPUs what is lent is no more
     bool sm_known = true;
     std::vector<Duration> busy_before;  // by context: the engine's when its container began
+
+    double used_ns() const { return useful_ns + late_ns + failed_ns; }
   };
 
   Usage(RunState& run, GpuAccess& gpus);
@@ -72,6 +75,8 @@ class Usage {
 
  private:
   void account_cold(OfDomain& domain) const;
+  double switching_ns(std::size_t domain);
+  double owned_time(std::size_t domain, double switch_ns) const;
   void account_busy(std::uint32_t pod, DomainId domain, double busy_ns, bool useful);
 
   RunState& run_;

@@ -390,5 +390,30 @@ TEST(FractionalGpu, BusyIsOfThePartThatEc2Sells) {
   EXPECT_NEAR(busy(Policy::BestEffort, 30), 1, 0.001);
 }
 
+// What a pool of vGPUs lends is no matter of the GPUs beside it.
+TEST(FractionalGpu, OthersAreAsBusyAsTheyAre) {
+  scenarios::NodePool whole = demo::pool(0);
+  whole.name.value = "whole";
+  whole.instance_type.value = "p3.2xlarge";
+  scenarios::NodePool part = demo::pool(0);
+  part.instance_type.value = "g6f.xlarge";
+  part.vgpu.emplace().policy = scenarios::VgpuSettings::Policy::BestEffort;
+  const auto on = [](const char* name, const char* device, const char* pool, double rate) {
+    scenarios::Workload w = demo::service(1, rate, milliseconds(10), Law::Deterministic);
+    w.name.value = name;
+    w.measured->device.value = device;
+    w.gpu_memory.resident = mebibytes(500);
+    w.pod.node_selector["eks.amazonaws.com/nodegroup"] = pool;
+    return w;
+  };
+  scenarios::Scenario s = demo::scenario(part, {on("small", "L4", part.name.value.c_str(), 30),
+                                                on("large", "V100-SXM2-16GB", "whole", 50)});
+  s.node_pools.push_back(whole);
+  s.duration = minutes(20);
+  const VariantResult result = demo::result(s);
+  EXPECT_NEAR(result.workloads[0].gpu_busy_share, 0.5, 0.01);  // of both
+  EXPECT_NEAR(result.workloads[1].gpu_busy_share, 0.25, 0.01);
+}
+
 }  // namespace
 }  // namespace slicewise::sim

@@ -69,6 +69,20 @@ TEST(RunSize, WhatIsBeyondALimitSaysHowItCameAboutAndWhatLiftsIt) {
   EXPECT_EQ(beyond_limits(estimate_size(demo::world(s)), {1e12, gibibytes(8)}).size(), 0U);
 }
 
+TEST(RunSize, JobsThatQueueMakeARunLonger) {
+  const auto requests = [](int jobs) {
+    scenarios::Scenario s = serving(100);
+    s.workloads.push_back(demo::training(jobs));
+    s.duration.reset();
+    for (const SizePart& part : estimate_size(demo::world(s)).events) {
+      if (part.words.starts_with("requests")) return part.amount;
+    }
+    return 0.0;
+  };
+  EXPECT_GT(requests(2'000), 10 * requests(1));
+  EXPECT_NEAR(requests(2'000), 2 * requests(1'000), requests(1'000) / 10);
+}
+
 TEST(RunSize, MemoryGrowsWithPodsAndNodes) {
   scenarios::Scenario s = demo::scenario(demo::pool(10), {demo::training(1'000'000)});
   EXPECT_EQ(beyond_limits(estimate_size(demo::world(s)), {1e12, mebibytes(512)}).size(), 1U);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/scenarios/load.hpp"
 #include "slicewise/scenarios/without_names.hpp"
@@ -98,6 +99,10 @@ ExitCode execute(const BugReportCommand& command, const CommonFlags& flags) {
   if (!packed->command.empty()) text += fmt::format("# command: {}\n", packed->command);
   for (std::size_t n = 2; n < file->texts.size(); ++n) {
     text += fmt::format("# It reads {}, which is not in here.\n", file->texts[n].name);
+  }
+  if (!packed->kept.empty()) {
+    text += fmt::format("# Names that its trace has are still in here: {}.\n",
+                        fmt::join(packed->kept, ", "));
   }
   return write_text(command.out, text + packed->text);
 }

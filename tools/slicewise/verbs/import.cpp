@@ -145,8 +145,12 @@ Expected<std::vector<SourceText>> read_files(const std::vector<std::string>& nam
 }
 
 // What there is to read: files, or the answers of a server.
-Expected<std::vector<SourceText>> read_sources(const ImportCommand& command) {
-  if (command.url.empty()) return read_files(command.files);
+Expected<PrometheusAnswers> read_sources(const ImportCommand& command) {
+  if (command.url.empty()) {
+    return read_files(command.files).map([](std::vector<SourceText> texts) {
+      return PrometheusAnswers{std::move(texts), {}};
+    });
+  }
   const auto window = scenarios::prometheus_window(command.start, command.end, command.step,
                                                    static_cast<std::int64_t>(std::time(nullptr)));
   if (!window) return tl::unexpected(window.error());
@@ -258,10 +262,11 @@ ExitCode execute(const ImportCommand& command, const CommonFlags& flags) {
   }
   const auto options = options_of(command);
   if (!options) return usage_error(options.error().message, options.error().help);
-  const Expected<std::vector<SourceText>> texts = read_sources(command);
-  if (!texts) return fail(texts.error(), {}, flags);
-  const Expected<Imported> imported = scenarios::import_log(command.kind, *texts, *options);
-  if (!imported) return fail(imported.error(), *texts, flags);
+  const Expected<PrometheusAnswers> sources = read_sources(command);
+  if (!sources) return fail(sources.error(), {}, flags);
+  const std::vector<SourceText>& texts = sources->texts;
+  const Expected<Imported> imported = scenarios::import_log(command.kind, texts, *options);
+  if (!imported) return fail(imported.error(), texts, flags);
   const std::string text = render(*imported, command, *options);
   if (text.empty()) {
     return usage_error(
@@ -271,8 +276,12 @@ ExitCode execute(const ImportCommand& command, const CommonFlags& flags) {
   if (const ExitCode code = write_text(command.out, text); code != ExitCode::Success) return code;
   Diagnostics left_out = imported->log.bad;
   for (Diagnostic& row : left_out) row.severity = Severity::Warning;
-  print_diagnostics(left_out, *texts, flags);
-  if (!flags.quiet) print_error(import_log_text(*imported));
+  print_diagnostics(left_out, texts, flags);
+  if (flags.quiet) return ExitCode::Success;
+  for (const std::string& series : sources->missing) {
+    print_error("note: the import does without " + series);
+  }
+  print_error(import_log_text(*imported));
   return ExitCode::Success;
 }
 

@@ -71,7 +71,7 @@ ExitCode verdict(const sim::Result& result, const ScenarioFile& file, const Comm
     if (!variant.verdict.has(sim::Verdict::Cause::NothingRan)) continue;
     nothing_ran(
         *std::ranges::find(file.loaded.set.variants, variant.name, &scenarios::Scenario::name),
-        file, flags);
+        file, flags, &variant.verdict);
   }
   return worst_exit_code(verdicts_of(result));
 }

@@ -129,6 +129,9 @@ enum class TurnedAway : std::uint8_t {
   OtherSlice,   // it asks for a MIG profile that the layout does not have
 };
 
+// "they need several GPUs, and MIG instances do not work together". Defined in sim/judge.
+std::string_view why_turned_away(TurnedAway reason);
+
 // Of how many jobs with a GPU the trace says what they bring to sharing.
 struct JobFigures {
   std::int64_t jobs = 0;
