@@ -732,7 +732,7 @@ const Record& record_of<GpuRoom>() {
        field<&R::process_limit>("processLimitBytes", "limit that a process passes, bytes"),
        field<&R::tenants>("pods", "that fit"),
        field<&R::needed>("neededBytes", "by the pods that fit, contexts included, bytes"),
-       field<&R::next>("nextBytes", "with one more, or of what passes a limit, bytes").positive(),
+       field<&R::next>("nextBytes", "by them and one more, bytes; absent where all fit").positive(),
        field<&R::next_workload>("nextWorkload", "whose pod one more would be").optional()}};
   return declared;
 }
