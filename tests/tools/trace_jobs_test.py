@@ -129,14 +129,15 @@ class TraceJobs(unittest.TestCase):
 
     def test_the_work_of_several_gpus_is_no_less_on_one(self):
         trace = "arrival_s,run_s,gpus,gpu_permille\n0,3600,8,1000\n0,1800,4,500\n"
-        for replicas, times in ((0, 1), (8, 8)):
+        # Of the time that nvidia-smi calls busy kernels ran in three quarters; the rest is the host's.
+        for replicas, times in ((0, 1), (8, 8 * 0.75 + 0.25)):
             scenario = SCENARIO.replace("g4dn.xlarge", "p4d.24xlarge").replace("nodes: 1", "nodes: 2")
             scenario = (scenario.replace("replicas: 2", f"replicas: {replicas}") if replicas
                         else scenario.split("    devicePlugin")[0] + "  workloads:\n")
             variant = self.variant(TRACED % "", trace, scenario)
-            # 8 GPU-hours of the one, 1 of the other, of all that there were.
             worked = sum(w["gpuBusyShare"] for w in variant["workloads"])
-            self.assertAlmostEqual(worked * 16 * variant["makespanSeconds"]["mean"] / 3600, 9, delta=0.1)
+            self.assertAlmostEqual(worked * 16 * variant["makespanSeconds"]["mean"] / 3600, 0.75 * 9,
+                                   delta=0.1)
             self.assertAlmostEqual(variant["makespanSeconds"]["mean"], 3600 * times, delta=60)
 
     # Two users on one node of one GPU: ana's job holds it when bo's comes. Of two classes.
