@@ -92,6 +92,14 @@ class ExitCodes(unittest.TestCase):
                                   result.stderr)
         self.assertIn("--fits", self.expect(2, "get", "instances", "--fits", "abc").stderr)
 
+    def test_keys_of_kubernetes_are_told_by_their_first_word(self):
+        scenario = (ROOT / "scenarios/examples/shared-inference.yaml").read_text("utf-8")
+        scenario = scenario.replace("    kind: Service\n    replicas: 2\n",
+                                    "    kind: Service\n    autoscaling: {minReplicas: 1, max: 4}\n")
+        result = self.expect(3, "run", "-f", "-", stdin=scenario)
+        self.assertIn('unknown field "minReplicas"', result.stderr)
+        self.assertIn('did you mean "min"?', result.stderr)
+
     def test_a_set_path_that_leads_nowhere_is_3(self):
         result = self.expect(3, "run", "-f", EXAMPLE, "--set", "foo=1")
         self.assertIn("PATH_UNKNOWN", result.stderr)

@@ -47,6 +47,15 @@ class Diff(unittest.TestCase):
         self.assertTrue(comment.endswith("<!-- slicewise:shared-inference -->\n"), comment)
         self.assertIn("no difference", run("diff", self.old, self.old).stdout)
 
+    def test_prices_of_a_job_are_compared_where_as_many_were_finished(self):
+        for path, variant in ((self.old, "before"), (self.new, "after")):
+            run("run", "-f", "scenarios/examples/aws-cifar10.yaml", "--variant", variant, "-o", "json",
+                "--out", path)
+        text = run("diff", self.old, self.new).stdout
+        self.assertIn("the same $/month", " ".join(text.split()))
+        self.assertRegex(text, r"(?m)^\$/job +\$2\.45 +\$0\.6508 +of 5, of 20 jobs$")
+        self.assertRegex(text, r"(?m)^jobs finished +5 +20 +\+15$")
+
     def test_each_changed_input_is_named(self):
         document = json.loads(run("diff", self.old, self.new, "-o", "json").stdout)
         self.assertIn({"name": "workloads.classifier.traffic.mean", "old": "20/s", "new": "30/s"},
