@@ -207,14 +207,16 @@ std::string flips_markup(const sim::Plan& plan) {
                            std::nullopt, ""},
                           {winner, std::nullopt, ""}});
   }
-  const auto nearest = std::ranges::min_element(plan.flips, {}, &sim::Flip::factor);
+  const sim::Flip& nearest = plan.flips.front();
   return paragraph(fmt::format("The answer is most sensitive to {}: it changes at {:.3g} times its "
                                "value.",
-                               nearest->input, nearest->factor)) +
+                               nearest.input, nearest.factor)) +
          table_markup(table) +
          paragraph(
-             "Each input was raised on its own until another option won; factors between the "
-             "two columns were not tried. `slicewise plan` finds these.");
+             "Each input was raised on its own until another option won, or halved to see whether "
+             "a "
+             "cheaper one does; factors between the two columns were not tried. `slicewise plan` "
+             "finds these.");
 }
 
 }  // namespace

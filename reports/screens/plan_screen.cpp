@@ -84,14 +84,29 @@ bool any_of(const Plan& plan, std::optional<Usd> sim::OptionFigures::*field) {
 
 std::string factor_words(double factor) { return fmt::format("{:.3g}", factor); }
 
-// What follows "Flips if INPUT grows".
-std::string flip_words(const sim::Flip& flip) {
-  const std::string then =
-      flip.winner ? pools_text(flip.winner->pools) : std::string("none of these options");
-  if (!flip.misses) {
-    return fmt::format("{} times: then {} is as cheap.", factor_words(flip.factor), then);
+// Of several pools those that are others than the best option's.
+std::string others_text(const PlanOption& then, const PlanOption& best) {
+  std::vector<PoolChoice> others;
+  for (const PoolChoice& pool : then.pools) {
+    if (std::ranges::find(best.pools, pool) == best.pools.end()) others.push_back(pool);
   }
-  return fmt::format("{} times (holds at {}): then {}.", factor_words(flip.factor),
+  const bool some_stay = !others.empty() && others.size() < then.pools.size();
+  return some_stay ? fmt::format("{} in place of the pools of these", pools_text(others))
+                   : pools_text(then.pools);
+}
+
+// What follows "Flips if INPUT".
+std::string flip_words(const Plan& plan, const sim::Flip& flip) {
+  const std::string then = flip.winner ? others_text(*flip.winner, plan.options.front())
+                                       : std::string("none of these options");
+  if (flip.factor < 1) {
+    return fmt::format("falls to {} of it: then {} will do, {} a month.", factor_words(flip.factor),
+                       then, money_text(flip.winner->figures.monthly));
+  }
+  if (!flip.misses) {
+    return fmt::format("grows {} times: then {} is as cheap.", factor_words(flip.factor), then);
+  }
+  return fmt::format("grows {} times (holds at {}): then {}.", factor_words(flip.factor),
                      factor_words(flip.holds_at),
                      flip.winner ? then + " is best" : then + " stands");
 }
@@ -100,16 +115,17 @@ std::string flip_words(const sim::Flip& flip) {
 std::vector<std::string> flip_sentences(const Plan& plan) {
   std::vector<std::pair<std::string, std::vector<std::string>>> flips;
   for (const sim::Flip& flip : plan.flips) {
-    const std::string words = flip_words(flip);
+    const std::string words = flip_words(plan, flip);
     auto known = std::ranges::find(flips, words, [](const auto& f) { return f.first; });
     if (known == flips.end()) known = flips.insert(known, {words, {}});
-    known->second.push_back(flip.misses ? flip.input : "the " + flip.input);
+    const bool is_price = !flip.misses && flip.factor > 1;
+    known->second.push_back(is_price ? "the " + flip.input : flip.input);
   }
   std::vector<std::string> lines;
   for (const auto& [words, inputs] : flips) {
     const bool one = inputs.size() == 1;
-    lines.push_back(fmt::format("Flips if {}{} grows {}", one ? "" : "one of ",
-                                fmt::join(inputs, ", "), words));
+    lines.push_back(
+        fmt::format("Flips if {}{} {}", one ? "" : "one of ", fmt::join(inputs, ", "), words));
   }
   return lines;
 }
@@ -302,7 +318,10 @@ Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
     row.push_back(tightest_text(figures, style));
     row.push_back(limit_share(figures, style));
     row.push_back(percent_text(figures.gpu_busy));
-    row.push_back(verdict_text(figures, style) + (option.pareto ? ", Pareto" : ""));
+    constexpr double kTight = 0.95;
+    const bool tight = figures.stands() && figures.worst_ratio > kTight;
+    row.push_back(verdict_text(figures, style) + (tight ? ", tight" : "") +
+                  (option.pareto ? ", Pareto" : ""));
     table.rows.push_back(std::move(row));
   };
   for (std::size_t o = 0; o < plan.options.size(); ++o) {
@@ -323,8 +342,19 @@ Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
   return table;
 }
 
+std::string spot_sentence(const sim::PlannedSpot& spot) {
+  return fmt::format(
+      "RISK {}: EC2 takes a node back {:.3g} times in 1,000 hours ({}): {:.2g} a month of all its "
+      "nodes, at most {} in 95 of 100 months{}",
+      spot.pool, spot.risk.per_1000_hours, spot.risk.source, spot.a_month, spot.most,
+      spot.risk.falls_back
+          ? "; the ones in their place are bought as on-demand"
+          : ". --purchase spot-fallback and on-demand show what avoiding it costs");
+}
+
 std::vector<std::string> plan_notes(const Plan& plan) {
   std::vector<std::string> lines;
+  for (const sim::PlannedSpot& spot : plan.spot) lines.push_back(spot_sentence(spot));
   const sim::PlanCounts& counts = plan.counts;
   // Searches for headroom and replicas may need more than the ranking saves.
   const std::string saved =
@@ -338,6 +368,13 @@ std::vector<std::string> plan_notes(const Plan& plan) {
       "{} simulations found the ranking{}. {} cannot run, {} are ruled out by closed forms. All "
       "with one seed.",
       counts.simulations, saved, counts.refused, counts.bounded));
+  if (plan.least_monthly && !plan.options.empty() &&
+      plan.goal == scenarios::PlanGoal::MonthlyCost) {
+    const double best = to_dollars(plan.options.front().figures.monthly);
+    lines.push_back(fmt::format(
+        "no fleet costs less than {} a month by closed forms: the answer is {:.0f}% above that",
+        money_text(from_dollars(*plan.least_monthly)), 100 * (best / *plan.least_monthly - 1)));
+  }
   if (!plan.options.empty()) {
     lines.push_back(fmt::format("{} inputs measured, {} from the catalogue, {} assumed",
                                 plan.provenance.measured, plan.provenance.catalog,

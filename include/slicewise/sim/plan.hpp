@@ -139,6 +139,14 @@ struct RecordedBill {
   bool assumed = false;  // of some jobs the trace does not say the GPU: the scenario's own is taken
 };
 
+// How often EC2 takes back nodes of a spot pool, which a simulation of minutes seldom sees.
+struct PlannedSpot {
+  std::string pool;
+  SpotRisk risk;
+  double a_month = 0;  // of all its nodes, in expectation
+  int most = 0;        // in 95 of 100 months, if they come independently
+};
+
 struct PlanCounts {
   std::int64_t configurations = 0;  // instance type x purchase x strategy x replicas or layout
   std::int64_t refused = 0;
@@ -153,9 +161,10 @@ struct Plan {
   scenarios::PlanGoal goal = scenarios::PlanGoal::MonthlyCost;
   std::vector<std::string> instance_types;
   std::vector<std::string> purchases;
-  std::vector<PlanOption> options;     // that stand, best first; at most as many as were asked for
-  std::optional<PlanOption> today;     // the scenario's own pools, when it can run
-  std::optional<RecordedBill> as_run;  // absent: the scenario has no recorded jobs
+  std::vector<PlanOption> options;      // that stand, best first; at most as many as were asked for
+  std::optional<double> least_monthly;  // dollars; no fleet costs less, by closed forms
+  std::optional<PlanOption> today;      // the scenario's own pools, when it can run
+  std::optional<RecordedBill> as_run;   // absent: the scenario has no recorded jobs
   std::vector<RejectedChoice> rejected;
   std::vector<std::string> nearest;      // without options: what would have to change; sentences
   std::vector<ReplicasPoint> replicas;   // of the best option's first pool
@@ -167,6 +176,7 @@ struct Plan {
   std::vector<Flip> flips;
   std::optional<SmActiveRange> sm_active;  // absent: the answer does not hang on it
   ProvenanceCounts provenance;             // of the best option's inputs
+  std::vector<PlannedSpot> spot;           // of the best option's pools
   std::vector<GpuRoom> rooms;              // of the best option's GPUs
   PlanCounts counts;
   bool interrupted = false;
@@ -179,7 +189,10 @@ struct PlanProbe {
   int replications = 1;
   std::string input;  // of a flip: what is scaled; "": nothing
   double factor = 1;
-  bool until_clear = false;  // only whether it stands: ends at the first thing that says no
+  // Only whether it stands: ends at the first thing that says no, and takes more replications while
+  // a limit lies within its interval.
+  bool until_clear = false;
+  bool fresh = false;  // other random numbers than those by which the configuration was found
 
   friend bool operator==(const PlanProbe&, const PlanProbe&) = default;
 };

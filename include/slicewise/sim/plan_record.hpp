@@ -55,6 +55,8 @@ const Record& record_of<Flip>();
 template <>
 const Record& record_of<SmActiveRange>();
 template <>
+const Record& record_of<PlannedSpot>();
+template <>
 const Record& record_of<PlanCounts>();
 template <>
 const Record& record_of<Plan>();

@@ -13,6 +13,7 @@
 
 #include "../probe/probe.hpp"
 #include "block_candidates.hpp"
+#include "scaled_input.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -22,6 +23,8 @@ using Stage = RejectedChoice::Stage;
 
 // Probes of one round. Not the number of threads or ranks: what is asked must not depend on them.
 constexpr std::size_t kRound = 24;
+constexpr std::size_t kShortRound = 4;  // where the first that stands ends the search
+
 // What is minimised is no less with so many nodes; 0: nothing is known.
 double lower_bound(PlanGoal goal, const BlockCandidate& candidate, int nodes) {
   const double monthly = candidate.monthly * nodes;
@@ -34,6 +37,7 @@ double lower_bound(PlanGoal goal, const BlockCandidate& candidate, int nodes) {
 
 Reason miss_of(const OptionFigures& figures) {
   using Cause = Verdict::Cause;
+  if (figures.stands()) return {"meets its objectives by chance: other random numbers miss one"};
   const Verdict& verdict = figures.verdict;
   if (verdict.has(Cause::NothingRan)) return {"no pod ever runs"};
   if (verdict.has(Cause::OutOfMemory)) return {"pods run out of GPU memory"};
@@ -56,12 +60,12 @@ Reason miss_of(const OptionFigures& figures) {
 
 class BlockRun {
  public:
-  BlockRun(const BlockSearch& search, std::size_t top, std::optional<double> cap, bool why,
+  BlockRun(const BlockSearch& search, std::size_t top, std::optional<double> cap, Depth depth,
            ProbeBatch& probes, std::vector<BlockCandidate> candidates)
       : search_(search),
         top_(top),
         cap_(cap),
-        why_(why),
+        depth_(depth),
         probes_(probes),
         candidates_(std::move(candidates)) {}
 
@@ -147,6 +151,7 @@ class BlockRun {
 
   void collect(BlockResult& result) {
     result.configurations += static_cast<std::int64_t>(configurations_);
+    result.missed = missed_;
     for (BlockCandidate& candidate : candidates_) {
       if (candidate.best) {
         result.options.push_back(std::move(*candidate.best));
@@ -207,7 +212,8 @@ class BlockRun {
         continue;
       }
       const double least = lower_bound(search_.goal, candidate, *nodes);
-      if (least > most) {
+      const bool as_dear = depth_ == Depth::First && least >= most;
+      if (least > most || as_dear) {
         candidate.done = true;
         candidate.stopped = reason("it costs ${} a month or more: cheaper ones stand",
                                    fmt::format("{:.0f}", candidate.monthly * *nodes));
@@ -216,7 +222,8 @@ class BlockRun {
       waiting.emplace_back(least, c);
     }
     std::ranges::sort(waiting);
-    if (waiting.size() > kRound) waiting.resize(kRound);
+    const std::size_t round_size = depth_ == Depth::First ? kShortRound : kRound;
+    if (waiting.size() > round_size) waiting.resize(round_size);
     std::vector<std::size_t> round;
     round.reserve(waiting.size());
     for (const auto& [least, c] : waiting) round.push_back(c);
@@ -248,19 +255,23 @@ class BlockRun {
       return;
     }
     const OptionFigures& figures = *answer.figures;
+    const bool whole = figures.replications >= search_.replications || !search_.input.empty();
     const bool stands =
-        !answer.partial && figures.replications == search_.replications && figures.stands();
+        !answer.partial && whole && figures.stands() && stands_again(probe, figures, probes_);
     const auto goal = goal_of(search_.goal, figures);
     const int nodes = candidate.tried(probe.pools.front());
     if (candidate.climbing) {
       if (!stands || !goal || *goal >= candidate.best->goal) candidate.done = true;
     } else {
       candidate.nodes.record(nodes, stands && goal.has_value());
-      if (!stands || !goal) candidate.last = answer;
+      if (!stands || !goal) {
+        note_missed(figures);
+        candidate.last = answer;
+      }
     }
     if (!stands || !goal || candidate.done) return;
     candidate.best = BlockOption{probe.pools.front(), figures, *goal};
-    if (why_ && (!leader_ || is_better(*candidate.best, *leader_))) {
+    if (depth_ == Depth::Explained && (!leader_ || is_better(*candidate.best, *leader_))) {
       leader_ = candidate.best;
       say_leader(search_, probe.pools, figures.monthly);
     }
@@ -270,17 +281,39 @@ class BlockRun {
     candidate.climbing = found && by_use && candidate.mixed_nodes == 0;
   }
 
+  void note_missed(const OptionFigures& figures) {
+    for (const PlannedObjective& objective : figures.objectives) {
+      const bool known = std::ranges::find(missed_, objective.workload) != missed_.end();
+      if (standing_of(objective) == ObjectiveStanding::Holds || known) continue;
+      missed_.push_back(objective.workload);
+    }
+  }
+
   const BlockSearch& search_;
   std::size_t top_;
   std::optional<double> cap_;
-  bool why_;
+  Depth depth_;
   ProbeBatch& probes_;
   std::vector<BlockCandidate> candidates_;
   std::optional<BlockOption> leader_;
+  std::vector<std::string> missed_;
   std::size_t configurations_ = 0;  // more than it was given
 };
 
 }  // namespace
+
+bool stands_again(const PlanProbe& probe, const OptionFigures& figures, ProbeBatch& probes) {
+  constexpr double kClose = 0.85;
+  constexpr double kTight = 0.95;
+  const bool flips = !probe.input.empty() && probe.input != kSmActive;
+  if (figures.worst_ratio < kClose || flips) return true;
+  PlanProbe again = probe;
+  if (figures.worst_ratio > kTight) again.replications *= 2;
+  again.until_clear = true;
+  again.fresh = true;
+  const PlanAnswer answer = probes.ask_one(again);
+  return !answer.figures || (!answer.partial && answer.figures->stands());
+}
 
 std::string denial_of(const OptionFigures& figures) {
   return fmt::format("{} {} it", fmt::join(figures.denied_by, ", "),
@@ -313,13 +346,14 @@ void say_leader(const BlockSearch& search, std::span<const PoolChoice> pools, Us
 }
 
 BlockResult search_block(const BlockSearch& search, const std::vector<std::string>& workloads,
-                         std::size_t top, std::optional<double> cap, bool why, ProbeBatch& probes) {
+                         std::size_t top, std::optional<double> cap, Depth depth,
+                         ProbeBatch& probes) {
   BlockResult result;
-  BlockRun run(search, top, cap, why, probes, block_candidates(search, workloads, result));
+  BlockRun run(search, top, cap, depth, probes, block_candidates(search, workloads, result));
   run.run();
   run.mix();
   run.let_nodes_come_and_go();
-  if (why) run.complete_rejected();
+  if (depth == Depth::Explained) run.complete_rejected();
   run.collect(result);
   return result;
 }

@@ -21,6 +21,7 @@ struct BlockOption {
 struct BlockResult {
   std::vector<BlockOption> options;  // that stand, best first
   std::vector<RejectedChoice> rejected;
+  std::vector<std::string> missed;  // workloads that kept a simulated configuration from standing
   std::int64_t configurations = 0;
   std::int64_t refused = 0;
   std::int64_t bounded = 0;
@@ -45,13 +46,23 @@ Expected<World> world_on_one_node(const BlockSearch& search, const PoolChoice& c
 // What is minimised; nullopt when it is not defined, as the cost per job of no job.
 std::optional<double> goal_of(scenarios::PlanGoal goal, const OptionFigures& figures);
 
+// Whether what stands close to its limits does so with other random numbers, too: of many
+// configurations that are tried some stand by chance.
+bool stands_again(const PlanProbe& probe, const OptionFigures& figures, ProbeBatch& probes);
+
 // "cost-cap denies it". REQUIRES: a policy does.
 std::string denial_of(const OptionFigures& figures);
 
-// The `top` best. `cap`: dollars a month that the block may cost at the most. `why`: whether
-// somebody reads why others do not stand; else their figures are of what said so first.
+enum class Depth : std::uint8_t {
+  Explained,  // somebody reads why others do not stand
+  Ranked,     // their figures are of what said so first
+  First,      // of what costs the same the first will do
+};
+
+// The `top` best. `cap`: dollars a month that the block may cost at the most.
 BlockResult search_block(const BlockSearch& search, const std::vector<std::string>& workloads,
-                         std::size_t top, std::optional<double> cap, bool why, ProbeBatch& probes);
+                         std::size_t top, std::optional<double> cap, Depth depth,
+                         ProbeBatch& probes);
 
 // Says so where it is asked for: "best so far: 8 x g5.xlarge, time-slicing x2, $5,876 a month".
 void say_leader(const BlockSearch& search, std::span<const PoolChoice> pools, Usd monthly);

@@ -1,12 +1,15 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/portable_math.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/plan.hpp"
 
+#include "../../result/merge.hpp"
 #include "../probe/probe.hpp"
 #include "../probe/simulations.hpp"
 #include "block_search.hpp"
@@ -52,23 +55,73 @@ void add_today(const Scenario& base, const BlockSearch& search, ProbeBatch& prob
   plan.today = PlanOption{{}, std::move(*answer.figures), goal, false};
 }
 
-void add_split(const BlockSearch& search, ProbeBatch& probes, std::size_t top, Plan& plan) {
+// Dollars a month that nothing may cost.
+std::optional<double> cap_of(const BlockSearch& search, const Plan& plan) {
   std::optional<double> cap;
   if (!plan.options.empty()) cap = plan.options.front().goal;
   if (search.space.max_monthly_cost) {
     const double most = to_dollars(*search.space.max_monthly_cost);
     cap = std::min(cap.value_or(most), most);
   }
-  SplitResult split = split_pools(search, cap, probes);
+  return cap;
+}
+
+// Workloads in pools of their own, where that is better than the best so far.
+void add_split(const BlockSearch& search, ProbeBatch& probes, Plan& plan) {
+  SplitResult split = split_pools(search, cap_of(search, plan), probes);
   plan.counts.configurations += split.configurations;
   plan.counts.exhaustive += split.exhaustive;
+  plan.least_monthly = split.least_monthly;
   if (split.pools.empty()) return;
-  PlanOption option{std::move(split.pools), std::move(split.figures), split.goal, false};
-  const auto at = std::ranges::find_if(plan.options, [&](const PlanOption& other) {
-    return !other.goal || *other.goal > *option.goal;
+  plan.options.insert(
+      plan.options.begin(),
+      PlanOption{std::move(split.pools), std::move(split.figures), split.goal, false});
+}
+
+// As many nodes of the type on which the same happens: where each GPU has one pod only, it does not
+// matter how many it could have.
+bool is_same(const PlanOption& option, const std::vector<PoolChoice>& pools,
+             const OptionFigures& figures) {
+  if (option.pools.size() != 1 || pools.size() != 1) return false;
+  const PoolChoice& a = option.pools.front();
+  const PoolChoice& b = pools.front();
+  return a.instance_type == b.instance_type && a.purchase == b.purchase && a.nodes == b.nodes &&
+         a.mig == b.mig && option.figures.total == figures.total &&
+         option.figures.worst_ratio == figures.worst_ratio &&
+         option.figures.gpu_busy == figures.gpu_busy && figures.worst_ratio > 0;
+}
+
+// All workloads in one pool.
+void add_one_pool(const BlockSearch& search, ProbeBatch& probes, std::size_t top, Plan& plan) {
+  const std::optional<double> cap = plan.options.empty() ? std::nullopt : plan.options.front().goal;
+  BlockResult found =
+      search_block(search, workloads_with_pods(search.base), top, cap, Depth::Explained, probes);
+  for (BlockOption& option : found.options) {
+    std::vector<PoolChoice> pools{std::move(option.choice)};
+    const bool known = std::ranges::any_of(plan.options, [&](const PlanOption& other) {
+      return other.pools == pools || is_same(other, pools, option.figures);
+    });
+    if (!known) plan.options.push_back({pools, std::move(option.figures), option.goal, false});
+  }
+  plan.rejected = std::move(found.rejected);
+  plan.counts.configurations += found.configurations;
+  plan.counts.refused = found.refused;
+  plan.counts.bounded = found.bounded;
+  plan.counts.exhaustive += found.exhaustive;
+}
+
+// Few groups: one pool first, whose price bounds every division. Many: one pool for all of them is
+// slow to simulate and seldom cheap, so their division comes first and bounds it.
+void rank(const BlockSearch& search, ProbeBatch& probes, std::size_t top, Plan& plan) {
+  const bool many = search.split && separable_groups(search.base).size() > kExactGroups;
+  if (many) add_split(search, probes, plan);
+  if (!probes.interrupted()) add_one_pool(search, probes, top, plan);
+  if (search.split && !many && !probes.interrupted()) add_split(search, probes, plan);
+  std::ranges::stable_sort(plan.options, {}, [](const PlanOption& option) {
+    return option.goal.value_or(std::numeric_limits<double>::infinity());
   });
-  plan.options.insert(at, std::move(option));
   if (plan.options.size() > top) plan.options.resize(top);
+  plan.counts.simulations = probes.simulations();
 }
 
 void add_headroom(Headroom&& headroom, Plan& plan) {
@@ -102,6 +155,20 @@ void settle_headroom(const scenarios::ScenarioSet& set, const Scenario& base,
   }
 }
 
+// The fewest that so many in a month exceed in 5 of 100 months, of a Poisson law.
+int most_in_a_month(double mean) {
+  constexpr double kConfidence = 0.95;
+  double chance = portable_exp(-mean);
+  double sum = chance;
+  int count = 0;
+  while (sum < kConfidence && chance > 0) {
+    ++count;
+    chance *= mean / count;
+    sum += chance;
+  }
+  return count;
+}
+
 // What is known of the best option's world.
 void add_provenance(const Scenario& base, const models::Catalogue& catalogue, Plan& plan) {
   PlanProbe probe;
@@ -110,18 +177,12 @@ void add_provenance(const Scenario& base, const models::Catalogue& catalogue, Pl
   if (!world) return;
   plan.provenance = world->provenance;
   plan.rooms = gpu_rooms(*world);
-}
-
-void rank(BlockResult&& found, Plan& plan) {
-  for (BlockOption& option : found.options) {
-    plan.options.push_back(
-        {{std::move(option.choice)}, std::move(option.figures), option.goal, false});
+  for (const PoolModel& pool : world->pools) {
+    if (!pool.spot) continue;
+    const double a_month =
+        pool.spot->interruptions.per_second * to_seconds(kMonth) * pool.node_slots();
+    plan.spot.push_back({pool.name, *pool_result(pool).spot, a_month, most_in_a_month(a_month)});
   }
-  plan.rejected = std::move(found.rejected);
-  plan.counts.configurations = found.configurations;
-  plan.counts.refused = found.refused;
-  plan.counts.bounded = found.bounded;
-  plan.counts.exhaustive = found.exhaustive;
 }
 
 }  // namespace
@@ -150,12 +211,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   plan.goal = search.goal;
   for (const models::InstanceType* type : space->types) plan.instance_types.push_back(type->name);
   plan.purchases = space->purchases;
-  rank(search_block(search, workloads_with_pods(base), options.top, std::nullopt, true, probes),
-       plan);
-  if (search.split && !probes.interrupted()) {
-    add_split(search, probes, options.top, plan);
-  }
-  plan.counts.simulations = probes.simulations();
+  rank(search, probes, options.top, plan);
   if (!probes.interrupted()) settle_headroom(set, base, catalogue, options, plan);
   mark_pareto(plan.options);
   plan.as_run = recorded_bill(base, catalogue);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -217,7 +218,78 @@ void bound_by_gpu_time(const World& world, NodeBound& bound) {
   raise(bound, nodes, {"GPU time"});
 }
 
+// A quantile of a request's latency where others keep its GPU busy for `others` of the time: turns
+// are a processor that is shared, before which its own requests queue.
+double latency_beside(const ServiceTime& law, double mean, double rate, double q, double others) {
+  const double stretch = 1 / (1 - others);
+  const double load = rate * mean * stretch;
+  if (load >= 1) return std::numeric_limits<double>::infinity();
+  const double alone = quantile_seconds(law, from_seconds(mean), q) * stretch;
+  if (load <= 1 - q) return alone;
+  const double spread = law.law == ServiceTime::Law::Deterministic ? 0.5 : 1;
+  const double waits = spread * mean * stretch / (1 - load) * portable_log(load / (1 - q));
+  return std::max(alone, mean * stretch + waits);
+}
+
+// The most of a GPU's time that others may take.
+double others_borne(const std::function<bool(double others)>& holds) {
+  double low = 0;
+  double high = 1;
+  constexpr int kHalvings = 12;
+  for (int n = 0; n < kHalvings; ++n) {
+    const double middle = (low + high) / 2;
+    (holds(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+// What an objective lets others take of the GPU.
+double others_borne(const WorkloadModel& workload, const Demand& demand,
+                    const Objective& objective) {
+  const auto* limit = std::get_if<Duration>(&objective.limit);
+  if (limit == nullptr) return 1;
+  const double most = to_seconds(*limit);
+  if (workload.spec.kind == WorkloadKind::Job) {
+    const double alone = static_cast<double>(workload.units) * to_seconds(demand.gpu);
+    return std::max(0.0, 1 - alone / most);
+  }
+  const auto q = latency_quantile(objective.figure);
+  if (!q || !is_steady(workload) || !workload.spec.measured ||
+      !workload.spec.measured->request_gpu_time) {
+    return 1;
+  }
+  const double rate = workload.spec.traffic->mean.per_second / std::max(1, workload.spec.count);
+  const double mean = seconds_per_request(demand);
+  return others_borne([&](double others) {
+    return latency_beside(*workload.spec.measured->request_gpu_time, mean, rate, *q, others) <=
+           most;
+  });
+}
+
 }  // namespace
+
+GpuNeed gpu_need(const World& world, const WorkloadModel& workload) {
+  GpuNeed need;
+  const Demand* demand = fastest(world, workload);
+  if (demand == nullptr || workload.spec.count == 0) return need;
+  double own = 0;  // of one pod
+  if (workload.spec.traffic && !workload.spec.llm) {
+    own =
+        workload.spec.traffic->mean.per_second * seconds_per_request(*demand) / workload.spec.count;
+    const bool is_bound = is_steady(workload) && limits_latency(workload.spec.objectives);
+    if (is_bound) need.busy = own * workload.spec.count;
+    need.sm_busy = need.busy * std::min(1.0, demand->client.compute);
+  } else if (workload.spec.kind != WorkloadKind::Notebook) {
+    // One that is always there takes every other turn.
+    const double whole = to_seconds(demand->gpu) + to_seconds(demand->host);
+    own = whole > 0 ? 0.5 * to_seconds(demand->gpu) / whole : 0;
+  }
+  need.company = own * workload.spec.pods_at_once();
+  for (const Objective& objective : workload.spec.objectives) {
+    need.bears = std::min(need.bears, own + others_borne(workload, *demand, objective));
+  }
+  return need;
+}
 
 NodeBound node_bound(const World& world) {
   NodeBound bound;

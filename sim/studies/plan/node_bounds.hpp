@@ -20,4 +20,17 @@ struct NodeBound {
 // REQUIRES: one pool.
 NodeBound node_bound(const World& world);
 
+// What a workload asks of the GPUs of the world's pool, as far as closed forms know it.
+struct GpuNeed {
+  double busy = 0;      // GPUs that its requests keep busy at the very least; 0: not known
+  double sm_busy = 0;   // ... whose every SM they keep busy
+  double company = 0;   // GPUs' worth of turns that neighbours see it take
+  double bears = kAny;  // of a GPU that is busy so much its objectives should still hold
+
+  static constexpr double kAny = 1e9;
+};
+
+// REQUIRES: one pool.
+GpuNeed gpu_need(const World& world, const WorkloadModel& workload);
+
 }  // namespace slicewise::sim

@@ -242,10 +242,14 @@ const Record& record_of<Flip>() {
   static const Record declared{
       "a change at which another option is best",
       {field<&F::input>("input", "what changes"),
-       field<&F::factor>("factor", "of its value in the scenario, where the best option is beaten"),
-       field<&F::holds_at>("holdsAt", "the largest factor at which it was seen to hold"),
+       field<&F::factor>("factor",
+                         "of its value in the scenario, where the best option is beaten; below 1: "
+                         "where less of it "
+                         "makes a cheaper one do"),
+       field<&F::holds_at>("holdsAt",
+                           "the factor next to it at which the best option was seen to hold"),
        field<&F::misses>("missesObjective", "it misses an objective there; else it is dearer"),
-       field<&F::winner>("winner", "the best of the ranked options then")}};
+       field<&F::winner>("winner", "the best of the ranked options then, or planned anew")}};
   return declared;
 }
 
@@ -277,6 +281,19 @@ const Record& record_of<RecordedBill>() {
 }
 
 template <>
+const Record& record_of<PlannedSpot>() {
+  using S = PlannedSpot;
+  static const Record declared{
+      "how often EC2 takes back nodes of a spot pool, which a simulation of minutes seldom sees",
+      {field<&S::pool>("pool", "of the best option"), field<&S::risk>("spot"),
+       field<&S::a_month>("interruptionsPerMonth", "of all its nodes, in expectation"),
+       field<&S::most>("interruptionsPerMonthP95",
+                       "at most in 95 of 100 months, if they come "
+                       "independently")}};
+  return declared;
+}
+
+template <>
 const Record& record_of<PlanCounts>() {
   using C = PlanCounts;
   static const Record declared{
@@ -299,6 +316,8 @@ const Record& record_of<Plan>() {
       "fields that do not apply are absent. Keys are added, never renamed.",
       {constant("apiVersion", kPlanApiVersion), constant("kind", "Plan"),
        group("metadata", &plan_metadata), field<&P::options>("options", "best first"),
+       field<&P::least_monthly>("lowerBoundUsdPerMonth",
+                                "no fleet costs less, by closed forms; absent: not looked for"),
        field<&P::rooms>("gpuRooms", "what a GPU of the best option holds").optional(),
        field<&P::today>("today", "the scenario's own node pools"), field<&P::as_run>("asRun"),
        field<&P::rejected>("rejected", "in the order of the search"),
@@ -307,7 +326,8 @@ const Record& record_of<Plan>() {
        group("replicasCurve", &replicas_curve).when<&has_curve>(),
        group("headroom", &headroom_of_plan).when<&has_headroom>(),
        field<&P::flips>("flips", "smallest change first"), field<&P::sm_active>("smActive"),
-       field<&P::counts>("counts"), field<&P::provenance>("inputs").as(&inputs_of_best),
+       field<&P::spot>("spotRisks", "of the best option").optional(), field<&P::counts>("counts"),
+       field<&P::provenance>("inputs").as(&inputs_of_best),
        field<&P::notes>("notes", "what the user should know").as(&finding_record)}};
   return declared;
 }

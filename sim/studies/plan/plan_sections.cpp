@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 #include "../../result/merge.hpp"
 #include "../probe/probe.hpp"
 #include "node_bounds.hpp"
+#include "pool_split.hpp"
 #include "scaled_input.hpp"
 
 namespace slicewise::sim {
@@ -98,6 +100,9 @@ namespace {
 // An input that more than doubles is another scenario.
 constexpr double kMostFactor = 2;
 constexpr int kFlipBisections = 4;
+// Of many workloads: those that are closest to their limits, and the changes next to today's.
+constexpr std::size_t kMostTight = 4;
+constexpr std::size_t kMostFlips = 4;
 
 PlanProbe probe_of(const BlockSearch& search, const PlanOption& option, const std::string& input,
                    double factor) {
@@ -114,6 +119,14 @@ bool stands(const PlanAnswer& answer) {
   return answer.figures && !answer.partial && answer.figures->stands();
 }
 
+// Whether it is the input of one of the workloads, or of all.
+bool concerns(const std::string& input, const std::vector<std::string>& workloads) {
+  return !input.starts_with("workloads.") ||
+         std::ranges::any_of(workloads, [&](const std::string& name) {
+           return input.starts_with(fmt::format("workloads.{}.", name));
+         });
+}
+
 // One input on its way from a factor that holds to one that does not.
 struct Bracket {
   std::string input;
@@ -123,11 +136,26 @@ struct Bracket {
   double middle() const { return (holds + breaks) / 2; }
 };
 
+std::vector<std::string> inputs_of(const BlockSearch& search, const PlanOption& best) {
+  std::vector<std::string> inputs = flip_inputs(search.base);
+  if (separable_groups(search.base).size() <= kExactGroups) return inputs;
+  std::vector<PlannedObjective> objectives = best.figures.objectives;
+  std::ranges::stable_sort(objectives, std::greater<>(), &PlannedObjective::ratio);
+  std::vector<std::string> tight;
+  for (const PlannedObjective& objective : objectives) {
+    if (tight.size() < kMostTight && std::ranges::find(tight, objective.workload) == tight.end()) {
+      tight.push_back(objective.workload);
+    }
+  }
+  std::erase_if(inputs, [&](const std::string& input) { return !concerns(input, tight); });
+  return inputs;
+}
+
 // The inputs whose doubling the best option does not bear.
 std::vector<Bracket> brackets_of(const BlockSearch& search, const PlanOption& best,
                                  ProbeBatch& probes) {
   std::vector<PlanProbe> ask;
-  const std::vector<std::string> inputs = flip_inputs(search.base);
+  const std::vector<std::string> inputs = inputs_of(search, best);
   ask.reserve(inputs.size());
   for (const std::string& input : inputs) ask.push_back(probe_of(search, best, input, kMostFactor));
   const std::vector<PlanAnswer> answers = probes.ask(ask);
@@ -166,6 +194,50 @@ std::vector<std::optional<PlanOption>> next_best(const BlockSearch& search,
   return best;
 }
 
+}  // namespace
+
+std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,
+                                       const std::string& input, double factor,
+                                       ProbeBatch& probes) {
+  BlockSearch there = search;
+  there.input = input;
+  there.factor = factor;
+  there.so_far = nullptr;
+  PlanProbe probe = probe_of(search, best, input, factor);
+  for (PoolChoice& pool : probe.pools) {
+    if (!concerns(input, pool.workloads)) continue;
+    BlockResult found = search_block(there, pool.workloads, 1, std::nullopt, Depth::First, probes);
+    if (found.options.empty()) return std::nullopt;
+    pool = std::move(found.options.front().choice);
+  }
+  std::optional<PlanOption> then;
+  const PlanAnswer answer = probes.ask_one(probe);
+  if (stands(answer)) {
+    then = PlanOption{probe.pools, *answer.figures, goal_of(search.goal, *answer.figures), false};
+  }
+  if (!search.split || separable_groups(search.base).size() > kExactGroups) return then;
+  SplitResult split = split_pools(there, then ? then->goal : std::nullopt, probes);
+  if (split.pools.empty()) return then;
+  return PlanOption{std::move(split.pools), std::move(split.figures), split.goal, false};
+}
+
+namespace {
+
+// Less of an input may make another configuration do that costs less: the largest part of it at
+// which that stands.
+std::optional<Flip> falling_flip(const BlockSearch& search, const PlanOption& best,
+                                 const std::string& input, ProbeBatch& probes) {
+  auto then = planned_anew(search, best, input, 1 / kMostFactor, probes);
+  if (!then || !then->goal || !best.goal || *then->goal >= *best.goal) return std::nullopt;
+  Flip flip{input, 1 / kMostFactor, 1, false, std::move(then)};
+  for (int step = 0; step < kFlipBisections; ++step) {
+    const double middle = (flip.factor + flip.holds_at) / 2;
+    const PlanAnswer answer = probes.ask_one(probe_of(search, *flip.winner, input, middle));
+    (stands(answer) ? flip.factor : flip.holds_at) = middle;
+  }
+  return flip;
+}
+
 // By how much the best option's instance type must cost more for another type to be as cheap.
 std::optional<Flip> price_flip(const BlockSearch& search, const std::vector<PlanOption>& options) {
   if (search.goal == scenarios::PlanGoal::LatencyP99) return std::nullopt;
@@ -200,14 +272,27 @@ std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOp
       (stands(answers[b]) ? brackets[b].holds : brackets[b].breaks) = brackets[b].middle();
     }
   }
-  if (probes.interrupted()) return flips;
+  const bool few = separable_groups(search.base).size() <= kExactGroups;
+  std::ranges::stable_sort(brackets, {}, &Bracket::breaks);
+  if (!few && brackets.size() > kMostFlips) brackets.resize(kMostFlips);
   std::vector<std::optional<PlanOption>> then = next_best(search, options, brackets, probes);
-  for (std::size_t b = 0; b < brackets.size(); ++b) {
-    flips.push_back(
-        {brackets[b].input, brackets[b].breaks, brackets[b].holds, true, std::move(then[b])});
+  for (std::size_t b = 0; b < brackets.size() && !probes.interrupted(); ++b) {
+    const auto& [input, holds, breaks] = brackets[b];
+    auto anew = planned_anew(search, options.front(), input, breaks, probes);
+    const bool better = anew && anew->goal && (!then[b] || *anew->goal < *then[b]->goal);
+    if (better) then[b] = std::move(anew);
+    flips.push_back({input, breaks, holds, true, std::move(then[b])});
+  }
+  for (const std::string& input : flip_inputs(search.base)) {
+    if (probes.interrupted()) return {};
+    if (!few && input != kTraffic) continue;
+    if (auto flip = falling_flip(search, options.front(), input, probes)) {
+      flips.push_back(std::move(*flip));
+    }
   }
   if (auto flip = price_flip(search, options)) flips.push_back(std::move(*flip));
-  std::ranges::stable_sort(flips, {}, &Flip::factor);
+  std::ranges::stable_sort(
+      flips, {}, [](const Flip& flip) { return flip.factor < 1 ? 1 / flip.factor : flip.factor; });
   return flips;
 }
 

@@ -19,6 +19,11 @@ struct ReplicasCurve {
 // that are bought in two ways and for what does not share whole GPUs.
 ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best, ProbeBatch& probes);
 
+// The best option with every pool that the input concerns planned anew where that is `factor` times
+// what it is; where few workloads are divided, everything is.
+std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,
+                                       const std::string& input, double factor, ProbeBatch& probes);
+
 // At which changes of its inputs the first of `options` stops being the best.
 std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOption>& options,
                              ProbeBatch& probes);

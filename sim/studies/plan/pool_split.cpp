@@ -4,221 +4,282 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "../../result/merge.hpp"
 #include "../probe/probe.hpp"
-#include "flow_assignment.hpp"
-#include "node_bounds.hpp"
+#include "fleet_division.hpp"
+#include "fleet_model.hpp"
 
 namespace slicewise::sim {
 namespace {
 
-using Group = std::vector<std::string>;
-// Groups in one pool, as bits.
-using Block = std::uint32_t;
-
-// So many groups can be divided in 15 ways.
-constexpr std::size_t kExactGroups = 4;
-// Moves of one group to another pool that are tried in all.
-constexpr int kMostMoves = 12;
-constexpr std::size_t kMostGroups = 16;
-constexpr double kMicro = 1e6;
+// Divisions that the model proposes and simulations look at.
+constexpr int kMostDivisions = 12;
+// ... of which so many in a row may be in vain.
+constexpr int kMostInVain = 6;
+// Divisions near the best one that are tried after that: where the model says that they save, and
+// where that cannot be ruled out, as many as simulate so many requests.
+constexpr int kMostMoves = 40;
+constexpr double kRequestsWorth = 3e7;
+// What a group bears is put right by so much at a time.
+constexpr double kBearsLess = 0.7;
+constexpr double kBearsMore = 1.25;
+// Prices that differ by less are the same.
+constexpr double kSamePrice = 0.01;
 
 class Splitter {
  public:
   Splitter(const BlockSearch& search, ProbeBatch& probes, std::optional<double> cap)
       : search_(search),
         probes_(probes),
-        groups_(separable_groups(search.base)),
+        model_(search, separable_groups(search.base)),
         best_cost_(cap.value_or(std::numeric_limits<double>::infinity())) {}
 
   SplitResult run() {
-    if (groups_.size() < 2 || groups_.size() > kMostGroups) return {};
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (!bound_of(Block{1} << g)) return {};
-    }
-    const std::vector<Block> first = flow_division();
-    consider(first);
-    if (groups_.size() <= kExactGroups) {
-      std::vector<Block> blocks;
+    if (model_.size() < 2) return {};
+    const std::optional<double> least = model_.least_monthly();
+    if (!least) return {};
+    if (model_.size() <= kExactGroups) {
+      consider(best_division(model_));
+      std::vector<Members> blocks;
       divide(0, blocks);
     } else {
-      improve(first);
+      propose();
+      improve(false, moves_worth_it(), kMostInVain);
+      improve(true, moves_worth_it(), kMostMoves);
     }
-    return confirmed();
+    SplitResult result = confirmed();
+    if (*least > 0) result.least_monthly = least;  // jobs may all wait
+    return result;
   }
 
  private:
-  std::vector<std::string> names_of(Block block) const {
+  std::vector<std::string> names_of(const Members& block) const {
     std::vector<std::string> names;
     for (const auto& workload : search_.base.workloads) {
-      for (std::size_t g = 0; g < groups_.size(); ++g) {
-        const bool inside = (block >> g & 1U) != 0 &&
-                            std::ranges::find(groups_[g], workload.name.value) != groups_[g].end();
-        if (inside) names.push_back(workload.name.value);
-      }
+      const bool inside = std::ranges::any_of(block, [&](std::size_t g) {
+        return std::ranges::find(model_.names(g), workload.name.value) != model_.names(g).end();
+      });
+      if (inside) names.push_back(workload.name.value);
     }
     return names;
   }
 
   // No pool for the block costs less.
-  std::optional<double> bound_of(Block block) {
+  std::optional<double> bound_of(const Members& block) {
     const auto known = bounds_.find(block);
     if (known != bounds_.end()) return known->second;
     return bounds_[block] = least_monthly(search_, names_of(block));
   }
 
+  // What the block should cost at the least. Where not every division is tried anyway, those whose
+  // other pools are likely to cost too much are given up early.
+  std::optional<double> hoped_of(const Members& block) {
+    const auto bound = bound_of(block);
+    if (!bound || model_.size() <= kExactGroups) return bound;
+    const auto solved = solved_.find(block);
+    if (solved != solved_.end() && solved->second.option) return solved->second.option->goal;
+    constexpr double kHope = 0.9;  // of what the model says
+    return std::max(*bound, kHope * model_.price(model_.room(block)).value_or(0));
+  }
+
+  struct Solved {
+    std::optional<BlockOption> option;
+    std::vector<std::string> missed;
+    double cap = 0;  // that was searched up to
+  };
+
   // The cheapest pool for the block that costs no more than `cap`.
-  const std::optional<BlockOption>& best_of(Block block, double cap) {
+  const Solved& best_of(const Members& block, double cap) {
     const auto known = solved_.find(block);
     const bool usable =
         known != solved_.end() && (known->second.option || known->second.cap >= cap);
-    if (usable) return known->second.option;
-    BlockResult result = search_block(search_, names_of(block), 1, cap, false, probes_);
+    if (usable) return known->second;
+    const Depth depth = model_.size() > kExactGroups ? Depth::First : Depth::Ranked;
+    BlockResult result = search_block(search_, names_of(block), 1, cap, depth, probes_);
     configurations_ += result.configurations;
     exhaustive_ += result.exhaustive;
     Solved& solved = solved_[block];
     solved.cap = cap;
+    solved.missed = std::move(result.missed);
     solved.option.reset();
     if (!result.options.empty()) solved.option = std::move(result.options.front());
-    return solved.option;
+    return solved;
   }
 
-  void consider(const std::vector<Block>& division) {
-    if (division.size() < 2) return;
+  // Whether it is the best so far.
+  bool consider(const std::vector<Members>& division) {
+    if (division.size() < 2 && model_.size() <= kExactGroups) return false;
     double rest = 0;
-    for (const Block block : division) {
-      const auto bound = bound_of(block);
-      if (!bound) return;
-      rest += *bound;
+    for (const Members& block : division) {
+      const auto least = hoped_of(block);
+      if (!least) return false;
+      rest += *least;
     }
     double cost = 0;
     std::vector<BlockOption> options;
-    for (const Block block : division) {
-      rest -= *bound_of(block);
+    for (const Members& block : division) {
+      rest -= *hoped_of(block);
       const double cap = best_cost_ - cost - rest;
-      if (cap <= 0) return;
-      const auto& option = best_of(block, cap);
-      if (!option) return;
+      if (cap <= 0) return false;
+      const auto& option = best_of(block, cap).option;
+      if (!option) return false;
       cost += option->goal;
       options.push_back(*option);
     }
-    if (cost >= best_cost_) return;
+    if (cost >= best_cost_) return false;
     best_cost_ = cost;
-    best_division_ = division;
-    found_.push_back(std::move(options));
+    best_ = division;
+    std::vector<PoolChoice> pools;
+    for (BlockOption& option : options) add_pool(std::move(option.choice), pools);
+    say_leader(search_, pools, from_dollars(cost));
+    found_.push_back(std::move(pools));
+    return true;
+  }
+
+  // Pods that share no GPU are as well off in one pool with others like them.
+  void add_pool(PoolChoice choice, std::vector<PoolChoice>& pools) const {
+    const auto like = std::ranges::find_if(pools, [&](const PoolChoice& other) {
+      return choice.strategy == Strategy::Exclusive && other.strategy == choice.strategy &&
+             other.instance_type == choice.instance_type && other.purchase == choice.purchase &&
+             other.on_demand + choice.on_demand + other.unshared + choice.unshared == 0 &&
+             !other.elastic && !choice.elastic &&
+             other.nodes + choice.nodes <= search_.space.max_nodes &&
+             labels_of(search_.base, other.workloads) == labels_of(search_.base, choice.workloads);
+    });
+    if (like == pools.end()) {
+      pools.push_back(std::move(choice));
+      return;
+    }
+    like->nodes += choice.nodes;
+    like->workloads.insert(like->workloads.end(), choice.workloads.begin(), choice.workloads.end());
   }
 
   // Every way to put the groups from `next` on into pools.
-  void divide(std::size_t next, std::vector<Block>& blocks) {
+  void divide(std::size_t next, std::vector<Members>& blocks) {
     if (probes_.interrupted()) return;
-    if (next == groups_.size()) {
+    if (next == model_.size()) {
       consider(blocks);
       return;
     }
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-      blocks[b] |= Block{1} << next;
+      blocks[b].push_back(next);
       divide(next + 1, blocks);
-      blocks[b] &= ~(Block{1} << next);
+      blocks[b].pop_back();
     }
-    blocks.push_back(Block{1} << next);
+    blocks.push_back({next});
     divide(next + 1, blocks);
     blocks.pop_back();
   }
 
-  void improve(std::vector<Block> division) {
-    int moves = 0;
-    for (bool better = true; better && moves < kMostMoves;) {
-      better = false;
-      for (std::size_t g = 0; g < groups_.size() && moves < kMostMoves; ++g) {
-        for (std::size_t to = 0; to <= division.size() && moves < kMostMoves; ++to) {
-          const double before = best_cost_;
-          consider(moved(division, Block{1} << g, to));
-          ++moves;
-          if (best_cost_ >= before) continue;
-          division = best_division_;
-          better = true;
-          break;
-        }
-      }
+  void propose() {
+    std::set<std::vector<Members>> tried;
+    int in_vain = 0;
+    for (int n = 0; n < kMostDivisions && in_vain < kMostInVain && !probes_.interrupted(); ++n) {
+      const std::vector<Members> division = best_division(model_);
+      if (division.empty() || !tried.insert(division).second) return;
+      in_vain = consider(division) ? 0 : in_vain + 1;
+      for (const Members& block : division) learn_from(block);
     }
   }
 
-  static std::vector<Block> moved(std::vector<Block> division, Block group, std::size_t to) {
-    for (Block& block : division) block &= ~group;
-    if (to < division.size()) {
-      division[to] |= group;
-    } else {
-      division.push_back(group);
+  // One group goes to another pool, or two pools become one.
+  void improve(bool hoping, int most_moves, int most_in_vain) {
+    int in_vain = 0;
+    for (int moves = 0; moves < most_moves && in_vain < most_in_vain; ++moves) {
+      if (best_.empty() || probes_.interrupted()) return;
+      std::optional<Move> move = best_move(hoping);
+      if (!move) return;
+      in_vain = consider(move->division) ? 0 : in_vain + 1;
+      for (const Members& block : move->division) learn_from(block);
+      moved_.insert(std::move(move->division));
     }
-    std::erase(division, Block{0});
-    return division;
   }
 
-  std::map<std::string, std::string> selected_by(const Group& group) const {
-    std::map<std::string, std::string> labels;
+  // As many as are worth it: simulations of long and busy scenarios are dear.
+  int moves_worth_it() const {
+    double requests = 0;  // of one simulation
     for (const auto& workload : search_.base.workloads) {
-      if (std::ranges::find(group, workload.name.value) == group.end()) continue;
-      for (const auto& label : workload.pod.node_selector) {
-        if (!names_the_node(label.first)) labels.insert(label);
-      }
+      if (workload.traffic) requests += workload.traffic->mean.per_second;
     }
-    return labels;
+    requests *= to_seconds(search_.base.duration.value_or(hours(1))) * search_.replications;
+    return requests > 0 ? static_cast<int>(std::min<double>(kMostMoves, kRequestsWorth / requests))
+                        : kMostMoves;
   }
 
-  // A pod costs the share of a node that it takes of the resource it takes most of.
-  std::vector<Block> flow_division() {
-    FlowProblem problem;
-    std::vector<PoolChoice> places;
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      int pods = 0;
-      for (const auto& workload : search_.base.workloads) {
-        const bool own = std::ranges::find(groups_[g], workload.name.value) != groups_[g].end();
-        if (own) pods += workload.count;
-      }
-      problem.pods.push_back(pods);
-    }
-    problem.cost.resize(groups_.size());
-    for (std::size_t g = 0; g < groups_.size(); ++g) add_places(g, places, problem);
-    for (auto& row : problem.cost) row.resize(places.size(), -1);
-    const std::vector<std::size_t> to = assign_by_flow(problem);
-    // Nodes of one pool have one label of a key.
-    std::map<std::pair<std::size_t, std::map<std::string, std::string>>, Block> blocks;
-    for (std::size_t g = 0; g < to.size(); ++g) {
-      blocks[{to[g], selected_by(groups_[g])}] |= Block{1} << g;
-    }
-    std::vector<Block> division;
-    division.reserve(blocks.size());
-    for (const auto& [apart, block] : blocks) division.push_back(block);
-    return division;
-  }
+  struct Move {
+    double saves = 0;  // the model says
+    std::vector<Members> division;
+  };
 
-  void add_places(std::size_t group, std::vector<PoolChoice>& places, FlowProblem& problem) {
-    const std::vector<std::string> names = names_of(Block{1} << group);
-    for (const models::InstanceType* type : search_.space.types) {
-      const PoolChoices found =
-          pool_choices(search_.base, names, *type, search_.space, search_.catalogue);
-      for (PoolChoice choice : found.choices) {
-        choice.nodes = 1;
-        choice.purchase = search_.space.purchases.front();
-        const auto world = world_on_one_node(search_, choice);
-        if (!world) continue;
-        const NodeBound bound = node_bound(*world);
-        if (!bound.refused.empty() || bound.least > search_.space.max_nodes) continue;
-        choice.workloads.clear();
-        choice.mig_profiles.clear();
-        const auto at = std::ranges::find(places, choice);
-        const auto place = static_cast<std::size_t>(at - places.begin());
-        const double monthly = to_dollars(cost_of(world->pools.front().price.usd, kMonth));
-        const int pods = problem.pods[group];
-        if (at == places.end()) {
-          places.push_back(choice);
-          problem.capacity.push_back(pods * search_.space.max_nodes / bound.least);
+  // `hoping`: among those that could save if neighbours cost nothing.
+  std::optional<Move> best_move(bool hoping) {
+    std::optional<Move> best;
+    const auto price = [&](const Members& block, bool alone) -> std::optional<double> {
+      if (block.empty()) return 0;
+      return alone ? model_.price_alone(model_.room(block)) : model_.price(model_.room(block));
+    };
+    const auto weigh = [&](std::size_t a, std::size_t b, Members for_a, Members for_b) {
+      const double is = costs_of(best_[a]) + (b < best_.size() ? costs_of(best_[b]) : 0);
+      if (hoping) {
+        const auto least_a = price(for_a, true);
+        const auto least_b = price(for_b, true);
+        if (!least_a || !least_b || is - *least_a - *least_b <= kSamePrice) return;
+      }
+      const auto price_a = price(for_a, false);
+      const auto price_b = price(for_b, false);
+      if (!price_a || !price_b) return;
+      Move move{is - *price_a - *price_b, best_};
+      if (!hoping && move.saves <= kSamePrice) return;
+      if (best && move.saves <= best->saves) return;
+      move.division.resize(std::max(best_.size(), b + 1));
+      move.division[a] = std::move(for_a);
+      move.division[b] = std::move(for_b);
+      std::erase(move.division, Members{});
+      std::ranges::sort(move.division);
+      if (!moved_.contains(move.division)) best = std::move(move);
+    };
+    for (std::size_t a = 0; a < best_.size(); ++a) {
+      for (std::size_t b = a + 1; b < best_.size(); ++b) weigh(a, b, joint(best_[a], best_[b]), {});
+      for (const std::size_t g : best_[a]) {
+        for (std::size_t b = 0; b <= best_.size(); ++b) {
+          if (b == a || (b == best_.size() && best_[a].size() == 1)) continue;
+          Members rest = best_[a];
+          std::erase(rest, g);
+          weigh(a, b, std::move(rest), joint(b < best_.size() ? best_[b] : Members{}, {g}));
         }
-        auto& row = problem.cost[group];
-        if (row.size() <= place) row.resize(place + 1, -1);
-        row[place] = std::llround(monthly * bound.least / std::max(1, pods) * kMicro);
+      }
+    }
+    return best;
+  }
+
+  static Members joint(Members a, const Members& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    std::ranges::sort(a);
+    return a;
+  }
+
+  double costs_of(const Members& block) const { return solved_.at(block).option->goal; }
+
+  // What was simulated of the block against what the model thinks of it.
+  void learn_from(const Members& block) {
+    const auto solved = solved_.find(block);
+    const auto thought = model_.price(model_.room(block));
+    if (solved == solved_.end() || !thought) return;
+    const auto& [option, missed, cap] = solved->second;
+    const double is = option ? option->goal : cap;  // or more
+    if (option ? std::abs(is - *thought) < kSamePrice : is < *thought) return;
+    for (const std::size_t g : block) {
+      const bool to_blame =
+          missed.empty() || std::ranges::any_of(model_.names(g), [&](const std::string& name) {
+            return std::ranges::find(missed, name) != missed.end();
+          });
+      if (option && is < *thought) {
+        model_.correct(g, kBearsMore);
+      } else if (to_blame) {
+        model_.correct(g, kBearsLess);
       }
     }
   }
@@ -228,38 +289,34 @@ class Splitter {
     SplitResult result;
     result.configurations = configurations_;
     result.exhaustive = exhaustive_;
-    for (auto options = found_.rbegin(); options != found_.rend(); ++options) {
+    for (auto pools = found_.rbegin(); pools != found_.rend(); ++pools) {
       PlanProbe probe;
-      for (const BlockOption& option : *options) probe.pools.push_back(option.choice);
+      probe.pools = *pools;
       probe.replications = search_.replications;
       probe.input = search_.input;
       probe.factor = search_.factor;
+      probe.until_clear = true;
       PlanAnswer answer = probes_.ask_one(probe);
-      if (!answer.figures || !answer.figures->stands()) continue;
+      if (answer.partial || !answer.figures || !answer.figures->stands()) continue;
       const auto goal = goal_of(search_.goal, *answer.figures);
-      if (!goal) continue;
+      if (!goal || !stands_again(probe, *answer.figures, probes_)) continue;
       result.pools = std::move(probe.pools);
       result.figures = std::move(*answer.figures);
       result.goal = *goal;
-      say_leader(search_, result.pools, result.figures.monthly);
       return result;
     }
     return result;
   }
 
-  struct Solved {
-    std::optional<BlockOption> option;
-    double cap = 0;  // that was searched up to
-  };
-
   const BlockSearch& search_;
   ProbeBatch& probes_;
-  std::vector<Group> groups_;
-  std::map<Block, std::optional<double>> bounds_;
-  std::map<Block, Solved> solved_;
+  FleetModel model_;
+  std::map<Members, std::optional<double>> bounds_;
+  std::map<Members, Solved> solved_;
   double best_cost_;
-  std::vector<Block> best_division_;
-  std::vector<std::vector<BlockOption>> found_;  // each better than the one before
+  std::vector<Members> best_;                   // what costs so much; empty: nothing does yet
+  std::set<std::vector<Members>> moved_;        // divisions that were tried from another
+  std::vector<std::vector<PoolChoice>> found_;  // each cheaper than the one before
   std::int64_t configurations_ = 0;
   std::int64_t exhaustive_ = 0;
 };
@@ -267,6 +324,7 @@ class Splitter {
 }  // namespace
 
 std::vector<std::vector<std::string>> separable_groups(const scenarios::Scenario& scenario) {
+  using Group = std::vector<std::string>;
   std::vector<Group> groups;
   // Recorded jobs of one trace: those that take several GPUs, and the others by how many of them
   // fit a GPU.

@@ -10,18 +10,22 @@
 namespace slicewise::sim {
 
 struct SplitResult {
-  std::vector<PoolChoice> pools;  // two or more; empty: one pool is best
+  std::vector<PoolChoice> pools;  // empty: nothing is known that costs less than the cap
   OptionFigures figures;          // of all pools together
   double goal = 0;
+  std::optional<double> least_monthly;  // no fleet costs less
   std::int64_t configurations = 0;
   std::int64_t exhaustive = 0;
 };
 
+// Up to so many groups of workloads can be divided in so few ways (15) that all are tried.
+inline constexpr std::size_t kExactGroups = 4;
+
 // The cheapest division of the workloads over pools that costs less than `cap` dollars a month.
-// Workloads of one pipeline stay together. Up to four groups every division is tried, closed forms
-// permitting; a min-cost flow of pods to configurations gives the first one and, with more groups,
-// the only one, which is then improved by moving one group at a time. The pools are simulated
-// together in the end.
+// Workloads of one pipeline stay together. Up to kExactGroups every division into two pools or more
+// is tried, closed forms permitting. Of more groups a model of the fleet says which division to
+// try; what simulations find corrects the model, until it has no better one. The pools are
+// simulated together in the end.
 SplitResult split_pools(const BlockSearch& search, std::optional<double> cap, ProbeBatch& probes);
 
 // Workloads that may be apart from the others, in the order of the scenario.

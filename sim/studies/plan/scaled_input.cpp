@@ -13,7 +13,6 @@ namespace {
 using scenarios::Scenario;
 using scenarios::Workload;
 
-constexpr std::string_view kTraffic = "traffic";
 // What a flip changes together, under the name that plans give it.
 struct FlipInput {
   std::string_view name;

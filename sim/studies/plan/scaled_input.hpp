@@ -9,6 +9,9 @@
 // Inputs of a scenario that a plan varies to see what its answer hangs on.
 namespace slicewise::sim {
 
+// Of everything that sends requests.
+inline constexpr std::string_view kTraffic = "traffic";
+
 // "traffic", "workloads.asr.requestGpuTime", ...: those that the scenario has.
 std::vector<std::string> flip_inputs(const scenarios::Scenario& scenario);
 

@@ -47,8 +47,13 @@ class RangeSearch {
       cap = kLess * *own->goal;
     }
     std::optional<PlanOption> found;
+    if (search_.split && separable_groups(search_.base).size() > kExactGroups) {
+      found = planned_anew(search_, best_, std::string(kSmActive), at, probes_);
+      if (found && own && *own->goal <= *found->goal) return std::nullopt;
+      return found;
+    }
     const BlockResult one =
-        search_block(there, workloads_with_pods(search_.base), 1, cap, false, probes_);
+        search_block(there, workloads_with_pods(search_.base), 1, cap, Depth::Ranked, probes_);
     if (!one.options.empty()) {
       const BlockOption& option = one.options.front();
       found = PlanOption{{option.choice}, option.figures, option.goal, false};
@@ -81,7 +86,7 @@ class RangeSearch {
     PlanAnswer answer = probes_.ask_one(probe);
     if (!answer.figures || answer.partial || !answer.figures->stands()) return std::nullopt;
     const auto goal = goal_of(search_.goal, *answer.figures);
-    if (!goal) return std::nullopt;
+    if (!goal || !stands_again(probe, *answer.figures, probes_)) return std::nullopt;
     return PlanOption{pools, std::move(*answer.figures), goal, false};
   }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -67,6 +68,8 @@ Expected<World> probe_world(const scenarios::Scenario& base, const PlanProbe& pr
       probe.pools.empty() ? scenario : planned_scenario(scenario, probe.pools, catalogue, force),
       catalogue);
   if (world) world->replications = probe.replications;
+  constexpr std::uint64_t kOtherSeed = 0x9E3779B97F4A7C15;
+  if (world && probe.fresh) world->seed += kOtherSeed;
   return world;
 }
 
@@ -148,9 +151,58 @@ bool fails_clearly(const OptionFigures& figures) {
   });
 }
 
-// Whether `few` replications fail clearly, or all of them do not stand.
-bool says_no(const OptionFigures& figures, int all) {
-  return figures.replications < all ? fails_clearly(figures) : !figures.stands();
+// Replications may become so many times as many while a limit lies within its interval.
+constexpr int kMostTimes = 4;
+
+// More replications may tell: all that keeps it from standing are limits within their intervals.
+bool is_open(const OptionFigures& figures) {
+  using Cause = Verdict::Cause;
+  if (figures.stands()) return false;
+  for (const Verdict::Reason& reason : figures.verdict.reasons) {
+    if (reason.cause != Cause::ObjectiveMissed && reason.cause != Cause::ObjectiveUndecided) {
+      return false;
+    }
+  }
+  return std::ranges::all_of(figures.objectives, [](const PlannedObjective& objective) {
+    if (standing_of(objective) == ObjectiveStanding::Holds) return true;
+    return objective.ci95 && std::abs(in_its_unit(objective.value) - in_its_unit(objective.limit)) <
+                                 in_its_unit(*objective.ci95);
+  });
+}
+
+// Few replications are enough where every figure is far within its limit.
+bool holds_clearly(const OptionFigures& figures) {
+  constexpr double kClearShare = 0.7;
+  return figures.replications >= kFewestToScreen && figures.stands() &&
+         figures.worst_ratio <= kClearShare;
+}
+
+// The smallest number of replications from `first` to `most` on that say yes or no, as
+// `figures_with` has them; nullopt: interrupted. Fewer than `all` may only say no, but for `brief`
+// answers.
+struct Decision {
+  OptionFigures figures;
+  bool yes = false;
+};
+std::optional<Decision> decide(
+    int first, int all, int most, bool brief,
+    const std::function<std::optional<OptionFigures>(int replications)>& figures_with) {
+  for (int n = first;;) {
+    std::optional<OptionFigures> figures = figures_with(n);
+    if (!figures) return std::nullopt;
+    if (n < all) {
+      if (fails_clearly(*figures)) return Decision{std::move(*figures), false};
+      if (brief && holds_clearly(*figures)) return Decision{std::move(*figures), true};
+      n = n < screening_replications(all) ? screening_replications(all) : all;
+      continue;
+    }
+    const bool more = n < most && is_open(*figures);
+    if (!more) {
+      const bool yes = figures->stands();
+      return Decision{std::move(*figures), yes};
+    }
+    n = std::min(2 * n, most);
+  }
 }
 
 PlanAnswer with(OptionFigures figures, bool partial = false) {
@@ -160,14 +212,19 @@ PlanAnswer with(OptionFigures figures, bool partial = false) {
   return answer;
 }
 
-// Workload by workload, busiest first: the first that fails speaks for all.
-std::optional<PlanAnswer> first_that_fails(const World& world, IslandRun& run, int all) {
+// Workload by workload, busiest first: the first that fails speaks for all. `needed`: replications
+// that the others took.
+std::optional<PlanAnswer> first_that_fails(const World& world, IslandRun& run, int all, bool brief,
+                                           int& needed) {
   for (const std::size_t w : run.busiest_first()) {
-    for (const int n : {screening_replications(all), all}) {
-      if (!run.run(w, n)) return PlanAnswer{};
-      OptionFigures figures = figures_of(result_of_workload(world, w, run.records(n)));
-      if (says_no(figures, all)) return with(std::move(figures), true);
-    }
+    const auto decision =
+        decide(1, all, kMostTimes * all, brief, [&](int n) -> std::optional<OptionFigures> {
+          if (!run.run(w, n)) return std::nullopt;
+          return figures_of(result_of_workload(world, w, run.records(n)));
+        });
+    if (!decision) return PlanAnswer{};
+    if (!decision->yes) return with(decision->figures, true);
+    needed = std::max(needed, decision->figures.replications);
   }
   return std::nullopt;
 }
@@ -209,13 +266,17 @@ IslandKeys keys_of(const PlanProbe& probe, const World& world) {
     choice.workloads.clear();
     choice.mig_profiles.clear();
     choice.nodes = 1;
-    keys.pools.push_back(
-        probe_line({.pools = {choice}, .replications = 1, .input = "", .factor = 1}));
+    PlanProbe there;
+    there.pools = {choice};
+    there.fresh = probe.fresh;
+    keys.pools.push_back(probe_line(there));
   }
   keys.about = [&probe, &world](const Island& island) -> std::string {
     if (!is_concerned(probe, world, island)) return "";
-    return probe_line(
-        {.pools = {}, .replications = 1, .input = probe.input, .factor = probe.factor});
+    PlanProbe scaled;
+    scaled.input = probe.input;
+    scaled.factor = probe.factor;
+    return probe_line(scaled);
   };
   return keys;
 }
@@ -229,18 +290,31 @@ PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
     refused.refused = std::move(refusal->reason);
     return refused;
   }
-  const int all = probe.replications;
+  int all = probe.replications;
+  // Of what is scaled nobody reads more than whether it stands, and what it costs.
+  const bool brief = probe.until_clear && !probe.input.empty();
   // The scenario's own pools are asked about once.
   IslandRun islands(*world, run, probe.pools.empty() ? nullptr : known, keys_of(probe, *world));
-  if (probe.until_clear && islands.is_apart()) {
-    if (auto failed = first_that_fails(*world, islands, all)) return *failed;
+  const auto figures_with = [&](int n) -> std::optional<OptionFigures> {
+    if (!islands.run_all(n)) return std::nullopt;
+    return figures_of(merge(*world, islands.records(n)));
+  };
+  const bool apart = probe.until_clear && islands.is_apart();
+  if (apart) {
+    auto failed = first_that_fails(*world, islands, probe.replications, brief, all);
+    if (failed) return *failed;
+    if (brief) {
+      auto figures = figures_with(std::min(kFewestToScreen, probe.replications));
+      if (!figures) return {};
+      // Each was judged by as many replications as it took.
+      if (!figures->verdict.loses_pods() && figures->denied_by.empty()) figures->verdict = {};
+      return with(std::move(*figures));
+    }
   }
-  for (const int n : {probe.until_clear ? screening_replications(all) : all, all}) {
-    if (!islands.run_all(n)) return {};
-    OptionFigures figures = figures_of(merge(*world, islands.records(n)));
-    if (n == all || says_no(figures, all)) return with(std::move(figures));
-  }
-  return {};
+  const int first = probe.until_clear && !apart ? 1 : all;
+  const int most = probe.until_clear ? kMostTimes * probe.replications : all;
+  const auto decision = decide(first, all, most, brief, figures_with);
+  return decision ? with(decision->figures) : PlanAnswer{};
 }
 
 }  // namespace

@@ -235,7 +235,8 @@ const Record& probe_record() {
       {field<&P::pools>("pools", "none: the scenario's own"),
        field<&P::replications>("replications", "runs"), field<&P::input>("input", "what is scaled"),
        field<&P::factor>("factor", "how many times"),
-       field<&P::until_clear>("untilClear", "only whether it stands")}};
+       field<&P::until_clear>("untilClear", "only whether it stands"),
+       field<&P::fresh>("fresh", "other random numbers")}};
   return declared;
 }
 

@@ -130,7 +130,8 @@ TEST(ThoroughIslands, TogetherAreTheWholeRunToTheLastBit) {
   EXPECT_GT(apart, 60);
 }
 
-// Ending at the first thing that says no never changes what a whole run says.
+// Ending at the first thing that says no never changes what a whole run says, unless that leaves it
+// open; what is scaled may be answered by fewer replications.
 TEST(ThoroughIslands, AnEarlyEndSaysWhatTheWholeRunSays) {
   int stand = 0;
   int partial = 0;
@@ -144,8 +145,11 @@ TEST(ThoroughIslands, AnEarlyEndSaysWhatTheWholeRunSays) {
         probe.until_clear = true;
         const PlanAnswer found = answer(probe, 1);
         const bool stands = found.figures->stands();
-        EXPECT_EQ(stands, read_answer(whole)->figures->stands()) << instance;
-        if (stands) {
+        const OptionFigures figures = *read_answer(whole)->figures;
+        const bool open = figures.verdict.has(Verdict::Cause::ObjectiveUndecided) ||
+                          found.figures->replications > probe.replications;
+        EXPECT_TRUE(open || stands == figures.stands()) << instance;
+        if (stands && found.figures->replications == probe.replications) {
           EXPECT_EQ(answer_line(found), whole);
         }
         stand += stands ? 1 : 0;

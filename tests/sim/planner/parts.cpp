@@ -10,7 +10,6 @@
 
 #include "../demo.hpp"
 #include "studies/plan/block_candidates.hpp"
-#include "studies/plan/flow_assignment.hpp"
 #include "studies/probe/mig_layouts.hpp"
 
 namespace slicewise::sim {
@@ -72,19 +71,6 @@ TEST(MigLayouts, HoldThePodsOnAsFewNodesAsAnyLayoutCan) {
   EXPECT_GT(placed, 20);
 }
 
-std::int64_t cost_of_assignment(const FlowProblem& problem, const std::vector<std::size_t>& to) {
-  std::vector<int> used(problem.capacity.size());
-  std::int64_t cost = 0;
-  for (std::size_t g = 0; g < to.size(); ++g) {
-    used[to[g]] += problem.pods[g];
-    if (used[to[g]] > problem.capacity[to[g]] || problem.cost[g][to[g]] < 0) {
-      return std::numeric_limits<std::int64_t>::max();
-    }
-    cost += problem.pods[g] * problem.cost[g][to[g]];
-  }
-  return cost;
-}
-
 // Every combination for 54 workloads would be 4^54 worlds.
 TEST(MigLayouts, OfManyWorkloadsOfAFewSizesAreFew) {
   std::vector<scenarios::Workload> workloads;
@@ -106,34 +92,6 @@ TEST(MigLayouts, OfManyWorkloadsOfAFewSizesAreFew) {
     ASSERT_EQ(layout.profiles.size(), workloads.size());
     EXPECT_EQ(layout.profiles[0], layout.profiles[2]);
   }
-}
-
-// Where capacity does not bind, the flow is the cheapest place of each group.
-TEST(FlowAssignment, IsTheCheapestWhereThereIsRoom) {
-  RandomStream random(6, 0, 0, Purpose::Test);
-  for (int n = 0; n < 200; ++n) {
-    FlowProblem problem;
-    const std::size_t places = 1 + random.below(4);
-    for (std::size_t p = 0; p < places; ++p) problem.capacity.push_back(100);
-    for (std::size_t g = 0; g < 1 + random.below(4); ++g) {
-      problem.pods.push_back(1 + static_cast<int>(random.below(9)));
-      auto& row = problem.cost.emplace_back();
-      for (std::size_t p = 0; p < places; ++p) row.push_back(random.below(1000));
-    }
-    problem.cost.resize(problem.pods.size());
-    for (auto& row : problem.cost) row.resize(places, 1000);
-    const auto to = assign_by_flow(problem);
-    std::int64_t best = 0;
-    for (std::size_t g = 0; g < problem.pods.size(); ++g) {
-      best += problem.pods[g] * std::ranges::min(problem.cost[g]);
-    }
-    EXPECT_EQ(cost_of_assignment(problem, to), best);
-  }
-}
-
-TEST(FlowAssignment, LeavesOutWhatNothingHolds) {
-  const FlowProblem problem{{2, 3}, {5}, {{-1}, {4}}};
-  EXPECT_EQ(assign_by_flow(problem), (std::vector<std::size_t>{1, 0}));
 }
 
 }  // namespace

@@ -135,5 +135,101 @@ TEST(Plan, FallsBackToOnDemandWhereThatWasChosen) {
   EXPECT_EQ(describe(choice), "2 x g4dn.xlarge spot, on-demand when there is none, exclusive");
 }
 
+// Of two sizes: by memory, four small ones or one large one fill a T4.
+ScenarioSet fleet(int small, int large) {
+  std::vector<Workload> workloads;
+  for (int n = 0; n < small + large; ++n) {
+    Workload api = demo::service(1, 2, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
+    api.name.value = "s" + std::to_string(n);
+    api.measured->device.value = "T4";
+    api.gpu_memory.resident = n < small ? gibibytes(3) : gibibytes(12);
+    api.objectives.push_back(limit(scenarios::Figure::LatencyP99, milliseconds(500)));
+    workloads.push_back(std::move(api));
+  }
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = "g4dn.xlarge";
+  Scenario scenario = demo::scenario(pool, std::move(workloads));
+  scenario.duration = seconds(12);
+  scenario.warmup = seconds(1);
+  scenario.replications = 2;
+  return set_with(std::move(scenario));
+}
+
+PlanOptions fleet_space() {
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  options.strategies = {"exclusive", "timeSlicing"};
+  options.replicas = {};
+  options.max_nodes = 32;
+  options.split = true;
+  return options;
+}
+
+// Twenty services: too many to try every division. One pool would have to give each a GPU.
+TEST(PlannedFleet, PutsSmallOnesTogetherWhateverTheirNumber) {
+  const auto plan = make_plan(fleet(16, 4), 0, demo::catalogue(), fleet_space());
+  ASSERT_TRUE(plan);
+  ASSERT_FALSE(plan->options.empty());
+  const PlanOption& best = plan->options.front();
+  int nodes = 0;
+  std::size_t workloads = 0;
+  for (const PoolChoice& pool : best.pools) {
+    nodes += pool.nodes;
+    workloads += pool.workloads.size();
+  }
+  EXPECT_EQ(workloads, 20U);
+  EXPECT_EQ(nodes, 16 / 4 + 4);
+  ASSERT_TRUE(plan->least_monthly);
+  EXPECT_LE(*plan->least_monthly, to_dollars(best.figures.monthly));
+  EXPECT_GT(*plan->least_monthly, to_dollars(best.figures.monthly) / 2);
+}
+
+// More than one pool may hold, of which each has its limit.
+TEST(PlannedFleet, MayHaveMoreNodesThanOnePool) {
+  PlanOptions options = fleet_space();
+  options.max_nodes = 3;
+  const auto plan = make_plan(fleet(0, 7), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  ASSERT_FALSE(plan->options.empty());
+  int nodes = 0;
+  for (const PoolChoice& pool : plan->options.front().pools) {
+    EXPECT_LE(pool.nodes, 3);
+    nodes += pool.nodes;
+  }
+  EXPECT_EQ(nodes, 7);
+}
+
+// The bound holds for whatever is found.
+TEST(PlannedFleet, CostsNoLessThanItsBound) {
+  constexpr std::pair<int, int> kFleets[] = {{5, 0}, {3, 3}, {0, 5}, {9, 1}};
+  for (const auto& [small, large] : kFleets) {
+    const auto plan = make_plan(fleet(small, large), 0, demo::catalogue(), fleet_space());
+    ASSERT_TRUE(plan);
+    ASSERT_FALSE(plan->options.empty());
+    ASSERT_TRUE(plan->least_monthly);
+    EXPECT_LE(*plan->least_monthly, to_dollars(plan->options.front().figures.monthly) + 1e-6);
+  }
+}
+
+// Half of the traffic: the smaller type does.
+TEST(Plan, SaysWhatLessTrafficWouldSave) {
+  ScenarioSet set = fleet(2, 0);
+  for (Workload& workload : set.variants.front().workloads) {
+    workload.traffic->mean = Rate{110};
+    workload.objectives.front().limit = milliseconds(60);
+  }
+  PlanOptions options = fleet_space();
+  options.flips = true;
+  const auto plan = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  ASSERT_FALSE(plan->options.empty());
+  const auto falling = std::ranges::find_if(
+      plan->flips, [](const Flip& flip) { return flip.input == "traffic" && flip.factor < 1; });
+  ASSERT_NE(falling, plan->flips.end());
+  ASSERT_TRUE(falling->winner);
+  EXPECT_LT(falling->winner->figures.monthly, plan->options.front().figures.monthly);
+  EXPECT_GT(falling->holds_at, falling->factor);
+}
+
 }  // namespace
 }  // namespace slicewise::sim

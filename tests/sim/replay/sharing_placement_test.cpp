@@ -66,7 +66,7 @@ void expect_groups(const std::vector<Neighbour>& jobs, NodePolicy policy,
 
 // Sum of the speeds of two jobs as shares of those alone.
 double speeds_of_pair(std::int32_t one_permille, std::int32_t other_permille) {
-  const auto sharing = shared("time-slicing:4", "g4dn.xlarge");
+  const auto sharing = shared("time-slicing:4", {"g4dn.xlarge"});
   const models::TimeSlice& slice = sharing->pools.front().driver_slice;
   const double overhead = to_seconds(slice.switch_cost) / to_seconds(slice.turn);
   const double one = scenarios::kBusyOfGpuUtil * one_permille / 1000;
@@ -153,7 +153,7 @@ TEST(SharingPlacement, EveryJobEndsAndNobodyRunsOutOfMemory) {
     for (const QueuePolicy queue :
          {QueuePolicy::Fifo, QueuePolicy::Backfill, QueuePolicy::Easy, QueuePolicy::Priority}) {
       ReplaySettings settings = on_instances("g4dn.12xlarge", 2, "mps:4", queue);
-      settings.sharing = shared("time-slicing:4", "g4dn.12xlarge");
+      settings.sharing = shared("time-slicing:4", {"g4dn.12xlarge"});
       settings.placement = policy;
       const ReplayResult result = replayed_shared(trace, settings);
       EXPECT_EQ(result.finished, 500) << policy_name(policy) << policy_name(queue);

@@ -1,0 +1,319 @@
+#include "fleet_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "../probe/mig_layouts.hpp"
+#include "../probe/probe.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Scenario;
+using scenarios::Workload;
+
+// Pods on a GPU beyond which no price falls any more.
+constexpr std::size_t kMostMeet = 64;
+
+double ratio(std::int64_t part, std::int64_t whole) {
+  if (part == 0) return 0;
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole)
+                   : std::numeric_limits<double>::infinity();
+}
+
+double whole_nodes(double nodes) { return std::ceil(nodes - 1e-9); }
+
+// GPUs that its pods take in the smallest instances that hold them; nullopt: none does.
+std::optional<double> mig_gpus(const models::MigGeometry& geometry, const World& world,
+                               const WorkloadModel& workload) {
+  std::optional<double> least;
+  for (const models::MigProfile& profile : geometry.profiles) {
+    const bool holds = profile.memory && !profile.media_extensions && profile.max_count > 0 &&
+                       *profile.memory >= pod_memory(world, workload);
+    if (holds) least = std::min(least.value_or(1), 1.0 / profile.max_count);
+  }
+  if (!least) return std::nullopt;
+  return *least * workload.spec.pods_at_once();
+}
+
+bool may_be(const PlanSpace& space, Strategy strategy) {
+  return std::ranges::find(space.strategies, strategy) != space.strategies.end();
+}
+
+}  // namespace
+
+std::map<std::string, std::string> labels_of(const Scenario& base,
+                                             const std::vector<std::string>& names) {
+  std::map<std::string, std::string> labels;
+  for (const Workload& workload : base.workloads) {
+    if (std::ranges::find(names, workload.name.value) == names.end()) continue;
+    for (const auto& label : workload.pod.node_selector) {
+      if (!names_the_node(label.first)) labels.insert(label);
+    }
+  }
+  return labels;
+}
+
+void Room::add(const Room& more) {
+  for (std::size_t t = 0; t < on.size(); ++t) {
+    RoomOnType& sum = on[t];
+    const RoomOnType& other = more.on[t];
+    sum.possible = sum.possible && other.possible;
+    sum.several_gpus = sum.several_gpus || other.several_gpus;
+    sum.pods += other.pods;
+    sum.cpu += other.cpu;
+    sum.memory += other.memory;
+    sum.slots += other.slots;
+    sum.tickets += other.tickets;
+    sum.mig += other.mig;
+    sum.company += other.company;
+    sum.bears = std::min(sum.bears, other.bears);
+    sum.largest_process = std::max(sum.largest_process, other.largest_process);
+    std::vector<Bytes> merged(sum.largest_pods.size() + other.largest_pods.size());
+    std::ranges::merge(sum.largest_pods, other.largest_pods, merged.begin(), std::greater<>());
+    if (merged.size() > kMostMeet) merged.resize(kMostMeet);
+    sum.largest_pods = std::move(merged);
+  }
+  for (const auto& [key, value] : more.labels) {
+    possible = possible && labels.try_emplace(key, value).first->second == value;
+  }
+}
+
+FleetModel::FleetModel(const BlockSearch& search, std::vector<std::vector<std::string>> groups)
+    : search_(search), groups_(std::move(groups)), types_(search.space.types.size()) {
+  for (const auto& names : groups_) {
+    labels_.push_back(labels_of(search.base, names));
+    // Worlds of one group are made of a scenario that holds no other.
+    Scenario own = search.base;
+    std::erase_if(own.workloads, [&](const Workload& workload) {
+      return std::ranges::find(names, workload.name.value) == names.end();
+    });
+    BlockSearch one{own, search.catalogue, search.space};
+    one.input = search.input;
+    one.factor = search.factor;
+    std::vector<std::optional<Need>>& needs = needs_.emplace_back();
+    for (std::size_t t = 0; t < types_.size(); ++t) {
+      needs.emplace_back();
+      const auto world = world_on_one_node(one, unshared(*search.space.types[t], names));
+      if (refusal_of(world) || too_large_for_a_node(*world)) continue;
+      if (!node_bound(*world).refused.empty()) continue;
+      if (types_[t].monthly == 0) note_type(t, *world);
+      needs.back() = need_on(t, *world);
+    }
+  }
+}
+
+void FleetModel::note_type(std::size_t t, const World& world) {
+  const models::InstanceType& type = *search_.space.types[t];
+  const PlanSpace& space = search_.space;
+  const PoolModel& pool = world.pools.front();
+  Type& facts = types_[t];
+  facts.gpus = pool.gpus_per_node;
+  facts.memory = pool.kinds.front().memory;
+  facts.memory_total = pool.gpu->memory_total;
+  const bool fraction = type.gpu_fraction < 1;
+  facts.alone = may_be(space, fraction ? Strategy::Vgpu : Strategy::Exclusive);
+  facts.turns = !fraction && may_be(space, Strategy::TimeSlicing);
+  facts.mps = !fraction && (may_be(space, Strategy::Mps) || may_be(space, Strategy::MpsUncapped));
+  facts.mig = !fraction && may_be(space, Strategy::Mig) &&
+              search_.catalogue.find_mig(pool.gpu->name) != nullptr;
+  for (const std::string& purchase : space.purchases) {
+    if (!is_sold(search_.base, type.name, purchase)) continue;
+    PoolChoice bought = unshared(type, {});
+    for (const auto& workload : world.workloads) bought.workloads.push_back(workload.name);
+    bought.purchase = purchase;
+    const auto priced = world_on_one_node(search_, bought);
+    if (!priced) continue;
+    const double monthly = to_dollars(cost_of(priced->pools.front().price.usd, kMonth));
+    if (facts.monthly == 0) facts.monthly = facts.cheapest = monthly;
+    facts.cheapest = std::min(facts.cheapest, monthly);
+  }
+}
+
+FleetModel::Need FleetModel::need_on(std::size_t t, const World& world) const {
+  const Type& type = types_[t];
+  const PoolModel& pool = world.pools.front();
+  const models::MigGeometry* geometry = search_.catalogue.find_mig(pool.gpu->name);
+  Need need;
+  RoomOnType& room = need.room;
+  double busy = 0;
+  double gpu_memory = 0;
+  for (const WorkloadModel& workload : world.workloads) {
+    const int at_once = workload.spec.kind == scenarios::WorkloadKind::Job ? 0
+                        : workload.spec.autoscaling ? workload.spec.autoscaling->min_replicas
+                                                    : workload.spec.count;
+    const Bytes pod = pod_memory(world, workload);
+    const bool several = has_several_gpus(workload.spec);
+    room.several_gpus = room.several_gpus || several;
+    room.pods += at_once;
+    room.cpu += at_once * ratio(workload.spec.pod.cpu_request.count, pool.allocatable_cpu.count);
+    room.memory +=
+        at_once * ratio(workload.spec.pod.memory_request.count, pool.allocatable_memory.count);
+    room.slots += at_once * ratio(1, pool.max_pods);
+    room.tickets += static_cast<double>(at_once * workload.tickets);
+    const auto mig = geometry == nullptr ? std::nullopt : mig_gpus(*geometry, world, workload);
+    room.mig += mig.value_or(std::numeric_limits<double>::infinity());
+    const GpuNeed gpu = gpu_need(world, workload);
+    room.company += gpu.company;
+    room.bears = std::min(room.bears, gpu.bears);
+    const int pods = std::max(1, workload.spec.pods_at_once());
+    need.own = std::max(need.own, gpu.company / pods);
+    room.largest_process =
+        std::max(room.largest_process, workload.gpu_memory + pool.context_memory);
+    room.largest_pods.insert(room.largest_pods.end(),
+                             std::min(kMostMeet, static_cast<std::size_t>(pods)), pod);
+    busy += type.mps || type.mig ? gpu.sm_busy : gpu.busy;
+    gpu_memory += at_once * (several ? static_cast<double>(workload.tickets)
+                                     : ratio(pod.count, type.memory.count));
+  }
+  std::ranges::sort(room.largest_pods, std::greater<>());
+  if (room.largest_pods.size() > kMostMeet) room.largest_pods.resize(kMostMeet);
+  const auto& asked = search_.space.replicas;
+  const bool shares = type.turns || type.mps;
+  const double meet = shares     ? asked.empty() ? 0 : asked.back()
+                          : type.mig ? static_cast<double>(geometry->compute_slices)
+                                 : 1;
+  const double gpus = type.gpus;
+  need.least = {room.cpu,
+                room.memory,
+                room.slots,
+                gpu_memory / gpus,
+                meet > 0 && !room.several_gpus ? room.pods / meet / gpus : 0,
+                busy / gpus};
+  return need;
+}
+
+Room FleetModel::room(const Members& members) const {
+  Room sum;
+  sum.on.resize(types_.size());
+  for (const std::size_t g : members) {
+    Room one;
+    one.labels = labels_[g];
+    for (const auto& need : needs_[g]) {
+      one.on.push_back(need ? need->room : RoomOnType{});
+      one.on.back().possible = need.has_value();
+    }
+    sum.add(one);
+  }
+  return sum;
+}
+
+// As many as hold any of the pods together. 1: they do not share.
+int FleetModel::pods_per_gpu(const Type& type, const RoomOnType& room, bool mps) const {
+  std::int64_t fit = 0;
+  if (mps) {
+    fit = room.largest_process.count > 0 ? type.memory_total.count / room.largest_process.count
+                                         : static_cast<std::int64_t>(kMostMeet);
+  } else {
+    Bytes used;
+    for (const Bytes pod : room.largest_pods) {
+      used += pod;
+      if (used > type.memory) break;
+      ++fit;
+    }
+  }
+  const auto& asked = search_.space.replicas;
+  if (asked.empty()) return static_cast<int>(std::max<std::int64_t>(1, fit));
+  const auto above = std::ranges::upper_bound(asked, fit);
+  return above == asked.begin() ? 1 : *std::prev(above);
+}
+
+std::optional<FleetModel::Way> FleetModel::best_way(const Room& room) const {
+  if (!room.possible) return std::nullopt;
+  std::optional<Way> best;
+  for (std::size_t t = 0; t < types_.size(); ++t) {
+    const Type& type = types_[t];
+    const RoomOnType& need = room.on[t];
+    if (!need.possible || type.monthly == 0) continue;
+    const double gpus = type.gpus;
+    const double host = std::max({need.cpu, need.memory, need.slots, 1.0});
+    const auto consider = [&](double nodes, bool shared) {
+      nodes = whole_nodes(nodes);
+      if (!(nodes <= search_.space.max_nodes)) return;
+      const double monthly = nodes * type.monthly;
+      if (!best || monthly < best->monthly) best = Way{monthly, shared};
+    };
+    if (type.alone) consider(std::max(host, need.tickets / gpus), false);
+    if (need.several_gpus) continue;
+    if (type.mig) consider(std::max(host, need.mig / gpus), false);
+    const double calm = std::max(host, need.company / gpus / std::max(need.bears, 1e-6));
+    for (const bool mps : {false, true}) {
+      if (!(mps ? type.mps : type.turns)) continue;
+      const int meet = pods_per_gpu(type, need, mps);
+      if (meet > 1) consider(std::max(calm, need.pods / meet / gpus), true);
+    }
+  }
+  return best;
+}
+
+std::optional<double> FleetModel::price(const Room& room) const {
+  const auto way = best_way(room);
+  return way ? std::optional(way->monthly) : std::nullopt;
+}
+
+std::optional<double> FleetModel::price_alone(Room room) const {
+  for (RoomOnType& on : room.on) on.bears = GpuNeed::kAny;
+  return price(room);
+}
+
+bool FleetModel::is_unshared(const Room& room) const {
+  const auto way = best_way(room);
+  return way && !way->shared;
+}
+
+void FleetModel::correct(std::size_t group, double factor) {
+  for (auto& need : needs_[group]) {
+    if (!need || need->room.bears >= GpuNeed::kAny) continue;
+    const double others = std::max(0.0, need->room.bears - need->own);
+    need->room.bears = need->own + others * factor;
+  }
+}
+
+std::optional<double> FleetModel::least_monthly() const {
+  // The dual of the linear program: of each type the price of a node is spread over what it has, a
+  // group pays for what it takes where that is cheapest. Any spread is a bound; weights go to what
+  // runs out.
+  constexpr int kRounds = 400;
+  std::vector<Shares> weights(types_.size());
+  for (Shares& weight : weights) weight.fill(1.0 / kResources);
+  double best = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<Shares> used(types_.size());
+    double total = 0;
+    for (const auto& needs : needs_) {
+      double least = std::numeric_limits<double>::infinity();
+      std::size_t at = 0;
+      for (std::size_t t = 0; t < types_.size(); ++t) {
+        if (!needs[t]) continue;
+        double pays = 0;
+        for (std::size_t k = 0; k < kResources; ++k) pays += weights[t][k] * needs[t]->least[k];
+        pays *= types_[t].cheapest;
+        if (pays < least) {
+          least = pays;
+          at = t;
+        }
+      }
+      if (least == std::numeric_limits<double>::infinity()) return std::nullopt;
+      total += least;
+      for (std::size_t k = 0; k < kResources; ++k) used[at][k] += needs[at]->least[k];
+    }
+    best = std::max(best, total);
+    const double step = 0.5 / std::sqrt(1.0 + round);
+    for (std::size_t t = 0; t < types_.size(); ++t) {
+      const double most = std::ranges::max(used[t]);
+      if (most <= 0) continue;
+      double sum = 0;
+      for (std::size_t k = 0; k < kResources; ++k) {
+        weights[t][k] *= 1 + step * (used[t][k] / most - 1);
+        sum += weights[t][k];
+      }
+      for (double& weight : weights[t]) weight /= sum;
+    }
+  }
+  return best;
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "block_search.hpp"
+#include "node_bounds.hpp"
+
+// Pools priced in closed form: thousands of divisions of the workloads are looked at before one is
+// simulated. Tickets, memory, CPU and GPU time are what is necessary; what neighbours cost is an
+// estimate, which simulations correct.
+namespace slicewise::sim {
+
+// Groups of workloads by their numbers in the model, ascending.
+using Members = std::vector<std::size_t>;
+
+// What some groups take of a type's nodes together.
+struct RoomOnType {
+  bool possible = true;
+  bool several_gpus = false;  // some pod asks for more than one
+  double pods = 0;
+  double cpu = 0;                // nodes
+  double memory = 0;             // nodes
+  double slots = 0;              // nodes, by the pods that one may have
+  double tickets = 0;            // GPUs, where nothing is shared
+  double mig = 0;                // GPUs, each pod in the smallest instance that holds it
+  double company = 0;            // GPUs that are busy
+  double bears = GpuNeed::kAny;  // how busy a shared GPU may be
+  Bytes largest_process;
+  std::vector<Bytes> largest_pods = {};  // largest first, no more than a GPU is shared among
+};
+
+struct Room {
+  std::vector<RoomOnType> on;                      // by PlanSpace::types
+  std::map<std::string, std::string> labels = {};  // that their nodes must have
+  bool possible = true;                            // in one pool
+
+  void add(const Room& more);
+};
+
+// Labels that the nodes of the workloads must have, beyond those that name the node.
+std::map<std::string, std::string> labels_of(const scenarios::Scenario& base,
+                                             const std::vector<std::string>& workloads);
+
+class FleetModel {
+ public:
+  FleetModel(const BlockSearch& search, std::vector<std::vector<std::string>> groups);
+
+  std::size_t size() const { return groups_.size(); }
+  const std::vector<std::string>& names(std::size_t group) const { return groups_[group]; }
+
+  Room room(const Members& members) const;
+  // Dollars a month of the cheapest pool; nullopt: none holds them.
+  std::optional<double> price(const Room& room) const;
+  // ... if neighbours cost nothing.
+  std::optional<double> price_alone(Room room) const;
+  // Whether pods of the cheapest pool have their GPUs or instances to themselves.
+  bool is_unshared(const Room& room) const;
+
+  // Pods of the group bear less company than was thought (a factor below 1), or more.
+  void correct(std::size_t group, double factor);
+
+  // No fleet costs less: each group goes to whatever types are cheapest for it, in any parts, and
+  // nodes are full of what there is least of on them. nullopt: some group runs nowhere.
+  std::optional<double> least_monthly() const;
+
+ private:
+  struct Type {
+    double monthly = 0;   // of a node, bought as the first purchase option says
+    double cheapest = 0;  // ... however it may be bought
+    int gpus = 1;
+    Bytes memory;        // of a GPU, that processes can use
+    Bytes memory_total;  // that MPS divides
+    bool alone = false, turns = false, mps = false, mig = false;  // strategies that may be tried
+  };
+  // Nodes that a group takes at the very least, by what there is of them.
+  static constexpr std::size_t kResources = 6;
+  using Shares = std::array<double, kResources>;
+  struct Need {
+    RoomOnType room;
+    double own = 0;  // of a GPU's time, of its busiest pod
+    Shares least{};
+  };
+  struct Way {
+    double monthly = 0;
+    bool shared = false;
+  };
+
+  void note_type(std::size_t type, const World& world);
+  Need need_on(std::size_t type, const World& world) const;
+  int pods_per_gpu(const Type& type, const RoomOnType& room, bool mps) const;
+  std::optional<Way> best_way(const Room& room) const;
+
+  const BlockSearch& search_;
+  std::vector<std::vector<std::string>> groups_;
+  std::vector<std::map<std::string, std::string>> labels_;  // by group
+  std::vector<Type> types_;
+  std::vector<std::vector<std::optional<Need>>> needs_;  // by group and type
+};
+
+}  // namespace slicewise::sim
