@@ -344,7 +344,7 @@ Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
 
 std::string spot_sentence(const sim::PlannedSpot& spot) {
   return fmt::format(
-      "RISK {}: EC2 takes a node back {:.3g} times in 1,000 hours ({}): {:.2g} a month of all its "
+      "RISK {}: EC2 takes a node back {:.3g} times in 1,000 hours ({}): {:.3g} a month of all its "
       "nodes, at most {} in 95 of 100 months{}",
       spot.pool, spot.risk.per_1000_hours, spot.risk.source, spot.a_month, spot.most,
       spot.risk.falls_back
@@ -372,8 +372,10 @@ std::vector<std::string> plan_notes(const Plan& plan) {
       plan.goal == scenarios::PlanGoal::MonthlyCost) {
     const double best = to_dollars(plan.options.front().figures.monthly);
     lines.push_back(fmt::format(
-        "no fleet costs less than {} a month by closed forms: the answer is {:.0f}% above that",
-        money_text(from_dollars(*plan.least_monthly)), 100 * (best / *plan.least_monthly - 1)));
+        "of what was tried no fleet costs less than {} a month, by closed forms: the answer is "
+        "{:.0f}% above that",
+        money_text(from_dollars(*plan.least_monthly)),
+        100 * std::max(0.0, best / *plan.least_monthly - 1)));
   }
   if (!plan.options.empty()) {
     lines.push_back(fmt::format("{} inputs measured, {} from the catalogue, {} assumed",

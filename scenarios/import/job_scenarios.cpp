@@ -62,7 +62,6 @@ std::optional<std::int64_t> mean(const TraceColumn<T>& column, const Group& grou
   return known == 0 ? std::nullopt : std::optional(static_cast<std::int64_t>(sum / known));
 }
 
-// The mean rate over the time in which any pod of the group was counted.
 // Four digits behind the point, or of what is less than these; scenarios have no exponents.
 std::string rate_text(double per_hour) {
   const bool is_slow = per_hour < 36;
@@ -71,6 +70,7 @@ std::string rate_text(double per_hour) {
   return fmt::format("{:.{}f}/{}", rate, digits, is_slow ? 'h' : 's');
 }
 
+// The mean rate over the time in which any pod of the group was counted.
 void add_requests(const Imported& imported, const JobTrace& trace, const Group& group,
                   DraftWorkload& workload) {
   RequestCount all{{}, 0, std::numeric_limits<std::int64_t>::max(), 0};

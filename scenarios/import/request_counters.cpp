@@ -68,9 +68,11 @@ std::map<std::string, RequestCount> RequestCounters::counts(ImportReport& report
   for (const auto& [of, all] : series_) {
     if (counts.contains(of.first)) continue;  // by a better counter
     RequestCount count{std::string(kCounters[of.second]), 0, INT64_MAX, 0};
-    for (const auto& [key, scrapes] : all) {
+    for (const auto& counter : all) {
+      const auto& scrapes = counter.second;
       Increase largest;
-      for (const auto& [labels, series] : scrapes) {
+      for (const auto& scrape : scrapes) {
+        const Series& series = scrape.second;
         const Increase increase = increase_of(series.samples);
         if (!(increase.requests < kMostRequests)) {
           report.skipped("counters of requests that count more than there can be",

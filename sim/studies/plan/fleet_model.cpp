@@ -120,6 +120,17 @@ void FleetModel::note_type(std::size_t t, const World& world) {
   facts.mps = !fraction && (may_be(space, Strategy::Mps) || may_be(space, Strategy::MpsUncapped));
   facts.mig = !fraction && may_be(space, Strategy::Mig) &&
               search_.catalogue.find_mig(pool.gpu->name) != nullptr;
+  const models::MigGeometry* geometry = search_.catalogue.find_mig(pool.gpu->name);
+  const bool cut = !fraction && geometry != nullptr;
+  const bool shares_cut =
+      cut && (may_be(space, Strategy::MigTimeSlicing) || may_be(space, Strategy::MigMps));
+  facts.overlaps = facts.mps || facts.mig || shares_cut;
+  const double slices = cut ? geometry->compute_slices : 1;
+  const double shared =
+      space.replicas.empty() ? std::numeric_limits<double>::infinity() : space.replicas.back();
+  if (facts.turns || facts.mps) facts.most_meet = std::max(facts.most_meet, shared);
+  if (facts.mig) facts.most_meet = std::max(facts.most_meet, slices);
+  if (shares_cut) facts.most_meet = std::max(facts.most_meet, slices * shared);
   for (const std::string& purchase : space.purchases) {
     if (!is_sold(search_.base, type.name, purchase)) continue;
     PoolChoice bought = unshared(type, {});
@@ -137,6 +148,7 @@ FleetModel::Need FleetModel::need_on(std::size_t t, const World& world) const {
   const Type& type = types_[t];
   const PoolModel& pool = world.pools.front();
   const models::MigGeometry* geometry = search_.catalogue.find_mig(pool.gpu->name);
+  const Bytes most_memory = std::max(type.memory, type.memory_total);
   Need need;
   RoomOnType& room = need.room;
   double busy = 0;
@@ -165,23 +177,18 @@ FleetModel::Need FleetModel::need_on(std::size_t t, const World& world) const {
         std::max(room.largest_process, workload.gpu_memory + pool.context_memory);
     room.largest_pods.insert(room.largest_pods.end(),
                              std::min(kMostMeet, static_cast<std::size_t>(pods)), pod);
-    busy += type.mps || type.mig ? gpu.sm_busy : gpu.busy;
+    busy += type.overlaps ? gpu.sm_busy : gpu.busy;
     gpu_memory += at_once * (several ? static_cast<double>(workload.tickets)
-                                     : ratio(pod.count, type.memory.count));
+                                     : ratio(pod.count, most_memory.count));
   }
   std::ranges::sort(room.largest_pods, std::greater<>());
   if (room.largest_pods.size() > kMostMeet) room.largest_pods.resize(kMostMeet);
-  const auto& asked = search_.space.replicas;
-  const bool shares = type.turns || type.mps;
-  const double meet = shares     ? asked.empty() ? 0 : asked.back()
-                          : type.mig ? static_cast<double>(geometry->compute_slices)
-                                 : 1;
   const double gpus = type.gpus;
   need.least = {room.cpu,
                 room.memory,
                 room.slots,
                 gpu_memory / gpus,
-                meet > 0 && !room.several_gpus ? room.pods / meet / gpus : 0,
+                room.several_gpus ? 0 : room.pods / type.most_meet / gpus,
                 busy / gpus};
   return need;
 }

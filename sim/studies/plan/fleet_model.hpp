@@ -76,6 +76,8 @@ class FleetModel {
     Bytes memory;        // of a GPU, that processes can use
     Bytes memory_total;  // that MPS divides
     bool alone = false, turns = false, mps = false, mig = false;  // strategies that may be tried
+    bool overlaps = false;  // kernels of several pods may run at once
+    double most_meet = 1;   // pods on a GPU, whatever the strategy
   };
   // Nodes that a group takes at the very least, by what there is of them.
   static constexpr std::size_t kResources = 6;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -158,6 +159,10 @@ void settle_headroom(const scenarios::ScenarioSet& set, const Scenario& base,
 // The fewest that so many in a month exceed in 5 of 100 months, of a Poisson law.
 int most_in_a_month(double mean) {
   constexpr double kConfidence = 0.95;
+  constexpr double kLikeNormal = 500;
+  if (mean > kLikeNormal) {
+    return static_cast<int>(std::lround(std::min(mean + 1.645 * std::sqrt(mean), 1e9)));
+  }
   double chance = portable_exp(-mean);
   double sum = chance;
   int count = 0;
@@ -179,8 +184,8 @@ void add_provenance(const Scenario& base, const models::Catalogue& catalogue, Pl
   plan.rooms = gpu_rooms(*world);
   for (const PoolModel& pool : world->pools) {
     if (!pool.spot) continue;
-    const double a_month =
-        pool.spot->interruptions.per_second * to_seconds(kMonth) * pool.node_slots();
+    const double a_month = pool.spot->interruptions.per_second * to_seconds(kMonth) *
+                           pool.most_nodes.value_or(pool.nodes);
     plan.spot.push_back({pool.name, *pool_result(pool).spot, a_month, most_in_a_month(a_month)});
   }
 }

@@ -317,7 +317,8 @@ const Record& record_of<Plan>() {
       {constant("apiVersion", kPlanApiVersion), constant("kind", "Plan"),
        group("metadata", &plan_metadata), field<&P::options>("options", "best first"),
        field<&P::least_monthly>("lowerBoundUsdPerMonth",
-                                "no fleet costs less, by closed forms; absent: not looked for"),
+                                "of what was tried no fleet costs less, by closed forms; "
+                                "absent: not looked for"),
        field<&P::rooms>("gpuRooms", "what a GPU of the best option holds").optional(),
        field<&P::today>("today", "the scenario's own node pools"), field<&P::as_run>("asRun"),
        field<&P::rejected>("rejected", "in the order of the search"),

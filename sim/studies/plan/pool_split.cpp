@@ -51,7 +51,10 @@ class Splitter {
       improve(true, moves_worth_it(), kMostMoves);
     }
     SplitResult result = confirmed();
-    if (*least > 0) result.least_monthly = least;  // jobs may all wait
+    // Jobs may all wait. Prices are rounded down, to nano-dollars.
+    constexpr double kRounded = 1 - 1e-7;
+    const bool bounds = *least > 0 && !search_.base.allow_pending;
+    if (bounds) result.least_monthly = *least * kRounded;
     return result;
   }
 
@@ -268,8 +271,9 @@ class Splitter {
     const auto solved = solved_.find(block);
     const auto thought = model_.price(model_.room(block));
     if (solved == solved_.end() || !thought) return;
-    const auto& [option, missed, cap] = solved->second;
-    const double is = option ? option->goal : cap;  // or more
+    const std::optional<BlockOption>& option = solved->second.option;
+    const std::vector<std::string>& missed = solved->second.missed;
+    const double is = option ? option->goal : solved->second.cap;  // or more
     if (option ? std::abs(is - *thought) < kSamePrice : is < *thought) return;
     for (const std::size_t g : block) {
       const bool to_blame =
