@@ -310,6 +310,7 @@ void keep_to_gpus_with_room(const scenarios::JobTrace& trace, const JobUses& use
   const std::vector<PoolModel>& pools = uses.sharing().pools;
   if (!uses.may_run_out_of_memory() || pools.size() < 2) return;
   std::vector<std::string> model_of_pool;
+  model_of_pool.reserve(pools.size());
   for (const PoolModel& pool : pools) {
     model_of_pool.push_back(
         std::ranges::find(nodes, pool.instance_type, &NodeShape::name)->gpu_model);

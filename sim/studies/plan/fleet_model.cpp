@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "../../result/merge.hpp"
 #include "../probe/mig_layouts.hpp"
 #include "../probe/probe.hpp"
 
@@ -154,18 +155,16 @@ FleetModel::Need FleetModel::need_on(std::size_t t, const World& world) const {
   double busy = 0;
   double gpu_memory = 0;
   for (const WorkloadModel& workload : world.workloads) {
-    const int at_once = workload.spec.kind == scenarios::WorkloadKind::Job ? 0
-                        : workload.spec.autoscaling ? workload.spec.autoscaling->min_replicas
-                                                    : workload.spec.count;
+    const int running = at_once(workload);
     const Bytes pod = pod_memory(world, workload);
     const bool several = has_several_gpus(workload.spec);
     room.several_gpus = room.several_gpus || several;
-    room.pods += at_once;
-    room.cpu += at_once * ratio(workload.spec.pod.cpu_request.count, pool.allocatable_cpu.count);
+    room.pods += running;
+    room.cpu += running * ratio(workload.spec.pod.cpu_request.count, pool.allocatable_cpu.count);
     room.memory +=
-        at_once * ratio(workload.spec.pod.memory_request.count, pool.allocatable_memory.count);
-    room.slots += at_once * ratio(1, pool.max_pods);
-    room.tickets += static_cast<double>(at_once * workload.tickets);
+        running * ratio(workload.spec.pod.memory_request.count, pool.allocatable_memory.count);
+    room.slots += running * ratio(1, pool.max_pods);
+    room.tickets += static_cast<double>(running * workload.tickets);
     const auto mig = geometry == nullptr ? std::nullopt : mig_gpus(*geometry, world, workload);
     room.mig += mig.value_or(std::numeric_limits<double>::infinity());
     const GpuNeed gpu = gpu_need(world, workload);
@@ -178,7 +177,7 @@ FleetModel::Need FleetModel::need_on(std::size_t t, const World& world) const {
     room.largest_pods.insert(room.largest_pods.end(),
                              std::min(kMostMeet, static_cast<std::size_t>(pods)), pod);
     busy += type.overlaps ? gpu.sm_busy : gpu.busy;
-    gpu_memory += at_once * (several ? static_cast<double>(workload.tickets)
+    gpu_memory += running * (several ? static_cast<double>(workload.tickets)
                                      : ratio(pod.count, most_memory.count));
   }
   std::ranges::sort(room.largest_pods, std::greater<>());

@@ -153,11 +153,14 @@ Reason job_takes_too_long(const WorkloadModel& workload, const Demand& demand) {
   return {};
 }
 
-// Pods that must all run at once: jobs may wait for their turn.
+}  // namespace
+
 int at_once(const WorkloadModel& workload) {
   if (workload.spec.kind == WorkloadKind::Job) return 0;
   return workload.spec.autoscaling ? workload.spec.autoscaling->min_replicas : workload.spec.count;
 }
+
+namespace {
 
 struct Resource {
   std::int64_t needed = 0;

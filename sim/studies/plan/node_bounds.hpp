@@ -20,6 +20,9 @@ struct NodeBound {
 // REQUIRES: one pool.
 NodeBound node_bound(const World& world);
 
+// Pods that must all run at once: jobs may wait for their turn.
+int at_once(const WorkloadModel& workload);
+
 // What a workload asks of the GPUs of the world's pool, as far as closed forms know it.
 struct GpuNeed {
   double busy = 0;      // GPUs that its requests keep busy at the very least; 0: not known

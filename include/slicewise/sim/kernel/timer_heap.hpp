@@ -35,8 +35,8 @@ struct LineAllocator {
 // events never depends on the shape of the heap.
 //
 // Index-tracked 4-ary heap; set and clear are O(log n), top is O(1). Nothing is allocated after
-// construction but by grow(). Not thread-safe. Everything is inline: an event of a small model costs less than a
-// call would.
+// construction but by grow(). Not thread-safe. Everything is inline: an event of a small model
+// costs less than a call would.
 class TimerHeap {
  public:
   explicit TimerHeap(std::size_t timers);
