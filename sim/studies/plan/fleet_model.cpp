@@ -119,10 +119,9 @@ void FleetModel::note_type(std::size_t t, const World& world) {
   facts.alone = may_be(space, fraction ? Strategy::Vgpu : Strategy::Exclusive);
   facts.turns = !fraction && may_be(space, Strategy::TimeSlicing);
   facts.mps = !fraction && (may_be(space, Strategy::Mps) || may_be(space, Strategy::MpsUncapped));
-  facts.mig = !fraction && may_be(space, Strategy::Mig) &&
-              search_.catalogue.find_mig(pool.gpu->name) != nullptr;
   const models::MigGeometry* geometry = search_.catalogue.find_mig(pool.gpu->name);
   const bool cut = !fraction && geometry != nullptr;
+  facts.mig = cut && may_be(space, Strategy::Mig);
   const bool shares_cut =
       cut && (may_be(space, Strategy::MigTimeSlicing) || may_be(space, Strategy::MigMps));
   facts.overlaps = facts.mps || facts.mig || shares_cut;

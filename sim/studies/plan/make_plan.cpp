@@ -95,8 +95,10 @@ bool is_same(const PlanOption& option, const std::vector<PoolChoice>& pools,
 // All workloads in one pool.
 void add_one_pool(const BlockSearch& search, ProbeBatch& probes, std::size_t top, Plan& plan) {
   const std::optional<double> cap = plan.options.empty() ? std::nullopt : plan.options.front().goal;
+  // Beside pools of their own nobody asks how one for all fails to the end.
+  const Depth depth = plan.options.empty() ? Depth::Explained : Depth::Ranked;
   BlockResult found =
-      search_block(search, workloads_with_pods(search.base), top, cap, Depth::Explained, probes);
+      search_block(search, workloads_with_pods(search.base), top, cap, depth, probes);
   for (BlockOption& option : found.options) {
     std::vector<PoolChoice> pools{std::move(option.choice)};
     const bool known = std::ranges::any_of(plan.options, [&](const PlanOption& other) {
