@@ -93,6 +93,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(KarpenterOverprovisions, "KARPENTER_OVERPROVISIONS", Warning, "one node per pending pod")    \
   X(NodesNeverLaunched, "NODES_NEVER_LAUNCHED", Warning, "no instance type with that resource")  \
   X(SpotInterrupted, "SPOT_INTERRUPTED", Note, "nodes were reclaimed during the run")            \
+  X(JobsDisrupted, "JOBS_DISRUPTED", Warning, "jobs started over: their node was removed")       \
   X(GangAcrossSlowLinks, "GANG_ACROSS_SLOW_LINKS", Warning, "GPUs of a pod without NVLink")      \
   X(MpsWithMixed, "MPS_WITH_MIXED", Error, "MPS with migStrategy mixed or for a MIG resource")   \
   X(MpsRootMissing, "MPS_ROOT_MISSING", Error, "MPS without the directory of its daemon")        \

@@ -131,6 +131,9 @@ json patch_of(const Workload& workload) {
   if (workload.kind == WorkloadKind::Deployment) {
     patch["metadata"]["annotations"]["slicewise.dev/kind"] = "Deployment";  // not a Service
   }
+  if (!workload.pod.annotations.empty()) {
+    patch["spec"]["template"]["metadata"]["annotations"] = workload.pod.annotations;
+  }
   patch["spec"]["template"]["spec"] = std::move(pod_spec);
   const bool scales =
       workload.kind == WorkloadKind::Deployment || workload.kind == WorkloadKind::Service;

@@ -82,7 +82,8 @@ const std::vector<NotModelled>& not_modelled() {
        "with time-slicing, beyond the refill of a cold L2 after a switch, tenants do not slow each "
        "other's kernels"},
       {"checkpoints",
-       "a job that is evicted or hit by a fault starts over from its first unit of work"},
+       "a job that is evicted or hit by a fault starts over from its first unit of work; only the "
+       "queues srtf and srsf let it go on"},
       {"MIG changes node by node",
        "when the layout changes, all nodes of the pool are drained at once; a rolling change "
        "would keep some of them in service"},
@@ -97,8 +98,7 @@ const std::vector<NotModelled>& not_modelled() {
        "scheduling, the device plugin and container starts take no time unless `startup` says so"},
       {"replacing nodes by cheaper ones",
        "consolidation removes nodes and moves their pods; it buys no other instance type, does not "
-       "go back from on-demand to spot, and knows no disruption budgets and no pods that must "
-       "stay"},
+       "go back from on-demand to spot, and knows no disruption budgets"},
       {"a spot market",
        "nodes are taken back one by one at a constant rate and price, and a new one is always to "
        "be "

@@ -145,6 +145,10 @@ constexpr Field kPodTemplateFields[] = {
                                        "Node labels that the pods need."),
     field<&PodTemplate::labels>("labels", "{team: vision, user: ana}",
                                 "Labels of the pods, by which --group-by splits the bill."),
+    field<&PodTemplate::annotations>(
+        "annotations", "{karpenter.sh/do-not-disrupt: \"true\"}",
+        "Annotations of the pods. What keeps Karpenter or the Cluster Autoscaler from removing "
+        "their node (cluster-autoscaler.kubernetes.io/safe-to-evict: \"false\") is simulated."),
     read_by<PodTemplate, &read_env>(T::Environment, "env", "{TF_FORCE_GPU_ALLOW_GROWTH: \"true\"}",
                                     "Environment variables, as a mapping or as Kubernetes' list.")
         .of(kVariable),

@@ -55,6 +55,12 @@ constexpr Field kRecordedFields[] = {
     field<&RecordedJobs::most_gpus>("mostGpus", "1", "Jobs that ask for more are left out.")
         .between(1, 1'000'000)
         .otherwise("no limit"),
+    field<&RecordedJobs::gpus_per_pod>(
+        "gpusPerPod", "8",
+        "GPUs of a pod at most. A job with more is a gang of equal pods, placed together or not "
+        "at all, which end together.")
+        .between(1, 1'000'000)
+        .otherwise("as many as the largest node without shared GPUs has; in plan and compare 8"),
     field<&RecordedJobs::host_requests>("hostRequests", "false",
                                         "Whether pods ask for the CPU and memory that the trace "
                                         "has; else for those of podTemplate."),

@@ -17,7 +17,9 @@ constexpr Word kDocumentKinds[] = {"Scenario"};
 constexpr Word kUntil[] = {"AllJobsDone"};
 constexpr Word kFidelityWords[] = {{"auto", Fidelity::Auto}, {"exact", Fidelity::Exact}};
 constexpr Word kPodQueueWords[] = {
-    {"backfill", PodQueue::Backfill}, {"fifo", PodQueue::Fifo}, {"easy", PodQueue::Easy}};
+    {"backfill", PodQueue::Backfill}, {"fifo", PodQueue::Fifo},
+    {"easy", PodQueue::Easy},         {"priority", PodQueue::Priority},
+    {"srtf", PodQueue::ShortestTime}, {"srsf", PodQueue::ShortestService}};
 constexpr Word kScorePolicyWords[] = {{"LeastAllocated", ScorePolicy::LeastAllocated},
                                       {"MostAllocated", ScorePolicy::MostAllocated}};
 constexpr Word kSplitWords[] = {{split_name(CostSplit::Dominant), CostSplit::Dominant},
@@ -108,8 +110,10 @@ constexpr Field kSchedulerFields[] = {
     field<&Scenario::pod_queue>("queue", "fifo",
                                 "Whether a Pending pod that fits nowhere holds up those behind it "
                                 "(fifo), lets those by that do not delay it (easy), or all "
-                                "(backfill, as kube-scheduler). Replay's priority, srtf and srsf "
-                                "stop jobs that run, which pods do not survive.")
+                                "(backfill, as kube-scheduler). priority is backfill that takes "
+                                "the place of pods of lower priority, whose jobs start over; srtf "
+                                "and srsf run the jobs with the least time, or time x GPUs, left, "
+                                "and those that they stop go on later from where they were.")
         .one_of(kPodQueueWords),
 };
 constexpr FieldList kScheduler = block<Scenario>(kSchedulerFields);

@@ -206,6 +206,11 @@ class WorkloadDraft {
       if (!is_set_by_others(label.key))
         workload_.node_selector.emplace_back(label.key, label.value);
     }
+    for (const KeyValue& annotation : pod_.annotations) {
+      if (annotation.key == kDoNotDisrupt || annotation.key == kSafeToEvict) {
+        workload_.annotations.emplace_back(annotation.key, annotation.value);
+      }
+    }
   }
 
   const PodFile& pod_;

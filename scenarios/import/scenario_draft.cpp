@@ -140,6 +140,7 @@ class Writer {
       line(fmt::format("      tolerations: [{}]", fmt::join(w.tolerations, ", ")));
     }
     write_labels("      nodeSelector", w.node_selector);
+    write_labels("      annotations", w.annotations);
     write_labels("      env", w.environment);
   }
 

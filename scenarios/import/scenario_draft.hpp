@@ -47,6 +47,7 @@ struct DraftWorkload {
   std::string restart_policy;
   std::vector<std::string> tolerations;  // as flow mappings
   DraftLabels node_selector;
+  DraftLabels annotations;
   DraftLabels environment;
   std::optional<Bytes> gpu_memory;  // of a process
   bool is_greedy = false;           // it maps all that is free

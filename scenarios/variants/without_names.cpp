@@ -42,7 +42,7 @@ bool is_named_by(std::string_view key) {
 
 // Whose keys, and values, are the user's.
 bool is_free(std::string_view key) {
-  return key == "labels" || key == "nodeSelector" || key == "configs";
+  return key == "labels" || key == "annotations" || key == "nodeSelector" || key == "configs";
 }
 
 // That list what the user named by key and value.

@@ -71,7 +71,7 @@ constexpr std::int64_t kEventsBetweenChecks = 4096;
 
 ClusterRun::ClusterRun(const World& world, std::uint32_t replication, Recorder* recorder)
     : run_(world, replication, recorder),
-      scheduler_(run_.cluster, world.seed, replication),
+      scheduler_(run_.cluster, world.seed, replication, preemption_),
       jobs_(run_, scheduler_),
       gpus_(run_),
       usage_(run_, gpus_),
@@ -85,10 +85,10 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication, Recorder* 
       notebooks_(run_, gpus_, usage_, pods_),
       work_(run_, batch_, steps_, services_, replicas_, notebooks_, usage_, pods_),
       pods_(run_, scheduler_, gpus_, usage_, batch_, jobs_, work_, scalers_),
+      preemption_(run_, scheduler_, pods_, work_, batch_),
       layouts_(run_, batch_, jobs_, pods_),
-      rooms_(run_.cluster),
-      nodes_(run_, usage_, rooms_, pods_),
-      provisioner_(run_, scheduler_, rooms_, nodes_),
+      nodes_(run_, usage_, pods_),
+      provisioner_(run_, scheduler_, nodes_),
       sampler_(run_, {gpus_, usage_, batch_, services_, replicas_, pipelines_, scalers_, work_}) {
   run_.timers.set(TimerKind::End, 0, TimePoint{} + world.duration.value_or(kLongestRun));
   jobs_.count();
@@ -155,6 +155,7 @@ Replication ClusterRun::run(const std::atomic<bool>* interrupted) {
 }
 
 void ClusterRun::look_at_queue() {
+  preemption_.stop_those_with_more_left();
   const TimePoint retry = scheduler_.cycle(run_.now);
   if (retry != kNever) run_.timers.set(TimerKind::Scheduler, 0, retry);
   for (const std::uint32_t pod : scheduler_.bound()) pods_.on_bound(pod);
@@ -172,7 +173,7 @@ void ClusterRun::end() {
   if (run_.recorder != nullptr) sampler_.take();
   pods_.count_left_behind();
   for (std::uint32_t p = 0; p < cluster.pods.size(); ++p) {
-    if (holds_container(cluster.pods[p].phase)) {
+    if (holds_container(cluster.pods[p].phase) && cluster.first_of_job(p) == p) {
       WorkloadRecord& workload = run_.record_of(cluster.pods[p]);
       workload.units_done += work_.units_finished(p);
       workload.units_in_objective += work_.units_finished(p);

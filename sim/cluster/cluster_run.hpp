@@ -11,11 +11,11 @@
 #include "control/layout_changes.hpp"
 #include "control/open_jobs.hpp"
 #include "control/pod_life.hpp"
+#include "control/preemption.hpp"
 #include "control/scheduler.hpp"
 #include "nodes/gpu_access.hpp"
 #include "nodes/node_lives.hpp"
 #include "nodes/node_provisioner.hpp"
-#include "nodes/node_rooms.hpp"
 #include "nodes/usage.hpp"
 #include "notebooks/notebooks.hpp"
 #include "record/sampler.hpp"
@@ -35,6 +35,7 @@ namespace slicewise::sim {
 //   control/    Scheduler       kube-scheduler and the device plugins
 //               PodLife         submit -> bind -> pull -> start -> work -> end, restarts, back-offs
 //               ContainerWork   what a container works on, by the kind of its workload
+//               Preemption      pods that are stopped for others
 //               OpenJobs        the Jobs that keep a run without a duration going
 //               Faults          when containers meet a fatal GPU fault
 //               LayoutChanges   changes of the MIG layouts of pools
@@ -84,8 +85,8 @@ class ClusterRun {
   Notebooks notebooks_;
   ContainerWork work_;
   PodLife pods_;
+  Preemption preemption_;
   LayoutChanges layouts_;
-  NodeRooms rooms_;
   NodeLives nodes_;
   NodeProvisioner provisioner_;
   Sampler sampler_;

@@ -51,7 +51,9 @@ Replication empty_record(const World& world, const ClusterState& cluster) {
     const auto pods = static_cast<std::size_t>(world.workloads[w].spec.count);
     record.workloads[w].completion.reserve(pods);
     record.workloads[w].wait.reserve(pods);
-    if (world.workloads[w].spec.trace) record.workloads[w].outcomes.resize(pods);
+    if (world.workloads[w].spec.trace) {
+      record.workloads[w].outcomes.resize(static_cast<std::size_t>(world.workloads[w].jobs()));
+    }
     if (most_gpus(world.workloads[w]) > 1) {
       record.workloads[w].pods_by_gpu_set.resize(world.pools.size() * kGpuSets);
     }
@@ -86,14 +88,14 @@ RunState::RunState(const World& of_world, std::uint32_t nth_replication, Recorde
       pod.nth = static_cast<std::uint32_t>(nth);
       pod.units = model.units;
       if (model.spec.trace) {
-        give_recorded_work((*model.spec.trace->jobs)[static_cast<std::size_t>(nth)].run, pod);
+        give_recorded_work((*model.spec.trace->jobs)[cluster.job(pod)].run, pod);
       } else if (model.spec.measured) {
         RandomStream size(world.seed, replication,
                           entity_of(model.name, static_cast<std::uint32_t>(nth)),
                           Purpose::UnitTime);
         pod.size = random_size(size, model.spec.measured->unit_time_cv);
       }
-      timers.set(TimerKind::Pod, p, first_submission(model.spec, static_cast<std::size_t>(nth)));
+      timers.set(TimerKind::Pod, p, first_submission(model.spec, cluster.job(pod)));
     }
   }
 }

@@ -109,6 +109,17 @@ std::size_t most_tickets(const World& world, const WorkloadModel& workload) {
 
 }  // namespace
 
+std::int64_t PodRoom::holds(const WorkloadModel& workload) const {
+  std::int64_t most = pods;
+  const auto limit = [&](std::int64_t all, std::int64_t one) {
+    if (one > 0) most = std::min(most, all / one);
+  };
+  limit(cpu, workload.spec.pod.cpu_request.count);
+  limit(memory, workload.spec.pod.memory_request.count);
+  if (workload.resource) limit(tickets, std::max<std::int64_t>(1, workload.tickets));
+  return std::max<std::int64_t>(0, most);
+}
+
 const Tickets* ClusterState::tickets(const Domain& domain, const WorkloadModel& workload) const {
   const auto offer = workload.on_pool[index(nodes[index(domain.node)].pool)].offer;
   if (!offer) return nullptr;

@@ -61,6 +61,7 @@ struct Pod {
   std::vector<Rank> ranks;        // of a pod with several GPUs: those after `domain`
   Duration all_reduce;            // of a step, on these GPUs
   std::int64_t units = 0;         // of its work, one batch run
+  double kept = 0;                // of them, done before it was stopped to go on later
   double size = 1;                // of its units, against the workload's mean
   TimePoint submitted;            // of the Job or replica: its first pod
   TimePoint queued;               // of this pod
@@ -138,6 +139,17 @@ struct Node {
   bool is_known() const { return stage >= NodeStage::Registered; }
 };
 
+// What a node has, or has left, of what pods of a workload ask for.
+struct PodRoom {
+  std::int64_t pods = 0;
+  std::int64_t cpu = 0;
+  std::int64_t memory = 0;
+  std::int64_t tickets = 0;
+
+  // How many of them go in.
+  std::int64_t holds(const WorkloadModel& workload) const;
+};
+
 struct ClusterState {
   const World* world = nullptr;
   std::vector<Node> nodes;
@@ -157,6 +169,17 @@ struct ClusterState {
   }
   // Whether the node's GPUs are simulated burst by burst.
   bool is_exact(NodeId node) const { return pool(nodes[index(node)]).exact; }
+  // Which of its workload's jobs the pod belongs to: the pods of a gang stand next to each other.
+  std::uint32_t job(const Pod& pod) const {
+    return pod.nth / static_cast<std::uint32_t>(model(pod).pods_per_job);
+  }
+  // Of its batch run, before it starts.
+  double units_to_do(std::uint32_t p) const {
+    return static_cast<double>(pods[p].units) - pods[p].kept;
+  }
+  std::uint32_t first_of_job(std::uint32_t p) const {
+    return p - pods[p].nth % static_cast<std::uint32_t>(model(pods[p]).pods_per_job);
+  }
   // Without pods.
   bool is_empty(const Node& node) const { return node.pods_free == pool(node).max_pods; }
   // A pod came or went on the node.
@@ -194,7 +217,15 @@ inline bool needs_host_cpu(const scenarios::Serving& serving) {
   return serving.cpu_before.ns > 0 || serving.cpu_after.ns > 0 || between;
 }
 
-// When the nth pod of a workload is created first.
+// Calls `use` with each pod of the job that `pod` belongs to.
+template <class Use>
+void for_each_of_job(const ClusterState& cluster, std::uint32_t pod, Use&& use) {
+  const std::uint32_t first = cluster.first_of_job(pod);
+  const auto pods = static_cast<std::uint32_t>(cluster.model(cluster.pods[pod]).pods_per_job);
+  for (std::uint32_t p = first; p < first + pods; ++p) use(p);
+}
+
+// When the pods of the nth job of a workload are created first.
 inline TimePoint first_submission(const scenarios::Workload& workload, std::size_t nth) {
   if (workload.trace) {
     // A run is a year long at most; max-load lowers the scale as far as it likes.

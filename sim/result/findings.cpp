@@ -118,6 +118,25 @@ std::string pending_help(const World& world, std::span<const Replication> replic
          "add nodes or replicas, take a MIG layout that has the slice, or ask for fewer GPUs";
 }
 
+// Whether all pods that stayed Pending are of recorded jobs that no node holds: JOB_NEVER_FITS says
+// what helps.
+bool never_fit(const World& world, std::span<const Replication> replications) {
+  const auto waits = [&](std::size_t w) {
+    return std::ranges::any_of(
+        replications, [&](const Replication& r) { return r.workloads[w].pending_for_good > 0; });
+  };
+  bool any = false;
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    if (!waits(w)) continue;
+    any = true;
+    const bool known = std::ranges::any_of(world.traces, [&](const TraceModel& trace) {
+      return std::ranges::find(trace.never_fit, w) != trace.never_fit.end();
+    });
+    if (!known) return false;
+  }
+  return any;
+}
+
 // That of which most pods stayed Pending, else that whose pods waited longest.
 const WorkloadModel& pending_workload(const World& world,
                                       std::span<const Replication> replications) {
@@ -144,7 +163,7 @@ void pending_finding(const World& world, std::span<const Replication> replicatio
       fmt::format("up to {} pod{} Pending{}: {}", result.pods.pending_max,
                   result.pods.pending_max == 1 ? "" : "s", for_ever ? ", some until the end" : "",
                   fmt::join(result.pods.pending_reasons, " / ")),
-      for_ever ? pending_help(world, replications) : ""));
+      for_ever && !never_fit(world, replications) ? pending_help(world, replications) : ""));
 }
 
 // Time that containers spent waiting for their restart, when it is worth saying.

@@ -43,6 +43,37 @@ void surplus_finding(const World& world, std::size_t p, const NodeDynamics& dyna
       std::string(help_to_know(provisioner.kind))));
 }
 
+// Jobs that ran on nodes which the provisioner took away.
+void disrupted_finding(const World& world, std::span<const Replication> replications,
+                       Diagnostics& found) {
+  std::size_t most = 0;
+  double jobs = 0;
+  Duration lost;
+  const auto of = [&](std::size_t w) {
+    return mean_over(replications, [&](const Replication& r) { return r.workloads[w].disrupted; });
+  };
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    jobs += of(w);
+    if (of(w) > of(most)) most = w;
+    for (const Replication& r : replications) lost += r.workloads[w].gpu_disrupted;
+  }
+  if (jobs == 0) return;
+  const bool karpenter = world.provisioner.kind == Provisioner::Kind::Karpenter;
+  found.push_back(make_diagnostic(
+      Code::JobsDisrupted, world.workloads[most].spec.name.where,
+      fmt::format("{} removed nodes under running jobs {:.0f} times in a run: they started over, "
+                  "and {:.3g} GPU-hours of what they had done are lost",
+                  scenarios::provisioner_name(world.provisioner.kind), jobs,
+                  to_seconds(lost) / 3600 / static_cast<double>(replications.size())),
+      karpenter
+          ? fmt::format("keep their nodes (podTemplate.annotations: {{{}: \"true\"}}), or let "
+                        "Karpenter remove empty nodes only (consolidation: WhenEmpty) or later "
+                        "(consolidateAfter)",
+                        scenarios::kDoNotDisrupt)
+          : fmt::format("keep their nodes: podTemplate.annotations: {{{}: \"false\"}}",
+                        scenarios::kSafeToEvict)));
+}
+
 void never_launched_findings(const World& world, std::span<const Replication> replications,
                              Diagnostics& found) {
   const auto any = [&](std::size_t w, bool WorkloadRecord::*flag) {
@@ -81,6 +112,7 @@ void node_findings(const World& world, std::span<const Replication> replications
     interruption_finding(world, p, *dynamics, found);
     surplus_finding(world, p, *dynamics, found);
   }
+  disrupted_finding(world, replications, found);
   never_launched_findings(world, replications, found);
 }
 

@@ -155,7 +155,7 @@ std::optional<FigureValue> latest_completion(const World& world,
   for (const Replication& r : replications) {
     for (const std::size_t w : workloads) {
       const std::vector<Duration>& done = r.workloads[w].completion;
-      if (static_cast<int>(done.size()) < world.workloads[w].spec.count) return std::nullopt;
+      if (static_cast<int>(done.size()) < world.workloads[w].jobs()) return std::nullopt;
       for (const Duration completion : done) latest = std::max(latest, completion);
     }
   }

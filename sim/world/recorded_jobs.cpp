@@ -46,15 +46,16 @@ std::optional<Apart> lacks_everywhere(const World& world, const WorkloadModel& w
   return least;
 }
 
-std::vector<ApartJobs> jobs_for_no_node(const World& world, const TraceModel& trace) {
+std::vector<ApartJobs> jobs_for_no_node(const World& world, TraceModel& trace) {
   std::vector<ApartJobs> apart;
   for (const std::size_t w : trace.workloads) {
     const scenarios::Workload& spec = world.workloads[w].spec;
     const auto why = lacks_everywhere(world, world.workloads[w]);
     if (!why || spec.count == 0) continue;
+    trace.never_fit.push_back(w);
     auto known = std::ranges::find(apart, *why, &ApartJobs::why);
     if (known == apart.end()) known = apart.insert(known, {*why, 0, spec.trace->first});
-    known->jobs += spec.count;
+    known->jobs += world.workloads[w].jobs();
     if (spec.trace->first.row < known->first.row) known->first = spec.trace->first;
   }
   std::ranges::sort(apart, {}, &ApartJobs::why);
@@ -69,7 +70,7 @@ void model_traces(World& world, Diagnostics& found) {
     if (!spec) continue;
     auto trace = std::ranges::find(world.traces, spec->workload, &TraceModel::name);
     if (trace == world.traces.end()) {
-      trace = world.traces.insert(trace, {spec->workload, {}, {}});
+      trace = world.traces.insert(trace, {spec->workload, {}, {}, {}});
       if (spec->apart) trace->apart = *spec->apart;
     }
     trace->workloads.push_back(w);
@@ -83,8 +84,9 @@ void model_traces(World& world, Diagnostics& found) {
           fmt::format("{} jobs of \"{}\" stay Pending, those {}; the first is {} of {}", jobs.jobs,
                       trace.name, apart_text(jobs.why), jobs.first.text(), source.file.value),
           jobs.why == Apart::NodeGpus
-              ? "a job is one pod on one node here, `slicewise replay` places jobs over several: "
-                "leave them out with mostGpus, or take a larger instance type"
+              ? "take more nodes, or leave them out with mostGpus: jobs go over several nodes "
+                "where "
+                "GPUs are not shared, or as gpusPerPod says"
               : "take a larger instance type, or write hostRequests: false"));
     }
   }

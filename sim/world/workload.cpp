@@ -262,6 +262,56 @@ void match_offers(const scenarios::ExtendedRequest* request, World& world, Workl
   }
 }
 
+// GPUs, of which no pod shares one, of the largest node that takes pods of the workload.
+std::int64_t largest_unshared_node(const World& world, const WorkloadModel& model) {
+  std::int64_t most = 0;
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    const PoolDemand& demand = model.on_pool[p];
+    if (demand.gpus == 1 || !admits(world.pools[p], model.spec.pod)) continue;
+    most = std::max(most, world.pools[p].tickets_per_node(*demand.offer, 0));
+  }
+  return most;
+}
+
+// Pods with so many GPUs that all nodes together have room for.
+std::int64_t room_for(const World& world, const WorkloadModel& model, std::int64_t gpus) {
+  std::int64_t pods = 0;
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    const PoolModel& pool = world.pools[p];
+    const auto offer = model.on_pool[p].offer;
+    if (offer && admits(pool, model.spec.pod)) {
+      pods += pool.tickets_per_node(*offer, 0) / gpus * pool.node_slots();
+    }
+  }
+  return pods;
+}
+
+// A recorded job with more GPUs than a pod may have is a gang: as few equal pods as can be. What it
+// asks for of a host is spread over them. One that all nodes together have no room for stays whole.
+void cut_into_pods(const World& world, WorkloadModel& model) {
+  if (!model.spec.trace || !model.resource || model.tickets < 2) return;
+  const auto& asked = model.spec.trace->gpus_per_pod;
+  const std::int64_t most = asked ? *asked : largest_unshared_node(world, model);
+  if (most == 0 || model.tickets <= most) return;
+  std::int64_t pods = (model.tickets + most - 1) / most;
+  while (model.tickets % pods != 0) ++pods;
+  const std::int64_t gpus = model.tickets / pods;
+  constexpr std::int64_t kMostPods = 5'000'000;
+  if (pods > room_for(world, model, gpus) || pods * model.spec.count > kMostPods) return;
+  const auto part = [&](std::int64_t of_job) { return (of_job + pods - 1) / pods; };
+  scenarios::PodTemplate& pod = model.spec.pod;
+  pod.cpu_request.count = part(pod.cpu_request.count);
+  pod.memory_request.count = part(pod.memory_request.count);
+  pod.extended.front().count = model.tickets = gpus;
+  model.pods_per_job = static_cast<int>(pods);
+  model.spec.count *= model.pods_per_job;
+  model.spec.trace->at_once *= model.pods_per_job;
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    PoolDemand& demand = model.on_pool[p];
+    if (demand.offer) demand.gpus = gpus_of_pod(world.pools[p], *demand.offer, gpus);
+  }
+}
+
 // A recorded job that had several GPUs, where its pod works on one, a share of it or an instance:
 // the kernels of all are there, one after the other.
 void put_on_one_gpu(WorkloadModel& model) {
@@ -360,6 +410,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
       model.on_pool.push_back(demand_on(model.spec, from, pool));
     }
     match_offers(request, world, model);
+    cut_into_pods(world, model);
     put_on_one_gpu(model);
     check_gang(model, found);
     if (has_errors(found)) continue;

@@ -169,6 +169,57 @@ managedNodeGroups:
   EXPECT_EQ(group.said.count("node groups without GPUs"), 1);
 }
 
+// Karpenter may take any of them: a pool for each, all of one weight.
+TEST(ImportK8s, ANodePoolOfSeveralTypesIsAPoolForEach) {
+  const auto pools_with = [](const std::string& requirements) {
+    ImportOptions options;
+    options.instances = {
+        {"g5.xlarge", "a10g", 1}, {"g5.12xlarge", "a10g", 4}, {"g6.xlarge", "l4", 1}};
+    const Written result = k8s({R"(
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpus}
+spec:
+  weight: 7
+  limits: {nodes: 12}
+  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 5m}
+  template: {spec: {requirements: [)" +
+                                    requirements + R"(]}}
+)",
+                                std::string(kJob)},
+                               options);
+    EXPECT_EQ(result.scenario.provisioner.kind, Provisioner::Kind::Karpenter);
+    EXPECT_EQ(result.scenario.provisioner.consolidate_after, minutes(5));
+    std::string types;
+    for (const NodePool& pool : result.scenario.node_pools) {
+      types += pool.instance_type.value + " ";
+      EXPECT_EQ(pool.nodes, 0);
+      EXPECT_EQ(pool.most_nodes, 12);
+    }
+    return types;
+  };
+  EXPECT_EQ(pools_with("{key: node.kubernetes.io/instance-type, operator: In, values: "
+                       "[m5.large, g5.xlarge, g5.12xlarge]}"),
+            "g5.xlarge g5.12xlarge ");
+  EXPECT_EQ(pools_with("{key: karpenter.k8s.aws/instance-family, operator: In, values: [g5, g6]}, "
+                       "{key: karpenter.k8s.aws/instance-size, operator: In, values: "
+                       "[xlarge, 12xlarge]}"),
+            "g5.xlarge g5.12xlarge g6.xlarge ");
+}
+
+// What keeps Karpenter from disturbing pods is simulated.
+TEST(ImportK8s, AnnotationsThatKeepPodsOnTheirNodesAreCarriedOver) {
+  const Written result = k8s({R"(
+kind: Job
+metadata: {name: a}
+spec: {template: {metadata: {annotations: {karpenter.sh/do-not-disrupt: "true", other: "1"}}, spec: {
+  restartPolicy: Never, containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+)"});
+  ASSERT_EQ(result.scenario.workloads.size(), 1U);
+  EXPECT_EQ(result.scenario.workloads[0].pod.annotations,
+            (std::map<std::string, std::string>{{"karpenter.sh/do-not-disrupt", "true"}}));
+}
+
 TEST(ImportK8s, InstanceTypesAreGuessedByWhatTheCallerKnowsOfThem) {
   const auto with = [](const std::string& count) {
     ImportOptions options;

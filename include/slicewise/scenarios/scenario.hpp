@@ -30,7 +30,16 @@ enum class RestartPolicy : std::uint8_t { Never, OnFailure, Always };
 enum class ScorePolicy : std::uint8_t { LeastAllocated, MostAllocated };
 // Whether a pod that fits nowhere holds up those behind it (Fifo), lets those by that do not delay
 // it (Easy), or all (Backfill).
-enum class PodQueue : std::uint8_t { Backfill, Fifo, Easy };
+enum class PodQueue : std::uint8_t {
+  Backfill,
+  Fifo,
+  Easy,
+  Priority,         // preempts
+  ShortestTime,     // likewise: least time left first
+  ShortestService,  // likewise: least time left x GPUs first
+};
+// Whether it stops pods that run.
+constexpr bool preempts(PodQueue queue) { return queue >= PodQueue::Priority; }
 // By what the bill of a node is split over its pods; see models/MODELS.md, "The bill by workload".
 enum class CostSplit : std::uint8_t { Dominant, GpuTime, Requests };
 
@@ -211,6 +220,11 @@ struct ExtendedRequest {
   SourceLocation count_where;
 };
 
+// Annotations of pods that keep Karpenter ("true") and the Cluster Autoscaler ("false") from
+// removing their node.
+inline const std::string kDoNotDisrupt = "karpenter.sh/do-not-disrupt";
+inline const std::string kSafeToEvict = "cluster-autoscaler.kubernetes.io/safe-to-evict";
+
 struct PodTemplate {
   Millicores cpu_request;
   std::optional<Millicores> cpu_limit;
@@ -220,6 +234,7 @@ struct PodTemplate {
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;
   std::map<std::string, std::string> labels;
+  std::map<std::string, std::string> annotations;
   std::map<std::string, std::string> env;  // TF_FORCE_GPU_ALLOW_GROWTH=true changes the allocator
   SourceLocation where;
   SourceLocation cpu_where;
@@ -300,6 +315,8 @@ struct RecordedJobs {
   std::vector<Located<std::string>> groups;  // likewise
   int least_gpus = 1;                        // of a job; others are left out
   std::optional<int> most_gpus;              // likewise
+  std::optional<int> gpus_per_pod;           // a job with more is a gang of equal pods; absent:
+                                             // as many as the largest unshared node has
   bool host_requests = true;                 // pods ask for the CPU and memory of the trace
   Split split = Split::None;
   std::vector<Located<std::string>> profile_rules;  // as read_profile_rule() takes them

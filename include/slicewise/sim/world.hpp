@@ -162,6 +162,7 @@ struct WorkloadModel {
   std::string name;
   scenarios::Workload spec;
   std::int64_t units = 0;           // of one batch run
+  int pods_per_job = 1;             // several: a gang, which starts and ends together
   std::int64_t steps_per_unit = 1;  // GPU bursts in a unit, when simulated exactly
   Bytes gpu_memory;                 // peak of a process, without its CUDA context
   bool greedy = false;              // maps all free GPU memory at start
@@ -174,6 +175,8 @@ struct WorkloadModel {
   std::int64_t tickets = 1;         // how many of the resource
   int visible_gpu = 0;              // index on the node, as CUDA_VISIBLE_DEVICES has it
   std::vector<PoolDemand> on_pool;  // by PoolId
+
+  int jobs() const { return spec.count / pods_per_job; }
 };
 
 // Peak of a process in one kind of domain, without its CUDA context: the server of a language model
@@ -199,6 +202,7 @@ struct TraceModel {
   std::string name;
   std::vector<std::size_t> workloads;  // into World::workloads
   std::vector<scenarios::ApartJobs> apart;
+  std::vector<std::size_t> never_fit;  // of `workloads`: no node holds their jobs
 };
 
 struct World {

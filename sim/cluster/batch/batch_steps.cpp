@@ -22,7 +22,8 @@ BatchSteps::BatchSteps(RunState& run, GpuAccess& gpus, Usage& usage, const Stead
 }
 
 void BatchSteps::begin(std::uint32_t p) {
-  const std::int64_t steps = total(run_.cluster.pods[p]);
+  const auto of_unit = static_cast<double>(run_.cluster.model(run_.cluster.pods[p]).steps_per_unit);
+  const std::int64_t steps = std::llround(run_.cluster.units_to_do(p) * of_unit);
   progress_[p] = {};
   progress_[p].left = steps;
   progress_[p].to_prepare = steps;
@@ -32,6 +33,11 @@ void BatchSteps::begin(std::uint32_t p) {
 std::int64_t BatchSteps::units_finished(std::uint32_t p) const {
   const Pod& pod = run_.cluster.pods[p];
   return (total(pod) - progress_[p].left) / run_.cluster.model(pod).steps_per_unit;
+}
+
+double BatchSteps::units_left(std::uint32_t p) const {
+  return static_cast<double>(progress_[p].left) /
+         static_cast<double>(run_.cluster.model(run_.cluster.pods[p]).steps_per_unit);
 }
 
 std::int64_t BatchSteps::total(const Pod& pod) const {

@@ -25,6 +25,7 @@ class BatchSteps {
   // The GPU has done a step. True: it was the last one.
   bool step_done(std::uint32_t pod);
   std::int64_t units_finished(std::uint32_t pod) const;
+  double units_left(std::uint32_t pod) const;
 
  private:
   struct Progress {

@@ -27,9 +27,7 @@ SteadyBatch::SteadyBatch(RunState& run, Usage& usage, HostCpus& hosts)
       units_left_(run.cluster.pods.size()),
       settled_(run.cluster.nodes.size()) {}
 
-void SteadyBatch::begin(std::uint32_t p) {
-  units_left_[p] = static_cast<double>(run_.cluster.pods[p].units);
-}
+void SteadyBatch::begin(std::uint32_t p) { units_left_[p] = run_.cluster.units_to_do(p); }
 
 std::int64_t SteadyBatch::units_finished(std::uint32_t p) const {
   return run_.cluster.pods[p].units - static_cast<std::int64_t>(std::ceil(units_left_[p]));

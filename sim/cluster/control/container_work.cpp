@@ -71,6 +71,12 @@ std::int64_t ContainerWork::units_finished(std::uint32_t p) const {
   return run_.cluster.is_exact(pod.node) ? steps_.units_finished(p) : batch_.units_finished(p);
 }
 
+double ContainerWork::units_left(std::uint32_t p) const {
+  const Pod& pod = run_.cluster.pods[p];
+  if (pod.phase != PodPhase::Working) return run_.cluster.units_to_do(p);
+  return run_.cluster.is_exact(pod.node) ? steps_.units_left(p) : batch_.units_left(p);
+}
+
 std::optional<Duration> ContainerWork::gpu_work(std::uint32_t p) const {
   const WorkloadKind kind = kind_of(p);
   if (kind == WorkloadKind::Service) return replicas_.of_pod(p).gpu_work();

@@ -12,7 +12,7 @@ EasyReservation::EasyReservation(const ClusterState& cluster)
 Duration EasyReservation::estimate(const Pod& pod) const {
   const scenarios::Workload& spec = cluster_.model(pod).spec;
   if (spec.trace) {
-    const scenarios::RecordedJobs::Job& job = (*spec.trace->jobs)[pod.nth];
+    const scenarios::RecordedJobs::Job& job = (*spec.trace->jobs)[cluster_.job(pod)];
     return job.time_limit.ns >= 0 ? job.time_limit : job.run;
   }
   const bool ends =
@@ -35,6 +35,7 @@ std::int64_t EasyReservation::free_tickets(ResourceId resource) const {
 void EasyReservation::make(const WorkloadModel& workload, TimePoint now) {
   if (!workload.resource) return;
   resource_ = workload.resource;
+  const std::int64_t wanted = workload.tickets * workload.pods_per_job;
   std::int64_t free = free_tickets(*resource_);
   reserved_at_ = now;
   // At least one end: enough tickets may be free, but in the wrong places.
@@ -42,19 +43,19 @@ void EasyReservation::make(const WorkloadModel& workload, TimePoint now) {
   for (const auto& [end, pod] : ends_) {
     const WorkloadModel& holder = cluster_.model(cluster_.pods[pod]);
     if (holder.resource != resource_) continue;
-    if (any && free >= workload.tickets && end > reserved_at_) break;
+    if (any && free >= wanted && end > reserved_at_) break;
     free += holder.tickets;
     reserved_at_ = std::max(now, end);  // a job may outlast its estimate
     any = true;
   }
-  spare_ = free - workload.tickets;
+  spare_ = free - wanted;
 }
 
 bool EasyReservation::lets_by(std::uint32_t pod_index, TimePoint now) const {
   const Pod& pod = cluster_.pods[pod_index];
   const WorkloadModel& workload = cluster_.model(pod);
   if (!resource_ || workload.resource != resource_) return true;
-  return workload.tickets <= spare_ || estimate(pod) <= reserved_at_ - now;
+  return workload.tickets * workload.pods_per_job <= spare_ || estimate(pod) <= reserved_at_ - now;
 }
 
 void EasyReservation::bound(std::uint32_t pod_index, TimePoint now) {

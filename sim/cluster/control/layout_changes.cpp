@@ -34,7 +34,7 @@ void LayoutChanges::on_timer(std::size_t pool_index) {
     for (std::uint32_t p = 0; p < run_.cluster.pods.size(); ++p) {
       const Pod& pod = run_.cluster.pods[p];
       if (is_bound(pod.phase) && index(run_.cluster.nodes[index(pod.node)].pool) == pool_index)
-        pods_.evict(p);
+        pods_.evict(p, Eviction::Drained);
     }
     const scenarios::MigChangeTimes& times = pool.change_times;
     run_.timers.set(TimerKind::Layout, pool_index,

@@ -134,6 +134,7 @@ PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& us
       holdings_(run, usage),
       batch_(batch),
       faults_(run),
+      gangs_(run.cluster),
       jobs_(jobs),
       work_(work),
       scalers_(scalers),
@@ -241,8 +242,11 @@ void PodLife::start_container(std::uint32_t p) {
   if (!restarts.has_run) {
     restarts.has_run = true;
     WorkloadRecord& record = run_.record_of(pod);
-    if (!notebook) record.wait.push_back(run_.now - pod.submitted);
-    if (model.spec.trace) record.outcomes[pod.nth].wait = run_.now - pod.submitted;
+    const bool of_job = run_.cluster.first_of_job(p) == p;
+    if (!notebook && of_job) record.wait.push_back(run_.now - pod.submitted);
+    if (model.spec.trace && of_job) {
+      record.outcomes[run_.cluster.job(pod)].wait = run_.now - pod.submitted;
+    }
   }
   run_.record.running_max = std::max(run_.record.running_max, ++running_);
   gpus_.open(p);
@@ -283,15 +287,18 @@ void PodLife::close_memory(std::uint32_t p) {
   });
 }
 
-void PodLife::begin_work(std::uint32_t p) {
-  Pod& pod = run_.cluster.pods[p];
-  batch_.settle(pod.node);
-  set_activity(p, PodPhase::Working);
-  pod.work_started = run_.now;
-  if (restarts_[p].count == 0) record_start_up(run_, pod);
-  faults_.arm(p);
-  usage_.begin(p);
-  work_.begin(p);
+void PodLife::begin_work(std::uint32_t loaded) {
+  if (!gangs_.all_there(loaded)) return;
+  for_each_of_job(run_.cluster, loaded, [&](std::uint32_t p) {
+    Pod& pod = run_.cluster.pods[p];
+    batch_.settle(pod.node);
+    set_activity(p, PodPhase::Working);
+    pod.work_started = run_.now;
+    if (restarts_[p].count == 0) record_start_up(run_, pod);
+    faults_.arm(p);
+    usage_.begin(p);
+    work_.begin(p);
+  });
 }
 
 // The process is gone: its memory is free, and its GPU time was useful or was not.
@@ -324,6 +331,7 @@ void PodLife::work_done(std::uint32_t p) {
   WorkloadRecord& record = run_.record_of(pod);
   batch_.settle(pod.node);
   end_container(p, true);
+  if (!gangs_.all_there(p)) return;  // it keeps its GPUs until the others are done
   ++record.jobs_done;
   record.units_done += pod.units;
   record.units_in_objective += pod.units;
@@ -342,7 +350,8 @@ void PodLife::gpu_fault(std::uint32_t p) {
   mark(p, LaneMark::Kind::GpuFault);
   if (std::holds_alternative<models::Mps>(run_.cluster.kind(domain).sharing)) {
     for (const std::uint32_t neighbour : domain.owner) {
-      if (neighbour == kNoOwner || neighbour == p) continue;
+      if (neighbour == kNoOwner) continue;
+      if (run_.cluster.first_of_job(neighbour) == run_.cluster.first_of_job(p)) continue;
       if (!holds_container(run_.cluster.pods[neighbour].phase)) continue;
       ++run_.record.fault_victims;
       mark(neighbour, LaneMark::Kind::FaultOfNeighbour);
@@ -352,16 +361,33 @@ void PodLife::gpu_fault(std::uint32_t p) {
   crash(p);
 }
 
-void PodLife::evict(std::uint32_t p) {
-  if (scalers_.is_leaving(p)) return scalers_.replica_gone(p);
-  const Pod& pod = run_.cluster.pods[p];
-  if (holds_container(pod.phase)) end_container(p, keeps_what_it_did(run_.cluster.model(pod)));
-  mark(p, LaneMark::Kind::Evicted);
-  set_activity(p, PodPhase::BackOff);
-  run_.timers.clear(TimerKind::Pod, p);
-  release_node(p);
-  ++run_.record.evicted;
-  submit(p);
+void PodLife::evict(std::uint32_t evicted, Eviction why) {
+  if (scalers_.is_leaving(evicted)) return scalers_.replica_gone(evicted);
+  const WorkloadModel& model = run_.cluster.model(run_.cluster.pods[evicted]);
+  WorkloadRecord& record = run_.record_of(run_.cluster.pods[evicted]);
+  const Duration busy_before = record.gpu_busy;
+  const bool starts_over =
+      model.spec.kind == WorkloadKind::Job && holds_container(run_.cluster.pods[evicted].phase);
+  gangs_.start_over(evicted);
+  for_each_of_job(run_.cluster, evicted, [&](std::uint32_t p) {
+    Pod& pod = run_.cluster.pods[p];
+    if (why == Eviction::Stopped) {
+      batch_.settle(pod.node);
+      pod.kept = static_cast<double>(pod.units) - work_.units_left(p);
+    }
+    if (holds_container(pod.phase)) {
+      end_container(p, why == Eviction::Stopped || keeps_what_it_did(model));
+    }
+    mark(p, LaneMark::Kind::Evicted);
+    set_activity(p, PodPhase::BackOff);
+    run_.timers.clear(TimerKind::Pod, p);
+    release_node(p);
+    ++run_.record.evicted;
+    submit(p);
+  });
+  if (why != Eviction::Unneeded || !starts_over) return;
+  ++record.disrupted;
+  record.gpu_disrupted += record.gpu_busy - busy_before;
 }
 
 void PodLife::remove(std::uint32_t p) {
@@ -383,7 +409,11 @@ void PodLife::crash(std::uint32_t p) {
   const scenarios::Workload& spec = run_.cluster.model(pod).spec;
   WorkloadRecord& record = run_.record_of(pod);
   const Duration busy_before = record.gpu_busy;
-  if (holds_container(pod.phase)) end_container(p, keeps_what_it_did(run_.cluster.model(pod)));
+  gangs_.start_over(p);
+  for_each_of_job(run_.cluster, p, [&](std::uint32_t of_job) {
+    if (!holds_container(run_.cluster.pods[of_job].phase)) return;
+    end_container(of_job, keeps_what_it_did(run_.cluster.model(pod)));
+  });
   record.gpu_lost += record.gpu_busy - busy_before;
   if (spec.kind == WorkloadKind::Job && spec.restart_policy == RestartPolicy::Never) {
     return job_pod_failed(p);
@@ -391,9 +421,9 @@ void PodLife::crash(std::uint32_t p) {
   back_off(p);
 }
 
-void PodLife::back_off(std::uint32_t p) {
-  const Pod& pod = run_.cluster.pods[p];
-  Restarts& restarts = restarts_[p];
+void PodLife::back_off(std::uint32_t crashed) {
+  const Pod& pod = run_.cluster.pods[crashed];
+  Restarts& restarts = restarts_[run_.cluster.first_of_job(crashed)];
   if (run_.now - pod.container_started >= kCrashBackoffReset) restarts.crash_streak = 0;
   const Duration wait =
       restarts.crash_streak == 0
@@ -401,41 +431,52 @@ void PodLife::back_off(std::uint32_t p) {
           : doubled(kFirstCrashBackoff, restarts.crash_streak - 1, kLongestCrashBackoff);
   ++restarts.crash_streak;
   run_.record_of(pod).backing_off += wait;
-  set_activity(p, PodPhase::BackOff);
-  run_.timers.set(TimerKind::Pod, p, run_.now + wait);
+  for_each_of_job(run_.cluster, crashed, [&](std::uint32_t p) {
+    const Pod& restarted = run_.cluster.pods[p];
+    const TimePoint image =
+        run_.cluster.nodes[index(restarted.node)]
+            .image_ready[index(restarted.workload)];  // of a gang, some may still pull it
+    set_activity(p, PodPhase::BackOff);
+    run_.timers.set(TimerKind::Pod, p, std::max(run_.now + wait, image));
+  });
 }
 
-void PodLife::job_pod_failed(std::uint32_t p) {
-  const Pod& pod = run_.cluster.pods[p];
-  Restarts& restarts = restarts_[p];
+void PodLife::job_pod_failed(std::uint32_t failed) {
+  const Pod& pod = run_.cluster.pods[failed];
+  Restarts& restarts = restarts_[run_.cluster.first_of_job(failed)];
   ++restarts.pods_failed;
   if (restarts.pods_failed > run_.cluster.model(pod).spec.backoff_limit)
-    return leave(p, PodPhase::Failed);
-  set_activity(p, PodPhase::Recreating);
-  release_node(p);
+    return leave(failed, PodPhase::Failed);
+  const Duration wait = doubled(kFirstJobBackoff, restarts.pods_failed - 1, kLongestJobBackoff);
+  for_each_of_job(run_.cluster, failed, [&](std::uint32_t p) {
+    set_activity(p, PodPhase::Recreating);
+    release_node(p);
+    run_.timers.set(TimerKind::Pod, p, run_.now + wait);
+  });
   run_.wake_scheduler();
-  run_.timers.set(
-      TimerKind::Pod, p,
-      run_.now + doubled(kFirstJobBackoff, restarts.pods_failed - 1, kLongestJobBackoff));
 }
 
-// The Job has ended, one way or the other: its pod gives everything back.
-void PodLife::leave(std::uint32_t p, PodPhase final_phase) {
-  Pod& pod = run_.cluster.pods[p];
-  set_activity(p, final_phase);
-  run_.timers.clear(TimerKind::Pod, p);
-  release_node(p);
-  mark(p, final_phase == PodPhase::Succeeded ? LaneMark::Kind::Done : LaneMark::Kind::Failed);
+// The Job has ended, one way or the other: its pods give everything back.
+void PodLife::leave(std::uint32_t last, PodPhase final_phase) {
+  const Pod& pod = run_.cluster.pods[last];
+  const bool succeeded = final_phase == PodPhase::Succeeded;
   WorkloadRecord& record = run_.record_of(pod);
-  if (final_phase == PodPhase::Succeeded) {
-    ++run_.record.succeeded;
-    record.completion.push_back(run_.now - pod.submitted);
-    if (!record.outcomes.empty()) record.outcomes[pod.nth].completion = run_.now - pod.submitted;
+  for_each_of_job(run_.cluster, last, [&](std::uint32_t p) {
+    if (holds_container(run_.cluster.pods[p].phase)) end_container(p, false);
+    set_activity(p, final_phase);
+    run_.timers.clear(TimerKind::Pod, p);
+    release_node(p);
+    mark(p, succeeded ? LaneMark::Kind::Done : LaneMark::Kind::Failed);
+    ++(succeeded ? run_.record.succeeded : run_.record.failed);
+    jobs_.one_ended();
+  });
+  if (succeeded) {
+    const Duration took = run_.now - pod.submitted;
+    record.completion.push_back(took);
+    if (!record.outcomes.empty()) record.outcomes[run_.cluster.job(pod)].completion = took;
   } else {
-    ++run_.record.failed;
     ++record.jobs_failed;
   }
-  jobs_.one_ended();
   run_.wake_scheduler();
 }
 

@@ -11,6 +11,7 @@
 #include "../nodes/usage.hpp"
 #include "../run_state.hpp"
 #include "faults.hpp"
+#include "gangs.hpp"
 #include "open_jobs.hpp"
 #include "scheduler.hpp"
 
@@ -18,6 +19,14 @@ namespace slicewise::sim {
 
 class Autoscalers;
 class ContainerWork;
+
+// Why a pod has to leave its node.
+enum class Eviction : std::uint8_t {
+  Drained,    // the node ends, or gets another MIG layout
+  Unneeded,   // likewise, because nobody needs it any more: what sharing nodes costs jobs
+  Preempted,  // by one of higher priority
+  Stopped,    // it will go on where it was
+};
 
 // The way of a pod: submit -> bind -> pull -> start -> work -> end, with restarts, back-offs,
 // evictions and faults, as kubelet and the controllers of Jobs and Deployments have it. What it
@@ -38,12 +47,12 @@ class PodLife {
   void on_bound(std::uint32_t pod);
   // The processes of the pod make their CUDA contexts and allocate. False: CUDA out of memory.
   bool take_memory(std::uint32_t pod, Bytes needed);
-  // A batch pod has done all its work.
+  // A batch pod has done all its work; a gang is done when the last of its pods is.
   void work_done(std::uint32_t pod);
   // A fatal fault on its GPU.
   void gpu_fault(std::uint32_t pod);
-  // kubectl drain: a pod that a controller owns is deleted and created anew elsewhere.
-  void evict(std::uint32_t pod);
+  // A pod that a controller owns is deleted and created anew, a gang with all its pods.
+  void evict(std::uint32_t pod, Eviction why);
   // Deleted, whatever it is doing; its place can be submitted again.
   void remove(std::uint32_t pod);
   // The run is over: notes which pods judge() holds against it.
@@ -52,7 +61,8 @@ class PodLife {
   void stop_at_end(std::uint32_t pod);
 
  private:
-  // Of a pod's container, and of the pods of a Job.
+  // Of a pod's container, and of the pods of a Job. What counts crashes of a gang is its first
+  // pod's.
   struct Restarts {
     bool has_run = false;
     bool started_before = false;  // in this pod: the next start is a restart
@@ -81,6 +91,7 @@ class PodLife {
   Holdings holdings_;
   SteadyBatch& batch_;
   Faults faults_;
+  Gangs gangs_;
   OpenJobs& jobs_;
   ContainerWork& work_;
   Autoscalers& scalers_;

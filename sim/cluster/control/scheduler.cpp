@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "preemption.hpp"
+
 namespace slicewise::sim {
 namespace {
 
@@ -80,8 +82,10 @@ DomainId choose_domain(const ClusterState& cluster, const Node& node, const Work
   return best;
 }
 
-Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t replication)
+Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t replication,
+                     Preemption& preemption)
     : cluster_(cluster),
+      preemption_(preemption),
       ties_(seed, replication, 0, Purpose::ScheduleTie),
       placement_(seed, replication, 0, Purpose::Placement),
       queue_(cluster),
@@ -97,7 +101,13 @@ Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t re
   scratch_.nodes_by_cause.resize(kResourceCause + cluster.world->resources.size());
 }
 
-void Scheduler::add(std::uint32_t pod, TimePoint now) { queue_.add(pod, now); }
+void Scheduler::add(std::uint32_t pod, TimePoint now) {
+  if (cluster_.first_of_job(pod) == pod) queue_.add(pod, now);
+}
+
+std::int64_t Scheduler::pods_pending(std::size_t w) const {
+  return static_cast<std::int64_t>(queue_.of(w).size()) * cluster_.world->workloads[w].pods_per_job;
+}
 
 void Scheduler::withdraw(std::uint32_t pod, TimePoint now) { queue_.withdraw(pod, now); }
 
@@ -268,6 +278,34 @@ void Scheduler::record_reason() {
   if (std::ranges::none_of(reasons_, is_known)) reasons_.push_back(scratch_);
 }
 
+// Whether all nodes together have room for a gang of the workload: its pods ask for the same.
+bool Scheduler::holds_gang(std::size_t w) const {
+  const WorkloadModel& workload = cluster_.world->workloads[w];
+  std::int64_t room = 0;
+  return std::ranges::any_of(cluster_.nodes, [&](const Node& node) {
+    const std::size_t at = w * cluster_.world->pools.size() + index(node.pool);
+    const auto offer = workload.on_pool[index(node.pool)].offer;
+    if (!node.is_known() || !node.schedulable || kept_off_[at]) return false;
+    if (workload.resource && !offer) return false;
+    const PodRoom free{node.pods_free, node.cpu_free.count, node.memory_free.count,
+                       offer ? node.tickets_free[*offer] : 0};
+    room += free.holds(workload);
+    return room >= workload.pods_per_job;
+  });
+}
+
+// All pods of the job that `pod` is the first of, or none.
+bool Scheduler::place(std::uint32_t pod, std::size_t w, TimePoint now) {
+  const int pods = cluster_.world->workloads[w].pods_per_job;
+  auto node = choose_node(w);
+  if (!node || (pods > 1 && !holds_gang(w))) return false;
+  for (const std::uint32_t end = pod + static_cast<std::uint32_t>(pods);; node = choose_node(w)) {
+    bind(pod, make_id<NodeId>(*node), now);
+    bound_.push_back(pod);
+    if (++pod == end) return true;
+  }
+}
+
 TimePoint Scheduler::cycle(TimePoint now) {
   bound_.clear();
   queue_.begin_cycle(now);
@@ -278,11 +316,9 @@ TimePoint Scheduler::cycle(TimePoint now) {
       queue_.pass_over(*candidate);
       continue;
     }
-    if (const auto node = choose_node(candidate->workload)) {
-      bind(pod_index, make_id<NodeId>(*node), now);
+    if (place(pod_index, candidate->workload, now)) {
       queue_.take(*candidate);
-      bound_.push_back(pod_index);
-    } else {
+    } else if (!preemption_.make_room_for(pod_index)) {
       queue_.turn_down(*candidate, now);
       record_reason();
       const WorkloadModel& workload = cluster_.world->workloads[candidate->workload];
@@ -293,22 +329,28 @@ TimePoint Scheduler::cycle(TimePoint now) {
   return queue_.end_cycle();
 }
 
-bool Scheduler::fits_empty_node(const WorkloadModel& workload) const {
-  return std::ranges::any_of(cluster_.nodes, [&](const Node& node) {
-    const PoolModel& pool = cluster_.pool(node);
-    if (!admits(pool, workload.spec.pod)) return false;
-    if (workload.resource) {
-      const auto offer = workload.on_pool[index(node.pool)].offer;
-      if (!offer) return false;
-      std::int64_t most = pool.tickets_per_node(*offer, node.layout);
-      for (std::size_t c = node.next_change; c < pool.layout_changes.size(); ++c) {
-        most = std::max(most, pool.tickets_per_node(*offer, pool.layout_changes[c].layout));
-      }
-      if (!node.is_known()) most = pool.offers[*offer].expected_per_node;
-      if (workload.tickets > most) return false;
+std::int64_t Scheduler::on_empty(const Node& node, const WorkloadModel& workload) const {
+  const PoolModel& pool = cluster_.pool(node);
+  if (!admits(pool, workload.spec.pod)) return 0;
+  PodRoom empty{pool.max_pods, pool.allocatable_cpu.count, pool.allocatable_memory.count, 0};
+  if (workload.resource) {
+    const auto offer = workload.on_pool[index(node.pool)].offer;
+    if (!offer) return 0;
+    empty.tickets = pool.tickets_per_node(*offer, node.layout);
+    for (std::size_t c = node.next_change; c < pool.layout_changes.size(); ++c) {
+      empty.tickets =
+          std::max(empty.tickets, pool.tickets_per_node(*offer, pool.layout_changes[c].layout));
     }
-    return pool.max_pods >= 1 && workload.spec.pod.cpu_request <= pool.allocatable_cpu &&
-           workload.spec.pod.memory_request <= pool.allocatable_memory;
+    if (!node.is_known()) empty.tickets = pool.offers[*offer].expected_per_node;
+  }
+  return empty.holds(workload);
+}
+
+bool Scheduler::fits_empty_node(const WorkloadModel& workload) const {
+  std::int64_t room = 0;
+  return std::ranges::any_of(cluster_.nodes, [&](const Node& node) {
+    room += on_empty(node, workload);
+    return room >= workload.pods_per_job;
   });
 }
 

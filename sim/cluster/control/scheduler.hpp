@@ -16,17 +16,20 @@
 
 namespace slicewise::sim {
 
+class Preemption;
+
 // kube-scheduler: takes Pending pods by priority, then age; filters nodes by every resource,
 // taints and node selectors; scores by LeastAllocated or MostAllocated, or by a policy of
 // `slicewise replay`; retries an unschedulable pod when resources were freed, not before its
 // back-off (1 s doubling to 10 s) is over. The pod is then handed to the device plugin, which picks
 // the GPU. With spec.scheduler.queue `easy` only those go by a pod that fits nowhere that do not
-// delay it.
+// delay it. The pods of a gang are placed together or not at all.
 class Scheduler {
  public:
-  Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t replication);
+  Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t replication,
+            Preemption& preemption);
 
-  // A pod is Pending from `now` on.
+  // A pod is Pending from `now` on. A gang waits as one, by the first of its pods.
   void add(std::uint32_t pod, TimePoint now);
 
   // Takes a Pending pod out of the queue. O(pods that wait).
@@ -42,11 +45,12 @@ class Scheduler {
   void release(std::uint32_t pod);
 
   // Whether some node could hold a pod of this workload if it were empty, under its present layout
-  // or one to come.
+  // or one to come; all nodes together, the pods of a gang.
   bool fits_empty_node(const WorkloadModel& workload) const;
 
   std::size_t pending() const { return queue_.size(); }
-  // Pods of the workload that wait, oldest first.
+  std::int64_t pods_pending(std::size_t workload) const;
+  // The first pods of the workload's jobs that wait, oldest first.
   const PendingPods& pending_of(std::size_t workload) const { return queue_.of(workload); }
   const std::vector<PendingReason>& reasons() const { return reasons_; }
 
@@ -54,12 +58,16 @@ class Scheduler {
   bool fits(const Node& node, std::size_t workload);
   std::optional<std::uint32_t> choose_node(std::size_t workload);
   std::int64_t score(const Node& node, const WorkloadModel& workload) const;
+  bool place(std::uint32_t pod, std::size_t workload, TimePoint now);
+  bool holds_gang(std::size_t workload) const;
+  std::int64_t on_empty(const Node& node, const WorkloadModel& workload) const;
   void bind(std::uint32_t pod, NodeId node, TimePoint now);
   void take_tickets(Pod& pod, const Node& node, const WorkloadModel& workload);
   std::uint32_t take_context(std::uint32_t pod, DomainId domain);
   void record_reason();
 
   ClusterState& cluster_;
+  Preemption& preemption_;
   RandomStream ties_;
   RandomStream placement_;
   std::optional<PolicyScore> policy_;                 // nullopt: kube-scheduler's own score

@@ -1,6 +1,8 @@
 #include "scheduling_queue.hpp"
 
 #include <bit>
+#include <cmath>
+#include <tuple>
 
 namespace slicewise::sim {
 namespace {
@@ -15,6 +17,18 @@ Duration scheduling_backoff(int attempts) {
 }
 
 }  // namespace
+
+Int128 work_left(const ClusterState& cluster, std::uint32_t p, double units) {
+  const Pod& pod = cluster.pods[p];
+  const WorkloadModel& model = cluster.model(pod);
+  if (cluster.world->pod_queue == scenarios::PodQueue::Priority) return pod.submitted.ns;
+  if (model.spec.kind != scenarios::WorkloadKind::Job) return -1;
+  const double unit_ns = static_cast<double>(model.spec.measured->unit_time->ns) * pod.size;
+  constexpr double kExact = 1'000;  // ns: what doubles add up to decides between nobody
+  const auto left = static_cast<Int128>(std::llround(unit_ns * units / kExact));
+  const bool by_time = cluster.world->pod_queue == scenarios::PodQueue::ShortestTime;
+  return by_time ? left : left * model.tickets * model.pods_per_job;
+}
 
 // Twice the pods: places are closed up only after as many came as wait at most.
 PendingPods::PendingPods(std::size_t most_pods)
@@ -79,6 +93,7 @@ std::optional<std::size_t> PendingPods::first_eligible(TimePoint now, TimePoint&
 
 SchedulingQueue::SchedulingQueue(const ClusterState& cluster)
     : cluster_(cluster),
+      rank_(scenarios::preempts(cluster.world->pod_queue) ? cluster.pods.size() : 0),
       attempts_(cluster.pods.size()),
       turned_down_(cluster.world->workloads.size(), 0),
       looked_at_(cluster.world->workloads.size()),
@@ -98,7 +113,8 @@ SchedulingQueue::SchedulingQueue(const ClusterState& cluster)
 void SchedulingQueue::add(std::uint32_t pod, TimePoint now) {
   try_in_vain_until(now);
   of_workload_[index(cluster_.pods[pod].workload)].push_back(pod, now);
-  ++count_;
+  if (!rank_.empty()) rank_[pod] = work_left(cluster_, pod, cluster_.units_to_do(pod));
+  count_ += pods_of_job(pod);
 }
 
 void SchedulingQueue::withdraw(std::uint32_t pod, TimePoint now) {
@@ -107,7 +123,7 @@ void SchedulingQueue::withdraw(std::uint32_t pod, TimePoint now) {
   for (std::size_t place = queue.first(); place < queue.end(); ++place) {
     if (queue[place] != pod) continue;
     queue.remove(place);
-    --count_;
+    count_ -= pods_of_job(pod);
     break;
   }
   attempts_[pod] = 0;
@@ -118,13 +134,26 @@ bool SchedulingQueue::goes_before(const Candidate& a, const Candidate& b) const 
   const auto& workloads = cluster_.world->workloads;
   const int priority_a = workloads[a.workload].spec.priority;
   const int priority_b = workloads[b.workload].spec.priority;
-  if (priority_a != priority_b) return priority_a > priority_b;
+  const bool by_work = cluster_.world->pod_queue > scenarios::PodQueue::Priority;
+  if (!by_work && priority_a != priority_b) return priority_a > priority_b;
+  const TimePoint submitted_a = cluster_.pods[pod(a)].submitted;
+  const TimePoint submitted_b = cluster_.pods[pod(b)].submitted;
+  if (!rank_.empty()) {
+    return std::tuple(rank_[pod(a)], submitted_a, pod(a)) <
+           std::tuple(rank_[pod(b)], submitted_b, pod(b));
+  }
   return cluster_.pods[pod(a)].queued < cluster_.pods[pod(b)].queued;
 }
 
-std::optional<SchedulingQueue::Candidate> SchedulingQueue::head_of(std::size_t workload) const {
+std::optional<SchedulingQueue::Candidate> SchedulingQueue::least_left(std::size_t workload) const {
   const PendingPods& queue = of_workload_[workload];
-  return queue.size() > 0 ? std::optional(Candidate{workload, queue.first()}) : std::nullopt;
+  std::optional<Candidate> best;
+  for (std::size_t place = queue.first(); queue.size() > 0 && place < queue.end(); ++place) {
+    if (queue[place] == kNoOwner) continue;
+    const Candidate candidate{workload, place};
+    if (!best || goes_before(candidate, *best)) best = candidate;
+  }
+  return best;
 }
 
 std::optional<SchedulingQueue::Candidate> SchedulingQueue::not_looked_at(
@@ -148,9 +177,9 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::next(TimePoint now) {
   const bool fifo = cluster_.world->pod_queue == scenarios::PodQueue::Fifo;
   for (std::size_t w = 0; w < of_workload_.size(); ++w) {
     if (turned_down_[w] != 0) continue;
-    const auto candidate = fifo        ? head_of(w)
-                           : is_easy() ? not_looked_at(w)
-                                       : first_eligible(w, now);
+    const auto candidate = !rank_.empty()         ? least_left(w)
+                           : fifo || !backs_off() ? not_looked_at(w)
+                                                  : first_eligible(w, now);
     if (candidate && (!best || goes_before(*candidate, *best))) best = candidate;
   }
   if (!fifo || !best) return best;
@@ -163,8 +192,8 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::next(TimePoint now) {
 
 void SchedulingQueue::take(const Candidate& candidate) {
   attempts_[pod(candidate)] = 0;
+  count_ -= pods_of_job(pod(candidate));
   of_workload_[candidate.workload].remove(candidate.place);
-  --count_;
 }
 
 void SchedulingQueue::back_off(const Candidate& candidate, TimePoint now) {
@@ -177,7 +206,7 @@ void SchedulingQueue::back_off(const Candidate& candidate, TimePoint now) {
 }
 
 void SchedulingQueue::turn_down(const Candidate& candidate, TimePoint now) {
-  if (is_easy()) {
+  if (!backs_off()) {
     turned_down_[candidate.workload] = 1;
     return;
   }
@@ -200,7 +229,7 @@ void SchedulingQueue::begin_cycle(TimePoint now) {
 }
 
 TimePoint SchedulingQueue::end_cycle() {
-  if (is_easy()) return kNever;
+  if (!backs_off()) return kNever;
   if (looks_always_) return retry_;
   for (std::size_t w = 0; w < of_workload_.size(); ++w) {
     if (may_fit_[w] != 0 && of_workload_[w].size() > 0) return retry_;

@@ -10,6 +10,11 @@
 
 namespace slicewise::sim {
 
+// What decides between jobs where pods are stopped for others: of a `priority` queue when it was
+// submitted, else the time that `units` of it take alone on its GPUs, or that times its GPUs. What
+// is no Job goes first.
+Int128 work_left(const ClusterState& cluster, std::uint32_t pod, double units);
+
 // The Pending pods of one workload, oldest first, and when the back-off of each ends. They ask for
 // the same, so when one does not fit, none does: a cycle looks at one of them, however many wait. A
 // tournament over the ends finds it in O(log pods). Allocates once.
@@ -42,9 +47,10 @@ class PendingPods {
 };
 
 // kube-scheduler's queue: which Pending pod is tried next, by priority, then age. One that was
-// turned down is tried again when its back-off (1 s doubling to 10 s) is over. With EASY, as batch
-// systems have it, there is no back-off: whenever pods come or something is freed all are looked
-// at.
+// turned down is tried again when its back-off (1 s doubling to 10 s) is over. With EASY and where
+// pods are stopped for others, as batch systems have it, there is no back-off: whenever pods come
+// or something is freed all are looked at; `priority` goes by who was submitted first, `srtf` and
+// `srsf` by what is left.
 class SchedulingQueue {
  public:
   // The first pod of a workload whose back-off is over.
@@ -82,13 +88,16 @@ class SchedulingQueue {
   const PendingPods& of(std::size_t workload) const { return of_workload_[workload]; }
 
  private:
+  std::size_t pods_of_job(std::uint32_t pod) const {
+    return static_cast<std::size_t>(cluster_.model(cluster_.pods[pod]).pods_per_job);
+  }
   bool goes_before(const Candidate& a, const Candidate& b) const;
   void back_off(const Candidate& candidate, TimePoint now);
   void start_over();
   void for_each_pod(const auto& use);
-  std::optional<Candidate> head_of(std::size_t workload) const;
+  std::optional<Candidate> least_left(std::size_t workload) const;
   std::optional<Candidate> not_looked_at(std::size_t workload) const;
-  bool is_easy() const { return cluster_.world->pod_queue == scenarios::PodQueue::Easy; }
+  bool backs_off() const { return cluster_.world->pod_queue <= scenarios::PodQueue::Fifo; }
   std::optional<Candidate> first_eligible(std::size_t workload, TimePoint now);
   void try_in_vain();
   void try_in_vain_until(TimePoint now);
@@ -96,7 +105,8 @@ class SchedulingQueue {
 
   const ClusterState& cluster_;
   std::vector<PendingPods> of_workload_;
-  std::size_t count_ = 0;
+  std::size_t count_ = 0;               // pods, those of gangs too
+  std::vector<Int128> rank_;            // by pod, where pods are stopped for others
   std::vector<int> attempts_;           // in vain, by pod
   std::vector<char> turned_down_;       // by workload, in this cycle
   std::vector<std::size_t> looked_at_;  // likewise, places before this one: of EASY

@@ -32,8 +32,8 @@ Duration from_ns(double ns) { return {std::llround(ns)}; }
 }  // namespace
 
 // Places for all nodes of all pools; the first ones are taken.
-NodeLives::NodeLives(RunState& run, Usage& usage, const NodeRooms& rooms, PodLife& pods)
-    : run_(run), usage_(usage), rooms_(rooms), pods_(pods), pools_(run.world.pools.size()) {
+NodeLives::NodeLives(RunState& run, Usage& usage, PodLife& pods)
+    : run_(run), usage_(usage), rooms_(run.cluster), pods_(pods), pools_(run.world.pools.size()) {
   const bool change = run.world.changes_nodes();
   if (run.recorder != nullptr) run.recorder->begin(run.cluster);
   std::uint32_t n = 0;
@@ -186,7 +186,7 @@ void NodeLives::interrupt(std::uint32_t n) {
   node.life.taken_back = !karpenter;
   if (run_.recorder != nullptr)
     run_.recorder->nodes().drains(n, run_.now, RecordedNode::End::TakenBack);
-  drain(n, karpenter ? Duration{} : notice, notice);
+  drain(n, karpenter ? Duration{} : notice, notice, Eviction::Drained);
   keep_least(pool);
 }
 
@@ -200,12 +200,12 @@ void NodeLives::remove(std::uint32_t n) {
   ++run_.record.pools[index(node.pool)].removed;
   if (run_.recorder != nullptr)
     run_.recorder->nodes().drains(n, run_.now, RecordedNode::End::Removed);
-  drain(n, {}, kPodsEnd);
+  drain(n, {}, kPodsEnd, Eviction::Unneeded);
 }
 
 // Cordons the node and evicts its pods. It ends after `least`; where it had pods, when they had
 // their time to end, yet after `most` for sure.
-void NodeLives::drain(std::uint32_t n, Duration least, Duration most) {
+void NodeLives::drain(std::uint32_t n, Duration least, Duration most, Eviction why) {
   Node& node = run_.cluster.nodes[n];
   const Duration pods_end = run_.cluster.is_empty(node) ? Duration{} : std::min(kPodsEnd, most);
   node.stage = NodeStage::Draining;
@@ -213,7 +213,7 @@ void NodeLives::drain(std::uint32_t n, Duration least, Duration most) {
   --pools_[index(node.pool)].nodes;
   for (std::uint32_t p = 0; p < run_.cluster.pods.size(); ++p) {
     const Pod& pod = run_.cluster.pods[p];
-    if (is_bound(pod.phase) && index(pod.node) == n) pods_.evict(p);
+    if (is_bound(pod.phase) && index(pod.node) == n) pods_.evict(p, why);
   }
   run_.timers.clear(TimerKind::Interruption, n);
   run_.timers.set(TimerKind::Node, n, run_.now + std::max(least, pods_end));

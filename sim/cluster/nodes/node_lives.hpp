@@ -13,6 +13,7 @@
 
 namespace slicewise::sim {
 
+enum class Eviction : std::uint8_t;
 class PodLife;
 
 // The way of a node: launching -> booting -> registered -> ready -> draining, and its bill. Where
@@ -30,8 +31,10 @@ class NodeLives {
     std::int64_t surplus = 0;              // nodes started without need, not yet removed
   };
 
-  // `rooms`: a place that the provisioner has put something on in thought is not free.
-  NodeLives(RunState& run, Usage& usage, const NodeRooms& rooms, PodLife& pods);
+  NodeLives(RunState& run, Usage& usage, PodLife& pods);
+
+  // What the provisioner puts on nodes in thought: such a place is not free.
+  NodeRooms& rooms() { return rooms_; }
 
   const PoolProgress& pool(std::size_t pool) const { return pools_[pool]; }
   // One where no node is and none was put in thought.
@@ -55,13 +58,13 @@ class NodeLives {
   void enroll(std::uint32_t node);
   void offer_gpus(std::uint32_t node);
   void arm_interruption(std::uint32_t node);
-  void drain(std::uint32_t node, Duration least, Duration most);
+  void drain(std::uint32_t node, Duration least, Duration most, Eviction why);
   void end(std::uint32_t node);
   void keep_least(std::size_t pool);
 
   RunState& run_;
   Usage& usage_;
-  const NodeRooms& rooms_;
+  NodeRooms rooms_;
   PodLife& pods_;
   std::vector<PoolProgress> pools_;
   std::vector<RandomStream> starts_;         // by node; empty when none comes or goes

@@ -24,6 +24,15 @@ constexpr Duration kNewGpuPod = seconds(30);
 constexpr Duration kDelayAfterAdd = minutes(10);
 constexpr double kUnneededBelow = 0.5;
 
+// Source: Karpenter, "Disruption", pod-level controls; cluster-autoscaler FAQ, "What types of pods
+// can prevent CA from removing a node?".
+bool keeps_node(const scenarios::PodTemplate& pod, Provisioner::Kind kind) {
+  const bool karpenter = kind == Provisioner::Kind::Karpenter;
+  const auto found =
+      pod.annotations.find(karpenter ? scenarios::kDoNotDisrupt : scenarios::kSafeToEvict);
+  return found != pod.annotations.end() && found->second == (karpenter ? "true" : "false");
+}
+
 // Of the resource of which most is in use, as the Cluster Autoscaler looks at nodes with GPUs.
 double tickets_in_use(const PoolModel& pool, const Node& node) {
   double most = 0;
@@ -37,11 +46,10 @@ double tickets_in_use(const PoolModel& pool, const Node& node) {
 
 }  // namespace
 
-NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, NodeRooms& rooms,
-                                 NodeLives& nodes)
+NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, NodeLives& nodes)
     : run_(run),
       scheduler_(scheduler),
-      rooms_(rooms),
+      rooms_(nodes.rooms()),
       nodes_(nodes),
       wishes_(run.world.pools.size()),
       pods_to_move_(run.world.workloads.size()),
@@ -52,6 +60,9 @@ NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, Node
     const scenarios::PodTemplate& right = run_.world.workloads[b].spec.pod;
     if (left.cpu_request != right.cpu_request) return left.cpu_request > right.cpu_request;
     return left.memory_request > right.memory_request;
+  });
+  any_kept_ = std::ranges::any_of(run.world.workloads, [&](const WorkloadModel& workload) {
+    return keeps_node(workload.spec.pod, run.world.provisioner.kind);
   });
   grows_ = std::ranges::any_of(run.world.pools,
                                [](const PoolModel& pool) { return pool.most_nodes.has_value(); });
@@ -170,7 +181,7 @@ std::optional<std::size_t> NodeProvisioner::pool_for(std::size_t w, std::int64_t
 void NodeProvisioner::place_pending(bool as_expected, bool start) {
   for (Wish& wish : wishes_) wish.wanted = 0;
   for (const std::size_t w : packing_order_) {
-    auto left = static_cast<std::int64_t>(scheduler_.pending_of(w).size());
+    std::int64_t left = scheduler_.pods_pending(w);
     for (std::uint32_t n = 0; n < run_.cluster.nodes.size() && left > 0; ++n) {
       left -= rooms_.take(n, w, left);
     }
@@ -238,7 +249,17 @@ bool NodeProvisioner::pods_are_new() const {
 bool NodeProvisioner::is_removable(const Node& node) const {
   const PoolModel& pool = run_.cluster.pool(node);
   return node.stage == NodeStage::Ready && pool.most_nodes &&
-         nodes_.pool(index(node.pool)).nodes > pool.nodes;
+         nodes_.pool(index(node.pool)).nodes > pool.nodes && !(any_kept_ && holds_back(node));
+}
+
+// Whether a pod there says that it must not be disturbed. Empty nodes have none.
+bool NodeProvisioner::holds_back(const Node& node) const {
+  return std::ranges::any_of(node.domains(), [&](DomainId id) {
+    return std::ranges::any_of(run_.cluster.domains[index(id)].owner, [&](std::uint32_t owner) {
+      return owner != kNoOwner && keeps_node(run_.cluster.model(run_.cluster.pods[owner]).spec.pod,
+                                             run_.world.provisioner.kind);
+    });
+  });
 }
 
 // Whether the other nodes have room for all pods of this one, besides those that are Pending. An
@@ -265,7 +286,7 @@ bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
     return pods == 0;
   };
   for (const std::size_t w : packing_order_) {
-    place(w, static_cast<std::int64_t>(scheduler_.pending_of(w).size()));
+    place(w, scheduler_.pods_pending(w));
   }
   return std::ranges::all_of(packing_order_,
                              [&](std::size_t w) { return place(w, pods_to_move_[w]); });

@@ -12,11 +12,11 @@
 namespace slicewise::sim {
 
 // Karpenter and the Cluster Autoscaler: which nodes start, and which are taken away. Not modelled:
-// replacing a node by a cheaper one (consolidation removes nodes, and moves their pods), pods that
-// must not be disrupted, disruption budgets.
+// replacing a node by a cheaper one (consolidation removes nodes, and moves their pods), disruption
+// budgets.
 class NodeProvisioner {
  public:
-  NodeProvisioner(RunState& run, const Scheduler& scheduler, NodeRooms& rooms, NodeLives& nodes);
+  NodeProvisioner(RunState& run, const Scheduler& scheduler, NodeLives& nodes);
 
   // After each look of the scheduler: pods are Pending that it could not place.
   void ask_for_nodes();
@@ -41,6 +41,7 @@ class NodeProvisioner {
   bool start_nodes();
   bool pods_are_new() const;
   bool is_removable(const Node& node) const;
+  bool holds_back(const Node& node) const;
   bool fits_elsewhere(std::uint32_t node);
   void consolidate();
   void remove_unneeded();
@@ -53,6 +54,7 @@ class NodeProvisioner {
   std::vector<std::size_t> packing_order_;  // workloads, those that ask for most CPU first
   std::vector<std::int64_t> pods_to_move_;  // by workload; scratch of fits_elsewhere
   bool grows_ = false;                      // it adds nodes to some pool
+  bool any_kept_ = false;                   // some pods keep their node
   std::optional<TimePoint> batch_began_;    // Karpenter's batching window
   TimePoint asked_;                         // since when it is at the decision it now takes
   std::optional<TimePoint> last_scale_up_;  // Cluster Autoscaler

@@ -27,7 +27,7 @@ std::int64_t NodeRooms::tickets_of(std::size_t pool, std::size_t offer, std::siz
 
 void NodeRooms::open(std::uint32_t n, Tickets tickets) {
   const Node& node = cluster_.nodes[n];
-  rooms_[n] = {true, node.cpu_free.count, node.memory_free.count, node.pods_free};
+  rooms_[n] = {true, {node.pods_free, node.cpu_free.count, node.memory_free.count, 0}};
   for (std::size_t offer = 0; offer < node.tickets_free.size(); ++offer) {
     tickets_[n * offers_ + offer] = tickets == Tickets::Free
                                         ? node.tickets_free[offer]
@@ -35,43 +35,40 @@ void NodeRooms::open(std::uint32_t n, Tickets tickets) {
   }
 }
 
-std::int64_t NodeRooms::take(std::uint32_t n, std::size_t w, std::int64_t pods) {
-  Room& room = rooms_[n];
+std::int64_t NodeRooms::room(std::uint32_t n, std::size_t w) const {
   const std::size_t pool = index(cluster_.nodes[n].pool);
   const WorkloadModel& workload = cluster_.world->workloads[w];
-  if (!room.open || admits_[pool * cluster_.world->workloads.size() + w] == 0) return 0;
-  const std::int64_t cpu = workload.spec.pod.cpu_request.count;
-  const std::int64_t memory = workload.spec.pod.memory_request.count;
-  std::int64_t fit = std::min(pods, room.pods);
-  if (cpu > 0) fit = std::min(fit, room.cpu / cpu);
-  if (memory > 0) fit = std::min(fit, room.memory / memory);
-  std::int64_t* tickets = nullptr;
-  if (workload.resource) {
-    tickets = &tickets_[n * offers_ + *workload.on_pool[pool].offer];
-    fit = std::min(fit, *tickets / std::max<std::int64_t>(1, workload.tickets));
-  }
-  if (fit <= 0) return 0;
-  room.cpu -= fit * cpu;
-  room.memory -= fit * memory;
-  room.pods -= fit;
-  if (tickets != nullptr) *tickets -= fit * workload.tickets;
+  if (!rooms_[n].open || admits_[pool * cluster_.world->workloads.size() + w] == 0) return 0;
+  PodRoom left = rooms_[n].left;
+  if (workload.resource) left.tickets = tickets_[n * offers_ + *workload.on_pool[pool].offer];
+  return left.holds(workload);
+}
+
+void NodeRooms::change(std::uint32_t n, const WorkloadModel& workload, std::int64_t pods) {
+  PodRoom& left = rooms_[n].left;
+  left.pods += pods;
+  left.cpu += pods * workload.spec.pod.cpu_request.count;
+  left.memory += pods * workload.spec.pod.memory_request.count;
+  if (!workload.resource) return;
+  const std::size_t offer = *workload.on_pool[index(cluster_.nodes[n].pool)].offer;
+  tickets_[n * offers_ + offer] += pods * workload.tickets;
+}
+
+std::int64_t NodeRooms::take(std::uint32_t n, std::size_t w, std::int64_t pods) {
+  const std::int64_t fit = std::min(pods, room(n, w));
+  if (fit > 0) change(n, cluster_.world->workloads[w], -fit);
   return fit;
 }
+
+void NodeRooms::give(std::uint32_t n, std::size_t w) { change(n, cluster_.world->workloads[w], 1); }
 
 std::int64_t NodeRooms::on_empty(std::size_t p, std::size_t w, Tickets tickets) const {
   const PoolModel& pool = cluster_.world->pools[p];
   const WorkloadModel& workload = cluster_.world->workloads[w];
   if (admits_[p * cluster_.world->workloads.size() + w] == 0) return 0;
-  std::int64_t pods = pool.max_pods;
-  const auto limit = [&](std::int64_t all, std::int64_t one) {
-    if (one > 0) pods = std::min(pods, all / one);
-  };
-  if (workload.resource) {
-    limit(tickets_of(p, *workload.on_pool[p].offer, 0, tickets), workload.tickets);
-  }
-  limit(pool.allocatable_cpu.count, workload.spec.pod.cpu_request.count);
-  limit(pool.allocatable_memory.count, workload.spec.pod.memory_request.count);
-  return pods;
+  PodRoom empty{pool.max_pods, pool.allocatable_cpu.count, pool.allocatable_memory.count, 0};
+  if (workload.resource) empty.tickets = tickets_of(p, *workload.on_pool[p].offer, 0, tickets);
+  return empty.holds(workload);
 }
 
 }  // namespace slicewise::sim

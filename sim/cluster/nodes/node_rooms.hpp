@@ -26,17 +26,20 @@ class NodeRooms {
   void open(std::uint32_t node, Tickets tickets);
   // Puts up to `pods` pods of the workload on the node; returns how many went in.
   std::int64_t take(std::uint32_t node, std::size_t workload, std::int64_t pods);
+  // How many would go in.
+  std::int64_t room(std::uint32_t node, std::size_t workload) const;
+  // One of them is gone.
+  void give(std::uint32_t node, std::size_t workload);
   // How many pods of the workload fit on an empty node of the pool.
   std::int64_t on_empty(std::size_t pool, std::size_t workload, Tickets tickets) const;
 
  private:
   struct Room {
     bool open = false;
-    std::int64_t cpu = 0;
-    std::int64_t memory = 0;
-    std::int64_t pods = 0;
+    PodRoom left;  // but for the tickets
   };
 
+  void change(std::uint32_t node, const WorkloadModel& workload, std::int64_t pods);
   std::int64_t tickets_of(std::size_t pool, std::size_t offer, std::size_t layout,
                           Tickets tickets) const;
 

@@ -335,6 +335,10 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
         workload.pod.node_selector[std::string(kPoolLabel)] = labels[p];
       }
       keep_measured_device(workload, base, catalogue);
+      // Small nodes are no cheap way to have a job with many GPUs: its exchange is not modelled.
+      if (workload.trace && !workload.trace->gpus_per_pod) {
+        workload.trace->gpus_per_pod = GpuSets::kMostGpus;
+      }
     }
   }
   std::erase_if(scenario.pipelines, [&](const scenarios::Pipeline& pipeline) {

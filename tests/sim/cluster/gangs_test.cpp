@@ -1,3 +1,6 @@
+#include <memory>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -160,6 +163,68 @@ TEST(Gangs, GoAtThePaceOfTheSlowestRank) {
   EXPECT_GT(steady, 1.9 * alone);
   s.fidelity = scenarios::Fidelity::Exact;
   EXPECT_NEAR(to_seconds(demo::result(s).workloads[0].job_completion->mean), steady, 0.05 * steady);
+}
+
+// Jobs of a log that ran for 100 s on so many GPUs each, all submitted at once.
+scenarios::Workload recorded_jobs(const char* name, int count, int gpus) {
+  scenarios::Workload w = gang_jobs(count, gpus);
+  w.name.value = name;
+  w.work = scenarios::Work{100, "job-second", 10};
+  w.measured->unit_time = seconds(1);
+  scenarios::RecordedJobs& trace = w.trace.emplace();
+  trace.workload = name;
+  trace.at_once = count;
+  using Jobs = std::vector<scenarios::RecordedJobs::Job>;
+  const scenarios::RecordedJobs::Job job{Duration{}, seconds(100)};
+  trace.jobs = std::make_shared<const Jobs>(static_cast<std::size_t>(count), job);
+  return w;
+}
+
+// Two nodes of four GPUs: a job on all of them is two pods, and has none while another has one.
+TEST(Gangs, AJobOverSeveralNodesHasAllItsPodsOrNone) {
+  for (const auto fidelity : {scenarios::Fidelity::Auto, scenarios::Fidelity::Exact}) {
+    scenarios::Scenario s =
+        gangs_on("p3.8xlarge", {recorded_jobs("one", 1, 1), recorded_jobs("wide", 2, 8)});
+    s.node_pools[0].nodes = 2;
+    s.fidelity = fidelity;
+    const VariantResult r = demo::result(s);
+    EXPECT_EQ(r.workloads[1].completed, 2);
+    EXPECT_EQ(r.workloads[1].job_completion->count, 2);
+    EXPECT_EQ(r.workloads[1].recorded->all.finished, 2);
+    EXPECT_EQ(r.pods.succeeded, 5);
+    EXPECT_EQ(r.pods.pending_max, 4);
+    EXPECT_NEAR(to_seconds(r.workloads[1].wait->p50), 100, 0.1);
+    EXPECT_NEAR(to_seconds(r.makespan.mean), 300, 0.1);
+    EXPECT_NEAR(r.workloads[1].gpu_busy_share, 2.0 / 3, 0.001);
+  }
+}
+
+TEST(Gangs, AJobIsCutIntoAsFewEqualPodsAsCanBe) {
+  scenarios::Scenario s = gangs_on("p3.8xlarge", {recorded_jobs("odd", 1, 7)});
+  s.node_pools[0].nodes = 2;
+  EXPECT_EQ(demo::result(s).pods.succeeded, 7);  // 7 = 7 x 1
+  s.workloads[0] = recorded_jobs("even", 1, 6);
+  EXPECT_EQ(demo::result(s).pods.succeeded, 2);  // 6 = 2 x 3
+  s.workloads[0].trace->gpus_per_pod = 2;
+  EXPECT_EQ(demo::result(s).pods.succeeded, 3);
+  s.workloads[0] = recorded_jobs("too-wide", 1, 9);
+  const VariantResult never = demo::result(s);
+  EXPECT_EQ(never.pods.succeeded, 0);
+  EXPECT_TRUE(demo::has(never.findings, Code::JobNeverFits));
+}
+
+// The pods of a gang crash together: each fault restarts both, and the job ends once.
+TEST(Gangs, AFaultOfOnePodIsOneOfAll) {
+  scenarios::Workload wide = recorded_jobs("wide", 1, 8);
+  wide.faults = Rate{1.0 / 100};
+  wide.backoff_limit = 1'000;
+  scenarios::Scenario s = gangs_on("p3.8xlarge", {wide});
+  s.node_pools[0].nodes = 2;
+  s.replications = 20;
+  const VariantResult r = demo::result(s);
+  ASSERT_GT(r.pods.faults, 0);
+  EXPECT_DOUBLE_EQ(r.pods.restarts, 2 * r.pods.faults);
+  EXPECT_DOUBLE_EQ(r.workloads[0].completed, 1);
 }
 
 // Requests of a Service with several GPUs take all of them at once.

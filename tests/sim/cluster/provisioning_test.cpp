@@ -11,6 +11,7 @@ namespace {
 
 using scenarios::Provisioner;
 using scenarios::Scenario;
+using scenarios::Workload;
 
 constexpr double kPrice = 0.526;  // USD/h, g4dn.xlarge in us-east-1
 
@@ -179,6 +180,18 @@ TEST(Karpenter, MovesThePodsOfUnderutilizedNodes) {
   EXPECT_EQ(stayed.pods.evicted, 0);
   EXPECT_EQ(stayed.cost.ledger.failed, Usd{});
   EXPECT_LT(stayed.workloads[1].job_completion->p99, moved.workloads[1].job_completion->p99);
+  EXPECT_TRUE(demo::has(moved.findings, Code::JobsDisrupted));
+  EXPECT_FALSE(demo::has(stayed.findings, Code::JobsDisrupted));
+  // Nor does it go where its pods say that they must not be disturbed.
+  s.provisioner.consolidation = Provisioner::Consolidation::WhenEmptyOrUnderutilized;
+  s.workloads[0].pod.annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] = "false";
+  EXPECT_EQ(demo::result(s).pods.evicted, 1);  // is not for Karpenter
+  for (Workload& workload : s.workloads) {
+    workload.pod.annotations["karpenter.sh/do-not-disrupt"] = "true";
+  }
+  const VariantResult kept = demo::result(s);
+  EXPECT_EQ(kept.pods.evicted, 0);
+  EXPECT_EQ(kept.node_pools[0].dynamics->removed, 2);  // once they are empty
 }
 
 // The node is there from 1 s to 20 s.

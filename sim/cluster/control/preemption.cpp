@@ -1,0 +1,146 @@
+#include "preemption.hpp"
+
+#include <algorithm>
+
+#include "container_work.hpp"
+#include "pod_life.hpp"
+#include "scheduler.hpp"
+
+namespace slicewise::sim {
+
+using scenarios::PodQueue;
+
+Preemption::Preemption(RunState& run, const Scheduler& scheduler, PodLife& pods,
+                       ContainerWork& work, SteadyBatch& batch)
+    : run_(run), scheduler_(scheduler), pods_(pods), work_(work), batch_(batch) {
+  if (scenarios::preempts(run.world.pod_queue)) rooms_.emplace(run.cluster);
+}
+
+void Preemption::open_rooms() {
+  for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
+    const Node& node = run_.cluster.nodes[n];
+    const bool takes_pods = node.is_known() && node.schedulable;
+    takes_pods ? rooms_->open(n, NodeRooms::Tickets::Free) : rooms_->close(n);
+  }
+}
+
+template <class Use>
+void Preemption::for_each_that_runs(Use&& use) {
+  const ClusterState& cluster = run_.cluster;
+  for (const Node& node : cluster.nodes) {
+    for (const DomainId id : node.domains()) {
+      for (const std::uint32_t p : cluster.domains[index(id)].owner) {
+        if (p == kNoOwner || cluster.pods[p].domain != id) continue;
+        if (is_bound(cluster.pods[p].phase) && cluster.first_of_job(p) == p) use(p);
+      }
+    }
+  }
+}
+
+void Preemption::give(std::uint32_t first) {
+  for_each_of_job(run_.cluster, first, [&](std::uint32_t p) {
+    const Pod& pod = run_.cluster.pods[p];
+    rooms_->give(static_cast<std::uint32_t>(index(pod.node)), index(pod.workload));
+  });
+}
+
+bool Preemption::take_again(std::uint32_t first) {
+  std::uint32_t taken = first;
+  bool all = true;
+  for_each_of_job(run_.cluster, first, [&](std::uint32_t p) {
+    const Pod& pod = run_.cluster.pods[p];
+    all = all &&
+          rooms_->take(static_cast<std::uint32_t>(index(pod.node)), index(pod.workload), 1) == 1;
+    taken += all ? 1 : 0;
+  });
+  for (std::uint32_t p = first; !all && p < taken; ++p) {
+    const Pod& pod = run_.cluster.pods[p];
+    rooms_->give(static_cast<std::uint32_t>(index(pod.node)), index(pod.workload));
+  }
+  return all;
+}
+
+bool Preemption::take_anywhere(std::size_t w) {
+  const std::int64_t pods = run_.world.workloads[w].pods_per_job;
+  const auto nodes = static_cast<std::uint32_t>(run_.cluster.nodes.size());
+  std::int64_t room = 0;
+  for (std::uint32_t n = 0; n < nodes && room < pods; ++n) room += rooms_->room(n, w);
+  if (room < pods) return false;
+  std::int64_t left = pods;
+  for (std::uint32_t n = 0; n < nodes && left > 0; ++n) left -= rooms_->take(n, w, left);
+  return true;
+}
+
+bool Preemption::make_room_for(std::uint32_t wanted) {
+  if (run_.world.pod_queue != PodQueue::Priority) return false;
+  const ClusterState& cluster = run_.cluster;
+  const auto priority = [&](std::uint32_t p) {
+    return cluster.model(cluster.pods[p]).spec.priority;
+  };
+  victims_.clear();
+  for_each_that_runs([&](std::uint32_t p) {
+    if (priority(p) < priority(wanted)) victims_.push_back(p);
+  });
+  if (victims_.empty()) return false;
+  // Lowest first, then the youngest.
+  std::ranges::sort(victims_, {}, [&](std::uint32_t p) {
+    const Pod& pod = cluster.pods[p];
+    return std::tuple(priority(p), -pod.bound.ns, -pod.submitted.ns, -std::int64_t{p});
+  });
+  open_rooms();
+  const std::size_t w = index(cluster.pods[wanted].workload);
+  std::size_t aside = 0;
+  bool fits = false;
+  while (!fits && aside < victims_.size()) {
+    give(victims_[aside++]);
+    fits = take_anywhere(w);
+  }
+  if (!fits) return false;
+  victims_.resize(aside);
+  std::ranges::reverse(victims_);
+  for (const std::uint32_t p : victims_) {
+    if (!take_again(p)) pods_.evict(p, Eviction::Preempted);
+  }
+  return true;
+}
+
+void Preemption::stop_those_with_more_left() {
+  const PodQueue queue = run_.world.pod_queue;
+  const bool by_time = queue == PodQueue::ShortestTime;
+  if (!by_time && queue != PodQueue::ShortestService) return;
+  if (scheduler_.pending() == 0 || looked_ == run_.now) return;
+  looked_ = run_.now;  // once at an instant: who is stopped wakes the scheduler, too
+  const ClusterState& cluster = run_.cluster;
+  open_rooms();
+  order_.clear();
+  const auto add = [&](std::uint32_t p, double units) {
+    order_.emplace_back(work_left(cluster, p, units), cluster.pods[p].submitted, p);
+  };
+  for_each_that_runs([&](std::uint32_t p) {
+    if (cluster.model(cluster.pods[p]).spec.kind != scenarios::WorkloadKind::Job) return;
+    give(p);
+    batch_.settle(cluster.pods[p].node);
+    add(p, work_.units_left(p));
+  });
+  for (std::size_t w = 0; w < run_.world.workloads.size(); ++w) {
+    const PendingPods& pending = scheduler_.pending_of(w);
+    for (std::size_t place = pending.first(); pending.size() > 0 && place < pending.end();
+         ++place) {
+      const std::uint32_t p = pending[place];
+      if (p != kNoOwner) add(p, cluster.units_to_do(p));
+    }
+  }
+  std::ranges::sort(order_);
+  victims_.clear();
+  for (const auto& [left, submitted, p] : order_) {
+    const Pod& pod = cluster.pods[p];
+    if (pod.phase == PodPhase::Pending) {
+      take_anywhere(index(pod.workload));
+    } else if (!take_again(p)) {
+      victims_.push_back(p);
+    }
+  }
+  for (const std::uint32_t p : victims_) pods_.evict(p, Eviction::Stopped);
+}
+
+}  // namespace slicewise::sim

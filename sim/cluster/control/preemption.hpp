@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "../nodes/node_rooms.hpp"
+#include "../run_state.hpp"
+
+namespace slicewise::sim {
+
+class ContainerWork;
+class PodLife;
+class Scheduler;
+class SteadyBatch;
+
+// Stops pods that run for others that wait, as spec.scheduler.queue says. `priority`:
+// kube-scheduler takes the place of pods of lower priority, as few and as low as possible, and only
+// if that makes the other fit; jobs start over. `srtf` and `srsf`: whenever a job comes or
+// something is freed, those with the least left run (time, or time x GPUs); who is stopped goes on
+// later from where it was. Unlike in a replay nobody moves to another node without being stopped,
+// and a job that goes on has its start-up again.
+class Preemption {
+ public:
+  Preemption(RunState& run, const Scheduler& scheduler, PodLife& pods, ContainerWork& work,
+             SteadyBatch& batch);
+
+  // priority: for the job that the pod is the first of, which fits nowhere. False: nobody would
+  // make room.
+  bool make_room_for(std::uint32_t pod);
+  // srtf, srsf: before the scheduler looks.
+  void stop_those_with_more_left();
+
+ private:
+  void open_rooms();
+  // Calls `use` with the first pod of each job that holds something of a node.
+  template <class Use>
+  void for_each_that_runs(Use&& use);
+  // In thought: the pods of the job are where they are, or not.
+  bool take_again(std::uint32_t pod);
+  void give(std::uint32_t pod);
+  bool take_anywhere(std::size_t workload);
+
+  RunState& run_;
+  const Scheduler& scheduler_;
+  PodLife& pods_;
+  ContainerWork& work_;
+  SteadyBatch& batch_;
+  std::optional<NodeRooms> rooms_;  // nullopt: another queue, which stops nobody
+  std::vector<std::uint32_t> victims_;
+  std::vector<std::tuple<Int128, TimePoint, std::uint32_t>> order_;  // left, submitted, which
+  TimePoint looked_{-1};
+};
+
+}  // namespace slicewise::sim
