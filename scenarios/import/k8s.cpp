@@ -19,6 +19,9 @@
 namespace slicewise::scenarios {
 namespace {
 
+// Where no limit says how many nodes Karpenter may start of a type.
+constexpr std::int64_t kMostNodesOfType = 100;
+
 // What Karpenter may choose from: the first value of each requirement that counts.
 struct WantedInstance {
   std::string type;
@@ -158,7 +161,51 @@ class ClusterImport {
       pool.sharing = plugin_sharing(label_of(group, "nvidia.com/device-plugin.config"),
                                     layout == nullptr ? "" : layout->value);
     }
-    draft_.pools.push_back(std::move(pool));
+    const std::vector<std::string> choice =
+        is_node_pool ? choice_of(group) : std::vector<std::string>();
+    if (choice.size() < 2) return draft_.pools.push_back(std::move(pool));
+    report_.remark(ImportRemark::Kind::Note,
+                   "NodePools of several instance types: a pool for each, and each may have all "
+                   "of their nodes",
+                   where);
+    if (!pool.most_nodes) {
+      grow(pool, group.fewest.value_or(0), group.most.value_or(kMostNodesOfType));
+      pool.weight = group.weight.value_or(0);
+      if (disruption_.empty()) disruption_ = disruption_of(group);
+    }
+    pool.type_is_assumed = group.types.empty();
+    for (const std::string& type : choice) {
+      draft_.pools.push_back(pool);
+      draft_.pools.back().instance_type = type;
+      draft_.pools.back().name = dns_name(fmt::format("{}-{}", pool.name, type), "pool");
+    }
+  }
+
+  // The types with GPUs that Karpenter may choose from: as they are named, or all sizes of their
+  // families.
+  std::vector<std::string> choice_of(const NodeGroupFile& group) const {
+    std::vector<std::string> types;
+    for (const auto& type : group.types) {
+      if (is_gpu_type(type.value)) types.push_back(type.value);
+    }
+    if (!types.empty()) return types;
+    const auto values = [&](std::string_view key) {
+      for (const NodeRequirement& requirement : group.requirements) {
+        if (requirement.key == key && requirement.op == "In") return requirement.values;
+      }
+      return decltype(NodeRequirement::values){};
+    };
+    const auto sizes = values("karpenter.k8s.aws/instance-size");
+    for (const std::string& family : values("karpenter.k8s.aws/instance-family")) {
+      for (const std::string& size : sizes) {
+        const std::string type = fmt::format("{}.{}", family, size);
+        if (std::ranges::find(options_.instances, type, &InstanceGpus::name) !=
+            options_.instances.end()) {
+          types.push_back(type);
+        }
+      }
+    }
+    return types;
   }
 
   static void grow(DraftPool& pool, std::int64_t fewest, std::optional<std::int64_t> most) {
