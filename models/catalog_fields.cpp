@@ -1,30 +1,115 @@
 #include "catalog_fields.hpp"
 
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+
+#include "slicewise/nearest_name.hpp"
 
 namespace slicewise::models {
 
-CatalogFields::CatalogFields(const nlohmann::json& object, std::string where)
-    : object_(&object), where_(std::move(where)) {
-  if (!object.is_object()) throw std::runtime_error(where_ + ": not an object");
+// How a value is written.
+struct CatalogFields::Form {
+  const char* type;  // of JSON Schema
+  const char* what;  // "a string", for people
+  bool (*fits)(const nlohmann::json& value);
+};
+
+namespace {
+
+bool is_string(const nlohmann::json& value) { return value.is_string(); }
+bool is_integer(const nlohmann::json& value) { return value.is_number_integer(); }
+bool is_number(const nlohmann::json& value) { return value.is_number(); }
+bool is_flag(const nlohmann::json& value) { return value.is_boolean(); }
+bool is_object(const nlohmann::json& value) { return value.is_object(); }
+bool is_list(const nlohmann::json& value) { return value.is_array(); }
+bool is_text_list(const nlohmann::json& value) {
+  return value.is_array() && std::all_of(value.begin(), value.end(), is_string);
+}
+bool is_integer_list(const nlohmann::json& value) {
+  return value.is_array() &&
+         std::all_of(value.begin(), value.end(), [](const nlohmann::json& number) {
+           return number.is_number_integer() && number >= std::numeric_limits<int>::min() &&
+                  number <= std::numeric_limits<int>::max();
+         });
+}
+bool is_table(const nlohmann::json& value) {
+  return value.is_array() && std::all_of(value.begin(), value.end(), is_integer_list);
+}
+bool is_text_map(const nlohmann::json& value) {
+  return value.is_object() && std::all_of(value.begin(), value.end(), is_string);
 }
 
-void CatalogFields::fail(const std::string& field, const std::string& problem) const {
-  throw std::runtime_error(where_ + "." + field + ": " + problem);
+// What an object that is none is read as.
+const nlohmann::json& nothing() {
+  static const nlohmann::json empty = nlohmann::json::object();
+  return empty;
 }
 
-const nlohmann::json& CatalogFields::take(const std::string& name) {
-  const auto found = object_->find(name);
-  if (found == object_->end()) fail(name, "missing");
+}  // namespace
+
+void CatalogReading::add(Code code, const std::string& path, std::string message,
+                         std::string help) {
+  const auto key = file->keys.find(path);
+  const bool of_key = code == Code::FieldUnknown && key != file->keys.end();
+  problems.push_back(make_diagnostic(code, of_key ? key->second : file->place_of(path),
+                                     std::move(message), std::move(help)));
+}
+
+CatalogFields::CatalogFields(const nlohmann::json& object, std::string where,
+                             CatalogReading* reading)
+    : object_(&object), where_(std::move(where)), reading_(reading) {
+  if (object.is_object()) return;
+  if (reading_ == nullptr) throw std::runtime_error(where_ + ": not an object");
+  object_ = &nothing();
+  reading_->add(Code::FieldType, where_, "this must be an object: names, each with its value");
+}
+
+CatalogFields::CatalogFields(nlohmann::json& schema, CatalogReading& reading)
+    : object_(&nothing()), reading_(&reading), schema_(&schema) {
+  schema = {{"type", "object"},
+            {"additionalProperties", false},
+            {"properties", nlohmann::json::object()}};
+}
+
+void CatalogFields::fail(const std::string& field, const std::string& problem, Code code,
+                         const std::string& help) const {
+  if (schema_ != nullptr) return;
+  if (reading_ == nullptr) throw std::runtime_error(path_of(field) + ": " + problem);
+  reading_->add(code, path_of(field), fmt::format("`{}` {}", field, problem), help);
+}
+
+nlohmann::json* CatalogFields::describe(const std::string& name, const Form& form) {
+  nlohmann::json& property = (*schema_)["properties"][name];
+  property["type"] = form.type;
   taken_.insert(name);
-  return *found;
+  return &property;
 }
 
-bool CatalogFields::has(const std::string& name) const { return object_->contains(name); }
+const nlohmann::json* CatalogFields::take(const std::string& name, const Form& form) {
+  if (schema_ != nullptr) {
+    describe(name, form);
+    return nullptr;
+  }
+  taken_.insert(name);
+  const auto found = object_->find(name);
+  if (found == object_->end()) {
+    fail(name, "is missing", Code::FieldMissing);
+    return nullptr;
+  }
+  if (form.fits(*found)) return &*found;
+  fail(name, fmt::format("must be {}", form.what), Code::FieldType);
+  return nullptr;
+}
+
+bool CatalogFields::has(const std::string& name) {
+  if (schema_ != nullptr) return optional_.insert(name), true;
+  return object_->contains(name);
+}
 
 std::vector<std::string> CatalogFields::names() const {
   std::vector<std::string> out;
@@ -33,149 +118,225 @@ std::vector<std::string> CatalogFields::names() const {
 }
 
 std::string CatalogFields::text(const std::string& name) {
-  const nlohmann::json& value = take(name);
-  if (!value.is_string()) fail(name, "not a string");
-  return value.get<std::string>();
+  const nlohmann::json* value = take(name, {"string", "a text", is_string});
+  if (schema_ != nullptr) (*schema_)["properties"][name]["minLength"] = 1;
+  if (value == nullptr) return {};
+  if (is_users() && value->get_ref<const std::string&>().empty()) fail(name, "is empty");
+  return value->get<std::string>();
 }
 
-std::int64_t CatalogFields::integer(const std::string& name) {
-  const nlohmann::json& value = take(name);
-  if (!value.is_number_integer()) fail(name, "not an integer");
-  return value.get<std::int64_t>();
+std::string CatalogFields::word(const std::string& name, const std::string& only) {
+  const nlohmann::json* value = take(name, {"string", "a text", is_string});
+  if (schema_ != nullptr) (*schema_)["properties"][name]["const"] = only;
+  if (value != nullptr && *value != only) {
+    fail(name, fmt::format("is {}, not {}", value->get<std::string>(), only),
+         Code::ApiVersionUnknown, fmt::format("write `{}: {}`", name, only));
+  }
+  return only;
 }
 
-int CatalogFields::small_integer(const std::string& name) {
-  const std::int64_t value = integer(name);
-  if (value < 0 || value > std::numeric_limits<int>::max()) fail(name, "out of range");
-  return static_cast<int>(value);
+template <class T>
+bool CatalogFields::is_within(const std::string& name, T value, T least, T most) {
+  if (value >= least && value <= most) return true;
+  fail(name, fmt::format("is {}; it must be from {} to {}", value, least, most));
+  return false;
 }
 
-double CatalogFields::number(const std::string& name) {
-  const nlohmann::json& value = take(name);
-  if (!value.is_number()) fail(name, "not a number");
-  return value.get<double>();
+std::int64_t CatalogFields::integer(const std::string& name, std::int64_t least,
+                                    std::int64_t most) {
+  const nlohmann::json* value = take(name, {"integer", "a whole number", is_integer});
+  if (schema_ != nullptr) (*schema_)["properties"][name]["minimum"] = least;
+  if (value == nullptr) return least;
+  const auto number = value->get<std::int64_t>();
+  return is_within(name, number, least, most) ? number : least;
+}
+
+int CatalogFields::small_integer(const std::string& name, int least) {
+  constexpr int kMostSmall = 1'000'000'000;
+  return static_cast<int>(integer(name, least, kMostSmall));
+}
+
+double CatalogFields::number(const std::string& name, double least, double most) {
+  const nlohmann::json* value = take(name, {"number", "a number", is_number});
+  if (schema_ != nullptr) {
+    nlohmann::json& property = (*schema_)["properties"][name];
+    property["minimum"] = least;
+    if (most < kMost) property["maximum"] = most;
+  }
+  if (value == nullptr) return least;
+  const auto read = value->get<double>();
+  return is_within(name, read, least, most) ? read : least;
+}
+
+double CatalogFields::positive(const std::string& name) {
+  const double value = number(name);
+  if (schema_ != nullptr) {
+    nlohmann::json& property = (*schema_)["properties"][name];
+    property.erase("minimum");
+    property["exclusiveMinimum"] = 0;
+  } else if (const auto found = object_->find(name);
+             found != object_->end() && found->is_number() && found->get<double>() == 0) {
+    fail(name, "is 0; it must be above 0");
+  }
+  return value > 0 ? value : 1;
 }
 
 bool CatalogFields::flag(const std::string& name) {
-  const nlohmann::json& value = take(name);
-  if (!value.is_boolean()) fail(name, "not true or false");
-  return value.get<bool>();
+  const nlohmann::json* value = take(name, {"boolean", "true or false", is_flag});
+  return value != nullptr && value->get<bool>();
 }
 
 CatalogFields CatalogFields::object(const std::string& name) {
-  return {take(name), where_ + "." + name};
+  const Form form{"object", "an object", is_object};
+  if (schema_ != nullptr) return {*describe(name, form), *reading_};
+  const nlohmann::json* value = take(name, form);
+  return {value == nullptr ? nothing() : *value, path_of(name), reading_};
+}
+
+void CatalogFields::leave(const std::string& name) {
+  if (schema_ != nullptr) describe(name, {"array", "a list", is_list});
+  taken_.insert(name);
 }
 
 std::vector<CatalogFields> CatalogFields::objects(const std::string& name) {
-  const nlohmann::json& list = take(name);
-  if (!list.is_array()) fail(name, "not a list");
+  const Form form{"array", "a list", is_list};
   std::vector<CatalogFields> out;
-  for (const nlohmann::json& element : list) {
-    out.emplace_back(element, fmt::format("{}.{}[{}]", where_, name, out.size()));
+  if (schema_ != nullptr) {
+    out.push_back({(*describe(name, form))["items"], *reading_});
+    return out;
+  }
+  const nlohmann::json* list = take(name, form);
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    out.emplace_back((*list)[i], fmt::format("{}[{}]", path_of(name), i), reading_);
   }
   return out;
 }
 
 std::vector<std::string> CatalogFields::texts(const std::string& name) {
-  const nlohmann::json& list = take(name);
-  if (!list.is_array()) fail(name, "not a list");
-  std::vector<std::string> out;
-  for (const nlohmann::json& element : list) {
-    if (!element.is_string()) fail(name, "not a list of strings");
-    out.push_back(element.get<std::string>());
-  }
-  return out;
-}
-
-std::vector<int> CatalogFields::integer_list(const std::string& name,
-                                             const nlohmann::json& list) const {
-  if (!list.is_array()) fail(name, "not a list");
-  std::vector<int> out;
-  for (const nlohmann::json& element : list) {
-    if (!element.is_number_integer()) fail(name, "not a list of integers");
-    out.push_back(element.get<int>());
-  }
-  return out;
+  const nlohmann::json* list = take(name, {"array", "a list of texts", is_text_list});
+  if (schema_ != nullptr) (*schema_)["properties"][name]["items"] = {{"type", "string"}};
+  return list == nullptr ? std::vector<std::string>() : list->get<std::vector<std::string>>();
 }
 
 std::vector<int> CatalogFields::integers(const std::string& name) {
-  return integer_list(name, take(name));
+  const nlohmann::json* list = take(name, {"array", "a list of whole numbers", is_integer_list});
+  if (schema_ != nullptr) (*schema_)["properties"][name]["items"] = {{"type", "integer"}};
+  return list == nullptr ? std::vector<int>() : list->get<std::vector<int>>();
 }
 
 std::vector<std::vector<int>> CatalogFields::integer_rows(const std::string& name) {
-  const nlohmann::json& list = take(name);
-  if (!list.is_array()) fail(name, "not a list");
-  std::vector<std::vector<int>> out;
-  for (const nlohmann::json& row : list) out.push_back(integer_list(name, row));
-  return out;
+  const nlohmann::json* table = take(name, {"array", "a list of lists of whole numbers", is_table});
+  if (schema_ != nullptr) {
+    (*schema_)["properties"][name]["items"] = {{"type", "array"}, {"items", {{"type", "integer"}}}};
+  }
+  return table == nullptr ? std::vector<std::vector<int>>()
+                          : table->get<std::vector<std::vector<int>>>();
 }
 
 std::vector<std::pair<std::string, CatalogFields>> CatalogFields::named_objects(
     const std::string& name) {
-  const nlohmann::json& members = take(name);
-  if (!members.is_object()) fail(name, "not an object");
+  const Form form{"object", "an object", is_object};
   std::vector<std::pair<std::string, CatalogFields>> out;
-  for (const auto& [key, member] : members.items()) {
-    out.emplace_back(key, CatalogFields(member, fmt::format("{}.{}.{}", where_, name, key)));
+  if (schema_ != nullptr) {
+    out.emplace_back("", CatalogFields((*describe(name, form))["additionalProperties"], *reading_));
+    return out;
+  }
+  const nlohmann::json* members = take(name, form);
+  if (members == nullptr) return out;
+  for (const auto& [key, member] : members->items()) {
+    out.emplace_back(key, CatalogFields(member, path_of(name) + "." + key, reading_));
   }
   return out;
 }
 
 std::map<std::string, std::string> CatalogFields::named_texts(const std::string& name) {
-  const nlohmann::json& members = take(name);
-  if (!members.is_object()) fail(name, "not an object");
-  std::map<std::string, std::string> out;
-  for (const auto& [key, member] : members.items()) {
-    if (!member.is_string()) fail(fmt::format("{}.{}", name, key), "not a string");
-    out.emplace(key, member.get<std::string>());
+  const nlohmann::json* members = take(name, {"object", "an object of texts", is_text_map});
+  if (schema_ != nullptr) {
+    (*schema_)["properties"][name]["additionalProperties"] = {{"type", "string"}};
   }
-  return out;
+  return members == nullptr ? std::map<std::string, std::string>()
+                            : members->get<std::map<std::string, std::string>>();
 }
 
 std::string CatalogFields::text_or_empty(const std::string& name) {
   return has(name) ? text(name) : std::string();
 }
 
-std::optional<int> CatalogFields::maybe_integer(const std::string& name) {
-  if (!has(name)) return std::nullopt;
-  return small_integer(name);
+bool CatalogFields::flag_or_false(const std::string& name) { return has(name) && flag(name); }
+
+std::vector<std::string> CatalogFields::texts_or_none(const std::string& name) {
+  return has(name) ? texts(name) : std::vector<std::string>();
 }
 
-std::optional<double> CatalogFields::maybe_number(const std::string& name) {
+std::optional<int> CatalogFields::maybe_integer(const std::string& name, int least) {
   if (!has(name)) return std::nullopt;
-  return number(name);
+  return small_integer(name, least);
+}
+
+std::optional<double> CatalogFields::maybe_number(const std::string& name, double least,
+                                                  double most) {
+  if (!has(name)) return std::nullopt;
+  return number(name, least, most);
+}
+
+std::optional<double> CatalogFields::maybe_share(const std::string& name) {
+  return maybe_number(name, 0, 1);
 }
 
 std::optional<Bytes> CatalogFields::maybe_mebibytes(const std::string& name) {
   if (!has(name)) return std::nullopt;
   constexpr double kBytesPerMebibyte = 1'048'576;
-  return Bytes{static_cast<std::int64_t>(number(name) * kBytesPerMebibyte)};
+  constexpr double kMostMebibytes = 1e12;
+  return Bytes{static_cast<std::int64_t>(number(name, 0, kMostMebibytes) * kBytesPerMebibyte)};
 }
 
 std::optional<Duration> CatalogFields::maybe_milliseconds(const std::string& name) {
   if (!has(name)) return std::nullopt;
-  return from_seconds(number(name) / 1'000);
+  constexpr double kMostMilliseconds = 1e9;  // days
+  return from_seconds(number(name, 0, kMostMilliseconds) / 1'000);
 }
 
 void CatalogFields::done() const {
+  if (schema_ != nullptr) {
+    nlohmann::json required = nlohmann::json::array();
+    for (const std::string& name : taken_) {
+      if (!optional_.contains(name)) required.push_back(name);
+    }
+    if (!required.empty()) (*schema_)["required"] = std::move(required);
+    return;
+  }
   for (const auto& [key, member] : object_->items()) {
-    if (!taken_.contains(key)) fail(key, "unknown field");
+    if (taken_.contains(key)) continue;
+    if (reading_ == nullptr) fail(key, "unknown field");
+    const auto nearest = nearest_name(key, taken_);
+    reading_->add(Code::FieldUnknown, path_of(key), fmt::format("unknown field `{}`", key),
+                  nearest ? fmt::format("did you mean `{}`?", *nearest)
+                          : fmt::format("known fields: {}", fmt::join(taken_, ", ")));
   }
 }
 
 SourceTable::SourceTable(CatalogFields& file) : where_(file.where() + ".sources") {
+  if (file.is_users()) usual_ = file.reading()->usual_source;
+  if (file.is_users() && !file.has("sources")) return;
   for (auto& [id, fields] : file.named_objects("sources")) {
-    Source source{fields.text("text"), fields.text("date"), false};
-    if (fields.has("derived")) source.derived = fields.flag("derived");
+    Source source{fields.text("text"), fields.text_or_empty("date"), false};
+    source.derived = fields.flag_or_false("derived");
     fields.done();
     sources_.emplace(id, std::move(source));
   }
 }
 
-const Source& SourceTable::find(const std::string& id) const {
+Source SourceTable::find(const std::string& id) const {
   const auto found = sources_.find(id);
-  if (found == sources_.end()) throw std::runtime_error(where_ + "." + id + ": no such source");
-  return found->second;
+  if (found != sources_.end()) return found->second;
+  if (usual_) return {id, usual_->date, false};
+  throw std::runtime_error(where_ + "." + id + ": no such source");
+}
+
+Source SourceTable::of(CatalogFields& fields) const {
+  if (!usual_) return find(fields.text("source"));
+  const std::string id = fields.text_or_empty("source");
+  return id.empty() ? *usual_ : find(id);
 }
 
 }  // namespace slicewise::models

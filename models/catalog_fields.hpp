@@ -11,27 +11,49 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/models/hardware.hpp"
 #include "slicewise/units.hpp"
 
+#include "located_json.hpp"
+
 namespace slicewise::models {
 
-// The fields of one object in a catalogue file, read strictly: a field that is missing or of the
-// wrong type, and (by done()) one that nobody asked for, throws std::runtime_error naming file and
-// field. Refers to the parsed file, which must outlive it.
+// How the files of a catalogue are read. The files that ship throw std::runtime_error at the first
+// mistake; of a user's file every problem is kept with its place; and from the same readers comes
+// the schema, when they read nothing and say what they would take.
+struct CatalogReading {
+  const LocatedJson* file = nullptr;  // the user's; nullptr: a file that ships, or the schema
+  Source usual_source;                // of what a user's file gives without one
+  Diagnostics problems{};             // in the user's file
+
+  // Records a problem of the value, or the key, that stands at `path`.
+  void add(Code code, const std::string& path, std::string message, std::string help = {});
+};
+
+// The fields of one object in a catalogue file, read strictly: a field that is missing, of the
+// wrong type or out of range, and (by done()) one that nobody asked for, is a mistake. After one,
+// a user's file is read on with an empty value. Refers to the parsed file, which must outlive it.
 class CatalogFields {
  public:
-  CatalogFields(const nlohmann::json& object, std::string where);
+  CatalogFields(const nlohmann::json& object, std::string where, CatalogReading* reading = nullptr);
+  // Writes into `schema` what is asked for.
+  CatalogFields(nlohmann::json& schema, CatalogReading& reading);
 
-  bool has(const std::string& name) const;
-  std::vector<std::string> names() const;  // of all fields, sorted
-  std::string text(const std::string& name);
-  std::int64_t integer(const std::string& name);
-  int small_integer(const std::string& name);  // one that fits an int
-  double number(const std::string& name);
+  bool has(const std::string& name);          // whoever asks can do without
+  std::vector<std::string> names() const;     // of all fields, sorted
+  std::string text(const std::string& name);  // not empty
+  std::string word(const std::string& name, const std::string& only);  // no other
+  // Sizes in MiB are multiplied later.
+  std::int64_t integer(const std::string& name, std::int64_t least = 0,
+                       std::int64_t most = std::int64_t{1} << 40U);
+  int small_integer(const std::string& name, int least = 0);  // one that fits an int
+  double number(const std::string& name, double least = 0, double most = kMost);
+  double positive(const std::string& name);
   bool flag(const std::string& name);
   CatalogFields object(const std::string& name);
+  void leave(const std::string& name);  // a list that somebody else reads
   std::vector<CatalogFields> objects(const std::string& name);
   std::vector<std::string> texts(const std::string& name);
   std::vector<int> integers(const std::string& name);
@@ -40,41 +62,68 @@ class CatalogFields {
   std::vector<std::pair<std::string, CatalogFields>> named_objects(const std::string& name);
   std::map<std::string, std::string> named_texts(const std::string& name);
 
-  // nullopt ("" for texts) when the field is absent.
+  // nullopt ("" for texts, false for flags) when the field is absent.
   std::string text_or_empty(const std::string& name);
-  std::optional<int> maybe_integer(const std::string& name);
-  std::optional<double> maybe_number(const std::string& name);
+  bool flag_or_false(const std::string& name);
+  std::vector<std::string> texts_or_none(const std::string& name);
+  std::optional<int> maybe_integer(const std::string& name, int least = 0);
+  std::optional<double> maybe_number(const std::string& name, double least = 0,
+                                     double most = kMost);
+  std::optional<double> maybe_share(const std::string& name);  // in [0, 1]
   std::optional<Bytes> maybe_mebibytes(const std::string& name);
   std::optional<Duration> maybe_milliseconds(const std::string& name);
 
-  const std::string& where() const { return where_; }  // "gpus.json.gpus[3]"
-  // Throws when a field was never read.
+  const std::string& where() const { return where_; }   // "gpus.json.gpus[3]"
+  CatalogReading* reading() const { return reading_; }  // nullptr: a file that ships
+  bool is_users() const { return reading_ != nullptr; }
+  // A mistake for each field that was never read.
   void done() const;
-  [[noreturn]] void fail(const std::string& field, const std::string& problem) const;
+  void fail(const std::string& field, const std::string& problem, Code code = Code::ValueRange,
+            const std::string& help = {}) const;
 
  private:
-  const nlohmann::json& take(const std::string& name);
-  std::vector<int> integer_list(const std::string& name, const nlohmann::json& list) const;
+  static constexpr double kMost = 1e15;
+
+  struct Form;
+  const nlohmann::json* take(const std::string& name, const Form& form);
+  nlohmann::json* describe(const std::string& name, const Form& form);
+  template <class T>
+  bool is_within(const std::string& name, T value, T least, T most);
+  std::string path_of(const std::string& name) const { return where_ + "." + name; }
 
   const nlohmann::json* object_;
   std::string where_;
+  CatalogReading* reading_;
+  nlohmann::json* schema_ = nullptr;
   std::set<std::string> taken_;
+  std::set<std::string> optional_;
 };
 
 // A file's `sources` table: id -> text and date.
 class SourceTable {
  public:
   explicit SourceTable(CatalogFields& file);
-  // Throws when the table has no such id.
-  const Source& find(const std::string& id) const;
+  // Throws when the table has no such id; in a user's file it is the source itself.
+  Source find(const std::string& id) const;
+  // What the field `source` of the object names; in a user's file the file itself without one.
+  Source of(CatalogFields& fields) const;
 
  private:
   std::string where_;
+  std::optional<Source> usual_;  // of a user's file
   std::map<std::string, Source> sources_;
 };
 
-// One reader per catalogue file. All throw std::runtime_error that names file and field.
+// One reader for each kind of thing: the sections of a user's file and the files that ship.
+GpuModel read_gpu(CatalogFields fields, const SourceTable& sources);
+InstanceType read_instance(CatalogFields fields, const SourceTable& sources,
+                           const std::string& usual_source);
+Interconnect read_interconnect(CatalogFields fields, const SourceTable& sources);
+MigGeometry read_geometry(CatalogFields fields);
+WorkloadProfile read_workload_profile(CatalogFields fields);
+LlmModel read_llm_model(CatalogFields fields);
 
+// One per file that ships. All throw std::runtime_error that names file and field.
 std::vector<InstanceType> read_instances(std::string_view json);
 std::vector<Interconnect> read_interconnects(std::string_view json);
 std::vector<GpuModel> read_gpus(std::string_view json);
@@ -88,5 +137,25 @@ PriceBook read_prices(std::string_view json);
 // Adds a spot price per market: the median over availability zones where there is one, else the
 // Spot Advisor's saving off the on-demand price, marked derived.
 void add_spot_prices(PriceBook& book, const std::vector<SpotMarket>& markets);
+
+// The catalogue's prices with the list `prices` of a user's file laid over them; `regions` are
+// names that are none of AWS's.
+Expected<PriceBook> with_listed_prices(const Catalogue& catalogue, const SourceText& file,
+                                       const YAML::Node& prices, const std::string& date,
+                                       const std::vector<std::string>& regions);
+
+// What the section `prices` of a user's file holds, in the words of JSON Schema.
+nlohmann::json price_schema();
+
+// Names of things that do not go together: the GPU of an instance type, links of another node
+// size. Says the name of the field that is wrong and what is wrong with it; "" when all is well.
+struct Misfit {
+  std::string field;
+  std::string problem;
+};
+Misfit misfit_of(const InstanceType& type, const Catalogue& catalogue);
+
+// Says which profiles and language models no scenario can run, and why.
+void mark_unusable(Catalogue& catalogue);
 
 }  // namespace slicewise::models

@@ -33,18 +33,30 @@ std::string why_unusable(const WorkloadProfile& profile, const Catalogue& catalo
   return no_figures(profile.gpu_model);
 }
 
-// REQUIRES of GpuSets, for every instance type.
-void check_interconnect(const InstanceType& type, const Catalogue& catalogue) {
+}  // namespace
+
+Misfit misfit_of(const InstanceType& type, const Catalogue& catalogue) {
+  if (catalogue.find_gpu(type.gpu_model) == nullptr) {
+    return {"gpu", "names a GPU model that the catalogue lacks: " + type.gpu_model};
+  }
   const Interconnect* link = catalogue.find_interconnect(type.interconnect);
-  const auto fail = [&](const std::string& problem) {
-    throw std::runtime_error("instances.json: " + type.name + ": interconnect: " + problem);
-  };
-  if (link == nullptr) fail("interconnects.json has no \"" + type.interconnect + "\"");
+  if (link == nullptr) {
+    return {"interconnect", "is not among the interconnects: " + type.interconnect};
+  }
   const std::size_t gpus = link->nvlinks.size();
-  if (gpus != 0 && gpus != static_cast<std::size_t>(type.gpu_count)) fail("of another node size");
+  if (gpus == 0 || gpus == static_cast<std::size_t>(type.gpu_count)) return {};
+  return {"interconnect", "is that of another node size"};  // REQUIRES of GpuSets
 }
 
-}  // namespace
+void mark_unusable(Catalogue& catalogue) {
+  for (WorkloadProfile& profile : catalogue.profiles) {
+    profile.unusable = why_unusable(profile, catalogue);
+  }
+  for (LlmModel& model : catalogue.llm_models) {
+    const bool known = catalogue.find_gpu(model.gpu_model) != nullptr;
+    model.unusable = known ? "" : no_figures(model.gpu_model);
+  }
+}
 
 const GpuModel* Catalogue::find_gpu(std::string_view name) const {
   return find_in(gpus, [name](const GpuModel& gpu) {
@@ -101,17 +113,16 @@ Catalogue load_catalogue() {
   catalogue.gpus = read_gpus(catalog_files::gpus_json());
   catalogue.instances = read_instances(catalog_files::instances_json());
   catalogue.interconnects = read_interconnects(catalog_files::interconnects_json());
-  for (const InstanceType& type : catalogue.instances) check_interconnect(type, catalogue);
+  for (const InstanceType& type : catalogue.instances) {
+    const Misfit misfit = misfit_of(type, catalogue);
+    if (misfit.field.empty()) continue;
+    throw std::runtime_error("instances.json: " + type.name + ": " + misfit.field + " " +
+                             misfit.problem);
+  }
   catalogue.mig = read_mig(catalog_files::mig_json());
   catalogue.profiles = read_profiles(catalog_files::profiles_json());
-  for (WorkloadProfile& profile : catalogue.profiles) {
-    profile.unusable = why_unusable(profile, catalogue);
-  }
   catalogue.llm_models = read_llm_models(catalog_files::llm_models_json());
-  for (LlmModel& model : catalogue.llm_models) {
-    if (catalogue.find_gpu(model.gpu_model) == nullptr)
-      model.unusable = no_figures(model.gpu_model);
-  }
+  mark_unusable(catalogue);
   catalogue.spot = read_spot(catalog_files::spot_json());
   catalogue.commitments = read_commitments(catalog_files::commitments_json());
   catalogue.prices = read_prices(catalog_files::prices_json());

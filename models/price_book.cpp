@@ -18,6 +18,8 @@
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/nearest_name.hpp"
 
+#include "catalog_fields.hpp"
+
 namespace slicewise::models {
 namespace {
 
@@ -97,19 +99,8 @@ namespace {
 constexpr std::array<std::string_view, 2> kFileKeys = {"date", "prices"};
 constexpr std::array<std::string_view, 5> kPriceKeys = {"instanceType", "region", "purchase",
                                                         "usdPerHour", "source"};
+constexpr double kMostPerHour = 1e6;  // far above any instance; keeps sums in range
 constexpr std::array<std::string_view, 3> kPurchases = {"on-demand", "spot", "reserved"};
-
-// Line and column of a byte of the text. Columns count characters.
-SourceLocation location_of(const SourceText& file, std::size_t byte) {
-  const std::string_view before = std::string_view(file.text).substr(0, byte);
-  const auto line_start = before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1;
-  const auto starts_character = [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  };
-  const std::string_view line = before.substr(line_start);
-  return {file.name, static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
-          static_cast<int>(std::count_if(line.begin(), line.end(), starts_character)) + 1, 1};
-}
 
 std::optional<Diagnostic> syntax_error(const SourceText& file) {
   try {
@@ -136,18 +127,13 @@ bool is_region(const std::string& name) {
   return std::regex_match(name, shape);
 }
 
-bool is_date(const std::string& text) {
-  static const std::regex shape(R"(\d{4}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)");
-  return std::regex_match(text, shape);
-}
-
-// Reads one price file, collecting every mistake on the way.
+// Reads prices of a file, collecting every mistake on the way.
 class PriceFileReader {
  public:
   PriceFileReader(const Catalogue& catalogue, const SourceText& file)
       : catalogue_(catalogue), file_(file), book_(catalogue.prices) {}
 
-  Expected<PriceBook> read() {
+  Expected<PriceBook> read_file() {
     const auto fields = read_object(YAML::Load(file_.text), kFileKeys, "the price file");
     if (!fields) return tl::unexpected(problems_);
     read_date(*fields);
@@ -155,27 +141,34 @@ class PriceFileReader {
     if (prices == fields->end()) {
       report(Code::FieldMissing, {file_.name, 1, 1, 1}, "the price file has no `prices`",
              R"(write {"prices": [{"instanceType": ..., "region": ..., "usdPerHour": ...}]})");
-    } else if (!prices->second.IsSequence()) {
-      report(Code::FieldType, where(prices->second), "`prices` must be a list");
-    } else {
-      for (const YAML::Node& entry : prices->second) read_price(entry);
+      return tl::unexpected(problems_);
     }
-    if (!problems_.empty()) return tl::unexpected(problems_);
-    return std::move(book_);
+    return read_list(prices->second);
+  }
+
+  // `date` and `regions` as the file around the list has them.
+  Expected<PriceBook> read_list(const YAML::Node& prices, const std::string& date,
+                                std::set<std::string> regions) {
+    date_ = date;
+    if (date > book_.date()) book_.set_date(date);
+    own_regions_ = std::move(regions);
+    return read_list(prices);
   }
 
  private:
   using Fields = std::map<std::string, YAML::Node>;
 
-  SourceLocation where(const YAML::Node& node) const {
-    const YAML::Mark mark = node.Mark();
-    SourceLocation place = location_of(file_, static_cast<std::size_t>(std::max(mark.pos, 0)));
-    if (node.IsScalar()) {
-      const bool quoted = node.Tag() == "!";
-      place.length = static_cast<int>(node.Scalar().size()) + (quoted ? 2 : 0);
+  Expected<PriceBook> read_list(const YAML::Node& prices) {
+    if (prices.IsSequence()) {
+      for (const YAML::Node& entry : prices) read_price(entry);
+    } else {
+      report(Code::FieldType, where(prices), "`prices` must be a list");
     }
-    return place;
+    if (!problems_.empty()) return tl::unexpected(problems_);
+    return std::move(book_);
   }
+
+  SourceLocation where(const YAML::Node& node) const { return location_of(file_, node); }
 
   void report(Code code, SourceLocation place, std::string message, std::string help = {}) {
     problems_.push_back(
@@ -214,7 +207,7 @@ class PriceFileReader {
       }
       return std::nullopt;
     }
-    if (!found->second.IsScalar() || found->second.Tag() != "!") {
+    if (!is_text(found->second)) {
       report(Code::FieldType, where(found->second), fmt::format("`{}` must be a string", key));
       return std::nullopt;
     }
@@ -249,13 +242,14 @@ class PriceFileReader {
   // Regions that the catalogue lacks are welcome when they look like one.
   std::optional<std::string> read_region(const Fields& fields, const YAML::Node& owner) {
     auto name = read_text(fields, "region", &owner);
-    if (!name || is_region(*name)) return name;
+    if (!name || is_region(*name) || own_regions_.contains(*name)) return name;
     const auto nearest = nearest_name(*name, book_.regions());
     report(Code::RegionUnknown, where(fields.at("region")),
            fmt::format("\"{}\" does not look like an AWS region", *name),
            nearest ? fmt::format("did you mean {}?", *nearest)
                    : std::string("a region is an area, a direction and a digit, like eu-west-3 or "
-                                 "ap-southeast-2"));
+                                 "ap-southeast-2; a catalogue file names others: "
+                                 "`regions: [berlin]`"));
     return std::nullopt;
   }
 
@@ -285,7 +279,6 @@ class PriceFileReader {
       report(Code::FieldType, where(node), "`usdPerHour` must be a number");
       return std::nullopt;
     }
-    constexpr double kMostPerHour = 1e6;  // far above any instance; keeps sums in range
     const Usd usd = dollars > 0 && dollars <= kMostPerHour ? from_dollars(dollars) : Usd{};
     if (usd.nano > 0) return usd;
     report(
@@ -327,6 +320,7 @@ class PriceFileReader {
   const SourceText& file_;
   PriceBook book_;
   std::string date_;
+  std::set<std::string> own_regions_;
   std::map<PriceName, SourceLocation> seen_;
   Diagnostics problems_;
 };
@@ -336,13 +330,33 @@ class PriceFileReader {
 Expected<PriceBook> with_overrides(const Catalogue& catalogue, const SourceText& prices_file) {
   if (const auto error = syntax_error(prices_file)) return tl::unexpected(Diagnostics{*error});
   try {
-    return PriceFileReader(catalogue, prices_file).read();
+    return PriceFileReader(catalogue, prices_file).read_file();
   } catch (const YAML::Exception& error) {
     // JSON that yaml-cpp does not take: escaped surrogate pairs.
     const auto byte = static_cast<std::size_t>(std::max(error.mark.pos, 0));
     return tl::unexpected(Diagnostics{make_diagnostic(
         Code::YamlSyntax, location_of(prices_file, byte), "cannot be read: " + error.msg)});
   }
+}
+
+nlohmann::json price_schema() {
+  nlohmann::json properties;
+  for (const std::string_view key : kPriceKeys) {
+    properties[std::string(key)] = {{"type", "string"}};
+  }
+  properties["purchase"]["enum"] = kPurchases;
+  properties["usdPerHour"] = {
+      {"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", kMostPerHour}};
+  return {{"type", "object"},
+          {"additionalProperties", false},
+          {"required", {"instanceType", "region", "usdPerHour"}},
+          {"properties", std::move(properties)}};
+}
+
+Expected<PriceBook> with_listed_prices(const Catalogue& catalogue, const SourceText& file,
+                                       const YAML::Node& prices, const std::string& date,
+                                       const std::vector<std::string>& regions) {
+  return PriceFileReader(catalogue, file).read_list(prices, date, {regions.begin(), regions.end()});
 }
 
 }  // namespace slicewise::models

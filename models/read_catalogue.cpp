@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <regex>
+
 #include <nlohmann/json.hpp>
 
 #include "catalog_fields.hpp"
@@ -7,45 +10,62 @@ namespace {
 
 constexpr double kBytesPerGigabyte = 1e9;
 
+// Microseconds; source `driver-timeslice` of gpus.json.
+constexpr int kDriversTimeSlice = 1'024;
+
 // The sources of the figures, the general one ("*") first, each once.
 std::vector<Source> read_sources(CatalogFields& fields, const SourceTable& sources) {
   std::vector<Source> out;
   std::set<std::string> seen;
+  if (fields.is_users() && !fields.has("sources")) return {fields.reading()->usual_source};
   for (const auto& [figure, id] : fields.named_texts("sources")) {
     if (seen.insert(id).second) out.push_back(sources.find(id));
   }
   return out;
 }
 
+// "8.9": its first number is looked at.
+std::string read_capability(CatalogFields& fields) {
+  static const std::regex shape("[1-9][0-9]?[.][0-9]");
+  const std::string text = fields.text("computeCapability");
+  if (!text.empty() && !std::regex_match(text, shape)) {
+    fields.fail("computeCapability", "is no compute capability", Code::FieldType,
+                "write it like computeCapability: \"8.9\"");
+  }
+  return text;
+}
+
+}  // namespace
+
 GpuModel read_gpu(CatalogFields fields, const SourceTable& sources) {
   GpuModel gpu;
   gpu.name = fields.text("name");
-  gpu.aliases = fields.texts("aliases");
-  gpu.architecture = fields.text("architecture");
-  gpu.compute_capability = fields.text("computeCapability");
+  gpu.aliases = fields.texts_or_none("aliases");
+  gpu.architecture = fields.text_or_empty("architecture");
+  gpu.compute_capability = read_capability(fields);
   gpu.kubernetes_product = fields.text_or_empty("kubernetesProduct");
-  gpu.sm_count = fields.small_integer("smCount");
-  gpu.register_file_per_sm = {fields.integer("registerFileBytesPerSm")};
-  gpu.shared_memory_per_sm = {fields.integer("sharedMemoryBytesPerSm")};
+  gpu.sm_count = fields.small_integer("smCount", 1);
+  gpu.register_file_per_sm = {fields.integer("registerFileBytesPerSm", 1)};
+  gpu.shared_memory_per_sm = {fields.integer("sharedMemoryBytesPerSm", 1)};
   gpu.l2_cache = fields.maybe_mebibytes("l2CacheMib");
-  gpu.memory_bandwidth_bytes_per_second = fields.number("memoryBandwidthGBps") * kBytesPerGigabyte;
-  gpu.memory_total = mebibytes(fields.integer("memoryTotalMib"));
+  gpu.memory_bandwidth_bytes_per_second =
+      fields.positive("memoryBandwidthGBps") * kBytesPerGigabyte;
+  gpu.memory_total = mebibytes(fields.integer("memoryTotalMib", 1));
   gpu.memory_usable = fields.maybe_mebibytes("memoryUsableMib");
   gpu.fp32_tflops = fields.maybe_number("fp32Tflops");
   gpu.fp16_tensor_tflops = fields.maybe_number("fp16TensorTflops");
-  gpu.nvlink_links = fields.small_integer("nvlinkLinks");
-  gpu.nvlink_gbytes_per_second = fields.number("nvlinkGBps");
-  gpu.tdp_watts = fields.small_integer("tdpWatts");
-  gpu.supports_mig = fields.flag("supportsMig");
-  gpu.mps_max_clients = fields.small_integer("mpsMaxClients");
-  gpu.time_slice = microseconds(fields.integer("timeSliceMicroseconds"));
-  if (fields.has("unverified")) gpu.unverified = fields.texts("unverified");
+  gpu.nvlink_links = fields.maybe_integer("nvlinkLinks").value_or(0);
+  gpu.nvlink_gbytes_per_second = fields.maybe_number("nvlinkGBps").value_or(0);
+  gpu.tdp_watts = fields.maybe_integer("tdpWatts").value_or(0);
+  gpu.supports_mig = fields.flag_or_false("supportsMig");
+  gpu.mps_max_clients = fields.maybe_integer("mpsMaxClients", 1).value_or(gpu.mps_max_clients);
+  gpu.time_slice =
+      microseconds(fields.maybe_integer("timeSliceMicroseconds", 1).value_or(kDriversTimeSlice));
+  gpu.unverified = fields.texts_or_none("unverified");
   gpu.sources = read_sources(fields, sources);
   fields.done();
   return gpu;
 }
-
-}  // namespace
 
 std::vector<GpuModel> read_gpus(std::string_view json) {
   const auto document = nlohmann::json::parse(json);
@@ -61,43 +81,71 @@ namespace {
 
 void read_gpu_of_instance(CatalogFields gpu, const SourceTable& sources, InstanceType& type) {
   type.gpu_model = gpu.text("model");
-  type.gpu_count = gpu.small_integer("count");
-  type.gpu_fraction = gpu.maybe_number("fraction").value_or(1);
-  type.gpu_memory = mebibytes(gpu.integer("memoryMib"));
+  type.gpu_count = gpu.small_integer("count", 1);
+  type.gpu_fraction = gpu.has("fraction") ? std::min(1.0, gpu.positive("fraction")) : 1;
+  // Absent in a user's file: what the model has.
+  if (!gpu.is_users() || gpu.has("memoryMib")) {
+    type.gpu_memory = mebibytes(gpu.integer("memoryMib", 1));
+  }
   if (gpu.has("memorySource")) sources.find(gpu.text("memorySource"));
   gpu.done();
 }
 
 void read_allocatable(CatalogFields allocatable, const SourceTable& sources, InstanceType& type) {
-  const std::string memory_source = allocatable.text("memorySource");
-  sources.find(memory_source);
-  type.allocatable_cpu = {allocatable.integer("cpuMillicores")};
-  type.allocatable_memory = mebibytes(allocatable.integer("memoryMib"));
-  type.allocatable_memory_measured = memory_source == "measured";
+  const std::string memory_source = allocatable.text_or_empty("memorySource");
+  if (!memory_source.empty()) sources.find(memory_source);
+  type.allocatable_cpu = {allocatable.integer("cpuMillicores", 1)};
+  type.allocatable_memory = mebibytes(allocatable.integer("memoryMib", 1));
+  type.allocatable_memory_measured = memory_source == "measured" || allocatable.is_users();
   allocatable.done();
 }
 
-InstanceType read_instance(CatalogFields fields, const SourceTable& sources,
-                           const std::string& usual_source) {
-  InstanceType type;
-  type.name = fields.text("name");
-  type.family = fields.text("family");
-  type.retired_on = fields.text_or_empty("retiredOn");
-  type.note = fields.text_or_empty("note");
-  type.vcpus = fields.small_integer("vcpus");
-  type.memory = mebibytes(fields.integer("memoryMib"));
-  read_gpu_of_instance(fields.object("gpu"), sources, type);
-  read_allocatable(fields.object("allocatable"), sources, type);
-  type.max_pods = fields.small_integer("maxPods");
-  type.network_gbps = fields.number("networkGbps");
-  type.local_nvme_gb = fields.small_integer("localNvmeGb");
-  type.interconnect = fields.text("interconnect");
-  type.source = sources.find(fields.has("source") ? fields.text("source") : usual_source);
-  fields.done();
-  return type;
+// What kubelet offers to pods where EKS sets it up: nodeadm reserves 6 % of the first core, 1 % of
+// the second, 0.5 % of the next two and 0.25 % of the others, 11 MiB a pod and 255 MiB, and evicts
+// below 100 MiB.
+void reserve_as_eks(InstanceType& type) {
+  constexpr std::int64_t kReservedMib = 255 + 100;
+  std::int64_t tenths = 0;  // of a millicore
+  for (int core = 0; core < type.vcpus; ++core) {
+    tenths += core == 0 ? 600 : core == 1 ? 100 : core < 4 ? 50 : 25;
+  }
+  type.allocatable_cpu = {std::max<std::int64_t>(1, (type.vcpus * 10'000LL - tenths) / 10)};
+  const Bytes reserved = mebibytes(kReservedMib + 11LL * type.max_pods);
+  type.allocatable_memory_measured = true;  // nothing is estimated but by that rule
+  type.allocatable_memory =
+      type.memory.count > reserved.count ? Bytes{type.memory.count - reserved.count} : mebibytes(1);
 }
 
 }  // namespace
+
+InstanceType read_instance(CatalogFields fields, const SourceTable& sources,
+                           const std::string& usual_source) {
+  constexpr int kKubeletsMaxPods = 110;
+  InstanceType type;
+  type.name = fields.text("name");
+  type.family =
+      fields.has("family") ? fields.text("family") : type.name.substr(0, type.name.find('.'));
+  type.retired_on = fields.text_or_empty("retiredOn");
+  type.note = fields.text_or_empty("note");
+  type.vcpus = fields.small_integer("vcpus", 1);
+  type.memory = mebibytes(fields.integer("memoryMib", 1));
+  read_gpu_of_instance(fields.object("gpu"), sources, type);
+  type.max_pods = fields.maybe_integer("maxPods", 1).value_or(kKubeletsMaxPods);
+  if (fields.has("allocatable")) {
+    read_allocatable(fields.object("allocatable"), sources, type);
+  } else {
+    reserve_as_eks(type);
+  }
+  type.network_gbps = fields.maybe_number("networkGbps").value_or(0);
+  type.local_nvme_gb = fields.maybe_integer("localNvmeGb").value_or(0);
+  type.interconnect = fields.has("interconnect") ? fields.text("interconnect")
+                      : type.gpu_count == 1      ? "none (single GPU)"
+                                                 : "PCIe only";
+  type.source =
+      fields.is_users() || fields.has("source") ? sources.of(fields) : sources.find(usual_source);
+  fields.done();
+  return type;
+}
 
 std::vector<InstanceType> read_instances(std::string_view json) {
   const auto document = nlohmann::json::parse(json);
@@ -117,32 +165,33 @@ namespace {
 
 void check_symmetric(const CatalogFields& fields, const std::vector<std::vector<int>>& nvlinks) {
   for (std::size_t a = 0; a < nvlinks.size(); ++a) {
-    if (nvlinks[a].size() != nvlinks.size()) fields.fail("nvlinks", "is not square");
+    if (nvlinks[a].size() != nvlinks.size()) return fields.fail("nvlinks", "is not square");
     if (nvlinks[a][a] != 0) fields.fail("nvlinks", "links a GPU to itself");
   }
   for (std::size_t a = 0; a < nvlinks.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {
       if (nvlinks[a][b] != nvlinks[b][a] || nvlinks[a][b] < 0) {
         fields.fail("nvlinks", "is not a symmetric table of link counts");
+        return;
       }
     }
   }
 }
 
+}  // namespace
+
 Interconnect read_interconnect(CatalogFields fields, const SourceTable& sources) {
   Interconnect link;
   link.name = fields.text("name");
-  link.source = sources.find(fields.text("source"));
-  link.switched = fields.has("switched") && fields.flag("switched");
+  link.source = sources.of(fields);
+  link.switched = fields.flag_or_false("switched");
   if (fields.has("nvlinks")) link.nvlinks = fields.integer_rows("nvlinks");
   check_symmetric(fields, link.nvlinks);
   link.pcie_gbytes_per_second = fields.maybe_number("pcieGBps").value_or(0);
-  link.pcie_assumed = fields.has("pcieAssumed") && fields.flag("pcieAssumed");
+  link.pcie_assumed = fields.flag_or_false("pcieAssumed");
   fields.done();
   return link;
 }
-
-}  // namespace
 
 std::vector<Interconnect> read_interconnects(std::string_view json) {
   const auto document = nlohmann::json::parse(json);
@@ -175,51 +224,60 @@ std::vector<Item> read_dated(std::string_view json, const std::string& file_name
 }
 
 std::vector<MigProfile::Placement> read_placements(CatalogFields fields) {
-  const int size = fields.small_integer("size");
+  const int size = fields.small_integer("size", 1);
   std::vector<MigProfile::Placement> placements;
   for (const int start : fields.integers("starts")) placements.push_back({start, size});
   fields.done();
   return placements;
 }
 
-MigProfile read_mig_profile(CatalogFields fields) {
+MigProfile read_mig_profile(CatalogFields fields, const MigGeometry& geometry) {
   MigProfile profile;
   profile.name = fields.text("name");
   profile.resource_mixed = fields.text("resourceMixed");
   profile.gi_profile_id = fields.small_integer("giProfileId");
-  profile.compute_slices = fields.small_integer("computeSlices");
-  profile.memory_slices = fields.small_integer("memorySlices");
-  profile.sm_count = fields.maybe_integer("smCount");
+  profile.compute_slices = fields.small_integer("computeSlices", 1);
+  profile.memory_slices = fields.small_integer("memorySlices", 1);
+  profile.sm_count = fields.maybe_integer("smCount", 1);
   profile.memory = fields.maybe_mebibytes("memoryMib");
-  profile.max_count = fields.small_integer("maxCount");
+  profile.max_count = fields.small_integer("maxCount", 1);
   profile.copy_engines = fields.maybe_integer("copyEngines");
   profile.nvdec = fields.maybe_integer("nvdec");
-  profile.media_extensions = fields.flag("mediaExtensions");
-  profile.confidence = fields.text("confidence");
+  profile.media_extensions = fields.flag_or_false("mediaExtensions");
+  profile.confidence = fields.text_or_empty("confidence");
   profile.note = fields.text_or_empty("note");
   profile.placements = read_placements(fields.object("placements"));
+  for (const MigProfile::Placement& placement : profile.placements) {
+    if (placement.start >= 0 && placement.start + placement.size <= geometry.memory_slices)
+      continue;
+    fields.fail("placements", "go beyond the memory slices of the GPU");
+  }
+  if (profile.compute_slices > geometry.compute_slices) {
+    fields.fail("computeSlices", "is more than the GPU has");
+  }
   fields.done();
   return profile;
 }
 
+}  // namespace
+
 MigGeometry read_geometry(CatalogFields fields) {
   MigGeometry geometry;
   geometry.gpu_model = fields.text("gpu");
-  geometry.memory_slices = fields.small_integer("memorySlices");
-  geometry.compute_slices = fields.small_integer("computeSlices");
-  geometry.sm_total = fields.small_integer("smTotal");
-  geometry.sm_usable = fields.small_integer("smUsable");
-  geometry.mode_change_needs_reset = fields.flag("modeChangeNeedsReset");
-  geometry.sources = fields.texts("sources");
+  geometry.memory_slices = fields.small_integer("memorySlices", 1);
+  geometry.compute_slices = fields.small_integer("computeSlices", 1);
+  geometry.sm_total = fields.small_integer("smTotal", 1);
+  geometry.sm_usable = fields.small_integer("smUsable", 1);
+  geometry.mode_change_needs_reset = fields.flag_or_false("modeChangeNeedsReset");
+  geometry.sources = fields.texts_or_none("sources");
   geometry.note = fields.text_or_empty("note");
+  if (geometry.sm_usable > geometry.sm_total) fields.fail("smUsable", "is more than smTotal");
   for (CatalogFields& profile : fields.objects("profiles")) {
-    geometry.profiles.push_back(read_mig_profile(profile));
+    geometry.profiles.push_back(read_mig_profile(profile, geometry));
   }
   fields.done();
   return geometry;
 }
-
-}  // namespace
 
 std::vector<MigGeometry> read_mig(std::string_view json) {
   return read_dated(json, "mig.json", "geometries", &read_geometry);
@@ -233,37 +291,40 @@ std::optional<Duration> maybe_seconds(CatalogFields& fields, const std::string& 
   return from_seconds(*value);
 }
 
+}  // namespace
+
 WorkloadProfile read_workload_profile(CatalogFields fields) {
+  constexpr double kMostNorm = 1'000;
   WorkloadProfile profile;
   profile.name = fields.text("name");
-  profile.title = fields.text("title");
+  profile.title = fields.has("title") ? fields.text("title") : profile.name;
   profile.kind = fields.text("kind");
   profile.gpu_model = fields.text("gpu");
-  profile.batch = fields.maybe_integer("batch");
-  profile.precision = fields.text("precision");
+  profile.batch = fields.maybe_integer("batch", 1);
+  profile.precision = fields.text_or_empty("precision");
   profile.items_per_step = fields.maybe_number("itemsPerStep");
   profile.throughput_per_second = fields.maybe_number("throughputPerSecond");
   profile.solo_step = fields.maybe_milliseconds("soloMs");
   profile.fixed_part = fields.maybe_milliseconds("fixedMs");
   profile.gpu_work = fields.maybe_milliseconds("workMs");
-  profile.norm_p = fields.maybe_number("normP");
-  profile.capacity_share = fields.maybe_number("capacityShare");
-  profile.bandwidth_share = fields.maybe_number("bandwidthShare");
+  profile.norm_p = fields.maybe_number("normP", 1, kMostNorm);
+  profile.capacity_share = fields.maybe_share("capacityShare");
+  profile.bandwidth_share = fields.maybe_share("bandwidthShare");
   profile.sensitivity = fields.maybe_number("sensitivity");
   profile.pressure = fields.maybe_number("pressure");
-  profile.duty = fields.maybe_number("duty");
+  profile.duty = fields.maybe_share("duty");
   profile.memory = fields.maybe_mebibytes("memoryMib");
   profile.burst = maybe_seconds(fields, "burstSeconds");
   profile.idle = maybe_seconds(fields, "idleSeconds");
   profile.solo_slice = fields.text_or_empty("soloSlice");
-  profile.source = fields.text("source");
-  profile.provenance = fields.named_texts("provenance");
+  profile.source = fields.is_users() && !fields.has("source") ? fields.reading()->usual_source.text
+                                                              : fields.text("source");
+  if (fields.has("provenance")) profile.provenance = fields.named_texts("provenance");
   profile.note = fields.text_or_empty("note");
+  if (profile.solo_step && profile.solo_step->ns == 0) fields.fail("soloMs", "must be above 0");
   fields.done();
   return profile;
 }
-
-}  // namespace
 
 std::vector<WorkloadProfile> read_profiles(std::string_view json) {
   return read_dated(json, "profiles.json", "profiles", &read_workload_profile);
@@ -389,32 +450,29 @@ void add_spot_prices(PriceBook& book, const std::vector<SpotMarket>& markets) {
   }
 }
 
-namespace {
-
-LlmModel read_model(CatalogFields fields) {
+LlmModel read_llm_model(CatalogFields fields) {
   constexpr double kSecondsPerMillisecond = 1e-3;
   LlmModel model;
   model.name = fields.text("name");
-  model.title = fields.text("title");
+  model.title = fields.has("title") ? fields.text("title") : model.name;
   model.gpu_model = fields.text("gpu");
-  model.precision = fields.text("precision");
+  model.precision = fields.text_or_empty("precision");
   model.step = {fields.number("weightsMs") * kSecondsPerMillisecond,
                 fields.number("tokenMs") * kSecondsPerMillisecond,
                 fields.number("kvReadMs") * kSecondsPerMillisecond,
                 fields.number("overheadMs") * kSecondsPerMillisecond};
-  model.weights = mebibytes(fields.integer("weightsMib"));
-  model.kv_bytes_per_token = Bytes{fields.integer("kvBytesPerToken")};
-  model.source = fields.text("source");
-  model.provenance = fields.named_texts("provenance");
+  model.weights = mebibytes(fields.integer("weightsMib", 1));
+  model.kv_bytes_per_token = Bytes{fields.integer("kvBytesPerToken", 1)};
+  model.source = fields.is_users() && !fields.has("source") ? fields.reading()->usual_source.text
+                                                            : fields.text("source");
+  if (fields.has("provenance")) model.provenance = fields.named_texts("provenance");
   model.note = fields.text_or_empty("note");
   fields.done();
   return model;
 }
 
-}  // namespace
-
 std::vector<LlmModel> read_llm_models(std::string_view json) {
-  return read_dated(json, "llm_models.json", "models", &read_model);
+  return read_dated(json, "llm_models.json", "models", &read_llm_model);
 }
 
 }  // namespace slicewise::models

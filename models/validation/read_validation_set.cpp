@@ -18,6 +18,7 @@
 #include "../catalog_fields.hpp"
 #include "csv_table.hpp"
 #include "embedded/validation_files.hpp"
+#include "user_table.hpp"
 
 namespace slicewise::models {
 namespace {
@@ -33,89 +34,33 @@ constexpr std::array<std::string_view, 13> kOptional = {
 class PairFileReader {
  public:
   explicit PairFileReader(const SourceText& file)
-      : name_(file.name), table_(parse_csv(file.text)) {}
+      : name_(file.name), table_(file, kNeeded, kOptional) {}
 
   Expected<MeasurementSource> read(std::string_view gpu) {
-    if (table_.open_quote) {
-      report(Code::FieldType, *table_.open_quote, "a quoted field never ends");
-      return tl::unexpected(problems_);
-    }
-    read_header();
-    if (!problems_.empty()) return tl::unexpected(problems_);
     MeasurementSource source;
     source.id = kUserPairs;
     source.title = name_.substr(name_.rfind('/') + 1);
     source.url = name_;
     source.read = "the file given";
     source.gpu = gpu;
-    for (const CsvRow& row : table_.rows) {
+    for (const CsvRow& row : table_.rows()) {
       if (const auto pair = read_row(row)) source.pairs.push_back(*pair);
     }
-    if (table_.rows.empty()) {
-      problems_.push_back(make_diagnostic(Code::FieldMissing, {name_, 1, 1, 1},
-                                          fmt::format("{} has no pairs", name_)));
-    }
-    if (!problems_.empty()) return tl::unexpected(problems_);
+    if (!table_.is_sound()) return tl::unexpected(table_.take_problems());
     return source;
   }
 
  private:
-  void report(Code code, const CsvField& field, std::string message, std::string help = {}) {
-    problems_.push_back(make_diagnostic(code, {name_, field.line, field.column, field.length},
-                                        std::move(message), std::move(help)));
-  }
-
-  void read_header() {
-    std::vector<std::string_view> known(kNeeded.begin(), kNeeded.end());
-    known.insert(known.end(), kOptional.begin(), kOptional.end());
-    for (std::size_t column = 0; column < table_.header.size(); ++column) {
-      const CsvField& field = table_.header[column];
-      if (std::find(known.begin(), known.end(), field.text) == known.end()) {
-        const auto nearest = nearest_name(field.text, known);
-        report(Code::FieldUnknown, field, fmt::format("unknown column `{}`", field.text),
-               nearest ? fmt::format("did you mean `{}`?", *nearest)
-                       : fmt::format("known columns: {}", fmt::join(known, ", ")));
-      } else if (!columns_.emplace(field.text, column).second) {
-        report(Code::FieldDuplicate, field, fmt::format("column `{}` is there twice", field.text));
-      }
-    }
-    for (const std::string_view column : kNeeded) {
-      if (columns_.contains(column)) continue;
-      problems_.push_back(make_diagnostic(Code::FieldMissing, {name_, 1, 1, 1},
-                                          fmt::format("there is no column `{}`", column),
-                                          fmt::format("needed are {}", fmt::join(kNeeded, ", "))));
-    }
-  }
-
-  const CsvField& field_of(const CsvRow& row, std::string_view column) const {
-    return row[columns_.find(column)->second];
-  }
-
-  std::optional<double> read_number(const CsvRow& row, std::string_view column, double least,
-                                    double most) {
-    const CsvField& field = field_of(row, column);
-    const auto value = number_in(field.text);
-    if (!value) {
-      report(Code::FieldType, field, fmt::format("`{}` must be a number", column),
-             "leave out pairs that did not run");
-    } else if (*value < least || *value > most) {
-      report(Code::ValueRange, field,
-             fmt::format("`{}` is {}; it must be from {} to {}", column, field.text, least, most));
-      return std::nullopt;
-    }
-    return value;
-  }
-
   // "ResNet18/CIFAR-10 b32 amp0": as much of the name as the file has.
   std::string name_of(const CsvRow& row, char side) const {
-    std::string name = field_of(row, std::string("model") + side).text;
+    std::string name = table_.text(row, std::string("model") + side);
     constexpr std::array<std::array<std::string_view, 2>, 3> kParts = {
         {{"dataset", "/"}, {"batch", " b"}, {"amp", " amp"}}};
     for (const auto& [column, prefix] : kParts) {
-      const auto found = columns_.find(std::string(column) + side);
-      if (found == columns_.end()) continue;
+      const CsvField* part = table_.field(row, std::string(column) + side);
+      if (part == nullptr) continue;
       name += prefix;
-      name += row[found->second].text;
+      name += part->text;
     }
     return name;
   }
@@ -125,16 +70,10 @@ class PairFileReader {
     constexpr double kLeastSpeed = 0.01;
     constexpr double kMostSpeed = 100;
     constexpr double kPercent = 0.01;
-    if (row.size() != table_.header.size()) {
-      report(Code::FieldMissing, row.front(),
-             fmt::format("{} fields, but the header names {} columns", row.size(),
-                         table_.header.size()));
-      return std::nullopt;
-    }
-    const auto first_speed = read_number(row, "ratio1", kLeastSpeed, kMostSpeed);
-    const auto second_speed = read_number(row, "ratio2", kLeastSpeed, kMostSpeed);
-    const auto first_utilisation = read_number(row, "iso_gpu_util1", 0, 100);
-    const auto second_utilisation = read_number(row, "iso_gpu_util2", 0, 100);
+    const auto first_speed = table_.number(row, "ratio1", kLeastSpeed, kMostSpeed);
+    const auto second_speed = table_.number(row, "ratio2", kLeastSpeed, kMostSpeed);
+    const auto first_utilisation = table_.number(row, "iso_gpu_util1", 0, 100);
+    const auto second_utilisation = table_.number(row, "iso_gpu_util2", 0, 100);
     if (!first_speed || !second_speed || !first_utilisation || !second_utilisation) {
       return std::nullopt;
     }
@@ -147,9 +86,7 @@ class PairFileReader {
   }
 
   std::string name_;
-  CsvTable table_;
-  std::map<std::string, std::size_t, std::less<>> columns_;
-  Diagnostics problems_;
+  UserTable table_;
 };
 
 }  // namespace
@@ -169,6 +106,7 @@ Unit read_unit(CatalogFields& fields) {
   if (name == "per-second") return Unit::PerSecond;
   if (name == "speed") return Unit::Speed;
   fields.fail("unit", "is not a unit");
+  return Unit::Seconds;
 }
 
 double positive(const CsvField& field, const std::string& file) {
@@ -270,10 +208,7 @@ StudyEngine read_engine(CatalogFields& fields) {
     if (known.name == name) return known.engine;
   }
   fields.fail("engine", "is not an engine");
-}
-
-std::vector<std::string> maybe_texts(CatalogFields& fields, const std::string& name) {
-  return fields.has(name) ? fields.texts(name) : std::vector<std::string>{};
+  return StudyEngine::Law;
 }
 
 std::vector<int> maybe_integers(CatalogFields& fields, const std::string& name) {
@@ -284,9 +219,9 @@ RowFilter read_filter(CatalogFields& study, const std::string& name) {
   RowFilter filter;
   if (!study.has(name)) return filter;
   CatalogFields fields = study.object(name);
-  filter.workloads = maybe_texts(fields, "workloads");
-  filter.sizes = maybe_texts(fields, "sizes");
-  filter.slices = maybe_texts(fields, "slices");
+  filter.workloads = fields.texts_or_none("workloads");
+  filter.sizes = fields.texts_or_none("sizes");
+  filter.slices = fields.texts_or_none("slices");
   for (const int percent : maybe_integers(fields, "threads")) filter.threads.push_back(percent);
   filter.clients = maybe_integers(fields, "clients");
   fields.done();
@@ -308,10 +243,6 @@ std::vector<double> read_norms(CatalogFields& fields) {
   return norms;
 }
 
-bool maybe_flag(CatalogFields& fields, const std::string& name) {
-  return fields.has(name) && fields.flag(name);
-}
-
 Study read_study(CatalogFields& fields) {
   Study study;
   study.id = fields.text("id");
@@ -326,8 +257,8 @@ Study read_study(CatalogFields& fields) {
   study.norms = read_norms(fields);
   study.bandwidth_share = fields.maybe_number("bandwidthShare");
   study.capacity_share = fields.maybe_number("capacityShare");
-  study.one_fixed_part = maybe_flag(fields, "oneFixedPart");
-  study.own_norm = maybe_flag(fields, "ownNorm");
+  study.one_fixed_part = fields.flag_or_false("oneFixedPart");
+  study.own_norm = fields.flag_or_false("ownNorm");
   study.cold_cache = fields.maybe_number("coldCache").value_or(1);
   study.duty = read_duty(fields);
   study.target_percent = fields.maybe_number("targetPercent");

@@ -62,7 +62,8 @@ const Record& max_load_metadata() {
        field<&M::precision>("precisionRatio", "width of the interval that was asked for"),
        field<&M::most>("mostFactor", "the highest load that was tried, over the scenario's"),
        stamp_field<M>("version"), stamp_field<M>("priceDate"), stamp_field<M>("priceFile"),
-       stamp_field<M>("priceFileSha256"), stamp_field<M>("allowPending"),
+       stamp_field<M>("priceFileSha256"), stamp_field<M>("catalogueFiles"),
+       stamp_field<M>("catalogueSha256"), stamp_field<M>("allowPending"),
        field<&M::interrupted>("interrupted", "the search was not finished").optional()}};
   return declared;
 }

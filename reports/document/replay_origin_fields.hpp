@@ -30,6 +30,8 @@ std::vector<Field> origin_fields() {
           like("priceDate"),
           like("priceFile"),
           like("priceFileSha256"),
+          like("catalogueFiles"),
+          like("catalogueSha256"),
           field<&Study::interrupted>("interrupted", "jobs that had not ended by then are missing")
               .optional()};
 }

@@ -154,7 +154,8 @@ const Record& sensitivity_metadata() {
        field<&S::simulations>("simulations", "how many there were"),
        field<&S::by>("byRatio", "how far inputs were lowered and raised"),
        stamp_field<S>("version"), stamp_field<S>("priceDate"), stamp_field<S>("priceFile"),
-       stamp_field<S>("priceFileSha256"), stamp_field<S>("allowPending"),
+       stamp_field<S>("priceFileSha256"), stamp_field<S>("catalogueFiles"),
+       stamp_field<S>("catalogueSha256"), stamp_field<S>("allowPending"),
        field<&S::interrupted>("interrupted", "not every input was varied").optional()}};
   return declared;
 }

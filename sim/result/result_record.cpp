@@ -129,6 +129,9 @@ const Record& record_of<Stamp>() {
            .when<&has_prices>(),
        field<&S::price_file_sha256>("priceFileSha256", "SHA-256 of that file, in hexadecimal")
            .when<&has_prices>(),
+       field<&S::catalogue_files>("catalogueFiles", "--catalogue files, in order").optional(),
+       field<&S::catalogue_sha256>("catalogueSha256", "SHA-256 of each of them, in hexadecimal")
+           .optional(),
        field<&S::allow_pending>("allowPending", "--allow-pending: pods left Pending do not count")
            .optional()}};
   return declared;
@@ -934,6 +937,7 @@ const Record& result_metadata() {
        stamp_field<R>("version"), stamp_field<R>("priceDate").csv(36, "priceDate"),
        stamp_field<R>("priceFile").csv(37, "priceFile"),
        stamp_field<R>("priceFileSha256").csv(38, "priceFileSha256"), stamp_field<R>("allowPending"),
+       stamp_field<R>("catalogueFiles"), stamp_field<R>("catalogueSha256"),
        field<&R::interrupted>("interrupted",
                               "some replications were not run; variants without any are absent")
            .optional()

@@ -252,6 +252,13 @@ Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::C
   return result;
 }
 
+void stamp_layers(const models::Catalogue& catalogue, Stamp& stamp) {
+  for (const models::CatalogueLayer& layer : catalogue.layers) {
+    stamp.catalogue_files.push_back(layer.file);
+    stamp.catalogue_sha256.push_back(layer.sha256);
+  }
+}
+
 Stamp stamp_of(const scenarios::ScenarioSet& set, std::size_t variant,
                const models::Catalogue& catalogue) {
   Stamp stamp;
@@ -264,6 +271,7 @@ Stamp stamp_of(const scenarios::ScenarioSet& set, std::size_t variant,
   stamp.replications = set.variants[variant].replications;
   stamp.allow_pending = set.variants[variant].allow_pending;
   stamp.price_date = catalogue.prices.date();
+  stamp_layers(catalogue, stamp);
   return stamp;
 }
 

@@ -57,10 +57,19 @@ std::vector<NamedProfile> usable_profiles(const models::Catalogue& catalogue, co
 
 }  // namespace
 
+// How `provenance` of a profile begins where the user measured, as `slicewise calibrate` writes it.
+constexpr std::string_view kMeasured = "measured";
+
 void take_profile(const models::WorkloadProfile& profile, Workload& spec) {
   const bool measured_by_user = spec.measured.has_value();
   scenarios::Measured& m = measured_by_user ? *spec.measured : spec.measured.emplace();
-  if (!measured_by_user) m.provenance = scenarios::Provenance::Catalog;
+  if (!measured_by_user) {
+    const auto basis = profile.provenance.find("soloMs");
+    const bool measured =
+        profile.is_users && basis != profile.provenance.end() &&
+        same_name(std::string_view(basis->second).substr(0, kMeasured.size()), kMeasured);
+    m.provenance = measured ? scenarios::Provenance::Measured : scenarios::Provenance::Catalog;
+  }
   if (!m.bandwidth_share) m.bandwidth_share = profile.bandwidth_share;
   if (!m.capacity_share) m.capacity_share = profile.capacity_share;
   if (!m.norm_p) m.norm_p = profile.norm_p;

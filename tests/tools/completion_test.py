@@ -24,7 +24,7 @@ class Bash(unittest.TestCase):
         for verb in ("run", "compare", "max-load", "neighbours", "sensitivity", "diff", "replay", "export", "import",
                      "check", "get",
                      "explain",
-                     "schema", "validate", "version", "completion", "help"):
+                     "schema", "calibrate", "validate", "version", "completion", "help"):
             self.assertIn(verb, offers)
         self.assertEqual(bash_offers("ex"), ["export", "explain"])
 
@@ -66,7 +66,7 @@ class Bash(unittest.TestCase):
     def test_every_offered_flag_is_accepted(self):
         for verb in ("run", "compare", "max-load", "neighbours", "sensitivity", "diff", "replay", "export", "import",
                      "check",
-                     "explain", "schema",
+                     "explain", "schema", "calibrate",
                      "validate", "version", "completion", "help"):
             text = run(verb, "--help").stdout
             for flag in bash_offers(verb, "-"):

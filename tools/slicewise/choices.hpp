@@ -160,6 +160,7 @@ inline constexpr std::array kSchemas = {
     Choice{"difference", SchemaKind::Difference},
     Choice{"replay", SchemaKind::Replay},
     Choice{"check", SchemaKind::Check},
+    Choice{"catalogue", SchemaKind::Catalogue},
 };
 
 inline constexpr std::array kDiffFormats = {

@@ -147,6 +147,7 @@ struct Settings {
   GetCommand get;
   InitCommand init;
   ExplainCommand explain;
+  CalibrateCommand calibrate;
   ValidateCommand validate;
   SchemaCommand schema;
   BugReportCommand bugreport;
@@ -301,6 +302,7 @@ tl::expected<Command, UsageError> selected_command(const CLI::App& app, const Se
   if (verb == "init") return settings.init;
   if (verb == "explain") return settings.explain;
   if (verb == "schema") return settings.schema;
+  if (verb == "calibrate") return settings.calibrate;
   if (verb == "validate") return settings.validate;
   if (verb == "bugreport") return settings.bugreport;
   if (verb == "version") return settings.version;
@@ -342,6 +344,7 @@ tl::expected<Invocation, UsageError> parse_command_line(int argc, const char* co
   add_import(app, settings.import, settings.flags);
   add_check(app, settings.check, settings.flags);
   add_get(app, settings.get, settings.flags);
+  add_calibrate(app, settings.calibrate, settings.flags);
   add_validate(app, settings.validate, settings.flags);
   add_explain(app, settings.explain, settings.flags);
   add_schema(app, settings.schema, settings.flags);

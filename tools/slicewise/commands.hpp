@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slicewise/exit_code.hpp"
+#include "slicewise/models/measurements.hpp"
 #include "slicewise/reports/export.hpp"
 #include "slicewise/reports/reference.hpp"
 #include "slicewise/scenarios/import.hpp"
@@ -30,6 +31,7 @@ enum class ProgressChoice : std::uint8_t { Auto, Tty, Plain, None };
 struct CommonFlags {
   ColorChoice color = ColorChoice::Auto;
   bool quiet = false;
+  std::vector<std::string> catalogues;  // files and folders; of verbs that read the catalogue
 };
 
 // Junit: only of verbs that judge objectives, see kVerdictFormats.
@@ -250,6 +252,12 @@ struct ExplainCommand {
   std::string name;   // of a profile, after the topic "profile"
 };
 
+struct CalibrateCommand {
+  std::vector<std::string> files;
+  models::MeasuredContext context;
+  std::string out;  // "": the profiles are not written
+};
+
 enum class ValidateFormat : std::uint8_t { Table, Wide, Json, Csv, Markdown };
 
 struct ValidateCommand {
@@ -270,7 +278,8 @@ enum class SchemaKind : std::uint8_t {
   Sensitivity,
   Difference,
   Replay,
-  Check
+  Check,
+  Catalogue
 };
 
 struct SchemaCommand {
@@ -292,11 +301,11 @@ struct ShowTextCommand {
   std::string text;
 };
 
-using Command =
-    std::variant<RunCommand, CompareCommand, MaxLoadCommand, PlanCommand, NeighboursCommand,
-                 SensitivityCommand, DiffCommand, ReplayCommand, ReportCommand, ExportCommand,
-                 ImportCommand, CheckCommand, GetCommand, InitCommand, ExplainCommand,
-                 SchemaCommand, ValidateCommand, BugReportCommand, VersionCommand, ShowTextCommand>;
+using Command = std::variant<RunCommand, CompareCommand, MaxLoadCommand, PlanCommand,
+                             NeighboursCommand, SensitivityCommand, DiffCommand, ReplayCommand,
+                             ReportCommand, ExportCommand, ImportCommand, CheckCommand, GetCommand,
+                             InitCommand, ExplainCommand, SchemaCommand, CalibrateCommand,
+                             ValidateCommand, BugReportCommand, VersionCommand, ShowTextCommand>;
 
 // Each in the file of its verb: the flags, then what they ask for.
 void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags);
@@ -315,6 +324,7 @@ void add_get(CLI::App& app, GetCommand& get, CommonFlags& flags);
 void add_init(CLI::App& app, InitCommand& init, CommonFlags& flags);
 void add_explain(CLI::App& app, ExplainCommand& explain, CommonFlags& flags);
 void add_schema(CLI::App& app, SchemaCommand& schema, CommonFlags& flags);
+void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flags);
 void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags);
 void add_bugreport(CLI::App& app, BugReportCommand& bugreport, CommonFlags& flags);
 void add_version(CLI::App& app, VersionCommand& version, CommonFlags& flags);
@@ -335,6 +345,7 @@ ExitCode execute(const GetCommand& command, const CommonFlags& flags);
 ExitCode execute(const InitCommand& command, const CommonFlags& flags);
 ExitCode execute(const ExplainCommand& command, const CommonFlags& flags);
 ExitCode execute(const SchemaCommand& command, const CommonFlags& flags);
+ExitCode execute(const CalibrateCommand& command, const CommonFlags& flags);
 ExitCode execute(const ValidateCommand& command, const CommonFlags& flags);
 ExitCode execute(const BugReportCommand& command, const CommonFlags& flags);
 ExitCode execute(const VersionCommand& command, const CommonFlags& flags);

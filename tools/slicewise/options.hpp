@@ -110,6 +110,17 @@ inline CLI::App& add_verb(CLI::App& app, const std::string& name, const std::str
   return verb;
 }
 
+// Of verbs that read the catalogue.
+inline void add_catalogue(CLI::App& verb, CommonFlags& flags) {
+  verb.add_option("--catalogue", flags.catalogues,
+                  "GPUs, instance types, prices, profiles of your own, laid over those that ship "
+                  "(slicewise schema catalogue); a folder is all its files")
+      ->type_name("FILE,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(kCommonFlags);
+}
+
 inline CLI::Option* add_text(CLI::App& app, const std::string& names, std::string& target,
                              const std::string& type, const std::string& description) {
   return app.add_option(names, target, description)->type_name(type);

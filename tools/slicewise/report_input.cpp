@@ -109,6 +109,9 @@ std::string command_of(const ReportOrigin& origin, const sim::Result& result) {
   std::string out = "slicewise run -f " + quoted(origin.stamp.scenario_file);
   for (const std::string& setting : origin.stamp.settings) out += " --set " + quoted(setting);
   for (const std::string& variant : origin.variants) out += " --variant " + quoted(variant);
+  for (const std::string& file : result.stamp.catalogue_files) {
+    out += " --catalogue " + quoted(file);
+  }
   if (!origin.stamp.price_file.empty()) out += " --prices " + quoted(origin.stamp.price_file);
   if (origin.stamp.allow_pending) out += " --allow-pending";
   if (!origin.fidelity.empty()) out += " --fidelity " + origin.fidelity;
@@ -138,6 +141,10 @@ ExitCode open_origin(const ReportOrigin& origin, const CommonFlags& flags, Repor
     return fail(sim::check_names(file->loaded, input.catalogue), file->texts, flags);
   }
   set = std::move(file->loaded.set);
+  if (std::string problem;
+      !origin.document.text.empty() && !has_layers(input.catalogue, origin.stamp, problem)) {
+    return stale(origin, problem, flags);
+  }
   if (!origin.stamp.scenario_sha256.empty() && set.sha256 != origin.stamp.scenario_sha256) {
     return stale(origin,
                  fmt::format("{} is not what this was made from", origin.stamp.scenario_file),

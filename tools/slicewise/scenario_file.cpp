@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <system_error>
@@ -46,6 +47,46 @@ ScenarioFile scenario_of(SourceText source, const std::vector<std::string>& set)
   file.loaded.traces.clear();
   file.settings = set;
   return file;
+}
+
+namespace {
+
+// A folder stands for the files in it, by name.
+std::vector<std::string> files_in(const std::string& path) {
+  std::error_code failed;
+  if (!std::filesystem::is_directory(path, failed)) return {path};
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path, failed)) {
+    const std::string ending = entry.path().extension().string();
+    if (ending == ".yaml" || ending == ".yml" || ending == ".json") {
+      files.push_back(entry.path().string());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace
+
+tl::expected<models::Catalogue, ExitCode> open_catalogue(const CommonFlags& flags) {
+  models::Catalogue catalogue = models::load_catalogue();
+  for (const std::string& named : flags.catalogues) {
+    const std::vector<std::string> files = files_in(named);
+    if (files.empty()) {
+      return tl::unexpected(fail({make_diagnostic(Code::FileUnreadable, {.file = named, .line = 0},
+                                                  "the folder has no .yaml, .yml or .json file")},
+                                 {}, flags));
+    }
+    for (const std::string& file : files) {
+      const Expected<SourceText> source = read_source(file);
+      if (!source) return tl::unexpected(fail(source.error(), {}, flags));
+      Expected<models::Catalogue> laid = models::with_layer(std::move(catalogue), *source);
+      if (!laid) return tl::unexpected(fail(laid.error(), {*source}, flags));
+      catalogue = std::move(*laid);
+      catalogue.layers.back().sha256 = scenarios::sha256_hex(source->text);
+    }
+  }
+  return catalogue;
 }
 
 ExitCode lay_prices_over(models::Catalogue& catalogue, const std::string& path,
@@ -131,7 +172,9 @@ tl::expected<OneVariant, ExitCode> open_variant(
     bool allow_pending, const sim::SizeLimits& limits, const CommonFlags& flags) {
   tl::expected<ScenarioFile, ExitCode> file = open_scenario_or_option(path, set, flags);
   if (!file) return tl::unexpected(file.error());
-  OneVariant opened{std::move(*file), 0, models::load_catalogue(), {}};
+  auto catalogue = open_catalogue(flags);
+  if (!catalogue) return tl::unexpected(catalogue.error());
+  OneVariant opened{std::move(*file), 0, std::move(*catalogue), {}};
   if (const ExitCode code =
           lay_prices_over(opened.catalogue, prices_of(prices, opened.file), flags, &opened.prices);
       code != ExitCode::Success) {
@@ -161,6 +204,18 @@ tl::expected<OneVariant, ExitCode> open_variant(
     return tl::unexpected(code);
   }
   return opened;
+}
+
+bool has_layers(const models::Catalogue& catalogue, const sim::Stamp& stamp, std::string& problem) {
+  if (std::ranges::equal(catalogue.layers, stamp.catalogue_sha256, {},
+                         &models::CatalogueLayer::sha256)) {
+    return true;
+  }
+  std::string files;
+  for (const std::string& file : stamp.catalogue_files) files += " " + file;
+  problem = files.empty() ? "it was made without a --catalogue file"
+                          : "it was made with other catalogue files:" + files;
+  return false;
 }
 
 void stamp_files(const ScenarioFile& scenario, const PriceFile& prices, sim::Stamp& stamp) {
@@ -230,9 +285,13 @@ class PlanOpener {
     if (set.sha256 != plan.stamp.scenario_sha256 || variant == set.variants.end()) {
       return stale(path);
     }
-    const models::Catalogue catalogue = models::load_catalogue();
+    const auto catalogue = open_catalogue(flags_);
+    if (!catalogue) return tl::unexpected(catalogue.error());
+    if (std::string given; !has_layers(*catalogue, plan.stamp, given)) {
+      return refused(Code::PlanStale, given, "give the --catalogue files that it was made with");
+    }
     const Diagnostics problems =
-        reports::check_plan_names(source_, plan, option, *variant, catalogue);
+        reports::check_plan_names(source_, plan, option, *variant, *catalogue);
     if (!problems.empty()) return refused(problems);
     file->price_file = path_from(source_.name, plan.stamp.price_file);
     if (!file->price_file.empty()) {
@@ -243,7 +302,7 @@ class PlanOpener {
       }
     }
     scenarios::Scenario planned =
-        sim::planned_scenario(*variant, plan.options[option].pools, catalogue);
+        sim::planned_scenario(*variant, plan.options[option].pools, *catalogue);
     planned.seed = plan.stamp.seed;
     planned.replications = plan.stamp.replications;
     planned.allow_pending = plan.stamp.allow_pending;

@@ -46,6 +46,10 @@ inline const std::string& prices_of(const std::string& flag, const ScenarioFile&
 // The same of a text that was read before.
 ScenarioFile scenario_of(SourceText source, const std::vector<std::string>& set);
 
+// The catalogue that ships with the --catalogue files laid over it, in their order. Mistakes are
+// printed.
+tl::expected<models::Catalogue, ExitCode> open_catalogue(const CommonFlags& flags);
+
 // The --prices file that a result was computed with.
 struct PriceFile {
   std::string name;
@@ -96,6 +100,9 @@ tl::expected<OneVariant, ExitCode> open_variant(const SimulatingCommand& command
   return open_variant(command.file, command.set, command.prices, command.variant, command.seed,
                       command.replications, allow_pending, command.limits, flags);
 }
+
+// Whether the --catalogue files are those of the stamp; else what is wrong.
+bool has_layers(const models::Catalogue& catalogue, const sim::Stamp& stamp, std::string& problem);
 
 // Says in the stamp of a result which files it was made from: only tools know.
 void stamp_files(const ScenarioFile& scenario, const PriceFile& prices, sim::Stamp& stamp);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slicewise/diagnostics.hpp"
 #include "slicewise/models/hardware.hpp"
 #include "slicewise/models/llm_step.hpp"
 #include "slicewise/models/mig.hpp"
@@ -44,7 +45,8 @@ struct WorkloadProfile {
   std::map<std::string, std::string>
       provenance;  // figure -> "measured", "fitted over ...", "estimate"
   std::string note;
-  std::string unusable;  // why no scenario can run it, half a sentence; "" when one can
+  bool is_users = false;  // of a file that was laid over the catalogue
+  std::string unusable;   // why no scenario can run it, half a sentence; "" when one can
 };
 
 // A spot or commitment figure that is not a plain list price.
@@ -70,8 +72,15 @@ struct Commitment {
   Source source;
 };
 
+// A user's file that was laid over the catalogue.
+struct CatalogueLayer {
+  std::string file;    // as given
+  std::string sha256;  // of its bytes, in hexadecimal; who reads files knows it
+};
+
 // Everything that is true before a run starts: read once from the data embedded in the binary,
-// immutable afterwards. Lists keep the order of the catalogue files (family, then size).
+// and from files of the user; immutable afterwards. Lists keep the order of the catalogue files
+// (family, then size).
 struct Catalogue {
   std::vector<GpuModel> gpus;
   std::vector<InstanceType> instances;
@@ -82,6 +91,7 @@ struct Catalogue {
   std::vector<Commitment> commitments;
   PriceBook prices;
   std::vector<LlmModel> llm_models;
+  std::vector<CatalogueLayer> layers;  // the last one wins
 
   // nullptr when unknown. GPU models are found by name or alias, ignoring case.
   const GpuModel* find_gpu(std::string_view name) const;
@@ -102,5 +112,13 @@ WorkloadProfile on_whole_gpu(WorkloadProfile profile, const Catalogue& catalogue
 // Parses the embedded catalogue. The data ships with the program, so a defect in it is a bug:
 // throws std::runtime_error that names file and field.
 Catalogue load_catalogue();
+
+// The catalogue with a file of the user laid over it (YAML or JSON, catalogue_schema_json()): what
+// has the name of something known takes its place, the rest is added. What comes without a source
+// has "User: FILE". Mistakes are diagnostics with file:line:col, all of them at once.
+Expected<Catalogue> with_layer(Catalogue catalogue, const SourceText& file);
+
+// The JSON Schema of such a file.
+std::string catalogue_schema_json();
 
 }  // namespace slicewise::models

@@ -22,15 +22,20 @@ struct Stamp {
   std::size_t variants = 1;         // of the file
   std::uint64_t seed = 0;
   int replications = 0;
-  std::string price_date;         // of the newest price in force; "": without prices
-  std::string price_file;         // laid over the catalogue's prices; "" = none
-  std::string price_file_sha256;  // of its bytes, in hexadecimal
-  bool allow_pending = false;     // pods that stay Pending did not count, see judge()
-  std::string version{kVersion};  // of the slicewise that made them
+  std::string price_date;                     // of the newest price in force; "": without prices
+  std::string price_file;                     // laid over the catalogue's prices; "" = none
+  std::string price_file_sha256;              // of its bytes, in hexadecimal
+  std::vector<std::string> catalogue_files;   // laid over the catalogue, in order
+  std::vector<std::string> catalogue_sha256;  // of their bytes, in hexadecimal
+  bool allow_pending = false;                 // pods that stay Pending did not count, see judge()
+  std::string version{kVersion};              // of the slicewise that made them
 };
 
 // Of variant `variant` of the set; of files only who read them knows. REQUIRES: there is one.
 Stamp stamp_of(const scenarios::ScenarioSet& set, std::size_t variant,
                const models::Catalogue& catalogue);
+
+// Says which files were laid over the catalogue.
+void stamp_layers(const models::Catalogue& catalogue, Stamp& stamp);
 
 }  // namespace slicewise::sim

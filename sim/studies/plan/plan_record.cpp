@@ -32,6 +32,7 @@ const Record& plan_metadata() {
        field<&P::instance_types>("instanceTypes", "that were tried"),
        field<&P::purchases>("purchaseOptions", "that were tried"), stamp_field<P>("version"),
        stamp_field<P>("priceDate"), stamp_field<P>("priceFile"), stamp_field<P>("priceFileSha256"),
+       stamp_field<P>("catalogueFiles"), stamp_field<P>("catalogueSha256"),
        stamp_field<P>("allowPending"),
        field<&P::interrupted>("interrupted", "the search was not finished").optional()}};
   return declared;

@@ -20,8 +20,8 @@
 namespace slicewise::tools {
 namespace {
 
-Diagnostics mistakes_in(const ScenarioFile& file) {
-  return sim::check_names(file.loaded, models::load_catalogue());
+Diagnostics mistakes_in(const ScenarioFile& file, const models::Catalogue& catalogue) {
+  return sim::check_names(file.loaded, catalogue);
 }
 
 // Mistakes that are not among the others.
@@ -41,8 +41,9 @@ std::ptrdiff_t values_in(const ScenarioFile& file) {
 }
 
 // As many mistakes and values.
-bool reads_alike(const ScenarioFile& a, const ScenarioFile& b) {
-  return mistakes_in(a).size() == mistakes_in(b).size() && values_in(a) == values_in(b) &&
+bool reads_alike(const ScenarioFile& a, const ScenarioFile& b, const models::Catalogue& catalogue) {
+  return mistakes_in(a, catalogue).size() == mistakes_in(b, catalogue).size() &&
+         values_in(a) == values_in(b) &&
          a.loaded.set.variants.size() == b.loaded.set.variants.size();
 }
 
@@ -65,6 +66,7 @@ void add_bugreport(CLI::App& app, BugReportCommand& bugreport, CommonFlags& flag
       ->required();
   add_text(verb, "--command", bugreport.command, "TEXT",
            "What you ran: its names are replaced too");
+  add_catalogue(verb, flags);
   add_text(verb, "-o,--out", bugreport.out, "FILE", "Write here instead of standard output");
 }
 
@@ -72,7 +74,9 @@ ExitCode execute(const BugReportCommand& command, const CommonFlags& flags) {
   Expected<ScenarioFile> file = open_scenario(command.file, {});
   if (!file) return fail(file.error(), {}, flags);
   const SourceText& source = file->source();
-  const Diagnostics mistakes = mistakes_in(*file);
+  const auto catalogue = open_catalogue(flags);
+  if (!catalogue) return catalogue.error();
+  const Diagnostics mistakes = mistakes_in(*file, *catalogue);
   if (std::ranges::find(mistakes, Code::ApiVersionUnknown, &Diagnostic::code) != mistakes.end()) {
     print_diagnostics(mistakes, {source}, flags);
     return cannot_pack("it is no scenario, whose names are known");
@@ -80,13 +84,13 @@ ExitCode execute(const BugReportCommand& command, const CommonFlags& flags) {
   const auto packed = scenarios::without_names(source, command.command);
   if (!packed) return fail(packed.error(), {source}, flags);
   const ScenarioFile renamed = scenario_of({source.name, packed->text}, {});
-  if (const Diagnostics gone = without(mistakes, mistakes_in(renamed)); !gone.empty()) {
+  if (const Diagnostics gone = without(mistakes, mistakes_in(renamed, *catalogue)); !gone.empty()) {
     print_diagnostics(gone, {source}, flags);
     return cannot_pack(
         "with other names these would not be its mistakes\nhelp: mend them, or "
         "please replace the names by hand");
   }
-  if (!reads_alike(*file, renamed)) {
+  if (!reads_alike(*file, renamed, *catalogue)) {
     return cannot_pack(
         "with other names it would be another scenario\nhelp: please replace them "
         "by hand");

@@ -183,6 +183,7 @@ void add_check(CLI::App& app, CheckCommand& check, CommonFlags& flags) {
   verb.add_flag("--strict", check.strict, "Exit with 3 for warnings as well");
   add_text(verb, "--plugin-version", check.plugin_version, "VERSION",
            "Of NVIDIA's device plugin (default 0.20.0)");
+  add_catalogue(verb, flags);
   add_text(verb, "--out", check.out, "FILE", "Write here instead of standard output");
 }
 
@@ -209,7 +210,9 @@ ExitCode execute(const CheckCommand& command, const CommonFlags& flags) {
     texts.push_back(std::move(*text));
   }
   if (!unreadable.empty()) return fail(unreadable, {}, flags);
-  const models::Catalogue catalogue = models::load_catalogue();
+  const auto opened = open_catalogue(flags);
+  if (!opened) return opened.error();
+  const models::Catalogue& catalogue = *opened;
   scenarios::ClusterFiles files = scenarios::read_cluster_files(texts, version);
   report.findings = files.problems;
   std::ranges::move(sim::lint_cluster(files, catalogue, version),

@@ -75,6 +75,7 @@ void add_compare(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
   verb.add_flag("--force", compare.force, "Simulate what the stock plugin or EC2 does not offer");
   add_allow_pending(verb, compare.allow_pending);
   add_simulation_flags(verb, compare);
+  add_catalogue(verb, flags);
 }
 
 ExitCode execute(const CompareCommand& command, const CommonFlags& flags) {

@@ -21,11 +21,16 @@ namespace {
 
 constexpr std::string_view kProfileTopic = "profile";
 
-Expected<std::string> explanation(const ExplainCommand& command, const reports::TextStyle& style) {
+// Of the catalogue, the user's own profiles included.
+tl::expected<Expected<std::string>, ExitCode> explanation(const ExplainCommand& command,
+                                                          const reports::TextStyle& style,
+                                                          const CommonFlags& flags) {
   if (command.topic != kProfileTopic || command.name.empty()) {
     return reports::explain(command.topic, style);
   }
-  return reports::explain_profile(models::load_catalogue(), command.name, style);
+  const auto catalogue = open_catalogue(flags);
+  if (!catalogue) return tl::unexpected(catalogue.error());
+  return reports::explain_profile(*catalogue, command.name, style);
 }
 
 ExitCode explain_stored(const FilePart& topic, const CommonFlags& flags) {
@@ -65,6 +70,7 @@ void add_explain(CLI::App& app, ExplainCommand& explain, CommonFlags& flags) {
       "workload of it, or `profile` (default: list the topics)");
   add_text(verb, "name", explain.name, "NAME",
            "After `profile`: which one of `slicewise get profiles`");
+  add_catalogue(verb, flags);
 }
 
 ExitCode execute(const ExplainCommand& command, const CommonFlags& flags) {
@@ -79,7 +85,9 @@ ExitCode execute(const ExplainCommand& command, const CommonFlags& flags) {
   if (const FilePart stored = file_part(command.topic); stored.file.ends_with(".json")) {
     return explain_stored(stored, flags);
   }
-  const Expected<std::string> text = explanation(command, style_for(STDOUT_FILENO, flags.color));
+  const auto found = explanation(command, style_for(STDOUT_FILENO, flags.color), flags);
+  if (!found) return found.error();
+  const Expected<std::string>& text = *found;
   if (!text) {
     print_diagnostics(text.error(), {}, flags);
     return ExitCode::Usage;

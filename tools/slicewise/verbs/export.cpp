@@ -123,6 +123,7 @@ void add_export(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
       "perfetto "
       "--out trace.json",
       flags);
+  add_catalogue(verb, flags);
   add_scenario_flags(verb, exporting.file, exporting.set, exporting.out);
   add_choice(verb, "--to", kExportTargets, exporting.kind,
              "What to write (slicewise explain export)")
@@ -154,7 +155,9 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
     return usage_error(fmt::format("{} says nothing about --to {}", flag, command.kind->name),
                        "leave it out; slicewise explain export says what each kind of file is");
   }
-  const models::Catalogue catalogue = models::load_catalogue();
+  const auto opened = open_catalogue(flags);
+  if (!opened) return opened.error();
+  const models::Catalogue& catalogue = *opened;
   tl::expected<ScenarioFile, ExitCode> file =
       open_scenario_or_option(command.file, command.set, flags, command.candidate);
   if (!file) return file.error();

@@ -44,6 +44,7 @@ CLI::App& add_listing(CLI::App& parent, const std::string& name, const std::stri
   CLI::App& verb = add_verb(parent, name, description, examples, flags);
   verb.parse_complete_callback([&get, listing] { get.listing = listing; });
   add_choice(verb, "-o,--output", kListFormats, get.format, "Format (default table)");
+  add_catalogue(verb, flags);
   return verb;
 }
 
@@ -102,7 +103,9 @@ ExitCode execute(const GetCommand& command, const CommonFlags& flags) {
     }
     fits = *parsed;
   }
-  models::Catalogue catalogue = models::load_catalogue();
+  auto opened = open_catalogue(flags);
+  if (!opened) return opened.error();
+  models::Catalogue& catalogue = *opened;
   if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags);
       code != ExitCode::Success) {
     return code;

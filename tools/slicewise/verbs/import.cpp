@@ -20,6 +20,7 @@
 #include "../files.hpp"
 #include "../options.hpp"
 #include "../prometheus_server.hpp"
+#include "../scenario_file.hpp"
 #include "../terminal.hpp"
 
 namespace slicewise::tools {
@@ -83,12 +84,13 @@ using scenarios::Imported;
 using scenarios::ImportKind;
 using scenarios::ImportOptions;
 
+bool guesses_nodes(ImportKind kind) {
+  return kind == ImportKind::K8s || kind == ImportKind::Pods || kind == ImportKind::Prometheus;
+}
+
 // The flags as the importers take them; the message of the one that is wrong.
 tl::expected<ImportOptions, UsageError> options_of(const ImportCommand& command) {
   ImportOptions options;
-  const bool guesses_nodes = command.kind == ImportKind::K8s || command.kind == ImportKind::Pods ||
-                             command.kind == ImportKind::Prometheus;
-  if (guesses_nodes) options.instances = sim::instance_gpus(models::load_catalogue());
   options.name = command.name;
   options.columns = command.columns;
   options.skip_bad = command.skip_bad;
@@ -229,6 +231,7 @@ void add_import(CLI::App& app, ImportCommand& import, CommonFlags& flags) {
       ->allow_extra_args(false);
   add_choice(verb, "-o,--output", kImportFormats, import.format, "Format (default trace: CSV)");
   add_text(verb, "--out", import.out, "FILE", "Write here instead of standard output");
+  add_catalogue(verb, flags);
   add_text(verb, "--columns", import.columns, "MAP",
            "jobs: which column is what, arrival=submit:ms,run=duration, or a ready map; sacct: the "
            "names of --format");
@@ -260,8 +263,13 @@ ExitCode execute(const ImportCommand& command, const CommonFlags& flags) {
   if (command.files.empty() && command.url.empty()) {
     return usage_error("--file is required", "slicewise import KIND FILE; - is standard input");
   }
-  const auto options = options_of(command);
+  auto options = options_of(command);
   if (!options) return usage_error(options.error().message, options.error().help);
+  if (guesses_nodes(command.kind)) {
+    const auto catalogue = open_catalogue(flags);
+    if (!catalogue) return catalogue.error();
+    options->instances = sim::instance_gpus(*catalogue);
+  }
   const Expected<PrometheusAnswers> sources = read_sources(command);
   if (!sources) return fail(sources.error(), {}, flags);
   const std::vector<SourceText>& texts = sources->texts;

@@ -13,6 +13,7 @@
 #include "../commands.hpp"
 #include "../files.hpp"
 #include "../options.hpp"
+#include "../scenario_file.hpp"
 #include "../terminal.hpp"
 
 namespace slicewise::tools {
@@ -59,14 +60,15 @@ tl::expected<std::string, ExitCode> services_text(const InitCommand& command,
                                                   const CommonFlags& flags) {
   auto table = read_source(command.from);
   if (!table) return tl::unexpected(fail(table.error(), {}, flags));
-  const models::Catalogue catalogue = models::load_catalogue();
+  const auto catalogue = open_catalogue(flags);
+  if (!catalogue) return tl::unexpected(catalogue.error());
   const std::string stem = std::filesystem::path(command.from).stem().string();
   const bool fits =
       !stem.empty() &&
       stem.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789") == std::string::npos;
   auto text = scenarios::scenario_of_services(
       *table, fits ? stem : "services",
-      [&](const std::string& gpu) { return find_gpu(catalogue, gpu); });
+      [&](const std::string& gpu) { return find_gpu(*catalogue, gpu); });
   if (!text) return tl::unexpected(fail(text.error(), {*table}, flags));
   return std::move(*text);
 }
@@ -87,6 +89,7 @@ void add_init(CLI::App& app, InitCommand& init, CommonFlags& flags) {
   add_text(verb, "--from", init.from, "FILE",
            "Services from a CSV with the columns name, memory, ms_per_request, requests_per_s and "
            "perhaps p95, gpu");
+  add_catalogue(verb, flags);
   add_text(verb, "--out", init.out, "FILE", "Write here instead of standard output");
   verb.add_flag("--force", init.force, "Overwrite FILE");
 }

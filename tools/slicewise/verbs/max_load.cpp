@@ -54,6 +54,7 @@ void add_max_load(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags) {
              "Runs of a load that stays undecided (default: four times the first)");
   add_allow_pending(verb, max_load.allow_pending);
   add_simulation_flags(verb, max_load);
+  add_catalogue(verb, flags);
 }
 
 ExitCode execute(const MaxLoadCommand& command, const CommonFlags& flags) {

@@ -38,6 +38,7 @@ void add_neighbours(CLI::App& app, NeighboursCommand& neighbours, CommonFlags& f
   add_choice(verb, "-o,--output", kRunFormats, neighbours.format, "Format (default table)");
   add_text(verb, "--variant", neighbours.variant, "NAME", "Which variant (default: the first)");
   add_simulation_flags(verb, neighbours);
+  add_catalogue(verb, flags);
 }
 
 ExitCode execute(const NeighboursCommand& command, const CommonFlags& flags) {

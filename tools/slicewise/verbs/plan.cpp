@@ -117,6 +117,7 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
            "that was killed goes on");
   add_allow_pending(verb, plan.allow_pending);
   add_simulation_flags(verb, plan);
+  add_catalogue(verb, flags);
 }
 
 std::string plan_subject(const PlanCommand& command, const OneVariant& opened) {

@@ -330,6 +330,7 @@ void add_replay(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
   add_text(verb, "--region", replay.region, "REGION",
            "Whose on-demand prices --instances cost (default us-east-1)");
   add_prices(verb, replay.prices);
+  add_catalogue(verb, flags);
   verb.add_flag("--any-gpu", replay.any_gpu, "Jobs take GPUs of any model, whatever they ask for");
   add_choices(
       verb, "--queue", kQueuePolicies, replay.queues,
@@ -388,7 +389,9 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
                                  "each line after the one with the columns is a job")},
                 {}, flags);
   }
-  models::Catalogue catalogue = models::load_catalogue();
+  auto opened = open_catalogue(flags);
+  if (!opened) return opened.error();
+  models::Catalogue& catalogue = *opened;
   if (const ExitCode code = prepare(input->trace, command, catalogue, sources, flags);
       code != ExitCode::Success) {
     return code;
@@ -405,6 +408,7 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
   origin.stamp.scenario_file = command.file;
   origin.stamp.scenario_sha256 = input->sha256;
   origin.stamp.allow_pending = command.allow_pending;
+  sim::stamp_layers(catalogue, origin.stamp);
   if (cluster->price) {
     origin.stamp.price_date = catalogue.prices.date();
     origin.stamp.price_file = prices.name;

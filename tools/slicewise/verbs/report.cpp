@@ -170,6 +170,7 @@ void add_report(CLI::App& app, ReportCommand& report, CommonFlags& flags) {
   add_allow_pending(verb, report.allow_pending);
   add_group_by(verb, report.group_by);
   add_prices(verb, report.prices);
+  add_catalogue(verb, flags);
   add_number(verb, "-j,--jobs", 1, 1'024, report.jobs,
              "Threads; never changes the result (default: all CPUs)");
   add_size_limits(verb, report.limits);
@@ -194,7 +195,9 @@ ExitCode execute(const ReportCommand& command, const CommonFlags& flags) {
       return report_on_replay(*source, command, outputs, flags);
     }
   }
-  ReportInput input{models::load_catalogue(), {}, {}, {}, {}};
+  auto catalogue = open_catalogue(flags);
+  if (!catalogue) return catalogue.error();
+  ReportInput input{std::move(*catalogue), {}, {}, {}, {}};
   if (const ExitCode code = make_report_input(command, flags, input); code != ExitCode::Success) {
     return code;
   }

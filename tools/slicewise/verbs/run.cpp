@@ -128,13 +128,16 @@ void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
   add_group_by(verb, run.group_by);
   add_allow_pending(verb, run.allow_pending);
   add_prices_and_progress(verb, run);
+  add_catalogue(verb, flags);
 }
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags) {
   tl::expected<ScenarioFile, ExitCode> file =
       open_scenario_or_option(command.file, command.set, flags);
   if (!file) return file.error();
-  models::Catalogue catalogue = models::load_catalogue();
+  auto opened = open_catalogue(flags);
+  if (!opened) return opened.error();
+  models::Catalogue& catalogue = *opened;
   PriceFile prices;
   if (const ExitCode code =
           lay_prices_over(catalogue, prices_of(command.prices, *file), flags, &prices);

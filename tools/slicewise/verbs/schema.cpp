@@ -1,3 +1,4 @@
+#include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/ci.hpp"
 #include "slicewise/reports/difference.hpp"
 #include "slicewise/reports/result_report.hpp"
@@ -34,6 +35,8 @@ std::string schema_text(SchemaKind kind) {
       return reports::replay_schema_json();
     case SchemaKind::Check:
       return reports::check_schema_json();
+    case SchemaKind::Catalogue:
+      return models::catalogue_schema_json();
   }
   return {};
 }

@@ -40,6 +40,7 @@ void add_sensitivity(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags
              "Bisect for so many inputs where an objective starts to fail (default 3)");
   add_allow_pending(verb, sensitivity.allow_pending);
   add_simulation_flags(verb, sensitivity);
+  add_catalogue(verb, flags);
 }
 
 ExitCode execute(const SensitivityCommand& command, const CommonFlags& flags) {

@@ -16,6 +16,7 @@
 #include "../commands.hpp"
 #include "../files.hpp"
 #include "../options.hpp"
+#include "../scenario_file.hpp"
 #include "../terminal.hpp"
 
 namespace slicewise::tools {
@@ -137,12 +138,15 @@ void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags) 
   add_text(verb, "--pairs-gpu", validate.pairs_gpu, "GPU",
            "GPU of these pairs (default RTX-3090, that of Lucid)")
       ->needs(pairs);
+  add_catalogue(verb, flags);
   add_text(verb, "--out", validate.out, "DIR",
            "Write charts of predicted against measured here: validation.svg and one per study");
 }
 
 ExitCode execute(const ValidateCommand& command, const CommonFlags& flags) {
-  const models::Catalogue catalogue = models::load_catalogue();
+  const auto opened = open_catalogue(flags);
+  if (!opened) return opened.error();
+  const models::Catalogue& catalogue = *opened;
   models::ValidationSet set = models::load_validation_set();
   for (const ExitCode code : {keep_named(set, command), check_pairs_gpu(command, catalogue, set)}) {
     if (code != ExitCode::Success) return code;

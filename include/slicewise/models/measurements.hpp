@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/units.hpp"
+
+// What a user measured of workloads of his own, alone and beside others.
+namespace slicewise::models {
+
+enum class MeasuredSharing : std::uint8_t { Alone, Mps, TimeSlicing };
+
+// The mean time of one step (a batch) of one process.
+struct Measurement {
+  std::string workload;
+  std::string gpu;  // GpuModel::name
+  int batch = 1;
+  std::string slice = "full";  // MIG profile
+  DomainShare share;           // what the slice has of the GPU
+  MeasuredSharing sharing = MeasuredSharing::Alone;
+  double active_threads = 1;  // (0, 1]
+  int clients = 1;            // equal processes on the slice, this one included
+  Duration time;
+  std::string driver;
+  std::string date;
+  SourceLocation where;
+};
+
+// What a file leaves out: a tool that measures one workload does not name it.
+struct MeasuredContext {
+  std::string workload;
+  std::string gpu;
+  std::optional<int> batch;
+};
+
+// Reads one of
+//   a CSV file, or a JSON list of objects, with the columns workload, gpu and one of latency_ms (of
+//   a step) and rate_per_s (items of one process); batch, slice, sharing (alone, mps,
+//   time-slicing), threads_percent, clients, driver and date may be absent,
+//   the CSV report of Triton's perf_analyzer: its row of the lowest concurrency is the workload
+//   alone, and a step takes its `Server Compute Infer`.
+// All mistakes at once, with line and column.
+Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
+                                                     const Catalogue& catalogue,
+                                                     const MeasuredContext& context = {});
+
+// "alone on the whole GPU", "2 processes under MPS on 1g.10gb": without workload and batch.
+std::string setting_of(const Measurement& measurement);
+
+}  // namespace slicewise::models

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/measurements.hpp"
+
+// From a user's measurements to profiles: by the very functions that the simulation runs on.
+namespace slicewise::sim {
+
+struct FittedPoint {
+  models::Measurement measured;
+  double measured_ms = 0;
+  double predicted_ms = 0;
+  std::optional<double> left_out_ms;  // predicted by a fit that has not seen this setting
+};
+
+// A figure of the profile, in its unit.
+struct FittedFigure {
+  std::string name;
+  double value = 0;
+  std::optional<double> half_width_95;  // absent: not from these measurements
+  std::string basis;                    // "measured", "fitted", "borrowed from batch 8", "default"
+};
+
+// What would be known better after one more measurement.
+struct NextMeasurement {
+  models::Measurement setting;
+  double predicted_ms = 0;
+  double half_width_percent = 0;  // of the prediction, 95 %
+};
+
+// One workload with one batch on one GPU.
+struct FittedProfile {
+  models::WorkloadProfile profile;
+  std::vector<FittedFigure> figures;
+  std::vector<std::string> undetermined;  // names of figures that the data say nothing about
+  std::vector<FittedPoint> points;
+  double mean_error_percent = 0;
+  std::optional<double> left_out_error_percent;  // mean over settings that were left out in turn
+  std::optional<NextMeasurement> next;
+};
+
+struct FittedProfiles {
+  std::vector<FittedProfile> profiles;  // by workload, GPU and batch
+  std::string date;                     // of the newest measurement, "" when none has one
+};
+
+// Law E1 and E2 by models::calibrate(), the exponent p and beta one for all batches of a workload
+// where the data determine them, else the usual ones; the duty from time-slicing. Intervals are
+// those of the linearised fit. A workload that was never measured alone on the whole GPU or a
+// slice, nor in any setting from which its time alone follows, is a diagnostic.
+Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measurements,
+                                      const models::Catalogue& catalogue);
+
+}  // namespace slicewise::sim

@@ -1,0 +1,262 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/models/measurements.hpp"
+#include "slicewise/models/mig.hpp"
+#include "slicewise/nearest_name.hpp"
+
+#include "../located_json.hpp"
+#include "user_table.hpp"
+
+namespace slicewise::models {
+namespace {
+
+constexpr std::array<std::string_view, 11> kMeasuredColumns = {
+    "workload",        "gpu",     "latency_ms", "rate_per_s", "batch", "slice", "sharing",
+    "threads_percent", "clients", "driver",     "date"};
+
+// Of perf_analyzer's CSV; times in microseconds.
+constexpr std::string_view kConcurrency = "Concurrency";
+constexpr std::string_view kCompute = "Server Compute Infer";
+constexpr std::array<std::string_view, 2> kPerfNeeded = {kConcurrency, kCompute};
+constexpr std::array<std::string_view, 20> kPerfOptional = {
+    "Inferences/Second",     "Client Send",          "Network+Server Send/Recv",
+    "Server Queue",          "Server Compute Input", "Client Recv",
+    "Server Compute Output", "p50 latency",          "p90 latency",
+    "p95 latency",           "p99 latency",          "Avg latency",
+    "request/response",      "response wait",        "Server Cache Hit",
+    "Server Cache Miss",     "Avg GPU Utilization",  "Avg GPU Power Usage",
+    "Max GPU Memory Usage",  "Total GPU Memory"};
+
+constexpr double kLeastMilliseconds = 1e-3;
+constexpr double kMostMilliseconds = 1e8;
+
+class MeasurementReader {
+ public:
+  MeasurementReader(const SourceText& file, const Catalogue& catalogue,
+                    const MeasuredContext& context, bool of_perf_analyzer)
+      : name_(file.name),
+        catalogue_(catalogue),
+        context_(context),
+        table_(file,
+               of_perf_analyzer ? std::span<const std::string_view>(kPerfNeeded)
+                                : std::span<const std::string_view>(),
+               of_perf_analyzer ? std::span<const std::string_view>(kPerfOptional)
+                                : std::span<const std::string_view>(kMeasuredColumns)) {}
+
+  Expected<std::vector<Measurement>> read(bool of_perf_analyzer) {
+    std::vector<Measurement> out;
+    if (of_perf_analyzer) {
+      read_least_concurrency(out);
+    } else {
+      for (const CsvRow& row : table_.rows()) {
+        if (auto measured = read_row(row)) out.push_back(std::move(*measured));
+      }
+    }
+    if (!table_.is_sound()) return tl::unexpected(table_.take_problems());
+    return out;
+  }
+
+ private:
+  SourceLocation place(const CsvField& field) const {
+    return {name_, field.line, field.column, field.length};
+  }
+
+  // What the row says in a column, or the flag that stands for it.
+  std::string named(const CsvRow& row, std::string_view column, const std::string& otherwise) {
+    std::string text = table_.text(row, column);
+    if (text.empty()) text = otherwise;
+    if (text.empty()) {
+      table_.report(Code::FieldMissing, row.front(), fmt::format("no `{}` is given", column),
+                    fmt::format("add the column `{0}`, or say it with --{0}", column));
+    }
+    return text;
+  }
+
+  const GpuModel* read_gpu(const CsvRow& row) {
+    const std::string name = named(row, "gpu", context_.gpu);
+    if (name.empty()) return nullptr;
+    const GpuModel* gpu = catalogue_.find_gpu(name);
+    if (gpu != nullptr) return gpu;
+    const CsvField* field = table_.field(row, "gpu");
+    const std::vector<std::string> like = catalogue_.gpus_like(name);
+    table_.report(Code::GpuUnknown, field == nullptr ? row.front() : *field,
+                  fmt::format("GPU model {} is not in the catalogue", name),
+                  like.empty() ? "`slicewise get gpus` lists them; --catalogue adds others"
+                               : fmt::format("did you mean {}?", fmt::join(like, " or ")));
+    return nullptr;
+  }
+
+  std::optional<double> maybe_number(const CsvRow& row, std::string_view column, double least,
+                                     double most, double otherwise) {
+    if (table_.field(row, column) == nullptr) return otherwise;
+    return table_.number(row, column, least, most);
+  }
+
+  std::optional<int> maybe_count(const CsvRow& row, std::string_view column, int most,
+                                 int otherwise) {
+    const auto value = maybe_number(row, column, 1, most, otherwise);
+    if (value && *value == std::floor(*value)) return static_cast<int>(*value);
+    if (value) {
+      table_.report(Code::FieldType, *table_.field(row, column),
+                    fmt::format("`{}` must be a whole number", column));
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Duration> read_time(const CsvRow& row, int batch) {
+    const CsvField* latency = table_.field(row, "latency_ms");
+    const CsvField* rate = table_.field(row, "rate_per_s");
+    if ((latency == nullptr) == (rate == nullptr)) {
+      table_.report(latency == nullptr ? Code::FieldMissing : Code::SettingConflict,
+                    latency == nullptr ? row.front() : *rate,
+                    latency == nullptr ? "neither latency_ms nor rate_per_s is given"
+                                       : "latency_ms and rate_per_s are both given",
+                    "give the mean time of a step, or the items per second of one process");
+      return std::nullopt;
+    }
+    const auto value = latency != nullptr
+                           ? table_.number(row, "latency_ms", kLeastMilliseconds, kMostMilliseconds)
+                           : table_.number(row, "rate_per_s", 1e-6, 1e9);
+    if (!value) return std::nullopt;
+    return from_seconds(latency != nullptr ? *value / 1'000 : batch / *value);
+  }
+
+  bool read_slice(const CsvRow& row, const GpuModel& gpu, Measurement& out) {
+    const CsvField* slice = table_.field(row, "slice");
+    if (slice == nullptr || slice->text == out.slice) return true;
+    const MigGeometry* geometry = catalogue_.find_mig(gpu.name);
+    std::vector<std::string> known;
+    for (std::size_t i = 0; geometry != nullptr && i < geometry->profiles.size(); ++i) {
+      const MigProfile& profile = geometry->profiles[i];
+      known.push_back(profile.name);
+      if (profile.name != slice->text) continue;
+      out.slice = slice->text;
+      out.share = mig_share(*geometry, profile).share;
+      return true;
+    }
+    const auto nearest = nearest_name(slice->text, known);
+    table_.report(Code::MigConfigUnknown, *slice,
+                  fmt::format("{} has no MIG profile {}", gpu.name, slice->text),
+                  nearest ? fmt::format("did you mean {}?", *nearest) : "leave it out, or: full");
+    return false;
+  }
+
+  bool read_sharing(const CsvRow& row, Measurement& out) {
+    constexpr std::array<std::pair<std::string_view, MeasuredSharing>, 3> kWays = {
+        {{"alone", MeasuredSharing::Alone},
+         {"mps", MeasuredSharing::Mps},
+         {"time-slicing", MeasuredSharing::TimeSlicing}}};
+    const CsvField* field = table_.field(row, "sharing");
+    if (field != nullptr) {
+      const auto* found = std::ranges::find(kWays, field->text,
+                                            &std::pair<std::string_view, MeasuredSharing>::first);
+      if (found == kWays.end()) {
+        table_.report(Code::EnumUnknown, *field,
+                      fmt::format("\"{}\" is no way of sharing", field->text),
+                      "one of alone, mps, time-slicing");
+        return false;
+      }
+      out.sharing = found->second;
+    }
+    if (out.clients > 1 && out.sharing == MeasuredSharing::Alone) {
+      const CsvField* clients = table_.field(row, "clients");
+      table_.report(field == nullptr ? Code::FieldMissing : Code::SettingConflict,
+                    field == nullptr ? *clients : *field,
+                    fmt::format("{} processes need a way of sharing", out.clients),
+                    "write mps or time-slicing in the column `sharing`");
+      return false;
+    }
+    return true;
+  }
+
+  std::optional<Measurement> read_row(const CsvRow& row) {
+    constexpr int kMostBatch = 1'000'000;
+    constexpr int kMostClients = 1'000;
+    constexpr double kPercent = 0.01;
+    Measurement out;
+    out.where = place(row.front());
+    out.workload = named(row, "workload", context_.workload);
+    const GpuModel* gpu = read_gpu(row);
+    const auto batch = maybe_count(row, "batch", kMostBatch, context_.batch.value_or(1));
+    const auto clients = maybe_count(row, "clients", kMostClients, 1);
+    const auto threads = maybe_number(row, "threads_percent", 1, 100, 100);
+    out.driver = table_.text(row, "driver");
+    out.date = table_.text(row, "date");
+    if (!out.date.empty() && !is_date(out.date)) {
+      table_.report(Code::FieldType, *table_.field(row, "date"),
+                    fmt::format("`{}` is not a date", out.date),
+                    "write year-month-day: 2026-11-01");
+    }
+    if (gpu == nullptr || !batch || !clients || !threads) return std::nullopt;
+    out.gpu = gpu->name;
+    out.batch = *batch;
+    out.clients = *clients;
+    out.active_threads = *threads * kPercent;
+    const auto time = read_time(row, out.batch);
+    const bool sound = read_slice(row, *gpu, out) && read_sharing(row, out);
+    if (!time || !sound) return std::nullopt;
+    out.time = *time;
+    return out;
+  }
+
+  // With more requests at a time they wait for each other inside the server.
+  void read_least_concurrency(std::vector<Measurement>& out) {
+    constexpr double kMostMicroseconds = 1e11;
+    constexpr double kPerSecond = 1e6;
+    const CsvRow* least = nullptr;
+    double concurrency = 0;
+    for (const CsvRow& row : table_.rows()) {
+      const auto level = table_.number(row, kConcurrency, 1, kMostMicroseconds);
+      if (!level || (least != nullptr && *level >= concurrency)) continue;
+      least = &row;
+      concurrency = *level;
+    }
+    if (least == nullptr) return;
+    const auto compute = table_.number(*least, kCompute, 1, kMostMicroseconds);
+    Measurement alone;
+    alone.where = place(least->front());
+    alone.workload = named(*least, "workload", context_.workload);
+    const GpuModel* gpu = read_gpu(*least);
+    if (gpu == nullptr || !compute) return;
+    alone.gpu = gpu->name;
+    alone.batch = context_.batch.value_or(1);
+    alone.time = from_seconds(*compute / kPerSecond);
+    out.push_back(std::move(alone));
+  }
+
+  std::string name_;
+  const Catalogue& catalogue_;
+  const MeasuredContext& context_;
+  UserTable table_;
+};
+
+}  // namespace
+
+Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
+                                                     const Catalogue& catalogue,
+                                                     const MeasuredContext& context) {
+  const bool of_perf_analyzer = file.text.starts_with(kConcurrency);
+  return MeasurementReader(file, catalogue, context, of_perf_analyzer).read(of_perf_analyzer);
+}
+
+std::string setting_of(const Measurement& measurement) {
+  std::string text;
+  if (measurement.sharing == MeasuredSharing::Alone || measurement.clients == 1) {
+    text = "alone";
+  } else {
+    text = fmt::format("{} processes {}", measurement.clients,
+                       measurement.sharing == MeasuredSharing::Mps ? "under MPS" : "taking turns");
+  }
+  if (measurement.active_threads < 1) {
+    text += fmt::format(", {:.0f} % of threads", 100 * measurement.active_threads);
+  }
+  return measurement.slice == "full" ? text : text + " on " + measurement.slice;
+}
+
+}  // namespace slicewise::models

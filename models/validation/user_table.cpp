@@ -1,0 +1,140 @@
+#include "user_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "slicewise/nearest_name.hpp"
+
+#include "../located_json.hpp"
+
+namespace slicewise::models {
+
+UserTable::UserTable(const SourceText& file, std::span<const std::string_view> needed,
+                     std::span<const std::string_view> optional)
+    : name_(file.name) {
+  const std::size_t first = file.text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && file.text[first] == '[') {
+    read_json(file);
+  } else {
+    table_ = parse_csv(file.text);
+  }
+  if (table_.open_quote) report(Code::FieldType, *table_.open_quote, "a quoted field never ends");
+  if (is_sound()) read_header(needed, optional);
+  if (!is_sound()) {
+    table_.rows.clear();
+    return;
+  }
+  if (table_.rows.empty()) {
+    problems_.push_back(make_diagnostic(Code::FieldMissing, {name_, 1, 1, 1},
+                                        fmt::format("{} has no rows", name_)));
+  }
+  std::erase_if(table_.rows, [&](const CsvRow& row) {
+    if (row.size() == table_.header.size()) return false;
+    report(Code::FieldMissing, row.front(),
+           fmt::format("{} fields, but the header names {} columns", row.size(),
+                       table_.header.size()));
+    return true;
+  });
+}
+
+// Each key becomes a column, at the place where it stands first.
+void UserTable::read_json(const SourceText& file) {
+  const auto document = read_yaml(file);
+  const auto located = document ? located_json(file, *document)
+                                : Expected<LocatedJson>(tl::unexpected(document.error()));
+  if (!located) {
+    problems_ = located.error();
+    return;
+  }
+  const auto field_at = [](std::string text, const SourceLocation& where) {
+    return CsvField{std::move(text), where.line, where.column, where.length};
+  };
+  for (std::size_t i = 0; i < located->root.size(); ++i) {
+    const nlohmann::json& item = located->root[i];
+    const std::string path = fmt::format("{}[{}]", file.name, i);
+    const SourceLocation where = located->place_of(path);
+    if (!item.is_object()) {
+      report(Code::FieldType, field_at("", where), "a measurement must be an object");
+      continue;
+    }
+    CsvRow row(table_.header.size(), field_at("", where));
+    for (const auto& [key, value] : item.items()) {
+      auto column = static_cast<std::size_t>(
+          std::ranges::find(table_.header, key, &CsvField::text) - table_.header.begin());
+      if (column == table_.header.size()) {
+        table_.header.push_back(field_at(key, located->keys.at(path + "." + key)));
+        for (CsvRow& before : table_.rows) before.push_back(field_at("", where));
+        row.push_back(field_at("", where));
+      }
+      const std::string text = value.is_string() ? value.get<std::string>()
+                               : value.is_null() ? std::string()
+                                                 : value.dump();
+      row[column] = field_at(text, located->place_of(path + "." + key));
+    }
+    table_.rows.push_back(std::move(row));
+  }
+}
+
+Diagnostics UserTable::take_problems() {
+  std::ranges::stable_sort(problems_, {}, [](const Diagnostic& d) { return d.where.line; });
+  return std::move(problems_);
+}
+
+void UserTable::report(Code code, const CsvField& field, std::string message, std::string help) {
+  problems_.push_back(make_diagnostic(code, {name_, field.line, field.column, field.length},
+                                      std::move(message), std::move(help)));
+}
+
+void UserTable::read_header(std::span<const std::string_view> needed,
+                            std::span<const std::string_view> optional) {
+  std::vector<std::string_view> known(needed.begin(), needed.end());
+  known.insert(known.end(), optional.begin(), optional.end());
+  for (std::size_t column = 0; column < table_.header.size(); ++column) {
+    const CsvField& field = table_.header[column];
+    if (std::ranges::find(known, field.text) == known.end()) {
+      const auto nearest = nearest_name(field.text, known);
+      report(Code::FieldUnknown, field, fmt::format("unknown column `{}`", field.text),
+             nearest ? fmt::format("did you mean `{}`?", *nearest)
+                     : fmt::format("known columns: {}", fmt::join(known, ", ")));
+    } else if (!columns_.emplace(field.text, column).second) {
+      report(Code::FieldDuplicate, field, fmt::format("column `{}` is there twice", field.text));
+    }
+  }
+  for (const std::string_view column : needed) {
+    if (columns_.contains(column)) continue;
+    problems_.push_back(make_diagnostic(Code::FieldMissing, {name_, 1, 1, 1},
+                                        fmt::format("there is no column `{}`", column),
+                                        fmt::format("needed are {}", fmt::join(needed, ", "))));
+  }
+}
+
+const CsvField* UserTable::field(const CsvRow& row, std::string_view column) const {
+  const auto found = columns_.find(column);
+  if (found == columns_.end() || row[found->second].text.empty()) return nullptr;
+  return &row[found->second];
+}
+
+std::string UserTable::text(const CsvRow& row, std::string_view column) const {
+  const CsvField* found = field(row, column);
+  return found == nullptr ? std::string() : found->text;
+}
+
+std::optional<double> UserTable::number(const CsvRow& row, std::string_view column, double least,
+                                        double most) {
+  const CsvField& field = row[columns_.find(column)->second];
+  const auto value = number_in(field.text);
+  if (!value) {
+    report(Code::FieldType, field, fmt::format("`{}` must be a number", column),
+           "leave out rows that did not run");
+  } else if (*value < least || *value > most) {
+    report(Code::ValueRange, field,
+           fmt::format("`{}` is {}; it must be from {} to {}", column, field.text, least, most));
+    return std::nullopt;
+  }
+  return value;
+}
+
+}  // namespace slicewise::models

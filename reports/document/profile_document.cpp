@@ -1,0 +1,51 @@
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "slicewise/reports/calibration_report.hpp"
+
+#include "document_text.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+// As exact as anybody measures.
+double five_digits(double value) {
+  if (value == 0) return 0;
+  double scale = 1;
+  while (std::abs(value) * scale < 1e4) scale *= 10;
+  return std::round(value * scale) / scale;
+}
+
+}  // namespace
+
+std::string profile_document(const sim::FittedProfiles& fitted) {
+  nlohmann::json document = {{"apiVersion", "slicewise.dev/v1alpha1"}, {"kind", "Catalogue"}};
+  if (!fitted.date.empty()) document["date"] = fitted.date;
+  document["profiles"] = nlohmann::json::array();
+  for (const sim::FittedProfile& fit : fitted.profiles) {
+    const models::WorkloadProfile& p = fit.profile;
+    nlohmann::json out = {
+        {"name", p.name}, {"title", p.title}, {"kind", p.kind}, {"gpu", p.gpu_model}};
+    const auto add = [&out](const char* name, const std::optional<double>& value) {
+      if (value) out[name] = five_digits(*value);
+    };
+    const auto add_time = [&](const char* name, const std::optional<Duration>& time) {
+      if (time) add(name, static_cast<double>(time->ns) * 1e-6);
+    };
+    if (p.batch) out["batch"] = *p.batch;
+    add("itemsPerStep", p.items_per_step);
+    add_time("soloMs", p.solo_step);
+    add_time("fixedMs", p.fixed_part);
+    add_time("workMs", p.gpu_work);
+    add("normP", p.norm_p);
+    add("capacityShare", p.capacity_share);
+    add("bandwidthShare", p.bandwidth_share);
+    add("duty", p.duty);
+    out["provenance"] = p.provenance;
+    document["profiles"].push_back(std::move(out));
+  }
+  return yaml_text(document);
+}
+
+}  // namespace slicewise::reports

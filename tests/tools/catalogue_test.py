@@ -1,0 +1,108 @@
+"""--catalogue and slicewise calibrate: files of the user's own, from measurement to report."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+import yaml
+
+from program import ROOT, check_schema, main, run
+
+OWN = "scenarios/examples/own/catalogue.yaml"
+MEASURED = "scenarios/examples/own/measurements.csv"
+SCENARIO = """apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: rack}
+spec:
+  region: berlin
+  duration: 5m
+  replications: 2
+  nodePools:
+    - {name: gpu, instanceType: rack.4090x4, nodes: 1,
+       devicePlugin: {sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 2}]}}}}
+  workloads:
+    - {name: detector, kind: Service, replicas: 2, profile: yolos-small/a100-sxm4-80gb/b1,
+       gpuMemory: {resident: 2Gi}, traffic: {mean: 2/s}}
+"""
+
+
+class OwnCatalogue(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.scenario = self.folder / "rack.yaml"
+        self.scenario.write_text(SCENARIO, encoding="utf-8")
+        self.profiles = self.folder / "catalogue" / "profiles.yaml"
+        self.profiles.parent.mkdir()
+        result = run("calibrate", MEASURED, "--out", str(self.profiles))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_a_calibrated_profile_runs_on_a_node_of_ones_own_and_counts_as_measured(self):
+        result = run("run", str(self.scenario), "--catalogue", OWN, "--catalogue",
+                     str(self.profiles.parent), "-o", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        document = json.loads(result.stdout)
+        check_schema(self, "result", document)
+        stamp = document["metadata"]
+        self.assertEqual(stamp["catalogueFiles"], [OWN, str(self.profiles)])
+        self.assertEqual(len(set(stamp["catalogueSha256"])), 2)
+        self.assertGreater(document["variants"][0]["provenance"]["measured"], 2)
+        self.assertGreater(document["variants"][0]["cost"]["totalUsd"], 0)
+
+    def test_the_variable_stands_in_for_the_flag(self):
+        by_flag = run("get", "instances", "rack.4090x4", "--region", "berlin", "--catalogue", OWN)
+        by_variable = run("get", "instances", "rack.4090x4", "--region", "berlin",
+                          env={"SLICEWISE_CATALOGUE": OWN})
+        self.assertEqual(by_flag.returncode, 0, by_flag.stderr)
+        self.assertEqual(by_flag.stdout, by_variable.stdout)
+        self.assertEqual(run("get", "instances", "rack.4090x4").returncode, 2)
+
+    def test_a_stored_result_wants_the_files_that_it_was_made_with(self):
+        stored = self.folder / "result.json"
+        flags = ("--catalogue", f"{OWN},{self.profiles}")
+        self.assertEqual(run("run", str(self.scenario), *flags, "-o", "json", "--out",
+                             str(stored)).returncode, 0)
+        self.assertEqual(run("report", str(stored), *flags).returncode, 0)
+        stale = run("report", str(stored), "--catalogue", OWN)
+        self.assertNotEqual(stale.returncode, 0)
+        self.assertIn("other catalogue files", stale.stderr)
+
+    def test_files_obey_the_schema(self):
+        for path in (ROOT / OWN, self.profiles):
+            document = yaml.safe_load(path.read_text(encoding="utf-8"))
+            document.update({"date": str(date) for date in [document.get("date")] if date})
+            check_schema(self, "catalogue", document)
+
+    def test_mistakes_show_their_line(self):
+        bad = self.folder / "bad.yaml"
+        bad.write_text("gpus:\n  - {name: X, smCount: 0}\n", encoding="utf-8")
+        result = run("get", "gpus", "--catalogue", str(bad))
+        self.assertEqual((result.returncode, result.stdout), (3, ""))
+        self.assertIn("bad.yaml:2:24: error[VALUE_RANGE]", result.stderr)
+        (self.folder / "empty").mkdir()
+        self.assertEqual(run("get", "gpus", "--catalogue", str(self.folder / "empty")).returncode, 5)
+        self.assertEqual(run("get", "gpus", "--catalogue", "no-such.yaml").returncode, 5)
+
+
+class Calibrate(unittest.TestCase):
+    def test_mistakes_of_all_files_at_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bad = pathlib.Path(folder) / "bad.csv"
+            bad.write_text("workload,gpu,latency_ms\na,T4,x\nb,T5,1\n", encoding="utf-8")
+            result = run("calibrate", "-f", str(bad), "-f", MEASURED)
+            self.assertEqual((result.returncode, result.stdout), (3, ""))
+            self.assertIn("bad.csv:2:6: error[FIELD_TYPE]", result.stderr)
+            self.assertIn("bad.csv:3:3: error[GPU_UNKNOWN]", result.stderr)
+
+    def test_flags_say_what_the_file_leaves_out(self):
+        result = run("calibrate", "-", "--workload", "w", "--gpu", "T4", "--batch", "4",
+                     stdin="latency_ms\n12.5\n")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("w/t4/b4", result.stdout)
+        self.assertIn("Not determined", result.stdout)
+
+
+if __name__ == "__main__":
+    main()

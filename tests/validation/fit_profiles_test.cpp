@@ -1,0 +1,223 @@
+// Profiles from measurements: known parameters come back, and what is not known is said.
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slicewise/models/calibration.hpp"
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/models/measurements.hpp"
+#include "slicewise/models/mig.hpp"
+#include "slicewise/reports/calibration_report.hpp"
+#include "slicewise/sim/calibration.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using models::MeasuredSharing;
+using models::Measurement;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+const models::Catalogue& shipped() {
+  static const models::Catalogue loaded = models::load_catalogue();
+  return loaded;
+}
+
+constexpr const char* kGpu = "A100-SXM4-80GB";
+
+Measurement setting(const std::string& slice, MeasuredSharing sharing, int clients) {
+  Measurement out;
+  out.workload = "made";
+  out.gpu = kGpu;
+  out.slice = slice;
+  const models::MigGeometry& geometry = *shipped().find_mig(kGpu);
+  for (const models::MigProfile& profile : geometry.profiles) {
+    if (profile.name == slice) out.share = models::mig_share(geometry, profile).share;
+  }
+  out.sharing = sharing;
+  out.clients = clients;
+  return out;
+}
+
+constexpr double kSoloSeconds = 0.02;
+
+models::ClientLaw made_law() {
+  models::ClientLaw law;
+  law.capacity_share = 0.45;
+  law.bandwidth_share = 0.5;
+  law.norm_p = 3;
+  return law;
+}
+
+Measurement by_law(const std::string& slice, int clients) {
+  Measurement m =
+      setting(slice, clients > 1 ? MeasuredSharing::Mps : MeasuredSharing::Alone, clients);
+  m.time = from_seconds(kSoloSeconds * models::stretch_of(made_law(), m.share, 1, clients));
+  return m;
+}
+
+Measurement in_turns(double duty, int clients) {
+  const models::GpuModel& gpu = *shipped().find_gpu(kGpu);
+  const double overhead = to_seconds(models::switch_cost(gpu, models::usual_cold_cache(gpu))) /
+                          to_seconds(gpu.time_slice);
+  Measurement m = setting("full", MeasuredSharing::TimeSlicing, clients);
+  m.time = from_seconds(kSoloSeconds * models::overlapped_slowdown(duty, duty * clients, overhead));
+  return m;
+}
+
+TEST(FitProfiles, KnownParametersComeBack) {
+  const std::vector<Measurement> made = {
+      by_law("full", 1), by_law("1g.10gb", 1), by_law("2g.20gb", 1), by_law("3g.40gb", 1),
+      by_law("full", 3), by_law("full", 6),    in_turns(0.6, 2),     in_turns(0.6, 4)};
+  const auto fitted = fit_profiles(made, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  ASSERT_EQ(fitted->profiles.size(), 1U);
+  const FittedProfile& fit = fitted->profiles.front();
+  EXPECT_NEAR(to_seconds(*fit.profile.solo_step), kSoloSeconds, 0.002 * kSoloSeconds);
+  EXPECT_NEAR(*fit.profile.capacity_share, 0.45, 0.02);
+  EXPECT_NEAR(*fit.profile.norm_p, 3, 0.01);
+  EXPECT_NEAR(*fit.profile.duty, 0.6, 0.001);
+  EXPECT_LT(fit.mean_error_percent, 0.5);
+  ASSERT_TRUE(fit.left_out_error_percent.has_value());
+  EXPECT_LT(*fit.left_out_error_percent, 5);
+  EXPECT_THAT(fit.undetermined, Not(Contains("duty")));
+}
+
+TEST(FitProfiles, IntervalsHoldWhatIsTrueAndNarrowWithMeasurements) {
+  const auto width_of = [](const std::vector<Measurement>& made) {
+    const auto fitted = fit_profiles(made, shipped());
+    const auto& figures = fitted->profiles.front().figures;
+    const auto share = std::ranges::find(figures, "capacityShare", &FittedFigure::name);
+    EXPECT_LE(std::abs(share->value - 0.45), *share->half_width_95);
+    return *share->half_width_95;
+  };
+  const double few = width_of({by_law("full", 1), by_law("full", 3)});
+  const double more =
+      width_of({by_law("full", 1), by_law("full", 3), by_law("1g.10gb", 1), by_law("full", 6)});
+  EXPECT_LT(more, few);
+}
+
+TEST(FitProfiles, OneSettingSaysTheTimeAndNothingElse) {
+  const auto fitted = fit_profiles(std::vector{by_law("full", 1)}, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  const FittedProfile& fit = fitted->profiles.front();
+  EXPECT_NEAR(to_seconds(*fit.profile.solo_step), kSoloSeconds, 1e-6);
+  EXPECT_FALSE(fit.profile.capacity_share.has_value());
+  EXPECT_THAT(fit.undetermined, testing::IsSupersetOf({"capacityShare", "duty"}));
+  ASSERT_TRUE(fit.next.has_value());
+  EXPECT_GT(fit.next->half_width_percent, 20);
+}
+
+TEST(FitProfiles, WhatIsMeasuredNextIsNotWhatIsKnown) {
+  const auto widths = [](const std::vector<Measurement>& made) {
+    return fit_profiles(made, shipped())->profiles.front().next->half_width_percent;
+  };
+  const std::vector<Measurement> before = {by_law("full", 1), in_turns(0.6, 2)};
+  std::vector<Measurement> after = before;
+  Measurement next = fit_profiles(before, shipped())->profiles.front().next->setting;
+  next.time =
+      from_seconds(kSoloSeconds * models::stretch_of(made_law(), next.share, 1, next.clients));
+  after.push_back(next);
+  EXPECT_LT(widths(after), 0.6 * widths(before));
+}
+
+TEST(FitProfiles, ABatchMeasuredOnceBorrowsFromTheNext) {
+  Measurement other = by_law("full", 1);
+  other.batch = 4;
+  other.time = from_seconds(2 * kSoloSeconds);
+  const auto fitted = fit_profiles(
+      std::vector{by_law("full", 1), by_law("1g.10gb", 1), by_law("full", 4), other}, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  ASSERT_EQ(fitted->profiles.size(), 2U);
+  const FittedProfile& fit = fitted->profiles.back();
+  EXPECT_EQ(fit.profile.provenance.at("capacityShare"), "borrowed from batch 1");
+  EXPECT_NEAR(to_seconds(*fit.profile.solo_step), 2 * kSoloSeconds, 1e-4);
+  EXPECT_GT(*fit.profile.capacity_share, *fitted->profiles.front().profile.capacity_share);
+}
+
+TEST(FitProfiles, TheDocumentIsACatalogueOfMeasuredProfiles) {
+  const auto fitted = fit_profiles(
+      std::vector{by_law("full", 1), by_law("1g.10gb", 1), in_turns(0.6, 2)}, shipped());
+  const auto laid =
+      models::with_layer(shipped(), {"profiles.yaml", reports::profile_document(*fitted)});
+  ASSERT_TRUE(laid.has_value()) << laid.error().front().message;
+  const models::WorkloadProfile* profile = laid->find_profile("made/a100-sxm4-80gb/b1");
+  ASSERT_NE(profile, nullptr);
+  EXPECT_TRUE(profile->is_users);
+  EXPECT_NEAR(*profile->duty, 0.6, 0.001);
+  EXPECT_THAT(profile->provenance.at("soloMs"), testing::StartsWith("measured"));
+}
+
+TEST(FitProfiles, TurnsNeedTheTimeAlone) {
+  const auto fitted = fit_profiles(std::vector{in_turns(0.6, 2)}, shipped());
+  ASSERT_FALSE(fitted.has_value());
+  EXPECT_EQ(fitted.error().front().code, Code::InputMissing);
+}
+
+TEST(ReadMeasurements, RatesAndLatenciesOfAllWays) {
+  const auto read = models::read_measurements(
+      {"m.csv",
+       "workload,gpu,batch,slice,sharing,clients,threads_percent,latency_ms,rate_per_s\n"
+       "a,T4,8,,,,,,400\n"
+       "a,T4,8,full,mps,3,50,30.5,\n"},
+      shipped());
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  EXPECT_EQ((*read)[0].time, milliseconds(20));
+  EXPECT_EQ((*read)[1].clients, 3);
+  EXPECT_EQ((*read)[1].active_threads, 0.5);
+  const auto json = models::read_measurements(
+      {"m.json", R"([{"workload": "a", "gpu": "T4", "batch": 8, "rate_per_s": 400},
+                     {"workload": "a", "gpu": "T4", "latency_ms": 3, "sharing": "mps", "clients": 2}])"},
+      shipped());
+  ASSERT_TRUE(json.has_value()) << json.error().front().message;
+  EXPECT_EQ((*json)[0].time, milliseconds(20));
+  EXPECT_EQ((*json)[1].sharing, MeasuredSharing::Mps);
+}
+
+TEST(ReadMeasurements, PerfAnalyzersLowestConcurrencyIsTheWorkloadAlone) {
+  const SourceText report{
+      "perf.csv",
+      "Concurrency,Inferences/Second,Client Send,Network+Server Send/Recv,Server Queue,Server "
+      "Compute Input,Server Compute Infer,Server Compute Output,Client Recv,p50 latency,p90 "
+      "latency,p95 latency,p99 latency\n"
+      "4,270.1,31,1002,9001,20,3650,12,2,14700,14800,14900,15000\n"
+      "1,221.8,30,740,20,19,3667,11,2,4400,4600,4700,5200\n"};
+  const auto read = models::read_measurements(report, shipped(), {"resnet", "T4", 4});
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  ASSERT_EQ(read->size(), 1U);
+  EXPECT_EQ(read->front().time, microseconds(3667));
+  EXPECT_EQ(read->front().batch, 4);
+  EXPECT_THAT(models::read_measurements(report, shipped()).error().front().help,
+              HasSubstr("--workload"));
+}
+
+TEST(ReadMeasurements, EveryMistakeIsReportedWithItsPlace) {
+  const auto read =
+      models::read_measurements({"m.csv",
+                                 "workload,gpu,slice,sharing,clients,latency_ms,date\n"
+                                 "a,A10,,,,12,\n"
+                                 "a,T4,1g.5gb,,,12,\n"
+                                 "a,T4,,mpss,,12,\n"
+                                 "a,T4,,,3,12,\n"
+                                 "a,T4,,,,-1,\n"
+                                 "a,T4,,,,,\n"
+                                 "a,T4,,mps,1.5,3,\n"
+                                 "a,T4,,,,3,today\n"
+                                 "a,T4,,,,3\n"},
+                                shipped());
+  ASSERT_FALSE(read.has_value());
+  std::vector<std::pair<int, Code>> found;
+  for (const Diagnostic& problem : read.error())
+    found.emplace_back(problem.where.line, problem.code);
+  EXPECT_THAT(found, testing::UnorderedElementsAre(
+                         std::pair(2, Code::GpuUnknown), std::pair(3, Code::MigConfigUnknown),
+                         std::pair(4, Code::EnumUnknown), std::pair(5, Code::FieldMissing),
+                         std::pair(6, Code::ValueRange), std::pair(7, Code::FieldMissing),
+                         std::pair(8, Code::FieldType), std::pair(9, Code::FieldType),
+                         std::pair(10, Code::FieldMissing)));
+}
+
+}  // namespace
+}  // namespace slicewise::sim

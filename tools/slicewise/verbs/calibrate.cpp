@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include "slicewise/models/measurements.hpp"
+#include "slicewise/reports/calibration_report.hpp"
+#include "slicewise/sim/calibration.hpp"
+
+#include "../commands.hpp"
+#include "../files.hpp"
+#include "../options.hpp"
+#include "../scenario_file.hpp"
+#include "../terminal.hpp"
+
+namespace slicewise::tools {
+
+void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flags) {
+  CLI::App& verb = add_verb(
+      app, "calibrate", "Turn your measurements into profiles that scenarios name",
+      "  slicewise calibrate scenarios/examples/own/measurements.csv\n"
+      "  slicewise calibrate -f scenarios/examples/own/measurements.csv --out profiles.yaml",
+      flags);
+  verb.add_option(
+          kFileNames, calibrate.files,
+          "Measurements: CSV or JSON, or the CSV of Triton's perf_analyzer; may be repeated")
+      ->type_name("FILE")
+      ->required()
+      ->allow_extra_args(false);
+  add_text(verb, "--workload", calibrate.context.workload, "NAME",
+           "What was measured, where the file does not say");
+  add_text(verb, "--gpu", calibrate.context.gpu, "GPU",
+           "On which GPU, where the file does not say");
+  add_number(verb, "--batch", 1, 1'000'000, calibrate.context.batch,
+             "With which batch, where the file does not say (default 1)");
+  add_text(verb, "--out", calibrate.out, "FILE", "Write the profiles here, for --catalogue");
+  add_catalogue(verb, flags);
+}
+
+ExitCode execute(const CalibrateCommand& command, const CommonFlags& flags) {
+  const auto catalogue = open_catalogue(flags);
+  if (!catalogue) return catalogue.error();
+  std::vector<models::Measurement> measurements;
+  std::vector<SourceText> texts;
+  for (const std::string& name : command.files) {
+    Expected<SourceText> text = read_source(name);
+    if (!text) return fail(text.error(), {}, flags);
+    texts.push_back(std::move(*text));
+  }
+  Diagnostics problems;
+  for (const SourceText& text : texts) {
+    auto read = models::read_measurements(text, *catalogue, command.context);
+    if (read) {
+      std::ranges::move(*read, std::back_inserter(measurements));
+    } else {
+      std::ranges::move(read.error(), std::back_inserter(problems));
+    }
+  }
+  if (!problems.empty()) return fail(problems, texts, flags);
+  const auto fitted = sim::fit_profiles(measurements, *catalogue);
+  if (!fitted) return fail(fitted.error(), texts, flags);
+  if (!command.out.empty()) {
+    const ExitCode code = write_text(command.out, reports::profile_document(*fitted));
+    if (code != ExitCode::Success) return code;
+  }
+  return write_text("", reports::calibration_table(*fitted, style_for(STDOUT_FILENO, flags.color)));
+}
+
+}  // namespace slicewise::tools
