@@ -538,8 +538,9 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   for (auto& [name, company] : companies) {
     for (const models::Measurement& m : company.law) company.batches.push_back(m.batch);
     std::ranges::sort(company.batches);
-    const auto twice = std::ranges::unique(company.batches);
-    company.batches.erase(twice.begin(), twice.end());
+    // std::ranges::unique is beyond clang 14 with libstdc++ 12.
+    company.batches.erase(std::unique(company.batches.begin(), company.batches.end()),
+                          company.batches.end());
     for (const models::Measurement& m : company.turns) {
       if (std::ranges::find(company.batches, m.batch) != company.batches.end()) continue;
       problems.push_back(make_diagnostic(
