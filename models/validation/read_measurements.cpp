@@ -245,6 +245,81 @@ Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
   return MeasurementReader(file, catalogue, context, of_perf_analyzer).read(of_perf_analyzer);
 }
 
+namespace {
+
+// Of measurements that predictions miss by more nothing is learnt.
+constexpr double kUsersBound = 100;
+
+MeasurementSource source_of(const std::vector<Measurement>& measurements, const std::string& gpu,
+                            bool in_turns, const std::string& file) {
+  MeasurementSource source;
+  source.title = file.substr(file.rfind('/') + 1);
+  source.url = file;
+  source.read = "the file given";
+  source.gpu = gpu;
+  for (const Measurement& m : measurements) {
+    const bool turns = m.sharing == MeasuredSharing::TimeSlicing && m.clients > 1;
+    if (m.gpu != gpu || (turns && !in_turns)) continue;
+    if (in_turns && !turns && (m.clients > 1 || m.slice != "full" || m.active_threads < 1))
+      continue;
+    source.rows.push_back(
+        {m.workload, fmt::format("b{}", m.batch), m.slice, m.active_threads, m.clients, m.time});
+  }
+  return source;
+}
+
+void add_study(MeasurementSource source, Study study, ValidationSet& set) {
+  int fewest = 0;
+  for (const MeasuredRow& row : source.rows) {
+    if (row.clients > 1 && (fewest == 0 || row.clients < fewest)) fewest = row.clients;
+  }
+  if (study.engine == StudyEngine::Turns) {
+    if (fewest == 0) return;
+    study.fit.clients = {1};
+  } else {
+    study.fit.clients = {1, fewest};
+    study.fit.slices = {"full", "smallest"};
+  }
+  source.id = study.id;
+  study.source = study.id;
+  study.bound_percent = kUsersBound;
+  set.sources.push_back(std::move(source));
+  set.studies.push_back(std::move(study));
+}
+
+}  // namespace
+
+void add_studies(const std::vector<Measurement>& measurements, const std::string& file,
+                 ValidationSet& set) {
+  std::vector<std::string> gpus;
+  for (const Measurement& m : measurements) {
+    if (std::ranges::find(gpus, m.gpu) == gpus.end()) gpus.push_back(m.gpu);
+  }
+  for (const std::string& gpu : gpus) {
+    const std::string suffix = gpus.size() == 1 ? "" : "-" + gpu;
+    Study law;
+    law.id = "measurements" + suffix;
+    law.mode = "MIG+MPS";
+    law.title = "your measurements, alone and under MPS";
+    law.split =
+        "one process and the fewest under MPS, on the whole GPU and the smallest slice; all "
+        "others check";
+    law.parameters = fmt::format("T0 and W per batch fitted; p {} and beta {} are defaults",
+                                 kInferenceNorm, kDefaultBandwidthShare);
+    law.norms = {kInferenceNorm};
+    law.bandwidth_share = kDefaultBandwidthShare;
+    add_study(source_of(measurements, gpu, false, file), std::move(law), set);
+    Study turns;
+    turns.id = "measurements-turns" + suffix;
+    turns.mode = "time-slicing";
+    turns.engine = StudyEngine::Turns;
+    turns.title = "your measurements, taking turns";
+    turns.split = "the time alone is given; all others check";
+    turns.parameters = "none fitted: processes that never idle";
+    add_study(source_of(measurements, gpu, true, file), std::move(turns), set);
+  }
+}
+
 std::string setting_of(const Measurement& measurement) {
   std::string text;
   if (measurement.sharing == MeasuredSharing::Alone || measurement.clients == 1) {

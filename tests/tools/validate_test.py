@@ -116,6 +116,30 @@ class Charts(unittest.TestCase):
                 self.assertEqual((out / "mine.txt").read_text("utf-8"), "mine")
 
 
+class Measurements(unittest.TestCase):
+    OWN = "scenarios/examples/own/measurements.csv"
+
+    def test_measurements_of_ones_own_are_one_more_source(self):
+        result = run("validate", "measurements", "measurements-turns", "--measurements", self.OWN,
+                     "-o", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        studies = {study["name"]: study for study in json.loads(result.stdout)["studies"]}
+        law, turns = studies["measurements"], studies["measurements-turns"]
+        self.assertEqual((law["fit"]["rows"], law["check"]["rows"]), (3, 2))
+        self.assertEqual((turns["fit"]["rows"], turns["check"]["rows"]), (1, 2))
+        self.assertLess(law["check"]["meanErrorPercent"], 5)
+        self.assertLess(turns["check"]["meanErrorPercent"], 12)
+        self.assertGreater(law["naive"]["evenSharePercent"], 50)
+
+    def test_mistakes_show_their_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "mine.csv"
+            path.write_text("workload,gpu,latency_ms\na,T4,-1\n", encoding="utf-8")
+            result = run("validate", "--measurements", str(path))
+            self.assertEqual((result.returncode, result.stdout), (3, ""))
+            self.assertIn("mine.csv:2:6: error[VALUE_RANGE]", result.stderr)
+
+
 class Pairs(unittest.TestCase):
     def validate(self, text, *arguments):
         with tempfile.TemporaryDirectory() as folder:

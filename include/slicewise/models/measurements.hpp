@@ -8,6 +8,7 @@
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/models/execution_law.hpp"
+#include "slicewise/models/validation.hpp"
 #include "slicewise/units.hpp"
 
 // What a user measured of workloads of his own, alone and beside others.
@@ -48,6 +49,12 @@ struct MeasuredContext {
 Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
                                                      const Catalogue& catalogue,
                                                      const MeasuredContext& context = {});
+
+// Adds the measurements to what the models are held against: of each GPU a study of those alone and
+// under MPS, fitted on one process and the fewest under MPS, on the whole GPU and the smallest
+// slice, and one of those in turns, from the time alone. `file` is where they come from.
+void add_studies(const std::vector<Measurement>& measurements, const std::string& file,
+                 ValidationSet& set);
 
 // "alone on the whole GPU", "2 processes under MPS on 1g.10gb": without workload and batch.
 std::string setting_of(const Measurement& measurement);

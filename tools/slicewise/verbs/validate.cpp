@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/measurements.hpp"
 #include "slicewise/models/validation.hpp"
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/validation.hpp"
@@ -102,6 +103,17 @@ ExitCode add_pairs(const ValidateCommand& command, const CommonFlags& flags,
   return ExitCode::Success;
 }
 
+ExitCode add_measurements(const ValidateCommand& command, const CommonFlags& flags,
+                          const models::Catalogue& catalogue, models::ValidationSet& set) {
+  if (command.measurements.empty()) return ExitCode::Success;
+  const Expected<SourceText> file = read_source(command.measurements);
+  if (!file) return fail(file.error(), {}, flags);
+  const auto read = models::read_measurements(*file, catalogue);
+  if (!read) return fail(read.error(), {*file}, flags);
+  models::add_studies(*read, command.measurements, set);
+  return ExitCode::Success;
+}
+
 ExitCode write_charts(const sim::ValidationResult& result, const std::string& folder) {
   reports::ExportFiles charts{{"validation.svg", reports::validation_chart(result)}};
   for (const sim::StudyResult& study : result.studies) {
@@ -126,7 +138,9 @@ void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags) 
   CLI::App& verb = add_verb(app, "validate", "Hold the models against published measurements",
                             "  slicewise validate\n"
                             "  slicewise validate parvagpu nos -o json\n"
-                            "  slicewise validate MIG -o csv",
+                            "  slicewise validate MIG -o csv\n"
+                            "  slicewise validate measurements --measurements "
+                            "scenarios/examples/own/measurements.csv",
                             flags);
   verb.add_option("name", validate.names, "Only this study, source or mode (default: all)")
       ->type_name("NAME");
@@ -138,6 +152,8 @@ void add_validate(CLI::App& app, ValidateCommand& validate, CommonFlags& flags) 
   add_text(verb, "--pairs-gpu", validate.pairs_gpu, "GPU",
            "GPU of these pairs (default RTX-3090, that of Lucid)")
       ->needs(pairs);
+  add_text(verb, "--measurements", validate.measurements, "FILE",
+           "Measurements of your own, as `slicewise calibrate` reads them, as one more source");
   add_catalogue(verb, flags);
   add_text(verb, "--out", validate.out, "DIR",
            "Write charts of predicted against measured here: validation.svg and one per study");
@@ -148,6 +164,10 @@ ExitCode execute(const ValidateCommand& command, const CommonFlags& flags) {
   if (!opened) return opened.error();
   const models::Catalogue& catalogue = *opened;
   models::ValidationSet set = models::load_validation_set();
+  if (const ExitCode code = add_measurements(command, flags, catalogue, set);
+      code != ExitCode::Success) {
+    return code;
+  }
   for (const ExitCode code : {keep_named(set, command), check_pairs_gpu(command, catalogue, set)}) {
     if (code != ExitCode::Success) return code;
   }
