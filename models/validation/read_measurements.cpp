@@ -16,9 +16,9 @@
 namespace slicewise::models {
 namespace {
 
-constexpr std::array<std::string_view, 11> kMeasuredColumns = {
+constexpr std::array<std::string_view, 12> kMeasuredColumns = {
     "workload",        "gpu",     "latency_ms", "rate_per_s", "batch", "slice", "sharing",
-    "threads_percent", "clients", "driver",     "date"};
+    "threads_percent", "clients", "beside",     "driver",     "date"};
 
 // Of perf_analyzer's CSV; times in microseconds.
 constexpr std::string_view kConcurrency = "Concurrency";
@@ -175,6 +175,16 @@ class MeasurementReader {
     return true;
   }
 
+  bool read_neighbour(const CsvRow& row, Measurement& out) {
+    const CsvField* beside = table_.field(row, "beside");
+    if (beside == nullptr) return true;
+    out.beside = beside->text;
+    if (out.sharing == MeasuredSharing::Mps && out.clients == 1) return true;
+    table_.report(Code::SettingConflict, *beside, "`beside` is for one process under MPS",
+                  "write mps in the column `sharing`, and one row for each of the two");
+    return false;
+  }
+
   std::optional<Measurement> read_row(const CsvRow& row) {
     constexpr int kMostBatch = 1'000'000;
     constexpr int kMostClients = 1'000;
@@ -199,7 +209,8 @@ class MeasurementReader {
     out.clients = *clients;
     out.active_threads = *threads * kPercent;
     const auto time = read_time(row, out.batch);
-    const bool sound = read_slice(row, *gpu, out) && read_sharing(row, out);
+    const bool sound =
+        read_slice(row, *gpu, out) && read_sharing(row, out) && read_neighbour(row, out);
     if (!time || !sound) return std::nullopt;
     out.time = *time;
     return out;
@@ -259,7 +270,7 @@ MeasurementSource source_of(const std::vector<Measurement>& measurements, const 
   source.gpu = gpu;
   for (const Measurement& m : measurements) {
     const bool turns = m.sharing == MeasuredSharing::TimeSlicing && m.clients > 1;
-    if (m.gpu != gpu || (turns && !in_turns)) continue;
+    if (m.gpu != gpu || !m.beside.empty() || (turns && !in_turns)) continue;
     if (in_turns && !turns && (m.clients > 1 || m.slice != "full" || m.active_threads < 1))
       continue;
     source.rows.push_back(
@@ -322,7 +333,9 @@ void add_studies(const std::vector<Measurement>& measurements, const std::string
 
 std::string setting_of(const Measurement& measurement) {
   std::string text;
-  if (measurement.sharing == MeasuredSharing::Alone || measurement.clients == 1) {
+  if (!measurement.beside.empty()) {
+    text = "beside " + measurement.beside;
+  } else if (measurement.sharing == MeasuredSharing::Alone || measurement.clients == 1) {
     text = "alone";
   } else {
     text = fmt::format("{} processes {}", measurement.clients,

@@ -42,6 +42,8 @@ std::string profile_document(const sim::FittedProfiles& fitted) {
     add("capacityShare", p.capacity_share);
     add("bandwidthShare", p.bandwidth_share);
     add("duty", p.duty);
+    add("sensitivity", p.sensitivity);
+    add("pressure", p.pressure);
     out["provenance"] = p.provenance;
     document["profiles"].push_back(std::move(out));
   }

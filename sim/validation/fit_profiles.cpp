@@ -32,7 +32,9 @@ constexpr std::array<double, 4> kPriors = {10, 0.5, 0.8, 0.3};
 // A figure whose standard deviation is still that part of what was believed before is not known.
 constexpr double kUnknown = 0.6;
 
-bool follows_law(const Measurement& m) { return m.sharing != MeasuredSharing::TimeSlicing; }
+bool follows_law(const Measurement& m) {
+  return m.sharing != MeasuredSharing::TimeSlicing && m.beside.empty();
+}
 
 auto place_of(const Measurement& m) {
   const int clients = m.sharing == MeasuredSharing::Alone ? 1 : m.clients;
@@ -522,6 +524,70 @@ class CompanyFitter {
   Ignorance ignorance_;
 };
 
+// The fitted profile that has what was measured beside a neighbour alone.
+FittedProfile* alone_of(FittedProfiles& fitted, const Measurement& m) {
+  const auto found = std::ranges::find_if(fitted.profiles, [&](const FittedProfile& fit) {
+    return fit.profile.title == m.workload && fit.profile.gpu_model == m.gpu &&
+           fit.profile.batch == m.batch;
+  });
+  return found == fitted.profiles.end() ? nullptr : &*found;
+}
+
+// Sensitivity and pressure of the workloads that were measured beside each other on one GPU.
+void add_neighbours(const std::vector<Measurement>& pairs, const std::string& gpu,
+                    FittedProfiles& fitted) {
+  std::vector<std::string> workloads;
+  const auto number_of = [&](const std::string& workload) {
+    const auto found = std::ranges::find(workloads, workload);
+    const auto number = static_cast<std::size_t>(found - workloads.begin());
+    if (found == workloads.end()) workloads.push_back(workload);
+    return number;
+  };
+  std::vector<models::PairObservation> seen;
+  for (const Measurement& m : pairs) {
+    if (m.gpu != gpu) continue;
+    const double alone = to_seconds(*alone_of(fitted, m)->profile.solo_step);
+    const std::size_t client = number_of(m.workload);
+    seen.push_back({client, number_of(m.beside), std::max(1.0, to_seconds(m.time) / alone)});
+  }
+  const models::PairCalibration found = models::calibrate_pairs(seen, workloads.size());
+  const auto add = [](const char* name, const std::optional<double>& value,
+                      std::optional<double>& figure, FittedProfile& fit) {
+    if (!value) return;
+    figure = value;
+    fit.figures.push_back({name, *value, {}, "fitted"});
+    fit.profile.provenance[name] = "fitted beside others; only products are determined";
+  };
+  for (FittedProfile& fit : fitted.profiles) {
+    const auto at = std::ranges::find(workloads, fit.profile.title);
+    if (fit.profile.gpu_model != gpu || at == workloads.end()) continue;
+    const auto number = static_cast<std::size_t>(at - workloads.begin());
+    add("sensitivity", found.sensitivity[number], fit.profile.sensitivity, fit);
+    add("pressure", found.pressure[number], fit.profile.pressure, fit);
+  }
+  for (const Measurement& m : pairs) {
+    if (m.gpu != gpu) continue;
+    FittedProfile& fit = *alone_of(fitted, m);
+    const double slowdown = 1 + found.sensitivity[number_of(m.workload)].value_or(0) *
+                                    found.pressure[number_of(m.beside)].value_or(0);
+    fit.points.push_back({m, in_ms(m.time), in_ms(*fit.profile.solo_step) * slowdown, {}});
+  }
+}
+
+// What was measured beside a neighbour says how much slower that is only where the time alone is
+// known.
+Diagnostics without_time_alone(FittedProfiles& fitted, const std::vector<Measurement>& pairs) {
+  Diagnostics problems;
+  for (const Measurement& m : pairs) {
+    if (alone_of(fitted, m) != nullptr) continue;
+    problems.push_back(make_diagnostic(
+        Code::InputMissing, m.where,
+        fmt::format("{} with batch {} was measured beside {} only", m.workload, m.batch, m.beside),
+        "measure it alone as well: neighbours are held against that"));
+  }
+  return problems;
+}
+
 }  // namespace
 }  // namespace profile_fit
 
@@ -529,7 +595,14 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
                                       const models::Catalogue& catalogue) {
   std::map<std::pair<std::string, std::string>, profile_fit::Company> companies;
   FittedProfiles out;
+  std::vector<models::Measurement> pairs;
+  std::set<std::string> gpus;
   for (const models::Measurement& m : measurements) {
+    if (!m.beside.empty()) {
+      pairs.push_back(m);
+      gpus.insert(m.gpu);
+      continue;
+    }
     profile_fit::Company& company = companies[{m.workload, m.gpu}];
     (profile_fit::follows_law(m) ? company.law : company.turns).push_back(m);
     out.date = std::max(out.date, m.date);
@@ -556,6 +629,9 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
       out.profiles.push_back(fitter.profile(size));
     }
   }
+  problems = profile_fit::without_time_alone(out, pairs);
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  for (const std::string& gpu : gpus) profile_fit::add_neighbours(pairs, gpu, out);
   return out;
 }
 

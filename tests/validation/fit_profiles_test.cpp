@@ -156,6 +156,31 @@ TEST(FitProfiles, TurnsNeedTheTimeAlone) {
   EXPECT_EQ(fitted.error().front().code, Code::InputMissing);
 }
 
+// slowdown = 1 + sensitivity x pressure: four products of two workloads come back.
+TEST(FitProfiles, NeighboursSaySensitivityAndPressure) {
+  const auto read = models::read_measurements({"m.csv",
+                                               "workload,gpu,sharing,beside,latency_ms\n"
+                                               "a,T4,,,10\n"
+                                               "b,T4,,,20\n"
+                                               "a,T4,mps,a,14\n"
+                                               "a,T4,mps,b,18\n"
+                                               "b,T4,mps,a,22\n"
+                                               "b,T4,mps,b,24\n"},
+                                              shipped());
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  const auto fitted = fit_profiles(*read, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  const models::WorkloadProfile& a = fitted->profiles[0].profile;
+  const models::WorkloadProfile& b = fitted->profiles[1].profile;
+  EXPECT_NEAR(*a.sensitivity * *a.pressure, 0.4, 0.001);
+  EXPECT_NEAR(*a.sensitivity * *b.pressure, 0.8, 0.001);
+  EXPECT_NEAR(*b.sensitivity * *a.pressure, 0.1, 0.001);
+  EXPECT_NEAR(*b.sensitivity * *b.pressure, 0.2, 0.001);
+  const auto no_time_alone = fit_profiles(std::vector{(*read)[0], (*read)[4]}, shipped());
+  ASSERT_FALSE(no_time_alone.has_value());
+  EXPECT_EQ(no_time_alone.error().front().code, Code::InputMissing);
+}
+
 TEST(ReadMeasurements, RatesAndLatenciesOfAllWays) {
   const auto read = models::read_measurements(
       {"m.csv",

@@ -26,6 +26,7 @@ struct Measurement {
   MeasuredSharing sharing = MeasuredSharing::Alone;
   double active_threads = 1;  // (0, 1]
   int clients = 1;            // equal processes on the slice, this one included
+  std::string beside;  // the workload of one more process there, under MPS; "" for none
   Duration time;
   std::string driver;
   std::string date;
@@ -42,7 +43,8 @@ struct MeasuredContext {
 // Reads one of
 //   a CSV file, or a JSON list of objects, with the columns workload, gpu and one of latency_ms (of
 //   a step) and rate_per_s (items of one process); batch, slice, sharing (alone, mps,
-//   time-slicing), threads_percent, clients, driver and date may be absent,
+//   time-slicing), threads_percent, clients, beside (another workload, under MPS), driver and date
+//   may be absent,
 //   the CSV report of Triton's perf_analyzer: its row of the lowest concurrency is the workload
 //   alone, and a step takes its `Server Compute Infer`.
 // All mistakes at once, with line and column.
