@@ -611,6 +611,15 @@ class WhatRowsSay(unittest.TestCase):
                          stdin=trace)
             self.assertIn("JOB_NEVER_FITS: 1 of 2 jobs", result.stdout)
 
+    def test_jobs_above_the_memory_of_all_gpus_are_counted_without_sharing_too(self):
+        trace = "arrival_s,run_s,gpus,gpu_memory_bytes\n0,10,1,1000\n0,10,1,30000000000\n" \
+                "5,10,1,40000000000\n"
+        for nodes, said in (("g5.xlarge=4", True), ("g5.xlarge=4,p4d.24xlarge=1", False)):
+            text = run("replay", "-f", "-", "--instances", nodes, stdin=trace).stdout
+            self.assertEqual("2 jobs need more GPU memory than any GPU here has (22.49 GiB), and were "
+                             "run all the same; the first is line 3" in " ".join(text.split()), said,
+                             text)
+
     def test_rows_of_groups_have_figures_of_the_group_alone(self):
         trace = "arrival_s,run_s,gpus,user\n0,10,1,ana\n0,10,2,bo\n0,30,1,bo\n"
         ways = ("-f", "-", "--instances", "p4d.24xlarge=1", "--sharing", "mig:all-1g.5gb")

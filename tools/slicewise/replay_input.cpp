@@ -207,6 +207,34 @@ void name_gpus(const scenarios::JobTrace& trace, const models::Catalogue& catalo
   }
 }
 
+Diagnostics jobs_above_memory(const scenarios::JobTrace& trace, const sim::ReplayCluster& cluster,
+                              const models::Catalogue& catalogue) {
+  if (trace.gpu_memory.empty()) return {};
+  std::set<std::string_view> models;
+  for (const sim::NodeShape& node : cluster.nodes) models.insert(node.gpu_model);
+  Bytes most;
+  for (const std::string_view name : models) {
+    const models::GpuModel* gpu = models::gpu_called(catalogue, name);
+    if (gpu == nullptr) return {};
+    most = std::max(most, gpu->memory_total);
+  }
+  std::int64_t jobs = 0;
+  std::size_t first = 0;
+  for (std::size_t row = trace.size(); row-- > 0;) {
+    if (trace.gpus[row] == 0 || trace.gpu_memory[row] <= most) continue;
+    ++jobs;
+    first = row;
+  }
+  if (jobs == 0) return {};
+  return {make_diagnostic(
+      Code::JobNeverFits, {},
+      fmt::format(
+          "{} jobs need more GPU memory than any GPU here has ({:.4g} GiB), and were run all "
+          "the same; the first is {}",
+          jobs, static_cast<double>(most.count) / (1LL << 30U), trace.row_place(first).text()),
+      "--sharing exclusive reckons with GPU memory: it leaves them out")};
+}
+
 namespace {
 
 bool names_cluster(const ReplayCommand& command) {

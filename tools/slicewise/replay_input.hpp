@@ -30,6 +30,10 @@ Expected<NamedCluster> named_cluster(const ReplayCommand& command,
 void name_gpus(const scenarios::JobTrace& trace, const models::Catalogue& catalogue,
                sim::ReplayCluster& cluster);
 
+// Jobs whose peak of GPU memory no GPU of the cluster has, as a replay without sharing runs them.
+Diagnostics jobs_above_memory(const scenarios::JobTrace& trace, const sim::ReplayCluster& cluster,
+                              const models::Catalogue& catalogue);
+
 // What --sharing says of the instance types of the cluster.
 Expected<std::vector<std::shared_ptr<const sim::GpuSharing>>> named_sharings(
     const ReplayCommand& command, const NamedCluster& cluster, const models::Catalogue& catalogue);

@@ -13,14 +13,18 @@ using scenarios::PodQueue;
 Preemption::Preemption(RunState& run, const Scheduler& scheduler, PodLife& pods,
                        ContainerWork& work, SteadyBatch& batch)
     : run_(run), scheduler_(scheduler), pods_(pods), work_(work), batch_(batch) {
-  if (scenarios::preempts(run.world.pod_queue)) rooms_.emplace(run.cluster);
+  if (!scenarios::preempts(run.world.pod_queue)) return;
+  rooms_.emplace(run.cluster);
+  free_.emplace(run.cluster);
 }
 
 void Preemption::open_rooms() {
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     const Node& node = run_.cluster.nodes[n];
     const bool takes_pods = node.is_known() && node.schedulable;
-    takes_pods ? rooms_->open(n, NodeRooms::Tickets::Free) : rooms_->close(n);
+    for (auto* rooms : {&rooms_, &free_}) {
+      takes_pods ? (*rooms)->open(n, NodeRooms::Tickets::Free) : (*rooms)->close(n);
+    }
   }
 }
 
@@ -60,14 +64,21 @@ bool Preemption::take_again(std::uint32_t first) {
   return all;
 }
 
-bool Preemption::take_anywhere(std::size_t w) {
-  const std::int64_t pods = run_.world.workloads[w].pods_per_job;
+bool Preemption::take(std::size_t w, bool only_free) {
   const auto nodes = static_cast<std::uint32_t>(run_.cluster.nodes.size());
-  std::int64_t room = 0;
-  for (std::uint32_t n = 0; n < nodes && room < pods; ++n) room += rooms_->room(n, w);
-  if (room < pods) return false;
-  std::int64_t left = pods;
-  for (std::uint32_t n = 0; n < nodes && left > 0; ++n) left -= rooms_->take(n, w, left);
+  const auto room = [&](std::uint32_t n) {
+    const std::int64_t in_thought = rooms_->room(n, w);
+    return only_free ? std::min(in_thought, free_->room(n, w)) : in_thought;
+  };
+  std::int64_t left = run_.world.workloads[w].pods_per_job;
+  std::int64_t all = 0;
+  for (std::uint32_t n = 0; n < nodes && all < left; ++n) all += room(n);
+  if (all < left) return false;
+  for (std::uint32_t n = 0; n < nodes && left > 0; ++n) {
+    const std::int64_t pods = rooms_->take(n, w, std::min(left, room(n)));
+    if (only_free) free_->take(n, w, pods);
+    left -= pods;
+  }
   return true;
 }
 
@@ -93,7 +104,7 @@ bool Preemption::make_room_for(std::uint32_t wanted) {
   bool fits = false;
   while (!fits && aside < victims_.size()) {
     give(victims_[aside++]);
-    fits = take_anywhere(w);
+    fits = take(w, false);
   }
   if (!fits) return false;
   victims_.resize(aside);
@@ -135,7 +146,7 @@ void Preemption::stop_those_with_more_left() {
   for (const auto& [left, submitted, p] : order_) {
     const Pod& pod = cluster.pods[p];
     if (pod.phase == PodPhase::Pending) {
-      take_anywhere(index(pod.workload));
+      if (!take(index(pod.workload), true)) take(index(pod.workload), false);
     } else if (!take_again(p)) {
       victims_.push_back(p);
     }

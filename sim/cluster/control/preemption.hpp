@@ -40,7 +40,8 @@ class Preemption {
   // In thought: the pods of the job are where they are, or not.
   bool take_again(std::uint32_t pod);
   void give(std::uint32_t pod);
-  bool take_anywhere(std::size_t workload);
+  // All pods of a job, where nobody is now or wherever nobody is in thought.
+  bool take(std::size_t workload, bool only_free);
 
   RunState& run_;
   const Scheduler& scheduler_;
@@ -48,6 +49,7 @@ class Preemption {
   ContainerWork& work_;
   SteadyBatch& batch_;
   std::optional<NodeRooms> rooms_;  // nullopt: another queue, which stops nobody
+  std::optional<NodeRooms> free_;   // what is free whoever is stopped
   std::vector<std::uint32_t> victims_;
   std::vector<std::tuple<Int128, TimePoint, std::uint32_t>> order_;  // left, submitted, which
   TimePoint looked_{-1};

@@ -417,6 +417,10 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
   if (command.inflate) return inflate_trace(input->trace, *cluster, origin, command, flags);
   auto sharings = named_sharings(command, *cluster, catalogue);
   if (!sharings) return fail(sharings.error(), {}, flags);
+  if (command.sharings.empty()) {
+    const Diagnostics above = jobs_above_memory(input->trace, cluster->cluster, catalogue);
+    input->skipped.insert(input->skipped.end(), above.begin(), above.end());
+  }
   return replay_trace(*input, *cluster, std::move(*sharings), origin, command, flags);
 }
 
