@@ -95,4 +95,10 @@ Duration Histogram::quantile(double q) const {
   return {middle_of(first_ + bucket)};
 }
 
+Duration Histogram::rounding(Duration value) {
+  const std::size_t bucket = bucket_of(std::max<std::int64_t>(value.ns, 0));
+  if (bucket < 2 * kPerOctave) return {};
+  return {(std::int64_t{1} << (bucket / kPerOctave - 1)) / 2};
+}
+
 }  // namespace slicewise::sim

@@ -54,31 +54,38 @@ bool reaches(double q, std::int64_t count) {
   return std::ceil(q * static_cast<double>(count)) < static_cast<double>(count);
 }
 
-// `count_of(r)` and `quantile_of(r, q)` of each of `n` replications.
+Duration no_rounding(Duration) { return {}; }
+
+// `count_of(r)` and `quantile_of(r, q)` of each of `n` replications. What fell into one bucket is
+// not the same: no interval is narrower than what values are rounded by.
 template <class CountOf, class QuantileOf>
 std::optional<Duration> quantile_interval(double q, std::size_t n, CountOf count_of,
-                                          QuantileOf quantile_of) {
+                                          QuantileOf quantile_of, Duration (*rounding)(Duration)) {
   std::vector<double> values;
+  Duration rounded;
   for (std::size_t r = 0; r < n; ++r) {
     if (!reaches(q, count_of(r))) return std::nullopt;
-    values.push_back(static_cast<double>(quantile_of(r, q).ns));
+    const Duration value = quantile_of(r, q);
+    values.push_back(static_cast<double>(value.ns));
+    rounded = std::max(rounded, rounding(value));
   }
-  return half_width(values);
+  const auto width = half_width(values);
+  return width ? std::optional(std::max(*width, rounded)) : std::nullopt;
 }
 
 template <class PooledQuantile, class CountOf, class QuantileOf>
 void add_intervals(TimeSummary& summary, PooledQuantile pooled_quantile, std::size_t n,
-                   CountOf count_of, QuantileOf quantile_of) {
+                   CountOf count_of, QuantileOf quantile_of, Duration (*rounding)(Duration)) {
   for (const double q : kCurveQuantiles) {
     if (static_cast<double>(summary.count) * (1 - q) < kLeastAbove) break;
     summary.curve.push_back(
-        {q, pooled_quantile(q), quantile_interval(q, n, count_of, quantile_of)});
+        {q, pooled_quantile(q), quantile_interval(q, n, count_of, quantile_of, rounding)});
   }
-  summary.p50_ci95 = quantile_interval(0.5, n, count_of, quantile_of);
-  summary.p95_ci95 = quantile_interval(0.95, n, count_of, quantile_of);
-  summary.p99_ci95 = quantile_interval(0.99, n, count_of, quantile_of);
+  summary.p50_ci95 = quantile_interval(0.5, n, count_of, quantile_of, rounding);
+  summary.p95_ci95 = quantile_interval(0.95, n, count_of, quantile_of, rounding);
+  summary.p99_ci95 = quantile_interval(0.99, n, count_of, quantile_of, rounding);
   if (!summary.p999) return;
-  summary.p999_ci95 = quantile_interval(0.999, n, count_of, quantile_of);
+  summary.p999_ci95 = quantile_interval(0.999, n, count_of, quantile_of, rounding);
   summary.p999_is_rough = summary.count < kPlentyForP999;
 }
 
@@ -112,7 +119,7 @@ std::optional<TimeSummary> summarize(std::span<const std::vector<Duration>> by_r
   add_intervals(
       summary, [&](double q) { return nearest_rank(pooled, q); }, sorted.size(),
       [&](std::size_t r) { return static_cast<std::int64_t>(sorted[r].size()); },
-      [&](std::size_t r, double q) { return nearest_rank(sorted[r], q); });
+      [&](std::size_t r, double q) { return nearest_rank(sorted[r], q); }, no_rounding);
   return summary;
 }
 
@@ -135,7 +142,7 @@ std::optional<TimeSummary> summarize(std::span<const Histogram> by_replication) 
   add_intervals(
       summary, [&](double q) { return pooled.quantile(q); }, by_replication.size(),
       [&](std::size_t r) { return by_replication[r].count(); },
-      [&](std::size_t r, double q) { return by_replication[r].quantile(q); });
+      [&](std::size_t r, double q) { return by_replication[r].quantile(q); }, Histogram::rounding);
   return summary;
 }
 
@@ -143,7 +150,8 @@ std::optional<Duration> quantile_half_width(double q,
                                             std::span<const Histogram* const> by_replication) {
   return quantile_interval(
       q, by_replication.size(), [&](std::size_t r) { return by_replication[r]->count(); },
-      [&](std::size_t r, double at) { return by_replication[r]->quantile(at); });
+      [&](std::size_t r, double at) { return by_replication[r]->quantile(at); },
+      Histogram::rounding);
 }
 
 }  // namespace slicewise::sim

@@ -53,6 +53,21 @@ TEST(TimeSummary, HistogramsSayTheSameWithinTheirBuckets) {
   EXPECT_NEAR(to_seconds(*bucketed.p99_ci95), 0.2484, 4.303 * 0.004 * 2.2);
 }
 
+// Long runs whose medians share a bucket: where in it they are nobody knows.
+TEST(TimeSummary, NoIntervalIsNarrowerThanWhatValuesAreRoundedBy) {
+  const std::vector<Histogram> runs(3, histogram_of(ramp(2000)));
+  const TimeSummary summary = summarize(runs).value();
+  ASSERT_TRUE(summary.p50_ci95);
+  EXPECT_EQ(*summary.p50_ci95, Histogram::rounding(summary.p50));
+  EXPECT_GE(*summary.p50_ci95, seconds(1) - summary.p50);
+  EXPECT_NEAR(to_seconds(*summary.p50_ci95), 1.0 / 256, 0.5 / 256);
+  EXPECT_EQ(Histogram::rounding({255}), Duration{});
+  std::vector<const Histogram*> each;
+  for (const Histogram& run : runs) each.push_back(&run);
+  EXPECT_EQ(quantile_half_width(0.5, each), summary.p50_ci95);
+  EXPECT_EQ(summarize(std::vector(3, ramp(2000)))->p50_ci95, Duration{});
+}
+
 // A quantile of so few values is their maximum, and the spread of maxima is no interval of it.
 TEST(TimeSummary, AQuantileNeedsAValueBeyondItInEveryReplication) {
   const auto summary = [](std::int64_t n) {

@@ -21,6 +21,8 @@ class Histogram {
   // The smallest bucket middle v with at least ceil(q * count()) values <= v's bucket.
   // REQUIRES: 0 < q <= 1, count() > 0.
   Duration quantile(double q) const;
+  // A quantile of `value` is off by no more: half the width of its bucket.
+  static Duration rounding(Duration value);
   // Gives back the room of empty buckets at both ends; what is added later takes it again.
   void pack();
 
