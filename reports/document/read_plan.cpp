@@ -21,6 +21,7 @@ using sim::PoolChoice;
 constexpr std::int64_t kMostNodes = 1'000'000;
 constexpr std::int64_t kMostReplicas = 10'000;  // as nodePools.devicePlugin has it
 constexpr std::int64_t kMostInstances = 64;
+constexpr int kMostPods = 100'000;
 
 // Another version is said alone: its keys are another's.
 bool is_of_this_version(StoredDocument& document) {
@@ -86,6 +87,13 @@ class PoolCheck {
     }
     for (std::size_t m = 0; m < choice_.mig.size(); ++m) {
       check_count(fmt::format("/mig/{}/count", m), choice_.mig[m].count, kMostInstances);
+    }
+    if (!choice_.pods.empty() && choice_.pods.size() != choice_.workloads.size()) {
+      odd(Code::FieldMissing, "/pods", "pods has a number for each workload of the pool");
+    }
+    for (const int pods : choice_.pods) {
+      if (pods >= 0 && pods <= kMostPods) continue;
+      odd(Code::ValueRange, "/pods", fmt::format("pods is from 0 to {}", kMostPods));
     }
     const bool cuts = choice_.strategy == sim::Strategy::Mig ||
                       choice_.strategy == sim::Strategy::MigTimeSlicing ||

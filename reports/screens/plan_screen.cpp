@@ -130,6 +130,35 @@ std::vector<std::string> flip_sentences(const Plan& plan) {
   return lines;
 }
 
+// What another number of pods would do.
+std::vector<std::string> other_pods_sentences(const Plan& plan) {
+  std::vector<std::string> lines;
+  for (const PlanOption& option : plan.other_pods) {
+    lines.push_back(
+        fmt::format("With another number of pods: {}, {} a month: --vary-pods plans so.",
+                    pools_text(option.pools), money_text(option.figures.monthly)));
+  }
+  return lines;
+}
+
+std::string survives_sentence(const Plan& plan) {
+  if (plan.survives.empty()) return "";
+  return fmt::format(
+      "Every objective holds after the loss of {} of any pool, too; its pods start anew on the "
+      "nodes "
+      "that are left.",
+      plan.survives == "zone" ? "one of three zones" : "a node");
+}
+
+std::string kept_apart_sentence(const Plan& plan) {
+  if (!plan.kept_apart) return "";
+  const Usd saved = plan.options.front().figures.monthly - plan.kept_apart->figures.monthly;
+  return fmt::format(
+      "Would save {} a month: {}. It stood in every run, but pods that do not fit one GPU together "
+      "may meet there and run out of memory: nothing keeps them apart.",
+      money_text(saved), pools_text(plan.kept_apart->pools));
+}
+
 std::string saving_sentence(const Plan& plan) {
   if (!plan.today || plan.options.empty()) return "";
   const Usd now = plan.today->figures.monthly;
@@ -235,6 +264,10 @@ std::string miss_sentence(const RejectedChoice& nearest, const TextStyle& style)
   std::string out = fmt::format("Nearest: {} at {} a month: {}", sim::describe(nearest.choice),
                                 money_text(figures.monthly), nearest.reason.text());
   if (figures.verdict.loses_pods() || worst == nullptr || worst->pass) return out + ".";
+  if (worst->lost && worst->lost->share > worst->lost->most) {
+    return out + fmt::format(": {} of its requests are lost, it leaves out {}.",
+                             percent_text(worst->lost->share), percent_text(worst->lost->most));
+  }
   return out + fmt::format(" with {}, the limit is {} ({} of it).", found_text(*worst, style),
                            figure_text(worst->limit, std::nullopt, style),
                            percent_text(worst->ratio()));
@@ -250,6 +283,7 @@ std::vector<std::string> nothing_stands(const Plan& plan, const TextStyle& style
     sentence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
     lines.push_back(sentence + ".");
   }
+  for (std::string& line : other_pods_sentences(plan)) lines.push_back(std::move(line));
   if (plan.today && plan.today->figures.stands()) {
     lines.push_back(
         fmt::format("The scenario's own pools do, for {} a month, outside of these limits.",
@@ -387,8 +421,9 @@ std::vector<std::string> plan_notes(const Plan& plan) {
         "smActive of {} is not given; the answer is the same for any from {} up",
         few_names(plan.sm_active->workloads), percent_text(plan.sm_active->holds_from)));
   }
-  lines.push_back(
-      "each workload keeps its number of pods; nodes are counted for that, not for more of them");
+  lines.emplace_back(
+      "workloads keep their number of pods but where an option says another; --vary-pods N lets "
+      "Services have N more or fewer");
   for (const Diagnostic& d : plan.notes) {
     lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
   }
@@ -446,11 +481,13 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
   std::vector<std::string> lines{
       fmt::format("Recommended: #1, {}.", pools_text(plan.options.front().pools))};
   for (std::string line :
-       {sm_active_sentence(plan), saving_sentence(plan), as_run_sentence(plan),
-        replicas_sentence(plan), headroom_sentence(plan), isolation_sentence(plan.options.front()),
+       {sm_active_sentence(plan), saving_sentence(plan), survives_sentence(plan),
+        kept_apart_sentence(plan), as_run_sentence(plan), replicas_sentence(plan),
+        headroom_sentence(plan), isolation_sentence(plan.options.front()),
         warning_sentence(plan.options.front())}) {
     if (!line.empty()) lines.push_back(std::move(line));
   }
+  for (std::string& line : other_pods_sentences(plan)) lines.push_back(std::move(line));
   for (std::string& line : flip_sentences(plan)) lines.push_back(std::move(line));
   return lines;
 }

@@ -90,6 +90,16 @@ void judge_load(const VariantResult& variant, std::vector<Verdict::Reason>& reas
 }
 
 Verdict::Reason undecided(const std::string& workload, const ObjectiveResult& objective) {
+  const auto percent = [](double share) { return figure_text(scenarios::Share{share}); };
+  if (objective.lost && objective.lost->is_undecided()) {
+    const LostShare& lost = *objective.lost;
+    return {Cause::ObjectiveUndecided, workload,
+            fmt::format("{} {} undecided", workload, objective.name),
+            fmt::format("\"{}\" may miss {}: {}, give or take {}, of its requests are lost, which "
+                        "leaves out {}",
+                        workload, objective.name, percent(lost.share), percent(*lost.ci95),
+                        percent(lost.most))};
+  }
   return {Cause::ObjectiveUndecided, workload,
           fmt::format("{} {} undecided", workload, objective.name),
           fmt::format("\"{}\" may miss {}: {}, give or take {}, against a limit of {}", workload,

@@ -104,15 +104,24 @@ std::optional<FigureValue> pooled_quantile(const QuantileFigure& figure, const O
   return pooled.quantile(figure.quantile);
 }
 
-// More requests went unanswered than the quantile leaves out: they have met no limit.
-bool too_many_lost(const QuantileFigure& figure, const Observed& observed) {
-  std::int64_t lost = 0;
-  std::int64_t answered = 0;
+// Requests that went unanswered have met no limit: no more of them than the quantile leaves out.
+std::optional<LostShare> lost_share(const QuantileFigure& figure, const Observed& observed) {
+  LostShare lost;
+  lost.most = 1 - figure.quantile;
+  std::vector<double> shares;
+  std::int64_t all_lost = 0;
+  std::int64_t all = 0;
   for (const RequestRecord* r : observed.requests) {
-    lost += r->refused + r->dropped + r->timed_out;
-    answered += r->answered;
+    const std::int64_t own = r->refused + r->dropped + r->timed_out;
+    const std::int64_t known = own + r->answered;
+    if (known > 0) shares.push_back(static_cast<double>(own) / static_cast<double>(known));
+    all_lost += own;
+    all += known;
   }
-  return static_cast<double>(lost) > (1 - figure.quantile) * static_cast<double>(lost + answered);
+  if (all_lost == 0) return std::nullopt;
+  lost.share = static_cast<double>(all_lost) / static_cast<double>(all);
+  lost.ci95 = half_width_95(shares);
+  return lost;
 }
 
 std::optional<FigureValue> value_of(Figure figure, const Observed& observed,
@@ -195,7 +204,8 @@ ObjectiveResult judge(const scenarios::Objective& objective, std::optional<Figur
   entry.pass = entry.at_least ? *value >= objective.limit : *value <= objective.limit;
   if (const QuantileFigure* quantile = quantile_figure(objective.figure)) {
     entry.ci95 = interval_of(*quantile, observed);
-    entry.pass = entry.pass && !too_many_lost(*quantile, observed);
+    entry.lost = lost_share(*quantile, observed);
+    entry.pass = entry.pass && (!entry.lost || entry.lost->share <= entry.lost->most);
   }
   return entry;
 }

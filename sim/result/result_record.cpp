@@ -180,6 +180,18 @@ const Record& record_of<NumberSummary>() {
 }
 
 template <>
+const Record& record_of<LostShare>() {
+  using L = LostShare;
+  static const Record declared{
+      "requests that met no limit: refused, dropped or timed out",
+      {field<&L::share>("ratio", "of those whose fate is known").of(Unit::Ratio),
+       field<&L::ci95>("ci95Ratio", "half width of its 95 % interval").of(Unit::Ratio),
+       field<&L::most>("mostRatio", "that the quantile leaves out: it is missed by more")
+           .of(Unit::Ratio)}};
+  return declared;
+}
+
+template <>
 const Record& record_of<ObjectiveResult>() {
   using O = ObjectiveResult;
   static const Record declared{
@@ -197,7 +209,8 @@ const Record& record_of<ObjectiveResult>() {
        field<&O::of>("of",
                      "whose jobs the value is of, where trace.judgeBy judges each user, group or "
                      "project by itself: the worst")
-           .optional()}};
+           .optional(),
+       field<&O::lost>("lost", "absent: no request was lost, or it is no quantile of requests")}};
   return declared;
 }
 

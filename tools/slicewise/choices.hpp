@@ -85,6 +85,11 @@ inline constexpr std::array kGroupBys = {
     Choice{"size", sim::GroupBy::Size},
 };
 
+inline constexpr std::array kOutages = {
+    Choice{"node", sim::Outage::Node},
+    Choice{"zone", sim::Outage::Zone},
+};
+
 inline constexpr std::array kGoals = {
     Choice{"monthlyCost", scenarios::PlanGoal::MonthlyCost},
     Choice{"costPer1kInSlo", scenarios::PlanGoal::CostPer1kInSlo},

@@ -13,6 +13,7 @@
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/replay/replay.hpp"
 #include "slicewise/sim/run_size.hpp"
 
@@ -108,6 +109,8 @@ struct PlanCommand : StudyCommand {
   std::vector<int> replicas;
   std::optional<int> max_nodes;
   std::optional<int> max_cost;  // dollars a month
+  std::optional<int> vary_pods;
+  std::optional<sim::Outage> survive;
   std::optional<scenarios::PlanGoal> goal;
   std::optional<int> top;
   bool no_split = false;

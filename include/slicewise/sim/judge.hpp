@@ -31,6 +31,7 @@ bool clears_limit(const scenarios::FigureValue& value,
 template <class Objective>
 ObjectiveStanding standing_of(const Objective& objective) {
   if (!objective.pass) return ObjectiveStanding::Missed;
+  if (objective.lost && objective.lost->is_undecided()) return ObjectiveStanding::Undecided;
   return clears_limit(objective.value, objective.ci95, objective.limit, objective.at_least)
              ? ObjectiveStanding::Holds
              : ObjectiveStanding::Undecided;

@@ -33,6 +33,7 @@ struct PlannedObjective {
   std::optional<scenarios::FigureValue> ci95;  // half width
   bool at_least = false;
   bool pass = false;
+  std::optional<LostShare> lost = {};
 
   // Of the limit that the value uses up: above 1 it is missed.
   double ratio() const;
@@ -161,6 +162,7 @@ struct Plan {
   scenarios::PlanGoal goal = scenarios::PlanGoal::MonthlyCost;
   std::vector<std::string> instance_types;
   std::vector<std::string> purchases;
+  std::string survives;                 // "node", "zone"; "": nothing was asked for
   std::vector<PlanOption> options;      // that stand, best first; at most as many as were asked for
   std::optional<double> least_monthly;  // dollars; no fleet costs less, by closed forms
   std::optional<PlanOption> today;      // the scenario's own pools, when it can run
@@ -174,6 +176,10 @@ struct Plan {
   std::optional<double> headroom_fails;  // ... at which it breaks
   std::string headroom_binding;          // the objective that breaks first
   std::vector<Flip> flips;
+  std::vector<PlanOption> other_pods;      // with one pod more or fewer, where that is cheaper, or
+                                           // with more where nothing else stands; cheapest first
+  std::optional<PlanOption> kept_apart;    // cheaper, and stands as long as the largest pods do not
+                                           // meet on a GPU, which nothing prevents
   std::optional<SmActiveRange> sm_active;  // absent: the answer does not hang on it
   ProvenanceCounts provenance;             // of the best option's inputs
   std::vector<PlannedSpot> spot;           // of the best option's pools
@@ -226,6 +232,20 @@ inline constexpr std::string_view kPlannedInstances[] = {
     "g4dn.xlarge", "g4dn.2xlarge", "g4dn.12xlarge", "g5.xlarge",  "g5.2xlarge", "g5.12xlarge",
     "g6.xlarge",   "g6.2xlarge",   "g6.12xlarge",   "g6e.xlarge", "g6f.xlarge", "p4d.24xlarge"};
 
+// What a plan must still hold every objective without, of each pool at a time.
+enum class Outage : std::uint8_t {
+  None,
+  Node,
+  Zone,  // of three, over which the nodes of a pool are spread evenly
+};
+
+// "none", "node", "zone".
+std::string_view outage_name(Outage loss);
+// Nodes of a pool that are left of so many.
+int survivors(Outage loss, int nodes);
+// As few as leave so many.
+int with_spares(Outage loss, int nodes);
+
 struct PlanOptions {
   std::vector<std::string> instance_types;  // names or families; empty: the scenario's planning,
                                             // else its own types and kPlannedInstances
@@ -238,7 +258,9 @@ struct PlanOptions {
   std::optional<bool> split;                // several pools; absent: the scenario's, else yes
   std::size_t top = 5;
   bool headroom = true;
-  bool flips = true;  // and whether the answer hangs on smActive
+  bool flips = true;  // and whether the answer hangs on smActive, or on one pod more or fewer
+  Outage survive = Outage::None;
+  int vary_pods = 0;  // so many pods more or fewer than in the scenario may a Service have
   RunOptions run;
   ProbeRunner probes;                   // absent: threads of this process
   std::optional<ProbeJournal> journal;  // never changes a byte of the plan

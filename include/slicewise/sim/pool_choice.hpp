@@ -69,13 +69,14 @@ struct PoolChoice {
   std::vector<std::string> mig_profiles;  // of the pods of each of them; empty: all the same
   int nodes = 1;                          // 0: not known
   int on_demand = 0;                      // of them, bought so whatever `purchase` says
-  int unshared = 0;      // more nodes of the type, not shared, for pods with several GPUs
-  bool elastic = false;  // Karpenter, or who the scenario says, starts 0 to `nodes` of them
+  int unshared = 0;            // more nodes of the type, not shared, for pods with several GPUs
+  bool elastic = false;        // Karpenter, or who the scenario says, starts 0 to `nodes` of them
+  std::vector<int> pods = {};  // of each of the workloads; 0, or empty: as the scenario has it
 
   friend bool operator==(const PoolChoice&, const PoolChoice&) = default;
 };
 
-// "2 x g4dn.xlarge, MPS x4": without the workloads.
+// "2 x g4dn.xlarge, MPS x4, 3 pods of asr": of the workloads those with another number of pods.
 std::string describe(const PoolChoice& choice);
 
 // The scenario with these pools, every pod pinned to its pool and asking for one ticket of what it

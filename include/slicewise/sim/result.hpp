@@ -52,6 +52,16 @@ struct NumberSummary {
   double p99 = 0;
 };
 
+// Requests that met no limit, where a quantile leaves out some.
+struct LostShare {
+  double share = 0;            // of those whose fate is known
+  std::optional<double> ci95;  // half width
+  double most = 0;             // that the quantile leaves out
+
+  // Some must not be more, with all of the interval.
+  bool is_undecided() const { return share <= most && share + ci95.value_or(0) > most; }
+};
+
 struct ObjectiveResult {
   std::string name;              // "latencyP99"
   scenarios::FigureValue limit;  // at most, or at_least
@@ -61,6 +71,7 @@ struct ObjectiveResult {
   bool at_least = false;
   std::string of = {};     // whose value it is, where it is judged for each user by themselves
   bool is_absent = false;  // nothing was observed; `value` is zero then, and `pass` false
+  std::optional<LostShare> lost = {};  // of a quantile of requests; absent: none were lost
 };
 
 // Requests of a Service or pipeline after the warm-up, means per replication.

@@ -18,6 +18,8 @@ const Record& record_of<TimeSummary>();
 template <>
 const Record& record_of<NumberSummary>();
 template <>
+const Record& record_of<LostShare>();
+template <>
 const Record& record_of<ObjectiveResult>();
 template <>
 const Record& record_of<RequestCounts>();

@@ -348,6 +348,7 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
   StrategyComparison comparison;
   comparison.stamp = stamp_of(set, variant, catalogue);
   comparison.notes = changes_of(base);
+  for (Diagnostic& late : late_starts(base)) comparison.notes.push_back(std::move(late));
   comparison.nodes = options.nodes;
   std::vector<Prepared> prepared;
   if (auto own = prepare_own(base, catalogue, comparison.notes)) {

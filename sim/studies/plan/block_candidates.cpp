@@ -51,12 +51,12 @@ struct NodeLimit {
 
 NodeLimit node_limit(const PlanSpace& space, const NodeBound& bound, double monthly) {
   NodeLimit limit{
-      std::min(bound.most, space.max_nodes),
+      std::min(bound.most, survivors(space.survive, space.max_nodes)),
       reason(fmt::format("more than {{}} node{}", plural(space.max_nodes)), space.max_nodes)};
   if (!space.max_monthly_cost) return limit;
   const double affordable = std::floor(to_dollars(*space.max_monthly_cost) / monthly + 1e-9);
-  if (affordable < limit.most) {
-    limit.most = static_cast<int>(affordable);
+  if (affordable < with_spares(space.survive, limit.most)) {
+    limit.most = survivors(space.survive, static_cast<int>(affordable));
     limit.why =
         reason("more than ${} a month", fmt::format("{:.0f}", to_dollars(*space.max_monthly_cost)));
   }
@@ -89,6 +89,7 @@ void add_candidate(const BlockSearch& search, PoolChoice choice,
   BlockCandidate candidate(NodeSearch(from_above ? limit.most : bound.least, limit.most));
   candidate.choice = std::move(choice);
   candidate.monthly = monthly;
+  candidate.survive = search.space.survive;
   candidate.arrivals = monthly_arrivals(*world);
   candidate.most = limit.most;
   candidates.push_back(std::move(candidate));
@@ -106,6 +107,22 @@ Expected<World> world_on_one_node(const BlockSearch& search, const PoolChoice& c
   return probe_world(search.base, probe, search.catalogue);
 }
 
+namespace {
+
+// By workload; empty: as the scenario has them.
+std::vector<int> pods_of(const BlockSearch& search, const std::vector<std::string>& workloads) {
+  std::vector<int> pods;
+  bool any = false;
+  for (const std::string& name : workloads) {
+    const auto changed = search.pods.find(name);
+    any = any || changed != search.pods.end();
+    pods.push_back(changed == search.pods.end() ? 0 : changed->second);
+  }
+  return any ? pods : std::vector<int>{};
+}
+
+}  // namespace
+
 std::vector<BlockCandidate> block_candidates(const BlockSearch& search,
                                              const std::vector<std::string>& workloads,
                                              BlockResult& result) {
@@ -117,7 +134,8 @@ std::vector<BlockCandidate> block_candidates(const BlockSearch& search,
       ++result.refused;
       result.rejected.push_back(std::move(refused));
     }
-    for (const PoolChoice& choice : found.choices) {
+    for (PoolChoice& choice : found.choices) {
+      choice.pods = pods_of(search, choice.workloads);
       for (const std::string& purchase : search.space.purchases) {
         if (!is_sold(search.base, choice.instance_type, purchase)) continue;
         PoolChoice bought = choice;

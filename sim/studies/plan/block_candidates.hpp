@@ -36,7 +36,8 @@ struct BlockCandidate {
   explicit BlockCandidate(NodeSearch search) : nodes(search) {}
 
   PoolChoice choice;
-  double monthly = 0;   // dollars, of one node
+  double monthly = 0;             // dollars, of one node
+  Outage survive = Outage::None;  // nodes are counted that are left then
   double arrivals = 0;  // requests in a month that could be answered in time; 0: not known
   int most = 1;         // nodes that may be tried
   int mixed_nodes = 0;  // bought in two ways: how many of so many are on-demand is searched for
@@ -54,6 +55,8 @@ struct BlockCandidate {
     if (mixed_nodes > 0) chosen.nodes = mixed_nodes;
     return chosen;
   }
+  // Dollars of so many nodes, with those that may be lost.
+  double monthly_of(int number) const { return monthly * with_spares(survive, number); }
   int tried(const PoolChoice& chosen) const {
     return mixed_nodes > 0 ? chosen.on_demand : chosen.nodes;
   }

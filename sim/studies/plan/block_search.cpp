@@ -27,7 +27,7 @@ constexpr std::size_t kShortRound = 4;  // where the first that stands ends the 
 
 // What is minimised is no less with so many nodes; 0: nothing is known.
 double lower_bound(PlanGoal goal, const BlockCandidate& candidate, int nodes) {
-  const double monthly = candidate.monthly * nodes;
+  const double monthly = candidate.monthly_of(nodes);
   if (goal == PlanGoal::MonthlyCost) return monthly;
   if (goal != PlanGoal::CostPer1kInSlo || candidate.arrivals <= 0) return 0;
   // Chance may bring a tenth more requests than the mean.
@@ -216,7 +216,7 @@ class BlockRun {
       if (least > most || as_dear) {
         candidate.done = true;
         candidate.stopped = reason("it costs ${} a month or more: cheaper ones stand",
-                                   fmt::format("{:.0f}", candidate.monthly * *nodes));
+                                   fmt::format("{:.0f}", candidate.monthly_of(*nodes)));
         continue;
       }
       waiting.emplace_back(least, c);
@@ -256,9 +256,11 @@ class BlockRun {
     }
     const OptionFigures& figures = *answer.figures;
     const bool whole = figures.replications >= search_.replications || !search_.input.empty();
-    const bool stands =
+    bool stands =
         !answer.partial && whole && figures.stands() && stands_again(probe, figures, probes_);
-    const auto goal = goal_of(search_.goal, figures);
+    BlockOption option{probe.pools.front(), figures, 0};
+    if (stands) stands = add_spares(probe, option);
+    const auto goal = goal_of(search_.goal, option.figures);
     const int nodes = candidate.tried(probe.pools.front());
     if (candidate.climbing) {
       if (!stands || !goal || *goal >= candidate.best->goal) candidate.done = true;
@@ -270,15 +272,28 @@ class BlockRun {
       }
     }
     if (!stands || !goal || candidate.done) return;
-    candidate.best = BlockOption{probe.pools.front(), figures, *goal};
+    option.goal = *goal;
+    candidate.best = std::move(option);
     if (depth_ == Depth::Explained && (!leader_ || is_better(*candidate.best, *leader_))) {
       leader_ = candidate.best;
-      say_leader(search_, probe.pools, figures.monthly);
+      say_leader(search_, {&leader_->choice, 1}, leader_->figures.monthly);
     }
     const bool found = candidate.nodes.found().has_value();
     const bool by_use =
         search_.goal == PlanGoal::CostPer1kInSlo || search_.goal == PlanGoal::CostPerJob;
     candidate.climbing = found && by_use && candidate.mixed_nodes == 0;
+  }
+
+  // With the nodes that may be lost; whether it stands as long as they are there, too.
+  bool add_spares(const PlanProbe& probe, BlockOption& option) {
+    if (search_.space.survive == Outage::None) return true;
+    PlanProbe whole = probe;
+    option.choice.nodes = with_spares(search_.space.survive, option.choice.nodes);
+    whole.pools = {option.choice};
+    PlanAnswer answer = probes_.ask_one(whole);
+    if (answer.partial || !answer.figures || !answer.figures->stands()) return false;
+    option.figures = std::move(*answer.figures);
+    return true;
   }
 
   void note_missed(const OptionFigures& figures) {
@@ -351,8 +366,10 @@ BlockResult search_block(const BlockSearch& search, const std::vector<std::strin
   BlockResult result;
   BlockRun run(search, top, cap, depth, probes, block_candidates(search, workloads, result));
   run.run();
-  run.mix();
-  run.let_nodes_come_and_go();
+  if (search.space.survive == Outage::None) {
+    run.mix();
+    run.let_nodes_come_and_go();
+  }
   if (depth == Depth::Explained) run.complete_rejected();
   run.collect(result);
   return result;
@@ -364,8 +381,9 @@ std::optional<double> least_monthly(const BlockSearch& search,
   std::optional<double> least;
   for (const BlockCandidate& candidate : block_candidates(search, workloads, ignored)) {
     const auto nodes = candidate.nodes.next();
-    if (nodes)
-      least = std::min(least.value_or(candidate.monthly * *nodes), candidate.monthly * *nodes);
+    if (!nodes) continue;
+    const double monthly = candidate.monthly_of(*nodes);
+    least = std::min(least.value_or(monthly), monthly);
   }
   return least;
 }

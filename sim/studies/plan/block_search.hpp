@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,6 +29,9 @@ struct BlockResult {
   std::int64_t exhaustive = 0;
 };
 
+// Pods of Services that have another number of them than the scenario's.
+using ServicePods = std::map<std::string, int>;
+
 struct BlockSearch {
   const scenarios::Scenario& base;
   const models::Catalogue& catalogue;
@@ -37,7 +41,8 @@ struct BlockSearch {
   std::function<void(const std::string& line)> so_far = nullptr;  // see RunOptions
   std::string input = {};  // of the scenario, that is otherwise; see PlanProbe
   double factor = 1;
-  bool split = false;  // workloads may have pools of their own
+  bool split = false;     // workloads may have pools of their own
+  ServicePods pods = {};  // of `base`, where it is not the scenario that probes are asked of
 };
 
 // The choice with one node, in which bounds are the same as with any number.

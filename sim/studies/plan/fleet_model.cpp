@@ -238,6 +238,8 @@ std::optional<FleetModel::Way> FleetModel::best_way(const Room& room) const {
     const auto consider = [&](double nodes, bool shared) {
       nodes = whole_nodes(nodes);
       if (!(nodes <= search_.space.max_nodes)) return;
+      nodes = with_spares(search_.space.survive, static_cast<int>(nodes));
+      if (nodes > search_.space.max_nodes) return;
       const double monthly = nodes * type.monthly;
       if (!best || monthly < best->monthly) best = Way{monthly, shared};
     };

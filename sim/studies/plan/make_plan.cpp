@@ -15,6 +15,7 @@
 #include "../probe/simulations.hpp"
 #include "block_search.hpp"
 #include "plan_sections.hpp"
+#include "pod_counts.hpp"
 #include "pool_split.hpp"
 
 namespace slicewise::sim {
@@ -141,7 +142,9 @@ void settle_headroom(const scenarios::ScenarioSet& set, const Scenario& base,
   const bool decides = asks_for_headroom(base.policies);
   while (!plan.options.empty() && (decides || options.headroom)) {
     PlanOption& best = plan.options.front();
-    Headroom headroom = headroom_of(set, base, catalogue, options.run, best);
+    PlanOption left = best;  // after a loss
+    for (PoolChoice& pool : left.pools) pool.nodes = survivors(options.survive, pool.nodes);
+    Headroom headroom = headroom_of(set, base, catalogue, options.run, left);
     if (decides) judge_with_headroom(base, catalogue, options.run, headroom, best);
     if (best.figures.denied_by.empty()) {
       add_headroom(std::move(headroom), plan);
@@ -192,6 +195,60 @@ void add_provenance(const Scenario& base, const models::Catalogue& catalogue, Pl
   }
 }
 
+std::optional<PlanOption> best_of(const Plan& plan) {
+  return plan.options.empty() ? std::nullopt : std::optional(plan.options.front());
+}
+
+void vary_pods(const BlockSearch& search, ProbeBatch& probes, const PlanOptions& options,
+               Plan& plan) {
+  auto best = best_with_other_pods(search, best_of(plan), options.vary_pods, probes);
+  if (!best) return;
+  plan.options.insert(plan.options.begin(), std::move(*best));
+  if (plan.options.size() > options.top) plan.options.resize(options.top);
+}
+
+// What would be cheaper if the scheduler kept the largest pods apart, which it may or may not do:
+// it stands with other random numbers, too.
+std::optional<PlanOption> kept_apart(const BlockSearch& search, const PlanOption& best,
+                                     ProbeBatch& probes) {
+  if (!best.goal || separable_groups(search.base).size() > kExactGroups) return std::nullopt;
+  PlanSpace loose = search.space;
+  loose.trusts_placement = true;
+  const ServicePods pods = changed_pods(best);
+  const Scenario base = with_pods(search.base, pods);
+  BlockSearch there{base, search.catalogue, loose, search.goal, search.replications};
+  there.split = search.split;
+  there.pods = pods;
+  auto found = cheapest_plan(there, best.goal, probes);
+  if (!found || !found->goal || *found->goal >= *best.goal) return std::nullopt;
+  constexpr int kTimes = 4;
+  PlanProbe again;
+  again.pools = found->pools;
+  again.replications = kTimes * search.replications;
+  again.fresh = true;
+  const PlanAnswer answer = probes.ask_one(again);
+  if (!answer.figures || !answer.figures->stands()) return std::nullopt;
+  return found;
+}
+
+// What the best option hangs on, with the pods that it has.
+void explain_best(const BlockSearch& search, ProbeBatch& probes, const PlanOptions& options,
+                  Plan& plan) {
+  const ServicePods pods = changed_pods(plan.options.front());
+  const Scenario base = with_pods(search.base, pods);
+  const BlockSearch chosen = search_with_pods(search, base, pods);
+  ReplicasCurve curve = replicas_curve(chosen, plan.options.front(), probes);
+  plan.replicas = std::move(curve.points);
+  plan.knee = curve.knee;
+  plan.binding = std::move(curve.binding);
+  if (!options.flips || options.survive != Outage::None) return;
+  plan.flips = find_flips(chosen, plan.options, probes);
+  plan.sm_active = find_sm_active_range(chosen, plan.options, probes);
+  if (search.goal == PlanGoal::MonthlyCost) {
+    plan.kept_apart = kept_apart(search, plan.options.front(), probes);
+  }
+}
+
 }  // namespace
 
 Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
@@ -218,24 +275,27 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   plan.goal = search.goal;
   for (const models::InstanceType* type : space->types) plan.instance_types.push_back(type->name);
   plan.purchases = space->purchases;
+  if (options.survive != Outage::None) plan.survives = outage_name(options.survive);
   rank(search, probes, options.top, plan);
+  const bool may_vary = search.goal == PlanGoal::MonthlyCost && !probes.interrupted();
+  if (may_vary && options.vary_pods > 0) vary_pods(search, probes, options, plan);
   if (!probes.interrupted()) settle_headroom(set, base, catalogue, options, plan);
   mark_pareto(plan.options);
   plan.as_run = recorded_bill(base, catalogue);
   if (!probes.interrupted()) add_today(base, search, probes, plan);
   if (!plan.options.empty() && !probes.interrupted()) {
-    ReplicasCurve curve = replicas_curve(search, plan.options.front(), probes);
-    plan.replicas = std::move(curve.points);
-    plan.knee = curve.knee;
-    plan.binding = std::move(curve.binding);
-    if (options.flips) {
-      plan.flips = find_flips(search, plan.options, probes);
-      plan.sm_active = find_sm_active_range(search, plan.options, probes);
-    }
+    explain_best(search, probes, options, plan);
     add_provenance(base, catalogue, plan);
   }
+  if (may_vary && options.flips && options.vary_pods == 0 && !probes.interrupted()) {
+    plan.other_pods = hints_of_other_pods(search, best_of(plan), probes);
+  }
+  Diagnostics late = late_starts(base);
   if (plan.options.empty() && !plan.interrupted && !probes.interrupted()) {
     plan.nearest = nearest_to_standing(search, workloads_with_pods(base), plan.rejected);
+    for (Diagnostic& note : late) plan.nearest.push_back(std::move(note.message));
+  } else {
+    plan.notes = std::move(late);
   }
   plan.counts.replications = probes.replications();
   plan.interrupted = plan.interrupted || probes.interrupted();

@@ -12,6 +12,7 @@
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/portable_math.hpp"
+#include "slicewise/sim/device/company.hpp"
 #include "slicewise/sim/kernel/random.hpp"
 
 #include "../probe/probe.hpp"
@@ -204,21 +205,65 @@ bool takes_turns(const PoolModel& pool) {
          !std::holds_alternative<models::Mps>(pool.kinds.front().sharing);
 }
 
-// GPU time that the Services with a limit ask for, against that of all GPUs.
-void bound_by_gpu_time(const World& world, NodeBound& bound) {
-  const PoolModel& pool = world.pools.front();
-  if (!takes_turns(pool)) return;
-  double load = 0;
+// What the Services with a limit ask of the GPUs' time.
+struct SteadyLoad {
+  double total = 0;             // GPUs
+  std::vector<double> of_pods;  // the most that each may get of it, largest first
+};
+
+SteadyLoad steady_load(const World& world) {
+  SteadyLoad load;
   for (const WorkloadModel& workload : world.workloads) {
     const Demand* demand = fastest(world, workload);
     if (demand == nullptr || !is_steady(workload) || !limits_latency(workload.spec.objectives)) {
       continue;
     }
-    load += workload.spec.traffic->mean.per_second * seconds_per_request(*demand);
+    const double own = workload.spec.traffic->mean.per_second * seconds_per_request(*demand);
+    const auto routing = workload.spec.serving.routing;
+    const bool evenly =
+        routing == scenarios::Routing::Random || routing == scenarios::Routing::RoundRobin;
+    const double of_pod = evenly ? own / workload.spec.count : std::min(1.0, own);
+    load.total += own;
+    load.of_pods.insert(load.of_pods.end(), static_cast<std::size_t>(workload.spec.count), of_pod);
   }
+  std::ranges::sort(load.of_pods, std::greater<>());
+  return load;
+}
+
+// GPUs' time that goes into switching at the very least, were the busiest pod of each GPU never
+// idle: the others take a turn for each q of their work, it takes one between two rounds of theirs,
+// and each turn begins with a switch. A queue that grows under such a load is not stable.
+double switching(const World& world, const SteadyLoad& load, int gpus) {
+  const auto* slicing =
+      std::get_if<models::TimeSlicing>(&world.pools.front().kinds.front().sharing);
+  if (slicing == nullptr || slicing->replicas < 2) return 0;
+  double beside = load.total;
+  for (std::size_t p = 0; p < load.of_pods.size() && p < static_cast<std::size_t>(gpus); ++p) {
+    beside -= load.of_pods[p];
+  }
+  const double others = slicing->replicas - 1;
+  return std::max(0.0, beside) * overhead_of(slicing->slice) * (others + 1) / others;
+}
+
+// GPU time that the Services with a limit ask for, and what switching between them takes, against
+// that of all GPUs.
+void bound_by_gpu_time(const World& world, NodeBound& bound) {
+  const PoolModel& pool = world.pools.front();
+  if (!takes_turns(pool)) return;
+  const SteadyLoad load = steady_load(world);
+  const auto is_too_much = [&](int nodes) {
+    const int gpus = nodes * pool.gpus_per_node;
+    return load.total + switching(world, load, gpus) >= gpus;
+  };
   int nodes = bound.least;
-  while (nodes < bound.most && load >= nodes * pool.gpus_per_node) ++nodes;
-  raise(bound, nodes, {"GPU time"});
+  while (nodes < bound.most && is_too_much(nodes)) ++nodes;
+  if (nodes == bound.least) return;
+  const double switched = switching(world, load, (nodes - 1) * pool.gpus_per_node);
+  const Reason kernels{"GPU time"};
+  raise(bound, nodes,
+        switched <= 0 ? kernels
+                      : reason("GPU time ({} GPUs of kernels and {} of switching between pods)",
+                               short_number(load.total), short_number(switched)));
 }
 
 // A quantile of a request's latency where others keep its GPU busy for `others` of the time: turns

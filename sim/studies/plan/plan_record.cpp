@@ -21,18 +21,29 @@ const Record& plan_metadata() {
   using P = Plan;
   static const Record declared{
       "what produced the plan; the same values produce the same bytes",
-      {stamp_field<P>("scenario").csv(1, "scenario"), stamp_field<P>("scenarioFile"),
-       stamp_field<P>("scenarioSha256"), stamp_field<P>("inputs"),
-       stamp_field<P>("variant").csv(2, "variant"), stamp_field<P>("settings"),
+      {stamp_field<P>("scenario").csv(1, "scenario"),
+       stamp_field<P>("scenarioFile"),
+       stamp_field<P>("scenarioSha256"),
+       stamp_field<P>("inputs"),
+       stamp_field<P>("variant").csv(2, "variant"),
+       stamp_field<P>("settings"),
        stamp_field<P>("seed")
            .saying("seed of the random streams, the same for every simulation")
            .csv(3, "seed"),
        stamp_field<P>("replications").saying("runs of an option that is ranked"),
        field<&P::goal>("goal", "what is minimised"),
        field<&P::instance_types>("instanceTypes", "that were tried"),
-       field<&P::purchases>("purchaseOptions", "that were tried"), stamp_field<P>("version"),
-       stamp_field<P>("priceDate"), stamp_field<P>("priceFile"), stamp_field<P>("priceFileSha256"),
-       stamp_field<P>("catalogueFiles"), stamp_field<P>("catalogueSha256"),
+       field<&P::purchases>("purchaseOptions", "that were tried"),
+       field<&P::survives>("survives",
+                           "node or zone: with one less of each pool every option still holds its "
+                           "objectives")
+           .optional(),
+       stamp_field<P>("version"),
+       stamp_field<P>("priceDate"),
+       stamp_field<P>("priceFile"),
+       stamp_field<P>("priceFileSha256"),
+       stamp_field<P>("catalogueFiles"),
+       stamp_field<P>("catalogueSha256"),
        stamp_field<P>("allowPending"),
        field<&P::interrupted>("interrupted", "the search was not finished").optional()}};
   return declared;
@@ -100,7 +111,9 @@ const Record& record_of<PoolChoice>() {
        field<&C::unshared>("unsharedNodes",
                            "more of the type, not shared, for pods with several GPUs")
            .positive(),
-       field<&C::elastic>("autoscaled", "the provisioner starts 0 to so many nodes").optional()}};
+       field<&C::elastic>("autoscaled", "the provisioner starts 0 to so many nodes").optional(),
+       field<&C::pods>("pods", "of each of the workloads; 0, or absent: as the scenario has it")
+           .optional()}};
   return declared;
 }
 
@@ -119,7 +132,10 @@ const Record& record_of<PlannedObjective>() {
        field<&O::value>("value", "over all runs").csv(16, "value"),
        field<&O::ci95>("ci95", "half width").csv(17, "ci95"),
        field<&O::pass>("pass", "the value is within the limit").csv(18, "pass"),
-       field<&O::ratio>("ratio", "of the limit that is used up; above 1 it is missed")}};
+       field<&O::ratio>("ratio",
+                        "of the limit, or of the requests that may be lost, what is used up; above "
+                        "1 it is missed"),
+       field<&O::lost>("lost", "absent: no request was lost, or it is no quantile of requests")}};
   return declared;
 }
 
@@ -315,20 +331,32 @@ const Record& record_of<Plan>() {
   static const Record declared{
       "What `slicewise plan -o json` prints and `slicewise export` reads. SI units in the keys; "
       "fields that do not apply are absent. Keys are added, never renamed.",
-      {constant("apiVersion", kPlanApiVersion), constant("kind", "Plan"),
-       group("metadata", &plan_metadata), field<&P::options>("options", "best first"),
+      {constant("apiVersion", kPlanApiVersion),
+       constant("kind", "Plan"),
+       group("metadata", &plan_metadata),
+       field<&P::options>("options", "best first"),
        field<&P::least_monthly>("lowerBoundUsdPerMonth",
                                 "of what was tried no fleet costs less, by closed forms; "
                                 "absent: not looked for"),
        field<&P::rooms>("gpuRooms", "what a GPU of the best option holds").optional(),
-       field<&P::today>("today", "the scenario's own node pools"), field<&P::as_run>("asRun"),
+       field<&P::today>("today", "the scenario's own node pools"),
+       field<&P::as_run>("asRun"),
        field<&P::rejected>("rejected", "in the order of the search"),
        field<&P::nearest>("nearest", "what would have to change, where there is no option")
            .optional(),
        group("replicasCurve", &replicas_curve).when<&has_curve>(),
        group("headroom", &headroom_of_plan).when<&has_headroom>(),
-       field<&P::flips>("flips", "smallest change first"), field<&P::sm_active>("smActive"),
-       field<&P::spot>("spotRisks", "of the best option").optional(), field<&P::counts>("counts"),
+       field<&P::flips>("flips", "smallest change first"),
+       field<&P::other_pods>("withOtherPods",
+                             "with one pod of a Service more or fewer, where that is cheaper; with "
+                             "more, where nothing else stands")
+           .optional(),
+       field<&P::kept_apart>("ifKeptApart",
+                             "cheaper, and stood in every run, but pods that do not fit one GPU "
+                             "together may meet there: nothing prevents it"),
+       field<&P::sm_active>("smActive"),
+       field<&P::spot>("spotRisks", "of the best option").optional(),
+       field<&P::counts>("counts"),
        field<&P::provenance>("inputs").as(&inputs_of_best),
        field<&P::notes>("notes", "what the user should know").as(&finding_record)}};
   return declared;

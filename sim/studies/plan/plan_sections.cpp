@@ -127,6 +127,17 @@ bool concerns(const std::string& input, const std::vector<std::string>& workload
          });
 }
 
+double monthly_price(const World& world) {
+  return to_dollars(cost_of(world.pools.front().price.usd, kMonth));
+}
+
+// What the nodes of the pool cost; nullopt: they are bought in two ways, or come and go.
+std::optional<double> monthly_of(const BlockSearch& search, const PoolChoice& pool) {
+  const auto world = world_on_one_node(search, pool);
+  if (!world || pool.on_demand + pool.unshared > 0 || pool.elastic) return std::nullopt;
+  return pool.nodes * monthly_price(*world);
+}
+
 // One input on its way from a factor that holds to one that does not.
 struct Bracket {
   std::string input;
@@ -196,6 +207,26 @@ std::vector<std::optional<PlanOption>> next_best(const BlockSearch& search,
 
 }  // namespace
 
+std::optional<PlanOption> pools_anew(const BlockSearch& there, const PlanOption& best,
+                                     const std::vector<std::string>& workloads, bool cheaper,
+                                     ProbeBatch& probes) {
+  PlanProbe probe = probe_of(there, best, there.input, there.factor);
+  for (PoolChoice& pool : probe.pools) {
+    const bool concerned = std::ranges::any_of(workloads, [&](const std::string& name) {
+      return std::ranges::find(pool.workloads, name) != pool.workloads.end();
+    });
+    if (!concerned) continue;
+    std::optional<double> cap;
+    if (cheaper) cap = monthly_of(there, pool);
+    BlockResult found = search_block(there, pool.workloads, 1, cap, Depth::First, probes);
+    if (found.options.empty()) return std::nullopt;
+    pool = std::move(found.options.front().choice);
+  }
+  const PlanAnswer answer = probes.ask_one(probe);
+  if (!stands(answer)) return std::nullopt;
+  return PlanOption{probe.pools, *answer.figures, goal_of(there.goal, *answer.figures), false};
+}
+
 std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,
                                        const std::string& input, double factor,
                                        ProbeBatch& probes) {
@@ -203,18 +234,9 @@ std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOpti
   there.input = input;
   there.factor = factor;
   there.so_far = nullptr;
-  PlanProbe probe = probe_of(search, best, input, factor);
-  for (PoolChoice& pool : probe.pools) {
-    if (!concerns(input, pool.workloads)) continue;
-    BlockResult found = search_block(there, pool.workloads, 1, std::nullopt, Depth::First, probes);
-    if (found.options.empty()) return std::nullopt;
-    pool = std::move(found.options.front().choice);
-  }
-  std::optional<PlanOption> then;
-  const PlanAnswer answer = probes.ask_one(probe);
-  if (stands(answer)) {
-    then = PlanOption{probe.pools, *answer.figures, goal_of(search.goal, *answer.figures), false};
-  }
+  std::vector<std::string> concerned = workloads_with_pods(search.base);
+  std::erase_if(concerned, [&](const std::string& name) { return !concerns(input, {name}); });
+  std::optional<PlanOption> then = pools_anew(there, best, concerned, false, probes);
   if (!search.split || separable_groups(search.base).size() > kExactGroups) return then;
   SplitResult split = split_pools(there, then ? then->goal : std::nullopt, probes);
   if (split.pools.empty()) return then;
@@ -298,10 +320,6 @@ std::vector<Flip> find_flips(const BlockSearch& search, const std::vector<PlanOp
 
 namespace {
 
-double monthly_price(const World& world) {
-  return to_dollars(cost_of(world.pools.front().price.usd, kMonth));
-}
-
 // The pods on whole GPUs of the type, if every one of them can start there.
 std::optional<World> world_that_holds(const BlockSearch& search,
                                       const std::vector<std::string>& workloads,
@@ -378,6 +396,7 @@ std::string limit_in_the_way(const BlockSearch& search, const OutOfLimits& neare
 std::vector<std::string> nearest_to_standing(const BlockSearch& search,
                                              const std::vector<std::string>& workloads,
                                              const std::vector<RejectedChoice>& rejected) {
+  if (const auto why = why_homeless(search.base, workloads)) return {why->text()};
   const bool held = std::ranges::any_of(search.space.types, [&](const auto* type) {
     return world_that_holds(search, workloads, *type).has_value();
   });

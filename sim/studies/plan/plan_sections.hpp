@@ -19,6 +19,12 @@ struct ReplicasCurve {
 // that are bought in two ways and for what does not share whole GPUs.
 ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best, ProbeBatch& probes);
 
+// The best option with the pools of these workloads planned anew as `there` has it, each `cheaper`
+// than it is or not. nullopt: that does not stand.
+std::optional<PlanOption> pools_anew(const BlockSearch& there, const PlanOption& best,
+                                     const std::vector<std::string>& workloads, bool cheaper,
+                                     ProbeBatch& probes);
+
 // The best option with every pool that the input concerns planned anew where that is `factor` times
 // what it is; where few workloads are divided, everything is.
 std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,

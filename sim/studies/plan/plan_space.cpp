@@ -58,6 +58,22 @@ std::vector<std::string> purchases_of(const scenarios::Scenario& scenario,
 
 }  // namespace
 
+std::string_view outage_name(Outage loss) {
+  return loss == Outage::None ? "none" : loss == Outage::Node ? "node" : "zone";
+}
+
+int survivors(Outage loss, int nodes) {
+  constexpr int kZones = 3;
+  if (loss == Outage::None) return nodes;
+  return nodes - (loss == Outage::Node ? std::min(nodes, 1) : (nodes + kZones - 1) / kZones);
+}
+
+int with_spares(Outage loss, int nodes) {
+  int all = nodes;
+  while (survivors(loss, all) < nodes) ++all;
+  return all;
+}
+
 Expected<PlanSpace> plan_space(const scenarios::Scenario& scenario,
                                const models::Catalogue& catalogue, const PlanOptions& options) {
   Diagnostics found;
@@ -70,6 +86,7 @@ Expected<PlanSpace> plan_space(const scenarios::Scenario& scenario,
   space.max_nodes = options.max_nodes.value_or(scenario.planning.max_nodes.value_or(kMostNodes));
   space.max_monthly_cost =
       options.max_monthly_cost ? options.max_monthly_cost : scenario.planning.max_monthly_cost;
+  space.survive = options.survive;
   if (!found.empty()) return tl::unexpected(std::move(found));
   return space;
 }

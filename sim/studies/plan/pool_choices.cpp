@@ -48,6 +48,11 @@ void refuse(PoolChoice choice, std::optional<Code> code, Reason why, PoolChoices
 
 std::int64_t mebibytes_in(Bytes memory) { return memory.count >> 20; }
 
+// How many pods fit that somebody may place there.
+int pods_in(const TypeView& view, Bytes memory) {
+  return view.space.trusts_placement ? view.needs.smallest_in(memory) : view.needs.pods_in(memory);
+}
+
 // The numbers of pods on one device that are worth a try: no more than there are pods or fit.
 std::vector<int> replicas_up_to(const TypeView& view, int most) {
   std::set<int> numbers;
@@ -87,7 +92,7 @@ void refuse_beyond(const TypeView& view, Strategy strategy, int most, const std:
 
 void add_time_slicing(const TypeView& view, PoolChoices& found) {
   const Bytes memory = view.exclusive.pools.front().kinds.front().memory;
-  const int fit = view.needs.pods_in(memory);
+  const int fit = pods_in(view, memory);
   if (fit < 2) {
     refuse(choice_of(view, Strategy::TimeSlicing, 2), Code::GpuOom,
            reason("GPU memory: two pods do not fit {} MiB; one needs {} MiB", mebibytes_in(memory),
@@ -146,7 +151,7 @@ void add_shared_mig(const TypeView& view, PoolChoices& found) {
   bool any = false;
   for (const MigProfile& profile : view.geometry->profiles) {
     if (!profile.memory || profile.media_extensions || profile.max_count < 2) continue;
-    const int holds = view.needs.pods_in(*profile.memory);
+    const int holds = pods_in(view, *profile.memory);
     for (const int r : replicas_up_to(view, holds)) {
       PoolChoice choice = choice_of(view, Strategy::MigTimeSlicing, r);
       choice.mig = {{profile.name, profile.max_count}};
@@ -227,6 +232,10 @@ PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& w
   alone.nodes = 0;
   if (auto refusal = refusal_of(world)) {
     refuse(std::move(alone), refusal->code, std::move(refusal->reason), found);
+    return found;
+  }
+  if (auto why = why_homeless(base, workloads)) {
+    refuse(std::move(alone), Code::PodPending, std::move(*why), found);
     return found;
   }
   if (auto why = too_large_for_a_node(*world)) {

@@ -18,6 +18,8 @@ struct PlanSpace {
   std::vector<int> replicas;  // ascending; empty: those that are worth a try
   int max_nodes = 32;
   std::optional<Usd> max_monthly_cost;
+  Outage survive = Outage::None;
+  bool trusts_placement = false;  // the largest pods are taken not to meet on a GPU
 };
 
 // What the options and the scenario's planning section leave to choose from; unknown names are

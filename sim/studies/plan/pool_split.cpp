@@ -157,6 +157,11 @@ class Splitter {
       return;
     }
     like->nodes += choice.nodes;
+    if (!like->pods.empty() || !choice.pods.empty()) {
+      like->pods.resize(like->workloads.size());
+      choice.pods.resize(choice.workloads.size());
+      like->pods.insert(like->pods.end(), choice.pods.begin(), choice.pods.end());
+    }
     like->workloads.insert(like->workloads.end(), choice.workloads.begin(), choice.workloads.end());
   }
 
@@ -371,6 +376,27 @@ std::vector<std::vector<std::string>> separable_groups(const scenarios::Scenario
 
 SplitResult split_pools(const BlockSearch& search, std::optional<double> cap, ProbeBatch& probes) {
   return Splitter(search, probes, cap).run();
+}
+
+std::optional<PlanOption> cheapest_plan(const BlockSearch& search, std::optional<double> cap,
+                                        ProbeBatch& probes) {
+  if (search.space.max_monthly_cost) {
+    const double most = to_dollars(*search.space.max_monthly_cost);
+    cap = std::min(cap.value_or(most), most);
+  }
+  std::optional<PlanOption> best;
+  if (!search.split || separable_groups(search.base).size() <= kExactGroups) {
+    BlockResult one =
+        search_block(search, workloads_with_pods(search.base), 1, cap, Depth::First, probes);
+    if (!one.options.empty()) {
+      BlockOption& option = one.options.front();
+      best = PlanOption{{std::move(option.choice)}, std::move(option.figures), option.goal, false};
+    }
+  }
+  if (!search.split || probes.interrupted()) return best;
+  SplitResult split = split_pools(search, best ? best->goal : cap, probes);
+  if (split.pools.empty()) return best;
+  return PlanOption{std::move(split.pools), std::move(split.figures), split.goal, false};
 }
 
 }  // namespace slicewise::sim

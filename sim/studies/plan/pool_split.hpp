@@ -28,6 +28,11 @@ inline constexpr std::size_t kExactGroups = 4;
 // simulated together in the end.
 SplitResult split_pools(const BlockSearch& search, std::optional<double> cap, ProbeBatch& probes);
 
+// One pool for all workloads, or several, where that costs less than `cap`; nullopt: nothing does.
+// Of many groups one pool for all is not tried.
+std::optional<PlanOption> cheapest_plan(const BlockSearch& search, std::optional<double> cap,
+                                        ProbeBatch& probes);
+
 // Workloads that may be apart from the others, in the order of the scenario.
 std::vector<std::vector<std::string>> separable_groups(const scenarios::Scenario& scenario);
 

@@ -29,13 +29,13 @@ Sharing sharing_at(const BlockSearch& search, PoolChoice choice, int replicas) {
   if (refusal) point.refused = refusal->reason.text();
   if (!world) return sharing;
   const NodeBound bound = node_bound(*world);
-  point.nodes = bound.least;
-  if (bound.least > search.space.max_nodes) {
-    point.refused = fmt::format("{} ask for {} nodes", bound.why.text(), bound.least);
+  point.nodes = with_spares(search.space.survive, bound.least);
+  if (point.nodes > search.space.max_nodes) {
+    point.refused = fmt::format("{} ask for {} nodes", bound.why.text(), point.nodes);
     return sharing;
   }
   if (refusal) return sharing;
-  choice.nodes = bound.least;
+  choice.nodes = point.nodes;
   sharing.probe =
       PlanProbe{.pools = {choice}, .replications = search.replications, .input = "", .factor = 1};
   return sharing;

@@ -24,7 +24,8 @@ void add_objectives(const VariantResult& result, OptionFigures& figures) {
   for (const WorkloadResult& workload : result.workloads) {
     for (const ObjectiveResult& objective : workload.objectives) {
       figures.objectives.push_back({workload.name, objective.name, objective.limit, objective.value,
-                                    objective.ci95, objective.at_least, objective.pass});
+                                    objective.ci95, objective.at_least, objective.pass,
+                                    objective.lost});
       figures.worst_ratio = std::max(figures.worst_ratio, figures.objectives.back().ratio());
     }
     if (!workload.latency || workload.latency->count == 0) continue;
@@ -165,6 +166,10 @@ bool is_open(const OptionFigures& figures) {
   }
   return std::ranges::all_of(figures.objectives, [](const PlannedObjective& objective) {
     if (standing_of(objective) == ObjectiveStanding::Holds) return true;
+    const bool within = objective.at_least ? objective.value >= objective.limit
+                                           : objective.value <= objective.limit;
+    const auto& lost = objective.lost;
+    if (within && lost) return std::abs(lost->share - lost->most) < lost->ci95.value_or(0);
     return objective.ci95 && std::abs(in_its_unit(objective.value) - in_its_unit(objective.limit)) <
                                  in_its_unit(*objective.ci95);
   });
@@ -265,6 +270,7 @@ IslandKeys keys_of(const PlanProbe& probe, const World& world) {
     if (!limits) choice.replicas = 1;  // only says how many may meet
     choice.workloads.clear();
     choice.mig_profiles.clear();
+    choice.pods.clear();  // who sits there is of the key
     choice.nodes = 1;
     PlanProbe there;
     there.pools = {choice};
@@ -364,9 +370,9 @@ double PlannedObjective::ratio() const {
                     : at_least ? in_its_unit(value)
                                : in_its_unit(limit);
   constexpr double kHopeless = 1'000;
-  const double used = to > 0 ? std::min(kHopeless, of / to) : kHopeless;
-  // A quantile within its limit fails where more requests were lost than it leaves out.
-  return pass || used > 1 ? used : kHopeless;
+  double used = to > 0 ? std::min(kHopeless, of / to) : kHopeless;
+  if (lost && lost->most > 0) used = std::max(used, lost->share / lost->most);
+  return pass || used > 1 ? used : kHopeless;  // nothing was observed
 }
 
 }  // namespace slicewise::sim

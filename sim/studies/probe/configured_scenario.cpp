@@ -146,8 +146,16 @@ bool is_home(const NodePool& pool, const Workload& workload) {
   return selected && untolerated(pool.taints, workload.pod.tolerations) == nullptr;
 }
 
+bool has_taint(const NodePool& pool, const scenarios::Taint& taint) {
+  return std::ranges::any_of(pool.taints, [&](const scenarios::Taint& other) {
+    return std::tie(other.key, other.value, other.effect) ==
+           std::tie(taint.key, taint.value, taint.effect);
+  });
+}
+
 // Labels and taints of the nodes that workloads have today go with them, to any type: of the labels
-// those that they select, of the taints those that all of them tolerate.
+// those that they select, of the taints those that all of them tolerate, or without which one of
+// them has no node today.
 void take_nodes_of(const Scenario& base, const PoolChoice& choice, NodePool& pool) {
   std::vector<const Workload*> workloads;
   for (const Workload& workload : base.workloads) {
@@ -166,14 +174,13 @@ void take_nodes_of(const Scenario& base, const PoolChoice& choice, NodePool& poo
         if (!names_the_node(key)) pool.labels.try_emplace(key, value);
       }
       for (const scenarios::Taint& taint : today.taints) {
-        const bool known = std::ranges::any_of(pool.taints, [&](const scenarios::Taint& other) {
-          return std::tie(other.key, other.value, other.effect) ==
-                 std::tie(taint.key, taint.value, taint.effect);
-        });
         const bool keeps_off = std::ranges::any_of(workloads, [&](const Workload* each) {
           return untolerated({&taint, 1}, each->pod.tolerations) != nullptr;
         });
-        if (!known && !keeps_off) pool.taints.push_back(taint);
+        const bool stays = !keeps_off || std::ranges::all_of(base.node_pools, [&](const auto& p) {
+          return !is_home(p, *workload) || has_taint(p, taint);
+        });
+        if (stays && !has_taint(pool, taint)) pool.taints.push_back(taint);
       }
     }
   }
@@ -263,6 +270,17 @@ void keep_measured_device(Workload& workload, const Scenario& base,
   }
 }
 
+// Those for which `keep` says so.
+void keep_workloads(PoolChoice& choice, const std::function<bool(const std::string&)>& keep) {
+  const std::vector<std::string> names = std::exchange(choice.workloads, {});
+  const std::vector<int> pods = std::exchange(choice.pods, {});
+  for (std::size_t w = 0; w < names.size(); ++w) {
+    if (!keep(names[w])) continue;
+    choice.workloads.push_back(names[w]);
+    if (!pods.empty()) choice.pods.push_back(pods[w]);
+  }
+}
+
 // Pods with several GPUs on nodes of their own.
 std::vector<PoolChoice> with_unshared(const Scenario& base, std::span<const PoolChoice> chosen) {
   std::vector<PoolChoice> pools;
@@ -275,8 +293,8 @@ std::vector<PoolChoice> with_unshared(const Scenario& base, std::span<const Pool
             std::ranges::find(base.workloads, name, [](const Workload& w) { return w.name.value; });
         return workload != base.workloads.end() && has_several_gpus(*workload);
       };
-      std::erase_if(shared.workloads, needs_whole);
-      std::erase_if(whole.workloads, std::not_fn(needs_whole));
+      keep_workloads(shared, std::not_fn(needs_whole));
+      keep_workloads(whole, needs_whole);
     }
     pools.push_back(std::move(shared));
     if (whole.unshared == 0) continue;
@@ -296,6 +314,29 @@ bool names_the_node(std::string_view label) {
   return label.starts_with("nvidia.com/") || label.ends_with("/instance-type") ||
          label.starts_with("karpenter.k8s.aws/instance-") ||
          label == "k8s.amazonaws.com/accelerator" || label == "nos.nebuly.com/gpu-partitioning";
+}
+
+std::optional<Reason> why_homeless(const Scenario& base, const std::vector<std::string>& names) {
+  for (const Workload& workload : base.workloads) {
+    if (std::ranges::find(names, workload.name.value) == names.end()) continue;
+    const auto takes = [&](const NodePool& pool) { return is_home(pool, workload); };
+    if (std::ranges::any_of(base.node_pools, takes)) continue;
+    for (const auto& wanted : workload.pod.node_selector) {
+      const auto has = [&](const NodePool& pool) {
+        const auto label = pool.labels.find(wanted.first);
+        return label != pool.labels.end() && label->second == wanted.second;
+      };
+      if (names_the_node(wanted.first) || std::ranges::any_of(base.node_pools, has)) continue;
+      return Reason{
+          fmt::format("\"{}\" selects nodes with {}={}, which no node pool of the "
+                      "scenario has",
+                      workload.name.value, wanted.first, wanted.second)};
+    }
+    return Reason{
+        fmt::format("no node pool of the scenario takes the pods of \"{}\" (nodeSelector, taints)",
+                    workload.name.value)};
+  }
+  return std::nullopt;
 }
 
 Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chosen,
@@ -329,8 +370,9 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
     for (std::size_t p = 0; p < pools.size(); ++p) {
       const auto found = std::ranges::find(pools[p].workloads, workload.name.value);
       if (found == pools[p].workloads.end()) continue;
-      ask(workload,
-          resource_of(pools[p], static_cast<std::size_t>(found - pools[p].workloads.begin())));
+      const auto index = static_cast<std::size_t>(found - pools[p].workloads.begin());
+      ask(workload, resource_of(pools[p], index));
+      if (!pools[p].pods.empty() && pools[p].pods[index] > 0) workload.count = pools[p].pods[index];
       if (pools.size() > 1) {
         workload.pod.node_selector[std::string(kPoolLabel)] = labels[p];
       }

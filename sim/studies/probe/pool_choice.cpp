@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "../../result/merge.hpp"
 #include "../../world/parts.hpp"
 #include "probe.hpp"
 
@@ -121,6 +122,24 @@ void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diag
                                   "set the count of a workload"));
 }
 
+Diagnostics late_starts(const scenarios::Scenario& scenario) {
+  constexpr Duration kUntilReady = seconds(10);  // beyond that: scheduler, kubelet, CUDA context
+  Diagnostics notes;
+  for (const scenarios::Workload& workload : scenario.workloads) {
+    const Duration start = workload.startup.image_pull + workload.startup.model_load;
+    const bool serves = workload.kind == scenarios::WorkloadKind::Service && workload.count > 0;
+    if (!serves || workload.autoscaling || start <= scenario.warmup) continue;
+    notes.push_back(make_diagnostic(
+        Code::RequestsRefused, workload.name.where,
+        fmt::format("the pods of \"{}\" take {} to start (image, model), the warm-up is {}: "
+                    "requests between the two count as lost; --set warmup={}s leaves them out",
+                    workload.name.value, figure_text(start), figure_text(scenario.warmup),
+                    (start + kUntilReady).ns / seconds(1).ns)));
+    notes.back().severity = Severity::Note;
+  }
+  return notes;
+}
+
 Diagnostics errors_everywhere(std::span<const Expected<World>> worlds) {
   Diagnostics everywhere;
   if (std::ranges::any_of(worlds, [](const auto& world) { return world.has_value(); })) return {};
@@ -178,7 +197,10 @@ Isolation isolation_of(Strategy strategy) {
   return {};
 }
 
-std::string describe(const PoolChoice& choice) {
+namespace {
+
+// How nodes are had, and how their GPUs are shared.
+std::string nodes_text(const PoolChoice& choice) {
   std::string text = choice.nodes > 0 ? fmt::format("{}{} x {}", choice.elastic ? "0 to " : "",
                                                     choice.nodes, choice.instance_type)
                                       : choice.instance_type;
@@ -211,6 +233,18 @@ std::string describe(const PoolChoice& choice) {
       return text + fmt::format(", MIG {} MPS x{}", fmt::join(layout, "+"), choice.replicas);
     case Strategy::Vgpu:
       return text + ", vGPU";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string describe(const PoolChoice& choice) {
+  std::string text = nodes_text(choice);
+  for (std::size_t w = 0; w < choice.pods.size(); ++w) {
+    if (choice.pods[w] == 0) continue;
+    text += fmt::format(", {} pod{} of {}", choice.pods[w], choice.pods[w] == 1 ? "" : "s",
+                        choice.workloads[w]);
   }
   return text;
 }

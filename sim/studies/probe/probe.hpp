@@ -63,6 +63,14 @@ void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diag
 // world or more.
 Diagnostics errors_everywhere(std::span<const Expected<World>> worlds);
 
+// Why the pods of one of the workloads run on no node of the scenario's pools, whatever its type.
+std::optional<Reason> why_homeless(const scenarios::Scenario& base,
+                                   const std::vector<std::string>& workloads);
+
+// Services whose pods take longer to start than the warm-up lasts: what comes before counts as
+// lost.
+Diagnostics late_starts(const scenarios::Scenario& scenario);
+
 // Labels that say which GPU a node has and how it is shared: each configuration has others.
 bool names_the_node(std::string_view label);
 
@@ -88,6 +96,8 @@ struct GpuMemoryNeeds {
 
   // How many pods, any of them, fit in `memory` together.
   int pods_in(Bytes memory) const;
+  // ... as long as only the smallest meet.
+  int smallest_in(Bytes memory) const;
 };
 GpuMemoryNeeds gpu_memory_needs(const World& world);
 

@@ -115,6 +115,16 @@ int equal_shares(const PoolModel& pool, const GpuMemoryNeeds& needs) {
   return static_cast<int>(std::min(kMany, memory.count / needs.largest_process.count));
 }
 
+int GpuMemoryNeeds::smallest_in(Bytes memory) const {
+  Bytes used;
+  int count = 0;
+  for (auto pod = pods.rbegin(); pod != pods.rend(); ++pod, ++count) {
+    used += *pod;
+    if (used > memory) break;
+  }
+  return std::max(count, pods_in(memory));
+}
+
 int GpuMemoryNeeds::pods_in(Bytes memory) const {
   Bytes used;
   int count = 0;

@@ -52,6 +52,46 @@ TEST(Judge, WhatRunsAllItsPodsStands) {
   EXPECT_THAT(causes(waited), IsEmpty());
 }
 
+// A p95 leaves out a twentieth of the requests.
+TEST(Judge, LossesThatMayBeMoreThanAQuantileLeavesOutDecideNothing) {
+  VariantResult variant = with_objective(milliseconds(35), milliseconds(1), true);
+  std::optional<LostShare>& lost = variant.workloads.front().objectives.front().lost;
+  lost = LostShare{0.049, 0.003, 0.05};
+  ASSERT_THAT(causes(variant), ElementsAre(Cause::ObjectiveUndecided));
+  EXPECT_THAT(
+      judge(variant, false).reasons.front().text,
+      HasSubstr("4.9 %, give or take 0.3 %, of its requests are lost, which leaves out 5 %"));
+  lost->share = 0.046;
+  EXPECT_THAT(causes(variant), IsEmpty());
+}
+
+// Requests of the first 25 of 600 s find no ready replica, give or take chance.
+TEST(Judge, SeesTheIntervalOfLossesInARun) {
+  scenarios::Workload api =
+      demo::service(1, 5, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
+  api.startup.model_load = seconds(25);
+  scenarios::Objective limit;
+  limit.limit = seconds(1);
+  for (const auto figure : {scenarios::Figure::LatencyP50, scenarios::Figure::LatencyP95}) {
+    limit.figure = figure;
+    api.objectives.push_back(limit);
+  }
+  scenarios::Scenario scenario = demo::scenario(demo::pool(0), {api});
+  scenario.duration = minutes(10);
+  scenario.replications = 2;
+  const VariantResult result = demo::result(scenario);
+  const ObjectiveResult& p50 = result.workloads.front().objectives[0];
+  const ObjectiveResult& p95 = result.workloads.front().objectives[1];
+  ASSERT_TRUE(p50.lost && p95.lost && p95.lost->ci95);
+  EXPECT_NEAR(p95.lost->share, 25.0 / 600, 0.006);
+  EXPECT_GT(*p95.lost->ci95, 0);
+  EXPECT_EQ(p50.lost->most, 0.5);
+  EXPECT_EQ(standing_of(p50), ObjectiveStanding::Holds);
+  EXPECT_EQ(standing_of(p95), p95.lost->share + *p95.lost->ci95 > 1 - 0.95
+                                  ? ObjectiveStanding::Undecided
+                                  : ObjectiveStanding::Holds);
+}
+
 TEST(Judge, EachKindOfLostPodIsAReasonInItsOwnWords) {
   VariantResult variant = six_running();
   LeftBehind& left = variant.workloads.front().left_behind;

@@ -10,10 +10,13 @@
 
 #include "../demo.hpp"
 #include "studies/plan/block_candidates.hpp"
+#include "studies/plan/node_bounds.hpp"
 #include "studies/probe/mig_layouts.hpp"
 
 namespace slicewise::sim {
 namespace {
+
+using scenarios::Scenario;
 
 TEST(NodeSearch, FindsTheSmallestThatPassesAndSaysWhenNoneDoes) {
   for (int least = 1; least <= 3; ++least) {
@@ -29,6 +32,37 @@ TEST(NodeSearch, FindsTheSmallestThatPassesAndSaysWhenNoneDoes) {
       }
     }
   }
+}
+
+// Two Services on one GPU, whose kernels take 50 ms each.
+Scenario two_on_a_gpu(double rate, Duration length) {
+  std::vector<scenarios::Workload> services;
+  for (const char* name : {"a", "b"}) {
+    services.push_back(
+        demo::service(1, rate, milliseconds(50), scenarios::ServiceTime::Law::Deterministic));
+    services.back().name.value = name;
+    services.back().measured->device.value = "T4";
+    scenarios::Objective limit;
+    limit.figure = scenarios::Figure::LatencyP95;
+    limit.limit = minutes(1);
+    services.back().objectives.push_back(limit);
+  }
+  Scenario scenario = demo::scenario(demo::pool(2), services);
+  scenario.node_pools.front().instance_type.value = "g4dn.xlarge";
+  scenario.duration = length;
+  return scenario;
+}
+
+// Kernels alone leave 5 % of the GPU idle, and a short run meets any limit.
+TEST(NodeBound, CountsWhatSwitchingTakes) {
+  EXPECT_EQ(node_bound(demo::world(two_on_a_gpu(8, minutes(3)))).least, 1);
+  const NodeBound bound = node_bound(demo::world(two_on_a_gpu(9.5, minutes(3))));
+  EXPECT_EQ(bound.least, 2);
+  EXPECT_NE(bound.why.text().find("0.95 GPUs of kernels"), std::string::npos) << bound.why.text();
+  const auto mean = [](Duration length) {
+    return to_seconds(demo::result(two_on_a_gpu(9.5, length)).workloads[0].latency->mean);
+  };
+  EXPECT_GT(mean(minutes(80)), 2 * mean(minutes(20)));  // it grows and grows
 }
 
 // All layouts that use each profile at least once, by counting.

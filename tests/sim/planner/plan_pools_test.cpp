@@ -75,6 +75,39 @@ TEST(Plan, LabelsAndTaintsGoWithThoseThatSelectThem) {
   }));
 }
 
+// It may be the only node with that label that is tainted; who does not tolerate it stays off.
+TEST(Plan, TaintsStayWithThoseThatHaveNoOtherNode) {
+  PlanOptions options = small_space();
+  options.instance_types = {"g5.xlarge"};
+  options.split = true;
+  ScenarioSet set = labelled_set();
+  Scenario& scenario = set.variants.front();
+  scenario.workloads[1].pod.node_selector.clear();
+  scenario.workloads[1].pod.tolerations.clear();
+  scenario.node_pools[1].taints.clear();
+  const auto plan = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  ASSERT_FALSE(plan->options.empty());
+  const Scenario planned =
+      planned_scenario(scenario, plan->options.front().pools, demo::catalogue());
+  ASSERT_EQ(planned.node_pools.size(), 2U);
+  EXPECT_EQ(planned.node_pools[0].taints.size(), 1U);
+  EXPECT_TRUE(planned.node_pools[1].taints.empty());
+}
+
+TEST(Plan, NamesTheLabelThatNoPoolHas) {
+  ScenarioSet set = labelled_set();
+  set.variants.front().workloads[0].pod.node_selector = {{"zone", "nowhere"}};
+  PlanOptions options = small_space();
+  options.split = true;
+  const auto plan = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->options.empty());
+  ASSERT_EQ(plan->nearest.size(), 1U);
+  EXPECT_EQ(plan->nearest.front(),
+            "\"speech\" selects nodes with zone=nowhere, which no node pool of the scenario has");
+}
+
 // Two pods on two nodes that EC2 takes back every other minute.
 ScenarioSet interrupted_set() {
   Workload api = demo::service(2, 5, milliseconds(5), scenarios::ServiceTime::Law::Exponential);
@@ -182,6 +215,50 @@ TEST(PlannedFleet, PutsSmallOnesTogetherWhateverTheirNumber) {
   ASSERT_TRUE(plan->least_monthly);
   EXPECT_LE(*plan->least_monthly, to_dollars(best.figures.monthly));
   EXPECT_GT(*plan->least_monthly, to_dollars(best.figures.monthly) / 2);
+}
+
+// Two pods of 9 GiB, four of 2 GiB: three on a T4 as long as the large ones do not meet. That is
+// offered with what it saves, and is no option.
+TEST(Plan, SaysWhatItSavesToTrustThePlacement) {
+  ScenarioSet set = fleet(1, 1);
+  std::vector<Workload>& workloads = set.variants.front().workloads;
+  workloads[0].gpu_memory.resident = gibibytes(2);
+  workloads[0].count = 4;
+  workloads[1].gpu_memory.resident = gibibytes(9);
+  workloads[1].count = 2;
+  PlanOptions options = fleet_space();
+  options.flips = true;
+  const auto plan = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  ASSERT_FALSE(plan->options.empty());
+  int nodes = 0;
+  for (const PoolChoice& pool : plan->options.front().pools) nodes += pool.nodes;
+  EXPECT_EQ(nodes, 3);
+  ASSERT_TRUE(plan->kept_apart);
+  EXPECT_EQ(plan->kept_apart->pools.front().nodes, 2);
+  EXPECT_TRUE(plan->kept_apart->figures.stands());
+  for (Workload& workload : workloads) workload.gpu_memory.resident = gibibytes(3);
+  EXPECT_FALSE(make_plan(set, 0, demo::catalogue(), options)->kept_apart);
+}
+
+// Five pods, each with a GPU to itself: a node more than they need, or half as many again.
+TEST(Plan, HoldsAfterALoss) {
+  PlanOptions options = fleet_space();
+  options.split = false;
+  for (const auto& [loss, nodes] : std::vector<std::pair<Outage, int>>{
+           {Outage::None, 5}, {Outage::Node, 6}, {Outage::Zone, 8}}) {
+    options.survive = loss;
+    const auto plan = make_plan(fleet(0, 5), 0, demo::catalogue(), options);
+    ASSERT_TRUE(plan);
+    ASSERT_FALSE(plan->options.empty());
+    const PlanOption& best = plan->options.front();
+    EXPECT_EQ(best.pools.front().nodes, nodes);
+    EXPECT_EQ(best.figures.running_max, 5);
+    EXPECT_EQ(survivors(loss, nodes), 5);
+    EXPECT_GT(best.figures.monthly, from_dollars(384 * (nodes - 1)));
+  }
+  options.max_nodes = 7;  // of eight
+  EXPECT_TRUE(make_plan(fleet(0, 5), 0, demo::catalogue(), options)->options.empty());
 }
 
 // More than one pool may hold, of which each has its limit.

@@ -164,6 +164,36 @@ void expect_the_true_optimum(std::uint32_t instances) {
 }
 
 TEST(ThoroughPlan, FindsTheTrueOptimumOfFiftyRandomScenarios) { expect_the_true_optimum(50); }
+
+// One Service with one pod more or fewer: of all numbers the simulated optimum.
+TEST(ThoroughPlan, FindsTheTrueOptimumOfTheNumberOfPods) {
+  int changed = 0;
+  for (std::uint32_t instance = 400; instance < 425; ++instance) {
+    const ScenarioSet set = random_set(instance);
+    const Scenario& scenario = set.variants.front();
+    if (scenario.workloads.size() > 1 ||
+        scenario.workloads[0].kind != scenarios::WorkloadKind::Service)
+      continue;
+    PlanOptions options = small_space();
+    options.vary_pods = 1;
+    const auto plan = make_plan(set, 0, demo::catalogue(), options);
+    ASSERT_TRUE(plan);
+    std::optional<Usd> truth;
+    for (const int change : {-1, 0, 1}) {
+      Scenario other = scenario;
+      other.workloads[0].count += change;
+      if (other.workloads[0].count < 1) continue;
+      const auto cost = cheapest_of_all(other);
+      if (cost && (!truth || *cost < *truth)) truth = cost;
+    }
+    ASSERT_EQ(plan->options.empty(), !truth) << instance;
+    if (!truth) continue;
+    EXPECT_EQ(plan->options.front().figures.monthly, *truth) << instance;
+    changed += plan->options.front().pools.front().pods.empty() ? 0 : 1;
+  }
+  EXPECT_GT(changed, 0);
+}
+
 TEST(NightlyPlan, FindsTheTrueOptimumOfTwoHundredRandomScenarios) { expect_the_true_optimum(200); }
 
 // A pool for each workload where that is cheaper: of all divisions, the simulated optimum.

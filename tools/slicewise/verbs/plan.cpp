@@ -57,6 +57,8 @@ sim::PlanOptions plan_options(const PlanCommand& command, const sim::RunOptions&
   options.top = static_cast<std::size_t>(command.top.value_or(static_cast<int>(options.top)));
   options.headroom = !command.no_headroom;
   options.flips = !command.no_flips;
+  options.survive = command.survive.value_or(sim::Outage::None);
+  options.vary_pods = command.vary_pods.value_or(0);
   options.run = run;
   return options;
 }
@@ -105,6 +107,13 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
       ->check(CLI::Range(2, 1'000));
   add_number(verb, "--max-nodes", 1, 1'000, plan.max_nodes, "Nodes of a pool (default 32)");
   add_number(verb, "--max-cost", 1, 1'000'000'000, plan.max_cost, "Dollars a month");
+  add_number(verb, "--vary-pods", 0, 100, plan.vary_pods,
+             "So many pods more or fewer than in the scenario may a Service have (default 0; what "
+             "one more or fewer would save is said)");
+  add_choice(
+      verb, "--survive", kOutages, plan.survive,
+      "Every pool keeps its objectives after the loss of a node, or of one of three zones over "
+      "which its nodes are spread");
   add_choice(verb, "--objective", kGoals, plan.goal,
              "What is minimised (default: the scenario's; else monthlyCost, for jobs that run once "
              "costPerJob)");

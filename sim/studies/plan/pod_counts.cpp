@@ -1,0 +1,194 @@
+#include "pod_counts.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "../probe/probe.hpp"
+#include "plan_sections.hpp"
+#include "pool_split.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Scenario;
+using scenarios::Workload;
+
+// Less is not worth another number of pods.
+constexpr double kWorthAWord = 0.95;
+constexpr std::size_t kMostHints = 3;
+// Of many workloads: those next to their limits get one more, those furthest from them one fewer.
+constexpr std::size_t kMostTried = 4;
+// Where nothing stands.
+constexpr int kMostMore = 2;
+constexpr double kLeastSaving = 0.01;
+
+// Services that nobody scales, and of which an objective says how few pods will do.
+std::vector<const Workload*> variable_services(const Scenario& base) {
+  std::vector<const Workload*> services;
+  for (const Workload& workload : base.workloads) {
+    const bool in_pipeline = std::ranges::any_of(base.pipelines, [&](const auto& pipeline) {
+      return !pipeline.objectives.empty() &&
+             std::ranges::any_of(pipeline.stages, [&](const auto& stage) {
+               return stage.workload.value == workload.name.value;
+             });
+    });
+    const bool varies = workload.kind == scenarios::WorkloadKind::Service && workload.count > 0 &&
+                        !workload.autoscaling && (in_pipeline || !workload.objectives.empty());
+    if (varies) services.push_back(&workload);
+  }
+  return services;
+}
+
+bool are_few(const Scenario& base) { return separable_groups(base).size() <= kExactGroups; }
+
+double worst_ratio(const PlanOption& option, const std::string& workload) {
+  double worst = 0;
+  for (const PlannedObjective& objective : option.figures.objectives) {
+    if (objective.workload == workload) worst = std::max(worst, objective.ratio());
+  }
+  return worst;
+}
+
+class PodSearch {
+ public:
+  PodSearch(const BlockSearch& search, ProbeBatch& probes)
+      : search_(search),
+        probes_(probes),
+        services_(variable_services(search.base)),
+        few_(are_few(search.base)) {}
+
+  std::optional<PlanOption> best(const std::optional<PlanOption>& from, int most) const {
+    std::optional<PlanOption> best = from ? from : first_that_stands(most);
+    while (best && !probes_.interrupted()) {
+      std::optional<PlanOption> better;
+      for (const Workload* service : services_) {
+        for (int to = std::max(1, service->count - most); to <= service->count + most; ++to) {
+          auto then = cheaper(*best, *service, to, few_);
+          if (then && (!better || *then->goal < *better->goal)) better = std::move(then);
+        }
+      }
+      if (!better) break;
+      best = std::move(better);
+    }
+    const bool is_new = best && (!from || *best->goal < *from->goal - kLeastSaving);
+    return is_new ? best : std::nullopt;
+  }
+
+  std::vector<PlanOption> hints(const std::optional<PlanOption>& from) const {
+    std::vector<PlanOption> hints;
+    if (!from) {
+      if (auto stands = first_that_stands(kMostMore)) hints.push_back(std::move(*stands));
+      return hints;
+    }
+    for (const int change : {-1, 1}) {
+      for (const Workload* service : most_promising(*from, change)) {
+        auto then = cheaper(*from, *service, service->count + change, false);
+        if (then && *then->goal < kWorthAWord * *from->goal) hints.push_back(std::move(*then));
+      }
+    }
+    std::ranges::stable_sort(hints, {}, [](const PlanOption& option) { return *option.goal; });
+    if (hints.size() > kMostHints) hints.resize(kMostHints);
+    return hints;
+  }
+
+ private:
+  std::vector<const Workload*> most_promising(const PlanOption& from, int change) const {
+    std::vector<const Workload*> services = services_;
+    std::erase_if(services, [&](const Workload* each) { return each->count + change < 1; });
+    if (few_) return services;
+    std::ranges::stable_sort(services, {}, [&](const Workload* each) {
+      return -change * worst_ratio(from, each->name.value);
+    });
+    if (services.size() > kMostTried) services.resize(kMostTried);
+    return services;
+  }
+
+  // The option with so many pods of the service, if that costs less. `divided`: workloads may be
+  // divided otherwise, too.
+  std::optional<PlanOption> cheaper(const PlanOption& from, const Workload& service, int to,
+                                    bool divided) const {
+    ServicePods pods = changed_pods(from);
+    const auto now = pods.find(service.name.value);
+    if ((now == pods.end() ? service.count : now->second) == to) return std::nullopt;
+    pods[service.name.value] = to;
+    if (to == service.count) pods.erase(service.name.value);
+    const Scenario base = with_pods(search_.base, pods);
+    const BlockSearch there = search_with_pods(search_, base, std::move(pods));
+    auto then = divided ? cheapest_plan(there, *from.goal, probes_)
+                        : pools_anew(there, from, {service.name.value}, true, probes_);
+    if (!then || !then->goal || *then->goal >= *from.goal - kLeastSaving) return std::nullopt;
+    return then;
+  }
+
+  // Nothing stands: more pods of one Service, else of all.
+  std::optional<PlanOption> first_that_stands(int most) const {
+    for (int more = 1; more <= most && !probes_.interrupted(); ++more) {
+      std::optional<PlanOption> best;
+      ServicePods all;
+      for (const Workload* service : services_) {
+        const int to = service->count + more;
+        all[service->name.value] = to;
+        if (!few_) continue;
+        auto then = planned_with({{service->name.value, to}}, best ? best->goal : std::nullopt);
+        if (then) best = std::move(then);
+      }
+      if (!best && (services_.size() > 1 || !few_)) best = planned_with(all, std::nullopt);
+      if (best) return best;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<PlanOption> planned_with(const ServicePods& pods, std::optional<double> cap) const {
+    const Scenario base = with_pods(search_.base, pods);
+    return cheapest_plan(search_with_pods(search_, base, pods), cap, probes_);
+  }
+
+  const BlockSearch& search_;
+  ProbeBatch& probes_;
+  std::vector<const Workload*> services_;
+  bool few_;
+};
+
+}  // namespace
+
+ServicePods changed_pods(const PlanOption& option) {
+  ServicePods changed;
+  for (const PoolChoice& pool : option.pools) {
+    for (std::size_t w = 0; w < pool.pods.size(); ++w) {
+      if (pool.pods[w] > 0) changed[pool.workloads[w]] = pool.pods[w];
+    }
+  }
+  return changed;
+}
+
+Scenario with_pods(Scenario base, const ServicePods& pods) {
+  for (Workload& workload : base.workloads) {
+    const auto changed = pods.find(workload.name.value);
+    if (changed != pods.end()) workload.count = changed->second;
+  }
+  return base;
+}
+
+BlockSearch search_with_pods(const BlockSearch& search, const Scenario& base, ServicePods pods) {
+  BlockSearch there{base, search.catalogue, search.space, search.goal, search.replications};
+  there.input = search.input;
+  there.factor = search.factor;
+  there.split = search.split;
+  there.pods = std::move(pods);
+  return there;
+}
+
+std::optional<PlanOption> best_with_other_pods(const BlockSearch& search,
+                                               const std::optional<PlanOption>& best, int most,
+                                               ProbeBatch& probes) {
+  return PodSearch(search, probes).best(best, most);
+}
+
+std::vector<PlanOption> hints_of_other_pods(const BlockSearch& search,
+                                            const std::optional<PlanOption>& best,
+                                            ProbeBatch& probes) {
+  return PodSearch(search, probes).hints(best);
+}
+
+}  // namespace slicewise::sim

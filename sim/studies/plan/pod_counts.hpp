@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "block_search.hpp"
+
+// How many pods a Service has, as a decision of the plan.
+namespace slicewise::sim {
+
+// Those of the option that are not the scenario's.
+ServicePods changed_pods(const PlanOption& option);
+
+scenarios::Scenario with_pods(scenarios::Scenario base, const ServicePods& pods);
+
+// As `search`, for `base`, which has these pods. REQUIRES: `base` outlives what is returned.
+BlockSearch search_with_pods(const BlockSearch& search, const scenarios::Scenario& base,
+                             ServicePods pods);
+
+// The cheapest that is found where each Service may have up to `most` pods more or fewer: from the
+// scenario's numbers, or the first that stand, one Service after the other while that saves.
+// nullopt: nothing cheaper than `best`. REQUIRES: what is minimised is the monthly cost.
+std::optional<PlanOption> best_with_other_pods(const BlockSearch& search,
+                                               const std::optional<PlanOption>& best, int most,
+                                               ProbeBatch& probes);
+
+// What one pod more or fewer of one Service would save, where that is worth a word; without a best
+// option what would stand. Cheapest first.
+std::vector<PlanOption> hints_of_other_pods(const BlockSearch& search,
+                                            const std::optional<PlanOption>& best,
+                                            ProbeBatch& probes);
+
+}  // namespace slicewise::sim

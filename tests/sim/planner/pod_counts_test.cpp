@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/plan.hpp"
+
+#include "../demo.hpp"
+#include "small_plans.hpp"
+
+// The number of pods of a Service as a decision.
+namespace slicewise::sim {
+namespace {
+
+using scenarios::ScenarioSet;
+using scenarios::Workload;
+using small_plans::limit;
+using small_plans::set_with;
+using small_plans::small_space;
+
+// So many pods share the requests, of 50 ms each.
+ScenarioSet pods_at(int pods, double rate) {
+  Workload api =
+      demo::service(pods, rate, milliseconds(50), scenarios::ServiceTime::Law::Deterministic);
+  api.name.value = "api";
+  api.measured->device.value = "T4";
+  api.objectives.push_back(limit(scenarios::Figure::LatencyP99, milliseconds(400)));
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = "g4dn.xlarge";
+  scenarios::Scenario scenario = demo::scenario(pool, {api});
+  scenario.duration = seconds(20);
+  scenario.warmup = seconds(1);
+  scenario.replications = 2;
+  return set_with(std::move(scenario));
+}
+
+PlanOptions one_pod_a_gpu() {
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  options.strategies = {"exclusive"};
+  return options;
+}
+
+// One pod is 1.2 times as busy as can be.
+TEST(PlannedPods, OneMoreIsSaidWhereNothingStandsWithout) {
+  PlanOptions options = one_pod_a_gpu();
+  options.flips = true;
+  const auto plan = make_plan(pods_at(1, 24), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->options.empty());
+  ASSERT_EQ(plan->other_pods.size(), 1U);
+  EXPECT_TRUE(plan->other_pods.front().figures.stands());
+  EXPECT_EQ(describe(plan->other_pods.front().pools.front()),
+            "2 x g4dn.xlarge, exclusive, 2 pods of api");
+}
+
+TEST(PlannedPods, OneFewerIsSaidWhereItIsCheaper) {
+  PlanOptions options = one_pod_a_gpu();
+  options.flips = true;
+  const auto plan = make_plan(pods_at(3, 4), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  ASSERT_FALSE(plan->options.empty());
+  EXPECT_TRUE(plan->options.front().pools.front().pods.empty());
+  ASSERT_EQ(plan->other_pods.size(), 1U);
+  EXPECT_EQ(plan->other_pods.front().pools.front().pods, std::vector<int>{2});
+  EXPECT_LT(plan->other_pods.front().figures.monthly, plan->options.front().figures.monthly);
+}
+
+// The option is what `run` and exports make of it; the best with the scenario's pods stays beside
+// it.
+TEST(PlannedPods, AreFreeWithinWhatIsAllowed) {
+  PlanOptions options = one_pod_a_gpu();
+  for (const auto& [most, pods] : std::vector<std::pair<int, int>>{{1, 2}, {2, 1}, {9, 1}}) {
+    options.vary_pods = most;
+    const ScenarioSet set = pods_at(3, 4);
+    const auto plan = make_plan(set, 0, demo::catalogue(), options);
+    ASSERT_TRUE(plan);
+    ASSERT_GE(plan->options.size(), 2U);
+    const PlanOption& best = plan->options.front();
+    EXPECT_EQ(best.pools.front().pods, std::vector<int>{pods});
+    EXPECT_EQ(best.pools.front().nodes, pods);
+    EXPECT_EQ(planned_scenario(set.variants.front(), best.pools, demo::catalogue())
+                  .workloads.front()
+                  .count,
+              pods);
+    EXPECT_TRUE(std::ranges::any_of(plan->options, [](const PlanOption& option) {
+      return option.pools.front().pods.empty() && option.pools.front().nodes == 3;
+    }));
+  }
+  options.vary_pods = 1;
+  const auto more = make_plan(pods_at(1, 24), 0, demo::catalogue(), options);
+  ASSERT_TRUE(more);
+  ASSERT_FALSE(more->options.empty());
+  EXPECT_EQ(more->options.front().pools.front().pods, std::vector<int>{2});
+}
+
+// A pod more of what makes the others' GPUs dear, in a fleet of several pools.
+TEST(PlannedPods, AreTriedOneServiceAfterTheOther) {
+  ScenarioSet set = pods_at(3, 4);
+  Workload second = set.variants.front().workloads.front();
+  second.name.value = "second";
+  second.count = 2;
+  set.variants.front().workloads.push_back(second);
+  PlanOptions options = one_pod_a_gpu();
+  options.split = true;
+  options.vary_pods = 2;
+  options.max_nodes = 6;
+  const auto plan = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  ASSERT_FALSE(plan->options.empty());
+  int nodes = 0;
+  for (const PoolChoice& pool : plan->options.front().pools) nodes += pool.nodes;
+  EXPECT_EQ(nodes, 2);
+}
+
+}  // namespace
+}  // namespace slicewise::sim
