@@ -319,22 +319,23 @@ void NodeProvisioner::consolidate() {
       nodes_.remove(n);
   }
   if (provisioner.consolidation == Provisioner::Consolidation::WhenEmpty) return;
-  while (true) {
-    std::optional<std::uint32_t> candidate;
-    for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
-      const Node& node = run_.cluster.nodes[n];
-      // As long as no pod came or went, the answer is the same.
-      const bool examined =
-          node.life.examined != kNever && node.life.examined >= run_.cluster.last_change;
-      if (examined || !is_due(node)) continue;
-      if (!candidate || node.pods_free > run_.cluster.nodes[*candidate].pods_free) candidate = n;
-    }
-    if (!candidate) return;
-    if (fits_elsewhere(*candidate)) {
+  candidates_.clear();
+  for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
+    const Node& node = run_.cluster.nodes[n];
+    // As long as no pod came or went, the answer is the same.
+    const bool examined =
+        node.life.examined != kNever && node.life.examined >= run_.cluster.last_change;
+    if (!examined && is_due(node)) candidates_.push_back(n);
+  }
+  std::ranges::sort(candidates_, {}, [&](std::uint32_t n) {
+    return std::pair(-run_.cluster.nodes[n].pods_free, n);
+  });
+  for (const std::uint32_t n : candidates_) {
+    if (fits_elsewhere(n)) {
       next_due_ = run_.now;  // others may go next
-      return nodes_.remove(*candidate);
+      return nodes_.remove(n);
     }
-    run_.cluster.nodes[*candidate].life.examined = run_.now;
+    run_.cluster.nodes[n].life.examined = run_.now;
   }
 }
 

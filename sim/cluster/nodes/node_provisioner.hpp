@@ -53,6 +53,7 @@ class NodeProvisioner {
   std::vector<Wish> wishes_;                // by pool; scratch of start_nodes
   std::vector<std::size_t> packing_order_;  // workloads, those that ask for most CPU first
   std::vector<std::int64_t> pods_to_move_;  // by workload; scratch of fits_elsewhere
+  std::vector<std::uint32_t> candidates_;   // for consolidation, scratch
   bool grows_ = false;                      // it adds nodes to some pool
   bool any_kept_ = false;                   // some pods keep their node
   std::optional<TimePoint> batch_began_;    // Karpenter's batching window
