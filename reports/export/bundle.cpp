@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/filled_text.hpp"
+#include "slicewise/printable.hpp"
 #include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/load.hpp"
 
@@ -56,9 +57,14 @@ std::string selector_of(const PoolNodes& nodes) {
   return "eks.amazonaws.com/nodegroup=" + nodes.target.pool->name.value;
 }
 
+std::string origin_of(const Bundle& bundle) {
+  const std::string& origin = bundle.options->origin;
+  return origin.empty() ? "" : " " + printable(origin);
+}
+
 std::string title(const Bundle& bundle, std::string_view what) {
-  return comment(fmt::format("{} scenario variant {}, written by slicewise.", what,
-                             yaml_scalar(bundle.scenario->name)));
+  return comment(fmt::format("{} scenario variant {}, written by slicewise.{}", what,
+                             yaml_scalar(bundle.scenario->name), origin_of(bundle)));
 }
 
 std::string karpenter_lines(const Bundle& bundle, std::string_view verb) {
@@ -194,6 +200,7 @@ std::string verify_guide(const Bundle& bundle) {
     nodes += "\n" + indented(expected_node_text(pool.target, kNewestChartMinor), 4);
   }
   return filled(guide_files::verify_md(), {{"variant", yaml_scalar(bundle.scenario->name)},
+                                           {"origin", origin_of(bundle)},
                                            {"plugin", plugin},
                                            {"nodes", nodes},
                                            {"columns", resource_columns(bundle)},

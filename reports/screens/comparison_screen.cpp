@@ -7,6 +7,7 @@
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/isolation.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 #include "../text/text_table.hpp"
 #include "comparison_words.hpp"
@@ -128,16 +129,6 @@ std::vector<OptionMeasure> option_price_measures(const StrategyComparison& compa
   return measures;
 }
 
-// What the workload that is slowed down most waits for.
-std::string bound_by(const ComparedOption& option) {
-  std::string names;
-  for (const WorkloadResult& workload : option.result.workloads) {
-    if (workload.bound_by.empty() || names.find(workload.bound_by) != std::string::npos) continue;
-    names += (names.empty() ? "" : ", ") + workload.bound_by;
-  }
-  return names;
-}
-
 std::vector<OptionMeasure> isolation_measures() {
   const auto isolation = [](const ComparedOption& option) { return isolation_of(option); };
   return {
@@ -170,7 +161,8 @@ std::vector<OptionMeasure> measures_of(const StrategyComparison& comparison, boo
   for (OptionMeasure& m : option_price_measures(comparison, mixed)) {
     measures.push_back(std::move(m));
   }
-  measures.push_back({{"BOUND BY", false, 7}, bound_by});
+  measures.push_back(
+      {{"BOUND BY", false, 7}, [](const ComparedOption& o) { return sim::bounds_of(o.result); }});
   if (wide) {
     for (OptionMeasure& m : isolation_measures()) measures.push_back(std::move(m));
   }
@@ -418,7 +410,10 @@ Screen comparison_screen(const StrategyComparison& comparison, const TextStyle& 
   }
   if (detail == Detail::Wide) screen.parts.push_back(warnings_part(comparison));
   screen.parts.push_back(notes_part(comparison_notes(comparison, detail != Detail::Brief)));
-  screen.origin = origin_line(comparison.stamp, false, style);
+  std::vector<int> runs;
+  for (const ComparedOption& option : comparison.options)
+    runs.push_back(option.result.replications);
+  screen.origin = origin_line(comparison.stamp, runs, false, style);
   return screen;
 }
 

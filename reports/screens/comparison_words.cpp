@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/sim/isolation.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 #include "../text/text_table.hpp"
 #include "result_figures.hpp"
@@ -263,6 +264,9 @@ std::vector<std::string> recommendation_lines(const StrategyComparison& comparis
                         overloaded ? " or leaving requests unanswered" : "")};
   }
   std::vector<std::string> lines{"Cheapest work: " + sentence(*best)};
+  if (const std::string bounds = sim::bounds_of(best->result); !bounds.empty()) {
+    lines.push_back(fmt::format("It is bound by: {}.", bounds));
+  }
   if (isolated != nullptr && isolated != best) {
     lines.push_back("With memory and faults isolated in hardware: " + sentence(*isolated));
   }

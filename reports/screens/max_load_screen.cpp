@@ -250,7 +250,7 @@ Screen max_load_screen(const MaxLoad& found, const TextStyle& style, Detail deta
   }
   screen.parts.push_back(notes_part(max_load_notes(found, detail != Detail::Brief)));
   screen.origin =
-      origin_line(found.stamp, found.at_passed && found.at_passed->replications > 1, style);
+      origin_line(found.stamp, {}, found.at_passed && found.at_passed->replications > 1, style);
   return screen;
 }
 

@@ -170,7 +170,7 @@ Screen neighbours_screen(const NeighbourMatrix& matrix, const TextStyle& style, 
     screen.parts.push_back({.sentences = {{std::move(worst)}}, .is_answer = true});
   }
   screen.parts.push_back(notes_part(neighbours_notes(matrix, detail != Detail::Brief)));
-  screen.origin = origin_line(matrix.stamp, matrix.stamp.replications > 1, style);
+  screen.origin = origin_line(matrix.stamp, {}, matrix.stamp.replications > 1, style);
   return screen;
 }
 

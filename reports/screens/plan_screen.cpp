@@ -446,7 +446,9 @@ Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
   }
   screen.parts.push_back(rejected_part(plan, detail));
   screen.parts.push_back(notes_part(plan_notes(plan)));
-  screen.origin = origin_line(plan.stamp, false, style);
+  std::vector<int> runs;
+  for (const PlanOption& option : plan.options) runs.push_back(option.figures.replications);
+  screen.origin = origin_line(plan.stamp, runs, false, style);
   return screen;
 }
 
@@ -480,11 +482,12 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
   if (plan.options.empty()) return nothing_stands(plan, style);
   std::vector<std::string> lines{
       fmt::format("Recommended: #1, {}.", pools_text(plan.options.front().pools))};
+  const std::string& bounds = plan.options.front().figures.bound_by;
   for (std::string line :
-       {sm_active_sentence(plan), saving_sentence(plan), survives_sentence(plan),
-        kept_apart_sentence(plan), as_run_sentence(plan), replicas_sentence(plan),
-        headroom_sentence(plan), isolation_sentence(plan.options.front()),
-        warning_sentence(plan.options.front())}) {
+       {bounds.empty() ? "" : fmt::format("Bound by: {}.", bounds), sm_active_sentence(plan),
+        saving_sentence(plan), survives_sentence(plan), kept_apart_sentence(plan),
+        as_run_sentence(plan), replicas_sentence(plan), headroom_sentence(plan),
+        isolation_sentence(plan.options.front()), warning_sentence(plan.options.front())}) {
     if (!line.empty()) lines.push_back(std::move(line));
   }
   for (std::string& line : other_pods_sentences(plan)) lines.push_back(std::move(line));

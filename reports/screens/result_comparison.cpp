@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/result_record.hpp"
+
 #include "result_figures.hpp"
 #include "result_nodes.hpp"
 #include "result_verdict.hpp"
@@ -349,11 +351,13 @@ double jobs_done(const VariantResult& variant) {
   return done;
 }
 
-Cells comparison(const sim::Result& result, const TextStyle& style) {
+Cells comparison(const sim::Result& result, const TextStyle& style, bool alone) {
   std::vector<VariantMeasure> measures = pod_measures(result);
   for (VariantMeasure& m : time_measures(result)) measures.push_back(std::move(m));
   for (VariantMeasure& m : people_measures()) measures.push_back(std::move(m));
   for (VariantMeasure& m : price_measures(result)) measures.push_back(std::move(m));
+
+  if (alone) measures.push_back({{"BOUND BY"}, sim::bounds_of});
 
   Cells out;
   out.rows.resize(result.variants.size());

@@ -13,7 +13,8 @@ namespace slicewise::reports {
 
 // One row per variant. Columns that no variant has anything for (services in a run of jobs) are
 // left out.
-Cells comparison(const sim::Result& result, const TextStyle& style);
+// `alone`: nothing else tells of the variants.
+Cells comparison(const sim::Result& result, const TextStyle& style, bool alone);
 
 // Some workload of the variant has an objective.
 bool has_objectives(const sim::VariantResult& variant);

@@ -183,13 +183,24 @@ std::string interrupted_line(const sim::Result& result) {
   return "INTERRUPTED: " + done + (one ? "" : "; a variant without a finished run is left out");
 }
 
-std::string origin_line(const sim::Stamp& stamp, bool intervals, const TextStyle& style) {
+namespace {
+
+// "5 runs", "5 to 20 runs".
+std::string runs_text(int asked, const std::vector<int>& done) {
+  const auto [least, most] = std::ranges::minmax(done.empty() ? std::vector{asked} : done);
+  if (least < most) return fmt::format("{} to {} runs", least, most);
+  return fmt::format("{} {}", most, most == 1 ? "run" : "runs");
+}
+
+}  // namespace
+
+std::string origin_line(const sim::Stamp& stamp, const std::vector<int>& runs, bool intervals,
+                        const TextStyle& style) {
   constexpr std::size_t kHashShown = 8;
   const Signs& s = signs(style);
-  std::vector<std::string> parts = {
-      fmt::format("seed {}", stamp.seed),
-      fmt::format("{} {}", stamp.replications, stamp.replications == 1 ? "run" : "runs"),
-      intervals ? "95% intervals" : "no intervals"};
+  std::vector<std::string> parts = {fmt::format("seed {}", stamp.seed),
+                                    runs_text(stamp.replications, runs),
+                                    intervals ? "95% intervals" : "no intervals"};
   if (!stamp.price_date.empty()) parts.push_back(prices_text(stamp, s, kHashShown));
   if (!stamp.scenario_sha256.empty()) {
     parts.push_back(
@@ -204,7 +215,7 @@ std::string origin_line(const sim::Result& result, const TextStyle& style) {
       !result.variants.empty() &&
       std::ranges::all_of(
           result.variants, [](int n) { return n > 1; }, &sim::VariantResult::replications);
-  return origin_line(result.stamp, intervals, style);
+  return origin_line(result.stamp, {}, intervals, style);
 }
 
 }  // namespace slicewise::reports

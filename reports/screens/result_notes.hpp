@@ -25,7 +25,9 @@ std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants
 std::string interrupted_line(const sim::Result& result);
 
 // "seed 42 · 5 runs · 95% intervals · prices 2026-07-20 · scenario 9f3c1e7a… · slicewise v0.1.0"
-std::string origin_line(const sim::Stamp& stamp, bool intervals, const TextStyle& style);
+// `runs`: that each option took, where they took more or fewer than were asked for.
+std::string origin_line(const sim::Stamp& stamp, const std::vector<int>& runs, bool intervals,
+                        const TextStyle& style);
 // The same; with intervals when every variant has at least two runs: a mean without one is nowhere.
 std::string origin_line(const sim::Result& result, const TextStyle& style);
 

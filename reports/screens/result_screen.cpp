@@ -401,6 +401,10 @@ std::vector<Sentence> shortfall_sentences(const sim::Result& result, const TextS
         {fmt::format("{} {}: {}", signs(style).fail, variant.name,
                      brief ? brief_reasons(variant.verdict) : full_reasons(variant.verdict))});
   }
+  if (const std::optional<int> runs = deciding_runs(result)) {
+    out.push_back({fmt::format(
+        "Limits lie within their intervals: --replications {} should decide.", *runs)});
+  }
   return out;
 }
 
@@ -437,7 +441,7 @@ std::vector<ScreenPart> comparison_parts(const sim::Result& result, const TextSt
   constexpr std::size_t kMostDetailed = 6;
   const std::size_t variants = result.variants.size();
   const bool brief = detail != Detail::Wide && variants > kMostDetailed;
-  ScreenPart all{.table = comparison(result, style),
+  ScreenPart all{.table = comparison(result, style, brief),
                  .sentences = shortfall_sentences(result, style, brief)};
   for (std::string& line : knee_lines(result)) all.sentences.push_back({std::move(line)});
   if (detail != Detail::Comment) {

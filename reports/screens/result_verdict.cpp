@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/reports/html_report.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 #include "result_comparison.hpp"
 #include "result_figures.hpp"
@@ -109,6 +110,25 @@ std::string about_users(const sim::Result& result, const VariantResult& best) {
                      money_text(*user_price(best)));
 }
 
+// So many times the runs bring every limit out of the interval around its figure: half widths go
+// with the root, and Student's t falls as well. 1 where they are out of it, or one limit is missed.
+double times_as_many(const VariantResult& variant) {
+  double times = 1;
+  for (const sim::WorkloadResult& workload : variant.workloads) {
+    for (const sim::ObjectiveResult& objective : workload.objectives) {
+      const double room =
+          std::abs(sim::in_its_unit(objective.value) - sim::in_its_unit(objective.limit));
+      const double half = objective.ci95 ? sim::in_its_unit(*objective.ci95) : 0;
+      if (half > room) {
+        times = std::max(times, (half / room) * (half / room));
+      } else if (!objective.pass) {
+        return 1;
+      }
+    }
+  }
+  return times;
+}
+
 }  // namespace
 
 std::string brief_reasons(const sim::Verdict& verdict) {
@@ -117,6 +137,18 @@ std::string brief_reasons(const sim::Verdict& verdict) {
 
 std::string full_reasons(const sim::Verdict& verdict) {
   return joined_reasons(verdict, "; ", &sim::Verdict::Reason::text);
+}
+
+std::optional<int> deciding_runs(const sim::Result& result) {
+  constexpr double kMost = 1'000;  // beyond it the figure is its limit
+  constexpr double kRounding = 1e-6;
+  double runs = 0;
+  for (const VariantResult& variant : result.variants) {
+    if (variant.verdict.loses_pods()) continue;
+    const double more = times_as_many(variant);
+    if (more > 1) runs = std::max(runs, std::ceil(variant.replications * more - kRounding));
+  }
+  return runs > 0 && runs <= kMost ? std::optional(static_cast<int>(runs)) : std::nullopt;
 }
 
 bool finished_the_same(const VariantResult& a, const VariantResult& b) {

@@ -19,6 +19,10 @@ std::string verdict(const sim::Result& result);
 std::string brief_reasons(const sim::Verdict& verdict);
 std::string full_reasons(const sim::Verdict& verdict);
 
+// How many runs would decide each objective whose limit lies within its interval, if the figures
+// stay what they are; nullopt where none does, or no number of them is enough.
+std::optional<int> deciding_runs(const sim::Result& result);
+
 // Whether both finished the same units of the same workloads, so that their prices per job can be
 // compared: a node that is full by many jobs is cheap for each of them, however it is shared.
 bool finished_the_same(const sim::VariantResult& a, const sim::VariantResult& b);

@@ -303,18 +303,30 @@ NodePtr as_text(const NodePtr& value) {
   return text;
 }
 
+// --set sweep.PATH=[...] adds a dimension.
+constexpr std::string_view kSweepPath = "sweep.";
+
 // --set on the base, and again on every variant, where it wins over a patch of the same field.
 class Settings {
  public:
   explicit Settings(Findings& findings) : findings_(findings) {}
 
-  // Changes the base `spec`; mistakes and conflicts with its sweep are reported.
+  // Changes the base `spec`, its sweep first; mistakes and conflicts with that are reported.
   void apply(NodePtr& spec, const std::vector<std::string>& set) {
-    const NodePtr original = spec;
+    std::vector<Setting> others;
     for (std::size_t i = 0; i < set.size(); ++i) {
       auto setting = read_setting(set[i], i, findings_);
-      if (!setting || conflicts_with_sweep(*setting, original)) continue;
-      if (apply_to_base(*setting, spec)) settings_.push_back(std::move(*setting));
+      if (!setting) continue;
+      if (setting->path.starts_with(kSweepPath)) {
+        add_to_sweep(*setting, spec);
+      } else {
+        others.push_back(std::move(*setting));
+      }
+    }
+    const NodePtr original = spec;
+    for (Setting& setting : others) {
+      if (conflicts_with_sweep(setting, original)) continue;
+      if (apply_to_base(setting, spec)) settings_.push_back(std::move(setting));
     }
   }
 
@@ -355,6 +367,22 @@ class Settings {
   }
 
  private:
+  void add_to_sweep(const Setting& setting, NodePtr& spec) {
+    if (setting.value->kind != Node::Kind::List || setting.value->items.empty()) {
+      findings_.add(Code::FieldType, setting.where, "a sweep takes a list of values",
+                    fmt::format("write {}=[1, 2, 3]", setting.path));
+      return;
+    }
+    auto sweep = std::make_shared<Node>();
+    sweep->kind = Node::Kind::Map;
+    sweep->where = setting.where;
+    sweep->entries = {{setting.path.substr(kSweepPath.size()), setting.where, setting.value}};
+    auto patch = std::make_shared<Node>();
+    patch->kind = Node::Kind::Map;
+    patch->entries = {{"sweep", setting.where, std::move(sweep)}};
+    spec = apply_patch(spec, *patch, findings_);
+  }
+
   bool apply_to_base(Setting& setting, NodePtr& spec) {
     PathSetter setter(setting.path, setting.where, findings_);
     const auto outcome = setter.set(spec, setting.value, PathSetter::Parents::Create);
@@ -471,6 +499,7 @@ std::vector<Variant> expand_variants(const NodePtr& spec, const std::vector<std:
   NodePtr base = spec;
   Settings settings(findings);
   settings.apply(base, set);
+  const NodePtr swept = base;
   base = without(base, {"variants", "sweep"});
   std::vector<Variant> variants;
   if (const Node* list = blocks(spec.get(), "variants")) {
@@ -485,7 +514,7 @@ std::vector<Variant> expand_variants(const NodePtr& spec, const std::vector<std:
   } else {
     variants.push_back({"base", "", base});
   }
-  const Entry* sweep = spec->entry("sweep");
+  const Entry* sweep = swept->entry("sweep");
   if (sweep == nullptr || sweep->value->kind != Node::Kind::Map) return variants;
   return expand_sweep(std::move(variants), *sweep, findings, notes);
 }

@@ -80,15 +80,16 @@ Alive alive_jobs(const JobStream& jobs, double gpus, int repeat, Duration shift)
 }
 
 // What a queue looks at beside the job that comes or goes, in events.
-double looks_of(QueuePolicy queue, const Alive& alive) {
+double looks_of(QueuePolicy queue, const Alive& alive, bool on_pool) {
   constexpr double kOneThatWaits = 0.05;
+  constexpr double kOneOnAPool = 0.2;  // that runs: a count of GPUs; on nodes a placement
   switch (queue) {
     case QueuePolicy::Muri:
     case QueuePolicy::AntMan:
       return alive.waiting + alive.running;
     case QueuePolicy::ShortestTime:
     case QueuePolicy::ShortestService:
-      return alive.busy * alive.running;
+      return alive.busy * alive.running * (on_pool ? kOneOnAPool : 1);
     case QueuePolicy::Easy:
       return kOneThatWaits * alive.waiting;
     case QueuePolicy::Fifo:
@@ -115,7 +116,7 @@ RunSize estimate_size(const scenarios::JobTrace& trace, const ReplaySettings& se
   const auto rows = static_cast<double>(trace.size());
   const SourceLocation where = trace.place_of(0);
   const double events = 2 * rows * settings.repeat;
-  const double looks = looks_of(settings.queue, alive);
+  const double looks = looks_of(settings.queue, alive, settings.cluster.nodes.empty());
   RunSize size{.of = "the replay", .events = {}, .memory = {}};
   size.events = {
       {fmt::format("arrivals and ends: {:.0f} jobs x {} x 2", rows, settings.repeat), events,

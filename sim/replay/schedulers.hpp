@@ -304,7 +304,7 @@ class Easy {
     looked_at_ = 0;
   }
   void freed(const RunningJob& ended) {
-    ends_.erase(std::ranges::lower_bound(ends_, estimated_end(ended)));
+    ends_.erase(estimated_end(ended));
     looked_at_ = 0;
   }
 
@@ -332,8 +332,7 @@ class Easy {
 
   bool start(JobNumber job, TimePoint now) {
     if (!state_.start(job, now)) return false;
-    const EstimatedEnd end = estimated_end({job, 0, now});
-    ends_.insert(std::ranges::upper_bound(ends_, end), end);
+    ends_.insert(estimated_end({job, 0, now}));
     return true;
   }
 
@@ -375,7 +374,7 @@ class Easy {
   std::size_t looked_at_ = 0;  // jobs at the front that cannot start until something is given back
   TimePoint reserved_at_;
   std::int64_t spare_milli_ = 0;
-  std::vector<EstimatedEnd> ends_;  // of the jobs that run, in order
+  std::set<EstimatedEnd> ends_;  // of the jobs that run
 };
 
 // Least remaining time (SRTF) or remaining time x GPUs (SRSF) first. At each event all jobs are

@@ -1,7 +1,14 @@
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "slicewise/sim/cluster/cluster.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
+#include "slicewise/sim/result_record.hpp"
 
 #include "../world/admission.hpp"
 #include "merge.hpp"
@@ -118,6 +125,24 @@ std::string_view bound_by(const World& world, const WorkloadResult& result,
   if (largest <= kWorthNaming * running) return {};
   if (largest == waiting) return waited_for(replications);
   return largest == gpu ? "GPU" : "host CPU";
+}
+
+std::string bounds_of(const VariantResult& variant) {
+  std::vector<std::pair<std::string_view, std::string>> bounds;  // and whom, as they come
+  for (const WorkloadResult& w : variant.workloads) {
+    if (w.bound_by.empty()) continue;
+    const auto known = std::ranges::find(bounds, w.bound_by, [](const auto& b) { return b.first; });
+    if (known == bounds.end()) {
+      bounds.emplace_back(w.bound_by, w.name);
+    } else {
+      known->second += ", " + w.name;
+    }
+  }
+  std::string out;
+  for (const auto& [bound, whom] : bounds) {
+    out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", bound, whom);
+  }
+  return out;
 }
 
 namespace {

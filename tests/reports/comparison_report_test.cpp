@@ -106,6 +106,17 @@ TEST(ComparisonReport, PodsAreCountedWholeAndAMeanIsCalledOne) {
   EXPECT_THAT(text, Not(HasSubstr("27.6")));
 }
 
+TEST(ComparisonReport, SaysWhatBindsTheBestAndHowManyRunsWereTaken) {
+  sim::StrategyComparison comparison = samples::chat();
+  for (sim::ComparedOption& option : comparison.options) {
+    option.result.workloads.front().bound_by = "batch window";
+    if (option.best) option.result.replications = 8;
+  }
+  const std::string text = comparison_table(comparison, kTerminal, false);
+  EXPECT_THAT(text, HasSubstr("It is bound by: batch window (chat).\n"));
+  EXPECT_THAT(text, HasSubstr("2 to 8 runs"));
+}
+
 TEST(ComparisonReport, ThePriceOfAnHourOfWorkIsDefinedByItsName) {
   sim::StrategyComparison comparison = samples::chat();
   for (sim::ComparedOption& option : comparison.options) {

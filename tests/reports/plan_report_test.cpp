@@ -129,6 +129,16 @@ TEST(PlanReport, Markdown) { expect_golden("plan.md", plan_markdown(sample_plan(
 
 TEST(PlanReport, Json) { expect_golden("plan.json", plan_json(sample_plan())); }
 
+TEST(PlanReport, SaysWhatBindsTheBestAndHowManyRunsWereTaken) {
+  sim::Plan plan = sample_plan();
+  plan.options.front().figures.bound_by = "GPU (asr)";
+  plan.options.front().figures.replications = 20;
+  const std::string text = plan_table(plan, kTerminal, false);
+  EXPECT_THAT(text, HasSubstr("\nBound by: GPU (asr).\n"));
+  EXPECT_THAT(text, HasSubstr("5 to 20 runs"));
+  EXPECT_THAT(plan_json(plan), HasSubstr("\"boundBy\": \"GPU (asr)\""));
+}
+
 TEST(PlanReport, TheConfigurationComesFirstAtAnyWidth) {
   for (const int width : {0, 20, 40, 80, 120, 160}) {
     const std::string text = plan_table(sample_plan(), {false, true, width}, false);

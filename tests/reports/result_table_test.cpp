@@ -274,6 +274,28 @@ TEST(ResultTable, WaitingSaysHowManyPodsNeverStarted) {
   EXPECT_THAT(text, ::testing::ContainsRegex("6m00s ±[^,]*, up to 2 never"));
 }
 
+TEST(ResultTable, AnOpenVerdictSaysHowManyRunsDecideIt) {
+  sim::Result result = samples::voice();
+  sim::VariantResult& variant = result.variants.front();
+  variant.replications = 5;
+  for (sim::WorkloadResult& w : variant.workloads) w.objectives.clear();
+  sim::ObjectiveResult& p99 = variant.workloads.front().objectives.emplace_back();
+  p99 = {"latencyP99", milliseconds(500), milliseconds(490), milliseconds(30), true};
+  const auto screen = [&] {
+    variant.verdict = sim::judge(variant, false);
+    return result_table(result, kTerminal, false);
+  };
+  EXPECT_THAT(screen(), HasSubstr("--replications 45 should decide"));  // (30 / 10)^2 times as many
+  p99.value = milliseconds(505);                                        // a miss by chance, perhaps
+  p99.pass = false;
+  EXPECT_THAT(screen(), HasSubstr("--replications 180 should decide"));
+  p99.value = milliseconds(500);  // no number of runs
+  p99.pass = true;
+  EXPECT_THAT(screen(), Not(HasSubstr("--replications")));
+  p99.value = milliseconds(400);
+  EXPECT_THAT(screen(), Not(HasSubstr("--replications")));
+}
+
 TEST(ResultTable, SayNoVariantsWhenThereAreNone) {
   sim::Result empty = samples::aws_demo();
   empty.variants.clear();
@@ -286,6 +308,9 @@ TEST(ResultTable, SweepShowsTheComparisonOnlyUnlessWide) {
   EXPECT_THAT(result_table(sweep, kTerminal, false), HasSubstr("7 variants; -o wide shows each"));
   EXPECT_THAT(result_table(sweep, kTerminal, false), Not(HasSubstr("MEMORY PEAK")));
   EXPECT_THAT(result_table(sweep, kTerminal, true), HasSubstr("MEMORY PEAK"));
+  TextStyle terminal = kTerminal;
+  terminal.width = 200;
+  EXPECT_THAT(result_table(sweep, terminal, false), HasSubstr("BOUND BY"));
 }
 
 // 20 services of which the 18th misses its objective and the last serves nobody.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -72,6 +73,23 @@ TEST(SetAndSweep, ConflictOnTheSamePathAboveAndBelowIt) {
                 .problems.size(),
             1U);
   EXPECT_TRUE(load_set(sweep, {"workloads.a.count=3", "nodePools.gpu.nodes=2"}).problems.empty());
+}
+
+TEST(SetAndSweep, ASettingAddsADimension) {
+  const LoadedScenario loaded = load_set("  sweep:\n    workloads.a.count: [5, 6]\n",
+                                         {"sweep." + kReplicas + "=[2, 4]", "seed=7"});
+  EXPECT_TRUE(loaded.problems.empty());
+  ASSERT_EQ(loaded.set.variants.size(), 4U);
+  EXPECT_EQ(loaded.set.variants[3].name, "count=6,replicas=4");
+  EXPECT_EQ(loaded.set.variants[3].seed, 7U);
+  const std::string as_recorded = "sweep." + kReplicas + "=[2, 4]";
+  EXPECT_NE(std::ranges::find(loaded.set.inputs, as_recorded), loaded.set.inputs.end());
+  const LoadedScenario both = load_set("", {kReplicas + "=3", "sweep." + kReplicas + "=[2, 4]"});
+  ASSERT_EQ(both.problems.size(), 1U);
+  EXPECT_EQ(both.problems[0].code, Code::SettingConflict);
+  const LoadedScenario one = load_set("", {"sweep." + kReplicas + "=2"});
+  ASSERT_EQ(one.problems.size(), 1U);
+  EXPECT_EQ(one.problems[0].code, Code::FieldType);
 }
 
 TEST(SetText, PlainValuesAreTextWhereTextGoes) {

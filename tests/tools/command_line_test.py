@@ -330,5 +330,21 @@ class Version(unittest.TestCase):
         self.assertEqual(run("--version").stdout, run("version").stdout)
 
 
+class Sweeps(unittest.TestCase):
+    def test_a_sweep_on_the_command_line_is_one_of_the_file(self):
+        """And says where the price stops falling; a report makes the same again."""
+        path = "nodePools.gpu.devicePlugin.sharing.timeSlicing.resources[0].replicas"
+        demo = (EXAMPLE, "--variant", "after")
+        swept = run("run", *demo, "--sweep", path + "=2,5,10")
+        self.assertEqual(swept.returncode, 0, swept.stderr)
+        self.assertIn("\nafter/replicas: 5 is where the price of a job stops falling", swept.stdout)
+        with tempfile.TemporaryDirectory() as folder:
+            result = str(pathlib.Path(folder, "result.json"))
+            run("run", *demo, "--sweep", path + "=2,5,10", "-o", "json", "--out", result)
+            again = run("report", result, "-o", "csv")
+            self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(run("run", *demo, "--sweep", path).returncode, 2)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -123,6 +123,15 @@ class Plans(unittest.TestCase):
         for option in ("#1", "#2"):
             self.expect_same_run(self.plan + option, "-f", self.plan + option)
 
+    def test_a_bundle_says_which_option_it_is_and_what_the_plan_found(self):
+        folder = os.path.join(self.folder, "of-two")
+        result = run("export", self.plan + "#2", "--to", "bundle", "--out", folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in ("apply.sh", "rollback.sh", "VERIFY.md"):
+            text = pathlib.Path(folder, name).read_text(encoding="utf-8").replace("\n# ", " ")
+            self.assertRegex(text, r"It is option 2 of \S+plan\.json, which meets every objective "
+                                   r"for \$\d+\.\d\d a month\.")
+
     def expect_same_run(self, ran, *exported, cwd=ROOT):
         file = os.path.join(self.folder, "one.yaml")
         result = run("export", *exported, "--to", "scenario", "--out", file, cwd=cwd)

@@ -45,6 +45,7 @@ struct RunCommand {
   std::optional<std::uint64_t> seed;
   std::optional<int> replications;
   std::vector<std::string> set;
+  std::vector<std::string> sweep;  // PATH=A,B
   std::string prices;
   bool allow_pending = false;
   int jobs = 0;  // 0: one per CPU

@@ -15,7 +15,7 @@
 namespace slicewise::tools {
 namespace {
 
-constexpr std::string_view kJournalKind = "slicewise plan journal 5: ";
+constexpr std::string_view kJournalKind = "slicewise plan journal 6: ";
 // Between a probe and its answer; neither holds one.
 constexpr char kBetween = '\t';
 

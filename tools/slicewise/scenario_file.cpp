@@ -315,6 +315,11 @@ class PlanOpener {
     set.sha256 = scenarios::sha256_hex(set.sha256, {sim::probe_line(probe)});
     file->planned_with = std::exchange(file->settings, {});
     file->is_option = true;
+    const sim::OptionFigures& figures = plan.options[option].figures;
+    file->origin = fmt::format(
+        "It is option {} of {}, {} for ${:.2f} a month.", option + 1, source_.name,
+        figures.objectives.empty() ? "which runs every pod" : "which meets every objective",
+        to_dollars(figures.monthly));
     return std::move(*file);
   }
 

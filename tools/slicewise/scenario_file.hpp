@@ -33,6 +33,7 @@ struct ScenarioFile {
   // The scenario's file, also where an option of a plan was read.
   const SourceText& source() const { return texts.at(is_option ? 1 : 0); }
   bool is_option = false;
+  std::string origin;  // of a plan's option, which one and what the plan found
 };
 
 // FILE_UNREADABLE when there is no such file; mistakes in the file are in `loaded.problems`.

@@ -33,6 +33,7 @@ struct ExportOptions {
   bool dcgm_compat = false;
   int most_requests = kMostRequests;  // rows of requests.csv
   std::string scenario_text = {};     // that is exported, as a file: scenarios::scenario_text()
+  std::string origin = {};  // of the bundle: a sentence on what it is from and whether that stands
 };
 
 // values.yaml for `helm upgrade -i nvdp nvdp/nvidia-device-plugin -f -`: one named config for each

@@ -120,6 +120,10 @@ const Record& finding_record();
 // "cost" of a variant; its fields are of the variant.
 const Record& cost_record();
 
+// What limits its workloads, and which: "GPU (asr, tts), batch window (chat)"; "" where nothing
+// does.
+std::string bounds_of(const VariantResult& variant);
+
 template <>
 struct Spelling<PolicyResult::Verdict> {
   using Verdict = PolicyResult::Verdict;

@@ -261,6 +261,15 @@ LoadProbe judge_probe(double factor, const VariantResult& pooled,
   return probe;
 }
 
+std::optional<double> excess_of(const LoadProbe& probe) {
+  if (!probe.left_behind.empty() || probe.objectives.empty()) return std::nullopt;
+  double most = 0;
+  for (const ProbedObjective& o : probe.objectives) {
+    most = std::max(most, objective_excess(o.result));
+  }
+  return most;
+}
+
 std::optional<std::size_t> binding_objective(const LoadProbe& probe) {
   std::optional<std::size_t> binding;
   for (std::size_t o = 0; o < probe.objectives.size(); ++o) {
@@ -283,23 +292,45 @@ std::optional<double> LoadSearch::next() const {
   return std::nullopt;
 }
 
+std::optional<double> LoadSearch::expected() const {
+  if (!passed_excess_ || !failed_excess_) return std::nullopt;
+  const double below = std::log(*passed_excess_);
+  const double above = std::log(*failed_excess_);
+  if (!std::isfinite(below) || !std::isfinite(above) || below >= 0 || above <= 0) {
+    return std::nullopt;
+  }
+  return *passed_ * std::pow(*failed_ / *passed_, below / (below - above));
+}
+
 std::optional<double> LoadSearch::between() const {
+  // So near to the expected limit, as shares of the precision, one load still passes and one fails.
+  constexpr double kBeside = 0.4;
   if (*failed_ <= *passed_ * (1 + precision_)) return std::nullopt;
-  if (!first_undecided_) return std::sqrt(*passed_ * *failed_);
+  if (!first_undecided_) {
+    const double step = 1 + precision_ * kBeside;
+    const std::optional<double> limit = expected();
+    if (bisects_ || !limit) return std::sqrt(*passed_ * *failed_);
+    const double beside = *limit / *passed_ > *failed_ / *limit ? *limit / step : *limit * step;
+    return std::clamp(beside, *passed_ * step, *failed_ / step);
+  }
   const double low_gap = below() / *passed_;
   const double high_gap = *failed_ / above();
   if (std::max(low_gap, high_gap) <= 1 + precision_ / 2) return std::nullopt;
   return low_gap > high_gap ? std::sqrt(*passed_ * below()) : std::sqrt(above() * *failed_);
 }
 
-void LoadSearch::record(double factor, LoadVerdict verdict) {
+void LoadSearch::record(double factor, LoadVerdict verdict, std::optional<double> excess) {
+  const auto width = [&] { return passed_ && failed_ ? std::log(*failed_ / *passed_) : 0; };
+  const double before = width();
   lowest_ = std::min(lowest_.value_or(factor), factor);
   highest_ = std::max(highest_.value_or(factor), factor);
   switch (verdict) {
     case LoadVerdict::Passes:
+      if (!passed_ || factor > *passed_) passed_excess_ = excess;
       passed_ = std::max(passed_.value_or(factor), factor);
       break;
     case LoadVerdict::Fails:
+      if (!failed_ || factor < *failed_) failed_excess_ = excess;
       failed_ = std::min(failed_.value_or(factor), factor);
       break;
     case LoadVerdict::Undecided:
@@ -307,6 +338,7 @@ void LoadSearch::record(double factor, LoadVerdict verdict) {
       last_undecided_ = std::max(last_undecided_.value_or(factor), factor);
       break;
   }
+  bisects_ = before > 0 && width() > before / 2;
   if (!first_undecided_) return;
   // A clear verdict beyond what was undecided speaks for it.
   if (passed_) first_undecided_ = std::max(*first_undecided_, *passed_);

@@ -130,7 +130,7 @@ class Search {
         found.interrupted = true;
         return true;
       }
-      search_.record(*factor, probed->probe.verdict);
+      search_.record(*factor, probed->probe.verdict, excess_of(probed->probe));
       loads.push_back(std::move(load));
       keep(std::move(probed), found);
       if (found.nothing_runs) return true;

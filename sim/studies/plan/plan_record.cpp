@@ -201,6 +201,9 @@ const Record& record_of<OptionFigures>() {
                   .rank = 11,
                   .title = "pods Pending",
                   .condition = "pods.pending"}),
+       field<&F::bound_by>("boundBy", "what limits its workloads, and which")
+           .optional()
+           .csv(19, "boundBy"),
        field<&F::denied_by>("deniedBy", "policies with severity Deny that fail").optional(),
        field<&F::warned_by>("warnedBy", "policies with severity Warn that fail").optional(),
        field<&F::stands>("stands", "meets all objectives, loses no pod, and no policy denies it")

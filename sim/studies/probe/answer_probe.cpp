@@ -354,6 +354,7 @@ OptionFigures figures_of(const VariantResult& result) {
   figures.oom_kills = result.pods.oom_kills;
   figures.running_max = result.pods.running_max;
   figures.pending_max = result.pods.pending_max;
+  figures.bound_by = bounds_of(result);
   figures.verdict = result.verdict;
   add_policies(result.policies, figures);
   return figures;

@@ -1,6 +1,8 @@
 #include "../../../sim/studies/load/load_search.hpp"
 
+#include <cmath>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,8 +16,9 @@ struct Found {
   std::vector<double> tried;
 };
 
-// Searches where `verdict` is what a probe would say.
-Found search(double precision, double most, const std::function<LoadVerdict(double)>& verdict) {
+// Searches where `verdict` is what a probe would say, and `excess` what its figure is to its limit.
+Found search(double precision, double most, const std::function<LoadVerdict(double)>& verdict,
+             const std::function<std::optional<double>(double)>& excess = {}) {
   LoadSearch search(precision, most);
   Found found;
   while (const auto factor = search.next()) {
@@ -25,7 +28,7 @@ Found search(double precision, double most, const std::function<LoadVerdict(doub
     if (said == LoadVerdict::Fails && (found.failed == 0 || *factor < found.failed)) {
       found.failed = *factor;
     }
-    search.record(*factor, said);
+    search.record(*factor, said, excess ? excess(*factor) : std::nullopt);
     if (found.tried.size() > 100) break;
   }
   return found;
@@ -42,6 +45,32 @@ TEST(LoadSearch, ClosesInOnALimitAboveAndBelowTheScenariosLoad) {
     EXPECT_GT(found.failed, limit);
     EXPECT_LE(found.failed / found.passed, 1.02);
     EXPECT_LT(found.tried.size(), 20U) << limit;
+  }
+}
+
+// A latency of which some stays and some grows with the load.
+TEST(LoadSearch, FiguresShowWhereTheLimitIsMet) {
+  for (const double limit : {0.77, 0.9, 1.3, 2.2}) {
+    const auto excess = [=](double factor) { return 0.3 + 0.7 * std::pow(factor / limit, 3); };
+    const Found found = search(0.02, 1000, sharp(limit), excess);
+    EXPECT_LE(found.passed, limit);
+    EXPECT_GT(found.failed, limit);
+    EXPECT_LE(found.failed / found.passed, 1.02);
+    EXPECT_LT(found.tried.size(), search(0.02, 1000, sharp(limit)).tried.size()) << limit;
+  }
+}
+
+// A queue: steep near the end, and nothing is answered beyond it.
+TEST(LoadSearch, WhereFiguresMisleadItTakesNoLonger) {
+  for (const double full : {0.03, 0.7, 1.9, 40.0}) {
+    const double limit = full * 10 / 11;
+    const auto excess = [=](double factor) -> std::optional<double> {
+      if (factor >= full) return std::nullopt;
+      return 1 / (11 * (1 - factor / full));
+    };
+    const Found found = search(0.02, 1000, sharp(limit), excess);
+    EXPECT_LE(found.failed / found.passed, 1.02);
+    EXPECT_LE(found.tried.size(), search(0.02, 1000, sharp(limit)).tried.size()) << full;
   }
 }
 

@@ -118,6 +118,19 @@ TEST(ReplaySize, EventsAreThoseOfTheReplay) {
   }
 }
 
+// 200,000 jobs on 5,000 GPUs take 20 s of a CPU: of 10^6 events a tenth of a second.
+TEST(ReplaySize, JobsOfAPoolAreLookedAtInNoTime) {
+  const scenarios::JobTrace trace = steady_jobs(1'000, 1);
+  ReplaySettings settings = repeated(50, 1, QueuePolicy::ShortestTime);
+  const auto looks = [&] { return estimate_size(trace, settings).events.back().amount; };
+  const double on_pool = looks();
+  settings.cluster.pool_gpus = 0;
+  settings.cluster.nodes.resize(50);
+  for (NodeShape& node : settings.cluster.nodes) node.gpus = 1;
+  EXPECT_GT(on_pool, 0);
+  EXPECT_NEAR(looks(), 5 * on_pool, on_pool / 10);
+}
+
 // Twice as much as the GPUs can do is left over for half; less than that is done soon.
 TEST(ReplaySize, MemoryFollowsTheJobsAlive) {
   const scenarios::JobTrace trace = steady_jobs(1'000, 1);

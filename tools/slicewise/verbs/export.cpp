@@ -179,6 +179,7 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
     return code;
   }
   reports::ExportOptions options = options_of(command, set.name);
+  options.origin = file->origin;
   if (command.kind->render == reports::render_scenario) options.scenario_text = text_of(*file);
   const Expected<reports::ExportFiles> files =
       command.kind->render(set.variants.front(), catalogue, options);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/ci.hpp"
@@ -15,6 +18,31 @@
 
 namespace slicewise::tools {
 namespace {
+
+// --sweep is a --set of the scenario's sweep.
+std::vector<std::string> settings_of(const RunCommand& command) {
+  std::vector<std::string> settings = command.set;
+  for (const std::string& sweep : command.sweep) {
+    const std::size_t equals = sweep.find('=');
+    const std::string values = sweep.substr(equals + 1);
+    settings.push_back(fmt::format("sweep.{}={}", sweep.substr(0, equals),
+                                   values.starts_with('[') ? values : "[" + values + "]"));
+  }
+  return settings;
+}
+
+// A variant that is swept is all of its points.
+std::vector<std::string> wanted_of(const RunCommand& command, const scenarios::ScenarioSet& set) {
+  std::vector<std::string> wanted;
+  for (const std::string& name : command.variants) {
+    const std::size_t before = wanted.size();
+    for (const scenarios::Scenario& variant : set.variants) {
+      if (variant.name.starts_with(name + "/")) wanted.push_back(variant.name);
+    }
+    if (wanted.size() == before) wanted.push_back(name);
+  }
+  return wanted;
+}
 
 void apply_flags(const RunCommand& command, scenarios::ScenarioSet& set) {
   for (scenarios::Scenario& scenario : set.variants) {
@@ -115,6 +143,10 @@ void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
       "  slicewise run -f - --set nodePools.gpu.nodes=2 < scenarios/examples/aws-cifar10.yaml",
       flags);
   add_scenario_flags(verb, run.file, run.set, run.out);
+  verb.add_option("--sweep", run.sweep, "Every one of these values in turn; may be repeated")
+      ->type_name("PATH=VALUE,...")
+      ->check(CLI::Validator(check_setting, ""))
+      ->allow_extra_args(false);
   add_choice(verb, "-o,--output", kVerdictFormats, run.format, "Format (default table)");
   add_junit(verb, run.junit);
   verb.add_option("--variant", run.variants, "Only this variant; may be repeated")
@@ -133,7 +165,7 @@ void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags) {
   tl::expected<ScenarioFile, ExitCode> file =
-      open_scenario_or_option(command.file, command.set, flags);
+      open_scenario_or_option(command.file, settings_of(command), flags);
   if (!file) return file.error();
   auto opened = open_catalogue(flags);
   if (!opened) return opened.error();
@@ -147,7 +179,7 @@ ExitCode execute(const RunCommand& command, const CommonFlags& flags) {
   if (!file->loaded.problems.empty()) {
     return fail(sim::check_names(file->loaded, catalogue), file->texts, flags);
   }
-  if (const ExitCode code = keep_variants(file->loaded.set, command.variants);
+  if (const ExitCode code = keep_variants(file->loaded.set, wanted_of(command, file->loaded.set));
       code != ExitCode::Success) {
     return code;
   }
