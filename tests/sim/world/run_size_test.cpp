@@ -174,7 +174,7 @@ TEST(ReplaySize, WhatIsBeyondALimitNamesTheTermsAndTheFlag) {
   EXPECT_EQ(found[0].code, Code::RunTooLarge);
   EXPECT_EQ(found[0].where.file, "jobs.csv");
   EXPECT_THAT(found[0].message, HasSubstr("the replay would take about"));
-  EXPECT_THAT(found[0].message, HasSubstr("looks at other jobs: 1e+10 x 50 = 5e+11"));
+  EXPECT_THAT(found[0].message, HasSubstr("looks at other jobs: 1e+10 x 10 = 1e+11"));
   EXPECT_THAT(found[0].message, HasSubstr("arrivals and ends: 1000 jobs x 5000000 x 2 = 1e+10"));
   EXPECT_THAT(found[1].message, HasSubstr("jobs that wait or run: "));
   EXPECT_THAT(found[1].help, HasSubstr("--max-memory "));
