@@ -6,7 +6,7 @@
 #include "slicewise/sim/result.hpp"
 
 // The figures of a result: what each is called and means, wherever it shows. A new figure is a
-// member in result.hpp, its computation and one line in sim/result/result_record.cpp.
+// member in result.hpp, its computation and one line in its sim/result/*_record.cpp.
 namespace slicewise::sim {
 
 inline constexpr std::string_view kResultApiVersion = "slicewise.dev/result.v1alpha1";
