@@ -315,7 +315,9 @@ std::optional<double> LoadSearch::between() const {
   }
   const double low_gap = below() / *passed_;
   const double high_gap = *failed_ / above();
-  if (std::max(low_gap, high_gap) <= 1 + precision_ / 2) return std::nullopt;
+  // What stays undecided has its width, too: the gaps beside it make up for it where they can.
+  const bool is_wide = *failed_ > *passed_ * (1 + 2 * precision_);
+  if (std::max(low_gap, high_gap) <= 1 + precision_ / (is_wide ? 8 : 2)) return std::nullopt;
   return low_gap > high_gap ? std::sqrt(*passed_ * below()) : std::sqrt(above() * *failed_);
 }
 
