@@ -172,14 +172,26 @@ class MeasurementReader {
                     "write mps or time-slicing in the column `sharing`");
       return false;
     }
-    return true;
+    return out.sharing != MeasuredSharing::TimeSlicing || of_whole_gpu(row, out, "turns are");
+  }
+
+  // What is held against the time alone on the whole GPU.
+  bool of_whole_gpu(const CsvRow& row, const Measurement& out, std::string_view what) {
+    const bool is_slice = out.slice != "full";
+    if (!is_slice && out.active_threads >= 1) return true;
+    table_.report(Code::SettingConflict, *table_.field(row, is_slice ? "slice" : "threads_percent"),
+                  fmt::format("{} measured on the whole GPU only", what),
+                  "leave the column empty; slices and thread limits are measured alone or by mps");
+    return false;
   }
 
   bool read_neighbour(const CsvRow& row, Measurement& out) {
     const CsvField* beside = table_.field(row, "beside");
     if (beside == nullptr) return true;
     out.beside = beside->text;
-    if (out.sharing == MeasuredSharing::Mps && out.clients == 1) return true;
+    if (out.sharing == MeasuredSharing::Mps && out.clients == 1) {
+      return of_whole_gpu(row, out, "neighbours are");
+    }
     table_.report(Code::SettingConflict, *beside, "`beside` is for one process under MPS",
                   "write mps in the column `sharing`, and one row for each of the two");
     return false;

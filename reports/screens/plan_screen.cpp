@@ -421,9 +421,10 @@ std::vector<std::string> plan_notes(const Plan& plan) {
         "smActive of {} is not given; the answer is the same for any from {} up",
         few_names(plan.sm_active->workloads), percent_text(plan.sm_active->holds_from)));
   }
-  lines.emplace_back(
-      "workloads keep their number of pods but where an option says another; --vary-pods N lets "
-      "Services have N more or fewer");
+  lines.emplace_back(plan.goal == scenarios::PlanGoal::MonthlyCost
+                         ? "workloads keep their number of pods but where an option says another; "
+                           "--vary-pods N lets Services have N more or fewer"
+                         : "workloads keep their number of pods");
   for (const Diagnostic& d : plan.notes) {
     lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
   }

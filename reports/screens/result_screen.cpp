@@ -211,10 +211,12 @@ std::vector<Sentence> disruption_sentences(const VariantResult& variant) {
   const sim::PodCounts& pods = variant.pods;
   std::vector<Sentence> out;
   if (pods.evicted > 0) {
-    out.push_back(
-        below(fmt::format("{} evicted {}", counted_text(pods.evicted, "pod", "pods"),
-                          has_node_dynamics(variant) ? "from nodes that were drained"
-                                                     : "for a change of the MIG layout")));
+    const bool has_slices = std::ranges::any_of(
+        variant.gpus, [](const sim::GpuResult& gpu) { return !gpu.partition.empty(); });
+    out.push_back(below(fmt::format("{} evicted {}", counted_text(pods.evicted, "pod", "pods"),
+                                    has_node_dynamics(variant) ? "from nodes that were drained"
+                                    : has_slices               ? "for a change of the MIG layout"
+                                                 : "for others before them in the queue")));
   }
   if (pods.faults > 0) {
     out.push_back(

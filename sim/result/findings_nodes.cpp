@@ -61,9 +61,10 @@ void disrupted_finding(const World& world, std::span<const Replication> replicat
   const bool karpenter = world.provisioner.kind == Provisioner::Kind::Karpenter;
   found.push_back(make_diagnostic(
       Code::JobsDisrupted, world.workloads[most].spec.name.where,
-      fmt::format("{} removed nodes under running jobs {:.0f} times in a run: they started over, "
-                  "and {:.3g} GPU-hours of what they had done are lost",
-                  scenarios::provisioner_name(world.provisioner.kind), jobs,
+      fmt::format("{} removed the node of a running job {} in a run: it started over, and {:.3g} "
+                  "GPU-hours of what was done are lost",
+                  scenarios::provisioner_name(world.provisioner.kind),
+                  jobs == 1 ? "once" : fmt::format("{:.4g} times", jobs),
                   to_seconds(lost) / 3600 / static_cast<double>(replications.size())),
       karpenter
           ? fmt::format("keep their nodes (podTemplate.annotations: {{{}: \"true\"}}), or let "

@@ -159,7 +159,8 @@ const Record& record_of<PodCounts>() {
                                 "replication")
            .csv(40, "faultVictims"),
        field<&P::evicted>("evicted",
-                          "pods evicted for a change of the MIG layout or from a node that ends, "
+                          "pods evicted for a change of the MIG layout, from a node that ends or "
+                          "for others of the queue, "
                           "mean per replication")
            .csv(41, "podsEvicted"),
        field<&P::pending_reasons>("pendingReasons", "distinct messages, in order of appearance")

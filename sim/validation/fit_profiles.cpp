@@ -75,7 +75,8 @@ struct Fit {
   std::map<int, int> borrowed;  // size -> size
 };
 
-Fit fit_law(const Company& company, Freedom freedom) {
+// `held`: p and beta are its, whatever is free.
+Fit fit_law(const Company& company, Freedom freedom, const Calibration* held = nullptr) {
   Fit fit;
   fit.freedom = freedom;
   std::vector<int> whole;  // sizes with several settings
@@ -91,14 +92,14 @@ Fit fit_law(const Company& company, Freedom freedom) {
     point.size = static_cast<int>(at - whole.begin());
     points.push_back(point);
   }
+  Calibration some;
+  some.norm_p = held != nullptr ? held->norm_p : models::kInferenceNorm;
+  some.bandwidth_share = held != nullptr ? held->bandwidth_share : models::kDefaultBandwidthShare;
   models::CalibrationOptions options;
-  const std::array<double, 1> usual = {models::kInferenceNorm};
+  const std::array<double, 1> usual = {some.norm_p};
   options.norms = usual;
   if (freedom.norm) options.norms = models::kUsualNorms;
-  if (!freedom.beta) options.bandwidth_share = models::kDefaultBandwidthShare;
-  Calibration some;
-  some.norm_p = models::kInferenceNorm;
-  some.bandwidth_share = models::kDefaultBandwidthShare;
+  if (!freedom.beta) options.bandwidth_share = some.bandwidth_share;
   if (!points.empty()) some = models::calibrate(points, options);
 
   fit.calibration.norm_p = some.norm_p;
@@ -115,22 +116,30 @@ Fit fit_law(const Company& company, Freedom freedom) {
       fit.borrowed[size] = *nearest;
       parts.fixed_part = some.sizes[static_cast<std::size_t>(nearest - whole.begin())].fixed_part;
     }
-    // W so that the one setting comes out: T grows with W.
-    const auto one = std::ranges::find_if(
-        company.law, [&](const Measurement& m) { return company.size_of(m) == size; });
+    // W so that the one setting comes out, its repeats in geometric mean: T grows with W.
+    std::vector<const Measurement*> repeats;
+    double logs = 0;
+    for (const Measurement& m : company.law) {
+      if (company.size_of(m) != size) continue;
+      repeats.push_back(&m);
+      logs += portable_log(to_seconds(m.time));
+    }
     fit.calibration.sizes.push_back(parts);
-    if (one == company.law.end()) continue;  // refused before
+    if (repeats.empty()) continue;  // refused before
+    const double seconds = portable_exp(logs / static_cast<double>(repeats.size()));
+    const Duration measured = from_seconds(seconds);
     double low = 0;
-    double high = to_seconds(one->time);
+    double high = seconds;
     for (int halving = 0; halving < 60; ++halving) {
       const double middle = (low + high) / 2;
       fit.calibration.sizes.back().gpu_work = from_seconds(middle);
-      const Duration predicted = models::predicted_time(fit.calibration, company.point(*one));
-      (predicted < one->time ? low : high) = middle;
+      const Duration predicted =
+          models::predicted_time(fit.calibration, company.point(*repeats.front()));
+      (predicted < measured ? low : high) = middle;
     }
-    if (fit.calibration.sizes.back().fixed_part > one->time) {
+    if (fit.calibration.sizes.back().fixed_part > measured) {
       fit.calibration.sizes.back().fixed_part = {};
-      fit.calibration.sizes.back().gpu_work = one->time;
+      fit.calibration.sizes.back().gpu_work = measured;
     }
   }
   return fit;
@@ -226,7 +235,8 @@ class Ignorance {
       add(parameters_.gradient(point), information);
     }
     const double spare = static_cast<double>(company.law.size()) - static_cast<double>(n);
-    noise_ = std::max(kLeastNoise * kLeastNoise, spare > 0 ? squares / spare : 0);
+    noise_ = std::max(
+        {kLeastNoise * kLeastNoise, spare > 0 ? squares / spare : 0, variance_of_repeats(company)});
     for (std::size_t i = 0; i < n; ++i) {
       for (double& cell : information[i]) cell /= noise_;
       information[i][i] += 1 / (parameters_.prior(i) * parameters_.prior(i));
@@ -254,6 +264,30 @@ class Ignorance {
   }
 
  private:
+  // Of the logarithms of times that were measured in the same setting; 0 where none was repeated.
+  static double variance_of_repeats(const Company& company) {
+    struct Sums {
+      double count = 0;
+      double sum = 0;
+      double squares = 0;
+    };
+    std::map<std::pair<int, decltype(place_of(company.law.front()))>, Sums> settings;
+    for (const Measurement& m : company.law) {
+      const double log_time = portable_log(to_seconds(m.time));
+      Sums& sums = settings[{m.batch, place_of(m)}];
+      sums.count += 1;
+      sums.sum += log_time;
+      sums.squares += log_time * log_time;
+    }
+    double squares = 0;
+    double spare = 0;
+    for (const auto& [setting, sums] : settings) {
+      squares += std::max(0.0, sums.squares - sums.sum * sums.sum / sums.count);
+      spare += sums.count - 1;
+    }
+    return spare > 0 ? squares / spare : 0;
+  }
+
   static void add(const std::vector<double>& g, Matrix& information) {
     for (std::size_t i = 0; i < g.size(); ++i) {
       for (std::size_t k = 0; k < g.size(); ++k) information[i][k] += g[i] * g[k];
@@ -451,10 +485,16 @@ class CompanyFitter {
   std::optional<double> left_out(const Measurement& measured) const {
     if (company_.settings_of(measured.batch) < 3) return std::nullopt;
     Company rest = company_;
+    // What all batches share hangs on no single setting of many: then its batch alone is fitted
+    // anew.
+    constexpr std::size_t kMany = 24;
+    const bool many = company_.law.size() > kMany;
+    if (many) rest.batches = {measured.batch};
     std::erase_if(rest.law, [&](const Measurement& m) {
-      return m.batch == measured.batch && place_of(m) == place_of(measured);
+      return m.batch == measured.batch ? place_of(m) == place_of(measured) : many;
     });
-    return in_ms(models::predicted_time(best_law(rest).calibration, company_.point(measured)));
+    const Fit fit = many ? fit_law(rest, {}, &fit_.calibration) : best_law(rest);
+    return in_ms(models::predicted_time(fit.calibration, rest.point(measured)));
   }
 
   static void summarize(FittedProfile& out) {

@@ -293,6 +293,18 @@ class TraceJobs(unittest.TestCase):
                  self.completion("srsf", 1), self.completion("backfill", 1)]
         self.assertEqual(len(set(times)), 4)
 
+    def test_a_stopped_gang_does_not_do_again_what_one_of_its_pods_has_done(self):
+        two_nodes = SCENARIO.replace("nodes: 1", "nodes: 2")
+        (self.folder / "g.csv").write_text(HEADER + "0,1000,2,1000,1000\n")
+        of_file = "  - {{name: {0}, kind: TraceJobs, trace: {{file: {0}.csv, gpusPerPod: 1}}}}\n"
+        jobs = of_file.format("g") + of_file.format("t")
+        rows = HEADER + "0,900,1,1000,1000\n" + "1500,10,1,1000,1000\n" * 2
+        waits = self.variant(jobs, rows, two_nodes)
+        stopped = self.variant(
+            jobs, rows, two_nodes.replace("spec:", "spec:\n  scheduler: {queue: srtf}"))
+        self.assertEqual(stopped["pods"]["evicted"], 2)
+        self.assertLess(stopped["makespan"]["mean"], waits["makespan"]["mean"] + 60)
+
     def test_nodes_of_several_sizes_come_and_go_with_the_jobs(self):
         result = run("run", "-f", "scenarios/examples/recorded-autoscaled.yaml", "-o", "json")
         self.assertIn(result.returncode, (0, OBJECTIVE_MISSED), result.stderr)

@@ -110,6 +110,18 @@ TEST(FitProfiles, OneSettingSaysTheTimeAndNothingElse) {
   EXPECT_GT(fit.next->half_width_percent, 20);
 }
 
+TEST(FitProfiles, RepeatsCountAllAndTheirSpreadIsTheInterval) {
+  std::vector<Measurement> made(3, by_law("full", 1));
+  made[0].time = milliseconds(10);
+  made[2].time = milliseconds(40);
+  const auto fitted = fit_profiles(made, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  const FittedProfile& fit = fitted->profiles.front();
+  EXPECT_NEAR(to_seconds(*fit.profile.solo_step), 0.02, 1e-5);
+  const auto solo = std::ranges::find(fit.figures, "soloMs", &FittedFigure::name);
+  EXPECT_GT(*solo->half_width_95, 10);
+}
+
 TEST(FitProfiles, WhatIsMeasuredNextIsNotWhatIsKnown) {
   const auto widths = [](const std::vector<Measurement>& made) {
     return fit_profiles(made, shipped())->profiles.front().next->half_width_percent;
@@ -230,7 +242,8 @@ TEST(ReadMeasurements, EveryMistakeIsReportedWithItsPlace) {
                                  "a,T4,,,,,\n"
                                  "a,T4,,mps,1.5,3,\n"
                                  "a,T4,,,,3,today\n"
-                                 "a,T4,,,,3\n"},
+                                 "a,T4,,,,3\n"
+                                 "a,A100-SXM4-80GB,1g.10gb,time-slicing,2,3,\n"},
                                 shipped());
   ASSERT_FALSE(read.has_value());
   std::vector<std::pair<int, Code>> found;
@@ -241,7 +254,7 @@ TEST(ReadMeasurements, EveryMistakeIsReportedWithItsPlace) {
                          std::pair(4, Code::EnumUnknown), std::pair(5, Code::FieldMissing),
                          std::pair(6, Code::ValueRange), std::pair(7, Code::FieldMissing),
                          std::pair(8, Code::FieldType), std::pair(9, Code::FieldType),
-                         std::pair(10, Code::FieldMissing)));
+                         std::pair(10, Code::FieldMissing), std::pair(11, Code::SettingConflict)));
 }
 
 }  // namespace

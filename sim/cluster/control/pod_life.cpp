@@ -331,7 +331,12 @@ void PodLife::work_done(std::uint32_t p) {
   WorkloadRecord& record = run_.record_of(pod);
   batch_.settle(pod.node);
   end_container(p, true);
-  if (!gangs_.all_there(p)) return;  // it keeps its GPUs until the others are done
+  if (!gangs_.all_there(p)) {  // it keeps its GPUs until the others are done
+    // Where the job is stopped meanwhile, this part is not done again but for its last step.
+    run_.cluster.pods[p].kept =
+        static_cast<double>(pod.units) - 1 / static_cast<double>(model.steps_per_unit);
+    return;
+  }
   ++record.jobs_done;
   record.units_done += pod.units;
   record.units_in_objective += pod.units;
@@ -374,6 +379,8 @@ void PodLife::evict(std::uint32_t evicted, Eviction why) {
     if (why == Eviction::Stopped) {
       batch_.settle(pod.node);
       pod.kept = static_cast<double>(pod.units) - work_.units_left(p);
+    } else {
+      pod.kept = 0;
     }
     if (holds_container(pod.phase)) {
       end_container(p, why == Eviction::Stopped || keeps_what_it_did(model));
@@ -411,6 +418,7 @@ void PodLife::crash(std::uint32_t p) {
   const Duration busy_before = record.gpu_busy;
   gangs_.start_over(p);
   for_each_of_job(run_.cluster, p, [&](std::uint32_t of_job) {
+    run_.cluster.pods[of_job].kept = 0;
     if (!holds_container(run_.cluster.pods[of_job].phase)) return;
     end_container(of_job, keeps_what_it_did(run_.cluster.model(pod)));
   });

@@ -130,8 +130,12 @@ void Preemption::stop_those_with_more_left() {
   for_each_that_runs([&](std::uint32_t p) {
     if (cluster.model(cluster.pods[p]).spec.kind != scenarios::WorkloadKind::Job) return;
     give(p);
-    batch_.settle(cluster.pods[p].node);
-    add(p, work_.units_left(p));
+    double left = 0;  // of the part of the job that has most to do
+    for_each_of_job(cluster, p, [&](std::uint32_t of_job) {
+      batch_.settle(cluster.pods[of_job].node);
+      left = std::max(left, work_.units_left(of_job));
+    });
+    add(p, left);
   });
   for (std::size_t w = 0; w < run_.world.workloads.size(); ++w) {
     const PendingPods& pending = scheduler_.pending_of(w);

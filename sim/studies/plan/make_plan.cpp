@@ -256,6 +256,14 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   const Scenario& base = set.variants[variant];
   Diagnostics found;
   check_pods(base, "plans are", found);
+  const PlanGoal goal = goal_for(base, options);
+  if (options.vary_pods > 0 && goal != PlanGoal::MonthlyCost) {
+    found.push_back(make_diagnostic(
+        Code::SettingConflict, base.goal_where.line > 0 ? base.goal_where : base.where,
+        fmt::format("the number of pods varies by monthlyCost only, the goal is {}",
+                    scenarios::goal_name(goal)),
+        "--goal monthlyCost, or leave --vary-pods out"));
+  }
   auto space = plan_space(base, catalogue, options);
   if (!space) found.insert(found.end(), space.error().begin(), space.error().end());
   if (has_errors(found)) return tl::unexpected(std::move(found));
@@ -264,8 +272,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     return tl::unexpected(std::move(errors));
   }
 
-  BlockSearch search{
-      base, catalogue, *space, goal_for(base, options), base.replications, options.run.so_far};
+  BlockSearch search{base, catalogue, *space, goal, base.replications, options.run.so_far};
   search.split =
       options.split.value_or(base.planning.split) && search.goal == PlanGoal::MonthlyCost;
   ProbeBatch probes(options.probes ? options.probes : probe_threads(base, catalogue, options.run),

@@ -19,6 +19,17 @@
 namespace slicewise::tools {
 namespace {
 
+// One list in YAML's brackets: "[1, 2]", not "[1], [2]".
+bool is_list(const std::string& values) {
+  int depth = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == '[') ++depth;
+    if (values[i] == ']') --depth;
+    if (depth == 0) return i > 0 && i + 1 == values.size();
+  }
+  return false;
+}
+
 // --sweep is a --set of the scenario's sweep.
 std::vector<std::string> settings_of(const RunCommand& command) {
   std::vector<std::string> settings = command.set;
@@ -26,7 +37,7 @@ std::vector<std::string> settings_of(const RunCommand& command) {
     const std::size_t equals = sweep.find('=');
     const std::string values = sweep.substr(equals + 1);
     settings.push_back(fmt::format("sweep.{}={}", sweep.substr(0, equals),
-                                   values.starts_with('[') ? values : "[" + values + "]"));
+                                   is_list(values) ? values : "[" + values + "]"));
   }
   return settings;
 }
