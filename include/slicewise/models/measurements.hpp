@@ -26,7 +26,7 @@ struct Measurement {
   MeasuredSharing sharing = MeasuredSharing::Alone;
   double active_threads = 1;  // (0, 1]
   int clients = 1;            // equal processes on the slice, this one included
-  std::string beside;  // the workload of one more process there, under MPS; "" for none
+  std::string beside;         // the workload of one more process there, under MPS; "" for none
   Duration time;
   std::string driver;
   std::string date;

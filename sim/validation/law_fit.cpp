@@ -1,0 +1,238 @@
+#include "law_fit.hpp"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "slicewise/models/execution_law.hpp"
+#include "slicewise/portable_math.hpp"
+
+namespace slicewise::sim::profile_fit {
+namespace {
+
+// What is believed before anything was measured, as standard deviations: of log T1, u, log p, beta.
+constexpr std::array<double, 4> kPriors = {10, 0.5, 0.8, 0.3};
+// A figure whose standard deviation is still that part of what was believed before is not known.
+constexpr double kUnknown = 0.6;
+
+// Of a symmetric positive definite matrix, by Gauss and Jordan.
+Matrix inverse(Matrix a) {
+  const std::size_t n = a.size();
+  Matrix out(n, std::vector<double>(n, 0));
+  for (std::size_t i = 0; i < n; ++i) out[i][i] = 1;
+  for (std::size_t column = 0; column < n; ++column) {
+    const double pivot = a[column][column];
+    for (std::size_t k = 0; k < n; ++k) {
+      a[column][k] /= pivot;
+      out[column][k] /= pivot;
+    }
+    for (std::size_t row = 0; row < n; ++row) {
+      if (row == column) continue;
+      const double factor = a[row][column];
+      for (std::size_t k = 0; k < n; ++k) {
+        a[row][k] -= factor * a[column][k];
+        out[row][k] -= factor * out[column][k];
+      }
+    }
+  }
+  return out;
+}
+
+// Of the logarithms of times that were measured in the same setting; 0 where none was repeated.
+double variance_of_repeats(const Company& company) {
+  struct Sums {
+    double count = 0;
+    double sum = 0;
+    double squares = 0;
+  };
+  std::map<std::pair<int, decltype(place_of(company.law.front()))>, Sums> settings;
+  for (const Measurement& m : company.law) {
+    const double log_time = portable_log(to_seconds(m.time));
+    Sums& sums = settings[{m.batch, place_of(m)}];
+    sums.count += 1;
+    sums.sum += log_time;
+    sums.squares += log_time * log_time;
+  }
+  double squares = 0;
+  double spare = 0;
+  for (const auto& [setting, sums] : settings) {
+    squares += std::max(0.0, sums.squares - sums.sum * sums.sum / sums.count);
+    spare += sums.count - 1;
+  }
+  return spare > 0 ? squares / spare : 0;
+}
+
+void add(const std::vector<double>& g, Matrix& information) {
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    for (std::size_t k = 0; k < g.size(); ++k) information[i][k] += g[i] * g[k];
+  }
+}
+
+}  // namespace
+
+Fit fit_law(const Company& company, Freedom freedom, const Calibration* held) {
+  Fit fit;
+  fit.freedom = freedom;
+  std::vector<int> whole;  // sizes with several settings
+  std::vector<MeasuredTime> points;
+  for (int size = 0; size < static_cast<int>(company.batches.size()); ++size) {
+    if (company.settings_of(company.batches[static_cast<std::size_t>(size)]) > 1)
+      whole.push_back(size);
+  }
+  for (const Measurement& m : company.law) {
+    MeasuredTime point = company.point(m);
+    const auto at = std::ranges::find(whole, point.size);
+    if (at == whole.end()) continue;
+    point.size = static_cast<int>(at - whole.begin());
+    points.push_back(point);
+  }
+  Calibration some;
+  some.norm_p = held != nullptr ? held->norm_p : models::kInferenceNorm;
+  some.bandwidth_share = held != nullptr ? held->bandwidth_share : models::kDefaultBandwidthShare;
+  models::CalibrationOptions options;
+  const std::array<double, 1> usual = {some.norm_p};
+  options.norms = usual;
+  if (freedom.norm) options.norms = models::kUsualNorms;
+  if (!freedom.beta) options.bandwidth_share = some.bandwidth_share;
+  if (!points.empty()) some = models::calibrate(points, options);
+
+  fit.calibration.norm_p = some.norm_p;
+  fit.calibration.bandwidth_share = some.bandwidth_share;
+  for (int size = 0; size < static_cast<int>(company.batches.size()); ++size) {
+    if (const auto at = std::ranges::find(whole, size); at != whole.end()) {
+      fit.calibration.sizes.push_back(some.sizes[static_cast<std::size_t>(at - whole.begin())]);
+      continue;
+    }
+    Calibration::Size parts;
+    if (!whole.empty()) {
+      const auto nearest =
+          std::ranges::min_element(whole, {}, [&](int other) { return std::abs(other - size); });
+      fit.borrowed[size] = *nearest;
+      parts.fixed_part = some.sizes[static_cast<std::size_t>(nearest - whole.begin())].fixed_part;
+    }
+    // W so that the one setting comes out, its repeats in geometric mean: T grows with W.
+    std::vector<const Measurement*> repeats;
+    double logs = 0;
+    for (const Measurement& m : company.law) {
+      if (company.size_of(m) != size) continue;
+      repeats.push_back(&m);
+      logs += portable_log(to_seconds(m.time));
+    }
+    fit.calibration.sizes.push_back(parts);
+    if (repeats.empty()) continue;  // refused before
+    const double seconds = portable_exp(logs / static_cast<double>(repeats.size()));
+    const Duration measured = from_seconds(seconds);
+    double low = 0;
+    double high = seconds;
+    for (int halving = 0; halving < 60; ++halving) {
+      const double middle = (low + high) / 2;
+      fit.calibration.sizes.back().gpu_work = from_seconds(middle);
+      const Duration predicted =
+          models::predicted_time(fit.calibration, company.point(*repeats.front()));
+      (predicted < measured ? low : high) = middle;
+    }
+    if (fit.calibration.sizes.back().fixed_part > measured) {
+      fit.calibration.sizes.back().fixed_part = {};
+      fit.calibration.sizes.back().gpu_work = measured;
+    }
+  }
+  return fit;
+}
+
+Parameters::Parameters(const Fit& fit) {
+  const auto sizes = static_cast<int>(fit.calibration.sizes.size());
+  for (int size = 0; size < sizes; ++size) {
+    values_.push_back(portable_log(to_seconds(models::solo_time(fit.calibration, size))));
+    values_.push_back(models::law_of(fit.calibration, size).capacity_share);
+  }
+  values_.push_back(portable_log(fit.calibration.norm_p));
+  values_.push_back(fit.calibration.bandwidth_share);
+}
+
+double Parameters::prior(std::size_t parameter) const {
+  const std::size_t from_end = count() - parameter;
+  return from_end == 1 ? kPriors[3] : from_end == 2 ? kPriors[2] : kPriors[parameter % 2];
+}
+
+double Parameters::log_time(const MeasuredTime& point) const {
+  const auto size = static_cast<std::size_t>(point.size);
+  models::ClientLaw law;
+  law.capacity_share = std::clamp(values_[2 * size + 1], 0.0, 1.0);
+  law.norm_p = std::max(1.0, portable_exp(values_[count() - 2]));
+  law.bandwidth_share = std::clamp(values_[count() - 1], 0.0, 1.0);
+  return values_[2 * size] +
+         portable_log(models::stretch_of(law, point.share, point.active_threads, point.clients));
+}
+
+std::vector<double> Parameters::gradient(const MeasuredTime& point) const {
+  constexpr double kStep = 1e-3;
+  std::vector<double> out(count());
+  for (std::size_t k = 0; k < count(); ++k) {
+    Parameters more = *this;
+    Parameters less = *this;
+    more.values_[k] += kStep;
+    less.values_[k] -= kStep;
+    // Where one side is out of bounds the other tells.
+    const double here = log_time(point);
+    const double up = more.log_time(point) - here;
+    const double down = here - less.log_time(point);
+    out[k] = (std::abs(up) > std::abs(down) ? up : down) / kStep;
+  }
+  return out;
+}
+
+Ignorance::Ignorance(const Company& company, const Fit& fit) : parameters_(fit) {
+  const std::size_t n = parameters_.count();
+  double squares = 0;
+  Matrix information(n, std::vector<double>(n, 0));
+  for (const Measurement& m : company.law) {
+    const MeasuredTime point = company.point(m);
+    const double residual = parameters_.log_time(point) - portable_log(to_seconds(m.time));
+    squares += residual * residual;
+    add(parameters_.gradient(point), information);
+  }
+  const double spare = static_cast<double>(company.law.size()) - static_cast<double>(n);
+  noise_ = std::max(
+      {kLeastNoise * kLeastNoise, spare > 0 ? squares / spare : 0, variance_of_repeats(company)});
+  for (std::size_t i = 0; i < n; ++i) {
+    for (double& cell : information[i]) cell /= noise_;
+    information[i][i] += 1 / (parameters_.prior(i) * parameters_.prior(i));
+  }
+  covariance_ = inverse(std::move(information));
+}
+
+double Ignorance::deviation(std::size_t parameter) const {
+  return std::sqrt(std::max(0.0, covariance_[parameter][parameter]));
+}
+
+bool Ignorance::knows(std::size_t parameter) const {
+  return deviation(parameter) < kUnknown * parameters_.prior(parameter);
+}
+
+double Ignorance::deviation_of(const MeasuredTime& point) const {
+  const std::vector<double> g = parameters_.gradient(point);
+  double variance = 0;
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    for (std::size_t k = 0; k < g.size(); ++k) variance += g[i] * covariance_[i][k] * g[k];
+  }
+  return std::sqrt(std::max(0.0, variance));
+}
+
+Fit best_law(const Company& company) {
+  std::size_t points = 0;
+  std::size_t unknown = 0;
+  for (const int batch : company.batches) {
+    const std::size_t settings = company.settings_of(batch);
+    if (settings < 2) continue;
+    points += settings;
+    unknown += 2;
+  }
+  Freedom freedom{points > unknown, points > unknown + 1};
+  Fit fit = fit_law(company, freedom);
+  const Ignorance left(company, fit);
+  const Freedom known{freedom.norm && left.knows(left.norm()),
+                      freedom.beta && left.knows(left.beta())};
+  return known.norm == freedom.norm && known.beta == freedom.beta ? fit : fit_law(company, known);
+}
+
+}  // namespace slicewise::sim::profile_fit

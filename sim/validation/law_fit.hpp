@@ -1,0 +1,105 @@
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "slicewise/models/calibration.hpp"
+#include "slicewise/models/measurements.hpp"
+
+// The law of a workload from its times alone, on slices and under MPS, and what they leave unknown.
+namespace slicewise::sim::profile_fit {
+
+using models::Calibration;
+using models::MeasuredSharing;
+using models::MeasuredTime;
+using models::Measurement;
+
+// Nobody measures the same twice more exactly than this.
+inline constexpr double kLeastNoise = 0.01;
+
+inline auto place_of(const Measurement& m) {
+  const int clients = m.sharing == MeasuredSharing::Alone ? 1 : m.clients;
+  return std::tuple(m.slice, m.active_threads, clients, m.sharing == MeasuredSharing::TimeSlicing);
+}
+
+// One workload on one GPU: its measurements by batch.
+struct Company {
+  std::vector<int> batches;
+  std::vector<Measurement> law;    // alone and under MPS
+  std::vector<Measurement> turns;  // time-slicing
+
+  int size_of(const Measurement& m) const {
+    return static_cast<int>(std::ranges::find(batches, m.batch) - batches.begin());
+  }
+  MeasuredTime point(const Measurement& m) const {
+    return {m.share, m.active_threads, m.clients, size_of(m), m.time};
+  }
+  std::size_t settings_of(int batch) const {
+    std::set<decltype(place_of(law.front()))> places;
+    for (const Measurement& m : law) {
+      if (m.batch == batch) places.insert(place_of(m));
+    }
+    return places.size();
+  }
+};
+
+// What is fitted beside T1 and u of each batch.
+struct Freedom {
+  bool norm = false;
+  bool beta = false;
+};
+
+// Batches with one setting only take the fixed part of the nearest batch with several.
+struct Fit {
+  Calibration calibration;
+  Freedom freedom;
+  std::map<int, int> borrowed;  // size -> size
+};
+
+// `held`: p and beta are its, whatever is free.
+Fit fit_law(const Company& company, Freedom freedom, const Calibration* held = nullptr);
+// As free as the data determine.
+Fit best_law(const Company& company);
+
+// The parameters of a fit as figures of profiles: log T1 and u of each size, log p, beta.
+class Parameters {
+ public:
+  explicit Parameters(const Fit& fit);
+
+  std::size_t count() const { return values_.size(); }
+  double prior(std::size_t parameter) const;
+
+  double log_time(const MeasuredTime& point) const;
+
+  // How the logarithm of the predicted time changes with each parameter.
+  std::vector<double> gradient(const MeasuredTime& point) const;
+
+ private:
+  std::vector<double> values_;
+};
+
+using Matrix = std::vector<std::vector<double>>;
+
+// What is not known after the measurements: the covariance of the parameters of the linearised fit.
+class Ignorance {
+ public:
+  Ignorance(const Company& company, const Fit& fit);
+
+  double deviation(std::size_t parameter) const;
+  bool knows(std::size_t parameter) const;
+  std::size_t norm() const { return parameters_.count() - 2; }
+  std::size_t beta() const { return parameters_.count() - 1; }
+
+  // Of the logarithm of a time that was not measured.
+  double deviation_of(const MeasuredTime& point) const;
+
+ private:
+  Parameters parameters_;
+  Matrix covariance_;
+  double noise_ = 0;
+};
+
+}  // namespace slicewise::sim::profile_fit
