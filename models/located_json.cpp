@@ -120,7 +120,7 @@ class Converter {
         continue;
       }
       const std::string& key = member.first.Scalar();
-      const std::string inner = path + "." + key;
+      const std::string inner = fmt::format("{}.{}", path, key);
       if (out.contains(key)) {
         problems_.push_back(make_diagnostic(Code::FieldDuplicate, where(member.first),
                                             fmt::format("`{}` is given twice", key)));

@@ -27,7 +27,7 @@ std::vector<Source> read_sources(CatalogFields& fields, const SourceTable& sourc
 // "8.9": its first number is looked at.
 std::string read_capability(CatalogFields& fields) {
   static const std::regex shape("[1-9][0-9]?[.][0-9]");
-  const std::string text = fields.text("computeCapability");
+  std::string text = fields.text("computeCapability");
   if (!text.empty() && !std::regex_match(text, shape)) {
     fields.fail("computeCapability", "is no compute capability", Code::FieldType,
                 "write it like computeCapability: \"8.9\"");

@@ -62,17 +62,18 @@ void UserTable::read_json(const SourceText& file) {
     }
     CsvRow row(table_.header.size(), field_at("", where));
     for (const auto& [key, value] : item.items()) {
+      const std::string place = fmt::format("{}.{}", path, key);
       auto column = static_cast<std::size_t>(
           std::ranges::find(table_.header, key, &CsvField::text) - table_.header.begin());
       if (column == table_.header.size()) {
-        table_.header.push_back(field_at(key, located->keys.at(path + "." + key)));
+        table_.header.push_back(field_at(key, located->keys.at(place)));
         for (CsvRow& before : table_.rows) before.push_back(field_at("", where));
         row.push_back(field_at("", where));
       }
       const std::string text = value.is_string() ? value.get<std::string>()
                                : value.is_null() ? std::string()
                                                  : value.dump();
-      row[column] = field_at(text, located->place_of(path + "." + key));
+      row[column] = field_at(text, located->place_of(place));
     }
     table_.rows.push_back(std::move(row));
   }
