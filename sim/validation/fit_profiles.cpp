@@ -117,7 +117,7 @@ class CompanyFitter {
 
   void add_law(int size, const Measurement& first, FittedProfile& out) const {
     models::WorkloadProfile& p = out.profile;
-    const auto log_time = static_cast<std::size_t>(2 * size);
+    const auto log_time = 2 * static_cast<std::size_t>(size);
     const models::ClientLaw law = models::law_of(fit_.calibration, size);
     const double solo_width = kNormal95 * ignorance_.deviation(log_time);
     p.solo_step = models::solo_time(fit_.calibration, size);
