@@ -18,6 +18,7 @@
 #include "../commands.hpp"
 #include "../files.hpp"
 #include "../options.hpp"
+#include "../scenario_file.hpp"
 #include "../terminal.hpp"
 
 namespace slicewise::tools {
