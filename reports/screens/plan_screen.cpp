@@ -145,8 +145,7 @@ std::string survives_sentence(const Plan& plan) {
   if (plan.survives.empty()) return "";
   return fmt::format(
       "Every objective holds after the loss of {} of any pool, too; its pods start anew on the "
-      "nodes "
-      "that are left.",
+      "nodes that are left.",
       plan.survives == "zone" ? "one of three zones" : "a node");
 }
 

@@ -85,8 +85,7 @@ void model_traces(World& world, Diagnostics& found) {
                       trace.name, apart_text(jobs.why), jobs.first.text(), source.file.value),
           jobs.why == Apart::NodeGpus
               ? "take more nodes, or leave them out with mostGpus: jobs go over several nodes "
-                "where "
-                "GPUs are not shared, or as gpusPerPod says"
+                "where GPUs are not shared, or as gpusPerPod says"
               : "take a larger instance type, or write hostRequests: false"));
     }
   }

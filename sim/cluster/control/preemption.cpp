@@ -109,10 +109,13 @@ bool Preemption::make_room_for(std::uint32_t wanted) {
   if (!fits) return false;
   victims_.resize(aside);
   std::ranges::reverse(victims_);
+  bool any = false;  // else the pod would be tried again and again
   for (const std::uint32_t p : victims_) {
-    if (!take_again(p)) pods_.evict(p, Eviction::Preempted);
+    if (take_again(p)) continue;
+    pods_.evict(p, Eviction::Preempted);
+    any = true;
   }
-  return true;
+  return any;
 }
 
 void Preemption::stop_those_with_more_left() {

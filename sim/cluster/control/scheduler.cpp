@@ -300,7 +300,7 @@ bool Scheduler::place(std::uint32_t pod, std::size_t w, TimePoint now) {
   auto node = choose_node(w);
   if (!node || (pods > 1 && !holds_gang(w))) return false;
   for (const std::uint32_t end = pod + static_cast<std::uint32_t>(pods);; node = choose_node(w)) {
-    bind(pod, make_id<NodeId>(*node), now);
+    bind(pod, make_id<NodeId>(node.value()), now);  // holds_gang() has counted the places
     bound_.push_back(pod);
     if (++pod == end) return true;
   }
