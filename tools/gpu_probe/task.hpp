@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels.hpp"
+#include "spread.hpp"
+#include "turns.hpp"
+
+// What one process does on the GPU, and what it saw. Both travel between processes as JSON.
+namespace slicewise::gpu_probe {
+
+struct Task {
+  std::optional<Kernel> kernel;       // nullopt: only a context
+  std::size_t working_set = 1 << 20;  // bytes, a power of two
+  int run_ms = 300;
+  int launch_us = 0;           // length of a kernel; 0: one kernel for the whole run
+  int pause_us = 0;            // of the host between two kernels
+  unsigned blocks_per_sm = 2;  // eight fill an SM
+  std::size_t allocate = 0;    // bytes to ask for besides
+  std::map<std::string, std::string> environment;  // of the process
+};
+
+struct Outcome {
+  std::vector<Interval> active;  // of a run of one kernel
+  double units_per_second = 0;
+  Spread latency_us;  // from launch to return, of several kernels
+  double mean_latency_us = 0;
+  Spread launch_us;  // what a launch alone takes the host
+  std::size_t free_bytes = 0;
+  bool allocated = true;
+};
+
+void to_json(nlohmann::json& out, const Task& task);
+void from_json(const nlohmann::json& in, Task& task);
+void to_json(nlohmann::json& out, const Outcome& outcome);
+void from_json(const nlohmann::json& in, Outcome& outcome);
+
+}  // namespace slicewise::gpu_probe
