@@ -21,6 +21,9 @@ namespace {
 using scenarios::PlanGoal;
 using Stage = RejectedChoice::Stage;
 
+// Replications with other random numbers where it is chance which pods meet on a GPU: what one
+// placement in five spoils stands in five replications one time in three.
+constexpr int kTimesByChance = 4;
 // Probes of one round. Not the number of threads or ranks: what is asked must not depend on them.
 constexpr std::size_t kRound = 24;
 constexpr std::size_t kShortRound = 4;  // where the first that stands ends the search
@@ -256,8 +259,10 @@ class BlockRun {
     }
     const OptionFigures& figures = *answer.figures;
     const bool whole = figures.replications >= search_.replications || !search_.input.empty();
-    bool stands =
-        !answer.partial && whole && figures.stands() && stands_again(probe, figures, probes_);
+    const auto& refuted = search_.refuted;
+    bool stands = !answer.partial && whole && figures.stands() &&
+                  std::ranges::find(refuted, probe.pools.front()) == refuted.end() &&
+                  stands_again(search_, probe, figures, probes_);
     BlockOption option{probe.pools.front(), figures, 0};
     if (stands) stands = add_spares(probe, option);
     const auto goal = goal_of(search_.goal, option.figures);
@@ -297,10 +302,10 @@ class BlockRun {
   }
 
   void note_missed(const OptionFigures& figures) {
-    for (const PlannedObjective& objective : figures.objectives) {
-      const bool known = std::ranges::find(missed_, objective.workload) != missed_.end();
-      if (standing_of(objective) == ObjectiveStanding::Holds || known) continue;
-      missed_.push_back(objective.workload);
+    for (std::string& workload : missed_by(figures)) {
+      if (std::ranges::find(missed_, workload) == missed_.end()) {
+        missed_.push_back(std::move(workload));
+      }
     }
   }
 
@@ -317,17 +322,53 @@ class BlockRun {
 
 }  // namespace
 
-bool stands_again(const PlanProbe& probe, const OptionFigures& figures, ProbeBatch& probes) {
+namespace {
+
+// Which of its workloads share a GPU or an instance of one is up to the scheduler.
+bool meets_by_chance(const BlockSearch& search, const PoolChoice& choice) {
+  const bool alone = choice.strategy == Strategy::Exclusive || choice.strategy == Strategy::Vgpu;
+  const models::InstanceType* type = search.catalogue.find_instance(choice.instance_type);
+  const int gpus = choice.nodes * (type == nullptr ? 1 : type->gpu_count);
+  return !alone && choice.workloads.size() > 1 && (gpus > 1 || !choice.mig.empty());
+}
+
+}  // namespace
+
+std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanProbe& probe,
+                                         const OptionFigures& figures, ProbeBatch& probes) {
   constexpr double kClose = 0.85;
   constexpr double kTight = 0.95;
   const bool flips = !probe.input.empty() && probe.input != kSmActive;
-  if (figures.worst_ratio < kClose || flips) return true;
+  if (flips) return std::nullopt;
+  const bool by_chance = std::ranges::any_of(
+      probe.pools, [&](const PoolChoice& pool) { return meets_by_chance(search, pool); });
+  if (figures.worst_ratio < kClose && !by_chance) return std::nullopt;
   PlanProbe again = probe;
-  if (figures.worst_ratio > kTight) again.replications *= 2;
+  if (by_chance) {
+    again.replications *= kTimesByChance;
+  } else if (figures.worst_ratio > kTight) {
+    again.replications *= 2;
+  }
   again.until_clear = true;
   again.fresh = true;
-  const PlanAnswer answer = probes.ask_one(again);
-  return !answer.figures || (!answer.partial && answer.figures->stands());
+  PlanAnswer answer = probes.ask_one(again);
+  const bool stands = !answer.partial && answer.figures && answer.figures->stands();
+  return stands ? std::nullopt : std::move(answer.figures);
+}
+
+bool stands_again(const BlockSearch& search, const PlanProbe& probe, const OptionFigures& figures,
+                  ProbeBatch& probes) {
+  return !fails_again(search, probe, figures, probes);
+}
+
+std::vector<std::string> missed_by(const OptionFigures& figures) {
+  std::vector<std::string> missed;
+  for (const PlannedObjective& objective : figures.objectives) {
+    const bool known = std::ranges::find(missed, objective.workload) != missed.end();
+    if (standing_of(objective) == ObjectiveStanding::Holds || known) continue;
+    missed.push_back(objective.workload);
+  }
+  return missed;
 }
 
 std::string denial_of(const OptionFigures& figures) {

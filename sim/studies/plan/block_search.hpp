@@ -43,6 +43,7 @@ struct BlockSearch {
   double factor = 1;
   bool split = false;     // workloads may have pools of their own
   ServicePods pods = {};  // of `base`, where it is not the scenario that probes are asked of
+  std::vector<PoolChoice> refuted = {};  // stand alone, but not beside the other pools
 };
 
 // The choice with one node, in which bounds are the same as with any number.
@@ -51,9 +52,17 @@ Expected<World> world_on_one_node(const BlockSearch& search, const PoolChoice& c
 // What is minimised; nullopt when it is not defined, as the cost per job of no job.
 std::optional<double> goal_of(scenarios::PlanGoal goal, const OptionFigures& figures);
 
-// Whether what stands close to its limits does so with other random numbers, too: of many
-// configurations that are tried some stand by chance.
-bool stands_again(const PlanProbe& probe, const OptionFigures& figures, ProbeBatch& probes);
+// Whether what stands close to its limits, or where it is chance which pods meet, does so with
+// other random numbers, too: of many configurations that are tried some stand by chance.
+bool stands_again(const BlockSearch& search, const PlanProbe& probe, const OptionFigures& figures,
+                  ProbeBatch& probes);
+
+// The figures with those numbers where it does not.
+std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanProbe& probe,
+                                         const OptionFigures& figures, ProbeBatch& probes);
+
+// Workloads of which an objective is missed, or not clear.
+std::vector<std::string> missed_by(const OptionFigures& figures);
 
 // "cost-cap denies it". REQUIRES: a policy does.
 std::string denial_of(const OptionFigures& figures);

@@ -26,6 +26,8 @@ constexpr double kRequestsWorth = 3e7;
 // What a group bears is put right by so much at a time.
 constexpr double kBearsLess = 0.7;
 constexpr double kBearsMore = 1.25;
+// Times that the search begins anew because pools that stand alone do not stand together.
+constexpr int kMostRefuted = 8;
 // Prices that differ by less are the same.
 constexpr double kSamePrice = 0.01;
 
@@ -34,21 +36,18 @@ class Splitter {
   Splitter(const BlockSearch& search, ProbeBatch& probes, std::optional<double> cap)
       : search_(search),
         probes_(probes),
-        model_(search, separable_groups(search.base)),
-        best_cost_(cap.value_or(std::numeric_limits<double>::infinity())) {}
+        model_(search_, separable_groups(search.base)),
+        cap_(cap.value_or(std::numeric_limits<double>::infinity())),
+        best_cost_(cap_) {}
 
   SplitResult run() {
     if (model_.size() < 2) return {};
     const std::optional<double> least = model_.least_monthly();
     if (!least) return {};
-    if (model_.size() <= kExactGroups) {
-      consider(best_division(model_));
-      std::vector<Members> blocks;
-      divide(0, blocks);
-    } else {
-      propose();
-      improve(false, moves_worth_it(), kMostInVain);
-      improve(true, moves_worth_it(), kMostMoves);
+    search();
+    for (int n = 0; n < kMostRefuted && refutes_best(); ++n) {
+      forget_divisions();
+      search();
     }
     SplitResult result = confirmed();
     // Jobs may all wait. Prices are rounded down, to nano-dollars.
@@ -68,6 +67,25 @@ class Splitter {
       if (inside) names.push_back(workload.name.value);
     }
     return names;
+  }
+
+  void search() {
+    if (model_.size() <= kExactGroups) {
+      consider(best_division(model_));
+      std::vector<Members> blocks;
+      divide(0, blocks);
+    } else {
+      propose();
+      improve(false, moves_worth_it(), kMostInVain);
+      improve(true, moves_worth_it(), kMostMoves);
+    }
+  }
+
+  void forget_divisions() {
+    best_cost_ = cap_;
+    best_.clear();
+    moved_.clear();
+    found_.clear();
   }
 
   // No pool for the block costs less.
@@ -138,7 +156,7 @@ class Splitter {
     std::vector<PoolChoice> pools;
     for (BlockOption& option : options) add_pool(std::move(option.choice), pools);
     say_leader(search_, pools, from_dollars(cost));
-    found_.push_back(std::move(pools));
+    found_.push_back({division, std::move(pools)});
     return true;
   }
 
@@ -293,39 +311,87 @@ class Splitter {
     }
   }
 
-  // Pools that stand alone may not stand together: the scheduler and the controllers see all.
+  struct Found {
+    std::vector<Members> division;
+    std::vector<PoolChoice> pools;
+  };
+
+  PlanProbe together(const Found& found) const {
+    PlanProbe probe;
+    probe.pools = found.pools;
+    probe.replications = search_.replications;
+    probe.input = search_.input;
+    probe.factor = search_.factor;
+    probe.until_clear = true;
+    return probe;
+  }
+
+  // Pools that stand alone may not stand together: the scheduler and the controllers see all. Those
+  // of the best division that miss something then are no options any more; whether there are any.
+  bool refutes_best() {
+    if (found_.empty() || probes_.interrupted()) return false;
+    const Found& best = found_.back();
+    std::vector<std::string> missed;
+    if (stands_together(together(best), &missed) || missed.empty()) return false;
+    bool any = false;
+    for (const Members& block : best.division) {
+      const auto solved = solved_.find(block);
+      const bool to_blame =
+          solved != solved_.end() && solved->second.option &&
+          std::ranges::any_of(solved->second.option->choice.workloads, [&](const auto& name) {
+            return std::ranges::find(missed, name) != missed.end();
+          });
+      if (!to_blame) continue;
+      search_.refuted.push_back(std::move(solved->second.option->choice));
+      solved_.erase(solved);
+      any = true;
+    }
+    return any;
+  }
+
+  // nullopt: they do not. `missed`: workloads that keep them from it.
+  std::optional<PlanAnswer> stands_together(const PlanProbe& probe,
+                                            std::vector<std::string>* missed = nullptr) {
+    PlanAnswer answer = probes_.ask_one(probe);
+    if (!answer.figures) return std::nullopt;
+    std::optional<OptionFigures> against;
+    if (answer.partial || !answer.figures->stands()) {
+      against = answer.figures;
+    } else {
+      against = fails_again(search_, probe, *answer.figures, probes_);
+    }
+    if (!against) return answer;
+    if (missed != nullptr) *missed = missed_by(*against);
+    return std::nullopt;
+  }
+
   SplitResult confirmed() {
     SplitResult result;
     result.configurations = configurations_;
     result.exhaustive = exhaustive_;
-    for (auto pools = found_.rbegin(); pools != found_.rend(); ++pools) {
-      PlanProbe probe;
-      probe.pools = *pools;
-      probe.replications = search_.replications;
-      probe.input = search_.input;
-      probe.factor = search_.factor;
-      probe.until_clear = true;
-      PlanAnswer answer = probes_.ask_one(probe);
-      if (answer.partial || !answer.figures || !answer.figures->stands()) continue;
-      const auto goal = goal_of(search_.goal, *answer.figures);
-      if (!goal || !stands_again(probe, *answer.figures, probes_)) continue;
-      result.pools = std::move(probe.pools);
-      result.figures = std::move(*answer.figures);
+    for (auto found = found_.rbegin(); found != found_.rend(); ++found) {
+      auto answer = stands_together(together(*found));
+      if (!answer) continue;
+      const auto goal = goal_of(search_.goal, *answer->figures);
+      if (!goal) continue;
+      result.pools = std::move(found->pools);
+      result.figures = std::move(*answer->figures);
       result.goal = *goal;
       return result;
     }
     return result;
   }
 
-  const BlockSearch& search_;
+  BlockSearch search_;
   ProbeBatch& probes_;
   FleetModel model_;
   std::map<Members, std::optional<double>> bounds_;
   std::map<Members, Solved> solved_;
+  double cap_;
   double best_cost_;
-  std::vector<Members> best_;                   // what costs so much; empty: nothing does yet
-  std::set<std::vector<Members>> moved_;        // divisions that were tried from another
-  std::vector<std::vector<PoolChoice>> found_;  // each cheaper than the one before
+  std::vector<Members> best_;             // what costs so much; empty: nothing does yet
+  std::set<std::vector<Members>> moved_;  // divisions that were tried from another
+  std::vector<Found> found_;              // each cheaper than the one before
   std::int64_t configurations_ = 0;
   std::int64_t exhaustive_ = 0;
 };

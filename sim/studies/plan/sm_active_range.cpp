@@ -86,7 +86,7 @@ class RangeSearch {
     PlanAnswer answer = probes_.ask_one(probe);
     if (!answer.figures || answer.partial || !answer.figures->stands()) return std::nullopt;
     const auto goal = goal_of(search_.goal, *answer.figures);
-    if (!goal || !stands_again(probe, *answer.figures, probes_)) return std::nullopt;
+    if (!goal || !stands_again(search_, probe, *answer.figures, probes_)) return std::nullopt;
     return PlanOption{pools, std::move(*answer.figures), goal, false};
   }
 

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "slicewise/sim/plan.hpp"
@@ -73,6 +75,39 @@ TEST(Plan, LabelsAndTaintsGoWithThoseThatSelectThem) {
   EXPECT_TRUE(std::ranges::any_of(plan->rejected, [](const RejectedChoice& rejected) {
     return rejected.reason.text().find("selects other nodes") != std::string::npos;
   }));
+}
+
+// Two busy services overload a GPU where they meet, which one placement in three or so brings
+// about: what three replications seldom see must not be recommended.
+TEST(Plan, WhatStandsHoldsWhicheverPodsMeet) {
+  std::vector<Workload> workloads;
+  for (int w = 0; w < 6; ++w) {
+    const bool busy = w == 0 || w == 5;
+    Workload api = demo::service(1, busy ? 60 : 2, milliseconds(10),
+                                 scenarios::ServiceTime::Law::Deterministic);
+    api.name.value = fmt::format("api-{}", w);
+    api.measured->device.value = "A10G";
+    api.objectives.push_back(limit(scenarios::Figure::LatencyP95, milliseconds(200)));
+    workloads.push_back(std::move(api));
+  }
+  Scenario scenario = demo::scenario(demo::pool(0), workloads);
+  scenario.node_pools.front().instance_type.value = "g5.12xlarge";
+  scenario.duration = seconds(20);
+  scenario.warmup = seconds(1);
+  scenario.replications = 3;
+  PlanOptions options = small_space();
+  options.instance_types = {"g5.12xlarge"};
+  options.strategies = {"exclusive", "timeSlicing"};
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    scenario.seed = seed;
+    const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+    ASSERT_TRUE(plan);
+    ASSERT_FALSE(plan->options.empty());
+    Scenario planned = planned_scenario(scenario, plan->options.front().pools, demo::catalogue());
+    planned.seed = seed + 1000;
+    planned.replications = 12;
+    EXPECT_TRUE(demo::result(planned).verdict.stands()) << seed;
+  }
 }
 
 // It may be the only node with that label that is tainted; who does not tolerate it stays off.
