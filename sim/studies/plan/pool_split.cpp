@@ -75,10 +75,38 @@ class Splitter {
       std::vector<Members> blocks;
       divide(0, blocks);
     } else {
+      start_unshared();
       propose();
       improve(false, moves_worth_it(), kMostInVain);
       improve(true, moves_worth_it(), kMostMoves);
     }
+  }
+
+  // A GPU for every pod: an answer that is soon known, beyond whose price nothing is looked at.
+  void start_unshared() {
+    PlanSpace space = search_.space;
+    std::erase_if(space.strategies, [](Strategy strategy) {
+      return strategy != Strategy::Exclusive && strategy != Strategy::Vgpu;
+    });
+    BlockSearch alone{search_.base, search_.catalogue, space, search_.goal, search_.replications};
+    alone.input = search_.input;
+    alone.factor = search_.factor;
+    alone.pods = search_.pods;
+    Found found;
+    double cost = 0;
+    for (std::size_t g = 0; g < model_.size(); ++g) {
+      if (cost >= best_cost_) return;
+      found.division.push_back({g});
+      BlockResult own = search_block(alone, names_of(found.division.back()), 1, best_cost_ - cost,
+                                     Depth::First, probes_);
+      if (own.options.empty()) return;
+      cost += own.options.front().goal;
+      add_pool(std::move(own.options.front().choice), found.pools);
+    }
+    if (cost >= best_cost_) return;
+    best_cost_ = cost;
+    say_leader(search_, found.pools, from_dollars(cost));
+    found_.push_back(std::move(found));
   }
 
   void forget_divisions() {
@@ -105,6 +133,11 @@ class Splitter {
     constexpr double kHope = 0.9;  // of what the model says
     return std::max(*bound, kHope * model_.price(model_.room(block)).value_or(0));
   }
+
+  struct Found {
+    std::vector<Members> division;
+    std::vector<PoolChoice> pools;
+  };
 
   struct Solved {
     std::optional<BlockOption> option;
@@ -310,11 +343,6 @@ class Splitter {
       }
     }
   }
-
-  struct Found {
-    std::vector<Members> division;
-    std::vector<PoolChoice> pools;
-  };
 
   PlanProbe together(const Found& found) const {
     PlanProbe probe;
