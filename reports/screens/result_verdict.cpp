@@ -116,6 +116,10 @@ double times_as_many(const VariantResult& variant) {
   double times = 1;
   for (const sim::WorkloadResult& workload : variant.workloads) {
     for (const sim::ObjectiveResult& objective : workload.objectives) {
+      if (objective.lost && objective.lost->is_undecided()) {
+        const double wide = *objective.lost->ci95 / (objective.lost->most - objective.lost->share);
+        times = std::max(times, wide * wide);
+      }
       const double room =
           std::abs(sim::in_its_unit(objective.value) - sim::in_its_unit(objective.limit));
       const double half = objective.ci95 ? sim::in_its_unit(*objective.ci95) : 0;

@@ -294,6 +294,10 @@ TEST(ResultTable, AnOpenVerdictSaysHowManyRunsDecideIt) {
   EXPECT_THAT(screen(), Not(HasSubstr("--replications")));
   p99.value = milliseconds(400);
   EXPECT_THAT(screen(), Not(HasSubstr("--replications")));
+  // As are the requests that may be lost: 0.8 % of 1 %, give or take 0.4 %.
+  p99.lost = sim::LostShare{.share = 0.008, .ci95 = 0.004, .most = 0.01};
+  EXPECT_THAT(screen(), HasSubstr("--replications 20 should decide"));
+  p99.lost.reset();
 }
 
 TEST(ResultTable, SayNoVariantsWhenThereAreNone) {
