@@ -160,10 +160,11 @@ void expect_the_true_optimum(std::uint32_t instances) {
         << instance << ": " << describe(plan->options.front().pools.front()) << ", truly " << which;
   }
   // Neither all too easy nor all hopeless, and fewer simulations than of everything even where
-  // there is so little to choose from.
+  // there is so little to choose from, those with other random numbers counted, which would have to
+  // be added to `exhaustive`.
   EXPECT_GT(solvable, static_cast<int>(instances / 2));
   EXPECT_LT(solvable, static_cast<int>(instances));
-  EXPECT_LT(5 * simulations, 3 * exhaustive);
+  EXPECT_LT(3 * simulations, 2 * exhaustive);
   testing::Test::RecordProperty("simulations", static_cast<int>(simulations));
   testing::Test::RecordProperty("exhaustive", static_cast<int>(exhaustive));
 }
