@@ -128,9 +128,11 @@ std::optional<Usd> cheapest_of_all(const Scenario& scenario, std::string* which 
           const bool one_gpu = nodes * demo::catalogue().find_instance(type)->gpu_count == 1;
           const bool by_chance =
               strategy != Strategy::Exclusive && choice.workloads.size() > 1 && !one_gpu;
-          probe.fresh = by_chance || answer.figures->worst_ratio >= 0.85;
-          if (by_chance) probe.replications *= 4;
-          if (!stands(answer_probe(scenario, probe, demo::catalogue(), {}))) continue;
+          probe.fresh = true;
+          const bool close = answer.figures->worst_ratio >= 0.85;
+          if (close && !stands(answer_probe(scenario, probe, demo::catalogue(), {}))) continue;
+          probe.replications *= 4;
+          if (by_chance && !stands(answer_probe(scenario, probe, demo::catalogue(), {}))) continue;
           if (cheapest && *cheapest <= answer.figures->monthly) continue;
           cheapest = answer.figures->monthly;
           if (which != nullptr) *which = describe(choice);
