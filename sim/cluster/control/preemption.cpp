@@ -125,40 +125,58 @@ void Preemption::stop_those_with_more_left() {
   if (scheduler_.pending() == 0 || looked_ == run_.now) return;
   looked_ = run_.now;  // once at an instant: who is stopped wakes the scheduler, too
   const ClusterState& cluster = run_.cluster;
-  open_rooms();
+  const SchedulingQueue& queued = scheduler_.queue();
+  waiting_.clear();
+  for (std::size_t w = 0; w < run_.world.workloads.size(); ++w) {
+    waiting_.push_back(queued.jobs_of(w));
+  }
+  const std::size_t first = next_waiting();
+  const SchedulingQueue::Rank least = queued.rank(queued.by_rank(first).back());
   order_.clear();
-  const auto add = [&](std::uint32_t p, double units) {
-    order_.emplace_back(work_left(cluster, p, units), cluster.pods[p].submitted, p);
-  };
   for_each_that_runs([&](std::uint32_t p) {
     if (cluster.model(cluster.pods[p]).spec.kind != scenarios::WorkloadKind::Job) return;
-    give(p);
     double left = 0;  // of the part of the job that has most to do
     for_each_of_job(cluster, p, [&](std::uint32_t of_job) {
       batch_.settle(cluster.pods[of_job].node);
       left = std::max(left, work_.units_left(of_job));
     });
-    add(p, left);
+    const SchedulingQueue::Rank rank{work_left(cluster, p, left), cluster.pods[p].submitted, p};
+    if (least < rank) order_.push_back(rank);  // the others stay where they are
   });
-  for (std::size_t w = 0; w < run_.world.workloads.size(); ++w) {
-    const PendingPods& pending = scheduler_.pending_of(w);
-    for (std::size_t place = pending.first(); pending.size() > 0 && place < pending.end();
-         ++place) {
-      const std::uint32_t p = pending[place];
-      if (p != kNoOwner) add(p, cluster.units_to_do(p));
-    }
-  }
+  if (order_.empty()) return;
+  open_rooms();
+  for (const auto& [left, submitted, p] : order_) give(p);
   std::ranges::sort(order_);
   victims_.clear();
-  for (const auto& [left, submitted, p] : order_) {
-    const Pod& pod = cluster.pods[p];
-    if (pod.phase == PodPhase::Pending) {
-      if (!take(index(pod.workload), true)) take(index(pod.workload), false);
-    } else if (!take_again(p)) {
+  for (const SchedulingQueue::Rank& rank : order_) {
+    make_room_in_thought(rank);
+    if (const std::uint32_t p = std::get<std::uint32_t>(rank); !take_again(p)) {
       victims_.push_back(p);
     }
   }
   for (const std::uint32_t p : victims_) pods_.evict(p, Eviction::Stopped);
+}
+
+std::size_t Preemption::next_waiting() const {
+  const SchedulingQueue& queue = scheduler_.queue();
+  std::size_t next = kNobody;
+  for (std::size_t w = 0; w < waiting_.size(); ++w) {
+    if (waiting_[w] == 0) continue;
+    const auto rank = [&](std::size_t of) {
+      return queue.rank(queue.by_rank(of)[waiting_[of] - 1]);
+    };
+    if (next == kNobody || rank(w) < rank(next)) next = w;
+  }
+  return next;
+}
+
+void Preemption::make_room_in_thought(const SchedulingQueue::Rank& rank) {
+  const SchedulingQueue& queue = scheduler_.queue();
+  for (std::size_t w = next_waiting(); w != kNobody; w = next_waiting()) {
+    if (rank < queue.rank(queue.by_rank(w)[waiting_[w] - 1])) return;
+    const bool fits = take(w, true) || take(w, false);
+    waiting_[w] = fits ? waiting_[w] - 1 : 0;  // there will be no more room than now
+  }
 }
 
 }  // namespace slicewise::sim

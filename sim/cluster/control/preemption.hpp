@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "../nodes/node_rooms.hpp"
 #include "../run_state.hpp"
+#include "scheduling_queue.hpp"
 
 namespace slicewise::sim {
 
@@ -42,6 +42,11 @@ class Preemption {
   void give(std::uint32_t pod);
   // All pods of a job, where nobody is now or wherever nobody is in thought.
   bool take(std::size_t workload, bool only_free);
+  // That of the jobs in `waiting_` which has least left, of none: kNobody.
+  static constexpr std::size_t kNobody = SIZE_MAX;
+  std::size_t next_waiting() const;
+  // For all of them that go before `rank`.
+  void make_room_in_thought(const SchedulingQueue::Rank& rank);
 
   RunState& run_;
   const Scheduler& scheduler_;
@@ -51,7 +56,8 @@ class Preemption {
   std::optional<NodeRooms> rooms_;  // nullopt: another queue, which stops nobody
   std::optional<NodeRooms> free_;   // what is free whoever is stopped
   std::vector<std::uint32_t> victims_;
-  std::vector<std::tuple<Int128, TimePoint, std::uint32_t>> order_;  // left, submitted, which
+  std::vector<SchedulingQueue::Rank> order_;  // of those that run and may have to go
+  std::vector<std::size_t> waiting_;          // by workload: of its queue, how many may still go in
   TimePoint looked_{-1};
 };
 

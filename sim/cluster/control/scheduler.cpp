@@ -106,7 +106,7 @@ void Scheduler::add(std::uint32_t pod, TimePoint now) {
 }
 
 std::int64_t Scheduler::pods_pending(std::size_t w) const {
-  return static_cast<std::int64_t>(queue_.of(w).size()) * cluster_.world->workloads[w].pods_per_job;
+  return static_cast<std::int64_t>(queue_.jobs_of(w)) * cluster_.world->workloads[w].pods_per_job;
 }
 
 void Scheduler::withdraw(std::uint32_t pod, TimePoint now) { queue_.withdraw(pod, now); }

@@ -50,8 +50,7 @@ class Scheduler {
 
   std::size_t pending() const { return queue_.size(); }
   std::int64_t pods_pending(std::size_t workload) const;
-  // The first pods of the workload's jobs that wait, oldest first.
-  const PendingPods& pending_of(std::size_t workload) const { return queue_.of(workload); }
+  const SchedulingQueue& queue() const { return queue_; }
   const std::vector<PendingReason>& reasons() const { return reasons_; }
 
  private:

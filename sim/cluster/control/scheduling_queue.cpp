@@ -2,7 +2,7 @@
 
 #include <bit>
 #include <cmath>
-#include <tuple>
+#include <functional>
 
 namespace slicewise::sim {
 namespace {
@@ -36,8 +36,12 @@ PendingPods::PendingPods(std::size_t most_pods)
       ends_(2 * pods_.size(), kNever) {}
 
 void PendingPods::push_back(std::uint32_t pod, TimePoint ends) {
+  // Whoever looks at all of them must not pass by many places where nobody is.
+  constexpr std::size_t kShort = 64;
+  constexpr std::size_t kSparse = 4;
   if (count_ == 0) first_ = end_ = 0;
-  if (end_ == pods_.size()) close_ranks();
+  const bool sparse = end_ - first_ > std::max(kShort, kSparse * count_);
+  if (sparse || end_ == pods_.size()) close_ranks();
   pods_[end_] = pod;
   set_end(end_++, ends);
   ++count_;
@@ -45,18 +49,40 @@ void PendingPods::push_back(std::uint32_t pod, TimePoint ends) {
 
 void PendingPods::close_ranks() {
   std::size_t to = 0;
-  for (std::size_t place = first_; place < end_; ++place) {
+  const std::size_t last = end_;
+  for (std::size_t place = first_; place < last; ++place) {
     if (pods_[place] == kNoOwner) continue;
     pods_[to] = pods_[place];
     ends_[pods_.size() + to++] = back_off_ends(place);
   }
-  std::fill(pods_.begin() + static_cast<std::ptrdiff_t>(to), pods_.end(), kNoOwner);
-  std::fill(ends_.begin() + static_cast<std::ptrdiff_t>(pods_.size() + to), ends_.end(), kNever);
-  for (std::size_t node = pods_.size(); --node > 0;) {
-    ends_[node] = std::min(ends_[2 * node], ends_[2 * node + 1]);
+  for (std::size_t place = to; place < last; ++place) {
+    pods_[place] = kNoOwner;
+    ends_[pods_.size() + place] = kNever;
   }
+  compare_again(0, last);
   first_ = 0;
   end_ = to;
+}
+
+void PendingPods::compare_again(std::size_t from, std::size_t to) {
+  if (from == to) return;
+  std::size_t first = pods_.size() + from;
+  std::size_t last = pods_.size() + to - 1;
+  while ((first /= 2) > 0) {
+    last /= 2;
+    for (std::size_t node = first; node <= last; ++node) {
+      ends_[node] = std::min(ends_[2 * node], ends_[2 * node + 1]);
+    }
+  }
+}
+
+void PendingPods::put_off(Duration by, const auto& whom) {
+  for (std::size_t place = first_; place < end_; ++place) {
+    if (pods_[place] == kNoOwner || !whom(pods_[place], back_off_ends(place))) continue;
+    TimePoint& ends = ends_[pods_.size() + place];
+    ends = ends + by;
+  }
+  compare_again(first_, end_);
 }
 
 void PendingPods::remove(std::size_t place) {
@@ -93,14 +119,16 @@ std::optional<std::size_t> PendingPods::first_eligible(TimePoint now, TimePoint&
 
 SchedulingQueue::SchedulingQueue(const ClusterState& cluster)
     : cluster_(cluster),
-      rank_(scenarios::preempts(cluster.world->pod_queue) ? cluster.pods.size() : 0),
+      ranks_(scenarios::preempts(cluster.world->pod_queue)),
+      rank_(ranks_ ? cluster.pods.size() : 0),
       attempts_(cluster.pods.size()),
       turned_down_(cluster.world->workloads.size(), 0),
       looked_at_(cluster.world->workloads.size()),
       may_fit_(cluster.world->workloads.size(), 1),
       before_(cluster.pods.size()) {
   for (const WorkloadModel& workload : cluster.world->workloads) {
-    of_workload_.emplace_back(static_cast<std::size_t>(workload.spec.count));
+    of_workload_.emplace_back(ranks_ ? 0 : static_cast<std::size_t>(workload.spec.count));
+    by_rank_.emplace_back().reserve(ranks_ ? static_cast<std::size_t>(workload.jobs()) : 0);
   }
   // Where nodes come and go, who starts them is asked in every cycle; a node with another layout
   // may hold other pods.
@@ -112,15 +140,32 @@ SchedulingQueue::SchedulingQueue(const ClusterState& cluster)
 
 void SchedulingQueue::add(std::uint32_t pod, TimePoint now) {
   try_in_vain_until(now);
-  of_workload_[index(cluster_.pods[pod].workload)].push_back(pod, now);
-  if (!rank_.empty()) rank_[pod] = work_left(cluster_, pod, cluster_.units_to_do(pod));
+  const std::size_t workload = index(cluster_.pods[pod].workload);
+  if (ranks_) {
+    rank_[pod] = work_left(cluster_, pod, cluster_.units_to_do(pod));
+    by_rank_[workload].insert(place_by_rank(pod), pod);
+  } else {
+    of_workload_[workload].push_back(pod, now);
+  }
   count_ += pods_of_job(pod);
+}
+
+// Where the pod is, or would be.
+std::vector<std::uint32_t>::iterator SchedulingQueue::place_by_rank(std::uint32_t pod) {
+  return std::ranges::lower_bound(by_rank_[index(cluster_.pods[pod].workload)], rank(pod),
+                                  std::ranges::greater(),
+                                  [this](std::uint32_t other) { return rank(other); });
 }
 
 void SchedulingQueue::withdraw(std::uint32_t pod, TimePoint now) {
   try_in_vain_until(now);
-  PendingPods& queue = of_workload_[index(cluster_.pods[pod].workload)];
-  for (std::size_t place = queue.first(); place < queue.end(); ++place) {
+  const std::size_t workload = index(cluster_.pods[pod].workload);
+  if (ranks_) {
+    by_rank_[workload].erase(place_by_rank(pod));
+    count_ -= pods_of_job(pod);
+  }
+  PendingPods& queue = of_workload_[workload];
+  for (std::size_t place = queue.first(); queue.size() > 0 && place < queue.end(); ++place) {
     if (queue[place] != pod) continue;
     queue.remove(place);
     count_ -= pods_of_job(pod);
@@ -136,24 +181,20 @@ bool SchedulingQueue::goes_before(const Candidate& a, const Candidate& b) const 
   const int priority_b = workloads[b.workload].spec.priority;
   const bool by_work = cluster_.world->pod_queue > scenarios::PodQueue::Priority;
   if (!by_work && priority_a != priority_b) return priority_a > priority_b;
-  const TimePoint submitted_a = cluster_.pods[pod(a)].submitted;
-  const TimePoint submitted_b = cluster_.pods[pod(b)].submitted;
-  if (!rank_.empty()) {
-    return std::tuple(rank_[pod(a)], submitted_a, pod(a)) <
-           std::tuple(rank_[pod(b)], submitted_b, pod(b));
-  }
+  if (ranks_) return rank(pod(a)) < rank(pod(b));
   return cluster_.pods[pod(a)].queued < cluster_.pods[pod(b)].queued;
 }
 
 std::optional<SchedulingQueue::Candidate> SchedulingQueue::least_left(std::size_t workload) const {
+  const std::size_t jobs = by_rank_[workload].size();
+  return jobs > 0 ? std::optional(Candidate{workload, jobs - 1}) : std::nullopt;
+}
+
+TimePoint SchedulingQueue::oldest_of(std::size_t workload) const {
+  const auto since = [this](std::uint32_t pod) { return cluster_.pods[pod].queued; };
+  if (ranks_) return since(*std::ranges::min_element(by_rank_[workload], {}, since));
   const PendingPods& queue = of_workload_[workload];
-  std::optional<Candidate> best;
-  for (std::size_t place = queue.first(); queue.size() > 0 && place < queue.end(); ++place) {
-    if (queue[place] == kNoOwner) continue;
-    const Candidate candidate{workload, place};
-    if (!best || goes_before(candidate, *best)) best = candidate;
-  }
-  return best;
+  return since(queue[queue.first()]);
 }
 
 std::optional<SchedulingQueue::Candidate> SchedulingQueue::not_looked_at(
@@ -177,7 +218,7 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::next(TimePoint now) {
   const bool fifo = cluster_.world->pod_queue == scenarios::PodQueue::Fifo;
   for (std::size_t w = 0; w < of_workload_.size(); ++w) {
     if (turned_down_[w] != 0) continue;
-    const auto candidate = !rank_.empty()         ? least_left(w)
+    const auto candidate = ranks_                 ? least_left(w)
                            : fifo || !backs_off() ? not_looked_at(w)
                                                   : first_eligible(w, now);
     if (candidate && (!best || goes_before(*candidate, *best))) best = candidate;
@@ -193,7 +234,12 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::next(TimePoint now) {
 void SchedulingQueue::take(const Candidate& candidate) {
   attempts_[pod(candidate)] = 0;
   count_ -= pods_of_job(pod(candidate));
-  of_workload_[candidate.workload].remove(candidate.place);
+  if (ranks_) {
+    std::vector<std::uint32_t>& queue = by_rank_[candidate.workload];
+    queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(candidate.place));
+  } else {
+    of_workload_[candidate.workload].remove(candidate.place);
+  }
 }
 
 void SchedulingQueue::back_off(const Candidate& candidate, TimePoint now) {
@@ -262,9 +308,10 @@ void SchedulingQueue::try_in_vain_until(TimePoint now) {
 }
 
 void SchedulingQueue::for_each_pod(const auto& use) {
-  for (PendingPods& queue : of_workload_) {
+  for (const PendingPods& queue : of_workload_) {
+    if (queue.size() == 0) continue;
     for (std::size_t place = queue.first(); place < queue.end(); ++place) {
-      if (queue[place] != kNoOwner) use(queue, place);
+      if (queue[place] != kNoOwner) use(queue[place], queue.back_off_ends(place));
     }
   }
 }
@@ -274,27 +321,22 @@ void SchedulingQueue::for_each_pod(const auto& use) {
 void SchedulingQueue::skip_periods(TimePoint now) {
   if (now - in_vain_ < kLongestBackoff * 3) return;
   const TimePoint start = in_vain_;
-  for_each_pod([&](const PendingPods& queue, std::size_t place) {
-    before_[queue[place]] = queue.back_off_ends(place);
-  });
+  for_each_pod([&](std::uint32_t pod, TimePoint ends) { before_[pod] = ends; });
   while (in_vain_ < start + kLongestBackoff) try_in_vain();
   if (in_vain_ != start + kLongestBackoff) return;
-  const auto moved = [&](const PendingPods& queue, std::size_t place) {
-    return queue.back_off_ends(place) == before_[queue[place]] + kLongestBackoff;
+  const auto moved = [&](std::uint32_t pod, TimePoint ends) {
+    return ends == before_[pod] + kLongestBackoff;
   };
   bool repeats = true;
-  for_each_pod([&](const PendingPods& queue, std::size_t place) {
-    const TimePoint before = before_[queue[place]];
-    const bool rests = queue.back_off_ends(place) == before && before <= start;
-    repeats = repeats && (rests || moved(queue, place));
+  for_each_pod([&](std::uint32_t pod, TimePoint ends) {
+    const bool rests = ends == before_[pod] && ends <= start;
+    repeats = repeats && (rests || moved(pod, ends));
   });
   if (!repeats) return;
   const std::int64_t periods = (now - in_vain_).ns / kLongestBackoff.ns - 1;
   const Duration skipped = kLongestBackoff * periods;
   in_vain_ = in_vain_ + skipped;
-  for_each_pod([&](PendingPods& queue, std::size_t place) {
-    if (moved(queue, place)) queue.set_end(place, queue.back_off_ends(place) + skipped);
-  });
+  for (PendingPods& queue : of_workload_) queue.put_off(skipped, moved);
 }
 
 }  // namespace slicewise::sim

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <tuple>
 #include <vector>
 
 #include "../state.hpp"
@@ -32,12 +34,16 @@ class PendingPods {
   void push_back(std::uint32_t pod, TimePoint ends);
   void remove(std::size_t place);
   void set_end(std::size_t place, TimePoint ends);
+  // Those of whom `whom(pod, its end)` holds are eligible that much later.
+  void put_off(Duration by, const auto& whom);
   // The first pod whose back-off is over; `skipped` becomes no later than the ends of those before
   // it.
   std::optional<std::size_t> first_eligible(TimePoint now, TimePoint& skipped) const;
 
  private:
   void close_ranks();
+  // The ends of these places have changed.
+  void compare_again(std::size_t from, std::size_t to);
 
   std::vector<std::uint32_t> pods_;  // by place, as many as a power of two
   std::vector<TimePoint> ends_;      // the root is 1; leaves follow; kNever where nobody is
@@ -82,10 +88,21 @@ class SchedulingQueue {
   void freed() { std::ranges::fill(may_fit_, char{1}); }
 
   std::uint32_t pod(const Candidate& candidate) const {
-    return of_workload_[candidate.workload][candidate.place];
+    const auto& [workload, place] = candidate;
+    return ranks_ ? by_rank_[workload][place] : of_workload_[workload][place];
   }
   std::size_t size() const { return count_; }
-  const PendingPods& of(std::size_t workload) const { return of_workload_[workload]; }
+  // Jobs of the workload: gangs count as one.
+  std::size_t jobs_of(std::size_t workload) const {
+    return ranks_ ? by_rank_[workload].size() : of_workload_[workload].size();
+  }
+  // Since when the first of its pods has been here. REQUIRES: jobs_of(workload) > 0.
+  TimePoint oldest_of(std::size_t workload) const;
+  // What it goes by where pods are stopped for others: less comes before more.
+  using Rank = std::tuple<Int128, TimePoint, std::uint32_t>;
+  Rank rank(std::uint32_t pod) const { return {rank_[pod], cluster_.pods[pod].submitted, pod}; }
+  // Where pods are stopped for others: those of the workload, who is last goes first.
+  std::span<const std::uint32_t> by_rank(std::size_t workload) const { return by_rank_[workload]; }
 
  private:
   std::size_t pods_of_job(std::uint32_t pod) const {
@@ -95,6 +112,7 @@ class SchedulingQueue {
   void back_off(const Candidate& candidate, TimePoint now);
   void start_over();
   void for_each_pod(const auto& use);
+  std::vector<std::uint32_t>::iterator place_by_rank(std::uint32_t pod);
   std::optional<Candidate> least_left(std::size_t workload) const;
   std::optional<Candidate> not_looked_at(std::size_t workload) const;
   bool backs_off() const { return cluster_.world->pod_queue <= scenarios::PodQueue::Fifo; }
@@ -104,9 +122,12 @@ class SchedulingQueue {
   void skip_periods(TimePoint now);
 
   const ClusterState& cluster_;
+  bool ranks_ = false;  // pods are stopped for others
   std::vector<PendingPods> of_workload_;
+  // Instead of them where pods are stopped for others: taken from the end, so sorted downwards.
+  std::vector<std::vector<std::uint32_t>> by_rank_;
   std::size_t count_ = 0;               // pods, those of gangs too
-  std::vector<Int128> rank_;            // by pod, where pods are stopped for others
+  std::vector<Int128> rank_;            // by pod, likewise
   std::vector<int> attempts_;           // in vain, by pod
   std::vector<char> turned_down_;       // by workload, in this cycle
   std::vector<std::size_t> looked_at_;  // likewise, places before this one: of EASY

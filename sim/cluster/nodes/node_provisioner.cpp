@@ -234,9 +234,8 @@ bool NodeProvisioner::pods_are_new() const {
   TimePoint oldest = kNever;
   TimePoint oldest_with_gpu = kNever;
   for (std::size_t w = 0; w < run_.world.workloads.size(); ++w) {
-    const PendingPods& pods = scheduler_.pending_of(w);
-    if (pods.size() == 0) continue;
-    const TimePoint queued = run_.cluster.pods[pods[pods.first()]].queued;
+    if (scheduler_.queue().jobs_of(w) == 0) continue;
+    const TimePoint queued = scheduler_.queue().oldest_of(w);
     oldest = std::min(oldest, queued);
     if (run_.world.workloads[w].resource) oldest_with_gpu = std::min(oldest_with_gpu, queued);
   }
