@@ -54,7 +54,7 @@ Outcome run_queue(State& state, const TraceShapes& shapes, const ReplaySettings&
     case QueuePolicy::Fifo:
       return with(Fifo<State>(state));
     case QueuePolicy::Easy:
-      return with(Easy<State>(state));
+      return with(Easy<State>(state, shapes));
     case QueuePolicy::Backfill:
     case QueuePolicy::Priority:
       return with(Backfill<State>(state, shapes, settings.queue == QueuePolicy::Priority));
