@@ -247,11 +247,10 @@ std::vector<Sentence> cost_sentences(const VariantResult& variant, const TextSty
           below(fmt::format("{}", fmt::join(prices, signs(style).dot)))};
 }
 
-// A warning that quotes the scheduler makes a line of its own needless.
-bool quoted_in_finding(const VariantResult& variant, const std::string& reason) {
-  return std::any_of(variant.findings.begin(), variant.findings.end(), [&](const Diagnostic& d) {
-    return d.code == Code::PodPending && d.message.find(reason) != std::string::npos;
-  });
+// A warning that quotes the scheduler makes lines of its own needless.
+bool quotes_scheduler(const VariantResult& variant) {
+  return std::ranges::find(variant.findings, Code::PodPending, &Diagnostic::code) !=
+         variant.findings.end();
 }
 
 Sentence warning_sentence(const Diagnostic& d, const TextStyle& style) {
@@ -267,8 +266,10 @@ std::vector<Sentence> warning_sentences(const VariantResult& variant, const Text
                                         bool every) {
   constexpr int kMostAlike = 4;
   std::vector<Sentence> out;
-  for (const std::string& reason : variant.pods.pending_reasons) {
-    if (!quoted_in_finding(variant, reason)) out.push_back(below("pending: " + reason));
+  if (!quotes_scheduler(variant)) {
+    for (const std::string& reason : variant.pods.pending_reasons) {
+      out.push_back(below("pending: " + reason));
+    }
   }
   std::map<Code, int> shown;
   std::map<Code, int> left_out;

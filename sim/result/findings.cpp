@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,6 +15,12 @@
 
 namespace slicewise::sim {
 namespace {
+
+// A mean over replications, whole where it is large.
+std::string pods_text(double pods) {
+  constexpr double kLarge = 100;
+  return pods < kLarge ? fmt::format("{:.3g}", pods) : fmt::format("{:.0f}", pods);
+}
 
 void memory_finding(const World& world, const VariantResult& result, Diagnostics& found) {
   const bool known = std::ranges::any_of(
@@ -153,6 +162,34 @@ const WorkloadModel& pending_workload(const World& world,
   return *std::ranges::max_element(world.workloads, {}, waited);
 }
 
+// What the scheduler says, but once where the numbers of nodes alone tell messages apart.
+std::string pending_text(const World& world, std::span<const Replication> replications) {
+  struct Cause {
+    std::vector<bool> which;
+    std::set<std::string> messages;
+    std::string first;
+  };
+  std::vector<Cause> causes;
+  for (const Replication& replication : replications) {
+    for (const PendingReason& reason : replication.pending_reasons) {
+      std::vector<bool> which;
+      for (const std::uint32_t nodes : reason.nodes_by_cause) which.push_back(nodes > 0);
+      auto known = std::ranges::find(causes, which, &Cause::which);
+      std::string message = pending_message(world, reason);
+      if (known == causes.end()) known = causes.insert(known, {std::move(which), {}, message});
+      known->messages.insert(std::move(message));
+    }
+  }
+  std::string text;
+  for (const Cause& cause : causes) {
+    text += fmt::format("{}{}", text.empty() ? "" : " / ", cause.first);
+    if (const std::size_t more = cause.messages.size() - 1; more > 0) {
+      text += fmt::format(" (and {} with other numbers of nodes)", more);
+    }
+  }
+  return text;
+}
+
 void pending_finding(const World& world, std::span<const Replication> replications,
                      const VariantResult& result, Diagnostics& found) {
   if (result.pods.pending_max == 0) return;
@@ -162,7 +199,7 @@ void pending_finding(const World& world, std::span<const Replication> replicatio
       Code::PodPending, pending_workload(world, replications).spec.name.where,
       fmt::format("up to {} pod{} Pending{}: {}", result.pods.pending_max,
                   result.pods.pending_max == 1 ? "" : "s", for_ever ? ", some until the end" : "",
-                  fmt::join(result.pods.pending_reasons, " / ")),
+                  pending_text(world, replications)),
       for_ever && !never_fit(world, replications) ? pending_help(world, replications) : ""));
 }
 
@@ -214,23 +251,53 @@ void host_cpu_finding(const World& world, std::span<const Replication> replicati
 }
 
 // Pods on GPUs that are not all joined by NVLink: better sets were taken, or the node has none.
-void gang_finding(const World& world, const VariantResult& result, Diagnostics& found) {
+struct SlowGangs {
+  std::string name;  // of the workload, or of the trace that it is a part of
+  const scenarios::Workload* first = nullptr;
+  double pods = 0;
+  double unlinked = 0;
+  std::set<int> gpus;  // that such pods have
+};
+
+std::vector<SlowGangs> slow_gangs(const World& world, const VariantResult& result) {
+  std::vector<SlowGangs> all;
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     const auto& gang = result.workloads[w].gang;
     if (!gang) continue;
-    double pods = 0;
-    double unlinked = 0;
-    for (const GpuSetFigures& set : gang->sets) {
-      pods += set.pods;
-      unlinked += set.all_linked ? 0 : set.pods;
-    }
-    if (unlinked == 0) continue;
     const scenarios::Workload& spec = world.workloads[w].spec;
+    const std::string& name = spec.trace ? spec.trace->workload : spec.name.value;
+    auto known = std::ranges::find(all, name, &SlowGangs::name);
+    if (known == all.end()) known = all.insert(known, {name, &spec, 0, 0, {}});
+    for (const GpuSetFigures& set : gang->sets) {
+      known->pods += set.pods;
+      if (set.all_linked) continue;
+      known->unlinked += set.pods;
+      known->gpus.insert(gang->gpus);
+    }
+  }
+  std::erase_if(all, [](const SlowGangs& gangs) { return gangs.unlinked == 0; });
+  return all;
+}
+
+// "2", "2, 4 and 8".
+std::string numbers_text(const std::set<int>& numbers) {
+  std::string text;
+  std::size_t left = numbers.size();
+  for (const int number : numbers) {
+    text += fmt::format("{}{}", number, left > 2 ? ", " : left == 2 ? " and " : "");
+    --left;
+  }
+  return text;
+}
+
+void gang_finding(const World& world, const VariantResult& result, Diagnostics& found) {
+  for (const SlowGangs& gangs : slow_gangs(world, result)) {
+    const scenarios::Workload& spec = *gangs.first;
     found.push_back(make_diagnostic(
         Code::GangAcrossSlowLinks, spec.pod.extended.front().count_where,
-        fmt::format("{:.3g} of {:.3g} pods of \"{}\" got {} GPUs without an NVLink between some "
-                    "of them",
-                    unlinked, pods, spec.name.value, gang->gpus),
+        fmt::format("{} of {} pods of \"{}\" got {} GPUs without an NVLink between some of them",
+                    pods_text(gangs.unlinked), pods_text(gangs.pods), gangs.name,
+                    numbers_text(gangs.gpus)),
         spec.work && spec.work->all_reduce
             ? "their all-reduce goes over fewer links, or over PCIe"
             : "give work.allReduce to see what that costs: here it only decides the placement"));

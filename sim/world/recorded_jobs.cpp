@@ -62,6 +62,20 @@ std::vector<ApartJobs> jobs_for_no_node(const World& world, TraceModel& trace) {
   return apart;
 }
 
+// A job goes over several nodes only where its GPUs are not shared.
+std::string what_helps(const World& world, const TraceModel& trace, Apart why) {
+  if (why != Apart::NodeGpus) return "take a larger instance type, or write hostRequests: false";
+  const bool any_unshared = std::ranges::any_of(trace.never_fit, [&](std::size_t w) {
+    return std::ranges::any_of(world.workloads[w].on_pool,
+                               [](const PoolDemand& pool) { return pool.offer && pool.gpus > 1; });
+  });
+  return any_unshared
+             ? "take more nodes, or leave them out with mostGpus"
+             : "jobs go over several nodes where GPUs are not shared: give them such nodes "
+               "(two workloads, leastGpus and mostGpus), say gpusPerPod: 1, or leave them "
+               "out with mostGpus";
+}
+
 }  // namespace
 
 void model_traces(World& world, Diagnostics& found) {
@@ -77,16 +91,17 @@ void model_traces(World& world, Diagnostics& found) {
   }
   for (TraceModel& trace : world.traces) {
     const scenarios::RecordedJobs& source = source_of(world, trace);
+    std::int64_t all = 0;
+    for (const std::size_t w : trace.workloads) all += world.workloads[w].jobs();
     for (const ApartJobs& jobs : jobs_for_no_node(world, trace)) {
       trace.apart.push_back(jobs);
       found.push_back(make_diagnostic(
           Code::JobNeverFits, source.file.where,
-          fmt::format("{} jobs of \"{}\" stay Pending, those {}; the first is {} of {}", jobs.jobs,
-                      trace.name, apart_text(jobs.why), jobs.first.text(), source.file.value),
-          jobs.why == Apart::NodeGpus
-              ? "take more nodes, or leave them out with mostGpus: jobs go over several nodes "
-                "where GPUs are not shared, or as gpusPerPod says"
-              : "take a larger instance type, or write hostRequests: false"));
+          fmt::format("{} of {} jobs of \"{}\" stay Pending for good: they are those {}; the first "
+                      "is {} of {}",
+                      jobs.jobs, all, trace.name, apart_text(jobs.why), jobs.first.text(),
+                      source.file.value),
+          what_helps(world, trace, jobs.why)));
     }
   }
 }
