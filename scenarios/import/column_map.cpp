@@ -93,7 +93,7 @@ Expected<ColumnMap> parse_column_map(std::string_view text) {
       return wrong_columns(
           fmt::format("--columns: \"{}\" is not FIELD=COLUMN", entry),
           "write arrival=submit_time,run=run_time:ms,gpus=gpu_num, or one of philly, "
-          "muri, thetagpu, pai, helios, acme, dlrm, gavel, shockwave");
+          "muri, thetagpu, pai, helios, acme, dlrm, gavel, shockwave, sacct, swf, openb");
     }
     const std::string_view name = entry.substr(0, equals);
     const auto* const field = std::find(kJobFieldNames.begin(), kJobFieldNames.end(), name);

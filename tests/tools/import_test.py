@@ -32,6 +32,20 @@ class Import(unittest.TestCase):
             self.assertEqual(pathlib.Path(csv).read_text(encoding="utf-8"),
                              run("import", "openb", "-f", LOGS + "openb.csv").stdout)
 
+    def test_a_file_is_named_by_the_format_and_the_importer_by_the_columns(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, arguments in (("t.swt", ("-o", "binary")), ("t.csv", ())):
+                path = pathlib.Path(folder, name)
+                self.expect(0, "2 jobs", "jobs", "-f", LOGS + "sacct.txt", "--columns", "sacct",
+                            "-o", str(path))
+                plain = pathlib.Path(folder, "plain")
+                self.expect(0, "2 jobs", "sacct", "-f", LOGS + "sacct.txt", *arguments, "--out",
+                            str(plain))
+                self.assertEqual(path.read_bytes(), plain.read_bytes())
+            self.expect(2, "name a file each", "openb", "-f", LOGS + "openb.csv", "-o", "t.swt",
+                        "--out", "u.swt")
+        self.expect(2, '"t.xyz" is not one of', "openb", "-f", LOGS + "openb.csv", "-o", "t.xyz")
+
     def test_packed_files_and_standard_input(self):
         plain = (ROOT / LOGS / "cluster.csv").read_text(encoding="utf-8")
         with tempfile.NamedTemporaryFile(suffix=".gz") as packed:

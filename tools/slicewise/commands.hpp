@@ -202,6 +202,7 @@ struct ImportCommand {
   scenarios::ImportKind kind = scenarios::ImportKind::Openb;
   std::vector<std::string> files;
   ImportFormat format = ImportFormat::Trace;
+  std::string file_named_by_format;  // of "-o trace.swt"
   std::string columns;
   std::string utc_offset;  // "+08:00"
   std::string from;        // "100d"

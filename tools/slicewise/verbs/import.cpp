@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <ctime>
+#include <filesystem>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -214,6 +215,38 @@ std::string render(const Imported& imported, const ImportCommand& command,
   return {};
 }
 
+// "binary", or "trace.swt": a file, whose format its name tells.
+void take_output(const std::string& word, ImportCommand& import) {
+  const auto named = std::ranges::find(kImportFormats, word, &Choice<ImportFormat>::word);
+  if (named != kImportFormats.end()) {
+    import.format = named->value;
+    return;
+  }
+  const std::string extension = std::filesystem::path(word).extension().string();
+  if (extension == ".swt") {
+    import.format = ImportFormat::Binary;
+  } else if (extension == ".yaml" || extension == ".yml") {
+    import.format = ImportFormat::Scenario;
+  } else if (extension == ".csv") {
+    import.format = ImportFormat::Trace;
+  } else {
+    throw CLI::ValidationError("--output",
+                               "\"" + word +
+                                   "\" is not one of trace, binary, scenario, or a file "
+                                   "*.swt, *.csv, *.yaml");
+  }
+  import.file_named_by_format = word;
+}
+
+// `import jobs --columns sacct`: a log that has an importer of its own.
+ImportKind kind_by_columns(const ImportCommand& command) {
+  const auto named = std::ranges::find(kImportKinds, command.columns, &Choice<ImportKind>::word);
+  if (command.kind != ImportKind::Jobs || named == kImportKinds.end()) return command.kind;
+  const bool of_jobs = named->value == ImportKind::Sacct || named->value == ImportKind::Swf ||
+                       named->value == ImportKind::Openb;
+  return of_jobs ? named->value : command.kind;
+}
+
 }  // namespace
 
 void add_import(CLI::App& app, ImportCommand& import, CommonFlags& flags) {
@@ -229,12 +262,15 @@ void add_import(CLI::App& app, ImportCommand& import, CommonFlags& flags) {
                   "File to read, - for standard input; may be repeated; .gz, .zst and .tar too")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  add_choice(verb, "-o,--output", kImportFormats, import.format, "Format (default trace: CSV)");
+  verb.add_option_function<std::string>(
+          "-o,--output", [&import](const std::string& word) { take_output(word, import); },
+          "Format (default trace: CSV), or a file whose name tells it: trace.swt is binary")
+      ->type_name("trace|binary|scenario|FILE");
   add_text(verb, "--out", import.out, "FILE", "Write here instead of standard output");
   add_catalogue(verb, flags);
   add_text(verb, "--columns", import.columns, "MAP",
-           "jobs: which column is what, arrival=submit:ms,run=duration, or a ready map; sacct: the "
-           "names of --format");
+           "jobs: which column is what, arrival=submit:ms,run=duration, or a ready map (philly, "
+           "helios, sacct ...); sacct: the names of --format");
   add_text(verb, "--utc-offset", import.utc_offset, "OFFSET",
            "jobs, sacct, azure: zone of times that name none: +08:00 (default UTC)");
   add_text(verb, "--from", import.from, "DURATION", "Leave out what arrives earlier: 100d");
@@ -255,7 +291,19 @@ void add_import(CLI::App& app, ImportCommand& import, CommonFlags& flags) {
   add_text(verb, "--step", import.step, "DURATION", "prometheus: between two samples: 60s");
 }
 
-ExitCode execute(const ImportCommand& command, const CommonFlags& flags) {
+ExitCode execute(const ImportCommand& given, const CommonFlags& flags) {
+  ImportCommand command = given;
+  if (!command.file_named_by_format.empty()) {
+    if (!command.out.empty()) {
+      return usage_error("-o " + command.file_named_by_format + " and --out name a file each",
+                         "-o binary --out FILE");
+    }
+    command.out = command.file_named_by_format;
+  }
+  if (const ImportKind kind = kind_by_columns(command); kind != command.kind) {
+    command.kind = kind;
+    command.columns.clear();
+  }
   if (const std::string clash = clash_of(command); !clash.empty()) return usage_error(clash, "");
   if (const std::string flag = without_effect(command); !flag.empty()) {
     return usage_error(flag, "leave it out; slicewise import --help says what goes with what");
