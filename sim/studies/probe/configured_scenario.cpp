@@ -248,6 +248,27 @@ void ask(Workload& workload, const std::string& resource) {
                 [](const auto& label) { return names_the_node(label.first); });
 }
 
+bool shares_gpus(const NodePool& pool) {
+  const bool by_plugin =
+      pool.device_plugin && (pool.device_plugin->time_slicing || pool.device_plugin->mps);
+  return by_plugin || pool.mig || pool.vgpu || pool.virtual_gpu || pool.nos;
+}
+
+// GPUs of a pod of a gang: as in the scenario, where jobs are cut by its largest node that does not
+// share them, so that they do the same work in every option. Where it has none, those of the
+// largest node there is: small ones are no cheap way to have a job with many GPUs, as its exchange
+// is not modelled.
+int gpus_per_pod(const Scenario& base, const Workload& workload,
+                 const models::Catalogue& catalogue) {
+  int most = 0;
+  for (const NodePool& pool : base.node_pools) {
+    const models::InstanceType* type = catalogue.find_instance(pool.instance_type.value);
+    if (type == nullptr || shares_gpus(pool) || !is_home(pool, workload)) continue;
+    most = std::max(most, type->gpu_count);
+  }
+  return most > 0 ? most : GpuSets::kMostGpus;
+}
+
 std::string unique_name(const PoolChoice& choice, std::set<std::string>& taken) {
   std::string name = fmt::format("{}-{}", choice.instance_type, strategy_name(choice.strategy));
   for (char& c : name) {
@@ -371,16 +392,15 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
       const auto found = std::ranges::find(pools[p].workloads, workload.name.value);
       if (found == pools[p].workloads.end()) continue;
       const auto index = static_cast<std::size_t>(found - pools[p].workloads.begin());
+      if (workload.trace && !workload.trace->gpus_per_pod) {
+        workload.trace->gpus_per_pod = gpus_per_pod(base, workload, catalogue);
+      }
       ask(workload, resource_of(pools[p], index));
       if (!pools[p].pods.empty() && pools[p].pods[index] > 0) workload.count = pools[p].pods[index];
       if (pools.size() > 1) {
         workload.pod.node_selector[std::string(kPoolLabel)] = labels[p];
       }
       keep_measured_device(workload, base, catalogue);
-      // Small nodes are no cheap way to have a job with many GPUs: its exchange is not modelled.
-      if (workload.trace && !workload.trace->gpus_per_pod) {
-        workload.trace->gpus_per_pod = GpuSets::kMostGpus;
-      }
     }
   }
   std::erase_if(scenario.pipelines, [&](const scenarios::Pipeline& pipeline) {
