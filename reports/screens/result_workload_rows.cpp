@@ -179,6 +179,13 @@ std::vector<const sim::JobGroupFigures*> worst_first(const WorkloadResult& w) {
   return groups;
 }
 
+// "2 x 8 GPUs"; "": its jobs are a pod each.
+std::string gang_text(const sim::JobClass& jobs) {
+  if (jobs.pods_per_job == 1) return "";
+  const int gpus = jobs.gang ? jobs.gang->gpus : 1;
+  return fmt::format("{} x {} GPU{}", jobs.pods_per_job, gpus, gpus == 1 ? "" : "s");
+}
+
 }  // namespace
 
 std::string job_groups_left_out(const VariantResult& variant, bool every) {
@@ -191,27 +198,27 @@ std::string job_groups_left_out(const VariantResult& variant, bool every) {
 }
 
 std::vector<Column> job_group_columns() {
-  return {{"JOBS OF"},   {"JOBS", true},         {"WAIT P95", true},
+  return {{"JOBS OF"},   {"JOBS", true},         {"EACH A GANG OF"},     {"WAIT P95", true},
           {"P95", true}, {"SLOWDOWN P95", true}, {"DEADLINES MET", true}};
 }
 
 Rows job_group_rows(const VariantResult& variant, const TextStyle& /*style*/, bool every) {
   Rows rows;
-  const auto add = [&](const sim::JobGroupFigures& group) {
+  const auto add = [&](const sim::JobGroupFigures& group, const std::string& gang) {
     const auto time = [](const std::optional<Duration>& p95) {
       return p95 ? duration_text(*p95) : "";
     };
-    rows.push_back({group.name, count_text(static_cast<double>(group.jobs)), time(group.wait_p95),
-                    time(group.completion_p95), slowdown_cell(group),
+    rows.push_back({group.name, count_text(static_cast<double>(group.jobs)), gang,
+                    time(group.wait_p95), time(group.completion_p95), slowdown_cell(group),
                     group.deadlines_met ? percent_text(*group.deadlines_met) : ""});
   };
   for (const WorkloadResult& w : variant.workloads) {
     if (!w.recorded) continue;
     for (const sim::JobGroupFigures* group : worst_first(w)) {
-      if (every || rows.size() < kMostWorkloads) add(*group);
+      if (every || rows.size() < kMostWorkloads) add(*group, "");
     }
     for (const sim::JobClass& c : w.recorded->classes) {
-      if (every) add(c.figures);
+      if (every) add(c.figures, gang_text(c));
     }
   }
   return rows;

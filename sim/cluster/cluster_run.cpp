@@ -173,7 +173,9 @@ void ClusterRun::end() {
   if (run_.recorder != nullptr) sampler_.take();
   pods_.count_left_behind();
   for (std::uint32_t p = 0; p < cluster.pods.size(); ++p) {
-    if (holds_container(cluster.pods[p].phase) && cluster.first_of_job(p) == p) {
+    const PodPhase phase = cluster.pods[p].phase;
+    const bool has_left = phase == PodPhase::Succeeded || phase == PodPhase::Failed;
+    if (!has_left && cluster.first_of_job(p) == p) {
       WorkloadRecord& workload = run_.record_of(cluster.pods[p]);
       workload.units_done += work_.units_finished(p);
       workload.units_in_objective += work_.units_finished(p);

@@ -93,7 +93,7 @@ RecordedFigures recorded_figures(const World& world, const TraceModel& trace,
       for (JobSamples* samples : {&all, &own}) samples->add(r, job, outcome);
       if (!judged.empty()) judged[job.judged].add(r, job, outcome);
     });
-    figures.classes.push_back({own.figures(), {}, {}, {}, {}});
+    figures.classes.push_back({own.figures(), {}, {}, {}, {}, 1});
   }
   figures.all = all.figures();
   for (const JobSamples& samples : judged) figures.judged.push_back(samples.figures());
@@ -151,6 +151,7 @@ WorkloadResult trace_result(const World& world, const TraceModel& trace,
     job_class.labels = std::move(part.labels);
     job_class.gang = std::move(part.gang);
     job_class.bill = part.bill;
+    job_class.pods_per_job = world.workloads[w].pods_per_job;
   }
   result.wait = summarize(waits);
   result.job_completion = summarize(completions);

@@ -26,11 +26,13 @@ const Record& record_of<JobGroupFigures>() {
 template <>
 const Record& record_of<JobClass>() {
   using C = JobClass;
-  static const Record declared{"jobs that are alike: one workload to the cluster",
-                               {field<&C::figures>("figures"),
-                                field<&C::namespace_name>("namespace", "of its pods").optional(),
-                                field<&C::labels>("labels", "of its pods").optional(),
-                                field<&C::gang>("gang"), field<&C::bill>("bill")}};
+  static const Record declared{
+      "jobs that are alike: one workload to the cluster",
+      {field<&C::figures>("figures"),
+       field<&C::namespace_name>("namespace", "of its pods").optional(),
+       field<&C::labels>("labels", "of its pods").optional(),
+       field<&C::pods_per_job>("podsPerJob", "more than 1: a gang over several nodes"),
+       field<&C::gang>("gang"), field<&C::bill>("bill")}};
   return declared;
 }
 

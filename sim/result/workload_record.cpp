@@ -298,8 +298,8 @@ std::vector<Field> limits_of_workload() {
           .csv(24, "gpuBusyShare")
           .column("GPU TIME", 5),
       field<&W::gpu_lost>("gpuSecondsLost",
-                          "GPU time of containers that later died, mean per replication; absent "
-                          "when none did")
+                          "GPU time of containers that later died, or were evicted and start over, "
+                          "mean per replication; absent when none did")
           .positive()
           .csv(70, "gpuSecondsLost")
           .policy("gpuSecondsLost")

@@ -148,15 +148,37 @@ class Estimate {
       const Load load = load_of(pipeline.spec.traffic, run_, most);
       add_event("requests of pipeline " + pipeline.name, load, events, pipeline.spec.where);
     }
+    if (scenarios::preempts(world_.pod_queue)) add_looks();
     return std::move(size_);
   }
 
  private:
+  // Whenever a job comes or ends, at all that run: who has to go?
+  void add_looks() {
+    constexpr double kOneThatMayRun = 0.1;  // of an event, measured on 200 and 2,488 GPUs
+    double jobs = 0;
+    const scenarios::Workload* most = nullptr;
+    for (const WorkloadModel& workload : world_.workloads) {
+      if (workload.spec.kind != WorkloadKind::Job) continue;
+      jobs += workload.jobs();
+      if (most == nullptr || workload.spec.count > most->count) most = &workload.spec;
+    }
+    if (most == nullptr) return;
+    double domains = 0;
+    for (const PoolModel& pool : world_.pools) domains += domains_of(pool) * pool.node_slots();
+    size_.events.push_back({fmt::format("looks of the queue at who runs: {:.0f} jobs x 2 x {:.4g} "
+                                        "GPUs or instances x {} events",
+                                        jobs, domains, kOneThatMayRun),
+                            2 * jobs * domains * kOneThatMayRun, most->where});
+  }
+
+  static double domains_of(const PoolModel& pool) {
+    return static_cast<double>(pool.layouts.empty() ? 0 : pool.layouts.front().domains.size());
+  }
+
   void add(const PoolModel& pool) {
     const double nodes = pool.node_slots();
-    const auto domains =
-        static_cast<double>(pool.layouts.empty() ? 0 : pool.layouts.front().domains.size());
-    const double each = kNodeBytes + domains * kDomainBytes;
+    const double each = kNodeBytes + domains_of(pool) * kDomainBytes;
     size_.memory.push_back(
         {fmt::format("nodes of {}: {:.0f} x {:.0f} bytes", pool.name, nodes, each), nodes * each,
          pool.where});

@@ -197,6 +197,7 @@ struct JobClass {
   std::map<std::string, std::string> labels;
   std::optional<GangFigures> gang;
   std::optional<BillPart> bill;
+  int pods_per_job = 1;  // more: a gang of equal pods
 };
 
 // The kind of a workload that is many Jobs.
@@ -231,7 +232,7 @@ struct WorkloadResult {
   std::optional<TimeSummary> queueing;        // ... of that, before the GPU took it up
   std::vector<ObjectiveResult> objectives;
   double gpu_busy_share = 0;     // of all GPU time of the run
-  Duration gpu_lost;             // GPU time of containers that later died, mean per replication
+  Duration gpu_lost;             // GPU time that containers did for nothing, mean per replication
   std::optional<BillPart> bill;  // absent for a pipeline but for the price of its requests
   std::string bound_by;  // "GPU", "host CPU", "GPU memory", "network", "waiting for a GPU", ""
   std::vector<GpuNeighbour> neighbours;      // in the order of the scenario

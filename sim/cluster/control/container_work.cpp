@@ -67,7 +67,8 @@ void ContainerWork::end(std::uint32_t p) {
 
 std::int64_t ContainerWork::units_finished(std::uint32_t p) const {
   const Pod& pod = run_.cluster.pods[p];
-  if (pod.phase != PodPhase::Working || !scenarios::runs_batches(kind_of(p))) return 0;
+  if (!scenarios::runs_batches(kind_of(p))) return 0;
+  if (pod.phase != PodPhase::Working) return static_cast<std::int64_t>(pod.kept);  // was stopped
   return run_.cluster.is_exact(pod.node) ? steps_.units_finished(p) : batch_.units_finished(p);
 }
 

@@ -1,8 +1,12 @@
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "slicewise/sim/pool_choice.hpp"
 
 #include "../demo.hpp"
 
@@ -211,6 +215,84 @@ TEST(Gangs, AJobIsCutIntoAsFewEqualPodsAsCanBe) {
   const VariantResult never = demo::result(s);
   EXPECT_EQ(never.pods.succeeded, 0);
   EXPECT_TRUE(demo::has(never.findings, Code::JobNeverFits));
+}
+
+// Every option cuts jobs as the scenario's own nodes do, so that they do the same work: by the
+// largest node of which no pod shares a GPU, without one by the largest there is.
+TEST(Gangs, OptionsCutJobsAsTheScenarioDoes) {
+  PoolChoice choice;
+  choice.instance_type = "p3.16xlarge";
+  choice.strategy = Strategy::Exclusive;
+  choice.replicas = 1;
+  choice.nodes = 2;
+  choice.workloads = {"wide"};
+  scenarios::Scenario s = gangs_on("p3.8xlarge", {recorded_jobs("wide", 1, 8)});
+  s.node_pools[0].nodes = 2;
+  const auto pods = [&] {
+    const scenarios::Scenario option = planned_scenario(s, {&choice, 1}, demo::catalogue());
+    return demo::world(option).workloads[0].pods_per_job;
+  };
+  EXPECT_EQ(demo::world(s).workloads[0].pods_per_job, 2);
+  EXPECT_EQ(pods(), 2);
+  s.node_pools[0].device_plugin = demo::pool(4).device_plugin;
+  EXPECT_EQ(pods(), 1);
+}
+
+// A job that was stopped for a shorter one keeps what it has done, also where the run ends before
+// it goes on; one of lower priority starts over, and what it has done is lost.
+TEST(Gangs, WhatAStoppedJobHasDoneIsKeptOrLost) {
+  scenarios::Workload all_day = gang_jobs(1, 4);
+  scenarios::Workload quick = gang_jobs(1, 4);
+  quick.name.value = "quick";
+  quick.priority = 1;
+  quick.work->units = 2;
+  quick.submit_at = seconds(50);
+  scenarios::Scenario s = gangs_on("p3.8xlarge", {all_day, quick});
+  s.duration = seconds(60);
+  s.pod_queue = scenarios::PodQueue::ShortestTime;
+  const VariantResult kept = demo::result(s);
+  EXPECT_NEAR(kept.workloads[0].throughput_per_second, 5.0 / 60, 1e-9);
+  EXPECT_NEAR(kept.workloads[1].throughput_per_second, 1.0 / 60, 1e-9);
+  EXPECT_EQ(kept.workloads[0].gpu_lost, Duration{});
+  s.pod_queue = scenarios::PodQueue::Priority;
+  const VariantResult lost = demo::result(s);
+  EXPECT_EQ(lost.workloads[0].throughput_per_second, 0);
+  EXPECT_NEAR(to_seconds(lost.workloads[0].gpu_lost), 4 * 50, 0.1);
+}
+
+// However many classes a trace has, it is told once.
+TEST(Gangs, ATraceIsToldOnceThatNoLinkJoinsItsGpus) {
+  scenarios::Scenario s =
+      gangs_on("p3.16xlarge", {recorded_jobs("six", 1, 6), recorded_jobs("eight", 2, 8),
+                               recorded_jobs("two", 1, 2), gang_jobs(1, 8)});
+  for (int w = 0; w < 3; ++w) s.workloads[static_cast<std::size_t>(w)].trace->workload = "team";
+  const VariantResult r = demo::result(s);
+  std::vector<std::string> told;
+  for (const Diagnostic& d : r.findings) {
+    if (d.code == Code::GangAcrossSlowLinks) told.push_back(d.message);
+  }
+  EXPECT_THAT(
+      told,
+      ElementsAre("3 of 4 pods of \"team\" got 6 and 8 GPUs without an NVLink between some of them",
+                  "1 of 1 pods of \"gang\" got 8 GPUs without an NVLink between some of them"));
+}
+
+// The numbers of nodes alone tell messages apart: the first is quoted, the others are counted.
+TEST(Gangs, MessagesThatDifferInNumbersAreQuotedOnce) {
+  scenarios::Workload first = recorded_jobs("first", 1, 4);
+  first.priority = 1;
+  scenarios::Workload second = first;
+  second.name.value = second.trace->workload = "second";
+  second.submit_at = seconds(10);
+  scenarios::Scenario s = gangs_on("p3.8xlarge", {first, second, recorded_jobs("wide", 1, 8)});
+  s.node_pools[0].nodes = 2;
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.pods.pending_reasons.size(), 2U);
+  const auto pending = std::ranges::find(r.findings, Code::PodPending, &Diagnostic::code);
+  ASSERT_NE(pending, r.findings.end());
+  EXPECT_EQ(pending->message,
+            "up to 2 pods Pending: 0/2 nodes are available: 1 Insufficient nvidia.com/gpu. (and 1 "
+            "with other numbers of nodes)");
 }
 
 // The pods of a gang crash together: each fault restarts both, and the job ends once.

@@ -54,6 +54,17 @@ TEST(RunSize, EventsAreEstimatedToAFactorOfThree) {
   expect_true_within(kFactor, steps);
 }
 
+// A queue that stops pods looks at all that run whenever one comes or ends.
+TEST(RunSize, KnowsWhatTheQueueLooksAt) {
+  scenarios::Scenario s = demo::scenario(demo::pool(4), {demo::training(1'000)});
+  s.node_pools[0].nodes = 100;
+  const double backfill = sum_of(estimate_size(demo::world(s)).events);
+  s.pod_queue = scenarios::PodQueue::ShortestTime;
+  const RunSize size = estimate_size(demo::world(s));
+  EXPECT_GT(sum_of(size.events), backfill + 1'000.0 * 2 * 100 * 0.09);
+  EXPECT_THAT(size.events.back().words, HasSubstr("looks of the queue at who runs: 1000 jobs x 2"));
+}
+
 TEST(RunSize, WhatIsBeyondALimitSaysHowItCameAboutAndWhatLiftsIt) {
   scenarios::Scenario s = serving(1'000);
   s.duration = hours(24 * 300);

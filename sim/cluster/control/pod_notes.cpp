@@ -1,0 +1,92 @@
+#include "pod_notes.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "../../world/admission.hpp"
+#include "scheduler.hpp"
+
+namespace slicewise::sim {
+
+// Which GPUs a pod with several was given, and what its all-reduce takes there.
+void note_gpus(RunState& run, Pod& pod) {
+  pod.all_reduce = {};
+  if (pod.ranks.empty()) return;
+  const PoolId pool = run.cluster.nodes[index(pod.node)].pool;
+  GpuMask set = 0;
+  for_each_rank(pod, [&](DomainId domain, std::uint32_t) {
+    set |= GpuMask{1} << run.cluster.domains[index(domain)].gpu;
+  });
+  ++run.record_of(pod).pods_by_gpu_set[index(pool) * kGpuSets + set];
+  pod.all_reduce = all_reduce_time(run.world.pools[index(pool)], run.cluster.model(pod), set);
+}
+
+// Whose containers the pod's own meets on its domains, and who is there when most are.
+void note_neighbours(RunState& run, std::uint32_t p) {
+  const Pod& pod = run.cluster.pods[p];
+  const std::size_t own = index(pod.workload);
+  const std::size_t workloads = run.world.workloads.size();
+  for_each_rank(pod, [&](DomainId domain, std::uint32_t) {
+    const std::vector<std::uint32_t>& owner = run.cluster.domains[index(domain)].owner;
+    const auto is_there = [&](std::uint32_t other) {
+      return other != kNoOwner && holds_container(run.cluster.pods[other].phase);
+    };
+    std::size_t containers = 0;
+    for (const std::uint32_t other : owner) {
+      if (!is_there(other)) continue;
+      ++containers;
+      if (other == p) continue;
+      const std::size_t neighbour = index(run.cluster.pods[other].workload);
+      run.record.shared_domain[own * workloads + neighbour] = 1;
+      run.record.shared_domain[neighbour * workloads + own] = 1;
+    }
+    std::vector<std::uint32_t>& fullest = run.record.domains[index(domain)].fullest;
+    if (containers <= fullest.size()) return;
+    fullest.clear();
+    std::ranges::copy_if(owner, std::back_inserter(fullest), is_there);
+  });
+}
+
+// The stages of the way of a pod that waited for its node. Before anybody could ask for one it
+// stood in the queue, which is no part of it.
+void record_start_up(RunState& run, const Pod& pod) {
+  const NodeLife& life = run.cluster.nodes[index(pod.node)].life;
+  if (!life.started || life.allocatable < pod.queued) return;
+  StartUpRecord& record = run.record.start_up;
+  const TimePoint first = std::max(pod.queued, life.asked);
+  TimePoint reached = first;
+  const auto stage = [&](Duration& sum, TimePoint end) {
+    end = std::clamp(end, reached, run.now);
+    sum += end - reached;
+    reached = end;
+  };
+  stage(record.decision, life.decided);
+  stage(record.launch, life.launched);
+  stage(record.ready, std::min(life.registered, pod.bound));
+  stage(record.gpu_allocatable, std::min(life.allocatable, pod.bound));
+  stage(record.scheduling, pod.bound);
+  stage(record.image_pull, pod.container_started);
+  stage(record.model_load, run.now);
+  ++record.pods;
+  record.total.push_back(run.now - first);
+}
+
+// Not when a node is on its way, and not when it has waited no longer than others of its workload
+// that then got a node: queues are normal.
+bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& pod) {
+  if (pod.phase != PodPhase::Pending) return false;
+  constexpr Duration kSchedulingTime = minutes(1);
+  constexpr std::int64_t kShortRun = 10;  // a tenth of it
+  const Duration length = run.now - TimePoint{};
+  const Duration normal = std::max(run.record_of(pod).longest_pending,
+                                   std::min(kSchedulingTime, Duration{length.ns / kShortRun}));
+  if (length > Duration{} && run.now - pod.queued <= normal) return false;
+  const bool node_comes = std::ranges::any_of(run.cluster.nodes, [](const Node& node) {
+    return node.stage == NodeStage::Launching || node.stage == NodeStage::Booting ||
+           node.stage == NodeStage::Registered;
+  });
+  return !node_comes || !scheduler.fits_empty_node(run.cluster.model(pod));
+}
+
+}  // namespace slicewise::sim
