@@ -247,10 +247,16 @@ std::vector<Sentence> cost_sentences(const VariantResult& variant, const TextSty
           below(fmt::format("{}", fmt::join(prices, signs(style).dot)))};
 }
 
-// A warning that quotes the scheduler makes lines of its own needless.
+// A warning that quotes the scheduler makes lines of its own needless: it counts what it leaves
+// out.
 bool quotes_scheduler(const VariantResult& variant) {
-  return std::ranges::find(variant.findings, Code::PodPending, &Diagnostic::code) !=
-         variant.findings.end();
+  return std::ranges::any_of(variant.findings, [&](const Diagnostic& d) {
+    const auto is_quoted = [&d](const std::string& reason) {
+      return d.message.find(reason) != std::string::npos;
+    };
+    return d.code == Code::PodPending &&
+           std::ranges::any_of(variant.pods.pending_reasons, is_quoted);
+  });
 }
 
 Sentence warning_sentence(const Diagnostic& d, const TextStyle& style) {
