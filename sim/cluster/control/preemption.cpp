@@ -125,13 +125,13 @@ void Preemption::stop_those_with_more_left() {
   if (scheduler_.pending() == 0 || looked_ == run_.now) return;
   looked_ = run_.now;  // once at an instant: who is stopped wakes the scheduler, too
   const ClusterState& cluster = run_.cluster;
-  const SchedulingQueue& queued = scheduler_.queue();
+  const RankedPods& ranked = scheduler_.queue().ranked();
   waiting_.clear();
   for (std::size_t w = 0; w < run_.world.workloads.size(); ++w) {
-    waiting_.push_back(queued.jobs_of(w));
+    waiting_.push_back(ranked.of(w).size());
   }
   const std::size_t first = next_waiting();
-  const SchedulingQueue::Rank least = queued.rank(queued.by_rank(first).back());
+  const RankedPods::Rank least = ranked.rank(ranked.of(first).back());
   order_.clear();
   for_each_that_runs([&](std::uint32_t p) {
     if (cluster.model(cluster.pods[p]).spec.kind != scenarios::WorkloadKind::Job) return;
@@ -140,7 +140,7 @@ void Preemption::stop_those_with_more_left() {
       batch_.settle(cluster.pods[of_job].node);
       left = std::max(left, work_.units_left(of_job));
     });
-    const SchedulingQueue::Rank rank{work_left(cluster, p, left), cluster.pods[p].submitted, p};
+    const RankedPods::Rank rank{work_left(cluster, p, left), cluster.pods[p].submitted, p};
     if (least < rank) order_.push_back(rank);  // the others stay where they are
   });
   if (order_.empty()) return;
@@ -148,7 +148,7 @@ void Preemption::stop_those_with_more_left() {
   for (const auto& [left, submitted, p] : order_) give(p);
   std::ranges::sort(order_);
   victims_.clear();
-  for (const SchedulingQueue::Rank& rank : order_) {
+  for (const RankedPods::Rank& rank : order_) {
     make_room_in_thought(rank);
     if (const std::uint32_t p = std::get<std::uint32_t>(rank); !take_again(p)) {
       victims_.push_back(p);
@@ -158,22 +158,20 @@ void Preemption::stop_those_with_more_left() {
 }
 
 std::size_t Preemption::next_waiting() const {
-  const SchedulingQueue& queue = scheduler_.queue();
+  const RankedPods& ranked = scheduler_.queue().ranked();
   std::size_t next = kNobody;
   for (std::size_t w = 0; w < waiting_.size(); ++w) {
     if (waiting_[w] == 0) continue;
-    const auto rank = [&](std::size_t of) {
-      return queue.rank(queue.by_rank(of)[waiting_[of] - 1]);
-    };
+    const auto rank = [&](std::size_t of) { return ranked.rank(ranked.of(of)[waiting_[of] - 1]); };
     if (next == kNobody || rank(w) < rank(next)) next = w;
   }
   return next;
 }
 
-void Preemption::make_room_in_thought(const SchedulingQueue::Rank& rank) {
-  const SchedulingQueue& queue = scheduler_.queue();
+void Preemption::make_room_in_thought(const RankedPods::Rank& rank) {
+  const RankedPods& ranked = scheduler_.queue().ranked();
   for (std::size_t w = next_waiting(); w != kNobody; w = next_waiting()) {
-    if (rank < queue.rank(queue.by_rank(w)[waiting_[w] - 1])) return;
+    if (rank < ranked.rank(ranked.of(w)[waiting_[w] - 1])) return;
     const bool fits = take(w, true) || take(w, false);
     waiting_[w] = fits ? waiting_[w] - 1 : 0;  // there will be no more room than now
   }

@@ -6,7 +6,7 @@
 
 #include "../nodes/node_rooms.hpp"
 #include "../run_state.hpp"
-#include "scheduling_queue.hpp"
+#include "ranked_pods.hpp"
 
 namespace slicewise::sim {
 
@@ -46,7 +46,7 @@ class Preemption {
   static constexpr std::size_t kNobody = SIZE_MAX;
   std::size_t next_waiting() const;
   // For all of them that go before `rank`.
-  void make_room_in_thought(const SchedulingQueue::Rank& rank);
+  void make_room_in_thought(const RankedPods::Rank& rank);
 
   RunState& run_;
   const Scheduler& scheduler_;
@@ -56,8 +56,8 @@ class Preemption {
   std::optional<NodeRooms> rooms_;  // nullopt: another queue, which stops nobody
   std::optional<NodeRooms> free_;   // what is free whoever is stopped
   std::vector<std::uint32_t> victims_;
-  std::vector<SchedulingQueue::Rank> order_;  // of those that run and may have to go
-  std::vector<std::size_t> waiting_;          // by workload: of its queue, how many may still go in
+  std::vector<RankedPods::Rank> order_;  // of those that run and may have to go
+  std::vector<std::size_t> waiting_;     // by workload: of its queue, how many may still go in
   TimePoint looked_{-1};
 };
 

@@ -1,8 +1,6 @@
 #include "scheduling_queue.hpp"
 
 #include <bit>
-#include <cmath>
-#include <functional>
 
 namespace slicewise::sim {
 namespace {
@@ -16,19 +14,11 @@ Duration scheduling_backoff(int attempts) {
   return std::min(backoff, kLongestBackoff);
 }
 
-}  // namespace
-
-Int128 work_left(const ClusterState& cluster, std::uint32_t p, double units) {
-  const Pod& pod = cluster.pods[p];
-  const WorkloadModel& model = cluster.model(pod);
-  if (cluster.world->pod_queue == scenarios::PodQueue::Priority) return pod.submitted.ns;
-  if (model.spec.kind != scenarios::WorkloadKind::Job) return -1;
-  const double unit_ns = static_cast<double>(model.spec.measured->unit_time->ns) * pod.size;
-  constexpr double kExact = 1'000;  // ns: what doubles add up to decides between nobody
-  const auto left = static_cast<Int128>(std::llround(unit_ns * units / kExact));
-  const bool by_time = cluster.world->pod_queue == scenarios::PodQueue::ShortestTime;
-  return by_time ? left : left * model.tickets * model.pods_per_job;
+std::size_t pods_of_job(const ClusterState& cluster, std::uint32_t pod) {
+  return static_cast<std::size_t>(cluster.model(cluster.pods[pod]).pods_per_job);
 }
+
+}  // namespace
 
 // Twice the pods: places are closed up only after as many came as wait at most.
 PendingPods::PendingPods(std::size_t most_pods)
@@ -119,16 +109,14 @@ std::optional<std::size_t> PendingPods::first_eligible(TimePoint now, TimePoint&
 
 SchedulingQueue::SchedulingQueue(const ClusterState& cluster)
     : cluster_(cluster),
-      ranks_(scenarios::preempts(cluster.world->pod_queue)),
-      rank_(ranks_ ? cluster.pods.size() : 0),
       attempts_(cluster.pods.size()),
       turned_down_(cluster.world->workloads.size(), 0),
       looked_at_(cluster.world->workloads.size()),
       may_fit_(cluster.world->workloads.size(), 1),
       before_(cluster.pods.size()) {
+  if (scenarios::preempts(cluster.world->pod_queue)) ranked_.emplace(cluster);
   for (const WorkloadModel& workload : cluster.world->workloads) {
-    of_workload_.emplace_back(ranks_ ? 0 : static_cast<std::size_t>(workload.spec.count));
-    by_rank_.emplace_back().reserve(ranks_ ? static_cast<std::size_t>(workload.jobs()) : 0);
+    of_workload_.emplace_back(ranked_ ? 0 : static_cast<std::size_t>(workload.spec.count));
   }
   // Where nodes come and go, who starts them is asked in every cycle; a node with another layout
   // may hold other pods.
@@ -141,34 +129,26 @@ SchedulingQueue::SchedulingQueue(const ClusterState& cluster)
 void SchedulingQueue::add(std::uint32_t pod, TimePoint now) {
   try_in_vain_until(now);
   const std::size_t workload = index(cluster_.pods[pod].workload);
-  if (ranks_) {
-    rank_[pod] = work_left(cluster_, pod, cluster_.units_to_do(pod));
-    by_rank_[workload].insert(place_by_rank(pod), pod);
+  if (ranked_) {
+    ranked_->add(pod);
   } else {
     of_workload_[workload].push_back(pod, now);
   }
-  count_ += pods_of_job(pod);
-}
-
-// Where the pod is, or would be.
-std::vector<std::uint32_t>::iterator SchedulingQueue::place_by_rank(std::uint32_t pod) {
-  return std::ranges::lower_bound(by_rank_[index(cluster_.pods[pod].workload)], rank(pod),
-                                  std::ranges::greater(),
-                                  [this](std::uint32_t other) { return rank(other); });
+  count_ += pods_of_job(cluster_, pod);
 }
 
 void SchedulingQueue::withdraw(std::uint32_t pod, TimePoint now) {
   try_in_vain_until(now);
   const std::size_t workload = index(cluster_.pods[pod].workload);
-  if (ranks_) {
-    by_rank_[workload].erase(place_by_rank(pod));
-    count_ -= pods_of_job(pod);
+  if (ranked_) {
+    ranked_->remove(pod);
+    count_ -= pods_of_job(cluster_, pod);
   }
   PendingPods& queue = of_workload_[workload];
   for (std::size_t place = queue.first(); queue.size() > 0 && place < queue.end(); ++place) {
     if (queue[place] != pod) continue;
     queue.remove(place);
-    count_ -= pods_of_job(pod);
+    count_ -= pods_of_job(cluster_, pod);
     break;
   }
   attempts_[pod] = 0;
@@ -181,26 +161,22 @@ bool SchedulingQueue::goes_before(const Candidate& a, const Candidate& b) const 
   const int priority_b = workloads[b.workload].spec.priority;
   const bool by_work = cluster_.world->pod_queue > scenarios::PodQueue::Priority;
   if (!by_work && priority_a != priority_b) return priority_a > priority_b;
-  if (ranks_) return rank(pod(a)) < rank(pod(b));
+  if (ranked_) return ranked_->rank(pod(a)) < ranked_->rank(pod(b));
   return cluster_.pods[pod(a)].queued < cluster_.pods[pod(b)].queued;
-}
-
-std::optional<SchedulingQueue::Candidate> SchedulingQueue::least_left(std::size_t workload) const {
-  const std::size_t jobs = by_rank_[workload].size();
-  return jobs > 0 ? std::optional(Candidate{workload, jobs - 1}) : std::nullopt;
 }
 
 TimePoint SchedulingQueue::oldest_of(std::size_t workload) const {
   const auto since = [this](std::uint32_t pod) { return cluster_.pods[pod].queued; };
-  if (ranks_) return since(*std::ranges::min_element(by_rank_[workload], {}, since));
+  if (ranked_) return since(*std::ranges::min_element(ranked_->of(workload), {}, since));
   const PendingPods& queue = of_workload_[workload];
   return since(queue[queue.first()]);
 }
 
 std::optional<SchedulingQueue::Candidate> SchedulingQueue::not_looked_at(
     std::size_t workload) const {
+  if (jobs_of(workload) == 0) return std::nullopt;
+  if (ranked_) return Candidate{workload, jobs_of(workload) - 1};
   const PendingPods& queue = of_workload_[workload];
-  if (queue.size() == 0) return std::nullopt;
   std::size_t place = std::max(queue.first(), looked_at_[workload]);
   while (place < queue.end() && queue[place] == kNoOwner) ++place;
   return place < queue.end() ? std::optional(Candidate{workload, place}) : std::nullopt;
@@ -218,9 +194,7 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::next(TimePoint now) {
   const bool fifo = cluster_.world->pod_queue == scenarios::PodQueue::Fifo;
   for (std::size_t w = 0; w < of_workload_.size(); ++w) {
     if (turned_down_[w] != 0) continue;
-    const auto candidate = ranks_                 ? least_left(w)
-                           : fifo || !backs_off() ? not_looked_at(w)
-                                                  : first_eligible(w, now);
+    const auto candidate = fifo || !backs_off() ? not_looked_at(w) : first_eligible(w, now);
     if (candidate && (!best || goes_before(*candidate, *best))) best = candidate;
   }
   if (!fifo || !best) return best;
@@ -233,10 +207,9 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::next(TimePoint now) {
 
 void SchedulingQueue::take(const Candidate& candidate) {
   attempts_[pod(candidate)] = 0;
-  count_ -= pods_of_job(pod(candidate));
-  if (ranks_) {
-    std::vector<std::uint32_t>& queue = by_rank_[candidate.workload];
-    queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(candidate.place));
+  count_ -= pods_of_job(cluster_, pod(candidate));
+  if (ranked_) {
+    ranked_->remove(pod(candidate));
   } else {
     of_workload_[candidate.workload].remove(candidate.place);
   }

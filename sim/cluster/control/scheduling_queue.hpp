@@ -4,18 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <tuple>
 #include <vector>
 
 #include "../state.hpp"
+#include "ranked_pods.hpp"
 
 namespace slicewise::sim {
-
-// What decides between jobs where pods are stopped for others: of a `priority` queue when it was
-// submitted, else the time that `units` of it take alone on its GPUs, or that times its GPUs. What
-// is no Job goes first.
-Int128 work_left(const ClusterState& cluster, std::uint32_t pod, double units);
 
 // The Pending pods of one workload, oldest first, and when the back-off of each ends. They ask for
 // the same, so when one does not fit, none does: a cycle looks at one of them, however many wait. A
@@ -89,31 +83,23 @@ class SchedulingQueue {
 
   std::uint32_t pod(const Candidate& candidate) const {
     const auto& [workload, place] = candidate;
-    return ranks_ ? by_rank_[workload][place] : of_workload_[workload][place];
+    return ranked_ ? ranked_->of(workload)[place] : of_workload_[workload][place];
   }
   std::size_t size() const { return count_; }
   // Jobs of the workload: gangs count as one.
   std::size_t jobs_of(std::size_t workload) const {
-    return ranks_ ? by_rank_[workload].size() : of_workload_[workload].size();
+    return ranked_ ? ranked_->of(workload).size() : of_workload_[workload].size();
   }
   // Since when the first of its pods has been here. REQUIRES: jobs_of(workload) > 0.
   TimePoint oldest_of(std::size_t workload) const;
-  // What it goes by where pods are stopped for others: less comes before more.
-  using Rank = std::tuple<Int128, TimePoint, std::uint32_t>;
-  Rank rank(std::uint32_t pod) const { return {rank_[pod], cluster_.pods[pod].submitted, pod}; }
-  // Where pods are stopped for others: those of the workload, who is last goes first.
-  std::span<const std::uint32_t> by_rank(std::size_t workload) const { return by_rank_[workload]; }
+  // REQUIRES: pods are stopped for others.
+  const RankedPods& ranked() const { return *ranked_; }
 
  private:
-  std::size_t pods_of_job(std::uint32_t pod) const {
-    return static_cast<std::size_t>(cluster_.model(cluster_.pods[pod]).pods_per_job);
-  }
   bool goes_before(const Candidate& a, const Candidate& b) const;
   void back_off(const Candidate& candidate, TimePoint now);
   void start_over();
   void for_each_pod(const auto& use);
-  std::vector<std::uint32_t>::iterator place_by_rank(std::uint32_t pod);
-  std::optional<Candidate> least_left(std::size_t workload) const;
   std::optional<Candidate> not_looked_at(std::size_t workload) const;
   bool backs_off() const { return cluster_.world->pod_queue <= scenarios::PodQueue::Fifo; }
   std::optional<Candidate> first_eligible(std::size_t workload, TimePoint now);
@@ -122,12 +108,9 @@ class SchedulingQueue {
   void skip_periods(TimePoint now);
 
   const ClusterState& cluster_;
-  bool ranks_ = false;  // pods are stopped for others
   std::vector<PendingPods> of_workload_;
-  // Instead of them where pods are stopped for others: taken from the end, so sorted downwards.
-  std::vector<std::vector<std::uint32_t>> by_rank_;
+  std::optional<RankedPods> ranked_;    // instead of them where pods are stopped for others
   std::size_t count_ = 0;               // pods, those of gangs too
-  std::vector<Int128> rank_;            // by pod, likewise
   std::vector<int> attempts_;           // in vain, by pod
   std::vector<char> turned_down_;       // by workload, in this cycle
   std::vector<std::size_t> looked_at_;  // likewise, places before this one: of EASY
