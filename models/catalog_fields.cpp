@@ -107,8 +107,8 @@ const nlohmann::json* CatalogFields::take(const std::string& name, const Form& f
 }
 
 bool CatalogFields::has(const std::string& name) {
-  if (schema_ != nullptr) return optional_.insert(name), true;
-  return object_->contains(name);
+  optional_.insert(name);
+  return schema_ != nullptr || object_->contains(name);
 }
 
 std::vector<std::string> CatalogFields::names() const {
@@ -305,13 +305,15 @@ void CatalogFields::done() const {
     if (!required.empty()) (*schema_)["required"] = std::move(required);
     return;
   }
+  std::set<std::string> known = taken_;
+  known.insert(optional_.begin(), optional_.end());
   for (const auto& [key, member] : object_->items()) {
     if (taken_.contains(key)) continue;
     if (reading_ == nullptr) fail(key, "unknown field");
-    const auto nearest = nearest_name(key, taken_);
+    const auto nearest = nearest_name(key, known);
     reading_->add(Code::FieldUnknown, path_of(key), fmt::format("unknown field `{}`", key),
                   nearest ? fmt::format("did you mean `{}`?", *nearest)
-                          : fmt::format("known fields: {}", fmt::join(taken_, ", ")));
+                          : fmt::format("known fields: {}", fmt::join(known, ", ")));
   }
 }
 

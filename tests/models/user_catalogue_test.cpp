@@ -116,6 +116,13 @@ instnces: []
   }
 }
 
+// Sections and fields that the file lacks are known, too.
+TEST(UserCatalogue, AMisspeltFieldIsNamedThoughTheFileHasNoOther) {
+  const auto laid = with_layer(catalogue(), {"bad.yaml", "instnaces: []\n"});
+  ASSERT_FALSE(laid.has_value());
+  EXPECT_EQ(laid.error().front().help, "did you mean `instances`?");
+}
+
 TEST(UserCatalogue, MigSlicesLieInsideTheGpu) {
   const auto laid = with_layer(catalogue(), {"mig.yaml", R"(geometries:
   - gpu: T4
