@@ -336,6 +336,17 @@ TEST(Nos, MatchesTheGoldenText) {
   expect_golden("../../export/golden/nos-slices.nos.txt", text_of(export_of("nos", scenario)));
 }
 
+TEST(ProbeJob, AsksForOneGpuOfEachPoolAsItIsOffered) {
+  EXPECT_THAT(text_of(export_of("probe-job", with_pool(whole_gpus("t4", "g4dn.xlarge")))),
+              AllOf(HasSubstr("kind: Job\n"), HasSubstr("name: gpu-probe-t4\n"),
+                    HasSubstr("node.kubernetes.io/instance-type: g4dn.xlarge\n"),
+                    HasSubstr("nvidia.com/gpu: 1\n"),
+                    HasSubstr("#   kubectl logs job/gpu-probe-t4 > t4.json\n")));
+  EXPECT_THAT(
+      text_of(export_of("probe-job", with_pool(cut("all-1g.5gb", scenarios::MigStrategy::Mixed)))),
+      HasSubstr("nvidia.com/mig-1g.5gb: 1\n"));
+}
+
 TEST(Nos, IsForMemorySlicesAndMixedMig) {
   EXPECT_THAT(refusals(export_of("nos", with_pool(with_mps("t4", "g4dn.xlarge", 4)))),
               ElementsAre(HasSubstr("shares by slices of memory under MPS")));

@@ -7,6 +7,8 @@
 #include <iostream>
 #include <optional>
 
+#include <unistd.h>
+
 #include "experiments.hpp"
 #include "library.hpp"
 #include "options.hpp"
@@ -37,7 +39,8 @@ std::optional<Management> open_management(const Machine& machine) {
 // One experiment that fails leaves the others.
 void measure(nlohmann::json& document, const char* name,
              const std::function<nlohmann::json()>& experiment) {
-  std::cerr << "measuring " << name << '\n';
+  // A pod's log holds both streams: there the document must be alone.
+  if (::isatty(STDERR_FILENO) != 0) std::cerr << "measuring " << name << '\n';
   try {
     document[name] = experiment();
   } catch (const std::exception& problem) {

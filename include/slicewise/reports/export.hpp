@@ -90,6 +90,7 @@ RenderExport render_bottlerocket;
 RenderExport render_eksctl;
 RenderExport render_dra;
 RenderExport render_nos;
+RenderExport render_probe_job;
 RenderExport render_bundle;
 RenderExport render_scenario;
 // These simulate the first replication and write down how it went (sim/recording.hpp).
@@ -173,6 +174,10 @@ inline constexpr std::array kExportKinds = {
                render_nos},
     ExportKind{"bundle", "a directory with all that applies, and scripts", kYes, kYes, kYes, kNo,
                "needs --out DIR; apply.sh, rollback.sh and VERIFY.md", render_bundle, kUsesAll},
+    ExportKind{"probe-job", "Jobs that measure the GPUs of the nodes, by gpu_probe", kYes, kYes,
+               kYes, kYes,
+               "nothing else may run on the GPU meanwhile; --catalogue reads what they print",
+               render_probe_job},
     ExportKind{"scenario", "the scenario as a file: one variant, or one option of a plan", kYes,
                kYes, kYes, kYes, "for slicewise itself: run it, change it, plan from it",
                render_scenario},
