@@ -12,6 +12,7 @@
 #include "slicewise/nearest_name.hpp"
 
 #include "catalog_fields.hpp"
+#include "probe_document.hpp"
 
 // A catalogue file of the user, laid over what ships: the same readers, the same checks.
 namespace slicewise::models {
@@ -136,6 +137,7 @@ void sort_by_place(Diagnostics& problems) {
 }  // namespace
 
 Expected<Catalogue> with_layer(Catalogue catalogue, const SourceText& file) {
+  if (is_probe_document(file)) return with_probe(std::move(catalogue), file);
   const Expected<YAML::Node> document = read_yaml(file);
   if (!document) return tl::unexpected(document.error());
   const Expected<LocatedJson> located = located_json(file, *document);

@@ -11,6 +11,8 @@
 #include "slicewise/nearest_name.hpp"
 
 #include "../located_json.hpp"
+#include "../probe_document.hpp"
+#include "llm_benchmark.hpp"
 #include "user_table.hpp"
 
 namespace slicewise::models {
@@ -264,6 +266,8 @@ class MeasurementReader {
 Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
                                                      const Catalogue& catalogue,
                                                      const MeasuredContext& context) {
+  if (is_probe_document(file)) return read_probe(file, catalogue);
+  if (is_llm_benchmark(file)) return read_llm_benchmark(file, catalogue, context);
   const bool of_perf_analyzer = file.text.starts_with(kConcurrency);
   return MeasurementReader(file, catalogue, context, of_perf_analyzer).read(of_perf_analyzer);
 }

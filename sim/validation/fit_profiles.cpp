@@ -21,7 +21,6 @@ namespace slicewise::sim {
 namespace profile_fit {
 namespace {
 
-constexpr double kNormal95 = 1.96;
 bool follows_law(const Measurement& m) {
   return m.sharing != MeasuredSharing::TimeSlicing && m.beside.empty();
 }
@@ -119,7 +118,7 @@ class CompanyFitter {
     models::WorkloadProfile& p = out.profile;
     const auto log_time = 2 * static_cast<std::size_t>(size);
     const models::ClientLaw law = models::law_of(fit_.calibration, size);
-    const double solo_width = kNormal95 * ignorance_.deviation(log_time);
+    const double solo_width = ignorance_.half_width_95(log_time);
     p.solo_step = models::solo_time(fit_.calibration, size);
     out.figures.push_back(
         {"soloMs", in_ms(*p.solo_step), in_ms(*p.solo_step) * solo_width, "measured"});
@@ -139,15 +138,15 @@ class CompanyFitter {
     p.fixed_part = parts.fixed_part;
     p.gpu_work = parts.gpu_work;
     p.capacity_share = law.capacity_share;
-    const double width = kNormal95 * ignorance_.deviation(log_time + 1);
+    const double width = ignorance_.half_width_95(log_time + 1);
     out.figures.push_back(
         {"capacityShare", law.capacity_share, alone ? std::nullopt : std::optional(width), basis});
     p.provenance["capacityShare"] =
         alone ? basis : fmt::format("{}, 95 % within {:.2g}", basis, width);
     add_shared("normP", law.norm_p, fit_.freedom.norm,
-               law.norm_p * kNormal95 * ignorance_.deviation(ignorance_.norm()), p.norm_p, out);
+               law.norm_p * ignorance_.half_width_95(ignorance_.norm()), p.norm_p, out);
     add_shared("bandwidthShare", law.bandwidth_share, fit_.freedom.beta,
-               kNormal95 * ignorance_.deviation(ignorance_.beta()), p.bandwidth_share, out);
+               ignorance_.half_width_95(ignorance_.beta()), p.bandwidth_share, out);
   }
 
   // A figure that all batches of the workload have alike.
@@ -181,10 +180,11 @@ class CompanyFitter {
       out.points.push_back({m, in_ms(m.time), predicted, {}});
     }
     // A slowdown grows about as the duty does.
-    const double deviation =
-        std::max(kLeastNoise,
-                 std::sqrt(squares / std::max<double>(1, static_cast<double>(turns.size()) - 1)));
-    const double width = kNormal95 * deviation * *out.profile.duty;
+    const double spare = std::max<double>(1, static_cast<double>(turns.size()) - 1);
+    const double deviation = std::sqrt(squares / spare);
+    const double width =
+        *out.profile.duty *
+        (deviation > kLeastNoise ? t_quantile_95(spare) * deviation : kNormal95 * kLeastNoise);
     out.figures.push_back({"duty", *out.profile.duty, width, "fitted"});
     out.profile.provenance["duty"] = fmt::format("fitted, 95 % within {:.2g}", width);
   }
@@ -224,7 +224,7 @@ class CompanyFitter {
                                          const FittedProfile& fitted) const {
     std::optional<NextMeasurement> best;
     const auto offer = [&](const Measurement& setting, double deviation, double predicted_ms) {
-      const double width = 100 * (portable_exp(kNormal95 * deviation) - 1);
+      const double width = 100 * (portable_exp(ignorance_.quantile_95() * deviation) - 1);
       if (best && width <= best->half_width_percent) return;
       best = NextMeasurement{setting, predicted_ms, width};
     };
@@ -337,6 +337,26 @@ Diagnostics without_time_alone(FittedProfiles& fitted, const std::vector<Measure
   return problems;
 }
 
+// Neighbours of which no profile comes: how hard they press is lost.
+Diagnostics neighbours_without_profile(const FittedProfiles& fitted,
+                                       const std::vector<Measurement>& pairs) {
+  Diagnostics notes;
+  std::set<std::pair<std::string, std::string>> told;
+  for (const Measurement& m : pairs) {
+    const bool known = std::ranges::any_of(fitted.profiles, [&](const FittedProfile& fit) {
+      return fit.profile.title == m.beside && fit.profile.gpu_model == m.gpu;
+    });
+    if (known || !told.insert({m.beside, m.gpu}).second) continue;
+    notes.push_back(make_diagnostic(
+        Code::InputMissing, m.where,
+        fmt::format("{} was a neighbour on {}, but was not measured itself: no profile of it",
+                    m.beside, m.gpu),
+        "measure it alone as well, then what it does to others is kept"));
+    notes.back().severity = Severity::Note;
+  }
+  return notes;
+}
+
 }  // namespace
 }  // namespace profile_fit
 
@@ -347,6 +367,7 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   std::vector<models::Measurement> pairs;
   std::set<std::string> gpus;
   for (const models::Measurement& m : measurements) {
+    out.date = std::max(out.date, m.date);
     if (!m.beside.empty()) {
       pairs.push_back(m);
       gpus.insert(m.gpu);
@@ -354,7 +375,6 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
     }
     profile_fit::Company& company = companies[{m.workload, m.gpu}];
     (profile_fit::follows_law(m) ? company.law : company.turns).push_back(m);
-    out.date = std::max(out.date, m.date);
   }
   Diagnostics problems;
   for (auto& [name, company] : companies) {
@@ -381,6 +401,7 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   problems = profile_fit::without_time_alone(out, pairs);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   for (const std::string& gpu : gpus) profile_fit::add_neighbours(pairs, gpu, out);
+  out.notes = profile_fit::neighbours_without_profile(out, pairs);
   return out;
 }
 

@@ -4,6 +4,11 @@
 #include <cmath>
 #include <utility>
 
+// The same bits on every machine: sums in one order.
+#define EIGEN_DONT_VECTORIZE
+#include <Eigen/Dense>
+#include <boost/math/distributions/students_t.hpp>
+
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/portable_math.hpp"
 
@@ -15,31 +20,14 @@ constexpr std::array<double, 4> kPriors = {10, 0.5, 0.8, 0.3};
 // A figure whose standard deviation is still that part of what was believed before is not known.
 constexpr double kUnknown = 0.6;
 
-// Of a symmetric positive definite matrix, by Gauss and Jordan.
-Matrix inverse(Matrix a) {
-  const std::size_t n = a.size();
-  Matrix out(n, std::vector<double>(n, 0));
-  for (std::size_t i = 0; i < n; ++i) out[i][i] = 1;
-  for (std::size_t column = 0; column < n; ++column) {
-    const double pivot = a[column][column];
-    for (std::size_t k = 0; k < n; ++k) {
-      a[column][k] /= pivot;
-      out[column][k] /= pivot;
-    }
-    for (std::size_t row = 0; row < n; ++row) {
-      if (row == column) continue;
-      const double factor = a[row][column];
-      for (std::size_t k = 0; k < n; ++k) {
-        a[row][k] -= factor * a[column][k];
-        out[row][k] -= factor * out[column][k];
-      }
-    }
-  }
-  return out;
-}
+// Of the logarithms of times.
+struct Scatter {
+  double variance = 0;
+  double spare = 0;  // points more than were needed
+};
 
-// Of the logarithms of times that were measured in the same setting; 0 where none was repeated.
-double variance_of_repeats(const Company& company) {
+// Of those that were measured in the same setting.
+Scatter scatter_of_repeats(const Company& company) {
   struct Sums {
     double count = 0;
     double sum = 0;
@@ -59,13 +47,11 @@ double variance_of_repeats(const Company& company) {
     squares += std::max(0.0, sums.squares - sums.sum * sums.sum / sums.count);
     spare += sums.count - 1;
   }
-  return spare > 0 ? squares / spare : 0;
+  return {spare > 0 ? squares / spare : 0, spare};
 }
 
-void add(const std::vector<double>& g, Matrix& information) {
-  for (std::size_t i = 0; i < g.size(); ++i) {
-    for (std::size_t k = 0; k < g.size(); ++k) information[i][k] += g[i] * g[k];
-  }
+Eigen::Map<const Eigen::VectorXd> as_vector(const std::vector<double>& values) {
+  return {values.data(), static_cast<Eigen::Index>(values.size())};
 }
 
 }  // namespace
@@ -182,27 +168,35 @@ std::vector<double> Parameters::gradient(const MeasuredTime& point) const {
 }
 
 Ignorance::Ignorance(const Company& company, const Fit& fit) : parameters_(fit) {
-  const std::size_t n = parameters_.count();
+  const auto n = static_cast<Eigen::Index>(parameters_.count());
   double squares = 0;
-  Matrix information(n, std::vector<double>(n, 0));
+  Eigen::MatrixXd information = Eigen::MatrixXd::Zero(n, n);
   for (const Measurement& m : company.law) {
     const MeasuredTime point = company.point(m);
     const double residual = parameters_.log_time(point) - portable_log(to_seconds(m.time));
     squares += residual * residual;
-    add(parameters_.gradient(point), information);
+    const std::vector<double> gradient = parameters_.gradient(point);
+    information += as_vector(gradient) * as_vector(gradient).transpose();
   }
   const double spare = static_cast<double>(company.law.size()) - static_cast<double>(n);
-  noise_ = std::max(
-      {kLeastNoise * kLeastNoise, spare > 0 ? squares / spare : 0, variance_of_repeats(company)});
-  for (std::size_t i = 0; i < n; ++i) {
-    for (double& cell : information[i]) cell /= noise_;
-    information[i][i] += 1 / (parameters_.prior(i) * parameters_.prior(i));
+  Scatter noise = scatter_of_repeats(company);
+  if (spare > 0 && squares / spare > noise.variance) noise = {squares / spare, spare};
+  if (noise.variance > kLeastNoise * kLeastNoise) {
+    quantile_ = t_quantile_95(noise.spare);
+  } else {
+    noise.variance = kLeastNoise * kLeastNoise;
   }
-  covariance_ = inverse(std::move(information));
+  information /= noise.variance;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const double prior = parameters_.prior(static_cast<std::size_t>(i));
+    information(i, i) += 1 / (prior * prior);
+  }
+  const Eigen::MatrixXd covariance = information.ldlt().solve(Eigen::MatrixXd::Identity(n, n));
+  covariance_.assign(covariance.data(), covariance.data() + covariance.size());
 }
 
 double Ignorance::deviation(std::size_t parameter) const {
-  return std::sqrt(std::max(0.0, covariance_[parameter][parameter]));
+  return std::sqrt(std::max(0.0, covariance_[parameter * (parameters_.count() + 1)]));
 }
 
 bool Ignorance::knows(std::size_t parameter) const {
@@ -210,12 +204,14 @@ bool Ignorance::knows(std::size_t parameter) const {
 }
 
 double Ignorance::deviation_of(const MeasuredTime& point) const {
-  const std::vector<double> g = parameters_.gradient(point);
-  double variance = 0;
-  for (std::size_t i = 0; i < g.size(); ++i) {
-    for (std::size_t k = 0; k < g.size(); ++k) variance += g[i] * covariance_[i][k] * g[k];
-  }
-  return std::sqrt(std::max(0.0, variance));
+  const std::vector<double> gradient = parameters_.gradient(point);
+  const auto n = static_cast<Eigen::Index>(gradient.size());
+  const Eigen::Map<const Eigen::MatrixXd> covariance(covariance_.data(), n, n);
+  return std::sqrt(std::max(0.0, as_vector(gradient).dot(covariance * as_vector(gradient))));
+}
+
+double t_quantile_95(double spare) {
+  return boost::math::quantile(boost::math::students_t(std::max(1.0, spare)), 0.975);
 }
 
 Fit best_law(const Company& company) {

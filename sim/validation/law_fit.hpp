@@ -19,6 +19,7 @@ using models::Measurement;
 
 // Nobody measures the same twice more exactly than this.
 inline constexpr double kLeastNoise = 0.01;
+inline constexpr double kNormal95 = 1.96;
 
 inline auto place_of(const Measurement& m) {
   const int clients = m.sharing == MeasuredSharing::Alone ? 1 : m.clients;
@@ -81,7 +82,8 @@ class Parameters {
   std::vector<double> values_;
 };
 
-using Matrix = std::vector<std::vector<double>>;
+// Half of what lies 95 % wide around a mean whose deviation is estimated from so many spare points.
+double t_quantile_95(double spare);
 
 // What is not known after the measurements: the covariance of the parameters of the linearised fit.
 class Ignorance {
@@ -89,17 +91,19 @@ class Ignorance {
   Ignorance(const Company& company, const Fit& fit);
 
   double deviation(std::size_t parameter) const;
+  double half_width_95(std::size_t parameter) const { return quantile_ * deviation(parameter); }
   bool knows(std::size_t parameter) const;
   std::size_t norm() const { return parameters_.count() - 2; }
   std::size_t beta() const { return parameters_.count() - 1; }
 
   // Of the logarithm of a time that was not measured.
   double deviation_of(const MeasuredTime& point) const;
+  double quantile_95() const { return quantile_; }  // of deviations
 
  private:
   Parameters parameters_;
-  Matrix covariance_;
-  double noise_ = 0;
+  std::vector<double> covariance_;  // column by column
+  double quantile_ = kNormal95;     // of Student's t where the noise is estimated
 };
 
 }  // namespace slicewise::sim::profile_fit

@@ -188,6 +188,7 @@ TEST(FitProfiles, NeighboursSaySensitivityAndPressure) {
   EXPECT_NEAR(*a.sensitivity * *b.pressure, 0.8, 0.001);
   EXPECT_NEAR(*b.sensitivity * *a.pressure, 0.1, 0.001);
   EXPECT_NEAR(*b.sensitivity * *b.pressure, 0.2, 0.001);
+  EXPECT_TRUE(fitted->notes.empty());
   const auto no_time_alone = fit_profiles(std::vector{(*read)[0], (*read)[4]}, shipped());
   ASSERT_FALSE(no_time_alone.has_value());
   EXPECT_EQ(no_time_alone.error().front().code, Code::InputMissing);
@@ -228,6 +229,66 @@ TEST(ReadMeasurements, PerfAnalyzersLowestConcurrencyIsTheWorkloadAlone) {
   EXPECT_EQ(read->front().batch, 4);
   EXPECT_THAT(models::read_measurements(report, shipped()).error().front().help,
               HasSubstr("--workload"));
+}
+
+TEST(FitProfiles, ANeighbourOfWhichNoProfileComesIsTold) {
+  const auto read = models::read_measurements({"m.csv",
+                                               "workload,gpu,sharing,beside,latency_ms,date\n"
+                                               "a,T4,,,10,\n"
+                                               "a,T4,mps,c,14,2026-11-20\n"
+                                               "a,T4,mps,c,15,2026-11-19\n"},
+                                              shipped());
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  const auto fitted = fit_profiles(*read, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  ASSERT_EQ(fitted->notes.size(), 1U);
+  EXPECT_EQ(fitted->notes[0].severity, Severity::Note);
+  EXPECT_EQ(fitted->notes[0].where.line, 3);
+  EXPECT_THAT(fitted->notes[0].message, HasSubstr("c was a neighbour on T4"));
+  EXPECT_EQ(fitted->date, "2026-11-20");
+}
+
+// Two repeats say less of their spread than many: Student's t with one spare point is 12.7, with
+// ten 2.2.
+TEST(FitProfiles, FewRepeatsWidenTheInterval) {
+  const auto width_of = [](int pairs) {
+    std::vector<Measurement> made(static_cast<std::size_t>(2 * pairs), by_law("full", 1));
+    for (std::size_t i = 0; i < made.size(); i += 2) {
+      made[i].time = milliseconds(18);
+      made[i + 1].time = milliseconds(22);
+    }
+    const auto fitted = fit_profiles(made, shipped());
+    const auto& figures = fitted->profiles.front().figures;
+    return *std::ranges::find(figures, "soloMs", &FittedFigure::name)->half_width_95;
+  };
+  EXPECT_GT(width_of(1), 4 * std::sqrt(6.0) * width_of(6));
+}
+
+// Keys as vLLM 0.6 to 0.11 (benchmarks/benchmark_serving.py, vllm bench serve) and genai-perf
+// 0.0.16 (JsonExporter) write them; the figures are made up.
+TEST(ReadMeasurements, BenchmarksOfLanguageModelServers) {
+  const SourceText vllm{"vllm.json",
+                        R"({"date": "20261014-224400", "backend": "vllm", "model_id": "llama-8b",
+  "num_prompts": 64, "request_rate": "inf", "burstiness": 1.0, "max_concurrency": 8,
+  "duration": 10.5, "completed": 64, "request_throughput": 6.1, "mean_ttft_ms": 61.5,
+  "mean_tpot_ms": 12.5, "median_tpot_ms": 12.1, "p99_tpot_ms": 19.0})"};
+  const auto read = models::read_measurements(vllm, shipped(), {"", "T4", {}});
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  ASSERT_EQ(read->size(), 1U);
+  EXPECT_EQ(read->front().workload, "llama-8b");
+  EXPECT_EQ(read->front().batch, 8);
+  EXPECT_EQ(read->front().time, microseconds(12'500));
+  EXPECT_EQ(read->front().date, "2026-10-14");
+  const SourceText genai_perf{"profile_export_genai_perf.json",
+                              R"({"request_throughput": {"unit": "requests/sec", "avg": 2.87},
+  "inter_token_latency": {"unit": "ms", "avg": 18.2, "p50": 18, "p99": 22, "std": 1.1}})"};
+  const auto other = models::read_measurements(genai_perf, shipped(), {"llama", "T4", 4});
+  ASSERT_TRUE(other.has_value()) << other.error().front().message;
+  EXPECT_EQ(other->front().batch, 4);
+  EXPECT_EQ(other->front().time, microseconds(18'200));
+  const auto bare = models::read_measurements(genai_perf, shipped());
+  ASSERT_FALSE(bare.has_value());
+  EXPECT_EQ(bare.error().size(), 3U);  // --workload, --batch, --gpu
 }
 
 TEST(ReadMeasurements, EveryMistakeIsReportedWithItsPlace) {

@@ -46,7 +46,10 @@ struct MeasuredContext {
 //   time-slicing), threads_percent, clients, beside (another workload, under MPS), driver and date
 //   may be absent,
 //   the CSV report of Triton's perf_analyzer: its row of the lowest concurrency is the workload
-//   alone, and a step takes its `Server Compute Infer`.
+//   alone, and a step takes its `Server Compute Infer`,
+//   the JSON of `vllm bench serve` or genai-perf: a step is one token of every request, the batch
+//   the requests that are served at a time,
+//   the document of tools/gpu_probe: its kernels under MPS, or on MIG slices.
 // All mistakes at once, with line and column.
 Expected<std::vector<Measurement>> read_measurements(const SourceText& file,
                                                      const Catalogue& catalogue,

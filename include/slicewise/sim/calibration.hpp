@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/models/measurements.hpp"
 
@@ -47,6 +48,7 @@ struct FittedProfile {
 struct FittedProfiles {
   std::vector<FittedProfile> profiles;  // by workload, GPU and batch
   std::string date;                     // of the newest measurement, "" when none has one
+  Diagnostics notes;                    // what was measured and is not in the profiles
 };
 
 // Law E1 and E2 by models::calibrate(), the exponent p and beta one for all batches of a workload

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from program import ROOT, jsonschema
+from program import ROOT, jsonschema, run
 
 PROBE = os.environ["SLICEWISE_PROBE"]
 FAKE = os.environ["SLICEWISE_FAKE_DRIVER"]
@@ -90,6 +90,46 @@ class OnAFakeGpu(unittest.TestCase):
         self.assertIn("MAX_CLIENTS", mps["clientLimit"]["refusal"])
         slow = [row["latencyMicroseconds"]["mean"] for row in mps["shortBesideLong"]["beside"]]
         self.assertGreater(slow[2], 3 * mps["shortBesideLong"]["alone"]["mean"])
+
+    def test_the_catalogue_takes_the_turns(self):
+        listed = run("get", "gpus", "-o", "json", "--catalogue", str(self.file))
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        (gpu,) = [gpu for gpu in json.loads(listed.stdout)["gpus"]
+                  if gpu["name"] == "A100-SXM4-40GB"]
+        self.near(gpu["timeSliceSeconds"], TURN_US * 1e-6)
+        self.assertIn("Measured: ", gpu["sources"][-1]["text"])
+        self.assertEqual(gpu["sources"][-1]["date"], self.document["date"])
+
+    def calibrated(self, **without):
+        file = self.file.with_name("part.json")
+        file.write_text(json.dumps({**self.document, **without}), encoding="utf-8")
+        return run("calibrate", str(file))
+
+    def test_calibrate_reads_its_kernels(self):
+        under_mps = self.calibrated(mig=[])
+        self.assertEqual(under_mps.returncode, 0, under_mps.stderr)
+        self.assertIn("probe/bandwidth", under_mps.stdout)
+        self.assertIn("sensitivity", under_mps.stdout)
+        on_slices = self.calibrated()
+        self.assertEqual(on_slices.returncode, 0, on_slices.stderr)
+        self.assertIn("1g.5gb", on_slices.stdout)
+        neither = self.calibrated(mig=[], mps={"running": False})
+        self.assertEqual(neither.returncode, 3)
+        self.assertIn("start an MPS daemon first", neither.stderr)
+
+    def test_what_cannot_be_a_measurement_is_refused(self):
+        for part, said in (({"date": "yesterday"}, "is no date"),
+                           ({"timeSlicing": []}, "has no turns of two processes"),
+                           ({"gpu": {"name": "NVIDIA Z9"}}, "the catalogue lacks: NVIDIA Z9")):
+            file = self.file.with_name("bad.json")
+            file.write_text(json.dumps({**self.document, **part}), encoding="utf-8")
+            result = run("get", "gpus", "--catalogue", str(file))
+            self.assertEqual(result.returncode, 3, part)
+            self.assertIn(said, result.stderr)
+        few = json.loads(json.dumps(self.document["timeSlicing"]))
+        few[0]["turnMicroseconds"]["count"] = 3
+        file.write_text(json.dumps({**self.document, "timeSlicing": few}), encoding="utf-8")
+        self.assertIn("of too few turns", run("get", "gpus", "--catalogue", str(file)).stderr)
 
     def test_the_slices_that_there_are(self):
         (slice_,) = self.document["mig"]

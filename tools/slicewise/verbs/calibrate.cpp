@@ -26,7 +26,8 @@ void add_calibrate(CLI::App& app, CalibrateCommand& calibrate, CommonFlags& flag
       flags);
   verb.add_option(
           kFileNames, calibrate.files,
-          "Measurements: CSV or JSON, or the CSV of Triton's perf_analyzer; may be repeated")
+          "Measurements: CSV or JSON, or what perf_analyzer, genai-perf, vllm bench serve or "
+          "gpu_probe wrote; may be repeated")
       ->type_name("FILE")
       ->required()
       ->allow_extra_args(false);
@@ -62,6 +63,7 @@ ExitCode execute(const CalibrateCommand& command, const CommonFlags& flags) {
   if (!problems.empty()) return fail(problems, texts, flags);
   const auto fitted = sim::fit_profiles(measurements, *catalogue);
   if (!fitted) return fail(fitted.error(), texts, flags);
+  print_diagnostics(fitted->notes, texts, flags);
   if (!command.out.empty()) {
     const ExitCode code = write_text(command.out, reports::profile_document(*fitted));
     if (code != ExitCode::Success) return code;

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <vector>
+
+#include "slicewise/diagnostics.hpp"
+#include "slicewise/models/catalogue.hpp"
+#include "slicewise/models/measurements.hpp"
+
+// What benchmarks of language model servers write: the JSON of `vllm bench
+// serve --save-result` and genai-perf's profile_export_genai_perf.json.
+namespace slicewise::models {
+
+bool is_llm_benchmark(const SourceText& file);
+
+// The server alone: a step makes one token for each of the requests that are
+// served at a time, and takes the mean time between tokens of one request.
+// vLLM's file names the model and the most requests at a time; the GPU, and for
+// genai-perf all of it, are of `context`.
+Expected<std::vector<Measurement>> read_llm_benchmark(const SourceText& file,
+                                                      const Catalogue& catalogue,
+                                                      const MeasuredContext& context);
+
+}  // namespace slicewise::models
