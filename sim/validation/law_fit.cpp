@@ -50,6 +50,13 @@ Scatter scatter_of_repeats(const Company& company) {
   return {spare > 0 ? squares / spare : 0, spare};
 }
 
+// What the rows had to determine: of a batch with one setting its time only.
+double fitted_figures(const Company& company, Freedom freedom) {
+  double figures = (freedom.norm ? 1 : 0) + (freedom.beta ? 1 : 0);
+  for (const int batch : company.batches) figures += company.settings_of(batch) > 1 ? 2 : 1;
+  return figures;
+}
+
 Eigen::Map<const Eigen::VectorXd> as_vector(const std::vector<double>& values) {
   return {values.data(), static_cast<Eigen::Index>(values.size())};
 }
@@ -178,7 +185,8 @@ Ignorance::Ignorance(const Company& company, const Fit& fit) : parameters_(fit) 
     const std::vector<double> gradient = parameters_.gradient(point);
     information += as_vector(gradient) * as_vector(gradient).transpose();
   }
-  const double spare = static_cast<double>(company.law.size()) - static_cast<double>(n);
+  const double spare =
+      static_cast<double>(company.law.size()) - fitted_figures(company, fit.freedom);
   Scatter noise = scatter_of_repeats(company);
   if (spare > 0 && squares / spare > noise.variance) noise = {squares / spare, spare};
   if (noise.variance > kLeastNoise * kLeastNoise) {

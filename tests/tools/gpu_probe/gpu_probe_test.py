@@ -94,7 +94,7 @@ class OnAFakeGpu(unittest.TestCase):
     def test_the_catalogue_takes_the_turns(self):
         listed = run("get", "gpus", "-o", "json", "--catalogue", str(self.file))
         self.assertEqual(listed.returncode, 0, listed.stderr)
-        (gpu,) = [gpu for gpu in json.loads(listed.stdout)["gpus"]
+        (gpu,) = [gpu for gpu in json.loads(listed.stdout)["items"]
                   if gpu["name"] == "A100-SXM4-40GB"]
         self.near(gpu["timeSliceSeconds"], TURN_US * 1e-6)
         self.assertIn("Measured: ", gpu["sources"][-1]["text"])
