@@ -14,6 +14,7 @@
 
 #include "../text/text_table.hpp"
 #include "plan_chart.hpp"
+#include "plan_path_part.hpp"
 #include "rejected_groups.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
@@ -44,9 +45,13 @@ std::vector<std::string> pool_texts(const std::vector<PoolChoice>& pools) {
   return parts;
 }
 
+}  // namespace
+
 std::string pools_text(const std::vector<PoolChoice>& pools) {
   return fmt::format("{}", fmt::join(pool_texts(pools), " + "));
 }
+
+namespace {
 
 const PlannedObjective* worst_of(const sim::OptionFigures& figures) {
   const PlannedObjective* worst = nullptr;
@@ -439,6 +444,7 @@ Screen plan_screen(const Plan& plan, const TextStyle& style, Detail detail) {
   for (std::string& line : lines) line = fmt::format("#1, {}", line);
   screen.parts.push_back({.sentences = sentences_of(lines)});
   screen.parts.push_back({.table = plan_cells(plan, style, detail)});
+  if (plan.path) screen.parts.push_back(plan_path_part(*plan.path, style));
   if (detail != Detail::Comment) screen.parts.push_back({.drawing = plan_chart(plan, style)});
   screen.parts.push_back({.sentences = sentences_of(plan_answer(plan, style)), .is_answer = true});
   if (detail != Detail::Brief) {

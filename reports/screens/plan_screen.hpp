@@ -11,6 +11,8 @@
 // What the screen of a plan has in common with its page and its documents.
 namespace slicewise::reports {
 
+// "2 x g4dn.xlarge, MPS x4 (asr) + 1 x g5.xlarge, exclusive (tts)"; of one pool without names.
+std::string pools_text(const std::vector<sim::PoolChoice>& pools);
 // More and more pods on a GPU; empty without a curve.
 Cells replicas_cells(const sim::Plan& plan, const TextStyle& style);
 // How many pods per GPU the recommendation has, and how that goes with where the cost stops

@@ -103,6 +103,46 @@ sim::Plan sample_plan() {
   return plan;
 }
 
+// From four times the nodes without sharing, and a pool that misses its objective.
+sim::PlanPath sample_path() {
+  sim::PlanPath path;
+  const sim::PoolChoice now = planned_pool("g4dn.xlarge", sim::Strategy::Exclusive, 1, 12);
+  path.now = {{now}, planned_figures(4608, milliseconds(301)), 4608, false};
+  sim::PathStep step;
+  step.from = {now};
+  step.to = {planned_pool("g4dn.xlarge", sim::Strategy::Mps, 4, 3)};
+  step.saves = from_dollars(3456);
+  step.monthly = from_dollars(1152);
+  step.pods_restarted = 12;
+  step.restarts = {"asr"};
+  step.start = seconds(52);
+  step.nodes_removed = 9;
+  path.steps.push_back(step);
+  path.end = {step.to, planned_figures(1152, milliseconds(412)), 1152, false};
+  path.max_changes = 1;
+  path.ended_by_limit = true;
+  return path;
+}
+
+TEST(PlanReport, TheWayFromThePresentPoolsIsStepByStep) {
+  sim::Plan plan = sample_plan();
+  plan.path = sample_path();
+  const std::string text = plan_table(plan, kTerminal, true);
+  const auto says = [&](const char* what) { EXPECT_THAT(text, HasSubstr(what)); };
+  says("FROM WHERE YOU ARE");
+  says("keep as is: 12 x g4dn.xlarge, exclusive");
+  says("becomes 3 x g4dn.xlarge, MPS x4");
+  says("12 pods (asr), 52.0 s each");
+  says("1 step of 1 pool saves $3,456 a month.");
+  says("More changes than --max-changes allows would save more.");
+  const auto again = read_plan({"plan.json", plan_json(plan)});
+  ASSERT_TRUE(again);
+  ASSERT_TRUE(again->path);
+  EXPECT_EQ(plan_json(*again), plan_json(plan));
+  plan.path->steps.clear();
+  EXPECT_THAT(plan_table(plan, kTerminal, true), HasSubstr("keep it as it is"));
+}
+
 TEST(PlanReport, Text) { expect_golden("plan.txt", plan_table(sample_plan(), kTerminal, true)); }
 
 // "2 is where the cost stops falling" under a recommendation of 4 left the reader with two answers.

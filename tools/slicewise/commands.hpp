@@ -118,6 +118,8 @@ struct PlanCommand : StudyCommand {
   bool no_headroom = false;
   bool no_flips = false;
   std::string journal;  // "": none
+  std::string from;     // a scenario or plan.json#2; "": the scenario's own pools
+  std::optional<int> max_changes;
 };
 
 struct SensitivityCommand : StudyCommand {

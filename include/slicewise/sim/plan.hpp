@@ -149,6 +149,31 @@ struct PlannedSpot {
   int most = 0;        // in 95 of 100 months, if they come independently
 };
 
+// One step from the present pools towards cheaper ones: some of them give way to others. What
+// stands before it stands after it.
+struct PathStep {
+  std::vector<PoolChoice> from;
+  std::vector<PoolChoice> to;
+  Usd saves;                          // a month
+  Usd monthly;                        // of all pools after it
+  int changes = 1;                    // pools that are set up, changed or removed
+  int pods_restarted = 0;             // the others keep running
+  std::vector<std::string> restarts;  // workloads that some of them are of
+  Duration start;                     // of the slowest of them: image and model
+  int nodes_launched = 0;
+  int nodes_removed = 0;
+  int nodes_cut_anew = 0;  // that stay, with another MIG layout: their pods leave first
+};
+
+// From where somebody is, step by step; none: keep it as it is.
+struct PlanPath {
+  PlanOption now;
+  std::vector<PathStep> steps;
+  std::optional<PlanOption> end;   // after the last one, all pools simulated together
+  std::optional<int> max_changes;  // of pools; absent: as many as save
+  bool ended_by_limit = false;     // more changes would save more
+};
+
 struct PlanCounts {
   std::int64_t configurations = 0;  // instance type x purchase x strategy x replicas or layout
   std::int64_t refused = 0;
@@ -167,6 +192,7 @@ struct Plan {
   std::vector<PlanOption> options;      // that stand, best first; at most as many as were asked for
   std::optional<double> least_monthly;  // dollars; no fleet costs less, by closed forms
   std::optional<PlanOption> today;      // the scenario's own pools, when it can run
+  std::optional<PlanPath> path;         // absent: nobody asked for it
   std::optional<RecordedBill> as_run;   // absent: the scenario has no recorded jobs
   std::vector<RejectedChoice> rejected;
   std::vector<std::string> nearest;      // without options: what would have to change; sentences
@@ -262,6 +288,8 @@ struct PlanOptions {
   bool flips = true;  // and whether the answer hangs on smActive, or on one pod more or fewer
   Outage survive = Outage::None;
   int vary_pods = 0;  // so many pods more or fewer than in the scenario may a Service have
+  std::vector<PoolChoice> from;    // the present pools, for Plan::path; empty: no path
+  std::optional<int> max_changes;  // of pools on that path; absent: any number
   RunOptions run;
   ProbeRunner probes;                   // absent: threads of this process
   std::optional<ProbeJournal> journal;  // never changes a byte of the plan
@@ -274,6 +302,11 @@ struct PlanOptions {
 // REQUIRES: variant < set.variants.size().
 Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
                          const models::Catalogue& catalogue, const PlanOptions& options = {});
+
+// The scenario's own pools in the words of a plan, each with the workloads that run there. Errors:
+// pools that a plan has no word for, workloads that run on none or on several of them.
+Expected<std::vector<PoolChoice>> pools_as_they_stand(const scenarios::Scenario& scenario,
+                                                      const models::Catalogue& catalogue);
 
 // Answers one probe by simulation. REQUIRES: the set and the variant of the plan.
 PlanAnswer answer_probe(const scenarios::Scenario& base, const PlanProbe& probe,

@@ -57,6 +57,10 @@ const Record& record_of<SmActiveRange>();
 template <>
 const Record& record_of<PlannedSpot>();
 template <>
+const Record& record_of<PathStep>();
+template <>
+const Record& record_of<PlanPath>();
+template <>
 const Record& record_of<PlanCounts>();
 template <>
 const Record& record_of<Plan>();

@@ -14,6 +14,7 @@
 #include "../probe/probe.hpp"
 #include "../probe/simulations.hpp"
 #include "block_search.hpp"
+#include "plan_path.hpp"
 #include "plan_sections.hpp"
 #include "pod_counts.hpp"
 #include "pool_split.hpp"
@@ -249,6 +250,45 @@ void explain_best(const BlockSearch& search, ProbeBatch& probes, const PlanOptio
   }
 }
 
+// A path starts where each workload has one pool, and is judged by the bill.
+void check_path(const Scenario& base, const std::vector<PoolChoice>& from, PlanGoal goal,
+                Diagnostics& found) {
+  if (goal != PlanGoal::MonthlyCost) {
+    found.push_back(make_diagnostic(
+        Code::SettingConflict, base.goal_where.line > 0 ? base.goal_where : base.where,
+        fmt::format("the way from the present pools is by monthlyCost only, the goal is {}",
+                    scenarios::goal_name(goal)),
+        "--objective monthlyCost, or leave --from and --max-changes out"));
+  }
+  const auto pools_with = [&](const std::string& name) {
+    return std::ranges::count_if(from, [&](const PoolChoice& pool) {
+      return std::ranges::find(pool.workloads, name) != pool.workloads.end();
+    });
+  };
+  for (const auto& workload : base.workloads) {
+    const auto pools = pools_with(workload.name.value);
+    if (workload.count == 0 ? pools == 0 : pools == 1) continue;
+    found.push_back(
+        make_diagnostic(Code::SettingConflict, workload.name.where,
+                        fmt::format("\"{}\" {} of the present pools", workload.name.value,
+                                    workload.count == 0 ? "has no pods, but is in one"
+                                    : pools == 0        ? "is in none"
+                                                        : "is in several"),
+                        "--from takes what runs the same workloads"));
+  }
+  for (const PoolChoice& pool : from) {
+    for (const std::string& name : pool.workloads) {
+      const bool known = std::ranges::any_of(
+          base.workloads, [&](const auto& workload) { return workload.name.value == name; });
+      if (known) continue;
+      found.push_back(make_diagnostic(
+          Code::SettingConflict, base.where,
+          fmt::format("the present pools run \"{}\", which the scenario does not have", name),
+          "--from takes what runs the same workloads"));
+    }
+  }
+}
+
 }  // namespace
 
 Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
@@ -264,6 +304,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
                     scenarios::goal_name(goal)),
         "--goal monthlyCost, or leave --vary-pods out"));
   }
+  if (!options.from.empty()) check_path(base, options.from, goal, found);
   auto space = plan_space(base, catalogue, options);
   if (!space) found.insert(found.end(), space.error().begin(), space.error().end());
   if (has_errors(found)) return tl::unexpected(std::move(found));
@@ -290,6 +331,9 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   mark_pareto(plan.options);
   plan.as_run = recorded_bill(base, catalogue);
   if (!probes.interrupted()) add_today(base, search, probes, plan);
+  if (!options.from.empty() && !probes.interrupted()) {
+    plan.path = path_from(search, options.from, best_of(plan), options.max_changes, probes);
+  }
   if (!plan.options.empty() && !probes.interrupted()) {
     explain_best(search, probes, options, plan);
     add_provenance(base, catalogue, plan);

@@ -314,6 +314,37 @@ const Record& record_of<PlannedSpot>() {
 }
 
 template <>
+const Record& record_of<PathStep>() {
+  using S = PathStep;
+  static const Record declared{
+      "some pools give way to others",
+      {field<&S::from>("from", "pools that change or go"), field<&S::to>("to", "in place of them"),
+       field<&S::saves>("savesUsdPerMonth", "below 0: it costs more, so that objectives hold"),
+       field<&S::monthly>("monthlyUsd", "of all pools after it"),
+       field<&S::changes>("changes", "pools that are set up, changed or removed"),
+       field<&S::pods_restarted>("podsRestarted", "the others keep running"),
+       field<&S::restarts>("restarts", "workloads that some of them are of").each("workload"),
+       field<&S::start>("startSeconds", "image pull and model load of the slowest of them"),
+       field<&S::nodes_launched>("nodesLaunched", "new ones"),
+       field<&S::nodes_removed>("nodesRemoved", "that are no longer paid for"),
+       field<&S::nodes_cut_anew>("nodesCutAnew",
+                                 "that stay with another MIG layout: their pods leave first")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<PlanPath>() {
+  using P = PlanPath;
+  static const Record declared{
+      "from the present pools to cheaper ones; without steps: keep it as it is",
+      {field<&P::now>("now", "keep as is"), field<&P::steps>("steps", "in order"),
+       field<&P::end>("end", "after the last step"),
+       field<&P::max_changes>("maxChanges", "that were allowed; absent: any number"),
+       field<&P::ended_by_limit>("endedByLimit", "more changes would save more").optional()}};
+  return declared;
+}
+
+template <>
 const Record& record_of<PlanCounts>() {
   using C = PlanCounts;
   static const Record declared{
@@ -343,6 +374,7 @@ const Record& record_of<Plan>() {
                                 "absent: not looked for"),
        field<&P::rooms>("gpuRooms", "what a GPU of the best option holds").optional(),
        field<&P::today>("today", "the scenario's own node pools"),
+       field<&P::path>("path"),
        field<&P::as_run>("asRun"),
        field<&P::rejected>("rejected", "in the order of the search"),
        field<&P::nearest>("nearest", "what would have to change, where there is no option")

@@ -131,12 +131,15 @@ double monthly_price(const World& world) {
   return to_dollars(cost_of(world.pools.front().price.usd, kMonth));
 }
 
-// What the nodes of the pool cost; nullopt: they are bought in two ways, or come and go.
+}  // namespace
+
 std::optional<double> monthly_of(const BlockSearch& search, const PoolChoice& pool) {
   const auto world = world_on_one_node(search, pool);
   if (!world || pool.on_demand + pool.unshared > 0 || pool.elastic) return std::nullopt;
   return pool.nodes * monthly_price(*world);
 }
+
+namespace {
 
 // One input on its way from a factor that holds to one that does not.
 struct Bracket {

@@ -9,6 +9,9 @@
 // What a plan says of its best option beyond the ranking.
 namespace slicewise::sim {
 
+// What the nodes of the pool cost; nullopt: they are bought in two ways, or come and go.
+std::optional<double> monthly_of(const BlockSearch& search, const PoolChoice& pool);
+
 struct ReplicasCurve {
   std::vector<ReplicasPoint> points;
   std::optional<std::size_t> knee;

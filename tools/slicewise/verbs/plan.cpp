@@ -15,6 +15,7 @@
 #include "../options.hpp"
 #include "../plan_journal.hpp"
 #include "../plan_run.hpp"
+#include "../present_pools.hpp"
 #include "../study.hpp"
 #include "../verdict_exit.hpp"
 
@@ -59,6 +60,7 @@ sim::PlanOptions plan_options(const PlanCommand& command, const sim::RunOptions&
   options.flips = !command.no_flips;
   options.survive = command.survive.value_or(sim::Outage::None);
   options.vary_pods = command.vary_pods.value_or(0);
+  options.max_changes = command.max_changes;
   options.run = run;
   return options;
 }
@@ -83,7 +85,8 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
       app, "plan", "Find the cheapest configuration that meets the objectives",
       "  slicewise init --template online-services | slicewise plan -f -\n"
       "  slicewise plan -f scenarios/examples/shared-inference.yaml --instances g4dn.xlarge,g6 "
-      "--max-nodes 4 -o json --out plan.json",
+      "--max-nodes 4 -o json --out plan.json\n"
+      "  slicewise plan -f scenarios/examples/shared-inference.yaml --max-changes 1",
       flags);
   add_scenario_flags(verb, plan.file, plan.set, plan.out);
   add_choice(verb, "-o,--output", kVerdictFormats, plan.format, "Format (default table)");
@@ -114,6 +117,13 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
       verb, "--survive", kOutages, plan.survive,
       "Every pool keeps its objectives after the loss of a node, or of one of three zones over "
       "which its nodes are spread");
+  add_text(
+      verb, "--from", plan.from, "FILE",
+      "The present pools: a scenario, or an option of a plan (plan.json#2). Says the way to "
+      "cheaper ones step by step: what each saves, which pods restart, which nodes come and go");
+  add_number(verb, "--max-changes", 1, 1'000, plan.max_changes,
+             "On that way no more than so many pools change (without --from: from the scenario's "
+             "own pools)");
   add_choice(verb, "--objective", kGoals, plan.goal,
              "What is minimised (default: the scenario's; else monthlyCost, for jobs that run once "
              "costPerJob)");
@@ -143,6 +153,8 @@ ExitCode run_plan(const PlanCommand& command, const CommonFlags& flags,
                   const MakeProbeRunner& make_runner) {
   const auto opened = open_variant(command, flags);
   if (!opened) return opened.error();
+  const auto present = present_pools(command, flags, *opened);
+  if (!present) return present.error();
   std::optional<Expected<PlanJournal>> journal;
   if (!command.journal.empty()) {
     journal.emplace(PlanJournal::open(command.journal, plan_subject(command, *opened)));
@@ -156,6 +168,7 @@ ExitCode run_plan(const PlanCommand& command, const CommonFlags& flags,
       .find =
           [&](const OneVariant& from, const sim::RunOptions& run) {
             sim::PlanOptions options = plan_options(command, run);
+            options.from = *present;
             options.probes = make_runner(from, options);
             if (journal) options.journal = (*journal)->hooks();
             return sim::make_plan(from.set(), from.variant, from.catalogue, options);

@@ -1,0 +1,90 @@
+#include "plan_path_part.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "plan_screen.hpp"
+#include "result_figures.hpp"
+
+namespace slicewise::reports {
+namespace {
+
+std::string counted(int number, const char* what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+// "5 pods (asr, tts), within 52 s"; who they are, unless that is half the fleet.
+std::string restarts_text(const sim::PathStep& step) {
+  if (step.pods_restarted == 0) return "no pod";
+  constexpr std::size_t kNamed = 4;
+  std::string text = counted(step.pods_restarted, "pod");
+  if (step.restarts.size() <= kNamed) {
+    text += fmt::format(" ({})", fmt::join(step.restarts, ", "));
+  } else {
+    text += fmt::format(" of {} workloads", step.restarts.size());
+  }
+  if (step.start > Duration{}) text += fmt::format(", {} each", duration_text(step.start));
+  return text;
+}
+
+std::string nodes_text(const sim::PathStep& step) {
+  std::vector<std::string> parts;
+  if (step.nodes_launched > 0) parts.push_back(fmt::format("+{}", step.nodes_launched));
+  if (step.nodes_removed > 0) parts.push_back(fmt::format("-{}", step.nodes_removed));
+  if (step.nodes_cut_anew > 0) parts.push_back(fmt::format("MIG anew on {}", step.nodes_cut_anew));
+  return parts.empty() ? "the same" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string saves_text(Usd saves) {
+  return saves.nano < 0 ? fmt::format("-{}", money_text(Usd{-saves.nano})) : money_text(saves);
+}
+
+std::string end_sentence(const sim::PlanPath& path) {
+  if (path.steps.empty()) {
+    return path.ended_by_limit ? "Nothing within --max-changes saves: keep it as it is."
+                               : "Nothing that was tried saves: keep it as it is.";
+  }
+  Usd saved;
+  int changes = 0;
+  for (const sim::PathStep& step : path.steps) {
+    saved = saved + step.saves;
+    changes += step.changes;
+  }
+  std::string text = fmt::format(
+      "{} of {} save{} {} a month.", counted(static_cast<int>(path.steps.size()), "step"),
+      counted(changes, "pool"), path.steps.size() == 1 ? "s" : "", saves_text(saved));
+  if (path.ended_by_limit) text += " More changes than --max-changes allows would save more.";
+  if (path.end && !path.end->figures.stands()) text += " Even then an objective is missed.";
+  return text;
+}
+
+}  // namespace
+
+ScreenPart plan_path_part(const sim::PlanPath& path, const TextStyle& style) {
+  const std::string none(signs(style).none);
+  ScreenPart part{.heading = "FROM WHERE YOU ARE"};
+  part.table.columns = {{"STEP", true},  {"CHANGE", false, kNeverDropped},
+                        {"SAVES", true}, {"$/MONTH", true},
+                        {"NODES"},       {"RESTARTS"}};
+  const bool stands = path.now.figures.stands();
+  part.table.rows.push_back({none,
+                             fmt::format("keep as is: {}{}", pools_text(path.now.pools),
+                                         stands ? "" : " (misses what it should hold)"),
+                             none, money_text(path.now.figures.monthly), none, none});
+  for (std::size_t s = 0; s < path.steps.size(); ++s) {
+    const sim::PathStep& step = path.steps[s];
+    part.table.rows.push_back(
+        {std::to_string(s + 1),
+         fmt::format("{} becomes {}", pools_text(step.from), pools_text(step.to)),
+         saves_text(step.saves), money_text(step.monthly), nodes_text(step), restarts_text(step)});
+  }
+  part.sentences.push_back({end_sentence(path)});
+  return part;
+}
+
+}  // namespace slicewise::reports

@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slicewise/sim/plan.hpp"
+
+#include "../../world/parts.hpp"
+#include "../compare/candidates.hpp"
+#include "../probe/probe.hpp"
+
+// What a scenario has, in the words of a plan.
+namespace slicewise::sim {
+namespace {
+
+using scenarios::NodePool;
+using scenarios::Scenario;
+
+// The instances of each GPU; nullopt: GPUs are cut in different ways, or anew over time.
+std::optional<std::vector<models::MigCount>> equal_cuts(const PoolModel& pool) {
+  std::map<int, std::map<std::string, int>> of_gpu;
+  if (pool.layouts.size() > 1) return std::nullopt;
+  for (const NodeLayout::Domain& domain : pool.layouts.front().domains) {
+    const std::string& profile = pool.kinds[domain.kind].partition;
+    if (!profile.empty()) ++of_gpu[domain.gpu][profile];
+  }
+  std::vector<models::MigCount> counts;
+  if (of_gpu.empty()) return counts;
+  const auto& first = of_gpu.begin()->second;
+  const bool equal =
+      of_gpu.size() == static_cast<std::size_t>(pool.gpus_per_node) &&
+      std::ranges::all_of(of_gpu, [&](const auto& gpu) { return gpu.second == first; });
+  if (!equal) return std::nullopt;
+  for (const auto& [profile, count] : first) counts.push_back({profile, count});
+  return counts;
+}
+
+std::string purchase_of(const Scenario& scenario, const NodePool& pool, const PoolModel& model) {
+  if (pool.capacity_type == scenarios::CapacityType::Spot) {
+    return pool.spot && pool.spot->falls_back_to_on_demand ? std::string(kSpotFallback) : "spot";
+  }
+  if (pool.capacity_type == scenarios::CapacityType::Reserved) return "reserved";
+  for (const auto& plan : scenario.price_plans) {
+    if (plan.instance_type.value == model.instance_type) return plan.name;
+  }
+  return "on-demand";
+}
+
+// Of mixed layouts: what the pods of the workload ask for, "3g.20gb" of nvidia.com/mig-3g.20gb.
+std::string profile_of(const PoolModel& pool, const WorkloadModel& workload, std::size_t p) {
+  const PoolDemand& demand = workload.on_pool[p];
+  for (const DomainKind& kind : pool.kinds) {
+    for (const auto& tickets : kind.tickets) {
+      if (demand.offer && tickets.offer == *demand.offer) return kind.partition;
+    }
+  }
+  return "";
+}
+
+Diagnostic no_words_for(const NodePool& pool, const std::string& what) {
+  return make_diagnostic(
+      Code::StrategyNotModelled, pool.where,
+      fmt::format("a plan has no words for pool \"{}\": {}", pool.name.value, what),
+      "give --from a plan, or a scenario with other pools");
+}
+
+}  // namespace
+
+Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
+                                                      const models::Catalogue& catalogue) {
+  const Expected<World> world = build_world(scenario, catalogue);
+  if (!world) return tl::unexpected(world.error());
+  Diagnostics found;
+  std::vector<std::vector<std::size_t>> lives(world->pools.size());  // workloads by pool
+  for (std::size_t w = 0; w < world->workloads.size(); ++w) {
+    const WorkloadModel& workload = world->workloads[w];
+    if (workload.spec.count == 0) continue;
+    std::vector<std::size_t> homes;
+    for (std::size_t p = 0; p < world->pools.size(); ++p) {
+      if (workload.on_pool[p].schedulable && admits(world->pools[p], workload.spec.pod)) {
+        homes.push_back(p);
+      }
+    }
+    if (homes.size() == 1) {
+      lives[homes.front()].push_back(w);
+      continue;
+    }
+    found.push_back(make_diagnostic(
+        Code::SettingConflict, workload.spec.name.where,
+        fmt::format("the pods of \"{}\" run on {} of the present pools", workload.name,
+                    homes.empty() ? "none" : "several"),
+        "a path starts where each workload has one pool: pin it with a nodeSelector"));
+  }
+  std::vector<PoolChoice> pools;
+  for (std::size_t p = 0; p < world->pools.size(); ++p) {
+    const NodePool& pool = scenario.node_pools[p];
+    const PoolModel& model = world->pools[p];
+    if (lives[p].empty() && pool.nodes == 0) continue;
+    const auto strategy = std::ranges::find(kStrategies, model.strategy, strategy_name);
+    const auto cuts = equal_cuts(model);
+    if (lives[p].empty()) {
+      found.push_back(no_words_for(pool, "no workload runs there"));
+    } else if (pool.virtual_gpu || pool.nos || strategy == kStrategies.end()) {
+      found.push_back(no_words_for(pool, "its GPUs are shared by another plugin"));
+    } else if (!cuts) {
+      found.push_back(no_words_for(pool, "its GPUs are cut in different ways"));
+    } else {
+      World own;
+      own.pools = {model};
+      for (const std::size_t w : lives[p]) own.workloads.push_back(world->workloads[w]);
+      PoolChoice choice = own_choice(pool, own);
+      choice.purchase = purchase_of(scenario, pool, model);
+      choice.mig = *cuts;
+      choice.elastic = pool.most_nodes.has_value();
+      if (choice.elastic) choice.nodes = *pool.most_nodes;
+      for (const std::size_t w : lives[p]) {
+        if (cuts->size() > 1)
+          choice.mig_profiles.push_back(profile_of(model, world->workloads[w], p));
+      }
+      pools.push_back(std::move(choice));
+    }
+  }
+  if (has_errors(found)) return tl::unexpected(std::move(found));
+  return pools;
+}
+
+}  // namespace slicewise::sim

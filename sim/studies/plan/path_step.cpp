@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan_path.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Workload;
+
+const Workload* workload_named(const scenarios::Scenario& base, const std::string& name) {
+  const auto found = std::ranges::find(
+      base.workloads, name, [](const Workload& workload) { return workload.name.value; });
+  return found == base.workloads.end() ? nullptr : &*found;
+}
+
+std::optional<std::size_t> place_in(const PoolChoice& pool, const std::string& workload) {
+  const auto found = std::ranges::find(pool.workloads, workload);
+  if (found == pool.workloads.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - pool.workloads.begin());
+}
+
+int pods_of_choice(const PoolChoice& pool, std::size_t place, const Workload& workload) {
+  return !pool.pods.empty() && pool.pods[place] > 0 ? pool.pods[place] : workload.count;
+}
+
+int all_nodes(const PoolChoice& pool) { return pool.nodes + pool.unshared; }
+
+// Its nodes may stay, with another configuration perhaps.
+bool same_nodes(const PoolChoice& a, const PoolChoice& b) {
+  return a.instance_type == b.instance_type && a.purchase == b.purchase;
+}
+
+// Pods that ask for the same go on.
+bool same_sharing(const PoolChoice& a, const PoolChoice& b) {
+  return a.strategy == b.strategy && a.replicas == b.replicas && a.mig == b.mig;
+}
+
+int in_common(const PoolChoice& a, const PoolChoice& b) {
+  return static_cast<int>(std::ranges::count_if(
+      a.workloads, [&](const auto& name) { return place_in(b, name).has_value(); }));
+}
+
+// By new pool, the old one whose nodes it takes over: alike first, then with most in common.
+std::vector<std::optional<std::size_t>> successors(const std::vector<PoolChoice>& from,
+                                                   const std::vector<PoolChoice>& to) {
+  std::vector<std::optional<std::size_t>> of(to.size());
+  std::vector<char> taken(from.size());
+  for (const bool alike : {true, false}) {
+    for (std::size_t t = 0; t < to.size(); ++t) {
+      if (of[t]) continue;
+      int most = -1;
+      for (std::size_t f = 0; f < from.size(); ++f) {
+        if (taken[f] != 0 || !same_nodes(from[f], to[t])) continue;
+        if (alike && !same_sharing(from[f], to[t])) continue;
+        if (in_common(from[f], to[t]) <= most) continue;
+        most = in_common(from[f], to[t]);
+        of[t] = f;
+      }
+      if (of[t]) taken[*of[t]] = 1;
+    }
+  }
+  return of;
+}
+
+}  // namespace
+
+PathStep step_between(const scenarios::Scenario& base, std::vector<PoolChoice> from,
+                      std::vector<PoolChoice> to) {
+  PathStep step;
+  step.changes = static_cast<int>(std::max(from.size(), to.size()));
+  const auto of = successors(from, to);
+  for (const PoolChoice& pool : from) step.nodes_removed += all_nodes(pool);
+  for (std::size_t t = 0; t < to.size(); ++t) {
+    const PoolChoice& pool = to[t];
+    const PoolChoice* const before = of[t] ? &from[*of[t]] : nullptr;
+    const int kept = before == nullptr ? 0 : std::min(all_nodes(*before), all_nodes(pool));
+    step.nodes_launched += all_nodes(pool) - kept;
+    step.nodes_removed -= kept;
+    if (before != nullptr && before->mig != pool.mig) step.nodes_cut_anew += kept;
+    for (std::size_t w = 0; w < pool.workloads.size(); ++w) {
+      const std::string& name = pool.workloads[w];
+      const Workload* const workload = workload_named(base, name);
+      const auto home =
+          std::ranges::find_if(from, [&](const auto& f) { return place_in(f, name).has_value(); });
+      if (workload == nullptr || home == from.end()) continue;
+      const std::size_t place = *place_in(*home, name);
+      const auto profile = [](const PoolChoice& choice, std::size_t at) {
+        return choice.mig_profiles.empty() ? std::string() : choice.mig_profiles[at];
+      };
+      const bool stays = before == &*home && same_sharing(*home, pool) &&
+                         profile(*home, place) == profile(pool, w);
+      int restarted =
+          std::min(pods_of_choice(*home, place, *workload), pods_of_choice(pool, w, *workload));
+      if (stays) {
+        const int gone = std::max(0, all_nodes(*home) - all_nodes(pool));
+        restarted = (restarted * gone + all_nodes(*home) - 1) / std::max(1, all_nodes(*home));
+      }
+      if (restarted == 0) continue;
+      step.pods_restarted += restarted;
+      step.restarts.push_back(name);
+      step.start =
+          std::max(step.start, workload->startup.image_pull + workload->startup.model_load);
+    }
+  }
+  step.from = std::move(from);
+  step.to = std::move(to);
+  return step;
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,361 @@
+#include "plan_path.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "../probe/probe.hpp"
+#include "fleet_model.hpp"
+#include "plan_sections.hpp"
+#include "pool_split.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+// Dollars a month that are no reason to touch a pool.
+constexpr double kWorthAStep = 1;
+// Of the changes that a step may be, so many are simulated.
+constexpr int kMostWeighed = 8;
+// Steps of a path that nobody limits.
+constexpr int kMostPathSteps = 40;
+
+using WorkloadNames = std::vector<std::string>;
+
+struct Present {
+  PoolChoice choice;
+  std::optional<double> monthly;  // nullopt: bought in two ways, or elastic: it stays as it is
+};
+
+// Some of the present pools give way to pools for `blocks`, or to `known` ones.
+struct PoolChange {
+  std::vector<std::size_t> touched;
+  std::vector<WorkloadNames> blocks = {};
+  std::vector<PoolChoice> known = {};
+  double hoped = 0;  // that it saves, by closed forms
+
+  int pools() const {
+    return static_cast<int>(std::max(touched.size(), blocks.size() + known.size()));
+  }
+  double worth() const { return hoped / pools(); }
+};
+
+class PathSearch {
+ public:
+  PathSearch(const BlockSearch& search, std::vector<PoolChoice> now,
+             const std::optional<PlanOption>& best, std::optional<int> most, ProbeBatch& probes)
+      : search_(search), best_(best), probes_(probes), model_(search, atoms_of(search, now)) {
+    for (std::size_t g = 0; g < model_.size(); ++g) {
+      for (const std::string& name : model_.names(g)) atom_[name] = g;
+    }
+    for (PoolChoice& choice : now) add(std::move(choice));
+    path_.max_changes = most;
+    left_ = most.value_or(std::numeric_limits<int>::max());
+  }
+
+  PlanPath run() {
+    const auto now = together(pools_);
+    if (now) {
+      path_.now = *now;
+      stands_ = now->figures.stands();
+    } else {
+      path_.now.figures.monthly = from_dollars(cost_of(pools_));
+      path_.now.figures.verdict.reasons = {
+          {Verdict::Cause::NothingRan, "", "cannot run", "the present pools cannot run the pods"}};
+    }
+    path_.now.pools = choices(pools_);
+    if (!stands_) mend();
+    while (path_.steps.size() < kMostPathSteps && !probes_.interrupted() && take_best()) {
+    }
+    if (!path_.steps.empty()) path_.end = together(pools_);
+    return std::move(path_);
+  }
+
+ private:
+  // Workloads that stay together and have one pool now.
+  static std::vector<WorkloadNames> atoms_of(const BlockSearch& search,
+                                             const std::vector<PoolChoice>& now) {
+    std::vector<WorkloadNames> atoms;
+    for (const WorkloadNames& group : separable_groups(search.base)) {
+      for (const PoolChoice& pool : now) {
+        WorkloadNames here;
+        for (const std::string& name : group) {
+          if (std::ranges::find(pool.workloads, name) != pool.workloads.end()) here.push_back(name);
+        }
+        if (!here.empty()) atoms.push_back(std::move(here));
+      }
+    }
+    return atoms;
+  }
+
+  void add(PoolChoice choice) {
+    const auto monthly = monthly_of(search_, choice);
+    pools_.push_back({std::move(choice), monthly});
+  }
+
+  static std::vector<PoolChoice> choices(const std::vector<Present>& pools) {
+    std::vector<PoolChoice> all;
+    for (const Present& pool : pools) all.push_back(pool.choice);
+    return all;
+  }
+
+  std::optional<PlanOption> together(const std::vector<Present>& pools) {
+    PlanProbe probe;
+    probe.pools = choices(pools);
+    probe.replications = search_.replications;
+    probe.until_clear = true;
+    PlanAnswer answer = probes_.ask_one(probe);
+    if (!answer.figures) return std::nullopt;
+    auto against = answer.figures->stands() && !answer.partial
+                       ? fails_again(search_, probe, *answer.figures, probes_)
+                       : std::nullopt;
+    OptionFigures figures = against ? std::move(*against) : std::move(*answer.figures);
+    const auto goal = goal_of(search_.goal, figures);
+    return PlanOption{std::move(probe.pools), std::move(figures), goal, false};
+  }
+
+  // In the order of the scenario.
+  WorkloadNames joint(const WorkloadNames& a, const WorkloadNames& b) const {
+    WorkloadNames all;
+    for (const auto& workload : search_.base.workloads) {
+      const std::string& name = workload.name.value;
+      const auto has = [&](const WorkloadNames& names) {
+        return std::ranges::find(names, name) != names.end();
+      };
+      if (has(a) || has(b)) all.push_back(name);
+    }
+    return all;
+  }
+
+  static WorkloadNames without(const WorkloadNames& all, const WorkloadNames& some) {
+    WorkloadNames rest = all;
+    std::erase_if(rest, [&](const auto& n) { return std::ranges::find(some, n) != some.end(); });
+    return rest;
+  }
+
+  std::optional<double> hoped_price(const WorkloadNames& names, bool alone) const {
+    std::set<std::size_t> atoms;
+    for (const std::string& name : names) atoms.insert(atom_.at(name));
+    const Room room = model_.room({atoms.begin(), atoms.end()});
+    return alone ? model_.price_alone(room) : model_.price(room);
+  }
+
+  // Adds the change if closed forms do not rule out that it saves. `alone`: as if neighbours cost
+  // nothing.
+  void weigh(PoolChange change, bool alone, std::vector<PoolChange>& changes) const {
+    for (const std::size_t p : change.touched) {
+      if (!pools_[p].monthly) return;
+      change.hoped += *pools_[p].monthly;
+    }
+    for (const WorkloadNames& block : change.blocks) {
+      const auto price = hoped_price(block, alone);
+      if (!price) return;
+      change.hoped -= *price;
+    }
+    for (const PoolChoice& pool : change.known) {
+      const auto price = monthly_of(search_, pool);
+      if (!price) return;
+      change.hoped -= *price;
+    }
+    if (change.hoped >= kWorthAStep) changes.push_back(std::move(change));
+  }
+
+  std::vector<PoolChange> changes() const {
+    std::vector<PoolChange> changes;
+    for (std::size_t a = 0; a < pools_.size(); ++a) {
+      const WorkloadNames& here = pools_[a].choice.workloads;
+      weigh({{a}, {here}}, true, changes);
+      std::set<std::size_t> atoms;
+      for (const std::string& name : here) atoms.insert(atom_.at(name));
+      for (std::size_t b = 0; b < pools_.size(); ++b) {
+        const WorkloadNames& there = pools_[b].choice.workloads;
+        if (b > a) weigh({{a, b}, {joint(here, there)}}, false, changes);
+        if (b == a || atoms.size() < 2) continue;
+        for (const std::size_t g : atoms) {
+          const WorkloadNames& moved = model_.names(g);
+          weigh({{a, b}, {without(here, moved), joint(there, moved)}}, false, changes);
+        }
+      }
+      if (atoms.size() < 2) continue;
+      for (const std::size_t g : atoms) {
+        weigh({{a}, {without(here, model_.names(g)), model_.names(g)}}, false, changes);
+      }
+    }
+    add_parts_of_best(changes);
+    std::ranges::stable_sort(changes, std::greater<>(), &PoolChange::worth);
+    return changes;
+  }
+
+  // Pools of the best option with the present ones that have workloads of them.
+  void add_parts_of_best(std::vector<PoolChange>& changes) const {
+    if (!best_) return;
+    std::vector<std::size_t> part(best_->pools.size());
+    for (std::size_t b = 0; b < part.size(); ++b) part[b] = b;
+    std::vector<std::vector<std::size_t>> wants(pools_.size());
+    for (std::size_t p = 0; p < pools_.size(); ++p) {
+      for (std::size_t b = 0; b < best_->pools.size(); ++b) {
+        const WorkloadNames& names = best_->pools[b].workloads;
+        if (without(names, pools_[p].choice.workloads).size() == names.size()) continue;
+        wants[p].push_back(b);
+        const std::size_t to = part[wants[p].front()];
+        const std::size_t from = part[b];
+        std::ranges::replace(part, from, to);
+      }
+    }
+    for (const std::size_t root : std::set<std::size_t>(part.begin(), part.end())) {
+      PoolChange change;
+      for (std::size_t p = 0; p < pools_.size(); ++p) {
+        if (!wants[p].empty() && part[wants[p].front()] == root) change.touched.push_back(p);
+      }
+      for (std::size_t b = 0; b < part.size(); ++b) {
+        if (part[b] == root) change.known.push_back(best_->pools[b]);
+      }
+      // What is there already is no change.
+      std::erase_if(change.known, [&](const PoolChoice& pool) {
+        const auto same = std::ranges::find_if(
+            change.touched, [&](std::size_t p) { return pools_[p].choice == pool; });
+        if (same == change.touched.end()) return false;
+        change.touched.erase(same);
+        return true;
+      });
+      if (!change.touched.empty()) weigh(std::move(change), false, changes);
+    }
+  }
+
+  std::string key_of(const PoolChange& change) const {
+    PlanProbe probe;
+    for (const std::size_t p : change.touched) probe.pools.push_back(pools_[p].choice);
+    probe.pools.insert(probe.pools.end(), change.known.begin(), change.known.end());
+    std::string key = probe_line(probe);
+    for (const WorkloadNames& block : change.blocks) {
+      key += " |";
+      for (const std::string& name : block) key += " " + name;
+    }
+    return key;
+  }
+
+  // The pools after the change; nullopt: it saves nothing, or something does not stand then.
+  // `most`: dollars a month that what it sets up may cost.
+  std::optional<std::vector<Present>> after(const PoolChange& change, double most) {
+    std::vector<Present> pools;
+    for (std::size_t p = 0; p < pools_.size(); ++p) {
+      if (std::ranges::find(change.touched, p) == change.touched.end()) pools.push_back(pools_[p]);
+    }
+    for (const PoolChoice& pool : change.known) pools.push_back({pool, monthly_of(search_, pool)});
+    for (const WorkloadNames& block : change.blocks) {
+      if (most <= 0) return std::nullopt;
+      BlockResult found = search_block(search_, block, 1, most, Depth::First, probes_);
+      if (found.options.empty()) return std::nullopt;
+      most -= found.options.front().goal;
+      pools.push_back({found.options.front().choice, found.options.front().goal});
+    }
+    const auto all = together(pools);
+    const bool fine = all && (all->figures.stands() || !stands_);
+    return fine ? std::optional(std::move(pools)) : std::nullopt;
+  }
+
+  static double cost_of(const std::vector<Present>& pools) {
+    double cost = 0;
+    for (const Present& pool : pools) cost += pool.monthly.value_or(0);
+    return cost;
+  }
+
+  void take(const PoolChange& change, std::vector<Present> pools) {
+    std::vector<PoolChoice> from;
+    for (const std::size_t p : change.touched) from.push_back(pools_[p].choice);
+    std::vector<PoolChoice> to = choices(pools);
+    to.erase(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(pools_.size() - from.size()));
+    PathStep step = step_between(search_.base, std::move(from), std::move(to));
+    step.saves = from_dollars(cost_of(pools_) - cost_of(pools));
+    pools_ = std::move(pools);
+    if (const auto all = together(pools_)) {
+      step.monthly = all->figures.monthly;
+      stands_ = all->figures.stands();
+    }
+    left_ -= step.changes;
+    path_.steps.push_back(std::move(step));
+  }
+
+  // Pools whose workloads miss something are planned anew.
+  void mend() {
+    const auto now = together(pools_);
+    const WorkloadNames missed = now ? missed_by(now->figures) : WorkloadNames{};
+    for (std::size_t p = 0; p < pools_.size();) {
+      const WorkloadNames& here = pools_[p].choice.workloads;
+      const bool concerned =
+          pools_[p].monthly && (missed.empty() || without(missed, here).size() < missed.size());
+      const PoolChange change{{p}, {here}};
+      if (!concerned || left_ < 1) {
+        path_.ended_by_limit = path_.ended_by_limit || concerned;
+        ++p;
+        continue;
+      }
+      auto pools = after(change, std::numeric_limits<double>::infinity());
+      if (!pools || pools->back().choice == pools_[p].choice) {
+        ++p;
+        continue;
+      }
+      take(change, std::move(*pools));
+      if (stands_) return;
+    }
+  }
+
+  // The change that saves most for each pool, of those that are likely to.
+  bool take_best() {
+    std::optional<std::pair<PoolChange, std::vector<Present>>> best;
+    int tried = 0;
+    bool too_many = false;
+    for (PoolChange& change : changes()) {
+      if (tried == kMostWeighed || probes_.interrupted()) break;
+      if (best && change.worth() <= best->first.worth()) break;
+      if (change.pools() > left_) {
+        too_many = true;
+        continue;
+      }
+      const std::string key = key_of(change);
+      if (failed_.contains(key)) continue;
+      ++tried;
+      double most = -kWorthAStep;
+      for (const std::size_t p : change.touched) most += *pools_[p].monthly;
+      auto pools = after(change, most);
+      if (!pools) {
+        failed_.insert(key);
+        continue;
+      }
+      change.hoped = cost_of(pools_) - cost_of(*pools);
+      if (!best || change.worth() > best->first.worth()) {
+        best.emplace(std::move(change), std::move(*pools));
+      }
+    }
+    if (best) {
+      take(best->first, std::move(best->second));
+    } else {
+      path_.ended_by_limit = path_.ended_by_limit || too_many;
+    }
+    return best.has_value();
+  }
+
+  const BlockSearch& search_;
+  const std::optional<PlanOption>& best_;
+  ProbeBatch& probes_;
+  FleetModel model_;  // of the atoms
+  std::map<std::string, std::size_t> atom_;
+  std::vector<Present> pools_;
+  std::set<std::string> failed_;
+  PlanPath path_;
+  int left_ = 0;
+  bool stands_ = false;
+};
+
+}  // namespace
+
+PlanPath path_from(const BlockSearch& search, std::vector<PoolChoice> now,
+                   const std::optional<PlanOption>& best, std::optional<int> most,
+                   ProbeBatch& probes) {
+  return PathSearch(search, std::move(now), best, most, probes).run();
+}
+
+}  // namespace slicewise::sim

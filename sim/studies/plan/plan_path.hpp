@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "block_search.hpp"
+
+// From the present pools to cheaper ones, one step after the other.
+namespace slicewise::sim {
+
+// The steps that save most for each pool that changes, one after the other: a pool is planned anew,
+// two become one, workloads move, or what belongs together becomes as the best option has it. After
+// each step all pools are simulated together. Where the present pools miss something, what mends it
+// comes first, whatever it costs. No more than `most` pools change in all. REQUIRES: the goal is
+// the monthly cost, each workload with pods is in one of the pools.
+PlanPath path_from(const BlockSearch& search, std::vector<PoolChoice> now,
+                   const std::optional<PlanOption>& best, std::optional<int> most,
+                   ProbeBatch& probes);
+
+// What happens to pods and nodes where the pools of `from` become those of `to`; savings not set.
+PathStep step_between(const scenarios::Scenario& base, std::vector<PoolChoice> from,
+                      std::vector<PoolChoice> to);
+
+}  // namespace slicewise::sim

@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/plan.hpp"
+
+#include "../demo.hpp"
+#include "small_plans.hpp"
+
+// From the present pools to cheaper ones.
+namespace slicewise::sim {
+namespace {
+
+using scenarios::Scenario;
+using scenarios::Workload;
+using small_plans::limit;
+using small_plans::set_with;
+using small_plans::small_space;
+
+// Four services of one pod; a T4 bears all of them.
+Scenario four_services(double rate = 2) {
+  std::vector<Workload> workloads;
+  for (const std::string name : {"a", "b", "c", "d"}) {
+    Workload api =
+        demo::service(1, rate, milliseconds(10), scenarios::ServiceTime::Law::Deterministic);
+    api.name.value = name;
+    api.measured->device.value = "T4";
+    api.startup.model_load = seconds(5);
+    api.objectives.push_back(limit(scenarios::Figure::LatencyP95, milliseconds(200)));
+    workloads.push_back(std::move(api));
+  }
+  Scenario scenario = demo::scenario(demo::pool(0), std::move(workloads));
+  scenario.node_pools.front().instance_type.value = "g4dn.xlarge";
+  scenario.node_pools.front().nodes = 4;
+  scenario.duration = seconds(30);
+  scenario.warmup = seconds(20);
+  scenario.replications = 3;
+  return scenario;
+}
+
+PoolChoice pool(const std::string& type, Strategy strategy, int replicas, int nodes,
+                std::vector<std::string> workloads) {
+  PoolChoice choice;
+  choice.instance_type = type;
+  choice.strategy = strategy;
+  choice.replicas = replicas;
+  choice.nodes = nodes;
+  choice.workloads = std::move(workloads);
+  return choice;
+}
+
+PlanOptions from(std::vector<PoolChoice> pools) {
+  PlanOptions options = small_space();
+  options.replicas = {2, 4};
+  options.split = true;
+  options.from = std::move(pools);
+  return options;
+}
+
+const std::vector<PoolChoice> kDear = {pool("g5.xlarge", Strategy::Exclusive, 1, 2, {"a", "b"}),
+                                       pool("g5.xlarge", Strategy::Exclusive, 1, 2, {"c", "d"})};
+
+TEST(PlanPath, EndsNoDearerThanTheBestOptionAndEachStepSaves) {
+  const auto plan = make_plan(set_with(four_services()), 0, demo::catalogue(), from(kDear));
+  ASSERT_TRUE(plan);
+  ASSERT_TRUE(plan->path);
+  const PlanPath& path = *plan->path;
+  EXPECT_TRUE(path.now.figures.stands());
+  ASSERT_FALSE(path.steps.empty());
+  Usd before = path.now.figures.monthly;
+  for (const PathStep& step : path.steps) {
+    EXPECT_NEAR(to_dollars(before - step.monthly), to_dollars(step.saves), 0.01);
+    EXPECT_GT(step.saves, Usd{});
+    before = step.monthly;
+  }
+  ASSERT_TRUE(path.end);
+  EXPECT_TRUE(path.end->figures.stands());
+  EXPECT_EQ(path.end->figures.monthly, before);
+  EXPECT_LE(before, plan->options.front().figures.monthly);
+  EXPECT_FALSE(path.ended_by_limit);
+}
+
+TEST(PlanPath, ChangesNoMorePoolsThanItMay) {
+  PlanOptions options = from(kDear);
+  options.max_changes = 1;
+  const auto plan = make_plan(set_with(four_services()), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->path->steps.size(), 1U);
+  const PathStep& step = plan->path->steps.front();
+  EXPECT_EQ(step.changes, 1);
+  EXPECT_EQ(step.from.size(), 1U);
+  // Two pods on one node of another type: both start anew.
+  EXPECT_EQ(step.pods_restarted, 2);
+  EXPECT_EQ(step.restarts.size(), 2U);
+  EXPECT_EQ(step.start, seconds(5));
+  EXPECT_EQ(step.nodes_launched, 1);
+  EXPECT_EQ(step.nodes_removed, 2);
+  EXPECT_TRUE(plan->path->ended_by_limit);
+}
+
+TEST(PlanPath, StaysWhereNothingSaves) {
+  const auto plan = make_plan(set_with(four_services()), 0, demo::catalogue(), from(kDear));
+  ASSERT_TRUE(plan);
+  const auto again =
+      make_plan(set_with(four_services()), 0, demo::catalogue(), from(plan->options.front().pools));
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->path->steps.empty());
+  EXPECT_FALSE(again->path->end);
+  EXPECT_FALSE(again->path->ended_by_limit);
+}
+
+TEST(PlanPath, MendsWhatMissesAnObjectiveWhateverThatCosts) {
+  // Four times 40 requests/s of 10 ms on one GPU.
+  const auto plan =
+      make_plan(set_with(four_services(40)), 0, demo::catalogue(),
+                from({pool("g4dn.xlarge", Strategy::TimeSlicing, 4, 1, {"a", "b", "c", "d"})}));
+  ASSERT_TRUE(plan);
+  const PlanPath& path = *plan->path;
+  EXPECT_FALSE(path.now.figures.stands());
+  ASSERT_FALSE(path.steps.empty());
+  EXPECT_LT(path.steps.front().saves, Usd{});
+  ASSERT_TRUE(path.end);
+  EXPECT_TRUE(path.end->figures.stands());
+}
+
+TEST(PlanPath, NeedsTheSameWorkloadsAndABill) {
+  const auto set = set_with(four_services());
+  auto options = from({pool("g5.xlarge", Strategy::Exclusive, 1, 2, {"a", "b"})});
+  EXPECT_FALSE(make_plan(set, 0, demo::catalogue(), options));
+  options = from({pool("g5.xlarge", Strategy::Exclusive, 1, 5, {"a", "b", "c", "d", "e"})});
+  EXPECT_FALSE(make_plan(set, 0, demo::catalogue(), options));
+  options = from(kDear);
+  options.goal = scenarios::PlanGoal::LatencyP99;
+  EXPECT_FALSE(make_plan(set, 0, demo::catalogue(), options));
+}
+
+TEST(PoolsAsTheyStand, AreThoseThatTheScenarioWasMadeOf) {
+  PoolChoice mig = pool("p4d.24xlarge", Strategy::Mig, 1, 1, {"c", "d"});
+  mig.mig = {{"3g.20gb", 1}, {"4g.20gb", 1}};
+  mig.mig_profiles = {"3g.20gb", "4g.20gb"};
+  PoolChoice spot = pool("g5.xlarge", Strategy::Mps, 2, 1, {"a", "b"});
+  spot.purchase = "spot";
+  for (const std::vector<PoolChoice>& pools :
+       {kDear,
+        {pool("g4dn.xlarge", Strategy::TimeSlicing, 4, 1, {"a", "b", "c", "d"})},
+        {pool("g4dn.xlarge", Strategy::Exclusive, 1, 2, {"a", "b"}), mig},
+        {spot, pool("g5.xlarge", Strategy::TimeSlicing, 2, 1, {"c", "d"})}}) {
+    const Scenario scenario = planned_scenario(four_services(), pools, demo::catalogue());
+    const auto found = pools_as_they_stand(scenario, demo::catalogue());
+    ASSERT_TRUE(found) << found.error().front().message;
+    EXPECT_EQ(*found, pools);
+  }
+}
+
+TEST(PoolsAsTheyStand, HaveOnePoolForEachWorkload) {
+  Scenario scenario = four_services();
+  scenario.node_pools.push_back(scenario.node_pools.front());
+  scenario.node_pools.back().name.value = "other";
+  EXPECT_FALSE(pools_as_they_stand(scenario, demo::catalogue()));
+}
+
+}  // namespace
+}  // namespace slicewise::sim
