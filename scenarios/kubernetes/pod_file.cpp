@@ -147,6 +147,12 @@ class PodFileReader {
       }
       return;
     }
+    if (extended && is_plugin_resource(entry.key) && !is_request && *thousandths == 0) {
+      tell(Code::GpuNotRequested, entry.value->where,
+           fmt::format("{}: 0 asks for no GPU: the scheduler puts the pod on any node", shown),
+           "ask for 1, or leave it out; where the runtime mounts GPUs for all, it sees them "
+           "unshared");
+    }
     const Node* other = is_map(other_part) ? other_part->find(entry.key) : nullptr;
     if (extended && is_plugin_resource(entry.key) && is_request) {
       const auto limit = other == nullptr ? std::nullopt : quantity_in_thousandths(other->text);

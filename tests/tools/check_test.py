@@ -48,6 +48,13 @@ class Check(unittest.TestCase):
         self.assertEqual(result.returncode, 3)
         self.assertIn("RESOURCE_NAME_MISMATCH", result.stdout)
 
+    def test_a_limit_of_no_gpu_is_told(self):
+        pod = ("kind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, resources: "
+               "{limits: {nvidia.com/gpu: 0}}}]}\n")
+        result = run("check", "-f", "-", stdin=pod)
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stdout.count("warning[GPU_NOT_REQUESTED]"), 1)
+
     def test_formats(self):
         document = json.loads(run("check", "-f", "-", "-o", "json", stdin=ONE_REPLICA).stdout)
         self.assertEqual(document["errors"], 1)
