@@ -77,10 +77,11 @@ Markup replicas_section(const HtmlReport& report) {
   cost.series = {std::move(dollars)};
   Markup out = figure(draw(cost), finding, {data});
   if (!shares.points.empty()) {
-    const auto within =
-        std::ranges::count_if(shares.points, [](const auto& p) { return p.y <= 1; });
-    const std::string limits =
-        fmt::format("{} of {} points are within every limit.", within, shares.points.size());
+    const auto fine = std::ranges::count_if(plan.replicas, [](const sim::ReplicasPoint& point) {
+      return point.figures && point.figures->stands();
+    });
+    const std::string limits = fmt::format(
+        "{} of {} keep every limit with all of their pods running.", fine, plan.replicas.size());
     charts::LineChart limit = replicas_chart(plan, "chart-replicas-limit", limits);
     limit.y = {"tightest objective, share of its limit", percent_of_limit, false, true};
     limit.series = {std::move(shares)};
