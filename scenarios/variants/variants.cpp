@@ -252,6 +252,9 @@ std::vector<Variant> expand_sweep(std::vector<Variant> variants, const Entry& sw
 
 namespace {
 
+// --sweep PATH=..., or --set sweep.PATH=[...], adds a dimension.
+constexpr std::string_view kSweepPath = "sweep.";
+
 // One value of --set, "path=value".
 struct Setting {
   std::string path;
@@ -264,8 +267,11 @@ std::optional<Setting> read_setting(const std::string& text, std::size_t number,
                                     Findings& findings) {
   const std::size_t equals = text.find('=');
   const int line = static_cast<int>(number) + 1;
-  const SourceLocation all{"--set", line, 1,
-                           static_cast<int>(std::max<std::size_t>(1, text.size()))};
+  const bool swept = text.starts_with(kSweepPath);
+  const std::string flag = swept ? "--sweep" : "--set";
+  const std::size_t shown_from = swept ? kSweepPath.size() : 0;
+  const SourceLocation all{flag, line, 1,
+                           static_cast<int>(std::max<std::size_t>(1, text.size() - shown_from))};
   if (equals == std::string::npos || equals == 0) {
     findings.add(Code::PathUnknown, all, fmt::format("--set \"{}\" is not path=value", text),
                  "write it like --set workloads.cifar10.count=3");
@@ -277,9 +283,9 @@ std::optional<Setting> read_setting(const std::string& text, std::size_t number,
     return std::nullopt;
   }
   Setting setting{
-      text.substr(0, equals), {"--set", line, 1, static_cast<int>(equals)}, nullptr, {}};
+      text.substr(0, equals), {flag, line, 1, static_cast<int>(equals - shown_from)}, nullptr, {}};
   // Padded so that places in the value count from the start of the argument.
-  SourceText padded{"--set", std::string(number, '\n') + std::string(equals + 1, ' ')};
+  SourceText padded{flag, std::string(number, '\n') + std::string(equals + 1 - shown_from, ' ')};
   padded.text += text.substr(equals + 1);
   Diagnostics syntax;
   setting.value = read_document(padded, syntax);
@@ -302,9 +308,6 @@ NodePtr as_text(const NodePtr& value) {
   text->kind = Node::Kind::Text;
   return text;
 }
-
-// --set sweep.PATH=[...] adds a dimension.
-constexpr std::string_view kSweepPath = "sweep.";
 
 // --set on the base, and again on every variant, where it wins over a patch of the same field.
 class Settings {
@@ -370,7 +373,7 @@ class Settings {
   void add_to_sweep(const Setting& setting, NodePtr& spec) {
     if (setting.value->kind != Node::Kind::List || setting.value->items.empty()) {
       findings_.add(Code::FieldType, setting.where, "a sweep takes a list of values",
-                    fmt::format("write {}=[1, 2, 3]", setting.path));
+                    fmt::format("write --sweep {}=1,2,3", setting.path.substr(kSweepPath.size())));
       return;
     }
     auto sweep = std::make_shared<Node>();

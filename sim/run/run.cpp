@@ -144,7 +144,7 @@ Diagnostics check_names(const scenarios::LoadedScenario& loaded,
   }
   std::ranges::stable_sort(found, [](const Diagnostic& a, const Diagnostic& b) {
     const auto place = [](const Diagnostic& d) {
-      return std::tuple(d.where.file == "--set", d.where.line, d.where.column);
+      return std::tuple(d.where.file.starts_with("--"), d.where.line, d.where.column);
     };
     return place(a) < place(b);
   });

@@ -345,6 +345,14 @@ class Sweeps(unittest.TestCase):
             self.assertEqual(again.returncode, 0, again.stderr)
         self.assertEqual(run("run", *demo, "--sweep", path).returncode, 2)
 
+    def test_mistakes_are_told_in_its_own_words(self):
+        wrong = run("run", EXAMPLE, "--set", "seed=3", "--sweep", "workloads.nosuch.count=1,2")
+        self.assertEqual(wrong.returncode, 3)
+        self.assertIn("--sweep:2:1: error[PATH_UNKNOWN]", wrong.stderr)
+        self.assertIn("2 | workloads.nosuch.count=[1,2]\n", wrong.stderr)
+        self.assertIn("1 error in --sweep", wrong.stderr)
+        self.assertNotIn("--set", wrong.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

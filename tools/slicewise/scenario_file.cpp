@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -39,10 +40,16 @@ ScenarioFile scenario_of(SourceText source, const std::vector<std::string>& set)
   });
   const auto& variants = file.loaded.set.variants;
   remember_scenario(file.loaded.set.sha256, variants.empty() ? 0 : variants.front().seed);
-  file.texts = {std::move(source), {"--set", ""}};
-  for (const std::string& flag : set) {
-    file.texts.back().text += flag + "\n";
+  // A line for each argument, under the flag that it is a mistake of.
+  SourceText settings{"--set", ""};
+  SourceText sweeps{"--sweep", ""};
+  constexpr std::string_view kSweepPath = "sweep.";
+  for (const std::string& setting : set) {
+    const bool swept = setting.starts_with(kSweepPath);
+    settings.text += swept ? "\n" : setting + "\n";
+    sweeps.text += swept ? setting.substr(kSweepPath.size()) + "\n" : "\n";
   }
+  file.texts = {std::move(source), std::move(settings), std::move(sweeps)};
   std::move(file.loaded.traces.begin(), file.loaded.traces.end(), std::back_inserter(file.texts));
   file.loaded.traces.clear();
   file.settings = set;
