@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <cstdint>
 
 #include <fmt/format.h>
 
 #include "slicewise/sim/metrics/time_summary.hpp"
 
 #include "merge.hpp"
+#include "unanswered.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -83,15 +85,7 @@ void tail_finding(const Stream& stream, Diagnostics& found) {
                   kPlentyForP999)));
 }
 
-// Still in a queue or on a GPU when the run ended.
-std::int64_t unanswered(const RequestRecord& requests) {
-  return requests.arrived - requests.answered - requests.refused - requests.dropped -
-         requests.timed_out;
-}
-
-// A stable queue is a handful of requests; one that holds a fiftieth of all that came only grows.
 void queue_finding(const Stream& stream, Diagnostics& found) {
-  constexpr std::int64_t kWorthSaying = 100;
   std::int64_t arrived = 0;
   std::int64_t open = 0;
   for (const RequestRecord* record : stream.records) {
@@ -99,7 +93,7 @@ void queue_finding(const Stream& stream, Diagnostics& found) {
     open += unanswered(*record);
   }
   const auto runs = static_cast<std::int64_t>(stream.records.size());
-  if (open < kWorthSaying * runs || open * 50 < arrived) return;
+  if (!queue_only_grows(open, arrived, runs)) return;
   found.push_back(make_diagnostic(
       Code::QueueUnstable, stream.traffic,
       fmt::format("\"{}\" ended with {} of {} requests unanswered: they arrive faster than the "
@@ -132,6 +126,16 @@ void cache_finding(const scenarios::Workload& spec, const WorkloadResult& result
 }
 
 }  // namespace
+
+std::int64_t unanswered(const RequestRecord& requests) {
+  return requests.arrived - requests.answered - requests.refused - requests.dropped -
+         requests.timed_out;
+}
+
+bool queue_only_grows(std::int64_t open, std::int64_t arrived, std::int64_t runs) {
+  constexpr std::int64_t kWorthSaying = 100;
+  return open >= kWorthSaying * runs && open * 50 >= arrived;
+}
 
 void request_findings(const World& world, std::span<const Replication> replications,
                       const VariantResult& result, Diagnostics& found) {

@@ -4,15 +4,18 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/sim/metrics/time_summary.hpp"
 #include "slicewise/sim/world.hpp"
 
 #include "../../result/merge.hpp"
+#include "../../result/unanswered.hpp"
 #include "../../run/replications.hpp"
 #include "load_search.hpp"
 
@@ -97,6 +100,7 @@ struct Member {
   std::vector<std::optional<double>> figures;  // as figures_of() names them
   std::vector<bool> met;                       // by member of the company
   std::vector<bool> ran_on;                    // a GPU of the pool
+  bool falls_behind = false;                   // requests come faster than they are answered
 };
 
 // Workloads that are simulated together.
@@ -169,6 +173,8 @@ std::vector<Member> members_of(const Replication& record, const World& world) {
     for (const NeighbourFigure figure : figures_of(world.workloads[w])) {
       members[w].figures.push_back(observed(figure, record.workloads[w]));
     }
+    const RequestRecord& requests = record.workloads[w].requests;
+    members[w].falls_behind = queue_only_grows(unanswered(requests), requests.arrived, 1);
     for (std::size_t other = 0; other < count; ++other) {
       members[w].met.push_back(record.shared_domain[w * count + other] != 0);
     }
@@ -379,6 +385,39 @@ void fill_rows(const std::vector<Company>& companies, NeighbourMatrix& matrix) {
   }
 }
 
+// In any of its runs.
+bool falls_behind(const Company& company, std::size_t workload) {
+  const std::size_t place = company.place_of(workload);
+  return place < company.workloads.size() &&
+         std::ranges::any_of(company.replications, [&](const std::vector<Member>& members) {
+           return !members.empty() && members[place].falls_behind;
+         });
+}
+
+// Factors of queues that only grow would pass for what a neighbour does.
+void note_overload(const Scenario& base, const std::vector<Company>& companies,
+                   Diagnostics& notes) {
+  for (std::size_t w = 0; w < base.workloads.size(); ++w) {
+    std::vector<std::string> beside;
+    for (const Company& company : companies) {
+      if (company.workloads.size() != 2 || !falls_behind(company, w)) continue;
+      const std::size_t other = company.workloads[1 - company.place_of(w)];
+      beside.push_back(base.workloads[other].name.value);
+    }
+    const bool alone = falls_behind(companies[w], w);
+    if (!alone && beside.empty() && !falls_behind(companies.back(), w)) continue;
+    const std::string where = alone            ? "even alone"
+                              : beside.empty() ? "beside all others"
+                                               : fmt::format("beside {}", fmt::join(beside, ", "));
+    notes.push_back(make_diagnostic(
+        Code::QueueUnstable, base.workloads[w].name.where,
+        fmt::format("requests of \"{}\" arrive faster than they are served {}: the latencies and "
+                    "factors there only tell how long the run was",
+                    base.workloads[w].name.value, where),
+        "add replicas on more GPUs, or lower traffic.mean; max-load tells how much each bears"));
+  }
+}
+
 // How long the whole scenario runs, for companies that would never end; 0 where it says so itself.
 Expected<Duration> length_of(const Scenario& base, const models::Catalogue& catalogue,
                              const RunOptions& options) {
@@ -445,6 +484,7 @@ Expected<NeighbourMatrix> find_neighbours(const scenarios::ScenarioSet& set, std
   matrix.interrupted = is_interrupted(options.run);
   fill_rows(companies, matrix);
   together.fill(matrix);
+  note_overload(base, companies, matrix.notes);
   return matrix;
 }
 

@@ -167,6 +167,21 @@ TEST(Neighbours, StagesOfAPipelineHaveItsRequests) {
   EXPECT_THAT(matrix.notes.front().message, HasSubstr("taken apart"));
 }
 
+// Either is served at 0.7 of a GPU alone, and together they ask for 1.4.
+TEST(Neighbours, FactorsOfQueuesThatOnlyGrowAreNamed) {
+  const auto busy = [](const std::string& name) {
+    return called(demo::service(1, 70, milliseconds(10), ServiceTime::Law::Exponential), name);
+  };
+  Scenario scenario = three_runs_on(one_gpu_pool(2), {busy("a"), busy("b")});
+  scenario.duration = minutes(3);
+  const NeighbourMatrix matrix = matrix_of(scenario);
+  ASSERT_EQ(matrix.notes.size(), 2U);
+  EXPECT_EQ(matrix.notes.front().code, Code::QueueUnstable);
+  EXPECT_THAT(matrix.notes.front().message,
+              HasSubstr("\"a\" arrive faster than they are served beside b"));
+  EXPECT_THAT(matrix.notes.back().message, HasSubstr("beside a"));
+}
+
 TEST(Neighbours, AreTheSameWithAnyNumberOfThreads) {
   const auto slowdowns = [](int threads) {
     Scenario scenario =
