@@ -141,7 +141,10 @@ std::string names_of_rules(const LineChart& chart, const Plot& plot) {
   std::string out;
   const PlotArea& area = plot.area();
   for (const RuleLine& limit : chart.limits) {
-    out += text_at(area.left + 6, plot.y_of(limit.at) - 5, limit.label, "tick halo");
+    constexpr double kLineOfText = 16;
+    const double y = plot.y_of(limit.at);
+    const bool above = y - area.top > kLineOfText;  // else it would stand in the axis' title
+    out += text_at(area.left + 6, above ? y - 5 : y + 13, limit.label, "tick halo");
   }
   double drop = 12;
   for (const RuleLine& event : chart.events) {
