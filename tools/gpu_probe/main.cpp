@@ -17,7 +17,7 @@
 namespace slicewise::gpu_probe {
 namespace {
 
-enum Exit : int { kDone = 0, kInPart = 1, kUsage = 2, kNoGpu = 4, kFile = 5 };
+enum Exit : int { Done = 0, InPart = 1, Usage = 2, NoDevice = 4, File = 5 };
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -77,10 +77,10 @@ int write(const nlohmann::json& document, const std::string& file) {
     std::ofstream(file) << document.dump(2) << '\n';
     if (!std::ifstream(file)) {
       std::cerr << "error: " << file << " cannot be written\n";
-      return kFile;
+      return Exit::File;
     }
   }
-  return document["failures"].empty() ? kDone : kInPart;
+  return document["failures"].empty() ? Exit::Done : Exit::InPart;
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -88,7 +88,7 @@ int run(const std::vector<std::string>& arguments) {
     const Options options = options_of(arguments);
     if (options.help) {
       std::cout << help_text();
-      return kDone;
+      return Exit::Done;
     }
     if (options.child) {
       return serve(options.machine.driver, options.machine.gpu, *options.child);
@@ -96,16 +96,16 @@ int run(const std::vector<std::string>& arguments) {
     return write(probe(options.machine), options.out);
   } catch (const std::invalid_argument& problem) {
     std::cerr << "error: " << problem.what() << "\n  gpu_probe --help lists what there is\n";
-    return kUsage;
+    return Exit::Usage;
   } catch (const NoGpu& reason) {
     std::cerr
         << "error: no NVIDIA GPU to measure: " << reason.what()
         << "\n  run it on a node with a GPU and its driver; `slicewise export --to probe-job` "
            "writes the Kubernetes Job\n";
-    return kNoGpu;
+    return Exit::NoDevice;
   } catch (const std::exception& problem) {
     std::cerr << "error: " << problem.what() << '\n';
-    return kInPart;
+    return Exit::InPart;
   }
 }
 

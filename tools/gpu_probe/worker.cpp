@@ -13,8 +13,6 @@
 
 #include "library.hpp"
 
-extern char** environ;
-
 namespace slicewise::gpu_probe {
 namespace {
 
@@ -29,18 +27,19 @@ std::array<int, 2> make_pipe() {
 // The environment of a child: what a task names replaces what is there.
 std::vector<std::string> environment_for(const Task& task) {
   std::vector<std::string> out;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
+  for (char** entry = ::environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
     if (!task.environment.contains(text.substr(0, text.find('=')))) out.push_back(text);
   }
   for (const auto& [name, value] : task.environment) {
-    if (!value.empty()) out.push_back(name + "=" + value);
+    if (!value.empty()) out.push_back(std::string(name).append("=").append(value));
   }
   return out;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> out;
+  out.reserve(texts.size() + 1);
   for (std::string& text : texts) out.push_back(text.data());
   out.push_back(nullptr);
   return out;
@@ -96,7 +95,7 @@ nlohmann::json Worker::read_line() {
     if (count <= 0) throw std::runtime_error("a process died");
     read_.append(part.data(), static_cast<std::size_t>(count));
   }
-  const nlohmann::json line = nlohmann::json::parse(read_.substr(0, end));
+  nlohmann::json line = nlohmann::json::parse(read_.substr(0, end));
   read_.erase(0, end + 1);
   if (line.contains("noGpu")) throw NoGpu(line["noGpu"].get<std::string>());
   if (line.contains("error")) throw std::runtime_error(line["error"].get<std::string>());
@@ -114,6 +113,7 @@ Outcome Worker::outcome() { return read_line().get<Outcome>(); }
 std::vector<std::vector<Outcome>> run_together(const Machine& machine,
                                                const std::vector<Task>& tasks) {
   std::vector<std::unique_ptr<Worker>> workers;
+  workers.reserve(tasks.size());
   for (const Task& task : tasks) workers.push_back(std::make_unique<Worker>(machine, task));
   for (const auto& worker : workers) worker->wait_ready();
   std::vector<std::vector<Outcome>> runs;

@@ -98,6 +98,7 @@ class PathSearch {
 
   static std::vector<PoolChoice> choices(const std::vector<Present>& pools) {
     std::vector<PoolChoice> all;
+    all.reserve(pools.size());
     for (const Present& pool : pools) all.push_back(pool.choice);
     return all;
   }
