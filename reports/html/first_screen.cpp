@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "../screens/plan_screen.hpp"
+#include "../screens/plan_words.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_notes.hpp"
 #include "../screens/result_verdict.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "../screens/plan_screen.hpp"
+#include "../screens/plan_words.hpp"
 #include "../screens/result_comparison.hpp"
 #include "../screens/result_figures.hpp"
 #include "page_parts.hpp"

@@ -4,6 +4,7 @@
 
 #include "../charts/charts.hpp"
 #include "../screens/plan_screen.hpp"
+#include "../screens/plan_words.hpp"
 #include "../screens/result_figures.hpp"
 #include "page_parts.hpp"
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "../charts/charts.hpp"
-#include "../screens/plan_screen.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/sensitivity_screen.hpp"
 #include "../text/amount_text.hpp"

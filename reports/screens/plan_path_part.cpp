@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "plan_screen.hpp"
+#include "plan_words.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports {

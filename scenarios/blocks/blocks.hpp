@@ -44,6 +44,14 @@ extern const FieldList kPolicy;
 extern const FieldList kPricing;
 extern const FieldList kReplayFile;  // of a file of `kind: Replay`
 
+// Jobs whose pods a trace lists.
+inline constexpr std::string_view kTraceJobs = "TraceJobs";
+
+inline constexpr Word kWorkloadKinds[] = {{"Job", WorkloadKind::Job},
+                                          {"Deployment", WorkloadKind::Deployment},
+                                          {"Service", WorkloadKind::Service},
+                                          {"Notebook", WorkloadKind::Notebook},
+                                          {kTraceJobs, WorkloadKind::Job}};
 // The words of fields that stand in two blocks.
 inline constexpr Word kMigStrategies[] = {
     {"none", MigStrategy::None}, {"single", MigStrategy::Single}, {"mixed", MigStrategy::Mixed}};
@@ -66,6 +74,9 @@ void check_random_form(const Node& node, const std::string& path, const SourceLo
 // The figure that a key of slo limits.
 std::optional<Figure> figure_called(std::string_view name);
 
+// Rules of a workload: what contradicts its kind or another of its figures, and what its kind
+// needs.
+void check_workload(const Node& node, const Workload& workload, Findings& findings);
 // Rules of a Service: what contradicts its kind, and figures that its kind needs.
 void check_service(const Node& node, const Workload& workload, Findings& findings);
 // Whether requests come with numbers of tokens, as those of a trace may.

@@ -5,17 +5,13 @@ import pathlib
 import tempfile
 import unittest
 
-from program import ROOT, run
+from program import ROOT, VerbCase, run
 
 LOGS = "scenarios/examples/logs/"
 
 
-class Import(unittest.TestCase):
-    def expect(self, code, message, *arguments, **settings):
-        result = run("import", *arguments, **settings)
-        self.assertEqual(result.returncode, code, result.stderr)
-        self.assertIn(message, result.stderr)
-        return result
+class Import(VerbCase):
+    verb = "import"
 
     def test_a_trace_on_standard_output_and_the_counts_beside_it(self):
         result = self.expect(0, "note: 5 rows read, 5 jobs\n", "openb", "-f", LOGS + "openb.csv")

@@ -110,6 +110,19 @@ def run_on_terminal(*arguments, terminal="stdout", env=None):
     return output.decode("utf-8")
 
 
+class VerbCase(unittest.TestCase):
+    """Tests of one verb."""
+
+    verb = ""
+
+    def expect(self, code, message, *arguments, **settings):
+        """Runs the verb, which must exit with `code` and say `message` among its mistakes."""
+        result = run(self.verb, *arguments, **settings)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertIn(message, result.stderr)
+        return result
+
+
 def check_schema(case, kind, document):
     """Holds a document to the schema that the program prints for its kind."""
     if jsonschema is None:

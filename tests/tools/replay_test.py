@@ -12,18 +12,14 @@ import unittest
 
 import jsonschema
 
-from program import BINARY, EXAMPLE, PODS_LOST, ROOT, environment, interrupt_at_work, run
+from program import BINARY, EXAMPLE, PODS_LOST, VerbCase, environment, interrupt_at_work, run
 
 LOGS = "scenarios/examples/logs/"
 TRACE = LOGS + "team-trace.csv"
 
 
-class Replay(unittest.TestCase):
-    def expect(self, code, message, *arguments, **settings):
-        result = run("replay", *arguments, **settings)
-        self.assertEqual(result.returncode, code, result.stderr)
-        self.assertIn(message, result.stderr)
-        return result
+class Replay(VerbCase):
+    verb = "replay"
 
     def test_a_file_says_what_flags_say(self):
         from_file = self.expect(0, "", "-f", LOGS + "team-replay.yaml", "-o", "json")
@@ -145,110 +141,6 @@ class Replay(unittest.TestCase):
                           "0,100,8,1,0.3,0.4,0.3\n")
         self.assertLess(owned, 1_000_000)  # with sanitizers as well
 
-    def test_ways_of_sharing_stand_side_by_side(self):
-        sharing = ("exclusive", "time-slicing:4", "mps:4", "mig:all-1g.5gb")
-        arguments = ("-f", TRACE, "--instances", "p4d.24xlarge=2", "--queue", "fifo,easy",
-                     "--placement", "best-fit", "--group-by", "user")
-        shared = (*arguments, "--sharing", ",".join(sharing))
-        document = json.loads(self.expect(PODS_LOST, "", *shared, "-o", "json").stdout)
-        jsonschema.validate(document, json.loads(run("schema", "replay").stdout))
-        outcomes = document["schedulers"]
-        self.assertEqual([(o["sharing"], o["queue"]) for o in outcomes],
-                         [(way, queue) for way in sharing for queue in ("fifo", "easy")])
-        for outcome in outcomes:
-            company = outcome["company"]
-            refused = sum(each["jobs"] for each in company.get("fitNoShare", []))
-            self.assertEqual(outcome["finished"] + refused, 160)
-            self.assertEqual(refused > 0, outcome["sharing"].startswith("mig"))
-            self.assertEqual(company["slowdown"]["max"] > 1, outcome["sharing"] != "exclusive")
-            self.assertEqual(company["provenance"]["jobs"], 160)
-            self.assertAlmostEqual(outcome["usdPerJob"] * outcome["finished"], outcome["costUsd"],
-                                   delta=1e-6)
-            means = [group["slowdown"]["mean"] for group in outcome["groups"]]
-            self.assertEqual(means, sorted(means, reverse=True))
-            self.assertEqual(company["worstUser"]["slowdownMean"], means[0])
-        plain = json.loads(self.expect(0, "", *arguments, "-o", "json").stdout)["schedulers"]
-        for alone, without in zip(outcomes[:2], plain):
-            for key in ("waitSeconds", "completionSeconds", "makespanSeconds", "costUsd", "events",
-                        "peakGpus", "gpuHours", "sizes"):
-                self.assertEqual(alone[key], without[key])
-        texts = {run("replay", *shared, "-o", "json", "--jobs", jobs).stdout for jobs in "128"}
-        self.assertEqual(len(texts), 1)
-        for form in ("table", "wide", "md", "csv", "yaml"):
-            text = self.expect(PODS_LOST, "", *shared, "-o", form).stdout
-            for way in sharing:
-                self.assertIn(way, text)
-        rows = list(csv.DictReader(self.expect(PODS_LOST, "", *shared, "-o", "csv")
-                                   .stdout.splitlines()))
-        self.assertEqual({row["sharing"] for row in rows}, set(sharing))
-        self.assertEqual(float(rows[0]["slowdownMean"]), 1)
-        self.assertNotIn("sharing", self.expect(0, "", *arguments, "-o", "csv").stdout)
-
-    def test_sharing_is_scheduled_as_kubernetes_does_it(self):
-        outcome, = json.loads(self.expect(0, "", "-f", TRACE, "--instances", "p4d.24xlarge=2", "-o",
-                                          "json", "--sharing", "mps:2").stdout)["schedulers"]
-        self.assertEqual((outcome["queue"], outcome["placement"]), ("backfill", "least-allocated"))
-
-    def test_placements_that_know_sharing_stand_side_by_side(self):
-        policies = ("best-fit", "memory-binpack", "utilization-binpack", "gavel", "lucid",
-                    "interference-aware")
-        month = run("import", "openb", "-q", "-f", LOGS + "openb-month.csv.gz").stdout
-        arguments = ("-f", "-", "--any-gpu", "--instances", "p3.16xlarge=3", "--sharing",
-                     "time-slicing:4", "--queue", "fifo", "--placement", ",".join(policies))
-        document = json.loads(run("replay", *arguments, "-o", "json", stdin=month).stdout)
-        jsonschema.validate(document, json.loads(run("schema", "replay").stdout))
-        outcomes = document["schedulers"]
-        self.assertEqual(tuple(o["placement"] for o in outcomes), policies)
-        slowdowns = {o["placement"]: o["company"]["slowdown"]["mean"] for o in outcomes}
-        self.assertEqual(len(set(slowdowns.values())), len(policies), slowdowns)
-        waits = {o["placement"]: o["waitSeconds"]["mean"] for o in outcomes}
-        self.assertEqual(min(waits, key=waits.get), "interference-aware")
-        self.assertGreater(waits["best-fit"], 5 * waits["interference-aware"])
-        table = run("replay", *arguments, stdin=month).stdout
-        for policy in policies:
-            self.assertRegex(table, rf"time-slicing:4 +{policy} ")
-        self.expect(2, "they need --sharing", "-f", TRACE, "--instances", "p3.16xlarge=3",
-                    "--placement", "gavel")
-        file = "apiVersion: slicewise.dev/v1alpha1\nkind: Replay\nmetadata: {name: a}\n" \
-               "spec:\n  trace: {file: x.csv}\n  cluster: {gpus: 8}\n  placement: lucid\n"
-        self.expect(3, "-:7:14: error[SETTING_CONFLICT]: lucid looks", "-f", "-", stdin=file)
-
-    def test_jobs_interleave_their_iterations(self):
-        trace = "arrival_s,run_s,gpus,iteration_s,iteration_host_s,iteration_gpu_s," \
-                "iteration_network_s\n0,1000,1,1,1,0,0\n0,1000,1,1,0,1,0\n"
-        arguments = ("--gpus", "1", "--queue", "fifo,muri,antman", "-o", "json")
-        document = json.loads(self.expect(0, "", "-f", "-", *arguments, stdin=trace).stdout)
-        jsonschema.validate(document, json.loads(run("schema", "replay").stdout))
-        fifo, muri, antman = [s["completionSeconds"]["mean"] for s in document["schedulers"]]
-        self.assertEqual((fifo, antman), (1500, 1500))  # both own their GPU
-        self.assertAlmostEqual(muri, 1000 * 1.33 / 1.015, delta=1e-3)
-        self.expect(3, "what an iteration of each job does", "-f", TRACE, *arguments)
-        self.expect(3, "error[TRACE_COLUMN]: muri and antman know no parts", "-f", "-",
-                    *arguments[:2], "--queue", "muri",
-                    stdin=trace.replace("gpus", "gpus,gpu_milli").replace("00,1,", "00,1,500,"))
-        self.expect(2, "srtf, srsf, muri and antman", "-f", TRACE, "--instances", "p3.16xlarge=3",
-                    "--sharing", "mps:2", "--queue", "muri")
-
-    def test_interleaved_jobs_use_gpus_for_more_than_all_of_the_time(self):
-        trace = "arrival_s,run_s,gpus,iteration_s,iteration_host_s,iteration_gpu_s," \
-                "iteration_network_s\n0,100,1,1,1,0,0\n0,100,1,1,0,1,0\n"
-        arguments = ("-f", "-", "--nodes", "1x1", "--queue", "fifo,muri", "--placement",
-                     "random,fgd")
-        document = json.loads(self.expect(0, "", *arguments, "-o", "json", stdin=trace).stdout)
-        rows = [(s["queue"], s.get("placement")) for s in document["schedulers"]]
-        self.assertEqual(rows, [("fifo", "random"), ("fifo", "fgd"), ("muri", None)])
-        muri = document["schedulers"][2]
-        self.assertAlmostEqual(muri["gpuUtilization"], 2 * 1.015 / 1.33, delta=1e-6)
-        self.assertTrue(muri["series"]["gpus"])
-        text = self.expect(0, "", *arguments, "-o", "csv", stdin=trace).stdout
-        row, = [r for r in csv.DictReader(text.splitlines())
-                if (r["queue"], r["size"]) == ("muri", "all")]
-        self.assertEqual((row["placement"], float(row["gpuUtilization"])),
-                         ("", muri["gpuUtilization"]))
-        self.assertRegex(self.expect(0, "", *arguments, stdin=trace).stdout, r"muri +- ")
-        self.expect(2, "--placement says nothing to muri", "-f", "-", "--nodes", "1x1", "--queue",
-                    "muri,antman", "--placement", "fgd", stdin=trace)
-
     def test_what_is_wrong_has_its_place(self):
         head = "apiVersion: slicewise.dev/v1alpha1\nkind: Replay\nmetadata: {name: a}\nspec:\n" \
                "  trace: {file: x.csv}\n  cluster: {instances: [{instanceType: g5.xlarge}]}\n"
@@ -276,51 +168,6 @@ class Replay(unittest.TestCase):
                 result = run("replay", "-f", "-", "--instances", "p4d.24xlarge=1",
                              stdin=f"{trace}0,60,1,{name}\n")
                 self.assertEqual(result.returncode == 0, finds, (code, result.stdout))
-
-    def test_a_file_says_how_gpus_are_shared(self):
-        file = "apiVersion: slicewise.dev/v1alpha1\nkind: Replay\nmetadata: {name: a}\nspec:\n" \
-               f"  trace: {{file: {(ROOT / TRACE).resolve()}}}\n" \
-               "  cluster: {CLUSTER}\n  sharing: [SHARING]\n"
-        instances = "instances: [{instanceType: p4d.24xlarge, count: 2}]"
-        good = file.replace("CLUSTER", instances).replace("SHARING", "exclusive, time-slicing:4")
-        from_file = self.expect(0, "", "-f", "-", "-o", "csv", stdin=good).stdout
-        from_flags = self.expect(0, "", "-f", str((ROOT / TRACE).resolve()), "--instances",
-                                 "p4d.24xlarge=2", "--sharing", "exclusive,time-slicing:4", "-o",
-                                 "csv").stdout
-        self.assertEqual(from_file, from_flags)
-        bad = file.replace("CLUSTER", "gpus: 8").replace("SHARING", "mpps:4")
-        result = self.expect(3, "did you mean mps?", "-f", "-", stdin=bad)
-        self.assertIn("which GPUs the nodes have", result.stderr)
-        for line in ("  queue: srtf\n", "  inflate: 1.3\n"):
-            self.expect(3, "SETTING_CONFLICT", "-f", "-", stdin=good + line)
-
-    def test_sharing_that_cannot_be_is_refused(self):
-        nodes = ("-f", TRACE, "--instances", "p4d.24xlarge=2", "--sharing")
-        self.expect(2, "--sharing needs --instances", "-f", TRACE, "--gpus", "8", "--sharing",
-                    "mps:4")
-        self.expect(2, "did you mean time-slicing?", *nodes, "time-slice:4")
-        self.expect(2, "from 2 to", *nodes, "mps:1")
-        self.expect(2, "srtf", *nodes, "mps:4", "--queue", "srtf")
-        self.expect(2, "--inflate", *nodes, "mps:4", "--inflate", "130%")
-        self.expect(3, "did you mean all-1g.5gb?", *nodes, "mig:all-1g.5g")
-        self.expect(3, "all-balanced", *nodes, "mig:all-balanced")
-        self.expect(3, "MPS_TOO_MANY_CLIENTS", *nodes, "mps:60")
-        self.expect(3, "MIG_UNSUPPORTED", "-f", TRACE, "--instances", "g5.xlarge=2", "--sharing",
-                    "mig:all-1g.5gb")
-        self.expect(3, "part of a GPU", "-f", TRACE, "--instances", "g6f.large=8", "--sharing",
-                    "exclusive")
-
-    def test_who_finds_no_gpu_memory_is_counted(self):
-        trace = "arrival_s,run_s,gpus,gpu_memory_bytes\n0,3000,1,10000000000\n" \
-                "5,100,1,10000000000\n6,10,1,90000000000\n"
-        result = self.expect(PODS_LOST, "", "-f", "-", "--instances", "g4dn.xlarge=1", "--sharing",
-                             "time-slicing:2", "-o", "json", stdin=trace)
-        outcome = json.loads(result.stdout)["schedulers"][0]
-        self.assertEqual((outcome["company"]["oomKilled"], outcome["company"]["failed"]), (7, 1))
-        self.assertEqual(outcome["company"]["fitNoShare"],
-                         [{"firstLine": 4, "firstRow": 3, "jobs": 1, "reason": "gpuMemory"}])
-        self.assertEqual([reason["cause"] for reason in outcome["verdict"]["reasons"]],
-                         ["podsFailed", "podsPending"])
 
     def test_how_often_a_job_comes_back_is_said(self):
         row = "5,100,1,10000000000"
@@ -400,28 +247,6 @@ class Replay(unittest.TestCase):
                     stdin=trace)
         self.expect(2, "--profile-by needs --sharing", "-f", TRACE, "--gpus", "8", "--profile-by",
                     rule)
-
-    def test_neighbours_of_the_time_of_recording_are_taken_out(self):
-        rows = "0,100,1,n/0\n50,100,1,n/0\n"
-        trace = f"# run_under_sharing=true\narrival_s,run_s,gpus,ran_on\n{rows}"
-        arguments = ("-f", "-", "--instances", "p4d.24xlarge=1", "--sharing", "exclusive", "-o",
-                     "json")
-        document = json.loads(self.expect(0, "", *arguments, stdin=trace).stdout)
-        self.assertEqual(document["metadata"]["companyTakenOut"], 2)
-        self.assertAlmostEqual(document["schedulers"][0]["completionSeconds"]["mean"], 500 / 7,
-                               places=5)  # 50 s alone, and 3/7 of the 50 s beside each other
-        unsaid = json.loads(self.expect(0, "", *arguments, stdin=trace.replace(
-            ",ran_on", "").replace(",n/0", "")).stdout)
-        self.assertTrue(unsaid["metadata"]["runTimesUnderSharing"])
-        self.assertEqual(unsaid["schedulers"][0]["completionSeconds"]["mean"], 100)
-
-    def test_recorded_company_comes_again_as_it_was(self):
-        trace = "# run_under_sharing=true\narrival_s,run_s,gpus,gpu_permille,ran_on\n" \
-                "0,200,1,1000,n/0\n0,200,1,1000,n/0\n"
-        result = self.expect(0, "", "-f", "-", "--instances", "g5.xlarge=1", "--sharing",
-                             "time-slicing:2", "-o", "json", stdin=trace)
-        self.assertAlmostEqual(
-            json.loads(result.stdout)["schedulers"][0]["completionSeconds"]["mean"], 200, delta=3)
 
     def test_the_page_is_drawn_from_the_document(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -559,121 +384,6 @@ class Replay(unittest.TestCase):
         self.assertEqual(process.returncode, 130, err)
         self.assertIn("interrupted", err)
         self.assertTrue(json.loads(out)["metadata"]["interrupted"])
-
-
-class WhatRowsSay(unittest.TestCase):
-    """What a field that is empty, or says the same in other words, means."""
-
-    def schedulers(self, trace, *arguments, code=0):
-        result = run("replay", "-f", "-", *arguments, "-o", "json", stdin=trace)
-        self.assertEqual(result.returncode, code, result.stderr)
-        return json.loads(result.stdout)["schedulers"]
-
-    def test_without_a_part_of_a_gpu_a_job_takes_all_of_it(self):
-        trace = "arrival_s,run_s,gpus,gpu_milli\n" + "0,100,1,\n" * 3 + "0,100,1,1000\n" * 2
-        replayed = self.schedulers(trace, "--gpus", "1")[0]
-        self.assertEqual(replayed["makespanSeconds"], 500)
-        self.assertEqual([(s["name"], s["finished"]) for s in replayed["sizes"]],
-                         [("1 GPU", 5)])
-
-    def test_a_part_is_one_of_each_gpu(self):
-        use = [self.schedulers(f"arrival_s,run_s,gpus,gpu_milli\n0,36000,{gpus},500\n",
-                               "--instances", node, "--sharing", "exclusive")[0]["company"]["gpuBusyRatio"]
-               for gpus, node in ((1, "g5.xlarge=1"), (4, "g5.12xlarge=1"))]
-        self.assertAlmostEqual(use[0], 0.5)
-        self.assertAlmostEqual(use[1], 0.5)
-
-    def test_a_gpu_is_busy_while_an_sm_is(self):
-        on = ("--instances", "g5.xlarge=1", "--sharing", "exclusive")
-        both = "arrival_s,run_s,gpus,gpu_permille,sm_permille\n0,36000,1,1000,900\n"
-        busy = self.schedulers(both, *on)[0]["company"]["gpuBusyRatio"]
-        self.assertAlmostEqual(busy, 0.9)
-
-    def test_a_gpu_is_the_one_that_a_log_means(self):
-        times = [self.schedulers(f"arrival_s,run_s,gpus,gpu_models\n0,1000,1,{name}\n", "--any-gpu",
-                                 "--instances", "g5.xlarge=1", "--sharing",
-                                 "exclusive")[0]["makespanSeconds"]
-                 for name in ("T4", "Tesla_T4", "NVIDIA-T4")]
-        self.assertLess(times[0], 900)
-        self.assertEqual(times, [times[0]] * 3)
-
-    def test_tail_times_of_sharing_are_there(self):
-        trace = "arrival_s,run_s,gpus\n0,100,1\n0,100,1\n0,100,1\n"
-        shared, = self.schedulers(trace, "--instances", "g5.xlarge=1", "--sharing", "exclusive")
-        self.assertAlmostEqual(shared["waitP95Seconds"], 200, delta=2)
-        self.assertAlmostEqual(shared["completionP95Seconds"], 300, delta=3)
-        self.assertNotIn("waitP95Seconds", self.schedulers(trace, "--gpus", "1")[0])
-
-    def test_jobs_that_never_fit_are_named_in_any_order_of_ways(self):
-        trace = "arrival_s,run_s,gpus\n0,10,16\n0,10,1\n"
-        for ways in ("exclusive,mig:all-1g.5gb", "mig:all-1g.5gb,exclusive"):
-            result = run("replay", "-f", "-", "--instances", "p4d.24xlarge=1", "--sharing", ways,
-                         stdin=trace)
-            self.assertIn("JOB_NEVER_FITS: 1 of 2 jobs", result.stdout)
-
-    def test_jobs_above_the_memory_of_all_gpus_are_counted_without_sharing_too(self):
-        trace = "arrival_s,run_s,gpus,gpu_memory_bytes\n0,10,1,1000\n0,10,1,30000000000\n" \
-                "5,10,1,40000000000\n"
-        for nodes, said in (("g5.xlarge=4", True), ("g5.xlarge=4,p4d.24xlarge=1", False)):
-            text = run("replay", "-f", "-", "--instances", nodes, stdin=trace).stdout
-            self.assertEqual("2 jobs need more GPU memory than any GPU here has (22.49 GiB), and were "
-                             "run all the same; the first is line 3" in " ".join(text.split()), said,
-                             text)
-
-    def test_rows_of_groups_have_figures_of_the_group_alone(self):
-        trace = "arrival_s,run_s,gpus,user\n0,10,1,ana\n0,10,2,bo\n0,30,1,bo\n"
-        ways = ("-f", "-", "--instances", "p4d.24xlarge=1", "--sharing", "mig:all-1g.5gb")
-        everything, *groups = csv.DictReader(
-            run("replay", *ways, "--group-by", "user", "-o", "csv", stdin=trace).stdout.splitlines())
-        self.assertEqual((everything["lost"], everything["fitNoShare"]), ("1", "1"))
-        self.assertEqual({row["size"]: row["lost"] for row in groups}, {"ana": "", "bo": "1"})
-        for row in groups:
-            self.assertEqual(row["sharing"], "mig:all-1g.5gb")
-            for column in ("costUsd", "usdPerJob", "worstUser", "completionP95Seconds", "neverFit",
-                           "boundedSlowdownMean", "gpuBusy", "makespanSeconds", "fitNoShare"):
-                self.assertEqual(row[column], "", column)
-        self.assertNotIn("lost", run("replay", *ways, "-o", "csv", stdin=trace).stdout.split("\n", 1)[0])
-
-    def test_a_pod_fits_any_slice_that_is_as_large_as_the_one_it_had(self):
-        def pod(number, resource):
-            times = {"startTime": "2026-11-01T08:00:00Z", "conditions": [
-                {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-11-01T08:00:00Z"}]}
-            ended = {"terminated": {"startedAt": "2026-11-01T08:00:05Z", "finishedAt": "2026-11-01T09:00:00Z",
-                                    "exitCode": 0, "reason": "Completed"}}
-            return {"metadata": {"name": f"p{number}", "namespace": "x", "uid": f"u{number}",
-                                 "creationTimestamp": "2026-11-01T08:00:00Z"},
-                    "spec": {"containers": [{"name": "c", "resources": {"limits": {resource: "1"}}}]},
-                    "status": {**times, "phase": "Succeeded",
-                               "containerStatuses": [{"name": "c", "state": ended}]}}
-
-        pods = json.dumps({"kind": "List", "items": [pod(1, "nvidia.com/mig-1g.5gb"),
-                                                     pod(2, "nvidia.com/mig-2g.10gb")]})
-        trace = run("import", "pods", "-f", "-", stdin=pods)
-        self.assertEqual(trace.returncode, 0, trace.stderr)
-        ways = {"mig:all-1g.5gb": 1, "mig:all-2g.10gb": 2, "mig:all-3g.20gb": 2, "time-slicing:4": 2,
-                "exclusive": 2}
-        found = self.schedulers(trace.stdout, "--instances", "p4d.24xlarge=1", "--sharing", ",".join(ways),
-                                code=PODS_LOST)
-        self.assertEqual({way["sharing"]: way["finished"] for way in found}, ways)
-        self.assertEqual(found[0]["company"]["fitNoShare"][0]["reason"], "otherSlice")
-        self.assertEqual(found[0]["company"]["provenance"]["gpuMemory"], 2)
-
-    def test_the_page_compares_ways_that_did_the_work(self):
-        trace = "arrival_s,run_s,gpus,gpu_memory_bytes\n0,10,1,30000000000\n0,10,1,30000000000\n"
-        stored = run("replay", "-f", "-", "--instances", "p4d.24xlarge=1", "--sharing",
-                     "mig:all-1g.5gb,exclusive", "-o", "json", stdin=trace).stdout
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "replay.json")
-            path.write_text(stored, encoding="utf-8")
-            page = run("report", str(path)).stdout
-        self.assertIn("exclusive costs least", page)
-        self.assertNotIn("0 s with mig", page)
-        self.assertNotRegex(page, "mig:all-1g.5gb costs least")
-
-    def test_a_trace_without_a_run_time_is_an_error(self):
-        result = run("replay", "-f", "-", "--gpus", "1", stdin="arrival_s,run_s,gpus\n0,,1\n")
-        self.assertEqual(result.returncode, 3)
-        self.assertIn("no job of the trace says how long it ran", result.stderr)
 
 
 if __name__ == "__main__":

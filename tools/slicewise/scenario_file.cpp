@@ -43,11 +43,10 @@ ScenarioFile scenario_of(SourceText source, const std::vector<std::string>& set)
   // A line for each argument, under the flag that it is a mistake of.
   SourceText settings{"--set", ""};
   SourceText sweeps{"--sweep", ""};
-  constexpr std::string_view kSweepPath = "sweep.";
   for (const std::string& setting : set) {
-    const bool swept = setting.starts_with(kSweepPath);
+    const bool swept = setting.starts_with(scenarios::kSweepPath);
     settings.text += swept ? "\n" : setting + "\n";
-    sweeps.text += swept ? setting.substr(kSweepPath.size()) + "\n" : "\n";
+    sweeps.text += swept ? setting.substr(scenarios::kSweepPath.size()) + "\n" : "\n";
   }
   file.texts = {std::move(source), std::move(settings), std::move(sweeps)};
   std::move(file.loaded.traces.begin(), file.loaded.traces.end(), std::back_inserter(file.texts));

@@ -31,6 +31,10 @@ struct Overrides {
   std::vector<std::string> set;
 };
 
+// A setting whose path begins so adds a dimension to the scenario's sweep: "sweep.PATH=[1, 2]", as
+// --sweep PATH=1,2 does.
+inline constexpr std::string_view kSweepPath = "sweep.";
+
 // A scenario file as far as it could be read.
 struct LoadedScenario {
   ScenarioSet set;       // complete when there are no problems, else what could be made out

@@ -1,7 +1,10 @@
 // Plans that are small enough for the definition: every configuration can be simulated.
 #pragma once
 
+#include <cstdint>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "slicewise/sim/plan.hpp"
@@ -38,5 +41,13 @@ inline PlanOptions small_space() {
   options.flips = false;
   return options;
 }
+
+// One or two workloads; Services for half a minute, or Jobs until they are done.
+scenarios::ScenarioSet random_set(std::uint32_t instance);
+
+// The definition: every configuration with every number of nodes, as many replications as decide.
+// `which` becomes what it is.
+std::optional<Usd> cheapest_of_all(const scenarios::Scenario& scenario,
+                                   std::string* which = nullptr);
 
 }  // namespace slicewise::sim::small_plans

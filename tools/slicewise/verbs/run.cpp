@@ -36,7 +36,7 @@ std::vector<std::string> settings_of(const RunCommand& command) {
   for (const std::string& sweep : command.sweep) {
     const std::size_t equals = sweep.find('=');
     const std::string values = sweep.substr(equals + 1);
-    settings.push_back(fmt::format("sweep.{}={}", sweep.substr(0, equals),
+    settings.push_back(fmt::format("{}{}={}", scenarios::kSweepPath, sweep.substr(0, equals),
                                    is_list(values) ? values : "[" + values + "]"));
   }
   return settings;

@@ -1,0 +1,367 @@
+#include "plan_words.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "result_figures.hpp"
+
+namespace slicewise::reports {
+
+using sim::Plan;
+using sim::PlannedObjective;
+using sim::PlanOption;
+using sim::PoolChoice;
+using sim::RejectedChoice;
+
+std::vector<std::string> pool_texts(const std::vector<PoolChoice>& pools) {
+  std::vector<std::string> parts;
+  parts.reserve(pools.size());
+  for (const PoolChoice& choice : pools) {
+    const std::size_t most = 8;  // a trace has dozens
+    const std::string names = choice.workloads.size() > most
+                                  ? fmt::format("{} workloads", choice.workloads.size())
+                                  : fmt::format("{}", fmt::join(choice.workloads, ", "));
+    parts.push_back(pools.size() > 1 ? fmt::format("{} ({})", sim::describe(choice), names)
+                                     : sim::describe(choice));
+  }
+  return parts;
+}
+
+std::string pools_text(const std::vector<PoolChoice>& pools) {
+  return fmt::format("{}", fmt::join(pool_texts(pools), " + "));
+}
+
+const PlannedObjective* worst_of(const sim::OptionFigures& figures) {
+  const PlannedObjective* worst = nullptr;
+  for (const PlannedObjective& objective : figures.objectives) {
+    if (worst == nullptr || objective.ratio() > worst->ratio()) worst = &objective;
+  }
+  return worst;
+}
+
+namespace {
+
+std::string factor_words(double factor) { return fmt::format("{:.3g}", factor); }
+
+// Of several pools those that are others than the best option's.
+std::string others_text(const PlanOption& then, const PlanOption& best) {
+  std::vector<PoolChoice> others;
+  for (const PoolChoice& pool : then.pools) {
+    if (std::ranges::find(best.pools, pool) == best.pools.end()) others.push_back(pool);
+  }
+  const bool some_stay = !others.empty() && others.size() < then.pools.size();
+  return some_stay ? fmt::format("{} in place of the pools of these", pools_text(others))
+                   : pools_text(then.pools);
+}
+
+// What follows "Flips if INPUT".
+std::string flip_words(const Plan& plan, const sim::Flip& flip) {
+  const std::string then = flip.winner ? others_text(*flip.winner, plan.options.front())
+                                       : std::string("none of these options");
+  if (flip.factor < 1) {
+    return fmt::format("falls to {} of it: then {} will do, {} a month.", factor_words(flip.factor),
+                       then, money_text(flip.winner->figures.monthly));
+  }
+  if (!flip.misses) {
+    return fmt::format("grows {} times: then {} is as cheap.", factor_words(flip.factor), then);
+  }
+  return fmt::format("grows {} times (holds at {}): then {}.", factor_words(flip.factor),
+                     factor_words(flip.holds_at),
+                     flip.winner ? then + " is best" : then + " stands");
+}
+
+// One for all inputs with which the same happens.
+std::vector<std::string> flip_sentences(const Plan& plan) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> flips;
+  for (const sim::Flip& flip : plan.flips) {
+    const std::string words = flip_words(plan, flip);
+    auto known = std::ranges::find(flips, words, [](const auto& f) { return f.first; });
+    if (known == flips.end()) known = flips.insert(known, {words, {}});
+    const bool is_price = !flip.misses && flip.factor > 1;
+    known->second.push_back(is_price ? "the " + flip.input : flip.input);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [words, inputs] : flips) {
+    const bool one = inputs.size() == 1;
+    lines.push_back(
+        fmt::format("Flips if {}{} {}", one ? "" : "one of ", fmt::join(inputs, ", "), words));
+  }
+  return lines;
+}
+
+// What another number of pods would do.
+std::vector<std::string> other_pods_sentences(const Plan& plan) {
+  std::vector<std::string> lines;
+  for (const PlanOption& option : plan.other_pods) {
+    lines.push_back(
+        fmt::format("With another number of pods: {}, {} a month: --vary-pods plans so.",
+                    pools_text(option.pools), money_text(option.figures.monthly)));
+  }
+  return lines;
+}
+
+std::string survives_sentence(const Plan& plan) {
+  if (plan.survives.empty()) return "";
+  return fmt::format(
+      "Every objective holds after the loss of {} of any pool, too; its pods start anew on the "
+      "nodes that are left.",
+      plan.survives == "zone" ? "one of three zones" : "a node");
+}
+
+std::string kept_apart_sentence(const Plan& plan) {
+  if (!plan.kept_apart) return "";
+  const Usd saved = plan.options.front().figures.monthly - plan.kept_apart->figures.monthly;
+  return fmt::format(
+      "Would save {} a month: {}. It stood in every run, but pods that do not fit one GPU together "
+      "may meet there and run out of memory: nothing keeps them apart.",
+      money_text(saved), pools_text(plan.kept_apart->pools));
+}
+
+std::string saving_sentence(const Plan& plan) {
+  if (!plan.today || plan.options.empty()) return "";
+  const Usd now = plan.today->figures.monthly;
+  const Usd then = plan.options.front().figures.monthly;
+  if (now.nano <= 0) return "";
+  const double share = static_cast<double>((now - then).nano) / static_cast<double>(now.nano);
+  const sim::OptionFigures& today = plan.today->figures;
+  const std::string fails = today.stands()                      ? ""
+                            : today.verdict.loses_pods()        ? ", which lose pods"
+                            : !today.verdict.meets_objectives() ? ", which miss an objective"
+                                                                : ", which a policy denies";
+  if (then < now) {
+    return fmt::format("Saves {} a month ({}) against the scenario's own pools{}.",
+                       money_text(now - then), percent_text(share), fails);
+  }
+  if (then > now) {
+    return fmt::format("Costs {} a month more than the scenario's own pools{}.",
+                       money_text(then - now), fails);
+  }
+  return fmt::format("Costs as much as the scenario's own pools{}.", fails);
+}
+
+// Of a trace: what it cost as it was run, and what it costs now.
+std::string as_run_sentence(const Plan& plan) {
+  if (!plan.as_run || plan.options.empty()) return "";
+  const sim::RecordedBill& bill = *plan.as_run;
+  return fmt::format(
+      "As they were run, each alone on GPUs of {}{} paid for only while it held them ({:.4g} "
+      "GPU-hours), the jobs cost {}; here they cost {}, idle GPUs included.",
+      fmt::join(bill.instance_types, ", "), bill.assumed ? " (assumed)" : "", bill.gpu_hours,
+      money_text(bill.total), money_text(plan.options.front().figures.total));
+}
+
+std::string headroom_sentence(const Plan& plan) {
+  if (!plan.headroom) return "";
+  if (!plan.headroom_fails) {
+    return fmt::format("Headroom: every objective is met up to {} times the load.",
+                       factor_words(*plan.headroom));
+  }
+  return fmt::format("Headroom: {} times the load; at {} times {} breaks.",
+                     factor_words(*plan.headroom), factor_words(*plan.headroom_fails),
+                     plan.headroom_binding.empty() ? "an objective" : plan.headroom_binding);
+}
+
+std::string types_text(const std::vector<PoolChoice>& pools) {
+  std::vector<std::string> types;
+  for (const PoolChoice& pool : pools) {
+    if (std::ranges::find(types, pool.instance_type) == types.end()) {
+      types.push_back(pool.instance_type);
+    }
+  }
+  return fmt::format("{}", fmt::join(types, " + "));
+}
+
+std::string few_names(const std::vector<std::string>& names) {
+  constexpr std::size_t kFew = 3;
+  if (names.size() <= kFew) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{} workloads", names.size());
+}
+
+// "g5.xlarge if it is 62% or more, g6.xlarge (...) at 60%".
+std::string sm_active_sentence(const Plan& plan) {
+  if (!plan.sm_active || !plan.sm_active->turns_at) return "";
+  const sim::SmActiveRange& range = *plan.sm_active;
+  const std::string best = types_text(plan.options.front().pools);
+  const std::string then = range.then ? types_text(range.then->pools) : "nothing that was tried";
+  return fmt::format(
+      "It hangs on smActive of {}, which is not given: {} if it is {} or more, {}{} at {}. "
+      "Measure it (DCGM_FI_PROF_SM_ACTIVE), or measure on the target GPU.",
+      few_names(range.workloads), best, percent_text(range.holds_from), then,
+      range.then ? fmt::format(" ({})", pools_text(range.then->pools)) : "",
+      percent_text(*range.turns_at));
+}
+
+std::string warning_sentence(const PlanOption& option) {
+  const std::vector<std::string>& warned = option.figures.warned_by;
+  if (warned.empty()) return "";
+  return fmt::format("Warned by {}: `slicewise explain spec.policies`.", fmt::join(warned, ", "));
+}
+
+std::string isolation_sentence(const PlanOption& option) {
+  const std::string risk = isolation_risk(option);
+  return risk.empty() ? risk : fmt::format("Risk: {}: `slicewise explain sharing`.", risk);
+}
+
+// Of what was simulated and ran, what lost no pod and was nearest to its limits; nullptr: nothing.
+const RejectedChoice* nearest_miss(const Plan& plan) {
+  const auto key = [](const RejectedChoice& choice) {
+    return std::tuple(choice.figures->verdict.loses_pods(), choice.figures->worst_ratio,
+                      choice.figures->monthly);
+  };
+  const RejectedChoice* nearest = nullptr;
+  for (const RejectedChoice& rejected : plan.rejected) {
+    if (!rejected.figures || rejected.figures->running_max == 0) continue;
+    if (nearest == nullptr || key(rejected) < key(*nearest)) nearest = &rejected;
+  }
+  return nearest;
+}
+
+std::string miss_sentence(const RejectedChoice& nearest, const TextStyle& style) {
+  const sim::OptionFigures& figures = *nearest.figures;
+  const PlannedObjective* worst = worst_of(figures);
+  std::string out = fmt::format("Nearest: {} at {} a month: {}", sim::describe(nearest.choice),
+                                money_text(figures.monthly), nearest.reason.text());
+  if (figures.verdict.loses_pods() || worst == nullptr || worst->pass) return out + ".";
+  if (worst->lost && worst->lost->share > worst->lost->most) {
+    return out + fmt::format(": {} of its requests are lost, it leaves out {}.",
+                             percent_text(worst->lost->share), percent_text(worst->lost->most));
+  }
+  return out + fmt::format(" with {}, the limit is {} ({} of it).", found_text(*worst, style),
+                           figure_text(worst->limit, std::nullopt, style),
+                           percent_text(worst->ratio()));
+}
+
+std::vector<std::string> nothing_stands(const Plan& plan, const TextStyle& style) {
+  std::vector<std::string> lines{"Nothing that was tried runs all pods within their objectives."};
+  if (const RejectedChoice* nearest = nearest_miss(plan)) {
+    lines.push_back(miss_sentence(*nearest, style));
+  }
+  for (std::string sentence : plan.nearest) {
+    if (sentence.empty()) continue;
+    sentence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
+    lines.push_back(sentence + ".");
+  }
+  for (std::string& line : other_pods_sentences(plan)) lines.push_back(std::move(line));
+  if (plan.today && plan.today->figures.stands()) {
+    lines.push_back(
+        fmt::format("The scenario's own pools do, for {} a month, outside of these limits.",
+                    money_text(plan.today->figures.monthly)));
+  }
+  if (lines.size() == 1) {
+    lines.emplace_back(
+        "More pods, other --instances, a higher --max-nodes or looser objectives help.");
+  }
+  return lines;
+}
+
+std::string spot_sentence(const sim::PlannedSpot& spot) {
+  return fmt::format(
+      "RISK {}: EC2 takes a node back {:.3g} times in 1,000 hours ({}): {:.3g} a month of all its "
+      "nodes, at most {} in 95 of 100 months{}",
+      spot.pool, spot.risk.per_1000_hours, spot.risk.source, spot.a_month, spot.most,
+      spot.risk.falls_back
+          ? "; the ones in their place are bought as on-demand"
+          : ". --purchase spot-fallback and on-demand show what avoiding it costs");
+}
+
+}  // namespace
+
+std::vector<std::string> plan_notes(const Plan& plan) {
+  std::vector<std::string> lines;
+  for (const sim::PlannedSpot& spot : plan.spot) lines.push_back(spot_sentence(spot));
+  const sim::PlanCounts& counts = plan.counts;
+  // Searches for headroom and replicas may need more than the ranking saves.
+  const std::string saved =
+      counts.simulations < counts.exhaustive
+          ? fmt::format(
+                "; simulating every configuration with every number of nodes would have "
+                "taken {}",
+                counts.exhaustive)
+          : "";
+  lines.push_back(fmt::format(
+      "{} simulations found the ranking{}. {} cannot run, {} are ruled out by closed forms. All "
+      "with one seed.",
+      counts.simulations, saved, counts.refused, counts.bounded));
+  if (plan.least_monthly && !plan.options.empty() &&
+      plan.goal == scenarios::PlanGoal::MonthlyCost) {
+    const double best = to_dollars(plan.options.front().figures.monthly);
+    lines.push_back(fmt::format(
+        "of what was tried no fleet costs less than {} a month, by closed forms: the answer is "
+        "{:.0f}% above that",
+        money_text(from_dollars(*plan.least_monthly)),
+        100 * std::max(0.0, best / *plan.least_monthly - 1)));
+  }
+  if (!plan.options.empty()) {
+    lines.push_back(fmt::format("{} inputs measured, {} from the catalogue, {} assumed",
+                                plan.provenance.measured, plan.provenance.catalog,
+                                plan.provenance.assumed));
+  }
+  if (plan.sm_active && !plan.sm_active->turns_at) {
+    lines.push_back(fmt::format(
+        "smActive of {} is not given; the answer is the same for any from {} up",
+        few_names(plan.sm_active->workloads), percent_text(plan.sm_active->holds_from)));
+  }
+  lines.emplace_back(plan.goal == scenarios::PlanGoal::MonthlyCost
+                         ? "workloads keep their number of pods but where an option says another; "
+                           "--vary-pods N lets Services have N more or fewer"
+                         : "workloads keep their number of pods");
+  for (const Diagnostic& d : plan.notes) {
+    lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
+  }
+  return lines;
+}
+
+std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
+  if (plan.options.empty()) return nothing_stands(plan, style);
+  std::vector<std::string> lines{
+      fmt::format("Recommended: #1, {}.", pools_text(plan.options.front().pools))};
+  const std::string& bounds = plan.options.front().figures.bound_by;
+  for (std::string line :
+       {bounds.empty() ? "" : fmt::format("Bound by: {}.", bounds), sm_active_sentence(plan),
+        saving_sentence(plan), survives_sentence(plan), kept_apart_sentence(plan),
+        as_run_sentence(plan), replicas_sentence(plan), headroom_sentence(plan),
+        isolation_sentence(plan.options.front()), warning_sentence(plan.options.front())}) {
+    if (!line.empty()) lines.push_back(std::move(line));
+  }
+  for (std::string& line : other_pods_sentences(plan)) lines.push_back(std::move(line));
+  for (std::string& line : flip_sentences(plan)) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::string replicas_sentence(const Plan& plan) {
+  if (!plan.knee || plan.options.empty()) return "";
+  const sim::ReplicasPoint& knee = plan.replicas[*plan.knee];
+  const int chosen = plan.options.front().pools.front().replicas;
+  const auto own = std::ranges::find(plan.replicas, chosen, &sim::ReplicasPoint::replicas);
+  if (chosen == knee.replicas || own == plan.replicas.end() || !own->figures || !knee.figures) {
+    return fmt::format("Pods per GPU: {} is where the cost stops falling; beyond it: {}.",
+                       knee.replicas, plan.binding);
+  }
+  const sim::OptionFigures& at = *own->figures;
+  const sim::OptionFigures& least = *knee.figures;
+  if (at.monthly > least.monthly) {
+    const bool by_cost = plan.goal == scenarios::PlanGoal::MonthlyCost;
+    return fmt::format(
+        "Pods per GPU: {} {}; {} would cost less, {} a month.", chosen,
+        by_cost ? "of those that were tried" : "by " + std::string(scenarios::goal_name(plan.goal)),
+        knee.replicas, money_text(least.monthly));
+  }
+  return fmt::format("Pods per GPU: {} costs what {} does{}.", chosen, knee.replicas,
+                     at.worst_ratio < least.worst_ratio ? " and is further from its limits" : "");
+}
+
+std::string isolation_risk(const PlanOption& option) {
+  const sim::Isolation isolation = sim::isolation_of(option.pools.front().strategy);
+  std::vector<std::string_view> open;
+  if (isolation.memory == sim::Isolation::Memory::None) open.emplace_back("GPU memory");
+  if (isolation.fault == sim::Isolation::Fault::Shared) open.emplace_back("fatal faults");
+  if (isolation.compute == sim::Isolation::Compute::None) open.emplace_back("GPU time");
+  return open.empty() ? "" : fmt::format("pods on one GPU share {}", fmt::join(open, ", "));
+}
+
+}  // namespace slicewise::reports
