@@ -6,10 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "backfill_queue.hpp"
+#include "easy_queue.hpp"
 #include "event_loop.hpp"
+#include "fifo_queue.hpp"
 #include "interleaving.hpp"
 #include "replay_state.hpp"
-#include "schedulers.hpp"
+#include "shortest_queue.hpp"
 
 namespace slicewise::sim {
 namespace {
