@@ -29,15 +29,22 @@ constexpr std::size_t character_length(std::string_view text) {
   return allowed ? length : 0;
 }
 
-// Whether a character changes how others are shown: control characters, marks of the direction of
-// writing (Unicode's Bidi_Control), separators of lines and paragraphs, the byte order mark.
-constexpr bool is_hidden(std::string_view character) {
+// The number of a whole character of UTF-8.
+constexpr std::uint32_t code_point(std::string_view character) {
   std::uint32_t code = static_cast<unsigned char>(character[0]);
-  if (character.size() == 1) return code < 0x20 || code == 0x7F;
+  if (character.size() == 1) return code;
   code &= 0xFFU >> (character.size() + 1);
   for (const char c : character.substr(1)) {
     code = (code << 6U) | (static_cast<unsigned char>(c) & 0x3FU);
   }
+  return code;
+}
+
+// Whether a character changes how others are shown: control characters, marks of the direction of
+// writing (Unicode's Bidi_Control), separators of lines and paragraphs, the byte order mark.
+constexpr bool is_hidden(std::string_view character) {
+  const std::uint32_t code = code_point(character);
+  if (character.size() == 1) return code < 0x20 || code == 0x7F;
   return code < 0xA0 || code == 0x061C || (code >= 0x200E && code <= 0x200F) ||
          (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
 }

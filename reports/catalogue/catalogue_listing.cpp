@@ -7,6 +7,7 @@
 
 #include "slicewise/nearest_name.hpp"
 
+#include "../document/csv_rows.hpp"
 #include "../document/document_text.hpp"
 #include "../text/text_table.hpp"
 
@@ -21,24 +22,17 @@ json listing_document(const Listing& listing) {
   return {{"apiVersion", kApiVersion}, {"kind", listing.kind}, {"items", listing.items}};
 }
 
-std::string csv_cell(const json& value) {
+std::string cell_text(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return value.dump();
   std::string text;
-  if (value.is_string()) {
-    text = value.get<std::string>();
-  } else if (value.is_array()) {
-    for (const json& element : value) {
-      text += (text.empty() ? "" : ";") + csv_cell(element);
-    }
-  } else {
-    text = value.dump();
-  }
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c;
-    if (c == '"') quoted += c;
-  }
-  return quoted + '"';
+  for (const json& element : value) text += (text.empty() ? "" : ";") + cell_text(element);
+  return text;
+}
+
+// A number below zero is no formula.
+std::string csv_cell(const json& value) {
+  return value.is_number() ? value.dump() : csv_text(cell_text(value));
 }
 
 std::string csv(const Listing& listing) {
@@ -88,7 +82,7 @@ std::string render(const Listing& listing, ListFormat format, const TextStyle& s
     case ListFormat::Wide:
       return listing_table(listing, 0);
     case ListFormat::Json:
-      return listing_document(listing).dump(2) + "\n";
+      return with_escapes(listing_document(listing).dump(2)) + "\n";
     case ListFormat::Yaml:
       return yaml_text(listing_document(listing));
     case ListFormat::Csv:

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/printable.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "document_text.hpp"
@@ -25,9 +26,8 @@ bool is_formula(std::string_view text) {
 }  // namespace
 
 std::string csv_text(std::string_view given) {
-  const std::string as_text = is_formula(given) ? "'" + std::string(given) : "";
-  const std::string_view text = as_text.empty() ? given : as_text;
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  const std::string text = (is_formula(given) ? "'" : "") + printable(given, "\t\r\n");
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"') out += '"';

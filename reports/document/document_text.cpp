@@ -3,20 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "slicewise/printable.hpp"
 
 namespace slicewise::reports {
 namespace {
 
 using nlohmann::json;
-
-// File names may hold bytes that are not UTF-8; those become U+FFFD.
-std::string yaml_free(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 void append_json(std::string& out, const json& value, std::size_t depth);
 
@@ -29,7 +28,7 @@ void append_items(std::string& out, const json& container, std::size_t depth) {
     out += first ? "\n" : ",\n";
     first = false;
     out += margin;
-    if (is_object) out += yaml_free(key) + ": ";
+    if (is_object) out += json_line(key) + ": ";
     append_json(out, item, depth + 1);
   }
   out += '\n' + std::string(2 * depth, ' ') + (is_object ? '}' : ']');
@@ -41,11 +40,31 @@ void append_json(std::string& out, const json& value, std::size_t depth) {
   } else if (value.is_number_float()) {
     out += fmt::format("{}", value.get<double>());
   } else {
-    out += yaml_free(value);
+    out += json_line(value);
   }
 }
 
 }  // namespace
+
+std::string with_escapes(std::string_view document) {
+  std::string shown;
+  shown.reserve(document.size());
+  while (!document.empty()) {
+    const std::size_t length = std::max<std::size_t>(1, character_length(document));
+    const std::string_view part = document.substr(0, length);
+    if (part != "\n" && is_hidden(part)) {
+      shown += fmt::format("\\u{:04x}", code_point(part));
+    } else {
+      shown += part;
+    }
+    document.remove_prefix(length);
+  }
+  return shown;
+}
+
+std::string json_line(const json& value) {
+  return with_escapes(value.dump(-1, ' ', false, json::error_handler_t::replace));
+}
 
 std::string json_text(const json& value) {
   std::string out;
@@ -76,10 +95,13 @@ bool is_plain(std::string_view text) {
   if (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos) {
     return false;
   }
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x20 && byte != 0x7F;
-  });
+  // Some readers take the separators of Unicode for ends of lines.
+  for (; !text.empty(); text.remove_prefix(character_length(text))) {
+    if (character_length(text) == 0 || is_hidden(text.substr(0, character_length(text)))) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // Not YAML::Emitter of yaml-cpp 0.7: it writes the text 123 without quotes, 0.1 with 17 digits, and
@@ -133,7 +155,7 @@ void append_yaml(std::string& out, const json& value, int indent) {
 
 std::string yaml_scalar(std::string_view text) {
   // A JSON string is a YAML double-quoted scalar.
-  return is_plain(text) ? std::string(text) : json(text).dump();
+  return is_plain(text) ? std::string(text) : json_line(text);
 }
 
 std::string yaml_text(const nlohmann::json& value) {

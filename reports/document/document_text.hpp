@@ -7,6 +7,14 @@
 
 namespace slicewise::reports {
 
+// A document of JSON with what is hidden in its strings (slicewise/printable.hpp) as escapes: the
+// same document to its readers, and harmless to a terminal.
+std::string with_escapes(std::string_view document);
+
+// A value as one line of JSON, such as a string in quotes, with such escapes. Bytes that are no
+// UTF-8, which file names may hold, become U+FFFD.
+std::string json_line(const nlohmann::json& value);
+
 // Two spaces, sorted keys, newline at the end. nlohmann's own dump() may print more digits than a
 // double needs, so numbers are printed here: the shortest text that reads back as the same value.
 std::string json_text(const nlohmann::json& value);

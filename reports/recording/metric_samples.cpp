@@ -60,7 +60,7 @@ namespace {
 
 std::string escaped_label(std::string_view value) {
   std::string out;
-  for (const char c : value) {
+  for (const char c : printable(value, "\n")) {
     if (c == '\\' || c == '"') out += '\\';
     if (c == '\n') {
       out += "\\n";

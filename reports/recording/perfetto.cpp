@@ -10,6 +10,7 @@
 
 #include "slicewise/reports/result_report.hpp"
 
+#include "../document/document_text.hpp"
 #include "lane_words.hpp"
 
 namespace slicewise::reports {
@@ -20,10 +21,6 @@ using sim::Recording;
 
 // Perfetto takes process 0 for the idle task of a CPU.
 constexpr int kClusterProcess = 1;
-
-std::string json_string(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 // Microseconds; Perfetto keeps the nanoseconds.
 std::string micros(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
@@ -50,9 +47,9 @@ class TraceWriter {
         "\"strategy\":{},\"seed\":\"{}\",\"bucketSeconds\":\"{:.9g}\",\"leftOut\":{},\"turns\":{}}}"
         ",\n"
         "\"traceEvents\":[\n{}\n]}}\n",
-        json_string(recording_.variant), json_string(recording_.strategy), recording_.seed,
-        to_seconds(recording_.bucket), json_string(left_out_text()),
-        json_string(turns_sentence(recording_.turns)), events_);
+        json_line(recording_.variant), json_line(recording_.strategy), recording_.seed,
+        to_seconds(recording_.bucket), json_line(left_out_text()),
+        json_line(turns_sentence(recording_.turns)), events_);
   }
 
  private:
@@ -63,20 +60,20 @@ class TraceWriter {
 
   void name_process(int process, const std::string& name, const std::string& label) {
     add(fmt::format(R"({{"ph":"M","pid":{0},"name":"process_name","args":{{"name":{1}}}}})",
-                    process, json_string(name)));
+                    process, json_line(name)));
     add(fmt::format(
         R"({{"ph":"M","pid":{0},"name":"process_sort_index","args":{{"sort_index":{0}}}}})",
         process));
     if (label.empty()) return;
     add(fmt::format(R"({{"ph":"M","pid":{},"name":"process_labels","args":{{"labels":{}}}}})",
-                    process, json_string(label)));
+                    process, json_line(label)));
   }
 
   // Thread ids are unique over all processes: on a real machine they are.
   Thread new_thread(int process, const std::string& name) {
     const Thread thread{process, ++threads_};
     add(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})",
-                    process, thread.id, json_string(name)));
+                    process, thread.id, json_line(name)));
     add(fmt::format(
         R"({{"ph":"M","pid":{0},"tid":{1},"name":"thread_sort_index","args":{{"sort_index":{1}}}}})",
         process, thread.id));
@@ -88,12 +85,12 @@ class TraceWriter {
     add(fmt::format(
         R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"cat":"{}","name":{},"args":{}}})",
         thread.process, thread.id, micros(from.ns), micros((until - from).ns), category,
-        json_string(name), args));
+        json_line(name), args));
   }
 
   void instant(const Thread& thread, std::string_view name, TimePoint at) {
     add(fmt::format(R"({{"ph":"i","s":"t","pid":{},"tid":{},"ts":{},"cat":"pod","name":{}}})",
-                    thread.process, thread.id, micros(at.ns), json_string(name)));
+                    thread.process, thread.id, micros(at.ns), json_line(name)));
   }
 
   // A counter holds from its time until the next: what a bucket had stands at its start.
@@ -105,7 +102,7 @@ class TraceWriter {
       const std::string value = fmt::format("{:.6g}", value_of(n));
       if (value == before && n + 1 < recording_.buckets()) continue;
       add(fmt::format(R"({{"ph":"C","pid":{},"ts":{},"cat":"sim","name":{},"args":{{"{}":{}}}}})",
-                      process, micros(from.ns), json_string(name), unit, value));
+                      process, micros(from.ns), json_line(name), unit, value));
       before = value;
     }
   }
@@ -199,7 +196,7 @@ class TraceWriter {
     for (const std::uint32_t pod : company.pods) {
       names += (names.empty() ? "" : ", ") + recording_.pods[pod].name;
     }
-    return fmt::format(R"({{"pods":{}}})", json_string(names));
+    return fmt::format(R"({{"pods":{}}})", json_line(names));
   }
 
   // While it has no GPU a pod is the cluster's; then it has a lane on each node that it gets to.
@@ -232,8 +229,7 @@ class TraceWriter {
     for (const std::uint32_t gpu : interval.gpus) {
       gpus += (gpus.empty() ? "" : ", ") + gpu_lane_name(recording_.gpus[gpu]);
     }
-    return fmt::format(R"({{"gpu":{},"memoryBytes":{}}})", json_string(gpus),
-                       interval.memory.count);
+    return fmt::format(R"({{"gpu":{},"memoryBytes":{}}})", json_line(gpus), interval.memory.count);
   }
 
   void add_workloads() {

@@ -27,13 +27,7 @@ std::string as_written(const Node& node) {
     }
     return text + "]";
   }
-  if (!node.quoted) return node.text;
-  std::string text = "\"";
-  for (const char c : node.text) {
-    if (c == '"' || c == '\\') text += '\\';
-    text += c;
-  }
-  return text + "\"";
+  return node.quoted ? in_quotes(node.text) : node.text;
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the table of fields

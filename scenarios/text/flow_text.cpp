@@ -1,9 +1,12 @@
 #include "flow_text.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "slicewise/printable.hpp"
 
 #include "document.hpp"
 
@@ -20,15 +23,17 @@ bool is_plain(const std::string& text) {
 
 }  // namespace
 
-std::string in_quotes(const std::string& text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      out += fmt::format("\\x{:02x}", c);
-      continue;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, std::max<std::size_t>(1, character_length(text)));
+    if (is_hidden(part)) {
+      out += fmt::format("\\u{:04x}", code_point(part));
+    } else {
+      if (part == "\"" || part == "\\") out += '\\';
+      out += part;
     }
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
+    text.remove_prefix(part.size());
   }
   return out + '"';
 }

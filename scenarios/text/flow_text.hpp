@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 // YAML as it is written: the values of generated files and of hints.
 namespace slicewise::scenarios {
@@ -8,7 +9,7 @@ namespace slicewise::scenarios {
 struct Node;
 
 // In double quotes, as YAML reads it.
-std::string in_quotes(const std::string& text);
+std::string in_quotes(std::string_view text);
 
 // In quotes where it would be read as something else than this text, as `true`, `1e3` or "" are.
 std::string scalar_text(const std::string& text);

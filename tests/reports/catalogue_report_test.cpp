@@ -77,6 +77,8 @@ TEST(YamlText, RoundTripsThroughAnIndependentReader) {
   }
   EXPECT_EQ(yaml_scalar("on"), "\"on\"");
   EXPECT_EQ(yaml_scalar("1e3"), "\"1e3\"");
+  EXPECT_EQ(yaml_scalar("x\u2028y"), "\"x\\u2028y\"");
+  EXPECT_EQ(yaml_scalar("\u0085"), "\"\\u0085\"");
   EXPECT_EQ(yaml_scalar("nvidia.com/gpu"), "nvidia.com/gpu");
   EXPECT_EQ(yaml_text({{"a", {1, {{"b", true}}}}, {"c", nlohmann::json::object()}}),
             "a:\n- 1\n- b: true\nc: {}\n");

@@ -7,6 +7,8 @@ import pathlib
 import tempfile
 import unittest
 
+import yaml
+
 from program import run
 
 # What a terminal, a reader's eye, a spreadsheet or a fence of Markdown would act on.
@@ -39,7 +41,7 @@ class HostileText(unittest.TestCase):
 
     def test_in_every_table(self):
         scenario = SCENARIO % {"text": HOSTILE}
-        for form in ("table", "wide", "md", "junit"):
+        for form in ("table", "wide", "md", "junit", "csv", "json", "yaml"):
             for more in ((), ("--group-by", "label:team")):
                 with self.subTest(form=form, more=more):
                     result = run("run", "-f", "-", "-o", form, *more, stdin=scenario)
@@ -57,6 +59,26 @@ class HostileText(unittest.TestCase):
             self.expect_harmless(result.stdout.split('<script type="application/json"')[0])
             self.assertNotIn("<script>alert", result.stdout)
         self.assertIn(r"\xe2\x80\xae", run("report", "-f", "-", stdin=scenario).stdout)
+
+    def test_in_what_is_exported(self):
+        scenario = SCENARIO % {"text": HOSTILE}
+        for kind in ("pod-patch", "csv", "scenario", "perfetto", "openmetrics", "grafana"):
+            with self.subTest(kind=kind), tempfile.TemporaryDirectory() as folder:
+                out = pathlib.Path(folder, "out")
+                result = run("export", "-f", "-", "--variant", "a", "--to", kind, "--out", str(out), stdin=scenario)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                for file in sorted(out.rglob("*")) if out.is_dir() else [out]:
+                    self.expect_harmless(file.read_text(encoding="utf-8"))
+
+    def test_a_separator_of_unicode_adds_no_line_to_what_is_exported(self):
+        # YAML 1.1, which Kubernetes reads, takes each of them for the end of a line.
+        for separator in ("\u2028", "\u2029", "\u0085"):
+            text = f"x{separator}        injected: y"
+            scenario = (SCENARIO % {"text": json.dumps(text)[1:-1]}).replace("labels: {team:", "annotations: {note:")
+            result = run("export", "-f", "-", "--variant", "a", "--to", "pod-patch", stdin=scenario)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            (patch,) = yaml.safe_load_all(result.stdout)
+            self.assertEqual(patch["spec"]["template"]["metadata"]["annotations"], {"note": text})
 
     def test_in_messages(self):
         for text, arguments in ((SCENARIO % {"text": "x"}, ("-f", "-")),):
