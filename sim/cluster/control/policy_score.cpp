@@ -1,6 +1,7 @@
 #include "policy_score.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace slicewise::sim {
 namespace {
@@ -79,6 +80,9 @@ void PolicyScore::bound(std::uint32_t pod_index) {
   AllocatedPart part{static_cast<std::uint32_t>(index(pod.node)), 0};
   for (const DomainId id : pod.tickets) part.gpus |= 1U << cluster_.domains[index(id)].gpu;
   const PoolId pool = cluster_.nodes[index(pod.node)].pool;
+  // No job of a replay has parts of several GPUs: tickets that do are counted on the first of them.
+  const bool parts_of_gpus = cluster_.model(pod).on_pool[index(pool)].gpus == 1;
+  if (parts_of_gpus && part.gpus != 0) part.gpus = 1U << std::countr_zero(part.gpus);
   held_[pod_index] = placement_.place_again(shape(index(pod.workload), pool), {&part, 1});
 }
 

@@ -96,6 +96,20 @@ TEST(Scheduler, APolicyOfReplayChoosesTheNodesThatItChoosesThere) {
   EXPECT_GT(different.size(), 5U);  // the policies do differ on them
 }
 
+// A replay knows no job with parts of several GPUs.
+TEST(Scheduler, APolicyBearsPodsWhoseReplicasLieOnSeveralGpus) {
+  scenarios::Workload wide = demo::training(2);
+  wide.pod.extended.front().count = 3;
+  scenarios::Scenario s = demo::scenario(demo::pool(0, 2), {wide});
+  scenarios::PluginSharing sharing;
+  sharing.resources.push_back({{"nvidia.com/gpu", {}}, 2, {}});
+  s.node_pools[0].device_plugin.emplace().time_slicing = sharing;
+  for (const NodePolicy policy : {NodePolicy::BestFit, NodePolicy::Fgd, NodePolicy::Packing}) {
+    s.placement = policy_name(policy);
+    EXPECT_EQ(demo::result(s).pods.succeeded, 2) << policy_name(policy);
+  }
+}
+
 // What a pod that ends frees goes to one that waits: at once when its back-off is long over, else
 // at the end of the back-off, also when nothing else happens then.
 TEST(Scheduler, WhoBacksOffWhenSomethingIsFreedIsTriedAgainAfterwards) {
