@@ -94,7 +94,7 @@ CarriedOver carried_over(const Workload& spec, double gpu_scale) {
   const double busy = gpu_burst(spec) ? 1.0 : busy_share(m);
   models::ClientLaw law = law_of(spec, busy);
   CarriedOver result{1, law.capacity_share, !m.capacity_share && !m.sm_active};
-  result.factor = 1 + (carry_over(law, gpu_scale) - 1) / busy;
+  if (busy > 0) result.factor = 1 + (carry_over(law, gpu_scale) - 1) / busy;
   return result;
 }
 

@@ -131,6 +131,18 @@ TEST(BuildWorld, SaysTheFactorAppliedAndWhatItHangsOn) {
       std::ranges::count(assumed, "cifar10: capacityShare (taken as gpuBusy, its upper bound)"), 1);
 }
 
+// Kernels that take no time are not carried over: the note had "x -inf".
+TEST(BuildWorld, SaysAFiniteFactorForAGpuThatIsNeverBusy) {
+  scenarios::Scenario s = plain();
+  s.node_pools[0].instance_type.value = "g5.12xlarge";
+  s.workloads[0].measured->gpu_busy = 0.0;
+  s.workloads[0].measured->sm_active.reset();
+  const World world = demo::world(s);
+  const Diagnostic* note = find(world.findings, Code::ProfileScaled);
+  ASSERT_NE(note, nullptr);
+  EXPECT_THAT(note->message, HasSubstr("x 1 if kernels fill"));
+}
+
 TEST(BuildWorld, DoesNotCarryFiguresOverToAGpuWithoutAPublishedRate) {
   scenarios::Scenario s = plain();
   s.node_pools[0].instance_type.value = "p6-b300.48xlarge";
