@@ -31,6 +31,21 @@ tl::unexpected<Diagnostics> too_large_unpacked(const std::string& name, std::siz
   return cannot_unpack(name, fmt::format("\"{}\" holds more than {} bytes unpacked", name, most));
 }
 
+// False when `text` would be larger than `most`. Grown by doubling, but never beyond that: a string
+// that grows by itself takes twice what it has.
+bool append(std::string& text, std::string_view more, std::size_t most) {
+  if (more.size() > most - text.size()) return false;
+  const std::size_t size = text.size() + more.size();
+  if (size > text.capacity()) {
+    std::string larger;
+    larger.reserve(std::min(most, std::max(size, 2 * text.size())));
+    larger += text;
+    text = std::move(larger);
+  }
+  text += more;
+  return true;
+}
+
 struct InflateEnd {
   void operator()(z_stream* stream) const { inflateEnd(stream); }
 };
@@ -54,8 +69,8 @@ Expected<std::string> gunzipped(const SourceText& file, std::size_t most) {
     stream.avail_out = static_cast<uInt>(chunk.size());
     const int status = inflate(&stream, Z_NO_FLUSH);
     left.remove_prefix(fed - stream.avail_in);
-    text.append(chunk, 0, chunk.size() - stream.avail_out);
-    if (text.size() > most) return too_large_unpacked(file.name, most);
+    const std::string_view more(chunk.data(), chunk.size() - stream.avail_out);
+    if (!append(text, more, most)) return too_large_unpacked(file.name, most);
     if (status == Z_STREAM_END) {
       // Tapes and some uploads pad with zeros; other members may follow.
       if (left.find_first_not_of('\0') == std::string_view::npos) return text;
@@ -99,8 +114,7 @@ Expected<std::string> unzstd(const SourceText& file, std::size_t most) {
           file.name, fmt::format("the zstd data of \"{}\" are damaged at byte {}: {}", file.name,
                                  in.pos, ZSTD_getErrorName(wanted)));
     }
-    text.append(chunk, 0, out.pos);
-    if (text.size() > most) return too_large_unpacked(file.name, most);
+    if (!append(text, {chunk.data(), out.pos}, most)) return too_large_unpacked(file.name, most);
     more = out.pos == out.size && wanted != 0;
   }
   if (wanted != 0) {
@@ -109,17 +123,29 @@ Expected<std::string> unzstd(const SourceText& file, std::size_t most) {
   return text;
 }
 
+bool is_compressed(std::string_view text) {
+  return text.starts_with(kGzipMagic) || text.starts_with(kZstdMagic);
+}
+
+// Logs shrink to a tenth or a fiftieth; what shrinks more was made to fill the memory.
+std::size_t most_unpacked(std::string_view text, std::size_t most) {
+  constexpr std::size_t kMostTimes = 500;
+  constexpr std::size_t kAnyway = 64U << 20U;
+  return std::min(most, std::max(kAnyway, text.size() * kMostTimes));
+}
+
 }  // namespace
 
 Expected<SourceText> decompressed(SourceText file, std::size_t most) {
-  // Logs shrink to a tenth or a fiftieth; what shrinks more was made to fill the memory.
-  constexpr std::size_t kMostTimes = 500;
-  constexpr std::size_t kAnyway = 64U << 20U;
-  most = std::min(most, std::max(kAnyway, file.text.size() * kMostTimes));
-  const bool gzip = file.text.starts_with(kGzipMagic);
-  if (!gzip && !file.text.starts_with(kZstdMagic)) return file;
-  Expected<std::string> text = gzip ? gunzipped(file, most) : unzstd(file, most);
+  if (!is_compressed(file.text)) return file;
+  most = most_unpacked(file.text, most);
+  Expected<std::string> text =
+      file.text.starts_with(kGzipMagic) ? gunzipped(file, most) : unzstd(file, most);
   if (!text) return tl::unexpected(std::move(text.error()));
+  // Each layer would multiply what a file may unpack to.
+  if (is_compressed(*text)) {
+    return cannot_unpack(file.name, "\"" + file.name + "\" is compressed twice");
+  }
   file.text = std::move(*text);
   return file;
 }
@@ -266,6 +292,10 @@ class Archive {
     Expected<SourceText> member =
         decompressed({file_.name + ":" + printable(path), std::string(content)}, room_);
     if (!member) return member.error().front();
+    if (is_tar(member->text)) {
+      return make_diagnostic(Code::FileUnreadable, {.file = file_.name, .line = 0},
+                             "\"" + member->name + "\" is an archive in an archive");
+    }
     if (member->text.size() > room_) {
       return make_diagnostic(
           Code::FileUnreadable, {.file = file_.name, .line = 0},
@@ -302,6 +332,7 @@ bool is_tar(std::string_view text) {
 }
 
 Expected<std::vector<SourceText>> unpacked(SourceText file, std::size_t most) {
+  most = most_unpacked(file.text, most);  // a compressed member may not multiply it
   Expected<SourceText> text = decompressed(std::move(file), most);
   if (!text) return tl::unexpected(std::move(text.error()));
   if (is_tar(text->text)) return Archive(*text, most).files();

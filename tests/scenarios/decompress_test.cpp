@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 namespace slicewise::scenarios {
 namespace {
@@ -54,6 +55,36 @@ TEST(Decompress, DamageAndTooMuchAreErrors) {
   EXPECT_THAT(text_of(kZstd + "rubbish"), testing::HasSubstr("damaged"));
   EXPECT_THAT(text_of(kGzip, 5), testing::HasSubstr("more than 5 bytes"));
   EXPECT_THAT(text_of(kZstd, 5), testing::HasSubstr("more than 5 bytes"));
+}
+
+std::string gzip_of(const std::string& text) {
+  std::string out(compressBound(text.size()) + 64, '\0');
+  z_stream stream{};
+  constexpr int kGzipHeader = 16 + MAX_WBITS;
+  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, kGzipHeader, 9, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string in = text;
+  stream.next_in = reinterpret_cast<Bytef*>(in.data());
+  stream.avail_in = static_cast<uInt>(in.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+TEST(Decompress, TakesNoMoreMemoryThanItMay) {
+  constexpr std::size_t kSize = 5U << 20U;
+  const auto file = decompressed({"f", gzip_of(std::string(kSize, 'x'))}, kSize);
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->text.size(), kSize);
+  EXPECT_EQ(file->text.capacity(), kSize);
+}
+
+// A gzip of a gzip of zeros: a file of some hundred bytes for gigabytes.
+TEST(Decompress, WhatIsCompressedTwiceIsRefused) {
+  EXPECT_THAT(text_of(gzip_of(kGzip)), testing::HasSubstr("\"f\" is compressed twice"));
+  EXPECT_THAT(text_of(gzip_of(kZstd)), testing::HasSubstr("\"f\" is compressed twice"));
 }
 
 std::string member(const std::string& name, char type, const std::string& content) {
@@ -108,6 +139,17 @@ TEST(Tar, LongNamesOfGnuAndPaxAreRead) {
 TEST(Tar, AppleDoublesAreLeftOut) {
   EXPECT_EQ(names_of(member("d/._a.csv", '0', "X") + member("d/a.csv", '0', "A") + kEnd),
             "a.tar:d/a.csv=A;");
+}
+
+TEST(Tar, AMemberMayNotMultiplyWhatIsUnpacked) {
+  const std::string zeros = gzip_of(std::string(80U << 20U, '\0'));
+  ASSERT_LT(zeros.size(), 128U << 10U);
+  EXPECT_THAT(names_of(member("a.gz", '0', zeros) + kEnd),
+              testing::HasSubstr("more than 67108864 bytes"));
+  EXPECT_THAT(names_of(gzip_of(member("a.gz", '0', zeros) + kEnd)),
+              testing::HasSubstr("more than 67108864 bytes"));
+  EXPECT_THAT(names_of(member("b.tar", '0', member("a", '0', "A") + kEnd) + kEnd),
+              testing::HasSubstr("\"a.tar:b.tar\" is an archive in an archive"));
 }
 
 TEST(Tar, DamagedArchivesAreErrors) {
