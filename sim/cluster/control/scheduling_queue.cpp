@@ -66,15 +66,6 @@ void PendingPods::compare_again(std::size_t from, std::size_t to) {
   }
 }
 
-void PendingPods::put_off(Duration by, const auto& whom) {
-  for (std::size_t place = first_; place < end_; ++place) {
-    if (pods_[place] == kNoOwner || !whom(pods_[place], back_off_ends(place))) continue;
-    TimePoint& ends = ends_[pods_.size() + place];
-    ends = ends + by;
-  }
-  compare_again(first_, end_);
-}
-
 void PendingPods::remove(std::size_t place) {
   pods_[place] = kNoOwner;
   set_end(place, kNever);
@@ -112,12 +103,12 @@ SchedulingQueue::SchedulingQueue(const ClusterState& cluster)
       attempts_(cluster.pods.size()),
       turned_down_(cluster.world->workloads.size(), 0),
       looked_at_(cluster.world->workloads.size()),
-      may_fit_(cluster.world->workloads.size(), 1),
-      before_(cluster.pods.size()) {
+      may_fit_(cluster.world->workloads.size(), 1) {
   if (scenarios::preempts(cluster.world->pod_queue)) ranked_.emplace(cluster);
   for (const WorkloadModel& workload : cluster.world->workloads) {
     of_workload_.emplace_back(ranked_ ? 0 : static_cast<std::size_t>(workload.spec.count));
   }
+  heads_.reserve(of_workload_.size());
   // Where nodes come and go, who starts them is asked in every cycle; a node with another layout
   // may hold other pods.
   looks_always_ = cluster.world->changes_nodes() ||
@@ -165,6 +156,10 @@ bool SchedulingQueue::goes_before(const Candidate& a, const Candidate& b) const 
   return cluster_.pods[pod(a)].queued < cluster_.pods[pod(b)].queued;
 }
 
+bool SchedulingQueue::goes_after(const Candidate& a, const Candidate& b) const {
+  return goes_before(b, a) || (!goes_before(a, b) && a.workload > b.workload);
+}
+
 TimePoint SchedulingQueue::oldest_of(std::size_t workload) const {
   const auto since = [this](std::uint32_t pod) { return cluster_.pods[pod].queued; };
   if (ranked_) return since(*std::ranges::min_element(ranked_->of(workload), {}, since));
@@ -188,26 +183,53 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::first_eligible(std::s
   return place ? std::optional(Candidate{workload, *place}) : std::nullopt;
 }
 
+// A workload's first pod stays its first until it is taken or turned down, so only then another is
+// looked for: a cycle costs O(log workloads) for each pod that it tries, not a look at all of them.
+void SchedulingQueue::find_head(std::size_t workload, TimePoint now) {
+  const bool fifo = cluster_.world->pod_queue == scenarios::PodQueue::Fifo;
+  const auto head = fifo ? not_looked_at(workload) : first_eligible(workload, now);
+  if (!head) return;
+  heads_.push_back(*head);
+  std::ranges::push_heap(heads_, last_first());
+}
+
 std::optional<SchedulingQueue::Candidate> SchedulingQueue::next(TimePoint now) {
   if (blocked_) return std::nullopt;
-  std::optional<Candidate> best;
-  const bool fifo = cluster_.world->pod_queue == scenarios::PodQueue::Fifo;
-  for (std::size_t w = 0; w < of_workload_.size(); ++w) {
-    if (turned_down_[w] != 0) continue;
-    const auto candidate = fifo || !backs_off() ? not_looked_at(w) : first_eligible(w, now);
-    if (candidate && (!best || goes_before(*candidate, *best))) best = candidate;
+  if (!backs_off()) return best_not_looked_at();
+  if (!heads_known_) {
+    heads_known_ = true;
+    for (std::size_t w = 0; w < of_workload_.size(); ++w) find_head(w, now);
+  } else if (taken_of_) {
+    find_head(*taken_of_, now);
   }
-  if (!fifo || !best) return best;
+  taken_of_.reset();
+  if (heads_.empty()) return std::nullopt;
+  const Candidate best = heads_.front();
+  std::ranges::pop_heap(heads_, last_first());
+  heads_.pop_back();
+  if (cluster_.world->pod_queue != scenarios::PodQueue::Fifo) return best;
   // Nobody overtakes the head, also while it backs off.
-  const TimePoint eligible = of_workload_[best->workload].back_off_ends(best->place);
+  const TimePoint eligible = of_workload_[best.workload].back_off_ends(best.place);
   if (eligible <= now) return best;
   retry_ = std::min(retry_, eligible);
+  blocked_ = true;
   return std::nullopt;
+}
+
+std::optional<SchedulingQueue::Candidate> SchedulingQueue::best_not_looked_at() const {
+  std::optional<Candidate> best;
+  for (std::size_t w = 0; w < of_workload_.size(); ++w) {
+    if (turned_down_[w] != 0) continue;
+    const auto candidate = not_looked_at(w);
+    if (candidate && (!best || goes_before(*candidate, *best))) best = candidate;
+  }
+  return best;
 }
 
 void SchedulingQueue::take(const Candidate& candidate) {
   attempts_[pod(candidate)] = 0;
   count_ -= pods_of_job(cluster_, pod(candidate));
+  taken_of_ = candidate.workload;
   if (ranked_) {
     ranked_->remove(pod(candidate));
   } else {
@@ -219,6 +241,7 @@ void SchedulingQueue::back_off(const Candidate& candidate, TimePoint now) {
   turned_down_[candidate.workload] = 1;
   const TimePoint ends = now + scheduling_backoff(++attempts_[pod(candidate)]);
   of_workload_[candidate.workload].set_end(candidate.place, ends);
+  tries_.push_back({candidate, now, ends});
   if (cluster_.world->pod_queue != scenarios::PodQueue::Fifo) return;
   blocked_ = true;
   retry_ = std::min(retry_, ends);
@@ -237,6 +260,9 @@ void SchedulingQueue::turn_down(const Candidate& candidate, TimePoint now) {
 void SchedulingQueue::start_over() {
   std::ranges::fill(turned_down_, char{0});
   std::ranges::fill(looked_at_, std::size_t{0});
+  heads_.clear();
+  heads_known_ = false;
+  taken_of_.reset();
   retry_ = kNever;
   blocked_ = false;
 }
@@ -271,45 +297,43 @@ void SchedulingQueue::try_in_vain() {
   in_vain_ = retry_;
 }
 
-// The tries since the last cycle, none of which can have found a node.
+// The tries since the last cycle, none of which can have found a node. Back-offs of pods that have
+// waited for long are all 10 s: then the same tries come again in each such period, and a long wait
+// costs no more than two or three of them, however many pods wait.
 void SchedulingQueue::try_in_vain_until(TimePoint now) {
+  bool follows = false;  // this period upon the one before it
   while (in_vain_ < now) {
-    skip_periods(now);
-    if (in_vain_ >= now) return;
-    try_in_vain();
-  }
-}
-
-void SchedulingQueue::for_each_pod(const auto& use) {
-  for (const PendingPods& queue : of_workload_) {
-    if (queue.size() == 0) continue;
-    for (std::size_t place = queue.first(); place < queue.end(); ++place) {
-      if (queue[place] != kNoOwner) use(queue[place], queue.back_off_ends(place));
+    if (now - in_vain_ < kLongestBackoff * 3) {
+      tries_.clear();
+      try_in_vain();
+      continue;
     }
+    const TimePoint next_period = in_vain_ + kLongestBackoff;
+    tries_before_.swap(tries_);
+    tries_.clear();
+    while (in_vain_ < next_period) try_in_vain();
+    if (follows && in_vain_ == next_period && repeat()) skip_periods(now);
+    follows = in_vain_ == next_period;
   }
+  tries_.clear();
 }
 
-// Back-offs of pods that have waited for long are all 10 s: after each such period the same comes
-// again, and a long wait costs no more than two of them.
-void SchedulingQueue::skip_periods(TimePoint now) {
-  if (now - in_vain_ < kLongestBackoff * 3) return;
-  const TimePoint start = in_vain_;
-  for_each_pod([&](std::uint32_t pod, TimePoint ends) { before_[pod] = ends; });
-  while (in_vain_ < start + kLongestBackoff) try_in_vain();
-  if (in_vain_ != start + kLongestBackoff) return;
-  const auto moved = [&](std::uint32_t pod, TimePoint ends) {
-    return ends == before_[pod] + kLongestBackoff;
-  };
-  bool repeats = true;
-  for_each_pod([&](std::uint32_t pod, TimePoint ends) {
-    const bool rests = ends == before_[pod] && ends <= start;
-    repeats = repeats && (rests || moved(pod, ends));
+// The tries of this period are those of the period before it. Who was tried in neither has been
+// eligible since before this one: all that comes is the same again.
+bool SchedulingQueue::repeat() const {
+  return std::ranges::equal(tries_, tries_before_, [](const Try& a, const Try& b) {
+    return a.who == b.who && a.at == b.at + kLongestBackoff && a.ends == b.ends + kLongestBackoff;
   });
-  if (!repeats) return;
-  const std::int64_t periods = (now - in_vain_).ns / kLongestBackoff.ns - 1;
-  const Duration skipped = kLongestBackoff * periods;
+}
+
+void SchedulingQueue::skip_periods(TimePoint now) {
+  const Duration skipped = kLongestBackoff * ((now - in_vain_).ns / kLongestBackoff.ns);
   in_vain_ = in_vain_ + skipped;
-  for (PendingPods& queue : of_workload_) queue.put_off(skipped, moved);
+  for (const Try& last : tries_) {
+    PendingPods& queue = of_workload_[last.who.workload];
+    const bool tried_again = queue.back_off_ends(last.who.place) != last.ends;
+    if (!tried_again) queue.set_end(last.who.place, last.ends + skipped);
+  }
 }
 
 }  // namespace slicewise::sim

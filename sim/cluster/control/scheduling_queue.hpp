@@ -28,8 +28,6 @@ class PendingPods {
   void push_back(std::uint32_t pod, TimePoint ends);
   void remove(std::size_t place);
   void set_end(std::size_t place, TimePoint ends);
-  // Those of whom `whom(pod, its end)` holds are eligible that much later.
-  void put_off(Duration by, const auto& whom);
   // The first pod whose back-off is over; `skipped` becomes no later than the ends of those before
   // it.
   std::optional<std::size_t> first_eligible(TimePoint now, TimePoint& skipped) const;
@@ -57,6 +55,8 @@ class SchedulingQueue {
   struct Candidate {
     std::size_t workload = 0;
     std::size_t place = 0;  // in its queue
+
+    bool operator==(const Candidate&) const = default;
   };
 
   explicit SchedulingQueue(const ClusterState& cluster);
@@ -96,15 +96,28 @@ class SchedulingQueue {
   const RankedPods& ranked() const { return *ranked_; }
 
  private:
+  // One that found no node.
+  struct Try {
+    Candidate who;
+    TimePoint at;
+    TimePoint ends;  // of the back-off
+  };
+
   bool goes_before(const Candidate& a, const Candidate& b) const;
+  bool goes_after(const Candidate& a, const Candidate& b) const;
+  auto last_first() const {
+    return [this](const Candidate& a, const Candidate& b) { return goes_after(a, b); };
+  }
+  void find_head(std::size_t workload, TimePoint now);
+  std::optional<Candidate> best_not_looked_at() const;
   void back_off(const Candidate& candidate, TimePoint now);
   void start_over();
-  void for_each_pod(const auto& use);
   std::optional<Candidate> not_looked_at(std::size_t workload) const;
   bool backs_off() const { return cluster_.world->pod_queue <= scenarios::PodQueue::Fifo; }
   std::optional<Candidate> first_eligible(std::size_t workload, TimePoint now);
   void try_in_vain();
   void try_in_vain_until(TimePoint now);
+  bool repeat() const;
   void skip_periods(TimePoint now);
 
   const ClusterState& cluster_;
@@ -116,10 +129,14 @@ class SchedulingQueue {
   std::vector<std::size_t> looked_at_;  // likewise, places before this one: of EASY
   std::vector<char> may_fit_;  // by workload: something was freed since one was turned down
   bool looks_always_ = false;
-  TimePoint retry_ = kNever;       // when the back-off of a pod that was skipped ends
-  TimePoint in_vain_ = kNever;     // when the next try is that nobody has to look at
-  bool blocked_ = false;           // by the head of a strict queue
-  std::vector<TimePoint> before_;  // by pod: ends of back-offs a period ago, while some are skipped
+  TimePoint retry_ = kNever;      // when the back-off of a pod that was skipped ends
+  TimePoint in_vain_ = kNever;    // when the next try is that nobody has to look at
+  bool blocked_ = false;          // by the head of a strict queue
+  std::vector<Candidate> heads_;  // in this cycle, of each workload, a heap; with back-offs
+  bool heads_known_ = false;
+  std::optional<std::size_t> taken_of_;  // the workload whose head was taken
+  std::vector<Try> tries_;               // of a period in vain
+  std::vector<Try> tries_before_;        // of the one before it
 };
 
 }  // namespace slicewise::sim
