@@ -1,6 +1,7 @@
 #include "pod_life.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "../record/recorder.hpp"
 #include "../service/autoscalers.hpp"
@@ -244,16 +245,31 @@ void PodLife::end_container(std::uint32_t p, bool useful) {
   if ((worked || has_equal_shares(run_.cluster, pod)) && !run_.ended) batch_.resolve(node);
 }
 
+// What a pod has done is there when it goes on later, whatever becomes of its process.
+void PodLife::keep(std::uint32_t p, double units, Duration gpu_busy) {
+  Pod& pod = run_.cluster.pods[p];
+  pod.kept = units;
+  pod.kept_gpu_busy += gpu_busy;
+}
+
+// The pod starts over: the GPU time that was kept until now is lost as well.
+Duration PodLife::lose_kept(std::uint32_t p) {
+  Pod& pod = run_.cluster.pods[p];
+  pod.kept = 0;
+  return std::exchange(pod.kept_gpu_busy, Duration{});
+}
+
 void PodLife::work_done(std::uint32_t p) {
   const Pod& pod = run_.cluster.pods[p];
   const WorkloadModel& model = run_.cluster.model(pod);
   WorkloadRecord& record = run_.record_of(pod);
+  const Duration busy_before = record.gpu_busy;
   batch_.settle(pod.node);
   end_container(p, true);
   if (!gangs_.all_there(p)) {  // it keeps its GPUs until the others are done
     // Where the job is stopped meanwhile, this part is not done again but for its last step.
-    run_.cluster.pods[p].kept =
-        static_cast<double>(pod.units) - 1 / static_cast<double>(model.steps_per_unit);
+    keep(p, static_cast<double>(pod.units) - 1 / static_cast<double>(model.steps_per_unit),
+         record.gpu_busy - busy_before);
     return;
   }
   ++record.jobs_done;
@@ -289,20 +305,22 @@ void PodLife::evict(std::uint32_t evicted, Eviction why) {
   if (scalers_.is_leaving(evicted)) return scalers_.replica_gone(evicted);
   const WorkloadModel& model = run_.cluster.model(run_.cluster.pods[evicted]);
   WorkloadRecord& record = run_.record_of(run_.cluster.pods[evicted]);
-  const Duration busy_before = record.gpu_busy;
+  Duration lost;
   const bool starts_over =
       model.spec.kind == WorkloadKind::Job && holds_container(run_.cluster.pods[evicted].phase);
   gangs_.start_over(evicted);
   for_each_of_job(run_.cluster, evicted, [&](std::uint32_t p) {
-    Pod& pod = run_.cluster.pods[p];
-    if (why == Eviction::Stopped) {
-      batch_.settle(pod.node);
-      pod.kept = static_cast<double>(pod.units) - work_.units_left(p);
+    const Pod& pod = run_.cluster.pods[p];
+    const bool stopped = why == Eviction::Stopped;
+    if (stopped) batch_.settle(pod.node);
+    const double done = static_cast<double>(pod.units) - work_.units_left(p);
+    const Duration busy_before = record.gpu_busy;
+    if (holds_container(pod.phase)) end_container(p, stopped || keeps_what_it_did(model));
+    const Duration busy = record.gpu_busy - busy_before;
+    if (stopped) {
+      keep(p, done, busy);
     } else {
-      pod.kept = 0;
-    }
-    if (holds_container(pod.phase)) {
-      end_container(p, why == Eviction::Stopped || keeps_what_it_did(model));
+      lost += busy + lose_kept(p);
     }
     mark(p, LaneMark::Kind::Evicted);
     set_activity(p, PodPhase::BackOff);
@@ -311,11 +329,10 @@ void PodLife::evict(std::uint32_t evicted, Eviction why) {
     ++run_.record.evicted;
     submit(p);
   });
-  const Duration busy = record.gpu_busy - busy_before;
-  if (why != Eviction::Stopped && !keeps_what_it_did(model)) record.gpu_lost += busy;
+  if (!keeps_what_it_did(model)) record.gpu_lost += lost;
   if (why != Eviction::Unneeded || !starts_over) return;
   ++record.disrupted;
-  record.gpu_disrupted += busy;
+  record.gpu_disrupted += lost;
 }
 
 void PodLife::remove(std::uint32_t p) {
@@ -339,7 +356,7 @@ void PodLife::crash(std::uint32_t p) {
   const Duration busy_before = record.gpu_busy;
   gangs_.start_over(p);
   for_each_of_job(run_.cluster, p, [&](std::uint32_t of_job) {
-    run_.cluster.pods[of_job].kept = 0;
+    record.gpu_lost += lose_kept(of_job);
     if (!holds_container(run_.cluster.pods[of_job].phase)) return;
     end_container(of_job, keeps_what_it_did(run_.cluster.model(pod)));
   });

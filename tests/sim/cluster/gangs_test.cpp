@@ -260,6 +260,28 @@ TEST(Gangs, WhatAStoppedJobHasDoneIsKeptOrLost) {
   EXPECT_NEAR(to_seconds(lost.workloads[0].gpu_lost), 4 * 50, 0.1);
 }
 
+// What a stopped job had kept is lost when it crashes later, and so is what a pod of a gang had
+// done that waited for the others: all GPU time but that of the work itself.
+TEST(Gangs, ACrashLosesWhatAStoppedJobHadKept) {
+  scenarios::Workload all_day = gang_jobs(3, 4);
+  all_day.faults = Rate{1.0 / 100};
+  all_day.backoff_limit = 1000;
+  scenarios::Workload quick = gang_jobs(20, 4);
+  quick.name.value = "quick";
+  quick.work->units = 1;
+  quick.submit_at = seconds(30);
+  quick.submit_interval = seconds(40);
+  scenarios::Scenario s = gangs_on("p3.8xlarge", {all_day, quick});
+  s.pod_queue = scenarios::PodQueue::ShortestTime;
+  const VariantResult r = demo::result(s);
+  EXPECT_GT(r.pods.faults, 0);
+  EXPECT_GT(r.pods.evicted, 0);
+  const WorkloadResult& faulty = r.workloads[0];
+  EXPECT_EQ(faulty.completed, 3);
+  const double busy_s = faulty.gpu_busy_share * 4 * to_seconds(r.makespan.mean);
+  EXPECT_NEAR(to_seconds(faulty.gpu_lost), busy_s - 3 * 4 * 100, 0.1);
+}
+
 // However many classes a trace has, it is told once.
 TEST(Gangs, ATraceIsToldOnceThatNoLinkJoinsItsGpus) {
   scenarios::Scenario s =
