@@ -175,7 +175,12 @@ std::string difference_summary(const DocumentDifference& difference) {
   if (parts.empty())
     parts.emplace_back(difference.differs() ? "something differs" : "no difference");
   if (difference.stands() == false && !worse_verdict) {
-    parts.emplace_back("what does not stand still does not");
+    std::vector<std::string> still;
+    for (const ItemDifference& item : difference.items) {
+      if (item.verdict_after && !item.verdict_after->stands()) still.push_back(item.name);
+    }
+    parts.push_back(fmt::format("{} {}", fmt::join(still, " and "),
+                                still.size() == 1 ? "still does not stand" : "still do not stand"));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

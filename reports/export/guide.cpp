@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/filled_text.hpp"
+#include "slicewise/printable.hpp"
 
 #include "../document/document_text.hpp"
 #include "embedded/guide_files.hpp"
@@ -53,6 +54,13 @@ std::string comment(std::string_view paragraph, int indent) {
     paragraph.remove_prefix(std::min(end + 1, paragraph.size()));
   }
   return out + line + '\n';
+}
+
+void put_on_top(ExportFiles& files, std::string_view origin) {
+  if (origin.empty() || files.size() != 1) return;
+  std::string& text = files.front().text;
+  const bool takes_comments = text.starts_with('#') || text.starts_with("apiVersion");
+  if (takes_comments) text.insert(0, comment(printable(origin)));
 }
 
 namespace {

@@ -388,10 +388,7 @@ std::vector<VariantRooms> rooms_before_run(const scenarios::ScenarioSet& set,
     const auto world = build_world(scenario, catalogue);
     if (!world) continue;
     for (const Diagnostic& d : world->findings) {
-      if (d.code != Code::GpuOom && d.code != Code::GpuMemGreedy) continue;
-      found.push_back(d);
-      // Scenarios show the trap beside what mends it: `check --strict` lets them.
-      if (d.code == Code::GpuMemGreedy) found.back().severity = Severity::Note;
+      if (d.code == Code::GpuOom || d.code == Code::GpuMemGreedy) found.push_back(d);
     }
     out.push_back({world->name, gpu_rooms(*world), ""});
     for (const GpuRoom& room : out.back().rooms) warn_of(*world, room, found);

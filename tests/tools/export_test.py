@@ -7,6 +7,8 @@ import shutil
 import tempfile
 import unittest
 
+import yaml
+
 from program import EXAMPLE, ROOT, apply_bundle, run
 
 SHARED = "scenarios/examples/shared-inference.yaml"
@@ -24,6 +26,23 @@ class Flags(unittest.TestCase):
             self.assertEqual(result.returncode, 2, arguments)
             self.assertIn(said, result.stderr)
             self.assertEqual(result.stdout, "")
+
+    def test_what_is_known_to_kill_pods_is_said_where_it_is_applied(self):
+        """It was exported without a word: 16 of its 20 pods die."""
+        greedy = ("-f", EXAMPLE, "--variant", "after-greedy")
+        for kind in ("helm-values", "configmap", "pod-patch"):
+            result = run("export", *greedy, "--to", kind)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("aws-cifar10.yaml:74:46: warning[GPU_MEM_GREEDY]", result.stderr)
+            self.assertTrue(result.stdout.startswith('# Warning: "cifar10" maps all free GPU memory'), result.stdout)
+            self.assertIsNotNone(list(yaml.safe_load_all(result.stdout)))
+            of_sound = run("export", *AFTER, "--to", kind)
+            self.assertEqual((of_sound.stderr, "Warning" in of_sound.stdout), ("", False))
+        with tempfile.TemporaryDirectory() as folder:
+            bundle = pathlib.Path(folder, "bundle")
+            self.assertEqual(run("export", *greedy, "--to", "bundle", "--out", str(bundle)).returncode, 0)
+            for name in ("apply.sh", "VERIFY.md"):
+                self.assertIn("Warning: \"cifar10\" maps", (bundle / name).read_text(encoding="utf-8"))
 
     def test_a_variable_is_for_the_kinds_that_use_it(self):
         for kind in ("pod-patch", "karpenter"):

@@ -33,7 +33,7 @@ struct ExportOptions {
   bool dcgm_compat = false;
   int most_requests = kMostRequests;  // rows of requests.csv
   std::string scenario_text = {};     // that is exported, as a file: scenarios::scenario_text()
-  std::string origin = {};  // of the bundle: a sentence on what it is from and whether that stands
+  std::string origin = {};            // a sentence on what it is from and whether that stands
 };
 
 // values.yaml for `helm upgrade -i nvdp nvdp/nvidia-device-plugin -f -`: one named config for each
@@ -98,6 +98,10 @@ RenderExport render_perfetto;
 RenderExport render_openmetrics;
 RenderExport render_grafana;
 RenderExport render_csv_tables;
+
+// Puts `origin` (ExportOptions) as a comment on top of what is one file alone and takes comments,
+// as YAML and TOML do. Of a set of files those that people read have it inside.
+void put_on_top(ExportFiles& files, std::string_view origin);
 
 // When a simulated run begins, unless somebody says otherwise: on Monday 2026-01-05, at the time of
 // the week at which the scenario starts. Unix seconds.

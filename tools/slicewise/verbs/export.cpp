@@ -8,6 +8,7 @@
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/import.hpp"
+#include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/run.hpp"
 
 #include "../commands.hpp"
@@ -51,6 +52,23 @@ std::string text_of(const ScenarioFile& file) {
               ? "\n"
               : "\n# It names traces by where they are from " + file.source().name + ".\n";
   return text + scenarios::scenario_text(file.source(), {set}, scenario);
+}
+
+// What is known before any run to kill its pods: nobody should apply that unwarned.
+Diagnostics traps_of(const ExportCommand& command, const scenarios::ScenarioSet& set,
+                     const models::Catalogue& catalogue) {
+  Diagnostics found;
+  if (!command.kind->shows_run) static_cast<void>(sim::rooms_before_run(set, catalogue, found));
+  return found;
+}
+
+std::string warning_of(const Diagnostics& traps) {
+  std::string text;
+  for (const Diagnostic& d : traps) {
+    text += fmt::format("{}Warning: {}{}{}.", text.empty() ? "" : " ", d.message,
+                        d.help.empty() ? "" : "; ", d.help);
+  }
+  return text;
 }
 
 // One file goes where it is wanted, several into a new directory.
@@ -179,15 +197,21 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
     return code;
   }
   reports::ExportOptions options = options_of(command, set.name);
-  options.origin = file->origin;
+  // A plan has simulated its options.
+  const Diagnostics traps = file->is_option ? Diagnostics() : traps_of(command, set, catalogue);
+  options.origin = file->is_option ? file->origin : warning_of(traps);
   if (command.kind->render == reports::render_scenario) options.scenario_text = text_of(*file);
-  const Expected<reports::ExportFiles> files =
+  Expected<reports::ExportFiles> files =
       command.kind->render(set.variants.front(), catalogue, options);
   if (!files) {
     const ExitCode code = fail(files.error(), file->texts, flags);
     return chart_is_unknown(files.error()) ? ExitCode::Usage : code;
   }
+  const bool has_origin =
+      command.kind->shows_run || command.kind->render == reports::render_scenario;
+  if (!has_origin) reports::put_on_top(*files, options.origin);
   print_diagnostics(set.notes, file->texts, flags);
+  print_diagnostics(traps, file->texts, flags);
   for (const reports::ExportFile& written : *files) {
     if (!written.left_out.empty()) print_error("warning: " + written.left_out);
   }
