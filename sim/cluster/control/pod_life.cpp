@@ -43,6 +43,18 @@ bool keeps_what_it_did(const WorkloadModel& model) {
   return !scenarios::runs_batches(model.spec.kind);
 }
 
+// What a pod has done is there when it goes on later, whatever becomes of its process.
+void keep(Pod& pod, double units, Duration gpu_busy) {
+  pod.kept = units;
+  pod.kept_gpu_busy += gpu_busy;
+}
+
+// The pod starts over: the GPU time that was kept until now is lost as well.
+Duration lose_kept(Pod& pod) {
+  pod.kept = 0;
+  return std::exchange(pod.kept_gpu_busy, Duration{});
+}
+
 }  // namespace
 
 PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& usage,
@@ -245,20 +257,6 @@ void PodLife::end_container(std::uint32_t p, bool useful) {
   if ((worked || has_equal_shares(run_.cluster, pod)) && !run_.ended) batch_.resolve(node);
 }
 
-// What a pod has done is there when it goes on later, whatever becomes of its process.
-void PodLife::keep(std::uint32_t p, double units, Duration gpu_busy) {
-  Pod& pod = run_.cluster.pods[p];
-  pod.kept = units;
-  pod.kept_gpu_busy += gpu_busy;
-}
-
-// The pod starts over: the GPU time that was kept until now is lost as well.
-Duration PodLife::lose_kept(std::uint32_t p) {
-  Pod& pod = run_.cluster.pods[p];
-  pod.kept = 0;
-  return std::exchange(pod.kept_gpu_busy, Duration{});
-}
-
 void PodLife::work_done(std::uint32_t p) {
   const Pod& pod = run_.cluster.pods[p];
   const WorkloadModel& model = run_.cluster.model(pod);
@@ -268,7 +266,8 @@ void PodLife::work_done(std::uint32_t p) {
   end_container(p, true);
   if (!gangs_.all_there(p)) {  // it keeps its GPUs until the others are done
     // Where the job is stopped meanwhile, this part is not done again but for its last step.
-    keep(p, static_cast<double>(pod.units) - 1 / static_cast<double>(model.steps_per_unit),
+    keep(run_.cluster.pods[p],
+         static_cast<double>(pod.units) - 1 / static_cast<double>(model.steps_per_unit),
          record.gpu_busy - busy_before);
     return;
   }
@@ -318,9 +317,9 @@ void PodLife::evict(std::uint32_t evicted, Eviction why) {
     if (holds_container(pod.phase)) end_container(p, stopped || keeps_what_it_did(model));
     const Duration busy = record.gpu_busy - busy_before;
     if (stopped) {
-      keep(p, done, busy);
+      keep(run_.cluster.pods[p], done, busy);
     } else {
-      lost += busy + lose_kept(p);
+      lost += busy + lose_kept(run_.cluster.pods[p]);
     }
     mark(p, LaneMark::Kind::Evicted);
     set_activity(p, PodPhase::BackOff);
@@ -356,7 +355,7 @@ void PodLife::crash(std::uint32_t p) {
   const Duration busy_before = record.gpu_busy;
   gangs_.start_over(p);
   for_each_of_job(run_.cluster, p, [&](std::uint32_t of_job) {
-    record.gpu_lost += lose_kept(of_job);
+    record.gpu_lost += lose_kept(run_.cluster.pods[of_job]);
     if (!holds_container(run_.cluster.pods[of_job].phase)) return;
     end_container(of_job, keeps_what_it_did(run_.cluster.model(pod)));
   });

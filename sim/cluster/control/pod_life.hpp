@@ -78,8 +78,6 @@ class PodLife {
   void back_off(std::uint32_t pod);
   void job_pod_failed(std::uint32_t pod);
   void leave(std::uint32_t pod, PodPhase final_phase);
-  void keep(std::uint32_t pod, double units, Duration gpu_busy);
-  Duration lose_kept(std::uint32_t pod);
   void release_node(std::uint32_t pod);
   void close_memory(std::uint32_t pod);
   void set_activity(std::uint32_t pod, PodPhase phase);

@@ -156,10 +156,6 @@ bool SchedulingQueue::goes_before(const Candidate& a, const Candidate& b) const 
   return cluster_.pods[pod(a)].queued < cluster_.pods[pod(b)].queued;
 }
 
-bool SchedulingQueue::goes_after(const Candidate& a, const Candidate& b) const {
-  return goes_before(b, a) || (!goes_before(a, b) && a.workload > b.workload);
-}
-
 TimePoint SchedulingQueue::oldest_of(std::size_t workload) const {
   const auto since = [this](std::uint32_t pod) { return cluster_.pods[pod].queued; };
   if (ranked_) return since(*std::ranges::min_element(ranked_->of(workload), {}, since));
@@ -185,29 +181,31 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::first_eligible(std::s
 
 // A workload's first pod stays its first until it is taken or turned down, so only then another is
 // looked for: a cycle costs O(log workloads) for each pod that it tries, not a look at all of them.
-void SchedulingQueue::find_head(std::size_t workload, TimePoint now) {
-  const bool fifo = cluster_.world->pod_queue == scenarios::PodQueue::Fifo;
-  const auto head = fifo ? not_looked_at(workload) : first_eligible(workload, now);
-  if (!head) return;
-  heads_.push_back(*head);
-  std::ranges::push_heap(heads_, last_first());
-}
-
 std::optional<SchedulingQueue::Candidate> SchedulingQueue::next(TimePoint now) {
   if (blocked_) return std::nullopt;
   if (!backs_off()) return best_not_looked_at();
+  const bool fifo = cluster_.world->pod_queue == scenarios::PodQueue::Fifo;
+  const auto goes_after = [this](const Candidate& a, const Candidate& b) {
+    return goes_before(b, a) || (!goes_before(a, b) && a.workload > b.workload);
+  };
+  const auto find_head = [&](std::size_t workload) {
+    const auto head = fifo ? not_looked_at(workload) : first_eligible(workload, now);
+    if (!head) return;
+    heads_.push_back(*head);
+    std::ranges::push_heap(heads_, goes_after);
+  };
   if (!heads_known_) {
     heads_known_ = true;
-    for (std::size_t w = 0; w < of_workload_.size(); ++w) find_head(w, now);
+    for (std::size_t w = 0; w < of_workload_.size(); ++w) find_head(w);
   } else if (taken_of_) {
-    find_head(*taken_of_, now);
+    find_head(*taken_of_);
   }
   taken_of_.reset();
   if (heads_.empty()) return std::nullopt;
   const Candidate best = heads_.front();
-  std::ranges::pop_heap(heads_, last_first());
+  std::ranges::pop_heap(heads_, goes_after);
   heads_.pop_back();
-  if (cluster_.world->pod_queue != scenarios::PodQueue::Fifo) return best;
+  if (!fifo) return best;
   // Nobody overtakes the head, also while it backs off.
   const TimePoint eligible = of_workload_[best.workload].back_off_ends(best.place);
   if (eligible <= now) return best;
@@ -302,6 +300,13 @@ void SchedulingQueue::try_in_vain() {
 // costs no more than two or three of them, however many pods wait.
 void SchedulingQueue::try_in_vain_until(TimePoint now) {
   bool follows = false;  // this period upon the one before it
+  // Who was tried in neither has been eligible since before this one: all that comes is the same
+  // again.
+  const auto repeats = [this] {
+    return std::ranges::equal(tries_, tries_before_, [](const Try& a, const Try& b) {
+      return a.who == b.who && a.at == b.at + kLongestBackoff && a.ends == b.ends + kLongestBackoff;
+    });
+  };
   while (in_vain_ < now) {
     if (now - in_vain_ < kLongestBackoff * 3) {
       tries_.clear();
@@ -312,18 +317,10 @@ void SchedulingQueue::try_in_vain_until(TimePoint now) {
     tries_before_.swap(tries_);
     tries_.clear();
     while (in_vain_ < next_period) try_in_vain();
-    if (follows && in_vain_ == next_period && repeat()) skip_periods(now);
+    if (follows && in_vain_ == next_period && repeats()) skip_periods(now);
     follows = in_vain_ == next_period;
   }
   tries_.clear();
-}
-
-// The tries of this period are those of the period before it. Who was tried in neither has been
-// eligible since before this one: all that comes is the same again.
-bool SchedulingQueue::repeat() const {
-  return std::ranges::equal(tries_, tries_before_, [](const Try& a, const Try& b) {
-    return a.who == b.who && a.at == b.at + kLongestBackoff && a.ends == b.ends + kLongestBackoff;
-  });
 }
 
 void SchedulingQueue::skip_periods(TimePoint now) {

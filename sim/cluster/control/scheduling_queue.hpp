@@ -104,11 +104,6 @@ class SchedulingQueue {
   };
 
   bool goes_before(const Candidate& a, const Candidate& b) const;
-  bool goes_after(const Candidate& a, const Candidate& b) const;
-  auto last_first() const {
-    return [this](const Candidate& a, const Candidate& b) { return goes_after(a, b); };
-  }
-  void find_head(std::size_t workload, TimePoint now);
   std::optional<Candidate> best_not_looked_at() const;
   void back_off(const Candidate& candidate, TimePoint now);
   void start_over();
@@ -117,7 +112,6 @@ class SchedulingQueue {
   std::optional<Candidate> first_eligible(std::size_t workload, TimePoint now);
   void try_in_vain();
   void try_in_vain_until(TimePoint now);
-  bool repeat() const;
   void skip_periods(TimePoint now);
 
   const ClusterState& cluster_;
