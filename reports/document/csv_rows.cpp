@@ -26,7 +26,7 @@ bool is_formula(std::string_view text) {
 }  // namespace
 
 std::string csv_text(std::string_view given) {
-  const std::string text = (is_formula(given) ? "'" : "") + printable(given, "\t\r\n");
+  std::string text = (is_formula(given) ? "'" : "") + printable(given, "\t\r\n");
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";
   for (const char c : text) {
