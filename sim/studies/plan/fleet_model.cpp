@@ -122,15 +122,15 @@ void FleetModel::note_type(std::size_t t, const World& world) {
   const models::MigGeometry* geometry = search_.catalogue.find_mig(pool.gpu->name);
   const bool cut = !fraction && geometry != nullptr;
   facts.mig = cut && may_be(space, Strategy::Mig);
-  const bool shares_cut =
+  facts.shares_cut =
       cut && (may_be(space, Strategy::MigTimeSlicing) || may_be(space, Strategy::MigMps));
-  facts.overlaps = facts.mps || facts.mig || shares_cut;
+  facts.overlaps = facts.mps || facts.mig || facts.shares_cut;
   const double slices = cut ? geometry->compute_slices : 1;
   const double shared =
       space.replicas.empty() ? std::numeric_limits<double>::infinity() : space.replicas.back();
   if (facts.turns || facts.mps) facts.most_meet = std::max(facts.most_meet, shared);
   if (facts.mig) facts.most_meet = std::max(facts.most_meet, slices);
-  if (shares_cut) facts.most_meet = std::max(facts.most_meet, slices * shared);
+  if (facts.shares_cut) facts.most_meet = std::max(facts.most_meet, slices * shared);
   for (const std::string& purchase : space.purchases) {
     if (!is_sold(search_.base, type.name, purchase)) continue;
     PoolChoice bought = unshared(type, {});
@@ -151,7 +151,6 @@ FleetModel::Need FleetModel::need_on(std::size_t t, const World& world) const {
   const Bytes most_memory = std::max(type.memory, type.memory_total);
   Need need;
   RoomOnType& room = need.room;
-  double busy = 0;
   double gpu_memory = 0;
   for (const WorkloadModel& workload : world.workloads) {
     const int running = at_once(workload);
@@ -175,7 +174,8 @@ FleetModel::Need FleetModel::need_on(std::size_t t, const World& world) const {
         std::max(room.largest_process, workload.gpu_memory + pool.context_memory);
     room.largest_pods.insert(room.largest_pods.end(),
                              std::min(kMostMeet, static_cast<std::size_t>(pods)), pod);
-    busy += type.overlaps ? gpu.sm_busy : gpu.busy;
+    need.busy += gpu.busy;
+    need.sm_busy += gpu.sm_busy;
     gpu_memory += running * (several ? static_cast<double>(workload.tickets)
                                      : ratio(pod.count, most_memory.count));
   }
@@ -187,7 +187,7 @@ FleetModel::Need FleetModel::need_on(std::size_t t, const World& world) const {
                 room.slots,
                 gpu_memory / gpus,
                 room.several_gpus ? 0 : room.pods / type.most_meet / gpus,
-                busy / gpus};
+                (type.overlaps ? need.sm_busy : need.busy) / gpus};
   return need;
 }
 
@@ -277,50 +277,6 @@ void FleetModel::correct(std::size_t group, double factor) {
     const double others = std::max(0.0, need->room.bears - need->own);
     need->room.bears = need->own + others * factor;
   }
-}
-
-std::optional<double> FleetModel::least_monthly() const {
-  // The dual of the linear program: of each type the price of a node is spread over what it has, a
-  // group pays for what it takes where that is cheapest. Any spread is a bound; weights go to what
-  // runs out.
-  constexpr int kRounds = 400;
-  std::vector<Shares> weights(types_.size());
-  for (Shares& weight : weights) weight.fill(1.0 / kResources);
-  double best = 0;
-  for (int round = 0; round < kRounds; ++round) {
-    std::vector<Shares> used(types_.size());
-    double total = 0;
-    for (const auto& needs : needs_) {
-      double least = std::numeric_limits<double>::infinity();
-      std::size_t at = 0;
-      for (std::size_t t = 0; t < types_.size(); ++t) {
-        if (!needs[t]) continue;
-        double pays = 0;
-        for (std::size_t k = 0; k < kResources; ++k) pays += weights[t][k] * needs[t]->least[k];
-        pays *= types_[t].cheapest;
-        if (pays < least) {
-          least = pays;
-          at = t;
-        }
-      }
-      if (least == std::numeric_limits<double>::infinity()) return std::nullopt;
-      total += least;
-      for (std::size_t k = 0; k < kResources; ++k) used[at][k] += needs[at]->least[k];
-    }
-    best = std::max(best, total);
-    const double step = 0.5 / std::sqrt(1.0 + round);
-    for (std::size_t t = 0; t < types_.size(); ++t) {
-      const double most = std::ranges::max(used[t]);
-      if (most <= 0) continue;
-      double sum = 0;
-      for (std::size_t k = 0; k < kResources; ++k) {
-        weights[t][k] *= 1 + step * (used[t][k] / most - 1);
-        sum += weights[t][k];
-      }
-      for (double& weight : weights[t]) weight /= sum;
-    }
-  }
-  return best;
 }
 
 }  // namespace slicewise::sim

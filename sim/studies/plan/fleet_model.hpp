@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "block_search.hpp"
 #include "node_bounds.hpp"
+#include "pool_bound.hpp"
 
 // Pools priced in closed form: thousands of divisions of the workloads are looked at before one is
 // simulated. Tickets, memory, CPU and GPU time are what is necessary; what neighbours cost is an
@@ -64,8 +66,9 @@ class FleetModel {
   // Pods of the group bear less company than was thought (a factor below 1), or more.
   void correct(std::size_t group, double factor);
 
-  // No fleet costs less: each group goes to whatever types are cheapest for it, in any parts, and
-  // nodes are full of what there is least of on them. nullopt: some group runs nowhere.
+  // No fleet costs less, of pools that may be tried: whole nodes, of which each has room, GPU
+  // memory and GPU time for who lives there. What neighbours do to latency is not counted. nullopt:
+  // some group runs nowhere.
   std::optional<double> least_monthly() const;
 
  private:
@@ -76,15 +79,19 @@ class FleetModel {
     Bytes memory;        // of a GPU, that processes can use
     Bytes memory_total;  // that MPS divides
     bool alone = false, turns = false, mps = false, mig = false;  // strategies that may be tried
+    bool shares_cut = false;                                      // instances of MIG may be shared
     bool overlaps = false;  // kernels of several pods may run at once
     double most_meet = 1;   // pods on a GPU, whatever the strategy
   };
   // Nodes that a group takes at the very least, by what there is of them.
   static constexpr std::size_t kResources = 6;
+  static constexpr std::size_t kGpuMemory = 3;  // of them; nothing before it is of GPUs
   using Shares = std::array<double, kResources>;
   struct Need {
     RoomOnType room;
-    double own = 0;  // of a GPU's time, of its busiest pod
+    double own = 0;      // of a GPU's time, of its busiest pod
+    double busy = 0;     // GPUs
+    double sm_busy = 0;  // ... whose every SM is
     Shares least{};
   };
   struct Way {
@@ -96,6 +103,16 @@ class FleetModel {
   Need need_on(std::size_t type, const World& world) const;
   int pods_per_gpu(const Type& type, const RoomOnType& room, bool mps) const;
   std::optional<Way> best_way(const Room& room) const;
+
+  // Each group goes to whatever types are cheapest for it, in any parts, and nodes are full of what
+  // there is least of on them.
+  std::optional<double> least_in_parts() const;
+  std::vector<PoolFamily> families() const;
+  PoolFamily family(std::size_t type, int least_nodes) const;
+  PoolFamily::Row row(std::size_t type, double per_node,
+                      const std::function<double(const Need&)>& takes) const;
+  void add_time_slicing(std::size_t type, std::vector<PoolFamily>& families) const;
+  void add_mps(std::size_t type, std::vector<PoolFamily>& families) const;
 
   const BlockSearch& search_;
   std::vector<std::vector<std::string>> groups_;

@@ -204,6 +204,7 @@ void vary_pods(const BlockSearch& search, ProbeBatch& probes, const PlanOptions&
                Plan& plan) {
   auto best = best_with_other_pods(search, best_of(plan), options.vary_pods, probes);
   if (!best) return;
+  plan.least_monthly.reset();  // it is of the scenario's numbers of pods
   plan.options.insert(plan.options.begin(), std::move(*best));
   if (plan.options.size() > options.top) plan.options.resize(options.top);
 }

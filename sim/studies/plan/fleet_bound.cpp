@@ -1,0 +1,249 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "fleet_model.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+// Of 80 groups the search for pools takes longer than all simulations of the plan.
+constexpr std::size_t kMostGroups = 32;
+
+constexpr double kNowhere = std::numeric_limits<double>::infinity();
+
+// Numbers of pods per GPU that are looked at as one: as much memory as the least takes, as many
+// pods as the most has.
+struct Replicas {
+  int least = 2;
+  int most = 2;
+};
+
+std::vector<Replicas> replicas_up_to(const std::vector<int>& asked, int pods) {
+  std::vector<Replicas> all;
+  if (!asked.empty()) {
+    for (const int r : asked) {
+      if (r >= 2) all.push_back({r, r});
+    }
+    return all;
+  }
+  constexpr int kEnds[] = {2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48};
+  int least = 2;
+  for (const int most : kEnds) {
+    if (least <= std::max(2, pods)) all.push_back({least, most});
+    least = most + 1;
+  }
+  if (least <= pods) all.push_back({least, pods});
+  return all;
+}
+
+// The size of the smallest of the pods that may meet, from .. to.
+struct Sizes {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+};
+
+std::vector<Sizes> few_of(const std::set<std::int64_t>& sizes) {
+  constexpr std::size_t kMost = 12;
+  const std::vector<std::int64_t> sorted(sizes.begin(), sizes.end());
+  const std::size_t step = (sorted.size() + kMost - 1) / kMost;
+  std::vector<Sizes> few;
+  for (std::size_t n = 0; n < sorted.size(); n += step) {
+    few.push_back({sorted[n], sorted[std::min(n + step, sorted.size()) - 1]});
+  }
+  return few;
+}
+
+double gigabytes(std::int64_t bytes) { return static_cast<double>(bytes) / 1e9; }
+
+}  // namespace
+
+PoolFamily::Row FleetModel::row(std::size_t t, double per_node,
+                                const std::function<double(const Need&)>& takes) const {
+  PoolFamily::Row row{{}, per_node, 0};
+  for (const auto& needs : needs_) row.takes.push_back(needs[t] ? takes(*needs[t]) : kNowhere);
+  return row;
+}
+
+// With what every way of sharing needs of a node.
+PoolFamily FleetModel::family(std::size_t t, int least_nodes) const {
+  PoolFamily family;
+  family.least_nodes = least_nodes;
+  const int most = survivors(search_.space.survive, search_.space.max_nodes);
+  for (int nodes = least_nodes; nodes <= most; ++nodes) {
+    family.monthly.push_back(types_[t].cheapest * with_spares(search_.space.survive, nodes));
+  }
+  family.rows = {row(t, 1, [](const Need& need) { return need.room.cpu; }),
+                 row(t, 1, [](const Need& need) { return need.room.memory; }),
+                 row(t, 1, [](const Need& need) { return need.room.slots; })};
+  return family;
+}
+
+// As many pods as a GPU has replicas must fit together, whichever meet. The largest r of them take
+// the least over s of r s + the sum of what each has above s: one family for each r and s.
+void FleetModel::add_time_slicing(std::size_t t, std::vector<PoolFamily>& families) const {
+  const Type& type = types_[t];
+  const double gpus = type.gpus;
+  const auto& asked = search_.space.replicas;
+  const double pods_per_gpu = asked.empty() ? kNowhere : asked.back();
+  int pods = 0;
+  std::set<std::int64_t> sizes{0};
+  for (const auto& needs : needs_) {
+    if (!needs[t] || needs[t]->room.several_gpus) continue;
+    for (const Bytes size : needs[t]->room.largest_pods) sizes.insert(size.count);
+    pods += static_cast<int>(needs[t]->room.pods);
+  }
+  const double most_memory = static_cast<double>(std::max(type.memory, type.memory_total).count);
+  const double memory_of = gpus * most_memory / static_cast<double>(type.memory.count);
+  const auto shared = [&](int least_nodes, double replicas) {
+    PoolFamily next = family(t, least_nodes);
+    next.rows.push_back(row(t, gpus, [](const Need& need) { return need.busy; }));
+    next.rows.push_back(row(t, gpus, [&](const Need& need) {
+      return need.room.several_gpus ? kNowhere : need.least[kGpuMemory] * memory_of;
+    }));
+    if (std::isfinite(replicas)) {
+      next.rows.push_back(row(t, replicas * gpus, [](const Need& need) { return need.room.pods; }));
+    }
+    return next;
+  };
+  if (search_.space.trusts_placement) {
+    families.push_back(shared(1, pods_per_gpu));
+    return;
+  }
+  int nodes = 1;
+  if (type.gpus == 1) {
+    // All of them meet.
+    PoolFamily one = shared(1, pods_per_gpu);
+    one.monthly.resize(std::min<std::size_t>(1, one.monthly.size()));
+    families.push_back(std::move(one));
+    nodes = 2;
+  }
+  for (const auto& [least, most] : replicas_up_to(asked, pods)) {
+    for (const Sizes& size : few_of(sizes)) {
+      const double left = gigabytes(type.memory.count - least * size.least);
+      if (left < 0) break;
+      PoolFamily next = shared(nodes, most);
+      PoolFamily::Row above = row(t, 0, [&, above_size = size.most](const Need& need) {
+        double sum = 0;
+        for (const Bytes pod : need.room.largest_pods) {
+          sum += gigabytes(std::max<std::int64_t>(0, pod.count - above_size));
+        }
+        return sum;
+      });
+      above.however_many = left;
+      next.rows.push_back(std::move(above));
+      families.push_back(std::move(next));
+    }
+  }
+}
+
+// Each process gets an equal share of the memory, one family for each number of shares.
+void FleetModel::add_mps(std::size_t t, std::vector<PoolFamily>& families) const {
+  const Type& type = types_[t];
+  constexpr std::int64_t kMany = 1'000;
+  const auto shares_of = [&](const Need& need) {
+    const std::int64_t process = need.room.largest_process.count;
+    return process == 0 ? kMany : std::min(kMany, type.memory_total.count / process);
+  };
+  std::set<std::int64_t> numbers;
+  for (const auto& needs : needs_) {
+    if (needs[t] && !needs[t]->room.several_gpus) numbers.insert(shares_of(*needs[t]));
+  }
+  for (const std::int64_t shares : numbers) {
+    if (shares < 2) continue;
+    PoolFamily next = family(t, 1);
+    next.rows.push_back(row(t, type.gpus, [](const Need& need) { return need.sm_busy; }));
+    next.rows.push_back(row(t, static_cast<double>(shares) * type.gpus, [&](const Need& need) {
+      const bool may = !need.room.several_gpus && shares_of(need) >= shares;
+      if (!may) return kNowhere;
+      return need.room.pods;
+    }));
+    families.push_back(std::move(next));
+  }
+}
+
+std::vector<PoolFamily> FleetModel::families() const {
+  std::vector<PoolFamily> all;
+  for (std::size_t t = 0; t < types_.size(); ++t) {
+    const Type& type = types_[t];
+    if (type.monthly == 0) continue;
+    const double gpus = type.gpus;
+    if (type.alone) {
+      all.push_back(family(t, 1));
+      all.back().rows.push_back(row(t, gpus, [](const Need& need) { return need.room.tickets; }));
+    }
+    if (type.turns) add_time_slicing(t, all);
+    if (type.mps) add_mps(t, all);
+    if (!type.mig && !type.shares_cut) continue;
+    PoolFamily cut = family(t, 1);
+    for (std::size_t k = kGpuMemory; k < kResources; ++k) {
+      cut.rows.push_back(row(t, 1, [&](const Need& need) {
+        if (need.room.several_gpus) return kNowhere;
+        return need.least[k];
+      }));
+    }
+    if (!type.shares_cut) {
+      cut.rows.push_back(row(t, gpus, [](const Need& need) { return need.room.mig; }));
+    }
+    all.push_back(std::move(cut));
+  }
+  return all;
+}
+
+std::optional<double> FleetModel::least_monthly() const {
+  const std::optional<double> in_parts = least_in_parts();
+  if (!in_parts || size() > kMostGroups) return in_parts;
+  // Nodes of recorded jobs come and go.
+  const bool whole_nodes = std::ranges::none_of(
+      search_.base.workloads, [](const auto& workload) { return workload.trace.has_value(); });
+  if (!whole_nodes) return in_parts;
+  return std::max(*in_parts, least_cost_of_pools(size(), families()).value_or(0));
+}
+
+std::optional<double> FleetModel::least_in_parts() const {
+  // The dual of the linear program: of each type the price of a node is spread over what it has, a
+  // group pays for what it takes where that is cheapest. Any spread is a bound; weights go to what
+  // runs out.
+  constexpr int kRounds = 400;
+  std::vector<Shares> weights(types_.size());
+  for (Shares& weight : weights) weight.fill(1.0 / kResources);
+  double best = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<Shares> used(types_.size());
+    double total = 0;
+    for (const auto& needs : needs_) {
+      double least = std::numeric_limits<double>::infinity();
+      std::size_t at = 0;
+      for (std::size_t t = 0; t < types_.size(); ++t) {
+        if (!needs[t]) continue;
+        double pays = 0;
+        for (std::size_t k = 0; k < kResources; ++k) pays += weights[t][k] * needs[t]->least[k];
+        pays *= types_[t].cheapest;
+        if (pays < least) {
+          least = pays;
+          at = t;
+        }
+      }
+      if (least == std::numeric_limits<double>::infinity()) return std::nullopt;
+      total += least;
+      for (std::size_t k = 0; k < kResources; ++k) used[at][k] += needs[at]->least[k];
+    }
+    best = std::max(best, total);
+    const double step = 0.5 / std::sqrt(1.0 + round);
+    for (std::size_t t = 0; t < types_.size(); ++t) {
+      const double most = std::ranges::max(used[t]);
+      if (most <= 0) continue;
+      double sum = 0;
+      for (std::size_t k = 0; k < kResources; ++k) {
+        weights[t][k] *= 1 + step * (used[t][k] / most - 1);
+        sum += weights[t][k];
+      }
+      for (double& weight : weights[t]) weight /= sum;
+    }
+  }
+  return best;
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,104 @@
+#include "pool_cover.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+namespace slicewise::sim {
+namespace {
+
+constexpr double kTiny = 1e-9;
+
+}  // namespace
+
+PoolCover::PoolCover(const std::vector<double>& alone)
+    : groups_(alone.size()), inverse_(groups_, std::vector<double>(groups_)) {
+  for (std::size_t g = 0; g < groups_; ++g) {
+    add({g}, alone[g]);
+    cost_.push_back(alone[g]);
+    // Each a little more than once, none as much as another: ties would go round in circles.
+    amount_.push_back(1 + 1e-4 * static_cast<double>(g + 1) / static_cast<double>(groups_));
+    inverse_[g][g] = 1;
+  }
+}
+
+bool PoolCover::add(std::vector<std::size_t> members, double cost) {
+  std::ranges::sort(members);
+  if (!known_.emplace(members, cost).second) return false;
+  columns_.push_back({std::move(members), cost});
+  return true;
+}
+
+std::vector<double> PoolCover::duals() const {
+  std::vector<double> worth(groups_, 0.0);
+  for (std::size_t b = 0; b < groups_; ++b) {
+    if (cost_[b] == 0) continue;
+    for (std::size_t g = 0; g < groups_; ++g) worth[g] += cost_[b] * inverse_[b][g];
+  }
+  return worth;
+}
+
+// false: nothing makes it cheaper.
+bool PoolCover::pivot() {
+  const std::vector<double> worth = duals();
+  double most = 1e-7;
+  std::vector<std::size_t> enters;
+  double cost = 0;
+  double sign = 1;
+  for (const Column& column : columns_) {
+    double gain = -column.cost;
+    for (const std::size_t g : column.members) gain += worth[g];
+    if (gain > most * (1 + kTiny)) {
+      most = gain;
+      enters = column.members;
+      cost = column.cost;
+    }
+  }
+  for (std::size_t g = 0; g < groups_; ++g) {
+    // Less of the group than it is covered by.
+    if (-worth[g] > most * (1 + kTiny)) {
+      most = -worth[g];
+      enters = {g};
+      cost = 0;
+      sign = -1;
+    }
+  }
+  if (enters.empty()) return false;
+  std::vector<double> direction(groups_, 0.0);
+  for (std::size_t b = 0; b < groups_; ++b) {
+    for (const std::size_t g : enters) direction[b] += sign * inverse_[b][g];
+  }
+  std::optional<std::size_t> leaves;
+  double amount = std::numeric_limits<double>::infinity();
+  for (std::size_t b = 0; b < groups_; ++b) {
+    if (direction[b] <= kTiny) continue;
+    const double until = amount_[b] / direction[b];
+    if (until < amount) {
+      amount = until;
+      leaves = b;
+    }
+  }
+  if (!leaves) return false;
+  const std::size_t out = *leaves;
+  const double pivot = direction[out];
+  for (double& value : inverse_[out]) value /= pivot;
+  for (std::size_t b = 0; b < groups_; ++b) {
+    if (b == out || direction[b] == 0) continue;
+    amount_[b] = std::max(0.0, amount_[b] - direction[b] * amount);
+    for (std::size_t g = 0; g < groups_; ++g) inverse_[b][g] -= direction[b] * inverse_[out][g];
+  }
+  amount_[out] = amount;
+  cost_[out] = cost;
+  return true;
+}
+
+std::vector<double> PoolCover::worth() {
+  constexpr std::size_t kMostPivots = 50;  // for each group
+  for (std::size_t n = 0; n < kMostPivots * groups_ && pivot(); ++n) {
+  }
+  std::vector<double> worth = duals();
+  for (double& each : worth) each = std::max(0.0, each);
+  return worth;
+}
+
+}  // namespace slicewise::sim

@@ -1,0 +1,135 @@
+// A bound is held against every division of some groups over pools.
+#include "../../../sim/studies/plan/pool_bound.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "../../../sim/studies/plan/pool_cover.hpp"
+
+namespace slicewise::sim {
+namespace {
+
+constexpr double kNowhere = std::numeric_limits<double>::infinity();
+
+// Two to seven groups, one to four families with one to three rows.
+struct Problem {
+  std::size_t groups = 0;
+  std::vector<PoolFamily> families;
+};
+
+Problem random_problem(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto up_to = [&](std::uint64_t most) { return static_cast<int>(random() % (most + 1)); };
+  Problem problem;
+  problem.groups = static_cast<std::size_t>(2 + up_to(5));
+  const int families = 1 + up_to(3);
+  for (int f = 0; f < families; ++f) {
+    PoolFamily family;
+    family.least_nodes = 1 + up_to(1);
+    const double price = 1 + up_to(40) / 10.0;
+    for (int n = 0; n < 8; ++n) family.monthly.push_back(price * (family.least_nodes + n));
+    for (int k = up_to(2); k >= 0; --k) {
+      PoolFamily::Row row;
+      const bool fixed = up_to(3) == 0;
+      (fixed ? row.however_many : row.per_node) = 1;
+      for (std::size_t g = 0; g < problem.groups; ++g) {
+        row.takes.push_back(up_to(9) == 0 ? kNowhere : up_to(12) / 10.0);
+      }
+      family.rows.push_back(std::move(row));
+    }
+    problem.families.push_back(std::move(family));
+  }
+  return problem;
+}
+
+double cheapest_pool(const Problem& problem, std::size_t members) {
+  double least = kNowhere;
+  for (const PoolFamily& family : problem.families) {
+    for (std::size_t n = 0; n < family.monthly.size(); ++n) {
+      const double nodes = family.least_nodes + static_cast<double>(n);
+      const bool holds = std::ranges::all_of(family.rows, [&](const PoolFamily::Row& row) {
+        double takes = 0;
+        for (std::size_t g = 0; g < problem.groups; ++g) {
+          if ((members >> g & 1) != 0) takes += row.takes[g];
+        }
+        return takes <= row.per_node * nodes + row.however_many + 1e-9;
+      });
+      if (holds) least = std::min(least, family.monthly[n]);
+    }
+  }
+  return least;
+}
+
+double cheapest_division(const Problem& problem) {
+  const std::size_t all = std::size_t{1} << problem.groups;
+  std::vector<double> of_pool(all, kNowhere);
+  std::vector<double> least(all, kNowhere);
+  least[0] = 0;
+  for (std::size_t set = 1; set < all; ++set) {
+    of_pool[set] = cheapest_pool(problem, set);
+    for (std::size_t part = set; part != 0; part = (part - 1) & set) {
+      least[set] = std::min(least[set], of_pool[part] + least[set ^ part]);
+    }
+  }
+  return least[all - 1];
+}
+
+TEST(PoolBound, IsNoMoreThanTheCheapestDivision) {
+  int met = 0;
+  int posed = 0;
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    const Problem problem = random_problem(seed);
+    const double least = cheapest_division(problem);
+    const auto bound = least_cost_of_pools(problem.groups, problem.families);
+    if (least == kNowhere) continue;
+    // Every group that is in some pool could have it to itself.
+    ASSERT_TRUE(bound) << seed;
+    EXPECT_LE(*bound, least * (1 + 1e-5)) << seed;
+    EXPECT_GT(*bound, least * 0.6) << seed;
+    ++posed;
+    met += *bound > least * 0.999 ? 1 : 0;
+  }
+  EXPECT_GT(posed, 300);
+  EXPECT_GT(met, posed * 3 / 4);
+}
+
+// Of 0.6 each none shares a node, but three share two: in parts they take 1.8.
+TEST(PoolBound, CountsWholeGroups) {
+  PoolFamily one;
+  one.monthly = {10, 20, 30, 40};
+  one.rows = {{{0.6, 0.6, 0.6}, 1, 0}};
+  EXPECT_NEAR(least_cost_of_pools(3, {one}).value_or(0), 20, 1e-3);
+  one.monthly = {10};
+  EXPECT_NEAR(least_cost_of_pools(3, {one}).value_or(0), 30, 1e-3);
+}
+
+TEST(PoolBound, SaysWhatHasNoPlace) {
+  PoolFamily one;
+  one.monthly = {10, 20};
+  one.rows = {{{0.6, 2.5}, 1, 0}};
+  EXPECT_FALSE(least_cost_of_pools(2, {one}));
+  one.rows[0].takes[1] = kNowhere;
+  EXPECT_FALSE(least_cost_of_pools(2, {one}));
+}
+
+// Three that go together by twos, for 2 dollars a pair and 3 alone: half of each pair costs 3.
+TEST(PoolCover, TakesPartsOfPools) {
+  PoolCover cover({3, 3, 3});
+  EXPECT_TRUE(cover.add({0, 1}, 2));
+  EXPECT_TRUE(cover.add({2, 1}, 2));
+  EXPECT_FALSE(cover.add({1, 2}, 2));
+  EXPECT_TRUE(cover.add({0, 2}, 2));
+  const std::vector<double> worth = cover.worth();
+  ASSERT_EQ(worth.size(), 3U);
+  for (const double each : worth) EXPECT_NEAR(each, 1, 1e-6);
+}
+
+}  // namespace
+}  // namespace slicewise::sim
