@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/printable.hpp"
 #include "slicewise/reports/result_report.hpp"
 
 namespace slicewise::reports {

@@ -27,7 +27,6 @@ using sim::Plan;
 using sim::PlannedObjective;
 using sim::PlanOption;
 using sim::PoolChoice;
-using sim::RejectedChoice;
 
 // Reasons for rejections that a short report shows.
 constexpr std::size_t kRejectedShown = 8;
