@@ -179,8 +179,11 @@ std::string difference_summary(const DocumentDifference& difference) {
     for (const ItemDifference& item : difference.items) {
       if (item.verdict_after && !item.verdict_after->stands()) still.push_back(item.name);
     }
-    parts.push_back(fmt::format("{} {}", fmt::join(still, " and "),
-                                still.size() == 1 ? "still does not stand" : "still do not stand"));
+    constexpr std::size_t kMostNamed = 3;
+    const std::string who = still.size() > kMostNamed
+                                ? fmt::format("{} of {}", still.size(), difference.items.size())
+                                : fmt::format("{}", fmt::join(still, " and "));
+    parts.push_back(fmt::format("{} still {} not stand", who, still.size() == 1 ? "does" : "do"));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -7,7 +7,7 @@ import unittest
 
 import yaml
 
-from program import check_schema, run
+from program import EXAMPLE, PODS_LOST, check_schema, run
 
 SHARED = "scenarios/examples/shared-inference.yaml"
 FAST = ("-f", SHARED, "--variant", "shared", "--set", "duration=2m", "--replications", "2")
@@ -36,6 +36,13 @@ class Diff(unittest.TestCase):
                                 (2, (self.old,))):
             result = run("diff", *arguments)
             self.assertEqual(result.returncode, code, (arguments, result.stderr))
+
+    def test_who_still_does_not_stand_is_named(self):
+        greedy = os.path.join(os.path.dirname(self.old), "greedy.json")
+        lost = run("run", "-f", EXAMPLE, "--replications", "1", "-o", "json", "--out", greedy)
+        self.assertEqual(lost.returncode, PODS_LOST, lost.stderr)
+        self.assertIn("no difference, after-greedy still does not stand",
+                      " ".join(run("diff", greedy, greedy).stdout.split()))
 
     def test_formats(self):
         document = json.loads(run("diff", self.old, self.new, "-o", "json").stdout)

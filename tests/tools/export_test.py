@@ -38,6 +38,7 @@ class Flags(unittest.TestCase):
             self.assertIsNotNone(list(yaml.safe_load_all(result.stdout)))
             of_sound = run("export", *AFTER, "--to", kind)
             self.assertEqual((of_sound.stderr, "Warning" in of_sound.stdout), ("", False))
+        self.assertEqual(run("export", *greedy, "--to", "probe-job").stderr, "")  # it starts none of these pods
         with tempfile.TemporaryDirectory() as folder:
             bundle = pathlib.Path(folder, "bundle")
             self.assertEqual(run("export", *greedy, "--to", "bundle", "--out", str(bundle)).returncode, 0)

@@ -1,8 +1,6 @@
-#include <algorithm>
-#include <map>
+#include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -16,10 +14,8 @@ namespace {
 
 using scenarios::Scenario;
 using scenarios::ScenarioSet;
-using scenarios::Workload;
 using small_plans::cheapest_of_all;
 using small_plans::random_set;
-using small_plans::set_with;
 using small_plans::small_space;
 
 void expect_the_true_optimum(std::uint32_t instances) {

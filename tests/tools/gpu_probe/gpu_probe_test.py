@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from program import ROOT, jsonschema, run
+from program import ROOT, jsonschema, run, skip_without
 
 PROBE = os.environ["SLICEWISE_PROBE"]
 FAKE = os.environ["SLICEWISE_FAKE_DRIVER"]
@@ -48,7 +48,7 @@ class OnAFakeGpu(unittest.TestCase):
 
     def test_the_document_is_as_its_schema_says(self):
         if jsonschema is None:
-            self.skipTest("python3-jsonschema is missing")
+            skip_without("python3-jsonschema")
         jsonschema.validate(self.document, json.loads(SCHEMA.read_text(encoding="utf-8")))
 
     def test_turn_and_switch_come_out(self):

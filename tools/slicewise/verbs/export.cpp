@@ -58,7 +58,9 @@ std::string text_of(const ScenarioFile& file) {
 Diagnostics traps_of(const ExportCommand& command, const scenarios::ScenarioSet& set,
                      const models::Catalogue& catalogue) {
   Diagnostics found;
-  if (!command.kind->shows_run) static_cast<void>(sim::rooms_before_run(set, catalogue, found));
+  const bool runs_pods =
+      !command.kind->shows_run && command.kind->render != reports::render_probe_job;
+  if (runs_pods) static_cast<void>(sim::rooms_before_run(set, catalogue, found));
   return found;
 }
 
