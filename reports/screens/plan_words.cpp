@@ -149,10 +149,11 @@ std::string as_run_sentence(const Plan& plan) {
   if (!plan.as_run || plan.options.empty()) return "";
   const sim::RecordedBill& bill = *plan.as_run;
   return fmt::format(
-      "As they were run, each alone on GPUs of {}{} paid for only while it held them ({:.4g} "
+      "As they were run, each alone on GPUs of {}{} paid for only while it held them ({} "
       "GPU-hours), the jobs cost {}; here they cost {}, idle GPUs included.",
-      fmt::join(bill.instance_types, ", "), bill.assumed ? " (assumed)" : "", bill.gpu_hours,
-      money_text(bill.total), money_text(plan.options.front().figures.total));
+      fmt::join(bill.instance_types, ", "), bill.assumed ? " (assumed)" : "",
+      count_text(bill.gpu_hours), money_text(bill.total),
+      money_text(plan.options.front().figures.total));
 }
 
 std::string headroom_sentence(const Plan& plan) {

@@ -206,7 +206,7 @@ void finish_planning(Scenario& scenario, const Node& spec, Findings& findings) {
 void parse_policies(Scenario& scenario, const Node& spec, Findings& findings) {
   std::vector<std::string> workloads;
   for (const Workload& workload : scenario.workloads) {
-    workloads.push_back(workload.trace ? workload.trace->workload : workload.name.value);
+    workloads.push_back(workload.given_name());
   }
   for (const Pipeline& pipeline : scenario.pipelines) workloads.push_back(pipeline.name.value);
   const Node* list = blocks(&spec, "policies");

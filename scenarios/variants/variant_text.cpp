@@ -35,9 +35,7 @@ NodePtr patched(const NodePtr& base, const std::string& patch) {
 }
 
 // As the file calls what became of it.
-const std::string& written_name(const Workload& workload) {
-  return workload.trace ? workload.trace->workload : workload.name.value;
-}
+const std::string& written_name(const Workload& workload) { return workload.given_name(); }
 const std::string& written_name(const Pipeline& pipeline) { return pipeline.name.value; }
 
 // The key's list without the blocks that `configured` does not have; what is left goes through

@@ -265,7 +265,7 @@ std::vector<SlowGangs> slow_gangs(const World& world, const VariantResult& resul
     const auto& gang = result.workloads[w].gang;
     if (!gang) continue;
     const scenarios::Workload& spec = world.workloads[w].spec;
-    const std::string& name = spec.trace ? spec.trace->workload : spec.name.value;
+    const std::string& name = spec.given_name();
     auto known = std::ranges::find(all, name, &SlowGangs::name);
     if (known == all.end()) known = all.insert(known, {name, &spec, 0, 0, {}});
     for (const GpuSetFigures& set : gang->sets) {

@@ -363,6 +363,8 @@ struct Workload {
   std::vector<Objective> objectives;
   SourceLocation where;
 
+  // As the file calls it: a TraceJobs is many workloads.
+  const std::string& given_name() const { return trace ? trace->workload : name.value; }
   // The most pods that want to run at a time.
   int pods_at_once() const { return trace ? trace->at_once : count; }
 };

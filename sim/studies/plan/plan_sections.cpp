@@ -119,12 +119,22 @@ bool stands(const PlanAnswer& answer) {
   return answer.figures && !answer.partial && answer.figures->stands();
 }
 
-// Whether it is the input of one of the workloads, or of all.
-bool concerns(const std::string& input, const std::vector<std::string>& workloads) {
+// Whether it is the input of one of the workloads, as the file calls them, or of all.
+bool concerns(const std::string& input, const std::vector<std::string>& given_names) {
   return !input.starts_with("workloads.") ||
-         std::ranges::any_of(workloads, [&](const std::string& name) {
+         std::ranges::any_of(given_names, [&](const std::string& name) {
            return input.starts_with(fmt::format("workloads.{}.", name));
          });
+}
+
+std::vector<std::string> concerned_by(const std::string& input, const scenarios::Scenario& base) {
+  std::vector<std::string> names = workloads_with_pods(base);
+  std::erase_if(names, [&](const std::string& name) {
+    const auto workload = std::ranges::find(
+        base.workloads, name, [](const auto& w) -> const auto& { return w.name.value; });
+    return !concerns(input, {workload->given_name()});
+  });
+  return names;
 }
 
 double monthly_price(const World& world) {
@@ -237,9 +247,8 @@ std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOpti
   there.input = input;
   there.factor = factor;
   there.so_far = nullptr;
-  std::vector<std::string> concerned = workloads_with_pods(search.base);
-  std::erase_if(concerned, [&](const std::string& name) { return !concerns(input, {name}); });
-  std::optional<PlanOption> then = pools_anew(there, best, concerned, false, probes);
+  std::optional<PlanOption> then =
+      pools_anew(there, best, concerned_by(input, search.base), false, probes);
   if (!search.split || separable_groups(search.base).size() > kExactGroups) return then;
   SplitResult split = split_pools(there, then ? then->goal : std::nullopt, probes);
   if (split.pools.empty()) return then;
@@ -248,17 +257,35 @@ std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOpti
 
 namespace {
 
+// Whether less of an input leaves the goal as it is: nodes that stay cost the same by the month.
+bool is_fixed(const BlockSearch& search, const PlanOption& option) {
+  return search.goal == scenarios::PlanGoal::MonthlyCost &&
+         std::ranges::none_of(option.pools, [](const PoolChoice& pool) { return pool.elastic; });
+}
+
+// What the best option comes to with less of the input: it does less, too.
+std::optional<double> goal_with(const BlockSearch& search, const PlanOption& best,
+                                const std::string& input, double factor, ProbeBatch& probes) {
+  if (is_fixed(search, best)) return best.goal;
+  const PlanAnswer answer = probes.ask_one(probe_of(search, best, input, factor));
+  return stands(answer) ? goal_of(search.goal, *answer.figures) : best.goal;
+}
+
 // Less of an input may make another configuration do that costs less: the largest part of it at
-// which that stands.
+// which that stands and does.
 std::optional<Flip> falling_flip(const BlockSearch& search, const PlanOption& best,
                                  const std::string& input, ProbeBatch& probes) {
-  auto then = planned_anew(search, best, input, 1 / kMostFactor, probes);
-  if (!then || !then->goal || !best.goal || *then->goal >= *best.goal) return std::nullopt;
-  Flip flip{input, 1 / kMostFactor, 1, false, std::move(then)};
+  constexpr double kLeastFactor = 1 / kMostFactor;
+  auto then = planned_anew(search, best, input, kLeastFactor, probes);
+  if (!then || !then->goal || !best.goal || then->pools == best.pools) return std::nullopt;
+  if (*then->goal >= *goal_with(search, best, input, kLeastFactor, probes)) return std::nullopt;
+  Flip flip{input, kLeastFactor, 1, false, std::move(then)};
   for (int step = 0; step < kFlipBisections; ++step) {
     const double middle = (flip.factor + flip.holds_at) / 2;
     const PlanAnswer answer = probes.ask_one(probe_of(search, *flip.winner, input, middle));
-    (stands(answer) ? flip.factor : flip.holds_at) = middle;
+    const auto goal = stands(answer) ? goal_of(search.goal, *answer.figures) : std::nullopt;
+    const bool wins = goal && *goal < *goal_with(search, best, input, middle, probes);
+    (wins ? flip.factor : flip.holds_at) = middle;
   }
   return flip;
 }

@@ -1,5 +1,8 @@
 #include "scaled_input.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/load.hpp"
@@ -27,10 +30,10 @@ constexpr FlipInput kFlipInputs[] = {
 };
 
 std::string path_of(const Workload& workload, std::string_view field) {
-  return fmt::format("workloads.{}.{}", workload.name.value, field);
+  return fmt::format("workloads.{}.{}", workload.given_name(), field);
 }
 
-bool scale(Workload& workload, std::string_view input, double factor) {
+void scale(Workload& workload, std::string_view input, double factor) {
   for (const FlipInput& flip : kFlipInputs) {
     if (input != path_of(workload, flip.name)) continue;
     const Workload as_is = workload;
@@ -38,9 +41,7 @@ bool scale(Workload& workload, std::string_view input, double factor) {
       const auto amount = path.empty() ? std::nullopt : scenarios::amount_at(as_is, path);
       if (amount) set_input(workload, path, *amount * factor);
     }
-    return true;
   }
-  return false;
 }
 
 }  // namespace
@@ -55,9 +56,9 @@ std::vector<std::string> flip_inputs(const Scenario& scenario) {
   for (const Workload& workload : scenario.workloads) {
     if (workload.count == 0 || !workload.measured) continue;
     for (const FlipInput& flip : kFlipInputs) {
-      if (scenarios::amount_at(workload, flip.inputs[0]).value_or(0) > 0) {
-        inputs.push_back(path_of(workload, flip.name));
-      }
+      if (scenarios::amount_at(workload, flip.inputs[0]).value_or(0) <= 0) continue;
+      std::string path = path_of(workload, flip.name);
+      if (std::ranges::find(inputs, path) == inputs.end()) inputs.push_back(std::move(path));
     }
   }
   return inputs;
@@ -81,9 +82,7 @@ Scenario scaled_input(const Scenario& scenario, std::string_view input, double f
     }
     return changed;
   }
-  for (Workload& workload : changed.workloads) {
-    if (scale(workload, input, factor)) break;
-  }
+  for (Workload& workload : changed.workloads) scale(workload, input, factor);
   return changed;
 }
 

@@ -12,7 +12,8 @@ namespace slicewise::sim {
 // Of everything that sends requests.
 inline constexpr std::string_view kTraffic = "traffic";
 
-// "traffic", "workloads.asr.requestGpuTime", ...: those that the scenario has.
+// "traffic", "workloads.asr.requestGpuTime", ...: those that the scenario has. What is recorded in
+// one trace is one.
 std::vector<std::string> flip_inputs(const scenarios::Scenario& scenario);
 
 // measured.smActive of all workloads without it: what it is, not how many times.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>
@@ -50,17 +51,56 @@ void add_load_inputs(const Scenario& scenario, std::vector<InputPlace>& places) 
   }
 }
 
+// A recorded job is one unit of work, of as many seconds as it ran.
+double mean_run_s(const scenarios::RecordedJobs& trace) {
+  double sum = 0;
+  for (const auto& job : *trace.jobs) sum += to_seconds(job.run);
+  return trace.jobs->empty() ? 0 : sum / static_cast<double>(trace.jobs->size());
+}
+
+std::optional<scenarios::Provenance> basis_in(const WorkloadField& field,
+                                              const scenarios::Workload& resolved) {
+  const bool recorded = resolved.trace && field.kind == InputKind::UnitTime;
+  return recorded ? std::nullopt : basis_of(field, resolved);
+}
+
+// The jobs of one trace are many workloads and one input: of their figures the mean job's.
+std::optional<double> value_of_all(const World& world, const std::string& given_name,
+                                   const WorkloadField& field) {
+  double sum = 0;
+  double pods = 0;
+  for (const WorkloadModel& model : world.workloads) {
+    if (model.spec.count == 0 || model.spec.given_name() != given_name) continue;
+    auto value = value_of(field, model.spec, world);
+    if (!value) continue;
+    if (field.kind == InputKind::UnitTime) *value *= mean_run_s(*model.spec.trace);
+    sum += *value * model.spec.count;
+    pods += model.spec.count;
+  }
+  return pods > 0 ? std::optional(sum / pods) : std::nullopt;
+}
+
+bool first_of_its_name(const World& world, std::size_t index) {
+  const auto same = [&](const WorkloadModel& model) {
+    return model.spec.count > 0 &&
+           model.spec.given_name() == world.workloads[index].spec.given_name();
+  };
+  return std::ranges::find_if(world.workloads, same) - world.workloads.begin() ==
+         static_cast<std::ptrdiff_t>(index);
+}
+
 void add_workload_inputs(const World& world, std::size_t index, std::vector<InputPlace>& places) {
   const scenarios::Workload& resolved = world.workloads[index].spec;
-  if (resolved.count == 0) return;
+  if (resolved.count == 0 || !first_of_its_name(world, index)) return;
   const auto fields = workload_fields();
   for (std::size_t f = 0; f < fields.size(); ++f) {
-    const auto value = value_of(fields[f], resolved, world);
+    const auto value = resolved.trace ? value_of_all(world, resolved.given_name(), fields[f])
+                                      : value_of(fields[f], resolved, world);
     if (!value) continue;
     places.push_back({{fields[f].kind,
-                       fmt::format("workloads.{}.{}", resolved.name.value, fields[f].path),
+                       fmt::format("workloads.{}.{}", resolved.given_name(), fields[f].path),
                        {*value, scenarios::workload_unit(fields[f].path)},
-                       basis_of(fields[f], resolved)},
+                       basis_in(fields[f], resolved)},
                       InputOwner::Workload,
                       index,
                       f});
@@ -175,6 +215,26 @@ double value_at(const Scenario& scenario, const InputPlace& place, double factor
   return place.input.value.unit == AmountUnit::Ratio ? std::min(1.0, value) : value;
 }
 
+namespace {
+
+// Each job of a trace is changed by as much as their mean.
+void write_workloads(const World& world, const InputPlace& place, double value, Scenario& changed) {
+  const WorkloadField& field = workload_fields()[place.field];
+  const scenarios::Workload& first = world.workloads[place.index].spec;
+  if (!first.trace) return write_field(field, first, value, changed.workloads[place.index]);
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    const scenarios::Workload& resolved = world.workloads[w].spec;
+    if (resolved.count == 0 || resolved.given_name() != first.given_name()) continue;
+    const auto own = value_of(field, resolved, world);
+    if (!own) continue;
+    const double scaled = *own * value / place.input.value.value;
+    const bool is_share = place.input.value.unit == AmountUnit::Ratio;
+    write_field(field, resolved, is_share ? std::min(1.0, scaled) : scaled, changed.workloads[w]);
+  }
+}
+
+}  // namespace
+
 Expected<World> world_at(const Scenario& scenario, const World& world,
                          const models::Catalogue& catalogue, const InputPlace& place,
                          double factor) {
@@ -185,8 +245,7 @@ Expected<World> world_at(const Scenario& scenario, const World& world,
   const double value = value_at(scenario, place, factor);
   Scenario changed = scenario;
   if (place.owner == InputOwner::Workload) {
-    write_field(workload_fields()[place.field], world.workloads[place.index].spec, value,
-                changed.workloads[place.index]);
+    write_workloads(world, place, value, changed);
     return build_world(changed, catalogue);
   }
   if (place.owner == InputOwner::Scenario) {

@@ -288,6 +288,31 @@ TEST(ThoroughPlan, SaysWhereTheAnswerTurnsWithSmActive) {
   EXPECT_GT(holds, 0);
 }
 
+// Jobs of half the length cost half as much on the same nodes: that does not turn the answer.
+TEST(Plan, DoesNotCallItAFlipThatLessWorkCostsLess) {
+  Workload jobs = demo::training(4);
+  ScenarioSet set = set_with(demo::scenario(demo::pool(0), {jobs}));
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  options.strategies = {"exclusive"};
+  options.goal = scenarios::PlanGoal::CostPerJob;
+  options.flips = true;
+  const auto plan = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  ASSERT_FALSE(plan->options.empty());
+  const PlanOption& best = plan->options.front();
+  for (const Flip& flip : plan->flips) {
+    if (flip.factor >= 1) continue;
+    ASSERT_TRUE(flip.winner) << flip.input;
+    EXPECT_NE(flip.winner->pools, best.pools) << flip.input;
+    PlanProbe probe{best.pools, set.variants.front().replications, flip.input, flip.factor};
+    const PlanAnswer there = answer_probe(set.variants.front(), probe, demo::catalogue(), {});
+    ASSERT_TRUE(there.figures);
+    EXPECT_LT(*flip.winner->goal, to_dollars(there.figures->per_job.value()))
+        << flip.input << flip.factor;
+  }
+}
+
 // What takes the answer's place may be several pools, too.
 TEST(ThoroughPlan, LooksForPoolsOfTheirOwnWhereSmActiveIsLow) {
   int several = 0;
