@@ -8,6 +8,9 @@ namespace {
 
 using T = FieldType;
 
+constexpr Word kPreemptionPolicies[] = {
+    {"PreemptLowerPriority", PreemptionPolicy::PreemptLowerPriority},
+    {"Never", PreemptionPolicy::Never}};
 constexpr Word kRestartPolicies[] = {{"Never", RestartPolicy::Never},
                                      {"OnFailure", RestartPolicy::OnFailure},
                                      {"Always", RestartPolicy::Always}};
@@ -183,6 +186,11 @@ constexpr Field kWorkloadFields[] = {
                                     "Failures after which a Job is given up (kind Job only)."),
     field<&Workload::priority>("priority", "1000", "Scheduling priority; higher goes first.")
         .between(-2'147'483'648, 1'000'000'000),
+    field<&Workload::preemption_policy>(
+        "preemptionPolicy", "Never",
+        "Whether pods that fit nowhere take the place of pods of lower priority, which get 30 s to "
+        "end; Never: they wait.")
+        .one_of(kPreemptionPolicies),
     field<&Workload::batch>(
         "batch", "16",
         "Items in one step or request. Another batch than measured.batch (or the profile's) "

@@ -57,6 +57,8 @@ std::string name_of(const RunState& run, Timers::Fired timer) {
       return "work on host CPUs";
     case TimerKind::Pipeline:
       return "requests of pipeline " + run.world.pipelines[timer.nth].name;
+    case TimerKind::Termination:
+      return "pods that are told to end";
     case TimerKind::Scheduler:
       return "the scheduler";
     case TimerKind::Layout:

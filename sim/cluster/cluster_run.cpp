@@ -84,7 +84,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication, Recorder* 
       scalers_(run_, gpus_, services_, replicas_, pods_),
       notebooks_(run_, gpus_, usage_, pods_),
       work_(run_, batch_, steps_, services_, replicas_, notebooks_, usage_, pods_),
-      pods_(run_, scheduler_, gpus_, usage_, batch_, jobs_, work_, scalers_),
+      pods_(run_, scheduler_, gpus_, usage_, batch_, jobs_, work_, scalers_, services_, replicas_),
       preemption_(run_, scheduler_, pods_, work_, batch_),
       layouts_(run_, batch_, jobs_, pods_),
       nodes_(run_, usage_, pods_),
@@ -106,6 +106,8 @@ inline void ClusterRun::dispatch(Timers::Fired timer) {
       return;
     case TimerKind::Service:
       return services_.on_timer(nth);
+    case TimerKind::Termination:
+      return pods_.endings().on_timer();
     case TimerKind::Scheduler:
       return look_at_queue();
     case TimerKind::Layout:

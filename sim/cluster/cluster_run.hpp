@@ -36,6 +36,7 @@ namespace slicewise::sim {
 //               PodLife         submit -> bind -> pull -> start -> work -> end, restarts, back-offs
 //               ContainerWork   what a container works on, by the kind of its workload
 //               Preemption      pods that are stopped for others
+//               Terminations    which of them have their time to end
 //               OpenJobs        the Jobs that keep a run without a duration going
 //               Faults          when containers meet a fatal GPU fault
 //               LayoutChanges   changes of the MIG layouts of pools

@@ -20,6 +20,7 @@ enum class TimerKind : std::uint8_t {
   Pod,           // one per pod: its next step by the clock
   Domain,        // one per GPU or MIG instance: work done on it
   Service,       // one per Service: its next request
+  Termination,   // one: the next preempted pod that has had its time to end
   Scheduler,     // a look at the queue
   Layout,        // one per pool: its MIG layout changes
   Fault,         // one per pod, if there are faults

@@ -149,7 +149,22 @@ struct PodRoom {
 
   // How many of them go in.
   std::int64_t holds(const WorkloadModel& workload) const;
+
+  PodRoom& operator+=(const PodRoom& other);
+  PodRoom& operator-=(const PodRoom& other);
 };
+
+inline PodRoom& PodRoom::operator+=(const PodRoom& other) {
+  pods += other.pods;
+  cpu += other.cpu;
+  memory += other.memory;
+  tickets += other.tickets;
+  return *this;
+}
+
+inline PodRoom& PodRoom::operator-=(const PodRoom& other) {
+  return *this += {-other.pods, -other.cpu, -other.memory, -other.tickets};
+}
 
 struct ClusterState {
   const World* world = nullptr;

@@ -40,6 +40,8 @@ enum class PodQueue : std::uint8_t {
 };
 // Whether it stops pods that run.
 constexpr bool preempts(PodQueue queue) { return queue >= PodQueue::Priority; }
+// Whether a pod that fits nowhere takes the place of pods of lower priority.
+enum class PreemptionPolicy : std::uint8_t { PreemptLowerPriority, Never };
 // By what the bill of a node is split over its pods; see models/MODELS.md, "The bill by workload".
 enum class CostSplit : std::uint8_t { Dominant, GpuTime, Requests };
 
@@ -343,6 +345,7 @@ struct Workload {
   RestartPolicy restart_policy = RestartPolicy::OnFailure;
   int backoff_limit = 6;  // Jobs
   int priority = 0;
+  PreemptionPolicy preemption_policy = PreemptionPolicy::PreemptLowerPriority;
   std::optional<int> batch;      // items of one step or request; absent: as measured
   int processes_per_pod = 1;     // CUDA processes, each with its own context
   std::optional<Rate> faults;    // fatal GPU faults (Xid) of a running pod

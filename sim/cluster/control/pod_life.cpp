@@ -58,7 +58,8 @@ Duration lose_kept(Pod& pod) {
 }  // namespace
 
 PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& usage,
-                 SteadyBatch& batch, OpenJobs& jobs, ContainerWork& work, Autoscalers& scalers)
+                 SteadyBatch& batch, OpenJobs& jobs, ContainerWork& work, Autoscalers& scalers,
+                 Services& services, const Replicas& replicas)
     : run_(run),
       scheduler_(scheduler),
       gpus_(gpus),
@@ -70,6 +71,7 @@ PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& us
       jobs_(jobs),
       work_(work),
       scalers_(scalers),
+      endings_(run, services, replicas, *this),
       restarts_(run.cluster.pods.size()) {}
 
 void PodLife::on_timer(std::uint32_t p) {
@@ -149,7 +151,8 @@ void PodLife::stop_at_end(std::uint32_t p) {
 // Gives back what the pod held on its node.
 void PodLife::release_node(std::uint32_t p) {
   holdings_.give_back(p);
-  scheduler_.release(p);
+  endings_.gone(p);
+  scheduler_.release(p, run_.now);
   run_.cluster.note_change(run_.cluster.nodes[index(run_.cluster.pods[p].node)], run_.now);
 }
 
@@ -276,6 +279,8 @@ void PodLife::work_done(std::uint32_t p) {
   record.units_in_objective += pod.units;
   if (model.spec.kind == WorkloadKind::Job) {
     leave(p, PodPhase::Succeeded);
+  } else if (endings_.is_ending(p)) {
+    evict(p, Eviction::Preempted);
   } else {
     back_off(p);  // a Deployment restarts what completes
   }
@@ -349,6 +354,7 @@ void PodLife::remove(std::uint32_t p) {
 
 void PodLife::crash(std::uint32_t p) {
   if (scalers_.is_leaving(p)) return scalers_.replica_gone(p);
+  if (endings_.is_ending(p)) return evict(p, Eviction::Preempted);
   const Pod& pod = run_.cluster.pods[p];
   const scenarios::Workload& spec = run_.cluster.model(pod).spec;
   WorkloadRecord& record = run_.record_of(pod);

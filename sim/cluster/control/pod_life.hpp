@@ -14,11 +14,14 @@
 #include "gangs.hpp"
 #include "open_jobs.hpp"
 #include "scheduler.hpp"
+#include "terminations.hpp"
 
 namespace slicewise::sim {
 
 class Autoscalers;
 class ContainerWork;
+class Replicas;
+class Services;
 
 // Why a pod has to leave its node.
 enum class Eviction : std::uint8_t {
@@ -34,10 +37,13 @@ enum class Eviction : std::uint8_t {
 class PodLife {
  public:
   PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& usage, SteadyBatch& batch,
-          OpenJobs& jobs, ContainerWork& work, Autoscalers& scalers);
+          OpenJobs& jobs, ContainerWork& work, Autoscalers& scalers, Services& services,
+          const Replicas& replicas);
 
   // What pods hold of their nodes, for the bill.
   Holdings& holdings() { return holdings_; }
+  // Pods that were told to make room.
+  Terminations& endings() { return endings_; }
 
   // A pod's timer: the next step of its way.
   void on_timer(std::uint32_t pod);
@@ -95,6 +101,7 @@ class PodLife {
   OpenJobs& jobs_;
   ContainerWork& work_;
   Autoscalers& scalers_;
+  Terminations endings_;
   std::vector<Restarts> restarts_;  // by pod
   std::int64_t running_ = 0;        // containers
 };

@@ -12,7 +12,15 @@ using scenarios::PodQueue;
 
 Preemption::Preemption(RunState& run, const Scheduler& scheduler, PodLife& pods,
                        ContainerWork& work, SteadyBatch& batch)
-    : run_(run), scheduler_(scheduler), pods_(pods), work_(work), batch_(batch) {
+    : run_(run),
+      scheduler_(scheduler),
+      pods_(pods),
+      work_(work),
+      batch_(batch),
+      choice_(run.cluster, scheduler.nominated()) {
+  for (const WorkloadModel& workload : run.world.workloads) {
+    lowest_ = std::min(lowest_, workload.spec.priority);
+  }
   if (!scenarios::preempts(run.world.pod_queue)) return;
   rooms_.emplace(run.cluster);
   free_.emplace(run.cluster);
@@ -116,6 +124,20 @@ bool Preemption::make_room_for(std::uint32_t wanted) {
     any = true;
   }
   return any;
+}
+
+std::optional<std::uint32_t> Preemption::nominate(std::uint32_t pod) {
+  const WorkloadModel& model = run_.cluster.model(run_.cluster.pods[pod]);
+  const bool waits = run_.world.pod_queue != PodQueue::Backfill || model.pods_per_job > 1 ||
+                     model.spec.trace ||
+                     model.spec.preemption_policy == scenarios::PreemptionPolicy::Never;
+  if (waits || model.spec.priority <= lowest_) return std::nullopt;
+  const auto node = scheduler_.nominated().node_of(pod);
+  if (node && pods_.endings().makes_room(*node, model.spec.priority)) return node;
+  const auto chosen = choice_.node_for(pod);
+  if (!chosen) return std::nullopt;
+  for (const std::uint32_t victim : choice_.victims()) pods_.endings().begin(victim);
+  return chosen;
 }
 
 void Preemption::stop_those_with_more_left() {

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
 #include "../nodes/node_rooms.hpp"
 #include "../run_state.hpp"
 #include "ranked_pods.hpp"
+#include "victim_choice.hpp"
 
 namespace slicewise::sim {
 
@@ -15,12 +17,13 @@ class PodLife;
 class Scheduler;
 class SteadyBatch;
 
-// Stops pods that run for others that wait, as spec.scheduler.queue says. `priority`:
-// kube-scheduler takes the place of pods of lower priority, as few and as low as possible, and only
-// if that makes the other fit; jobs start over. `srtf` and `srsf`: whenever a job comes or
-// something is freed, those with the least left run (time, or time x GPUs); who is stopped goes on
-// later from where it was. Unlike in a replay nobody moves to another node without being stopped,
-// and a job that goes on has its start-up again.
+// Stops pods that run for others that wait, as spec.scheduler.queue says. `backfill` as
+// kube-scheduler does, node by node (VictimChoice), with time to end (Terminations). `priority` as
+// a batch system does: takes the place of pods of lower priority on all nodes, as few and as low as
+// possible, and only if that makes the other fit, at once; jobs start over. `srtf` and `srsf`:
+// whenever a job comes or something is freed, those with the least left run (time, or time x GPUs);
+// who is stopped goes on later from where it was. Unlike in a replay nobody moves to another node
+// without being stopped, and a job that goes on has its start-up again.
 class Preemption {
  public:
   Preemption(RunState& run, const Scheduler& scheduler, PodLife& pods, ContainerWork& work,
@@ -29,6 +32,10 @@ class Preemption {
   // priority: for the job that the pod is the first of, which fits nowhere. False: nobody would
   // make room.
   bool make_room_for(std::uint32_t pod);
+  // backfill: where the pod goes that fits nowhere when its victims have gone, which are told to.
+  // nullopt: nowhere. Gangs wait, as do pods that never preempt and recorded jobs, whose queue for
+  // that is `priority`.
+  std::optional<std::uint32_t> nominate(std::uint32_t pod);
   // srtf, srsf: before the scheduler looks.
   void stop_those_with_more_left();
 
@@ -53,12 +60,14 @@ class Preemption {
   PodLife& pods_;
   ContainerWork& work_;
   SteadyBatch& batch_;
+  VictimChoice choice_;
   std::optional<NodeRooms> rooms_;  // nullopt: another queue, which stops nobody
   std::optional<NodeRooms> free_;   // what is free whoever is stopped
   std::vector<std::uint32_t> victims_;
   std::vector<RankedPods::Rank> order_;  // of those that run and may have to go
   std::vector<std::size_t> waiting_;     // by workload: of its queue, how many may still go in
   TimePoint looked_{-1};
+  int lowest_ = std::numeric_limits<int>::max();  // priority of a workload
 };
 
 }  // namespace slicewise::sim

@@ -89,6 +89,7 @@ Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t re
       ties_(seed, replication, 0, Purpose::ScheduleTie),
       placement_(seed, replication, 0, Purpose::Placement),
       queue_(cluster),
+      nominated_(cluster),
       changes_nodes_(cluster.world->changes_nodes()) {
   if (cluster.world->pod_queue == scenarios::PodQueue::Easy) easy_.emplace(cluster);
   if (const auto policy = cluster.world->placement) policy_.emplace(cluster, *policy, seed);
@@ -106,14 +107,20 @@ void Scheduler::add(std::uint32_t pod, TimePoint now) {
 }
 
 std::int64_t Scheduler::pods_pending(std::size_t w) const {
-  return static_cast<std::int64_t>(queue_.jobs_of(w)) * cluster_.world->workloads[w].pods_per_job;
+  return static_cast<std::int64_t>(queue_.jobs_of(w)) * cluster_.world->workloads[w].pods_per_job -
+         nominated_.pods_of(w);
 }
 
-void Scheduler::withdraw(std::uint32_t pod, TimePoint now) { queue_.withdraw(pod, now); }
+void Scheduler::withdraw(std::uint32_t pod, TimePoint now) {
+  nominated_.clear(pod);
+  queue_.withdraw(pod, now);
+}
 
 // Filters as kube-scheduler does: taints and selectors stop at the first, NodeResourcesFit counts
 // every resource that is short.
-bool Scheduler::fits(const Node& node, std::size_t w) {
+bool Scheduler::fits(std::uint32_t n, std::uint32_t pod_index) {
+  const Node& node = cluster_.nodes[n];
+  const std::size_t w = index(cluster_.pods[pod_index].workload);
   const WorkloadModel& workload = cluster_.world->workloads[w];
   const auto rejected = node.schedulable
                             ? kept_off_[w * cluster_.world->pools.size() + index(node.pool)]
@@ -129,12 +136,13 @@ bool Scheduler::fits(const Node& node, std::size_t w) {
     fits = false;
   };
   const scenarios::PodTemplate& pod = workload.spec.pod;
-  require(node.pods_free >= 1, static_cast<std::size_t>(RejectCause::TooManyPods));
-  require(node.cpu_free >= pod.cpu_request, static_cast<std::size_t>(RejectCause::Cpu));
-  require(node.memory_free >= pod.memory_request, static_cast<std::size_t>(RejectCause::Memory));
+  const PodRoom room = nominated_.room(n, pod_index);
+  require(room.pods >= 1, static_cast<std::size_t>(RejectCause::TooManyPods));
+  require(room.cpu >= pod.cpu_request.count, static_cast<std::size_t>(RejectCause::Cpu));
+  require(room.memory >= pod.memory_request.count, static_cast<std::size_t>(RejectCause::Memory));
   if (workload.resource) {
-    const auto offer = workload.on_pool[index(node.pool)].offer;
-    require(offer && node.tickets_free[*offer] >= workload.tickets,
+    const bool offered = workload.on_pool[index(node.pool)].offer.has_value();
+    require(offered && room.tickets >= workload.tickets,
             kResourceCause + index(*workload.resource));
   }
   return fits;
@@ -157,10 +165,13 @@ std::int64_t Scheduler::score(const Node& node, const WorkloadModel& workload) c
   return cluster_.world->score_policy == scenarios::ScorePolicy::LeastAllocated ? free : 100 - free;
 }
 
-std::optional<std::uint32_t> Scheduler::choose_node(std::size_t w) {
+std::optional<std::uint32_t> Scheduler::choose_node(std::uint32_t pod) {
+  const std::size_t w = index(cluster_.pods[pod].workload);
   const WorkloadModel& workload = cluster_.world->workloads[w];
-  std::ranges::fill(scratch_.nodes_by_cause, 0U);
   scratch_.nodes = 0;
+  const auto nominated = nominated_.node_of(pod);
+  if (nominated && cluster_.nodes[*nominated].is_known() && fits(*nominated, pod)) return nominated;
+  std::ranges::fill(scratch_.nodes_by_cause, 0U);
   std::optional<std::uint32_t> best;
   std::int64_t best_score = 0;
   std::uint32_t ties = 0;
@@ -168,7 +179,7 @@ std::optional<std::uint32_t> Scheduler::choose_node(std::size_t w) {
   for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
     if (!cluster_.nodes[n].is_known()) continue;
     ++scratch_.nodes;
-    if (!fits(cluster_.nodes[n], w)) continue;
+    if (!fits(n, pod)) continue;
     const std::int64_t node_score =
         policy_ ? policy_->of(n, w) : score(cluster_.nodes[n], workload);
     if (!best || node_score > best_score) {
@@ -241,11 +252,14 @@ std::uint32_t Scheduler::take_context(std::uint32_t pod, DomainId id) {
   return static_cast<std::uint32_t>(free_context - domain.owner.begin());
 }
 
-void Scheduler::release(std::uint32_t pod_index) {
+void Scheduler::release(std::uint32_t pod_index, TimePoint now) {
   Pod& pod = cluster_.pods[pod_index];
   if (policy_) policy_->released(pod_index);
   if (easy_) easy_->released(pod_index);
   queue_.freed();
+  for (const Nominations::Nominee& waits : nominated_.all()) {
+    if (waits.node == index(pod.node)) queue_.try_soon(waits.pod, waits.since, now);
+  }
   Node& node = cluster_.nodes[index(pod.node)];
   const WorkloadModel& workload = cluster_.model(pod);
   node.cpu_free = node.cpu_free + workload.spec.pod.cpu_request;
@@ -297,11 +311,12 @@ bool Scheduler::holds_gang(std::size_t w) const {
 // All pods of the job that `pod` is the first of, or none.
 bool Scheduler::place(std::uint32_t pod, std::size_t w, TimePoint now) {
   const int pods = cluster_.world->workloads[w].pods_per_job;
-  auto node = choose_node(w);
+  auto node = choose_node(pod);
   if (!node || (pods > 1 && !holds_gang(w))) return false;
-  for (const std::uint32_t end = pod + static_cast<std::uint32_t>(pods);; node = choose_node(w)) {
+  for (const std::uint32_t end = pod + static_cast<std::uint32_t>(pods);; node = choose_node(pod)) {
     bind(pod, make_id<NodeId>(node.value()), now);  // holds_gang() has counted the places
     bound_.push_back(pod);
+    nominated_.clear(pod);
     if (++pod == end) return true;
   }
 }
@@ -318,7 +333,13 @@ TimePoint Scheduler::cycle(TimePoint now) {
     }
     if (place(pod_index, candidate->workload, now)) {
       queue_.take(*candidate);
+    } else if (const auto node = preemption_.nominate(pod_index)) {
+      const bool waited = nominated_.node_of(pod_index) == node;
+      if (!waited) nominated_.set({pod_index, *node, now});
+      queue_.turn_down(*candidate, now, true);
+      record_reason();
     } else if (!preemption_.make_room_for(pod_index)) {
+      nominated_.clear(pod_index);
       queue_.turn_down(*candidate, now);
       record_reason();
       const WorkloadModel& workload = cluster_.world->workloads[candidate->workload];

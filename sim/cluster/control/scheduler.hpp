@@ -11,6 +11,7 @@
 
 #include "../state.hpp"
 #include "easy_reservation.hpp"
+#include "nominations.hpp"
 #include "policy_score.hpp"
 #include "scheduling_queue.hpp"
 
@@ -42,20 +43,22 @@ class Scheduler {
   const std::vector<std::uint32_t>& bound() const { return bound_; }
 
   // Gives back all that the pod held.
-  void release(std::uint32_t pod);
+  void release(std::uint32_t pod, TimePoint now);
 
   // Whether some node could hold a pod of this workload if it were empty, under its present layout
   // or one to come; all nodes together, the pods of a gang.
   bool fits_empty_node(const WorkloadModel& workload) const;
 
   std::size_t pending() const { return queue_.size(); }
+  // Without those that others make room for: nobody starts a node for them.
   std::int64_t pods_pending(std::size_t workload) const;
   const SchedulingQueue& queue() const { return queue_; }
+  const Nominations& nominated() const { return nominated_; }
   const std::vector<PendingReason>& reasons() const { return reasons_; }
 
  private:
-  bool fits(const Node& node, std::size_t workload);
-  std::optional<std::uint32_t> choose_node(std::size_t workload);
+  bool fits(std::uint32_t node, std::uint32_t pod);
+  std::optional<std::uint32_t> choose_node(std::uint32_t pod);
   std::int64_t score(const Node& node, const WorkloadModel& workload) const;
   bool place(std::uint32_t pod, std::size_t workload, TimePoint now);
   bool holds_gang(std::size_t workload) const;
@@ -72,6 +75,7 @@ class Scheduler {
   std::optional<PolicyScore> policy_;                 // nullopt: kube-scheduler's own score
   std::vector<std::optional<RejectCause>> kept_off_;  // by workload and pool: taints, selectors
   SchedulingQueue queue_;
+  Nominations nominated_;
   std::optional<EasyReservation> easy_;  // nullopt: another queue
   std::vector<std::uint32_t> bound_;     // in the last cycle
   bool changes_nodes_ = false;           // nodes of some pool come and go

@@ -173,12 +173,6 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::not_looked_at(
   return place < queue.end() ? std::optional(Candidate{workload, place}) : std::nullopt;
 }
 
-std::optional<SchedulingQueue::Candidate> SchedulingQueue::first_eligible(std::size_t workload,
-                                                                          TimePoint now) {
-  const auto place = of_workload_[workload].first_eligible(now, retry_);
-  return place ? std::optional(Candidate{workload, *place}) : std::nullopt;
-}
-
 // A workload's first pod stays its first until it is taken or turned down, so only then another is
 // looked for: a cycle costs O(log workloads) for each pod that it tries, not a look at all of them.
 std::optional<SchedulingQueue::Candidate> SchedulingQueue::next(TimePoint now) {
@@ -189,9 +183,11 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::next(TimePoint now) {
     return goes_before(b, a) || (!goes_before(a, b) && a.workload > b.workload);
   };
   const auto find_head = [&](std::size_t workload) {
-    const auto head = fifo ? not_looked_at(workload) : first_eligible(workload, now);
-    if (!head) return;
-    heads_.push_back(*head);
+    const auto place = fifo ? std::nullopt : of_workload_[workload].first_eligible(now, retry_);
+    const auto head = place ? std::optional(Candidate{workload, *place}) : std::nullopt;
+    const auto first = fifo ? not_looked_at(workload) : head;
+    if (!first) return;
+    heads_.push_back(*first);
     std::ranges::push_heap(heads_, goes_after);
   };
   if (!heads_known_) {
@@ -245,12 +241,25 @@ void SchedulingQueue::back_off(const Candidate& candidate, TimePoint now) {
   retry_ = std::min(retry_, ends);
 }
 
-void SchedulingQueue::turn_down(const Candidate& candidate, TimePoint now) {
+void SchedulingQueue::try_soon(std::uint32_t pod, TimePoint since, TimePoint now) {
+  try_in_vain_until(now);
+  attempts_[pod] = 1;
+  PendingPods& queue = of_workload_[index(cluster_.pods[pod].workload)];
+  for (std::size_t place = queue.first(); queue.size() > 0 && place < queue.end(); ++place) {
+    if (queue[place] == pod) return queue.set_end(place, std::max(now, since + kInitialBackoff));
+  }
+}
+
+void SchedulingQueue::turn_down(const Candidate& candidate, TimePoint now, bool others_may) {
   if (!backs_off()) {
     turned_down_[candidate.workload] = 1;
     return;
   }
   back_off(candidate, now);
+  if (others_may) {
+    taken_of_ = candidate.workload;
+    return;
+  }
   may_fit_[candidate.workload] = 0;
   if (blocked_) std::ranges::fill(may_fit_, char{0});
 }
@@ -289,7 +298,8 @@ void SchedulingQueue::try_in_vain() {
     if (const auto head = next(at)) back_off(*head, at);
   } else {
     for (std::size_t w = 0; w < of_workload_.size(); ++w) {
-      if (const auto candidate = first_eligible(w, at)) back_off(*candidate, at);
+      const auto place = of_workload_[w].first_eligible(at, retry_);
+      if (place) back_off({w, *place}, at);
     }
   }
   in_vain_ = retry_;

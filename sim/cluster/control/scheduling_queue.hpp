@@ -70,7 +70,11 @@ class SchedulingQueue {
   void begin_cycle(TimePoint now);
   std::optional<Candidate> next(TimePoint now);
   void take(const Candidate& candidate);
-  void turn_down(const Candidate& candidate, TimePoint now);
+  // None of its workload fits; with `others_may`, others end for it, and the next is tried at once.
+  void turn_down(const Candidate& candidate, TimePoint now, bool others_may = false);
+  // Something was freed where others end for the pod, since `since`: it is tried when the back-off
+  // of the try that asked for the room is over. O(pods that wait).
+  void try_soon(std::uint32_t pod, TimePoint since, TimePoint now);
   // EASY: not now, though it may fit; others of its workload may still be looked at.
   void pass_over(const Candidate& candidate) {
     looked_at_[candidate.workload] = candidate.place + 1;
@@ -109,7 +113,6 @@ class SchedulingQueue {
   void start_over();
   std::optional<Candidate> not_looked_at(std::size_t workload) const;
   bool backs_off() const { return cluster_.world->pod_queue <= scenarios::PodQueue::Fifo; }
-  std::optional<Candidate> first_eligible(std::size_t workload, TimePoint now);
   void try_in_vain();
   void try_in_vain_until(TimePoint now);
   void skip_periods(TimePoint now);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "../control/pod_life.hpp"
+#include "../control/terminations.hpp"
 #include "../entity_streams.hpp"
 #include "../record/recorder.hpp"
 
@@ -15,9 +16,6 @@ using scenarios::Provisioner;
 // Karpenter takes a spot offering for exhausted for so long after an interruption.
 // Source: karpenter-provider-aws, pkg/cache/cache.go, UnavailableOfferingsTTL.
 constexpr Duration kOfferingUnavailable = minutes(3);
-
-// A drained pod gets to end. Source: Kubernetes' default terminationGracePeriodSeconds.
-constexpr Duration kPodsEnd = seconds(30);
 
 // EC2 does not charge a spot instance that it takes back in its first hour.
 // Source: Amazon EC2 User Guide, "Billing for interrupted Spot Instances".
@@ -200,14 +198,15 @@ void NodeLives::remove(std::uint32_t n) {
   ++run_.record.pools[index(node.pool)].removed;
   if (run_.recorder != nullptr)
     run_.recorder->nodes().drains(n, run_.now, RecordedNode::End::Removed);
-  drain(n, {}, kPodsEnd, Eviction::Unneeded);
+  drain(n, {}, kTerminationGracePeriod, Eviction::Unneeded);
 }
 
 // Cordons the node and evicts its pods. It ends after `least`; where it had pods, when they had
 // their time to end, yet after `most` for sure.
 void NodeLives::drain(std::uint32_t n, Duration least, Duration most, Eviction why) {
   Node& node = run_.cluster.nodes[n];
-  const Duration pods_end = run_.cluster.is_empty(node) ? Duration{} : std::min(kPodsEnd, most);
+  const Duration pods_end =
+      run_.cluster.is_empty(node) ? Duration{} : std::min(kTerminationGracePeriod, most);
   node.stage = NodeStage::Draining;
   node.schedulable = false;
   --pools_[index(node.pool)].nodes;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../control/pod_life.hpp"
+#include "../control/terminations.hpp"
 #include "replicas.hpp"
 #include "services.hpp"
 
@@ -56,9 +57,6 @@ Scaler::Scaler(const ClusterState& cluster, WorkloadId id, std::uint32_t of_serv
 namespace {
 
 using Metric = scenarios::Autoscaling::Metric;
-
-// Default terminationGracePeriodSeconds. Source: Kubernetes documentation, "Pod Lifecycle".
-constexpr Duration kTerminationGracePeriod = seconds(30);
 
 // Which pods a ReplicaSet deletes first: those without a node, then by how far they have come.
 // Source: Kubernetes documentation, "ReplicaSet", scaling down.
@@ -240,6 +238,11 @@ void Autoscalers::dismiss(Scaler& scaler) {
   }
   replicas_of_[p].leaving = true;
   scaler.leaving.push_back({p, run_.now + kTerminationGracePeriod});
+}
+
+void Autoscalers::replica_idle(std::uint32_t p) {
+  if (is_leaving(p)) return replica_gone(p);
+  pods_.endings().idle(p);
 }
 
 void Autoscalers::replica_gone(std::uint32_t p) {

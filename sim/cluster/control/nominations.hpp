@@ -1,0 +1,59 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "../state.hpp"
+
+namespace slicewise::sim {
+
+// Pods that others end for, and on which node: what they will take there is kept from pods of lower
+// priority (status.nominatedNodeName). There are few of them at a time.
+class Nominations {
+ public:
+  struct Nominee {
+    std::uint32_t pod = 0;
+    std::uint32_t node = 0;
+    TimePoint since;
+  };
+
+  explicit Nominations(const ClusterState& cluster) : cluster_(cluster) {}
+
+  bool empty() const { return all_.empty(); }
+  const std::vector<Nominee>& all() const { return all_; }
+  std::optional<std::uint32_t> node_of(std::uint32_t pod) const {
+    const auto found = std::ranges::find(all_, pod, &Nominee::pod);
+    return found == all_.end() ? std::nullopt : std::optional(found->node);
+  }
+  void clear(std::uint32_t pod) {
+    if (!all_.empty()) std::erase_if(all_, [&](const Nominee& one) { return one.pod == pod; });
+  }
+  // Those of lower priority have to look for another node.
+  void set(const Nominee& nominee) {
+    std::erase_if(all_, [&](const Nominee& one) {
+      const bool beaten = one.node == nominee.node && priority(one.pod) < priority(nominee.pod);
+      return one.pod == nominee.pod || beaten;
+    });
+    all_.push_back(nominee);
+  }
+  std::int64_t pods_of(std::size_t workload) const {
+    return std::ranges::count_if(all_, [&](const Nominee& one) {
+      return index(cluster_.pods[one.pod].workload) == workload;
+    });
+  }
+  // What is free on the node to a pod, but for what is kept for others: of tickets, those of the
+  // kind that it asks for.
+  PodRoom room(std::uint32_t node, std::uint32_t pod) const;
+  // What a pod takes on the node of what another asks for.
+  PodRoom taken(std::uint32_t node, std::uint32_t pod, const WorkloadModel& asking) const;
+
+ private:
+  int priority(std::uint32_t pod) const { return cluster_.model(cluster_.pods[pod]).spec.priority; }
+
+  const ClusterState& cluster_;
+  std::vector<Nominee> all_;
+};
+
+}  // namespace slicewise::sim

@@ -1,0 +1,71 @@
+#include "victim_choice.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace slicewise::sim {
+
+std::optional<std::uint32_t> VictimChoice::node_for(std::uint32_t pod) {
+  const WorkloadModel& model = cluster_.model(cluster_.pods[pod]);
+  std::optional<std::uint32_t> chosen;
+  Rank least;
+  for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
+    const Node& node = cluster_.nodes[n];
+    if (!node.is_known() || !node.schedulable) continue;
+    if (!admits(cluster_.pool(node), model.spec.pod)) continue;
+    if (model.resource && !model.on_pool[index(node.pool)].offer) continue;
+    find_lower(n, priority(pod));
+    if (lower_.empty() || !spare(n, pod) || victims_.empty()) continue;
+    const Rank here = rank();
+    if (chosen && here >= least) continue;
+    chosen = n;
+    least = here;
+    best_.swap(victims_);
+  }
+  return chosen;
+}
+
+// Pods that hold something of the node, the most important first.
+void VictimChoice::find_lower(std::uint32_t n, int than) {
+  lower_.clear();
+  for (const DomainId id : cluster_.nodes[n].domains()) {
+    for (const std::uint32_t p : cluster_.domains[index(id)].owner) {
+      if (p == kNoOwner || cluster_.pods[p].domain != id) continue;
+      if (is_bound(cluster_.pods[p].phase) && priority(p) < than) lower_.push_back(p);
+    }
+  }
+  std::ranges::sort(lower_, {}, [&](std::uint32_t p) {
+    return std::tuple(-std::int64_t{priority(p)}, cluster_.pods[p].bound, p);
+  });
+}
+
+// Which of `lower_` have to go. False: the pod does not fit without any of them either.
+bool VictimChoice::spare(std::uint32_t n, std::uint32_t pod) {
+  const WorkloadModel& model = cluster_.model(cluster_.pods[pod]);
+  PodRoom room = nominated_.room(n, pod);
+  for (const std::uint32_t p : lower_) room += nominated_.taken(n, p, model);
+  if (room.holds(model) < 1) return false;
+  victims_.clear();
+  for (const std::uint32_t p : lower_) {
+    const PodRoom its = nominated_.taken(n, p, model);
+    room -= its;
+    if (room.holds(model) >= 1) continue;
+    room += its;
+    victims_.push_back(p);
+  }
+  return true;
+}
+
+// The API keeps start times in whole seconds. Priorities are added up from the least there is, so
+// that fewer victims of negative priority count as less.
+VictimChoice::Rank VictimChoice::rank() const {
+  Rank rank{priority(victims_.front()), 0, victims_.size(),
+            -cluster_.pods[victims_.front()].bound.ns / seconds(1).ns};
+  for (const std::uint32_t p : victims_) {
+    rank.sum += std::int64_t{priority(p)} - std::numeric_limits<std::int32_t>::min();
+  }
+  return rank;
+}
+
+}  // namespace slicewise::sim
