@@ -13,22 +13,13 @@
 namespace slicewise::sim {
 namespace {
 
-std::string taint_text(const World& world) {
-  for (const PoolModel& pool : world.pools) {
-    for (const scenarios::Taint& taint : pool.taints) {
-      return fmt::format("{{{}: {}}}", taint.key, taint.value);
-    }
-  }
-  return "{}";
-}
-
 std::string cause_text(const World& world, std::size_t cause) {
   if (cause >= kResourceCause) return "Insufficient " + world.resources[cause - kResourceCause];
   switch (static_cast<RejectCause>(cause)) {
     case RejectCause::Unschedulable:
       return "node(s) were unschedulable";
     case RejectCause::Taint:
-      return "node(s) had untolerated taint " + taint_text(world);
+      return "node(s) had untolerated taint(s)";
     case RejectCause::NodeSelector:
       return "node(s) didn't match Pod's node affinity/selector";
     case RejectCause::TooManyPods:

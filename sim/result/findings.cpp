@@ -11,6 +11,7 @@
 #include "slicewise/sim/cluster/cluster.hpp"
 #include "slicewise/sim/policies.hpp"
 
+#include "../world/admission.hpp"
 #include "merge.hpp"
 
 namespace slicewise::sim {
@@ -103,6 +104,18 @@ std::string short_resource(const World& world, std::span<const Replication> repl
   return {};
 }
 
+// kube-scheduler no longer says which. That of a pool, where pods of some workload do not tolerate
+// it.
+std::string taint_in_the_way(const World& world) {
+  for (const PoolModel& pool : world.pools) {
+    for (const WorkloadModel& workload : world.workloads) {
+      const scenarios::Taint* taint = untolerated(pool.taints, workload.spec.pod.tolerations);
+      if (taint != nullptr) return taint->key;
+    }
+  }
+  return "the taint";
+}
+
 // What to do about pods that no node took, by the first cause that some node gave.
 std::string pending_help(const World& world, std::span<const Replication> replications) {
   const auto gave = [&](RejectCause cause) {
@@ -112,7 +125,10 @@ std::string pending_help(const World& world, std::span<const Replication> replic
       });
     });
   };
-  if (gave(RejectCause::Taint)) return "add the toleration to podTemplate.tolerations";
+  if (gave(RejectCause::Taint)) {
+    return fmt::format("add the toleration of {} to podTemplate.tolerations",
+                       taint_in_the_way(world));
+  }
   if (gave(RejectCause::NodeSelector)) {
     return "no node has these labels: change podTemplate.nodeSelector or nodePools.labels";
   }

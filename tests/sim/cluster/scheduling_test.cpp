@@ -247,10 +247,12 @@ TEST(Scheduler, TaintsNeedATolerationAndSelectorsALabel) {
   tolerant.pod.tolerations.push_back({"nvidia.com/gpu", "Exists", "", "NoSchedule"});
   const VariantResult refused = demo::result(demo::scenario(tainted, {plain}));
   EXPECT_EQ(refused.pods.running_max, 0);
-  EXPECT_THAT(
-      refused.pods.pending_reasons,
-      ElementsAre(
-          "0/1 nodes are available: 1 node(s) had untolerated taint {nvidia.com/gpu: true}."));
+  EXPECT_THAT(refused.pods.pending_reasons,
+              ElementsAre("0/1 nodes are available: 1 node(s) had untolerated taint(s)."));
+  EXPECT_NE(std::ranges::find(refused.findings,
+                              "add the toleration of nvidia.com/gpu to podTemplate.tolerations",
+                              &Diagnostic::help),
+            refused.findings.end());
   EXPECT_EQ(demo::result(demo::scenario(tainted, {tolerant})).pods.succeeded, 1);
 
   scenarios::Workload picky = plain;
