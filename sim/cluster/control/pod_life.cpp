@@ -111,6 +111,11 @@ void PodLife::submit(std::uint32_t p) {
   work_.wait(p);
 }
 
+void PodLife::nodes_changed() {
+  scheduler_.nodes_changed();
+  run_.wake_scheduler();
+}
+
 // A container that ran for ten minutes is out of its loop.
 void PodLife::count_left_behind() {
   constexpr int kLoop = 3;  // crashes in a row: once or twice, a fault may have been

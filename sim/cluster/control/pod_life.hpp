@@ -49,6 +49,8 @@ class PodLife {
   void on_timer(std::uint32_t pod);
 
   void submit(std::uint32_t pod);
+  // Nodes came, went or were cordoned: whoever waits is looked at anew.
+  void nodes_changed();
   // The scheduler has given it a place.
   void on_bound(std::uint32_t pod);
   // The processes of the pod make their CUDA contexts and allocate. False: CUDA out of memory.

@@ -42,6 +42,8 @@ class Scheduler {
   // The pods that the last cycle placed: their node, domain, context and tickets are set and taken.
   const std::vector<std::uint32_t>& bound() const { return bound_; }
 
+  // Nodes came, went or were cordoned.
+  void nodes_changed() { queue_.freed(); }
   // Gives back all that the pod held.
   void release(std::uint32_t pod, TimePoint now);
 

@@ -109,12 +109,9 @@ SchedulingQueue::SchedulingQueue(const ClusterState& cluster)
     of_workload_.emplace_back(ranked_ ? 0 : static_cast<std::size_t>(workload.spec.count));
   }
   heads_.reserve(of_workload_.size());
-  // Where nodes come and go, who starts them is asked in every cycle; a node with another layout
-  // may hold other pods.
-  looks_always_ = cluster.world->changes_nodes() ||
-                  std::ranges::any_of(cluster.world->pools, [](const PoolModel& pool) {
-                    return !pool.layout_changes.empty();
-                  });
+  // A node with another layout may hold other pods.
+  looks_always_ = std::ranges::any_of(
+      cluster.world->pools, [](const PoolModel& pool) { return !pool.layout_changes.empty(); });
 }
 
 void SchedulingQueue::add(std::uint32_t pod, TimePoint now) {

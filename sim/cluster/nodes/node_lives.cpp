@@ -141,7 +141,7 @@ void NodeLives::enroll(std::uint32_t n) {
   node.stage = NodeStage::Registered;
   node.schedulable = true;
   node.life.registered = run_.now;
-  run_.wake_scheduler();
+  pods_.nodes_changed();
   run_.timers.set(TimerKind::Node, n,
                   run_.now + from_ns(static_cast<double>(gpus.ns) * node.life.slowness));
 }
@@ -157,7 +157,7 @@ void NodeLives::offer_gpus(std::uint32_t n) {
   }
   pools_[index(node.pool)].seen = true;
   run_.cluster.grew = true;
-  run_.wake_scheduler();
+  pods_.nodes_changed();
 }
 
 // Every node draws the time that EC2 leaves it, so that the draws stay in step between variants.
@@ -210,6 +210,7 @@ void NodeLives::drain(std::uint32_t n, Duration least, Duration most, Eviction w
   node.stage = NodeStage::Draining;
   node.schedulable = false;
   --pools_[index(node.pool)].nodes;
+  pods_.nodes_changed();
   for (std::uint32_t p = 0; p < run_.cluster.pods.size(); ++p) {
     const Pod& pod = run_.cluster.pods[p];
     if (is_bound(pod.phase) && index(pod.node) == n) pods_.evict(p, why);
@@ -227,7 +228,7 @@ void NodeLives::end(std::uint32_t n) {
   --pools_[pool].billed;
   keep_least(pool);
   run_.cluster.grew = true;
-  run_.wake_scheduler();
+  pods_.nodes_changed();
 }
 
 void NodeLives::bill(std::uint32_t n) {

@@ -146,6 +146,12 @@ TEST(Scheduler, TriesThatAreSkippedWouldHaveFoundNothing) {
     scenarios::Scenario s = demo::scenario(demo::pool(0, 1 + seed % 2), std::move(jobs));
     s.replications = 1;
     if (seed % 3 == 0) s.pod_queue = scenarios::PodQueue::Fifo;
+    if (seed % 5 < 2) {  // nodes come and go, more or fewer than would do
+      s.node_pools[0].nodes = 0;
+      s.node_pools[0].most_nodes = 1 + static_cast<int>(seed % 4);
+      s.provisioner.kind = scenarios::Provisioner::Kind::Karpenter;
+      s.provisioner.consolidate_after = minutes(1);
+    }
     if (looks_always) {
       scenarios::NodePool others = demo::pool(0);
       others.name.value = "others";
