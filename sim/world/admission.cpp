@@ -17,12 +17,17 @@ bool tolerates(const scenarios::Toleration& toleration, const scenarios::Taint& 
 
 }  // namespace
 
+bool tolerates_any(std::span<const scenarios::Toleration> tolerations,
+                   const scenarios::Taint& taint) {
+  return std::ranges::any_of(tolerations,
+                             [&](const auto& toleration) { return tolerates(toleration, taint); });
+}
+
 const scenarios::Taint* untolerated(std::span<const scenarios::Taint> taints,
                                     std::span<const scenarios::Toleration> tolerations) {
   const auto found = std::ranges::find_if(taints, [&](const scenarios::Taint& taint) {
     if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") return false;
-    return std::ranges::none_of(
-        tolerations, [&](const auto& toleration) { return tolerates(toleration, taint); });
+    return !tolerates_any(tolerations, taint);
   });
   return found == taints.end() ? nullptr : &*found;
 }

@@ -8,6 +8,9 @@
 // Which pods may run where, and on how many GPUs.
 namespace slicewise::sim {
 
+bool tolerates_any(std::span<const scenarios::Toleration> tolerations,
+                   const scenarios::Taint& taint);
+
 // The first taint that keeps pods with these tolerations off a node; nullptr when they may run
 // there. PreferNoSchedule keeps nobody off.
 const scenarios::Taint* untolerated(std::span<const scenarios::Taint> taints,

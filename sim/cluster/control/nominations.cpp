@@ -12,18 +12,15 @@ PodRoom Nominations::taken(std::uint32_t node, std::uint32_t pod,
           same ? model.tickets : 0};
 }
 
-PodRoom Nominations::room(std::uint32_t n, std::uint32_t pod) const {
-  const Node& node = cluster_.nodes[n];
+PodRoom Nominations::kept(std::uint32_t n, std::uint32_t pod) const {
   const WorkloadModel& model = cluster_.model(cluster_.pods[pod]);
-  const auto offer = model.on_pool[index(node.pool)].offer;
-  PodRoom room{node.pods_free, node.cpu_free.count, node.memory_free.count,
-               offer ? node.tickets_free[*offer] : 0};
+  PodRoom kept;
   for (const Nominee& other : all_) {
     if (other.node == n && other.pod != pod && priority(other.pod) >= priority(pod)) {
-      room -= taken(n, other.pod, model);
+      kept += taken(n, other.pod, model);
     }
   }
-  return room;
+  return kept;
 }
 
 }  // namespace slicewise::sim

@@ -43,9 +43,8 @@ class Nominations {
       return index(cluster_.pods[one.pod].workload) == workload;
     });
   }
-  // What is free on the node to a pod, but for what is kept for others: of tickets, those of the
-  // kind that it asks for.
-  PodRoom room(std::uint32_t node, std::uint32_t pod) const;
+  // What of the node is kept from a pod for others: of tickets, those of the kind that it asks for.
+  PodRoom kept(std::uint32_t node, std::uint32_t pod) const;
   // What a pod takes on the node of what another asks for.
   PodRoom taken(std::uint32_t node, std::uint32_t pod, const WorkloadModel& asking) const;
 

@@ -7,20 +7,6 @@
 namespace slicewise::sim {
 namespace {
 
-// What the scores count for a container without a request.
-// Source: Kubernetes pkg/scheduler/util/pod_resources.go, DefaultMilliCPURequest and
-// DefaultMemoryRequest.
-constexpr Millicores kUnrequestedCpu{100};
-constexpr Bytes kUnrequestedMemory{200LL * 1024 * 1024};
-
-Millicores scored_cpu(const scenarios::PodTemplate& pod) {
-  return pod.cpu_request.count > 0 ? pod.cpu_request : kUnrequestedCpu;
-}
-
-Bytes scored_memory(const scenarios::PodTemplate& pod) {
-  return pod.memory_request.count > 0 ? pod.memory_request : kUnrequestedMemory;
-}
-
 // What keeps pods of the workload off every node of the pool.
 std::optional<RejectCause> static_reject(const PoolModel& pool, const WorkloadModel& workload) {
   if (has_untolerated_taint(pool, workload.spec.pod)) return RejectCause::Taint;
@@ -55,6 +41,14 @@ DomainId visible_domain(const ClusterState& cluster, const Node& node, int gpu) 
   return node.domains().front();
 }
 
+// Of a node's room for others, most of the time: a PodRoom that the compiler knows.
+struct NothingKept {
+  static constexpr int pods = 0;
+  static constexpr int cpu = 0;
+  static constexpr int memory = 0;
+  static constexpr int tickets = 0;
+};
+
 }  // namespace
 
 DomainId choose_domain(const ClusterState& cluster, const Node& node, const WorkloadModel& workload,
@@ -88,6 +82,7 @@ Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t re
       preemption_(preemption),
       ties_(seed, replication, 0, Purpose::ScheduleTie),
       placement_(seed, replication, 0, Purpose::Placement),
+      scores_(cluster),
       queue_(cluster),
       nominated_(cluster),
       changes_nodes_(cluster.world->changes_nodes()) {
@@ -99,6 +94,7 @@ Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t re
     }
   }
   bound_.reserve(cluster.pods.size());
+  feasible_.reserve(cluster.nodes.size());
   scratch_.nodes_by_cause.resize(kResourceCause + cluster.world->resources.size());
 }
 
@@ -118,9 +114,8 @@ void Scheduler::withdraw(std::uint32_t pod, TimePoint now) {
 
 // Filters as kube-scheduler does: taints and selectors stop at the first, NodeResourcesFit counts
 // every resource that is short.
-bool Scheduler::fits(std::uint32_t n, std::uint32_t pod_index) {
-  const Node& node = cluster_.nodes[n];
-  const std::size_t w = index(cluster_.pods[pod_index].workload);
+template <class Kept>
+bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
   const WorkloadModel& workload = cluster_.world->workloads[w];
   const auto rejected = node.schedulable
                             ? kept_off_[w * cluster_.world->pools.size() + index(node.pool)]
@@ -136,60 +131,55 @@ bool Scheduler::fits(std::uint32_t n, std::uint32_t pod_index) {
     fits = false;
   };
   const scenarios::PodTemplate& pod = workload.spec.pod;
-  const PodRoom room = nominated_.room(n, pod_index);
-  require(room.pods >= 1, static_cast<std::size_t>(RejectCause::TooManyPods));
-  require(room.cpu >= pod.cpu_request.count, static_cast<std::size_t>(RejectCause::Cpu));
-  require(room.memory >= pod.memory_request.count, static_cast<std::size_t>(RejectCause::Memory));
+  require(node.pods_free - kept.pods >= 1, static_cast<std::size_t>(RejectCause::TooManyPods));
+  require(node.cpu_free.count - kept.cpu >= pod.cpu_request.count,
+          static_cast<std::size_t>(RejectCause::Cpu));
+  require(node.memory_free.count - kept.memory >= pod.memory_request.count,
+          static_cast<std::size_t>(RejectCause::Memory));
   if (workload.resource) {
-    const bool offered = workload.on_pool[index(node.pool)].offer.has_value();
-    require(offered && room.tickets >= workload.tickets,
+    const auto offer = workload.on_pool[index(node.pool)].offer;
+    require(offer && node.tickets_free[*offer] - kept.tickets >= workload.tickets,
             kResourceCause + index(*workload.resource));
   }
   return fits;
 }
 
-// NodeResourcesFit's score with its default resources: mean of the CPU and memory share that would
-// be free (LeastAllocated) or used (MostAllocated), 0..100. Pods without a request count with the
-// scheduler's default, see scored_cpu and scored_memory.
-std::int64_t Scheduler::score(const Node& node, const WorkloadModel& workload) const {
-  const PoolModel& pool = cluster_.pool(node);
-  const auto free_share = [](std::int64_t free, std::int64_t allocatable) {
-    return std::max<std::int64_t>(0, free) * 100 / std::max<std::int64_t>(1, allocatable);
-  };
-  const std::int64_t cpu = free_share((node.scored_cpu_free - scored_cpu(workload.spec.pod)).count,
-                                      pool.allocatable_cpu.count);
-  const std::int64_t memory =
-      free_share((node.scored_memory_free - scored_memory(workload.spec.pod)).count >> 20,
-                 pool.allocatable_memory.count >> 20);
-  const std::int64_t free = (cpu + memory) / 2;
-  return cluster_.world->score_policy == scenarios::ScorePolicy::LeastAllocated ? free : 100 - free;
-}
-
 std::optional<std::uint32_t> Scheduler::choose_node(std::uint32_t pod) {
   const std::size_t w = index(cluster_.pods[pod].workload);
-  const WorkloadModel& workload = cluster_.world->workloads[w];
   scratch_.nodes = 0;
-  const auto nominated = nominated_.node_of(pod);
-  if (nominated && cluster_.nodes[*nominated].is_known() && fits(*nominated, pod)) return nominated;
+  const bool any_kept = !nominated_.empty();
+  const auto suits = [&](std::uint32_t n) {
+    const Node& node = cluster_.nodes[n];
+    return any_kept ? fits(node, w, nominated_.kept(n, pod)) : fits(node, w, NothingKept{});
+  };
+  if (const auto node = nominated_.node_of(pod)) {
+    if (cluster_.nodes[*node].is_known() && suits(*node)) return node;
+  }
   std::ranges::fill(scratch_.nodes_by_cause, 0U);
   std::optional<std::uint32_t> best;
   std::int64_t best_score = 0;
   std::uint32_t ties = 0;
   const bool chance_breaks_ties = !policy_ || policy_->is_random();
+  const auto consider = [&](std::uint32_t n, std::int64_t score) {
+    if (!best || score > best_score) {
+      best = n;
+      best_score = score;
+      ties = 1;
+    } else if (score == best_score && chance_breaks_ties && ties_.below(++ties) == 0) {
+      best = n;
+    }
+  };
+  const bool compares = !policy_ && scores_.compares(w);
+  feasible_.clear();
   for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
     if (!cluster_.nodes[n].is_known()) continue;
     ++scratch_.nodes;
-    if (!fits(n, pod)) continue;
-    const std::int64_t node_score =
-        policy_ ? policy_->of(n, w) : score(cluster_.nodes[n], workload);
-    if (!best || node_score > best_score) {
-      best = n;
-      best_score = node_score;
-      ties = 1;
-    } else if (node_score == best_score && chance_breaks_ties && ties_.below(++ties) == 0) {
-      best = n;
-    }
+    if (!suits(n)) continue;
+    const std::int64_t score = policy_ ? policy_->of(n, w) : scores_.of(cluster_.nodes[n], w);
+    compares ? feasible_.push_back({n, score}) : consider(n, score);
   }
+  if (compares) scores_.compare(feasible_, w);
+  for (const NodeScores::Candidate& one : feasible_) consider(one.node, one.score);
   return best;
 }
 
@@ -213,6 +203,7 @@ void Scheduler::bind(std::uint32_t pod_index, NodeId node_id, TimePoint now) {
     pod.domain = visible_domain(cluster_, node, workload.visible_gpu);
   }
   pod.context = take_context(pod_index, pod.domain);
+  scores_.bound(pod_index);
   if (policy_) policy_->bound(pod_index);
   if (easy_) easy_->bound(pod_index, now);
   if (workload.on_pool[index(node.pool)].gpus == 1) return;
@@ -254,6 +245,7 @@ std::uint32_t Scheduler::take_context(std::uint32_t pod, DomainId id) {
 
 void Scheduler::release(std::uint32_t pod_index, TimePoint now) {
   Pod& pod = cluster_.pods[pod_index];
+  scores_.released(pod_index);
   if (policy_) policy_->released(pod_index);
   if (easy_) easy_->released(pod_index);
   queue_.freed();

@@ -11,6 +11,7 @@
 
 #include "../state.hpp"
 #include "easy_reservation.hpp"
+#include "node_scores.hpp"
 #include "nominations.hpp"
 #include "policy_score.hpp"
 #include "scheduling_queue.hpp"
@@ -20,11 +21,11 @@ namespace slicewise::sim {
 class Preemption;
 
 // kube-scheduler: takes Pending pods by priority, then age; filters nodes by every resource,
-// taints and node selectors; scores by LeastAllocated or MostAllocated, or by a policy of
-// `slicewise replay`; retries an unschedulable pod when resources were freed, not before its
-// back-off (1 s doubling to 10 s) is over. The pod is then handed to the device plugin, which picks
-// the GPU. With spec.scheduler.queue `easy` only those go by a pod that fits nowhere that do not
-// delay it. The pods of a gang are placed together or not at all.
+// taints and node selectors; scores them (NodeScores), or by a policy of `slicewise replay`;
+// retries an unschedulable pod when resources were freed, not before its back-off (1 s doubling to
+// 10 s) is over. The pod is then handed to the device plugin, which picks the GPU. With
+// spec.scheduler.queue `easy` only those go by a pod that fits nowhere that do not delay it. The
+// pods of a gang are placed together or not at all.
 class Scheduler {
  public:
   Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t replication,
@@ -59,9 +60,10 @@ class Scheduler {
   const std::vector<PendingReason>& reasons() const { return reasons_; }
 
  private:
-  bool fits(std::uint32_t node, std::uint32_t pod);
+  // `kept`: of the node's room, for others.
+  template <class Kept>
+  bool fits(const Node& node, std::size_t workload, const Kept& kept);
   std::optional<std::uint32_t> choose_node(std::uint32_t pod);
-  std::int64_t score(const Node& node, const WorkloadModel& workload) const;
   bool place(std::uint32_t pod, std::size_t workload, TimePoint now);
   bool holds_gang(std::size_t workload) const;
   std::int64_t on_empty(const Node& node, const WorkloadModel& workload) const;
@@ -74,13 +76,15 @@ class Scheduler {
   Preemption& preemption_;
   RandomStream ties_;
   RandomStream placement_;
+  NodeScores scores_;
   std::optional<PolicyScore> policy_;                 // nullopt: kube-scheduler's own score
   std::vector<std::optional<RejectCause>> kept_off_;  // by workload and pool: taints, selectors
   SchedulingQueue queue_;
   Nominations nominated_;
-  std::optional<EasyReservation> easy_;  // nullopt: another queue
-  std::vector<std::uint32_t> bound_;     // in the last cycle
-  bool changes_nodes_ = false;           // nodes of some pool come and go
+  std::optional<EasyReservation> easy_;          // nullopt: another queue
+  std::vector<std::uint32_t> bound_;             // in the last cycle
+  bool changes_nodes_ = false;                   // nodes of some pool come and go
+  std::vector<NodeScores::Candidate> feasible_;  // scratch: nodes that are compared
   PendingReason scratch_;
   std::vector<PendingReason> reasons_;
 };

@@ -43,7 +43,11 @@ void VictimChoice::find_lower(std::uint32_t n, int than) {
 // Which of `lower_` have to go. False: the pod does not fit without any of them either.
 bool VictimChoice::spare(std::uint32_t n, std::uint32_t pod) {
   const WorkloadModel& model = cluster_.model(cluster_.pods[pod]);
-  PodRoom room = nominated_.room(n, pod);
+  const Node& node = cluster_.nodes[n];
+  const auto offer = model.on_pool[index(node.pool)].offer;
+  PodRoom room{node.pods_free, node.cpu_free.count, node.memory_free.count,
+               offer ? node.tickets_free[*offer] : 0};
+  room -= nominated_.kept(n, pod);
   for (const std::uint32_t p : lower_) room += nominated_.taken(n, p, model);
   if (room.holds(model) < 1) return false;
   victims_.clear();
