@@ -55,6 +55,13 @@ Duration lose_kept(Pod& pod) {
   return std::exchange(pod.kept_gpu_busy, Duration{});
 }
 
+// What its processes hold of GPU memory is free.
+void close_memory(ClusterState& cluster, std::uint32_t p) {
+  for_each_rank(cluster.pods[p], [&](DomainId domain, std::uint32_t context) {
+    cluster.domains[index(domain)].memory.close(context);
+  });
+}
+
 }  // namespace
 
 PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& usage,
@@ -214,17 +221,11 @@ bool PodLife::take_memory(std::uint32_t p, Bytes needed) {
     if (run_.recorder != nullptr) run_.recorder->pods().took_memory(run_.cluster, p);
     return true;
   }
-  close_memory(p);
+  close_memory(run_.cluster, p);
   mark(p, LaneMark::Kind::OutOfMemory);
   ++run_.record.oom_kills;
   ++run_.record_of(pod).oom_kills;
   return false;
-}
-
-void PodLife::close_memory(std::uint32_t p) {
-  for_each_rank(run_.cluster.pods[p], [&](DomainId domain, std::uint32_t context) {
-    run_.cluster.domains[index(domain)].memory.close(context);
-  });
 }
 
 void PodLife::begin_work(std::uint32_t loaded) {
@@ -255,7 +256,7 @@ void PodLife::end_container(std::uint32_t p, bool useful) {
     record.working += run_.now - pod.work_started;
   }
   gpus_.close(p);
-  close_memory(p);
+  close_memory(run_.cluster, p);
   --running_;
   run_.timers.clear(TimerKind::Pod, p);
   faults_.disarm(p);

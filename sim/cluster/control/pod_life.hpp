@@ -87,7 +87,6 @@ class PodLife {
   void job_pod_failed(std::uint32_t pod);
   void leave(std::uint32_t pod, PodPhase final_phase);
   void release_node(std::uint32_t pod);
-  void close_memory(std::uint32_t pod);
   void set_activity(std::uint32_t pod, PodPhase phase);
   void enter_phase(std::uint32_t pod, PodPhase phase);
   void mark(std::uint32_t pod, LaneMark::Kind kind);
