@@ -43,10 +43,10 @@ DomainId visible_domain(const ClusterState& cluster, const Node& node, int gpu) 
 
 // Of a node's room for others, most of the time: a PodRoom that the compiler knows.
 struct NothingKept {
-  static constexpr int pods = 0;
-  static constexpr int cpu = 0;
-  static constexpr int memory = 0;
-  static constexpr int tickets = 0;
+  int pods = 0;
+  int cpu = 0;
+  int memory = 0;
+  int tickets = 0;
 };
 
 }  // namespace
