@@ -107,7 +107,9 @@ bool FigureDifference::differs() const {
 bool FigureDifference::is_significant() const {
   if (!before || !after) return true;
   const double change = std::abs(after->value - before->value);
-  return change > 0 && change > std::hypot(before->ci95.value_or(0), after->ci95.value_or(0));
+  const double wide_before = before->ci95.value_or(0);
+  const double wide_after = after->ci95.value_or(0);
+  return change > 0 && change > std::sqrt(wide_before * wide_before + wide_after * wide_after);
 }
 
 std::optional<double> FigureDifference::ratio() const {

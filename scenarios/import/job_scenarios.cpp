@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
@@ -66,7 +65,8 @@ std::optional<std::int64_t> mean(const TraceColumn<T>& column, const Group& grou
 std::string rate_text(double per_hour) {
   const bool is_slow = per_hour < 36;
   const double rate = is_slow ? per_hour : per_hour / 3600;
-  const int digits = std::max(4, 3 - static_cast<int>(std::floor(std::log10(rate))));
+  int digits = 4;
+  for (double shown = rate; shown > 0 && shown < 0.1; shown *= 10) ++digits;
   return fmt::format("{:.{}f}/{}", rate, digits, is_slow ? 'h' : 's');
 }
 

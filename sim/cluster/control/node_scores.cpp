@@ -5,6 +5,8 @@
 #include <limits>
 #include <string>
 
+#include "slicewise/portable_math.hpp"
+
 #include "../../world/admission.hpp"
 
 namespace slicewise::sim {
@@ -29,7 +31,7 @@ constexpr int kZoneSkew = 5;
 
 // maxSkew - 1 waters differences down.
 double spread_term(std::int64_t pods, int max_skew, std::size_t places) {
-  return static_cast<double>(pods) * std::log(static_cast<double>(places + 2)) + max_skew - 1;
+  return static_cast<double>(pods) * portable_log(static_cast<double>(places + 2)) + max_skew - 1;
 }
 
 double used_share(std::int64_t used, std::int64_t all) {

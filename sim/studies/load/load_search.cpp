@@ -12,6 +12,7 @@
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/portable_math.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 #include "slicewise/sim/result_record.hpp"
 
@@ -294,12 +295,12 @@ std::optional<double> LoadSearch::next() const {
 
 std::optional<double> LoadSearch::expected() const {
   if (!passed_excess_ || !failed_excess_) return std::nullopt;
-  const double below = std::log(*passed_excess_);
-  const double above = std::log(*failed_excess_);
-  if (!std::isfinite(below) || !std::isfinite(above) || below >= 0 || above <= 0) {
-    return std::nullopt;
-  }
-  return *passed_ * std::pow(*failed_ / *passed_, below / (below - above));
+  const bool has_logs = *passed_excess_ > 0 && *passed_excess_ < 1 && *failed_excess_ > 1 &&
+                        std::isfinite(*failed_excess_);
+  if (!has_logs) return std::nullopt;
+  const double below = portable_log(*passed_excess_);
+  const double above = portable_log(*failed_excess_);
+  return *passed_ * portable_exp(portable_log(*failed_ / *passed_) * below / (below - above));
 }
 
 std::optional<double> LoadSearch::between() const {
@@ -322,7 +323,7 @@ std::optional<double> LoadSearch::between() const {
 }
 
 void LoadSearch::record(double factor, LoadVerdict verdict, std::optional<double> excess) {
-  const auto width = [&] { return passed_ && failed_ ? std::log(*failed_ / *passed_) : 0; };
+  const auto width = [&] { return passed_ && failed_ ? portable_log(*failed_ / *passed_) : 0; };
   const double before = width();
   lowest_ = std::min(lowest_.value_or(factor), factor);
   highest_ = std::max(highest_.value_or(factor), factor);
