@@ -17,9 +17,8 @@ struct Meeting {
   const WorkloadModel* second;
 };
 
-bool may_run_on(const World& world, const WorkloadModel& workload, std::size_t pool) {
-  return workload.spec.count > 0 && workload.on_pool[pool].schedulable &&
-         admits(world.pools[pool], workload.spec.pod);
+bool may_run_on(const WorkloadModel& workload, std::size_t pool) {
+  return workload.spec.count > 0 && workload.on_pool[pool].schedulable;
 }
 
 // `tickets`: that the place has, by the pool's offers. Who asks for none opens the GPU all the
@@ -40,11 +39,11 @@ std::optional<Meeting> meeting(const World& world, std::size_t pool,
                                scenarios::IsolationRule::Between between) {
   const bool any_two = between == scenarios::IsolationRule::Between::Pods;
   for (const WorkloadModel& a : world.workloads) {
-    if (!may_run_on(world, a, pool)) continue;
+    if (!may_run_on(a, pool)) continue;
     for (const WorkloadModel& b : world.workloads) {
       const bool counts =
           any_two ? &a != &b || a.spec.count > 1 : a.spec.namespace_name != b.spec.namespace_name;
-      if (counts && may_run_on(world, b, pool) && fit_together(a, b, pool, tickets)) {
+      if (counts && may_run_on(b, pool) && fit_together(a, b, pool, tickets)) {
         return Meeting{&a, &b};
       }
     }

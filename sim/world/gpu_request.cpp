@@ -139,8 +139,9 @@ const scenarios::ExtendedRequest* gpu_request(const Workload& spec,
                           "one GPU resource per container: CUDA sees only one of them"));
       continue;
     }
-    const auto pool = std::ranges::find_if(
-        pools, [&](const PoolModel& p) { return find_offer(p, request.name.value) != nullptr; });
+    const auto pool = std::ranges::find_if(pools, [&](const PoolModel& p) {
+      return find_offer(p, request.name.value) != nullptr && admits(p, spec.pod);
+    });
     if (pool != pools.end()) {
       check_request_size(spec, request, *pool, *find_offer(*pool, request.name.value), found);
     } else {

@@ -267,7 +267,7 @@ void match_offers(const scenarios::ExtendedRequest* request, World& world, Workl
       pool.gpu_sets = GpuSets(*pool.interconnect, *pool.gpu, pool.gpus_per_node);
     }
     demand.schedulable =
-        request == nullptr ? admits(world.pools[p], model.spec.pod) : demand.offer.has_value();
+        admits(world.pools[p], model.spec.pod) && (request == nullptr || demand.offer);
   }
 }
 

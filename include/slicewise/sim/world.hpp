@@ -143,7 +143,7 @@ struct LlmDemand {
 
 struct PoolDemand {
   std::optional<std::size_t> offer;  // of the pool's offers, the one that the pod asks for
-  bool schedulable = false;          // by resource names: it has the offer, or needs none
+  bool schedulable = false;          // by taints, selector and what it asks for
   int gpus = 1;                      // that a pod works on: several only of whole, unshared GPUs
   double gpu_scale = 1;              // GPU work on this GPU / on the measured one
   double batch_scale = 1;            // GPU work of this batch / of the measured one

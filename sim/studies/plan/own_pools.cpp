@@ -78,9 +78,7 @@ Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
     if (workload.spec.count == 0) continue;
     std::vector<std::size_t> homes;
     for (std::size_t p = 0; p < world->pools.size(); ++p) {
-      if (workload.on_pool[p].schedulable && admits(world->pools[p], workload.spec.pod)) {
-        homes.push_back(p);
-      }
+      if (workload.on_pool[p].schedulable) homes.push_back(p);
     }
     if (homes.size() == 1) {
       lives[homes.front()].push_back(w);

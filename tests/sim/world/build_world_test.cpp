@@ -307,5 +307,23 @@ TEST(BuildWorld, MemoryIsJudgedWhereThePodMayRun) {
   EXPECT_TRUE(demo::has(demo::world(s).findings, Code::GpuOom));
 }
 
+// A time-sliced pool with the same resource name says nothing of pods that a selector keeps off it.
+TEST(BuildWorld, WhatAPoolMakesOfARequestIsJudgedWhereThePodMayRun) {
+  scenarios::Workload pair = demo::training(1);
+  pair.pod.extended[0].count = 2;
+  pair.pod.node_selector["size"] = "large";
+  scenarios::Scenario s = demo::scenario(demo::pool(10), {pair});
+  s.node_pools.push_back(demo::pool(0));
+  s.node_pools[1].name.value = "l40s";
+  s.node_pools[1].instance_type.value = "g6e.12xlarge";
+  s.node_pools[1].labels["size"] = "large";
+  const World world = demo::world(s);
+  EXPECT_FALSE(demo::has(world.findings, Code::RequestNoEffect));
+  EXPECT_FALSE(world.workloads[0].on_pool[0].schedulable);
+  EXPECT_TRUE(world.workloads[0].on_pool[1].schedulable);
+  s.workloads[0].pod.node_selector.clear();
+  EXPECT_TRUE(demo::has(demo::world(s).findings, Code::RequestNoEffect));
+}
+
 }  // namespace
 }  // namespace slicewise::sim
