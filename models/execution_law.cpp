@@ -78,29 +78,29 @@ double root(double x, double p) {
   return portable_exp(portable_log(x) / p);
 }
 
-bool limited(const DomainClient& client) { return client.active_threads < 1; }
+// GPU time of what takes so long on all SMs of a domain, computing and moving, on a part of them.
+double gpu_time_on(double threads, double compute, double bandwidth) {
+  return compute / threads + bandwidth / std::min(1.0, kBandwidthPerThreads * threads);
+}
 
 // What all clients together ask of the domain.
 struct Demand {
-  double capacity = 0;    // one resource after the other, as law E1 counts
-  double fullest = 0;     // of the resource that is asked for most
-  bool disjoint = false;  // everybody is limited, to SMs of its own
+  double compute = 0;
+  double bandwidth = 0;
+  double threads = 0;  // as many as all of them may use, 1 for all SMs
+
+  // One resource after the other, as law E1 counts.
+  double capacity() const { return compute + bandwidth; }
 };
 
 Demand demand(std::span<const DomainClient> clients) {
-  double compute = 0;
-  double bandwidth = 0;
-  double limits = 0;
-  bool all_limited = true;
+  Demand together;
   for (const DomainClient& client : clients) {
-    compute += client.compute;
-    bandwidth += client.bandwidth;
-    limits += client.active_threads;
-    all_limited = all_limited && limited(client);
+    together.compute += client.compute;
+    together.bandwidth += client.bandwidth;
+    together.threads += client.active_threads;
   }
-  constexpr double kRounding = 1e-9;
-  return {compute + bandwidth, std::max(compute, bandwidth),
-          all_limited && limits <= 1 + kRounding};
+  return together;
 }
 
 double pressure_of(const DomainClient& client) {
@@ -116,20 +116,48 @@ double calibrated_slowdown(std::span<const DomainClient> clients, std::size_t i)
   return 1 + *clients[i].sensitivity * others;
 }
 
-// On disjoint SMs clients meet where a resource is full, and all together never get more done than
-// without limits.
-double slowdown_under(const Demand& together, const DomainClient& client) {
-  const double own = limited(client) ? kResidualInterference : 1;
+// Measured where everybody has half of the SMs; nobody is near who has them all.
+double residual_interference(double threads) {
+  return 1 + (kResidualInterference - 1) * std::min(1.0, 2 * (1 - threads));
+}
+
+// On `threads` SMs of its own a client meets others where a resource is full, and all together
+// never get more done than without limits. REQUIRES: 0 < threads <= client.active_threads.
+double slowdown_apart(const Demand& together, const DomainClient& client, double threads) {
+  double work = client.gpu_part;
+  double alone = 1;
+  if (threads < client.active_threads) {
+    work = gpu_time_on(threads, client.compute, client.bandwidth);
+    alone = slowdown(client.gpu_part, work, client.norm_p);
+  }
+  const double compute = together.compute + (alone - 1) * (together.compute - client.compute);
+  const double bandwidth =
+      together.bandwidth + (alone - 1) * (together.bandwidth - client.bandwidth);
+  const double own = residual_interference(threads);
   const double spared = (own - 1) * (1 - client.duty);
-  const double demand = together.disjoint ? together.fullest : together.capacity;
-  const double slower = own * slowdown(client.gpu_part, demand, client.norm_p) - spared;
-  return together.disjoint ? std::max(slower, together.capacity) : slower;
+  const double demand = std::max({work, compute, bandwidth});
+  return std::max(own * slowdown(client.gpu_part, demand, client.norm_p) - spared,
+                  compute + bandwidth);
+}
+
+// As all who share whatever they may use, but no better than if it were the client's own, and no
+// worse than on the SMs that nobody else may use.
+double slowdown_under(const Demand& together, const DomainClient& client) {
+  constexpr double kRounding = 1e-9;
+  const double mine = client.active_threads;
+  const double own = 1 - (together.threads - mine);
+  if (own > mine - kRounding) return slowdown_apart(together, client, mine);
+  double slower = slowdown(client.gpu_part, together.capacity(), client.norm_p);
+  if (mine < 1) slower = std::max(slower, slowdown_apart(together, client, mine));
+  if (own > kRounding) slower = std::min(slower, slowdown_apart(together, client, own));
+  return slower;
 }
 
 // Replicas of one workload are many: no need to take the same root for each.
 bool same_slowdown(const DomainClient& a, const DomainClient& b) {
-  return !a.sensitivity && !b.sensitivity && a.gpu_part == b.gpu_part && a.norm_p == b.norm_p &&
-         a.duty == b.duty && limited(a) == limited(b);
+  return !a.sensitivity && !b.sensitivity && a.gpu_part == b.gpu_part && a.compute == b.compute &&
+         a.bandwidth == b.bandwidth && a.norm_p == b.norm_p && a.duty == b.duty &&
+         a.active_threads == b.active_threads;
 }
 
 }  // namespace
@@ -158,8 +186,7 @@ DomainClient client_in(const ClientLaw& law, DomainShare share, double active_th
       law.norm_p >= kHardNorm ? 1 : root(std::max(0.0, 1 - power(u, law.norm_p)), law.norm_p);
   const double compute = u * (1 - law.bandwidth_share) / share.compute;
   const double bandwidth = u * law.bandwidth_share / share.bandwidth;
-  const double reached = std::min(1.0, kBandwidthPerThreads * active_threads);
-  const double gpu_work = compute / active_threads + bandwidth / reached;
+  const double gpu_work = gpu_time_on(active_threads, compute, bandwidth);
   DomainClient client;
   client.stretch = norm(fixed, gpu_work, law.norm_p);
   client.gpu_part = gpu_work / client.stretch;

@@ -124,6 +124,19 @@ TEST(SharedSpeeds, DisjointLimitsLeaveTheResidue) {
   }
 }
 
+// Two alike: as on SMs of their own as far as those reach, then as without limits.
+TEST(SharedSpeeds, LimitsThatOverlapLieBetweenDisjointOnesAndNone) {
+  const ClientLaw law{0.6, 0.5, 3, {}, {}};
+  const auto time = [&](double threads) {
+    const DomainClient client = client_in(law, kWholeGpu, threads);
+    return client.stretch / speeds_of({client, client})[0];
+  };
+  EXPECT_NEAR(time(0.5), kResidualInterference * std::cbrt(1 - 0.216 + 0.729), 1e-14);
+  EXPECT_NEAR(time(1), std::cbrt(1 - 0.216 + 1.728), 1e-14);
+  EXPECT_NEAR(time(0.55), time(0.45), 0.005 * time(0.45));
+  for (const double threads : {0.6, 0.7, 0.8, 0.9}) EXPECT_NEAR(time(threads), time(1), 1e-14);
+}
+
 // The residue makes kernels longer, not what the host does meanwhile.
 TEST(SharedSpeeds, TheResidueIsOfKernelsAlone) {
   DomainClient light = client_in({0.1, 0, 2, {}, {}}, kWholeGpu, 0.5);
@@ -274,6 +287,62 @@ TEST(SharedSpeedsProperty, OrderOfClientsDoesNotMatter) {
     const std::vector<double> permuted = speeds_of(shuffled);
     for (std::size_t i = 0; i < order.size(); ++i) {
       ASSERT_NEAR(permuted[i], speeds[order[i]], 1e-12 * permuted[i]) << "trial " << trial;
+    }
+  }
+}
+
+// What a client takes beside others, in units of its time alone on the whole GPU, when `host` of
+// that is no kernel.
+double time_beside(const std::vector<DomainClient>& others, const ClientLaw& law,
+                   DomainShare domain, double threads, double host) {
+  std::vector<DomainClient> clients = others;
+  DomainClient client = client_in(law, domain, threads);
+  client.duty = 1 - host / client.stretch;
+  clients.push_back(client);
+  return client.stretch / speeds_of(clients).back();
+}
+
+// However few or many SMs the others may use, disjoint or not.
+TEST(SharedSpeedsProperty, MoreThreadsNeverSlowWhoGetsThem) {
+  RandomClients random(8);
+  for (int trial = 0; trial < 20'000; ++trial) {
+    const std::vector<DomainClient> others = random.clients(1 + random.below(6));
+    const ClientLaw law = random.law();
+    const DomainShare domain = random.domain();
+    const double host = random.uniform();
+    const double few = 1 - random.uniform();
+    const double more = random.below(3) == 0 ? 1 : few + (1 - few) * random.uniform();
+    ASSERT_LE(time_beside(others, law, domain, more, host),
+              time_beside(others, law, domain, few, host) * (1 + 1e-12))
+        << "trial " << trial << ": " << few << ", " << more;
+  }
+}
+
+// Neither for who gets a little more, nor for the others: not where limits begin to overlap, not
+// where one of them goes.
+TEST(SharedSpeedsProperty, LimitsHaveNoSteps) {
+  RandomClients random(9);
+  for (int trial = 0; trial < 20'000; ++trial) {
+    const std::vector<DomainClient> others = random.clients(1 + random.below(6));
+    // Who has next to nothing to do on a GPU needs next to no SMs: there all is steep.
+    if (std::ranges::any_of(others, [](const auto& other) { return other.gpu_part < 0.01; }))
+      continue;
+    double taken = 0;
+    for (const DomainClient& other : others) taken += other.active_threads;
+    ClientLaw law = random.law();
+    law.capacity_share = std::max(law.capacity_share, 0.01);
+    double few = 0.01 + 0.98 * random.uniform();
+    if (random.below(3) == 0) few = 1 - 1e-12;
+    if (random.below(3) == 0 && taken < 0.98) few = 1 - taken - 5e-13;
+    const auto speeds_with = [&](double threads) {
+      std::vector<DomainClient> clients = others;
+      clients.push_back(client_in(law, kWholeGpu, threads));
+      return speeds_of(clients);
+    };
+    const std::vector<double> before = speeds_with(few);
+    const std::vector<double> after = speeds_with(std::min(1.0, few + 1e-12));
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      ASSERT_NEAR(after[i], before[i], 1e-7 * before[i]) << "trial " << trial << ": " << few;
     }
   }
 }

@@ -268,19 +268,21 @@ class Related(unittest.TestCase):
             self.assertEqual(means, sorted(means, reverse=True), seed)
 
     def test_more_threads_of_mps_never_slow_who_gets_them(self):
-        # With company the law has a step where limits begin to overlap, and one where there is none:
-        # models/MODELS.md says so. Between them it has none.
-        alone, apart, overlapping = range(20, 101, 20), (20, 35, 50), (55, 70, 85, 95)
-        for pods, shares in ((1, alone), (2, apart), (2, overlapping)):
-            means = []
+        def means(pods, shares):
             for share in shares:
                 document = batches(1, nodes=1)
-                pool = document["spec"]["nodePools"][0]
-                pool["mps"] = {"activeThreads": f"{share}%"}
-                first = document["spec"]["workloads"][0]
-                first.update(count=pods, submitInterval="0s")
-                means.append(self.figures(document)[0]["first"])
-            self.assertEqual(means, sorted(means, reverse=True), shares)
+                document["spec"]["nodePools"][0]["mps"] = {"activeThreads": f"{share}%"}
+                document["spec"]["workloads"][0].update(count=pods, submitInterval="0s")
+                yield self.figures(document)[0]["first"]
+        for pods, shares in ((1, range(20, 101, 20)), (2, (20, 35, 50))):
+            found = list(means(pods, shares))
+            self.assertEqual(found, sorted(found, reverse=True), shares)
+        # From here on the neighbour gets SMs that were the pod's own: from the one end to the other, without a step.
+        found = list(means(2, range(50, 101, 2)))
+        rising = found[-1] > found[0]
+        self.assertEqual(found, sorted(found, reverse=not rising))
+        for before, after in zip(found, found[1:]):
+            self.assertAlmostEqual(after, before, delta=0.04 * before)
 
 
 if __name__ == "__main__":

@@ -183,14 +183,14 @@ inline constexpr double kResidualInterference = 1.07;
 
 // Law E2: the speeds of clients that are active at the same time in one domain, each relative to
 // being alone there (1 = undisturbed). Identical clients without limits run as E1 says:
-//   1/x_i = k_i (1 - g_i^p + max(g_i, U)^p)^(1/p),   U = sum of compute_j + bandwidth_j
-// When all are limited to disjoint SMs (sum of limits <= 1), they meet only where a resource is
-// full, U = max(sum compute_j, sum bandwidth_j), and 1/x_i is at least sum compute_j + bandwidth_j:
-// limits do not add capacity. k_i = kResidualInterference for a limited client
-// with company, else 1; it makes kernels longer, not the host's part: (k_i - 1) (1 - duty) less in
-// 1/x_i. A client with a measured sensitivity: 1/x_i = 1 + alpha_i sum c_j, where a
-// neighbour without a measured pressure counts as compute_j + bandwidth_j. O(n^2) then.
-// No speed rises when a client is added; the order of the clients does not matter.
+//   1/x_i = (1 - g_i^p + max(g_i, U)^p)^(1/p),   U = sum of compute_j + bandwidth_j
+// On SMs of its own a client meets others where a resource is full, U = max(sum compute_j, sum
+// bandwidth_j), but 1/x_i >= sum compute_j + bandwidth_j: limits do not add capacity. Kernels, not
+// the host's part, take up to kResidualInterference times as long there. Where limits overlap, x_i
+// is no more than if all SMs that it may use were its own, and no less than if it kept to those
+// that nobody else may use. With a measured sensitivity: 1/x_i = 1 + alpha_i sum c_j, where a
+// neighbour without a measured pressure counts as compute_j + bandwidth_j, and all are O(n^2).
+// More threads never slow who gets them; no client that is added speeds up another, in any order.
 // `speeds` has one entry per client. O(n) without measured sensitivities.
 void shared_speeds(std::span<const DomainClient> clients, std::span<double> speeds);
 
