@@ -122,7 +122,7 @@ std::string list_of(const std::vector<Sentence>& sentences) {
   std::string out;
   for (const Sentence& sentence : sentences) {
     const std::string strong =
-        sentence.strong.text.empty() ? "" : fmt::format("**{}**", sentence.strong.text);
+        sentence.strong.text.empty() ? "" : fmt::format("**{}**", markdown_cell(sentence.strong.text));
     out += fmt::format("- {}{}\n", strong, markdown_cell(sentence.text));
   }
   return out;

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/printable.hpp"
+
 namespace slicewise::reports {
 
 std::string wrapped_text(std::string_view paragraph, int width, std::string_view first_indent,
@@ -197,7 +199,7 @@ std::string markdown_row(const std::vector<Cell>& cells) {
 
 std::string markdown_cell(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text, "\n")) {
     if (c == '|') {
       out += "\\|";
     } else if (c == '<') {

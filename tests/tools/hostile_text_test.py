@@ -4,12 +4,13 @@ import csv
 import io
 import json
 import pathlib
+import re
 import tempfile
 import unittest
 
 import yaml
 
-from program import run
+from program import ROOT, run
 
 # What a terminal, a reader's eye, a spreadsheet or a fence of Markdown would act on.
 HIDDEN = ("\x1b", "\x07", "\x9b", "\u202e", "\u2066", "\u2028")
@@ -101,6 +102,32 @@ class HostileText(unittest.TestCase):
         replayed = run("replay", "-f", "-", "--gpus", "1", "--group-by", "user", stdin=trace)
         self.assertEqual(replayed.returncode, 0, replayed.stderr)
         self.expect_harmless(replayed.stdout)
+
+    def test_in_notes(self):
+        trace = "arrival_s,run_s,gpus,gpu_\x08\x1b[31mspec\u202e\n0,10,1,x\n"
+        imported = run("import", "jobs", "-f", "-", "--columns", "arrival=arrival_s,run=run_s,gpus=gpus", stdin=trace)
+        self.assertEqual(imported.returncode, 0, imported.stderr)
+        self.assertIn(r"columns that are not used: gpu_\x08\x1b[31mspec\xe2\x80\xae", imported.stderr)
+        self.expect_harmless(imported.stderr)
+
+    def test_in_what_is_said_of_stored_documents(self):
+        hostile = json.dumps("a\x1b[31m\u202e|<script>")[1:-1]
+        for golden in ("platform", "plan", "comparison", "max_load"):
+            document = (ROOT / f"tests/reports/golden/{golden}.json").read_text(encoding="utf-8")
+            names = set(re.findall(r'"(?:name|scenario|variant|workload|path|instanceType)": "([^"]+)"', document))
+            self.assertTrue(names)
+            for name in names:
+                document = document.replace(f'"{name}', f'"{hostile}{name}')
+            with tempfile.TemporaryDirectory() as folder:
+                file = pathlib.Path(folder, "hostile.json")
+                file.write_text(document, encoding="utf-8")
+                for form in ("table", "wide", "md"):
+                    for sides in ((f"tests/reports/golden/{golden}.json", file), (file, file)):
+                        with self.subTest(golden=golden, form=form):
+                            result = run("diff", *map(str, sides), "-o", form)
+                            self.assertEqual(result.returncode, 0, result.stderr)
+                            self.expect_harmless(result.stdout + result.stderr)
+                            self.assertTrue(form != "md" or "<script" not in result.stdout)
 
     def test_no_cell_of_a_spreadsheet_is_a_formula(self):
         result = run("run", "-f", "-", "-o", "csv", stdin=SCENARIO % {"text": "=1+1"})

@@ -14,6 +14,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "slicewise/printable.hpp"
+
 namespace slicewise::tools {
 namespace {
 
@@ -60,6 +62,11 @@ bool locale_is_utf8() {
   return false;
 }
 
+void write_error(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  if (!text.empty() && text.back() != '\n') std::fputc('\n', stderr);
+}
+
 }  // namespace
 
 bool is_terminal(int file_descriptor) { return isatty(file_descriptor) == 1; }
@@ -70,12 +77,7 @@ reports::TextStyle style_for(int file_descriptor, ColorChoice color) {
           .width = text_width(file_descriptor)};
 }
 
-void print_error(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
-  if (!text.empty() && text.back() != '\n') {
-    std::fputc('\n', stderr);
-  }
-}
+void print_error(std::string_view text) { write_error(printable(text, "\n")); }
 
 ExitCode usage_error(std::string_view message, std::string_view help) {
   print_error("error: " + std::string(message));
@@ -87,7 +89,7 @@ ExitCode usage_error(std::string_view message, std::string_view help) {
 
 void print_diagnostics(const Diagnostics& diagnostics, const std::vector<SourceText>& sources,
                        const CommonFlags& flags, Severity least) {
-  print_error(reports::diagnostics_text(diagnostics, sources, style_for(STDERR_FILENO, flags.color),
+  write_error(reports::diagnostics_text(diagnostics, sources, style_for(STDERR_FILENO, flags.color),
                                         flags.quiet ? Severity::Error : least));
 }
 
@@ -156,7 +158,7 @@ void Progress::update(std::int64_t done, std::int64_t total, std::string_view al
   const bool is_line = choice_ == ProgressChoice::Plain && now >= next_line_;
   if (!is_bar && !is_line) return;
   std::string text = progress_text(done, total, unit_, now - begun_, total_);
-  if (!also.empty()) text += fmt::format(", {}", also);
+  if (!also.empty()) text += fmt::format(", {}", printable(also));
   if (is_bar) {
     std::fputs(("\r" + bar_beside(text, done, total) + text + "\x1b[K").c_str(), stderr);
     drawn_ = true;

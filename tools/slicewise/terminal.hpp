@@ -20,7 +20,7 @@ bool is_terminal(int file_descriptor);
 // COLUMNS or the terminal's width, Unicode when the locale is UTF-8.
 reports::TextStyle style_for(int file_descriptor, ColorChoice color);
 
-// Prints to standard error. Text need not end with a newline.
+// Prints to standard error what may hold foreign names. Text need not end with a newline.
 void print_error(std::string_view text);
 
 // "error: message" and "help: ..." on standard error; returns ExitCode::Usage.
