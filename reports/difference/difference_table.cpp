@@ -18,11 +18,6 @@ std::string cells_block(const Cells& cells, const TextStyle& style, bool wide) {
   return part_text({.table = cells}, style, wide);
 }
 
-// What stored documents call things, as lines.
-std::string shown_text(const std::string& text, const TextStyle& style) {
-  return wrapped_text(printable(text), style.width, "", 2);
-}
-
 // Configurations of plans are too long to stand side by side.
 std::string setting_lines(const ItemDifference& item, const TextStyle& style) {
   std::string out;
@@ -30,9 +25,9 @@ std::string setting_lines(const ItemDifference& item, const TextStyle& style) {
     const auto side = [&](const std::string& value) {
       return value.empty() ? std::string_view(signs(style).none) : std::string_view(value);
     };
-    out += shown_text(
+    out += wrapped_text(
         fmt::format("{}: {} -> {}", setting.name, side(setting.before), side(setting.after)),
-        style);
+        style.width, "", 2);
   }
   return out;
 }
@@ -47,9 +42,9 @@ bool is_worth_showing(const ItemDifference& item) {
 std::string difference_table(const DocumentDifference& difference, const TextStyle& style,
                              bool wide) {
   std::string out =
-      shown_text(fmt::format("{}, {} to {}: {}", difference.scenario, difference.old_name,
-                             difference.new_name, difference_summary(difference)),
-                 style);
+      wrapped_text(fmt::format("{}, {} to {}: {}", difference.scenario, difference.old_name,
+                               difference.new_name, difference_summary(difference)),
+                   style.width, "", 2);
   std::size_t same = 0;
   for (const ItemDifference& item : difference.items) {
     if (!wide && !is_worth_showing(item)) {
@@ -64,9 +59,9 @@ std::string difference_table(const DocumentDifference& difference, const TextSty
                : cells_block(setting_cells(item.settings, style), style, wide);
   }
   if (same > 0 && difference.differs()) {
-    out += "\n" + shown_text(fmt::format("{} {} the same on both sides (-o wide)", same,
-                                         same == 1 ? "item is" : "items are"),
-                             style);
+    out += "\n" + wrapped_text(fmt::format("{} {} the same on both sides (-o wide)", same,
+                                           same == 1 ? "item is" : "items are"),
+                               style.width, "", 2);
   }
   if (!difference.metadata.empty()) {
     out += "\n" + cells_block(setting_cells(difference.metadata, style), style, wide);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/printable.hpp"
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/plan_record.hpp"
 
@@ -174,7 +175,7 @@ Expected<std::string> explain_plan(const SourceText& source, std::optional<std::
         fmt::format("the plan has {} options, no option {}", count, *option), "1 is the best")});
   }
   const PlanExplainer explainer(*plan, style);
-  return option ? explainer.option(*option - 1) : explainer.whole();
+  return printable(option ? explainer.option(*option - 1) : explainer.whole(), "\n");
 }
 
 }  // namespace slicewise::reports

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/printable.hpp"
 #include "slicewise/reports/result_report.hpp"
 
 #include "../difference/stored_document.hpp"
@@ -452,7 +453,7 @@ Expected<std::string> explain_result(const SourceText& source, const std::string
   ResultExplainer explainer(std::move(*document), style);
   const std::optional<std::string> text = name.empty() ? explainer.whole() : explainer.of(name);
   if (!explainer.problems().empty()) return tl::unexpected(explainer.problems());
-  if (text) return *text;
+  if (text) return printable(*text, "\n");
   const std::vector<std::string> known = explainer.names();
   const auto nearest = nearest_name(name, known);
   return tl::unexpected(Diagnostics{

@@ -92,7 +92,7 @@ class TextScreen {
 
  private:
   std::string wrapped(const std::string& sentence, int first, int others) const {
-    std::string out = wrapped_text(sentence, style_.width, spaces(first), others);
+    std::string out = wrapped_emphasised(sentence, style_.width, spaces(first), others);
     out.pop_back();
     return out;
   }
@@ -121,8 +121,9 @@ class TextScreen {
 std::string list_of(const std::vector<Sentence>& sentences) {
   std::string out;
   for (const Sentence& sentence : sentences) {
-    const std::string strong =
-        sentence.strong.text.empty() ? "" : fmt::format("**{}**", markdown_cell(sentence.strong.text));
+    const std::string strong = sentence.strong.text.empty()
+                                   ? ""
+                                   : fmt::format("**{}**", markdown_cell(sentence.strong.text));
     out += fmt::format("- {}{}\n", strong, markdown_cell(sentence.text));
   }
   return out;
@@ -153,24 +154,15 @@ std::string markdown_section(const ScreenPart& part, const Screen& screen) {
 
 namespace {
 
-// What files call things, as one line.
-void show(std::string& text) {
-  std::ranges::replace(text, '\n', ' ');
-  text = printable(text);
-}
-
-void show(Cell& cell) { show(cell.text); }
+void show(std::string& text) { text = one_line(std::move(text)); }
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as the parts of a screen
 void show(ScreenPart& part) {
   show(part.heading);
   show(part.folded);
   part.drawing = printable(part.drawing, "\n");
-  for (std::vector<Cell>& row : part.table.rows) {
-    for (Cell& cell : row) show(cell);
-  }
   for (Sentence& sentence : part.sentences) {
-    show(sentence.strong);
+    show(sentence.strong.text);
     show(sentence.text);
   }
   for (ScreenPart& below : part.parts) show(below);

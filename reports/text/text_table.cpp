@@ -13,8 +13,18 @@
 
 namespace slicewise::reports {
 
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return printable(text);
+}
+
 std::string wrapped_text(std::string_view paragraph, int width, std::string_view first_indent,
                          int indent) {
+  return wrapped_emphasised(printable(paragraph, "\n"), width, first_indent, indent);
+}
+
+std::string wrapped_emphasised(std::string_view paragraph, int width, std::string_view first_indent,
+                               int indent) {
   std::string out(first_indent);
   int column = display_width(first_indent);
   bool at_line_start = true;

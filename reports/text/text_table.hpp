@@ -22,11 +22,18 @@ inline std::string joined(const std::vector<std::string>& items) {
   return names;
 }
 
+// What files call things, as one line that does nothing to a terminal.
+std::string one_line(std::string text);
+
 // One paragraph broken at spaces into lines of at most `width` terminal columns (0: unlimited),
 // each ended by a newline. The first line starts with `first_indent`, the others with as many
 // spaces as `indent`. A word longer than the line is kept whole: it may be a command or an address.
+// What is hidden stands as escapes.
 std::string wrapped_text(std::string_view paragraph, int width, std::string_view first_indent,
                          int indent);
+// The same of what is emphasised in places, and has escapes already.
+std::string wrapped_emphasised(std::string_view paragraph, int width, std::string_view first_indent,
+                               int indent);
 
 // Set apart: bold, green or red where the style has colour.
 enum class Emphasis : std::uint8_t { None, Heading, Good, Bad };
@@ -44,8 +51,9 @@ struct Cell {
   Emphasis emphasis = Emphasis::None;
 
   Cell() = default;
-  Cell(std::string plain, Emphasis how = Emphasis::None) : text(std::move(plain)), emphasis(how) {}
-  Cell(const char* plain, Emphasis how = Emphasis::None) : text(plain), emphasis(how) {}
+  Cell(std::string plain, Emphasis how = Emphasis::None)
+      : text(one_line(std::move(plain))), emphasis(how) {}
+  Cell(const char* plain, Emphasis how = Emphasis::None) : Cell(std::string(plain), how) {}
 };
 
 using Rows = std::vector<std::vector<Cell>>;

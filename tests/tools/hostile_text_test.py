@@ -114,10 +114,10 @@ class HostileText(unittest.TestCase):
         hostile = json.dumps("a\x1b[31m\u202e|<script>")[1:-1]
         for golden in ("platform", "plan", "comparison", "max_load"):
             document = (ROOT / f"tests/reports/golden/{golden}.json").read_text(encoding="utf-8")
-            names = set(re.findall(r'"(?:name|scenario|variant|workload|path|instanceType)": "([^"]+)"', document))
+            names = set(re.findall(r'"(?:scenario|variant|workload|instanceType)": "([^"]+)"', document))
             self.assertTrue(names)
             for name in names:
-                document = document.replace(f'"{name}', f'"{hostile}{name}')
+                document = document.replace(f': "{name}', f': "{hostile}{name}')
             with tempfile.TemporaryDirectory() as folder:
                 file = pathlib.Path(folder, "hostile.json")
                 file.write_text(document, encoding="utf-8")
@@ -128,6 +128,24 @@ class HostileText(unittest.TestCase):
                             self.assertEqual(result.returncode, 0, result.stderr)
                             self.expect_harmless(result.stdout + result.stderr)
                             self.assertTrue(form != "md" or "<script" not in result.stdout)
+                if golden in ("platform", "plan"):
+                    explained = run("explain", str(file))
+                    self.assertEqual(explained.returncode, 0, explained.stderr)
+                    self.expect_harmless(explained.stdout)
+
+    def test_in_what_a_catalogue_lists(self):
+        catalogue = (ROOT / "scenarios/examples/own/catalogue.yaml").read_text(encoding="utf-8")
+        for name in ("RTX-4090", "rack.4090x4"):
+            catalogue = re.sub(rf"(?<=: ){name}", rf'"a\\e[31m\\u202E{name}"', catalogue)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "catalogue.yaml")
+            file.write_text(catalogue, encoding="utf-8")
+            for kind in ("instances", "gpus", "prices"):
+                for form in ("table", "wide", "csv", "json"):
+                    result = run("get", kind, "-o", form, "--catalogue", str(file))
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    self.assertIn("31m", result.stdout)
+                    self.expect_harmless(result.stdout + result.stderr)
 
     def test_no_cell_of_a_spreadsheet_is_a_formula(self):
         result = run("run", "-f", "-", "-o", "csv", stdin=SCENARIO % {"text": "=1+1"})
