@@ -5,12 +5,14 @@ import io
 import json
 import pathlib
 import re
+import shutil
+import subprocess
 import tempfile
 import unittest
 
 import yaml
 
-from program import ROOT, run
+from program import ROOT, TIMEOUT_S, apply_bundle, run, skip_without
 
 # What a terminal, a reader's eye, a spreadsheet or a fence of Markdown would act on.
 HIDDEN = ("\x1b", "\x07", "\x9b", "\u202e", "\u2066", "\u2028")
@@ -155,6 +157,59 @@ class HostileText(unittest.TestCase):
         document = json.loads(run("run", "-f", "-", "-o", "json",
                                   stdin=SCENARIO % {"text": "=1+1"}).stdout)
         self.assertIn('"=1+1"', json.dumps(document))
+
+
+class RealTools(unittest.TestCase):
+    """What tools make of exported names that would do something in them."""
+
+    def exported(self, text, kind, folder):
+        words = json.dumps(text)
+        scenario = (SCENARIO % {"text": words[1:-1]}).replace(
+            "labels:", f"annotations: {{note: {words}}}\n      labels:")
+        out = pathlib.Path(folder, kind)
+        result = run("export", "-f", "-", "--variant", "a", "--to", kind, "--out", str(out), stdin=scenario)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return scenario, out
+
+    def test_a_shell_runs_none_of_them(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = pathlib.Path(folder, "made")
+            for text in ("$(touch {})", "`touch {}`", "'; touch {}; '", '"; touch {}; "', "x\ntouch {}\n",
+                         "EOF\ntouch {}\n", "\n---\nkind: Injected\n"):
+                with self.subTest(text=text), tempfile.TemporaryDirectory() as inside:
+                    _, bundle = self.exported(text.format(made), "bundle", inside)
+                    applied = apply_bundle(bundle)
+                    self.assertEqual(applied.returncode, 0, applied.stderr)
+                    self.assertFalse(made.exists())
+                    kinds = [each["kind"] for file in sorted(bundle.rglob("*.yaml"))
+                             for each in yaml.safe_load_all(file.read_text(encoding="utf-8")) if "kind" in each]
+                    self.assertNotIn("Injected", kinds)
+
+    def test_prometheus_reads_no_series_of_them(self):
+        if shutil.which("promtool") is None:
+            skip_without("promtool")
+        for text in ('a"} 1\nmade 2\n', "a\\", 'a\\"} 1', "\u2028made 2"):
+            with self.subTest(text=text), tempfile.TemporaryDirectory() as folder:
+                _, metrics = self.exported(text, "openmetrics", folder)
+                read = subprocess.run(["promtool", "tsdb", "create-blocks-from", "openmetrics", metrics,
+                                       folder + "/blocks"], capture_output=True, text=True, check=False)
+                self.assertEqual(read.returncode, 0, read.stderr)
+                self.assertNotRegex(metrics.read_text(encoding="utf-8"), "(?m)^made")
+
+    def test_a_browser_runs_none_of_them(self):
+        if shutil.which("chromium") is None:
+            skip_without("chromium")
+        script = "document.title='made'"
+        with tempfile.TemporaryDirectory() as folder:
+            texts = "".join((f"</textarea></title><script>{script}</script>", f'"><img src=x onerror="{script}">',
+                             f"]]><svg onload={script}>"))
+            scenario, _ = self.exported(texts, "pod-patch", folder)
+            page = pathlib.Path(folder, "page.html")
+            page.write_text(run("report", "-f", "-", stdin=scenario).stdout, encoding="utf-8")
+            shown = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+                                    f"--user-data-dir={folder}/profile", page.as_uri()],
+                                   capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+            self.assertRegex(shown.stdout, "<title>(?!made)")
 
 
 class Size(unittest.TestCase):

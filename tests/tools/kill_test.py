@@ -14,12 +14,14 @@ import unittest
 from program import BINARY, EXAMPLE, ROOT, TIMEOUT_S, apply_bundle, environment, main, run, skip_without
 
 NIGHTLY = os.environ.get("SLICEWISE_NIGHTLY") == "1"
-MOMENTS = 1_000 if NIGHTLY else 5  # at which a verb is killed
+MOMENTS = 1_000 if NIGHTLY else 5  # at which a verb is killed; of fewer all: a verb has 10 to 200
 CALLS = "%file,%desc"  # the system calls that leave something behind
+TRACE = "scenarios/examples/logs/team-trace.csv"
+LIGHT, RESULT = "scenarios/examples/shared-inference.yaml", "tests/reports/golden/platform.json"
 ONE = ("-f", EXAMPLE, "--variant", "after")
 PLAN = ("plan", *ONE, "--replications", "1", "--instances", "g4dn.xlarge", "--strategies", "timeSlicing",
         "--max-nodes", "8", "--no-headroom", "--no-flips", "--jobs", "1", "-q", "-o", "json")
-REPLAY = ("replay", "-f", "scenarios/examples/logs/team-trace.csv", "--gpus", "16", "-o", "json")
+REPLAY = ("replay", "-f", TRACE, "--gpus", "16", "-o", "json")
 VERBS = {  # OUT is where it writes
     "run": ("run", *ONE, "-q", "--replications", "1", "--jobs", "1", "-o", "json", "--out", "OUT"),
     "bundle": ("export", *ONE, "--to", "bundle", "--out", "OUT"),
@@ -36,7 +38,15 @@ if NIGHTLY:
         "replay": (*REPLAY, "--out", "OUT"),
         "job times": (*REPLAY, "--out", "/dev/null", "--job-times", "OUT"),
         "init": ("init", "--template", "batch-jobs", "--out", "OUT"),
-        "import": ("import", "jobs", "-f", "scenarios/examples/logs/team-trace.csv", "--out", "OUT"),
+        "import": ("import", "jobs", "-f", TRACE, "--out", "OUT"),
+        "max-load": ("max-load", "-f", LIGHT, "-q", "--jobs", "1", "-o", "json", "--out", "OUT"),
+        "neighbours": ("neighbours", "-f", LIGHT, "--variant", "shared", "-q", "--replications", "1", "--jobs", "1",
+                       "--out", "OUT"),
+        "diff": ("diff", RESULT, RESULT, "--out", "OUT"),
+        "profiles": ("calibrate", "scenarios/examples/own/measurements.csv", "--out", "OUT"),
+        "bug report": ("bugreport", "-f", EXAMPLE, "-o", "OUT"),
+        "binary trace": ("import", "jobs", "-f", TRACE, "-o", "binary", "--out", "OUT"),
+        "timelines": ("export", *ONE, "--to", "csv", "--out", "OUT"),
         "check": ("check", "tests/export/plugin_configs/accepted/mps.yaml", "--out", "OUT"),
     }
 
@@ -103,7 +113,7 @@ class Killed(unittest.TestCase):
             if name == "charts":  # a folder that is there, with a file of somebody else
                 older = {**whole, "validation.svg": b"older", "mine.txt": b"mine"}
                 whole = {**whole, "mine.txt": b"mine"}
-            elif name not in ("bundle", "svgs", "init"):
+            elif name not in ("bundle", "svgs", "timelines", "init"):
                 older = b"older"
             put(out, older)
             for call in moments(arguments, name):

@@ -49,6 +49,18 @@ def main():
     sys.exit(not result.wasSuccessful())
 
 
+def add_parts(case, name, parts, count, check):
+    """Gives a test case `parts` tests, which processes can share, that call check(test, seed) with `count` seeds."""
+    def add(part):
+        def test(self):
+            for seed in range(part, count, parts):
+                with self.subTest(seed=seed):
+                    check(self, seed)
+        setattr(case, f"test_{name}_{part}", test)
+    for part in range(parts):
+        add(part)
+
+
 def skip_without(tool):
     """Skips a test, or from setUpModule() all of them, for want of a tool; fails where every tool is to be there (.ci/run)."""
     if os.environ.get("SLICEWISE_REQUIRE_TOOLS") == "1":
