@@ -219,6 +219,27 @@ class TraceJobs(unittest.TestCase):
         self.assertEqual(sliced[0]["unsharedNodes"], 1)
         self.assertEqual(sliced[0]["pods"]["succeeded"], 60)
 
+    def test_nodes_that_come_and_go_are_shared_where_as_many_that_stay_are_too_dear(self):
+        """Forty jobs at once each day: one node that stays costs more than all that come for them."""
+        rows = "".join(f"{day * 86_400 + 5},3000,8,300,100\n" +
+                       "".join(f"{day * 86_400 + 10 * n},3000,1,300,100\n" for n in range(40))
+                       for day in range(5))
+        (self.folder / "t.csv").write_text(HEADER + rows)
+        (self.folder / "s.yaml").write_text(
+            SCENARIO.replace("g4dn.xlarge", "g5.48xlarge").split("    devicePlugin")[0] +
+            "  workloads:\n  - {name: team, kind: TraceJobs, trace: {file: t.csv}, "
+            "gpuMemory: {resident: 4Gi}, slo: {waitP95: 20m, slowdownP95: 2}}\n")
+        plan = run("plan", "-f", str(self.folder / "s.yaml"), "--instances", "g5.48xlarge", "--no-flips",
+                   "--no-headroom", "-o", "json")
+        self.assertEqual(plan.returncode, 0, plan.stderr)
+        best, alone = json.loads(plan.stdout)["options"][:2]
+        of = {name: pool for pool in best["pools"] for name in pool["workloads"]}
+        self.assertEqual((of["team-8gpu"]["strategy"], of["team-1gpu"]["strategy"]),
+                         ("exclusive", "timeSlicing"))
+        self.assertEqual([pool["strategy"] for pool in alone["pools"]], ["exclusive"])
+        self.assertTrue(all(pool["autoscaled"] for pool in best["pools"] + alone["pools"]))
+        self.assertLess(best["monthlyUsd"], 0.6 * alone["monthlyUsd"])
+
     def test_jobs_that_no_node_holds_are_counted_by_reason(self):
         (self.folder / "t.csv").write_text(
             "arrival_s,run_s,gpus,cpu_milli\n0,60,0,\n0,60,1,\n5,60,8,\n6,60,4,\n7,60,1,99000\n")

@@ -44,6 +44,7 @@ struct BlockCandidate {
   NodeSearch nodes;
   bool climbing = false;  // a number of nodes stands; more may have a better goal
   bool done = false;
+  bool too_dear = false;  // more nodes than were tried cost more than others that stand
   std::optional<BlockOption> best;
   std::optional<PlanAnswer> last;  // of the largest number of nodes that failed
   Reason stopped;                  // why the search ended before it found one

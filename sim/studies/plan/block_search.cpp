@@ -61,6 +61,14 @@ Reason miss_of(const OptionFigures& figures) {
   return {figures.denied_by.empty() ? "" : denial_of(figures)};
 }
 
+// Whether nodes for the workloads may come and go: jobs of a log do.
+bool may_come_and_go(const BlockSearch& search, const std::vector<std::string>& names) {
+  return search.space.survive == Outage::None &&
+         std::ranges::any_of(search.base.workloads, [&](const auto& workload) {
+           return workload.trace && std::ranges::find(names, workload.name.value) != names.end();
+         });
+}
+
 class BlockRun {
  public:
   BlockRun(const BlockSearch& search, std::size_t top, std::optional<double> cap, Depth depth,
@@ -105,19 +113,15 @@ class BlockRun {
     run();
   }
 
-  // Jobs of a log come and go: nodes may do so with them, where that many nodes of the kind stand,
-  // or nothing is shared.
+  // Jobs of a log come and go: nodes may do so with them, but where as many as there may be of the
+  // kind do not stand either. What is too dear as nodes that stay may be cheapest by the hour.
   void let_nodes_come_and_go() {
-    const auto is_recorded = [&](const BlockCandidate& candidate) {
-      return std::ranges::any_of(search_.base.workloads, [&](const auto& workload) {
-        const auto& names = candidate.choice.workloads;
-        return workload.trace && std::ranges::find(names, workload.name.value) != names.end();
-      });
-    };
     std::vector<BlockCandidate> elastic;
     for (const BlockCandidate& fixed : candidates_) {
-      const bool worth_it = fixed.best || fixed.choice.strategy == Strategy::Exclusive;
-      if (!worth_it || fixed.mixed_nodes > 0 || !is_recorded(fixed)) continue;
+      const bool worth_it =
+          fixed.best || fixed.too_dear || fixed.choice.strategy == Strategy::Exclusive;
+      if (!worth_it || fixed.mixed_nodes > 0) continue;
+      if (!may_come_and_go(search_, fixed.choice.workloads)) continue;
       BlockCandidate candidate(NodeSearch(fixed.most, fixed.most));
       candidate.choice = fixed.choice;
       candidate.choice.elastic = true;
@@ -217,7 +221,7 @@ class BlockRun {
       const double least = lower_bound(search_.goal, candidate, *nodes);
       const bool as_dear = depth_ == Depth::First && least >= most;
       if (least > most || as_dear) {
-        candidate.done = true;
+        candidate.done = candidate.too_dear = true;
         candidate.stopped = reason("it costs ${} a month or more: cheaper ones stand",
                                    fmt::format("{:.0f}", candidate.monthly_of(*nodes)));
         continue;
@@ -409,10 +413,8 @@ BlockResult search_block(const BlockSearch& search, const std::vector<std::strin
   BlockResult result;
   BlockRun run(search, top, cap, depth, probes, block_candidates(search, workloads, result));
   run.run();
-  if (search.space.survive == Outage::None) {
-    run.mix();
-    run.let_nodes_come_and_go();
-  }
+  if (search.space.survive == Outage::None) run.mix();
+  run.let_nodes_come_and_go();
   if (depth == Depth::Explained) run.complete_rejected();
   run.collect(result);
   return result;
@@ -428,7 +430,8 @@ std::optional<double> least_monthly(const BlockSearch& search,
     const double monthly = candidate.monthly_of(*nodes);
     least = std::min(least.value_or(monthly), monthly);
   }
-  return least;
+  // Nodes that are there for an hour cost as good as nothing.
+  return least && may_come_and_go(search, workloads) ? 0 : least;
 }
 
 }  // namespace slicewise::sim
