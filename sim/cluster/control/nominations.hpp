@@ -27,16 +27,18 @@ class Nominations {
     const auto found = std::ranges::find(all_, pod, &Nominee::pod);
     return found == all_.end() ? std::nullopt : std::optional(found->node);
   }
-  void clear(std::uint32_t pod) {
-    if (!all_.empty()) std::erase_if(all_, [&](const Nominee& one) { return one.pod == pod; });
+  // Whether room is kept no longer.
+  bool clear(std::uint32_t pod) {
+    return !all_.empty() && std::erase_if(all_, [&](const Nominee& one) { return one.pod == pod; });
   }
-  // Those of lower priority have to look for another node.
-  void set(const Nominee& nominee) {
-    std::erase_if(all_, [&](const Nominee& one) {
-      const bool beaten = one.node == nominee.node && priority(one.pod) < priority(nominee.pod);
-      return one.pod == nominee.pod || beaten;
+  // Those of lower priority have to look for another node. Whether room is kept no longer.
+  bool set(const Nominee& nominee) {
+    const auto beaten = std::erase_if(all_, [&](const Nominee& one) {
+      const bool lower = one.node == nominee.node && priority(one.pod) < priority(nominee.pod);
+      return one.pod == nominee.pod || lower;
     });
     all_.push_back(nominee);
+    return beaten > 0;
   }
   std::int64_t pods_of(std::size_t workload) const {
     return std::ranges::count_if(all_, [&](const Nominee& one) {

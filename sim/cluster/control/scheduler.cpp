@@ -308,7 +308,7 @@ bool Scheduler::place(std::uint32_t pod, std::size_t w, TimePoint now) {
   for (const std::uint32_t end = pod + static_cast<std::uint32_t>(pods);; node = choose_node(pod)) {
     bind(pod, make_id<NodeId>(node.value()), now);  // holds_gang() has counted the places
     bound_.push_back(pod);
-    nominated_.clear(pod);
+    if (nominated_.clear(pod)) queue_.freed();  // it may have gone elsewhere
     if (++pod == end) return true;
   }
 }
@@ -327,11 +327,11 @@ TimePoint Scheduler::cycle(TimePoint now) {
       queue_.take(*candidate);
     } else if (const auto node = preemption_.nominate(pod_index)) {
       const bool waited = nominated_.node_of(pod_index) == node;
-      if (!waited) nominated_.set({pod_index, *node, now});
+      if (!waited && nominated_.set({pod_index, *node, now})) queue_.freed();
       queue_.turn_down(*candidate, now, true);
       record_reason();
     } else if (!preemption_.make_room_for(pod_index)) {
-      nominated_.clear(pod_index);
+      if (nominated_.clear(pod_index)) queue_.freed();
       queue_.turn_down(*candidate, now);
       record_reason();
       const WorkloadModel& workload = cluster_.world->workloads[candidate->workload];
@@ -339,7 +339,7 @@ TimePoint Scheduler::cycle(TimePoint now) {
       if (easy_ && !easy_->is_made() && fits_empty_node(workload)) easy_->make(workload, now);
     }
   }
-  return queue_.end_cycle();
+  return queue_.end_cycle(!nominated_.empty());
 }
 
 std::int64_t Scheduler::on_empty(const Node& node, const WorkloadModel& workload) const {

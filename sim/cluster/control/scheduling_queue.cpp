@@ -277,9 +277,9 @@ void SchedulingQueue::begin_cycle(TimePoint now) {
   start_over();
 }
 
-TimePoint SchedulingQueue::end_cycle() {
+TimePoint SchedulingQueue::end_cycle(bool others_end) {
   if (!backs_off()) return kNever;
-  if (looks_always_) return retry_;
+  if (looks_always_ || others_end) return retry_;
   for (std::size_t w = 0; w < of_workload_.size(); ++w) {
     if (may_fit_[w] != 0 && of_workload_[w].size() > 0) return retry_;
   }

@@ -80,8 +80,9 @@ class SchedulingQueue {
     looked_at_[candidate.workload] = candidate.place + 1;
   }
   // When somebody has to look again; kNever: not before pods come or something is freed, which
-  // wakes the scheduler. What is tried in vain meanwhile is made up for by begin_cycle().
-  TimePoint end_cycle();
+  // wakes the scheduler. What is tried in vain meanwhile is made up for by begin_cycle(). While
+  // others end for a pod (`others_end`) no try is in vain: several of its workload may have theirs.
+  TimePoint end_cycle(bool others_end);
   // Pods that were turned down may fit now.
   void freed() { std::ranges::fill(may_fit_, char{1}); }
 

@@ -131,8 +131,9 @@ TEST(Scheduler, WhoBacksOffWhenSomethingIsFreedIsTriedAgainAfterwards) {
 // has them all looked at, and must change nothing for those who wait.
 TEST(Scheduler, TriesThatAreSkippedWouldHaveFoundNothing) {
   using Waits = std::vector<std::pair<std::int64_t, std::int64_t>>;  // ns
-  const auto waits = [](std::uint32_t seed, bool looks_always) {
+  const auto waits = [](std::uint32_t seed, bool by_priority, bool looks_always) {
     RandomStream random(2026, seed, 0, Purpose::Test);
+    RandomStream priority(2026, seed, 1, Purpose::Test);
     std::vector<scenarios::Workload> jobs;
     for (int n = 0; n < 20; ++n) {
       scenarios::Workload job = demo::training(1 + static_cast<int>(random.below(6)));
@@ -141,6 +142,7 @@ TEST(Scheduler, TriesThatAreSkippedWouldHaveFoundNothing) {
       job.submit_interval = milliseconds(random.below(40'000));
       job.work->units = 2 + random.below(60);
       job.pod.extended.front().count = 1 + random.below(4);
+      if (by_priority) job.priority = static_cast<int>(priority.below(4));
       jobs.push_back(std::move(job));
     }
     scenarios::Scenario s = demo::scenario(demo::pool(0, 1 + seed % 2), std::move(jobs));
@@ -171,7 +173,8 @@ TEST(Scheduler, TriesThatAreSkippedWouldHaveFoundNothing) {
   };
   // In two of these tries follow one another that do not repeat: of 1,500 seeds in eight.
   for (std::uint32_t seed = 160; seed < 180; ++seed) {
-    EXPECT_EQ(waits(seed, false), waits(seed, true)) << seed;
+    EXPECT_EQ(waits(seed, false, false), waits(seed, false, true)) << seed;
+    EXPECT_EQ(waits(seed, true, false), waits(seed, true, true)) << seed << ", preemption";
   }
 }
 
