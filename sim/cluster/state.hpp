@@ -62,7 +62,6 @@ struct Pod {
   Duration all_reduce;            // of a step, on these GPUs
   std::int64_t units = 0;         // of its work, one batch run
   double kept = 0;                // of them, done before it was stopped to go on later
-  Duration kept_gpu_busy;         // GPU time that went into those
   double size = 1;                // of its units, against the workload's mean
   TimePoint submitted;            // of the Job or replica: its first pod
   TimePoint queued;               // of this pod

@@ -39,20 +39,8 @@ bool has_equal_shares(const ClusterState& cluster, const Pod& pod) {
 }
 
 // What people got from a process is not lost with it; a Job starts over.
-bool keeps_what_it_did(const WorkloadModel& model) {
-  return !scenarios::runs_batches(model.spec.kind);
-}
-
-// What a pod has done is there when it goes on later, whatever becomes of its process.
-void keep(Pod& pod, double units, Duration gpu_busy) {
-  pod.kept = units;
-  pod.kept_gpu_busy += gpu_busy;
-}
-
-// The pod starts over: the GPU time that was kept until now is lost as well.
-Duration lose_kept(Pod& pod) {
-  pod.kept = 0;
-  return std::exchange(pod.kept_gpu_busy, Duration{});
+Worth worth_of_killed(const WorkloadModel& model) {
+  return scenarios::runs_batches(model.spec.kind) ? Worth::Lost : Worth::Useful;
 }
 
 // What its processes hold of GPU memory is free.
@@ -156,7 +144,7 @@ void PodLife::on_bound(std::uint32_t p) {
 
 void PodLife::stop_at_end(std::uint32_t p) {
   const PodPhase phase = run_.cluster.pods[p].phase;
-  if (holds_container(phase)) end_container(p, true);
+  if (holds_container(phase)) end_container(p, Worth::Useful);
   if (is_bound(phase)) holdings_.give_back(p);
 }
 
@@ -242,15 +230,15 @@ void PodLife::begin_work(std::uint32_t loaded) {
   });
 }
 
-// The process is gone: its memory is free, and its GPU time was useful or was not.
-void PodLife::end_container(std::uint32_t p, bool useful) {
+// The process is gone, and its memory is free.
+void PodLife::end_container(std::uint32_t p, Worth worth) {
   const Pod& pod = run_.cluster.pods[p];
   const NodeId node = pod.node;
   const bool worked = pod.phase == PodPhase::Working;
   if (worked) {
     batch_.settle(node);
     gpus_.cancel(p);
-    usage_.end(p, useful);
+    usage_.end(p, worth);
     WorkloadRecord& record = run_.record_of(pod);
     record.pod_running += run_.now - pod.container_started;
     record.working += run_.now - pod.work_started;
@@ -270,14 +258,12 @@ void PodLife::work_done(std::uint32_t p) {
   const Pod& pod = run_.cluster.pods[p];
   const WorkloadModel& model = run_.cluster.model(pod);
   WorkloadRecord& record = run_.record_of(pod);
-  const Duration busy_before = record.gpu_busy;
   batch_.settle(pod.node);
-  end_container(p, true);
+  end_container(p, model.pods_per_job > 1 ? Worth::Kept : Worth::Useful);
   if (!gangs_.all_there(p)) {  // it keeps its GPUs until the others are done
     // Where the job is stopped meanwhile, this part is not done again but for its last step.
-    keep(run_.cluster.pods[p],
-         static_cast<double>(pod.units) - 1 / static_cast<double>(model.steps_per_unit),
-         record.gpu_busy - busy_before);
+    run_.cluster.pods[p].kept =
+        static_cast<double>(pod.units) - 1 / static_cast<double>(model.steps_per_unit);
     return;
   }
   ++record.jobs_done;
@@ -325,13 +311,9 @@ void PodLife::evict(std::uint32_t evicted, Eviction why) {
     if (stopped) batch_.settle(pod.node);
     const double done = static_cast<double>(pod.units) - work_.units_left(p);
     const Duration busy_before = record.gpu_busy;
-    if (holds_container(pod.phase)) end_container(p, stopped || keeps_what_it_did(model));
-    const Duration busy = record.gpu_busy - busy_before;
-    if (stopped) {
-      keep(run_.cluster.pods[p], done, busy);
-    } else {
-      lost += busy + lose_kept(run_.cluster.pods[p]);
-    }
+    if (holds_container(pod.phase)) end_container(p, stopped ? Worth::Kept : worth_of_killed(model));
+    run_.cluster.pods[p].kept = stopped ? done : 0;
+    if (!stopped) lost += record.gpu_busy - busy_before + usage_.lose_kept(p);
     mark(p, LaneMark::Kind::Evicted);
     set_activity(p, PodPhase::BackOff);
     run_.timers.clear(TimerKind::Pod, p);
@@ -339,7 +321,7 @@ void PodLife::evict(std::uint32_t evicted, Eviction why) {
     ++run_.record.evicted;
     submit(p);
   });
-  if (!keeps_what_it_did(model)) record.gpu_lost += lost;
+  if (worth_of_killed(model) == Worth::Lost) record.gpu_lost += lost;
   if (why != Eviction::Unneeded || !starts_over) return;
   ++record.disrupted;
   record.gpu_disrupted += lost;
@@ -352,7 +334,7 @@ void PodLife::remove(std::uint32_t p) {
     scheduler_.withdraw(p, run_.now);
     return enter_phase(p, PodPhase::Unsubmitted);
   }
-  if (holds_container(phase)) end_container(p, true);
+  if (holds_container(phase)) end_container(p, Worth::Useful);
   set_activity(p, PodPhase::Unsubmitted);
   release_node(p);
   run_.wake_scheduler();
@@ -367,9 +349,10 @@ void PodLife::crash(std::uint32_t p) {
   const Duration busy_before = record.gpu_busy;
   gangs_.start_over(p);
   for_each_of_job(run_.cluster, p, [&](std::uint32_t of_job) {
-    record.gpu_lost += lose_kept(run_.cluster.pods[of_job]);
+    run_.cluster.pods[of_job].kept = 0;
+    record.gpu_lost += usage_.lose_kept(of_job);
     if (!holds_container(run_.cluster.pods[of_job].phase)) return;
-    end_container(of_job, keeps_what_it_did(run_.cluster.model(pod)));
+    end_container(of_job, worth_of_killed(run_.cluster.model(pod)));
   });
   record.gpu_lost += record.gpu_busy - busy_before;
   if (spec.kind == WorkloadKind::Job && spec.restart_policy == RestartPolicy::Never) {
@@ -419,7 +402,7 @@ void PodLife::leave(std::uint32_t last, PodPhase final_phase) {
   const bool succeeded = final_phase == PodPhase::Succeeded;
   WorkloadRecord& record = run_.record_of(pod);
   for_each_of_job(run_.cluster, last, [&](std::uint32_t p) {
-    if (holds_container(run_.cluster.pods[p].phase)) end_container(p, false);
+    if (holds_container(run_.cluster.pods[p].phase)) end_container(p, Worth::Lost);
     set_activity(p, final_phase);
     run_.timers.clear(TimerKind::Pod, p);
     release_node(p);

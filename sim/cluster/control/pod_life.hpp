@@ -81,7 +81,7 @@ class PodLife {
 
   void start_container(std::uint32_t pod);
   void begin_work(std::uint32_t pod);
-  void end_container(std::uint32_t pod, bool useful);
+  void end_container(std::uint32_t pod, Worth worth);
   void crash(std::uint32_t pod);
   void back_off(std::uint32_t pod);
   void job_pod_failed(std::uint32_t pod);

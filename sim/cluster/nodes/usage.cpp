@@ -20,6 +20,7 @@ Usage::Usage(RunState& run, GpuAccess& gpus)
       containers_(run.cluster.pods.size()),
       domains_(run.cluster.domains.size()),
       gpu_ns_(run.cluster.pods.size()),
+      kept_(run.cluster.pods.size()),
       cpu_ns_(run.cluster.nodes.size()) {
   for (std::size_t d = 0; d < domains_.size(); ++d) {
     domains_[d].busy_before.resize(run.cluster.domains[d].owner.size());
@@ -38,17 +39,17 @@ double Usage::counted_ns(DomainId domain, std::uint32_t context) {
   return static_cast<double>((gpus_.busy(domain, context) - before).ns);
 }
 
-void Usage::end(std::uint32_t p, bool useful) {
+void Usage::end(std::uint32_t p, Worth worth) {
   const double steady_ns = containers_[p].busy_ns;
   for_each_rank(run_.cluster.pods[p], [&](DomainId domain, std::uint32_t context) {
     const double busy_ns = steady_ns + counted_ns(domain, context);
-    account_busy(p, domain, busy_ns, useful);
+    account_busy(p, domain, busy_ns, worth);
     if (run_.recorder != nullptr) run_.recorder->pods().worked(p, busy_ns);
   });
 }
 
 // GPU time of the pod on one of its GPUs.
-void Usage::account_busy(std::uint32_t p, DomainId id, double busy_ns, bool useful) {
+void Usage::account_busy(std::uint32_t p, DomainId id, double busy_ns, Worth worth) {
   const Pod& pod = run_.cluster.pods[p];
   const Container& container = containers_[p];
   const DomainKind& kind = run_.cluster.kind(run_.cluster.domains[index(id)]);
@@ -57,7 +58,7 @@ void Usage::account_busy(std::uint32_t p, DomainId id, double busy_ns, bool usef
   const double late_ns = container.late.ns == 0 ? 0
                                                 : busy_ns * static_cast<double>(container.late.ns) /
                                                       static_cast<double>(container.answered.ns);
-  (useful ? domain.useful_ns : domain.failed_ns) += busy_ns - late_ns;
+  (worth == Worth::Lost ? domain.failed_ns : domain.useful_ns) += busy_ns - late_ns;
   domain.late_ns += late_ns;
   domain.sm_ns += container.sm_ns;
   domain.sm_known = domain.sm_known && run_.cluster.model(pod).sm_known;
@@ -71,6 +72,24 @@ void Usage::account_busy(std::uint32_t p, DomainId id, double busy_ns, bool usef
   }
   gpu_ns_[p] += gpu_ns;
   run_.record_of(pod).gpu_busy += rounded_ns(gpu_ns);
+  if (worth == Worth::Kept) kept_[p].push_back({id, launched(id), busy_ns, rounded_ns(gpu_ns)});
+}
+
+TimePoint Usage::launched(DomainId id) const {
+  return run_.cluster.nodes[index(run_.cluster.domains[index(id)].node)].life.launched;
+}
+
+Duration Usage::lose_kept(std::uint32_t p) {
+  Duration lost;
+  for (const Stretch& stretch : kept_[p]) {
+    lost += stretch.gpu_busy;
+    if (launched(stretch.domain) != stretch.launched) continue;  // that node has been billed
+    OfDomain& domain = domains_[index(stretch.domain)];
+    domain.useful_ns -= stretch.busy_ns;
+    domain.failed_ns += stretch.busy_ns;
+  }
+  kept_[p].clear();
+  return lost;
 }
 
 void Usage::pod_enters(const Pod& pod, PodPhase phase) {

@@ -10,6 +10,13 @@
 
 namespace slicewise::sim {
 
+// What becomes of what a container did.
+enum class Worth : std::uint8_t {
+  Lost,
+  Kept,  // its pod goes on from there, if it does not have to start over
+  Useful,
+};
+
 // What the time of GPUs and hosts went into: of the containers that run, and of domains and nodes
 // since they were billed last.
 class Usage {
@@ -52,8 +59,11 @@ class Usage {
     container.answered += work;
     if (late) container.late += work;
   }
-  // It is gone, and was useful or was not.
-  void end(std::uint32_t pod, bool useful);
+  // It is gone.
+  void end(std::uint32_t pod, Worth worth);
+  // The pod starts over: what its containers did that were stopped to go on later is lost as well,
+  // also to the bill of nodes that are still there. Returns the GPU time, whole GPUs.
+  Duration lose_kept(std::uint32_t pod);
 
   // In steady state.
   void switched(DomainId domain, double ns) { domains_[index(domain)].switch_ns += ns; }
@@ -74,16 +84,26 @@ class Usage {
   double counted_ns(DomainId domain, std::uint32_t context);
 
  private:
+  // What a container did on one of its GPUs.
+  struct Stretch {
+    DomainId domain{};
+    TimePoint launched;  // of the node
+    double busy_ns = 0;
+    Duration gpu_busy;  // whole GPUs
+  };
+
   void account_cold(OfDomain& domain) const;
   double switching_ns(std::size_t domain);
   double owned_time(std::size_t domain, double switch_ns) const;
-  void account_busy(std::uint32_t pod, DomainId domain, double busy_ns, bool useful);
+  void account_busy(std::uint32_t pod, DomainId domain, double busy_ns, Worth worth);
+  TimePoint launched(DomainId domain) const;
 
   RunState& run_;
   GpuAccess& gpus_;
   std::vector<Container> containers_;  // by pod
   std::vector<OfDomain> domains_;
-  std::vector<double> gpu_ns_;  // by pod
+  std::vector<double> gpu_ns_;               // by pod
+  std::vector<std::vector<Stretch>> kept_;  // by pod
   std::vector<double> cpu_ns_;  // by node: vCPU time used
 };
 

@@ -280,6 +280,11 @@ TEST(Gangs, ACrashLosesWhatAStoppedJobHadKept) {
   EXPECT_EQ(faulty.completed, 3);
   const double busy_s = faulty.gpu_busy_share * 4 * to_seconds(r.makespan.mean);
   EXPECT_NEAR(to_seconds(faulty.gpu_lost), busy_s - 3 * 4 * 100, 0.1);
+  // The bill says so, too.
+  const CostLedger& bill = r.cost.ledger;
+  const double of_gpu_second = to_dollars(bill.total) / (4 * to_seconds(r.makespan.mean));
+  const double lost_s = to_seconds(faulty.gpu_lost + r.workloads[1].gpu_lost);
+  EXPECT_NEAR(to_dollars(bill.failed), lost_s * of_gpu_second, 1e-3);
 }
 
 // However many classes a trace has, it is told once.
