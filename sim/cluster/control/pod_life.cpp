@@ -311,7 +311,8 @@ void PodLife::evict(std::uint32_t evicted, Eviction why) {
     if (stopped) batch_.settle(pod.node);
     const double done = static_cast<double>(pod.units) - work_.units_left(p);
     const Duration busy_before = record.gpu_busy;
-    if (holds_container(pod.phase)) end_container(p, stopped ? Worth::Kept : worth_of_killed(model));
+    const Worth worth = stopped ? Worth::Kept : worth_of_killed(model);
+    if (holds_container(pod.phase)) end_container(p, worth);
     run_.cluster.pods[p].kept = stopped ? done : 0;
     if (!stopped) lost += record.gpu_busy - busy_before + usage_.lose_kept(p);
     mark(p, LaneMark::Kind::Evicted);

@@ -102,9 +102,9 @@ class Usage {
   GpuAccess& gpus_;
   std::vector<Container> containers_;  // by pod
   std::vector<OfDomain> domains_;
-  std::vector<double> gpu_ns_;               // by pod
+  std::vector<double> gpu_ns_;              // by pod
   std::vector<std::vector<Stretch>> kept_;  // by pod
-  std::vector<double> cpu_ns_;  // by node: vCPU time used
+  std::vector<double> cpu_ns_;              // by node: vCPU time used
 };
 
 }  // namespace slicewise::sim
