@@ -60,7 +60,8 @@ constexpr Field kRecordedFields[] = {
         "GPUs of a pod at most. A job with more is a gang of equal pods, placed together or not "
         "at all, which end together.")
         .between(1, 1'000'000)
-        .otherwise("as many as the largest node without shared GPUs has; in plan and compare 8"),
+        .otherwise("as many as the largest node without shared GPUs has; in options of plan and "
+                   "compare where all nodes share, as many as the largest has, or 8"),
     field<&RecordedJobs::host_requests>("hostRequests", "false",
                                         "Whether pods ask for the CPU and memory that the trace "
                                         "has; else for those of podTemplate."),

@@ -33,17 +33,20 @@ std::optional<Apart> lacks(const PoolModel& pool, const WorkloadModel& workload,
 }
 
 // Of the pools that admit its pods and offer what they ask for; those that no pool does are told so
-// elsewhere. nullopt: some node holds one.
+// elsewhere. nullopt: some node holds one, and all nodes together a gang.
 std::optional<Apart> lacks_everywhere(const World& world, const WorkloadModel& workload) {
   std::optional<Apart> least;
+  std::int64_t room = 0;  // for pods
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    const PoolModel& pool = world.pools[p];
     const auto offer = workload.on_pool[p].offer;
-    if (!offer || !admits(world.pools[p], workload.spec.pod)) continue;
-    const auto why = lacks(world.pools[p], workload, *offer);
-    if (!why) return std::nullopt;
-    least = std::max(least, why);
+    if (!offer || !admits(pool, workload.spec.pod)) continue;
+    const auto why = lacks(pool, workload, *offer);
+    if (!why && workload.pods_per_job == 1) return std::nullopt;
+    if (!why) room += pool.tickets_per_node(*offer, 0) / workload.tickets * pool.node_slots();
+    least = std::max(least, std::optional(why.value_or(Apart::NodeGpus)));
   }
-  return least;
+  return room < workload.pods_per_job ? least : std::nullopt;
 }
 
 std::vector<ApartJobs> jobs_for_no_node(const World& world, TraceModel& trace) {

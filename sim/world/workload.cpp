@@ -282,21 +282,8 @@ std::int64_t largest_unshared_node(const World& world, const WorkloadModel& mode
   return most;
 }
 
-// Pods with so many GPUs that all nodes together have room for.
-std::int64_t room_for(const World& world, const WorkloadModel& model, std::int64_t gpus) {
-  std::int64_t pods = 0;
-  for (std::size_t p = 0; p < world.pools.size(); ++p) {
-    const PoolModel& pool = world.pools[p];
-    const auto offer = model.on_pool[p].offer;
-    if (offer && admits(pool, model.spec.pod)) {
-      pods += pool.tickets_per_node(*offer, 0) / gpus * pool.node_slots();
-    }
-  }
-  return pods;
-}
-
 // A recorded job with more GPUs than a pod may have is a gang: as few equal pods as can be. What it
-// asks for of a host is spread over them. One that all nodes together have no room for stays whole.
+// asks for of a host is spread over them.
 void cut_into_pods(const World& world, WorkloadModel& model) {
   if (!model.spec.trace || !model.resource || model.tickets < 2) return;
   const auto& asked = model.spec.trace->gpus_per_pod;
@@ -306,7 +293,7 @@ void cut_into_pods(const World& world, WorkloadModel& model) {
   while (model.tickets % pods != 0) ++pods;
   const std::int64_t gpus = model.tickets / pods;
   constexpr std::int64_t kMostPods = 5'000'000;
-  if (pods > room_for(world, model, gpus) || pods * model.spec.count > kMostPods) return;
+  if (pods * model.spec.count > kMostPods) return;
   const auto part = [&](std::int64_t of_job) { return (of_job + pods - 1) / pods; };
   scenarios::PodTemplate& pod = model.spec.pod;
   pod.cpu_request.count = part(pod.cpu_request.count);

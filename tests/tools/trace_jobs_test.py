@@ -240,6 +240,25 @@ class TraceJobs(unittest.TestCase):
         self.assertTrue(all(pool["autoscaled"] for pool in best["pools"] + alone["pools"]))
         self.assertLess(best["monthlyUsd"], 0.6 * alone["monthlyUsd"])
 
+    def test_options_have_gangs_over_several_nodes(self):
+        """Eight GPUs, where the scenario has nodes of four, that share their GPUs or do not."""
+        (self.folder / "t.csv").write_text(HEADER + "0,600,8,800,300\n" + "5,600,1,800,300\n" * 3)
+        shared = SCENARIO.replace("g4dn.xlarge", "g5.12xlarge").replace("nodes: 1", "nodes: 4")
+        for scenario in (shared, shared.split("    devicePlugin")[0] + "  workloads:\n"):
+            (self.folder / "s.yaml").write_text(scenario + TRACED % "")
+            arguments = ("-f", str(self.folder / "s.yaml"), "--instances", "g5.12xlarge", "-o", "json")
+            compared = run("compare", *arguments)
+            self.assertEqual(compared.returncode, 0, compared.stderr)
+            alone = [option for option in json.loads(compared.stdout)["options"]
+                     if option["strategy"] == "exclusive" and option["nodes"] == 3]
+            self.assertEqual([option["pods"]["succeeded"] for option in alone], [2 + 3])
+            plan = run("plan", *arguments, "--no-flips", "--no-headroom", "--set",
+                       "workloads.team.slo={waitP95: 1h}")
+            self.assertEqual(plan.returncode, 0, plan.stderr)
+            pools = json.loads(plan.stdout)["options"][0]["pools"]
+            self.assertEqual([(pool["strategy"], pool["nodes"]) for pool in pools],
+                             [("exclusive", 2)])
+
     def test_jobs_that_no_node_holds_are_counted_by_reason(self):
         (self.folder / "t.csv").write_text(
             "arrival_s,run_s,gpus,cpu_milli\n0,60,0,\n0,60,1,\n5,60,8,\n6,60,4,\n7,60,1,99000\n")

@@ -186,6 +186,9 @@ std::vector<Resource> resources_of(const World& world) {
     const int pods = at_once(workload);
     const auto offer = workload.on_pool.front().offer;
     if (offer) all[*offer].needed += workload.tickets * pods;
+    if (offer && workload.pods_per_job > 1) {  // a gang is there as a whole, or not at all
+      all[*offer].needed = std::max(all[*offer].needed, workload.tickets * workload.pods_per_job);
+    }
     all[cpu].needed += workload.spec.pod.cpu_request.count * pods;
     all[cpu + 1].needed += workload.spec.pod.memory_request.count * pods;
     all[cpu + 2].needed += pods;

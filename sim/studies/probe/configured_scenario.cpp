@@ -255,18 +255,22 @@ bool shares_gpus(const NodePool& pool) {
 }
 
 // GPUs of a pod of a gang: as in the scenario, where jobs are cut by its largest node that does not
-// share them, so that they do the same work in every option. Where it has none, those of the
-// largest node there is: small ones are no cheap way to have a job with many GPUs, as its exchange
-// is not modelled.
+// share them, so that they do the same work in every option. Where all of its nodes share, it cuts
+// none, and options may have a job in as large parts as those nodes could. Without such nodes it is
+// the GPUs of the largest node there is: small ones are no cheap way to have a job with many GPUs,
+// as its exchange is not modelled.
 int gpus_per_pod(const Scenario& base, const Workload& workload,
                  const models::Catalogue& catalogue) {
+  int unshared = 0;
   int most = 0;
   for (const NodePool& pool : base.node_pools) {
     const models::InstanceType* type = catalogue.find_instance(pool.instance_type.value);
-    if (type == nullptr || shares_gpus(pool) || !is_home(pool, workload)) continue;
+    if (type == nullptr || !is_home(pool, workload)) continue;
     most = std::max(most, type->gpu_count);
+    if (!shares_gpus(pool)) unshared = std::max(unshared, type->gpu_count);
   }
-  return most > 0 ? most : GpuSets::kMostGpus;
+  if (unshared > 0) return unshared;
+  return most > 1 ? most : GpuSets::kMostGpus;
 }
 
 std::string unique_name(const PoolChoice& choice, std::set<std::string>& taken) {
