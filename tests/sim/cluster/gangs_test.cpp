@@ -218,7 +218,8 @@ TEST(Gangs, AJobIsCutIntoAsFewEqualPodsAsCanBe) {
 }
 
 // Every option cuts jobs as the scenario's own nodes do, so that they do the same work: by the
-// largest node of which no pod shares a GPU, without one by the largest there is.
+// largest node of which no pod shares a GPU; where all share, by the largest; where each has one
+// GPU, by the largest node there is.
 TEST(Gangs, OptionsCutJobsAsTheScenarioDoes) {
   PoolChoice choice;
   choice.instance_type = "p3.16xlarge";
@@ -235,6 +236,8 @@ TEST(Gangs, OptionsCutJobsAsTheScenarioDoes) {
   EXPECT_EQ(demo::world(s).workloads[0].pods_per_job, 2);
   EXPECT_EQ(pods(), 2);
   s.node_pools[0].device_plugin = demo::pool(4).device_plugin;
+  EXPECT_EQ(pods(), 2);
+  s.node_pools[0].instance_type.value = "p3.2xlarge";
   EXPECT_EQ(pods(), 1);
 }
 
