@@ -164,6 +164,22 @@ class Gate(Runner):
         json.loads(pathlib.Path(outputs["result"]).read_text(encoding="utf-8"))
         self.assertEqual(self.git("worktree", "list").count("\n"), 1)
 
+    def test_lost_pods_are_told_as_well(self):
+        """A training that begins to map all memory misses no objective, and `run` exits with 6."""
+        self.install()
+        demo = (ROOT / "scenarios/examples/aws-cifar10.yaml").read_text(encoding="utf-8")
+        demo = demo[:demo.index("  variants:")]
+        self.commit(demo)
+        base = self.git("rev-parse", "HEAD").strip()
+        self.commit(demo.replace("allocator: OnDemand", "allocator: Greedy"))
+        defaults = yaml.safe_load((ACTION / "action.yml").read_text(encoding="utf-8"))["inputs"]
+        result = self.script("gate", scenario=SCENARIO, verb="run", base=base,
+                             arguments="--replications\n1", fail_on=defaults["fail-on"]["default"])
+        self.assertEqual(result.returncode, MISSED, result.stderr)
+        told = pathlib.Path(self.outputs()["difference"]).read_text(encoding="utf-8")
+        self.assertRegex(told, r"^### GPU run: aws-cifar10  ✗ \d+ more OOM kills")
+        self.assertIn("<failure", pathlib.Path(self.outputs()["junit"]).read_text(encoding="utf-8"))
+
     def test_no_change_passes(self):
         self.install()
         result = self.script("gate", scenario=SCENARIO, verb="run", base=self.base,
