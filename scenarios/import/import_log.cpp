@@ -80,14 +80,18 @@ std::string trace_binary(const Imported& imported) {
   return jobs != nullptr ? job_trace_binary(*jobs) : binary_requests(imported);
 }
 
-std::string scenario_yaml(const Imported& imported, ImportKind kind, const ImportOptions& options) {
-  if (const auto* text = std::get_if<ScenarioText>(&imported.content)) return text->yaml;
+ScenarioText scenario_of(const Imported& imported, ImportKind kind, const ImportOptions& options) {
+  if (const auto* text = std::get_if<ScenarioText>(&imported.content)) return *text;
   if (!std::holds_alternative<JobTrace>(imported.content)) {
-    return request_scenario(imported, kind, options);
+    return {request_scenario(imported, kind, options)};
   }
   const bool has_pods = kind == ImportKind::Pods || kind == ImportKind::Prometheus;
   return has_pods ? pod_scenario(imported, kind, options)
-                  : replay_scenario(imported, kind, options);
+                  : ScenarioText{replay_scenario(imported, kind, options)};
+}
+
+std::string scenario_yaml(const Imported& imported, ImportKind kind, const ImportOptions& options) {
+  return scenario_of(imported, kind, options).yaml;
 }
 
 }  // namespace slicewise::scenarios

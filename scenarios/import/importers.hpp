@@ -39,7 +39,7 @@ std::string replay_scenario(const Imported& imported, ImportKind kind,
                             const ImportOptions& options);
 
 // A scenario of workloads made from imported pods.
-std::string pod_scenario(const Imported& imported, ImportKind kind, const ImportOptions& options);
+ScenarioText pod_scenario(const Imported& imported, ImportKind kind, const ImportOptions& options);
 
 // A scenario of Services that serve the imported requests or client windows.
 std::string request_scenario(const Imported& imported, ImportKind kind,

@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 #include <queue>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,17 @@ std::optional<std::int64_t> mean(const TraceColumn<T>& column, const Group& grou
   return known == 0 ? std::nullopt : std::optional(static_cast<std::int64_t>(sum / known));
 }
 
+// The largest known value of a column; nullopt when there is none.
+template <class T>
+std::optional<T> most(const TraceColumn<T>& column, const Group& group) {
+  std::optional<T> largest;
+  if (column.empty()) return largest;
+  for (const std::size_t row : group.rows) {
+    if (column[row] >= T{}) largest = std::max(largest.value_or(T{}), column[row]);
+  }
+  return largest;
+}
+
 // Four digits behind the point, or of what is less than these; scenarios have no exponents.
 std::string rate_text(double per_hour) {
   const bool is_slow = per_hour < 36;
@@ -109,8 +121,9 @@ DraftWorkload workload_of(const Imported& imported, const Group& group) {
   workload.cpu_milli = mean(trace.cpu_milli, group, number).value_or(0);
   workload.memory_bytes = mean(trace.memory, group, [](Bytes b) { return b.count; }).value_or(0);
   workload.priority = trace.priority.empty() ? 0 : std::min(trace.priority[first], 1'000'000'000);
-  if (const auto bytes = mean(trace.gpu_memory, group, [](Bytes b) { return b.count; })) {
-    workload.gpu_memory = Bytes{*bytes};
+  // A process that needed less at the time may need as much.
+  if (const auto bytes = most(trace.gpu_memory, group)) {
+    workload.gpu_memory = *bytes;
     workload.memory_is_measured = !trace.gpu_permille.empty();
   }
   if (const auto use = mean(trace.gpu_permille, group, number)) {
@@ -129,8 +142,20 @@ DraftWorkload workload_of(const Imported& imported, const Group& group) {
   return workload;
 }
 
+// Nodes of the type, as many as had the GPUs on which pods were seen.
+std::int64_t nodes_seen(const JobTrace& trace, const std::string& type, std::int64_t gpus_of_node) {
+  std::set<std::string_view> gpus;
+  for (std::size_t row = 0; row < trace.size(); ++row) {
+    const std::string_view gpu = trace.name(trace.ran_on, row);
+    if (trace.name(trace.instance_type, row) == type && !gpu.empty()) gpus.insert(gpu);
+  }
+  const auto seen = static_cast<std::int64_t>(gpus.size());
+  return std::max<std::int64_t>(1, (seen + gpus_of_node - 1) / gpus_of_node);
+}
+
 // Pools by instance type, with the sharing that the pods' parts of a GPU tell of.
-void add_pools(const Imported& imported, const std::vector<Group>& groups, ScenarioDraft& draft) {
+void add_pools(const Imported& imported, const std::vector<Group>& groups,
+               const ImportOptions& options, ScenarioDraft& draft) {
   const JobTrace& trace = std::get<JobTrace>(imported.content);
   for (const Group& group : groups) {
     const std::size_t row = group.rows.front();
@@ -149,13 +174,14 @@ void add_pools(const Imported& imported, const std::vector<Group>& groups, Scena
     pool.name = dns_name(type, "gpu");
     pool.instance_type = type;
     pool.type_is_assumed = false;
+    if (is_replica) pool.nodes = nodes_seen(trace, type, gpus_of(type, options));
     draft.pools.push_back(std::move(pool));
   }
 }
 
 }  // namespace
 
-std::string pod_scenario(const Imported& imported, ImportKind kind, const ImportOptions& options) {
+ScenarioText pod_scenario(const Imported& imported, ImportKind kind, const ImportOptions& options) {
   const JobTrace& trace = std::get<JobTrace>(imported.content);
   std::map<std::string, std::size_t> numbers;
   std::vector<Group> groups;
@@ -169,15 +195,15 @@ std::string pod_scenario(const Imported& imported, ImportKind kind, const Import
     if (is_new) groups.emplace_back();
     groups[place->second].rows.push_back(row);
   }
-  if (groups.empty()) return "# No pod asks for a GPU: there is nothing to simulate.\n";
+  if (groups.empty()) return {"# No pod asks for a GPU: there is nothing to simulate.\n"};
   ScenarioDraft draft;
   draft.name = dns_name(options.name, "pods");
   draft.made_by = fmt::format("import {}", kind_name(kind));
   if (groups.size() > kMostWorkloads) groups.resize(kMostWorkloads);
   for (const Group& group : groups) draft.workloads.push_back(workload_of(imported, group));
-  add_pools(imported, groups, draft);
+  add_pools(imported, groups, options, draft);
   complete(draft, options);
-  return written(draft).yaml;
+  return written(draft);
 }
 
 namespace {

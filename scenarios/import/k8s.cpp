@@ -95,9 +95,7 @@ class ClusterImport {
     share_assumed_pool();
     complete(draft_, options_);
     keep_selectors_that_match();
-    WrittenDraft text = written(draft_);
-    if (!text.missing.empty()) report_.note(text.missing, {});
-    return Imported{ScenarioText{std::move(text.yaml)},
+    return Imported{written(draft_),
                     log_in_order(files, static_cast<std::int64_t>(draft_.workloads.size()))};
   }
 

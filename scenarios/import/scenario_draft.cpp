@@ -22,7 +22,7 @@ class Writer {
  public:
   explicit Writer(const ScenarioDraft& draft) : draft_(draft) {}
 
-  WrittenDraft write() {
+  ScenarioText write() {
     line(
         fmt::format("# Made by `slicewise {}`. TODO marks what the source does not say: the values "
                     "there are Assumed.",
@@ -86,7 +86,7 @@ class Writer {
     const std::string type = fmt::format("    instanceType: {}", in_quotes(pool.instance_type));
     pool.type_is_assumed ? todo(type, "Assumed", "instanceType", pool.name) : line(type);
     const std::string nodes = nodes_text(pool);
-    pool.nodes_are_assumed ? todo(nodes, "Assumed: enough for the pods", "nodes", pool.name)
+    pool.nodes_are_assumed ? todo(nodes, "Assumed: enough GPUs for the pods", "nodes", pool.name)
                            : line(nodes);
     if (pool.weight > 0) {
       line(fmt::format("    weight: {}", std::min<std::int64_t>(pool.weight, 100)));
@@ -181,13 +181,18 @@ class Writer {
     } else if (const auto rate = parse_rate(w.traffic); rate && load > 0 && rate->per_second > 0) {
       seconds = load / rate->per_second / kMeanOfP50;
     }
+    // Of the time in which the GPU is in use: what fills the SMs cannot be more.
+    std::string fill;
+    if (w.gpu_permille && w.sm_permille && *w.sm_permille <= *w.gpu_permille) {
+      fill = fmt::format("smActive: {:.1f}%, ", 100.0 * *w.sm_permille / *w.gpu_permille);
+    }
     const auto micros = std::max<std::int64_t>(1, std::llround(seconds * 1e6));
     const auto text = [](std::int64_t us) {
       return us % 1'000 == 0 ? fmt::format("{}ms", us / 1'000) : fmt::format("{}us", us);
     };
     const std::string time =
-        fmt::format("    measured: {{requestGpuTime: {{p50: {}, p99: {}}}, provenance: Assumed}}",
-                    text(micros), text(2 * micros));
+        fmt::format("    measured: {{requestGpuTime: {{p50: {}, p99: {}}}, {}provenance: Assumed}}",
+                    text(micros), text(2 * micros), fill);
     if (!w.gpu_time.empty()) {
       todo(time, "p50 as annotated; p99 Assumed", "p99 of requestGpuTime", w.name);
     } else if (w.profile.empty()) {
@@ -282,12 +287,6 @@ bool offers(const DraftPool& pool, const std::string& resource) {
   return renames && resource == "nvidia.com/gpu.shared";
 }
 
-// GPUs of a node; 1 where nobody knows the type.
-std::int64_t gpus_of(const std::string& type, const ImportOptions& options) {
-  const auto known = std::ranges::find(options.instances, type, &InstanceGpus::name);
-  return known == options.instances.end() ? 1 : known->count;
-}
-
 // How many of a pool's units one GPU makes, as its sharing says.
 std::int64_t units_per_gpu(const DraftPool& pool) {
   for (const std::string_view key : {"replicas: ", "perGpu: "}) {
@@ -303,7 +302,12 @@ std::int64_t units_per_gpu(const DraftPool& pool) {
 
 }  // namespace
 
-WrittenDraft written(const ScenarioDraft& draft) { return Writer(draft).write(); }
+ScenarioText written(const ScenarioDraft& draft) { return Writer(draft).write(); }
+
+std::int64_t gpus_of(const std::string& type, const ImportOptions& options) {
+  const auto known = std::ranges::find(options.instances, type, &InstanceGpus::name);
+  return known == options.instances.end() ? 1 : known->count;
+}
 
 std::string dns_name(const std::string& text, const std::string& other) {
   constexpr std::size_t kLongest = 63;
@@ -382,7 +386,7 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
     }
     const std::int64_t each = units_per_gpu(pool) * gpus_of(pool.instance_type, options);
     pool.nodes =
-        std::max<std::int64_t>(1, (std::min<std::int64_t>(units, 10'000'000) + each - 1) / each);
+        std::max(pool.nodes, (std::min<std::int64_t>(units, 10'000'000) + each - 1) / each);
   }
 }
 

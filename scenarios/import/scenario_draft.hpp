@@ -19,7 +19,7 @@ struct DraftPool {
   std::string name;
   std::string instance_type;
   bool type_is_assumed = false;
-  std::int64_t nodes = 1;
+  std::int64_t nodes = 1;                  // at least
   std::optional<std::int64_t> most_nodes;  // the provisioner adds nodes up to it
   bool nodes_are_assumed = true;
   std::int64_t weight = 0;
@@ -70,19 +70,16 @@ struct ScenarioDraft {
   std::vector<DraftWorkload> workloads;
 };
 
-// The file, and what is still to be filled in: "Missing: traffic (asr, tts), measured (asr, tts).
-// Filled with Assumed values; see TODO lines 21, 48."
-struct WrittenDraft {
-  std::string yaml;
-  std::string missing;  // "" when nothing is
-};
-WrittenDraft written(const ScenarioDraft& draft);
+ScenarioText written(const ScenarioDraft& draft);
 
 // Lower-case letters, digits and dashes, at most 63: `other` when nothing of `text` is left.
 std::string dns_name(const std::string& text, const std::string& other);
 
 // Gives workloads of one name different ones, and every workload a pool that offers its resource.
 void complete(ScenarioDraft& draft, const ImportOptions& options);
+
+// GPUs of a node; 1 where nobody knows the type.
+std::int64_t gpus_of(const std::string& type, const ImportOptions& options);
 
 // "nvidia.com/gpu: 1" in a pool whose plugin says nothing.
 DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,

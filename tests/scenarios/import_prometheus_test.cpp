@@ -376,6 +376,37 @@ TEST(ImportPrometheus, RequestCountersGiveTheTraffic) {
               HasSubstr("mean: 0.00003000/h}"));
 }
 
+// Two pods of one Deployment on a GPU each, of which one was in use twice as much.
+TEST(ImportPrometheus, AScenarioHasWhatWasSeenAndSaysWhatWasNot) {
+  const auto replica = [](const std::string& name, const std::string& uid,
+                          const std::string& device, const std::string& use,
+                          const std::string& fill, const std::string& memory) {
+    return facts(name, uid) + "," +
+           series(
+               "kube_pod_info",
+               pod_label(name, uid) + R"(,"created_by_kind":"StatefulSet","created_by_name":"asr")",
+               {"1"}) +
+           "," + series("DCGM_FI_DEV_GPU_UTIL", gpu(device, name), {use, use}) + "," +
+           series("DCGM_FI_PROF_SM_ACTIVE", gpu(device, name), {fill, fill}) + "," +
+           series("DCGM_FI_DEV_FB_USED", gpu(device, name), {"100", memory});
+  };
+  const std::string node = series(
+      "kube_node_labels", R"("node":"n1","label_node_kubernetes_io_instance_type":"g5.xlarge",
+"label_nvidia_com_gpu_replicas":"4")",
+      {"1"});
+  const SourceText file{"a.json",
+                        answer(node + "," + replica("a", "u1", "GPU-1", "40", "0.3", "9000") + "," +
+                               replica("b", "u2", "GPU-2", "20", "0.1", "5000"))};
+  const auto imported = import_log(ImportKind::Prometheus, {&file, 1}, {});
+  ASSERT_TRUE(imported.has_value());
+  const ScenarioText scenario = scenario_of(*imported, ImportKind::Prometheus, {});
+  EXPECT_THAT(scenario.yaml, HasSubstr("gpuMemory: {resident: 9000Mi}  # the most that was seen"));
+  EXPECT_THAT(scenario.yaml, HasSubstr("smActive: 66.7%"));        // 20 % of 30 %
+  EXPECT_THAT(scenario.yaml, HasSubstr("    nodes: 2  # TODO:"));  // one has replicas enough
+  EXPECT_THAT(scenario.missing,
+              HasSubstr("Missing: nodes (g5-xlarge), measured (asr), traffic (asr)"));
+}
+
 TEST(ImportPrometheus, TensorFlowMapsAllMemory) {
   const auto with_image = [](const std::string& image) {
     return scenario_of_answers(

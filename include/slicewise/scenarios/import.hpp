@@ -99,6 +99,9 @@ struct ClientRates {
 // A scenario as text, with comments where something is to be filled in.
 struct ScenarioText {
   std::string yaml;
+  // What the source did not say: "Missing: traffic (asr, tts). Filled with Assumed values; see TODO
+  // lines 21, 48."; "" when nothing is.
+  std::string missing{};
 };
 
 // Requests that a pod answered, as a counter tells.
@@ -130,6 +133,7 @@ std::string trace_binary(const Imported& imported);
 
 // A scenario that replays what was imported; a `kind: Replay` for job traces of other schedulers.
 // Figures that the source does not have are marked Assumed, with a TODO comment.
+ScenarioText scenario_of(const Imported& imported, ImportKind kind, const ImportOptions& options);
 std::string scenario_yaml(const Imported& imported, ImportKind kind, const ImportOptions& options);
 
 // What to ask a Prometheus server for `import prometheus`. The library opens no connection itself.

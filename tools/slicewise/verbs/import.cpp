@@ -84,6 +84,7 @@ std::string import_log_text(const scenarios::Imported& imported) {
 using scenarios::Imported;
 using scenarios::ImportKind;
 using scenarios::ImportOptions;
+using scenarios::ScenarioText;
 
 bool guesses_nodes(ImportKind kind) {
   return kind == ImportKind::K8s || kind == ImportKind::Pods || kind == ImportKind::Prometheus;
@@ -200,17 +201,18 @@ std::string clash_of(const ImportCommand& command) {
   return command.files.empty() ? "" : "-f and --url do not go together";
 }
 
-std::string render(const Imported& imported, const ImportCommand& command,
-                   const ImportOptions& options) {
+// What is written; `missing` is of scenarios.
+ScenarioText render(const Imported& imported, const ImportCommand& command,
+                    const ImportOptions& options) {
   // Manifests become a scenario and nothing else.
-  if (const auto* text = std::get_if<scenarios::ScenarioText>(&imported.content)) return text->yaml;
-  switch (command.format) {
+  const bool is_scenario = std::holds_alternative<ScenarioText>(imported.content);
+  switch (is_scenario ? ImportFormat::Scenario : command.format) {
     case ImportFormat::Trace:
-      return scenarios::trace_csv(imported);
+      return {scenarios::trace_csv(imported)};
     case ImportFormat::Binary:
-      return scenarios::trace_binary(imported);
+      return {scenarios::trace_binary(imported)};
     case ImportFormat::Scenario:
-      return scenarios::scenario_yaml(imported, command.kind, options);
+      return scenarios::scenario_of(imported, command.kind, options);
   }
   return {};
 }
@@ -323,13 +325,14 @@ ExitCode execute(const ImportCommand& given, const CommonFlags& flags) {
   const std::vector<SourceText>& texts = sources->texts;
   const Expected<Imported> imported = scenarios::import_log(command.kind, texts, *options);
   if (!imported) return fail(imported.error(), texts, flags);
-  const std::string text = render(*imported, command, *options);
-  if (text.empty()) {
+  const ScenarioText written = render(*imported, command, *options);
+  if (written.yaml.empty()) {
     return usage_error(
         fmt::format("{} cannot be written in this format", scenarios::kind_name(command.kind)),
         "try -o scenario");
   }
-  if (const ExitCode code = write_text(command.out, text); code != ExitCode::Success) return code;
+  if (const ExitCode code = write_text(command.out, written.yaml); code != ExitCode::Success)
+    return code;
   Diagnostics left_out = imported->log.bad;
   for (Diagnostic& row : left_out) row.severity = Severity::Warning;
   print_diagnostics(left_out, texts, flags);
@@ -338,6 +341,7 @@ ExitCode execute(const ImportCommand& given, const CommonFlags& flags) {
     print_error("note: the import does without " + series);
   }
   print_error(import_log_text(*imported));
+  if (!written.missing.empty()) print_error("note: " + written.missing);
   return ExitCode::Success;
 }
 
