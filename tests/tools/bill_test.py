@@ -98,6 +98,15 @@ class Bill(unittest.TestCase):
         bill = re.search(r"COST \$([\d.,]+)", text)[1].replace(",", "")
         self.assertEqual(total, Decimal(bill))
 
+    def test_the_page_splits_by_the_rule_that_is_asked_for(self):
+        page = subprocess.run([BINARY, "report", str(MIXED), "--replications", "1", "--split", "requests",
+                               "--group-by", "label:team", *LABELS, "-o", "html"],
+                              capture_output=True, text=True, check=True).stdout
+        self.assertIn("(--split requests)", page)
+        self.assertIn("--split requests --group-by label:team", page)  # the command to make it again
+        for team in ("search", "docs", "(none)"):
+            self.assertRegex(page, rf"<td>{re.escape(team)}\s")
+
     def test_an_unknown_key_is_refused(self):
         done = subprocess.run([BINARY, "run", str(MIXED), "--group-by", "team"],
                               capture_output=True, text=True, check=False)

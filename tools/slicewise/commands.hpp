@@ -176,6 +176,7 @@ struct ReportCommand {
   std::vector<std::string> set;
   std::string prices;
   bool allow_pending = false;
+  std::optional<scenarios::CostSplit> split;
   std::string group_by;  // "": as stored, else not grouped
   int jobs = 0;          // 0: one per CPU
   sim::SizeLimits limits;

@@ -222,7 +222,12 @@ inline void add_allow_pending(CLI::App& verb, bool& allow) {
   verb.add_flag("--allow-pending", allow, "Pods left Pending at the end do not count as lost");
 }
 
-// How bills are added up.
+// By what bills are split, and how they are added up.
+inline void add_split(CLI::App& verb, std::optional<scenarios::CostSplit>& split) {
+  add_choice(verb, "--split", kCostSplits, split,
+             "By what the bill is split over workloads (default: the scenario's)");
+}
+
 inline void add_group_by(CLI::App& verb, std::string& by) {
   const auto check = [](std::string& text) {
     return sim::is_grouping(text)

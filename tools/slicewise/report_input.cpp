@@ -371,12 +371,14 @@ ExitCode make_report_input(const ReportCommand& command, const CommonFlags& flag
     origin.seed = command.seed;
     origin.replications = command.replications;
     origin.stamp.allow_pending = command.allow_pending;
+    if (command.split) origin.cost_split = scenarios::split_name(*command.split);
     return report_on_scenario(origin, command, flags, input);
   }
   if (!command.set.empty() || !command.variants.empty() || !command.prices.empty() ||
-      command.seed || command.replications || command.allow_pending) {
+      command.seed || command.replications || command.allow_pending || command.split) {
     return usage_error(
-        "--set, --variant, --prices, --seed, --replications and --allow-pending are those of " +
+        "--set, --variant, --prices, --seed, --replications, --allow-pending and --split are those "
+        "of " +
             command.file,
         "leave them out, or name the scenario instead of what was made from it");
   }

@@ -77,7 +77,8 @@ ExitCode write_output(const reports::HtmlReport& report, const ReportCommand& co
 ExitCode report_on_replay(const SourceText& document, const ReportCommand& command,
                           const std::vector<ReportOutput>& outputs, const CommonFlags& flags) {
   if (!command.set.empty() || !command.variants.empty() || !command.prices.empty() ||
-      !command.group_by.empty() || command.seed || command.replications || command.allow_pending) {
+      command.split || !command.group_by.empty() || command.seed || command.replications ||
+      command.allow_pending) {
     return usage_error("a replay is drawn as it is: no flag changes its figures",
                        "give them to slicewise replay");
   }
@@ -168,6 +169,7 @@ void add_report(CLI::App& app, ReportCommand& report, CommonFlags& flags) {
   add_number(verb, "--replications", 1, 100'000, report.replications,
              "Independent runs (default: the scenario's)");
   add_allow_pending(verb, report.allow_pending);
+  add_split(verb, report.split);
   add_group_by(verb, report.group_by);
   add_prices(verb, report.prices);
   add_catalogue(verb, flags);

@@ -166,8 +166,7 @@ void add_run(CLI::App& app, RunCommand& run, CommonFlags& flags) {
   add_replications(verb, run);
   add_choice(verb, "--fidelity", kFidelities, run.fidelity,
              "Engine choice (default: the scenario's)");
-  add_choice(verb, "--split", kCostSplits, run.split,
-             "By what the bill is split over workloads (default: the scenario's)");
+  add_split(verb, run.split);
   add_group_by(verb, run.group_by);
   add_allow_pending(verb, run.allow_pending);
   add_prices_and_progress(verb, run);
