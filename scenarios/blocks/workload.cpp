@@ -31,9 +31,12 @@ constexpr Field kMeasuredFields[] = {
     field<&Measured::unit_time_cv>("unitTimeVariation", "5%",
                                    "Coefficient of variation of unitTime between pods.")
         .as(T::Percent),
-    field<&Measured::gpu_busy>("gpuBusy", "38%",
-                               "Share of the time in which some kernel runs: "
-                               "DCGM_FI_PROF_GR_ENGINE_ACTIVE. Drives time-slicing.")
+    field<&Measured::gpu_busy>(
+        "gpuBusy", "38%",
+        "Share of the time in which some kernel runs: "
+        "DCGM_FI_PROF_GR_ENGINE_ACTIVE. Drives time-slicing of batch work; of "
+        "a Service it only bounds capacityShare: the host phases of a request "
+        "are serving.bursts and serving.cpuBetween.")
         .as(T::Percent),
     field<&Measured::gpu_util>(
         "gpuUtil", "60%",
