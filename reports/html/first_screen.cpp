@@ -78,18 +78,15 @@ Tile reserve_tile(const HtmlReport& report, const sim::VariantResult* variant) {
             : "every objective is met up to this load"};
   }
   if (variant == nullptr || variant->gpus.empty()) return {"no GPU", "no GPU was used"};
-  double busy = 0;
-  double share = 0;
   double fullest = 0;
   for (const sim::GpuResult& gpu : variant->gpus) {
-    busy += gpu.time_busy_ratio * gpu.gpu_share;
-    share += gpu.gpu_share;
     if (gpu.memory_total.count > 0) {
       fullest = std::max(fullest, static_cast<double>(gpu.memory_peak.count) /
                                       static_cast<double>(gpu.memory_total.count));
     }
   }
-  return {percent_text(share > 0 ? busy / share : 0) + " busy",
+  const double busy = sim::mean_over_gpus(*variant, &sim::GpuResult::time_busy_ratio);
+  return {percent_text(busy) + " busy",
           fmt::format("of all GPU time; memory peak {} of a GPU", percent_text(fullest))};
 }
 

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <functional>
 #include <optional>
-#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -66,16 +65,8 @@ bool has_jobs(const VariantResult& variant) {
                      [](const WorkloadResult& w) { return w.kind == "Job" || w.recorded; });
 }
 
-// Of all the time of all GPUs: an instance counts by its share of one.
-std::string mean_over_gpus(const VariantResult& variant, double sim::GpuResult::*ratio) {
-  if (variant.gpus.empty()) return "";
-  double sum = 0;
-  std::set<std::pair<std::string, int>> gpus;
-  for (const sim::GpuResult& gpu : variant.gpus) {
-    sum += gpu.gpu_share * gpu.*ratio;
-    gpus.emplace(gpu.node, gpu.index);
-  }
-  return percent_text(sum / static_cast<double>(gpus.size()));
+std::string gpu_share_text(const VariantResult& variant, double sim::GpuResult::*ratio) {
+  return variant.gpus.empty() ? "" : percent_text(sim::mean_over_gpus(variant, ratio));
 }
 
 std::string run_length(const VariantResult& variant) {
@@ -276,10 +267,10 @@ std::vector<VariantMeasure> time_measures(const sim::Result& result) {
       {{worst + "P95", true, 2}, worst_quantile(&WorkloadResult::latency, &TimeSummary::p95)},
       {{worst + "P99", true}, worst_quantile(&WorkloadResult::latency, &TimeSummary::p99)},
       {{"GPU BUSY", true, 3},
-       [](const VariantResult& v) { return mean_over_gpus(v, &sim::GpuResult::time_busy_ratio); }},
+       [](const VariantResult& v) { return gpu_share_text(v, &sim::GpuResult::time_busy_ratio); }},
       {{"SWITCH", true, 4},
        [](const VariantResult& v) {
-         return mean_over_gpus(v, &sim::GpuResult::context_switch_ratio);
+         return gpu_share_text(v, &sim::GpuResult::context_switch_ratio);
        }},
   };
 }

@@ -69,13 +69,15 @@ std::vector<Group> grouped(const std::vector<Placed>& all, bool by_node) {
 
 GpuRow summed_up(std::string label, const std::vector<const GpuResult*>& gpus) {
   GpuRow row{std::move(label), 0, std::nullopt, 0.0, 0, {}, {}};
-  const auto count = static_cast<double>(gpus.size());
+  double all = 0;
+  for (const GpuResult* gpu : gpus) all += gpu->up_ratio;
   for (const GpuResult* gpu : gpus) {
-    row.time_busy += gpu->time_busy_ratio / count;
-    row.switching += gpu->context_switch_ratio / count;
+    const double part = all > 0 ? gpu->up_ratio / all : 0;
+    row.time_busy += gpu->time_busy_ratio * part;
+    row.switching += gpu->context_switch_ratio * part;
     if (gpus.size() > 1) row.busiest = std::max(row.busiest.value_or(0), gpu->time_busy_ratio);
     row.sm_active = row.sm_active && gpu->sm_active_ratio
-                        ? std::optional(*row.sm_active + *gpu->sm_active_ratio / count)
+                        ? std::optional(*row.sm_active + *gpu->sm_active_ratio * part)
                         : std::nullopt;
     if (gpu->memory_peak >= row.memory_peak) {
       row.memory_peak = gpu->memory_peak;

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,6 +19,13 @@ struct NodePlace {
   std::span<const Replication> replications;
   std::size_t node = 0;
   bool comes_and_goes = false;
+
+  // Part of the run that a node was there.
+  double up_ratio() const {
+    if (!comes_and_goes) return 1;
+    return mean_over(replications,
+                     [&](const Replication& r) { return ratio(r.nodes[node].up, r.length); });
+  }
 
   // Part of the run; where nodes come and go, of the time that one was there.
   template <class Get>
@@ -42,6 +52,7 @@ GpuResult gpu_result(const DomainKind& kind, const NodePlace& place, std::size_t
   };
   gpu.partition = kind.partition;
   gpu.gpu_share = kind.time_share;
+  gpu.up_ratio = place.up_ratio();
   gpu.memory_total = kind.memory;
   gpu.time_busy_ratio = mean([](const DomainTime& t) { return t.busy(); });
   gpu.context_switch_ratio = mean([](const DomainTime& t) { return t.switching; });
@@ -100,12 +111,20 @@ void add_nodes(const World& world, std::span<const Replication> replications,
   }
 }
 
-double gpu_busy_ratio(const VariantResult& result) {
-  double busy = 0;
+double mean_over_gpus(const VariantResult& variant, double GpuResult::*ratio) {
+  double sum = 0;
+  std::map<std::pair<std::string, int>, double> up;  // an instance is part of a GPU
+  for (const GpuResult& gpu : variant.gpus) {
+    sum += gpu.*ratio * gpu.gpu_share * gpu.up_ratio;
+    up[{gpu.node, gpu.index}] = gpu.up_ratio;
+  }
   double gpus = 0;
-  for (const GpuResult& gpu : result.gpus) busy += gpu.time_busy_ratio * gpu.gpu_share;
-  for (const NodePoolResult& pool : result.node_pools) gpus += pool.nodes * pool.gpus_per_node;
-  return gpus == 0 ? 0 : busy / gpus;
+  for (const auto& [gpu, there] : up) gpus += there;
+  return gpus == 0 ? 0 : sum / gpus;
+}
+
+double gpu_busy_ratio(const VariantResult& result) {
+  return mean_over_gpus(result, &GpuResult::time_busy_ratio);
 }
 
 namespace {

@@ -10,6 +10,8 @@ using Role = DiffFigure::Role;
 
 bool is_partition(const GpuResult& gpu) { return !gpu.partition.empty(); }
 
+bool comes_and_goes(const GpuResult& gpu) { return gpu.up_ratio != 1; }
+
 bool nodes_come_and_go(const VariantResult& v) {
   return std::ranges::any_of(v.node_pools,
                              [](const NodePoolResult& pool) { return pool.dynamics.has_value(); });
@@ -44,6 +46,11 @@ const Record& record_of<GpuResult>() {
            .when<&is_partition>(),
        field<&G::gpu_share>("gpuShare", "compute slices of the instance / those of the GPU")
            .when<&is_partition>()
+           .of(Unit::Ratio),
+       field<&G::up_ratio>("upRatio",
+                           "share of the run that its node was there, absent where it is all of "
+                           "it; the shares of the run below are of that time")
+           .when<&comes_and_goes>()
            .of(Unit::Ratio),
        field<&G::time_busy_ratio>(
            "timeBusyRatio",

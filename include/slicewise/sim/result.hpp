@@ -244,10 +244,11 @@ struct GpuResult {
   std::string node;
   int index = 0;  // of the GPU on its node
   std::string model;
-  std::string partition;                  // MIG profile, "" = the whole GPU
-  int instance = 0;                       // counts the partitions of a GPU
-  double gpu_share = 1;                   // of the GPU: its compute slices
-  double time_busy_ratio = 0;             // kernels of some context run
+  std::string partition;       // MIG profile, "" = the whole GPU
+  int instance = 0;            // counts the partitions of a GPU
+  double gpu_share = 1;        // of the GPU: its compute slices
+  double up_ratio = 1;         // of the run, while its node was there; ratios are of that
+  double time_busy_ratio = 0;  // kernels of some context run
   std::optional<double> sm_active_ratio;  // absent when no resident workload says
   double context_switch_ratio = 0;        // share of GPU time spent switching contexts
   Bytes memory_peak;
@@ -449,6 +450,9 @@ struct VariantResult {
   Diagnostics findings;
   ProvenanceCounts provenance;
 };
+
+// Of the time that all GPUs were there; an instance counts with its share of one.
+double mean_over_gpus(const VariantResult& variant, double GpuResult::*ratio);
 
 struct Result {
   Stamp stamp;

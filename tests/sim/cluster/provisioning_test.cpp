@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "slicewise/sim/plan.hpp"
+
 #include "../demo.hpp"
 
 // Nodes that come and go: times and dollars by hand.
@@ -66,6 +68,7 @@ TEST(Karpenter, WithNodeOverlayOneNodeTakesAllPods) {
   EXPECT_EQ(r.cost.ledger.cold_start, price_of(seconds(76)) + price_of(seconds(19)));
   EXPECT_EQ(r.cost.ledger.thrash, Usd{});
   EXPECT_EQ(parts_of(r.cost.ledger), r.cost.ledger.total);
+  EXPECT_NEAR(figures_of(r).gpu_busy, 4 * 10 / 277.0, 1e-6);  // of the time that it was there
   EXPECT_FALSE(demo::has(r.findings, Code::KarpenterOverprovisions));
 
   const NodeStartUpFigures& start_up = r.node_start_up.value();
@@ -93,6 +96,7 @@ TEST(Karpenter, WithoutNodeOverlayStartsANodePerPod) {
   EXPECT_DOUBLE_EQ(nodes.thrash_node_hours, 3 * 157 / 3600.0);
   EXPECT_EQ(r.cost.ledger.thrash.nano, 3 * price_of(seconds(157)).nano);
   EXPECT_EQ(r.cost.ledger.total, r.cost.ledger.thrash + price_of(seconds(277)));
+  EXPECT_NEAR(figures_of(r).gpu_busy, 4 * 10 / (277.0 + 3 * 157), 1e-6);
   EXPECT_EQ(parts_of(r.cost.ledger), r.cost.ledger.total);
   EXPECT_TRUE(demo::has(r.findings, Code::KarpenterOverprovisions));
 }
