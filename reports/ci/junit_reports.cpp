@@ -35,8 +35,9 @@ JunitCase objective_case(const std::string& class_name, const std::string& workl
   }
   test.outcome = Outcome::Failed;
   test.message =
-      fmt::format("{} {} is {}, the limit is {}{}", workload, objective.name, value, limit,
-                  standing == sim::ObjectiveStanding::Undecided ? ": undecided" : "");
+      fmt::format("{} {} {}, the limit is {}{}", workload, objective.name,
+                  found_nothing(objective) ? "has no value, nothing was finished" : "is " + value,
+                  limit, standing == sim::ObjectiveStanding::Undecided ? ": undecided" : "");
   test.detail = test.message;
   return test;
 }

@@ -35,7 +35,9 @@ std::string stored_amount(double value, const std::optional<double>& half_width,
 
 std::string side_cell(const std::optional<StoredFigure>& figure, const TextStyle& style) {
   if (!figure) return std::string(signs(style).none);
-  std::string text = stored_amount(figure->value, figure->ci95, *figure, style);
+  std::string text = figure->found_nothing()
+                         ? std::string(signs(style).none)
+                         : stored_amount(figure->value, figure->ci95, *figure, style);
   if (figure->name == "headroom") text += "x";
   if (figure->pass) {
     const sim::ObjectiveStanding standing =
@@ -59,8 +61,13 @@ std::string different_work(const ItemDifference& item, const FigureDifference& f
 
 std::string change_cell(const ItemDifference& item, const FigureDifference& figure,
                         const TextStyle& style) {
-  if (!figure.before) return "new";
-  if (!figure.after) return "gone";
+  const auto has_value = [](const std::optional<StoredFigure>& side) {
+    return side && !side->found_nothing();
+  };
+  const bool had = has_value(figure.before);
+  const bool has = has_value(figure.after);
+  if (!figure.before || (has && !had)) return "new";
+  if (!figure.after || (had && !has)) return "gone";
   if (std::string work = different_work(item, figure); !work.empty()) return work;
   if (figure.before->value == figure.after->value) {
     return figure.before->limit == figure.after->limit ? "0" : "limit";

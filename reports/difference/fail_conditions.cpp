@@ -135,6 +135,8 @@ bool is_met(const FailCondition& condition, const FigureDifference& figure) {
   if (condition.subject == "slo.newlyFailing") return figure.newly_fails();
   if (condition.subject == "slo.failing") return figure.after && figure.after->pass == false;
   if (!figure.after || !figure.is_significant()) return false;
+  // Nothing was finished any more: that is worse than any figure.
+  if (figure.after->found_nothing()) return figure.before && !figure.before->found_nothing();
   if (!condition.threshold) {
     return figure.after->value > (figure.before ? figure.before->value : 0);
   }

@@ -196,8 +196,9 @@ Markup request_figures(const sim::Recording& recording, const std::vector<TimeCo
                      false,
                      "/s"};
   Peak peak = peak_of(arrivals.series);
-  arrivals.finding = fmt::format("Requests come at up to {:.3g} a second ({}, {} into the run).",
-                                 peak.value, peak.name, duration_text(from_seconds(peak.at)));
+  arrivals.finding =
+      fmt::format("Requests come at up to {} a second ({}, {} into the run).",
+                  short_text(peak.value), peak.name, duration_text(from_seconds(peak.at)));
   if (peak.value > 0) out += time_figure(recording, arrivals, columns.front().length);
   TimeChart queue{"queue", "requests in the system at the end of a bucket", tick_text, "",
                   series_of_workloads(recording, columns, [](const auto& w, const auto& column) {

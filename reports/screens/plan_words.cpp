@@ -232,6 +232,7 @@ std::string miss_sentence(const RejectedChoice& nearest, const TextStyle& style)
     return out + fmt::format(": {} of its requests are lost, it leaves out {}.",
                              percent_text(worst->lost->share), percent_text(worst->lost->most));
   }
+  if (found_nothing(*worst)) return out + ": nothing was finished.";
   return out + fmt::format(" with {}, the limit is {} ({} of it).", found_text(*worst, style),
                            figure_text(worst->limit, std::nullopt, style),
                            percent_text(worst->ratio()));
@@ -262,9 +263,10 @@ std::vector<std::string> nothing_stands(const Plan& plan, const TextStyle& style
 
 std::string spot_sentence(const sim::PlannedSpot& spot) {
   return fmt::format(
-      "RISK {}: EC2 takes a node back {:.3g} times in 1,000 hours ({}): {:.3g} a month of all its "
-      "nodes, at most {} in 95 of 100 months{}",
-      spot.pool, spot.risk.per_1000_hours, spot.risk.source, spot.a_month, spot.most,
+      "RISK {}: EC2 takes a node back {} times in 1,000 hours ({}): {} a month of all its nodes, "
+      "at most {} in 95 of 100 months{}",
+      spot.pool, short_text(spot.risk.per_1000_hours), spot.risk.source, short_text(spot.a_month),
+      count_text(static_cast<double>(spot.most)),
       spot.risk.falls_back
           ? "; the ones in their place are bought as on-demand"
           : ". --purchase spot-fallback and on-demand show what avoiding it costs");

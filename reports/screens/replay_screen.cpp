@@ -190,7 +190,7 @@ std::vector<SharingColumn> sharing_columns(const ReplayStudy& study) {
        }},
       {{"GPU-H PER $", true, 3}, true, [](const O& o) {
          const auto hours = o.gpu_hours_per_usd();
-         return hours ? fmt::format("{:.3g}", *hours) : "-";
+         return hours ? short_text(*hours) : "-";
        }}};
 }
 

@@ -88,12 +88,12 @@ std::string figure_text(const scenarios::FigureValue& value,
           },
           [&](Rate r) {
             const Rate* half = width(Rate{});
-            return plus_minus(fmt::format("{:.4g}/s", r.per_second),
+            return plus_minus(short_text(r.per_second, 4) + "/s",
                               half ? fmt::format("{:.2g}/s", half->per_second) : "");
           },
           [&](double x) {
             const double* half = width(0.0);
-            return plus_minus(fmt::format("{:.3g}", x), half ? fmt::format("{:.2g}", *half) : "");
+            return plus_minus(short_text(x), half ? fmt::format("{:.2g}", *half) : "");
           },
       },
       value);
@@ -223,5 +223,9 @@ std::string rate_text(double per_second, std::string_view unit, std::int64_t sec
 }
 
 std::string decimal_text(double value) { return with_thousands(three_digits(value)); }
+
+std::string short_text(double value, int digits) {
+  return with_thousands(sim::short_text(value, digits));
+}
 
 }  // namespace slicewise::reports

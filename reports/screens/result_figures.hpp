@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/scenarios/serving.hpp"
@@ -29,9 +30,17 @@ std::string figure_beside_limit(const scenarios::FigureValue& value,
                                 const std::optional<scenarios::FigureValue>& half_width,
                                 const scenarios::FigureValue& limit, const TextStyle& style);
 
-// Of a sim::ObjectiveResult or a sim::PlannedObjective.
+// Of a sim::ObjectiveResult or a sim::PlannedObjective: nothing was served or finished, so that
+// there is no value.
+template <class Objective>
+bool found_nothing(const Objective& objective) {
+  return !objective.pass && !objective.at_least &&
+         std::visit([](auto value) { return value == decltype(value){}; }, objective.value);
+}
+
 template <class Objective>
 std::string found_text(const Objective& objective, const TextStyle& style) {
+  if (found_nothing(objective)) return std::string(signs(style).none);
   return figure_beside_limit(objective.value, objective.ci95, objective.limit, style);
 }
 
@@ -61,5 +70,7 @@ std::string rate_text(double per_second, std::string_view unit, std::int64_t sec
 
 // "2.41", "31.5", "1,204": three digits where there are that many before the point.
 std::string decimal_text(double value);
+// As sim::short_text, with commas: "0.394", "6", "14.8", "1,020".
+std::string short_text(double value, int digits = 3);
 
 }  // namespace slicewise::reports

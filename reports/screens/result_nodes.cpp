@@ -107,31 +107,31 @@ std::string client_text(const sim::NodePoolResult& pool) {
 
 std::string nodes_sentence(const sim::NodePoolResult& pool) {
   const sim::NodeDynamics& nodes = *pool.dynamics;
-  std::string out =
-      fmt::format("NODES {}: {:.3g} on average, {} at most, by {}; {:.3g} started", pool.name,
-                  nodes.mean_nodes, nodes.max_nodes, nodes.provisioner, nodes.launches);
+  std::string out = fmt::format("NODES {}: {} on average, {} at most, by {}; {} started", pool.name,
+                                short_text(nodes.mean_nodes), nodes.max_nodes, nodes.provisioner,
+                                short_text(nodes.launches));
   const auto add = [&out](double count, std::string_view what) {
-    if (count > 0) out += fmt::format(", {:.3g} {}", count, what);
+    if (count > 0) out += fmt::format(", {} {}", short_text(count), what);
   };
   add(nodes.surplus, "of them without need");
   add(nodes.removed, "taken away");
   add(nodes.interruptions, "taken back by EC2");
   add(nodes.on_demand_nodes, "bought as on-demand instead");
-  out += fmt::format("; {:.4g} node-hours", nodes.node_hours);
+  out += fmt::format("; {} node-hours", short_text(nodes.node_hours, 4));
   add(nodes.thrash_node_hours * 60, "node-minutes of thrash");
   return out;
 }
 
 std::string spot_sentence(const sim::NodePoolResult& pool) {
-  return fmt::format("SPOT {}: EC2 takes a node back {:.3g} times in 1,000 hours ({}){}", pool.name,
-                     pool.spot->per_1000_hours, pool.spot->source,
+  return fmt::format("SPOT {}: EC2 takes a node back {} times in 1,000 hours ({}){}", pool.name,
+                     short_text(pool.spot->per_1000_hours), pool.spot->source,
                      pool.spot->falls_back ? "; the one in its place is bought as on-demand" : "");
 }
 
 std::string start_up_sentence(const sim::NodeStartUpFigures& figures) {
-  std::string out =
-      fmt::format("START-UP {:.3g} {} waited {} for a node, from Pending to work", figures.pods,
-                  figures.pods == 1 ? "pod" : "pods", duration_text(figures.total.mean));
+  std::string out = fmt::format("START-UP {} {} waited {} for a node, from Pending to work",
+                                short_text(figures.pods), figures.pods == 1 ? "pod" : "pods",
+                                duration_text(figures.total.mean));
   std::string_view separator = ": ";
   const auto add = [&](Duration stage, std::string_view name) {
     if (stage.ns <= 0) return;

@@ -58,15 +58,8 @@ std::string share_in_time(const WorkloadResult& w) {
   return fmt::format("{:.2f}%", 100 * in_time);
 }
 
-// Nothing was served or finished: there is no value.
-std::string value_of(const sim::ObjectiveResult& o, const TextStyle& style) {
-  const bool zero = std::visit([](auto value) { return value == decltype(value){}; }, o.value);
-  if (!o.pass && !o.at_least && zero) return std::string(signs(style).none);
-  return found_text(o, style);
-}
-
 std::string slowdown_cell(const sim::JobGroupFigures& jobs) {
-  return jobs.slowdown ? fmt::format("{:.3g}", jobs.slowdown->p95) : "";
+  return jobs.slowdown ? short_text(jobs.slowdown->p95) : "";
 }
 
 std::string limit_of(const sim::ObjectiveResult& o, const TextStyle& style) {
@@ -143,7 +136,7 @@ Rows objective_rows(const VariantResult& variant, const TextStyle& style, bool e
                        holds ? Emphasis::Good : Emphasis::Bad},
                       o.of.empty() ? w->name : fmt::format("{} ({})", w->name, o.of),
                       objective_name(o.name),
-                      value_of(o, style),
+                      found_text(o, style),
                       limit_of(o, style)});
     }
   }

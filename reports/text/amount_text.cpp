@@ -15,8 +15,8 @@ constexpr double kSecondsPerHour = 3600;
 // Rare events have a rate per hour.
 std::string event_rate_text(double per_second) {
   constexpr double kRare = 0.01;
-  return per_second < kRare ? fmt::format("{:.3g}/h", per_second * kSecondsPerHour)
-                            : fmt::format("{:.4g}/s", per_second);
+  return per_second < kRare ? short_text(per_second * kSecondsPerHour) + "/h"
+                            : short_text(per_second, 4) + "/s";
 }
 
 std::string percent_points(double ratio) {
@@ -41,7 +41,7 @@ std::string amount_text(const sim::Amount& amount) {
     case sim::AmountUnit::Ratio:
       return fmt::format("{:.4g}%", amount.value * 100);
     case sim::AmountUnit::Cores:
-      return fmt::format("{:.3g} vCPU", amount.value);
+      return short_text(amount.value) + " vCPU";
     case sim::AmountUnit::Count:
       break;
   }
@@ -106,7 +106,7 @@ std::string change_text(double ratio) {
   constexpr double kTimesFrom = 3;
   constexpr double kTooSmall = 0.0005;
   if (std::abs(ratio) < kTooSmall) return "0%";
-  if (ratio >= kTimesFrom) return fmt::format("x{:.3g}", ratio + 1);
+  if (ratio >= kTimesFrom) return "x" + short_text(ratio + 1);
   return (ratio < 0 ? "-" : "+") + percent_points(ratio) + "%";
 }
 

@@ -84,8 +84,9 @@ void judge_load(const VariantResult& variant, std::vector<Verdict::Reason>& reas
   for (const WorkloadResult& w : variant.workloads) {
     if (!w.requests || !w.objectives.empty() || w.requests->left_over <= kByChance) continue;
     reasons.push_back({Cause::Overloaded, w.name, "overloaded",
-                       fmt::format("\"{}\" answers {:.3g} of {:.3g} requests/s that come", w.name,
-                                   w.throughput_per_second, w.requests->arrived_per_second)});
+                       fmt::format("\"{}\" answers {} of {} requests/s that come", w.name,
+                                   short_text(w.throughput_per_second),
+                                   short_text(w.requests->arrived_per_second))});
   }
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/sim/cluster/cluster.hpp"
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/policies.hpp"
 
 #include "../world/admission.hpp"
@@ -16,12 +17,6 @@
 
 namespace slicewise::sim {
 namespace {
-
-// A mean over replications, whole where it is large.
-std::string pods_text(double pods) {
-  constexpr double kLarge = 100;
-  return pods < kLarge ? fmt::format("{:.3g}", pods) : fmt::format("{:.0f}", pods);
-}
 
 void memory_finding(const World& world, const VariantResult& result, Diagnostics& found) {
   const bool known = std::ranges::any_of(
@@ -48,9 +43,9 @@ void fault_finding(const World& world, const VariantResult& result, Diagnostics&
       world.workloads, [](const WorkloadModel& model) { return model.spec.faults.has_value(); });
   found.push_back(make_diagnostic(
       Code::FaultShared, with_faults->spec.name.where,
-      fmt::format("{:.3g} fatal GPU faults took {:.3g} containers of neighbours with them: the "
-                  "clients of an MPS server share its fate",
-                  result.pods.faults, result.pods.fault_victims),
+      fmt::format("{} fatal GPU faults took {} containers of neighbours with them: the clients of "
+                  "an MPS server share its fate",
+                  short_text(result.pods.faults), short_text(result.pods.fault_victims)),
       "time-slicing and MIG confine a fault to its process"));
 }
 
@@ -312,7 +307,7 @@ void gang_finding(const World& world, const VariantResult& result, Diagnostics& 
     found.push_back(make_diagnostic(
         Code::GangAcrossSlowLinks, spec.pod.extended.front().count_where,
         fmt::format("{} of {} pods of \"{}\" got {} GPUs without an NVLink between some of them",
-                    pods_text(gangs.unlinked), pods_text(gangs.pods), gangs.name,
+                    short_text(gangs.unlinked), short_text(gangs.pods), gangs.name,
                     numbers_text(gangs.gpus)),
         spec.work && spec.work->all_reduce
             ? "their all-reduce goes over fewer links, or over PCIe"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/judge.hpp"
 
 #include "merge.hpp"
 
@@ -24,10 +25,10 @@ void interruption_finding(const World& world, std::size_t p, const NodeDynamics&
   if (dynamics.interruptions <= 0) return;
   found.push_back(make_diagnostic(
       Code::SpotInterrupted, world.pools[p].where,
-      fmt::format("EC2 took {:.3g} nodes of \"{}\" back in a run, at {:.3g} interruptions per node "
-                  "and 1,000 hours",
-                  dynamics.interruptions, world.pools[p].name,
-                  world.pools[p].spot->interruptions.per_second * 3600 * 1000)));
+      fmt::format("EC2 took {} nodes of \"{}\" back in a run, at {} interruptions per node and "
+                  "1,000 hours",
+                  short_text(dynamics.interruptions), world.pools[p].name,
+                  short_text(world.pools[p].spot->interruptions.per_second * 3600 * 1000))));
 }
 
 void surplus_finding(const World& world, std::size_t p, const NodeDynamics& dynamics,
@@ -36,10 +37,10 @@ void surplus_finding(const World& world, std::size_t p, const NodeDynamics& dyna
   const Provisioner& provisioner = world.provisioner;
   found.push_back(make_diagnostic(
       Code::KarpenterOverprovisions, world.pools[p].where,
-      fmt::format("{} started {:.3g} nodes of \"{}\" in a run, {:.3g} of them without need; these "
-                  "ran for {:.3g} node-hours",
-                  dynamics.provisioner, dynamics.launches, world.pools[p].name, dynamics.surplus,
-                  dynamics.thrash_node_hours),
+      fmt::format("{} started {} nodes of \"{}\" in a run, {} of them without need; these ran for "
+                  "{} node-hours",
+                  dynamics.provisioner, short_text(dynamics.launches), world.pools[p].name,
+                  short_text(dynamics.surplus), short_text(dynamics.thrash_node_hours)),
       std::string(help_to_know(provisioner.kind))));
 }
 
@@ -61,11 +62,11 @@ void disrupted_finding(const World& world, std::span<const Replication> replicat
   const bool karpenter = world.provisioner.kind == Provisioner::Kind::Karpenter;
   found.push_back(make_diagnostic(
       Code::JobsDisrupted, world.workloads[most].spec.name.where,
-      fmt::format("{} removed the node of a running job {} in a run: it started over, and {:.3g} "
+      fmt::format("{} removed the node of a running job {} in a run: it started over, and {} "
                   "GPU-hours of what was done are lost",
                   scenarios::provisioner_name(world.provisioner.kind),
-                  jobs == 1 ? "once" : fmt::format("{:.4g} times", jobs),
-                  to_seconds(lost) / 3600 / static_cast<double>(replications.size())),
+                  jobs == 1 ? "once" : short_text(jobs, 4) + " times",
+                  short_text(to_seconds(lost) / 3600 / static_cast<double>(replications.size()))),
       karpenter
           ? fmt::format("keep their nodes (podTemplate.annotations: {{{}: \"true\"}}), or let "
                         "Karpenter remove empty nodes only (consolidation: WhenEmpty) or later "

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "slicewise/models/execution_law.hpp"
+#include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 
 #include "merge.hpp"
@@ -226,6 +228,14 @@ std::string clock_text(Duration duration) {
   return fmt::format("{}h{:02}m", whole_minutes / 60, whole_minutes % 60);
 }
 
+std::string short_text(double value, int digits) {
+  // %g would turn to an exponent where more digits than that stand before the point.
+  double large = 1;
+  for (int digit = 0; digit < digits; ++digit) large *= 10;
+  return std::abs(value) >= large - 0.5 ? fmt::format("{:.0f}", value)
+                                        : fmt::format("{:.{}g}", value, digits);
+}
+
 std::string figure_text(const FigureValue& value, int digits) {
   return std::visit(models::Overloaded{
                         [=](Duration d) {
@@ -237,8 +247,8 @@ std::string figure_text(const FigureValue& value, int digits) {
                                          : fmt::format("{:.{}g} s", to_seconds(d), digits);
                         },
                         [=](Share s) { return fmt::format("{:.{}g} %", 100 * s.of_one, digits); },
-                        [=](Rate r) { return fmt::format("{:.{}g}/s", r.per_second, digits); },
-                        [=](double x) { return fmt::format("{:.{}g}", x, digits); },
+                        [=](Rate r) { return short_text(r.per_second, digits) + "/s"; },
+                        [=](double x) { return short_text(x, digits); },
                     },
                     value);
 }

@@ -142,6 +142,18 @@ TEST(Difference, FailsWhereThereIsNothingToJudge) {
       ::testing::ElementsAre("slo.newlyFailing: nothing to judge: no such figure is in NEW"));
 }
 
+TEST(Difference, NothingFinishedIsNoBetterFigure) {
+  json nothing = stored_result(0, false, 1000);
+  nothing["variants"][0]["workloads"][0]["objectives"][0].erase("ci95");
+  const auto gone = difference_of(stored_result(0.412, true, 1000), nothing);
+  const std::string table = difference_table(gone, kDiffTerminal, false);
+  EXPECT_THAT(table, HasSubstr("– ✗"));
+  EXPECT_THAT(table, HasSubstr("gone"));
+  EXPECT_THAT(table, Not(HasSubstr("-100%")));
+  EXPECT_EQ(failing(gone, "p99:+20%").size(), 1U);
+  EXPECT_TRUE(failing(difference_of(nothing, nothing), "p99:+20%").empty());
+}
+
 TEST(Difference, FailsOnAVerdictThatIsWorse) {
   const json plain = stored_result(0.412, true, 1152);
   const json stands = with_verdict(plain, "", "");

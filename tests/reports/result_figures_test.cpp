@@ -78,6 +78,12 @@ TEST(OtherFigures, AreShort) {
   EXPECT_EQ(percent_text(0.0001), "<0.1%");
   EXPECT_EQ(count_text(15.6), "15.6");
   EXPECT_EQ(count_text(107958), "107,958");
+  EXPECT_EQ(short_text(0.3944), "0.394");
+  EXPECT_EQ(short_text(6), "6");
+  EXPECT_EQ(short_text(14.83), "14.8");
+  EXPECT_EQ(short_text(999.6), "1,000");
+  EXPECT_EQ(short_text(12345.6), "12,346");
+  EXPECT_EQ(short_text(12345.6, 6), "12,345.6");
   EXPECT_EQ(rate_text(30, "request", 1), "30.0 request/s");
   EXPECT_EQ(rate_text(500.0 / 3600, "epoch", 3600), "500 epoch/h");
 }

@@ -172,6 +172,16 @@ TEST(ResultJunit, HasACaseForEachObjectiveAndPolicy) {
   EXPECT_THAT(text, HasSubstr("severity Warn"));
 }
 
+TEST(ResultJunit, AnObjectiveOfNothingHasNoValue) {
+  sim::Result result = samples::voice();
+  sim::ObjectiveResult& objective = result.variants[0].workloads[0].objectives.front();
+  objective.value = Duration{};
+  objective.ci95.reset();
+  objective.pass = false;
+  EXPECT_THAT(result_junit(result), HasSubstr("has no value, nothing was finished"));
+  EXPECT_THAT(result_junit(result), testing::Not(HasSubstr("is 0 s")));
+}
+
 TEST(ResultJunit, WhatXmlCannotHoldIsReplaced) {
   sim::Result result = samples::voice();
   result.stamp.scenario = "a\x01\xff<\"\xc3\xa9\">";

@@ -36,6 +36,9 @@ struct StoredFigure {
   std::string_view title = {};      // for people; "": the name
   std::string_view condition = {};  // of --fail-on
   bool is_main = false;             // shown even when it stays the same
+
+  // An objective of which nothing was served or finished: the value is no figure.
+  bool found_nothing() const { return pass == false && !more_is_better && value == 0; }
 };
 
 // One figure on both sides; a side is absent where its document has no such figure.

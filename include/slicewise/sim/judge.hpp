@@ -85,6 +85,9 @@ Verdict judge(const VariantResult& variant, bool allow_pending);
 // "2m30s", "10h05m", "3d04h".
 std::string clock_text(Duration duration);
 
+// "0.394", "6", "14.8", "1020": so many digits at most where there is a point, no zeros behind it.
+std::string short_text(double value, int digits = 3);
+
 // "\"asr\" misses latencyP99: 812 ms against a limit of 500 ms".
 std::string missed_text(const std::string& workload, const ObjectiveResult& objective);
 
