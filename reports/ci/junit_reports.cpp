@@ -193,11 +193,26 @@ std::string plan_junit(const sim::Plan& plan) {
 }
 
 std::string comparison_junit(const sim::StrategyComparison& comparison) {
-  std::vector<JunitSuite> suites;
+  const bool one_stands = std::ranges::any_of(
+      comparison.options, [](const auto& option) { return option.result.verdict.stands(); });
+  JunitCase found;
+  found.class_name = comparison.stamp.scenario;
+  found.name = "an option does what it should";
+  if (!one_stands) {
+    found.outcome = Outcome::Failed;
+    found.message = fmt::format("none of {} does", comparison.options.size());
+  }
+  std::vector<JunitSuite> suites = {
+      {"compare", run_properties(comparison.stamp, comparison.interrupted), {found}}};
   for (const sim::ComparedOption& option : comparison.options) {
-    const std::string name = configuration_title(option.configuration);
-    suites.push_back({name, run_properties(comparison.stamp, comparison.interrupted),
-                      cases_of(comparison.stamp.scenario + "." + name, option.result)});
+    const std::string name =
+        fmt::format("{}, {}", nodes_text(option.configuration), option_title(option));
+    JunitSuite& suite = suites.emplace_back(
+        JunitSuite{name, {}, cases_of(comparison.stamp.scenario + "." + name, option.result)});
+    // Others were tried to find one that stands, as the exit code says.
+    for (JunitCase& test : suite.cases) {
+      if (one_stands && test.outcome == Outcome::Failed) test.outcome = Outcome::Skipped;
+    }
   }
   JunitSuite refused{"refused", {}, {}};
   for (const sim::RefusedOption& option : comparison.refused) {

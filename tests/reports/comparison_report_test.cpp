@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/reports/ci.hpp"
 #include "slicewise/reports/studies.hpp"
 
 #include "comparison_samples.hpp"
@@ -73,6 +74,20 @@ TEST(ComparisonReport, TheVerdictSaysWhatIsWrong) {
   }
   EXPECT_THAT(comparison_table(none, kTerminal, false),
               HasSubstr("No option that can be had meets every objective"));
+}
+
+// As the exit code of `compare`: options are tried to find one that stands.
+TEST(ComparisonReport, JunitFailsWhereNoOptionStands) {
+  sim::StrategyComparison comparison = samples::chat();
+  const std::string one = comparison_junit(comparison);
+  EXPECT_THAT(one, HasSubstr("failures=\"0\""));
+  EXPECT_THAT(one, HasSubstr("<skipped message=\"chat latencyP99 is 240 ms"));
+  EXPECT_THAT(one, HasSubstr("testsuite name=\"1 x g5.xlarge, MPS x3\""));
+  std::erase_if(comparison.options,
+                [](const auto& option) { return option.result.verdict.stands(); });
+  const std::string none = comparison_junit(comparison);
+  EXPECT_THAT(none, HasSubstr("<failure message=\"none of 2 does\""));
+  EXPECT_THAT(none, HasSubstr("<failure message=\"chat latencyP99 is 240 ms"));
 }
 
 TEST(ComparisonReport, TheScenarioAsItStandsIsMarked) {
