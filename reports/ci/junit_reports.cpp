@@ -218,7 +218,8 @@ std::string comparison_junit(const sim::StrategyComparison& comparison) {
   for (const sim::RefusedOption& option : comparison.refused) {
     JunitCase test;
     test.class_name = comparison.stamp.scenario + ".refused";
-    test.name = configuration_title(option.configuration);
+    test.name = fmt::format("{}, {}", option.configuration.instance_type,
+                            configuration_title(option.configuration));
     test.outcome = Outcome::Skipped;
     test.message = option.message;
     refused.cases.push_back(std::move(test));

@@ -15,6 +15,11 @@ class ServiceRules {
     refuse(&node_, "work", "a Service answers requests: give it `traffic`, or make it a Job");
     const Node* measured = block(&node_, "measured");
     refuse(measured, "unitTime", "a Service has no work units; give requestGpuTime");
+    for (const std::string_view key : {"gpuBusy", "gpuUtil"}) {
+      refuse(measured, key,
+             "requestGpuTime is what a request has of the GPU; give its work on the host as "
+             "serving.cpuBefore and cpuAfter, or bursts with cpuBetween");
+    }
     if (workload_.llm) {
       check_llm();
     } else if (workload_.profile.value.empty()) {

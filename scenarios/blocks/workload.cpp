@@ -34,9 +34,8 @@ constexpr Field kMeasuredFields[] = {
     field<&Measured::gpu_busy>(
         "gpuBusy", "38%",
         "Share of the time in which some kernel runs: "
-        "DCGM_FI_PROF_GR_ENGINE_ACTIVE. Drives time-slicing of batch work; of "
-        "a Service it only bounds capacityShare: the host phases of a request "
-        "are serving.bursts and serving.cpuBetween.")
+        "DCGM_FI_PROF_GR_ENGINE_ACTIVE. Drives time-slicing. Not of a Service: its requests have "
+        "serving.cpuBefore, bursts and cpuBetween.")
         .as(T::Percent),
     field<&Measured::gpu_util>(
         "gpuUtil", "60%",

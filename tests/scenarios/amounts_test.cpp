@@ -11,7 +11,7 @@ TEST(Amounts, AreReadAndSaidAnewByTheirPaths) {
   Workload workload = workload_of(
       with_workload("kind: Service, traffic: {mean: 1/s}, serving: {cpuBefore: 3ms}, faults: 2/s, "
                     "gpuMemory: {resident: 1Ki}, measured: {requestGpuTime: {mean: 31ms, "
-                    "distribution: Exponential}, cpu: 500m, gpuUtil: 40%}"));
+                    "distribution: Exponential}, cpu: 500m, capacityShare: 40%}"));
   const auto expect = [&](const char* path, double amount) {
     ASSERT_TRUE(amount_at(workload, path).has_value()) << path;
     EXPECT_DOUBLE_EQ(*amount_at(workload, path), amount) << path;
@@ -20,7 +20,7 @@ TEST(Amounts, AreReadAndSaidAnewByTheirPaths) {
   };
   expect("measured.requestGpuTime", 0.031);
   expect("measured.cpu", 0.5);
-  expect("measured.gpuUtil", 0.4);
+  expect("measured.capacityShare", 0.4);
   expect("serving.cpuBefore", 0.003);
   expect("gpuMemory.resident", 1024);
   expect("faults", 2);

@@ -42,6 +42,14 @@ TEST(Serving, EverySettingIsRead) {
   EXPECT_EQ(serving.retry_after, milliseconds(100));
 }
 
+TEST(Serving, AShareOfTimeSaysNothingOfARequest) {
+  for (const std::string key : {"gpuBusy", "gpuUtil"}) {
+    expect_problem(with_workload("kind: Service, measured: {requestGpuTime: 9ms, " + key +
+                                 ": 40%}, traffic: {mean: 1/s}"),
+                   Code::SettingConflict, key + " on a Service");
+  }
+}
+
 TEST(Serving, LanguageModelsHaveStepsInPlaceOfBursts) {
   expect_problem(
       with_workload("kind: Service, measured: {requestGpuTime: 9ms}, traffic: {mean: 1/s}, "
