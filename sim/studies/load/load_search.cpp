@@ -341,7 +341,8 @@ void LoadSearch::record(double factor, LoadVerdict verdict, std::optional<double
       last_undecided_ = std::max(last_undecided_.value_or(factor), factor);
       break;
   }
-  bisects_ = before > 0 && width() > before / 2;
+  constexpr double kHalf = 0.5 + 1e-9;  // a bisection halves the width but for rounding
+  bisects_ = before > 0 && width() > before * kHalf;
   if (!first_undecided_) return;
   // A clear verdict beyond what was undecided speaks for it.
   if (passed_) first_undecided_ = std::max(*first_undecided_, *passed_);

@@ -292,16 +292,22 @@ spec:
                   std::pair(14, Code::UnitMissing)));
 }
 
+// One job for nodes labelled size: large, a pool of them, and `other`, which is not.
+scenarios::Scenario job_for_large(scenarios::NodePool other, std::string_view large_type) {
+  scenarios::Workload job = demo::training(1);
+  job.pod.node_selector["size"] = "large";
+  scenarios::Scenario s = demo::scenario(std::move(other), {std::move(job)});
+  s.node_pools.push_back(demo::pool(0));
+  s.node_pools[1].name.value = "large";
+  s.node_pools[1].instance_type.value = large_type;
+  s.node_pools[1].labels["size"] = "large";
+  return s;
+}
+
 // A pool that the pod may not go to says nothing of it, whatever its GPUs hold.
 TEST(BuildWorld, MemoryIsJudgedWhereThePodMayRun) {
-  scenarios::Workload large = demo::training(1);
-  large.gpu_memory.resident = gibibytes(20);
-  large.pod.node_selector["size"] = "large";
-  scenarios::Scenario s = demo::scenario(demo::pool(0), {large});
-  s.node_pools.push_back(demo::pool(0));
-  s.node_pools[1].name.value = "l40s";
-  s.node_pools[1].instance_type.value = "g6e.xlarge";
-  s.node_pools[1].labels["size"] = "large";
+  scenarios::Scenario s = job_for_large(demo::pool(0), "g6e.xlarge");
+  s.workloads[0].gpu_memory.resident = gibibytes(20);
   EXPECT_FALSE(demo::has(demo::world(s).findings, Code::GpuOom));
   std::swap(s.node_pools[0].labels, s.node_pools[1].labels);
   EXPECT_TRUE(demo::has(demo::world(s).findings, Code::GpuOom));
@@ -309,14 +315,8 @@ TEST(BuildWorld, MemoryIsJudgedWhereThePodMayRun) {
 
 // A time-sliced pool with the same resource name says nothing of pods that a selector keeps off it.
 TEST(BuildWorld, WhatAPoolMakesOfARequestIsJudgedWhereThePodMayRun) {
-  scenarios::Workload pair = demo::training(1);
-  pair.pod.extended[0].count = 2;
-  pair.pod.node_selector["size"] = "large";
-  scenarios::Scenario s = demo::scenario(demo::pool(10), {pair});
-  s.node_pools.push_back(demo::pool(0));
-  s.node_pools[1].name.value = "l40s";
-  s.node_pools[1].instance_type.value = "g6e.12xlarge";
-  s.node_pools[1].labels["size"] = "large";
+  scenarios::Scenario s = job_for_large(demo::pool(10), "g6e.12xlarge");
+  s.workloads[0].pod.extended[0].count = 2;
   const World world = demo::world(s);
   EXPECT_FALSE(demo::has(world.findings, Code::RequestNoEffect));
   EXPECT_FALSE(world.workloads[0].on_pool[0].schedulable);
