@@ -31,10 +31,18 @@ tl::unexpected<Diagnostics> too_large_unpacked(const std::string& name, std::siz
   return cannot_unpack(name, fmt::format("\"{}\" holds more than {} bytes unpacked", name, most));
 }
 
+// Logs shrink to a tenth or a fiftieth; what shrinks more was made to fill the memory. `packed`:
+// the bytes read so far, so that it ends where it shows, whatever follows.
+std::size_t most_unpacked(std::size_t packed, std::size_t most) {
+  constexpr std::size_t kMostTimes = 500;
+  constexpr std::size_t kAnyway = 64U << 20U;
+  return std::min(most, std::max(kAnyway, packed * kMostTimes));
+}
+
 // False when `text` would be larger than `most`. Grown by doubling, but never beyond that: a string
 // that grows by itself takes twice what it has.
 bool append(std::string& text, std::string_view more, std::size_t most) {
-  if (more.size() > most - text.size()) return false;
+  if (text.size() + more.size() > most) return false;
   const std::size_t size = text.size() + more.size();
   if (size > text.capacity()) {
     std::string larger;
@@ -70,7 +78,8 @@ Expected<std::string> gunzipped(const SourceText& file, std::size_t most) {
     const int status = inflate(&stream, Z_NO_FLUSH);
     left.remove_prefix(fed - stream.avail_in);
     const std::string_view more(chunk.data(), chunk.size() - stream.avail_out);
-    if (!append(text, more, most)) return too_large_unpacked(file.name, most);
+    const std::size_t room = most_unpacked(file.text.size() - left.size(), most);
+    if (!append(text, more, room)) return too_large_unpacked(file.name, room);
     if (status == Z_STREAM_END) {
       // Tapes and some uploads pad with zeros; other members may follow.
       if (left.find_first_not_of('\0') == std::string_view::npos) return text;
@@ -114,7 +123,8 @@ Expected<std::string> unzstd(const SourceText& file, std::size_t most) {
           file.name, fmt::format("the zstd data of \"{}\" are damaged at byte {}: {}", file.name,
                                  in.pos, ZSTD_getErrorName(wanted)));
     }
-    if (!append(text, {chunk.data(), out.pos}, most)) return too_large_unpacked(file.name, most);
+    const std::size_t room = most_unpacked(in.pos, most);
+    if (!append(text, {chunk.data(), out.pos}, room)) return too_large_unpacked(file.name, room);
     more = out.pos == out.size && wanted != 0;
   }
   if (wanted != 0) {
@@ -127,18 +137,10 @@ bool is_compressed(std::string_view text) {
   return text.starts_with(kGzipMagic) || text.starts_with(kZstdMagic);
 }
 
-// Logs shrink to a tenth or a fiftieth; what shrinks more was made to fill the memory.
-std::size_t most_unpacked(std::string_view text, std::size_t most) {
-  constexpr std::size_t kMostTimes = 500;
-  constexpr std::size_t kAnyway = 64U << 20U;
-  return std::min(most, std::max(kAnyway, text.size() * kMostTimes));
-}
-
 }  // namespace
 
 Expected<SourceText> decompressed(SourceText file, std::size_t most) {
   if (!is_compressed(file.text)) return file;
-  most = most_unpacked(file.text, most);
   Expected<std::string> text =
       file.text.starts_with(kGzipMagic) ? gunzipped(file, most) : unzstd(file, most);
   if (!text) return tl::unexpected(std::move(text.error()));
@@ -332,7 +334,7 @@ bool is_tar(std::string_view text) {
 }
 
 Expected<std::vector<SourceText>> unpacked(SourceText file, std::size_t most) {
-  most = most_unpacked(file.text, most);  // a compressed member may not multiply it
+  most = most_unpacked(file.text.size(), most);  // a compressed member may not multiply it
   Expected<SourceText> text = decompressed(std::move(file), most);
   if (!text) return tl::unexpected(std::move(text.error()));
   if (is_tar(text->text)) return Archive(*text, most).files();

@@ -81,6 +81,17 @@ TEST(Decompress, TakesNoMoreMemoryThanItMay) {
   EXPECT_EQ(file->text.capacity(), kSize);
 }
 
+// What follows a bomb is not waited for: it would excuse the bomb, or be read after it.
+TEST(Decompress, ABombEndsWhereItShowsWhateverFollows) {
+  std::string noise(1U << 20U, '\0');
+  unsigned state = 1;
+  for (char& c : noise) c = static_cast<char>((state = state * 1'664'525 + 1'013'904'223) >> 24U);
+  const std::string bomb = gzip_of(std::string(200U << 20U, '\0'));
+  ASSERT_LT(bomb.size(), 256U << 10U);
+  EXPECT_THAT(text_of(bomb + gzip_of(noise)), testing::HasSubstr("more than 67108864 bytes"));
+  EXPECT_EQ(text_of(gzip_of(noise) + kGzip), noise + "hello\n");
+}
+
 // A gzip of a gzip of zeros: a file of some hundred bytes for gigabytes.
 TEST(Decompress, WhatIsCompressedTwiceIsRefused) {
   EXPECT_THAT(text_of(gzip_of(kGzip)), testing::HasSubstr("\"f\" is compressed twice"));
