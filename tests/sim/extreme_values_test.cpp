@@ -1,18 +1,26 @@
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "slicewise/scenarios/load.hpp"
+#include "slicewise/sim/cluster/cluster.hpp"
+#include "slicewise/sim/run_size.hpp"
 
+#include "../../scenarios/fields/fields.hpp"
 #include "demo.hpp"
 
-// Every value that a scenario may hold, at its ends and beyond: a world or a diagnostic, never a
-// crash. What a world is built from holds no value that was refused.
+// Every value that a scenario may hold, at its ends and beyond: a world that runs or a diagnostic,
+// never a crash. What a world is built from holds no value that was refused.
 namespace slicewise::sim {
 namespace {
 
@@ -25,7 +33,7 @@ std::string every_field() {
 
 // The traces that it names.
 Expected<SourceText> read_trace(const std::string& path) {
-  if (path.find("jobs") != std::string::npos) {
+  if (path.find("jobs") != std::string::npos || path.find("team") != std::string::npos) {
     return SourceText{path,
                       "arrival_s,run_s,gpus,user,group\n0,60,1,ana,vision\n"
                       "5,60,1,bo,vision\n9,60,2,bo,vision\n"};
@@ -72,6 +80,72 @@ void try_every_field(std::size_t step) {
 
 TEST(ExtremeValues, OfEveryFieldGiveAWorldOrADiagnostic) { try_every_field(7); }
 TEST(ThoroughExtremeValues, OfEveryFieldGiveAWorldOrADiagnostic) { try_every_field(1); }
+
+// The declaration of a field by its path, "workloads.asr.replicas"; names of the file's are no
+// fields. Where a name has dots, that of what was found last.
+const scenarios::Field& field_at(const std::string& path) {
+  const scenarios::Field* field = &scenarios::spec_field();
+  std::istringstream parts(path);
+  for (std::string part; std::getline(parts, part, '.');) {
+    const scenarios::FieldList below = field->children();
+    if (const auto* found = below.find(part.substr(0, part.find('[')))) field = found;
+  }
+  return *field;
+}
+
+// A minute of each variant that is not too large for it.
+void run_a_minute(const scenarios::LoadedScenario& loaded) {
+  for (scenarios::Scenario scenario : loaded.set.variants) {
+    scenario.duration = std::min(seconds(60), scenario.duration.value_or(seconds(60)));
+    scenario.warmup = std::min(scenario.warmup, *scenario.duration);
+    const auto world = build_world(scenario, demo::catalogue());
+    if (!world || !beyond_limits(estimate_size(*world), {1e6, mebibytes(256)}).empty()) continue;
+    try {
+      run_replication(*world, 0);
+    } catch (const Standstill&) {  // an answer
+    }
+  }
+}
+
+// Every quantity of every example at 0, at 1, at the limits that the table of fields has for it and
+// just beyond. One in `step` of them.
+void run_every_quantity(std::size_t step) {
+  std::size_t next = 0;
+  std::size_t run = 0;
+  std::set<std::filesystem::path> examples;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(SLICEWISE_SOURCE_DIR "/scenarios/examples")) {
+    if (entry.path().extension() == ".yaml") examples.insert(entry.path());
+  }
+  for (const std::filesystem::path& example : examples) {
+    std::ostringstream text;
+    text << std::ifstream(example, std::ios::binary).rdbuf();
+    const SourceText file{example.filename().string(), text.str()};
+    for (const std::string& input :
+         scenarios::read_scenario_file(file, {}, read_trace).set.inputs) {
+      const std::regex quantity(R"((.*)=-?\d[\d.]*([a-zA-Z%/]*))");
+      std::smatch parts;
+      if (!std::regex_match(input, parts, quantity)) continue;
+      const scenarios::Field& field = field_at(parts[1]);
+      for (const std::int64_t value : {std::int64_t{0}, std::int64_t{1}, field.least - 1,
+                                       field.least, field.most, field.most + 1}) {
+        if (next++ % step != 0) continue;
+        const std::string setting = fmt::format("{}={}{}", parts.str(1), value, parts.str(2));
+        SCOPED_TRACE(testing::Message() << file.name << " --set " << setting);
+        const auto loaded = scenarios::read_scenario_file(file, {.set = {setting}}, read_trace);
+        for (const Diagnostic& problem : loaded.problems) EXPECT_FALSE(problem.message.empty());
+        if (!loaded.problems.empty()) continue;
+        run_a_minute(loaded);
+        ++run;
+      }
+    }
+  }
+  EXPECT_GT(run, next / step / 4);
+}
+
+TEST(ExtremeValues, OfEveryQuantityRunAMinute) { run_every_quantity(41); }
+TEST(ThoroughExtremeValues, OfEveryQuantityRunAMinute) { run_every_quantity(2); }
+TEST(NightlyExtremeValues, OfEveryQuantityRunAMinute) { run_every_quantity(1); }
 
 const char* const kHead =
     "apiVersion: slicewise.dev/v1alpha1\nkind: Scenario\nmetadata: {name: a}\n"
