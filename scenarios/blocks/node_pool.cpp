@@ -67,6 +67,7 @@ void check_layout_changes(const NodePool& pool, Findings& findings) {
 }
 
 void finish_node_pool(NodePool& pool, const Node& map, Reading& reading) {
+  pool.name.where = value_place(map, "name");  // also where it is missing
   pool.nodes_where = value_place(map, "nodes");
   pool.capacity_type_where = value_place(map, "capacityType");
   check_spot(pool, reading.findings);

@@ -53,6 +53,7 @@ std::string known_names(const std::string& wrong, const std::vector<std::string_
   }
   std::string text;
   for (const std::string_view name : names) {
+    if (name.empty()) continue;  // which is reported
     text += fmt::format("{}{}", text.empty() ? "known: " : ", ", name);
   }
   return text;

@@ -142,6 +142,7 @@ constexpr FieldList kWork = block<Work>(kWorkFields);
 
 // What the kind decides, and blocks that say how many pods there are.
 void finish_workload(Workload& workload, const Node& map, Reading& reading) {
+  workload.name.where = value_place(map, "name");  // also where it is missing
   const bool job = workload.kind == WorkloadKind::Job;
   workload.count = int_at(&map, job ? "count" : "replicas").value_or(1);
   if (list(kRestartPolicies).find(text_at(&map, "restartPolicy").value_or("")) == nullptr) {

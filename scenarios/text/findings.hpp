@@ -11,7 +11,7 @@
 namespace slicewise::scenarios {
 
 // Collects diagnostics. The same node is checked once per variant; what is wrong with it is said
-// once.
+// once. Several fields may be missing from one place.
 class Findings {
  public:
   void add(Code code, const SourceLocation& where, std::string message, std::string help = {},
@@ -20,9 +20,10 @@ class Findings {
   }
 
   void add(Diagnostic diagnostic) {
-    const auto key = std::tuple(diagnostic.code, diagnostic.where.file, diagnostic.where.line,
-                                diagnostic.where.column);
-    if (seen_.insert(key).second) found_.push_back(std::move(diagnostic));
+    const bool one_of_several = diagnostic.code == Code::FieldMissing;
+    auto key = std::tuple(diagnostic.code, diagnostic.where.file, diagnostic.where.line,
+                          diagnostic.where.column, one_of_several ? diagnostic.message : "");
+    if (seen_.insert(std::move(key)).second) found_.push_back(std::move(diagnostic));
   }
 
   bool empty() const { return found_.empty(); }
@@ -31,7 +32,7 @@ class Findings {
   Diagnostics take_sorted(const std::string& file);
 
  private:
-  std::set<std::tuple<Code, std::string, int, int>> seen_;
+  std::set<std::tuple<Code, std::string, int, int, std::string>> seen_;
   Diagnostics found_;
 };
 

@@ -35,6 +35,19 @@ TEST(Pipelines, StagesTrafficAndObjectivesAreRead) {
   EXPECT_FALSE(scenario.workloads[0].traffic.has_value());
 }
 
+// Of a workload that lacks its name, too.
+TEST(Pipelines, WhatIsWrongHasAPlace) {
+  std::string text = voice("{workload: b}, {workload: missing}");
+  const std::string name = "name: a, ";
+  text.erase(text.find(name), name.size());
+  const LoadedScenario loaded = read_scenario_file({"f.yaml", text}, {});
+  EXPECT_GE(loaded.problems.size(), 3U);
+  for (const Diagnostic& problem : loaded.problems) {
+    EXPECT_GT(problem.where.line, 0) << problem.message;
+    EXPECT_EQ(problem.help.find("known: ,"), std::string::npos);
+  }
+}
+
 TEST(Pipelines, APathNamesAStageByItsWorkload) {
   const auto set = [](const std::string& path) {
     return read_scenario_file({"f.yaml", voice(kAThenB)}, {{"pipelines.voice.stages." + path}});

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -76,6 +77,21 @@ TEST(Syntax, ALeadingZeroIsRefused) {
   EXPECT_EQ(problems(with_count("017"))[0].help, "write 17, or \"017\" for text");
   EXPECT_TRUE(problems(with_count("0o17")).empty());
   EXPECT_TRUE(problems(with_count("0")).empty());
+}
+
+// In one pass, though they are missing from one place.
+TEST(Syntax, EveryFieldThatIsMissingIsSaid) {
+  const LoadedScenario loaded = read_scenario_file(
+      {"f.yaml",
+       "apiVersion: slicewise.dev/v1alpha1\nkind: Scenario\nmetadata: {name: a}\n"
+       "spec: {nodePools: [{nodes: 1}], workloads: [{kind: Job}]}\n"},
+      {});
+  for (const char* const missing : {"name", "instanceType", "work", "measured"}) {
+    EXPECT_TRUE(std::ranges::any_of(loaded.problems, [&](const Diagnostic& problem) {
+      return problem.code == Code::FieldMissing && problem.where.line == 4 &&
+             problem.message.starts_with("\"" + std::string(missing));
+    })) << missing;
+  }
 }
 
 }  // namespace
