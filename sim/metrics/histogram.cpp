@@ -24,11 +24,19 @@ std::size_t bucket_of(std::int64_t value) {
   return static_cast<std::size_t>(octave) * kPerOctave + (v >> octave);
 }
 
+// Of 2^n values.
+int log2_width(std::size_t bucket) {
+  return bucket < 2 * kPerOctave ? 0 : static_cast<int>(bucket / kPerOctave) - 1;
+}
+
+std::int64_t lowest_of(std::size_t bucket) {
+  const int octave = log2_width(bucket);
+  return static_cast<std::int64_t>(bucket - static_cast<std::size_t>(octave) * kPerOctave)
+         << octave;
+}
+
 std::int64_t middle_of(std::size_t bucket) {
-  if (bucket < 2 * kPerOctave) return static_cast<std::int64_t>(bucket);
-  const std::size_t octave = bucket / kPerOctave - 1;
-  const auto low = static_cast<std::int64_t>(bucket - octave * kPerOctave) << octave;
-  return low + ((std::int64_t{1} << octave) - 1) / 2;
+  return lowest_of(bucket) + ((std::int64_t{1} << log2_width(bucket)) - 1) / 2;
 }
 
 }  // namespace
@@ -73,7 +81,7 @@ Duration Histogram::mean() const {
   return {static_cast<std::int64_t>((sum_ + count_ / 2) / count_)};
 }
 
-Duration Histogram::quantile(double q) const {
+Histogram::Place Histogram::place_of(double q) const {
   assert(q > 0 && q <= 1 && count_ > 0);
   const auto wanted = static_cast<std::int64_t>(std::ceil(q * static_cast<double>(count_)));
   const std::int64_t rank = std::clamp<std::int64_t>(wanted, 1, count_);
@@ -88,17 +96,30 @@ Duration Histogram::quantile(double q) const {
     seen += inside;
     octave = end;
   }
-  for (; bucket < buckets_.size(); ++bucket) {
-    seen += buckets_[bucket];
-    if (seen >= rank) break;
-  }
-  return {middle_of(first_ + bucket)};
+  while (seen + buckets_[bucket] < rank) seen += buckets_[bucket++];
+  return {bucket, rank - seen};
+}
+
+Duration Histogram::quantile(double q) const { return {middle_of(first_ + place_of(q).bucket)}; }
+
+double Histogram::within_bucket(double q) const {
+  const Place place = place_of(q);
+  const std::size_t bucket = first_ + place.bucket;
+  const double width = static_cast<double>((std::int64_t{1} << log2_width(bucket)) - 1);
+  const double part =
+      (static_cast<double>(place.rank) - 0.5) / static_cast<double>(buckets_[place.bucket]);
+  return static_cast<double>(lowest_of(bucket)) + part * width;
+}
+
+std::int64_t Histogram::count_above(Duration value) const {
+  const std::size_t bucket = bucket_of(std::max<std::int64_t>(value.ns, 0)) + 1;
+  const std::size_t from = std::clamp(bucket, first_, first_ + buckets_.size()) - first_;
+  return std::accumulate(buckets_.begin() + static_cast<std::ptrdiff_t>(from), buckets_.end(),
+                         std::int64_t{0});
 }
 
 Duration Histogram::rounding(Duration value) {
-  const std::size_t bucket = bucket_of(std::max<std::int64_t>(value.ns, 0));
-  if (bucket < 2 * kPerOctave) return {};
-  return {(std::int64_t{1} << (bucket / kPerOctave - 1)) / 2};
+  return {(std::int64_t{1} << log2_width(bucket_of(std::max<std::int64_t>(value.ns, 0)))) / 2};
 }
 
 }  // namespace slicewise::sim

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
+#include <iterator>
 #include <numeric>
+#include <utility>
 
 #include <boost/math/distributions/students_t.hpp>
 
@@ -54,38 +57,132 @@ bool reaches(double q, std::int64_t count) {
   return std::ceil(q * static_cast<double>(count)) < static_cast<double>(count);
 }
 
-Duration no_rounding(Duration) { return {}; }
-
-// `count_of(r)` and `quantile_of(r, q)` of each of `n` replications. What fell into one bucket is
-// not the same: no interval is narrower than what values are rounded by.
-template <class CountOf, class QuantileOf>
-std::optional<Duration> quantile_interval(double q, std::size_t n, CountOf count_of,
-                                          QuantileOf quantile_of, Duration (*rounding)(Duration)) {
-  std::vector<double> values;
-  Duration rounded;
-  for (std::size_t r = 0; r < n; ++r) {
-    if (!reaches(q, count_of(r))) return std::nullopt;
-    const Duration value = quantile_of(r, q);
-    values.push_back(static_cast<double>(value.ns));
-    rounded = std::max(rounded, rounding(value));
+// Values of one replication, or of all, that are known one by one. Like Histogram.
+class SortedSample {
+ public:
+  explicit SortedSample(std::vector<Duration> values) : values_(std::move(values)) {
+    std::ranges::sort(values_);
   }
-  const auto width = half_width(values);
-  return width ? std::optional(std::max(*width, rounded)) : std::nullopt;
+
+  std::int64_t count() const { return static_cast<std::int64_t>(values_.size()); }
+  Duration quantile(double q) const { return nearest_rank(values_, q); }
+  double within_bucket(double q) const { return static_cast<double>(quantile(q).ns); }
+  std::int64_t count_above(Duration value) const {
+    return values_.end() - std::ranges::upper_bound(values_, value);
+  }
+  static Duration rounding(Duration) { return {}; }
+
+ private:
+  std::vector<Duration> values_;
+};
+
+// Half widths of intervals around the quantiles of what all replications saw, from how far their
+// own quantiles are from it. In a tail that is not enough: slow requests come in bursts, and where
+// few bursts are above a quantile, the replications often agree by chance. How unevenly they share
+// what is above says how many bursts there are; since those of a queue are about as large at any
+// height, the lower quantiles of the tail, which more of them reach, have a say, too. The slope of
+// the tail makes a distance of it.
+template <class Sample>
+class QuantileIntervals {
+ public:
+  QuantileIntervals(const Sample& pooled, std::span<const Sample* const> runs)
+      : pooled_(pooled), runs_(runs) {
+    if (runs.size() < 2) return;
+    for (const double q : kTailQuantiles) unevenness_.push_back(unevenness(q));
+  }
+
+  // nullopt with fewer than two replications, and where a quantile is the largest value of one.
+  std::optional<Duration> half_width(double q) const {
+    if (runs_.size() < 2) return std::nullopt;
+    const double value = pooled_.within_bucket(q);
+    double squares = 0;
+    for (const Sample* run : runs_) {
+      if (!reaches(q, run->count())) return std::nullopt;
+      const double off = run->within_bucket(q) - value;
+      squares += off * off;
+    }
+    const auto n = static_cast<double>(runs_.size());
+    const double spread = std::sqrt(squares / (n - 1) / n);
+    const double chance = student_t_975(n - 1) * std::max(spread, spread_of_bursts(q));
+    // What fell into one bucket is not the same.
+    const Duration shown = pooled_.quantile(q);
+    const double width = chance + std::abs(static_cast<double>(shown.ns) - value);
+    return std::max(Duration{std::llround(width)}, Sample::rounding(shown));
+  }
+
+ private:
+  static constexpr double kLeastTail = 0.95;
+  // Of five replications each has five: their own quantiles scatter enough.
+  static constexpr double kManyBursts = 25;
+  // Whose unevenness is looked at.
+  static constexpr std::array kTailQuantiles = {0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999};
+
+  // Variance of the mean share above the quantile, against that share: the same at all heights of a
+  // tail whose bursts are equally large.
+  double unevenness(double q) const {
+    const Duration value = pooled_.quantile(q);
+    std::vector<double> shares;
+    double mean = 0;
+    for (const Sample* run : runs_) {
+      const auto count = static_cast<double>(std::max<std::int64_t>(run->count(), 1));
+      shares.push_back(static_cast<double>(run->count_above(value)) / count);
+      mean += shares.back();
+    }
+    const auto n = static_cast<double>(runs_.size());
+    mean /= n;
+    double squares = 0;
+    for (const double share : shares) squares += (share - mean) * (share - mean);
+    return squares / (n - 1) / n / (1 - q);
+  }
+
+  // Of the quantile, as one standard deviation; 0 where there are many bursts above it.
+  double spread_of_bursts(double q) const {
+    if (q < kLeastTail) return 0;
+    double sum = 0;
+    std::size_t heights = 0;
+    while (heights < kTailQuantiles.size() && kTailQuantiles.at(heights) <= q) {
+      sum += unevenness_[heights++];
+    }
+    const double share = 1 - q;
+    const double bursts = share * static_cast<double>(heights) / sum;
+    if (bursts >= kManyBursts) return 0;
+    // Five times as much is above the value from which the slope is taken.
+    constexpr double kLogOfFive = 1.6094379124341003;
+    const double rise = pooled_.within_bucket(q) - pooled_.within_bucket(1 - 5 * share);
+    return rise / kLogOfFive / std::sqrt(bursts);
+  }
+
+  const Sample& pooled_;
+  std::span<const Sample* const> runs_;
+  std::vector<double> unevenness_;  // by kTailQuantiles
+};
+
+template <class Sample>
+std::vector<const Sample*> pointers_to(std::span<const Sample> samples) {
+  std::vector<const Sample*> pointers;
+  for (const Sample& sample : samples) pointers.push_back(&sample);
+  return pointers;
 }
 
-template <class PooledQuantile, class CountOf, class QuantileOf>
-void add_intervals(TimeSummary& summary, PooledQuantile pooled_quantile, std::size_t n,
-                   CountOf count_of, QuantileOf quantile_of, Duration (*rounding)(Duration)) {
+// All but the mean.
+template <class Sample>
+void add_quantiles(TimeSummary& summary, const Sample& pooled, std::span<const Sample> runs) {
+  const std::vector<const Sample*> pointers = pointers_to(runs);
+  const QuantileIntervals<Sample> intervals(pooled, pointers);
+  summary.count = pooled.count();
+  summary.p50 = pooled.quantile(0.5);
+  summary.p95 = pooled.quantile(0.95);
+  summary.p99 = pooled.quantile(0.99);
+  if (summary.count >= kEnoughForP999) summary.p999 = pooled.quantile(0.999);
   for (const double q : kCurveQuantiles) {
     if (static_cast<double>(summary.count) * (1 - q) < kLeastAbove) break;
-    summary.curve.push_back(
-        {q, pooled_quantile(q), quantile_interval(q, n, count_of, quantile_of, rounding)});
+    summary.curve.push_back({q, pooled.quantile(q), intervals.half_width(q)});
   }
-  summary.p50_ci95 = quantile_interval(0.5, n, count_of, quantile_of, rounding);
-  summary.p95_ci95 = quantile_interval(0.95, n, count_of, quantile_of, rounding);
-  summary.p99_ci95 = quantile_interval(0.99, n, count_of, quantile_of, rounding);
+  summary.p50_ci95 = intervals.half_width(0.5);
+  summary.p95_ci95 = intervals.half_width(0.95);
+  summary.p99_ci95 = intervals.half_width(0.99);
   if (!summary.p999) return;
-  summary.p999_ci95 = quantile_interval(0.999, n, count_of, quantile_of, rounding);
+  summary.p999_ci95 = intervals.half_width(0.999);
   summary.p999_is_rough = summary.count < kPlentyForP999;
 }
 
@@ -93,33 +190,24 @@ void add_intervals(TimeSummary& summary, PooledQuantile pooled_quantile, std::si
 
 std::optional<TimeSummary> summarize(std::span<const std::vector<Duration>> by_replication) {
   std::vector<Duration> pooled;
-  std::vector<std::vector<Duration>> sorted(by_replication.begin(), by_replication.end());
+  std::vector<SortedSample> runs;
   std::vector<double> means;
   Int128 sum = 0;
-  for (std::vector<Duration>& samples : sorted) {
+  for (const std::vector<Duration>& samples : by_replication) {
     Int128 own_sum = 0;
     for (const Duration sample : samples) own_sum += sample.ns;
     sum += own_sum;
     pooled.insert(pooled.end(), samples.begin(), samples.end());
-    std::ranges::sort(samples);
+    runs.emplace_back(samples);
     if (!samples.empty()) {
       means.push_back(static_cast<double>(own_sum) / static_cast<double>(samples.size()));
     }
   }
   if (pooled.empty()) return std::nullopt;
-  std::ranges::sort(pooled);
   TimeSummary summary;
-  summary.count = static_cast<std::int64_t>(pooled.size());
-  summary.mean = {static_cast<std::int64_t>(sum / summary.count)};
-  summary.p50 = nearest_rank(pooled, 0.5);
-  summary.p95 = nearest_rank(pooled, 0.95);
-  summary.p99 = nearest_rank(pooled, 0.99);
-  if (summary.count >= kEnoughForP999) summary.p999 = nearest_rank(pooled, 0.999);
+  summary.mean = {static_cast<std::int64_t>(sum / static_cast<std::int64_t>(pooled.size()))};
   summary.ci95 = half_width(means);
-  add_intervals(
-      summary, [&](double q) { return nearest_rank(pooled, q); }, sorted.size(),
-      [&](std::size_t r) { return static_cast<std::int64_t>(sorted[r].size()); },
-      [&](std::size_t r, double q) { return nearest_rank(sorted[r], q); }, no_rounding);
+  add_quantiles<SortedSample>(summary, SortedSample(std::move(pooled)), runs);
   return summary;
 }
 
@@ -132,26 +220,18 @@ std::optional<TimeSummary> summarize(std::span<const Histogram> by_replication) 
   }
   if (pooled.count() == 0) return std::nullopt;
   TimeSummary summary;
-  summary.count = pooled.count();
   summary.mean = pooled.mean();
-  summary.p50 = pooled.quantile(0.5);
-  summary.p95 = pooled.quantile(0.95);
-  summary.p99 = pooled.quantile(0.99);
-  if (summary.count >= kEnoughForP999) summary.p999 = pooled.quantile(0.999);
   summary.ci95 = half_width(means);
-  add_intervals(
-      summary, [&](double q) { return pooled.quantile(q); }, by_replication.size(),
-      [&](std::size_t r) { return by_replication[r].count(); },
-      [&](std::size_t r, double q) { return by_replication[r].quantile(q); }, Histogram::rounding);
+  add_quantiles<Histogram>(summary, pooled, by_replication);
   return summary;
 }
 
 std::optional<Duration> quantile_half_width(double q,
                                             std::span<const Histogram* const> by_replication) {
-  return quantile_interval(
-      q, by_replication.size(), [&](std::size_t r) { return by_replication[r]->count(); },
-      [&](std::size_t r, double at) { return by_replication[r]->quantile(at); },
-      Histogram::rounding);
+  Histogram pooled;
+  for (const Histogram* histogram : by_replication) pooled.merge(*histogram);
+  if (pooled.count() == 0) return std::nullopt;
+  return QuantileIntervals<Histogram>(pooled, by_replication).half_width(q);
 }
 
 }  // namespace slicewise::sim

@@ -110,13 +110,14 @@ def main():
     parser.add_argument("--seeds", type=int, default=200, help="runs of each setting")
     parser.add_argument("--truth", type=int, default=1000, help="replications for the true quantiles")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--setting", default="", metavar="TEXT", help="only those with this in their name")
     parser.add_argument("--check", type=float, nargs=2, metavar=("LOW", "HIGH"),
                         help="what the share must be between, as 0.93 0.97")
     arguments = parser.parse_args()
     outside = 0
     print(f"{'setting':47}" + "".join(f"{q:>15}" for q in QUANTILES), flush=True)
     with concurrent.futures.ThreadPoolExecutor(arguments.threads) as pool:
-        for setting in SETTINGS:
+        for setting in (each for each in SETTINGS if arguments.setting in each[0]):
             found = coverage(arguments.binary, setting, arguments.seeds, arguments.truth, pool)
             cells = [f"{found[q][0]:6.1%} ±{found[q][1]:5.1%}" if q in found else "-" for q in QUANTILES]
             print(f"{setting[0]:47}" + "".join(f"{cell:>15}" for cell in cells), flush=True)

@@ -21,12 +21,22 @@ class Histogram {
   // The smallest bucket middle v with at least ceil(q * count()) values <= v's bucket.
   // REQUIRES: 0 < q <= 1, count() > 0.
   Duration quantile(double q) const;
+  // Where in its bucket that is, in ns, if the values of a bucket are spread evenly: what changes a
+  // little changes it a little. REQUIRES: as quantile().
+  double within_bucket(double q) const;
+  // Values in the buckets above that of `value`.
+  std::int64_t count_above(Duration value) const;
   // A quantile of `value` is off by no more: half the width of its bucket.
   static Duration rounding(Duration value);
   // Gives back the room of empty buckets at both ends; what is added later takes it again.
   void pack();
 
  private:
+  struct Place {
+    std::size_t bucket;  // in buckets_
+    std::int64_t rank;   // in it, from 1 on
+  };
+  Place place_of(double q) const;
   void widen();
 
   std::vector<std::int64_t> buckets_;  // none, or all, or those from `first_` on that a value is in
