@@ -261,6 +261,12 @@ std::vector<std::string> nothing_stands(const Plan& plan, const TextStyle& style
   return lines;
 }
 
+bool has_other_pods(const PlanOption& option) {
+  return std::ranges::any_of(option.pools, [](const PoolChoice& pool) {
+    return std::ranges::any_of(pool.pods, [](int pods) { return pods > 0; });
+  });
+}
+
 std::string spot_sentence(const sim::PlannedSpot& spot) {
   return fmt::format(
       "RISK {}: EC2 takes a node back {} times in 1,000 hours ({}): {} a month of all its nodes, "
@@ -294,8 +300,9 @@ std::vector<std::string> plan_notes(const Plan& plan) {
       plan.goal == scenarios::PlanGoal::MonthlyCost) {
     const double best = to_dollars(plan.options.front().figures.monthly);
     lines.push_back(fmt::format(
-        "of what was tried no fleet costs less than {} a month, by closed forms: the answer is "
+        "of what was tried no fleet{} costs less than {} a month, by closed forms: the answer is "
         "{:.0f}% above that",
+        has_other_pods(plan.options.front()) ? " with these numbers of pods" : "",
         money_text(from_dollars(*plan.least_monthly)),
         100 * std::max(0.0, best / *plan.least_monthly - 1)));
   }

@@ -170,14 +170,14 @@ inline void add_numbers(CLI::App& verb, const std::string& flag, std::int64_t lo
 }
 
 // An option that takes a share above zero: "2%".
-inline void add_percent(CLI::App& app, const std::string& names, std::optional<double>& target,
-                        const std::string& description) {
+inline CLI::Option* add_percent(CLI::App& app, const std::string& names,
+                                std::optional<double>& target, const std::string& description) {
   const auto assign = [&target, names](const std::string& text) {
     const auto value = percentage(text);
     if (!value) throw CLI::ValidationError(names, value.error());
     target = *value;
   };
-  app.add_option_function<std::string>(names, assign, description)->type_name("PERCENT");
+  return app.add_option_function<std::string>(names, assign, description)->type_name("PERCENT");
 }
 
 // A file that a verb reads is named with or without the flag.

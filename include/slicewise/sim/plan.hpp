@@ -174,6 +174,40 @@ struct PlanPath {
   bool ended_by_limit = false;     // more changes would save more
 };
 
+// Months of a horizon with the same pools.
+struct PlannedSpan {
+  int from = 1;        // month, from 1 on
+  int to = 1;          // the last one
+  double traffic = 1;  // times the scenario's, in the last one
+  PlanOption option;
+};
+
+// Nodes that are paid for in advance, by a discount of the catalogue.
+struct PlannedCommitment {
+  std::string instance_type;
+  std::string kind;     // "Standard RI, 1 year, all upfront"
+  std::string source;   // of the discount, and when it was seen
+  double discount = 0;  // of the price by the hour
+  int from = 1;         // month at whose beginning it is bought
+  int nodes = 1;
+  Usd upfront;       // of all of them
+  Usd saves;         // ... against the price by the hour, over the horizon
+  int pays_off = 1;  // month in which as much would have been paid by the hour
+};
+
+// What the best option becomes while traffic grows.
+struct PlanOverTime {
+  int months = 1;
+  double growth = 0;  // of the traffic, from month to month
+  std::vector<PlannedSpan> spans;
+  std::optional<int> next_node;   // month from which more nodes are needed
+  std::optional<int> fails_from;  // month from which nothing that was tried stands
+  std::vector<PlannedCommitment> commitments;
+  std::vector<std::string> without_rate;  // instance types of which no discount is known
+  Usd by_the_hour;                        // of all spans
+  Usd total;                              // with the commitments
+};
+
 struct PlanCounts {
   std::int64_t configurations = 0;  // instance type x purchase x strategy x replicas or layout
   std::int64_t refused = 0;
@@ -188,12 +222,14 @@ struct Plan {
   scenarios::PlanGoal goal = scenarios::PlanGoal::MonthlyCost;
   std::vector<std::string> instance_types;
   std::vector<std::string> purchases;
-  std::string survives;                 // "node", "zone"; "": nothing was asked for
-  std::vector<PlanOption> options;      // that stand, best first; at most as many as were asked for
-  std::optional<double> least_monthly;  // dollars; no fleet costs less, by closed forms
-  std::optional<PlanOption> today;      // the scenario's own pools, when it can run
-  std::optional<PlanPath> path;         // absent: nobody asked for it
-  std::optional<RecordedBill> as_run;   // absent: the scenario has no recorded jobs
+  std::string survives;             // "node", "zone"; "": nothing was asked for
+  std::vector<PlanOption> options;  // that stand, best first; at most as many as were asked for
+  // Dollars; no fleet with the best option's numbers of pods costs less, by closed forms.
+  std::optional<double> least_monthly;
+  std::optional<PlanOption> today;        // the scenario's own pools, when it can run
+  std::optional<PlanPath> path;           // absent: nobody asked for it
+  std::optional<PlanOverTime> over_time;  // absent: nobody asked for it
+  std::optional<RecordedBill> as_run;     // absent: the scenario has no recorded jobs
   std::vector<RejectedChoice> rejected;
   std::vector<std::string> nearest;      // without options: what would have to change; sentences
   std::vector<ReplicasPoint> replicas;   // of the best option's first pool
@@ -290,6 +326,8 @@ struct PlanOptions {
   int vary_pods = 0;  // so many pods more or fewer than in the scenario may a Service have
   std::vector<PoolChoice> from;    // the present pools, for Plan::path; empty: no path
   std::optional<int> max_changes;  // of pools on that path; absent: any number
+  int horizon = 0;                 // months, for Plan::over_time; 0: none
+  double growth = 0;               // of the traffic, from month to month
   RunOptions run;
   ProbeRunner probes;                   // absent: threads of this process
   std::optional<ProbeJournal> journal;  // never changes a byte of the plan

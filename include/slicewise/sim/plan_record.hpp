@@ -61,6 +61,12 @@ const Record& record_of<PathStep>();
 template <>
 const Record& record_of<PlanPath>();
 template <>
+const Record& record_of<PlannedSpan>();
+template <>
+const Record& record_of<PlannedCommitment>();
+template <>
+const Record& record_of<PlanOverTime>();
+template <>
 const Record& record_of<PlanCounts>();
 template <>
 const Record& record_of<Plan>();

@@ -202,6 +202,13 @@ std::optional<double> FleetModel::least_monthly() const {
   return std::max(*in_parts, least_cost_of_pools(size(), families()).value_or(0));
 }
 
+std::optional<double> FleetModel::as_bound(std::optional<double> least) const {
+  // Jobs may all wait. Prices are rounded down, to nano-dollars.
+  constexpr double kRounded = 1 - 1e-7;
+  if (!least || *least <= 0 || search_.base.allow_pending) return std::nullopt;
+  return *least * kRounded;
+}
+
 std::optional<double> FleetModel::least_in_parts() const {
   // The dual of the linear program: of each type the price of a node is spread over what it has, a
   // group pays for what it takes where that is cheapest. Any spread is a bound; weights go to what

@@ -70,6 +70,8 @@ class FleetModel {
   // memory and GPU time for who lives there. What neighbours do to latency is not counted. nullopt:
   // some group runs nowhere.
   std::optional<double> least_monthly() const;
+  // That as a bound of what plans cost; nullopt: it bounds nothing.
+  std::optional<double> as_bound(std::optional<double> least) const;
 
  private:
   struct Type {

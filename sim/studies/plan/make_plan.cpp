@@ -14,10 +14,13 @@
 #include "../probe/probe.hpp"
 #include "../probe/simulations.hpp"
 #include "block_search.hpp"
+#include "fleet_model.hpp"
+#include "plan_over_time.hpp"
 #include "plan_path.hpp"
 #include "plan_sections.hpp"
 #include "pod_counts.hpp"
 #include "pool_split.hpp"
+#include "scaled_input.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -204,7 +207,12 @@ void vary_pods(const BlockSearch& search, ProbeBatch& probes, const PlanOptions&
                Plan& plan) {
   auto best = best_with_other_pods(search, best_of(plan), options.vary_pods, probes);
   if (!best) return;
-  plan.least_monthly.reset();  // it is of the scenario's numbers of pods
+  const ServicePods pods = changed_pods(*best);
+  const Scenario base = with_pods(search.base, pods);
+  const BlockSearch there = search_with_pods(search, base, pods);
+  const FleetModel fleet(there, separable_groups(base));
+  plan.least_monthly.reset();
+  if (search.split && fleet.size() > 1) plan.least_monthly = fleet.as_bound(fleet.least_monthly());
   plan.options.insert(plan.options.begin(), std::move(*best));
   if (plan.options.size() > options.top) plan.options.resize(options.top);
 }
@@ -290,6 +298,28 @@ void check_path(const Scenario& base, const std::vector<PoolChoice>& from, PlanG
   }
 }
 
+// What is bought for months is judged by the bill, and grows with what is sent.
+void check_horizon(const Scenario& base, const PlanOptions& options, PlanGoal goal,
+                   Diagnostics& found) {
+  const auto refuse = [&](std::string why, std::string instead) {
+    found.push_back(
+        make_diagnostic(Code::SettingConflict, base.where, std::move(why), std::move(instead)));
+  };
+  if (goal != PlanGoal::MonthlyCost) {
+    refuse(fmt::format("months are planned by monthlyCost only, the goal is {}",
+                       scenarios::goal_name(goal)),
+           "--objective monthlyCost, or leave --horizon out");
+  }
+  if (options.survive != Outage::None) {
+    refuse("months are not planned for what survives an outage",
+           "leave --horizon or --survive out");
+  }
+  const std::vector<std::string> inputs = flip_inputs(base);
+  if (options.growth > 0 && std::ranges::find(inputs, kTraffic) == inputs.end()) {
+    refuse("no workload has traffic that could grow", "leave --growth out");
+  }
+}
+
 }  // namespace
 
 Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
@@ -306,6 +336,7 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
         "--goal monthlyCost, or leave --vary-pods out"));
   }
   if (!options.from.empty()) check_path(base, options.from, goal, found);
+  if (options.horizon > 0) check_horizon(base, options, goal, found);
   auto space = plan_space(base, catalogue, options);
   if (!space) found.insert(found.end(), space.error().begin(), space.error().end());
   if (has_errors(found)) return tl::unexpected(std::move(found));
@@ -334,6 +365,10 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   if (!probes.interrupted()) add_today(base, search, probes, plan);
   if (!options.from.empty() && !probes.interrupted()) {
     plan.path = path_from(search, options.from, best_of(plan), options.max_changes, probes);
+  }
+  if (options.horizon > 0 && !plan.options.empty() && !probes.interrupted()) {
+    plan.over_time =
+        over_time(search, plan.options.front(), options.growth, options.horizon, probes);
   }
   if (!plan.options.empty() && !probes.interrupted()) {
     explain_best(search, probes, options, plan);

@@ -345,6 +345,53 @@ const Record& record_of<PlanPath>() {
 }
 
 template <>
+const Record& record_of<PlannedSpan>() {
+  using S = PlannedSpan;
+  static const Record declared{
+      "months with the same pools",
+      {field<&S::from>("fromMonth", "the first, from 1 on"), field<&S::to>("toMonth", "the last"),
+       field<&S::traffic>("trafficFactor", "times the scenario's traffic, in the last"),
+       field<&S::option>("option", "as it was found")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<PlannedCommitment>() {
+  using C = PlannedCommitment;
+  static const Record declared{
+      "nodes that are paid for in advance",
+      {field<&C::instance_type>("instanceType", "EC2 instance type"),
+       field<&C::kind>("kind", "term and payment"),
+       field<&C::source>("source", "of the discount, and when it was seen"),
+       field<&C::discount>("discountRatio", "of the price by the hour"),
+       field<&C::from>("fromMonth", "at whose beginning it is bought"),
+       field<&C::nodes>("nodes", "so many"), field<&C::upfront>("upfrontUsd", "of all of them"),
+       field<&C::saves>("savesUsd", "against the price by the hour, over the horizon"),
+       field<&C::pays_off>("paysOffInMonth",
+                           "by whose end as much would have been paid by the hour")}};
+  return declared;
+}
+
+template <>
+const Record& record_of<PlanOverTime>() {
+  using P = PlanOverTime;
+  static const Record declared{
+      "what the best option becomes while traffic grows",
+      {field<&P::months>("months", "of the horizon"),
+       field<&P::growth>("growthRatio", "of the traffic, from month to month"),
+       field<&P::spans>("spans", "in order"),
+       field<&P::next_node>("nextNodeInMonth", "from which more nodes are needed"),
+       field<&P::fails_from>("failsFromMonth", "from which nothing that was tried stands"),
+       field<&P::commitments>("commitments", "that pay off within the horizon").optional(),
+       field<&P::without_rate>("withoutRate", "of which no discount is known")
+           .each("instance type")
+           .optional(),
+       field<&P::by_the_hour>("byTheHourUsd", "of all spans"),
+       field<&P::total>("totalUsd", "with the commitments")}};
+  return declared;
+}
+
+template <>
 const Record& record_of<PlanCounts>() {
   using C = PlanCounts;
   static const Record declared{
@@ -370,11 +417,12 @@ const Record& record_of<Plan>() {
        group("metadata", &plan_metadata),
        field<&P::options>("options", "best first"),
        field<&P::least_monthly>("lowerBoundUsdPerMonth",
-                                "of what was tried no fleet costs less, by closed forms; "
-                                "absent: not looked for"),
+                                "of what was tried no fleet with the best option's numbers of pods "
+                                "costs less, by closed forms; absent: not looked for"),
        field<&P::rooms>("gpuRooms", "what a GPU of the best option holds").optional(),
        field<&P::today>("today", "the scenario's own node pools"),
        field<&P::path>("path"),
+       field<&P::over_time>("overTime"),
        field<&P::as_run>("asRun"),
        field<&P::rejected>("rejected", "in the order of the search"),
        field<&P::nearest>("nearest", "what would have to change, where there is no option")

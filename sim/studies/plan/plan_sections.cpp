@@ -143,6 +143,11 @@ double monthly_price(const World& world) {
 
 }  // namespace
 
+bool bears(const BlockSearch& search, const PlanOption& option, const std::string& input,
+           double factor, ProbeBatch& probes) {
+  return stands(probes.ask_one(probe_of(search, option, input, factor)));
+}
+
 std::optional<double> monthly_of(const BlockSearch& search, const PoolChoice& pool) {
   const auto world = world_on_one_node(search, pool);
   if (!world || pool.on_demand + pool.unshared > 0 || pool.elastic) return std::nullopt;

@@ -50,10 +50,7 @@ class Splitter {
       search();
     }
     SplitResult result = confirmed();
-    // Jobs may all wait. Prices are rounded down, to nano-dollars.
-    constexpr double kRounded = 1 - 1e-7;
-    const bool bounds = *least > 0 && !search_.base.allow_pending;
-    if (bounds) result.least_monthly = *least * kRounded;
+    result.least_monthly = model_.as_bound(least);
     return result;
   }
 

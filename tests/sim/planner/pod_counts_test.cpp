@@ -112,6 +112,10 @@ TEST(PlannedPods, AreTriedOneServiceAfterTheOther) {
   int nodes = 0;
   for (const PoolChoice& pool : plan->options.front().pools) nodes += pool.nodes;
   EXPECT_EQ(nodes, 2);
+  // The bound is of these numbers of pods: of the scenario's, 5 GPUs, it would lie above.
+  ASSERT_TRUE(plan->least_monthly);
+  EXPECT_LE(*plan->least_monthly, to_dollars(plan->options.front().figures.monthly));
+  EXPECT_GT(*plan->least_monthly, to_dollars(plan->options.front().figures.monthly) / 2);
 }
 
 }  // namespace

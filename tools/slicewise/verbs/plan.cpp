@@ -61,6 +61,8 @@ sim::PlanOptions plan_options(const PlanCommand& command, const sim::RunOptions&
   options.survive = command.survive.value_or(sim::Outage::None);
   options.vary_pods = command.vary_pods.value_or(0);
   options.max_changes = command.max_changes;
+  options.horizon = command.horizon.value_or(0);
+  options.growth = command.growth.value_or(0);
   options.run = run;
   return options;
 }
@@ -124,6 +126,11 @@ void add_plan(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
   add_number(verb, "--max-changes", 1, 1'000, plan.max_changes,
              "On that way no more than so many pools change (without --from: from the scenario's "
              "own pools)");
+  CLI::Option* horizon = add_number(
+      verb, "--horizon", 1, 60, plan.horizon,
+      "So many months: what the best option becomes, what they cost, which nodes to commit to");
+  add_percent(verb, "--growth", plan.growth, "Of the traffic, from month to month (default 0%)")
+      ->needs(horizon);
   add_choice(verb, "--objective", kGoals, plan.goal,
              "What is minimised (default: the scenario's; else monthlyCost, for jobs that run once "
              "costPerJob)");

@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slicewise/sim/plan.hpp"
+
+#include "../../../sim/studies/plan/commitments.hpp"
+#include "../demo.hpp"
+#include "small_plans.hpp"
+
+// Months of growing traffic, and what is paid in advance.
+namespace slicewise::sim {
+namespace {
+
+const std::string kT4 = "g4dn.xlarge";
+
+// A dollar an hour: 730 a month.
+NodesByMonth nodes(std::vector<int> by_month) {
+  return {UsdPerHour{from_dollars(1)}, std::move(by_month)};
+}
+
+std::vector<CommitmentRate> a_year_at(double discount) {
+  return {{"Standard RI, 1 year, all upfront", "contract", 12, discount}};
+}
+
+TEST(Commitments, RatesAreTheCataloguesOfYearsThatHaveNotEnded) {
+  const auto rates = commitment_rates(demo::catalogue(), kT4, "us-east-1");
+  ASSERT_EQ(rates.size(), 1U);
+  EXPECT_EQ(rates.front().months, 12);
+  EXPECT_DOUBLE_EQ(rates.front().discount, 0.412);
+  EXPECT_NE(rates.front().source.find("2023-08"), std::string::npos);
+  // Another region; a price that was cut since; a block of days; a type without any.
+  EXPECT_TRUE(commitment_rates(demo::catalogue(), kT4, "eu-west-1").empty());
+  EXPECT_TRUE(commitment_rates(demo::catalogue(), "p4d.24xlarge", "us-east-1").empty());
+  EXPECT_TRUE(commitment_rates(demo::catalogue(), "p5.48xlarge", "us-east-1").empty());
+  EXPECT_TRUE(commitment_rates(demo::catalogue(), "g6.xlarge", "us-east-1").empty());
+}
+
+// 12 x 730 x 0.588 = 5,150.88 at once: as much as 7.06 months by the hour.
+TEST(Commitments, ANodeIsBoughtWhereItIsThereLongEnough) {
+  std::vector<int> by_month(12, 1);
+  std::fill(by_month.begin() + 4, by_month.end(), 2);  // the second one for 8 months
+  by_month.back() = 3;
+  const auto bought = commitments_for(kT4, nodes(by_month), a_year_at(0.412));
+  ASSERT_EQ(bought.size(), 2U);
+  EXPECT_EQ(bought[0].from, 1);
+  EXPECT_EQ(bought[0].nodes, 1);
+  EXPECT_EQ(bought[0].pays_off, 8);
+  EXPECT_NEAR(to_dollars(bought[0].upfront), 5150.88, 1e-6);
+  EXPECT_NEAR(to_dollars(bought[0].saves), 12 * 730 - 5150.88, 1e-6);
+  EXPECT_EQ(bought[1].from, 5);
+  EXPECT_EQ(bought[1].pays_off, 12);
+  EXPECT_NEAR(to_dollars(bought[1].saves), 8 * 730 - 5150.88, 1e-6);
+  EXPECT_TRUE(commitments_for(kT4, nodes(std::vector<int>(7, 4)), a_year_at(0.412)).empty());
+}
+
+TEST(Commitments, AreBoughtAgainAndTogether) {
+  const auto bought = commitments_for(kT4, nodes(std::vector<int>(24, 3)), a_year_at(0.412));
+  ASSERT_EQ(bought.size(), 2U);
+  for (const PlannedCommitment& each : bought) EXPECT_EQ(each.nodes, 3);
+  EXPECT_EQ(bought[1].from, 13);
+  EXPECT_EQ(bought[1].pays_off, 20);
+}
+
+// Against every way to begin terms of a year in 30 months.
+TEST(Commitments, NothingElseSavesMore) {
+  const std::vector<int> by_month = {1, 1, 0, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1,
+                                     0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1};
+  constexpr double kMonthly = 730;
+  constexpr double kPaid = 12 * kMonthly * 0.6;
+  const auto used = [&](std::size_t from) {
+    const std::size_t to = std::min<std::size_t>(from + 12, by_month.size());
+    return kMonthly * static_cast<double>(std::count(by_month.begin() + static_cast<long>(from),
+                                                     by_month.begin() + static_cast<long>(to), 1));
+  };
+  double most = 0;
+  for (std::size_t first = 0; first < by_month.size(); ++first) {
+    most = std::max(most, used(first) - kPaid);
+    for (std::size_t second = first + 12; second < by_month.size(); ++second) {
+      most = std::max(most, used(first) + used(second) - 2 * kPaid);
+      for (std::size_t third = second + 12; third < by_month.size(); ++third) {
+        most = std::max(most, used(first) + used(second) + used(third) - 3 * kPaid);
+      }
+    }
+  }
+  double saves = 0;
+  for (const auto& each : commitments_for(kT4, nodes(by_month), a_year_at(0.4))) {
+    saves += to_dollars(each.saves);
+  }
+  EXPECT_NEAR(saves, most, 1e-6);
+}
+
+// One pod of 50 ms bears less than 20 requests/s; 8/s grow to 14/s in seven months.
+scenarios::ScenarioSet growing_service() {
+  auto api = demo::service(1, 8, milliseconds(50), scenarios::ServiceTime::Law::Deterministic);
+  api.name.value = "api";
+  api.measured->device.value = "T4";
+  api.objectives.push_back(small_plans::limit(scenarios::Figure::LatencyP99, milliseconds(200)));
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = kT4;
+  auto scenario = demo::scenario(pool, {api});
+  scenario.duration = seconds(120);
+  scenario.warmup = seconds(1);
+  scenario.replications = 3;
+  return small_plans::set_with(std::move(scenario));
+}
+
+PlanOptions months_of(int horizon, double growth) {
+  PlanOptions options = small_plans::small_space();
+  options.instance_types = {kT4};
+  options.strategies = {"exclusive"};
+  options.horizon = horizon;
+  options.growth = growth;
+  return options;
+}
+
+TEST(PlanOverTime, SaysWhenTheNextNodeIsNeeded) {
+  const auto set = growing_service();
+  const auto plan = make_plan(set, 0, demo::catalogue(), months_of(12, 0.1));
+  ASSERT_TRUE(plan && plan->over_time);
+  const PlanOverTime& found = *plan->over_time;
+  ASSERT_GE(found.spans.size(), 2U);
+  EXPECT_EQ(found.spans.front().option.pools, plan->options.front().pools);
+  EXPECT_EQ(found.next_node, found.spans[1].from);
+  EXPECT_GT(*found.next_node, 2);
+  int month = 1;
+  double dollars = 0;
+  for (const PlannedSpan& span : found.spans) {
+    EXPECT_EQ(span.from, month);
+    EXPECT_NEAR(span.traffic, std::pow(1.1, span.to - 1), 1e-9);
+    month = span.to + 1;
+    dollars += (span.to - span.from + 1) * to_dollars(span.option.figures.monthly);
+    // What is said of the last month is what a plan of it finds.
+    auto then = set;
+    auto& api = then.variants.front().workloads.front();
+    api.traffic->mean.per_second *= span.traffic;
+    api.count =
+        span.option.pools.front().pods.empty() ? api.count : span.option.pools.front().pods.front();
+    const auto anew = make_plan(then, 0, demo::catalogue(), months_of(0, 0));
+    ASSERT_TRUE(anew && !anew->options.empty());
+    EXPECT_EQ(anew->options.front().figures.monthly, span.option.figures.monthly);
+  }
+  EXPECT_EQ(month, 13);
+  EXPECT_NEAR(to_dollars(found.by_the_hour), dollars, 1e-6);
+  ASSERT_FALSE(found.commitments.empty());
+  EXPECT_EQ(found.commitments.front().from, 1);
+  EXPECT_LT(found.total, found.by_the_hour);
+}
+
+TEST(PlanOverTime, WithoutGrowthNothingChanges) {
+  const auto plan = make_plan(growing_service(), 0, demo::catalogue(), months_of(6, 0));
+  ASSERT_TRUE(plan && plan->over_time);
+  ASSERT_EQ(plan->over_time->spans.size(), 1U);
+  EXPECT_EQ(plan->over_time->spans.front().to, 6);
+  EXPECT_FALSE(plan->over_time->next_node);
+  EXPECT_TRUE(plan->over_time->commitments.empty());  // 7.06 months would pay one off
+  EXPECT_EQ(plan->over_time->total, plan->over_time->by_the_hour);
+}
+
+// Exclusive nodes, one at the most: more pods find none.
+TEST(PlanOverTime, SaysFromWhichMonthNothingStands) {
+  PlanOptions options = months_of(24, 0.1);
+  options.max_nodes = 1;
+  const auto plan = make_plan(growing_service(), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan && plan->over_time);
+  ASSERT_TRUE(plan->over_time->fails_from);
+  EXPECT_EQ(*plan->over_time->fails_from, plan->over_time->spans.back().to + 1);
+}
+
+TEST(PlanOverTime, IsRefusedWhereItHasNoMeaning) {
+  PlanOptions options = months_of(6, 0.1);
+  options.survive = Outage::Node;
+  EXPECT_FALSE(make_plan(growing_service(), 0, demo::catalogue(), options));
+  options.survive = Outage::None;
+  options.goal = scenarios::PlanGoal::LatencyP99;
+  EXPECT_FALSE(make_plan(growing_service(), 0, demo::catalogue(), options));
+}
+
+}  // namespace
+}  // namespace slicewise::sim
