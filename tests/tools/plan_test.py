@@ -136,8 +136,27 @@ class Plan(unittest.TestCase):
             self.assertEqual(document["options"], [])
             self.assertTrue(any("budget denies it" in r["reason"] for r in document["rejected"]))
 
+    def test_months_of_growing_traffic(self):
+        grows = (*QUICK, "--horizon", "12", "--growth", "10%")
+        document = json.loads(run(*grows, "-o", "json").stdout)
+        check_schema(self, "plan", document)
+        found = document["overTime"]
+        months = [month for span in found["spans"] for month in range(span["fromMonth"], span["toMonth"] + 1)]
+        self.assertEqual(months, list(range(1, found.get("failsFromMonth", 13))))
+        self.assertEqual(found["spans"][0]["option"]["pools"], document["options"][0]["pools"])
+        paid = sum((span["toMonth"] - span["fromMonth"] + 1) * span["option"]["monthlyUsd"]
+                   for span in found["spans"])
+        self.assertAlmostEqual(found["byTheHourUsd"], paid, 3)
+        saved = sum(each["savesUsd"] for each in found.get("commitments", []))
+        self.assertAlmostEqual(found["totalUsd"], paid - saved, 3)
+        text = run(*grows, env={"LC_ALL": "C.UTF-8"}).stdout
+        self.assertIn("OVER TIME", text)
+        self.assertLessEqual(max(len(line) for line in text.splitlines()), 100)
+
     def test_mistakes(self):
         for arguments, code in ((("--instances", "g99.xlarge"), 3), (("--top", "0"), 2),
+                                (("--growth", "5%"), 2), (("--horizon", "0"), 2),
+                                (("--horizon", "6", "--survive", "node"), 3),
                                 (("--strategies", "mpss"), 3), (("--journal", "/no/such/file"), 5)):
             refused = run(*QUICK, *arguments)
             self.assertEqual(refused.returncode, code, refused.stderr)

@@ -58,7 +58,7 @@ std::vector<Purchase> best_purchases(const std::vector<bool>& used, UsdPerHour p
       const auto last = used.begin() + static_cast<std::ptrdiff_t>(end);
       const double own = by_the_hour * static_cast<double>(std::count(first, last, true)) -
                          upfront(rates[r], price);
-      if (own <= 0 || own + saves[end] <= saves[from]) continue;
+      if (own <= 0 || own + saves[end] < saves[from]) continue;  // of equal ones the first
       saves[from] = own + saves[end];
       choice[from] = Purchase{from, r, own};
     }

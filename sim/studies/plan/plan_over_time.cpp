@@ -39,15 +39,15 @@ class Growth {
 
   PlanOverTime from(PlanOption option) const {
     PlanOverTime plan;
-    for (std::size_t month = 0; month < factors_.size() && !probes_.interrupted();) {
+    for (std::size_t month = 0; month < factors_.size();) {
       const std::size_t end = borne_until(option, month);
       const int nodes = nodes_of(option);
       plan.spans.push_back({static_cast<int>(month) + 1, static_cast<int>(end), factors_[end - 1],
                             std::move(option)});
-      if (end == factors_.size()) break;
+      if (end == factors_.size() || probes_.interrupted()) break;
       auto next = grown(plan.spans.back().option, factors_[end]);
       if (!next) {
-        plan.fails_from = static_cast<int>(end) + 1;
+        if (!probes_.interrupted()) plan.fails_from = static_cast<int>(end) + 1;
         break;
       }
       option = std::move(*next);

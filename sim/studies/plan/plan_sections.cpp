@@ -145,7 +145,9 @@ double monthly_price(const World& world) {
 
 bool bears(const BlockSearch& search, const PlanOption& option, const std::string& input,
            double factor, ProbeBatch& probes) {
-  return stands(probes.ask_one(probe_of(search, option, input, factor)));
+  const PlanProbe probe = probe_of(search, option, input, factor);
+  const PlanAnswer answer = probes.ask_one(probe);
+  return stands(answer) && stands_again(search, probe, *answer.figures, probes);
 }
 
 std::optional<double> monthly_of(const BlockSearch& search, const PoolChoice& pool) {

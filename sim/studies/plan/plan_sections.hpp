@@ -33,7 +33,8 @@ std::optional<PlanOption> pools_anew(const BlockSearch& there, const PlanOption&
 std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,
                                        const std::string& input, double factor, ProbeBatch& probes);
 
-// Whether the option stands where the input is `factor` times what it is.
+// Whether the option stands where the input is `factor` times what it is, by the rules by which one
+// is chosen.
 bool bears(const BlockSearch& search, const PlanOption& option, const std::string& input,
            double factor, ProbeBatch& probes);
 

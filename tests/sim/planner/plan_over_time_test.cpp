@@ -57,6 +57,9 @@ TEST(Commitments, ANodeIsBoughtWhereItIsThereLongEnough) {
   EXPECT_EQ(bought[1].pays_off, 12);
   EXPECT_NEAR(to_dollars(bought[1].saves), 8 * 730 - 5150.88, 1e-6);
   EXPECT_TRUE(commitments_for(kT4, nodes(std::vector<int>(7, 4)), a_year_at(0.412)).empty());
+  // Eight months from the first or from the third on: whichever comes first.
+  const std::vector<int> with_gap = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1};
+  EXPECT_EQ(commitments_for(kT4, nodes(with_gap), a_year_at(0.412)).front().from, 1);
 }
 
 TEST(Commitments, AreBoughtAgainAndTogether) {
@@ -135,10 +138,10 @@ TEST(PlanOverTime, SaysWhenTheNextNodeIsNeeded) {
     EXPECT_NEAR(span.traffic, std::pow(1.1, span.to - 1), 1e-9);
     month = span.to + 1;
     dollars += (span.to - span.from + 1) * to_dollars(span.option.figures.monthly);
-    // What is said of the last month is what a plan of it finds.
+    // What begins in a month is what a plan of it finds.
     auto then = set;
     auto& api = then.variants.front().workloads.front();
-    api.traffic->mean.per_second *= span.traffic;
+    api.traffic->mean.per_second *= std::pow(1.1, span.from - 1);
     api.count =
         span.option.pools.front().pods.empty() ? api.count : span.option.pools.front().pods.front();
     const auto anew = make_plan(then, 0, demo::catalogue(), months_of(0, 0));
